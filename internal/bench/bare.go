@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// bare runs one plan and one apply process for each unit, and nothing else.
+// bare runs one process to plan each unit, one to apply it and one to destroy it, and nothing else.
 type bare struct {
 	title  string
 	binary string
@@ -24,71 +24,101 @@ type bare struct {
 
 func (b *bare) name() string { return b.title }
 
-func (b *bare) run(ctx context.Context, f *fixture, parallelism int) (timing, error) {
-	if f.chain {
-		return b.runChain(ctx, f)
+// prepare installs the providers of the units.
+func (b *bare) prepare(ctx context.Context, f *fixture) error {
+	if f.config == "" {
+		return nil
 	}
-	return b.runWide(ctx, f, parallelism)
+	return forEach(len(f.units), 2, func(i int) error {
+		_, err := b.process(ctx, f, i, "init", "-input=false")
+		return err
+	})
 }
 
-func (b *bare) runWide(ctx context.Context, f *fixture, parallelism int) (timing, error) {
-	var t timing
-	var processor atomic.Int64
-	each := func(do func(i int) (elapsed, processor time.Duration, err error)) (time.Duration, error) {
-		start := time.Now()
-		err := forEach(len(f.units), parallelism, func(i int) error {
-			_, used, err := do(i)
-			processor.Add(int64(used))
-			return err
+// run does one layer after the other: it applies what another layer needs the outputs of, before that can be planned.
+func (b *bare) run(ctx context.Context, f *fixture, parallelism int) (t timing, err error) {
+	outputs := make([]string, len(f.units))
+	for begin := 0; begin < len(f.units); begin += f.shape.width(len(f.units)) {
+		layer := f.units[begin:min(begin+f.shape.width(len(f.units)), len(f.units))]
+		for _, step := range []struct {
+			cost *stepCost
+			do   func(i int) (time.Duration, error)
+		}{
+			{&t.plan, func(i int) (time.Duration, error) { return b.plan(ctx, f, i, outputs) }},
+			{&t.apply, func(i int) (time.Duration, error) {
+				processor, err := b.process(ctx, f, i, "apply", "-input=false", unitPlan)
+				if err == nil && f.shape != wide {
+					outputs[i], err = output(f.units[i])
+				}
+				return processor, err
+			}},
+		} {
+			if err := step.cost.measure(begin, len(layer), parallelism, step.do); err != nil {
+				return t, err
+			}
+		}
+	}
+	if err := b.count(f); err != nil {
+		return t, err
+	}
+	width := f.shape.width(len(f.units))
+	for begin := (len(f.units) - 1) / width * width; begin >= 0; begin -= width {
+		n := min(width, len(f.units)-begin)
+		err := t.destroy.measure(begin, n, parallelism, func(i int) (time.Duration, error) {
+			return b.process(ctx, f, i, "destroy", "-input=false", "-auto-approve", "-var=in=")
 		})
-		return time.Since(start), err
-	}
-	var err error
-	if t.plan, err = each(func(i int) (time.Duration, time.Duration, error) { return b.plan(ctx, f.units[i], unitInput(i)) }); err != nil {
-		return t, err
-	}
-	if t.apply, err = each(func(i int) (time.Duration, time.Duration, error) { return b.apply(ctx, f.units[i]) }); err != nil {
-		return t, err
-	}
-	t.processor = time.Duration(processor.Load())
-	return t, nil
-}
-
-// runChain applies each unit before it plans the next, which needs its output.
-func (b *bare) runChain(ctx context.Context, f *fixture) (timing, error) {
-	var t timing
-	input := unitInput(0)
-	for _, unit := range f.units {
-		elapsed, processor, err := b.plan(ctx, unit, input)
 		if err != nil {
 			return t, err
 		}
-		t.plan += elapsed
-		t.processor += processor
-		if elapsed, processor, err = b.apply(ctx, unit); err != nil {
-			return t, err
-		}
-		t.apply += elapsed
-		t.processor += processor
-		if input, err = output(unit); err != nil {
-			return t, err
-		}
 	}
 	return t, nil
 }
 
-func (b *bare) plan(ctx context.Context, unit, input string) (elapsed, processor time.Duration, err error) {
-	return b.process(ctx, unit, "plan", "-input=false", "-out="+unitPlan, "-var=in="+input)
+// measure does something for n units, some at the same time, and adds what it cost.
+func (c *stepCost) measure(begin, n, parallelism int, do func(i int) (processor time.Duration, err error)) error {
+	var processor atomic.Int64
+	start := time.Now()
+	err := forEach(n, parallelism, func(i int) error {
+		used, err := do(begin + i)
+		processor.Add(int64(used))
+		return err
+	})
+	c.elapsed += time.Since(start)
+	c.processor += time.Duration(processor.Load())
+	return err
 }
 
-func (b *bare) apply(ctx context.Context, unit string) (elapsed, processor time.Duration, err error) {
-	return b.process(ctx, unit, "apply", "-input=false", unitPlan)
+func (b *bare) plan(ctx context.Context, f *fixture, i int, outputs []string) (processor time.Duration, err error) {
+	var used []string
+	for _, k := range f.shape.uses(i, len(f.units)) {
+		used = append(used, outputs[k])
+	}
+	return b.process(ctx, f, i, "plan", "-input=false", "-out="+unitPlan, "-var=in="+unitInput(i, used...))
 }
 
-func (b *bare) process(ctx context.Context, unit string, args ...string) (elapsed, processor time.Duration, err error) {
+func (b *bare) process(ctx context.Context, f *fixture, i int, args ...string) (processor time.Duration, err error) {
 	cmd := command(ctx, b.binary, args...)
-	cmd.Dir, cmd.Env = unit, b.env
-	return timed(cmd)
+	cmd.Dir, cmd.Env = f.units[i], f.environ(b.env)
+	_, processor, err = timed(cmd)
+	return processor, err
+}
+
+// count fails unless all resources are in the states (rule B3).
+func (b *bare) count(f *fixture) error {
+	for _, unit := range f.units {
+		data, err := os.ReadFile(filepath.Join(unit, stateFile))
+		if err != nil {
+			return err
+		}
+		var state struct{ Resources []struct{ Mode string } }
+		if err := json.Unmarshal(data, &state); err != nil {
+			return fmt.Errorf("state of %s: %w", unit, err)
+		}
+		if len(state.Resources) != f.resources {
+			return fmt.Errorf("state of %s has %d resources, want %d", unit, len(state.Resources), f.resources)
+		}
+	}
+	return nil
 }
 
 // output reads the output of a unit from its state.

@@ -4,9 +4,9 @@
 // Command bench measures cairn and prints the results as Markdown. "make bench" runs it; docs/performance.md has
 // the results, and says what they mean.
 //
-// There are three parts. The evaluator is measured by the Go benchmarks of package stackruntime, each case in a
-// process of its own so that its peak memory is known too. The whole of cairn is compared with the engine's own
-// processes: the same modules, planned and applied by a bare loop that does nothing but start them. The ordering
+// The evaluator is measured by the Go benchmarks of package stackruntime, each case in a
+// process of its own so that its peak memory is known too. The whole of cairn, with each of its engines, is compared with
+// processes of terraform or tofu: the same modules, planned, applied and destroyed by a bare loop that does nothing but start them. The ordering
 // of many stacks is measured by Go benchmarks of its packages, and by commands in generated repositories.
 //
 // Rules:

@@ -27,7 +27,10 @@ import (
 // library plans and applies through the Go packages, in a process of its own.
 type library struct{ engine string }
 
-func (l *library) name() string { return "cairn, library" }
+func (l *library) name() string { return "cairn, library and binary" }
+
+// prepare does nothing: it is done by a run.
+func (l *library) prepare(context.Context, *fixture) error { return nil }
 
 // libraryCommand is the first argument with which this program runs as a subject: "library BINARY STACK PARALLELISM".
 const libraryCommand = "library"
@@ -51,7 +54,7 @@ func (l *library) run(ctx context.Context, f *fixture, parallelism int) (timing,
 	if err := json.Unmarshal(stdout.Bytes(), &measured); err != nil {
 		return timing{}, fmt.Errorf("library: %w", err)
 	}
-	return timing{measured.Plan, measured.Apply, processor}, nil
+	return timing{plan: stepCost{measured.Plan, processor}, apply: stepCost{elapsed: measured.Apply}}, nil
 }
 
 // runLibrary plans and applies a stack from nothing, and prints how long that took.

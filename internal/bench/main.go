@@ -40,6 +40,7 @@ type options struct {
 	rounds      int
 	largeRounds int
 	update      string
+	mirror      string
 }
 
 func measure(ctx context.Context, args []string, out io.Writer) (err error) {
@@ -47,14 +48,15 @@ func measure(ctx context.Context, args []string, out io.Writer) (err error) {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.StringVar(&opts.engine, "engine", os.Getenv("CAIRN_ENGINE"), "the engine's binary; by default tofu or terraform from PATH")
 	flags.StringVar(&opts.cairn, "cairn", "", "the cairn program; without it only the library is compared with the engine")
-	flags.StringVar(&opts.only, "only", "", `"evaluator", "engine", "ordering" or "rpc": measure this part only`)
+	flags.StringVar(&opts.only, "only", "", `"evaluator", "engine", "native", "providers", "ordering" or "rpc": measure this part only`)
 	flags.IntVar(&opts.rounds, "rounds", 5, "how often each comparison is made")
 	flags.IntVar(&opts.largeRounds, "large-rounds", 1, "how often each comparison with 300 components is made")
 	flags.StringVar(&opts.update, "update", "", "also put the results into this `file`, between its markers")
+	flags.StringVar(&opts.mirror, "mirror", "", "a `directory` that is a filesystem mirror with the provider hashicorp/aws, for modules with that")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	if parts := []string{"", "evaluator", "engine", "ordering", "rpc"}; !slices.Contains(parts, opts.only) {
+	if parts := []string{"", "evaluator", "engine", "native", "providers", "ordering", "rpc"}; !slices.Contains(parts, opts.only) {
 		return fmt.Errorf("-only=%s is not one of the parts %s", opts.only, strings.Join(parts[1:], ", "))
 	}
 	found, err := toolchain.Search{Setting: opts.engine}.Find(ctx)
@@ -105,13 +107,22 @@ func measurePart(ctx context.Context, opts options, part, dir string, out io.Wri
 }
 
 func (r *report) measureComponents(ctx context.Context, opts options, dir string) error {
-	if opts.only != "engine" {
-		if err := r.measureEvaluator(ctx, dir); err != nil {
+	for _, part := range []struct {
+		name    string
+		program bool // it measures the cairn program
+		measure func(context.Context, options, string) error
+	}{
+		{"evaluator", false, r.measureEvaluator},
+		{"engine", false, r.measureEngine},
+		{"native", true, r.measureNative},
+		{"providers", true, r.measureProviders},
+	} {
+		if opts.only != "" && opts.only != part.name || part.program && opts.cairn == "" {
+			continue
+		}
+		if err := part.measure(ctx, opts, dir); err != nil {
 			return err
 		}
-	}
-	if opts.only != "evaluator" {
-		return r.measureEngine(ctx, opts, dir)
 	}
 	return nil
 }

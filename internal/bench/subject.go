@@ -12,19 +12,33 @@ import (
 	"time"
 )
 
-// subject is one way to plan and apply a fixture.
+// subject is one way to plan, apply and destroy a fixture.
 type subject interface {
 	name() string
+
+	// prepare does what is done once for a stack (rule B2).
+	prepare(ctx context.Context, f *fixture) error
+
+	// run begins without state.
 	run(ctx context.Context, f *fixture, parallelism int) (timing, error)
 }
 
-// timing is what a run took.
-type timing struct {
-	plan, apply time.Duration
-	processor   time.Duration // of all processes, in user and system mode; 0 where it is not known
+// stepCost is what a step took.
+type stepCost struct {
+	elapsed   time.Duration
+	processor time.Duration // of all processes, in user and system mode
 }
 
-func (t timing) total() float64 { return (t.plan + t.apply).Seconds() }
+func (c stepCost) plus(other stepCost) stepCost {
+	return stepCost{c.elapsed + other.elapsed, c.processor + other.processor}
+}
+
+// timing is what the steps of a run took. Those that a subject does not do are zero.
+type timing struct {
+	plan, apply, destroy stepCost
+
+	peak int64 // memory of the largest process, in bytes; 0 where it is not known
+}
 
 // command prepares a process that is interrupted when ctx ends.
 func command(ctx context.Context, program string, args ...string) *exec.Cmd {

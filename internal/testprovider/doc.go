@@ -86,4 +86,5 @@
 //  4. With CAIRN_FAKE_PROTOCOL set to 5, version 5 of the protocol is spoken.
 //  5. With CAIRN_FAKE_IDS set to a directory, ids of new objects are made of their values, and are the same in each run.
 //  6. With CAIRN_FAKE_START_ERROR set, the binary prints its value and ends before any handshake.
+//     With CAIRN_FAKE_START_DELAY set to a duration, it waits so long before it does anything.
 package testprovider

@@ -6,19 +6,20 @@ package applying
 import (
 	"slices"
 
+	"github.com/cairnstacks/cairn/internal/engine/native/deps"
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
-// dependencies lets what makes or reads objects of a block wait for all that makes those on which it depends (rules 1 and 2).
+// dependencies lets what makes or reads objects of a block wait for all that makes those on which it depends (rules 1 and 2). Blocks between others wait for these
+// already.
 func (p *scheduler) dependencies(b *block) {
 	if len(b.makers) == 0 || b.config == nil {
 		return
 	}
 	var before []*step
-	for _, dependency := range b.config.Dependencies() {
-		if other := p.blocks[dependency.Addr]; other != nil {
-			before = append(before, p.join(other)...)
-		}
+	waits := func(r *deps.Resource) bool { other := p.blocks[r.Addr]; return other != nil && len(other.makers) > 0 }
+	for _, dependency := range b.config.Nearest(waits) {
+		before = append(before, p.join(p.blocks[dependency.Addr])...)
 	}
 	p.link(b.makers, before)
 }

@@ -123,6 +123,11 @@ func (r *Resource) Dependencies() []*Resource {
 	return r.dependencies.list
 }
 
+// Nearest returns those of the resources that r depends on for which is holds, without those that are behind another such one on every way.
+func (r *Resource) Nearest(is func(*Resource) bool) []*Resource {
+	return r.graph.reachNearest([]int32{r.node}, func(other *Resource) bool { return other != r && is(other) }, is)
+}
+
 // Direct returns the managed resources that the block of r refers to itself, sorted by the text of addresses.
 func (r *Resource) Direct() []*Resource { return r.graph.inOrder(r.direct) }
 

@@ -119,6 +119,16 @@ func TestDependencies(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("dependencies (-want +got):\n%s", diff)
 	}
+	for name, want := range map[string]string{
+		"data":    "data.terraform_remote_state.d t.dep", // t.a and t.b are behind the data source
+		"passing": "t.b",                                 // the resource between is none of those
+	} {
+		addr := stackaddrs.ResourceInstance{Resource: stackaddrs.Resource{Type: "terraform_data", Name: name}}
+		near := g.Resource(addr).Nearest(func(r *deps.Resource) bool { return r.Addr.Resource.Mode != stackaddrs.EphemeralResource })
+		if got := texts(near); got != want {
+			t.Errorf("nearest of %s: %s, want %s", name, got, want)
+		}
+	}
 	if diags := g.Cycles(); len(diags) > 0 {
 		t.Errorf("Cycles() = %v", diags)
 	}

@@ -27,6 +27,11 @@ func (g *Graph) visit() *visit {
 
 // reach returns the resources of some kind that can be reached from nodes, in the order of texts: those where it begins only if an edge leads there.
 func (g *Graph) reach(from []int32, wanted func(*Resource) bool) []*Resource {
+	return g.reachNearest(from, wanted, func(*Resource) bool { return false })
+}
+
+// reachNearest returns the same without those that can be reached only through resources that are the last of their way.
+func (g *Graph) reachNearest(from []int32, wanted, last func(*Resource) bool) []*Resource {
 	v := g.visit()
 	defer g.visits.Put(v)
 	v.stack = append(v.stack, from...)
@@ -38,9 +43,12 @@ func (g *Graph) reach(from []int32, wanted func(*Resource) bool) []*Resource {
 				continue
 			}
 			v.seen[id] = v.walk
-			v.stack = append(v.stack, id)
-			if r := g.nodes[id].resource; r != nil && wanted(r) {
+			r := g.nodes[id].resource
+			if r != nil && wanted(r) {
 				v.found = append(v.found, r.rank)
+			}
+			if r == nil || !last(r) {
+				v.stack = append(v.stack, id)
 			}
 		}
 	}

@@ -7,6 +7,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"time"
 
 	"github.com/cairnstacks/cairn/internal/testprovider"
 )
@@ -15,6 +16,9 @@ func main() {
 	if msg := os.Getenv("CAIRN_FAKE_START_ERROR"); msg != "" {
 		fmt.Fprintln(os.Stderr, msg)
 		os.Exit(1)
+	}
+	if delay, err := time.ParseDuration(os.Getenv("CAIRN_FAKE_START_DELAY")); err == nil {
+		time.Sleep(delay)
 	}
 	if err := testprovider.RecordDescriptors(); err != nil {
 		fmt.Fprintln(os.Stderr, "terraform-provider-fake:", err)
