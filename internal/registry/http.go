@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -47,10 +48,15 @@ func CheckRedirect(req *http.Request, via []*http.Request) error {
 
 // Get requests a URL, with a token unless that is empty. The caller closes the body.
 func Get(ctx context.Context, client *http.Client, location *url.URL, token string) (*http.Response, error) {
+	return getWith(ctx, client, location, token, nil)
+}
+
+func getWith(ctx context.Context, client *http.Client, location *url.URL, token string, header http.Header) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, location.String(), nil)
 	if err != nil {
 		return nil, err
 	}
+	maps.Copy(req.Header, header)
 	req.Header.Set("User-Agent", "cairn")
 	if token != "" {
 		req.Header.Set("Authorization", "Bearer "+token)
@@ -114,17 +120,19 @@ func Copy(ctx context.Context, w io.Writer, resp *http.Response, limit int64, st
 	}
 	host := resp.Request.URL.Host
 	stalled := time.AfterFunc(stall, func() { _ = resp.Body.Close() }) //nolint:errcheck // it ends the read
-	defer stalled.Stop()
 	n, err := io.Copy(w, io.LimitReader(&watched{resp.Body, stalled, stall}, limit+1))
+	stoodStill := !stalled.Stop()
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
-	case err != nil && !stalled.Stop():
-		return fmt.Errorf("the download from %s stands still for %s", host, stall)
+	case errors.As(err, new(*writeError)):
+		return err
+	case stoodStill: // the end of a body that was closed can look like an ordinary one
+		return &passingError{err: fmt.Errorf("the download from %s stands still for %s", host, stall)}
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return fmt.Errorf("the download from %s is cut off after %d bytes", host, n)
+		return &passingError{err: fmt.Errorf("the download from %s is cut off after %d bytes", host, n)}
 	case err != nil:
-		return fmt.Errorf("the download from %s is broken off: %w", host, err)
+		return &passingError{err: fmt.Errorf("the download from %s is broken off: %w", host, err)}
 	case n > limit:
 		return fmt.Errorf("the download from %s is larger than %d bytes", host, limit)
 	}

@@ -19,6 +19,7 @@ import (
 	"path"
 	"strings"
 	"sync"
+	"time"
 
 	svchost "github.com/hashicorp/terraform-svchost"
 
@@ -27,6 +28,9 @@ import (
 
 // Client asks registries. It keeps what it knows of hosts. It is safe for concurrent use.
 type Client struct {
+	// Pause waits before a request is repeated, for tests. Nil stands for the clock.
+	Pause func(context.Context, time.Duration) error
+
 	http   *http.Client
 	config func() (*cliconfig.Hosts, error)
 
@@ -98,7 +102,7 @@ func (c *Client) Request(ctx context.Context, host svchost.Hostname, service, be
 	if err != nil {
 		return nil, err
 	}
-	resp, err := Get(ctx, c.http, location, token)
+	resp, err := c.get(ctx, location, token)
 	if err != nil {
 		return nil, err
 	}
@@ -116,29 +120,62 @@ func (c *Client) Request(ctx context.Context, host svchost.Hostname, service, be
 	return resp, nil
 }
 
+// get requests an address until there is an answer that is not about to pass.
+func (c *Client) get(ctx context.Context, location *url.URL, token string) (*http.Response, error) {
+	return c.retried(ctx, func() (*http.Response, error) {
+		resp, err := Get(ctx, c.http, location, token)
+		return resp, passing(err)
+	})
+}
+
 // Open requests what a registry has named, with the token for its host if there is one. The caller closes the body.
 //
 // Errors: also for answers other than 200; a [*NotFoundError] for 404, which names what was asked for.
 func (c *Client) Open(ctx context.Context, location *url.URL, what string) (*http.Response, error) {
-	if location.Scheme != "https" {
-		return nil, fmt.Errorf("the address of %s is not an https address", what)
-	}
-	token := ""
-	if host, err := svchost.ForComparison(location.Host); err == nil {
-		if token, err = c.token(ctx, host); err != nil {
-			return nil, err
-		}
-	}
-	resp, err := Get(ctx, c.http, location, token)
+	token, err := c.tokenOf(ctx, location, what)
 	if err != nil {
 		return nil, err
 	}
-	if resp.StatusCode == http.StatusOK {
+	resp, err := c.get(ctx, location, token)
+	return c.opened(resp, err, what)
+}
+
+// openOnce is Open with more headers, without repetitions. What was answered may be a part if one was asked for, or that there is none.
+func (c *Client) openOnce(ctx context.Context, location *url.URL, what string, header http.Header) (*http.Response, error) {
+	token, err := c.tokenOf(ctx, location, what)
+	if err != nil {
+		return nil, err
+	}
+	resp, err := getWith(ctx, c.http, location, token, header)
+	if err == nil && header.Get("Range") != "" && (resp.StatusCode == http.StatusPartialContent || resp.StatusCode == http.StatusRequestedRangeNotSatisfiable) {
 		return resp, nil
 	}
+	return c.opened(resp, passing(err), what)
+}
+
+// tokenOf returns the token for what a registry has named, or "".
+func (c *Client) tokenOf(ctx context.Context, location *url.URL, what string) (string, error) {
+	if location.Scheme != "https" {
+		return "", fmt.Errorf("the address of %s is not an https address", what)
+	}
+	host, err := svchost.ForComparison(location.Host)
+	if err != nil {
+		return "", nil //nolint:nilerr // there is none for what is not the name of a host
+	}
+	return c.token(ctx, host)
+}
+
+// opened makes an error of an answer other than 200.
+func (c *Client) opened(resp *http.Response, err error, what string) (*http.Response, error) {
+	if err != nil || resp.StatusCode == http.StatusOK {
+		return resp, err
+	}
 	err = StatusError(resp)
-	if resp.StatusCode == http.StatusNotFound {
+	switch {
+	case resp.StatusCode == http.StatusNotFound:
 		err = &NotFoundError{Host: resp.Request.URL.Host, What: what}
+	case passingStatus(resp.StatusCode):
+		err = &passingError{err: err, after: retryAfter(resp)}
 	}
 	_ = resp.Body.Close() //nolint:errcheck // it was not read
 	return nil, err
@@ -228,7 +265,7 @@ func (c *Client) askForServices(ctx context.Context, host svchost.Hostname) (map
 		return nil, nil, err
 	}
 	location := &url.URL{Scheme: "https", Host: host.String(), Path: "/.well-known/terraform.json"}
-	resp, err := Get(ctx, c.http, location, token)
+	resp, err := c.get(ctx, location, token)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -39,6 +39,12 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
+var errTooLarge = errors.New("the archive is too large when unpacked")
+
+func tooManyFiles(limit int) error {
+	return fmt.Errorf("the archive has too many files: more than %d", limit)
+}
+
 // unpacker writes the entries of an archive below a directory. Each is written through the root, so that neither a
 // name nor a link that was unpacked before leads out of it (rule U1).
 type unpacker struct {
@@ -121,7 +127,7 @@ func (u *unpacker) entry(header *tar.Header, content io.Reader) error {
 		return nil // as git archive writes it
 	}
 	if u.made++; u.made > u.limits.Files {
-		return fmt.Errorf("the archive has too many files: more than %d", u.limits.Files)
+		return tooManyFiles(u.limits.Files)
 	}
 	name := path.Clean(header.Name)
 	if name == "." && header.Typeflag == tar.TypeDir {
@@ -165,7 +171,7 @@ func (u *unpacker) file(name string, header *tar.Header, content io.Reader) erro
 func (u *unpacker) copy(w io.Writer, r io.Reader) error {
 	written, err := io.Copy(w, io.LimitReader(r, u.limits.Bytes+1))
 	if u.limits.Bytes -= written; u.limits.Bytes < 0 {
-		return errors.New("the archive is too large when unpacked")
+		return errTooLarge
 	}
 	return err
 }

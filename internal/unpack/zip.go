@@ -20,6 +20,26 @@ func Zip(name, dir string, limits Limits) error {
 	return unpackWith(dir, limits, func(u *unpacker) error { return u.zip(name) })
 }
 
+// CheckZip returns an error for a zip archive that says of itself that it would unpack to more than the limits. Reading more of a file than the archive says is an error.
+func CheckZip(name string, limits Limits) error {
+	archive, err := zip.OpenReader(name)
+	if err != nil {
+		return zipError(err)
+	}
+	defer archive.Close() //nolint:errcheck // it was only read
+	limits = limits.withDefaults()
+	if len(archive.File) > limits.Files {
+		return tooManyFiles(limits.Files)
+	}
+	for _, file := range archive.File {
+		if file.UncompressedSize64 > uint64(limits.Bytes) { //nolint:gosec // it is not negative
+			return errTooLarge
+		}
+		limits.Bytes -= int64(file.UncompressedSize64) //nolint:gosec // it is smaller than another one
+	}
+	return nil
+}
+
 func (u *unpacker) zip(name string) (err error) {
 	archive, err := zip.OpenReader(name)
 	if err != nil {

@@ -88,33 +88,54 @@ func (r *Request) Install(ctx context.Context) (*locks.Locks, error) {
 
 // one chooses and installs one provider.
 func (r *Request) one(ctx context.Context, provider stackaddrs.Provider) (*locks.Lock, error) {
-	required, err := parse(r.Requirements[provider])
+	before := r.Locks.Provider(provider)
+	from := r.Sources(provider)
+	lock, err := Choose(ctx, Choice{Provider: provider, Constraints: r.Requirements[provider], Before: before, Upgrade: r.Upgrade, Source: from})
 	if err != nil {
 		return nil, err
 	}
-	lock := locks.Lock{Provider: provider, Constraints: required.text}
-	before := r.Locks.Provider(provider)
 	if before != nil && !r.Upgrade {
-		if !required.allowed.Has(before.Version) {
-			return nil, fmt.Errorf("version %s is locked, and does not satisfy what is required now: %s. An upgrade chooses another one", before.Version, required.text)
-		}
-		lock.Version, lock.Hashes = before.Version, before.Hashes
 		if found := r.Dir.Package(lock.ID()); found != nil && len(lock.Hashes) > 0 && found.Check(lock.Hashes) == nil {
-			return &lock, nil // rule L3
+			return lock, nil // rule L3
 		}
 	}
-	from := r.Sources(provider)
-	if lock.Version == versions.Unspecified {
-		if lock.Version, err = newest(ctx, from, provider, required); err != nil {
-			return nil, err
-		}
-		if before != nil && before.Version.Same(lock.Version) {
-			lock.Hashes = before.Hashes
-		}
-	}
-	added, err := r.install(ctx, from, &lock)
+	added, err := r.install(ctx, from, lock)
 	lock.Hashes = slices.Concat(lock.Hashes, added)
-	return &lock, err
+	return lock, err
+}
+
+// Choice says of what a version is chosen.
+type Choice struct {
+	Provider    stackaddrs.Provider
+	Constraints []string      // each as written
+	Before      *locks.Lock   // nil if none is locked
+	Upgrade     bool          // ignores which version is locked
+	Source      source.Source // asked only where no version is kept
+}
+
+// Choose returns a lock for the version that is locked, or else for the newest one that fits (rules L1 and L2). It has the checksums that were locked for the same version.
+//
+// Errors: also for a locked version that does not fit.
+func Choose(ctx context.Context, c Choice) (*locks.Lock, error) {
+	required, err := parse(c.Constraints)
+	if err != nil {
+		return nil, err
+	}
+	lock := &locks.Lock{Provider: c.Provider, Constraints: required.text}
+	if c.Before != nil && !c.Upgrade {
+		if !required.allowed.Has(c.Before.Version) {
+			return nil, fmt.Errorf("version %s is locked, and does not satisfy what is required now: %s. An upgrade chooses another one", c.Before.Version, required.text)
+		}
+		lock.Version, lock.Hashes = c.Before.Version, c.Before.Hashes
+		return lock, nil
+	}
+	if lock.Version, err = newest(ctx, c.Source, c.Provider, required); err != nil {
+		return nil, err
+	}
+	if c.Before != nil && c.Before.Version.Same(lock.Version) {
+		lock.Hashes = c.Before.Hashes
+	}
+	return lock, nil
 }
 
 // requirement are constraints of versions.

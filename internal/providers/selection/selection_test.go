@@ -18,7 +18,6 @@ import (
 	"github.com/cairnstacks/cairn/internal/providers/selection"
 	"github.com/cairnstacks/cairn/internal/providers/source"
 	"github.com/cairnstacks/cairn/internal/providers/source/registrytest"
-	"github.com/cairnstacks/cairn/internal/registry"
 	"github.com/cairnstacks/cairn/internal/testenv"
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
@@ -51,7 +50,7 @@ func newSetup(t *testing.T) *setup {
 		Requirements: map[stackaddrs.Provider][]string{s.bar: nil},
 		Locks:        &locks.Locks{},
 		Sources: func(stackaddrs.Provider) source.Source {
-			return source.Registry{Client: registry.New(server.Client, nil)}
+			return source.Registry{Client: server.Registries(nil)}
 		},
 		Dir: packagecache.Dir{Path: t.TempDir(), Platform: platform},
 	}

@@ -51,6 +51,9 @@ type FetchOptions struct {
 
 	// Stall is how long a download may stand still; 0 stands for a minute.
 	Stall time.Duration
+
+	// Progress is called now and then with how many bytes of an archive have arrived, of how many; these are -1 if nobody knows. May be nil.
+	Progress func(done, total int64)
 }
 
 // MismatchError is the error for a package that is not what it should be.
@@ -79,9 +82,13 @@ func (p *Package) Fetch(ctx context.Context, target string, opts FetchOptions) (
 	return hash, nil
 }
 
-func (p *Package) fetch(ctx context.Context, target string, opts FetchOptions) (release.Hash, error) {
+func (p *Package) fetch(ctx context.Context, target string, opts FetchOptions) (hash release.Hash, err error) {
 	if p.archive != nil {
-		return p.download(ctx, target, opts)
+		err = p.download(ctx, filepath.Dir(target), opts, func(archive string) (err error) {
+			hash, err = p.unpack(archive, target, opts)
+			return err
+		})
+		return hash, err
 	}
 	info, err := os.Stat(p.path)
 	if err != nil {
@@ -93,34 +100,11 @@ func (p *Package) fetch(ctx context.Context, target string, opts FetchOptions) (
 	return p.unpack(p.path, target, opts)
 }
 
-// download fetches the archive next to the target, and unpacks it.
-func (p *Package) download(ctx context.Context, target string, opts FetchOptions) (_ release.Hash, err error) {
-	file, err := os.CreateTemp(filepath.Dir(target), ".download-*")
-	if err != nil {
-		return "", err
-	}
-	defer func() { err = errors.Join(err, os.Remove(file.Name())) }()
-	resp, err := p.client.Open(ctx, p.archive, fmt.Sprintf("archive of provider %s", p.ID))
-	if err != nil {
-		return "", errors.Join(err, file.Close())
-	}
-	defer resp.Body.Close() //nolint:errcheck // it was only read
-	err = registry.Copy(ctx, file, resp, maxArchive, opts.Stall)
-	if err = errors.Join(err, file.Close()); err != nil {
-		return "", err
-	}
-	return p.unpack(file.Name(), target, opts)
-}
-
 // unpack checks an archive and unpacks it.
 func (p *Package) unpack(archive, target string, opts FetchOptions) (release.Hash, error) {
-	hash, err := release.HashArchive(archive)
+	hash, err := p.check(archive, opts)
 	if err != nil {
 		return "", err
-	}
-	found := []release.Hash{hash}
-	if !p.fits(found, opts, release.ContentScheme) { // only the files can decide
-		return "", p.mismatch(found)
 	}
 	if err := os.Mkdir(target, 0o755); err != nil { //nolint:gosec // as for other programs
 		return "", err
@@ -132,10 +116,22 @@ func (p *Package) unpack(archive, target string, opts FetchOptions) (release.Has
 	if err != nil {
 		return "", err
 	}
-	if found = append(found, content); !p.fits(found, opts, "") {
+	if found := []release.Hash{hash, content}; !p.fits(found, opts, "") {
 		return "", p.mismatch(found)
 	}
 	return content, nil
+}
+
+// check returns the hash of an archive, unless it is known already that its content is not what it should be.
+func (p *Package) check(archive string, opts FetchOptions) (release.Hash, error) {
+	hash, err := release.HashArchive(archive)
+	if err != nil {
+		return "", err
+	}
+	if found := []release.Hash{hash}; !p.fits(found, opts, release.ContentScheme) { // only the files can decide
+		return "", p.mismatch(found)
+	}
+	return hash, nil
 }
 
 // link makes a link to a directory of a mirror, or a copy where links cannot be made.

@@ -22,7 +22,6 @@ import (
 	"github.com/cairnstacks/cairn/internal/providers/release"
 	"github.com/cairnstacks/cairn/internal/providers/source"
 	"github.com/cairnstacks/cairn/internal/providers/source/registrytest"
-	"github.com/cairnstacks/cairn/internal/registry"
 	"github.com/cairnstacks/cairn/internal/unpack"
 )
 
@@ -61,7 +60,7 @@ func TestRegistry(t *testing.T) {
 	for _, version := range []string{"1.10.0", "1.2.0", "1.2.0-beta"} {
 		server.Publish(t, registrytest.Release{Namespace: "foo", Type: "bar", Version: version, Warnings: []string{"It is old."}})
 	}
-	from := source.Registry{Client: registry.New(server.Client, nil)}
+	from := source.Registry{Client: server.Registries(nil)}
 	wanted := id(t, server.Host+"/foo/bar", "1.10.0")
 	available, err := from.Versions(t.Context(), wanted.Provider)
 	if err != nil {
@@ -183,7 +182,7 @@ func TestRegistryHostile(t *testing.T) {
 			if test.change != nil {
 				test.change(server)
 			}
-			from := source.Registry{Client: registry.New(server.Client, nil)}
+			from := source.Registry{Client: server.Registries(nil)}
 			_, _, err := get(t, from, id(t, server.Host+"/foo/bar", "1.0.0"), source.FetchOptions{Limits: unpack.Limits{Bytes: 1 << 20}, Stall: 200 * time.Millisecond})
 			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got %v, want %q", err, test.want)
@@ -201,7 +200,7 @@ func TestRegistryToken(t *testing.T) {
 		answer["download_url"] = "https://" + elsewhere.Host + "/files/terraform-provider-bar_1.0.0_os_arch.zip"
 	}
 	server.Publish(t, release)
-	client := registry.New(server.Client, nil)
+	client := server.Registries(nil)
 	wanted := id(t, server.Host+"/foo/bar", "1.0.0")
 	for _, token := range []string{"", "open-sesame"} {
 		if token != "" {
@@ -304,7 +303,7 @@ func TestNetwork(t *testing.T) {
 		server.Answer("/mirror/example.com/foo/bar/1.0.0.json", string(answer))
 	}
 	archives()
-	from, err := source.NewNetwork(registry.New(server.Client, nil), "https://"+server.Host+"/mirror")
+	from, err := source.NewNetwork(server.Registries(nil), "https://"+server.Host+"/mirror")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -335,7 +334,7 @@ func TestNetwork(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	for _, address := range []string{"http://example.com/", "example.com", "https:///x", ":"} {
-		if _, err := source.NewNetwork(registry.New(server.Client, nil), address); err == nil {
+		if _, err := source.NewNetwork(server.Registries(nil), address); err == nil {
 			t.Errorf("%q: no error", address)
 		}
 	}
@@ -369,7 +368,7 @@ func TestFetchCancelled(t *testing.T) {
 		close(began)
 		<-r.Context().Done()
 	})
-	found, err := source.Registry{Client: registry.New(server.Client, nil)}.Package(t.Context(), id(t, server.Host+"/foo/bar", "1.0.0"), platform)
+	found, err := source.Registry{Client: server.Registries(nil)}.Package(t.Context(), id(t, server.Host+"/foo/bar", "1.0.0"), platform)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -394,7 +393,7 @@ func FuzzRegistry(f *testing.F) {
 		server.Answer("/providers/foo/bar/1.0.0/download/os/arch", string(answer))
 		server.Answer("/s", string(sums))
 		server.Answer("/t", string(signature))
-		from := source.Registry{Client: registry.New(server.Client, nil)}
+		from := source.Registry{Client: server.Registries(nil)}
 		wanted := id(t, server.Host+"/foo/bar", "1.0.0")
 		if available, err := from.Versions(t.Context(), wanted.Provider); (available == nil) == (err == nil) {
 			t.Errorf("got %v, %v", available, err)

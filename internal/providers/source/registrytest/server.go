@@ -7,7 +7,9 @@ package registrytest
 import (
 	"archive/zip"
 	"bytes"
+	"context"
 	"crypto/sha256"
+	"crypto/x509"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -20,9 +22,13 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/ProtonMail/go-crypto/openpgp"
 	"github.com/ProtonMail/go-crypto/openpgp/armor"
+	"github.com/ProtonMail/go-crypto/openpgp/packet"
+
+	"github.com/cairnstacks/cairn/internal/registry"
 )
 
 // Server is a registry by HTTPS. All that it answers with can be replaced by [Server.Handle]:
@@ -37,6 +43,8 @@ type Server struct {
 	Client *http.Client
 	Key    *openpgp.Entity
 
+	certificate *x509.Certificate
+
 	mu struct {
 		sync.Mutex
 		handlers map[string]http.HandlerFunc
@@ -48,7 +56,7 @@ type Server struct {
 // Start starts a server that ends with the test.
 func Start(t testing.TB) *Server {
 	t.Helper()
-	key, err := openpgp.NewEntity("publisher", "", "publisher@example.com", nil)
+	key, err := openpgp.NewEntity("publisher", "", "publisher@example.com", &packet.Config{Algorithm: packet.PubKeyAlgoEdDSA}) // which is made at once
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,10 +70,20 @@ func Start(t testing.TB) *Server {
 		server.CloseClientConnections()
 		server.Close()
 	})
-	s.Host, s.Client = strings.TrimPrefix(server.URL, "https://"), server.Client()
+	s.Host, s.Client, s.certificate = strings.TrimPrefix(server.URL, "https://"), server.Client(), server.Certificate()
 	s.Answer("/.well-known/terraform.json", `{"providers.v1": "/providers/", "modules.v1": "/modules/"}`)
 	return s
 }
+
+// Registries returns a client that trusts the server, and repeats requests at once.
+func (s *Server) Registries(environ []string) *registry.Client {
+	client := registry.New(s.Client, environ)
+	client.Pause = func(ctx context.Context, _ time.Duration) error { return context.Cause(ctx) }
+	return client
+}
+
+// Certificate is what clients in other processes must trust.
+func (s *Server) Certificate() *x509.Certificate { return s.certificate }
 
 // ServeHTTP implements [http.Handler].
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
