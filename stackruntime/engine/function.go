@@ -46,6 +46,8 @@ type Function struct {
 	Return     cty.Type
 	Summary    string
 	Deprecated string // what to do instead, or ""
+
+	Description string // in Markdown
 }
 
 // FunctionParameter is what an argument of a function may be.
@@ -54,6 +56,7 @@ type FunctionParameter struct {
 	Type         cty.Type
 	AllowNull    bool
 	AllowUnknown bool // whole or in part
+	Description  string
 }
 
 // Parameter returns the parameter for an argument.

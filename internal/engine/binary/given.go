@@ -91,7 +91,7 @@ func (e *Session) lockOf(packages []engine.ProviderPackage) ([]byte, error) {
 // lockedSource is the address that the engine has for a provider in lock files and directories: the reverse of parseProvider.
 func (e *Session) lockedSource(provider stackaddrs.Provider) string {
 	if e.info.Name == toolchain.Tofu && provider.Hostname == string(tfaddr.DefaultProviderRegistryHost) {
-		return strings.Join([]string{tofuRegistry, provider.Namespace, provider.Type}, "/")
+		return strings.Join([]string{toolchain.TofuRegistry, provider.Namespace, provider.Type}, "/")
 	}
 	return provider.String()
 }

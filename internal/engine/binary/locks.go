@@ -26,9 +26,6 @@ import (
 
 const lockFileName = workcopy.LockFile
 
-// tofuRegistry is where tofu finds providers whose source doesn't name a host.
-const tofuRegistry = "registry.opentofu.org"
-
 // lockEntry is a provider in the lock file, by its address as the engine knows it.
 type lockEntry struct{ source, version string }
 
@@ -124,7 +121,7 @@ func (e *Session) parseProvider(source string) (stackaddrs.Provider, error) {
 	if len(parts) != 3 {
 		return stackaddrs.Provider{}, fmt.Errorf("provider lock file: %q is not a provider address", source)
 	}
-	if e.info.Name == toolchain.Tofu && parts[0] == tofuRegistry {
+	if e.info.Name == toolchain.Tofu && parts[0] == toolchain.TofuRegistry {
 		parts[0] = string(tfaddr.DefaultProviderRegistryHost)
 	}
 	return stackaddrs.Provider{Hostname: parts[0], Namespace: parts[1], Type: parts[2]}, nil

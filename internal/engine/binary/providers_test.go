@@ -586,7 +586,7 @@ func TestSchemasAreSharedBetweenStacks(t *testing.T) {
 // fakeSource returns the address of the fake provider as the engine writes it.
 func fakeSource(e *Session) string {
 	if e.info.Name == toolchain.Tofu {
-		return tofuRegistry + "/cairnstacks/fake"
+		return toolchain.TofuRegistry + "/cairnstacks/fake"
 	}
 	return fakeProvider.String()
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/toolchain/cliconfig"
 	"github.com/cairnstacks/cairn/internal/lang"
 	"github.com/cairnstacks/cairn/internal/providers/instances"
+	"github.com/cairnstacks/cairn/internal/providers/selection"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
@@ -40,6 +41,9 @@ type Options struct {
 
 	// Working is called before something is done that may take long and is done once, such as "Installing providers". May be nil.
 	Working func(what string)
+
+	// Fetching is told which packages of providers are fetched. May be nil.
+	Fetching selection.Observer
 
 	// Environ is the environment for providers; nil stands for that of this program. Relative paths in it are relative to Dir.
 	Environ []string
@@ -120,7 +124,7 @@ func (e *Engine) Open(_ context.Context, opts engine.SessionOptions) (engine.Ses
 	}
 	s.prepare = prepare.New(prepare.Options{
 		StackDir: stackDir, WorkDir: e.opts.WorkDir, Environ: e.opts.Environ, Modules: modules,
-		Unsupported: s.unsupported, Hashes: &e.opts.Shared.Hashes, Working: e.opts.Working,
+		Unsupported: s.unsupported, Hashes: &e.opts.Shared.Hashes, Working: e.opts.Working, Fetching: e.opts.Fetching,
 	})
 	s.mu.loaded = map[string]*loaded{}
 	s.mu.functions = map[functionsKey]*lang.Tables{}

@@ -30,6 +30,9 @@ const (
 	// Native is no program: the engine that evaluates modules in this process. Modules may ask for terraform in the version NativeTerraform, which it behaves like.
 	Native          = "native"
 	NativeTerraform = "1.11.4"
+
+	// TofuRegistry is where tofu finds providers whose source doesn't name a host.
+	TofuRegistry = "registry.opentofu.org"
 )
 
 // oldest are the oldest versions that have what every plan needs: ephemeral variables, and the

@@ -92,6 +92,9 @@ func ParsePlatform(text string) (Platform, error) {
 // String returns what [ParsePlatform] parses.
 func (p Platform) String() string { return p.OS + "_" + p.Arch }
 
+// ComparePlatforms sorts platforms.
+func ComparePlatforms(a, b Platform) int { return strings.Compare(a.String(), b.String()) }
+
 // Compare sorts releases by provider and version.
 func Compare(a, b ID) int {
 	return cmp.Or(CompareProviders(a.Provider, b.Provider), CompareVersions(a.Version, b.Version))

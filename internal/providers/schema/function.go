@@ -28,7 +28,7 @@ func DecodeFunctions(encoded map[string]*pluginv1.Function) (map[string]*engine.
 }
 
 func decodeFunction(encoded *pluginv1.Function) (*engine.Function, error) {
-	f := &engine.Function{Summary: encoded.GetSummary(), Deprecated: encoded.GetDeprecationMessage()}
+	f := &engine.Function{Summary: encoded.GetSummary(), Deprecated: encoded.GetDeprecationMessage(), Description: encoded.GetDescription()}
 	for _, parameter := range encoded.GetParameters() {
 		decoded, err := decodeParameter(parameter)
 		if err != nil {
@@ -60,5 +60,6 @@ func decodeParameter(encoded *pluginv1.Function_Parameter) (engine.FunctionParam
 		Type:         ty,
 		AllowNull:    encoded.GetAllowNullValue(),
 		AllowUnknown: encoded.GetAllowUnknownValues(),
+		Description:  encoded.GetDescription(),
 	}, nil
 }

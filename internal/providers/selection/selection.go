@@ -28,6 +28,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/providers/install"
 	"github.com/cairnstacks/cairn/internal/providers/locks"
 	"github.com/cairnstacks/cairn/internal/providers/packagecache"
+	"github.com/cairnstacks/cairn/internal/providers/parallel"
 	"github.com/cairnstacks/cairn/internal/providers/release"
 	"github.com/cairnstacks/cairn/internal/providers/source"
 	"github.com/cairnstacks/cairn/stackaddrs"
@@ -46,8 +47,8 @@ type Request struct {
 	Cache    *packagecache.Dir
 	Unlocked bool
 
-	// Fetching is called before a package is fetched. May be nil.
-	Fetching func(id release.ID, location string)
+	// Observe is told which packages are fetched. May be nil.
+	Observe Observer
 }
 
 // Error is why a provider could not be installed.
@@ -63,25 +64,41 @@ func (e *Error) Error() string {
 // Unwrap returns the reason.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Install chooses versions and installs packages. It goes on with other providers after an error.
+// Errors returns the errors that are joined in one, as [Request.Install] and others do it.
+func Errors(err error) []error {
+	joined, ok := err.(interface{ Unwrap() []error }) //nolint:errorlint // what wraps it is one error
+	if !ok {
+		return []error{err}
+	}
+	var all []error
+	for _, one := range joined.Unwrap() {
+		all = append(all, Errors(one)...)
+	}
+	return all
+}
+
+// Install chooses versions and installs packages, several at the same time. It goes on with other providers after an error.
 //
 // Errors: joined [*Error]; context.Cause(ctx).
 func (r *Request) Install(ctx context.Context) (*locks.Locks, error) {
-	selected := &locks.Locks{}
-	var problems error
-	for _, provider := range slices.SortedFunc(maps.Keys(r.Requirements), release.CompareProviders) {
+	providers := slices.SortedFunc(maps.Keys(r.Requirements), release.CompareProviders)
+	chosen, problems := make([]*locks.Lock, len(providers)), make([]error, len(providers))
+	parallel.Each(providers, parallel.Downloads, func(i int, provider stackaddrs.Provider) {
 		lock, err := r.one(ctx, provider)
-		if ctx.Err() != nil {
-			return nil, context.Cause(ctx)
-		}
 		if err != nil {
-			problems = errors.Join(problems, &Error{provider, err})
-			continue
+			err = &Error{provider, err}
 		}
-		selected.Set(*lock)
+		chosen[i], problems[i] = lock, err
+	})
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
 	}
-	if problems != nil {
-		return nil, problems
+	if err := errors.Join(problems...); err != nil {
+		return nil, err
+	}
+	selected := &locks.Locks{}
+	for _, lock := range chosen {
+		selected.Set(*lock)
 	}
 	return selected, nil
 }
@@ -188,14 +205,11 @@ func (r *Request) install(ctx context.Context, from source.Source, lock *locks.L
 	if err != nil {
 		return nil, err
 	}
-	if r.Fetching != nil {
-		r.Fetching(lock.ID(), found.Location())
-	}
 	target := r.Dir
 	if r.Cache != nil {
 		target = *r.Cache
 	}
-	installer := &install.Installer{Source: from, Cache: target}
+	installer := &install.Installer{Source: from, Cache: target, Fetch: source.FetchOptions{Progress: r.Observe.Begin(found)}}
 	hash, err := installer.Fetched(ctx, found, lock.Hashes)
 	if err == nil && r.Cache != nil {
 		err = r.link(lock.ID())
@@ -203,6 +217,7 @@ func (r *Request) install(ctx context.Context, from source.Source, lock *locks.L
 	if err != nil {
 		return nil, err
 	}
+	r.Observe.End(found)
 	hashes := []release.Hash{hash}
 	if found.Signed != nil {
 		hashes = append(hashes, found.Signed.Hashes...)

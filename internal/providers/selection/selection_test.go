@@ -160,7 +160,11 @@ func TestCache(t *testing.T) {
 		t.Errorf("the package is a link to %q, %v", target, err)
 	}
 	var fetched int
-	s.req.Fetching = func(release.ID, string) { fetched++ }
+	s.req.Observe = func(event selection.Event) {
+		if event.Stage == selection.Fetched {
+			fetched++
+		}
+	}
 
 	s.req.Dir.Path = t.TempDir()
 	s.Requests("")

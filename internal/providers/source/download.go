@@ -78,6 +78,12 @@ func (p *Package) Save(ctx context.Context, target string, opts FetchOptions) (h
 	return hash, nil
 }
 
+// IsAt reports whether a file is the archive of the package already, as the source describes that.
+func (p *Package) IsAt(file string, opts FetchOptions) bool {
+	_, err := p.hashOf(file, opts)
+	return err == nil && len(p.hashes) > 0
+}
+
 // hashOf checks an archive that is not unpacked, and returns the hash of its files.
 func (p *Package) hashOf(archive string, opts FetchOptions) (release.Hash, error) {
 	hash, err := p.check(archive, opts)

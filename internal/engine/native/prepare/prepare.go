@@ -48,6 +48,7 @@ type Options struct {
 	Hashes     *installation.Hashes
 	Registries *registry.Client  // nil stands for those of the environment
 	Working    func(what string) // may be nil
+	Fetching   selection.Observer
 }
 
 // Preparer is an [engine.Preparer]. Made by [New]. Safe for concurrent use.
@@ -258,7 +259,7 @@ func (p *Preparer) request(requirements map[stackaddrs.Provider][]string, locked
 	config, _ := p.config() //nolint:errcheck // Prepare has reported it
 	req := &selection.Request{
 		Requirements: requirements, Locks: locked, Upgrade: upgrade, Dir: p.packages(), Sources: p.sources(config), Unlocked: config.CacheUnlocked,
-		Fetching: func(id release.ID, _ string) { p.opts.Working("Installing provider " + id.String()) },
+		Observe: p.opts.Fetching,
 	}
 	if config.CacheDir != "" {
 		req.Cache = &packagecache.Dir{Path: config.CacheDir, Platform: release.CurrentPlatform}
@@ -333,15 +334,7 @@ func (b broken) Package(context.Context, release.ID, release.Platform) (*source.
 // notInstalled returns the diagnostics for the errors of an installation, each where the stack requires the provider.
 func (p *Preparer) notInstalled(err error, req *engine.PrepareRequest) hcl.Diagnostics {
 	var diags hcl.Diagnostics
-	joined, ok := err.(interface{ Unwrap() []error })
-	if !ok {
-		return hcl.Diagnostics{failed(summaryInstall, err)}
-	}
-	for _, one := range joined.Unwrap() {
-		if _, nested := one.(interface{ Unwrap() []error }); nested {
-			diags = diags.Extend(p.notInstalled(one, req))
-			continue
-		}
+	for _, one := range selection.Errors(err) {
 		diag := failed(summaryInstall, one)
 		if failure, ok := errors.AsType[*selection.Error](one); ok {
 			if at, known := req.Ranges[failure.Provider]; known {

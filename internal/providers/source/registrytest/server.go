@@ -12,12 +12,17 @@ import (
 	"crypto/x509"
 	"encoding/hex"
 	"encoding/json"
+	"encoding/pem"
 	"fmt"
 	"io"
+	"io/fs"
 	"log"
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -82,8 +87,32 @@ func (s *Server) Registries(environ []string) *registry.Client {
 	return client
 }
 
-// Certificate is what clients in other processes must trust.
-func (s *Server) Certificate() *x509.Certificate { return s.certificate }
+// CAFile returns a file with what clients in other processes must trust, as SSL_CERT_FILE names it.
+func (s *Server) CAFile(t testing.TB) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "ca.pem")
+	if err := os.WriteFile(name, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.certificate.Raw}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// Mirror makes a directory a mirror in the network, as which its address is returned.
+func (s *Server) Mirror(t testing.TB, dir string) string {
+	t.Helper()
+	files := os.DirFS(dir)
+	err := fs.WalkDir(files, ".", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		s.Handle("/mirror/"+path, func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, files, path) })
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return "https://" + s.Host + "/mirror/"
+}
 
 // ServeHTTP implements [http.Handler].
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -107,6 +136,9 @@ func (s *Server) Handle(path string, handler http.HandlerFunc) {
 // Answer answers requests for a path with a text.
 func (s *Server) Answer(path, text string) {
 	s.Handle(path, func(w http.ResponseWriter, _ *http.Request) {
+		if json.Valid([]byte(text)) {
+			w.Header().Set("Content-Type", "application/json")
+		}
 		_, _ = io.WriteString(w, text) //nolint:errcheck // a test's server
 	})
 }
@@ -135,7 +167,7 @@ func Zip(t testing.TB, files ...File) []byte {
 	var packed bytes.Buffer
 	w := zip.NewWriter(&packed)
 	for _, file := range files {
-		header := &zip.FileHeader{Name: file.Name, Method: zip.Deflate}
+		header := &zip.FileHeader{Name: file.Name, Method: zip.Store}
 		header.SetMode(0o755)
 		entry, err := w.CreateHeader(header)
 		if err == nil {
@@ -259,4 +291,24 @@ func (s *Server) PublicKey(t testing.TB) string {
 		t.Fatal(err)
 	}
 	return text.String()
+}
+
+// MirrorDir returns a directory with packages of a provider, not packed: its platforms by versions.
+func MirrorDir(t testing.TB, provider string, versions map[string][]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	_, name := path.Split(provider)
+	for version, platforms := range versions {
+		for _, platform := range platforms {
+			unpacked := filepath.Join(dir, filepath.FromSlash(provider), version, platform)
+			err := os.MkdirAll(unpacked, 0o755) //nolint:gosec // a test's directory
+			if err == nil {
+				err = os.WriteFile(filepath.Join(unpacked, "terraform-provider-"+name+"_v"+version), []byte(version+platform), 0o755) //nolint:gosec // a program
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return dir
 }
