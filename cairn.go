@@ -116,6 +116,30 @@ func (s *Stack) end(diags hcl.Diagnostics) hcl.Diagnostics {
 	return diags.Extend(operation.Diagnostics(s.operations.Acknowledge(true)))
 }
 
+// LockProvidersRequest says for which packages of providers checksums are locked. The zero value is for all that the stack requires, and for this platform.
+type LockProvidersRequest = operation.LockProvidersRequest
+
+// MirrorProvidersRequest says which packages of providers are fetched, and into which directory.
+type MirrorProvidersRequest = operation.MirrorProvidersRequest
+
+// ProviderPackage is the package of a provider for a platform.
+type ProviderPackage = operation.ProviderPackage
+
+// LockProviders adds the checksums of packages to the lock file of the stack, as "terraform providers lock" does: for several platforms, and from where packages are published. It takes no engine.
+func (s *Stack) LockProviders(ctx context.Context, req LockProvidersRequest) ([]ProviderPackage, hcl.Diagnostics) {
+	return s.operations.LockProviders(ctx, req)
+}
+
+// MirrorProviders fetches packages of the stack's providers into a directory that they can be installed from, as "terraform providers mirror" does. It takes no engine.
+func (s *Stack) MirrorProviders(ctx context.Context, req MirrorProvidersRequest) ([]ProviderPackage, hcl.Diagnostics) {
+	return s.operations.MirrorProviders(ctx, req)
+}
+
+// ProviderSchemas returns the schemas of the stack's providers as "terraform providers schema -json" writes them. Providers that are not there yet are installed.
+func (s *Stack) ProviderSchemas(ctx context.Context) ([]byte, hcl.Diagnostics) {
+	return s.operations.ProviderSchemas(ctx)
+}
+
 // Outputs returns the outputs of the last apply, by name. There are none before the first one.
 //
 // Unknown: in whole or in part, where that apply failed or deferred what a value depends on. Marks: sensitive ones are kept.

@@ -4,7 +4,7 @@
 // Package cli is the command line of cairn.
 //
 // The commands are in a folder a family: stackcmd for one stack, statecmd for its state, fleetcmd for many stacks, statescmd for SLS files,
-// enginecmd for engines; one file a command. They turn arguments into calls of package operation or fleet, and results into views. Package
+// enginecmd for engines; providerscmd for providers; one file a command. They turn arguments into calls of package operation or fleet, and results into views. Package
 // cmdline has commands, options and help; what commands share of one run is in package session, which opens the configuration, the engine and
 // the state when they are first asked for, so that a command pays only for what it needs.
 //

@@ -35,6 +35,7 @@ func testContext() context.Context { return context.Background() }
 //
 //   - fakeprovider: lets the engine install the provider of package testprovider, and nothing else
 //   - sources: serves repositories, archives and registries; see scriptSources
+//   - registry: serves providers; see registryCommand
 //   - releases: serves releases of terraform and tofu; see releasesCommand
 //   - waitfor FILE [TEXT]: waits until a file exists, or a text is in it; what the script runs can call the program await for that
 //   - truncate FILE BYTES: cuts a file
@@ -55,6 +56,7 @@ func TestScripts(t *testing.T) {
 			},
 			"sources":  sourcesCommand(t),
 			"releases": releasesCommand(t),
+			"registry": registryCommand(t),
 			"waitfor":  waitForFile,
 			"truncate": truncateFile,
 			"alter":    alterFile,

@@ -112,7 +112,8 @@ func (s *Stack) openNative() (engine.Engine, error) {
 	}
 	opened, err := native.New(native.Options{
 		WorkDir: s.work, RunsDir: runs, SchemaDir: SchemaDir(), Resolver: s.Resolver(), Environ: s.environ, Dir: s.dir, Shared: &s.opts.Shared.native,
-		Working: func(what string) { s.opts.Notify.Send(notice.Working{What: what}) },
+		Working:  func(what string) { s.opts.Notify.Send(notice.Working{What: what}) },
+		Fetching: s.observeProviders(),
 	})
 	if err != nil {
 		return nil, EngineError(err)

@@ -22,11 +22,16 @@ const LockFile = ".terraform.lock.hcl"
 // prepare installs what the configuration needs and returns what the runtime is to be run with. With errors, that is
 // only the configuration.
 func (s *Stack) prepare(ctx context.Context, config *stackconfig.Config, upgrade bool) (stackruntime.Options, hcl.Diagnostics) {
-	opts := stackruntime.Options{Config: config, StopNow: s.opts.StopNow}
 	opened, err := s.openSession(ctx)
 	if err != nil {
-		return opts, Diagnostics(err)
+		return stackruntime.Options{Config: config, StopNow: s.opts.StopNow}, Diagnostics(err)
 	}
+	return s.prepareWith(ctx, opened, config, upgrade)
+}
+
+// prepareWith is prepare with a session.
+func (s *Stack) prepareWith(ctx context.Context, opened engine.Session, config *stackconfig.Config, upgrade bool) (stackruntime.Options, hcl.Diagnostics) {
+	opts := stackruntime.Options{Config: config, StopNow: s.opts.StopNow}
 	diags := s.takeWarnings()
 	preparer := opened.Abilities().Preparer
 	if preparer == nil {

@@ -27,6 +27,8 @@ func (s *Session) notify(n notice.Notice) {
 		s.noteWork(n.What)
 	case notice.EngineLog:
 		s.noteWork("The log of the engine (TF_LOG) goes to " + n.File)
+	case notice.ProviderFetch:
+		s.noteFetch(n)
 	case notice.Fetching:
 		s.Note("Fetching %s\n", n.Name)
 	case notice.ProvidersLocked:

@@ -55,7 +55,8 @@ type Session struct {
 
 	input *bufio.Reader // of answers, nil until the first question
 
-	live atomic.Pointer[live.Display] // set while it is drawn on a terminal
+	live     atomic.Pointer[live.Display] // set while it is drawn on a terminal
+	fetching fetching
 
 	Lost atomic.Pointer[error] // what kept output from being written, if anything did
 
@@ -136,6 +137,7 @@ func (s *Session) Print(format string, args ...any) {
 		live.Print(fmt.Sprintf(format, args...))
 		return
 	}
+	s.endFetches()
 	if _, err := fmt.Fprintf(s.Streams.Out, format, args...); err != nil {
 		s.Lost.CompareAndSwap(nil, &err)
 	}
@@ -162,6 +164,7 @@ func (s *Session) Note(format string, args ...any) {
 		live.Print(text)
 		return
 	}
+	s.endFetches()
 	fmt.Fprint(s.Streams.Err, text)
 }
 
@@ -182,6 +185,7 @@ func fold(w io.Writer, text string) string {
 func (s *Session) Report(diags hcl.Diagnostics) error {
 	diags = append(s.pending, diags...)
 	s.pending = nil
+	s.endFetches()
 	return s.Reporter(withRemedies(diags))
 }
 
@@ -230,6 +234,9 @@ func (s *Session) ReportDocuments() {
 		return jsonview.WriteDocument(s.Streams.Out, document, true)
 	}
 }
+
+// ReportText shows diagnostics to a person from now on, after a document.
+func (s *Session) ReportText() { s.Reporter = s.reportText }
 
 // Sources finds the text that diagnostics are about.
 func (s *Session) Sources() diagnostic.Sources {

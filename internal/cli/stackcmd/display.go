@@ -15,6 +15,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/cli/session"
 	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/operation/notice"
+	"github.com/cairnstacks/cairn/internal/providers/selection"
 	"github.com/cairnstacks/cairn/internal/views"
 	"github.com/cairnstacks/cairn/internal/views/diagnostic"
 	"github.com/cairnstacks/cairn/internal/views/jsonview"
@@ -38,13 +39,15 @@ type Display struct {
 
 	events *jsonview.Events // nil for a person
 	begun  bool             // the first line is written
+
+	arrived map[string]int64 // how much of each package was written about
 }
 
 // NewDisplay returns the display of an operation: "plan", "apply" or "destroy". With -json, diagnostics become events, too.
 func NewDisplay(s *session.Session, operation string) *Display {
 	v := &Display{session: s, operation: operation}
 	if s.Options.JSON {
-		v.events = jsonview.NewEvents(s.Streams.Out, nil)
+		v.events, v.arrived = jsonview.NewEvents(s.Streams.Out, nil), map[string]int64{}
 		s.Reporter, s.Notice = v.reportEvents, v.noticeEvent
 		return v
 	}
@@ -232,10 +235,39 @@ func (v *Display) reportEvents(diags hcl.Diagnostics) error {
 
 // noticeEvent writes what an operation says as an event, if it is one that concerns programs.
 func (v *Display) noticeEvent(n notice.Notice) bool {
-	resuming, ok := n.(notice.Resuming)
-	if ok {
+	switch n := n.(type) {
+	case notice.Resuming:
 		v.begin()
-		v.events.Resuming(resuming.Done, resuming.Begun, resuming.Of)
+		v.events.Resuming(n.Done, n.Begun, n.Of)
+	case notice.ProviderFetch:
+		v.fetchEvent(n)
+	default:
+		return false
 	}
-	return ok
+	return true
+}
+
+// fetchEvent writes that a package is fetched, and how much of it has arrived in steps of a tenth.
+func (v *Display) fetchEvent(n notice.ProviderFetch) {
+	switch n.Stage {
+	case selection.Begun:
+		v.begin()
+		v.events.ProviderFetch(n.Provider.String(), n.Version.String(), n.Platform.String(), "begun", -1, -1)
+	case selection.Fetched:
+		v.events.ProviderFetch(n.Provider.String(), n.Version.String(), n.Platform.String(), "fetched", -1, -1)
+	case selection.Arriving:
+		key := n.Provider.String() + " " + n.Platform.String()
+		if step := tenths(n.Done, n.Total); step > v.arrived[key] {
+			v.arrived[key] = step
+			v.events.ProviderFetch(n.Provider.String(), n.Version.String(), n.Platform.String(), "arriving", n.Done, n.Total)
+		}
+	}
+}
+
+// tenths returns how many tenths of a package have arrived, or how many tens of megabytes if nobody knows how large it is.
+func tenths(done, total int64) int64 {
+	if total <= 0 {
+		return done / 10_000_000
+	}
+	return done * 10 / total
 }

@@ -7,6 +7,7 @@ package notice
 import (
 	"time"
 
+	"github.com/cairnstacks/cairn/internal/providers/selection"
 	"github.com/cairnstacks/cairn/internal/statestore"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
@@ -45,6 +46,9 @@ type Working struct{ What string }
 
 // EngineLog says where the log of the engine goes that the environment asks for.
 type EngineLog struct{ File string }
+
+// ProviderFetch says that the package of a provider is fetched, and how far that is: often while it arrives.
+type ProviderFetch selection.Event
 
 // Fetching says that a source package is fetched.
 type Fetching struct{ Name string }
@@ -85,6 +89,7 @@ func (LockTakenOver) notice()        {}
 func (Working) notice()              {}
 func (EngineLog) notice()            {}
 func (Fetching) notice()             {}
+func (ProviderFetch) notice()        {}
 func (ProvidersLocked) notice()      {}
 func (IgnoreFileExtended) notice()   {}
 func (IgnoreFileUnwritable) notice() {}

@@ -91,3 +91,16 @@ func TestResuming(t *testing.T) {
 		}
 	}
 }
+
+func TestProviderFetch(t *testing.T) {
+	for want, got := range map[string]string{
+		"Fetching provider a 1.0.0 for p":                  ProviderFetch("a 1.0.0", "p", -1, -1),
+		"Fetching provider a 1.0.0 for p: 1.5 MB":          ProviderFetch("a 1.0.0", "p", 1_500_000, -1),
+		"Fetching 2 packages of providers: 1.5 of 30.0 MB": ProviderFetches(2, 1_500_000, 30_000_000),
+		"Fetched provider a 1.0.0 for p":                   ProviderFetched("a 1.0.0", "p"),
+	} {
+		if got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}

@@ -177,6 +177,21 @@ func (e *Events) Resuming(done, begun, total int) {
 		line{"components": line{"done": done, "begun": begun, "total": total}})
 }
 
+// ProviderFetch writes that the package of a provider is fetched: begun, arriving, or fetched. Numbers that are -1 are not known.
+func (e *Events) ProviderFetch(provider, version, platform, stage string, done, total int64) {
+	text, fields := eventtext.ProviderFetched(provider+" "+version, platform), line{"provider": provider, "version": version, "platform": platform, "stage": stage}
+	if stage != "fetched" {
+		text = eventtext.ProviderFetch(provider+" "+version, platform, done, total)
+	}
+	if stage == "arriving" {
+		fields["bytes"] = done
+		if total >= 0 {
+			fields["total_bytes"] = total
+		}
+	}
+	e.emit(levelInfo, "provider_fetch", text, fields)
+}
+
 // OutputChanges writes what a plan does to the root outputs.
 func (e *Events) OutputChanges(changes map[string]*stackplan.OutputChange) {
 	all := line{}

@@ -1,0 +1,28 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+// Package providerscmd has the commands about the providers of a stack, which are those that terraform has about those of a module.
+package providerscmd
+
+import (
+	"github.com/cairnstacks/cairn/internal/cli/cmdline"
+	"github.com/cairnstacks/cairn/internal/cli/session"
+)
+
+// Command returns the command providers with all below it.
+func Command() *session.Command {
+	return &session.Command{
+		Name:     "providers",
+		Summary:  "Locks the checksums of the providers of the stack, mirrors them, and shows their schemas.",
+		Example:  "cairn providers lock -platform=linux_amd64 -platform=darwin_arm64\ncairn providers mirror mirror",
+		Commands: []*session.Command{lockCommand(), mirrorCommand(), schemaCommand()},
+	}
+}
+
+// platformFlag adds the option for the platforms of packages.
+func platformFlag(f *session.Flags, platforms *cmdline.List) {
+	f.Var(platforms, "platform", "fetch packages for this platform, such as linux_amd64; for several, give it several times; without it, that of this machine: `OS_ARCH`")
+}
+
+// nothingLost is what an interrupt loses.
+func nothingLost() string { return "Nothing will be lost." }
