@@ -78,7 +78,7 @@ func (d *decoder) nested(content *hcl.BodyContent, block *hcl.Block) hcl.Body {
 			}
 			escaped = nested
 		case "locals", "lifecycle", "provider":
-			if nested.Type == "lifecycle" && block.Type != "module" {
+			if nested.Type == "lifecycle" && (block.Type != "module" || d.lifecycleOfTofu(nested)) {
 				continue
 			}
 			d.problem(nested.TypeRange, "Reserved block type", fmt.Sprintf("Blocks of type %q in %s blocks are reserved for later versions of the language.", nested.Type, block.Type))
@@ -88,6 +88,14 @@ func (d *decoder) nested(content *hcl.BodyContent, block *hcl.Block) hcl.Body {
 		return nil
 	}
 	return escaped.Body
+}
+
+// lifecycleOfTofu reports whether a block has arguments that OpenTofu has in a module call.
+func (d *decoder) lifecycleOfTofu(block *hcl.Block) bool {
+	content, _, _ := block.Body.PartialContent(ofTofu) //nolint:errcheck // without these arguments, it is an error in any case
+	found := len(content.Attributes) > 0
+	d.withoutTofu(content)
+	return found
 }
 
 // twice reports a block that can be there only once.
