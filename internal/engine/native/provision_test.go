@@ -84,6 +84,17 @@ func (c *component) apply(mode engine.Mode, inputs map[string]cty.Value) hcl.Dia
 	return diags
 }
 
+func (c *component) write(name, text string) {
+	c.t.Helper()
+	path := filepath.Join(c.dir, name)
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		c.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
 func (c *component) file(name string) string {
 	text, err := os.ReadFile(filepath.Join(c.dir, name))
 	if err != nil {
@@ -178,5 +189,74 @@ resource "terraform_data" "x" {
 	}
 	if len(c.messages) != 1 {
 		t.Errorf("messages: got %q, want one", c.messages)
+	}
+}
+
+// What is to be done before objects are destroyed is also done for those that no instance of their module declares any more, and, by removed blocks, for those whose blocks are gone.
+func TestProvisionersOfRemoved(t *testing.T) {
+	const module = `
+resource "terraform_data" "x" {
+  for_each = toset(["k"])
+  input    = "v"
+  provisioner "local-exec" {
+    when    = destroy
+    command = "echo ${path.module} ${self.input} ${each.key} >> log"
+  }
+}
+`
+	before := newComponent(t, `
+variable "n" {
+  type = number
+}
+module "m" {
+  source = "./m"
+  count  = var.n
+}
+resource "terraform_data" "gone" {
+  count = 1
+  input = "v"
+}
+resource "terraform_data" "kept" {}
+`)
+	before.write("m/main.tf", module)
+	for _, n := range []int64{2, 1} {
+		if diags := before.apply(engine.Normal, map[string]cty.Value{"n": cty.NumberIntVal(n)}); diags.HasErrors() {
+			t.Fatal(diags)
+		}
+	}
+	if got, want := before.file("log"), "m v k\n"; got != want {
+		t.Errorf("after one module is gone: got %q, want %q", got, want)
+	}
+	const source = `
+resource "terraform_data" "kept" {}
+removed {
+  from = module.m.terraform_data.x
+  provisioner "local-exec" {
+    when    = destroy
+    command = "echo ${path.module} ${self.input} ${each.key} >> log"
+  }
+}
+removed {
+  from = terraform_data.gone
+  provisioner "local-exec" {
+    when    = destroy
+    command = "test -e ok || exit 1; echo gone ${count.index} >> log"
+  }
+}
+`
+	for _, mode := range []engine.Mode{engine.Normal, engine.Destroy} {
+		after := newComponent(t, source)
+		after.state = before.state
+		diags := after.apply(mode, nil)
+		if len(diags) != 1 || diags[0].Subject == nil || diags[0].Subject.Start.Line != 12 || !strings.Contains(string(after.state), `"gone"`) {
+			t.Errorf("%s: got %v and %s, want an error and the object kept", mode, diags, after.state)
+		}
+		after.write("ok", "")
+		if diags := after.apply(mode, nil); diags.HasErrors() {
+			t.Error(diags)
+		}
+		if got, want := after.file("log"), ". v k\ngone 0\n"; got != want {
+			t.Errorf("%s: got %q, want %q", mode, got, want)
+		}
 	}
 }

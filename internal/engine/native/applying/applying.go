@@ -13,6 +13,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/native/configs"
 	"github.com/cairnstacks/cairn/internal/engine/native/deps"
 	"github.com/cairnstacks/cairn/internal/engine/native/eval"
+	"github.com/cairnstacks/cairn/internal/engine/native/moves"
 	"github.com/cairnstacks/cairn/internal/engine/native/planned"
 	"github.com/cairnstacks/cairn/internal/engine/native/resource"
 	"github.com/cairnstacks/cairn/internal/engine/native/state"
@@ -98,6 +99,7 @@ type applier struct {
 	makers map[stackaddrs.ResourceInstance]*step // by what makes or reads current objects
 
 	deferrals deferrals
+	removals  func() *moves.Removals
 
 	observed sync.Mutex // events are passed on one at a time
 	stopped  chan struct{}
@@ -114,6 +116,10 @@ type applier struct {
 func newApplier(req *Request, before *state.State) *applier {
 	a := &applier{Request: req, before: before, now: before.Working(), deferrals: deferralsOf(req.Plan), stopped: make(chan struct{})}
 	a.mu.asked = map[provider.Provider]bool{}
+	a.removals = sync.OnceValue(func() *moves.Removals {
+		removals, _ := moves.FindRemovals(req.Tree) //nolint:errcheck // planning has reported what is wrong with them
+		return removals
+	})
 	a.eval = eval.New(eval.Options{
 		Tree: req.Tree, Phase: eval.Apply, Objects: a, Inputs: req.Inputs, Deferral: true, LenientConditions: req.Plan.Mode != engine.Normal,
 		Functions: req.Functions, RootPath: req.RootPath, WorkPath: req.WorkPath, Unexpanded: a.deferrals.isUnexpanded(),

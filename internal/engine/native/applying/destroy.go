@@ -31,7 +31,7 @@ func (a *applier) destroy(ctx context.Context, s *step) bool {
 		}
 		private = again.Private
 	}
-	if !a.ending(ctx, t, object) {
+	if !a.ending(ctx, t, object, s.deposed) {
 		return false
 	}
 	result := a.rt.Destroy(ctx, t, resource.Destruction{Object: object, Deposed: s.deposed, Private: private})

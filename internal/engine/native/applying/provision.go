@@ -12,6 +12,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/native/configs"
 	"github.com/cairnstacks/cairn/internal/engine/native/eval"
 	"github.com/cairnstacks/cairn/internal/engine/native/resource"
+	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
@@ -34,6 +35,16 @@ type ProvisionRequest struct {
 	Stop    <-chan struct{} // closed when the work is to end soon
 }
 
+// provisioning is what is to be done with an object.
+type provisioning struct {
+	target     *resource.Target
+	all        []*configs.Provisioner
+	connection *configs.Connection
+	module     *eval.Module
+	at         eval.Place
+	deposed    stackaddrs.DeposedKey
+}
+
 // created runs what is to be done with a new object, and reports whether that succeeded. Otherwise the object is tainted.
 func (a *applier) created(ctx context.Context, t *resource.Target, o *resource.Object) bool {
 	config := t.Config()
@@ -42,7 +53,7 @@ func (a *applier) created(ctx context.Context, t *resource.Target, o *resource.O
 	}
 	at := t.At
 	at.Self = o.Value
-	if a.provision(ctx, t, config.Provisioners, config.Connection, at, false) {
+	if a.provision(ctx, provisioning{target: t, all: config.Provisioners, connection: config.Connection, module: t.Resource.Module, at: at}, false) {
 		return true
 	}
 	o.Tainted = true
@@ -51,49 +62,51 @@ func (a *applier) created(ctx context.Context, t *resource.Target, o *resource.O
 }
 
 // ending runs what is to be done before an object is destroyed, and reports whether it may be. For tainted objects that is nothing.
-func (a *applier) ending(ctx context.Context, t *resource.Target, o *resource.Object) bool {
+func (a *applier) ending(ctx context.Context, t *resource.Target, o *resource.Object, deposed stackaddrs.DeposedKey) bool {
 	if a.Provisioners == nil || o.Tainted {
 		return true
 	}
-	r := a.resource(ctx, t.Addr)
-	if r == nil {
-		return true
+	p := provisioning{target: t, deposed: deposed, at: eval.Place{Resource: t.Address, Self: o.Value, Repetition: eval.RepetitionOf(t.Addr.Key)}}
+	if tree := a.tree(t.Addr.Module); tree != nil && tree.Resources[t.Addr.Resource] != nil {
+		config := tree.Resources[t.Addr.Resource]
+		p.all, p.connection = config.Provisioners, config.Connection
+		if p.module = a.eval.Module(ctx, t.Addr.Module); p.module == nil {
+			p.module = a.eval.Former(tree, t.Addr.Module)
+		}
+	} else if removed, tree := a.removals().Covering(t.Addr); removed != nil {
+		p.all, p.connection, p.module = removed.Provisioners, removed.Connection, a.eval.Former(tree, t.Addr.Module)
 	}
-	config := r.Config
-	at := eval.Place{Resource: t.Address, Self: o.Value, Repetition: eval.RepetitionOf(t.Addr.Key)}
-	with := *t
-	with.Resource = r
-	return a.provision(ctx, &with, config.Provisioners, config.Connection, at, true)
+	return a.provision(ctx, p, true)
 }
 
 // provision runs those of the provisioners that are for destroying, or the others, one after another until one fails. Until they have ended, the change that they are
 // part of is in doubt.
-func (a *applier) provision(ctx context.Context, t *resource.Target, all []*configs.Provisioner, connection *configs.Connection, at eval.Place, destroy bool) bool {
-	all = slices.DeleteFunc(slices.Clone(all), func(config *configs.Provisioner) bool { return config.Destroy != destroy })
+func (a *applier) provision(ctx context.Context, p provisioning, destroy bool) bool {
+	all := slices.DeleteFunc(slices.Clone(p.all), func(config *configs.Provisioner) bool { return config.Destroy != destroy })
 	if len(all) == 0 {
 		return true
 	}
-	action := engine.ActionCreate
+	addr, action := p.target.Addr, engine.ActionCreate
 	if destroy {
 		action = engine.ActionDelete
 	}
-	if a.Journal != nil && !a.recorded(t.Addr, a.Journal.Intend(t.Addr, "", action)) {
+	if a.Journal != nil && !a.recorded(addr, a.Journal.Intend(addr, p.deposed, action)) {
 		return false
 	}
 	for _, config := range all {
 		diags := a.Provisioners.Provision(ctx, &ProvisionRequest{
-			Config: config, Connection: connection, Module: t.Resource.Module, Place: at, Observe: a.rt.Observe, Stop: a.stopped,
+			Config: config, Connection: p.connection, Module: p.module, Place: p.at, Observe: a.rt.Observe, Stop: a.stopped,
 		})
 		if config.Continue {
 			continue // an error of it is none
 		}
-		if !a.eval.Diagnostics.AddTo(t.Address, diags...) {
+		if !a.eval.Diagnostics.AddTo(p.target.Address, diags...) {
 			if destroy { // else it is stored as tainted
-				a.unchanged(t.Addr, "")
+				a.unchanged(addr, p.deposed)
 			}
 			return false
 		}
 	}
-	a.unchanged(t.Addr, "")
+	a.unchanged(addr, p.deposed)
 	return true
 }

@@ -80,6 +80,11 @@ func New(opts Options) *Evaluation {
 // Root returns the root module.
 func (e *Evaluation) Root() *Module { return e.root }
 
+// Former returns an instance of a module that is not declared any more. Expressions in it can refer to nothing that the module declares.
+func (e *Evaluation) Former(config *configs.Tree, addr stackaddrs.ModuleInstance) *Module {
+	return &Module{Addr: addr, Config: config, eval: e, functions: e.opts.Functions(config)}
+}
+
 // Module returns the instance of a module, or nil if the configuration has none with this address.
 func (e *Evaluation) Module(ctx context.Context, addr stackaddrs.ModuleInstance) *Module {
 	caller, step, ok := addr.Parent()

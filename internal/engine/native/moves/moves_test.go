@@ -307,7 +307,7 @@ func TestRemovals(t *testing.T) {
 			continue
 		}
 		got := ""
-		if block := removals.Covering(resourceAddr(t, test.addr)); block != nil {
+		if block, _ := removals.Covering(resourceAddr(t, test.addr)); block != nil {
 			got = short(fmt.Sprint(endString(block.From), " ", block.Destroy))
 		}
 		if got != test.want {

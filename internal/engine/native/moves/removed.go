@@ -18,6 +18,7 @@ type Removals struct{ all []removal }
 type removal struct {
 	*configs.Removed
 	from pattern
+	tree *configs.Tree // that has the block
 }
 
 // FindRemovals returns the removed blocks of a configuration, and the errors about things that it still declares.
@@ -26,7 +27,7 @@ func FindRemovals(root *configs.Tree) (*Removals, hcl.Diagnostics) {
 	var diags hcl.Diagnostics
 	collect(root, nil, func(tree *configs.Tree, path []string) {
 		for _, block := range tree.Removed {
-			r := removal{block, newPattern(path, block.From, true)}
+			r := removal{block, newPattern(path, block.From, true), tree}
 			for i := range r.from.steps {
 				r.from.steps[i].key.any = true
 			}
@@ -60,9 +61,9 @@ func stillDeclared(block *configs.Removed) *hcl.Diagnostic {
 	}
 }
 
-// Covering returns the removed block that an object is covered by, or nil. Where there are several, one that forgets it counts before those that destroy it,
+// Covering returns the removed block that an object is covered by, and the module that has it, or nil. Where there are several, one that forgets it counts before those that destroy it,
 // and otherwise that of its resource before that of the innermost module that it is in (rule V5).
-func (r *Removals) Covering(addr stackaddrs.ResourceInstance) *configs.Removed {
+func (r *Removals) Covering(addr stackaddrs.ResourceInstance) (*configs.Removed, *configs.Tree) {
 	path := addr.Module.Path()
 	var found *removal
 	for i := range r.all {
@@ -73,9 +74,9 @@ func (r *Removals) Covering(addr stackaddrs.ResourceInstance) *configs.Removed {
 		}
 	}
 	if found == nil {
-		return nil
+		return nil, nil
 	}
-	return found.Removed
+	return found.Removed, found.tree
 }
 
 func (r *removal) comesBefore(other *removal) bool {

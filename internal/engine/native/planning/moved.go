@@ -49,7 +49,7 @@ func (p *planner) storedAs(addr stackaddrs.ResourceInstance) stackaddrs.Resource
 
 // forgets reports whether a removed block says that an object is to be left alone.
 func (p *planner) forgets(addr stackaddrs.ResourceInstance) bool {
-	block := p.removals.Covering(addr)
+	block, _ := p.removals.Covering(addr)
 	return block != nil && !block.Destroy
 }
 

@@ -9,19 +9,9 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/native/configs"
 )
 
-// Unsupported returns the errors about what a module tree needs and this package cannot do, by feature and place.
+// Unsupported returns the errors about what a module tree needs and the engine cannot do, by feature and place.
 func Unsupported(tree *configs.Tree) hcl.Diagnostics {
 	diags := append(hcl.Diagnostics(nil), tree.Unsupported...)
-	refuse := func(what string, at hcl.Range) {
-		diags = append(diags, &hcl.Diagnostic{
-			Severity: hcl.DiagError, Summary: "Unsupported module feature", Detail: "The native engine does not have " + what + ".", Subject: at.Ptr(),
-		})
-	}
-	for _, r := range tree.Removed {
-		if len(r.Provisioners) > 0 {
-			refuse("provisioners of what is removed", r.Provisioners[0].Range)
-		}
-	}
 	for _, child := range tree.Children {
 		diags = append(diags, Unsupported(child)...)
 	}

@@ -61,6 +61,11 @@ func (m *moduleChecker) provisioners(r *configs.Resource) {
 	m.provisionersOf(r.Provisioners, r.Connection, place{repeat: r.Repeat, own: r, self: m.self(r)})
 }
 
+// removed checks what is to be done with the objects of removed resources, of which nothing is known here.
+func (m *moduleChecker) removed(r *configs.Removed) {
+	m.provisionersOf(r.Provisioners, r.Connection, place{repeat: configs.Repeat{Count: &configs.Expr{}, ForEach: &configs.Expr{}}, self: cty.DynamicVal})
+}
+
 // provisionersOf checks provisioners, and the connection that they share.
 func (m *moduleChecker) provisionersOf(all []*configs.Provisioner, shared *configs.Connection, at place) {
 	destroyed := false
