@@ -41,6 +41,20 @@ func (p *Preparer) useGiven(packages []engine.ProviderPackage) {
 	clear(p.mu.found)
 }
 
+// givenVersions returns the versions of the packages that are used, or nil if the lock file says which these are.
+func (p *Preparer) givenVersions() map[stackaddrs.Provider]string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.mu.given == nil {
+		return nil
+	}
+	versions := make(map[stackaddrs.Provider]string, len(p.mu.given))
+	for provider, one := range p.mu.given {
+		versions[provider] = one.Version
+	}
+	return versions
+}
+
 // Package returns the package of a provider. Its content is that which is locked. Repeated calls for one provider are cheap.
 //
 // Errors: a [*NotInstalledError]; a [*packagecache.MismatchError].

@@ -354,6 +354,9 @@ func failed(summary string, err error) *hcl.Diagnostic {
 
 // Locks implements [engine.Preparer].
 func (p *Preparer) Locks(context.Context) (map[stackaddrs.Provider]string, error) {
+	if versions := p.givenVersions(); versions != nil {
+		return versions, nil
+	}
 	locked, err := p.locked()
 	if err != nil {
 		return nil, err

@@ -181,6 +181,9 @@ func TestGivenPackages(t *testing.T) {
 	if found, err := p.Package(t.Context(), fake); err != nil || found.Program != filepath.Join(dir, "terraform-provider-fake_v1.0.0") {
 		t.Errorf("Package = %v, %v", found, err)
 	}
+	if versions, err := p.Locks(t.Context()); err != nil || len(versions) != 1 || versions[fake] != "1.0.0" {
+		t.Errorf("Locks = %v, %v, want the versions of the packages", versions, err)
+	}
 	other := fake
 	other.Type = "other"
 	if found, err := p.Package(t.Context(), other); !errors.As(err, new(*prepare.NotInstalledError)) {
