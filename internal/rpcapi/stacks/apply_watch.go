@@ -89,6 +89,9 @@ func (w *applyWatch) begin(addr stackaddrs.AbsComponentInstance, watched *watche
 	if !watched.pending {
 		watched.pending = true
 		w.progress(statusProgress(addr, hooks.Pending))
+		for _, i := range watched.plan.Invocations {
+			w.progress(invocationStatusProgress(addr, i, invocationPending))
+		}
 	}
 }
 
@@ -96,6 +99,12 @@ func (w *applyWatch) begin(addr stackaddrs.AbsComponentInstance, watched *watche
 func (w *applyWatch) event(addr stackaddrs.AbsComponentInstance, event engine.Event) {
 	watched := w.components[addr]
 	if watched == nil {
+		return
+	}
+	if event.Invocation != nil {
+		if p := invocationEvent(addr, event); p != nil {
+			w.progress(p)
+		}
 		return
 	}
 	change := watched.changes[event.Resource]

@@ -211,4 +211,14 @@ func (p *planner) sendComponent(ctx context.Context, c *stackplan.Component, mad
 		p.out.fail(err)
 		p.element(stackplan.DeferredElement(c.Addr, change))(described)
 	}
+	for _, i := range c.Invocations {
+		described, err := describeInvocation(c.Addr, i)
+		p.out.fail(err)
+		p.element(stackplan.InvocationElement(c.Addr, i, ""))(described)
+	}
+	for _, d := range c.DeferredInvocations {
+		described, err := describeDeferredInvocation(c.Addr, d)
+		p.out.fail(err)
+		p.element(stackplan.InvocationElement(c.Addr, d.Invocation, d.Reason))(described)
+	}
 }

@@ -115,6 +115,9 @@ func (w *planWatch) sendPlanned(addr stackaddrs.AbsComponentInstance, watched *w
 	for _, change := range watched.plan.Deferred {
 		w.progress(deferredProgress(addr, change))
 	}
+	for _, i := range watched.plan.Invocations {
+		w.progress(invocationProgress(addr, i))
+	}
 	w.progress(countsProgress(addr, watched.plan.Counts()))
 }
 

@@ -82,7 +82,7 @@ func countsProgress(addr stackaddrs.AbsComponentInstance, n stackplan.Counts) *p
 		ComponentInstanceChanges: &stackspb.StackChangeProgress_ComponentInstanceChanges{
 			Addr: wire.ComponentInstance(addr), Total: int32(n.Total()), //nolint:gosec // no plan has as many changes
 			Add: int32(n.Add), Change: int32(n.Change), Import: int32(n.Import), Remove: int32(n.Remove), //nolint:gosec // as above
-			Defer: int32(n.Defer), Move: int32(n.Move), Forget: int32(n.Forget), //nolint:gosec // as above
+			Defer: int32(n.Defer), Move: int32(n.Move), Forget: int32(n.Forget), ActionInvocation: int32(n.Invoke), //nolint:gosec // as above
 		},
 	}}
 }

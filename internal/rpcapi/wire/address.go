@@ -31,6 +31,11 @@ func ResourceObject(component stackaddrs.AbsComponentInstance, resource string, 
 	}
 }
 
+// ActionInvocation returns the addresses of an action instance.
+func ActionInvocation(component stackaddrs.AbsComponentInstance, action stackaddrs.ActionInstance) *stackspb.ActionInvocationInstanceInStackAddr {
+	return &stackspb.ActionInvocationInstanceInStackAddr{ComponentInstanceAddr: component.String(), ActionInvocationInstanceAddr: action.String()}
+}
+
 // ResourceMode returns the mode of a resource; that of ephemeral ones is not known.
 func ResourceMode(mode stackaddrs.ResourceMode) stackspb.ResourceMode {
 	switch mode {
