@@ -16,7 +16,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/hashicorp/hcl/v2"
 
@@ -48,24 +47,7 @@ func (d Dir) HashesFile() string { return filepath.Join(string(d), "packages.jso
 //
 // Errors: the cause of the end of ctx among others.
 func (d Dir) Exclusive(ctx context.Context) (unlock func(), err error) {
-	file, err := os.OpenFile(string(d)+".lock", os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return nil, err
-	}
-	for {
-		locked, err := filelock.TryLock(file)
-		if err != nil {
-			return nil, errors.Join(err, file.Close())
-		}
-		if locked {
-			return func() { _ = file.Close() }, nil //nolint:errcheck // nothing was written
-		}
-		select {
-		case <-ctx.Done():
-			return nil, errors.Join(context.Cause(ctx), file.Close())
-		case <-time.After(100 * time.Millisecond):
-		}
-	}
+	return filelock.Lock(ctx, string(d)+".lock")
 }
 
 // WriteLock writes the lock file of a stack, which others may read: it belongs into version control.

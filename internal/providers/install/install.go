@@ -90,15 +90,36 @@ func (i *Installer) install(ctx context.Context, lock *locks.Lock, observer Obse
 	return nil
 }
 
+// errThere says that a package with the same files is in its place. It stays: others may be using it.
+var errThere = errors.New("the package is there already")
+
+// has reports whether a package of a release is there, with a hash and a program.
+func (i *Installer) has(id release.ID, hash release.Hash) bool {
+	there := i.Cache.Package(id)
+	if there == nil {
+		return false
+	}
+	found, err := there.Hash()
+	if err != nil || found != hash {
+		return false
+	}
+	_, err = there.Executable()
+	return err == nil
+}
+
 // Fetched fetches a package and puts it into the cache. It returns the hash of its files.
 func (i *Installer) Fetched(ctx context.Context, found *source.Package, allowed []release.Hash) (hash release.Hash, err error) {
 	opts := i.Fetch
 	opts.Allowed = allowed
 	installed, err := i.Cache.Install(found.ID, func(path string) (err error) {
-		hash, err = found.Fetch(ctx, path, opts)
+		if hash, err = found.Fetch(ctx, path, opts); err == nil && i.has(found.ID, hash) {
+			err = errThere
+		}
 		return err
 	})
 	switch {
+	case errors.Is(err, errThere):
+		return hash, nil
 	case err != nil && ctx.Err() != nil:
 		return "", context.Cause(ctx)
 	case err != nil:

@@ -10,6 +10,9 @@
 package packagecache
 
 import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -17,7 +20,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
+	"github.com/cairnstacks/cairn/internal/filelock"
 	"github.com/cairnstacks/cairn/internal/providers/release"
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
@@ -105,6 +110,9 @@ func (p *Package) Executable() (string, error) {
 	return "", fmt.Errorf("the package of %s has no program whose name starts with %s", p.ID, name)
 }
 
+// temporaryPrefix is of directories in which packages are made.
+const temporaryPrefix = ".new-"
+
 // Install puts the package of a release in its place, instead of one that is there. The function makes it, at a path where nothing is.
 //
 // It may be called for the same package from several processes: one of the packages stays (rule C1).
@@ -112,7 +120,8 @@ func (d Dir) Install(id release.ID, fill func(path string) error) (_ *Package, e
 	if err := os.MkdirAll(d.Path, 0o755); err != nil { //nolint:gosec // as for other programs
 		return nil, err
 	}
-	temporary, err := os.MkdirTemp(d.Path, ".new-*")
+	d.removeStale()
+	temporary, err := os.MkdirTemp(d.Path, temporaryPrefix+"*")
 	if err != nil {
 		return nil, err
 	}
@@ -132,6 +141,33 @@ func (d Dir) Install(id release.ID, fill func(path string) error) (_ *Package, e
 		return nil, err
 	}
 	return &Package{id, target}, nil
+}
+
+// Lock keeps other programs, and others in this one, from installing the package of a release at the same time.
+//
+// Errors: the cause of the end of ctx among others.
+func (d Dir) Lock(ctx context.Context, id release.ID) (unlock func(), err error) {
+	if err := os.MkdirAll(d.Path, 0o755); err != nil { //nolint:gosec // as for other programs
+		return nil, err
+	}
+	sum := sha256.Sum256([]byte(d.PackagePath(id)))
+	return filelock.Lock(ctx, filepath.Join(d.Path, ".lock-"+hex.EncodeToString(sum[:8])))
+}
+
+// staleTime is after what time nobody is still making a package.
+const staleTime = 24 * time.Hour
+
+// removeStale removes what programs have left behind that were killed while they made packages.
+func (d Dir) removeStale() {
+	left, err := filepath.Glob(filepath.Join(d.Path, temporaryPrefix+"*"))
+	if err != nil {
+		return
+	}
+	for _, path := range left {
+		if info, err := os.Lstat(path); err == nil && time.Since(info.ModTime()) > staleTime {
+			_ = os.RemoveAll(path) //nolint:errcheck // the next one tries again
+		}
+	}
 }
 
 // Link makes a package in another directory that of a release, by a link; where only administrators make links, by a copy.

@@ -10,7 +10,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/cairnstacks/cairn/internal/providers/locks"
 	"github.com/cairnstacks/cairn/internal/providers/packagecache"
@@ -181,6 +183,77 @@ func TestCache(t *testing.T) {
 	s.req.Dir.Path, s.req.Locks, s.req.Unlocked = t.TempDir(), &locks.Locks{}, true
 	if again := s.install(t); len(again.Hashes) != 1 || fetched != 1 {
 		t.Errorf("where that is allowed, locked are %v; %d packages fetched", again.Hashes, fetched)
+	}
+}
+
+// Several programs that install the same package into one cache at the same time fetch it once, if they may use what is in the cache, and none finds half of it.
+func TestCacheOfSeveral(t *testing.T) {
+	s := newSetup(t)
+	cache := &packagecache.Dir{Path: t.TempDir(), Platform: platform}
+	locked := s.install(t)
+	before := &locks.Locks{}
+	before.Set(*locked)
+	s.Requests("")
+	var all sync.WaitGroup
+	for range 8 {
+		one := *s.req
+		one.Locks, one.Cache, one.Dir.Path = before, cache, t.TempDir()
+		all.Go(func() {
+			selected, err := one.Install(t.Context())
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if err := one.Dir.Package(locked.ID()).Check(selected.Provider(s.bar).Hashes); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	archives := slices.DeleteFunc(s.Requests(""), func(path string) bool { return !strings.HasSuffix(path, ".zip") })
+	if len(archives) != 1 {
+		t.Errorf("fetched are %q", archives)
+	}
+}
+
+// What is in a cache is not exchanged for the same: others may be running it.
+func TestCacheIsKept(t *testing.T) {
+	s := newSetup(t)
+	s.req.Cache = &packagecache.Dir{Path: t.TempDir(), Platform: platform}
+	lock := s.install(t)
+	before, err := os.Stat(s.req.Cache.Package(lock.ID()).Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.req.Locks, s.req.Dir.Path = &locks.Locks{}, t.TempDir()
+	s.install(t)
+	if after, err := os.Stat(s.req.Cache.Package(lock.ID()).Dir); err != nil || !os.SameFile(before, after) {
+		t.Errorf("the package is another one, %v", err)
+	}
+}
+
+// A program that is killed while it fetches leaves nothing that is taken for a package, and what it leaves is removed some day.
+func TestLeftBehind(t *testing.T) {
+	s := newSetup(t)
+	left := filepath.Join(s.req.Dir.Path, ".new-1", "package")
+	if err := os.MkdirAll(left, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	s.install(t)
+	if _, err := os.Stat(left); err != nil {
+		t.Errorf("what may still be used is gone: %v", err)
+	}
+	long := time.Now().Add(-48 * time.Hour)
+	if err := os.Chtimes(filepath.Dir(left), long, long); err != nil {
+		t.Fatal(err)
+	}
+	s.req.Locks = &locks.Locks{}
+	s.install(t)
+	if _, err := os.Stat(left); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("what nobody uses is still there: %v", err)
+	}
+	if packages, err := s.req.Dir.Packages(); err != nil || len(packages) != 1 {
+		t.Errorf("%d packages, %v", len(packages), err)
 	}
 }
 
