@@ -64,6 +64,7 @@ type Shared struct {
 	Modules module.Files
 	Types   resource.Types
 	Hashes  installation.Hashes // of packages of providers
+	Fetched selection.Shared    // such packages
 }
 
 // Engine is the native engine. Made by [New].
@@ -124,7 +125,7 @@ func (e *Engine) Open(_ context.Context, opts engine.SessionOptions) (engine.Ses
 	}
 	s.prepare = prepare.New(prepare.Options{
 		StackDir: stackDir, WorkDir: e.opts.WorkDir, Environ: e.opts.Environ, Modules: modules,
-		Unsupported: s.unsupported, Hashes: &e.opts.Shared.Hashes, Working: e.opts.Working, Fetching: e.opts.Fetching,
+		Unsupported: s.unsupported, Hashes: &e.opts.Shared.Hashes, Fetched: &e.opts.Shared.Fetched, Working: e.opts.Working, Fetching: e.opts.Fetching,
 	})
 	s.mu.loaded = map[string]*loaded{}
 	s.mu.functions = map[functionsKey]*lang.Tables{}

@@ -47,6 +47,9 @@ type Request struct {
 	Cache    *packagecache.Dir
 	Unlocked bool
 
+	// Shared is what requests of several stacks have in common. May be nil.
+	Shared *Shared
+
 	// Observe is told which packages are fetched. May be nil.
 	Observe Observer
 }
@@ -210,24 +213,32 @@ func (r *Request) install(ctx context.Context, from source.Source, lock *locks.L
 	if err != nil {
 		return nil, err
 	}
-	target := r.Dir
-	if r.Cache != nil {
-		target = *r.Cache
-	}
-	installer := &install.Installer{Source: from, Cache: target, Fetch: source.FetchOptions{Progress: r.Observe.Begin(found)}}
-	hash, err := installer.Fetched(ctx, found, lock.Hashes)
+	hash, err := r.fetch(ctx, found, lock)
 	if err == nil && r.Cache != nil {
 		err = r.link(lock.ID())
 	}
 	if err != nil {
 		return nil, err
 	}
-	r.Observe.End(found)
 	hashes := []release.Hash{hash}
 	if found.Signed != nil {
 		hashes = append(hashes, found.Signed.Hashes...)
 	}
 	return hashes, nil
+}
+
+// fetchNew fetches a package into the cache if there is one, else into the directory.
+func (r *Request) fetchNew(ctx context.Context, found *source.Package, lock *locks.Lock) (release.Hash, error) {
+	target := r.Dir
+	if r.Cache != nil {
+		target = *r.Cache
+	}
+	installer := &install.Installer{Cache: target, Fetch: source.FetchOptions{Progress: r.Observe.Begin(found)}}
+	hash, err := installer.Fetched(ctx, found, lock.Hashes)
+	if err == nil {
+		r.Observe.End(found)
+	}
+	return hash, err
 }
 
 // cached returns the checksum of a package in the cache that may be used for a lock.

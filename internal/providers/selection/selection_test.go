@@ -257,6 +257,52 @@ func TestLeftBehind(t *testing.T) {
 	}
 }
 
+// Requests of one program that would fetch the same fetch it once, unless the package of another one does not fit.
+func TestShared(t *testing.T) {
+	s := newSetup(t)
+	shared := &selection.Shared{}
+	request := func() *selection.Request {
+		one := *s.req
+		one.Shared, one.Dir.Path = shared, t.TempDir()
+		return &one
+	}
+	archives := func() (n int) {
+		for _, path := range s.Requests("") {
+			if strings.HasSuffix(path, ".zip") {
+				n++
+			}
+		}
+		return n
+	}
+	var all sync.WaitGroup
+	for range 4 {
+		one := request()
+		all.Go(func() {
+			if selected, err := one.Install(t.Context()); err != nil || len(selected.Provider(s.bar).Hashes) != 2 {
+				t.Errorf("locked is %v, %v", selected, err)
+			}
+		})
+	}
+	all.Wait()
+	if n := archives(); n != 1 {
+		t.Errorf("%d archives are fetched", n)
+	}
+	other := request()
+	other.Requirements = map[stackaddrs.Provider][]string{s.bar: nil}
+	other.Locks = &locks.Locks{}
+	version, err := release.ParseVersion("1.10.0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	other.Locks.Set(locks.Lock{Provider: s.bar, Version: version, Hashes: []release.Hash{"h1:other"}})
+	if _, err := other.Install(t.Context()); err == nil || !strings.Contains(err.Error(), "recorded before") {
+		t.Errorf("a package that is not the one that is locked: %v", err)
+	}
+	if n := archives(); n != 1 {
+		t.Errorf("%d archives are fetched for one with other locks", n)
+	}
+}
+
 func TestErrorsOfAll(t *testing.T) {
 	s := newSetup(t)
 	s.req.Requirements[s.bar] = []string{"> 5"}

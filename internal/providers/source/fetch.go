@@ -41,6 +41,14 @@ func (p *Package) Location() string {
 	return (&url.URL{Scheme: p.archive.Scheme, Host: p.archive.Host, Path: p.archive.Path}).String()
 }
 
+// Sum returns the checksum of the archive that the source gives for it; "" if it gives none, or several. A package that is a directory is not packed.
+func (p *Package) Sum() (hash release.Hash, packed bool) {
+	if len(p.hashes) == 1 && p.hashes[0].Scheme() == release.ArchiveScheme {
+		hash = p.hashes[0]
+	}
+	return hash, p.archive != nil
+}
+
 // FetchOptions are the parameters of [Package.Fetch].
 type FetchOptions struct {
 	// Allowed are the hashes of which the package must have one, if there are any (rule S2).

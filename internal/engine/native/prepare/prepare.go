@@ -49,6 +49,7 @@ type Options struct {
 	Registries *registry.Client  // nil stands for those of the environment
 	Working    func(what string) // may be nil
 	Fetching   selection.Observer
+	Fetched    *selection.Shared // may be nil
 }
 
 // Preparer is an [engine.Preparer]. Made by [New]. Safe for concurrent use.
@@ -259,7 +260,7 @@ func (p *Preparer) request(requirements map[stackaddrs.Provider][]string, locked
 	config, _ := p.config() //nolint:errcheck // Prepare has reported it
 	req := &selection.Request{
 		Requirements: requirements, Locks: locked, Upgrade: upgrade, Dir: p.packages(), Sources: p.sources(config), Unlocked: config.CacheUnlocked,
-		Observe: p.opts.Fetching,
+		Observe: p.opts.Fetching, Shared: p.opts.Fetched,
 	}
 	if config.CacheDir != "" {
 		req.Cache = &packagecache.Dir{Path: config.CacheDir, Platform: release.CurrentPlatform}
