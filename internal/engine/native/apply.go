@@ -33,7 +33,7 @@ func (s *Session) Apply(ctx context.Context, req *engine.ApplyRequest, observe e
 	if diag := planFits(plan, req.PriorState); diag != nil {
 		return nil, hcl.Diagnostics{diag}
 	}
-	providers := s.slots(req.Providers, "apply")
+	providers := s.slots(req.ModuleDir, req.Providers, "apply")
 	defer providers.Release()
 	record := s.journal.Begin(req.Work, req.Component.String(), req.Mode, plan.State)
 	result, diags := applying.Apply(ctx, &applying.Request{

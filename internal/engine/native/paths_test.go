@@ -17,15 +17,27 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine/enginetest"
 )
 
-// The working directory of modules is that of the stack.
-func TestWorkingDirectory(t *testing.T) {
+// The working directory is that of the stack, while paths are relative to the directory of the module.
+func TestPaths(t *testing.T) {
 	dir := t.TempDir()
 	module := filepath.Join(dir, "m")
 	if err := os.Mkdir(module, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(module, "main.tf"), []byte(`output "cwd" { value = path.cwd }`), 0o600); err != nil {
-		t.Fatal(err)
+	for name, content := range map[string]string{
+		"m/main.tf": `
+output "cwd" { value = path.cwd }
+output "stored" { value = data.terraform_remote_state.other.outputs.x }
+data "terraform_remote_state" "other" {
+  backend = "local"
+  config  = { path = "../other.tfstate" }
+}
+`,
+		"other.tfstate": `{"version": 4, "outputs": {"x": {"value": "1", "type": "string"}}, "resources": []}`,
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	e, err := native.New(native.Options{WorkDir: filepath.Join(dir, ".cairn")})
 	if err != nil {
@@ -41,7 +53,10 @@ func TestWorkingDirectory(t *testing.T) {
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
-	if got, want := plan.Outputs["cwd"], cty.StringVal(filepath.ToSlash(dir)); !got.RawEquals(want) {
-		t.Errorf("path.cwd is %#v, want %#v", got, want)
+	want := map[string]cty.Value{"cwd": cty.StringVal(filepath.ToSlash(dir)), "stored": cty.StringVal("1")}
+	for name, value := range want {
+		if got := plan.Outputs[name]; !got.RawEquals(value) {
+			t.Errorf("%s is %#v, want %#v", name, got, value)
+		}
 	}
 }

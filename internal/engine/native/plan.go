@@ -24,7 +24,7 @@ func (s *Session) Plan(ctx context.Context, req *engine.PlanRequest, observe eng
 	if diags := s.validate(ctx, l); l.tree == nil || diags.HasErrors() {
 		return nil, diags
 	}
-	providers := s.slots(req.Providers, "plan")
+	providers := s.slots(req.ModuleDir, req.Providers, "plan")
 	defer providers.Release()
 	result, plan, diags := planning.Plan(ctx, &planning.Request{
 		PlanRequest: req, Tree: l.tree, Graph: l.graph, Providers: providers, Types: &s.opts.Shared.Types,

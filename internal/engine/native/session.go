@@ -128,8 +128,8 @@ func (s *Session) Acknowledge(_ context.Context, work engine.WorkID) error {
 }
 
 // slots returns the providers of a component. The caller releases them.
-func (s *Session) slots(given map[engine.ProviderSlot]engine.ProviderConfig, phase string) *slots.Slots {
-	return slots.New(slots.Options{Pool: s.pool, Package: s.providerPackage, Slots: given, TerraformVersion: TerraformVersion, Phase: phase})
+func (s *Session) slots(dir string, given map[engine.ProviderSlot]engine.ProviderConfig, phase string) *slots.Slots {
+	return slots.New(slots.Options{Pool: s.pool, Package: s.providerPackage, Slots: given, TerraformVersion: TerraformVersion, Dir: dir, Phase: phase})
 }
 
 // rootPath is the value of path.root, and of path.module in the root module, which file functions start from.

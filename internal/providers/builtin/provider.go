@@ -34,6 +34,13 @@ var _ provider.Provider = (*Provider)(nil)
 // New returns the provider.
 func New(opts Options) *Provider { return &Provider{opts: opts, schema: Schema()} }
 
+// In returns the provider for modules below a directory, from which relative paths of stored states go.
+func (p *Provider) In(dir string) *Provider {
+	in := *p
+	in.opts.Dir = dir
+	return &in
+}
+
 // Schema implements [provider.Provider].
 func (p *Provider) Schema() *schema.Provider { return p.schema }
 

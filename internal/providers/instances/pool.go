@@ -57,13 +57,16 @@ type Configuration struct {
 	// Name and Phase decide about what a configuration that is not wholly known, or ephemeral in part, is shared with: such as the address
 	// of the provider configuration in the stack, and what is done there.
 	Name, Phase string
+
+	// Dir is the directory of the root module, to which paths are relative for the provider that is built in.
+	Dir string
 }
 
 // Pool has the processes of a run. Made by [New]. Safe for concurrent use.
 type Pool struct {
 	opts     Options
 	attached map[stackaddrs.Provider]plugin.Reattach
-	builtIn  *Lease
+	builtIn  *builtin.Provider
 	kept     once.Map[Package, *schema.Provider] // on disk, nil where there is none
 	asked    once.Map[Package, *schema.Provider] // of processes
 
@@ -95,7 +98,7 @@ func New(opts Options) (*Pool, error) {
 	if opts.BuiltIn.Environ == nil {
 		opts.BuiltIn.Environ = opts.Environ
 	}
-	p := &Pool{opts: opts, builtIn: &Lease{Provider: builtin.New(opts.BuiltIn)}}
+	p := &Pool{opts: opts, builtIn: builtin.New(opts.BuiltIn)}
 	p.attached = make(map[stackaddrs.Provider]plugin.Reattach, len(named))
 	for address, to := range named {
 		parsed, err := parseAddress(address)
@@ -115,10 +118,10 @@ func (p *Pool) Unmanaged(address stackaddrs.Provider) bool {
 	return attached
 }
 
-// Configured returns a provider with a configuration. Without errors, the caller must release it. It costs nothing for the provider that is built in.
+// Configured returns a provider with a configuration. Without errors, the caller must release it. It starts nothing for the provider that is built in.
 func (p *Pool) Configured(ctx context.Context, pkg Package, config Configuration) (*Lease, provider.Diagnostics) {
 	if pkg.Address.IsBuiltin() {
-		return p.builtIn, nil
+		return &Lease{Provider: p.builtIn.In(config.Dir)}, nil
 	}
 	value, k, err := keyOf(pkg, config)
 	if err != nil {
@@ -134,7 +137,7 @@ func (p *Pool) Configured(ctx context.Context, pkg Package, config Configuration
 // Unconfigured returns a provider that is not configured, for validation and functions. Without errors, the caller must release it.
 func (p *Pool) Unconfigured(ctx context.Context, pkg Package) (*Lease, provider.Diagnostics) {
 	if pkg.Address.IsBuiltin() {
-		return p.builtIn, nil
+		return &Lease{Provider: p.builtIn}, nil
 	}
 	return p.lease(ctx, key{address: pkg.Address, program: pkg.Program}, func(ctx context.Context) result {
 		return p.start(ctx, pkg)

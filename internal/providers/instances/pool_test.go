@@ -383,7 +383,7 @@ func TestBuiltIn(t *testing.T) {
 	if allocated := testing.AllocsPerRun(10, func() {
 		lease, _ := pool.Configured(context.Background(), pkg, instances.Configuration{Value: cty.EmptyObjectVal})
 		lease.Release()
-	}); allocated > 0 {
+	}); allocated > 2 { // the lease, and the provider for a directory
 		t.Errorf("configuring the built-in provider allocates %g times", allocated)
 	}
 	if schema, _ := pool.Schema(t.Context(), pkg); schema.Managed["terraform_data"] == nil {

@@ -20,7 +20,7 @@ var errNotAsked = errors.New("no process was asked for the schemas")
 // Schema returns the schemas of a provider, for which a process is started if they are not known.
 func (p *Pool) Schema(ctx context.Context, pkg Package) (*schema.Provider, provider.Diagnostics) {
 	if pkg.Address.IsBuiltin() {
-		return p.builtIn.Provider.Schema(), nil
+		return p.builtIn.Schema(), nil
 	}
 	if kept, err := p.keptSchema(ctx, pkg); err == nil && kept != nil {
 		return kept, nil

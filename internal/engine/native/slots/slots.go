@@ -32,6 +32,9 @@ type Options struct {
 	// TerraformVersion is the version of terraform that providers are told.
 	TerraformVersion string
 
+	// Dir is the directory of the root module.
+	Dir string
+
 	// Phase is what the providers are used for: configurations that are not wholly known are shared within one phase only.
 	Phase string
 }
@@ -127,7 +130,7 @@ func (s *Slots) keep(one *slot, lease *instances.Lease) (stopped bool) {
 // configuration returns how the provider of a slot is configured: one that was not given anything, as with an empty block.
 func (s *Slots) configuration(given engine.ProviderConfig, filled bool) instances.Configuration {
 	config := instances.Configuration{
-		Value: cty.NilVal, TerraformVersion: s.opts.TerraformVersion, DeferralAllowed: true, Phase: s.opts.Phase,
+		Value: cty.NilVal, TerraformVersion: s.opts.TerraformVersion, DeferralAllowed: true, Phase: s.opts.Phase, Dir: s.opts.Dir,
 	}
 	if filled {
 		config.Value, config.Name = given.Config, given.Instance.String()
