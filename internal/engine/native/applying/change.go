@@ -142,6 +142,7 @@ func (a *applier) apply(ctx context.Context, s *step, t *resource.Target, next *
 	if ok && prior == nil {
 		ok = a.created(ctx, t, result.Object)
 	}
+	result.End(ok)
 	if !ok && s.old != nil {
 		a.restore(s)
 	}

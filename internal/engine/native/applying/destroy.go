@@ -31,19 +31,20 @@ func (a *applier) destroy(ctx context.Context, s *step) bool {
 		}
 		private = again.Private
 	}
-	if !a.ending(ctx, t, object, s.deposed) {
-		return false
-	}
-	result := a.rt.Destroy(ctx, t, resource.Destruction{Object: object, Deposed: s.deposed, Private: private})
+	result := a.rt.Destroy(ctx, t, resource.Destruction{
+		Object: object, Deposed: s.deposed, Private: private, Before: func() bool { return a.ending(ctx, t, object, s.deposed) },
+	})
+	ok = false
 	switch {
 	case !result.Asked:
 		s.halted = a.isStopped()
 	case result.OK:
-		return a.remove(c.Addr, s.deposed)
+		ok = a.remove(c.Addr, s.deposed)
 	case !result.Doubt:
 		a.store(t, result.Object, s.deposed)
 	}
-	return false
+	result.End(ok)
+	return ok
 }
 
 // read reads a data source (section 6.5).

@@ -107,6 +107,8 @@ func (a *applier) provision(ctx context.Context, p provisioning, destroy bool) b
 			return false
 		}
 	}
-	a.unchanged(addr, p.deposed)
+	if !destroy { // else the object is still to be destroyed
+		a.unchanged(addr, p.deposed)
+	}
 	return true
 }

@@ -140,15 +140,16 @@ func TestJournal(t *testing.T) {
 // provisioners end as they are told.
 type provisioners struct{ fail bool }
 
-func (p provisioners) Provision(context.Context, *applying.ProvisionRequest) hcl.Diagnostics {
+func (p provisioners) Provision(_ context.Context, req *applying.ProvisionRequest) hcl.Diagnostics {
+	req.Observe.Observe(engine.Event{Type: engine.ProvisionStart, Resource: "fake_thing.first"})
 	if p.fail {
 		return hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "Failed"}}
 	}
 	return nil
 }
 
-// TestJournalOfProvisioners checks that a change is in doubt until its provisioners have ended.
-func TestJournalOfProvisioners(t *testing.T) {
+// TestProvisionersArePartOfChanges checks that a change ends, and is in doubt no more, when its provisioners have ended.
+func TestProvisionersArePartOfChanges(t *testing.T) {
 	const module = `
 -- main.tf --
 terraform {
@@ -163,12 +164,25 @@ resource "fake_thing" "first" {
   }
 }
 `
-	for fail, last := range map[bool]string{false: "unchanged fake_thing.first", true: "store fake_thing.first"} {
+	type end struct {
+		line  string // of the journal
+		event engine.EventType
+	}
+	for fail, end := range map[bool]end{false: {"unchanged fake_thing.first", engine.ApplyComplete}, true: {"store fake_thing.first", engine.ApplyErrored}} {
 		c := nativetest.New(t, module)
 		b := &book{}
-		c.Apply(t, c.Plan(t, nil), func(req *applying.Request) { req.Journal, req.Provisioners = b, provisioners{fail} })
-		if want := []string{"intend create fake_thing.first", "store fake_thing.first", "intend create fake_thing.first", last}; !slices.Equal(b.lines, want) {
+		applied := c.Apply(t, c.Plan(t, nil), func(req *applying.Request) { req.Journal, req.Provisioners = b, provisioners{fail} })
+		if want := []string{"intend create fake_thing.first", "store fake_thing.first", "intend create fake_thing.first", end.line}; !slices.Equal(b.lines, want) {
 			t.Errorf("fails: %t: the journal has %q, want %q", fail, b.lines, want)
+		}
+		var events []engine.EventType
+		for _, event := range applied.Events {
+			if event.Resource == "fake_thing.first" {
+				events = append(events, event.Type)
+			}
+		}
+		if want := []engine.EventType{engine.ApplyStart, engine.ProvisionStart, end.event}; !slices.Equal(events, want) {
+			t.Errorf("fails: %t: the events are %q, want %q", fail, events, want)
 		}
 	}
 }

@@ -21,6 +21,15 @@ type Applied struct {
 	Asked  bool    // the provider was asked
 	Doubt  bool    // it has not said what there is now: the object is the one before
 	OK     bool    // otherwise that has been reported, unless nobody was asked
+
+	end func(ok bool)
+}
+
+// End says how the change has ended, with the provisioners that are part of it.
+func (a *Applied) End(ok bool) {
+	if a.end != nil {
+		a.end(ok)
+	}
 }
 
 // Apply asks the provider for a change: to create the object if there is none, and otherwise to update it. The change is that of a plan made now, whose configuration is
@@ -38,22 +47,23 @@ func (rt *Runtime) Apply(ctx context.Context, t *Target, c *Change, prior *Objec
 	}
 	var sensitive []cty.Path
 	request.Planned, sensitive, _ = marks.Split(c.After)
-	response, asked := rt.carryOut(ctx, t, "", action, request)
-	if !asked {
-		return Applied{Object: prior}
+	response, applied := rt.carryOut(ctx, t, asking{action: action, request: request})
+	if !applied.Asked {
+		applied.Object = prior
+		return applied
 	}
 	r := &result{Runtime: rt, Target: t, response: response, ok: !response.Diagnostics.HasErrors()}
 	r.judge(request.Planned)
 	now := r.object(prior, sensitive)
 	if now == nil {
-		return Applied{nil, true, r.doubt, r.ok}
+		return r.applied(applied, nil)
 	}
 	if now != prior {
 		now.CreateBeforeDestroy = c.CreateBeforeDestroy
 		now.Tainted = prior == nil && !r.ok || prior != nil && prior.Tainted
 	}
 	now.Dependencies = rt.Dependencies(t)
-	return Applied{now, true, r.doubt, r.ok}
+	return r.applied(applied, now)
 }
 
 // Destruction says what to destroy.
@@ -61,6 +71,9 @@ type Destruction struct {
 	Object  *Object
 	Deposed stackaddrs.DeposedKey
 	Private []byte // of the plan
+
+	// Before is what is to be done first. The provider is not asked if it is false.
+	Before func() bool
 }
 
 // Destroy asks the provider to destroy an object.
@@ -71,19 +84,20 @@ func (rt *Runtime) Destroy(ctx context.Context, t *Target, d Destruction) Applie
 		return Applied{Object: o}
 	}
 	prior, sensitive, _ := marks.Split(o.Value)
-	response, asked := rt.carryOut(ctx, t, d.Deposed, engine.ActionDelete, provider.ApplyRequest{
+	response, applied := rt.carryOut(ctx, t, asking{deposed: d.Deposed, action: engine.ActionDelete, before: d.Before, request: provider.ApplyRequest{
 		Type: t.Name, Prior: prior, Planned: t.Null(), Config: t.Null(), Private: d.Private, Meta: meta, PlannedIdentity: o.Identity,
-	})
-	if !asked {
-		return Applied{Object: o}
+	}})
+	if !applied.Asked {
+		applied.Object = o
+		return applied
 	}
 	r := &result{Runtime: rt, Target: t, response: response, ok: !response.Diagnostics.HasErrors()}
 	if r.judge(t.Null()); r.ok {
-		return Applied{nil, true, false, true}
+		return r.applied(applied, nil)
 	}
 	now := r.object(o, sensitive)
 	now.CreateBeforeDestroy, now.Tainted, now.Dependencies = o.CreateBeforeDestroy, o.Tainted, o.Dependencies
-	return Applied{now, true, r.doubt, false}
+	return r.applied(applied, now)
 }
 
 // Refines reports whether a change that was planned now does what the first plan says, as far as that was known.
@@ -109,28 +123,40 @@ func (rt *Runtime) Settled(t *Target, c *Change) bool {
 	return rt.settled(t, c.Config)
 }
 
-// carryOut asks the provider for a change, and says what is going on meanwhile. It is false if the provider was not asked any more.
-func (rt *Runtime) carryOut(ctx context.Context, t *Target, deposed stackaddrs.DeposedKey, action engine.Action, request provider.ApplyRequest) (provider.ApplyResponse, bool) {
+// asking is what a provider is asked for.
+type asking struct {
+	deposed stackaddrs.DeposedKey
+	action  engine.Action
+	before  func() bool // or nil
+	request provider.ApplyRequest
+}
+
+// carryOut asks the provider for a change, unless it must not be asked any more, and says what is going on meanwhile. The caller says in the end how that was.
+func (rt *Runtime) carryOut(ctx context.Context, t *Target, a asking) (provider.ApplyResponse, Applied) {
 	done, ok := rt.call(ctx)
 	if !ok {
-		return provider.ApplyResponse{}, false
+		return provider.ApplyResponse{}, Applied{}
 	}
 	defer done()
-	if rt.Before != nil && !rt.Before(t, deposed, action) {
-		return provider.ApplyResponse{}, false
+	if rt.Before != nil && !rt.Before(t, a.deposed, a.action) {
+		return provider.ApplyResponse{}, Applied{}
 	}
-	known := request.Planned
+	known := a.request.Planned
 	if known.IsNull() {
-		known = request.Prior
+		known = a.request.Prior
 	}
-	p := rt.begin(t, action, known)
-	response := t.Provider.Apply(ctx, request)
+	p := rt.begin(t, a.action, known)
+	applied := Applied{end: func(ok bool) { p.end(ok, t, known) }}
+	if a.before != nil && !a.before() {
+		return provider.ApplyResponse{}, applied
+	}
+	response := t.Provider.Apply(ctx, a.request)
 	if response.New != cty.NilVal && !response.New.IsNull() {
 		known = response.New
 	}
-	p.end(!response.Diagnostics.HasErrors(), t, known)
 	rt.said(t, response.Diagnostics)
-	return response, true
+	applied.Asked = true
+	return response, applied
 }
 
 // result is what a provider says that it has made.
@@ -141,6 +167,12 @@ type result struct {
 	ok       bool
 	kept     bool // the answer says nothing about the object that could be kept
 	doubt    bool // or nothing at all
+}
+
+// applied fills in what there is now.
+func (r *result) applied(a Applied, now *Object) Applied {
+	a.Object, a.Doubt, a.OK = now, r.doubt, r.ok
+	return a
 }
 
 // judge checks the answer: whatever the provider may not do is an error, whether something is stored of it or not (section 6.3 of the sheet of the modules language, step 6).
