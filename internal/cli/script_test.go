@@ -28,7 +28,8 @@ func testContext() context.Context { return context.Background() }
 // TestScripts runs the scripts in testdata/script, which say what users see.
 //
 // Besides those of package testscript, scripts know the conditions [engine], where there is terraform or tofu; [tofu], where
-// commands use tofu unless another one is named; [terraform], for what is about terraform alone; [git]; and [unprivileged], where
+// commands use tofu unless another one is named; [terraform], for what is about terraform alone; [native], where commands evaluate modules themselves unless
+// another engine is named; [git]; and [unprivileged], where
 // the modes of files are obeyed. The variable EXAMPLES names the directory of the examples. BINARY is the name of the terraform or tofu
 // that is on PATH, for scripts that are about one: env CAIRN_ENGINE=$BINARY; the others use the engine of CAIRN_TEST_ENGINE, where that is set. They
 // know these commands:
@@ -113,6 +114,8 @@ func scriptCondition(cond string) (bool, error) {
 		return isOnPath("git"), nil
 	case "terraform":
 		return terraform, nil
+	case "native":
+		return slices.Contains([]string{testenv.NativeEngine, testenv.AutoEngine}, os.Getenv(testenv.EngineVariable)), nil
 	case "tofu": // it comes first where both are there
 		return tofu, nil
 	default:

@@ -147,7 +147,9 @@ func (p *Pool) startConfigured(ctx context.Context, pkg Package, req provider.Co
 	if one.diags.HasErrors() {
 		return one
 	}
-	one.diags = one.provider.Configure(ctx, req)
+	if one.diags = one.provider.ValidateConfig(ctx, req.Config); !one.diags.HasErrors() {
+		one.diags = append(one.diags, one.provider.Configure(ctx, req)...)
+	}
 	if one.diags.HasErrors() {
 		one.process.End()
 		one.process, one.passing = nil, ctx.Err() != nil

@@ -243,6 +243,19 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// A configuration is validated before the provider is configured with it.
+func TestInvalidConfiguration(t *testing.T) {
+	r := newRun(t, instances.Options{})
+	block := cty.ObjectVal(map[string]cty.Value{"name": cty.StringVal(testprovider.Refused), "value": cty.NullVal(cty.String)})
+	lease, diags := r.Configured(t.Context(), r.pkg, r.config(t, map[string]cty.Value{"single_block": block}))
+	if want := cty.GetAttrPath("single_block").GetAttr("name"); lease != nil || len(diags) != 1 || !diags[0].Path.Equals(want) {
+		t.Errorf("Configured: %+v, want one error at single_block.name", diags)
+	}
+	if calls, _ := r.count(t, "ConfigureProvider"); calls != 0 {
+		t.Error("the provider was configured all the same")
+	}
+}
+
 func TestNotStarted(t *testing.T) {
 	r := newRun(t, instances.Options{})
 	r.pkg.Program = filepath.Join(t.TempDir(), "none")

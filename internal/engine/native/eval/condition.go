@@ -136,7 +136,7 @@ func (m *Module) evalCondition(ctx context.Context, rule *configs.Condition, at 
 	}
 	diag := result.Error(of.summary, message)
 	if of.given != nil {
-		diag.Detail += fmt.Sprintf("\n\nThis was checked at %s:%d.", diag.Subject.Filename, diag.Subject.Start.Line)
+		diag.Detail += fmt.Sprintf("\n\nThis was checked by the validation rule at %s.", rule.Range)
 		diag.Subject = of.given
 	}
 	if of.warn || m.eval.opts.LenientConditions {

@@ -104,7 +104,7 @@ func (v *Variable) accept(value cty.Value, at *Source) (cty.Value, *hcl.Diagnost
 // validate checks the conditions.
 func (v *Variable) validate(ctx context.Context) bool {
 	address := v.module.prefixed("var." + v.config.Name)
-	var given *hcl.Range
+	given := &v.config.Range
 	if call := v.module.call; call != nil && call.Config.Inputs[v.config.Name] != nil {
 		given = call.Config.Inputs[v.config.Name].Range().Ptr()
 	}
