@@ -22,8 +22,8 @@ type twoEngines struct {
 	other engine.Session
 }
 
-func (s twoEngines) Engines() []engine.Info {
-	return append(s.Session.Engines(), s.other.Engines()...)
+func (s twoEngines) CanApply(made engine.Info) bool {
+	return s.Session.CanApply(made) || s.other.CanApply(made)
 }
 
 func (s twoEngines) Plan(ctx context.Context, req *engine.PlanRequest, observe engine.Observer) (*engine.PlanResult, hcl.Diagnostics) {

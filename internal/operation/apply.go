@@ -133,6 +133,7 @@ func (s *Stack) ApplySaved(ctx context.Context, plan *stackplan.Plan, made stack
 	if plan.Mode == engine.Destroy {
 		name = destroyName
 	}
+	s.UseEngineOf(plan)
 	r := s.newRun(name, req, caller)
 	r.saved = made.Identity
 	diags := r.load(ctx)

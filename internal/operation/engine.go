@@ -16,7 +16,6 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
-	"github.com/cairnstacks/cairn/internal/engine/auto"
 	"github.com/cairnstacks/cairn/internal/engine/binary"
 	"github.com/cairnstacks/cairn/internal/engine/native"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain"
@@ -59,49 +58,6 @@ func (s *Stack) openSession(ctx context.Context) (engine.Session, error) {
 	return opened, nil
 }
 
-// NativeEngine and AutoEngine are settings of an engine that are not binaries: the one that evaluates modules in this process, and the one that leaves to a binary
-// what the native one does not support.
-const (
-	NativeEngine = native.Name
-	AutoEngine   = "auto"
-)
-
-// usualEngine is the setting if nobody names an engine; "" is a binary that is looked for.
-const usualEngine = ""
-
-// engineKind returns the setting of an engine that is not a binary, or "".
-func (s *Stack) engineKind() string {
-	_, _ = s.Settings() //nolint:errcheck // they are reported where an engine is opened
-	setting, _ := s.EngineSetting()
-	switch cmp.Or(setting, usualEngine) {
-	case NativeEngine:
-		return NativeEngine
-	case AutoEngine:
-		return AutoEngine
-	default:
-		return ""
-	}
-}
-
-// openEngine returns the engine that the settings name.
-func (s *Stack) openEngine(ctx context.Context) (engine.Engine, error) {
-	if _, err := s.Settings(); err != nil {
-		return nil, err
-	}
-	kind := s.engineKind()
-	if kind == "" {
-		return s.openBinary(ctx)
-	}
-	found, err := s.openNative()
-	if err != nil || kind == NativeEngine {
-		return found, err
-	}
-	return auto.New(auto.Options{
-		Native: found,
-		Binary: func(ctx context.Context) (engine.Engine, error) { return s.openBinary(ctx) },
-	}), nil
-}
-
 func (s *Stack) openNative() (engine.Engine, error) {
 	runs, err := s.runsDir()
 	if err != nil {
@@ -130,17 +86,6 @@ func (s *Stack) prepareWorkDir() error {
 			absolute(s.work), failure.Reason(err), DataVariable))}
 	}
 	return s.ownWorkDir(s.work)
-}
-
-// moduleReader returns the engine as which modules are read, as far as it is known.
-func (s *Stack) moduleReader(ctx context.Context) engine.Info {
-	if s.engineKind() != "" {
-		return engine.Info{Name: NativeEngine}
-	}
-	if found, err := s.findBinary(ctx); err == nil { // otherwise prepare reports the error
-		return found.Info
-	}
-	return engine.Info{}
 }
 
 func (s *Stack) openBinary(ctx context.Context) (*binary.Engine, error) {
@@ -250,36 +195,12 @@ func (s *Stack) takeWarnings() hcl.Diagnostics {
 	return warnings
 }
 
-// EngineSetting returns the path or name of the binary that was asked for, and who has named it; empty if nobody has.
-func (s *Stack) EngineSetting() (setting, from string) {
-	switch {
-	case s.opts.Engine != "":
-		return s.opts.Engine, s.opts.EngineFrom
-	case s.getenv(EngineVariable) != "":
-		return s.program(s.getenv(EngineVariable)), EngineVariable
-	case s.settings != nil && s.settings.Engine.Binary != "":
-		return s.program(s.settings.Engine.Binary), settings.File
-	}
-	return "", ""
-}
-
 // program makes a path of one that is relative to the stack. The name of a program is left as it is.
 func (s *Stack) program(setting string) string {
 	if !strings.ContainsRune(setting, filepath.Separator) {
 		return setting
 	}
 	return s.fromEnviron(setting)
-}
-
-// engineChosenBy says what names an engine or its version, empty for nothing but the version file.
-func (s *Stack) engineChosenBy() string {
-	if _, from := s.EngineSetting(); from != "" {
-		return from + " names it"
-	}
-	if s.settings != nil && s.settings.Engine.Requirement != nil {
-		return s.settings.Engine.Requirement.Place + " says which version is used"
-	}
-	return ""
 }
 
 // EngineRequirements returns what the stack requires of the engine.
@@ -312,6 +233,7 @@ func (s *Stack) EngineSearch() (toolchain.Search, error) {
 	if s.engineKind() != "" {
 		setting, from = "", "" // none of the binaries is named
 	}
+	setting = cmp.Or(setting, s.plannedBinary)
 	if from == settings.File {
 		if err := s.checkTrust(s.settings.Engine.Binary); err != nil {
 			return toolchain.Search{}, err

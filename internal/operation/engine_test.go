@@ -36,7 +36,7 @@ func TestEnginesWithoutBinary(t *testing.T) {
 			}
 			stack := operation.Open(operation.Options{Dir: dir, Engine: test.option, EngineFrom: "-engine", Environ: []string{"PATH=", test.variable}})
 			defer stack.Close() //nolint:errcheck // nothing was written
-			versions, _, err := stack.Versions(t.Context())
+			versions, _, err := stack.Versions(t.Context(), false)
 			if err != nil || versions.Engine.Name != operation.NativeEngine {
 				t.Errorf("Versions = %+v, %v, want the engine %s", versions, err, operation.NativeEngine)
 			}

@@ -205,7 +205,7 @@ component "a" {
 		"m/main.tf": "terraform {\n  required_providers {\n    fake = { source = \"cairnstacks/fake\" }\n  }\n}\n",
 	})
 	opts := operation.Options{Dir: dir, Engine: testenv.Engine(t), EngineFrom: "this test"}
-	versions, diags, err := openDir(t, opts).Versions(ctx)
+	versions, diags, err := openDir(t, opts).Versions(ctx, false)
 	if err != nil || len(diags) > 0 || versions.Engine.Version == "" || len(versions.Providers) > 0 {
 		t.Errorf("at first: %+v, %v, %v", versions, diags, err)
 	}
@@ -219,13 +219,13 @@ component "a" {
 	if locked := slices.Collect(maps.Values(installed.Providers)); fetched != 1 || !slices.Equal(locked, []string{"1.0.0"}) {
 		t.Errorf("installed: %+v, called %d times", installed, fetched)
 	}
-	versions, _, err = openDir(t, opts).Versions(ctx)
+	versions, _, err = openDir(t, opts).Versions(ctx, false)
 	if diff := cmp.Diff(installed, versions); diff != "" || err != nil {
 		t.Errorf("versions after that: %v (-installed +got):\n%s", err, diff)
 	}
 
 	opts.Engine = filepath.Join(dir, "nothing")
-	if _, _, err := openDir(t, opts).Versions(ctx); !errors.As(err, new(*operation.NoEngineError)) {
+	if _, _, err := openDir(t, opts).Versions(ctx, false); !errors.As(err, new(*operation.NoEngineError)) {
 		t.Errorf("without an engine: %v", err)
 	}
 }

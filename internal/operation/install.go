@@ -28,6 +28,9 @@ type InstallRequest struct {
 type Versions struct {
 	Engine    engine.Info
 	Providers map[stackaddrs.Provider]string // those that are locked
+
+	// Choices are there if they were asked for.
+	Choices *EngineChoices
 }
 
 // Install fetches the sources of the stack and installs its providers.
@@ -59,14 +62,14 @@ func (e *NoEngineError) Error() string { return "no engine: " + e.Err.Error() }
 func (e *NoEngineError) Unwrap() error { return e.Err }
 
 // Versions returns the versions that are used, without installing anything, and leaves no working directory where there is none. Diagnostics are warnings about the
-// choice of the engine.
+// choice of the engine. With choices, they have all engines and what each module gets; to know that, each binary that is found is asked for its version.
 //
 // Errors:
 //   - [*NoEngineError]: there is no engine that can be used.
 //   - others: the lock file of the providers cannot be read.
-func (s *Stack) Versions(ctx context.Context) (Versions, hcl.Diagnostics, error) {
+func (s *Stack) Versions(ctx context.Context, choices bool) (Versions, hcl.Diagnostics, error) {
 	if checkWritable(s.work) == nil {
-		return s.versions(ctx)
+		return s.versions(ctx, choices)
 	}
 	temporary, err := os.MkdirTemp("", "cairn-version-")
 	if err != nil {
@@ -75,16 +78,21 @@ func (s *Stack) Versions(ctx context.Context) (Versions, hcl.Diagnostics, error)
 	opts := s.opts
 	opts.WorkDir = temporary
 	elsewhere := Open(opts)
-	versions, diags, err := elsewhere.versions(ctx)
+	versions, diags, err := elsewhere.versions(ctx, choices)
 	return versions, diags, errors.Join(err, elsewhere.Close(), os.RemoveAll(temporary))
 }
 
-func (s *Stack) versions(ctx context.Context) (Versions, hcl.Diagnostics, error) {
+func (s *Stack) versions(ctx context.Context, choices bool) (versions Versions, _ hcl.Diagnostics, err error) {
+	if choices {
+		if versions.Choices, err = s.engineChoices(ctx); err != nil {
+			return versions, nil, &NoEngineError{err}
+		}
+	}
 	opened, err := s.openSession(ctx)
 	if err != nil {
-		return Versions{}, nil, &NoEngineError{err}
+		return versions, nil, &NoEngineError{err}
 	}
-	versions := Versions{Engine: opened.Info()}
+	versions.Engine = opened.Info()
 	if preparer := opened.Abilities().Preparer; preparer != nil {
 		versions.Providers, err = readLocks(ctx, preparer)
 	}

@@ -119,6 +119,6 @@ func (s *Stack) checkSources(ctx context.Context, config *stackconfig.Config) hc
 // PlanTarget is what plans are made for and applied to that a caller keeps itself, with the state.
 func (s *Stack) PlanTarget(runtime stackruntime.Options) planfile.Target {
 	return planfile.Target{
-		Config: runtime.Config, Engine: runtime.Session.Info(), Engines: runtime.Session.Engines(), Modules: &s.opts.Shared.engines.Modules,
+		Config: runtime.Config, Engine: runtime.Session.Info(), CanApply: runtime.Session.CanApply, Modules: &s.opts.Shared.engines.Modules,
 	}
 }

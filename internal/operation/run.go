@@ -116,6 +116,7 @@ func (r *run) plan(ctx context.Context) (*stackplan.Plan, hcl.Diagnostics) {
 	if plan == nil {
 		return nil, diags
 	}
+	plan.Reason = r.EngineReason()
 	return plan, diags.Extend(r.nothingToReplace(r.stored.State.Renamed(plan.Moved)))
 }
 

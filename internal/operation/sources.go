@@ -6,11 +6,13 @@ package operation
 import (
 	"context"
 	"path/filepath"
+	"slices"
 
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/bundle"
 	"github.com/cairnstacks/cairn/internal/engine/module"
+	"github.com/cairnstacks/cairn/internal/engine/toolchain"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation/notice"
 	"github.com/cairnstacks/cairn/stackaddrs"
@@ -85,7 +87,7 @@ func (s *Stack) fetch(ctx context.Context, upgrade bool) (*stackconfig.Config, [
 		resolver := fetcher.Resolver(ctx)
 		config, diags := s.loadWith(resolver)
 		if config != nil {
-			diags = diags.Extend(resolveModules(config, resolver, info, &s.opts.Shared.engines.Modules))
+			diags = diags.Extend(s.resolveModules(config, resolver, info))
 		}
 		if diags.HasErrors() {
 			return config, nil, diags
@@ -105,10 +107,16 @@ func (s *Stack) fetch(ctx context.Context, upgrade bool) (*stackconfig.Config, [
 
 // resolveModules follows the module calls of all components, and returns which sources cannot be used. Other mistakes
 // of modules are left to the commands that need them right. Modules for other versions of the engine are said first and alone.
-func resolveModules(config *stackconfig.Config, resolver stackconfig.Resolver, info engine.Info, parsed *module.Files) hcl.Diagnostics {
+func (s *Stack) resolveModules(config *stackconfig.Config, resolver stackconfig.Resolver, info engine.Info) hcl.Diagnostics {
 	opts := module.OptionsOf(info, config.Root.Dir, resolver)
-	opts.Files = parsed
+	opts.Files = &s.opts.Shared.engines.Modules
 	loader := module.NewLoader(opts)
+	if s.engineKind() == AutoEngine && info.Name == NativeEngine {
+		isForTofu := func(dir string) bool { return loader.TofuFile(dir) != "" }
+		if slices.ContainsFunc(config.ModuleDirs(), isForTofu) {
+			return s.resolveModules(config, resolver, engine.Info{Name: toolchain.Tofu})
+		}
+	}
 	var diags, unsupported hcl.Diagnostics
 	for _, dir := range config.ModuleDirs() {
 		tree, moreDiags := loader.Load(dir)

@@ -44,6 +44,9 @@ type Stack struct {
 	binaryErr   error                // why there is none that can be used, once it was looked for
 	warnings    hcl.Diagnostics      // about the choice of the engine, until they are returned
 
+	madePlan      string // name of the engine that has made the saved plan that is applied; "" without one
+	plannedBinary string // the program by which components of it were planned; "" for none
+
 	deployment *deployment.Deployment // nil until the store is open
 
 	recovered      []*engine.Recovered // saved, until it is acknowledged

@@ -36,6 +36,7 @@ func writePlan(w io.Writer, v planView) error {
 	v.outputs()
 	v.checks()
 	v.byComponent()
+	v.engines()
 	v.neededValues()
 	v.total()
 	return v.writeTo(w)
@@ -306,6 +307,28 @@ func outputChange(output *stackplan.OutputChange) valuediff.Change {
 		change.After = valuediff.FromCty(cty.NullVal(cty.DynamicPseudoType))
 	}
 	return change
+}
+
+// engines says which components were left to another engine than is usual, and why.
+func (v *planView) engines() {
+	var reasons []string // in the order of the components
+	names := map[string][]string{}
+	first := map[string]*stackplan.Component{}
+	for _, c := range v.plan.Components {
+		if !c.Reason.Code.IsFallback() {
+			continue
+		}
+		reason := c.Engine.Name + " " + c.Engine.Version + c.Reason.String()
+		if first[reason] == nil {
+			reasons = append(reasons, reason)
+			first[reason] = c
+		}
+		names[reason] = append(names[reason], c.Addr.String())
+	}
+	for _, reason := range reasons {
+		c := first[reason]
+		v.paragraph(fmt.Sprintf("Planned by %s %s: %s. %s", c.Engine.Name, c.Engine.Version, listed(names[reason]), c.Reason))
+	}
 }
 
 // neededValues names the variables that were not known while planning.

@@ -66,8 +66,8 @@ type Session interface {
 	// Info names the engine whose session it is.
 	Info() Info
 
-	// Engines are those whose plans the session applies: the one whose session it is, or those to which it hands work.
-	Engines() []Info
+	// CanApply reports whether the session applies plans that an engine has made: the one whose session it is, or one to which it hands work.
+	CanApply(made Info) bool
 
 	// Abilities are what the session can do besides. They stay the same.
 	Abilities() Abilities
@@ -119,6 +119,8 @@ type Abilities struct {
 	Recoverer Recoverer
 	Keeper    Keeper
 	Types     TypeDescriber
+	Assessor  Assessor
+	Chooser   Chooser
 }
 
 // ErrUnknownWork is the error for work that the session does not do.

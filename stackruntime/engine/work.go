@@ -81,7 +81,8 @@ type PlanRequest struct {
 
 // PlanResult is the plan of one component instance.
 type PlanResult struct {
-	Engine Info // by which it was made
+	Engine Info   // by which it was made
+	Reason Reason // why by that one, of an engine that chooses between others
 
 	// Plan is what [Session.Apply] needs. Holds values in clear: treat it like state.
 	Plan []byte
@@ -112,7 +113,7 @@ type ApplyRequest struct {
 	Component stackaddrs.AbsComponentInstance
 	ModuleDir string
 	Mode      Mode
-	Engine    Info // by which the plan was made: one of [Session.Engines]
+	Engine    Info // by which the plan was made; see [Session.CanApply]
 	Plan      []byte
 
 	// Inputs are the final values, in the shape of [PlanRequest.Inputs] and known

@@ -29,10 +29,10 @@ func decodePlan(index *planv1.Plan, enginePlan func(*planv1.Member) ([]byte, err
 		Applyable: index.GetApplyable(),
 		Complete:  index.GetComplete(),
 		Partial:   index.GetPartial(),
-		Engine:    engine.Info{Name: index.GetEngine().GetName(), Version: index.GetEngine().GetVersion()},
 		Inputs:    map[string]*InputChange{},
 		Outputs:   map[string]*OutputChange{},
 	}
+	p.Engine, p.Reason = decodeEngine(index.GetEngine())
 	var err error
 	if p.Mode, err = decodeMode(index.GetMode()); err != nil {
 		return nil, file, err
@@ -183,10 +183,12 @@ func decodeComponent(encoded *planv1.Component, made engine.Info, enginePlan fun
 	if err := decodeInvocations(c, encoded.GetInvocations()); err != nil {
 		return nil, err
 	}
+	if own := encoded.GetEngine(); own != nil {
+		c.Engine, c.Reason = decodeEngine(own)
+	}
 	if m := encoded.GetEnginePlan(); m != nil {
-		c.Engine = made
-		if own := encoded.GetEngine(); own != nil {
-			c.Engine = engine.Info{Name: own.GetName(), Version: own.GetVersion()}
+		if c.Engine == (engine.Info{}) {
+			c.Engine = made
 		}
 		c.EnginePlan, err = enginePlan(m)
 	}

@@ -32,7 +32,7 @@ func HeaderElement(file FileContext, mode engine.Mode, made engine.Info) (Elemen
 			CairnVersion: file.CairnVersion, ConfigHash: file.ConfigHash, ConfigFiles: file.ConfigFiles, Deployment: file.Deployment, Stack: file.Stack,
 		},
 		Mode:   modes[mode],
-		Engine: &planv1.Engine{Name: made.Name, Version: made.Version},
+		Engine: encodeEngine(made, engine.Reason{}),
 	})
 }
 
@@ -58,10 +58,8 @@ func ComponentElements(c *Component, made engine.Info) ([]Element, error) {
 	if len(c.EnginePlan) > 0 {
 		sum := sha256.Sum256(c.EnginePlan)
 		encoded.EnginePlan = &planv1.Member{Name: encoded.GetAddress(), Size: int64(len(c.EnginePlan)), Sha256: sum[:]}
-		if c.Engine != made {
-			encoded.Engine = &planv1.Engine{Name: c.Engine.Name, Version: c.Engine.Version}
-		}
 	}
+	encoded.Engine = ownEngine(c, made)
 	messages := []proto.Message{&planv1.PlannedComponent{Component: encoded}}
 	add := func(content planv1.ComponentPart_Content, data []byte) {
 		for len(data) > 0 {

@@ -43,7 +43,7 @@ func encodePlan(p *Plan, file FileContext) (*planv1.Plan, []member, error) {
 		Applyable: p.Applyable,
 		Complete:  p.Complete,
 		Partial:   p.Partial,
-		Engine:    &planv1.Engine{Name: p.Engine.Name, Version: p.Engine.Version},
+		Engine:    encodeEngine(p.Engine, p.Reason),
 		Inputs:    map[string]*planv1.InputChange{},
 		Outputs:   map[string]*planv1.OutputChange{},
 	}
@@ -62,10 +62,8 @@ func encodePlan(p *Plan, file FileContext) (*planv1.Plan, []member, error) {
 		if err != nil {
 			return nil, nil, fmt.Errorf("%s: %w", c.Addr, err)
 		}
+		encoded.Engine = ownEngine(c, p.Engine)
 		if len(c.EnginePlan) > 0 {
-			if c.Engine != p.Engine {
-				encoded.Engine = &planv1.Engine{Name: c.Engine.Name, Version: c.Engine.Version}
-			}
 			name := enginePrefix + strconv.Itoa(i)
 			sum := sha256.Sum256(c.EnginePlan)
 			encoded.EnginePlan = &planv1.Member{Name: name, Size: int64(len(c.EnginePlan)), Sha256: sum[:]}

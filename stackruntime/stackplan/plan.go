@@ -25,6 +25,7 @@ type Plan struct {
 	Partial   bool // limited to a part of the stack
 	Timestamp time.Time
 	Engine    engine.Info
+	Reason    engine.Reason // why by that engine; zero where nobody has said
 
 	Inputs     map[string]*InputChange  // root variables by name
 	Outputs    map[string]*OutputChange // root outputs by name
@@ -131,8 +132,9 @@ type Component struct {
 	Invocations         []*engine.Invocation
 	DeferredInvocations []engine.DeferredInvocation
 
-	// Engine is what has made EnginePlan. Zero without that.
+	// Engine is what has planned it, for a reason of its own or that of the whole plan. Zero if it was not planned.
 	Engine engine.Info
+	Reason engine.Reason
 
 	// EnginePlan is what the engine needs to apply. Empty when there is nothing
 	// for it to do; the component's state then becomes RefreshedState.

@@ -121,6 +121,38 @@ func (d *Document) check() error {
 	return nil
 }
 
+// Unknown returns a member of the document, or of an object in it, that this version of cairn does not know, for messages; empty if there is none.
+func (d *Document) Unknown() string {
+	for _, name := range slices.Sorted(maps.Keys(d.members)) {
+		if !slices.Contains(documentMembers, name) {
+			return fmt.Sprintf("%q", name)
+		}
+	}
+	for _, e := range d.entries {
+		for _, part := range []struct {
+			object json.RawMessage
+			known  []string
+		}{{e.resource, resourceMembers}, {e.instance, instanceMembers}} {
+			for name := range members(part.object) {
+				if !slices.Contains(part.known, name) {
+					return fmt.Sprintf("%q of %s", name, e.Addr)
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// What documents, the elements of their list of resources, and the instances of these can have.
+var (
+	documentMembers = []string{"version", "terraform_version", "serial", "lineage", "outputs", "check_results"}
+	resourceMembers = []string{"module", "mode", "type", "name", "each", "provider"}
+	instanceMembers = []string{
+		"index_key", "deposed", "status", "schema_version", "attributes", "attributes_flat", "sensitive_attributes", "identity_schema_version", "identity",
+		"private", "dependencies", "create_before_destroy", "provider",
+	}
+)
+
 // New puts a document together of the rest of one, as [Document.Rest] returns it, and of entries. What a document must have is added, except for a lineage.
 // Without a rest and entries it is empty.
 func New(rest json.RawMessage, entries []Entry) (*Document, error) {

@@ -24,6 +24,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/views/textstyle"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/hooks"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
@@ -87,8 +88,13 @@ func (v *Display) begin() {
 		return
 	}
 	v.begun = true
-	info, _ := v.session.Stack().EngineInfo()
-	v.events.Version(session.Version(), info)
+	stack := v.session.Stack()
+	info, opened := stack.EngineInfo()
+	var why engine.Reason
+	if opened {
+		why = stack.EngineReason()
+	}
+	v.events.Version(session.Version(), info, why)
 }
 
 // Plan shows a plan, as far as there is one in spite of errors. Diagnostics about it are still to be reported.

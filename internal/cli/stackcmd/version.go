@@ -25,15 +25,21 @@ type versionDocument struct {
 	Engine        *jsonview.Engine  `json:"engine"` // null without one
 	EngineError   string            `json:"engine_error,omitempty"`
 	Providers     map[string]string `json:"providers"`
+	Engines       *versionEngines   `json:"engines,omitempty"` // with -v
 }
 
 // VersionCommand returns the command that shows versions.
 func VersionCommand() *session.Command {
+	var verbose bool
 	return &session.Command{
 		Name:    "version",
 		Summary: "Shows the versions of cairn, the engine and the providers.",
-		Example: "cairn version\ncairn version -json",
+		Long: `
+With -v also which engines there are, which of them are used here, and why: the one that nobody has to install, which is
+called native; terraform and tofu; and what each module of the stack gets.`,
+		Example: "cairn version\ncairn version -v\ncairn version -json",
 		Flags: func(f *session.Flags) {
+			f.BoolVar(&verbose, "v", false, "show the engines that there are, and which one does which module, and why")
 			session.EngineFlags(f)
 			session.JSONFlag(f, "write a JSON document")
 		},
@@ -45,7 +51,7 @@ func VersionCommand() *session.Command {
 				Platform:      runtime.GOOS + "_" + runtime.GOARCH,
 				Providers:     map[string]string{},
 			}
-			versions, warnings, err := s.Stack().Versions(ctx)
+			versions, warnings, err := s.Stack().Versions(ctx, verbose)
 			missing, isMissing := errors.AsType[*operation.NoEngineError](err)
 			switch {
 			case isMissing:
@@ -53,11 +59,14 @@ func VersionCommand() *session.Command {
 			case err != nil:
 				return 0, err
 			default:
-				info := jsonview.Engine(versions.Engine)
+				info := jsonview.NewEngine(versions.Engine, s.Stack().EngineReason())
 				document.Engine = &info
 				for provider, locked := range versions.Providers {
 					document.Providers[provider.String()] = locked
 				}
+			}
+			if versions.Choices != nil {
+				document.Engines = newVersionEngines(versions.Choices)
 			}
 			if s.Options.JSON {
 				return cmdline.ExitOK, jsonview.WriteDocument(s.Streams.Out, document, true)
@@ -68,13 +77,13 @@ func VersionCommand() *session.Command {
 			s.Print("cairn %s on %s\n", document.Cairn, document.Platform)
 			if isMissing {
 				s.Print("no engine: %s\n", document.EngineError)
-				return cmdline.ExitOK, nil
+				return cmdline.ExitOK, showVersionEngines(s, document.Engines)
 			}
 			s.Print("%s %s\n", document.Engine.Name, document.Engine.Version)
 			for _, provider := range slices.Sorted(maps.Keys(document.Providers)) {
 				s.Print("provider %s %s\n", provider, document.Providers[provider])
 			}
-			return cmdline.ExitOK, nil
+			return cmdline.ExitOK, showVersionEngines(s, document.Engines)
 		},
 	}
 }

@@ -6,6 +6,7 @@ package auto
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -19,14 +20,12 @@ import (
 // Abilities implements [engine.Session]: those of the native session, to which those of the binary are added where they are needed.
 func (s *Session) Abilities() engine.Abilities {
 	native := s.native.Abilities()
-	abilities := engine.Abilities{}
-	for _, one := range s.everybody(context.Background()) { // the binary may have left something behind
-		if one.Abilities().Recoverer != nil {
-			abilities.Recoverer = recoverer{s}
-		}
-		if one.Abilities().Keeper != nil {
-			abilities.Keeper = keeper{s}
-		}
+	abilities := engine.Abilities{Chooser: chooser{s}}
+	if native.Recoverer != nil || s.opts.Left() {
+		abilities.Recoverer = recoverer{s}
+	}
+	if native.Keeper != nil || s.opts.Left() {
+		abilities.Keeper = keeper{s}
 	}
 	if native.Preparer != nil {
 		abilities.Preparer = preparer{s}
@@ -88,33 +87,57 @@ func (p preparer) Unsupported(ctx context.Context, dirs []string) hcl.Diagnostic
 
 // Prepare implements [engine.Preparer]. Where the binary is needed, it finds what the native engine has installed.
 func (p preparer) Prepare(ctx context.Context, req *engine.PrepareRequest) (*engine.PrepareResult, hcl.Diagnostics) {
+	p.preparing.Lock()
+	p.preparing.req, p.preparing.prepared = req, false
+	p.preparing.Unlock()
 	needed, diags := p.needsBinary(ctx, req.Modules)
 	if diags.HasErrors() {
 		return nil, diags
 	}
 	result := &engine.PrepareResult{}
-	sessions := []engine.Session{p.main()}
-	if len(needed) > 0 && sessions[0] == p.native {
-		binary, err := p.binary(ctx)
-		if err != nil { // it was there before
-			return nil, hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "Engine not found", Detail: reason(err)}}
+	if p.main() == p.native {
+		var moreDiags hcl.Diagnostics
+		if result, moreDiags = prepare(ctx, p.native, req); moreDiags.HasErrors() {
+			return result, diags.Extend(moreDiags)
 		}
-		sessions = append(sessions, binary)
-	}
-	for _, one := range sessions {
-		preparer := one.Abilities().Preparer
-		if preparer == nil {
-			continue
-		}
-		prepared, moreDiags := preparer.Prepare(ctx, req)
 		diags = diags.Extend(moreDiags)
-		if prepared != nil {
-			result.Locked = append(result.Locked, prepared.Locked...)
-		}
-		if moreDiags.HasErrors() {
-			return result, diags
-		}
+		p.review(ctx, req.Modules)
+		needed, _ = p.needsBinary(ctx, req.Modules) //nolint:errcheck // there are none that were not there before
 	}
+	if len(needed) == 0 {
+		return result, diags
+	}
+	prepared, moreDiags := p.prepareBinary(ctx)
+	result.Locked = append(result.Locked, prepared.Locked...)
+	return result, diags.Extend(moreDiags)
+}
+
+func prepare(ctx context.Context, session engine.Session, req *engine.PrepareRequest) (*engine.PrepareResult, hcl.Diagnostics) {
+	result := &engine.PrepareResult{}
+	preparer := session.Abilities().Preparer
+	if preparer == nil {
+		return result, nil
+	}
+	prepared, diags := preparer.Prepare(ctx, req)
+	if prepared != nil {
+		result = prepared
+	}
+	return result, diags
+}
+
+// prepareBinary prepares the binary for what was prepared last, once. The result is never nil.
+func (s *Session) prepareBinary(ctx context.Context) (*engine.PrepareResult, hcl.Diagnostics) {
+	s.preparing.Lock()
+	defer s.preparing.Unlock()
+	if s.preparing.req == nil || s.preparing.prepared {
+		return &engine.PrepareResult{}, nil
+	}
+	binary, err := s.binary(ctx)
+	if err != nil { // it was there before
+		return &engine.PrepareResult{}, hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "Engine not found", Detail: reason(err)}}
+	}
+	result, diags := prepare(ctx, binary, s.preparing.req)
+	s.preparing.prepared = !diags.HasErrors()
 	return result, diags
 }
 
@@ -132,8 +155,8 @@ type keeper struct{ *Session }
 // Kept implements [engine.Keeper].
 func (k keeper) Kept(ctx context.Context, secret []byte) ([]string, error) {
 	var all []string
-	var errs error
-	for _, one := range k.everybody(ctx) {
+	everybody, errs := k.everybody(ctx)
+	for _, one := range everybody {
 		keeper := one.Abilities().Keeper
 		if keeper == nil {
 			continue
@@ -145,10 +168,15 @@ func (k keeper) Kept(ctx context.Context, secret []byte) ([]string, error) {
 	return slices.Compact(all), errs
 }
 
-// everybody returns the sessions of both engines, or that of one if there is no binary.
-func (s *Session) everybody(ctx context.Context) []engine.Session {
-	_, _ = s.binary(ctx) //nolint:errcheck // whoever needs it reports it
-	return s.opened()
+// everybody returns the sessions of all who may have left something behind. The error says why there is no binary to recover its work.
+func (s *Session) everybody(ctx context.Context) ([]engine.Session, error) {
+	var err error
+	if s.opts.Left() {
+		if _, err = s.binary(ctx); err != nil {
+			err = fmt.Errorf("terraform or tofu has left work behind, and cannot be used to recover it: %w", err)
+		}
+	}
+	return s.opened(), err
 }
 
 // recoverer recovers the work of both engines.
@@ -156,18 +184,25 @@ type recoverer struct{ *Session }
 
 // Bind implements [engine.Recoverer].
 func (r recoverer) Bind(purpose engine.Purpose) {
-	for _, one := range r.everybody(context.Background()) {
-		if recoverer := one.Abilities().Recoverer; recoverer != nil {
-			recoverer.Bind(purpose)
-		}
+	r.opening.Lock()
+	r.opening.purpose = &purpose // also for a binary that is opened later
+	r.opening.Unlock()
+	for _, one := range r.opened() {
+		bind(one, purpose)
+	}
+}
+
+func bind(session engine.Session, purpose engine.Purpose) {
+	if recoverer := session.Abilities().Recoverer; recoverer != nil {
+		recoverer.Bind(purpose)
 	}
 }
 
 // Unfinished implements [engine.Recoverer].
 func (r recoverer) Unfinished(ctx context.Context) ([]engine.UnfinishedWork, error) {
 	var all []engine.UnfinishedWork
-	var errs error
-	for _, one := range r.everybody(ctx) {
+	everybody, errs := r.everybody(ctx)
+	for _, one := range everybody {
 		recoverer := one.Abilities().Recoverer
 		if recoverer == nil {
 			continue

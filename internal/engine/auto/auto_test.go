@@ -11,7 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
@@ -25,9 +24,11 @@ import (
 // fake is an engine with a preparer that records what it is asked for.
 type fake struct {
 	*memengine.Engine
-	info     engine.Info
-	lacks    string // base name of the directory of the module that it does not support
-	prepared int
+	info  engine.Info
+	lacks string // base name of the directory of the module that it does not support
+
+	unstartable string // base name of the directory of a module whose provider does not start
+	prepared    int
 }
 
 func newFake(name, lacks string) *fake {
@@ -52,8 +53,27 @@ type fakeSession struct {
 
 func (s fakeSession) Abilities() engine.Abilities {
 	abilities := s.Session.Abilities()
-	abilities.Preparer = s.of
+	abilities.Preparer, abilities.Assessor = s.of, s.of
 	return abilities
+}
+
+// Assess implements [engine.Assessor].
+func (f *fake) Assess(ctx context.Context, dir string) *engine.Reason {
+	if diags := f.Unsupported(ctx, []string{dir}); len(diags) > 0 {
+		return &engine.Reason{Code: engine.ReasonFeature, Text: diags[0].Detail, Subject: diags[0].Subject}
+	}
+	if f.prepared > 0 && f.unstartable != "" && filepath.Base(dir) == f.unstartable {
+		return &engine.Reason{Code: engine.ReasonProvider, Text: "It does not start."}
+	}
+	return nil
+}
+
+// AssessState implements [engine.Assessor].
+func (f *fake) AssessState(state engine.State) *engine.Reason {
+	if strings.Contains(string(state), "unheard") {
+		return &engine.Reason{Code: engine.ReasonState, Text: "It has something unheard of."}
+	}
+	return nil
 }
 
 func (f *fake) Unsupported(_ context.Context, dirs []string) hcl.Diagnostics {
@@ -104,6 +124,22 @@ func newSetup(t *testing.T, binary string) *setup {
 
 func (s *setup) module(name string) string { return filepath.Join(s.dir, name) }
 
+// wantChoice checks which engine does a module, for what reason, and what line that is about; 0 for none.
+func (s *setup) wantChoice(module string, by *fake, code engine.ReasonCode, line int) {
+	s.t.Helper()
+	choice, diags := s.session.Abilities().Chooser.Choice(s.t.Context(), s.module(module))
+	if diags.HasErrors() {
+		s.t.Fatal(diags)
+	}
+	at := 0
+	if choice.Reason.Subject != nil {
+		at = choice.Reason.Subject.Start.Line
+	}
+	if choice.Engine != by.info || choice.Reason.Code != code || at != line || choice.Reason.Text == "" {
+		s.t.Errorf("Choice(%s) = %+v in line %d, want %v for %q in line %d", module, choice, at, by.info, code, line)
+	}
+}
+
 // plan plans a component, and applies the plan. It returns the engines that did it.
 func (s *setup) plan(module string) string {
 	s.t.Helper()
@@ -140,13 +176,15 @@ func TestEachModuleByOneEngine(t *testing.T) {
 			t.Errorf("the special module is planned by %s; the binary was looked for %d times", got, s.opened)
 		}
 	}
-	choices := s.session.Choices()
-	if len(choices) != 2 || choices[0].Engine.Name != "native" || choices[1].Engine.Name != "terraform" || !strings.Contains(choices[1].Reason, "special/main.tf:3") {
-		t.Errorf("Choices() = %+v", choices)
+	s.wantChoice("plain", s.native, engine.ReasonSupported, 0)
+	s.wantChoice("special", s.binary, engine.ReasonFeature, 3)
+	for _, made := range []engine.Info{s.native.info, s.binary.info} {
+		if !s.session.CanApply(made) {
+			t.Errorf("plans of %v cannot be applied", made)
+		}
 	}
-	want := []engine.Info{s.native.info, s.binary.info}
-	if diff := cmp.Diff(want, s.session.Engines()); diff != "" {
-		t.Errorf("Engines (-want +got):\n%s", diff)
+	if s.session.CanApply(engine.Info{Name: "terraform", Version: "2.0.0"}) {
+		t.Error("plans of another version can be applied")
 	}
 }
 
@@ -174,8 +212,8 @@ func TestWithoutBinary(t *testing.T) {
 	if _, diags := s.session.Apply(t.Context(), &engine.ApplyRequest{Work: "a", Engine: s.binary.info}, nil); !diags.HasErrors() || diags[0].Summary != "Engine of the plan not found" {
 		t.Errorf("a plan of terraform: %v", diags)
 	}
-	if got := s.session.Engines(); len(got) != 1 {
-		t.Errorf("Engines() = %v", got)
+	if s.session.CanApply(s.binary.info) {
+		t.Error("plans of terraform can be applied")
 	}
 }
 

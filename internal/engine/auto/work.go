@@ -37,16 +37,20 @@ func notBegun(err error) hcl.Diagnostics {
 
 // Plan implements [engine.Session].
 func (s *Session) Plan(ctx context.Context, req *engine.PlanRequest, observe engine.Observer) (*engine.PlanResult, hcl.Diagnostics) {
-	chosen, diags := s.choose(ctx, req.ModuleDir)
-	if chosen == nil {
-		return nil, diags
+	chosen := s.chooseFor(ctx, req.ModuleDir, req.PriorState)
+	if chosen.session == nil {
+		return nil, chosen.diags
 	}
-	ctx, work, passOn, err := s.begin(ctx, req.Work, observe, chosen)
+	ctx, work, passOn, err := s.begin(ctx, req.Work, observe, chosen.session)
 	if err != nil {
 		return nil, notBegun(err)
 	}
 	defer work.End()
-	return chosen.Plan(ctx, req, passOn)
+	result, diags := chosen.session.Plan(ctx, req, passOn)
+	if result != nil {
+		result.Reason = chosen.reason
+	}
+	return result, diags
 }
 
 // Apply implements [engine.Session]: by the engine that made the plan (rule A1).
@@ -69,7 +73,8 @@ func (s *Session) maker(ctx context.Context, req *engine.ApplyRequest) (engine.S
 	case s.native.Info():
 		return s.native, nil
 	case engine.Info{}:
-		return s.choose(ctx, req.ModuleDir)
+		chosen := s.chooseFor(ctx, req.ModuleDir, req.PriorState)
+		return chosen.session, chosen.diags
 	}
 	binary, err := s.binary(ctx)
 	if err != nil {

@@ -256,8 +256,8 @@ func (e *Session) Module(_ context.Context, dir string) (*engine.Module, hcl.Dia
 	return tree.Module, diags
 }
 
-// Engines implements [engine.Session].
-func (e *Session) Engines() []engine.Info { return []engine.Info{e.info} }
+// CanApply implements [engine.Session].
+func (e *Session) CanApply(made engine.Info) bool { return made == e.info }
 
 // Abilities implements [engine.Session].
 func (e *Session) Abilities() engine.Abilities {

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -43,6 +44,15 @@ var errUnrecovered = errors.New("an earlier apply of this component was cut off 
 type runDir struct {
 	path string
 	lock *os.File
+}
+
+// HasRuns reports whether there is a directory of an apply in the one that they are kept in: of one that is under way, or of one that was cut off.
+func HasRuns(runsDir string) bool {
+	entries, err := os.ReadDir(runsDir)
+	return err == nil && slices.ContainsFunc(entries, func(entry os.DirEntry) bool {
+		_, err := os.Lstat(filepath.Join(runsDir, entry.Name(), lockFile))
+		return err == nil && entry.IsDir()
+	})
 }
 
 // applyRecord says what is applied in a run's directory.

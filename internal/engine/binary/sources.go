@@ -57,8 +57,8 @@ func newLoader(info engine.Info, stackDir string, resolver stackconfig.Resolver,
 // Info implements [engine.Session].
 func (e *SourceSession) Info() engine.Info { return e.info }
 
-// Engines implements [engine.Session]. It applies no plans.
-func (e *SourceSession) Engines() []engine.Info { return nil }
+// CanApply implements [engine.Session]. It applies no plans.
+func (e *SourceSession) CanApply(engine.Info) bool { return false }
 
 // Abilities implements [engine.Session].
 func (e *SourceSession) Abilities() engine.Abilities {

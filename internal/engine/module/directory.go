@@ -20,6 +20,9 @@ type Directory struct {
 	Path  string // absolute
 	Files []*File
 
+	// TofuFile is the first file that only tofu reads, and that was not read: how messages name it, empty if there is none.
+	TofuFile string
+
 	Variables map[string]*engine.Variable
 	Outputs   map[string]*engine.Output
 	Calls     map[string]*Call

@@ -59,11 +59,11 @@ func splitName(name string, suffixes []string) (base, suffix string) {
 }
 
 // fileNames returns the names of the configuration files in dir: primary files first, then
-// override files, each in byte order.
-func (l *Loader) fileNames(dir string) ([]string, error) {
+// override files, each in byte order. The first of the files that only tofu reads is named apart, unless they are among these.
+func (l *Loader) fileNames(dir string) (names []string, tofuFile string, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	suffixes := terraformSuffixes
 	if l.tofu {
@@ -73,9 +73,11 @@ func (l *Loader) fileNames(dir string) ([]string, error) {
 	for _, entry := range entries {
 		present[entry.Name()] = true
 	}
-	var names []string
 	for _, entry := range entries {
 		base, suffix := splitName(entry.Name(), suffixes)
+		if _, ofTofu := splitName(entry.Name(), tofuSuffixes); suffix == "" && ofTofu != "" && tofuFile == "" && !isDirectory(dir, entry) {
+			tofuFile = entry.Name()
+		}
 		if suffix == "" || isDirectory(dir, entry) {
 			continue
 		}
@@ -87,7 +89,7 @@ func (l *Loader) fileNames(dir string) ([]string, error) {
 	slices.SortStableFunc(names, func(a, b string) int {
 		return cmp.Compare(rank(a, suffixes), rank(b, suffixes))
 	})
-	return names, nil
+	return names, tofuFile, nil
 }
 
 func isDirectory(dir string, entry os.DirEntry) bool {

@@ -128,7 +128,7 @@ func (l *Loader) directory(path string) (*Directory, hcl.Diagnostics) {
 }
 
 func (l *Loader) readDirectory(path string) (*Directory, hcl.Diagnostics) {
-	names, err := l.fileNames(path)
+	names, tofuFile, err := l.fileNames(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, hcl.Diagnostics{noModule(l.display(path), "There is no such directory.")}
@@ -137,6 +137,9 @@ func (l *Loader) readDirectory(path string) (*Directory, hcl.Diagnostics) {
 	}
 	var diags hcl.Diagnostics
 	dir := newDirectory(path)
+	if tofuFile != "" {
+		dir.TofuFile = l.display(filepath.Join(path, tofuFile))
+	}
 	for _, name := range names {
 		file, moreDiags := l.parseFile(path, name)
 		diags = diags.Extend(moreDiags)

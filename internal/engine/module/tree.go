@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 
 	"github.com/hashicorp/hcl/v2"
@@ -101,6 +102,28 @@ func (t *Tree) Directories() []*Directory {
 		}
 	}
 	return dirs
+}
+
+// TofuFile returns a file that only tofu reads, in the directory of a module or in one that it calls, as messages name it; empty if there is none, or
+// if they are read.
+func (l *Loader) TofuFile(dir string) string {
+	tree, _ := l.Load(dir) //nolint:errcheck // whoever describes the module reports them
+	if tree == nil {
+		path, err := filepath.Abs(dir)
+		if err != nil {
+			return ""
+		}
+		if root, _ := l.directory(path); root != nil { //nolint:errcheck // as above
+			return root.TofuFile // of a module that has no other files
+		}
+		return ""
+	}
+	for _, called := range tree.Directories() {
+		if called.TofuFile != "" {
+			return called.TofuFile
+		}
+	}
+	return ""
 }
 
 // loadTree follows the calls of a root module.

@@ -20,7 +20,7 @@ import (
 
 // Abilities implements [engine.Session].
 func (s *Session) Abilities() engine.Abilities {
-	return engine.Abilities{Functions: s, Preparer: s.prepare, Recoverer: s.journal, Keeper: s.journal, Types: s}
+	return engine.Abilities{Functions: s, Preparer: s.prepare, Recoverer: s.journal, Keeper: s.journal, Types: s, Assessor: s}
 }
 
 // Close implements [engine.Session].

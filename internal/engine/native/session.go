@@ -105,8 +105,8 @@ func (s *Session) unsupported(dir string) hcl.Diagnostics {
 // Info implements [engine.Session].
 func (s *Session) Info() engine.Info { return s.info }
 
-// Engines implements [engine.Session].
-func (s *Session) Engines() []engine.Info { return []engine.Info{s.info} }
+// CanApply implements [engine.Session].
+func (s *Session) CanApply(made engine.Info) bool { return made == s.info }
 
 // Module implements [engine.Session].
 func (s *Session) Module(_ context.Context, dir string) (*engine.Module, hcl.Diagnostics) {

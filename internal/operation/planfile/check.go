@@ -48,13 +48,13 @@ func (t Target) checkOrigin(plan *stackplan.Plan, made stackplan.FileContext) er
 	if !plan.Applyable {
 		return failure.Error("Plan cannot be applied", "Errors occurred while this plan was made. Nothing was done. Make a new plan.")
 	}
-	if plan.Engine != t.Engine {
+	if !t.CanApply(plan.Engine) {
 		return failure.Error("Plan of another engine", "This plan was made with %s %s, and the engine is now %s %s. "+
 			"Nothing was done. Use the engine that made the plan, or make a new plan.",
 			plan.Engine.Name, plan.Engine.Version, t.Engine.Name, t.Engine.Version)
 	}
 	for _, component := range plan.Components {
-		if made := component.Engine; len(component.EnginePlan) > 0 && !slices.Contains(t.Engines, made) {
+		if made := component.Engine; len(component.EnginePlan) > 0 && !t.CanApply(made) {
 			return failure.Error("Plan of another engine", "%s was planned with %s %s, which is not in use now. "+
 				"Nothing was done. Use the engine that made the plan, or make a new plan.", component.Addr, made.Name, made.Version)
 		}
@@ -63,8 +63,8 @@ func (t Target) checkOrigin(plan *stackplan.Plan, made stackplan.FileContext) er
 }
 
 // checkConfig compares the files of the configuration.
-func (t Target) checkConfig(_ *stackplan.Plan, made stackplan.FileContext) error {
-	files, err := configFiles(t, t.Engine)
+func (t Target) checkConfig(plan *stackplan.Plan, made stackplan.FileContext) error {
+	files, err := configFiles(t, plan.Engine)
 	if err != nil {
 		return failure.Error("Plan cannot be applied", "%s.", failure.Capitalize(failure.Reason(err)))
 	}

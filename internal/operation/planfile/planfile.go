@@ -37,8 +37,8 @@ const (
 type Target struct {
 	Config     *stackconfig.Config
 	Engine     engine.Info
-	Engines    []engine.Info // those whose plans can be applied
-	Modules    *module.Files // that were parsed already; nil for none
+	CanApply   func(made engine.Info) bool // see [engine.Session]
+	Modules    *module.Files               // that were parsed already; nil for none
 	Deployment string
 	Lineage    string // of the state; empty if there is none
 	Serial     int64

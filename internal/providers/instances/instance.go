@@ -34,17 +34,17 @@ type result struct {
 	passing  bool
 }
 
-const (
-	summaryStart      = "Unstartable provider"
-	summaryConfigured = "Invalid provider configuration"
-)
+// Unstartable is the summary of diagnostics about a program that could not be started as a provider.
+const Unstartable = "Unstartable provider"
+
+const summaryConfigured = "Invalid provider configuration"
 
 // lease returns the instance for a key, which is started by the first who needs it, while others wait.
 func (p *Pool) lease(ctx context.Context, k key, start func(context.Context) result) (*Lease, provider.Diagnostics) {
 	for {
 		one, isNew, err := p.take(k)
 		if err != nil {
-			return nil, provider.Errorf(summaryStart, "Provider %s was needed, but %s.", k.address, err)
+			return nil, provider.Errorf(Unstartable, "Provider %s was needed, but %s.", k.address, err)
 		}
 		if isNew {
 			p.fill(ctx, k, one, start)
@@ -53,7 +53,7 @@ func (p *Pool) lease(ctx context.Context, k key, start func(context.Context) res
 		case <-one.ready:
 		case <-ctx.Done():
 			p.release(one, false)
-			return nil, provider.Errorf(summaryStart, "Provider %s was needed, but that was given up: %s.", k.address, context.Cause(ctx))
+			return nil, provider.Errorf(Unstartable, "Provider %s was needed, but that was given up: %s.", k.address, context.Cause(ctx))
 		}
 		switch {
 		case one.diags.HasErrors() && (isNew || !one.passing):
@@ -69,7 +69,7 @@ func (p *Pool) lease(ctx context.Context, k key, start func(context.Context) res
 		p.retire(k, one) // it has crashed, or whoever wanted to start it has given up
 		p.release(one, false)
 		if isNew {
-			return nil, provider.Errorf(summaryStart, "The program of provider %s ended as soon as it had been started.", k.address)
+			return nil, provider.Errorf(Unstartable, "The program of provider %s ended as soon as it had been started.", k.address)
 		}
 	}
 }
@@ -134,7 +134,7 @@ func (p *Pool) startProcess(ctx context.Context, pkg Package) (*plugin.Process, 
 }
 
 func notStarted(pkg Package, err error) provider.Diagnostics {
-	return provider.Errorf(summaryStart, "Provider %s was needed. %s", pkg.Address, err)
+	return provider.Errorf(Unstartable, "Provider %s was needed. %s", pkg.Address, err)
 }
 
 func noSchema(pkg Package, err error) provider.Diagnostics {

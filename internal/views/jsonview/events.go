@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"strings"
 	"sync"
 	"time"
@@ -29,6 +30,8 @@ import (
 // concurrent use: lines never mix.
 type Events struct {
 	now func() time.Time
+
+	reason engine.Reason // of the engine in the first line
 
 	mu struct {
 		sync.Mutex
@@ -93,12 +96,13 @@ func (e *Events) write(v any) {
 	e.mu.err = err
 }
 
-// Version writes the line that comes first.
-func (e *Events) Version(cairn string, info engine.Info) {
+// Version writes the line that comes first. Nothing else may be written at the same time.
+func (e *Events) Version(cairn string, info engine.Info, why engine.Reason) {
+	e.reason = why
 	message := "cairn " + cairn
 	more := line{"cairn": cairn, "format_version": FormatVersion}
 	if info.Name != "" {
-		more["engine"] = Engine(info)
+		more["engine"] = NewEngine(info, why)
 		message += " with " + info.Name + " " + info.Version
 	}
 	e.emit(levelInfo, "version", message, more)
@@ -123,18 +127,15 @@ func withComponent(component string, l line) line {
 // ChangeSummary writes the numbers of changes of all components. The operation
 // is "plan", "apply" or "destroy".
 func (e *Events) ChangeSummary(operation string, counts stackplan.Counts) {
-	e.changeSummary("", operation, eventtext.Summary(operation, counts), counts)
+	e.changeSummary(operation, eventtext.Summary(operation, counts), counts, nil)
 }
 
 // IncompleteSummary is [Events.ChangeSummary] for an apply or a destroy that did not do all of it.
 func (e *Events) IncompleteSummary(operation string, interrupted bool, counts stackplan.Counts) {
-	e.changeSummary("", operation, eventtext.IncompleteSummary(operation, interrupted, counts), counts)
+	e.changeSummary(operation, eventtext.IncompleteSummary(operation, interrupted, counts), counts, nil)
 }
 
-func (e *Events) changeSummary(component, operation, message string, n stackplan.Counts) {
-	if component != "" {
-		message = component + ": " + message
-	}
+func (e *Events) changeSummary(operation, message string, n stackplan.Counts, more line) {
 	changes := line{
 		"add": n.Add, "change": n.Change, "remove": n.Remove, "import": n.Import,
 		"move": n.Move, "forget": n.Forget, "defer": n.Defer, "operation": operation,
@@ -142,7 +143,18 @@ func (e *Events) changeSummary(component, operation, message string, n stackplan
 	if n.Invoke > 0 {
 		changes["action_invocation"] = n.Invoke
 	}
-	e.emit(levelInfo, "change_summary", message, withComponent(component, line{"changes": changes}))
+	l := line{"changes": changes}
+	maps.Copy(l, more)
+	e.emit(levelInfo, "change_summary", message, l)
+}
+
+// planned writes the numbers of changes of a component, and by what it was planned.
+func (e *Events) planned(plan *stackplan.Component) {
+	more := line{"component": plan.Addr.String()}
+	if plan.Engine != (engine.Info{}) {
+		more["engine"] = engineOf(plan, e.reason)
+	}
+	e.changeSummary("plan", plan.Addr.String()+": "+eventtext.Summary("plan", plan.Counts()), plan.Counts(), more)
 }
 
 // Outputs writes the root outputs after an apply. Values that are sensitive in
@@ -215,11 +227,11 @@ func (e *Events) Hooks(operation string) hooks.Hooks {
 		},
 		ComponentPlanned: func(plan *stackplan.Component) {
 			e.checks(plan.Addr, plan.Checks)
-			e.changeSummary(plan.Addr.String(), "plan", eventtext.Summary("plan", plan.Counts()), plan.Counts())
+			e.planned(plan)
 		},
 		ComponentChecks: e.checks,
 		ComponentApplied: func(component stackaddrs.AbsComponentInstance, counts stackplan.Counts) {
-			e.changeSummary(component.String(), operation, eventtext.Summary(operation, counts), counts)
+			e.changeSummary(operation, component.String()+": "+eventtext.Summary(operation, counts), counts, line{"component": component.String()})
 		},
 	}
 }

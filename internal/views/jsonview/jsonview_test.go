@@ -276,7 +276,7 @@ func feed(t *testing.T, e *Events) {
 	t.Helper()
 	h := e.Hooks("apply")
 	db := viewtest.Instance(t, `component.db["a"]`)
-	e.Version("1.2.3", engine.Info{Name: "terraform", Version: "1.11.4"})
+	e.Version("1.2.3", engine.Info{Name: "terraform", Version: "1.11.4"}, engine.Reason{Code: engine.ReasonUsual, Text: "Nobody has named an engine."})
 	for _, status := range []hooks.Status{hooks.Pending, hooks.Planning} {
 		h.ComponentStatus(db, status)
 	}
@@ -364,18 +364,25 @@ func TestEventsAfterAFailedWrite(t *testing.T) {
 	}
 }
 
-// TestEngineOfComponent checks that a component names its engine where that is another one.
+// TestEngineOfComponent checks that a component names its engine and the reason for it, which may be that of the whole plan.
 func TestEngineOfComponent(t *testing.T) {
-	own := engine.Info{Name: "terraform", Version: "1.11.4"}
-	plan := &stackplan.Plan{Engine: engine.Info{Name: "native", Version: "1"}}
-	for _, made := range []engine.Info{own, plan.Engine, {}} {
-		plan.Components = []*stackplan.Component{{Addr: viewtest.Instance(t, "component.a"), Action: stackplan.Create, Engine: made}}
-		var got any
-		if shown := NewPlan(plan, PlanOptions{}).Components[0].Engine; shown != nil {
-			got = engine.Info(*shown)
-		}
-		if want := map[engine.Info]any{own: any(own)}[made]; got != want {
-			t.Errorf("a component planned by %v shows %v, want %v", made, got, want)
+	usual := engine.Reason{Code: engine.ReasonUsual, Text: "Nobody has named one."}
+	lacks := engine.Reason{
+		Code: engine.ReasonFeature, Text: "It has no such thing.",
+		Subject: &hcl.Range{Filename: "m/main.tf", Start: hcl.Pos{Line: 3, Column: 1, Byte: 20}, End: hcl.Pos{Line: 3, Column: 5, Byte: 24}},
+	}
+	plan := &stackplan.Plan{Engine: engine.Info{Name: "native", Version: "1"}, Reason: usual}
+	for want, made := range map[string]stackplan.Component{
+		`{"name":"terraform","version":"1.11.4","reason":{"code":"unsupported_feature","text":"It has no such thing.",` +
+			`"range":{"filename":"m/main.tf","start":{"line":3,"column":1,"byte":20},"end":{"line":3,"column":5,"byte":24}}}}`: {Engine: engine.Info{Name: "terraform", Version: "1.11.4"}, Reason: lacks},
+		`{"name":"native","version":"1","reason":{"code":"usual","text":"Nobody has named one."}}`: {Engine: plan.Engine},
+		`null`: {},
+	} {
+		made.Addr, made.Action = viewtest.Instance(t, "component.a"), stackplan.Create
+		plan.Components = []*stackplan.Component{&made}
+		got, err := json.Marshal(NewPlan(plan, PlanOptions{}).Components[0].Engine)
+		if err != nil || string(got) != want {
+			t.Errorf("a component planned by %v shows %s, %v, want %s", made.Engine, got, err, want)
 		}
 	}
 }

@@ -38,12 +38,6 @@ type Plan struct {
 	Diagnostics   []diagnostic.Diagnostic `json:"diagnostics"`
 }
 
-// Engine names what runs the modules.
-type Engine struct {
-	Name    string `json:"name"`
-	Version string `json:"version"`
-}
-
 // Moved is a component instance that gets another address.
 type Moved struct {
 	Address         string `json:"address"`
@@ -65,7 +59,7 @@ type PlanComponent struct {
 	Stack          string                     `json:"stack"`     // stack instance, "" for the root
 	Key            any                        `json:"key,omitempty"`
 	Source         string                     `json:"source"`
-	Engine         *Engine                    `json:"engine,omitempty"` // where it is not that of the plan
+	Engine         *Engine                    `json:"engine,omitempty"` // missing if it was not planned
 	Action         string                     `json:"action"`
 	Complete       bool                       `json:"complete"`
 	DeferredReason string                     `json:"deferred_reason,omitempty"`
@@ -119,7 +113,7 @@ const actionError = "error"
 func NewPlan(plan *stackplan.Plan, options PlanOptions) Plan {
 	doc := Plan{
 		FormatVersion: FormatVersion, CairnVersion: options.CairnVersion,
-		Engine: Engine(plan.Engine), Mode: plan.Mode.String(),
+		Engine: NewEngine(plan.Engine, plan.Reason), Mode: plan.Mode.String(),
 		Applyable: plan.Applyable, Complete: plan.Complete,
 		Variables: map[string]Variable{}, Components: []PlanComponent{}, OutputChanges: map[string]OutputChange{},
 		Diagnostics: diagnostic.All(options.Diagnostics, options.Sources),
@@ -167,8 +161,8 @@ func newPlanComponent(plan *stackplan.Plan, c *stackplan.Component, prior *stack
 		OutputChanges: componentOutputs(c, prior),
 		Checks:        terraformjson.Checks(c.Checks),
 	}
-	if c.Engine != plan.Engine && c.Engine != (engine.Info{}) {
-		own := Engine(c.Engine)
+	if c.Engine != (engine.Info{}) {
+		own := engineOf(c, plan.Reason)
 		result.Engine = &own
 	}
 	if previous, ok := plan.PreviousAddress(c.Addr); ok {

@@ -95,8 +95,8 @@ func (s *session) Stop(_ context.Context, work engine.WorkID, how engine.Urgency
 // Acknowledge implements [engine.Session]. Nothing is kept.
 func (s *session) Acknowledge(context.Context, engine.WorkID) error { return nil }
 
-// Engines implements [engine.Session].
-func (s *session) Engines() []engine.Info { return []engine.Info{s.opts.Info} }
+// CanApply implements [engine.Session].
+func (s *session) CanApply(made engine.Info) bool { return made == s.opts.Info }
 
 // Abilities implements [engine.Session].
 func (s *session) Abilities() engine.Abilities { return engine.Abilities{Functions: s} }

@@ -60,9 +60,8 @@ func (m *Main) ApplyStack(ctx context.Context) (map[stackaddrs.AbsComponentInsta
 // checkEngines reports component instances that were planned by engines which are not there.
 func (m *Main) checkEngines() hcl.Diagnostics {
 	var diags hcl.Diagnostics
-	there := m.session.Engines()
 	for _, plan := range m.applying.Plan.Components {
-		if len(plan.EnginePlan) == 0 || slices.Contains(there, plan.Engine) {
+		if len(plan.EnginePlan) == 0 || m.session.CanApply(plan.Engine) {
 			continue
 		}
 		diags = diags.Append(&hcl.Diagnostic{

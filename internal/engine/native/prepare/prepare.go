@@ -64,6 +64,7 @@ type Preparer struct {
 		locked *locks.Locks                                   // of the stack; nil until somebody asks
 		found  map[stackaddrs.Provider]*Package
 		hashes map[string]string // of all packages, by path; nil until somebody asks
+		done   bool              // Prepare has succeeded
 	}
 }
 
@@ -104,6 +105,23 @@ func (p *Preparer) Unsupported(_ context.Context, dirs []string) hcl.Diagnostics
 //
 // Entries of the lock file that nothing requires are removed from it, as init of terraform does. Providers in development are not installed and not locked.
 func (p *Preparer) Prepare(ctx context.Context, req *engine.PrepareRequest) (*engine.PrepareResult, hcl.Diagnostics) {
+	result, diags := p.satisfy(ctx, req)
+	if !diags.HasErrors() {
+		p.mu.Lock()
+		p.mu.done = true
+		p.mu.Unlock()
+	}
+	return result, diags
+}
+
+// IsPrepared reports whether Prepare has succeeded.
+func (p *Preparer) IsPrepared() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.mu.done
+}
+
+func (p *Preparer) satisfy(ctx context.Context, req *engine.PrepareRequest) (*engine.PrepareResult, hcl.Diagnostics) {
 	if req.InstallNothing {
 		p.useGiven(req.Packages)
 		return &engine.PrepareResult{}, nil

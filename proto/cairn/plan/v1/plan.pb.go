@@ -484,6 +484,7 @@ type Engine struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Name          string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	Version       string                 `protobuf:"bytes,2,opt,name=version,proto3" json:"version,omitempty"`
+	Reason        *Reason                `protobuf:"bytes,3,opt,name=reason,proto3" json:"reason,omitempty"` // why by that one; absent where nothing is known of it
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -532,6 +533,166 @@ func (x *Engine) GetVersion() string {
 	return ""
 }
 
+func (x *Engine) GetReason() *Reason {
+	if x != nil {
+		return x.Reason
+	}
+	return nil
+}
+
+type Reason struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Code          string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	Text          string                 `protobuf:"bytes,2,opt,name=text,proto3" json:"text,omitempty"`
+	Subject       *SourceRange           `protobuf:"bytes,3,opt,name=subject,proto3" json:"subject,omitempty"` // absent where it is about no one place
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Reason) Reset() {
+	*x = Reason{}
+	mi := &file_cairn_plan_v1_plan_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Reason) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Reason) ProtoMessage() {}
+
+func (x *Reason) ProtoReflect() protoreflect.Message {
+	mi := &file_cairn_plan_v1_plan_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Reason.ProtoReflect.Descriptor instead.
+func (*Reason) Descriptor() ([]byte, []int) {
+	return file_cairn_plan_v1_plan_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *Reason) GetCode() string {
+	if x != nil {
+		return x.Code
+	}
+	return ""
+}
+
+func (x *Reason) GetText() string {
+	if x != nil {
+		return x.Text
+	}
+	return ""
+}
+
+func (x *Reason) GetSubject() *SourceRange {
+	if x != nil {
+		return x.Subject
+	}
+	return nil
+}
+
+// SourceRange is a part of a file. Lines and columns count from 1.
+type SourceRange struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Filename      string                 `protobuf:"bytes,1,opt,name=filename,proto3" json:"filename,omitempty"`
+	StartLine     int64                  `protobuf:"varint,2,opt,name=start_line,json=startLine,proto3" json:"start_line,omitempty"`
+	StartColumn   int64                  `protobuf:"varint,3,opt,name=start_column,json=startColumn,proto3" json:"start_column,omitempty"`
+	StartByte     int64                  `protobuf:"varint,4,opt,name=start_byte,json=startByte,proto3" json:"start_byte,omitempty"`
+	EndLine       int64                  `protobuf:"varint,5,opt,name=end_line,json=endLine,proto3" json:"end_line,omitempty"`
+	EndColumn     int64                  `protobuf:"varint,6,opt,name=end_column,json=endColumn,proto3" json:"end_column,omitempty"`
+	EndByte       int64                  `protobuf:"varint,7,opt,name=end_byte,json=endByte,proto3" json:"end_byte,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SourceRange) Reset() {
+	*x = SourceRange{}
+	mi := &file_cairn_plan_v1_plan_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SourceRange) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SourceRange) ProtoMessage() {}
+
+func (x *SourceRange) ProtoReflect() protoreflect.Message {
+	mi := &file_cairn_plan_v1_plan_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SourceRange.ProtoReflect.Descriptor instead.
+func (*SourceRange) Descriptor() ([]byte, []int) {
+	return file_cairn_plan_v1_plan_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *SourceRange) GetFilename() string {
+	if x != nil {
+		return x.Filename
+	}
+	return ""
+}
+
+func (x *SourceRange) GetStartLine() int64 {
+	if x != nil {
+		return x.StartLine
+	}
+	return 0
+}
+
+func (x *SourceRange) GetStartColumn() int64 {
+	if x != nil {
+		return x.StartColumn
+	}
+	return 0
+}
+
+func (x *SourceRange) GetStartByte() int64 {
+	if x != nil {
+		return x.StartByte
+	}
+	return 0
+}
+
+func (x *SourceRange) GetEndLine() int64 {
+	if x != nil {
+		return x.EndLine
+	}
+	return 0
+}
+
+func (x *SourceRange) GetEndColumn() int64 {
+	if x != nil {
+		return x.EndColumn
+	}
+	return 0
+}
+
+func (x *SourceRange) GetEndByte() int64 {
+	if x != nil {
+		return x.EndByte
+	}
+	return 0
+}
+
 type InputChange struct {
 	state           protoimpl.MessageState `protogen:"open.v1"`
 	Action          string                 `protobuf:"bytes,1,opt,name=action,proto3" json:"action,omitempty"`
@@ -545,7 +706,7 @@ type InputChange struct {
 
 func (x *InputChange) Reset() {
 	*x = InputChange{}
-	mi := &file_cairn_plan_v1_plan_proto_msgTypes[6]
+	mi := &file_cairn_plan_v1_plan_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -557,7 +718,7 @@ func (x *InputChange) String() string {
 func (*InputChange) ProtoMessage() {}
 
 func (x *InputChange) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plan_v1_plan_proto_msgTypes[6]
+	mi := &file_cairn_plan_v1_plan_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -570,7 +731,7 @@ func (x *InputChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use InputChange.ProtoReflect.Descriptor instead.
 func (*InputChange) Descriptor() ([]byte, []int) {
-	return file_cairn_plan_v1_plan_proto_rawDescGZIP(), []int{6}
+	return file_cairn_plan_v1_plan_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *InputChange) GetAction() string {
@@ -619,7 +780,7 @@ type OutputChange struct {
 
 func (x *OutputChange) Reset() {
 	*x = OutputChange{}
-	mi := &file_cairn_plan_v1_plan_proto_msgTypes[7]
+	mi := &file_cairn_plan_v1_plan_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -631,7 +792,7 @@ func (x *OutputChange) String() string {
 func (*OutputChange) ProtoMessage() {}
 
 func (x *OutputChange) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plan_v1_plan_proto_msgTypes[7]
+	mi := &file_cairn_plan_v1_plan_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -644,7 +805,7 @@ func (x *OutputChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use OutputChange.ProtoReflect.Descriptor instead.
 func (*OutputChange) Descriptor() ([]byte, []int) {
-	return file_cairn_plan_v1_plan_proto_rawDescGZIP(), []int{7}
+	return file_cairn_plan_v1_plan_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *OutputChange) GetAction() string {
@@ -690,7 +851,7 @@ type Component struct {
 	BaseState []byte `protobuf:"bytes,17,opt,name=base_state,json=baseState,proto3" json:"base_state,omitempty"`
 	// Sorted by address.
 	Checks []*CheckResult `protobuf:"bytes,18,rep,name=checks,proto3" json:"checks,omitempty"`
-	// What made the engine plan. Absent when that is the engine of the whole plan.
+	// What made the engine plan, or would have. Absent when that is the engine of the whole plan, for the same reason.
 	Engine *Engine `protobuf:"bytes,19,opt,name=engine,proto3" json:"engine,omitempty"`
 	// Sorted by address.
 	Changes  []*Change         `protobuf:"bytes,20,rep,name=changes,proto3" json:"changes,omitempty"`
@@ -704,7 +865,7 @@ type Component struct {
 
 func (x *Component) Reset() {
 	*x = Component{}
-	mi := &file_cairn_plan_v1_plan_proto_msgTypes[8]
+	mi := &file_cairn_plan_v1_plan_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -716,7 +877,7 @@ func (x *Component) String() string {
 func (*Component) ProtoMessage() {}
 
 func (x *Component) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plan_v1_plan_proto_msgTypes[8]
+	mi := &file_cairn_plan_v1_plan_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -729,7 +890,7 @@ func (x *Component) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Component.ProtoReflect.Descriptor instead.
 func (*Component) Descriptor() ([]byte, []int) {
-	return file_cairn_plan_v1_plan_proto_rawDescGZIP(), []int{8}
+	return file_cairn_plan_v1_plan_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Component) GetAddress() string {
@@ -892,7 +1053,7 @@ type Change struct {
 
 func (x *Change) Reset() {
 	*x = Change{}
-	mi := &file_cairn_plan_v1_plan_proto_msgTypes[9]
+	mi := &file_cairn_plan_v1_plan_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -904,7 +1065,7 @@ func (x *Change) String() string {
 func (*Change) ProtoMessage() {}
 
 func (x *Change) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plan_v1_plan_proto_msgTypes[9]
+	mi := &file_cairn_plan_v1_plan_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -917,7 +1078,7 @@ func (x *Change) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Change.ProtoReflect.Descriptor instead.
 func (*Change) Descriptor() ([]byte, []int) {
-	return file_cairn_plan_v1_plan_proto_rawDescGZIP(), []int{9}
+	return file_cairn_plan_v1_plan_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Change) GetAddress() string {
@@ -1036,7 +1197,7 @@ type Importing struct {
 
 func (x *Importing) Reset() {
 	*x = Importing{}
-	mi := &file_cairn_plan_v1_plan_proto_msgTypes[10]
+	mi := &file_cairn_plan_v1_plan_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1048,7 +1209,7 @@ func (x *Importing) String() string {
 func (*Importing) ProtoMessage() {}
 
 func (x *Importing) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plan_v1_plan_proto_msgTypes[10]
+	mi := &file_cairn_plan_v1_plan_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1061,7 +1222,7 @@ func (x *Importing) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Importing.ProtoReflect.Descriptor instead.
 func (*Importing) Descriptor() ([]byte, []int) {
-	return file_cairn_plan_v1_plan_proto_rawDescGZIP(), []int{10}
+	return file_cairn_plan_v1_plan_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *Importing) GetId() string {
@@ -1103,7 +1264,7 @@ type Invocation struct {
 
 func (x *Invocation) Reset() {
 	*x = Invocation{}
-	mi := &file_cairn_plan_v1_plan_proto_msgTypes[11]
+	mi := &file_cairn_plan_v1_plan_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1115,7 +1276,7 @@ func (x *Invocation) String() string {
 func (*Invocation) ProtoMessage() {}
 
 func (x *Invocation) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plan_v1_plan_proto_msgTypes[11]
+	mi := &file_cairn_plan_v1_plan_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1128,7 +1289,7 @@ func (x *Invocation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Invocation.ProtoReflect.Descriptor instead.
 func (*Invocation) Descriptor() ([]byte, []int) {
-	return file_cairn_plan_v1_plan_proto_rawDescGZIP(), []int{11}
+	return file_cairn_plan_v1_plan_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *Invocation) GetAddress() string {
@@ -1197,7 +1358,7 @@ type DeferredChange struct {
 
 func (x *DeferredChange) Reset() {
 	*x = DeferredChange{}
-	mi := &file_cairn_plan_v1_plan_proto_msgTypes[12]
+	mi := &file_cairn_plan_v1_plan_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1209,7 +1370,7 @@ func (x *DeferredChange) String() string {
 func (*DeferredChange) ProtoMessage() {}
 
 func (x *DeferredChange) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plan_v1_plan_proto_msgTypes[12]
+	mi := &file_cairn_plan_v1_plan_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1222,7 +1383,7 @@ func (x *DeferredChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeferredChange.ProtoReflect.Descriptor instead.
 func (*DeferredChange) Descriptor() ([]byte, []int) {
-	return file_cairn_plan_v1_plan_proto_rawDescGZIP(), []int{12}
+	return file_cairn_plan_v1_plan_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *DeferredChange) GetReason() string {
@@ -1252,7 +1413,7 @@ type CheckResult struct {
 
 func (x *CheckResult) Reset() {
 	*x = CheckResult{}
-	mi := &file_cairn_plan_v1_plan_proto_msgTypes[13]
+	mi := &file_cairn_plan_v1_plan_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1264,7 +1425,7 @@ func (x *CheckResult) String() string {
 func (*CheckResult) ProtoMessage() {}
 
 func (x *CheckResult) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plan_v1_plan_proto_msgTypes[13]
+	mi := &file_cairn_plan_v1_plan_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1277,7 +1438,7 @@ func (x *CheckResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckResult.ProtoReflect.Descriptor instead.
 func (*CheckResult) Descriptor() ([]byte, []int) {
-	return file_cairn_plan_v1_plan_proto_rawDescGZIP(), []int{13}
+	return file_cairn_plan_v1_plan_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *CheckResult) GetKind() string {
@@ -1320,7 +1481,7 @@ type CheckedObject struct {
 
 func (x *CheckedObject) Reset() {
 	*x = CheckedObject{}
-	mi := &file_cairn_plan_v1_plan_proto_msgTypes[14]
+	mi := &file_cairn_plan_v1_plan_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1332,7 +1493,7 @@ func (x *CheckedObject) String() string {
 func (*CheckedObject) ProtoMessage() {}
 
 func (x *CheckedObject) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plan_v1_plan_proto_msgTypes[14]
+	mi := &file_cairn_plan_v1_plan_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1345,7 +1506,7 @@ func (x *CheckedObject) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckedObject.ProtoReflect.Descriptor instead.
 func (*CheckedObject) Descriptor() ([]byte, []int) {
-	return file_cairn_plan_v1_plan_proto_rawDescGZIP(), []int{14}
+	return file_cairn_plan_v1_plan_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *CheckedObject) GetAddress() string {
@@ -1381,7 +1542,7 @@ type Member struct {
 
 func (x *Member) Reset() {
 	*x = Member{}
-	mi := &file_cairn_plan_v1_plan_proto_msgTypes[15]
+	mi := &file_cairn_plan_v1_plan_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1393,7 +1554,7 @@ func (x *Member) String() string {
 func (*Member) ProtoMessage() {}
 
 func (x *Member) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_plan_v1_plan_proto_msgTypes[15]
+	mi := &file_cairn_plan_v1_plan_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1406,7 +1567,7 @@ func (x *Member) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Member.ProtoReflect.Descriptor instead.
 func (*Member) Descriptor() ([]byte, []int) {
-	return file_cairn_plan_v1_plan_proto_rawDescGZIP(), []int{15}
+	return file_cairn_plan_v1_plan_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *Member) GetName() string {
@@ -1480,10 +1641,26 @@ const file_cairn_plan_v1_plan_proto_rawDesc = "" +
 	"\fconfig_files\x18\a \x03(\v2'.cairn.plan.v1.Context.ConfigFilesEntryR\vconfigFiles\x1a>\n" +
 	"\x10ConfigFilesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
-	"\x05value\x18\x02 \x01(\fR\x05value:\x028\x01\"6\n" +
+	"\x05value\x18\x02 \x01(\fR\x05value:\x028\x01\"e\n" +
 	"\x06Engine\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x18\n" +
-	"\aversion\x18\x02 \x01(\tR\aversion\"\xe3\x01\n" +
+	"\aversion\x18\x02 \x01(\tR\aversion\x12-\n" +
+	"\x06reason\x18\x03 \x01(\v2\x15.cairn.plan.v1.ReasonR\x06reason\"f\n" +
+	"\x06Reason\x12\x12\n" +
+	"\x04code\x18\x01 \x01(\tR\x04code\x12\x12\n" +
+	"\x04text\x18\x02 \x01(\tR\x04text\x124\n" +
+	"\asubject\x18\x03 \x01(\v2\x1a.cairn.plan.v1.SourceRangeR\asubject\"\xdf\x01\n" +
+	"\vSourceRange\x12\x1a\n" +
+	"\bfilename\x18\x01 \x01(\tR\bfilename\x12\x1d\n" +
+	"\n" +
+	"start_line\x18\x02 \x01(\x03R\tstartLine\x12!\n" +
+	"\fstart_column\x18\x03 \x01(\x03R\vstartColumn\x12\x1d\n" +
+	"\n" +
+	"start_byte\x18\x04 \x01(\x03R\tstartByte\x12\x19\n" +
+	"\bend_line\x18\x05 \x01(\x03R\aendLine\x12\x1d\n" +
+	"\n" +
+	"end_column\x18\x06 \x01(\x03R\tendColumn\x12\x19\n" +
+	"\bend_byte\x18\a \x01(\x03R\aendByte\"\xe3\x01\n" +
 	"\vInputChange\x12\x16\n" +
 	"\x06action\x18\x01 \x01(\tR\x06action\x124\n" +
 	"\x06before\x18\x02 \x01(\v2\x1c.cairn.value.v1.DynamicValueR\x06before\x122\n" +
@@ -1589,7 +1766,7 @@ func file_cairn_plan_v1_plan_proto_rawDescGZIP() []byte {
 }
 
 var file_cairn_plan_v1_plan_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_cairn_plan_v1_plan_proto_msgTypes = make([]protoimpl.MessageInfo, 21)
+var file_cairn_plan_v1_plan_proto_msgTypes = make([]protoimpl.MessageInfo, 23)
 var file_cairn_plan_v1_plan_proto_goTypes = []any{
 	(Mode)(0),                     // 0: cairn.plan.v1.Mode
 	(*FormatVersion)(nil),         // 1: cairn.plan.v1.FormatVersion
@@ -1598,69 +1775,73 @@ var file_cairn_plan_v1_plan_proto_goTypes = []any{
 	(*FunctionResult)(nil),        // 4: cairn.plan.v1.FunctionResult
 	(*Context)(nil),               // 5: cairn.plan.v1.Context
 	(*Engine)(nil),                // 6: cairn.plan.v1.Engine
-	(*InputChange)(nil),           // 7: cairn.plan.v1.InputChange
-	(*OutputChange)(nil),          // 8: cairn.plan.v1.OutputChange
-	(*Component)(nil),             // 9: cairn.plan.v1.Component
-	(*Change)(nil),                // 10: cairn.plan.v1.Change
-	(*Importing)(nil),             // 11: cairn.plan.v1.Importing
-	(*Invocation)(nil),            // 12: cairn.plan.v1.Invocation
-	(*DeferredChange)(nil),        // 13: cairn.plan.v1.DeferredChange
-	(*CheckResult)(nil),           // 14: cairn.plan.v1.CheckResult
-	(*CheckedObject)(nil),         // 15: cairn.plan.v1.CheckedObject
-	(*Member)(nil),                // 16: cairn.plan.v1.Member
-	nil,                           // 17: cairn.plan.v1.Plan.InputsEntry
-	nil,                           // 18: cairn.plan.v1.Plan.OutputsEntry
-	nil,                           // 19: cairn.plan.v1.Context.ConfigFilesEntry
-	nil,                           // 20: cairn.plan.v1.Component.InputsEntry
-	nil,                           // 21: cairn.plan.v1.Component.OutputsEntry
-	(*timestamppb.Timestamp)(nil), // 22: google.protobuf.Timestamp
-	(*v1.DynamicValue)(nil),       // 23: cairn.value.v1.DynamicValue
-	(*v1.AttributePath)(nil),      // 24: cairn.value.v1.AttributePath
+	(*Reason)(nil),                // 7: cairn.plan.v1.Reason
+	(*SourceRange)(nil),           // 8: cairn.plan.v1.SourceRange
+	(*InputChange)(nil),           // 9: cairn.plan.v1.InputChange
+	(*OutputChange)(nil),          // 10: cairn.plan.v1.OutputChange
+	(*Component)(nil),             // 11: cairn.plan.v1.Component
+	(*Change)(nil),                // 12: cairn.plan.v1.Change
+	(*Importing)(nil),             // 13: cairn.plan.v1.Importing
+	(*Invocation)(nil),            // 14: cairn.plan.v1.Invocation
+	(*DeferredChange)(nil),        // 15: cairn.plan.v1.DeferredChange
+	(*CheckResult)(nil),           // 16: cairn.plan.v1.CheckResult
+	(*CheckedObject)(nil),         // 17: cairn.plan.v1.CheckedObject
+	(*Member)(nil),                // 18: cairn.plan.v1.Member
+	nil,                           // 19: cairn.plan.v1.Plan.InputsEntry
+	nil,                           // 20: cairn.plan.v1.Plan.OutputsEntry
+	nil,                           // 21: cairn.plan.v1.Context.ConfigFilesEntry
+	nil,                           // 22: cairn.plan.v1.Component.InputsEntry
+	nil,                           // 23: cairn.plan.v1.Component.OutputsEntry
+	(*timestamppb.Timestamp)(nil), // 24: google.protobuf.Timestamp
+	(*v1.DynamicValue)(nil),       // 25: cairn.value.v1.DynamicValue
+	(*v1.AttributePath)(nil),      // 26: cairn.value.v1.AttributePath
 }
 var file_cairn_plan_v1_plan_proto_depIdxs = []int32{
 	5,  // 0: cairn.plan.v1.Plan.context:type_name -> cairn.plan.v1.Context
 	0,  // 1: cairn.plan.v1.Plan.mode:type_name -> cairn.plan.v1.Mode
-	22, // 2: cairn.plan.v1.Plan.timestamp:type_name -> google.protobuf.Timestamp
+	24, // 2: cairn.plan.v1.Plan.timestamp:type_name -> google.protobuf.Timestamp
 	6,  // 3: cairn.plan.v1.Plan.engine:type_name -> cairn.plan.v1.Engine
-	17, // 4: cairn.plan.v1.Plan.inputs:type_name -> cairn.plan.v1.Plan.InputsEntry
-	18, // 5: cairn.plan.v1.Plan.outputs:type_name -> cairn.plan.v1.Plan.OutputsEntry
-	9,  // 6: cairn.plan.v1.Plan.components:type_name -> cairn.plan.v1.Component
+	19, // 4: cairn.plan.v1.Plan.inputs:type_name -> cairn.plan.v1.Plan.InputsEntry
+	20, // 5: cairn.plan.v1.Plan.outputs:type_name -> cairn.plan.v1.Plan.OutputsEntry
+	11, // 6: cairn.plan.v1.Plan.components:type_name -> cairn.plan.v1.Component
 	4,  // 7: cairn.plan.v1.Plan.function_results:type_name -> cairn.plan.v1.FunctionResult
 	3,  // 8: cairn.plan.v1.Plan.moved:type_name -> cairn.plan.v1.Rename
-	19, // 9: cairn.plan.v1.Context.config_files:type_name -> cairn.plan.v1.Context.ConfigFilesEntry
-	23, // 10: cairn.plan.v1.InputChange.before:type_name -> cairn.value.v1.DynamicValue
-	23, // 11: cairn.plan.v1.InputChange.after:type_name -> cairn.value.v1.DynamicValue
-	23, // 12: cairn.plan.v1.OutputChange.before:type_name -> cairn.value.v1.DynamicValue
-	23, // 13: cairn.plan.v1.OutputChange.after:type_name -> cairn.value.v1.DynamicValue
-	0,  // 14: cairn.plan.v1.Component.mode:type_name -> cairn.plan.v1.Mode
-	20, // 15: cairn.plan.v1.Component.inputs:type_name -> cairn.plan.v1.Component.InputsEntry
-	21, // 16: cairn.plan.v1.Component.outputs:type_name -> cairn.plan.v1.Component.OutputsEntry
-	16, // 17: cairn.plan.v1.Component.engine_plan:type_name -> cairn.plan.v1.Member
-	14, // 18: cairn.plan.v1.Component.checks:type_name -> cairn.plan.v1.CheckResult
-	6,  // 19: cairn.plan.v1.Component.engine:type_name -> cairn.plan.v1.Engine
-	10, // 20: cairn.plan.v1.Component.changes:type_name -> cairn.plan.v1.Change
-	10, // 21: cairn.plan.v1.Component.drift:type_name -> cairn.plan.v1.Change
-	13, // 22: cairn.plan.v1.Component.deferred:type_name -> cairn.plan.v1.DeferredChange
-	12, // 23: cairn.plan.v1.Component.invocations:type_name -> cairn.plan.v1.Invocation
-	23, // 24: cairn.plan.v1.Change.before:type_name -> cairn.value.v1.DynamicValue
-	23, // 25: cairn.plan.v1.Change.after:type_name -> cairn.value.v1.DynamicValue
-	24, // 26: cairn.plan.v1.Change.replace:type_name -> cairn.value.v1.AttributePath
-	11, // 27: cairn.plan.v1.Change.importing:type_name -> cairn.plan.v1.Importing
-	23, // 28: cairn.plan.v1.Change.before_identity:type_name -> cairn.value.v1.DynamicValue
-	23, // 29: cairn.plan.v1.Change.after_identity:type_name -> cairn.value.v1.DynamicValue
-	23, // 30: cairn.plan.v1.Importing.identity:type_name -> cairn.value.v1.DynamicValue
-	23, // 31: cairn.plan.v1.Invocation.config:type_name -> cairn.value.v1.DynamicValue
-	10, // 32: cairn.plan.v1.DeferredChange.change:type_name -> cairn.plan.v1.Change
-	15, // 33: cairn.plan.v1.CheckResult.objects:type_name -> cairn.plan.v1.CheckedObject
-	7,  // 34: cairn.plan.v1.Plan.InputsEntry.value:type_name -> cairn.plan.v1.InputChange
-	8,  // 35: cairn.plan.v1.Plan.OutputsEntry.value:type_name -> cairn.plan.v1.OutputChange
-	23, // 36: cairn.plan.v1.Component.InputsEntry.value:type_name -> cairn.value.v1.DynamicValue
-	23, // 37: cairn.plan.v1.Component.OutputsEntry.value:type_name -> cairn.value.v1.DynamicValue
-	38, // [38:38] is the sub-list for method output_type
-	38, // [38:38] is the sub-list for method input_type
-	38, // [38:38] is the sub-list for extension type_name
-	38, // [38:38] is the sub-list for extension extendee
-	0,  // [0:38] is the sub-list for field type_name
+	21, // 9: cairn.plan.v1.Context.config_files:type_name -> cairn.plan.v1.Context.ConfigFilesEntry
+	7,  // 10: cairn.plan.v1.Engine.reason:type_name -> cairn.plan.v1.Reason
+	8,  // 11: cairn.plan.v1.Reason.subject:type_name -> cairn.plan.v1.SourceRange
+	25, // 12: cairn.plan.v1.InputChange.before:type_name -> cairn.value.v1.DynamicValue
+	25, // 13: cairn.plan.v1.InputChange.after:type_name -> cairn.value.v1.DynamicValue
+	25, // 14: cairn.plan.v1.OutputChange.before:type_name -> cairn.value.v1.DynamicValue
+	25, // 15: cairn.plan.v1.OutputChange.after:type_name -> cairn.value.v1.DynamicValue
+	0,  // 16: cairn.plan.v1.Component.mode:type_name -> cairn.plan.v1.Mode
+	22, // 17: cairn.plan.v1.Component.inputs:type_name -> cairn.plan.v1.Component.InputsEntry
+	23, // 18: cairn.plan.v1.Component.outputs:type_name -> cairn.plan.v1.Component.OutputsEntry
+	18, // 19: cairn.plan.v1.Component.engine_plan:type_name -> cairn.plan.v1.Member
+	16, // 20: cairn.plan.v1.Component.checks:type_name -> cairn.plan.v1.CheckResult
+	6,  // 21: cairn.plan.v1.Component.engine:type_name -> cairn.plan.v1.Engine
+	12, // 22: cairn.plan.v1.Component.changes:type_name -> cairn.plan.v1.Change
+	12, // 23: cairn.plan.v1.Component.drift:type_name -> cairn.plan.v1.Change
+	15, // 24: cairn.plan.v1.Component.deferred:type_name -> cairn.plan.v1.DeferredChange
+	14, // 25: cairn.plan.v1.Component.invocations:type_name -> cairn.plan.v1.Invocation
+	25, // 26: cairn.plan.v1.Change.before:type_name -> cairn.value.v1.DynamicValue
+	25, // 27: cairn.plan.v1.Change.after:type_name -> cairn.value.v1.DynamicValue
+	26, // 28: cairn.plan.v1.Change.replace:type_name -> cairn.value.v1.AttributePath
+	13, // 29: cairn.plan.v1.Change.importing:type_name -> cairn.plan.v1.Importing
+	25, // 30: cairn.plan.v1.Change.before_identity:type_name -> cairn.value.v1.DynamicValue
+	25, // 31: cairn.plan.v1.Change.after_identity:type_name -> cairn.value.v1.DynamicValue
+	25, // 32: cairn.plan.v1.Importing.identity:type_name -> cairn.value.v1.DynamicValue
+	25, // 33: cairn.plan.v1.Invocation.config:type_name -> cairn.value.v1.DynamicValue
+	12, // 34: cairn.plan.v1.DeferredChange.change:type_name -> cairn.plan.v1.Change
+	17, // 35: cairn.plan.v1.CheckResult.objects:type_name -> cairn.plan.v1.CheckedObject
+	9,  // 36: cairn.plan.v1.Plan.InputsEntry.value:type_name -> cairn.plan.v1.InputChange
+	10, // 37: cairn.plan.v1.Plan.OutputsEntry.value:type_name -> cairn.plan.v1.OutputChange
+	25, // 38: cairn.plan.v1.Component.InputsEntry.value:type_name -> cairn.value.v1.DynamicValue
+	25, // 39: cairn.plan.v1.Component.OutputsEntry.value:type_name -> cairn.value.v1.DynamicValue
+	40, // [40:40] is the sub-list for method output_type
+	40, // [40:40] is the sub-list for method input_type
+	40, // [40:40] is the sub-list for extension type_name
+	40, // [40:40] is the sub-list for extension extendee
+	0,  // [0:40] is the sub-list for field type_name
 }
 
 func init() { file_cairn_plan_v1_plan_proto_init() }
@@ -1674,7 +1855,7 @@ func file_cairn_plan_v1_plan_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_cairn_plan_v1_plan_proto_rawDesc), len(file_cairn_plan_v1_plan_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   21,
+			NumMessages:   23,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

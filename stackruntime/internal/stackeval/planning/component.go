@@ -44,6 +44,8 @@ func (i Instance) NewComponent(req *engine.PlanRequest, result *engine.PlanResul
 		Deferred:       result.Deferred,
 		Checks:         result.Checks,
 		RefreshedState: result.RefreshedState,
+		Engine:         result.Engine,
+		Reason:         result.Reason,
 
 		Invocations: result.Invocations, DeferredInvocations: result.DeferredInvocations,
 	}
@@ -52,7 +54,7 @@ func (i Instance) NewComponent(req *engine.PlanRequest, result *engine.PlanResul
 	}
 	switch {
 	case NeedsApply(result):
-		plan.Engine, plan.EnginePlan = result.Engine, result.Plan
+		plan.EnginePlan = result.Plan
 	case req.Mode == engine.Destroy && result.Complete:
 		plan.RefreshedState = nil // data sources at most: nothing has to be done for them to go
 	}

@@ -1,0 +1,200 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package auto
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/internal/engine/toolchain"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+)
+
+// choice is a choice that was made.
+type choice struct {
+	session engine.Session
+	reason  engine.Reason
+	diags   hcl.Diagnostics // without a session
+}
+
+var (
+	supported   = engine.Reason{Code: engine.ReasonSupported, Text: "The native engine supports all that the module has."}
+	otherModule = engine.Reason{
+		Code: engine.ReasonOfOtherModule,
+		Text: "Another module of the stack needs tofu, which knows providers by other addresses than the native engine, so that both cannot work on one stack.",
+	}
+)
+
+// choose returns the choice for a module (rule A1).
+func (s *Session) choose(ctx context.Context, dir string) *choice {
+	s.mu.Lock()
+	made, all := s.mu.choices[dir], s.mu.all
+	s.mu.Unlock()
+	if all != nil {
+		if made != nil && made.session == all {
+			return made
+		}
+		return &choice{session: all, reason: otherModule}
+	}
+	if made == nil {
+		made = s.decide(ctx, dir)
+		if ctx.Err() == nil {
+			s.mu.Lock()
+			s.mu.choices[dir] = made
+			s.mu.Unlock()
+		}
+	}
+	return made
+}
+
+func (s *Session) decide(ctx context.Context, dir string) *choice {
+	why := s.assess(ctx, dir)
+	if why == nil {
+		return &choice{session: s.native, reason: supported}
+	}
+	binary, err := s.binary(ctx)
+	switch {
+	case err != nil && why.Code == engine.ReasonProvider:
+		return &choice{session: s.native, reason: supported} // who says best what is wrong with it
+	case err != nil && why.Code == engine.ReasonTofuFiles:
+		return &choice{diags: forTofu(why, reason(err))}
+	case err != nil:
+		return &choice{diags: withoutBinary(unsupported(ctx, s.native, []string{dir}), reason(err))}
+	case why.Code == engine.ReasonTofuFiles && binary.Info().Name != toolchain.Tofu:
+		return &choice{diags: forTofu(why, fmt.Sprintf("The binary that is used is %s %s.", binary.Info().Name, binary.Info().Version))}
+	}
+	return &choice{session: binary, reason: *why}
+}
+
+// assess returns why a module is to be left to the binary, or nil.
+func (s *Session) assess(ctx context.Context, dir string) *engine.Reason {
+	if assessor := s.native.Abilities().Assessor; assessor != nil {
+		return assessor.Assess(ctx, dir)
+	}
+	return nil
+}
+
+// chooseFor is choose for a component with a state.
+func (s *Session) chooseFor(ctx context.Context, dir string, state engine.State) *choice {
+	made := s.choose(ctx, dir)
+	assessor := s.native.Abilities().Assessor
+	if made.session != s.native || assessor == nil {
+		return made
+	}
+	why := assessor.AssessState(state)
+	if why == nil {
+		return made
+	}
+	binary, err := s.binary(ctx)
+	if err != nil {
+		return &choice{diags: hcl.Diagnostics{unknownState(why, reason(err))}}
+	}
+	if binary.Info().Name == toolchain.Tofu { // rule A3
+		return &choice{diags: hcl.Diagnostics{unknownState(why, "Use tofu for the whole stack: -engine=tofu.")}}
+	}
+	if _, diags := s.prepareBinary(ctx); diags.HasErrors() {
+		return &choice{diags: diags}
+	}
+	return &choice{session: binary, reason: *why}
+}
+
+// review decides again about the modules that the native engine would do, now that providers are installed.
+func (s *Session) review(ctx context.Context, dirs []string) {
+	var all sync.WaitGroup
+	for _, dir := range dirs {
+		if s.choose(ctx, dir).session != s.native {
+			continue
+		}
+		all.Go(func() {
+			if again := s.decide(ctx, dir); again.session != nil && again.session != s.native && ctx.Err() == nil {
+				s.mu.Lock()
+				s.mu.choices[dir] = again
+				s.mu.Unlock()
+			}
+		})
+	}
+	all.Wait()
+}
+
+// needsBinary returns the directories of modules that the native engine does not do, and the errors about those that nobody does.
+func (s *Session) needsBinary(ctx context.Context, dirs []string) (needed []string, diags hcl.Diagnostics) {
+	for _, dir := range dirs {
+		made := s.choose(ctx, dir)
+		diags = diags.Extend(made.diags)
+		if made.session != nil && made.session != s.native {
+			needed = append(needed, dir)
+		}
+	}
+	if len(needed) > 0 {
+		if binary, err := s.binary(ctx); err == nil && binary.Info().Name == toolchain.Tofu {
+			s.mu.Lock()
+			s.mu.all = binary
+			s.mu.Unlock()
+			return dirs, nil
+		}
+	}
+	return needed, diags
+}
+
+// unsupported returns the errors about modules that an engine cannot do.
+func unsupported(ctx context.Context, session engine.Session, dirs []string) hcl.Diagnostics {
+	preparer := session.Abilities().Preparer
+	if preparer == nil {
+		return nil
+	}
+	return preparer.Unsupported(ctx, dirs)
+}
+
+// withoutBinary adds to errors about what the native engine does not support that there is no other one (rule A2).
+func withoutBinary(lacks hcl.Diagnostics, reason string) hcl.Diagnostics {
+	diags := make(hcl.Diagnostics, len(lacks))
+	for i, diag := range lacks {
+		explained := *diag
+		explained.Detail = fmt.Sprintf("%s\n\nterraform or tofu may have it, and cannot be used. %s", diag.Detail, reason)
+		diags[i] = &explained
+	}
+	return diags
+}
+
+// forTofu says that a module is for tofu, which is not there.
+func forTofu(why *engine.Reason, reason string) hcl.Diagnostics {
+	return hcl.Diagnostics{{
+		Severity: hcl.DiagError,
+		Summary:  "Module for tofu",
+		Detail: fmt.Sprintf("%s tofu cannot be used. %s\n\nPut tofu on PATH or run \"cairn engine install tofu\"; or name an engine that ignores these files: "+
+			"-engine=native or -engine=terraform.", why.Text, reason),
+		Subject: why.Subject,
+	}}
+}
+
+// unknownState says that nobody can go on with a state.
+func unknownState(why *engine.Reason, then string) *hcl.Diagnostic {
+	return &hcl.Diagnostic{Severity: hcl.DiagError, Summary: "Unknown content of state", Detail: why.Text + " " + then}
+}
+
+// reason returns sentences about why there is no binary.
+func reason(err error) string {
+	if diags, ok := errors.AsType[hcl.Diagnostics](err); ok && len(diags) > 0 {
+		return diags[0].Detail
+	}
+	text := err.Error()
+	return strings.ToUpper(text[:1]) + strings.TrimSuffix(text[1:], ".") + "."
+}
+
+// chooser says what was chosen.
+type chooser struct{ *Session }
+
+// Choice implements [engine.Chooser].
+func (c chooser) Choice(ctx context.Context, dir string) (engine.Choice, hcl.Diagnostics) {
+	made := c.choose(ctx, dir)
+	if made.session == nil {
+		return engine.Choice{}, made.diags
+	}
+	return engine.Choice{Engine: made.session.Info(), Reason: made.reason}, nil
+}

@@ -1,0 +1,62 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package jsonview
+
+import (
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/internal/views/diagnostic"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/stackplan"
+)
+
+// Engine names what runs the modules.
+type Engine struct {
+	Name    string        `json:"name"`
+	Version string        `json:"version"`
+	Reason  *EngineReason `json:"reason,omitempty"` // missing where nobody has said it
+}
+
+// EngineReason says why an engine is used.
+type EngineReason struct {
+	Code  engine.ReasonCode `json:"code"`
+	Text  string            `json:"text"`
+	Range *diagnostic.Range `json:"range,omitempty"` // what in a module it is about
+}
+
+// String returns the reason as a text with its place; empty for none.
+func (r *EngineReason) String() string {
+	if r == nil {
+		return ""
+	}
+	why := engine.Reason{Text: r.Text}
+	if r.Range != nil {
+		why.Subject = &hcl.Range{Filename: r.Range.Filename, Start: hcl.Pos(r.Range.Start)}
+	}
+	return why.String()
+}
+
+// NewEngine returns an engine with the reason why it is used.
+func NewEngine(info engine.Info, why engine.Reason) Engine {
+	shown := Engine{Name: info.Name, Version: info.Version}
+	if why != (engine.Reason{}) {
+		shown.Reason = &EngineReason{Code: why.Code, Text: why.Text, Range: rangeOf(why.Subject)}
+	}
+	return shown
+}
+
+func rangeOf(at *hcl.Range) *diagnostic.Range {
+	if at == nil {
+		return nil
+	}
+	return &diagnostic.Range{Filename: at.Filename, Start: diagnostic.Pos(at.Start), End: diagnostic.Pos(at.End)}
+}
+
+// engineOf returns by what a component was planned. Where that has no reason of its own, it has that of the whole plan.
+func engineOf(c *stackplan.Component, whole engine.Reason) Engine {
+	if c.Reason == (engine.Reason{}) {
+		return NewEngine(c.Engine, whole)
+	}
+	return NewEngine(c.Engine, c.Reason)
+}
