@@ -15,7 +15,8 @@
 //	    components of one run come and go, and most need what the one before them had.
 //	S3. The limit on processes ends idle ones; it never makes anybody wait. There are more processes than that only while all are in use.
 //	S4. A process that has crashed fails the calls that are under way. Whoever asks for the configuration next gets a new process; others notice nothing.
-//	S5. A provider that refuses a configuration is not asked again.
+//	S5. A provider that refuses a configuration, or cannot be started, is not tried again in the same phase, nor while anybody uses a provider: all that need it
+//	    fail in the same way. Later it is, as the reason may be gone.
 //	S6. A process is told to stop when all who use it want that. Nobody gets it after that.
 //	S7. Schemas are read once in a run. They are kept on disk for each package whose content is known by a hash, and a process is asked for
 //	    them only if the disk does not have them or the provider needs to be asked. Nothing depends on what is on the disk: what is damaged is

@@ -19,6 +19,7 @@ type instance struct {
 	diags    provider.Diagnostics // with errors it cannot be used
 	passing  bool                 // the reason for that may be gone the next time
 
+	phase    string // in which it was started
 	users    int
 	stopping int // how many of the users want it to stop
 	stopped  bool
@@ -82,13 +83,31 @@ func (p *Pool) take(k key) (one *instance, isNew bool, err error) {
 		return nil, false, errClosed
 	}
 	one = p.mu.instances[k]
-	if one == nil {
-		one, isNew = &instance{ready: make(chan struct{})}, true
+	if one == nil || one.failed() && one.phase != p.mu.phase && p.mu.users == 0 { // rule S5
+		one, isNew = &instance{ready: make(chan struct{}), phase: p.mu.phase}, true
 		p.mu.instances[k] = one
 		p.starting.Add(1)
 	}
 	one.users++
+	p.mu.users++
 	return one, isNew, nil
+}
+
+// failed reports whether there is no provider, as its program could not be started or it has refused its configuration.
+func (one *instance) failed() bool {
+	select {
+	case <-one.ready:
+		return one.diags.HasErrors()
+	default:
+		return false
+	}
+}
+
+// enter says what is done now.
+func (p *Pool) enter(phase string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.mu.phase = phase
 }
 
 // fill starts an instance that take has returned as a new one.
@@ -205,6 +224,7 @@ func (p *Pool) retire(k key, one *instance) {
 func (p *Pool) release(one *instance, wasStopping bool) {
 	p.mu.Lock()
 	one.users--
+	p.mu.users--
 	if wasStopping {
 		one.stopping--
 	}

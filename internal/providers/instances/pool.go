@@ -79,6 +79,8 @@ type Pool struct {
 		closed    bool
 		instances map[key]*instance
 		clock     int // counts what becomes idle
+		users     int // of all instances
+		phase     string
 	}
 }
 
@@ -127,6 +129,7 @@ func (p *Pool) Configured(ctx context.Context, pkg Package, config Configuration
 	if err != nil {
 		return nil, provider.Errorf(summaryConfigured, "The configuration of provider %s cannot be sent: %s.", pkg.Address, err)
 	}
+	p.enter(config.Phase)
 	return p.lease(ctx, k, func(ctx context.Context) result {
 		return p.startConfigured(ctx, pkg, provider.ConfigureRequest{
 			Config: value, TerraformVersion: config.TerraformVersion, DeferralAllowed: config.DeferralAllowed,

@@ -241,6 +241,17 @@ func TestRefused(t *testing.T) {
 	if calls, _ := r.count(t, "ConfigureProvider"); calls != 1 {
 		t.Errorf("%d calls of ConfigureProvider, want one", calls)
 	}
+	used := r.lease(t, r.config(t, nil)) // which is configured, too
+	config.Phase = "apply"
+	for _, want := range []int{2, 3} { // still in use, and not any more
+		if lease, diags := r.Configured(t.Context(), r.pkg, config); lease != nil || !diags.HasErrors() {
+			t.Errorf("Configured: %+v, want the error of the provider", diags)
+		}
+		if calls, _ := r.count(t, "ConfigureProvider"); calls != want {
+			t.Errorf("%d calls of ConfigureProvider, want %d", calls, want)
+		}
+		used.Release()
+	}
 }
 
 // A configuration is validated before the provider is configured with it.
@@ -301,6 +312,12 @@ func TestReattach(t *testing.T) {
 	lease := r.lease(t, r.config(t, nil))
 	if got, err := lease.Provider.CallFunction(t.Context(), "echo", []cty.Value{cty.True}); err != nil || !got.RawEquals(cty.True) {
 		t.Errorf("CallFunction: got %#v, error %v", got, err)
+	}
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := lease.Provider.CallFunction(t.Context(), "echo", []cty.Value{cty.True}); err == nil {
+		t.Error("the connection is still open after the pool was closed")
 	}
 }
 
