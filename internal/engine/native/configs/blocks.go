@@ -124,11 +124,16 @@ func (d *decoder) providerMeta(block *hcl.Block) {
 		d.problem(block.DefRange, "Duplicate provider metadata", "There can be one provider_meta block for a provider, and there is one at "+first.Range.String()+".")
 		return
 	}
+	attributes, diags := block.Body.JustAttributes()
+	d.add(diags)
+	for _, attr := range inOrder(attributes) {
+		_, diags := attr.Expr.Value(nil) // which is all that can be written here
+		d.add(diags)
+	}
 	addr, _ := d.dir.Provider(name)
-	meta := &ProviderMeta{Provider: addr, Body: block.Body, Refs: d.bodyRefs(block.Body, nil), Range: block.DefRange}
+	meta := &ProviderMeta{Provider: addr, Body: block.Body, Range: block.DefRange}
 	if first := d.m.ProviderMeta[name]; first != nil {
 		meta.Body = &overriddenBody{base: first.Body, over: block.Body}
-		meta.Refs = append(first.Refs[:len(first.Refs):len(first.Refs)], meta.Refs...)
 	}
 	d.m.ProviderMeta[name] = meta
 }

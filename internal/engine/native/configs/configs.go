@@ -229,8 +229,7 @@ type Import struct {
 // ProviderMeta is a provider_meta block.
 type ProviderMeta struct {
 	Provider stackaddrs.Provider
-	Body     hcl.Body
-	Refs     []refs.Reference
+	Body     hcl.Body // has constants only
 	Range    hcl.Range
 }
 

@@ -22,7 +22,7 @@ terraform {
     fake = { source = "cairnstacks/fake" }
   }
   provider_meta "fake" {
-    note = "from ${path.module}"
+    note = "from here"
   }
 }
 `
@@ -107,7 +107,7 @@ fake_thing.orphan {"id":"2","size":1}
 	if plan := c.Plan(t, nil); len(plan.Diags) > 0 {
 		t.Fatal(plan.Diags)
 	}
-	const want = `{note = "from ."}`
+	const want = `{note = "from here"}`
 	for call, got := range map[string]string{"Read": read, "Plan": planned, "ReadData": data} {
 		if got != want {
 			t.Errorf("%s: provider_meta is %s, want %s", call, got, want)

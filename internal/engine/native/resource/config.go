@@ -10,10 +10,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
-	"github.com/cairnstacks/cairn/internal/engine/native/body"
 	"github.com/cairnstacks/cairn/internal/engine/native/change"
-	"github.com/cairnstacks/cairn/internal/engine/native/eval"
-	"github.com/cairnstacks/cairn/internal/engine/native/refs"
 	"github.com/cairnstacks/cairn/internal/lang"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -83,7 +80,7 @@ func kept(t *Target, config cty.Value) (bare cty.Value, sensitive []cty.Path) {
 }
 
 // meta evaluates the provider_meta block of the target's module.
-func (rt *Runtime) meta(ctx context.Context, t *Target) (cty.Value, bool) {
+func (rt *Runtime) meta(t *Target) (cty.Value, bool) {
 	schema := t.Provider.Schema().Meta
 	if schema == nil {
 		return cty.NilVal, true
@@ -91,7 +88,8 @@ func (rt *Runtime) meta(ctx context.Context, t *Target) (cty.Value, bool) {
 	if t.Resource != nil {
 		for _, block := range t.Resource.Module.Config.ProviderMeta {
 			if block.Provider == t.Of {
-				return rt.evalMeta(ctx, t, block.Body, rt.Types.Decoder(schema))
+				value, diags := rt.Types.Decoder(schema).Decode(block.Body, nil)
+				return value, rt.Eval.Diagnostics.Add(diags...)
 			}
 		}
 	}
@@ -141,18 +139,4 @@ func below(ty cty.Type, name string) cty.Type {
 	default:
 		return cty.DynamicPseudoType
 	}
-}
-
-func (rt *Runtime) evalMeta(ctx context.Context, t *Target, content hcl.Body, decoder *body.Decoder) (cty.Value, bool) {
-	references, diags := refs.InTraversals(decoder.Variables(content))
-	if !rt.Eval.Diagnostics.Add(diags...) {
-		return cty.NilVal, false
-	}
-	scope, ok := t.Resource.Module.Scope(ctx, references, eval.Place{})
-	if !ok {
-		return cty.NilVal, false
-	}
-	value, diags := decoder.Decode(content, scope)
-	bare, _ := value.UnmarkDeep()
-	return bare, rt.Eval.Diagnostics.Add(diags...)
 }

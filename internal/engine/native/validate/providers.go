@@ -70,3 +70,20 @@ func (c *checker) imported(tree *configs.Tree, i *configs.Import) {
 		m.eval(i.Identity, at)
 	}
 }
+
+// providerMeta checks what a module says to a provider, unless no resource of the module tells it.
+func (m *moduleChecker) providerMeta(meta *configs.ProviderMeta) {
+	p := m.opts.Schemas.Schema(meta.Provider)
+	used := false
+	for _, r := range m.tree.Resources {
+		used = used || r.ProviderAddr == meta.Provider
+	}
+	switch {
+	case p == nil:
+	case p.Meta != nil:
+		_, diags := m.decoder(p.Meta.Block).Decode(meta.Body, nil)
+		m.add(diags)
+	case used:
+		m.problem(meta.Range, "Provider without metadata", fmt.Sprintf("The provider %s has no arguments for provider_meta blocks. Remove the block.", meta.Provider))
+	}
+}

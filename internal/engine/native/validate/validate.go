@@ -111,6 +111,9 @@ func (c *checker) module(tree *configs.Tree, inputs map[string]cty.Value) {
 	for _, id := range sorted(tree.Actions) {
 		m.action(tree.Actions[id])
 	}
+	for _, name := range sorted(tree.ProviderMeta) {
+		m.providerMeta(tree.ProviderMeta[name])
+	}
 	for _, removed := range tree.Removed {
 		m.removed(removed)
 	}

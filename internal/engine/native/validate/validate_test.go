@@ -19,6 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
 	"golang.org/x/tools/txtar"
 
 	"github.com/cairnstacks/cairn/internal/engine/module"
@@ -213,5 +214,23 @@ func installModules(t *testing.T, dir string) {
 	to := filepath.Join(dir, ".terraform", "modules")
 	if err := errors.Join(os.MkdirAll(to, 0o700), os.WriteFile(filepath.Join(to, "modules.json"), text, 0o600)); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// What a module says to a provider is checked by what the provider knows.
+func TestProviderMeta(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "main.tf"), []byte("terraform {\n  provider_meta \"terraform\" {\n    color = 1\n  }\n}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	tree, diags := configs.NewLoader(module.NewLoader(module.Options{Base: dir})).Load(dir)
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	known := *builtin.Schema()
+	known.Meta = &schema.Schema{Block: &schema.Block{Attributes: []*schema.Attribute{{Name: "note", Type: cty.String, Optional: true}}}}
+	diags = validate.Tree(t.Context(), tree, validate.Options{Schemas: builtinOnly{&known}, Functions: func(*configs.Tree) *hcl.EvalContext { return functions }})
+	if len(diags) != 1 || diags[0].Summary != "Unsupported argument" || diags[0].Subject.Start.Line != 3 {
+		t.Errorf("got %v, want an error about color", diags)
 	}
 }
