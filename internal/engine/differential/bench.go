@@ -124,11 +124,12 @@ func nothingSet(block engine.Block) cty.Value {
 
 // world is what providers see of one run of a case.
 type world struct {
-	store, ids, calls string
+	dir               string
+	store, ids, calls string // in it
 }
 
 func newWorld(dir string) (*world, error) {
-	w := &world{store: filepath.Join(dir, "store"), ids: filepath.Join(dir, "ids"), calls: filepath.Join(dir, "calls")}
+	w := &world{dir: dir, store: filepath.Join(dir, "store"), ids: filepath.Join(dir, "ids"), calls: filepath.Join(dir, "calls")}
 	for _, path := range []string{w.store, w.ids} {
 		if err := os.MkdirAll(path, 0o700); err != nil {
 			return nil, err

@@ -71,27 +71,30 @@ func readSummaries(text string) map[[2]string]bool {
 }
 
 // InWordsOf returns what the native engine has answered with its diagnostics as terraform has them, if want is terraform's answer: with other summaries, and without
-// a place or a resource where terraform has none.
+// a place or a resource where terraform has none. Those that are then the same count once.
 func InWordsOf(want, got string) string {
 	lines := strings.Split(got, "\n")
 	lacking := map[message]int{} // by step, which is part of the place
-	eachMessage(strings.Split(want, "\n"), func(_ int, step string, m message) { lacking[m.in(step)]++ })
+	inWant := map[message]bool{}
+	eachMessage(strings.Split(want, "\n"), func(_ int, step string, m message) {
+		lacking[m.in(step)]++
+		inWant[m.in(step)] = true
+	})
 	eachMessage(lines, func(_ int, step string, m message) { lacking[m.in(step)]-- })
 	eachMessage(lines, func(i int, step string, m message) {
 		if lacking[m.in(step)] >= 0 {
 			return
 		}
 		for _, theirs := range m.asTerraform() {
-			if lacking[theirs.in(step)] > 0 {
-				lacking[theirs.in(step)]--
+			if wanted := theirs.in(step); lacking[wanted] > 0 || !theirs.hasPlace() && inWant[wanted] {
+				lacking[wanted]--
 				lacking[m.in(step)]++
 				lines[i] = theirs.String()
 				return
 			}
 		}
 	})
-	sortMessages(lines)
-	return strings.Join(lines, "\n")
+	return strings.Join(sortMessages(lines), "\n")
 }
 
 func eachMessage(lines []string, visit func(i int, step string, m message)) {
@@ -126,17 +129,21 @@ func (m message) asTerraform() []message {
 	return found
 }
 
-// sortMessages sorts neighbouring diagnostics.
-func sortMessages(lines []string) {
-	for first := 0; first < len(lines); first++ {
-		last := first
-		for last < len(lines) {
-			if _, ok := parseMessage(lines[last]); !ok {
-				break
-			}
-			last++
+// sortMessages sorts neighbouring diagnostics, and drops repeated ones.
+func sortMessages(lines []string) []string {
+	var sorted []string
+	for len(lines) > 0 {
+		end := slices.IndexFunc(lines, func(line string) bool { _, ok := parseMessage(line); return !ok })
+		if end < 0 {
+			end = len(lines)
 		}
-		slices.Sort(lines[first:last])
-		first = max(first, last-1)
+		slices.Sort(lines[:end])
+		sorted = append(sorted, slices.Compact(lines[:end])...)
+		if end < len(lines) {
+			sorted = append(sorted, lines[end])
+			end++
+		}
+		lines = lines[end:]
 	}
+	return sorted
 }

@@ -47,7 +47,7 @@ func (b *Bench) Run(t testing.TB, c *Case) string {
 		if err := r.step(c, i+1, step); err != nil {
 			t.Fatalf("step %d, %s: %v", i+1, step.line, err)
 		}
-		text.WriteString(strings.ReplaceAll(r.out.String(), name+"/", ""))
+		text.WriteString(strings.NewReplacer(w.dir, "WORLD", name+"/", "").Replace(r.out.String()))
 	}
 	return text.String()
 }

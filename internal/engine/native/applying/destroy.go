@@ -67,7 +67,7 @@ func (a *applier) read(ctx context.Context, s *step) bool {
 		s.halted = true
 		return false
 	case !ok && t.Config().Check != nil: // which fails then, and nothing else
-		r.FailCheck("The data source could not be read.")
+		r.FailCheck(t.Failure)
 		s.value = cty.UnknownVal(t.Type.Object)
 		return true
 	case !ok:

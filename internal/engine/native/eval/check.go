@@ -27,7 +27,7 @@ func (c *Check) Run(ctx context.Context) {
 	for _, rule := range c.Config.Assertions {
 		status, message, _ := c.Module.evalCondition(ctx, rule, Place{}, of)
 		c.Module.eval.Checks.Record(of.kind, of.block, of.object, status, message)
-		if status == engine.CheckUnknown && c.Module.eval.opts.Phase == Plan {
+		if status == engine.CheckUnknown && c.Module.eval.opts.Phase == Plan && !c.Module.eval.Checks.lacksData(of.object) {
 			c.Module.eval.Diagnostics.Add(&hcl.Diagnostic{
 				Severity: hcl.DiagWarning, Summary: "Check block assertion known after apply",
 				Detail:  "The condition depends on values that are known after apply only.",
@@ -40,5 +40,12 @@ func (c *Check) Run(ctx context.Context) {
 // FailCheck notes that the check failed that a data source is nested in, since that could not be read.
 func (r *Resource) FailCheck(message string) {
 	name := "check." + r.Config.Check.Name
-	r.Module.eval.Checks.Record(engine.CheckBlock, r.Module.staticPrefixed(name), r.Module.prefixed(name), engine.CheckFail, message)
+	checks, object := &r.Module.eval.Checks, r.Module.prefixed(name)
+	checks.Record(engine.CheckBlock, r.Module.staticPrefixed(name), object, engine.CheckFail, message)
+	checks.mu.Lock()
+	defer checks.mu.Unlock()
+	if checks.mu.notRead == nil {
+		checks.mu.notRead = map[string]bool{}
+	}
+	checks.mu.notRead[object] = true
 }

@@ -34,7 +34,8 @@ type conditionOf struct {
 type Checks struct {
 	mu struct {
 		sync.Mutex
-		blocks map[checkKey]map[string]*engine.CheckedObject // by the address of the object
+		blocks  map[checkKey]map[string]*engine.CheckedObject // by the address of the object
+		notRead map[string]bool                               // addresses of checks whose data could not be read
 	}
 }
 
@@ -77,6 +78,13 @@ func (c *Checks) Record(kind engine.CheckKind, block, object string, status engi
 	if message != "" {
 		found.Messages = append(found.Messages, message)
 	}
+}
+
+// lacksData reports whether the data of a check could not be read.
+func (c *Checks) lacksData(check string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.mu.notRead[check]
 }
 
 func worse(a, b engine.CheckStatus) engine.CheckStatus {

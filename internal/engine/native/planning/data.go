@@ -34,7 +34,10 @@ func (p *planner) data(ctx context.Context, t *resource.Target) outcome {
 	nested := t.Config().Check != nil
 	switch {
 	case !ok && nested:
-		t.Resource.FailCheck("The data source could not be read.")
+		t.Resource.FailCheck(t.Failure)
+		if p.Mode == engine.Normal {
+			p.readAgain(t, p.rt.PlannedData(t, config))
+		}
 		return outcome{cty.UnknownVal(t.Object), true}
 	case !ok:
 		return failedOutcome
@@ -46,7 +49,8 @@ func (p *planner) data(ctx context.Context, t *resource.Target) outcome {
 		return failedOutcome
 	}
 	if nested && p.Mode == engine.Normal {
-		return p.nested(t, config, value)
+		p.readAgain(t, value)
+		return outcome{value, true}
 	}
 	at := t.At
 	at.Self = value

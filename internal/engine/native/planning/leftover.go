@@ -148,22 +148,29 @@ func (l *leftOver) end(ctx context.Context) bool {
 	if !ok {
 		return false
 	}
-	object, ok := l.find(ctx, t)
+	object, ok := p.rt.Upgrade(ctx, t, l.stored, p.storedAs(t.Addr))
+	if !ok {
+		return false
+	}
+	forgotten := l.removed && p.forgets(addr)
+	if forgotten && !l.kept && p.Mode == engine.Normal { // whether it is still there makes no difference
+		return p.forget(t, l, object)
+	}
+	object, ok = l.refresh(ctx, t, object)
 	if !ok || object == nil || l.kept || p.Mode == engine.RefreshOnly {
 		return ok
 	}
-	if l.removed && p.forgets(addr) {
+	if forgotten {
 		return p.forget(t, l, object)
 	}
 	return p.planDelete(ctx, t, l, object)
 }
 
-// find decodes and reads the object. It is nil if it is gone.
-func (l *leftOver) find(ctx context.Context, t *resource.Target) (*resource.Object, bool) {
+// refresh reads the object. It is nil if it is gone.
+func (l *leftOver) refresh(ctx context.Context, t *resource.Target, object *resource.Object) (*resource.Object, bool) {
 	p, deposed := l.planner, l.stored.Entry.Deposed
-	object, ok := p.rt.Upgrade(ctx, t, l.stored, p.storedAs(t.Addr))
-	if !ok || p.SkipRefresh || !t.Known {
-		return object, ok
+	if p.SkipRefresh || !t.Known {
+		return object, true
 	}
 	fresh, _, ok := p.rt.Refresh(ctx, t, object)
 	if !ok {

@@ -55,11 +55,10 @@ func (p *planner) noteChanging(c *planned.Change) {
 	modules[c.Addr.Module] = true
 }
 
-// nested plans that a data source of a check is read again while applying. It has no conditions.
-func (p *planner) nested(t *resource.Target, config *resource.DataConfig, value cty.Value) outcome {
+// readAgain plans that a data source of a check is read again while applying. It has no conditions.
+func (p *planner) readAgain(t *resource.Target, value cty.Value) {
 	p.record(&planned.Change{
 		Addr: t.Addr, Provider: t.Of, Alias: t.Slot.Alias, Action: engine.ActionRead, Reason: engine.ReadBecauseCheckNested, Before: t.Null(),
-		After: p.rt.PlannedData(t, config), BeforeIdentity: cty.NilVal, AfterIdentity: cty.NilVal,
+		After: value, BeforeIdentity: cty.NilVal, AfterIdentity: cty.NilVal,
 	})
-	return outcome{value, true}
 }

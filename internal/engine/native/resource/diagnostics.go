@@ -30,6 +30,9 @@ func (t *Target) diagnostic(said provider.Diagnostic) *hcl.Diagnostic {
 	if said.Severity == provider.Warning || t.lenient {
 		diag.Severity = hcl.DiagWarning
 	}
+	if said.Severity == provider.Error {
+		t.Failure = said.Summary + ": " + said.Detail
+	}
 	if body := t.body(); body != nil && len(said.Path) > 0 {
 		if at := t.Decoder.Range(body, said.Path); at != nil {
 			diag.Subject = at
@@ -66,6 +69,7 @@ func (rt *Runtime) fail(t *Target, summary, detail string) bool {
 	if t.lenient {
 		diag.Severity = hcl.DiagWarning
 	}
+	t.Failure = summary + ": " + detail
 	rt.Eval.Diagnostics.AddTo(t.Address, diag)
 	return false
 }

@@ -97,6 +97,9 @@ type Target struct {
 	Resource *eval.Resource
 	At       eval.Place
 
+	// Failure is the last error about the object, or "".
+	Failure string
+
 	tree    *configs.Tree
 	lenient bool // errors about the object are warnings
 
