@@ -87,7 +87,7 @@ func (r *run) step(c *Case, n int, step Step) (err error) {
 	if err := writeFiles(r.dir, files); err != nil {
 		return err
 	}
-	if prior := others[priorFile]; n == 1 && prior != nil {
+	if prior := others[priorFile]; r.works == 0 && prior != nil {
 		r.state = nativetest.State(r.t, nativetest.Objects(r.t, string(prior)))
 	}
 	s, diags, err := r.bench.openSession(r.t.Context(), r.dir, r.world.environ())

@@ -44,7 +44,9 @@ func (a *applier) result() (*engine.ApplyResult, hcl.Diagnostics) {
 	declared := a.eval.Root().Outputs()
 	for name, output := range declared {
 		value, ok := a.outputs[name]
-		if !ok {
+		if !ok && a.Plan.Mode == engine.Destroy {
+			value = marks.Declared(cty.NullVal(cty.DynamicPseudoType), output.Config().Sensitive, output.Config().Ephemeral)
+		} else if !ok {
 			value = marks.Declared(cty.DynamicVal, output.Config().Sensitive, output.Config().Ephemeral)
 		}
 		result.Outputs[name] = value

@@ -23,6 +23,11 @@ import (
 // result puts together what was planned.
 func (p *planner) result(ctx context.Context) (*engine.PlanResult, *planned.Plan, hcl.Diagnostics) {
 	result := &engine.PlanResult{Drift: p.mu.drift, Checks: p.eval.Checks.Results()}
+	if p.Mode == engine.Destroy { // what was checked before is not so afterwards
+		for i := range result.Checks {
+			result.Checks[i].Status, result.Checks[i].Objects = engine.CheckUnknown, nil
+		}
+	}
 	plan := &planned.Plan{Mode: p.Mode, Timestamp: p.Timestamp, Prior: p.before, Inputs: p.kept(), Checks: result.Checks}
 	for _, c := range p.mu.changes {
 		plan.Changes = append(plan.Changes, c) // those that are deferred, too: their values stand for the objects
@@ -76,13 +81,17 @@ func (p *planner) kept() map[string]cty.Value {
 	return inputs
 }
 
-// outputs returns the values of all outputs of the root module. Those that could not be computed are unknown. When everything is destroyed, there are none.
+// outputs returns the values of all outputs of the root module. Those that could not be computed are unknown. When everything is destroyed, all are null.
 func (p *planner) outputs(ctx context.Context) map[string]cty.Value {
 	outputs := p.eval.Root().Outputs()
 	values := make(map[string]cty.Value, len(outputs))
 	_, _ = promising.MainTask(ctx, func(ctx context.Context) (struct{}, error) { //nolint:errcheck // an interrupted plan has no outputs
 		for name, output := range outputs {
-			values[name] = marks.Declared(cty.DynamicVal, output.Config().Sensitive, output.Config().Ephemeral)
+			none := cty.DynamicVal
+			if p.Mode == engine.Destroy {
+				none = cty.NullVal(cty.DynamicPseudoType)
+			}
+			values[name] = marks.Declared(none, output.Config().Sensitive, output.Config().Ephemeral)
 			if p.Mode == engine.Destroy || p.stopped {
 				continue
 			}
