@@ -35,13 +35,16 @@ func NewHTTPClient() *http.Client {
 	return &http.Client{Transport: transport, CheckRedirect: CheckRedirect}
 }
 
-// CheckRedirect follows redirects to a limit, and none to an address without encryption.
+// CheckRedirect follows redirects to a limit, and none to an address without encryption. A token is for one port of a host (rule G1).
 func CheckRedirect(req *http.Request, via []*http.Request) error {
 	switch {
 	case req.URL.Scheme != "https":
 		return errors.New("it redirects to an address without encryption")
 	case len(via) >= maxRedirects:
 		return fmt.Errorf("it redirects more than %d times", maxRedirects)
+	}
+	if req.URL.Host != via[0].URL.Host {
+		req.Header.Del("Authorization")
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/ProtonMail/go-crypto/openpgp"
 	pgperrors "github.com/ProtonMail/go-crypto/openpgp/errors"
@@ -26,8 +27,8 @@ type Signed struct {
 	Hashes   []release.Hash // of the archives for all platforms, sorted
 }
 
-// checkSignature checks that one of the keys, each as text, has signed a list.
-func checkSignature(list, signature []byte, keys []string) (*Signed, error) {
+// checkSignature checks that one of the keys, each as text, has signed a list. That one of them is official is known by its fingerprint.
+func checkSignature(list, signature []byte, keys []string, official string) (*Signed, error) {
 	if len(keys) == 0 {
 		return nil, errors.New("the registry gives no key that has signed the checksums")
 	}
@@ -36,16 +37,19 @@ func checkSignature(list, signature []byte, keys []string) (*Signed, error) {
 		if err != nil {
 			return nil, fmt.Errorf("a key of the registry cannot be read: %w", err)
 		}
-		signer, err := openpgp.CheckDetachedSignature(ring, bytes.NewReader(list), bytes.NewReader(signature), nil)
-		if errors.Is(err, pgperrors.ErrUnknownIssuer) {
+		made, signer, err := openpgp.VerifyDetachedSignature(ring, bytes.NewReader(list), bytes.NewReader(signature), nil)
+		switch {
+		case errors.Is(err, pgperrors.ErrUnknownIssuer):
 			continue
+		case errors.Is(err, pgperrors.ErrKeyExpired) && !made.SigExpired(time.Now()):
+			err = nil // a key that has expired since has signed what it has signed; others accept that, too
 		}
 		if err != nil {
 			return nil, fmt.Errorf("the signature of the checksums is wrong: %w", err)
 		}
 		return &Signed{
 			KeyID:    signer.PrimaryKey.KeyIdString(),
-			Official: hex.EncodeToString(signer.PrimaryKey.Fingerprint) == officialKey,
+			Official: hex.EncodeToString(signer.PrimaryKey.Fingerprint) == official,
 		}, nil
 	}
 	return nil, errors.New("none of the keys of the registry has signed the checksums")

@@ -6,9 +6,11 @@ package source_test
 import (
 	"bytes"
 	"context"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -17,6 +19,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ProtonMail/go-crypto/openpgp"
+	"github.com/ProtonMail/go-crypto/openpgp/packet"
 	svchost "github.com/hashicorp/terraform-svchost"
 
 	"github.com/cairnstacks/cairn/internal/providers/release"
@@ -191,6 +195,50 @@ func TestRegistryHostile(t *testing.T) {
 	}
 }
 
+// What a signature is worth is what it is worth for terraform 1.11.4: a key may have expired since, a signature may not.
+func TestSignatures(t *testing.T) {
+	ago := func(d time.Duration) func() time.Time {
+		return func() time.Time { return time.Now().Add(-d) }
+	}
+	for name, test := range map[string]struct {
+		key, sign packet.Config
+		revoke    bool
+		want      string
+	}{
+		"ordinary":          {},
+		"expired key":       {key: packet.Config{Time: ago(48 * time.Hour), KeyLifetimeSecs: 3600}, sign: packet.Config{Time: ago(47*time.Hour + 30*time.Minute)}},
+		"expired signature": {key: packet.Config{Time: ago(48 * time.Hour)}, sign: packet.Config{Time: ago(20 * time.Hour), SigLifetimeSecs: 60}, want: "signature expired"},
+		"both":              {key: packet.Config{Time: ago(48 * time.Hour), KeyLifetimeSecs: 3600}, sign: packet.Config{Time: ago(47*time.Hour + 30*time.Minute), SigLifetimeSecs: 60}, want: "expired"},
+		"revoked key":       {revoke: true, want: "revoked"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := registrytest.Start(t)
+			test.key.Algorithm = packet.PubKeyAlgoEdDSA
+			key, err := openpgp.NewEntity("publisher", "", "publisher@example.com", &test.key)
+			if err != nil {
+				t.Fatal(err)
+			}
+			server.Key, server.SignConfig = key, &test.sign
+			server.Publish(t, registrytest.Release{Namespace: "foo", Type: "bar", Version: "1.0.0", Change: func(answer map[string]any) {
+				if test.revoke { // after it has signed
+					if err := key.RevokeKey(packet.KeyCompromised, "stolen", nil); err != nil {
+						t.Fatal(err)
+					}
+					answer["signing_keys"] = map[string]any{"gpg_public_keys": []any{map[string]any{"ascii_armor": server.PublicKey(t)}}}
+				}
+			}})
+			official := hex.EncodeToString(key.PrimaryKey.Fingerprint)
+			found, err := source.Registry{Client: server.Registries(nil), OfficialKey: official}.Package(t.Context(), id(t, server.Host+"/foo/bar", "1.0.0"), platform)
+			switch {
+			case test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)):
+				t.Errorf("got %v, want %q", err, test.want)
+			case test.want == "" && (err != nil || !found.Signed.Official):
+				t.Errorf("got %v, want an official package", err)
+			}
+		})
+	}
+}
+
 // Tokens are for their host alone.
 func TestRegistryToken(t *testing.T) {
 	server, elsewhere := registrytest.Start(t), registrytest.Start(t)
@@ -215,6 +263,50 @@ func TestRegistryToken(t *testing.T) {
 		}
 		if got := elsewhere.Requests(""); len(got) != 1 {
 			t.Errorf("another host was asked without a token for %q, want the archive", got)
+		}
+	}
+}
+
+// A token does not follow a redirect to another host, and is in no error, whatever the registry says.
+func TestTokenStaysSecret(t *testing.T) {
+	server, elsewhere := registrytest.Start(t), registrytest.Start(t)
+	wanted := id(t, server.Host+"/foo/bar", "1.0.0")
+	const token = "open-sesame"
+	answers := map[string]http.HandlerFunc{
+		"redirect": func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "https://"+elsewhere.Host+r.URL.Path+"?token="+token, http.StatusFound)
+		},
+		"refuses": func(w http.ResponseWriter, r *http.Request) {
+			http.Error(w, r.Header.Get("Authorization"), http.StatusForbidden)
+		},
+		"busy": func(w http.ResponseWriter, r *http.Request) {
+			http.Error(w, r.Header.Get("Authorization"), http.StatusTooManyRequests)
+		},
+		"broken":  func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
+		"garbage": func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.Header.Get("Authorization")) },
+		"loop": func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, r.URL.Path+"?"+token, http.StatusFound)
+		},
+		"plain": func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "http://"+token+"/", http.StatusFound)
+		},
+	}
+	for name, answer := range answers {
+		client := server.Registries(nil)
+		client.SetToken(hostname(t, server.Host), token)
+		for _, path := range []string{"/providers/foo/bar/versions", "/providers/foo/bar/1.0.0/download/os/arch"} {
+			server.Handle(path, answer)
+		}
+		from := source.Registry{Client: client}
+		_, err := from.Versions(t.Context(), wanted.Provider)
+		_, packageErr := from.Package(t.Context(), wanted, platform)
+		for _, err := range []error{err, packageErr} {
+			if err == nil || strings.Contains(err.Error(), token) {
+				t.Errorf("%s: the error is %v", name, err)
+			}
+		}
+		if got := elsewhere.Requests(token); len(got) > 0 {
+			t.Errorf("%s: another host gets the token for %q", name, got)
 		}
 	}
 }

@@ -48,6 +48,8 @@ type Server struct {
 	Client *http.Client
 	Key    *openpgp.Entity
 
+	SignConfig *packet.Config // nil for what is usual
+
 	certificate *x509.Certificate
 
 	mu struct {
@@ -82,7 +84,9 @@ func Start(t testing.TB) *Server {
 
 // Registries returns a client that trusts the server, and repeats requests at once.
 func (s *Server) Registries(environ []string) *registry.Client {
-	client := registry.New(s.Client, environ)
+	redirecting := *s.Client
+	redirecting.CheckRedirect = registry.CheckRedirect
+	client := registry.New(&redirecting, environ)
 	client.Pause = func(ctx context.Context, _ time.Duration) error { return context.Cause(ctx) }
 	return client
 }
@@ -270,7 +274,7 @@ func (s *Server) answerJSON(t testing.TB, path string, value any) {
 func (s *Server) Sign(t testing.TB, content []byte) []byte {
 	t.Helper()
 	var signature bytes.Buffer
-	if err := openpgp.DetachSign(&signature, s.Key, bytes.NewReader(content), nil); err != nil {
+	if err := openpgp.DetachSign(&signature, s.Key, bytes.NewReader(content), s.SignConfig); err != nil {
 		t.Fatal(err)
 	}
 	return signature.Bytes()
