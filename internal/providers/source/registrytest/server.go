@@ -137,6 +137,24 @@ func (s *Server) Handle(path string, handler http.HandlerFunc) {
 	s.mu.handlers[path] = handler
 }
 
+// Demand refuses requests for paths below one that have no token, or another.
+func (s *Server) Demand(below, token string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for path, handler := range s.mu.handlers {
+		if !strings.HasPrefix(path, below) {
+			continue
+		}
+		s.mu.handlers[path] = func(w http.ResponseWriter, r *http.Request) {
+			if r.Header.Get("Authorization") != "Bearer "+token {
+				http.Error(w, "not "+r.Header.Get("Authorization"), http.StatusUnauthorized)
+				return
+			}
+			handler(w, r)
+		}
+	}
+}
+
 // Answer answers requests for a path with a text.
 func (s *Server) Answer(path, text string) {
 	s.Handle(path, func(w http.ResponseWriter, _ *http.Request) {
