@@ -36,7 +36,7 @@ func (s *Session) Assess(ctx context.Context, dir string) *engine.Reason {
 	}
 	for _, diag := range s.prepare.Unsupported(ctx, []string{dir}) {
 		if diag.Severity == hcl.DiagError {
-			return &engine.Reason{Code: engine.ReasonFeature, Text: strings.Join(strings.Fields(diag.Detail), " "), Subject: diag.Subject}
+			return &engine.Reason{Code: engine.ReasonFeature, Text: firstSentence(diag.Detail), Subject: diag.Subject}
 		}
 	}
 	providers := s.usedProviders(dir)
@@ -53,6 +53,16 @@ func (s *Session) Assess(ctx context.Context, dir string) *engine.Reason {
 		}
 	}
 	return nil
+}
+
+// firstSentence leaves out what to do about a problem.
+func firstSentence(text string) string {
+	text = strings.Join(strings.Fields(text), " ")
+	first, _, found := strings.Cut(text, ". ")
+	if !found {
+		return text
+	}
+	return first + "."
 }
 
 // usedProvider is a provider of which a module uses something.
