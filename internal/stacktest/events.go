@@ -19,6 +19,7 @@ import (
 //	component.c expanded 2
 //	component.a planning
 //	component.a fake_resource.this apply_start create
+//	component.a action.fake_action.x action_progress half way
 //	component.a planned add 1, move 2
 //	component.a applied nothing
 type Events struct {
@@ -37,6 +38,10 @@ func (s *Stack) Watch() *Events {
 			events.add("%s %s", component, status)
 		},
 		ComponentEvent: func(component stackaddrs.AbsComponentInstance, event engine.Event) {
+			if event.Invocation != nil {
+				events.add("%s %s %s %s", component, event.Invocation.Addr, event.Type, event.Message)
+				return
+			}
 			events.add("%s %s %s %s", component, event.Resource, event.Type, event.Action)
 		},
 		ComponentPlanned: func(plan *stackplan.Component) {
@@ -88,6 +93,7 @@ func countsText(counts stackplan.Counts) string {
 		{counts.Move, "move"},
 		{counts.Forget, "forget"},
 		{counts.Defer, "defer"},
+		{counts.Invoke, "invoke"},
 	} {
 		if part.n > 0 {
 			parts = append(parts, fmt.Sprintf("%s %d", part.name, part.n))

@@ -18,14 +18,39 @@ import (
 // The test may be parallel.
 func Real(t *testing.T, archive string, extra ...string) *Stack {
 	t.Helper()
+	s := newFakeStack(t, archive)
+	s.Engine = NewEngine(t, s.engineOptions(extra))
+	return s
+}
+
+// Native is [Real] with the native engine, for what no binary can do.
+func Native(t *testing.T, archive string, extra ...string) *Stack {
+	t.Helper()
+	s := newFakeStack(t, archive)
+	s.UseNative(extra...)
+	return s
+}
+
+// UseNative makes the native engine that of the stack, with settings of the environment.
+func (s *Stack) UseNative(extra ...string) {
+	s.t.Helper()
+	s.Engine = newNative(s.t, s.engineOptions(extra))
+}
+
+func newFakeStack(t *testing.T, archive string) *Stack {
+	t.Helper()
 	s := newStack(t, archive)
 	s.Store = testprovider.Store{Dir: t.TempDir()}
 	s.Calls = filepath.Join(t.TempDir(), "calls")
+	return s
+}
+
+func (s *Stack) engineOptions(extra []string) EngineOptions {
+	s.t.Helper()
 	environ := append(os.Environ(),
-		"TF_CLI_CONFIG_FILE="+testenv.CLIConfigFile(t, testenv.FakeProviderMirror(t)),
+		"TF_CLI_CONFIG_FILE="+testenv.CLIConfigFile(s.t, testenv.FakeProviderMirror(s.t)),
 		"CHECKPOINT_DISABLE=1",
 		"CAIRN_FAKE_STORE="+s.Store.Dir,
 		"CAIRN_FAKE_CALLS="+s.Calls)
-	s.Engine = NewEngine(t, EngineOptions{WorkDir: filepath.Join(s.Dir, ".cairn"), Environ: append(environ, extra...)})
-	return s
+	return EngineOptions{WorkDir: filepath.Join(s.Dir, ".cairn"), Environ: append(environ, extra...)}
 }

@@ -28,7 +28,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
 
-// Stack is a stack in a directory of the test, with its state. Made by [InMemory] or [Real].
+// Stack is a stack in a directory of the test, with its state. Made by [InMemory], [Real] or [Native].
 type Stack struct {
 	Dir string
 
@@ -40,10 +40,10 @@ type Stack struct {
 	Engine engine.Engine
 	Hooks  hooks.Hooks
 
-	// Locks are the versions in the provider lock file. [Real] reads them before each operation.
+	// Locks are the versions in the provider lock file. [Real] and [Native] read them before each operation.
 	Locks map[stackaddrs.Provider]string
 
-	// Store is where the objects of the fake provider are, and Calls the file in which it records requests. Of [Real] only.
+	// Store is where the objects of the fake provider are, and Calls the file in which it records requests. Not of [InMemory].
 	Store testprovider.Store
 	Calls string
 

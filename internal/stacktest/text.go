@@ -59,6 +59,8 @@ func summary(d *hcl.Diagnostic) string {
 //	component.a: create, applyable, incomplete, deferred (REASON), destroy mode, refresh-only mode, requires component.b
 //	  terraform_data.this: update, from terraform_data.old, imported, replace
 //	  data.x.y: deferred (REASON), read
+//	  action.x.y: after_create of terraform_data.this (BLOCK.POSITION)
+//	  action.x.z: deferred (REASON), before_update of terraform_data.this (BLOCK.POSITION)
 //	removed component.gone
 //	output NAME: update (unknown)
 //
@@ -91,6 +93,12 @@ func PlanText(plan *stackplan.Plan) string {
 		for _, deferred := range c.Deferred {
 			line("  ", deferred.Change.Address(), append([]string{"deferred (" + deferred.Reason + ")"}, changeParts(deferred.Change)...)...)
 		}
+		for _, i := range c.Invocations {
+			line("  ", i.Addr.String(), triggerText(i.Trigger))
+		}
+		for _, d := range c.DeferredInvocations {
+			line("  ", d.Invocation.Addr.String(), "deferred ("+d.Reason+")", triggerText(d.Invocation.Trigger))
+		}
 	}
 	for _, removed := range plan.Removed {
 		fmt.Fprintf(&b, "removed %s\n", removed)
@@ -100,6 +108,10 @@ func PlanText(plan *stackplan.Plan) string {
 		line("", "output "+name, string(out.Action)+" "+ValueText(out.After))
 	}
 	return b.String()
+}
+
+func triggerText(t engine.Trigger) string {
+	return fmt.Sprintf("%s of %s (%d.%d)", t.Event, t.Resource, t.Block, t.Position)
 }
 
 func changeParts(change *engine.Change) []string {

@@ -51,6 +51,12 @@ func elementsOf(t testing.TB, p *Plan, file FileContext) []Element {
 		for _, change := range c.Deferred {
 			add(DeferredElement(c.Addr, change))
 		}
+		for _, i := range c.Invocations {
+			add(InvocationElement(c.Addr, i, ""))
+		}
+		for _, i := range c.DeferredInvocations {
+			add(InvocationElement(c.Addr, i.Invocation, i.Reason))
+		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.Inputs)) {
 		add(InputElement(name, p.Inputs[name]))
@@ -125,6 +131,33 @@ func TestFileElements(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got, comparePlans); diff != "" || !cmp.Equal(file, context, ignoreIdentity) {
 		t.Errorf("plan (-want +got):\n%s", diff)
+	}
+}
+
+// Invocations belong to the component that was announced before them.
+func TestRow246ActionInvocations(t *testing.T) {
+	plan, context := examplePlan(t)
+	plan.Components = slices.DeleteFunc(plan.Components, func(c *Component) bool { return len(c.Invocations) == 0 })
+	c := plan.Components[0]
+	c.Changes, c.Drift = nil, nil
+	all := elementsOf(t, plan, context)
+	r, err := read(all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, _, err := r.Plan()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(c.Invocations, got.Components[0].Invocations, comparePlans); diff != "" {
+		t.Errorf("invocations (-want +got):\n%s", diff)
+	}
+	if n := got.Counts(); n.Invoke != 1 || n.Total() != 1 {
+		t.Errorf("the plan counts %+v, want one invocation", n)
+	}
+	announced := slices.IndexFunc(all, func(element Element) bool { return element.MessageIs(&planv1.PlannedComponent{}) })
+	if _, err := read(slices.Delete(slices.Clone(all), announced, announced+1)); err == nil {
+		t.Error("invocations of a component that was not announced: no error")
 	}
 }
 

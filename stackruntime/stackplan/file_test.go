@@ -40,6 +40,15 @@ func resourceAddr(t testing.TB, text string) stackaddrs.ResourceInstance {
 	return addr
 }
 
+func actionAddr(t testing.TB, text string) stackaddrs.ActionInstance {
+	t.Helper()
+	addr, err := stackaddrs.ParsePartialActionInstance(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return addr
+}
+
 func examplePlan(t testing.TB) (*Plan, FileContext) {
 	t.Helper()
 	eu := stackaddrs.RootStackInstance.Child("region", stackaddrs.StringKey("eu"))
@@ -66,6 +75,7 @@ func examplePlan(t testing.TB) (*Plan, FileContext) {
 		BeforeIdentity: object(map[string]cty.Value{"id": text("i")}), AfterIdentity: cty.NullVal(cty.DynamicPseudoType),
 	}
 	many := &engine.Change{Addr: stackaddrs.ResourceInstance{Module: stackaddrs.RootModuleInstance.Child("m", stackaddrs.WildcardKey)}}
+	trigger := engine.Trigger{Resource: change.Addr, Event: engine.AfterUpdate, Block: 1, Position: 2}
 	plan := &Plan{
 		Mode: engine.Normal, Applyable: true,
 		Timestamp: time.Date(2026, 1, 2, 3, 4, 5, 678, time.UTC),
@@ -88,6 +98,9 @@ func examplePlan(t testing.TB) (*Plan, FileContext) {
 				Outputs: map[string]cty.Value{},
 				Changes: []*engine.Change{replaced, change, same},
 				Drift:   []*engine.Change{change},
+				Invocations: []*engine.Invocation{
+					{Addr: actionAddr(t, "module.m[0].action.fake_do.x"), Provider: change.Provider, Trigger: trigger, Config: object(map[string]cty.Value{"a": cty.UnknownVal(cty.String)})},
+				},
 				Checks: []engine.CheckResult{{Kind: engine.CheckOutput, Address: "output.x", Status: engine.CheckFail, Objects: []engine.CheckedObject{
 					{Address: "output.x", Status: engine.CheckFail, Messages: []string{"It is wrong."}},
 				}}},
@@ -102,6 +115,9 @@ func examplePlan(t testing.TB) (*Plan, FileContext) {
 				Requires: []stackaddrs.AbsComponent{component(stackaddrs.RootStackInstance, "vpc"), component(anywhere, "db")},
 				Inputs:   map[string]cty.Value{}, Outputs: map[string]cty.Value{"id": cty.UnknownVal(cty.Number)},
 				Deferred: []engine.DeferredChange{{Reason: "deferred_prereq", Change: change}, {Reason: "instance_count_unknown", Change: many}},
+				DeferredInvocations: []engine.DeferredInvocation{{
+					Reason: "instance_count_unknown", Invocation: &engine.Invocation{Addr: actionAddr(t, "action.fake_do.x[*]"), Trigger: trigger, Config: cty.NilVal},
+				}},
 			},
 			{
 				Addr: stackaddrs.InstanceOf(component(eu, "old"), stackaddrs.NoKey), Source: "./old",
@@ -128,6 +144,7 @@ func examplePlan(t testing.TB) (*Plan, FileContext) {
 var comparePlans = cmp.Options{
 	cmp.Comparer(func(a, b cty.Value) bool { return a.RawEquals(b) }),
 	cmp.Comparer(func(a, b stackaddrs.AbsComponentInstance) bool { return a == b }),
+	cmp.Comparer(func(a, b stackaddrs.ActionInstance) bool { return a == b }),
 	cmp.Comparer(func(a, b stackaddrs.AbsComponent) bool { return a == b }),
 	cmp.Comparer(func(a, b stackaddrs.ResourceInstance) bool { return a == b }),
 	cmp.Comparer(cty.Path.Equals),
