@@ -139,6 +139,17 @@ func TimeProviderMirror(t testing.TB) string {
 	return dir
 }
 
+// RealProviderMirror is [FakeProviderMirror] with real providers besides the fake one.
+func RealProviderMirror(t testing.TB, providers ...toolcache.Provider) string {
+	t.Helper()
+	FakeProviderMirror(t) // whose failure is never a reason to skip
+	dir, err := mirror(providers...)
+	if err != nil {
+		missing(t, "needs providers from Go modules: "+err.Error())
+	}
+	return dir
+}
+
 var (
 	fakeMirror = sync.OnceValues(func() (string, error) { return mirror(toolcache.Fake) })
 	timeMirror = sync.OnceValues(func() (string, error) { return mirror(toolcache.Fake, toolcache.Time) })

@@ -29,7 +29,8 @@ type Case struct {
 //
 //   - validate, plan or apply, which plans before; with any of destroy, refresh-only, skip-refresh, defer-all, replace=ADDRESS, and ordered, where the
 //     order in which objects are applied counts;
-//   - set ID NAME=VALUE..., or gone ID: what becomes of an object outside, with values as JSON.
+//   - set ID NAME=VALUE..., or gone ID: what becomes of an object outside, with values as JSON;
+//   - unlink PATH: what becomes of a file outside.
 type Step struct {
 	Verb        string
 	Mode        engine.Mode
@@ -37,7 +38,7 @@ type Step struct {
 	DeferAll    bool
 	Ordered     bool
 	Replace     []string
-	Object      string            // ID of an object
+	Object      string            // ID of an object, or path of a file
 	Values      map[string]string // JSON
 
 	line string
@@ -95,7 +96,7 @@ func parseStep(line string) (Step, error) {
 	step := Step{Verb: words[0], Values: map[string]string{}, line: line}
 	switch step.Verb {
 	case "validate", "plan", "apply":
-	case "set", "gone":
+	case "set", "gone", "unlink":
 		if len(words) < 2 {
 			return Step{}, fmt.Errorf("%q names no object", line)
 		}

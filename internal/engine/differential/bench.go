@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"testing"
 
 	"github.com/hashicorp/hcl/v2"
@@ -20,6 +21,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/native/nativetest"
 	"github.com/cairnstacks/cairn/internal/testenv"
 	"github.com/cairnstacks/cairn/internal/testprovider"
+	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
@@ -28,7 +30,7 @@ type Bench struct {
 	stackDir string
 	open     func(environ []string) (engine.Engine, error)
 	packages []engine.ProviderPackage
-	config   cty.Value // of the fake provider, with nothing in it; [cty.NilVal] until it is needed
+	configs  map[stackaddrs.Provider]cty.Value // of providers, with nothing in them
 	runs     int
 }
 
@@ -59,7 +61,7 @@ func newBench(t testing.TB) *Bench {
 	mirror := testenv.FakeProviderMirror(t)
 	dir := filepath.Join(mirror, filepath.FromSlash(nativetest.Address.String()), "1.0.0", runtime.GOOS+"_"+runtime.GOARCH)
 	return &Bench{
-		stackDir: t.TempDir(),
+		stackDir: t.TempDir(), configs: map[stackaddrs.Provider]cty.Value{},
 		packages: []engine.ProviderPackage{{Provider: nativetest.Address, Version: "1.0.0", Dir: dir}},
 	}
 }
@@ -91,17 +93,19 @@ func (b *Bench) openSession(ctx context.Context, dir string, environ []string) (
 		return s, diags, nil
 	}
 	for slot, needed := range s.module.Slots {
-		if needed.Provider != nativetest.Address {
+		if !slices.ContainsFunc(b.packages, func(p engine.ProviderPackage) bool { return p.Provider == needed.Provider }) {
 			continue
 		}
-		if b.config == cty.NilVal {
+		config, ok := b.configs[needed.Provider]
+		if !ok {
 			schema, diags := opened.ProviderSchema(ctx, needed.Provider)
 			if diags.HasErrors() {
 				return nil, nil, fmt.Errorf("schema of the provider: %w", diags)
 			}
-			b.config = nothingSet(schema.Config)
+			config = nothingSet(schema.Config)
+			b.configs[needed.Provider] = config
 		}
-		s.providers[slot] = engine.ProviderConfig{Provider: needed.Provider, Config: b.config}
+		s.providers[slot] = engine.ProviderConfig{Provider: needed.Provider, Config: config}
 	}
 	return s, nil, nil
 }

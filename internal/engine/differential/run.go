@@ -81,6 +81,8 @@ func (r *run) step(c *Case, n int, step Step) (err error) {
 		return r.set(step)
 	case "gone":
 		return testprovider.Store{Dir: r.world.store}.Delete(step.Object)
+	case "unlink":
+		return os.Remove(step.Object)
 	}
 	files, others := c.files(n)
 	requireProvider(files, bytes.Contains(txtar.Format(c.archive), []byte("fake_")))

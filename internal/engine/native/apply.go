@@ -37,8 +37,9 @@ func (s *Session) Apply(ctx context.Context, req *engine.ApplyRequest, observe e
 	defer providers.Release()
 	record := s.journal.Begin(req.Work, req.Component.String(), req.Mode, plan.State)
 	result, diags := applying.Apply(ctx, &applying.Request{
-		ApplyRequest: req, Plan: plan,
-		Setup:   s.setup(l, providers, s.functions(ctx, req.ModuleDir, functionsKey{timestamp: plan.Timestamp, applying: true}), observe),
+		ApplyRequest: req, Plan: plan, Tree: l.tree, Graph: l.graph, Providers: providers, Types: &s.opts.Shared.Types,
+		Functions: s.functions(ctx, req.ModuleDir, functionsKey{timestamp: plan.Timestamp, applying: true}), RootPath: rootPath, WorkPath: s.workPath(),
+		Calls: s.calls, Observe: oneAtATime(observe),
 		Journal: record, Provisioners: &provision.Runner{Dir: req.ModuleDir, Environ: s.opts.Environ},
 	})
 	diags = append(diags, record.Doubts()...)

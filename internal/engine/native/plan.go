@@ -27,7 +27,9 @@ func (s *Session) Plan(ctx context.Context, req *engine.PlanRequest, observe eng
 	providers := s.slots(req.ModuleDir, req.Providers, "plan")
 	defer providers.Release()
 	result, plan, diags := planning.Plan(ctx, &planning.Request{
-		PlanRequest: req, Setup: s.setup(l, providers, s.functions(ctx, req.ModuleDir, functionsKey{timestamp: req.Timestamp}), observe),
+		PlanRequest: req, Tree: l.tree, Graph: l.graph, Providers: providers, Types: &s.opts.Shared.Types,
+		Functions: s.functions(ctx, req.ModuleDir, functionsKey{timestamp: req.Timestamp}), RootPath: rootPath, WorkPath: s.workPath(),
+		Calls: s.calls, Observe: oneAtATime(observe),
 	})
 	if result == nil {
 		return nil, diags

@@ -17,7 +17,6 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/native/journal"
 	"github.com/cairnstacks/cairn/internal/engine/native/planning"
 	"github.com/cairnstacks/cairn/internal/engine/native/prepare"
-	"github.com/cairnstacks/cairn/internal/engine/native/resource"
 	"github.com/cairnstacks/cairn/internal/engine/native/slots"
 	"github.com/cairnstacks/cairn/internal/engine/native/validate"
 	"github.com/cairnstacks/cairn/internal/lang"
@@ -138,14 +137,6 @@ const rootPath = "."
 
 // workPath returns the value of path.cwd: the directory of the stack, as with the binary engine.
 func (s *Session) workPath() string { return filepath.ToSlash(s.stackDir) }
-
-// setup returns what a component is planned or applied with.
-func (s *Session) setup(l *loaded, providers *slots.Slots, functions func(*configs.Tree) *hcl.EvalContext, observe engine.Observer) resource.Setup {
-	return resource.Setup{
-		Tree: l.tree, Graph: l.graph, Providers: providers, Types: &s.opts.Shared.Types, Functions: functions,
-		RootPath: rootPath, WorkPath: s.workPath(), Calls: s.calls, Observe: oneAtATime(observe),
-	}
-}
 
 // oneAtATime returns an observer that several tasks may call.
 func oneAtATime(observe engine.Observer) engine.Observer {

@@ -22,6 +22,10 @@ type Provider struct {
 	Version string
 
 	module string // to install it from; "" for the one in this repository
+
+	// named is the path by which the module calls itself if that is not where it is, and requires are modules with the versions that it needs.
+	named    string
+	requires []string
 }
 
 // The providers there are.
@@ -29,6 +33,27 @@ var (
 	Fake = Provider{Name: "cairnstacks/fake", Version: "1.0.0"}
 	Time = Provider{Name: "hashicorp/time", Version: "0.14.2", module: "github.com/hashicorp/terraform-provider-time"}
 )
+
+// Real are further providers that are real and small, in the last versions that are Go modules.
+var Real = []Provider{
+	formerly("local", "1.4.0"),
+	formerly("http", "1.2.0"),
+	formerly("null", "1.0.0", oldSDK),
+	formerly("random", "2.0.0+incompatible", oldSDK),
+	formerly("tls", "1.2.0", oldSDK),
+}
+
+// oldSDK is what providers were made with that name no version of it.
+const oldSDK = "github.com/hashicorp/terraform v0.12.29"
+
+// formerly returns a provider whose module has the path of an organization that it has left.
+func formerly(name, version string, requires ...string) Provider {
+	repository := "terraform-provider-" + name
+	return Provider{
+		Name: "hashicorp/" + name, Version: version, requires: requires,
+		module: "github.com/hashicorp/" + repository, named: "github.com/terraform-providers/" + repository,
+	}
+}
 
 // fakeSource is the directory of the fake provider's sources below the repository's root.
 const fakeSource = "internal/testprovider"
@@ -87,6 +112,9 @@ func (c *Cache) buildProvider(ctx context.Context, p Provider, out string) error
 	if p.module == "" {
 		return goTool(ctx, c.root, nil, "build", "-trimpath", "-o", out, "./"+fakeSource+"/cmd/terraform-provider-fake")
 	}
+	if p.named != "" {
+		return c.buildRenamed(ctx, p, out)
+	}
 	bin := filepath.Dir(out)
 	if err := goTool(ctx, bin, []string{"GOBIN=" + bin}, "install", p.module+"@v"+p.Version); err != nil {
 		return err
@@ -94,10 +122,28 @@ func (c *Cache) buildProvider(ctx context.Context, p Provider, out string) error
 	return os.Rename(filepath.Join(bin, exe(filepath.Base(p.module))), out)
 }
 
+// buildRenamed builds a provider in a module that knows its former path.
+func (c *Cache) buildRenamed(ctx context.Context, p Provider, out string) error {
+	dir, err := os.MkdirTemp(filepath.Dir(out), "module-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir) //nolint:errcheck // Nothing depends on it.
+	requires := append([]string{p.named + " v1.0.0"}, p.requires...)
+	text := fmt.Sprintf("module provider\n\ngo 1.25\n\nrequire (\n\t%s\n)\n\nreplace %s => %s v%s\n", strings.Join(requires, "\n\t"), p.named, p.module, p.Version)
+	if err := os.WriteFile(filepath.Join(dir, "go.mod"), []byte(text), 0o600); err != nil {
+		return err
+	}
+	return goTool(ctx, dir, []string{"GOFLAGS=-mod=mod"}, "build", "-trimpath", "-o", out, p.named)
+}
+
+// Release is the version without what only Go needs.
+func (p Provider) Release() string { return strings.TrimSuffix(p.Version, "+incompatible") }
+
 // path returns where Terraform looks for the provider's program.
 func (p Provider) path(mirror, host string) string {
-	name := fmt.Sprintf("terraform-provider-%s_v%s", p.Name[strings.LastIndex(p.Name, "/")+1:], p.Version)
-	return filepath.Join(mirror, host, filepath.FromSlash(p.Name), p.Version, runtime.GOOS+"_"+runtime.GOARCH, exe(name))
+	name := fmt.Sprintf("terraform-provider-%s_v%s", p.Name[strings.LastIndex(p.Name, "/")+1:], p.Release())
+	return filepath.Join(mirror, host, filepath.FromSlash(p.Name), p.Release(), runtime.GOOS+"_"+runtime.GOARCH, exe(name))
 }
 
 // mirrorKey returns a digest of what the providers are made from, apart from the versions in their paths.

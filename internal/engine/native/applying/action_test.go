@@ -171,7 +171,7 @@ func TestActionStopped(t *testing.T) {
 	}
 	fake := &stoppable{c.Fake, make(chan struct{})}
 	req := c.ApplyRequest(c.Plan(t, nil))
-	req.Setup.Providers = &stoppableProviders{c, fake}
+	req.Providers = &stoppableProviders{c, fake}
 	_, diags := applying.Apply(ctx, req)
 	<-fake.stopped
 	if got, want := changes(c.Fake), "invoke fake_do after made"; got[len(got)-1] != want {

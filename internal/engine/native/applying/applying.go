@@ -11,6 +11,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/engine/native/configs"
+	"github.com/cairnstacks/cairn/internal/engine/native/deps"
 	"github.com/cairnstacks/cairn/internal/engine/native/eval"
 	"github.com/cairnstacks/cairn/internal/engine/native/moves"
 	"github.com/cairnstacks/cairn/internal/engine/native/planned"
@@ -26,9 +27,18 @@ import (
 // Request says what to apply, and with what.
 type Request struct {
 	*engine.ApplyRequest
-	resource.Setup
 
-	Plan         *planned.Plan
+	Plan      *planned.Plan
+	Tree      *configs.Tree
+	Graph     *deps.Graph
+	Providers resource.Providers
+	Types     *resource.Types
+	Functions func(*configs.Tree) *hcl.EvalContext
+	RootPath  string // the value of path.root
+	WorkPath  string // the value of path.cwd
+	Calls     chan struct{}
+	Observe   engine.Observer
+
 	Journal      Journal      // or nil
 	Provisioners Provisioners // or nil, if there are none in the configuration
 }
@@ -114,7 +124,9 @@ func newApplier(req *Request, before *state.State) *applier {
 		Tree: req.Tree, Phase: eval.Apply, Objects: a, Inputs: req.Inputs, Deferral: true, LenientConditions: req.Plan.Mode != engine.Normal,
 		Functions: req.Functions, RootPath: req.RootPath, WorkPath: req.WorkPath, Unexpanded: a.deferrals.isUnexpanded(),
 	})
-	a.rt = &resource.Runtime{Setup: req.Setup, Eval: a.eval, Stopped: a.stopped, Before: a.intend, BeforeInvoke: a.mayInvoke}
+	a.rt = &resource.Runtime{
+		Eval: a.eval, Providers: req.Providers, Graph: req.Graph, Types: req.Types, Calls: req.Calls, Stopped: a.stopped, Before: a.intend, BeforeInvoke: a.mayInvoke,
+	}
 	if req.Observe != nil {
 		a.rt.Observe = a.observe
 	}

@@ -72,7 +72,7 @@ func TestStop(t *testing.T) {
 		return response
 	}
 	req := c.ApplyRequest(c.Plan(t, nil))
-	req.Setup.Providers = &stoppableProviders{c, fake}
+	req.Providers = &stoppableProviders{c, fake}
 	result, diags := applying.Apply(ctx, req)
 	if got, want := nativetest.ShowState(t, result.State), "fake_thing.first "; !strings.HasPrefix(got, want) || strings.Contains(got, "second") {
 		t.Errorf("state after the stop: %s, want only %s", got, want)

@@ -15,6 +15,8 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/engine/native/applying"
+	"github.com/cairnstacks/cairn/internal/engine/native/deps"
+	"github.com/cairnstacks/cairn/internal/engine/native/resource"
 	"github.com/cairnstacks/cairn/internal/lang"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
@@ -31,7 +33,9 @@ type Applied struct {
 func (c *Component) ApplyRequest(plan *Plan) *applying.Request {
 	return &applying.Request{
 		ApplyRequest: &engine.ApplyRequest{Mode: plan.Planned.Mode, PriorState: c.Prior, Inputs: map[string]cty.Value{}},
-		Plan:         plan.Planned, Setup: c.setup(lang.Options{PlanTimestamp: timestamp}),
+		Plan:         plan.Planned, Tree: c.Tree, Graph: deps.New(c.Tree), Providers: c, Types: &resource.Types{},
+		Functions: Functions(lang.Options{PlanTimestamp: timestamp}),
+		RootPath:  ".", WorkPath: c.Dir, Calls: make(chan struct{}, 10),
 	}
 }
 

@@ -154,7 +154,7 @@ func (c *Component) Slot(config tfstate.ProviderConfig) (engine.ProviderSlot, bo
 
 var _ resource.Providers = (*Component)(nil)
 
-// Functions returns the functions of a phase, for [resource.Setup].
+// Functions returns the functions of a phase, for [planning.Request] and its like.
 func Functions(phase lang.Options) func(*configs.Tree) *hcl.EvalContext {
 	functions := &hcl.EvalContext{Functions: lang.NewTables(phase).In("")}
 	return func(*configs.Tree) *hcl.EvalContext { return functions }
@@ -166,15 +166,9 @@ var timestamp = time.Date(2020, 1, 2, 3, 4, 5, 0, time.UTC)
 func (c *Component) Request() *planning.Request {
 	return &planning.Request{
 		PlanRequest: &engine.PlanRequest{PriorState: c.Prior, Timestamp: timestamp, Inputs: map[string]cty.Value{}},
-		Setup:       c.setup(lang.Options{PlanTimestamp: timestamp, PureOnly: true}),
-	}
-}
-
-// setup returns what the component is planned or applied with.
-func (c *Component) setup(functions lang.Options) resource.Setup {
-	return resource.Setup{
-		Tree: c.Tree, Graph: deps.New(c.Tree), Providers: c, Types: &resource.Types{}, Functions: Functions(functions),
-		RootPath: ".", WorkPath: c.Dir, Calls: make(chan struct{}, 10),
+		Tree:        c.Tree, Graph: deps.New(c.Tree), Providers: c, Types: &resource.Types{},
+		Functions: Functions(lang.Options{PlanTimestamp: timestamp, PureOnly: true}),
+		RootPath:  ".", WorkPath: c.Dir, Calls: make(chan struct{}, 10),
 	}
 }
 

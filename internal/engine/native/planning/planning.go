@@ -10,6 +10,8 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/engine/native/configs"
+	"github.com/cairnstacks/cairn/internal/engine/native/deps"
 	"github.com/cairnstacks/cairn/internal/engine/native/eval"
 	"github.com/cairnstacks/cairn/internal/engine/native/moves"
 	"github.com/cairnstacks/cairn/internal/engine/native/planned"
@@ -23,7 +25,16 @@ import (
 // Request says what to plan, and with what.
 type Request struct {
 	*engine.PlanRequest
-	resource.Setup // its observer is called by one task at a time
+
+	Tree      *configs.Tree
+	Graph     *deps.Graph
+	Providers resource.Providers
+	Types     *resource.Types
+	Functions func(*configs.Tree) *hcl.EvalContext
+	RootPath  string // the value of path.root
+	WorkPath  string // the value of path.cwd
+	Calls     chan struct{}
+	Observe   engine.Observer // called by one task at a time
 }
 
 // Plan plans a component. With error diagnostics the result has what was planned.
@@ -88,7 +99,9 @@ func newPlanner(req *Request, prior *state.State) *planner {
 		Tree: req.Tree, Phase: eval.Plan, Objects: p, Inputs: req.Inputs, Deferral: true, LenientConditions: req.Mode != engine.Normal,
 		Functions: req.Functions, RootPath: req.RootPath, WorkPath: req.WorkPath,
 	})
-	p.rt = &resource.Runtime{Setup: req.Setup, Eval: p.eval, DeferralAllowed: true}
+	p.rt = &resource.Runtime{
+		Eval: p.eval, Providers: req.Providers, Graph: req.Graph, Types: req.Types, Observe: req.Observe, Calls: req.Calls, DeferralAllowed: true,
+	}
 	return p
 }
 

@@ -28,25 +28,16 @@ type Providers interface {
 	Slot(config tfstate.ProviderConfig) (engine.ProviderSlot, bool)
 }
 
-// Setup is what a component is planned and applied with.
-type Setup struct {
-	Tree      *configs.Tree
-	Graph     *deps.Graph
+// Runtime is what all objects of a component have in common in one phase.
+type Runtime struct {
+	Eval      *eval.Evaluation
 	Providers Providers
+	Graph     *deps.Graph
 	Types     *Types
-	Functions func(*configs.Tree) *hcl.EvalContext
-	RootPath  string          // the value of path.root
-	WorkPath  string          // the value of path.cwd
-	Observe   engine.Observer // or nil
+	Observe   engine.Observer // called by one task at a time
 
 	// Calls has room for as many elements as there may be calls of providers at the same time.
 	Calls chan struct{}
-}
-
-// Runtime is what all objects of a component have in common in one phase. Its observer is called by one task at a time.
-type Runtime struct {
-	Setup
-	Eval *eval.Evaluation
 
 	DeferralAllowed bool
 
