@@ -5,6 +5,7 @@ package testprovider
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -43,11 +44,18 @@ func New5(ctx context.Context) (tfprotov5.ProviderServer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("serving version 5 of the protocol: %w", err)
 	}
-	return server5{server}, nil
+	actions, ok := server.(tfprotov5.ActionServer)
+	if !ok {
+		return nil, errors.New("serving version 5 of the protocol: there are no actions")
+	}
+	return server5{server, actions}, nil
 }
 
 // server5 adds what the conversion omits.
-type server5 struct{ tfprotov5.ProviderServer }
+type server5 struct {
+	tfprotov5.ProviderServer
+	tfprotov5.ActionServer
+}
 
 // GetProviderSchema implements [tfprotov5.ProviderServer].
 func (s server5) GetProviderSchema(ctx context.Context, req *tfprotov5.GetProviderSchemaRequest) (*tfprotov5.GetProviderSchemaResponse, error) {

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -232,6 +233,46 @@ func TestDataAndEphemeral(t *testing.T) {
 			t.Errorf("RenewEphemeral: got %#v", renewed)
 		}
 		ok(t, "CloseEphemeral", p.CloseEphemeral(t.Context(), provider.EphemeralRequest{Type: "fake_ephemeral", Private: renewed.Private}))
+	})
+}
+
+func TestAction(t *testing.T) {
+	versions(t, func(t *testing.T, environ string) {
+		p := start(t, environ)
+		configure(t, p, nil)
+		config := func(args map[string]cty.Value) cty.Value { return object(t, p.Schema().Actions["fake_action"], args) }
+		said := p.ValidateAction(t.Context(), "fake_action", config(map[string]cty.Value{"value": cty.StringVal(testprovider.Refused)}))
+		if len(said) != 1 || !said[0].Path.Equals(cty.GetAttrPath("value")) {
+			t.Errorf("ValidateAction: got %+v, want an error about the value", said)
+		}
+		planned := p.PlanAction(t.Context(), provider.PlanActionRequest{Type: "fake_action", Config: config(map[string]cty.Value{"defer": cty.True}), DeferralAllowed: true})
+		ok(t, "PlanAction", planned.Diagnostics)
+		if planned.Deferred != provider.DeferredProviderConfigUnknown {
+			t.Errorf("PlanAction: got %q", planned.Deferred)
+		}
+		var messages []string
+		request := provider.InvokeActionRequest{
+			Type: "fake_action", Config: config(map[string]cty.Value{"progress": cty.ListVal([]cty.Value{cty.StringVal("a"), cty.StringVal("b")})}),
+			Progress: func(message string) { messages = append(messages, message) },
+		}
+		ok(t, "InvokeAction", p.InvokeAction(t.Context(), request))
+		if strings.Join(messages, " ") != "a b" {
+			t.Errorf("InvokeAction: got messages %q", messages)
+		}
+		request.Config = config(map[string]cty.Value{"fail_invoke": cty.True})
+		if said := p.InvokeAction(t.Context(), request); !said.HasErrors() {
+			t.Error("InvokeAction that fails: no error")
+		}
+
+		// An action that goes on is ended with the context: there is no other way.
+		gate := filepath.Join(t.TempDir(), "gate")
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		request.Config = config(map[string]cty.Value{"progress": cty.ListVal([]cty.Value{cty.StringVal("begun")}), "invoke_gate": cty.StringVal(gate)})
+		request.Progress = func(string) { cancel() }
+		if said := p.InvokeAction(ctx, request); !said.HasErrors() {
+			t.Error("InvokeAction that is cancelled: no error")
+		}
 	})
 }
 
