@@ -31,6 +31,14 @@ type scope struct {
 	open, close int32
 	inside      []int32 // resources, outputs and the ends of called modules
 	explicit    []int32 // what the depends_on of this call and those around it list
+
+	triggered map[*configs.Resource][]triggeredAction
+}
+
+// triggeredAction is an action as a resource triggers it, which is a node of its own for each (rule G5).
+type triggeredAction struct {
+	node   int32
+	action *configs.Action
 }
 
 func outputSubject(name string) refs.Subject { return refs.Subject{Kind: refs.CallOutput, Attr: name} }
@@ -86,9 +94,29 @@ func (b *builder) resource(s *scope, config *configs.Resource) {
 	r.Text = r.Addr.String()
 	r.node = b.node(node{kind: resourceNode, tree: s.tree, name: config.Addr.String(), resource: r})
 	s.nodes[refs.OfResource(config.Addr)] = r.node
+	b.declareTriggered(s, config)
 	s.inside = append(s.inside, r.node)
 	b.graph.byAddr[r.Addr] = r
 	b.graph.resources = append(b.graph.resources, r)
+}
+
+// declareTriggered makes the nodes of the actions that a resource triggers.
+func (b *builder) declareTriggered(s *scope, config *configs.Resource) {
+	for _, trigger := range config.ActionTriggers {
+		for _, expr := range trigger.Actions {
+			for i := range expr.Refs {
+				id := expr.Refs[i].Subject.Type + "." + expr.Refs[i].Subject.Name
+				action := s.tree.Actions[id]
+				if expr.Refs[i].Subject.Kind != refs.Action || action == nil {
+					continue
+				}
+				if s.triggered == nil {
+					s.triggered = map[*configs.Resource][]triggeredAction{}
+				}
+				s.triggered[config] = append(s.triggered[config], triggeredAction{b.node(node{tree: s.tree, name: "action." + id}), action})
+			}
+		}
+	}
 }
 
 // finish gives resources their ranks, and those that others force to it their order of replacement.

@@ -245,6 +245,14 @@ func TestCycles(t *testing.T) {
 			"module \"m\" {\nsource = \"./m\"\nin = module.m.same\n}",
 			[]string{"module.m.var.in, at m/main.tf:1; module.m.output.same, at m/main.tf:2"},
 		},
+		"back to what triggers an action": {
+			"resource \"terraform_data\" \"a\" {\nlifecycle {\naction_trigger {\nevents = [after_create]\nactions = [action.x_y.z]\n}\n}\n}\naction \"x_y\" \"z\" {\nconfig { v = [terraform_data.a.id, terraform_data.b.id] }\n}\nresource \"terraform_data\" \"b\" { input = terraform_data.a.id }",
+			[]string{"terraform_data.a, at main.tf:1; action.x_y.z, at main.tf:9; terraform_data.b, at main.tf:12"},
+		},
+		"what triggers an action itself": {
+			"resource \"terraform_data\" \"a\" {\nlifecycle {\naction_trigger {\nevents = [after_create]\nactions = [action.x_y.z]\n}\n}\n}\naction \"x_y\" \"z\" {\nconfig { v = terraform_data.a.id }\n}",
+			nil,
+		},
 		"past each other": {"module \"m\" {\nsource = \"./m\"\nin = module.m.other\n}", nil},
 		"dependency of a call": {
 			"module \"m\" {\nsource = \"./m\"\nin = 1\ndepends_on = [terraform_data.a]\n}\nresource \"terraform_data\" \"a\" { input = module.m.other }",

@@ -68,6 +68,7 @@ func (b *builder) variable(s *scope, name string, v *configs.Variable) {
 }
 
 func (b *builder) resourceEdges(s *scope, r *Resource) {
+	b.triggeredEdges(s, r)
 	b.begin(r.node)
 	defer b.end()
 	b.marks[r.node] = r.node // that a resource refers to itself is another mistake
@@ -85,7 +86,9 @@ func (b *builder) resourceEdges(s *scope, r *Resource) {
 	}
 	for _, trigger := range config.ActionTriggers {
 		b.exprs(s, trigger.Condition)
-		b.triggered(s, trigger)
+	}
+	for _, triggered := range s.triggered[config] {
+		b.add(triggered.node)
 	}
 	for _, id := range b.graph.edges[b.graph.nodes[r.node].first:] {
 		if other := b.graph.nodes[id].resource; other != nil && isManaged(other) {
@@ -96,15 +99,14 @@ func (b *builder) resourceEdges(s *scope, r *Resource) {
 	r.explicit = append(s.explicit[:len(s.explicit):len(s.explicit)], b.targets(s, config.DependsOn)...)
 }
 
-// triggered adds what the actions of a trigger refer to (rule G5).
-func (b *builder) triggered(s *scope, trigger *configs.ActionTrigger) {
-	for _, expr := range trigger.Actions {
-		for i := range expr.Refs {
-			if action := s.tree.Actions[expr.Refs[i].Subject.Type+"."+expr.Refs[i].Subject.Name]; action != nil && expr.Refs[i].Subject.Kind == refs.Action {
-				b.exprs(s, action.Repeat.Count, action.Repeat.ForEach)
-				b.refs(s, action.Refs)
-			}
-		}
+// triggeredEdges connects the actions that a resource triggers with what they refer to, but for the resource itself (rule G5).
+func (b *builder) triggeredEdges(s *scope, r *Resource) {
+	for _, triggered := range s.triggered[r.Config] {
+		b.begin(triggered.node)
+		b.marks[r.node] = triggered.node
+		b.exprs(s, triggered.action.Repeat.Count, triggered.action.Repeat.ForEach)
+		b.refs(s, triggered.action.Refs)
+		b.end()
 	}
 }
 
