@@ -35,13 +35,17 @@ func (s *Session) Apply(ctx context.Context, req *engine.ApplyRequest, observe e
 	}
 	providers := s.slots(req.ModuleDir, req.Providers, "apply")
 	defer providers.Release()
+	secrets := newHidden(l.tree, req.Inputs, req.Providers, plan.State)
 	record := s.journal.Begin(req.Work, req.Component.String(), req.Mode, plan.State)
 	result, diags := applying.Apply(ctx, &applying.Request{
 		ApplyRequest: req, Plan: plan, Tree: l.tree, Graph: l.graph, Providers: providers, Types: &s.opts.Shared.Types,
 		Functions: s.functions(ctx, req.ModuleDir, functionsKey{timestamp: plan.Timestamp, applying: true}), RootPath: rootPath, WorkPath: s.workPath(),
-		Calls: s.calls, Observe: oneAtATime(observe),
+		Calls: s.calls, Observe: oneAtATime(secrets.observer(observe)),
 		Journal: record, Provisioners: &provision.Runner{Dir: req.ModuleDir, Environ: s.opts.Environ},
 	})
+	if len(diags) > 0 {
+		diags = secrets.ofApply(diags, plan, result)
+	}
 	diags = append(diags, record.Doubts()...)
 	if err := record.Finish(); err != nil {
 		diags = append(diags, stopped("Result not recorded", err))

@@ -26,14 +26,16 @@ func (s *Session) Plan(ctx context.Context, req *engine.PlanRequest, observe eng
 	}
 	providers := s.slots(req.ModuleDir, req.Providers, "plan")
 	defer providers.Release()
+	secrets := newHidden(l.tree, req.Inputs, req.Providers, req.PriorState)
 	result, plan, diags := planning.Plan(ctx, &planning.Request{
 		PlanRequest: req, Tree: l.tree, Graph: l.graph, Providers: providers, Types: &s.opts.Shared.Types,
 		Functions: s.functions(ctx, req.ModuleDir, functionsKey{timestamp: req.Timestamp}), RootPath: rootPath, WorkPath: s.workPath(),
-		Calls: s.calls, Observe: oneAtATime(observe),
+		Calls: s.calls, Observe: oneAtATime(secrets.observer(observe)),
 	})
 	if result == nil {
-		return nil, diags
+		return nil, secrets.diagnostics(diags, nil)
 	}
+	diags = secrets.diagnostics(diags, nil, result.Changes, result.Drift)
 	result.Engine = s.info
 	if !diags.HasErrors() && (result.Complete || result.Applyable) {
 		if result.Plan, err = planned.Encode(plan); err != nil {

@@ -7,7 +7,6 @@ package secrets
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -17,6 +16,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/engine/module"
+	"github.com/cairnstacks/cairn/internal/engine/withheld"
 	"github.com/cairnstacks/cairn/internal/redact"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
@@ -72,7 +72,7 @@ func NewFilter(tree *module.Tree, inputs map[string]cty.Value, providers map[eng
 	s.stored = sync.OnceValue(func() *redact.Set {
 		set := &redact.Set{}
 		give(set)
-		addState(set, prior)
+		withheld.AddState(set, prior)
 		return set
 	})
 	return s
@@ -82,7 +82,7 @@ func NewFilter(tree *module.Tree, inputs map[string]cty.Value, providers map[eng
 func NewStateFilter(prior engine.State) *Filter {
 	return &Filter{stored: sync.OnceValue(func() *redact.Set {
 		set := &redact.Set{}
-		addStoredState(set, prior)
+		withheld.AddStored(set, prior)
 		return set
 	})}
 }
@@ -147,10 +147,10 @@ func (s *Filter) Diagnostics(diags hcl.Diagnostics, states []engine.State, chang
 	}
 	set := s.stored()
 	for _, state := range states {
-		addStoredState(set, state)
+		withheld.AddStored(set, state)
 	}
 	for _, list := range changes {
-		addChanges(set, list)
+		withheld.AddChanges(set, list)
 	}
 	hidden := make(hcl.Diagnostics, len(diags))
 	for i, diag := range diags {
@@ -237,90 +237,4 @@ func (s *Filter) Checks(checks []engine.CheckResult) []engine.CheckResult {
 		}
 	}
 	return hidden
-}
-
-// addStoredState is addState for a state that was not parsed.
-func addStoredState(set *redact.Set, state engine.State) {
-	if doc, err := tfstate.Parse(state); err == nil { // else who reads it for its content says so
-		addState(set, doc)
-	}
-}
-
-// addState adds what a state calls sensitive.
-func addState(set *redact.Set, state *tfstate.Document) {
-	objects, err := state.Objects()
-	if err != nil {
-		return
-	}
-	for _, object := range objects {
-		var paths [][]struct {
-			Value json.RawMessage `json:"value"`
-		}
-		if json.Unmarshal(object.SensitiveAttributes, &paths) != nil || len(paths) == 0 {
-			continue
-		}
-		attributes := decodeValue(object.Attributes)
-		for _, path := range paths {
-			part := attributes
-			for _, step := range path {
-				part = stepInto(part, decodeValue(step.Value))
-			}
-			addStrings(set, part)
-		}
-	}
-}
-
-func decodeValue(data []byte) any {
-	decoder := json.NewDecoder(bytes.NewReader(data))
-	decoder.UseNumber()
-	var value any
-	if decoder.Decode(&value) != nil {
-		return nil
-	}
-	return value
-}
-
-// stepInto returns a part of a value in a state. Where a step leads nowhere, as into a set, that is the whole.
-func stepInto(value, step any) any {
-	if index, ok := step.(map[string]any); ok { // with its type
-		step = index["value"]
-	}
-	switch container := value.(type) {
-	case map[string]any:
-		if part, ok := container[fmt.Sprint(step)]; ok {
-			return part
-		}
-		if inner, ok := container["value"]; ok && container["type"] != nil { // of an attribute of any type
-			return stepInto(inner, step)
-		}
-	case []any:
-		number, ok := step.(json.Number)
-		if i, err := number.Int64(); ok && err == nil && i >= 0 && i < int64(len(container)) {
-			return container[i]
-		}
-	}
-	return value
-}
-
-// addChanges adds what planned changes call sensitive.
-func addChanges(set *redact.Set, changes []*engine.Change) {
-	for _, change := range changes {
-		set.AddMarked(change.Before)
-		set.AddMarked(change.After)
-	}
-}
-
-func addStrings(set *redact.Set, value any) {
-	switch value := value.(type) {
-	case string:
-		set.AddString(value)
-	case map[string]any:
-		for _, part := range value {
-			addStrings(set, part)
-		}
-	case []any:
-		for _, part := range value {
-			addStrings(set, part)
-		}
-	}
 }

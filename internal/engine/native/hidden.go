@@ -1,0 +1,106 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package native
+
+import (
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/internal/engine/native/configs"
+	"github.com/cairnstacks/cairn/internal/engine/native/planned"
+	"github.com/cairnstacks/cairn/internal/engine/withheld"
+	"github.com/cairnstacks/cairn/internal/redact"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+)
+
+// hidden has the sensitive and ephemeral values of one component, which providers and provisioners may repeat in what they say (rule E4 of package engine). What
+// the engine itself says of values is hidden where it is made. The values are collected when there first is a text.
+type hidden struct {
+	given  func() *redact.Set // values that the engine was given
+	stored func() *redact.Set // and what the state before calls sensitive
+}
+
+func newHidden(tree *configs.Tree, inputs map[string]cty.Value, providers map[engine.ProviderSlot]engine.ProviderConfig, prior engine.State) *hidden {
+	collect := func() *redact.Set {
+		set := &redact.Set{}
+		for name, value := range inputs {
+			if variable := tree.Variables[name]; variable != nil && (variable.Sensitive || variable.Ephemeral) {
+				set.Add(value)
+			} else {
+				set.AddMarked(value)
+			}
+		}
+		for _, config := range providers {
+			set.AddMarked(config.Config)
+		}
+		return set
+	}
+	return &hidden{given: sync.OnceValue(collect), stored: sync.OnceValue(func() *redact.Set {
+		set := collect()
+		withheld.AddStored(set, prior)
+		return set
+	})}
+}
+
+// observer passes on events without secrets. The result is nil for nil.
+func (h *hidden) observer(observe engine.Observer) engine.Observer {
+	if observe == nil {
+		return nil
+	}
+	return func(event engine.Event) {
+		if event.Message != "" || event.IDValue != "" {
+			set := h.given()
+			if strings.HasPrefix(string(event.Type), "provision_") {
+				set = h.stored()
+			}
+			event.Message, event.IDValue = set.Text(event.Message, event.Resource), set.Text(event.IDValue)
+		}
+		observe(event)
+	}
+}
+
+// diagnostics returns diagnostics without secrets, also those of a state and of changes.
+func (h *hidden) diagnostics(diags hcl.Diagnostics, now engine.State, changes ...[]*engine.Change) hcl.Diagnostics {
+	if len(diags) == 0 {
+		return diags
+	}
+	set := h.stored()
+	withheld.AddStored(set, now)
+	for _, list := range changes {
+		withheld.AddChanges(set, list)
+	}
+	texts := make(hcl.Diagnostics, len(diags))
+	for i, diag := range diags {
+		copied := *diag
+		address := ""
+		if data, ok := diag.Extra.(*engine.DiagnosticData); ok {
+			address = data.Resource
+			said := *data
+			said.References = slices.Clone(data.References)
+			for i := range said.References {
+				said.References[i].Statement = set.Text(said.References[i].Statement)
+			}
+			copied.Extra = &said
+		}
+		copied.Summary, copied.Detail = set.Text(diag.Summary, address), set.Text(diag.Detail, address)
+		texts[i] = &copied
+	}
+	return texts
+}
+
+// ofApply is diagnostics for those of an apply, which may have no result.
+func (h *hidden) ofApply(diags hcl.Diagnostics, plan *planned.Plan, result *engine.ApplyResult) hcl.Diagnostics {
+	changes := make([]*engine.Change, len(plan.Changes))
+	for i, c := range plan.Changes {
+		changes[i] = &engine.Change{Before: c.Before, After: c.After}
+	}
+	if result == nil {
+		return h.diagnostics(diags, nil, changes)
+	}
+	return h.diagnostics(diags, result.State, changes)
+}
