@@ -130,6 +130,7 @@ func nothingSet(block engine.Block) cty.Value {
 type world struct {
 	dir               string
 	store, ids, calls string // in it
+	deferring         bool   // providers may defer changes
 }
 
 func newWorld(dir string) (*world, error) {
@@ -143,10 +144,14 @@ func newWorld(dir string) (*world, error) {
 }
 
 func (w *world) environ() []string {
-	return append(os.Environ(),
+	environ := append(os.Environ(),
 		testprovider.StoreVariable+"="+w.store, testprovider.IDsVariable+"="+w.ids, testprovider.CallsVariable+"="+w.calls,
 		testprovider.ValuesVariable+"=1",
 	)
+	if w.deferring {
+		environ = append(environ, testprovider.DeferralVariable+"=1")
+	}
+	return environ
 }
 
 // takeCalls returns the calls since it was called last.

@@ -86,7 +86,7 @@ func InWordsOf(want, got string) string {
 			return
 		}
 		for _, theirs := range m.asTerraform() {
-			if wanted := theirs.in(step); lacking[wanted] > 0 || !theirs.hasPlace() && inWant[wanted] {
+			if wanted := theirs.in(step); lacking[wanted] > 0 || theirs.place != m.place && inWant[wanted] {
 				lacking[wanted]--
 				lacking[m.in(step)]++
 				lines[i] = theirs.String()

@@ -39,6 +39,9 @@ func (b *Bench) Run(t testing.TB, c *Case) string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if c.ByHand != "" { // terraform could not do what was deferred when it plans once more
+		w.deferring = true
+	}
 	r := &run{t: t, bench: b, world: w, component: component, dir: filepath.Join(b.stackDir, name)}
 	var text strings.Builder
 	for i, step := range c.Steps {
@@ -118,7 +121,7 @@ func (r *run) plan(s *session, step Step, others map[string][]byte) error {
 		SkipRefresh: step.SkipRefresh, Replace: step.Replace, Timestamp: timestamp, DeferAll: step.DeferAll,
 	}, nil)
 	if plan != nil && !diags.HasErrors() {
-		showPlan(&r.out, plan)
+		showPlan(&r.out, plan, step.Mode)
 	}
 	showDiagnostics(&r.out, diags)
 	if err := r.showCalls("planning", false); err != nil {
@@ -144,7 +147,7 @@ func (r *run) apply(s *session, step Step, plan *engine.PlanResult, inputs map[s
 	r.out.WriteString("applied\n")
 	if result != nil {
 		r.state = result.State
-		if err := showResult(&r.out, result); err != nil {
+		if err := showResult(&r.out, result, step.Mode); err != nil {
 			return err
 		}
 	}

@@ -26,7 +26,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
-func showPlan(w io.Writer, p *engine.PlanResult) {
+func showPlan(w io.Writer, p *engine.PlanResult, mode engine.Mode) {
 	for _, c := range p.Changes {
 		showChange(w, "", c)
 	}
@@ -36,7 +36,7 @@ func showPlan(w io.Writer, p *engine.PlanResult) {
 	for _, d := range p.Deferred {
 		showChange(w, "deferred for "+d.Reason+": ", d.Change)
 	}
-	showOutputs(w, p.Outputs)
+	showOutputs(w, p.Outputs, mode)
 	showChecks(w, p.Checks)
 	fmt.Fprintf(w, "complete %t, applyable %t\n", p.Complete, p.Applyable)
 }
@@ -94,7 +94,11 @@ func objectText(object cty.Value) string {
 	return stable(nativetest.ShowValue(cty.ObjectVal(values).WithMarks(found)))
 }
 
-func showOutputs(w io.Writer, outputs map[string]cty.Value) {
+// showOutputs shows outputs, of which there are none when everything is destroyed, whether engines have null for them or nothing.
+func showOutputs(w io.Writer, outputs map[string]cty.Value, mode engine.Mode) {
+	if mode == engine.Destroy {
+		return
+	}
 	for _, name := range slices.Sorted(maps.Keys(outputs)) {
 		value := outputs[name]
 		fmt.Fprintf(w, "output %s = %s\n", name, typedText(value))
@@ -119,7 +123,7 @@ func showChecks(w io.Writer, checks []engine.CheckResult) {
 	}
 }
 
-func showResult(w io.Writer, result *engine.ApplyResult) error {
+func showResult(w io.Writer, result *engine.ApplyResult, mode engine.Mode) error {
 	doc, err := tfstate.Parse(result.State)
 	if err != nil {
 		return err
@@ -142,7 +146,7 @@ func showResult(w io.Writer, result *engine.ApplyResult) error {
 		}
 		fmt.Fprintf(w, "stored output %s = %s%s\n", name, sensitive, typedText(stored[name].Value))
 	}
-	showOutputs(w, result.Outputs)
+	showOutputs(w, result.Outputs, mode)
 	showChecks(w, result.Checks)
 	return nil
 }

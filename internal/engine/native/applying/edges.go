@@ -91,9 +91,10 @@ func (p *scheduler) stored(b *block) {
 	}
 }
 
-// fresh lets new objects of a block wait for what destroys objects of those that it refers to, whose names or addresses they may need (rule 8b).
+// fresh lets new objects of a block wait for what destroys objects of those that it refers to, whose names or addresses they may need (rule 8b), or the other way
+// round where new ones come first.
 func (p *scheduler) fresh(b *block) {
-	if b.config == nil || b.createFirst() {
+	if b.config == nil {
 		return
 	}
 	for _, here := range b.parts {
@@ -106,7 +107,11 @@ func (p *scheduler) fresh(b *block) {
 				continue
 			}
 			for _, there := range other.parts {
-				if !apart(here.module, there.module) {
+				if apart(here.module, there.module) {
+					continue
+				}
+				p.link(there.late, here.fresh)
+				if !b.createFirst() {
 					p.link(here.fresh, there.early)
 				}
 			}

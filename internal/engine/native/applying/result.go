@@ -44,7 +44,7 @@ func (a *applier) result() (*engine.ApplyResult, hcl.Diagnostics) {
 	declared := a.eval.Root().Outputs()
 	for name, output := range declared {
 		value, ok := a.outputs[name]
-		if !ok && a.Plan.Mode == engine.Destroy {
+		if !ok && a.Plan.Mode == engine.Destroy && !a.eval.Diagnostics.HasErrors() {
 			value = marks.Declared(cty.NullVal(cty.DynamicPseudoType), output.Config().Sensitive, output.Config().Ephemeral)
 		} else if !ok {
 			value = marks.Declared(cty.DynamicVal, output.Config().Sensitive, output.Config().Ephemeral)

@@ -96,7 +96,7 @@ func (rt *Runtime) Destroy(ctx context.Context, t *Target, d Destruction) Applie
 		return r.applied(applied, nil)
 	}
 	now := r.object(o, sensitive)
-	now.CreateBeforeDestroy, now.Tainted, now.Dependencies = o.CreateBeforeDestroy, o.Tainted, o.Dependencies
+	now.Tainted, now.Dependencies = o.Tainted, o.Dependencies // as terraform, which drops CreateBeforeDestroy of what it stores anew
 	return r.applied(applied, now)
 }
 

@@ -196,6 +196,9 @@ func (p *planner) choose(c *Change, prior, planned cty.Value) {
 	switch {
 	case p.tainted():
 		c.Action, c.Reason = p.replacing(), engine.ReplaceBecauseTainted
+		if p.Triggered {
+			c.Reason = engine.ReplaceByTriggers
+		}
 	case prior.IsNull():
 		c.Action = engine.ActionCreate
 	case len(c.Replace) > 0 || forced:

@@ -1,0 +1,101 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package differential
+
+import (
+	"cmp"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+const (
+	// timeVariable is the environment variable that says for how long random modules are compared with terraform.
+	timeVariable = "CAIRN_DIFFERENTIAL_TIME"
+
+	// seedVariable is the environment variable with the only seed to try.
+	seedVariable = "CAIRN_DIFFERENTIAL_SEED"
+)
+
+// TestRandomModulesAgreeWithTerraform compares what becomes of random modules, some of whose objects fail, with terraform.
+func TestRandomModulesAgreeWithTerraform(t *testing.T) {
+	if os.Getenv(oracleVariable) == "" {
+		t.Skip("asks terraform for each module: run make differential")
+	}
+	native, terraform := NewNative(t), NewTerraform(t)
+	limit, err := time.ParseDuration(cmp.Or(os.Getenv(timeVariable), "10m"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	end := time.Now().Add(limit)
+	tried := 0
+	for each := range seeds(t) {
+		if time.Now().After(end) && tried > 0 {
+			break
+		}
+		tried++
+		c := Generate(each, true)
+		want, got := withDestruction(terraform.Run(t, c)), withDestruction(native.Run(t, c))
+		if diff := differences(want, InWordsOf(want, got)); diff != "" {
+			t.Errorf("%s=%d: the native engine differs (-terraform +native):\n%s\n%s", seedVariable, each, diff, c.Format())
+			if tried > 3 {
+				break
+			}
+		}
+	}
+	t.Logf("%d modules", tried)
+}
+
+// withDestruction omits the last step where nothing is left to be destroyed: the native engine does not plan anything then.
+func withDestruction(text string) string {
+	before, destruction, _ := strings.Cut(text, "\n# 4: ")
+	if !strings.Contains(destruction, "\ndelete ") {
+		return before
+	}
+	return text
+}
+
+// TestRandomModulesAreStable checks that there is nothing to do once a random module has been applied.
+func TestRandomModulesAreStable(t *testing.T) {
+	native := NewNative(t)
+	const modules = 6
+	tried := 0
+	for each := range seeds(t) {
+		if tried == modules {
+			break
+		}
+		c := Generate(each, false)
+		text := native.Run(t, c)
+		if strings.Contains(text, "error: Circular dependency") {
+			continue // between what is created before and what after its predecessor is destroyed; terraform refuses that, too
+		}
+		tried++
+		_, planned, _ := strings.Cut(text, "\n# 3: plan\n")
+		planned, destroyed, _ := strings.Cut(planned, "\n# 4: ")
+		if !strings.Contains(planned, "complete true, applyable false") || strings.Contains(text, "error") || strings.Contains(destroyed, "stored") {
+			t.Errorf("%s=%d:\n%s\n%s", seedVariable, each, text, c.Format())
+		}
+	}
+}
+
+// seeds returns the seed that the environment names, or random ones, which are logged.
+func seeds(t *testing.T) func(func(uint64) bool) {
+	t.Helper()
+	if text := os.Getenv(seedVariable); text != "" {
+		n, err := strconv.ParseUint(text, 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return func(yield func(uint64) bool) { yield(n) }
+	}
+	first := rand.Uint64() >> 1
+	t.Logf("seeds from %d", first)
+	return func(yield func(uint64) bool) {
+		for n := first; yield(n); n++ {
+		}
+	}
+}
