@@ -4,16 +4,50 @@
 package planning
 
 import (
+	"fmt"
+	"maps"
+	"slices"
+
 	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/engine/native/configs"
+	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
 // Unsupported returns the errors about what a module tree needs and the engine cannot do, by feature and place.
 func Unsupported(tree *configs.Tree) hcl.Diagnostics {
 	diags := append(hcl.Diagnostics(nil), tree.Unsupported...)
-	for _, child := range tree.Children {
-		diags = append(diags, Unsupported(child)...)
+	for _, addr := range slices.SortedFunc(maps.Keys(tree.Resources), stackaddrs.Resource.Compare) {
+		if r := tree.Resources[addr]; addr.Mode == stackaddrs.DataResource && addr.Type == "terraform_remote_state" && r.ProviderAddr.IsBuiltin() {
+			diags = append(diags, otherBackend(r)...)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(tree.Children)) {
+		diags = append(diags, Unsupported(tree.Children[name])...)
 	}
 	return diags
+}
+
+var backendSchema = &hcl.BodySchema{Attributes: []hcl.AttributeSchema{{Name: "backend"}}}
+
+// otherBackends are those from which terraform reads states, and this engine does not.
+var otherBackends = []string{"azurerm", "consul", "cos", "gcs", "kubernetes", "oss", "pg", "remote", "s3"}
+
+// otherBackend returns the error about a data source that reads a state from elsewhere than this engine can.
+func otherBackend(r *configs.Resource) hcl.Diagnostics {
+	content, _, _ := r.Body.PartialContent(backendSchema) //nolint:errcheck // decoding the body reports what is wrong in it
+	attr := content.Attributes["backend"]
+	if attr == nil {
+		return nil
+	}
+	name, diags := attr.Expr.Value(nil)
+	if diags.HasErrors() || name.Type() != cty.String || !name.IsKnown() || name.IsNull() || !slices.Contains(otherBackends, name.AsString()) {
+		return nil
+	}
+	return hcl.Diagnostics{{
+		Severity: hcl.DiagError, Summary: "Unsupported module feature",
+		Detail:  fmt.Sprintf("The native engine reads states from the backends http and local, not from %q. An engine with a binary does: choose terraform or tofu.", name.AsString()),
+		Subject: attr.Expr.Range().Ptr(),
+	}}
 }
