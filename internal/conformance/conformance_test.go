@@ -218,7 +218,7 @@ func TestOrderingRowsAreComplete(t *testing.T) {
 // Each row has a test by its name, and each test has a row.
 func TestEveryRowHasATest(t *testing.T) {
 	const root = "../.."
-	for _, l := range []*list{language, ordering, rpc} {
+	for _, l := range lists {
 		t.Run(l.name, func(t *testing.T) {
 			rows := l.rows()
 			exceptions, err := readExceptions(filepath.Join(root, "docs", "differences.md"), l.exceptions, rows)
@@ -263,6 +263,11 @@ func (l *list) tested(root string) (map[string]bool, error) {
 	}
 	for _, name := range archives {
 		add("TestDifferential/" + strings.TrimSuffix(filepath.Base(name), ".txtar"))
+	}
+	for _, elsewhere := range l.elsewhere {
+		if _, err := os.Stat(filepath.Join(root, filepath.Dir(elsewhere))); err != nil {
+			return nil, err
+		}
 	}
 	prefix := strings.TrimPrefix(l.source, "\nfunc ") + "s/"
 	return tested, l.eachSource(root, func(path string, source []byte) error {

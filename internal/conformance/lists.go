@@ -19,8 +19,8 @@ type list struct {
 	// source is found in files with tests of rows, unless those are elsewhere.
 	source string
 
-	// elsewhere are the rows of further tests, by the names of these.
-	elsewhere map[string][]string
+	// elsewhere are further tests of rows: their directories, each with the name of a function.
+	elsewhere []string
 
 	// rowsOf returns the ids of the rows that a test is for.
 	rowsOf func(test string) []string

@@ -6,27 +6,30 @@ package main
 import (
 	_ "embed"
 	"maps"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 )
 
 //go:embed modules.txt
 var modulesText string
 
-// modulesTestsText has lines "TEST ROW|FIRST-LAST...", for tests that compare with terraform and are not archives of package differential.
+// modulesTestsText has lines "DIRECTORY/TEST ROW|FIRST-LAST...", for tests that are not archives of package differential.
 //
 //go:embed modules_tests.txt
 var modulesTestsText string
 
 var modules = &list{
 	name: "modules", text: modulesText, exceptions: "## Rows of the modules list that do not apply\n",
-	source: "\nfunc TestDifferential", rowsOf: modulesRowsOf, elsewhere: modulesElsewhere(),
+	source: "\nfunc TestDifferential", rowsOf: modulesRowsOf, elsewhere: modulesElsewhere().paths,
 	pattern: func(rows []row) string {
 		pattern := "^TestDifferential$/^(.*-)?(" + join(rows, func(r row) string { return r.id }) + ")-"
 		var others []row // named by tests
-		for _, test := range slices.Sorted(maps.Keys(modulesElsewhere())) {
-			if slices.ContainsFunc(rows, func(r row) bool { return slices.Contains(modulesElsewhere()[test], r.id) }) {
+		all := modulesElsewhere().rows
+		for _, test := range slices.Sorted(maps.Keys(all)) {
+			if slices.ContainsFunc(rows, func(r row) bool { return slices.Contains(all[test], r.id) }) {
 				others = append(others, row{id: test})
 			}
 		}
@@ -44,22 +47,30 @@ func modulesRowsOf(test string) []string {
 	if match := modulesSubtest.FindStringSubmatch(test); match != nil {
 		return strings.Split(strings.TrimSuffix(match[1], "-"), "-")
 	}
-	return modulesElsewhere()[test]
+	return modulesElsewhere().rows[test]
 }
 
-func modulesElsewhere() map[string][]string {
+// elsewhereTests are tests with names that say nothing of rows.
+type elsewhereTests struct {
+	rows  map[string][]string // ids, by the name of the test
+	paths []string            // directories, each with the name of a test
+}
+
+var modulesElsewhere = sync.OnceValue(func() elsewhereTests {
 	rows := (&list{text: modulesText}).rows()
-	found := map[string][]string{}
+	found := elsewhereTests{rows: map[string][]string{}}
 	for line := range strings.Lines(modulesTestsText) {
 		words := strings.Fields(line)
 		if len(words) == 0 {
 			continue
 		}
+		found.paths = append(found.paths, words[0])
+		test := path.Base(words[0])
 		for _, word := range words[1:] {
 			for _, r := range rowsMeantBy(rows, word) {
-				found[words[0]] = append(found[words[0]], r.id)
+				found.rows[test] = append(found.rows[test], r.id)
 			}
 		}
 	}
 	return found
-}
+})

@@ -106,20 +106,21 @@ func (l *list) eachSource(root string, visit func(path string, source []byte) er
 			return nil
 		}
 		source, err := os.ReadFile(path)
-		if err != nil || !l.isIn(source) {
+		if err != nil || !l.isIn(path, source) {
 			return err
 		}
 		return visit(path, source)
 	})
 }
 
-// isIn reports whether the source of a file may have tests of rows.
-func (l *list) isIn(source []byte) bool {
+// isIn reports whether a file may have tests of rows.
+func (l *list) isIn(path string, source []byte) bool {
 	if bytes.Contains(source, []byte(l.source)) {
 		return true
 	}
-	for test := range l.elsewhere {
-		if bytes.Contains(source, []byte("\nfunc "+test+"(")) {
+	for _, elsewhere := range l.elsewhere {
+		dir, test := filepath.Split(elsewhere)
+		if strings.HasSuffix(filepath.ToSlash(filepath.Dir(path))+"/", dir) && bytes.Contains(source, []byte("\nfunc "+test+"(")) {
 			return true
 		}
 	}

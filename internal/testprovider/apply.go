@@ -124,7 +124,7 @@ func (s *server) apply(ctx context.Context, c change) (cty.Value, error) {
 }
 
 func (s *server) remove(c change) (cty.Value, error) {
-	if s.config.store != nil {
+	if s.config.store != nil && !boolArgument(c.prior, "delete_keeps") {
 		err := s.config.store.Delete(stringArgument(c.prior, "id"))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return c.prior, err

@@ -73,6 +73,28 @@ func TestDifferential(t *testing.T) {
 	}
 }
 
+// Each archive whose difference is meant is in the documentation.
+func TestDifferencesAreDocumented(t *testing.T) {
+	document, err := os.ReadFile("../../../docs/differences.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	paths, err := filepath.Glob("testdata/*.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := strings.TrimSuffix(filepath.Base(path), ".txtar")
+		if listed := strings.Contains(string(document), "| `"+name+"` |"); listed != strings.Contains(string(text), "\ndiffers: ") {
+			t.Errorf("%s: is in docs/differences.md: %t", name, listed)
+		}
+	}
+}
+
 // differences returns what differs between two texts, line by line.
 func differences(want, got string) string {
 	return cmp.Diff(strings.Split(want, "\n"), strings.Split(got, "\n"))
