@@ -4,6 +4,8 @@
 package client_test
 
 import (
+	"context"
+	"errors"
 	"net"
 	"path/filepath"
 	"strings"
@@ -21,6 +23,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/providers/plugin"
 	"github.com/cairnstacks/cairn/internal/providers/provider"
 	pluginv1 "github.com/cairnstacks/cairn/proto/cairn/plugin/v1"
+	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
 // raw is a message that is sent as these bytes, whatever they are.
@@ -44,7 +47,7 @@ func (codec) Marshal(v any) ([]byte, error) {
 func (codec) Unmarshal([]byte, any) error { return nil }
 
 // serve starts the provider in this process, and attaches to it.
-func (h hostile) serve(t *testing.T, version int) *plugin.Process {
+func (h hostile) serve(t testing.TB, version int) *plugin.Process {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "s")
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "unix", path)
@@ -82,6 +85,8 @@ func (h hostile) handle(_ any, stream grpc.ServerStream) error {
 		return status.Error(codes.Unimplemented, method)
 	case error:
 		return answer
+	case func(grpc.ServerStream) error:
+		return answer(stream)
 	case []any:
 		for _, one := range answer {
 			if err := stream.SendMsg(one); err != nil {
@@ -109,7 +114,7 @@ func oddSchema() *pluginv1.SchemaResponse {
 }
 
 // attach returns a client for the provider.
-func (h hostile) attach(t *testing.T, version int) *client.Client {
+func (h hostile) attach(t testing.TB, version int) *client.Client {
 	t.Helper()
 	h["GetProviderSchema"], h["GetSchema"] = oddSchema(), oddSchema()
 	process := h.serve(t, version)
@@ -238,6 +243,92 @@ func TestActions(t *testing.T) {
 	if planned := p.PlanAction(t.Context(), provider.PlanActionRequest{Type: "odd", DeferralAllowed: true}); planned.Deferred != provider.DeferredProviderConfigUnknown {
 		t.Errorf("PlanAction: got %+v", planned)
 	}
+}
+
+// A stream without an end ends with the caller's patience, and keeps nothing of what was sent.
+func TestEndlessStream(t *testing.T) {
+	event := &pluginv1.InvokeActionEvent{Type: &pluginv1.InvokeActionEvent_Progress_{Progress: &pluginv1.InvokeActionEvent_Progress{Message: "more"}}}
+	p := hostile{"InvokeAction": func(stream grpc.ServerStream) error {
+		for {
+			if err := stream.SendMsg(event); err != nil {
+				return err
+			}
+		}
+	}}.attach(t, 6)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	var messages int
+	diags := p.InvokeAction(ctx, provider.InvokeActionRequest{Type: "odd", Progress: func(string) {
+		if messages++; messages == 1000 {
+			cancel(errors.New("enough of it"))
+		}
+	}})
+	if len(diags) != 1 || !strings.Contains(diags[0].Detail, "enough of it") {
+		t.Errorf("got %+v, want the reason of the end", diags)
+	}
+}
+
+// Whatever bytes a provider answers a call with, there is an object of the type, or an error, and the provider can be called again.
+func FuzzAnswers(f *testing.F) {
+	good := encodedObject("\xa1x", "\xc0", "\xc0")
+	for _, answer := range []proto.Message{
+		&pluginv1.ReadResponse{NewState: good}, &pluginv1.PlanResponse{PlannedState: good, RequiresReplace: []*pluginv1.AttributePath{{}}},
+		&pluginv1.ImportResponse{ImportedResources: []*pluginv1.ImportResponse_Imported{{TypeName: "odd", State: good}}},
+		&pluginv1.OpenEphemeralResponse{RenewAt: &timestamppb.Timestamp{Seconds: 1 << 60}}, &pluginv1.CallResponse{Error: &pluginv1.FunctionError{Text: "no"}},
+		&pluginv1.DiagnosticsResponse{Diagnostics: []*pluginv1.Diagnostic{{Severity: 7, Attribute: &pluginv1.AttributePath{Steps: []*pluginv1.AttributePath_Step{{}}}}}},
+	} {
+		encoded, err := proto.Marshal(answer)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(encoded)
+	}
+	answer := raw(nil)
+	send := func(stream grpc.ServerStream) error { return stream.SendMsg(answer) }
+	h := hostile{}
+	for _, method := range []string{
+		"UpgradeResourceState", "ReadResource", "PlanResourceChange", "ApplyResourceChange", "ImportResourceState", "MoveResourceState", "ReadDataSource",
+		"OpenEphemeralResource", "RenewEphemeralResource", "CloseEphemeralResource", "ValidateResourceConfig", "ValidateActionConfig", "PlanAction", "InvokeAction",
+	} {
+		h[method] = send
+	}
+	p := h.attach(f, 6)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		answer = data
+		ctx := t.Context()
+		want := p.Schema().Managed["odd"].Block.Type()
+		check := func(method string, v cty.Value, diags provider.Diagnostics) {
+			t.Helper()
+			if v == cty.NilVal && !diags.HasErrors() || v != cty.NilVal && v.Type().TestConformance(want) != nil {
+				t.Errorf("%s: got %#v with %+v", method, v, diags)
+			}
+		}
+		v, diags := p.UpgradeState(ctx, provider.UpgradeStateRequest{Type: "odd", JSON: []byte("{}")})
+		check("UpgradeState", v, diags)
+		read := p.Read(ctx, provider.ReadRequest{Type: "odd", DeferralAllowed: true})
+		check("Read", read.New, read.Diagnostics)
+		planned := p.Plan(ctx, provider.PlanRequest{Type: "odd", DeferralAllowed: true})
+		check("Plan", planned.Planned, planned.Diagnostics)
+		applied := p.Apply(ctx, provider.ApplyRequest{Type: "odd"})
+		check("Apply", applied.New, applied.Diagnostics)
+		for _, one := range p.Import(ctx, provider.ImportRequest{Type: "odd", DeferralAllowed: true}).Objects {
+			check("Import", one.Object, nil)
+		}
+		moved := p.Move(ctx, provider.MoveRequest{TargetType: "odd"})
+		check("Move", moved.Object, moved.Diagnostics)
+		source := p.ReadData(ctx, provider.ReadDataRequest{Type: "odd", DeferralAllowed: true})
+		check("ReadData", source.State, source.Diagnostics)
+		opened := p.OpenEphemeral(ctx, provider.OpenEphemeralRequest{Type: "odd", DeferralAllowed: true})
+		check("OpenEphemeral", opened.Result, opened.Diagnostics)
+		p.RenewEphemeral(ctx, provider.EphemeralRequest{Type: "odd"})
+		p.CloseEphemeral(ctx, provider.EphemeralRequest{Type: "odd"})
+		p.ValidateResource(ctx, stackaddrs.ManagedResource, "odd", cty.NilVal)
+		p.ValidateAction(ctx, "odd", cty.NilVal)
+		p.PlanAction(ctx, provider.PlanActionRequest{Type: "odd", DeferralAllowed: true})
+		p.InvokeAction(ctx, provider.InvokeActionRequest{Type: "odd", Progress: func(string) {}})
+		if p.Exited() {
+			t.Fatal("the provider cannot be called any more")
+		}
+	})
 }
 
 // Whatever a provider sends as an object, there is an object of the type, or an error.

@@ -495,3 +495,83 @@ func FuzzRegistry(f *testing.F) {
 		}
 	})
 }
+
+// Whatever a mirror answers, there is a package with the right checksum or an error, and nothing but that package is made.
+func FuzzNetwork(f *testing.F) {
+	program := registrytest.Program(f, "bar", "1.0.0")
+	f.Add([]byte(`{"versions": {"1.0.0": {}}}`), []byte(`{"archives": {"os_arch": {"url": "bar.zip", "hashes": ["h1:x", "zh:y"]}}}`), program)
+	f.Add([]byte(`{"versions": {"../1.0.0": {}}}`), []byte(`{"archives": {"os_arch": {"url": "./bar.zip"}}}`), program)
+	f.Add([]byte(`{"versions": []}`), []byte(`{"archives": {"os_arch": {"url": "//x:y@/bar.zip#?"}}}`), []byte("PK"))
+	server := registrytest.Start(f)
+	from, err := source.NewNetwork(server.Registries(nil), "https://"+server.Host+"/mirror/")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, index, version, archive []byte) {
+		server.Answer("/mirror/example.com/foo/bar/index.json", string(index))
+		server.Answer("/mirror/example.com/foo/bar/1.0.0.json", string(version))
+		server.Answer("/mirror/example.com/foo/bar/bar.zip", string(archive))
+		wanted := id(t, "example.com/foo/bar", "1.0.0")
+		if available, err := from.Versions(t.Context(), wanted.Provider); (available == nil) == (err == nil) {
+			t.Errorf("got %v, %v", available, err)
+		}
+		found, err := from.Package(t.Context(), wanted, platform)
+		if err != nil || !strings.HasPrefix(found.Location(), "https://"+server.Host+"/") {
+			return
+		}
+		fetchAll(t, found)
+	})
+}
+
+// Whatever an archive has in it, it is unpacked as a whole into its place, or there is an error and nothing.
+func FuzzArchive(f *testing.F) {
+	f.Add(registrytest.Program(f, "bar", "1.0.0"))
+	f.Add(registrytest.Zip(f, registrytest.File{Name: "../x", Content: "x"}))
+	f.Add(registrytest.Zip(f, registrytest.File{Name: "x/"}, registrytest.File{Name: "x", Content: "x"}))
+	f.Add(registrytest.Zip(f, registrytest.File{Name: "x", Content: "x"}, registrytest.File{Name: "x", Content: "y"}, registrytest.File{Name: "a\\b"}, registrytest.File{Name: "a\nb"}))
+	f.Fuzz(func(t *testing.T, archive []byte) {
+		dir := t.TempDir()
+		provider := filepath.Join(dir, "example.com", "foo", "bar")
+		err := os.MkdirAll(provider, 0o700)
+		if err == nil {
+			err = os.WriteFile(filepath.Join(provider, "terraform-provider-bar_1.0.0_os_arch.zip"), archive, 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		found, err := source.Directory{Path: dir}.Package(t.Context(), id(t, "example.com/foo/bar", "1.0.0"), platform)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fetchAll(t, found)
+	})
+}
+
+// fetchAll fetches a package in both ways, and checks what there is then.
+func fetchAll(t *testing.T, found *source.Package) {
+	t.Helper()
+	dir := t.TempDir()
+	opts := source.FetchOptions{Limits: unpack.Limits{Bytes: 1 << 20, Files: 100}, Stall: time.Second}
+	hash, err := found.Fetch(t.Context(), filepath.Join(dir, "unpacked"), opts)
+	if content, hashErr := release.HashContent(filepath.Join(dir, "unpacked")); (err == nil) != (hashErr == nil) || content != hash {
+		t.Errorf("fetched is %s with %v, and there is %s, %v", hash, err, content, hashErr)
+	}
+	if err == nil {
+		again := opts
+		again.Allowed = []release.Hash{"h1:other"}
+		if _, err := found.Fetch(t.Context(), filepath.Join(dir, "other"), again); err == nil {
+			t.Error("a package is taken that is not the one that is locked")
+		}
+	}
+	_, savedErr := found.Save(t.Context(), filepath.Join(dir, "saved"), opts)
+	entries, listErr := os.ReadDir(dir)
+	want := 0
+	for _, err := range []error{err, savedErr} {
+		if err == nil {
+			want++
+		}
+	}
+	if listErr != nil || len(entries) != want {
+		t.Errorf("there is %v (%v), want %d; fetching: %v, saving: %v", entries, listErr, want, err, savedErr)
+	}
+}

@@ -4,6 +4,8 @@
 package journal
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -241,4 +243,37 @@ func TestOthers(t *testing.T) {
 	if found := unfinished(t, bound(dir, purpose)); len(found) != 1 {
 		t.Errorf("after it was left: got %+v, want one", found)
 	}
+}
+
+// FuzzRecords checks that whatever lines somebody has signed who knows the secret, there are works of which all can be asked.
+func FuzzRecords(f *testing.F) {
+	f.Add(`{"kind":"began","work":"w","component":"component.a","state":{"version":4}}` + "\n" + `{"kind":"intended","work":"w","object":"a.b","action":"create"}` + "\n" + `{"kind":"stored","work":"w","object":"a.b","entry":{}}`)
+	f.Add(`{"kind":"stored","work":"w"}` + "\n" + `{"kind":"began","work":"w"}` + "\n" + `{"kind":"began","work":"w","state":"x"}` + "\n" + `{"kind":"forgotten","work":"w"}`)
+	f.Add(`{"kind":"began","work":"v"}` + "\n" + `{"kind":"began","work":"w"}` + "\n" + `{"kind":"removed","work":"v"}` + "\n" + `{"kind":"acknowledged","work":"w"}`)
+	f.Fuzz(func(t *testing.T, text string) {
+		signing, signed := &signer{secret: []byte("secret")}, &bytes.Buffer{}
+		for line := range strings.SplitSeq(text, "\n") {
+			signing.last = signing.sum([]byte(line))
+			fmt.Fprintf(signed, "%s\t%x\n", line, signing.last)
+		}
+		size := int64(signed.Len())
+		records, read, err := (&signer{secret: []byte("secret")}).readRecords(signed)
+		if err != nil {
+			return
+		}
+		if read != size {
+			t.Errorf("%d of %d bytes are read", read, size)
+		}
+		for _, one := range works(records) {
+			one.unfinished("x")
+			one.doubts().explain()
+			one.replay(0, func(engine.Event) {})
+			if recovered, err := one.state(); err == nil && len(recovered) > 0 && !json.Valid(recovered) {
+				t.Errorf("the state is no JSON: %s", recovered)
+			}
+		}
+		if _, _, err := (&signer{secret: []byte("another")}).readRecords(strings.NewReader(signed.String())); signed.Len() > 0 && err == nil {
+			t.Error("a journal of somebody else is read")
+		}
+	})
 }

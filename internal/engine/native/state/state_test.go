@@ -6,6 +6,7 @@ package state_test
 import (
 	"fmt"
 	"math/big"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -275,4 +276,44 @@ func TestEncodeRefuses(t *testing.T) {
 			t.Errorf("%s: Encode = %s, want an error", name, e.AppendJSON(nil))
 		}
 	}
+}
+
+// FuzzRead checks that whatever is read is found where it is listed, in order, and that of each object there is its content or an error.
+func FuzzRead(f *testing.F) {
+	for _, seed := range []string{
+		prior, "", `{"version":4}`,
+		`{"version":4,"resources":[{"mode":"managed","type":"a","name":"b","provider":"x","instances":[{"deposed":"1","private":"?"},{"status":"odd"}]}]}`,
+		`{"version":4,"resources":[{"module":"module.a[0]","mode":"data","type":"a","name":"b","provider":"provider[\"e.com/a/b\"]","instances":[{"index_key":1.5},{"index_key":-1}]}]}`,
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		s, err := state.Read(engine.State(text))
+		if err != nil {
+			return
+		}
+		resources := s.Resources()
+		if !slices.IsSortedFunc(resources, func(a, b *state.Resource) int { return a.Addr.Compare(b.Addr) }) || s.IsEmpty() != (len(resources) == 0) {
+			t.Errorf("the resources are %v", resources)
+		}
+		for _, r := range resources {
+			if !s.HasModule(r.Addr.Module) || !slices.Contains(s.Modules(), r.Addr.Module) {
+				t.Errorf("the module of %v is missing", r.Addr)
+			}
+			for _, i := range r.Instances {
+				for _, o := range i.Objects() {
+					if s.Object(o.Entry.Addr, o.Entry.Deposed) != o {
+						t.Errorf("%s is not found", o.Entry.Addr)
+					}
+					_, contentErr := o.Content()
+					_, statusErr := o.Status()
+					_, privateErr := o.Private()
+					_, providerErr := o.Provider()
+					if contentErr != nil && (statusErr == nil || privateErr == nil || providerErr == nil) {
+						t.Errorf("%s has no content (%v), and is told about", o.Entry.Addr, contentErr)
+					}
+				}
+			}
+		}
+	})
 }

@@ -131,3 +131,38 @@ func TestPatterns(t *testing.T) {
 		}
 	}
 }
+
+// FuzzRead checks that whatever a configuration has in it, it is read or refused, and that no token is in what is said then.
+func FuzzRead(f *testing.F) {
+	for _, seed := range []string{
+		`provider_installation { filesystem_mirror { path = "x" include = ["a/*"] } network_mirror { url = "https://x/" } direct { exclude = ["*/*/*"] } }`,
+		`provider_installation { dev_overrides { "a/b" = "c" } direct {} }`, `credentials "example.com" { token = "open-sesame" }`, `host "x.com" { services = { "providers.v1" = "/x" } }`,
+		`plugin_cache_dir = "$HOME/x"`, `credentials_helper "x" { args = ["a", 1] }`, `credentials "example.com" { token = "open-sesame" + }`,
+	} {
+		f.Add(seed, false)
+	}
+	f.Add(`{"provider_installation": [{"direct": [{}], "dev_overrides": {"a/b": "c"}}], "credentials": {"example.com": {"token": "open-sesame"}}}`, true)
+	f.Fuzz(func(t *testing.T, text string, inJSON bool) {
+		dir := t.TempDir()
+		name := filepath.Join(dir, "cli.tfrc")
+		if inJSON {
+			name += ".json"
+		}
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		environ := []string{"TF_CLI_CONFIG_FILE=" + name, "HOME=" + dir}
+		installation, err := ReadInstallation(environ, dir)
+		if err == nil {
+			for _, method := range installation.Methods {
+				method.Allows(stackaddrs.Provider{Hostname: "a", Namespace: "b", Type: "c"})
+			}
+		}
+		_, hostsErr := ReadHosts(environ)
+		for _, err := range []error{err, hostsErr} {
+			if err != nil && strings.Contains(err.Error(), "open-sesame") {
+				t.Errorf("a token is in the error %v", err)
+			}
+		}
+	})
+}
