@@ -38,6 +38,9 @@ func (s *Session) noteFetch(n notice.ProviderFetch) {
 		}
 		return
 	}
+	if n.Stage == selection.Begun {
+		n.Done, n.Total = -1, -1
+	}
 	f := &s.fetching
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -74,7 +77,7 @@ func fetchLine(arriving []notice.ProviderFetch) string {
 	}
 	var done, total int64
 	for _, one := range arriving {
-		done += one.Done
+		done += max(one.Done, 0)
 		if total >= 0 && one.Total >= 0 {
 			total += one.Total
 		} else {
