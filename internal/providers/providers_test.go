@@ -225,6 +225,15 @@ func TestStartFailures(t *testing.T) {
 			t.Errorf("error %v, want that the program could not be started", err)
 		}
 	})
+	for content, mode := range map[string]os.FileMode{"\x7fELF\x02\x01\x01": 0o700, "": 0o600} {
+		program := filepath.Join(t.TempDir(), "terraform-provider-x")
+		if err := os.WriteFile(program, []byte(content), mode); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := newPool(t, providers.Options{}).Functions(t.Context(), program); err == nil || !strings.Contains(err.Error(), "Its package is damaged, or is one for another platform") {
+			t.Errorf("a program of mode %s: error %v", mode, err)
+		}
+	}
 	t.Run("interrupted", func(t *testing.T) {
 		pool, program := oddPool(t, "silent at start", providers.Options{})
 		interrupted := errors.New("interrupted")

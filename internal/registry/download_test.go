@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -214,5 +215,28 @@ func TestRequestIsRepeated(t *testing.T) {
 	asked = 0
 	if _, err := client.Open(t.Context(), location, "x"); !errors.Is(err, reason) {
 		t.Errorf("an interrupt while it waits: %v", err)
+	}
+}
+
+// The variables of terraform count.
+func TestEnvironment(t *testing.T) {
+	server := registrytest.Start(t)
+	var asked atomic.Int64
+	server.Handle("/x", func(w http.ResponseWriter, _ *http.Request) {
+		asked.Add(1)
+		w.WriteHeader(http.StatusBadGateway)
+	})
+	server.Handle("/silent", func(_ http.ResponseWriter, r *http.Request) {
+		asked.Add(1)
+		<-r.Context().Done()
+	})
+	client := server.Registries([]string{registry.RetryVariable + "=4", registry.TimeoutVariable + "=1"})
+	if _, err := client.Open(t.Context(), &url.URL{Scheme: "https", Host: server.Host, Path: "/x"}, "x"); err == nil || asked.Load() != 5 {
+		t.Errorf("%v after %d requests, want 5", err, asked.Load())
+	}
+	client = server.Registries([]string{registry.RetryVariable + "=0", registry.TimeoutVariable + "=1"})
+	asked.Store(0)
+	if _, err := client.Open(t.Context(), &url.URL{Scheme: "https", Host: server.Host, Path: "/silent"}, "x"); err == nil || asked.Load() != 1 {
+		t.Errorf("%v after %d requests, want 1", err, asked.Load())
 	}
 }

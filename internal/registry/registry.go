@@ -17,6 +17,7 @@ import (
 	"net/http"
 	"net/url"
 	"path"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -24,6 +25,7 @@ import (
 	svchost "github.com/hashicorp/terraform-svchost"
 
 	"github.com/cairnstacks/cairn/internal/engine/toolchain/cliconfig"
+	"github.com/cairnstacks/cairn/internal/environ"
 )
 
 // Client asks registries. It keeps what it knows of hosts. It is safe for concurrent use.
@@ -32,6 +34,8 @@ type Client struct {
 	Pause func(context.Context, time.Duration) error
 
 	http   *http.Client
+	asking *http.Client // for answers that are small
+	tries  int          // of a request that fails for a reason that may pass
 	config func() (*cliconfig.Hosts, error)
 
 	mu struct {
@@ -49,15 +53,35 @@ type discovered struct {
 }
 
 // New returns a client for the CLI configuration that an environment names. A nil HTTP client stands for that of [NewHTTPClient].
-func New(client *http.Client, environ []string) *Client {
+func New(client *http.Client, env []string) *Client {
 	if client == nil {
 		client = NewHTTPClient()
 	}
-	c := &Client{http: client}
-	c.config = sync.OnceValues(func() (*cliconfig.Hosts, error) { return cliconfig.ReadHosts(environ) })
+	c := &Client{http: client, asking: client, tries: requestTries}
+	if retries, ok := number(env, RetryVariable); ok {
+		c.tries = 1 + retries
+	}
+	if seconds, ok := number(env, TimeoutVariable); ok && seconds > 0 {
+		limited := *client
+		limited.Timeout = time.Duration(seconds) * time.Second
+		c.asking = &limited
+	}
+	c.config = sync.OnceValues(func() (*cliconfig.Hosts, error) { return cliconfig.ReadHosts(env) })
 	c.mu.services = map[svchost.Hostname]*discovered{}
 	c.mu.tokens = map[svchost.Hostname]string{}
 	return c
+}
+
+// The variables of terraform that say how often a request is repeated, and how many seconds one may take.
+const (
+	RetryVariable   = "TF_REGISTRY_DISCOVERY_RETRY"
+	TimeoutVariable = "TF_REGISTRY_CLIENT_TIMEOUT"
+)
+
+// number returns what a variable of the environment has, if that is a number that is not negative, and not absurd.
+func number(env []string, name string) (int, bool) {
+	n, err := strconv.Atoi(environ.Get(env, name))
+	return n, err == nil && n >= 0 && n <= 1000
 }
 
 // HTTP returns the client for what registries only name, such as archives.
@@ -123,7 +147,7 @@ func (c *Client) Request(ctx context.Context, host svchost.Hostname, service, be
 // get requests an address until there is an answer that is not about to pass.
 func (c *Client) get(ctx context.Context, location *url.URL, token string) (*http.Response, error) {
 	return c.retried(ctx, func() (*http.Response, error) {
-		resp, err := Get(ctx, c.http, location, token)
+		resp, err := Get(ctx, c.asking, location, token)
 		return resp, passing(err)
 	})
 }

@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	requestTries = 3 // of a request that fails for a reason that may pass
+	requestTries = 3 // unless the environment says something else
 	firstPause   = 250 * time.Millisecond
 
 	// longestPause is how long a server may make a client wait. One that asks for more is not waited for.
@@ -85,7 +85,7 @@ func (c *Client) retried(ctx context.Context, request func() (*http.Response, er
 		resp, err := request()
 		var asked time.Duration
 		switch again, ok := errors.AsType[*passingError](err); {
-		case try >= requestTries, err != nil && !ok, err == nil && !passingStatus(resp.StatusCode):
+		case try >= c.tries, err != nil && !ok, err == nil && !passingStatus(resp.StatusCode):
 			return resp, err
 		case ok:
 			asked = again.after

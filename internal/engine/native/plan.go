@@ -5,6 +5,7 @@ package native
 
 import (
 	"context"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 
@@ -47,5 +48,5 @@ func (s *Session) Plan(ctx context.Context, req *engine.PlanRequest, observe eng
 
 // stopped returns an error that is not the configuration's fault as a diagnostic.
 func stopped(summary string, err error) *hcl.Diagnostic {
-	return &hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: err.Error() + "."}
+	return &hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: strings.TrimSuffix(err.Error(), ".") + "."}
 }

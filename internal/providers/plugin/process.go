@@ -6,6 +6,7 @@ package plugin
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -89,7 +90,7 @@ func Start(ctx context.Context, program string, opts Options) (*Process, error) 
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		return nil, p.notStarted(err)
+		return nil, p.notStarted(program, err)
 	}
 	return p, nil
 }
@@ -109,7 +110,7 @@ func (p *Process) connect() error {
 }
 
 // notStarted returns a more useful error than that of go-plugin, which explains at length what may be the cause.
-func (p *Process) notStarted(err error) *Error {
+func (p *Process) notStarted(program string, err error) *Error {
 	failure := &Error{Problem: "The provider's program " + p.name + " could not be started"}
 	switch words := p.words.String(); {
 	case words != "":
@@ -117,6 +118,8 @@ func (p *Process) notStarted(err error) *Error {
 		failure.Said = "Its last words were: " + words
 	case strings.HasPrefix(err.Error(), "timeout"):
 		failure.Problem += ": it did not answer in time."
+	case isFile(program) && CheckProgram(program) != nil:
+		failure.Problem += fmt.Sprintf(": %s. Its package is damaged, or is one for another platform.", CheckProgram(program))
 	default:
 		reason, _, _ := strings.Cut(err.Error(), "\n")
 		failure.Problem += ": " + strings.TrimSuffix(strings.TrimSpace(reason), ".") + "."

@@ -34,6 +34,11 @@ func CheckProgram(path string) error {
 	return checkFormat(head, runtime.GOOS, runtime.GOARCH)
 }
 
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}
+
 // elfMachine is where the header of an ELF file names the processor, and elfOrder where it says how numbers are written.
 const (
 	elfOrder   = 5
