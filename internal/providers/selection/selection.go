@@ -200,6 +200,9 @@ func newest(ctx context.Context, from source.Source, provider stackaddrs.Provide
 // install puts the package of a lock into the directory. It returns the checksums to lock.
 func (r *Request) install(ctx context.Context, from source.Source, lock *locks.Lock) ([]release.Hash, error) {
 	if r.Cache != nil {
+		if hash, ok := r.cached(lock); ok { // also in a cache that nothing can be written to
+			return []release.Hash{hash}, r.link(lock.ID())
+		}
 		unlock, err := r.Cache.Lock(ctx, lock.ID()) // others may be fetching the same
 		if err != nil {
 			return nil, err

@@ -216,6 +216,27 @@ func TestCacheOfSeveral(t *testing.T) {
 	}
 }
 
+// A cache that was filled for others, who may only read it, is good enough.
+func TestCacheToRead(t *testing.T) {
+	if os.Geteuid() <= 0 {
+		t.Skip("modes of files are not obeyed here")
+	}
+	s := newSetup(t)
+	s.req.Cache = &packagecache.Dir{Path: t.TempDir(), Platform: platform}
+	s.install(t)
+	if err := os.RemoveAll(s.req.Dir.Path); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := filepath.Glob(filepath.Join(s.req.Cache.Path, ".lock-*")); err != nil || len(left) != 1 || os.Remove(left[0]) != nil {
+		t.Fatalf("left are %q, %v", left, err)
+	}
+	if err := os.Chmod(s.req.Cache.Path, 0o500); err != nil {
+		t.Fatal(err)
+	}
+	defer os.Chmod(s.req.Cache.Path, 0o700) //nolint:errcheck,gosec // so that it can be removed
+	s.install(t)
+}
+
 // What is in a cache is not exchanged for the same: others may be running it.
 func TestCacheIsKept(t *testing.T) {
 	s := newSetup(t)
