@@ -310,8 +310,9 @@ func FuzzAnswers(f *testing.F) {
 		check("Plan", planned.Planned, planned.Diagnostics)
 		applied := p.Apply(ctx, provider.ApplyRequest{Type: "odd"})
 		check("Apply", applied.New, applied.Diagnostics)
-		for _, one := range p.Import(ctx, provider.ImportRequest{Type: "odd", DeferralAllowed: true}).Objects {
-			check("Import", one.Object, nil)
+		imported := p.Import(ctx, provider.ImportRequest{Type: "odd", DeferralAllowed: true})
+		for _, one := range imported.Objects {
+			check("Import", one.Object, imported.Diagnostics)
 		}
 		moved := p.Move(ctx, provider.MoveRequest{TargetType: "odd"})
 		check("Move", moved.Object, moved.Diagnostics)
