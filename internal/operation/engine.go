@@ -156,6 +156,15 @@ func keptApplies(ctx context.Context, session engine.Session, secret []byte) ([]
 	return keeper.Kept(ctx, secret)
 }
 
+// keptByNative is keptApplies for those of the native engine.
+func (s *Stack) keptByNative(ctx context.Context, secret []byte) ([]string, error) {
+	runs, err := s.runsDir()
+	if err != nil {
+		return nil, err
+	}
+	return native.Kept(ctx, runs, secret)
+}
+
 // SchemaDir is where schemas of providers are kept for all stacks of the user, empty if the system has no place for that.
 func SchemaDir() string {
 	caches, err := os.UserCacheDir()

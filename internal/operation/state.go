@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -151,8 +152,20 @@ func (s *Stack) checkNothingInterrupted(ctx context.Context, stored *deployment.
 		return err
 	}
 	components, err := keptApplies(ctx, session, secret)
-	if err != nil || len(components) == 0 {
+	if err != nil {
 		return err
+	}
+	if s.opts.ModulesEngine == nil { // the session may be of another engine than the apply
+		native, err := s.keptByNative(ctx, secret)
+		if err != nil {
+			return err
+		}
+		components = append(components, native...)
+		slices.Sort(components)
+		components = slices.Compact(components)
+	}
+	if len(components) == 0 {
+		return nil
 	}
 	return hcl.Diagnostics{failure.WithCode(CodeInterrupted, failure.New("Interrupted apply not recovered",
 		"An earlier apply was cut off, and what it did with %s is not in the state yet. Planning recovers that.", strings.Join(components, ", ")))}

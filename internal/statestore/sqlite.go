@@ -30,11 +30,6 @@ type sqliteStore struct {
 	// SQLite's busy handler, which waits by polling.
 	turn chan struct{}
 
-	prepared struct { // by who has the turn
-		db         *sql.DB // that they are for
-		statements prepared
-	}
-
 	mu struct {
 		sync.Mutex
 		closed bool
@@ -65,8 +60,7 @@ func (s *sqliteStore) Close() error {
 // transaction is a transaction in a file whose format is known.
 type transaction struct {
 	*sql.Tx
-	version  int64 // of the format
-	prepared prepared
+	version int64 // of the format
 }
 
 // sealed reports whether there are seals.
@@ -135,12 +129,11 @@ func (s *sqliteStore) writeInTurn(ctx context.Context, fn func(context.Context, 
 	if err != nil {
 		return err
 	}
-	statements := s.prepare(ctx, db)
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
 		return s.explain(ctx, err)
 	}
-	if err := s.writeWithin(ctx, &transaction{Tx: tx, prepared: statements}, fn); err != nil {
+	if err := s.writeWithin(ctx, &transaction{Tx: tx}, fn); err != nil {
 		rollback(tx)
 		return s.explain(ctx, err)
 	}

@@ -7,10 +7,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/engine/native/journal"
 	"github.com/cairnstacks/cairn/internal/providers/instances"
 	"github.com/cairnstacks/cairn/internal/providers/provider"
 	"github.com/cairnstacks/cairn/internal/providers/schema"
@@ -21,6 +23,11 @@ import (
 // Abilities implements [engine.Session].
 func (s *Session) Abilities() engine.Abilities {
 	return engine.Abilities{Functions: s, Preparer: s.prepare, Recoverer: s.journal, Keeper: s.journal, Types: s, Assessor: s}
+}
+
+// Kept returns the components of applies of which something is kept in a directory of runs, as [engine.Keeper] does.
+func Kept(ctx context.Context, runsDir string, secret []byte) ([]string, error) {
+	return journal.New(filepath.Join(runsDir, Name)).Kept(ctx, secret)
 }
 
 // Close implements [engine.Session].

@@ -48,17 +48,17 @@ type provisioning struct {
 // created runs what is to be done with a new object, and reports whether that succeeded. Otherwise the object is tainted.
 func (a *applier) created(ctx context.Context, t *resource.Target, o *resource.Object) bool {
 	config := t.Config()
-	if a.Provisioners == nil || len(config.Provisioners) == 0 {
+	if a.Provisioners == nil || !slices.ContainsFunc(config.Provisioners, func(one *configs.Provisioner) bool { return !one.Destroy }) {
 		return true
 	}
 	at := t.At
 	at.Self = o.Value
-	if a.provision(ctx, provisioning{target: t, all: config.Provisioners, connection: config.Connection, module: t.Resource.Module, at: at}, false) {
-		return true
+	o.Tainted = true // until they have ended, so that it is if this program is killed
+	if !a.store(t, o, "") || !a.provision(ctx, provisioning{target: t, all: config.Provisioners, connection: config.Connection, module: t.Resource.Module, at: at}, false) {
+		return false
 	}
-	o.Tainted = true
-	a.store(t, o, "")
-	return false
+	o.Tainted = false
+	return a.store(t, o, "")
 }
 
 // ending runs what is to be done before an object is destroyed, and reports whether it may be. For tainted objects that is nothing.
@@ -101,14 +101,9 @@ func (a *applier) provision(ctx context.Context, p provisioning, destroy bool) b
 			continue // an error of it is none
 		}
 		if !a.eval.Diagnostics.AddTo(p.target.Address, diags...) {
-			if destroy { // else it is stored as tainted
-				a.unchanged(addr, p.deposed)
-			}
+			a.unchanged(addr, p.deposed)
 			return false
 		}
-	}
-	if !destroy { // else the object is still to be destroyed
-		a.unchanged(addr, p.deposed)
 	}
 	return true
 }

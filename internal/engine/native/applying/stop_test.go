@@ -168,11 +168,11 @@ resource "fake_thing" "first" {
 		line  string // of the journal
 		event engine.EventType
 	}
-	for fail, end := range map[bool]end{false: {"unchanged fake_thing.first", engine.ApplyComplete}, true: {"store fake_thing.first", engine.ApplyErrored}} {
+	for fail, end := range map[bool]end{false: {"store fake_thing.first", engine.ApplyComplete}, true: {"unchanged fake_thing.first", engine.ApplyErrored}} {
 		c := nativetest.New(t, module)
 		b := &book{}
 		applied := c.Apply(t, c.Plan(t, nil), func(req *applying.Request) { req.Journal, req.Provisioners = b, provisioners{fail} })
-		if want := []string{"intend create fake_thing.first", "store fake_thing.first", "intend create fake_thing.first", end.line}; !slices.Equal(b.lines, want) {
+		if want := []string{"intend create fake_thing.first", "store fake_thing.first", "store fake_thing.first", "intend create fake_thing.first", end.line}; !slices.Equal(b.lines, want) {
 			t.Errorf("fails: %t: the journal has %q, want %q", fail, b.lines, want)
 		}
 		var events []engine.EventType
