@@ -5,6 +5,7 @@ package views
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/cairnstacks/cairn/internal/views/valuediff"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -28,6 +29,19 @@ func (p *page) invocations(all []*engine.Invocation, of *engine.Change) {
 			}
 			p.invocation(i)
 		}
+	}
+}
+
+// deferredInvocations names the actions that are deferred with a change.
+func (p *page) deferredInvocations(all []engine.DeferredInvocation, of *engine.Change) {
+	var names []string
+	for _, d := range all {
+		if i := d.Invocation; i.Trigger.Resource == of.Addr {
+			names = append(names, fmt.Sprintf("%s (%s)", i.Addr, i.Trigger.Event))
+		}
+	}
+	if len(names) > 0 {
+		p.printf("    # Actions that are deferred with this change: %s\n\n", strings.Join(names, ", "))
 	}
 }
 

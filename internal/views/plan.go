@@ -255,6 +255,7 @@ func (v *planView) deferred() {
 		engine.SortDeferred(sorted)
 		for _, deferred := range sorted {
 			resourceView{page: v.page, deferredReason: deferral.ResourceText(c, deferred)}.write(deferred.Change)
+			v.deferredInvocations(c.DeferredInvocations, deferred.Change)
 		}
 	}
 }

@@ -50,6 +50,9 @@ type Directory struct {
 	// Versions are the constraints on the version of terraform.
 	Versions []VersionConstraint
 
+	// HasActions reports whether there are action blocks.
+	HasActions bool
+
 	// HasRequiredProviders reports whether there is a required_providers block.
 	HasRequiredProviders bool
 }

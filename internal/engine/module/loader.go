@@ -28,6 +28,9 @@ type Options struct {
 	// Terraform is the version of terraform that modules may ask for. With tofu it is empty: that takes no such request for its own.
 	Terraform string
 
+	// Actions is the version of terraform that a tree of modules may ask for instead if it has action blocks. Empty if there is none.
+	Actions string
+
 	// Resolver finds modules that are not in local directories. Without one, calls of them are errors.
 	Resolver stackconfig.Resolver
 
@@ -42,7 +45,7 @@ type Options struct {
 func OptionsOf(info engine.Info, stackDir string, resolver stackconfig.Resolver) Options {
 	options := Options{Base: stackDir, Resolver: resolver}
 	if info.Name == toolchain.Native {
-		options.Terraform = toolchain.NativeTerraform
+		options.Terraform, options.Actions = toolchain.NativeTerraform, toolchain.NativeActions
 		return options
 	}
 	if options.Tofu = info.Name == toolchain.Tofu; !options.Tofu {
@@ -56,6 +59,7 @@ type Loader struct {
 	base      string
 	tofu      bool
 	terraform string
+	actions   string
 	resolver  stackconfig.Resolver // nil if there is none
 	files     *Files               // nil if there are none
 	buffers   map[string][]byte
@@ -85,7 +89,7 @@ func NewLoader(opts Options) *Loader {
 	if err != nil {
 		base = opts.Base
 	}
-	l := &Loader{base: base, tofu: opts.Tofu, terraform: opts.Terraform, resolver: opts.Resolver, files: opts.Files, buffers: opts.Buffers}
+	l := &Loader{base: base, tofu: opts.Tofu, terraform: opts.Terraform, actions: opts.Actions, resolver: opts.Resolver, files: opts.Files, buffers: opts.Buffers}
 	l.mu.dirs = map[string]*directoryEntry{}
 	l.mu.trees = map[string]*treeEntry{}
 	return l

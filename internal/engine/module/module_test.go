@@ -501,6 +501,16 @@ func TestUnsupportedVersionIsReportedAlone(t *testing.T) {
 			t.Errorf("with version %q (-want +got):\n%s", version, diff)
 		}
 	}
+	// The engine that has actions of a later version takes modules for that, if they have actions.
+	later := Options{Terraform: "1.11.4", Actions: "1.14.0"}
+	for file, refused := range map[string]bool{"": true, "action \"x_y\" \"z\" {}\n": false} {
+		_, diags := load(t, map[string]string{
+			"m/main.tf": "terraform {\n  required_version = \">= 1.14\"\n}\nmodule \"c\" {\n  source = \"./c\"\n}\n", "m/c/main.tf": "locals {}\n" + file,
+		}, later)
+		if diags.HasErrors() != refused {
+			t.Errorf("a module for 1.14 with %q: %v, want an error: %t", file, diags, refused)
+		}
+	}
 	for _, odd := range []string{`"soon"`, "var.x", "null", `">= 1.0"`} {
 		if _, diags := load(t, map[string]string{"m/main.tf": "terraform {\n  required_version = " + odd + "\n}\n"}, Options{Terraform: "1.11.4"}); diags.HasErrors() {
 			t.Errorf("required_version = %s: %s", odd, diags)

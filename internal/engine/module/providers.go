@@ -187,8 +187,11 @@ func (d *Directory) addUsage(block *hcl.Block) hcl.Diagnostics {
 		return diags
 	}
 	d.addUse(slot, at)
-	if block.Type == "data" {
+	switch block.Type {
+	case "data":
 		d.DataProviders[slot] = true
+	case "action":
+		d.HasActions = true
 	}
 	return diags
 }

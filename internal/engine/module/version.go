@@ -5,6 +5,7 @@ package module
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/hashicorp/go-version"
 	"github.com/hashicorp/hcl/v2"
@@ -30,11 +31,15 @@ func (l *Loader) unsupported(tree *Tree) hcl.Diagnostics {
 	if err != nil {
 		return nil //nolint:nilerr // it is not terraform
 	}
+	accepted := []*version.Version{current, current.Core()}
+	if actions, err := version.NewVersion(l.actions); err == nil && slices.ContainsFunc(tree.Directories(), func(d *Directory) bool { return d.HasActions }) {
+		accepted = append(accepted, actions)
+	}
 	var diags hcl.Diagnostics
 	for _, dir := range tree.Directories() {
 		for _, wanted := range dir.Versions {
 			constraints, err := version.NewConstraint(wanted.Text)
-			if err != nil || constraints.Check(current) || constraints.Check(current.Core()) {
+			if err != nil || slices.ContainsFunc(accepted, constraints.Check) {
 				continue
 			}
 			diags = diags.Append(&hcl.Diagnostic{

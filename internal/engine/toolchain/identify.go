@@ -31,6 +31,9 @@ const (
 	Native          = "native"
 	NativeTerraform = "1.11.4"
 
+	// NativeActions is the version of terraform whose action blocks the native engine has. Modules with such blocks may ask for it.
+	NativeActions = "1.14.0"
+
 	// TofuRegistry is where tofu finds providers whose source doesn't name a host.
 	TofuRegistry = "registry.opentofu.org"
 )

@@ -108,7 +108,7 @@ func (v *invoker) action(ctx context.Context, expr *configs.Expr, of engine.Trig
 		Conditional: conditional,
 	}
 	v.planned = append(v.planned, i)
-	if key.IsWildcard() {
+	if key.IsWildcard() || a.Module.Addr.HasWildcard() {
 		i.Deferred = instanceCountUnknown
 		return true
 	}
@@ -166,8 +166,10 @@ func (v *invoker) named(ctx context.Context, expr *configs.Expr) (*eval.Action, 
 	switch {
 	case !ok:
 		return nil, key, false
-	case x.Unknown:
+	case x.Unknown && x.Mode != eval.Single:
 		return a, stackaddrs.WildcardKey, true
+	case x.Unknown:
+		return a, stackaddrs.NoKey, true
 	case !x.Has(key):
 		return reject("There is no instance " + a.Addr(key).String() + ".")
 	}
