@@ -49,7 +49,7 @@ func (m *Machine) CopyTree(ctx context.Context, command, dir string, contentOnly
 }
 
 func (m *Machine) copying(ctx context.Context, command string, send func(*sender) error) error {
-	defer context.AfterFunc(ctx, func() { m.client.Close() })()
+	defer context.AfterFunc(ctx, func() { hangUp(m.client) })()
 	err := m.copyNow(command, send)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -62,7 +62,7 @@ func (m *Machine) copyNow(command string, send func(*sender) error) error {
 	if err != nil {
 		return fmt.Errorf("no session: %w", err)
 	}
-	defer session.Close()
+	defer hangUp(session)
 	in, err := session.StdinPipe()
 	if err != nil {
 		return err
@@ -83,7 +83,7 @@ func (m *Machine) copyNow(command string, send func(*sender) error) error {
 	if err != nil && !errors.Is(err, errEnded) {
 		return err
 	}
-	in.Close()
+	hangUp(in)
 	if failed := exit(session.Wait()); failed != nil {
 		err = failed
 	}
@@ -208,8 +208,11 @@ func (s *sender) open(path, name string) error {
 // OpenFile is a file of this machine to be copied.
 type OpenFile struct {
 	File
-	io.Closer
+	from *os.File
 }
+
+// Close closes the file.
+func (f *OpenFile) Close() { hangUp(f.from) }
 
 // Open opens a file of this machine, to be copied under a name. The caller closes it.
 func Open(path, name string) (*OpenFile, error) {
@@ -224,7 +227,7 @@ func Open(path, name string) (*OpenFile, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &OpenFile{File{Name: name, Mode: 0o644, Size: info.Size(), Content: f}, f}, nil
+	return &OpenFile{File: File{Name: name, Mode: 0o644, Size: info.Size(), Content: f}, from: f}, nil
 }
 
 // limited keeps the beginning of what is written.

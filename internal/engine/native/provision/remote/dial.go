@@ -77,7 +77,7 @@ func (d *dialer) connect(ctx context.Context) (*connection, error) {
 	}
 	c, err := d.behind(ctx, client)
 	if err != nil {
-		client.Close()
+		hangUp(client)
 		return nil, err
 	}
 	return c, nil
@@ -98,13 +98,13 @@ func (d *dialer) behind(ctx context.Context, bastion *ssh.Client) (*connection, 
 
 // login begins a connection of ssh over another one, which is closed if that fails.
 func login(ctx context.Context, conn net.Conn, address string, config *ssh.ClientConfig) (*ssh.Client, error) {
-	stop := context.AfterFunc(ctx, func() { conn.Close() })
+	stop := context.AfterFunc(ctx, func() { hangUp(conn) })
 	c, channels, requests, err := ssh.NewClientConn(conn, address, config)
 	if !stop() && err == nil {
 		err = ctx.Err()
 	}
 	if err != nil {
-		conn.Close()
+		hangUp(conn)
 		return nil, shortened(ctx, err)
 	}
 	return ssh.NewClient(c, channels, requests), nil
@@ -150,7 +150,7 @@ func (d *dialer) dial(ctx context.Context, address string) (net.Conn, error) {
 
 // tunnel asks a proxy to connect a connection with an address.
 func (d *dialer) tunnel(ctx context.Context, conn net.Conn, address string) (net.Conn, error) {
-	stop := context.AfterFunc(ctx, func() { conn.Close() })
+	stop := context.AfterFunc(ctx, func() { hangUp(conn) })
 	defer stop()
 	request := &http.Request{Method: http.MethodConnect, URL: &url.URL{Opaque: address}, Host: address, Header: http.Header{}}
 	if d.Proxy.User != "" {
@@ -166,7 +166,7 @@ func (d *dialer) tunnel(ctx context.Context, conn net.Conn, address string) (net
 		err = errors.New(response.Status)
 	}
 	if err != nil {
-		conn.Close()
+		hangUp(conn)
 		return nil, fmt.Errorf("proxy: %w", shortened(ctx, err))
 	}
 	return &tunneled{conn, buffered}, nil

@@ -34,13 +34,13 @@ func serve(t *testing.T, handle func(net.Conn)) remote.Options {
 				return
 			}
 			serving.Go(func() {
-				defer conn.Close()
+				defer hangUp(conn)
 				handle(conn)
 			})
 		}
 	})
 	t.Cleanup(func() {
-		listener.Close()
+		hangUp(listener)
 		serving.Wait()
 	})
 	return remote.Options{
@@ -116,7 +116,7 @@ func TestLostConnection(t *testing.T) {
 	opts := serve(t, sessions(t, func(conn *ssh.ServerConn, session ssh.Channel, requests <-chan *ssh.Request) {
 		accept(requests, "exec")
 		_, _ = io.WriteString(session, "begun\n")
-		conn.Close()
+		hangUp(conn)
 	}))
 	out, err := say(t, opts)
 	if err == nil || !strings.Contains(err.Error(), "lost") || out != "begun\n" {
@@ -163,7 +163,7 @@ func TestSignal(t *testing.T) {
 			if request.Type == "signal" {
 				signals <- string(request.Payload[4:])
 				_, _ = session.SendRequest("exit-status", false, ssh.Marshal(struct{ Status uint32 }{130}))
-				session.Close()
+				hangUp(session)
 			}
 		}
 	}))

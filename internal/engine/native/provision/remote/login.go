@@ -5,6 +5,7 @@ package remote
 
 import (
 	"bytes"
+	"errors"
 	"net"
 	"os"
 	"slices"
@@ -36,7 +37,7 @@ func openAgent(socket, identity string) *keys {
 
 func (k *keys) close() {
 	if k.conn != nil {
-		k.conn.Close()
+		hangUp(k.conn)
 	}
 }
 
@@ -73,7 +74,7 @@ func (e *Endpoint) signers() ([]ssh.Signer, error) {
 	}
 	signer, err := ssh.ParsePrivateKey([]byte(e.PrivateKey))
 	if err != nil {
-		if _, protected := err.(*ssh.PassphraseMissingError); protected { //nolint:errorlint // is never wrapped
+		if _, protected := errors.AsType[*ssh.PassphraseMissingError](err); protected {
 			return nil, &SettingsError{"the private key is protected by a passphrase: decrypt it, or put it into an agent"}
 		}
 		return nil, &SettingsError{"the private key cannot be read: " + err.Error()}
@@ -81,7 +82,7 @@ func (e *Endpoint) signers() ([]ssh.Signer, error) {
 	if e.Certificate == "" {
 		return []ssh.Signer{signer}, nil
 	}
-	public, _, _, _, err := ssh.ParseAuthorizedKey([]byte(e.Certificate)) //nolint:dogsled // as it is
+	public, _, _, _, err := ssh.ParseAuthorizedKey([]byte(e.Certificate))
 	if err != nil {
 		return nil, &SettingsError{"the certificate cannot be read: " + err.Error()}
 	}
@@ -114,7 +115,7 @@ func (k *keys) signers() []ssh.Signer {
 func (k *keys) preferred() [][]byte {
 	var wanted [][]byte
 	for _, text := range []string{k.identity, read(k.identity + ".pub"), read(k.identity)} {
-		if public, _, _, _, err := ssh.ParseAuthorizedKey([]byte(text)); err == nil { //nolint:dogsled // as it is
+		if public, _, _, _, err := ssh.ParseAuthorizedKey([]byte(text)); err == nil {
 			wanted = append(wanted, public.Marshal())
 		}
 	}
@@ -154,7 +155,7 @@ func checkHostKeys(config *ssh.ClientConfig, expected string) error {
 		config.HostKeyCallback = ssh.InsecureIgnoreHostKey() //nolint:gosec // as documented for connections without a host key
 		return nil
 	}
-	key, _, _, _, err := ssh.ParseAuthorizedKey([]byte(expected)) //nolint:dogsled // as it is
+	key, _, _, _, err := ssh.ParseAuthorizedKey([]byte(expected))
 	if err != nil {
 		return &SettingsError{"the host key cannot be read: " + err.Error()}
 	}

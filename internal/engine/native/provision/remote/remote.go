@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"strconv"
 	"sync"
@@ -144,9 +145,9 @@ type connection struct {
 }
 
 func (c *connection) close() {
-	c.client.Close()
+	hangUp(c.client)
 	if c.behind != nil {
-		c.behind.Close()
+		hangUp(c.behind)
 	}
 }
 
@@ -162,6 +163,11 @@ func (c *connection) endAfter(ctx context.Context, grace time.Duration, done <-c
 	case <-time.After(grace):
 		c.close()
 	}
+}
+
+// hangUp closes what nothing is lost with: whoever reads from it or writes to it sees that it is closed.
+func hangUp(c io.Closer) {
+	_ = c.Close() //nolint:errcheck // as above
 }
 
 // keepAlive asks the machine from time to time whether it is there, and closes the connection if it is not.

@@ -157,18 +157,13 @@ func TestAgent(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	dir, err := os.MkdirTemp("", "agent") // the path of a socket must be short
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer os.RemoveAll(dir)
-	listener, err := net.Listen("unix", filepath.Join(dir, "s"))
+	listener, err := net.Listen("unix", filepath.Join(t.TempDir(), "s"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	var serving sync.WaitGroup
 	defer serving.Wait()
-	defer listener.Close()
+	defer hangUp(listener)
 	serving.Go(func() {
 		for {
 			conn, err := listener.Accept()
@@ -176,7 +171,7 @@ func TestAgent(t *testing.T) {
 				return
 			}
 			serving.Go(func() {
-				defer conn.Close()
+				defer hangUp(conn)
 				_ = agent.ServeAgent(keyring, conn) // until it is closed
 			})
 		}
@@ -220,10 +215,10 @@ func TestProxy(t *testing.T) {
 		_, _ = here.Write([]byte("HTTP/1.1 200 OK\r\n\r\n"))
 		go func() {
 			_, _ = io.Copy(there, buffered)
-			there.Close()
+			hangUp(there)
 		}()
 		_, _ = io.Copy(here, there)
-		here.Close()
+		hangUp(here)
 	})}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -232,7 +227,7 @@ func TestProxy(t *testing.T) {
 	var serving sync.WaitGroup
 	serving.Go(func() { _ = proxy.Serve(listener) })
 	defer serving.Wait()
-	defer proxy.Close()
+	defer hangUp(proxy)
 	opts := options(s)
 	opts.Proxy = &remote.Proxy{Scheme: "http", Host: "127.0.0.1", Port: listener.Addr().(*net.TCPAddr).Port, User: "me", Password: "pass"}
 	reach(t, opts)
@@ -258,6 +253,8 @@ func TestInterrupt(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+func hangUp(c io.Closer) { _ = c.Close() }
 
 type writer func([]byte)
 

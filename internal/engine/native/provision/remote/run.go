@@ -28,7 +28,7 @@ func (m *Machine) Run(ctx context.Context, command string, out io.Writer) error 
 	if err != nil {
 		return fmt.Errorf("no session: %w", err)
 	}
-	defer session.Close()
+	defer hangUp(session)
 	session.Stdout, session.Stderr = out, out
 	if err := session.Start(command); err != nil {
 		return fmt.Errorf("the command was not begun: %w", err)

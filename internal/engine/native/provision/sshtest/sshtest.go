@@ -9,6 +9,7 @@ import (
 	"crypto/rand"
 	"encoding/pem"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -110,7 +111,8 @@ func find(t testing.TB) string {
 // serve starts an sshd for each connection, which needs no port of its own then.
 func (s *Server) serve(t testing.TB, program, config string) {
 	t.Helper()
-	listener, err := net.Listen("tcp", s.Host+":0")
+	var settings net.ListenConfig
+	listener, err := settings.Listen(t.Context(), "tcp", s.Host+":0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,14 +126,14 @@ func (s *Server) serve(t testing.TB, program, config string) {
 				return
 			}
 			if s.refuses() {
-				conn.Close()
+				hangUp(conn)
 				continue
 			}
 			running.Go(func() { handle(t, conn, program, config) })
 		}
 	})
 	t.Cleanup(func() {
-		s.listener.Close()
+		hangUp(s.listener)
 		running.Wait()
 	})
 }
@@ -160,13 +162,17 @@ func (s *Server) Connections() int {
 
 func handle(t testing.TB, conn *net.TCPConn, program, config string) {
 	file, err := conn.File()
-	conn.Close()
+	hangUp(conn)
 	if err != nil {
 		return
 	}
-	defer file.Close()
+	defer hangUp(file)
 	cmd := exec.CommandContext(t.Context(), program, "-i", "-e", "-f", config)
 	cmd.Stdin, cmd.Stdout = file, file
 	cmd.Stderr = t.Output()
-	_ = cmd.Run() // ends with an error when the connection does
+	_ = cmd.Run() //nolint:errcheck // it fails when the connection ends
+}
+
+func hangUp(c io.Closer) {
+	_ = c.Close() //nolint:errcheck // nothing is lost by it
 }
