@@ -16,13 +16,14 @@ PREPARED = $(ENGINE) && $(PROVIDERS)
 # Leaves tofu as the only engine on PATH, also where terraform is installed; built where it is not there yet.
 TOFU = path="$$($(GO) run ./internal/buildtool tofu-path)" && export PATH="$$path" CHECKPOINT_DISABLE=1 && $(PROVIDERS)
 
-.PHONY: help build demo test test-tofu test-tofu-short conformance ordering rpc differential rpc-fuzz fuzz stacks damage soak race lint fmt generate golden bench gobench ci clean
+.PHONY: help build demo test test-tofu test-tofu-short test-terraform-short conformance ordering rpc differential rpc-fuzz fuzz stacks damage soak race lint fmt generate golden bench gobench ci clean
 
 help:
 	@echo 'build     bin/cairn'
 	@echo 'demo      plan, apply and destroy examples/quickstart in a temporary copy'
 	@echo 'test      all tests; PACKAGES=./promising/... for some'
 	@echo 'test-tofu all tests, and the demo, with tofu as the only engine'
+	@echo '          CAIRN_TEST_ENGINE=native (auto, terraform, tofu) runs scripts, conformance and stacks with that engine'
 	@echo 'conformance  tests of each behaviour of the language, and a table of them; ROWS=101-112 for some'
 	@echo 'ordering  tests of each behaviour of the ordering of many stacks, and a table of them; ROWS="A-05-A-08 B order" for some'
 	@echo 'rpc       tests of each behaviour of the RPC API against the process, and a table of them; ROWS="S P-01-P-05" for some'
@@ -79,11 +80,15 @@ test-tofu: build
 	@echo 'go test with tofu only: all packages passed'
 
 # What differs most between the engines, in about two minutes: whole commands, unknown values, deferral, recovery, plan files.
-TOFU_SCRIPTS = TestScripts/^(chain|ephemeral|engine_errors|init|interrupt|json|order_gates_list|order_gates_rounds|order_gates_workspace|planfile|recover|removed|rounds|settings|state|unknown_count|unknown_for_each)$$
+SHORT_SCRIPTS = TestScripts/^(chain|ephemeral|engine_errors|init|interrupt|json|order_gates_list|order_gates_rounds|order_gates_workspace|planfile|recover|removed|rounds|settings|state|unknown_count|unknown_for_each)$$
 TOFU_TESTS = ^(TestContract|TestUnknownInputTypes|TestUnknownInstancesAreDeferred|TestUnknownEnabled|TestReadAlteredFiles|TestReadDriftedStates|TestTerraform.*|TestEmptyStateFileAfterKill|TestEngineAcceptsAllKindsOfSources)$$
 test-tofu-short:
-	@$(TOFU) && $(GO) test -timeout=15m -run='$(TOFU_SCRIPTS)' ./internal/cli && \
+	@$(TOFU) && $(GO) test -timeout=15m -run='$(SHORT_SCRIPTS)' ./internal/cli && \
 		$(GO) test -timeout=15m -run='$(TOFU_TESTS)' ./internal/engine/binary/...
+
+# The same scripts with terraform, where others run with what cairn uses by itself: the packages of the binary engine test the rest.
+test-terraform-short:
+	@$(PREPARED) && CAIRN_TEST_ENGINE=terraform $(GO) test -timeout=15m -run='$(SHORT_SCRIPTS)' ./internal/cli
 
 # Every target in turn, on one processor so that others can go on working. Minimizing what is interesting takes
 # a minute an input by default, in which nothing new is tried.
