@@ -19,27 +19,22 @@ import (
 	"github.com/cairnstacks/cairn/internal/providers/source/registrytest"
 )
 
-// slowly serves an archive in small pieces, and the last one when it may.
+// slowly serves half of an archive, then byte after byte, and the rest when it may.
 func slowly(archive []byte, rest <-chan struct{}) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Length", fmt.Sprint(len(archive)))
-		const piece = 1000
-		for at := 0; at < len(archive); at += piece {
-			if _, err := w.Write(archive[at:min(at+piece, len(archive))]); err != nil {
-				return
-			}
+		at := len(archive) / 2
+		_, err := w.Write(archive[:at])
+		for ; err == nil; at++ {
 			w.(http.Flusher).Flush() //nolint:forcetypeassert // a test's server
-			if at+2*piece < len(archive) {
-				select {
-				case <-time.After(10 * time.Millisecond): // so that there is something to show
-				case <-rest:
-				}
-				continue
-			}
 			select {
 			case <-rest:
+				_, _ = w.Write(archive[at:]) //nolint:errcheck // a test's server
+				return
 			case <-r.Context().Done():
 				return
+			case <-time.After(20 * time.Millisecond): // so that there is something to draw
+				_, err = w.Write(archive[at : at+1])
 			}
 		}
 	}

@@ -236,7 +236,7 @@ func TestEnvironment(t *testing.T) {
 	}
 	client = server.Registries([]string{registry.RetryVariable + "=0", registry.TimeoutVariable + "=1"})
 	asked.Store(0)
-	if _, err := client.Open(t.Context(), &url.URL{Scheme: "https", Host: server.Host, Path: "/silent"}, "x"); err == nil || asked.Load() != 1 {
-		t.Errorf("%v after %d requests, want 1", err, asked.Load())
+	if _, err := client.Open(t.Context(), &url.URL{Scheme: "https", Host: server.Host, Path: "/silent"}, "x"); err == nil || asked.Load() > 1 {
+		t.Errorf("%v after %d requests, want an error after one", err, asked.Load())
 	}
 }
