@@ -54,9 +54,6 @@ func (rt *Runtime) Action(ctx context.Context, a *eval.Action, key stackaddrs.In
 	return &Action{target: t, at: eval.Place{Repetition: x.Repetition(key), Resource: of.Address, Caller: caller}}, true
 }
 
-// Of returns the provider of the action.
-func (a *Action) Of() stackaddrs.Provider { return a.target.Of }
-
 // Addr returns the address of the action instance.
 func (a *Action) Addr() stackaddrs.ActionInstance { return a.target.action.Addr(a.target.key) }
 
