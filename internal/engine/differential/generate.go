@@ -196,7 +196,11 @@ func (g *generator) write(w *strings.Builder, prefix string) {
 	for _, r := range g.child.resources {
 		g.writeResource(w, r, "var.text")
 	}
-	fmt.Fprintf(w, "output \"text\" { value = %s }\n", g.child.resources[0].all(g.child.resources[0].stable()))
+	var refs []string // all, since terraform lets what refers to a module wait for everything in it
+	for _, r := range g.child.resources {
+		refs = append(refs, r.all(r.stable()))
+	}
+	fmt.Fprintf(w, "output \"text\" { value = %s }\n", quotedText("all", refs...))
 }
 
 func (r repetition) text() string {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/engine/native/applying"
 	"github.com/cairnstacks/cairn/internal/engine/native/planned"
 	"github.com/cairnstacks/cairn/internal/engine/native/planning"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -35,6 +36,11 @@ func (s *Session) Plan(ctx context.Context, req *engine.PlanRequest, observe eng
 	})
 	if result == nil {
 		return nil, secrets.diagnostics(diags, nil)
+	}
+	if !diags.HasErrors() {
+		if circular := applying.CheckOrder(plan, l.graph); circular.HasErrors() {
+			diags, result.Complete, result.Applyable = append(diags, circular...), false, false
+		}
 	}
 	diags = secrets.diagnostics(diags, nil, result.Changes, result.Drift)
 	result.Engine = s.info

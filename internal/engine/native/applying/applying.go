@@ -130,7 +130,7 @@ func newApplier(req *Request, before *state.State) *applier {
 	if req.Observe != nil {
 		a.rt.Observe = a.observe
 	}
-	a.steps = schedule(situation{changes: req.Plan.Changes, graph: req.Graph, storedBefore: a.storedBefore})
+	a.steps = schedule(situation{changes: req.Plan.Changes, graph: req.Graph, storedBefore: storedIn(before)})
 	a.makers = make(map[stackaddrs.ResourceInstance]*step, len(a.steps))
 	for _, s := range a.steps {
 		if s.kind == changeStep || s.kind == readStep {
@@ -179,17 +179,19 @@ func (a *applier) run(ctx context.Context) {
 // Resource implements [eval.Visitor]: what there is to do with resources is in the steps.
 func (a *applier) Resource(context.Context, *eval.Resource) {}
 
-// storedBefore returns the dependencies with which an object was stored.
-func (a *applier) storedBefore(c *planned.Change) []string {
-	object := a.before.Object(c.Addr, c.Deposed)
-	if object == nil {
-		return nil
+// storedIn returns what knows the dependencies with which the objects of a state were stored.
+func storedIn(before *state.State) func(*planned.Change) []string {
+	return func(c *planned.Change) []string {
+		object := before.Object(c.Addr, c.Deposed)
+		if object == nil {
+			return nil
+		}
+		content, err := object.Content()
+		if err != nil {
+			return nil
+		}
+		return content.Dependencies
 	}
-	content, err := object.Content()
-	if err != nil {
-		return nil
-	}
-	return content.Dependencies
 }
 
 // tree returns the configuration of a module instance, or nil if there is none.
