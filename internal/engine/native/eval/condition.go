@@ -20,6 +20,28 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
+// Conditions is what becomes of conditions that do not hold. The results are recorded in any case.
+type Conditions int
+
+// These are errors, except in check blocks; warnings; or nothing, where all is destroyed.
+const (
+	EnforceConditions Conditions = iota
+	WarnOfConditions
+	IgnoreConditions
+)
+
+// ConditionsOf returns what becomes of conditions in a mode.
+func ConditionsOf(mode engine.Mode) Conditions {
+	switch mode {
+	case engine.Normal:
+		return EnforceConditions
+	case engine.Destroy:
+		return IgnoreConditions
+	default:
+		return WarnOfConditions
+	}
+}
+
 // conditionOf says whose condition is checked.
 type conditionOf struct {
 	kind          engine.CheckKind
@@ -147,7 +169,10 @@ func (m *Module) evalCondition(ctx context.Context, rule *configs.Condition, at 
 		diag.Detail += fmt.Sprintf("\n\nThis was checked by the validation rule at %s.", rule.Range)
 		diag.Subject = of.given
 	}
-	if of.warn || m.eval.opts.LenientConditions {
+	if m.eval.opts.Conditions == IgnoreConditions {
+		return engine.CheckFail, message, true
+	}
+	if of.warn || m.eval.opts.Conditions == WarnOfConditions {
 		diag.Severity = hcl.DiagWarning
 	}
 	return engine.CheckFail, message, m.eval.Diagnostics.Add(diag)

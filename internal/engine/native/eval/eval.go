@@ -51,8 +51,8 @@ type Options struct {
 	// known while applying, either. Nil if all were known.
 	Unexpanded func(address string) bool
 
-	// RefreshOnly and its like turn failed conditions into warnings.
-	LenientConditions bool
+	// Conditions says what becomes of those that do not hold.
+	Conditions Conditions
 
 	// Functions returns the functions that a module may call, in a context without variables.
 	Functions func(*configs.Tree) *hcl.EvalContext

@@ -96,7 +96,7 @@ func newPlanner(req *Request, prior *state.State) *planner {
 	p.imports = map[stackaddrs.ResourceInstance][]*importBlock{}
 	p.forgetChanges()
 	p.eval = eval.New(eval.Options{
-		Tree: req.Tree, Phase: eval.Plan, Objects: p, Inputs: req.Inputs, Deferral: true, LenientConditions: req.Mode != engine.Normal,
+		Tree: req.Tree, Phase: eval.Plan, Objects: p, Inputs: req.Inputs, Deferral: true, Conditions: eval.ConditionsOf(req.Mode),
 		Functions: req.Functions, RootPath: req.RootPath, WorkPath: req.WorkPath,
 	})
 	p.rt = &resource.Runtime{
