@@ -5,6 +5,8 @@ package configs
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -149,8 +151,16 @@ func (d *decoder) expr(expr hcl.Expression) *Expr {
 	return &Expr{Expression: expr, Refs: f.Found}
 }
 
+// onlyInTofu are the functions that OpenTofu 1.12 has and terraform 1.11 has not.
+var onlyInTofu = []string{"base64gunzip", "cidrcontains", "urldecode"}
+
 func (d *decoder) found(f *refs.Finder) {
 	d.add(f.Diags)
+	for _, call := range f.Calls {
+		if slices.Contains(onlyInTofu, strings.TrimPrefix(call.Name, "core::")) {
+			d.unsupported(call.Range, fmt.Sprintf("The native engine, like terraform, does not have the function %q. OpenTofu has it: choose tofu.", call.Name))
+		}
+	}
 	d.m.Functions = append(d.m.Functions, f.Calls...)
 }
 

@@ -325,13 +325,14 @@ func TestUnsupported(t *testing.T) {
 		    enabled = false
 		  }
 		}
+		output "o" { value = urldecode("a%20b") }
 	`, "m/main.tf": ""})
 	var lines []int
 	for _, diag := range tree.Unsupported {
 		lines = append(lines, diag.Subject.Start.Line)
 	}
 	slices.Sort(lines)
-	if want := []int{3, 7, 9, 11, 12, 18}; !slices.Equal(lines, want) || len(diags) > 0 {
+	if want := []int{3, 7, 9, 11, 12, 18, 21}; !slices.Equal(lines, want) || len(diags) > 0 {
 		t.Errorf("unsupported are lines %v, want %v; %v", lines, want, diags)
 	}
 }
