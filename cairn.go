@@ -25,9 +25,9 @@ type Options struct {
 	WorkDir    string // for what is kept between operations; .cairn next to the stack if empty
 	State      string // path of the state
 	Deployment string // which of several states of the stack; "default" if empty
-	Engine     string // path or name of a binary; terraform, or else tofu, on PATH if empty
+	Engine     string // "auto", which is usual, "native", or the path or name of a binary
 
-	// ModulesEngine plans and applies modules in place of a binary. Nil looks for that.
+	// ModulesEngine plans and applies modules. Nil stands for the engine that Engine names.
 	ModulesEngine engine.Engine
 
 	// Environ is the environment of the operations, and of the programs that they start, as [os.Environ] has it. Paths in it are relative to the directory

@@ -29,7 +29,7 @@ func Example() {
 	ctx := context.Background()
 	stack := cairn.Open(cairn.Options{
 		Dir:           dir,
-		ModulesEngine: memengine.New(memengine.Options{}), // nil looks for terraform or tofu
+		ModulesEngine: memengine.New(memengine.Options{}), // nil is the engine that commands use
 		Environ:       []string{"TF_VAR_name=blue"},
 	})
 	diags := stack.Apply(ctx, cairn.Request{}, cairn.Caller{

@@ -5,6 +5,9 @@
 //
 //	go run ./internal/buildtool mirror   # providers for tests; prints the path of a CLI configuration that uses them
 //	go run ./internal/buildtool engine   # prints the path of terraform or tofu; builds tofu where neither exists
+//	go run ./internal/buildtool engine-if-there # prints the path of terraform or tofu, or nothing
+//	go run ./internal/buildtool skip-file # empties the file in which tests record that they are skipped, and prints its path
+//	go run ./internal/buildtool skipped  # prints what is in it, by reasons
 //	go run ./internal/buildtool tofu     # prints the path of tofu; builds it where it does not exist
 //	go run ./internal/buildtool tofu-if-there # prints the path of tofu, or nothing
 //	go run ./internal/buildtool tofu-path # prints PATH with tofu in front and without terraform; builds tofu as above
@@ -35,7 +38,7 @@ func main() {
 
 func run(ctx context.Context, args []string) error {
 	if len(args) != 1 {
-		return fmt.Errorf("usage: go run ./internal/buildtool mirror|engine|tofu|tofu-if-there|tofu-path|cache")
+		return fmt.Errorf("usage: go run ./internal/buildtool mirror|engine|engine-if-there|skip-file|skipped|tofu|tofu-if-there|tofu-path|cache")
 	}
 	cache, err := toolcache.Open(os.Stderr)
 	if err != nil {
@@ -47,6 +50,12 @@ func run(ctx context.Context, args []string) error {
 		result, err = mirror(ctx, cache)
 	case "engine":
 		result, err = engine(ctx, cache)
+	case "engine-if-there":
+		result = cache.Engine()
+	case "skip-file":
+		result, err = newSkipFile(cache)
+	case "skipped":
+		return printSkipped(os.Stdout, skipFile(cache))
 	case "tofu":
 		result, err = cache.Tofu(ctx)
 	case "tofu-if-there":

@@ -106,6 +106,9 @@ func scriptCondition(cond string) (bool, error) {
 		if !tofu && !terraform && os.Getenv("CI") != "" {
 			return false, errors.New("neither terraform nor tofu is on PATH, and CI must have one")
 		}
+		if !tofu && !terraform {
+			testenv.RecordSkipped("TestScripts", "scripts, or parts of them, need terraform or tofu on PATH")
+		}
 		return tofu || terraform, nil
 	case "git":
 		if !isOnPath("git") && os.Getenv("CI") != "" {
@@ -115,7 +118,7 @@ func scriptCondition(cond string) (bool, error) {
 	case "terraform":
 		return terraform, nil
 	case "native":
-		return slices.Contains([]string{testenv.NativeEngine, testenv.AutoEngine}, os.Getenv(testenv.EngineVariable)), nil
+		return slices.Contains([]string{"", testenv.NativeEngine, testenv.AutoEngine}, os.Getenv(testenv.EngineVariable)), nil
 	case "tofu": // it comes first where both are there
 		return tofu, nil
 	default:

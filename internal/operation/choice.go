@@ -16,17 +16,26 @@ import (
 )
 
 // NativeEngine and AutoEngine are settings of an engine that are not binaries: the one that evaluates modules in this process, and the one that leaves to a binary
-// what the native one does not support.
+// what the native one does not support. AnyBinary is the setting for the first binary that there is.
 const (
 	NativeEngine = native.Name
 	AutoEngine   = "auto"
+	AnyBinary    = "binary"
 )
 
-// usualEngine is the setting if nobody names an engine; "" is a binary that is looked for.
-const usualEngine = ""
+// usualEngine is the setting if nobody names an engine.
+const usualEngine = AutoEngine
 
-// EngineSetting returns the path or name of the engine that was asked for, and who has named it; empty if nobody has.
+// EngineSetting returns the path or name of the engine that was asked for, and who has named it; empty if nobody has, or if any binary will do.
 func (s *Stack) EngineSetting() (setting, from string) {
+	if setting, from = s.writtenSetting(); setting == AnyBinary {
+		return "", ""
+	}
+	return setting, from
+}
+
+// writtenSetting is what an option, the environment or the settings file says.
+func (s *Stack) writtenSetting() (setting, from string) {
 	switch {
 	case s.opts.Engine != "":
 		return s.opts.Engine, s.opts.EngineFrom
@@ -45,7 +54,7 @@ func (s *Stack) EngineKind() string {
 }
 
 func (s *Stack) engineKind() string {
-	setting, _ := s.EngineSetting()
+	setting, _ := s.writtenSetting()
 	switch {
 	case setting != "":
 	case s.madePlan == NativeEngine:
@@ -80,18 +89,18 @@ func (s *Stack) engineChosenBy() string {
 
 // EngineReason says why the session that is open is that of its engine. Which one a component gets then, a [engine.Chooser] says.
 func (s *Stack) EngineReason() engine.Reason {
-	setting, from := s.EngineSetting()
+	setting, from := s.writtenSetting()
 	switch {
 	case s.opts.ModulesEngine != nil:
 		return engine.Reason{Code: engine.ReasonNamed, Text: "The caller has brought it."}
+	case setting == AnyBinary:
+		return engine.Reason{Code: engine.ReasonNamed, Text: from + " asks for a binary, and this is the first one that can be used."}
 	case setting != "":
 		return engine.Reason{Code: engine.ReasonNamed, Text: from + " names " + setting + "."}
 	case s.madePlan != "":
 		return engine.Reason{Code: engine.ReasonOfPlan, Text: "It has made the plan."}
 	case s.engineRequired() != "":
 		return engine.Reason{Code: engine.ReasonRequired, Text: s.engineRequired() + " requires a version of it."}
-	case s.engineKind() == "":
-		return engine.Reason{Code: engine.ReasonUsual, Text: "Nobody has named an engine, and this is the first one that can be used."}
 	}
 	return engine.Reason{
 		Code: engine.ReasonUsual,

@@ -52,7 +52,7 @@ type Options struct {
 	// relative to the directory of the stack, as for a program that is run there.
 	Environ []string
 
-	Engine     string // path or name of a binary, or [NativeEngine] or [AutoEngine]
+	Engine     string // path or name of a binary, or [NativeEngine], [AutoEngine] or [AnyBinary]
 	EngineFrom string // who has named it, in words for messages
 
 	ReadOnlyLocks  bool          // no version of a provider is chosen that is not locked
@@ -80,7 +80,7 @@ type Options struct {
 	// Providers are the only ones that there are, whatever the lock file of the stack says. Nil installs what is needed.
 	Providers *Providers
 
-	// ModulesEngine is what plans and applies modules. Nil stands for a binary, which is looked for.
+	// ModulesEngine is what plans and applies modules. Nil stands for the engine that is named, or for what is usual.
 	ModulesEngine engine.Engine
 }
 

@@ -41,7 +41,7 @@ func Engine(t testing.TB) string {
 	t.Helper()
 	engine := cache(t).Engine()
 	if engine == "" {
-		missing(t, "needs terraform or tofu: put one on PATH or run: go run ./internal/buildtool engine")
+		missing(t, "needs terraform or tofu on PATH, or built by: go run ./internal/buildtool engine")
 	}
 	return engine
 }
@@ -83,7 +83,7 @@ func Engines(t testing.TB) []string {
 	t.Helper()
 	engines := cache(t).Engines()
 	if len(engines) == 0 {
-		missing(t, "needs terraform or tofu: put one on PATH or run: go run ./internal/buildtool engine")
+		missing(t, "needs terraform or tofu on PATH, or built by: go run ./internal/buildtool engine")
 	}
 	return engines
 }
@@ -197,5 +197,6 @@ func missing(t testing.TB, reason string) {
 	if os.Getenv("CI") != "" {
 		t.Fatal(reason)
 	}
+	RecordSkipped(t.Name(), reason)
 	t.Skip(reason)
 }

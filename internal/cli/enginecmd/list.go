@@ -138,7 +138,14 @@ func showEngines(s *session.Session, list *engineList) error {
 		s.Print("None is used: %s\n", list.Reason)
 		return nil
 	}
-	s.Print("Used: %s, %s.\n", selected, list.Reason)
+	used := "Used"
+	switch s.Stack().EngineKind() {
+	case operation.AutoEngine:
+		used = "Used where the native engine lacks something"
+	case operation.NativeEngine:
+		used = "Not used, as the native engine was named, but first"
+	}
+	s.Print("%s: %s, %s.\n", used, selected, list.Reason)
 	if text := s.Stack().VersionFileIgnored(program); text != "" {
 		s.Print("%s\n", text)
 	}

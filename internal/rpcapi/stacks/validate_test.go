@@ -64,7 +64,6 @@ func TestValidate(t *testing.T) {
 
 // TestValidateMistakes checks that mistakes of a stack and of a module are found in one call, at their places, by the names that clients know.
 func TestValidateMistakes(t *testing.T) {
-	testenv.Engine(t)
 	c := serve(t)
 	t.Chdir(t.TempDir())
 	files := map[string]string{
@@ -86,7 +85,7 @@ func TestValidateMistakes(t *testing.T) {
 		reference.End.Byte++ // the last character has two bytes
 		wantDiagnostics(t, got,
 			&terraform1pb.Diagnostic{
-				Severity: terraform1pb.Diagnostic_ERROR, Summary: "Reference to undeclared local value",
+				Severity: terraform1pb.Diagnostic_ERROR, Summary: "Reference to undeclared object",
 				Subject: at(source+separator+"m/main.tf", 3, 11, 39, 13),
 			},
 			&terraform1pb.Diagnostic{Severity: terraform1pb.Diagnostic_ERROR, Summary: "Unknown variable", Subject: reference},
