@@ -98,7 +98,7 @@ func (g *generator) resource(name string, before []*genResource) *genResource {
 	}
 	if g.failures && g.chance(25) {
 		r.kind = "fake_scripted"
-		r.failure = g.pick(`apply_error = "no"`, "apply_error = \"no\"\n  apply_null = true", `delete_error = "gone"`, "delete_error = \"no\"\n  delete_keeps = true")
+		r.failure = g.pick(`apply_error = "no"`, "apply_error = \"no\"\n  apply_null = true", "delete_error = \"no\"\n  delete_keeps = true")
 	}
 	return r
 }
