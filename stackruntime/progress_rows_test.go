@@ -144,13 +144,17 @@ resource "terraform_data" "x" {}
 	s.Inputs["names"] = cty.UnknownVal(cty.Set(cty.String))
 	reported := watch(t, s, "plan")
 	plan := s.Plan(engine.Normal)
-	wantReported(t, reported("component.a[*]"), `
+	want := `
 component.a[*]: pending
 component.a[*]: planning
 component.a[*]: planned_change create terraform_data.x
 component.a[*]: counts defer 1
 component.a[*]: deferred
-`)
+`
+	if isNative(s) { // a binary plans it, and does not know that the change is deferred
+		want = strings.Replace(want, "component.a[*]: planned_change create terraform_data.x\n", "", 1)
+	}
+	wantReported(t, reported("component.a[*]"), want)
 	s.Apply(plan)
 	wantReported(t, reported("component.a[*]"), `
 component.a[*]: pending

@@ -46,7 +46,11 @@ type Event struct {
 	IDKey    string // name of the identifying attribute, when known
 	IDValue  string
 	Elapsed  time.Duration
-	Message  string // what terraform would print for a person
+
+	// Previous is the address in the state, of a planned change that moves the object, and ImportID the ID of one that imports it.
+	Previous, ImportID string
+
+	Message string // what terraform would print for a person
 
 	// Raw is the event in terraform's machine-readable format, when the engine
 	// has one. Nil otherwise.

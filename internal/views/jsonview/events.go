@@ -315,6 +315,12 @@ func eventDetail(event engine.Event) line {
 	if event.IDKey != "" {
 		detail["id_key"], detail["id_value"] = event.IDKey, event.IDValue
 	}
+	if event.Previous != "" {
+		detail["previous_resource"] = line{"addr": event.Previous}
+	}
+	if event.ImportID != "" {
+		detail["importing"] = line{"id": event.ImportID}
+	}
 	if strings.HasPrefix(string(event.Type), "apply_") && event.Type != engine.ApplyStart {
 		detail["elapsed_seconds"] = int(event.Elapsed.Round(time.Second).Seconds())
 	}

@@ -155,17 +155,35 @@ func (p *planner) announce(result *engine.PlanResult) {
 		if c.IsNoOp() || c.Deposed != "" {
 			continue
 		}
-		action := string(c.Action)
-		if c.Action.Replaces() {
-			action = "replace"
-		}
-		p.Observe.Observe(engine.Event{Type: engine.PlannedChange, Resource: c.Address(), Action: action})
+		p.Observe.Observe(plannedEvent(c))
 	}
 	for _, i := range result.Invocations {
 		bare := *i
 		bare.Config = cty.NilVal
 		p.Observe.Observe(engine.Event{Type: engine.PlannedInvocation, Resource: i.Trigger.Resource.String(), Invocation: &bare})
 	}
+}
+
+// plannedEvent returns the event about a change, whose action is named as by terraform.
+func plannedEvent(c *engine.Change) engine.Event {
+	event := engine.Event{Type: engine.PlannedChange, Resource: c.Address(), Action: string(c.Action)}
+	if c.IsMove() {
+		event.Previous = c.PreviousAddr.String()
+	}
+	if c.Importing != nil {
+		event.ImportID = c.Importing.ID
+	}
+	switch {
+	case c.Action.Replaces():
+		event.Action = "replace"
+	case c.Action == engine.ActionForget:
+		event.Action = "remove"
+	case c.Action == engine.ActionNoOp && c.Importing != nil:
+		event.Action = "import"
+	case c.Action == engine.ActionNoOp:
+		event.Action = "move"
+	}
+	return event
 }
 
 // deferredBefore reports whether something is deferred on which a block depends.
