@@ -91,8 +91,8 @@ func (p *scheduler) stored(b *block) {
 	}
 }
 
-// fresh lets new objects of a block wait for what destroys objects of those that it refers to, whose names or addresses they may need (rule 8b), or the other way
-// round where new ones come first.
+// fresh lets new objects of a block wait for what destroys objects of those that it refers to, whose names or addresses they may need (rule 8b). Where new ones come
+// first, old objects of all on which the block depends wait for the new objects.
 func (p *scheduler) fresh(b *block) {
 	if b.config == nil {
 		return
@@ -101,19 +101,23 @@ func (p *scheduler) fresh(b *block) {
 		if len(here.fresh) == 0 {
 			continue
 		}
-		for _, referred := range b.config.Direct() {
-			other := p.blocks[referred.Addr]
-			if other == nil {
-				continue
-			}
-			for _, there := range other.parts {
-				if apart(here.module, there.module) {
-					continue
-				}
-				p.link(there.late, here.fresh)
-				if !b.createFirst() {
-					p.link(here.fresh, there.early)
-				}
+		p.eachPart(here, b.config.Dependencies(), func(there *part) { p.link(there.late, here.fresh) })
+		if !b.createFirst() {
+			p.eachPart(here, b.config.Direct(), func(there *part) { p.link(here.fresh, there.early) })
+		}
+	}
+}
+
+// eachPart calls visit with the steps of some resources that may have to do with those of a part.
+func (p *scheduler) eachPart(here *part, resources []*deps.Resource, visit func(there *part)) {
+	for _, r := range resources {
+		other := p.blocks[r.Addr]
+		if other == nil {
+			continue
+		}
+		for _, there := range other.parts {
+			if !apart(here.module, there.module) {
+				visit(there)
 			}
 		}
 	}
