@@ -6,8 +6,10 @@ package auto_test
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -80,6 +82,24 @@ func TestStateMovesBetweenEngines(t *testing.T) {
 			c.wantNothing(to+", then "+from, first, "two")
 			c.apply(from+" destroys", first, "two", engine.Destroy)
 		}
+	}
+	c.round(engines)
+}
+
+// round applies with each engine in turn, in both directions, so that each goes on from what two others have left behind.
+func (c *circle) round(engines map[string]engine.Session) {
+	names := slices.Sorted(maps.Keys(engines))
+	for range 2 {
+		c.state = nil
+		for i, name := range append(names, names[0]) {
+			text := fmt.Sprintf("round %d", i)
+			c.apply(name+" applies in the round", engines[name], text, engine.Normal)
+			for other, session := range engines {
+				c.wantNothing(other+" after "+name+" in the round", session, text)
+			}
+		}
+		c.apply(names[0]+" destroys", engines[names[0]], "done", engine.Destroy)
+		slices.Reverse(names)
 	}
 }
 
