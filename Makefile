@@ -29,7 +29,7 @@ help:
 	@echo 'conformance  tests of each behaviour of the language, and a table of them; ROWS=101-112 for some'
 	@echo 'ordering  tests of each behaviour of the ordering of many stacks, and a table of them; ROWS="A-05-A-08 B order" for some'
 	@echo 'rpc       tests of each behaviour of the RPC API against the process, and a table of them; ROWS="S P-01-P-05" for some'
-	@echo 'differential  tests of each behaviour of the language of modules, with the native engine and terraform, and a table of them; ROWS=91-115 for some'
+	@echo 'differential  tests of each behaviour of the language of modules, with the native engine and terraform, and a table of them; ROWS=91-115 for some, DIFFERENTIALTIME=10m for random modules'
 	@echo 'rpc-fuzz  hostile requests to the RPC API for RPCFUZZTIME=10m'
 	@echo 'fuzz      every fuzz target for FUZZTIME=10m; FUZZ=FuzzLoad for some'
 	@echo 'soak      kill cairn, engines and providers KILLS=500 times with each engine, and count what is left'
@@ -70,8 +70,11 @@ ordering:
 rpc:
 	@$(PREPARED) && $(GO) run ./internal/conformance -list=rpc $(ROWS)
 
-# Asks terraform again for all that is recorded. CAIRN_DIFFERENTIAL=record records what it answers.
+# Asks terraform again for all that is recorded, and for random modules. CAIRN_DIFFERENTIAL=record records what it answers; CAIRN_DIFFERENTIAL_SEED names the seed
+# of a module that has failed.
+DIFFERENTIALTIME ?= 10m
 differential: export CAIRN_DIFFERENTIAL ?= terraform
+differential: export CAIRN_DIFFERENTIAL_TIME = $(DIFFERENTIALTIME)
 differential:
 	@$(PREPARED) && $(GO) run ./internal/conformance -list=modules $(ROWS)
 
