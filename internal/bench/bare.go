@@ -53,7 +53,7 @@ func (b *bare) run(ctx context.Context, f *fixture, parallelism int) (t timing, 
 				return processor, err
 			}},
 		} {
-			if err := step.cost.measure(begin, len(layer), parallelism, step.do); err != nil {
+			if err := measureUnits(step.cost, begin, len(layer), parallelism, step.do); err != nil {
 				return t, err
 			}
 		}
@@ -64,7 +64,7 @@ func (b *bare) run(ctx context.Context, f *fixture, parallelism int) (t timing, 
 	width := f.shape.width(len(f.units))
 	for begin := (len(f.units) - 1) / width * width; begin >= 0; begin -= width {
 		n := min(width, len(f.units)-begin)
-		err := t.destroy.measure(begin, n, parallelism, func(i int) (time.Duration, error) {
+		err := measureUnits(&t.destroy, begin, n, parallelism, func(i int) (time.Duration, error) {
 			return b.process(ctx, f, i, "destroy", "-input=false", "-auto-approve", "-var=in=")
 		})
 		if err != nil {
@@ -74,8 +74,8 @@ func (b *bare) run(ctx context.Context, f *fixture, parallelism int) (t timing, 
 	return t, nil
 }
 
-// measure does something for n units, some at the same time, and adds what it cost.
-func (c *stepCost) measure(begin, n, parallelism int, do func(i int) (processor time.Duration, err error)) error {
+// measureUnits does something for n units, some at the same time, and adds what it cost.
+func measureUnits(c *stepCost, begin, n, parallelism int, do func(i int) (processor time.Duration, err error)) error {
 	var processor atomic.Int64
 	start := time.Now()
 	err := forEach(n, parallelism, func(i int) error {

@@ -147,7 +147,7 @@ func (r *report) measureNetworks(ctx context.Context, opts options, dir string) 
 			return err
 		}
 		var planned stepCost
-		err = planned.measure(0, n, 2, func(i int) (time.Duration, error) { return loop.plan(ctx, f, i, nil) })
+		err = measureUnits(&planned, 0, n, 2, func(i int) (time.Duration, error) { return loop.plan(ctx, f, i, nil) })
 		if err != nil {
 			return err
 		}

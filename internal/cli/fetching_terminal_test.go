@@ -29,7 +29,7 @@ func slowly(archive []byte, rest <-chan struct{}) http.HandlerFunc {
 			w.(http.Flusher).Flush() //nolint:forcetypeassert // a test's server
 			select {
 			case <-rest:
-				_, _ = w.Write(archive[at:]) //nolint:errcheck // a test's server
+				_, _ = w.Write(archive[at:])
 				return
 			case <-r.Context().Done():
 				return

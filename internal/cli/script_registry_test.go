@@ -74,12 +74,12 @@ func startProxy(t *testing.T, server, user string) string {
 		w.WriteHeader(http.StatusOK)
 		here, _, err := http.NewResponseController(w).Hijack()
 		if err != nil {
-			there.Close() //nolint:errcheck // a test's proxy
+			there.Close()
 			return
 		}
 		go func() { // ends with the client
-			_, _ = io.Copy(there, here) //nolint:errcheck // a test's proxy
-			there.Close()               //nolint:errcheck // a test's proxy
+			_, _ = io.Copy(there, here)
+			there.Close() //nolint:errcheck // a test's proxy
 		}()
 		_, _ = io.Copy(here, there) //nolint:errcheck // a test's proxy
 		here.Close()                //nolint:errcheck // a test's proxy

@@ -8,7 +8,6 @@ import (
 	"context"
 
 	"github.com/cairnstacks/cairn/internal/engine/auto"
-	"github.com/cairnstacks/cairn/internal/engine/binary"
 	"github.com/cairnstacks/cairn/internal/engine/native"
 	"github.com/cairnstacks/cairn/internal/operation/settings"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -133,10 +132,7 @@ func (s *Stack) openEngine(ctx context.Context) (engine.Engine, error) {
 	return auto.New(auto.Options{
 		Native: found,
 		Binary: func(ctx context.Context) (engine.Engine, error) { return s.openBinary(ctx) },
-		Left: func() bool {
-			runs, err := s.runsDir()
-			return err == nil && binary.HasRuns(runs)
-		},
+		Left:   s.hasRuns,
 	}), nil
 }
 

@@ -88,6 +88,12 @@ func (s *Stack) prepareWorkDir() error {
 	return s.ownWorkDir(s.work)
 }
 
+// hasRuns reports whether a binary has left something of applies that were cut off.
+func (s *Stack) hasRuns() bool {
+	runs, err := s.runsDir()
+	return err == nil && binary.HasRuns(runs)
+}
+
 func (s *Stack) openBinary(ctx context.Context) (*binary.Engine, error) {
 	runs, err := s.runsDir()
 	if err != nil {

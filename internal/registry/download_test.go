@@ -57,7 +57,7 @@ func (b *breaking) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		start = 0
 		w.Header().Set("Content-Length", fmt.Sprint(len(content)))
 	}
-	_, _ = w.Write(content[start:min(start+b.after, len(content))]) //nolint:errcheck // a test's server
+	_, _ = w.Write(content[start:min(start+b.after, len(content))])
 }
 
 // downloading downloads what a handler serves, and returns the waits before repetitions.
@@ -139,14 +139,14 @@ func downloadOtherPart(t *testing.T, status int) {
 		w.Header().Set("Content-Length", fmt.Sprint(len(content)))
 		switch {
 		case asked == 1:
-			_, _ = w.Write(content[:100]) //nolint:errcheck // a test's server
+			_, _ = w.Write(content[:100])
 		case r.Header.Get("Range") != "":
 			w.Header().Set("Content-Range", "bytes 7-8/9")
 			w.Header().Set("Content-Length", "2")
 			w.WriteHeader(status)
-			_, _ = w.Write([]byte("xx")) //nolint:errcheck // a test's server
+			_, _ = w.Write([]byte("xx"))
 		default:
-			_, _ = w.Write(content) //nolint:errcheck // a test's server
+			_, _ = w.Write(content)
 		}
 	}), registry.Download{})
 	if err != nil || joined || !bytes.Equal(got, content) {
@@ -213,9 +213,20 @@ func TestRequestIsRepeated(t *testing.T) {
 	reason := errors.New("enough")
 	client.Pause = func(context.Context, time.Duration) error { return reason }
 	asked = 0
-	if _, err := client.Open(t.Context(), location, "x"); !errors.Is(err, reason) {
+	if err := refused(t, client, location); !errors.Is(err, reason) {
 		t.Errorf("an interrupt while it waits: %v", err)
 	}
+}
+
+// refused returns the error of a request that is to fail.
+func refused(t *testing.T, client *registry.Client, location *url.URL) error {
+	t.Helper()
+	resp, err := client.Open(t.Context(), location, "x")
+	if err == nil {
+		err = resp.Body.Close()
+		t.Errorf("%s was answered", location)
+	}
+	return err
 }
 
 // The variables of terraform count.
@@ -231,12 +242,12 @@ func TestEnvironment(t *testing.T) {
 		<-r.Context().Done()
 	})
 	client := server.Registries([]string{registry.RetryVariable + "=4", registry.TimeoutVariable + "=1"})
-	if _, err := client.Open(t.Context(), &url.URL{Scheme: "https", Host: server.Host, Path: "/x"}, "x"); err == nil || asked.Load() != 5 {
+	if err := refused(t, client, &url.URL{Scheme: "https", Host: server.Host, Path: "/x"}); err == nil || asked.Load() != 5 {
 		t.Errorf("%v after %d requests, want 5", err, asked.Load())
 	}
 	client = server.Registries([]string{registry.RetryVariable + "=0", registry.TimeoutVariable + "=1"})
 	asked.Store(0)
-	if _, err := client.Open(t.Context(), &url.URL{Scheme: "https", Host: server.Host, Path: "/silent"}, "x"); err == nil || asked.Load() > 1 {
+	if err := refused(t, client, &url.URL{Scheme: "https", Host: server.Host, Path: "/silent"}); err == nil || asked.Load() > 1 {
 		t.Errorf("%v after %d requests, want an error after one", err, asked.Load())
 	}
 }

@@ -14,7 +14,7 @@ func Command() *session.Command {
 	return &session.Command{
 		Name:     "providers",
 		Summary:  "Locks the checksums of the providers of the stack, mirrors them, and shows their schemas.",
-		Example:  "cairn providers lock -platform=linux_amd64 -platform=darwin_arm64\ncairn providers mirror mirror",
+		Example:  "cairn providers lock -platform=linux_amd64 -platform=darwin_arm64\ncairn providers mirror ./copies",
 		Commands: []*session.Command{lockCommand(), mirrorCommand(), schemaCommand()},
 	}
 }

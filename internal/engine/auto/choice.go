@@ -96,7 +96,7 @@ func (s *Session) chooseFor(ctx context.Context, dir string, state engine.State)
 		return &choice{diags: hcl.Diagnostics{unknownState(why, reason(err))}}
 	}
 	if binary.Info().Name == toolchain.Tofu { // rule A3
-		return &choice{diags: hcl.Diagnostics{unknownState(why, "Use tofu for the whole stack: -engine=tofu.")}}
+		return &choice{diags: hcl.Diagnostics{unknownState(why, "Use tofu for the whole stack: name it as its engine in cairn.hcl or CAIRN_ENGINE.")}}
 	}
 	if _, diags := s.prepareBinary(ctx); diags.HasErrors() {
 		return &choice{diags: diags}
@@ -167,8 +167,8 @@ func forTofu(why *engine.Reason, reason string) hcl.Diagnostics {
 	return hcl.Diagnostics{{
 		Severity: hcl.DiagError,
 		Summary:  "Module for tofu",
-		Detail: fmt.Sprintf("%s tofu cannot be used. %s\n\nPut tofu on PATH or run \"cairn engine install tofu\"; or name an engine that ignores these files: "+
-			"-engine=native or -engine=terraform.", why.Text, reason),
+		Detail: fmt.Sprintf("%s tofu cannot be used. %s\n\nPut tofu on PATH or run \"cairn engine install tofu\"; or name an engine that ignores these files, native or terraform, "+
+			"in cairn.hcl or CAIRN_ENGINE.", why.Text, reason),
 		Subject: why.Subject,
 	}}
 }

@@ -58,7 +58,7 @@ func TestUnknownState(t *testing.T) {
 		want   string // in the error; "" for none
 	}{
 		{"terraform", nil, ""},
-		{"tofu", nil, "-engine=tofu"},
+		{"tofu", nil, "name it as its engine"},
 		{"terraform", errors.New("there is none"), "There is none."},
 	} {
 		s := newSetup(t, test.binary)

@@ -25,7 +25,7 @@ func Generate(seed uint64, failures bool) *Case {
 	g.after = g.resource("after", g.resources)
 
 	var text strings.Builder
-	fmt.Fprintf(&text, "A random module, of the seed %d.\n-- steps --\napply\napply\nplan\napply destroy\n", seed)
+	fmt.Fprintf(&text, "A random module, of the seed %d.\n-- steps --\napply\napply\nplan\napply destroy\n", seed) //nolint:dupword // it is applied twice
 	g.write(&text, "")
 	g.change()
 	g.write(&text, "2/")

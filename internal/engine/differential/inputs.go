@@ -9,18 +9,18 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/ext/typeexpr"
-	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
 	"github.com/zclconf/go-cty/cty/function"
 
+	"github.com/cairnstacks/cairn/internal/safehcl"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
 // readInputs returns the values of a file of inputs, of the types of the variables as stacks give them.
 func readInputs(text []byte, variables map[string]*engine.Variable) (map[string]cty.Value, error) {
-	file, diags := hclsyntax.ParseConfig(text, inputsFile, hcl.InitialPos)
+	file, diags := safehcl.ParseConfig(text, inputsFile, hcl.InitialPos)
 	if diags.HasErrors() {
 		return nil, diags
 	}
@@ -59,7 +59,7 @@ var (
 	unknownOf = function.New(&function.Spec{
 		Params: []function.Parameter{{Name: "type", Type: cty.String}},
 		Type: func(args []cty.Value) (cty.Type, error) {
-			expr, diags := hclsyntax.ParseExpression([]byte(args[0].AsString()), inputsFile, hcl.InitialPos)
+			expr, diags := safehcl.ParseExpression([]byte(args[0].AsString()), inputsFile, hcl.InitialPos)
 			if diags.HasErrors() {
 				return cty.NilType, diags
 			}

@@ -33,8 +33,8 @@ func TestRealistic(t *testing.T) {
 	}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
-		w.Header().Set("Date", "Mon, 01 Jan 2024 00:00:00 GMT")                          // the same for both engines
-		fmt.Fprintf(w, "{\"path\": %q, \"zones\": [\"a\", \"b\", \"c\"]}\n", r.URL.Path) //nolint:errcheck // Clients notice.
+		w.Header().Set("Date", "Mon, 01 Jan 2024 00:00:00 GMT") // the same for both engines
+		fmt.Fprintf(w, "{\"path\": %q, \"zones\": [\"a\", \"b\", \"c\"]}\n", r.URL.Path)
 	}))
 	defer server.Close()
 	native, terraform := NewNative(t), NewTerraform(t)

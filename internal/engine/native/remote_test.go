@@ -138,9 +138,18 @@ func TestFileProvisioner(t *testing.T) {
 	machine := t.TempDir()
 	var blocks strings.Builder
 	for _, copied := range [][2]string{
-		{`content = "v ${self.input}"`, "plain"}, {`content = ""`, "empty"}, {`content = "x"`, "a b$HOME"}, {`content = "x"`, "dir/"}, {`source = "src/a"`, "dir/"},
-		{`source = "src"`, "dir"}, {`source = "src/"`, "dir"}, {`source = "src"`, "new1"}, {`source = "src/sub/"`, "new2"}, // which is to be there
-		{`content = "x"`, "no/file"}, {`content = "x"`, "dir"}, {`source = "nothing"`, "y"},
+		{`content = "v ${self.input}"`, "plain"},
+		{`content = ""`, "empty"},
+		{`content = "x"`, "a b$HOME"},
+		{`content = "x"`, "dir/"},
+		{`source = "src/a"`, "dir/"},
+		{`source = "src"`, "dir"},
+		{`source = "src/"`, "dir"},
+		{`source = "src"`, "new1"},
+		{`source = "src/sub/"`, "new2"}, // which is to be there
+		{`content = "x"`, "no/file"},
+		{`content = "x"`, "dir"},
+		{`source = "nothing"`, "y"},
 	} {
 		fmt.Fprintf(&blocks, "provisioner \"file\" {\n%s\ndestination = %q\non_failure = continue\n}\n", copied[0], machine+"/"+copied[1])
 	}

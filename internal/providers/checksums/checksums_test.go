@@ -96,7 +96,7 @@ func (s *setup) lock(t *testing.T) (string, []string) {
 	}
 	var lines []string
 	for _, one := range found {
-		lines = append(lines, fmt.Sprintf("%s %s %s %t %t", one.Provider.Type, one.Version, one.Platform, one.New, one.Added))
+		lines = append(lines, fmt.Sprintf("%s %s %s %t/%t", one.Provider.Type, one.Version, one.Platform, one.New, one.Added))
 	}
 	return string(locks.Format(locked)), lines
 }
@@ -111,7 +111,7 @@ func TestLock(t *testing.T) {
 		}
 	}
 	text, found := s.lock(t)
-	want := []string{"bar 1.1.0 darwin_arm64 true true", "bar 1.1.0 linux_amd64 true true", "baz 2.0.0 darwin_arm64 true true", "baz 2.0.0 linux_amd64 true true"}
+	want := []string{"bar 1.1.0 darwin_arm64 true/true", "bar 1.1.0 linux_amd64 true/true", "baz 2.0.0 darwin_arm64 true/true", "baz 2.0.0 linux_amd64 true/true"}
 	if !slices.Equal(found, want) || fetched.Load() != 4 {
 		t.Errorf("found is %q, fetched are %d packages", found, fetched.Load())
 	}
@@ -124,7 +124,7 @@ func TestLock(t *testing.T) {
 	}
 	s.req.Locks = parsed
 	again, found := s.lock(t)
-	if again != text || slices.ContainsFunc(found, func(line string) bool { return !strings.HasSuffix(line, "false false") }) {
+	if again != text || slices.ContainsFunc(found, func(line string) bool { return !strings.HasSuffix(line, "false/false") }) {
 		t.Errorf("once more, found is %q, and locked is\n%s", found, again)
 	}
 }

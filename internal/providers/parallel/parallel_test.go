@@ -18,7 +18,7 @@ func TestEach(t *testing.T) {
 		began := time.Now()
 		parallel.Each([]int64{1, 2, 3, 4, 5}, 2, func(i int, item int64) {
 			most.Store(max(most.Load(), running.Add(1)))
-			time.Sleep(time.Second)
+			time.Sleep(time.Second) //nolint:forbidigo // the time of the bubble
 			running.Add(-1)
 			sum.Add(item * int64(i))
 		})

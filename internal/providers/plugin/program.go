@@ -24,7 +24,7 @@ func CheckProgram(path string) error {
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return nil //nolint:nilerr // what may be executed need not be readable
+		return nil // what may be executed need not be readable
 	}
 	defer f.Close() //nolint:errcheck // it was only read
 	head := make([]byte, elfMachine+2)

@@ -69,7 +69,7 @@ func (e *Error) Unwrap() error { return e.Err }
 
 // Errors returns the errors that are joined in one, as [Request.Install] and others do it.
 func Errors(err error) []error {
-	joined, ok := err.(interface{ Unwrap() []error }) //nolint:errorlint // what wraps it is one error
+	joined, ok := err.(interface{ Unwrap() []error })
 	if !ok {
 		return []error{err}
 	}

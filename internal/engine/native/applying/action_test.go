@@ -85,13 +85,15 @@ func TestActions(t *testing.T) {
 		},
 		"condition does not hold": {
 			"another", "1", "",
-			[]string{"invoke fake_do before 1", "apply fake_thing first", "apply fake_thing second made"}, "first second", "",
+			[]string{"invoke fake_do before 1", "apply fake_thing first", "apply fake_thing second made"},
+			"first second", "",
 		},
 		"before fails": {
 			"made", "1", "before 1", []string{"invoke fake_do before 1"}, "", "error: Action failed of fake_thing.first at main.tf:26\n",
 		},
 		"after fails": {
-			"made", "1", "after made", []string{"invoke fake_do before 1", "apply fake_thing first", "invoke fake_do after made"},
+			"made", "1", "after made",
+			[]string{"invoke fake_do before 1", "apply fake_thing first", "invoke fake_do after made"},
 			"first", "error: Action failed of fake_thing.first at main.tf:31\n",
 		},
 		"not known before": {

@@ -29,7 +29,7 @@ func CheckOrder(plan *planned.Plan, graph *deps.Graph) hcl.Diagnostics {
 	}
 	before, err := state.Read(plan.State)
 	if err != nil {
-		return nil // reported when the plan is applied
+		return nil //nolint:nilerr // reported when the plan is applied
 	}
 	cycle := cycleOf(schedule(situation{changes: plan.Changes, graph: graph, storedBefore: storedIn(before)}))
 	if cycle == nil {

@@ -266,7 +266,7 @@ func FuzzRecords(f *testing.F) {
 		}
 		for _, one := range works(records) {
 			one.unfinished("x")
-			one.doubts().explain()
+			_ = one.doubts().explain()
 			one.replay(0, func(engine.Event) {})
 			if recovered, err := one.state(); err == nil && len(recovered) > 0 && !json.Valid(recovered) {
 				t.Errorf("the state is no JSON: %s", recovered)

@@ -63,7 +63,7 @@ func (c *connection) copySource(ctx context.Context, m *remote.Machine, source s
 		if contentOnly {
 			destination += "/." // which must be there
 		}
-		return m.CopyTree(ctx, "scp -rt "+c.word(destination), source, contentOnly)
+		return m.CopyTree(ctx, "scp -r -t "+c.word(destination), source, contentOnly)
 	}
 	opened, err := remote.Open(source, filepath.Base(source))
 	if err != nil {

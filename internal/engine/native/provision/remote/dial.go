@@ -160,7 +160,7 @@ func (d *dialer) tunnel(ctx context.Context, conn net.Conn, address string) (net
 	err := request.Write(conn)
 	var response *http.Response
 	if err == nil {
-		response, err = http.ReadResponse(buffered, request)
+		response, err = http.ReadResponse(buffered, request) //nolint:bodyclose // what comes after the head is the tunnel
 	}
 	if err == nil && response.StatusCode != http.StatusOK {
 		err = errors.New(response.Status)
