@@ -74,15 +74,15 @@ func startProxy(t *testing.T, server, user string) string {
 		w.WriteHeader(http.StatusOK)
 		here, _, err := http.NewResponseController(w).Hijack()
 		if err != nil {
-			there.Close()
+			_ = there.Close()
 			return
 		}
 		go func() { // ends with the client
 			_, _ = io.Copy(there, here)
 			there.Close() //nolint:errcheck // a test's proxy
 		}()
-		_, _ = io.Copy(here, there) //nolint:errcheck // a test's proxy
-		here.Close()                //nolint:errcheck // a test's proxy
+		_, _ = io.Copy(here, there)
+		here.Close() //nolint:errcheck // a test's proxy
 	}))
 	t.Cleanup(proxy.Close)
 	return strings.TrimPrefix(proxy.URL, "http://")
