@@ -25,7 +25,7 @@ const (
 // Objects is what a phase knows of resource instances.
 type Objects interface {
 	// Object returns the object of an instance as expressions see it, with its marks, once the phase is done with it. It is [cty.NilVal] for one that is
-	// to be gone, and false for one that the phase could not deal with.
+	// gone, or to be, and false for one that the phase could not deal with.
 	Object(ctx context.Context, r *Resource, key stackaddrs.InstanceKey) (cty.Value, bool)
 }
 

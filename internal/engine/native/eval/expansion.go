@@ -201,7 +201,8 @@ func (m *Module) byKey(result Result) (Expansion, *hcl.Diagnostic) {
 	return x, nil
 }
 
-// join puts the values of instances together as references to the block see them (section 3.3). Instances without a value have none yet.
+// join puts the values of instances together as references to the block see them (section 3.3). Instances without a value are not there: maps do not have them, and lists
+// end before them or do not know them.
 func (x Expansion) join(value func(key stackaddrs.InstanceKey) (cty.Value, bool)) (cty.Value, bool) {
 	if x.Mode == Single {
 		if x.Unknown {
@@ -211,12 +212,21 @@ func (x Expansion) join(value func(key stackaddrs.InstanceKey) (cty.Value, bool)
 	}
 	if x.Mode == ByCount {
 		elements := make([]cty.Value, 0, len(x.Keys))
-		for _, key := range x.Keys {
+		there := 0
+		for i, key := range x.Keys {
 			element, ok := value(key)
 			if !ok {
 				return cty.NilVal, false
 			}
-			elements = append(elements, element)
+			if elements = append(elements, element); element != cty.NilVal {
+				there = i + 1
+			}
+		}
+		elements = elements[:there]
+		for i, element := range elements {
+			if element == cty.NilVal {
+				elements[i] = cty.UnknownVal(elements[there-1].Type())
+			}
 		}
 		return cty.TupleVal(elements), true
 	}
@@ -225,6 +235,9 @@ func (x Expansion) join(value func(key stackaddrs.InstanceKey) (cty.Value, bool)
 		element, ok := value(key)
 		if !ok {
 			return cty.NilVal, false
+		}
+		if element == cty.NilVal {
+			continue
 		}
 		text, _ := key.AsString()
 		attributes[text] = element

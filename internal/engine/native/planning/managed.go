@@ -218,6 +218,13 @@ func (p *planner) onlyRefreshed(ctx context.Context, t *resource.Target, now fou
 	at.Self = value
 	t.Resource.Preconditions(ctx, t.At)
 	t.Resource.Postconditions(ctx, at)
+	switch { // expressions have what is there
+	case now.object != nil || isWildcard(t.Addr):
+	case t.Addr.Key == stackaddrs.NoKey:
+		value = cty.DynamicVal
+	default:
+		value = cty.NilVal
+	}
 	return outcome{value, true}
 }
 
