@@ -77,6 +77,7 @@ differential: export CAIRN_DIFFERENTIAL ?= terraform
 differential: export CAIRN_DIFFERENTIAL_TIME = $(DIFFERENTIALTIME)
 differential:
 	@$(PREPARED) && $(GO) run ./internal/conformance -list=modules $(ROWS)
+	@$(if $(ROWS),,$(PREPARED) && $(GO) test ./internal/engine/differential -count=1 -timeout=30m -run='^TestRealistic$$')
 
 # A failure names the seed of its random requests, not of what happens at the same time.
 RPCFUZZTIME ?= 10m
