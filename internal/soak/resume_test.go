@@ -188,7 +188,7 @@ func (l *life) finish() {
 			l.sum.add("applies gone on with")
 		}
 		l.accept = false
-		if done.code == 0 {
+		if done.code == 0 || strings.Contains(done.stderr, "this plan was applied already") { // it was killed when all was done
 			return
 		}
 		if !strings.Contains(done.stderr, "-accept-recovery") {
