@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -33,9 +34,8 @@ func (r *report) measureEngine(ctx context.Context, opts options, dir string) er
 	if opts.cairn != "" {
 		subjects = append(subjects, &program{"cairn, native engine", opts.cairn, "native"}, &program{"cairn, binary engine", opts.cairn, opts.engine})
 	}
-	subjects = append(subjects, &library{opts.engine}, &bare{"bare, plain environment", opts.engine, plainEnvironment()})
 	table := newTable(comparisonHeads...)
-	err := compareAll(ctx, table, subjects, opts, dir)
+	err := compareAll(ctx, table, subjects, []subject{&library{opts.engine}, &bare{"bare, plain environment", opts.engine, plainEnvironment()}}, opts, dir)
 	r.section("Whole runs, and bare processes", fmt.Sprintf(
 		"Modules of %d `terraform_data` each. Medians of %d rounds (300 components: %d). The last three columns say how many times faster than the bare processes of the same round: "+
 			"planning, planning and applying, destroying.",
@@ -43,17 +43,16 @@ func (r *report) measureEngine(ctx context.Context, opts options, dir string) er
 	return err
 }
 
-// compareAll adds the rows of one comparison after the other.
-func compareAll(ctx context.Context, table *table, subjects []subject, opts options, dir string) error {
-	comparisons := []comparison{
-		{components: 50, shape: wide, parallelism: 2, rounds: opts.rounds},
-		{components: 50, shape: wide, parallelism: 10, rounds: opts.rounds},
+// compareAll adds the rows of one comparison after the other. Some subjects are compared where the stack is small only.
+func compareAll(ctx context.Context, table *table, subjects, small []subject, opts options, dir string) error {
+	for _, parallelism := range []int{2, 10} {
+		c := comparison{components: 50, shape: wide, parallelism: parallelism, rounds: opts.rounds, module: builtInModule()}
+		if err := c.addRows(ctx, table, slices.Concat(subjects, small), dir); err != nil {
+			return err
+		}
 	}
 	for _, s := range shapes {
-		comparisons = append(comparisons, comparison{components: 300, shape: s, parallelism: 10, rounds: opts.largeRounds})
-	}
-	for _, c := range comparisons {
-		c.module = builtInModule()
+		c := comparison{components: 300, shape: s, parallelism: 10, rounds: opts.largeRounds, module: builtInModule()}
 		if err := c.addRows(ctx, table, subjects, dir); err != nil {
 			return err
 		}
