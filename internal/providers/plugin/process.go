@@ -54,6 +54,21 @@ type Process struct {
 	}
 }
 
+// sdkLogs are the environment variables for what libraries of providers log about themselves. It goes to standard error at the most detailed level if they are
+// not set, and costs more than all else that a small resource needs.
+var sdkLogs = []string{"TF_LOG_SDK", "TF_LOG_SDK_PROTO", "TF_LOG_SDK_FRAMEWORK", "TF_LOG_SDK_HELPER_SCHEMA"}
+
+// quiet returns an environment in which libraries of providers log errors only, unless it says what they log.
+func quiet(env []string) []string {
+	env = slices.Clone(env)
+	for _, name := range sdkLogs {
+		if _, set := environ.LookUp(env, name); !set {
+			env = append(env, name+"=ERROR")
+		}
+	}
+	return env
+}
+
 // Start starts a provider. Ending ctx ends the start, but not the process once it has started.
 //
 // Errors: an [*Error]; context.Cause(ctx).
@@ -64,7 +79,7 @@ func Start(ctx context.Context, program string, opts Options) (*Process, error) 
 
 	p := &Process{name: filepath.Base(program), words: &lastWords{}, release: end}
 	cmd := exec.CommandContext(life, program)
-	cmd.Env = slices.Clone(opts.Environ)
+	cmd.Env = quiet(opts.Environ)
 	endWithParent(cmd)
 	p.client = plugin.NewClient(&plugin.ClientConfig{
 		HandshakeConfig: plugin.HandshakeConfig{
