@@ -74,23 +74,14 @@ func (h *hidden) diagnostics(diags hcl.Diagnostics, now engine.State, changes ..
 	for _, list := range changes {
 		withheld.AddChanges(set, list)
 	}
-	texts := make(hcl.Diagnostics, len(diags))
-	for i, diag := range diags {
-		copied := *diag
-		address := ""
-		if data, ok := diag.Extra.(*engine.DiagnosticData); ok {
-			address = data.Resource
-			said := *data
-			said.References = slices.Clone(data.References)
-			for i := range said.References {
-				said.References[i].Statement = set.Text(said.References[i].Statement)
-			}
-			copied.Extra = &said
+	return withheld.Diagnostics(diags, set, func(data *engine.DiagnosticData) *engine.DiagnosticData {
+		said := *data
+		said.References = slices.Clone(data.References)
+		for i := range said.References {
+			said.References[i].Statement = set.Text(said.References[i].Statement)
 		}
-		copied.Summary, copied.Detail = set.Text(diag.Summary, address), set.Text(diag.Detail, address)
-		texts[i] = &copied
-	}
-	return texts
+		return &said
+	})
 }
 
 // ofApply is diagnostics for those of an apply, which may have no result.

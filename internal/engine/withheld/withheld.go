@@ -5,6 +5,8 @@
 package withheld
 
 import (
+	"github.com/hashicorp/hcl/v2"
+
 	"bytes"
 	"encoding/json"
 	"fmt"
@@ -98,4 +100,20 @@ func addStrings(set *redact.Set, value any) {
 			addStrings(set, part)
 		}
 	}
+}
+
+// Diagnostics returns copies of diagnostics whose texts have no secrets of a set. What else is known of them is what data makes of it.
+func Diagnostics(diags hcl.Diagnostics, set *redact.Set, data func(*engine.DiagnosticData) *engine.DiagnosticData) hcl.Diagnostics {
+	hidden := make(hcl.Diagnostics, len(diags))
+	for i, diag := range diags {
+		copied := *diag
+		address := ""
+		if known, ok := diag.Extra.(*engine.DiagnosticData); ok {
+			address = known.Resource
+			copied.Extra = data(known)
+		}
+		copied.Summary, copied.Detail = set.Text(diag.Summary, address), set.Text(diag.Detail, address)
+		hidden[i] = &copied
+	}
+	return hidden
 }

@@ -152,19 +152,7 @@ func (s *Filter) Diagnostics(diags hcl.Diagnostics, states []engine.State, chang
 	for _, list := range changes {
 		withheld.AddChanges(set, list)
 	}
-	hidden := make(hcl.Diagnostics, len(diags))
-	for i, diag := range diags {
-		copied := *diag
-		address := ""
-		if data, ok := diag.Extra.(*engine.DiagnosticData); ok {
-			address = data.Resource
-			copied.Extra = s.data(set, data)
-		}
-		copied.Summary = set.Text(diag.Summary, address)
-		copied.Detail = set.Text(diag.Detail, address)
-		hidden[i] = &copied
-	}
-	return hidden
+	return withheld.Diagnostics(diags, set, func(data *engine.DiagnosticData) *engine.DiagnosticData { return s.data(set, data) })
 }
 
 // data hides what references stood for.
