@@ -5,11 +5,11 @@
 package withheld
 
 import (
-	"github.com/hashicorp/hcl/v2"
-
 	"bytes"
 	"encoding/json"
 	"fmt"
+
+	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/redact"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
