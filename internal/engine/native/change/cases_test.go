@@ -358,7 +358,7 @@ func TestProposedNewProperties(t *testing.T) {
 		if again := change.ProposedNew(block, proposed, config); !again.RawEquals(proposed) && proposed.IsWhollyKnown() {
 			t.Errorf("what was proposed is proposed differently\n%s", schematest.Differences(again, proposed))
 		}
-		if errs := change.CheckResult(block, proposed, known(random, block, proposed)); len(errs) > 0 && proposed.IsWhollyKnown() {
+		if errs := change.CheckResult(block, proposed, known(random.Uint64(), block, proposed)); len(errs) > 0 && proposed.IsWhollyKnown() {
 			t.Errorf("a result as it was planned is refused: %v", texts(errs))
 		}
 	}

@@ -5,6 +5,7 @@ package change_test
 
 import (
 	"fmt"
+	"hash/fnv"
 	"maps"
 	"math/rand/v2"
 	"os"
@@ -37,11 +38,13 @@ func newSeed(t *testing.T) uint64 {
 	return n
 }
 
-// known returns an object in which what is unknown has a value.
-func known(random *schematest.Random, block *schema.Block, object cty.Value) cty.Value {
-	settled, _ := cty.Transform(schematest.Settle(block, object), func(_ cty.Path, part cty.Value) (cty.Value, error) {
+// known returns an object in which what is unknown has a value. Each depends on its path only, since attributes are visited in any order.
+func known(seed uint64, block *schema.Block, object cty.Value) cty.Value {
+	settled, _ := cty.Transform(schematest.Settle(block, object), func(path cty.Path, part cty.Value) (cty.Value, error) {
 		if !part.IsKnown() {
-			return random.Value(part.Type(), schematest.Known), nil
+			hash := fnv.New64a()
+			fmt.Fprintf(hash, "%#v", path)
+			return schematest.NewRandom(seed^hash.Sum64()).Value(part.Type(), schematest.Known), nil
 		}
 		return part, nil
 	})
@@ -82,7 +85,7 @@ func (all *trials) add(i int, name string) {
 	block := random.Block(2)
 	config := random.Object(block, schematest.Config)
 	if all.settled {
-		config = known(random, block, config)
+		config = known(random.Uint64(), block, config)
 	}
 	all.echo.Resources[name] = block
 	fmt.Fprintf(&all.config, "resource %q \"it\" {\n%s}\n", name, schematest.Syntax(block, config))
@@ -91,7 +94,7 @@ func (all *trials) add(i int, name string) {
 	case 1:
 		all.objects[name] = random.Object(block, schematest.Known)
 	default:
-		prior := random.Mutate(random.Fill(block, known(random, block, config), schematest.Known), schematest.Known)
+		prior := random.Mutate(random.Fill(block, known(random.Uint64(), block, config), schematest.Known), schematest.Known)
 		if !prior.IsNull() {
 			all.objects[name] = schematest.Settle(block, prior)
 		}
@@ -184,11 +187,19 @@ func TestResultsAgreeWithTerraform(t *testing.T) {
 	all := newTrials(t, 150, true)
 	all.echo.Plan = func(call schematest.Call) cty.Value {
 		number, _ := strconv.Atoi(strings.TrimPrefix(call.Type, "echo_"))
-		return schematest.NewRandom(all.seed+uint64(number)).Fill(all.echo.Resources[call.Type], call.Proposed, schematest.Config) //nolint:gosec // a small number
+		random, block := schematest.NewRandom(all.seed+uint64(number)), all.echo.Resources[call.Type] //nolint:gosec // a small number
+		planned := call.Proposed
+		for range 100 { // elements of a set may become equal, which makes the plan invalid
+			planned = random.Fill(block, call.Proposed, schematest.Config)
+			if len(change.CheckPlanned(block, call.Prior, call.Config, planned)) == 0 {
+				break
+			}
+		}
+		return planned
 	}
 	apply := all.once(func(call schematest.Call) cty.Value {
 		block := all.echo.Resources[call.Type]
-		actual := known(schematest.NewRandom(all.seed), block, call.Planned)
+		actual := known(all.seed, block, call.Planned)
 		if changed := all.nearly(call.Type, actual, schematest.Known); !changed.IsNull() {
 			return schematest.Settle(block, changed) // terraform itself panics for some null blocks
 		}
@@ -211,7 +222,7 @@ func TestResultsAgreeWithTerraform(t *testing.T) {
 			accepted++
 		}
 	}
-	if len(calls) < 100 || accepted < 20 || accepted > len(calls)-20 {
+	if len(calls) < 60 || accepted < 20 || accepted > len(calls)-20 {
 		t.Errorf("%d of %d results are accepted, want about half", accepted, len(calls))
 	}
 }
