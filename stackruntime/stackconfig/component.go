@@ -90,7 +90,7 @@ func (d *decoder) dependencies(content *hcl.BodyContent) []hcl.Traversal {
 	}
 	targets := make([]hcl.Traversal, 0, len(elems))
 	for _, elem := range elems {
-		target := staticTraversal(elem)
+		target := StaticTraversal(elem)
 		if target == nil {
 			d.errorf(elem.Range(), summary, "Name a component or an embedded stack declared in this stack, like component.network.")
 			continue

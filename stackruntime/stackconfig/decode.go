@@ -62,7 +62,7 @@ func (d *decoder) body(body hcl.Body) {
 	d.diags = append(d.diags, diags...)
 
 	content, diags = rest.Content(rootSchema)
-	explainMisplaced(rest, diags, misplacedInStack)
+	ExplainMisplaced(rest, diags, misplacedInStack)
 	d.diags = append(d.diags, diags...)
 	if diags.HasErrors() {
 		d.stack.Incomplete = true
@@ -178,7 +178,7 @@ var misplaced = map[string]map[string]string{
 // content decodes a block's body. ok is false when there were mistakes.
 func (d *decoder) content(block *hcl.Block, schema *hcl.BodySchema) (content *hcl.BodyContent, ok bool) {
 	content, diags := block.Body.Content(schema)
-	explainMisplaced(block.Body, diags, misplaced[block.Type])
+	ExplainMisplaced(block.Body, diags, misplaced[block.Type])
 	for _, diag := range diags {
 		if diag.Subject != nil && *diag.Subject == content.MissingItemRange {
 			diag.Subject = d.header(block).Ptr() // there is nothing to see at the place itself
@@ -238,7 +238,7 @@ func (d *decoder) checkedExpression(expr hcl.Expression) hcl.Expression {
 	if !d.json {
 		return expr
 	}
-	diags := d.checkTemplates(expr)
+	diags := CheckTemplates(expr, d.jsonSource(expr.Range().Filename))
 	d.diags = append(d.diags, diags...)
 	if diags.HasErrors() {
 		return unknownExpression(expr.Range())

@@ -37,8 +37,8 @@ func (d *decoder) staticExpression(expr hcl.Expression) (native hcl.Expression, 
 	return native, !diags.HasErrors()
 }
 
-// staticTraversal returns the traversal that an expression consists of, or nil.
-func staticTraversal(expr hcl.Expression) hcl.Traversal {
+// StaticTraversal returns the traversal that an expression consists of, or nil. In JSON it is a string.
+func StaticTraversal(expr hcl.Expression) hcl.Traversal {
 	if text, ok := jsonString(expr); ok {
 		traversal, diags := hclsyntax.ParseTraversalAbs([]byte(text), expr.Range().Filename, insideQuotes(expr))
 		if diags.HasErrors() {
@@ -70,35 +70,48 @@ func insideQuotes(expr hcl.Expression) hcl.Pos {
 	return hcl.Pos{Line: start.Line, Column: start.Column + 1, Byte: start.Byte + 1}
 }
 
-// checkTemplates finds syntax errors in the strings of an expression in a JSON file.
-func (d *decoder) checkTemplates(expr hcl.Expression) hcl.Diagnostics {
+// CheckTemplates finds syntax errors in the strings of an expression in a JSON file, whose text is src.
+func CheckTemplates(expr hcl.Expression, src []byte) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	if pairs, notMap := hcl.ExprMap(expr); !notMap.HasErrors() {
 		for _, pair := range pairs {
-			diags = append(diags, d.checkTemplates(pair.Key)...)
-			diags = append(diags, d.checkTemplates(pair.Value)...)
+			diags = append(diags, CheckTemplates(pair.Key, src)...)
+			diags = append(diags, CheckTemplates(pair.Value, src)...)
 		}
 		return diags
 	}
 	if elems, notList := hcl.ExprList(expr); !notList.HasErrors() {
 		for _, elem := range elems {
-			diags = append(diags, d.checkTemplates(elem)...)
+			diags = append(diags, CheckTemplates(elem, src)...)
 		}
 		return diags
 	}
 	if text, ok := jsonString(expr); ok {
 		_, diags = safehcl.ParseTemplate([]byte(text), expr.Range().Filename, insideQuotes(expr))
 	}
-	return d.keepInside(diags, expr.Range())
+	return keepInside(diags, expr.Range(), src)
+}
+
+func (d *decoder) keepInside(diags hcl.Diagnostics, whole hcl.Range) hcl.Diagnostics {
+	return keepInside(diags, whole, d.jsonSource(whole.Filename))
+}
+
+// jsonSource returns the text of a JSON file, nil for other files.
+func (d *decoder) jsonSource(filename string) []byte {
+	if file := d.loader.files[filename]; file != nil && isJSON(filename) {
+		return file.Bytes
+	}
+	return nil
 }
 
 // keepInside corrects the places of diagnostics from inside a string of a JSON
 // file, whose text was parsed after its escapes were removed. Places that still
-// are not inside the string become the whole string.
-func (d *decoder) keepInside(diags hcl.Diagnostics, whole hcl.Range) hcl.Diagnostics {
+// are not inside the string become the whole string. Without src, which is the
+// text of the file, they are not corrected.
+func keepInside(diags hcl.Diagnostics, whole hcl.Range, src []byte) hcl.Diagnostics {
 	var offsets []int
-	if file := d.loader.files[whole.Filename]; file != nil && isJSON(whole.Filename) && whole.CanSliceBytes(file.Bytes) {
-		offsets = rawOffsets(whole.SliceBytes(file.Bytes))
+	if src != nil && whole.CanSliceBytes(src) {
+		offsets = rawOffsets(whole.SliceBytes(src))
 	}
 	for _, diag := range diags {
 		diag.Context = nil

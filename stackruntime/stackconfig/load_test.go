@@ -462,7 +462,7 @@ func TestOptionalAttributeDefaults(t *testing.T) {
 		"tags": cty.NullVal(cty.DynamicPseudoType),
 		"pair": cty.TupleVal([]cty.Value{cty.StringVal("p"), cty.EmptyObjectVal}),
 	})})
-	got, err := v.Type.convert(given)
+	got, err := v.Type.Convert(given)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -85,9 +85,9 @@ func inModule(subject string) string {
 	return subject + " in the .tf files of a module, which a component block calls."
 }
 
-// explainMisplaced adds to what the parser says about names that it does not expect where these belong. An empty name in elsewhere stands for
+// ExplainMisplaced adds to what the parser says about names that it does not expect where these belong. An empty name in elsewhere stands for
 // any that the parser takes for no misspelling.
-func explainMisplaced(body hcl.Body, diags hcl.Diagnostics, elsewhere map[string]string) {
+func ExplainMisplaced(body hcl.Body, diags hcl.Diagnostics, elsewhere map[string]string) {
 	if len(diags) == 0 || elsewhere == nil {
 		return
 	}

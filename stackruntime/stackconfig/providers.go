@@ -265,7 +265,7 @@ func (d *decoder) providerAssignments(attr *hcl.Attribute) []ProviderAssignment 
 }
 
 func providerSlot(key hcl.Expression) (engine.ProviderSlot, bool) {
-	traversal := staticTraversal(key)
+	traversal := StaticTraversal(key)
 	if len(traversal) < 1 || len(traversal) > 2 {
 		return engine.ProviderSlot{}, false
 	}

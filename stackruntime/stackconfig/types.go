@@ -232,7 +232,7 @@ func (t *typeDecoder) attributeDefault(expr hclsyntax.Expression, ty cty.Type, d
 	if t.failed {
 		return cty.NilVal
 	}
-	converted, err := Type{ty, defaults}.convert(written)
+	converted, err := Type{ty, defaults}.Convert(written)
 	if err != nil {
 		t.fail(expr.Range(), "Attribute default does not fit its type", "The default cannot be used: %s.", conversionReason(err))
 		return cty.NilVal

@@ -82,7 +82,7 @@ func (d *decoder) finishVariable(p *pendingVariable) {
 	if diags.HasErrors() || !typeOK {
 		return
 	}
-	converted, err := v.Type.convert(written)
+	converted, err := v.Type.Convert(written)
 	if err != nil {
 		d.errorf(v.DefaultRange, "Default does not fit the type", "The default of variable %q cannot be used: %s.", v.Name, conversionReason(err))
 		return
@@ -90,9 +90,9 @@ func (d *decoder) finishVariable(p *pendingVariable) {
 	v.Default = converted
 }
 
-// convert fills in the defaults of optional attributes and converts the result
+// Convert fills in the defaults of optional attributes and converts the result
 // to the type.
-func (t Type) convert(v cty.Value) (cty.Value, error) {
+func (t Type) Convert(v cty.Value) (cty.Value, error) {
 	if t.Defaults != nil {
 		v = t.Defaults.Apply(v)
 	}
