@@ -1,0 +1,182 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package deployconfig
+
+import (
+	"cmp"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/internal/safehcl"
+)
+
+const (
+	nativeSuffix = ".tfdeploy.hcl"
+	jsonSuffix   = ".tfdeploy.json"
+)
+
+// IsDeployFile reports by its name whether a file is a deployment file.
+func IsDeployFile(name string) bool {
+	return strings.HasSuffix(name, nativeSuffix) || strings.HasSuffix(name, jsonSuffix)
+}
+
+// ParseFile parses a deployment file, in the syntax that its name says, without decoding it. The result is never nil and has the source text in any case.
+func ParseFile(name string, src []byte) (*hcl.File, hcl.Diagnostics) {
+	var file *hcl.File
+	var diags hcl.Diagnostics
+	if strings.HasSuffix(name, jsonSuffix) {
+		file, diags = safehcl.ParseJSON(src, name)
+	} else {
+		file, diags = safehcl.ParseConfig(src, name, hcl.InitialPos)
+	}
+	if file == nil || file.Body == nil {
+		file = &hcl.File{Body: hcl.EmptyBody()}
+	}
+	file.Bytes = src
+	for _, diag := range diags {
+		endAt(diag.Subject, len(src))
+		endAt(diag.Context, len(src))
+	}
+	return file, diags
+}
+
+// endAt cuts off what a range has after the end of a file: at unexpected ends the JSON parser reports the byte that should have followed.
+func endAt(rng *hcl.Range, size int) {
+	if rng == nil {
+		return
+	}
+	for _, pos := range []*hcl.Pos{&rng.Start, &rng.End} {
+		if excess := pos.Byte - size; excess > 0 {
+			pos.Byte = size
+			pos.Column = max(1, pos.Column-excess)
+		}
+	}
+}
+
+// LoadOptions are the parameters of [LoadWith].
+type LoadOptions struct {
+	// Buffers are texts that stand for files, by their absolute paths. The files need not be there.
+	Buffers map[string][]byte
+
+	// Parse is called in place of [ParseFile], with the path of the file besides: for who has parsed a file before. Nil parses.
+	Parse func(path, name string, src []byte) (*hcl.File, hcl.Diagnostics)
+}
+
+// Load reads the deployment files in the directory of a stack. It returns nil, nil if there are none.
+//
+// With errors the configuration is as rule D1 says; it is nil only if the directory cannot be read. Diagnostics are sorted by place and name files
+// relative to the directory.
+func Load(dir string) (*Config, hcl.Diagnostics) { return LoadWith(dir, LoadOptions{}) }
+
+// LoadWith is [Load] with options.
+func LoadWith(dir string, opts LoadOptions) (*Config, hcl.Diagnostics) {
+	if abs, err := filepath.Abs(dir); err == nil {
+		dir = abs
+	}
+	names, err := deployFiles(dir, opts.Buffers)
+	if err != nil {
+		return nil, hcl.Diagnostics{{
+			Severity: hcl.DiagError, Summary: "Deployment files unreadable", Detail: fmt.Sprintf("Reading %s failed: %s.", dir, err),
+		}}
+	}
+	if len(names) == 0 {
+		return nil, nil
+	}
+	if opts.Parse == nil {
+		opts.Parse = func(_, name string, src []byte) (*hcl.File, hcl.Diagnostics) { return ParseFile(name, src) }
+	}
+	d := newDecoder(dir)
+	for _, name := range names {
+		d.file(name, opts)
+	}
+	d.finish(names[0])
+	return d.config, sorted(d.diags)
+}
+
+// deployFiles returns the names of the deployment files in a directory, sorted.
+func deployFiles(dir string, buffers map[string][]byte) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, entry := range entries {
+		if IsDeployFile(entry.Name()) {
+			names = append(names, entry.Name())
+		}
+	}
+	for path := range buffers {
+		if name := filepath.Base(path); filepath.Dir(path) == dir && IsDeployFile(name) && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+// file reads, parses and decodes one file.
+func (d *decoder) file(name string, opts LoadOptions) {
+	path := filepath.Join(d.config.Dir, name)
+	src, buffered := opts.Buffers[path]
+	if !buffered {
+		var err error
+		if src, err = readFile(path); err != nil {
+			d.config.Incomplete = true
+			d.errorf(fileStart(name), "Deployment files unreadable", "Reading %s failed: %s.", name, err)
+			return
+		}
+	}
+	file, diags := opts.Parse(path, name, src)
+	d.config.Files[name] = file
+	d.diags = append(d.diags, diags...)
+	if diags.HasErrors() {
+		d.config.Incomplete = true
+		return
+	}
+	d.json = nil
+	if strings.HasSuffix(name, jsonSuffix) {
+		d.json = file.Bytes
+	}
+	d.body(file.Body)
+}
+
+func readFile(path string) ([]byte, error) {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return nil, &fs.PathError{Op: "read", Path: filepath.Base(path), Err: fmt.Errorf("it is a directory, and a file was expected")}
+	}
+	return os.ReadFile(path)
+}
+
+// fileStart is the place of a diagnostic about a whole file.
+func fileStart(name string) hcl.Range {
+	return hcl.Range{Filename: name, Start: hcl.InitialPos, End: hcl.InitialPos}
+}
+
+// sorted sorts diagnostics by place and drops repetitions: two deployments may use one local that cannot be used.
+func sorted(diags hcl.Diagnostics) hcl.Diagnostics {
+	slices.SortStableFunc(diags, func(a, b *hcl.Diagnostic) int {
+		return cmp.Or(compareRanges(a.Subject, b.Subject), cmp.Compare(a.Severity, b.Severity), cmp.Compare(a.Summary, b.Summary), cmp.Compare(a.Detail, b.Detail))
+	})
+	return slices.CompactFunc(diags, func(a, b *hcl.Diagnostic) bool {
+		return compareRanges(a.Subject, b.Subject) == 0 && a.Severity == b.Severity && a.Summary == b.Summary && a.Detail == b.Detail
+	})
+}
+
+func compareRanges(a, b *hcl.Range) int {
+	switch {
+	case a == nil && b == nil:
+		return 0
+	case a == nil: // last, as everywhere
+		return 1
+	case b == nil:
+		return -1
+	}
+	return cmp.Or(cmp.Compare(a.Filename, b.Filename), cmp.Compare(a.Start.Byte, b.Start.Byte), cmp.Compare(a.End.Byte, b.End.Byte))
+}

@@ -1,0 +1,227 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package deployconfig
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/internal/nearest"
+)
+
+// place is where an expression is, which decides what it may refer to (rule D4).
+type place struct {
+	what  string // as in "an approval rule"
+	roots []string
+}
+
+var (
+	sources = []string{"identity_token", "local", "store", "upstream_input"}
+
+	inInputs    = place{"the inputs of a deployment", sources}
+	inLocals    = place{"a local value", sources}
+	inChecks    = place{"an approval rule", []string{"context", "deployment", "local"}}
+	inPublished = place{"a published output", []string{"deployment", "local"}}
+	inConstant  = place{"an argument that says what there is", []string{"local"}}
+)
+
+// Roots returns the names with which references in an expression may begin: of an argument of a block, whose types are as in [BodySchema].
+func Roots(argument string, types ...string) []string {
+	switch strings.Join(types, ".") + " " + argument {
+	case "deployment inputs":
+		return inInputs.roots
+	case "deployment deployment_group":
+		return []string{"deployment_group"}
+	case "deployment_group auto_approve_checks":
+		return []string{"deployment_auto_approve"}
+	case "deployment_auto_approve.check condition", "deployment_auto_approve.check reason", "orchestrate.check condition", "orchestrate.check reason":
+		return inChecks.roots
+	case "publish_output value":
+		return inPublished.roots
+	case "publish_output type":
+		return nil
+	}
+	if len(types) == 1 && types[0] == "locals" {
+		return inLocals.roots
+	}
+	return inConstant.roots
+}
+
+// kinds say what a reference looks like, by the name with which it begins.
+var kinds = map[string]string{
+	"context":        "context.plan",
+	"deployment":     "deployment.NAME",
+	"identity_token": "identity_token.NAME.jwt",
+	"local":          "local.NAME",
+	"store":          "store.varset.NAME.KEY or store.varset.NAME.stable.KEY",
+	"upstream_input": "upstream_input.NAME.OUTPUT",
+}
+
+// ofStack are the names with which references in component files begin.
+var ofStack = []string{"component", "each", "output", "provider", "removed", "self", "stack", "terraform", "var", "count", "path", "module", "data"}
+
+// reference is one that leads somewhere.
+type reference struct {
+	root string
+	name string   // of the declaration
+	key  StoreKey // likewise, for stores
+	attr string   // what is read from it: a key of a store, an output; "" for others
+
+	stable bool      // of stores: whether the value is kept
+	rng    hcl.Range // of the steps up to attr
+}
+
+// resolve finds what a traversal refers to. ok is false if that is nothing; if it is not known whether the traversal is right, there is no diagnostic.
+func (c *Config) resolve(traversal hcl.Traversal, in place) (ref reference, diag *hcl.Diagnostic, ok bool) {
+	root := traversal.RootName()
+	switch {
+	case slices.Contains(in.roots, root):
+	case kinds[root] != "":
+		return ref, problem(traversal[0].SourceRange(), "Reference not allowed here", "In %s one can refer to %s, besides calling functions.", in.what, allowed(in)), false
+	case slices.Contains(ofStack, root):
+		return ref, problem(traversal[0].SourceRange(), "Unknown reference",
+			"Deployment files cannot refer to what component files declare. Values go into the stack by inputs, and its outputs can be published. Here one can refer to %s.", allowed(in)), false
+	default:
+		return ref, problem(traversal[0].SourceRange(), "Unknown reference", "Nothing is called %q here. One can refer to %s.%s",
+			root, allowed(in), nearest.DidYouMean(root, in.roots)), false
+	}
+	if root == "context" {
+		return reference{root: root, rng: traversal[0].SourceRange()}, nil, true
+	}
+	names := stepNames(traversal[1:])
+	ref = reference{root: root, rng: rangeOf(traversal, 2)}
+	if root == "store" {
+		return c.resolveStore(traversal, names)
+	}
+	if len(names) == 0 {
+		return ref, problem(traversal.SourceRange(), "Unknown reference", "The reference names no declaration. Write %s.", kinds[root]), false
+	}
+	ref.name = names[0]
+	if diag, ok := c.checkDeclared(ref, traversal); !ok {
+		return ref, diag, false
+	}
+	switch {
+	case root == "identity_token":
+		return ref.withAttribute(traversal, names, "A token has one attribute: write %s.", "jwt")
+	case root == "upstream_input":
+		return ref.withAttribute(traversal, names, "Name one of the outputs that the other stack publishes: %s.", "OUTPUT")
+	case root == "deployment" && in.what == inPublished.what:
+		return ref.withAttribute(traversal, names, "Name one of the outputs of the stack: %s.", "OUTPUT")
+	}
+	return ref, nil, true
+}
+
+// withAttribute completes a reference by the attribute that is read.
+func (r reference) withAttribute(traversal hcl.Traversal, names []string, remedy, attr string) (reference, *hcl.Diagnostic, bool) {
+	if len(names) < 2 || attr == "jwt" && names[1] != attr {
+		return r, problem(traversal.SourceRange(), "Unknown reference", remedy, fmt.Sprintf("%s.%s.%s", r.root, r.name, attr)), false
+	}
+	r.attr, r.rng = names[1], rangeOf(traversal, 3)
+	return r, nil, true
+}
+
+// checkDeclared reports a reference to what is not declared.
+func (c *Config) checkDeclared(ref reference, traversal hcl.Traversal) (*hcl.Diagnostic, bool) {
+	declared := c.names(ref.root)
+	if slices.Contains(declared, ref.name) {
+		return nil, true
+	}
+	if c.rejects(ref.root + "." + ref.name) {
+		return nil, false
+	}
+	return problem(rangeOf(traversal, 2), "Unknown reference", "No block declares %s.%s.%s", ref.root, ref.name,
+		nearest.DidYouMeanBelow(ref.root+".", ref.name, declared)), false
+}
+
+// names are those of the declarations that references with a root can have.
+func (c *Config) names(root string) []string {
+	switch root {
+	case "local":
+		return slices.Sorted(maps.Keys(c.Locals))
+	case "identity_token":
+		return slices.Sorted(maps.Keys(c.Tokens))
+	case "upstream_input":
+		return slices.Sorted(maps.Keys(c.Upstreams))
+	case "deployment":
+		return slices.Sorted(maps.Keys(c.Deployments))
+	}
+	return nil
+}
+
+func (c *Config) resolveStore(traversal hcl.Traversal, names []string) (ref reference, diag *hcl.Diagnostic, ok bool) {
+	ref = reference{root: "store", rng: traversal.SourceRange()}
+	const remedy = "A store as a whole is not a value. Read one of its variables: %s.KEY, or %[1]s.stable.KEY for a value that is kept."
+	if len(names) < 2 {
+		return ref, problem(ref.rng, "Unusable store reference", remedy, "store.varset.NAME"), false
+	}
+	ref.key = StoreKey{names[0], names[1]}
+	ref.name = names[1]
+	if c.Stores[ref.key] == nil {
+		if c.rejects(ref.key.String()) {
+			return ref, nil, false
+		}
+		var declared []string
+		for key := range c.Stores {
+			declared = append(declared, key.String())
+		}
+		return ref, problem(rangeOf(traversal, 3), "Unknown reference", "No block declares %s.%s", ref.key, nearest.DidYouMean(ref.key.String(), declared)), false
+	}
+	rest := names[2:]
+	steps := 4
+	if len(rest) > 0 && rest[0] == "stable" {
+		ref.stable, rest, steps = true, rest[1:], 5
+	}
+	if len(rest) == 0 {
+		return ref, problem(ref.rng, "Unusable store reference", remedy, ref.key), false
+	}
+	ref.attr, ref.rng = rest[0], rangeOf(traversal, steps)
+	return ref, nil, true
+}
+
+// allowed lists what can be referred to at a place.
+func allowed(in place) string {
+	var list []string
+	for _, root := range in.roots {
+		list = append(list, kinds[root])
+	}
+	if last := len(list) - 1; last > 0 {
+		return strings.Join(list[:last], ", ") + " and " + list[last]
+	}
+	return list[0]
+}
+
+// stepNames are the names of attributes at the beginning of the steps of a traversal; a constant index is one, too.
+func stepNames(steps hcl.Traversal) []string {
+	var names []string
+	for _, step := range steps {
+		name, ok := stepName(step)
+		if !ok {
+			break
+		}
+		names = append(names, name)
+	}
+	return names
+}
+
+func stepName(step hcl.Traverser) (string, bool) {
+	switch step := step.(type) {
+	case hcl.TraverseAttr:
+		return step.Name, true
+	case hcl.TraverseIndex:
+		if step.Key.Type() == cty.String && step.Key.IsKnown() && !step.Key.IsNull() {
+			return step.Key.AsString(), true
+		}
+	}
+	return "", false
+}
+
+// rangeOf is that of the first steps of a traversal.
+func rangeOf(traversal hcl.Traversal, steps int) hcl.Range {
+	return traversal[:min(steps, len(traversal))].SourceRange()
+}

@@ -1,0 +1,406 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package deployconfig
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
+	"github.com/zclconf/go-cty/cty/function"
+
+	"github.com/cairnstacks/cairn/internal/lang"
+	"github.com/cairnstacks/cairn/stackruntime/marks"
+	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
+)
+
+// static evaluates expressions without what comes from outside (rule D3).
+type static struct {
+	config    *Config
+	functions map[string]function.Function
+	locals    map[string]cty.Value
+	outputs   map[string]*stackconfig.OutputValue // of the stack; nil while it is not known
+}
+
+func newStatic(config *Config) *static {
+	return &static{
+		config: config, locals: map[string]cty.Value{},
+		functions: lang.Functions(lang.Options{BaseDir: config.Dir, PureOnly: true}),
+	}
+}
+
+// contextType is that of the object "context" in checks.
+var contextType = cty.Object(map[string]cty.Type{
+	"operation": cty.String,
+	"success":   cty.Bool,
+	"errors":    cty.Set(messageType),
+	"warnings":  cty.Set(messageType),
+	"plan": cty.Object(map[string]cty.Type{
+		"mode":              cty.String,
+		"applyable":         cty.Bool,
+		"changes":           changesType,
+		"component_changes": cty.Map(changesType),
+		"replans":           cty.Number,
+		"deployment":        DeploymentType,
+	}),
+})
+
+var (
+	messageType = cty.Object(map[string]cty.Type{"summary": cty.String, "detail": cty.String})
+	changesType = cty.Object(map[string]cty.Type{
+		"add": cty.Number, "change": cty.Number, "import": cty.Number, "remove": cty.Number, "total": cty.Number,
+		"defer": cty.Number, "move": cty.Number, "forget": cty.Number,
+	})
+
+	// DeploymentType is that of deployment.NAME and context.plan.deployment in checks, which can be compared.
+	DeploymentType = cty.Object(map[string]cty.Type{"deployment_name": cty.String})
+)
+
+// ContextType returns the type of the object "context" in the checks of rules.
+func ContextType() cty.Type { return contextType }
+
+// checkLocals evaluates all local values, each after those that it refers to, and reports what is wrong with them.
+func (s *static) checkLocals() hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	var chain []string // of locals that are being evaluated
+	inCycle := map[string]bool{}
+	var visit func(name string)
+	visit = func(name string) {
+		if _, done := s.locals[name]; done {
+			return
+		}
+		if at := slices.Index(chain, name); at >= 0 {
+			if cycle := chain[at:]; !slices.ContainsFunc(cycle, func(n string) bool { return inCycle[n] }) {
+				diags = append(diags, s.cycle(cycle))
+				for _, n := range cycle {
+					inCycle[n] = true
+				}
+			}
+			return
+		}
+		local := s.config.Locals[name]
+		chain = append(chain, name)
+		for _, used := range s.localsIn(local.Value) {
+			visit(used)
+		}
+		chain = chain[:len(chain)-1]
+		if inCycle[name] {
+			s.locals[name] = cty.DynamicVal
+		}
+		value, moreDiags := s.value(local.Value, inLocals)
+		diags = append(diags, moreDiags...)
+		s.locals[name] = value
+		if inCycle[name] || moreDiags.HasErrors() {
+			s.locals[name] = cty.DynamicVal
+		}
+	}
+	for _, name := range sortedByPlace(s.config.Locals, func(l *Local) hcl.Range { return l.Range }) {
+		visit(name)
+	}
+	return diags
+}
+
+// cycle reports local values that depend on each other.
+func (s *static) cycle(names []string) *hcl.Diagnostic {
+	first := 0 // the diagnostic begins with the smallest name, wherever the cycle was entered
+	for i, name := range names {
+		if name < names[first] {
+			first = i
+		}
+	}
+	names = append(slices.Clone(names[first:]), names[:first]...)
+	local := s.config.Locals[names[0]]
+	if len(names) == 1 {
+		return problem(local.Range, "Item depends on itself", "local.%s is computed from itself. Remove the reference.", names[0])
+	}
+	return problem(local.Range, "Items depend on each other in a circle", "None of these can be computed before the others: local.%s, and local.%[2]s again. Break the cycle by removing one of the references.",
+		strings.Join(names, ", which uses local."), names[0])
+}
+
+// localsIn are the declared local values that an expression refers to.
+func (s *static) localsIn(expr hcl.Expression) []string {
+	var names []string
+	for _, traversal := range expr.Variables() {
+		if traversal.RootName() != "local" {
+			continue
+		}
+		if steps := stepNames(traversal[1:]); len(steps) > 0 && s.config.Locals[steps[0]] != nil {
+			names = append(names, steps[0])
+		}
+	}
+	return names
+}
+
+// value evaluates an expression. With errors it is unknown.
+func (s *static) value(expr hcl.Expression, in place) (cty.Value, hcl.Diagnostics) {
+	evalCtx, diags := s.evalContext(expr, in)
+	value, moreDiags := expr.Value(evalCtx)
+	diags = diags.Extend(lang.WithholdSecrets(moreDiags, expr.Variables(), evalCtx))
+	if diags.HasErrors() {
+		return cty.DynamicVal, diags
+	}
+	return value, diags
+}
+
+// evalContext has values for all that an expression refers to, rightly or not, so that evaluating it finds the other mistakes.
+func (s *static) evalContext(expr hcl.Expression, in place) (*hcl.EvalContext, hcl.Diagnostics) {
+	var diags hcl.Diagnostics
+	symbols := symbols{}
+	for _, traversal := range expr.Variables() {
+		ref, diag, ok := s.config.resolve(traversal, in)
+		if diag != nil {
+			diags = append(diags, diag)
+		}
+		if !ok {
+			symbols[traversal.RootName()] = symbol{value: cty.DynamicVal}
+			continue
+		}
+		symbols.set(s.symbol(ref, in), path(ref)...)
+	}
+	return &hcl.EvalContext{Functions: s.functions, Variables: symbols.values()}, diags
+}
+
+// path is where the value of a reference is in an evaluation context.
+func path(ref reference) []string {
+	switch {
+	case ref.root == "context":
+		return []string{ref.root}
+	case ref.root == "store" && ref.stable:
+		return []string{ref.root, ref.key.Type, ref.key.Name, "stable", ref.attr}
+	case ref.root == "store":
+		return []string{ref.root, ref.key.Type, ref.key.Name, ref.attr}
+	case ref.attr != "":
+		return []string{ref.root, ref.name, ref.attr}
+	default:
+		return []string{ref.root, ref.name}
+	}
+}
+
+// symbol is the value of a reference without what comes from outside.
+func (s *static) symbol(ref reference, in place) cty.Value {
+	switch ref.root {
+	case "context":
+		return cty.UnknownVal(contextType)
+	case "local":
+		if value, ok := s.locals[ref.name]; ok {
+			return value
+		}
+	case "identity_token":
+		return cty.UnknownVal(cty.String).RefineNotNull().Mark(marks.Ephemeral)
+	case "store":
+		if !ref.stable {
+			return cty.DynamicVal.Mark(marks.Ephemeral)
+		}
+	case "deployment":
+		if in.what == inChecks.what {
+			return cty.ObjectVal(map[string]cty.Value{"deployment_name": cty.StringVal(ref.name)})
+		}
+		if output := s.outputs[ref.attr]; output != nil {
+			return marks.Declared(cty.UnknownVal(output.Type.WithoutOptional()), output.Sensitive, output.Ephemeral)
+		}
+	}
+	return cty.DynamicVal
+}
+
+// symbol is a value in an evaluation context, or what is below it.
+type symbol struct {
+	value cty.Value
+	below symbols
+}
+
+type symbols map[string]symbol
+
+// set puts a value at a path, unless something on the way has one.
+func (s symbols) set(value cty.Value, path ...string) {
+	at := s[path[0]]
+	if at.value != cty.NilVal {
+		return
+	}
+	if len(path) == 1 {
+		s[path[0]] = symbol{value: value}
+		return
+	}
+	if at.below == nil {
+		at.below = symbols{}
+		s[path[0]] = at
+	}
+	at.below.set(value, path[1:]...)
+}
+
+func (s symbols) values() map[string]cty.Value {
+	values := make(map[string]cty.Value, len(s))
+	for name, at := range s {
+		if values[name] = at.value; at.value == cty.NilVal {
+			values[name] = cty.ObjectVal(at.below.values())
+		}
+	}
+	return values
+}
+
+// check evaluates what deployments, rules and published outputs have, and reports what is wrong with it.
+func (s *static) check() hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	for _, name := range s.config.Order {
+		deployment := s.config.Deployments[name]
+		value, moreDiags := s.value(deployment.Inputs, inInputs)
+		deployment.value, deployment.broken = value, deployment.broken || moreDiags.HasErrors()
+		diags = append(diags, moreDiags...)
+		if !deployment.broken && !isAttributes(value) {
+			deployment.broken = true
+			diags = append(diags, problem(deployment.Inputs.Range(), "Unsuitable deployment inputs",
+				"The inputs argument must be an object with the variables of the stack as attributes."))
+		}
+		diags = append(diags, s.checkStores(deployment)...)
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.config.Rules)) {
+		diags = append(diags, s.checkChecks(s.config.Rules[name].Checks)...)
+	}
+	for _, orchestrate := range s.config.Orchestrate {
+		diags = append(diags, s.checkChecks(orchestrate.Checks)...)
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.config.Published)) {
+		published := s.config.Published[name]
+		value, moreDiags := s.value(published.Value, inPublished)
+		diags = append(diags, moreDiags...)
+		published.broken = published.broken || moreDiags.HasErrors()
+		if !published.broken && marks.Contains(value, marks.Ephemeral) {
+			published.broken = true
+			diags = append(diags, ephemeralPublished(published))
+		}
+	}
+	return diags
+}
+
+func ephemeralPublished(published *PublishedOutput) *hcl.Diagnostic {
+	return problem(published.Value.Range(), "Ephemeral value cannot be published",
+		"What is published is kept, and this value exists only during one operation. Publish a value that is not ephemeral.")
+}
+
+// isAttributes reports whether a value can be that of an inputs argument.
+func isAttributes(value cty.Value) bool {
+	value, _ = value.Unmark()
+	ty := value.Type()
+	if ty == cty.DynamicPseudoType {
+		return !value.IsKnown()
+	}
+	return !value.IsNull() && (ty.IsObjectType() || ty.IsMapType())
+}
+
+func (s *static) checkChecks(checks []*Check) hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	for _, check := range checks {
+		condition, moreDiags := s.value(check.Condition, inChecks)
+		diags = append(diags, moreDiags...)
+		if !moreDiags.HasErrors() && !converts(condition, cty.Bool) {
+			diags = append(diags, problem(check.Condition.Range(), "Unsuitable check condition", "The condition must be either true or false for each plan."))
+		}
+		reason, moreDiags := s.value(check.Reason, inChecks)
+		diags = append(diags, moreDiags...)
+		switch {
+		case moreDiags.HasErrors():
+		case !converts(reason, cty.String):
+			diags = append(diags, problem(check.Reason.Range(), "Unsuitable check reason", "The reason must be a string."))
+		case marks.Contains(reason, marks.Ephemeral) || marks.Contains(reason, marks.Sensitive):
+			diags = append(diags, problem(check.Reason.Range(), "Unsuitable check reason", "The reason is shown and recorded, and this one contains a value that must not be: a token, or a variable of a store."))
+		}
+	}
+	return diags
+}
+
+// converts reports whether a value is of a type, or may turn out to be.
+func converts(value cty.Value, ty cty.Type) bool {
+	value, _ = value.UnmarkDeep()
+	converted, err := convert.Convert(value, ty)
+	return err == nil && !converted.IsNull()
+}
+
+// Uses is what values need from outside.
+type Uses struct {
+	Tokens    []string                        // names, sorted
+	Stores    map[StoreKey]*StoreUses         // by store
+	Upstreams map[string]map[string]hcl.Range // outputs of upstream inputs, with the place of one reference
+}
+
+// StoreUses are the variables of a store that are read, with the place of one reference.
+type StoreUses struct{ Keys, Stable map[string]hcl.Range }
+
+// Uses returns what an expression needs from outside, also by way of local values.
+func (c *Config) Uses(expr hcl.Expression) Uses {
+	uses := Uses{Stores: map[StoreKey]*StoreUses{}, Upstreams: map[string]map[string]hcl.Range{}}
+	seen := map[string]bool{}
+	var visit func(hcl.Expression)
+	visit = func(expr hcl.Expression) {
+		for _, traversal := range expr.Variables() {
+			ref, _, ok := c.resolve(traversal, inInputs)
+			switch {
+			case !ok:
+			case ref.root == "local" && !seen[ref.name]:
+				seen[ref.name] = true
+				visit(c.Locals[ref.name].Value)
+			default:
+				uses.add(ref)
+			}
+		}
+	}
+	visit(expr)
+	slices.Sort(uses.Tokens)
+	return uses
+}
+
+func (u *Uses) add(ref reference) {
+	switch ref.root {
+	case "identity_token":
+		if !slices.Contains(u.Tokens, ref.name) {
+			u.Tokens = append(u.Tokens, ref.name)
+		}
+	case "upstream_input":
+		if u.Upstreams[ref.name] == nil {
+			u.Upstreams[ref.name] = map[string]hcl.Range{}
+		}
+		keepFirst(u.Upstreams[ref.name], ref)
+	case "store":
+		store := u.Stores[ref.key]
+		if store == nil {
+			store = &StoreUses{Keys: map[string]hcl.Range{}, Stable: map[string]hcl.Range{}}
+			u.Stores[ref.key] = store
+		}
+		if ref.stable {
+			keepFirst(store.Stable, ref)
+		} else {
+			keepFirst(store.Keys, ref)
+		}
+	}
+}
+
+// keepFirst notes the place of a reference, of several the first.
+func keepFirst(places map[string]hcl.Range, ref reference) {
+	if first, ok := places[ref.attr]; !ok || compareRanges(&ref.rng, &first) < 0 {
+		places[ref.attr] = ref.rng
+	}
+}
+
+// checkStores reports variables of stores that a deployment reads as a value that is kept, and also as one that is not.
+func (s *static) checkStores(deployment *Deployment) hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	for key, store := range s.config.Uses(deployment.Inputs).Stores {
+		for name, unstable := range store.Keys {
+			stable, both := store.Stable[name]
+			if !both {
+				continue
+			}
+			second, first := unstable, stable
+			if compareRanges(&unstable, &stable) < 0 {
+				second, first = stable, unstable
+			}
+			diags = append(diags, problem(second, "Unusable store reference",
+				"deployment.%s reads %s.%s and %[2]s.stable.%[3]s, the other one at %s. A value is kept or it is not: use one of the two.",
+				deployment.Name, key, name, fmt.Sprintf("%s line %d", first.Filename, first.Start.Line)))
+		}
+	}
+	return diags
+}
