@@ -1,0 +1,2 @@
+deployment "a" {
+  inputs = { a = 1 # and no end

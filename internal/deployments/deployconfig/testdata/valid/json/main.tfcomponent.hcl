@@ -1,0 +1,5 @@
+variable "region" { type = string }
+variable "token" {
+  type      = string
+  ephemeral = true
+}
