@@ -46,6 +46,12 @@ type Request struct {
 	Changed bool   // only what has changed
 	Base    string // since when; see [gitdiff.Repository.Diff]
 
+	// Names are those of the units that are asked for, wherever they are; nil for all. NamesFrom is what has named them, in words that begin a sentence.
+	Names     []string
+	NamesFrom string
+
+	Along Along // what the graph adds to what all that selects
+
 	Phases bool // plans and applies are to be nodes of their own, where the format knows them
 }
 
@@ -93,6 +99,10 @@ type Unit struct {
 
 	Reasons []gitdiff.Reason // why it counts as changed
 	Wanted  string           // why it is selected although filters leave it out
+
+	// Of what is added by the graph: the unit by which it is reached, and where that is written.
+	By   *Unit
+	ByAt order.Place
 }
 
 // Source is what a format says there is, and what is selected of it. It does not change.

@@ -32,17 +32,17 @@ func ListCommand() *session.Command {
 		Long: `
 A stack is a directory with a stack or terrastack block in a file *.tsk.hcl, *.tm or *.tm.hcl, or with files of the
 Terraform Stacks language; or what a file cairn.workspace.hcl at the top of the repository says. Only those in the current directory and below it are listed, and what they want.`,
-		Example: "cairn list -run-order\ncairn list -changed -why\ncairn list -changed -base=origin/main -tags=network:prod,network:staging",
+		Example: "cairn list -run-order\ncairn list -changed -with-dependents -why\ncairn list -changed -base=origin/main -tags=network:prod,network:staging",
 		Flags: func(f *session.Flags) {
 			treeFlags(f, &options)
 			f.BoolVar(&runOrder, "run-order", false, "in the order in which they are run, instead of by name")
-			f.BoolVar(&why, "why", false, "with the reasons why they have changed; needs -changed")
+			f.BoolVar(&why, "why", false, "with the reasons why they are selected; needs -changed, -with-dependents or -with-dependencies")
 			session.JSONFlag(f, "write a JSON document")
 		},
 		Run: func(ctx context.Context, s *session.Session, _ []string) (int, error) {
 			s.ReportDocuments()
-			if why && !options.changed {
-				return 0, failure.Error("Missing required option", "The option -why says why stacks have changed: add -changed.")
+			if why && !options.changed && !options.along.Any() {
+				return 0, failure.Error("Missing required option", "The option -why says why stacks have changed or are added: add -changed, -with-dependents or -with-dependencies.")
 			}
 			src, err := openStacks(ctx, s, options)
 			if err != nil {

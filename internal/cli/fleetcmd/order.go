@@ -125,21 +125,25 @@ func orderExplainCommand() *session.Command {
 	var options treeOptions
 	return &session.Command{
 		Name:    "explain",
-		Args:    "STACK OTHER",
-		Summary: "Says which of two stacks runs first, and why.",
+		Args:    "STACK [OTHER]",
+		Summary: "Says which of two stacks runs first, and why, or why one is selected.",
 		Long: `
+Of one stack, it says whether it is selected by the options for that, and why, back to what is selected without the order.
+
 Stacks are named by their directories, from here or from the root of the tree as in /network, or by their ids; what a workspace file
 names, by these names. A directory is enough there, too, if only one stack is in it.`,
-		Example: "cairn order explain network app\ncairn order explain -json /network /app",
-		MinArgs: 2, MaxArgs: 2,
+		Example: "cairn order explain network app\ncairn order explain -json /network /app\ncairn order explain -changed -with-dependents app",
+		MinArgs: 1, MaxArgs: 2,
 		Flags: func(f *session.Flags) {
-			options = treeOptions{}
-			rootFlag(f, &options)
+			treeFlags(f, &options)
 			pluginFlags(f, &options)
 			session.JSONFlag(f, "write a JSON document")
 		},
 		Run: func(ctx context.Context, s *session.Session, args []string) (int, error) {
 			s.ReportDocuments()
+			if err := checkExplained(args, options); err != nil {
+				return 0, err
+			}
 			o, err := openOrdering(ctx, s, options)
 			if err != nil {
 				return 0, err
@@ -147,6 +151,9 @@ names, by these names. A directory is enough there, too, if only one stack is in
 			a, err := o.find(args[0])
 			if err != nil {
 				return 0, err
+			}
+			if len(args) == 1 {
+				return cmdline.ExitOK, writeSelection(s, o, a, options)
 			}
 			b, err := o.find(args[1])
 			if err != nil {

@@ -33,6 +33,8 @@ type ordering struct {
 	find     func(name string) (int, error)
 	diags    hcl.Diagnostics // warnings
 
+	source *fleet.Source // nil for tasks of plugins
+
 	repository *gitdiff.Repository // nil if it does not matter what has changed
 
 	groups []show.Group
@@ -48,6 +50,9 @@ func openOrdering(ctx context.Context, s *session.Session, options treeOptions) 
 	if options.plugins.dir != "" {
 		if options.phases {
 			return nil, noPhases()
+		}
+		if options.selects() {
+			return nil, selectsNoTasks()
 		}
 		return openPlugins(options.plugins)
 	}
@@ -75,7 +80,7 @@ func orderingOf(src *fleet.Source) (*ordering, error) {
 	}
 	o := &ordering{
 		graph: of.Graph, rule: of.Rule, selected: of.Selected, name: func(n int) string { return of.Steps[n].Name },
-		find: findUnit(src), diags: diags,
+		find: findUnit(src), diags: diags, source: src,
 	}
 	if src.Changes != nil {
 		o.repository = src.Changes.Repository

@@ -67,6 +67,10 @@ func loadPlugins(o pluginOptions) ([]*plugintasks.Task, order.Selection, hcl.Dia
 	return tasks, selected, diags, nil
 }
 
+func selectsNoTasks() error {
+	return failure.Error("Conflicting options", "The options -changed, -base, -tags, -no-tags, -query, -with-dependents and -with-dependencies are about stacks. Tasks of plugins are selected by -role.")
+}
+
 func openPlugins(options pluginOptions) (*ordering, error) {
 	tasks, selected, diags, err := loadPlugins(options)
 	if err != nil {
@@ -92,8 +96,8 @@ func runPlugins(ctx context.Context, s *session.Session, options runOptions) (in
 		return 0, failure.Error("Too many arguments", "Tasks of plugins say themselves what is run: leave out the command %q.", commandLine(options.command))
 	case options.reverse:
 		return 0, failure.Error("Conflicting options", "Tasks of plugins have no reverse order. Leave out -reverse.")
-	case t.changed || t.base != "" || len(t.tags) > 0 || len(t.noTags) > 0 || t.query != "":
-		return 0, failure.Error("Conflicting options", "The options -changed, -base, -tags, -no-tags and -query are about stacks. Tasks of plugins are selected by -role.")
+	case t.selects():
+		return 0, selectsNoTasks()
 	}
 	tasks, selected, diags, err := loadPlugins(options.tree.plugins)
 	if err != nil {

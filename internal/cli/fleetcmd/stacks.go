@@ -56,6 +56,7 @@ type treeOptions struct {
 	changed      bool
 	base         string
 	phases       bool // of a workspace file, planning and applying on their own
+	along        fleet.Along
 
 	plugins pluginOptions
 }
@@ -67,7 +68,14 @@ func treeFlags(f *session.Flags, o *treeOptions) {
 	f.Var(&o.noTags, "no-tags", "no stacks whose tags match `QUERY`")
 	f.StringVar(&o.query, "query", "", "only what has tags that match `QUERY` with and, or, not: \"prod and not dir:live/prod/db\"; kind:stack, kind:terraform and kind:task are tags, too")
 	f.BoolVar(&o.changed, "changed", false, "only stacks that have changed according to git")
+	f.BoolVar(&o.along.Dependents, "with-dependents", false, "also all that depends on what is selected otherwise, wherever it is")
+	f.BoolVar(&o.along.Dependencies, "with-dependencies", false, "also all that what is selected otherwise depends on, wherever it is")
 	f.StringVar(&o.base, "base", "", "changed since the work left the commit or branch `REF`, or in a range FROM..TO (default: the default branch)")
+}
+
+// selects reports whether an option narrows or widens what is selected.
+func (o *treeOptions) selects() bool {
+	return o.changed || o.base != "" || len(o.tags) > 0 || len(o.noTags) > 0 || o.query != "" || o.along.Any()
 }
 
 func rootFlag(f *session.Flags, o *treeOptions) {
@@ -84,7 +92,7 @@ func shownDir(dir string) string {
 
 // request asks a format for what the options mean.
 func (o *treeOptions) request() (fleet.Request, error) {
-	r := fleet.Request{Changed: o.changed, Base: o.base, Phases: o.phases}
+	r := fleet.Request{Changed: o.changed, Base: o.base, Phases: o.phases, Along: o.along}
 	var err error
 	if r.Place, err = o.place(); err != nil {
 		return r, err

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cairnstacks/cairn/internal/fleet"
 	"github.com/cairnstacks/cairn/internal/gitdiff"
 	"github.com/cairnstacks/cairn/internal/order"
 	"github.com/cairnstacks/cairn/internal/problem"
@@ -59,6 +60,7 @@ type Filter struct {
 	tagquery.TagFilter
 	Only    func(*Leaf) bool // nil: any
 	Changes *Changes         // nil: whether something has changed does not matter
+	Along   fleet.Along      // what the graph adds
 }
 
 func (f Filter) passes(leaf *Leaf) bool {
@@ -73,6 +75,9 @@ func (f Filter) passes(leaf *Leaf) bool {
 type Selected struct {
 	Leaves map[*Leaf]bool
 	Wanted map[*Leaf]Cause // why stacks and tasks are selected that the filter left out
+
+	// Reached is what the graph adds, also if it is selected without that.
+	Reached map[*Leaf]Cause
 
 	// Reasons say why something has changed, and of tasks that go along with what has changed why they do; nil if it does not matter what has
 	// changed.
@@ -92,7 +97,7 @@ func (s Selected) Why(leaf *Leaf) []string {
 }
 
 // Select returns what passes a filter, what that wants and is wanted by, and the tasks that go with it. Of the filter, these only have to pass
-// NoTags, so that nothing is applied without the tasks that are to come before it.
+// NoTags, so that nothing is applied without the tasks that are to come before it. The same is true of what the graph adds.
 func (m *Model) Select(filter Filter) Selected {
 	s := Selected{Leaves: map[*Leaf]bool{}}
 	for _, leaf := range m.Leaves {
@@ -101,9 +106,24 @@ func (m *Model) Select(filter Filter) Selected {
 		}
 	}
 	without := tagquery.TagFilter{NoTags: filter.NoTags}
-	wanted, going := m.along(s.Leaves, func(leaf *Leaf) bool { return without.Passes(leaf.tags()) })
+	passes := func(leaf *Leaf) bool { return without.Passes(leaf.tags()) }
+	wanted, going := m.along(s.Leaves, passes)
+	if s.Reached = m.reach(filter.Along, s.Leaves, going); len(s.Reached) > 0 {
+		for leaf, cause := range s.Reached {
+			if _, tagsAlong := going[leaf]; passes(leaf) && (!s.Leaves[leaf] || tagsAlong) {
+				s.Leaves[leaf], wanted[leaf] = true, cause
+				delete(going, leaf)
+			}
+		}
+		more, moreGoing := m.along(s.Leaves, passes)
+		maps.Copy(more, wanted)
+		maps.Copy(moreGoing, going)
+		wanted, going = more, moreGoing
+	}
 	s.Wanted = wanted
-	if filter.Changes != nil {
+	if filter.Changes == nil {
+		maps.Copy(s.Wanted, going)
+	} else {
 		s.Reasons = maps.Clone(filter.Changes.Reasons)
 		for leaf, cause := range going {
 			s.Reasons[leaf] = []gitdiff.Reason{{Kind: gitdiff.GoesAlong, Text: cause.Text}}

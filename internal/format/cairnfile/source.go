@@ -6,6 +6,7 @@ package cairnfile
 import (
 	"cmp"
 	"context"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -54,9 +55,13 @@ func openSelected(ctx context.Context, r fleet.Request, graphOf func(*Model) (*G
 		}
 		changes.Gone, o.diags = o.modified.Gone, o.diags.Extend(o.modified.Notes)
 	}
+	named, err := r.Named(model.names())
+	if err != nil {
+		return nil, err
+	}
 	o.selected = model.Select(Filter{
-		Below: r.Below, TagFilter: r.TagFilter, Changes: o.modified,
-		Only: func(leaf *Leaf) bool { return r.Query.Match(leaf.Subject()) },
+		Below: r.Within(), TagFilter: r.TagFilter, Changes: o.modified, Along: r.Along,
+		Only: func(leaf *Leaf) bool { return (named == nil || named[leaf.Name]) && r.Query.Match(leaf.Subject()) },
 	})
 	return o, nil
 }
@@ -73,6 +78,11 @@ func Open(ctx context.Context, r fleet.Request) (*fleet.Source, error) {
 		unit := o.fleetUnit(leaf, r.Root)
 		units[leaf] = unit
 		src.Units, src.Selected[unit] = append(src.Units, unit), o.selected.Leaves[leaf]
+	}
+	for leaf, cause := range o.selected.Reached {
+		if unit := units[leaf]; unit.Wanted == cause.Text {
+			unit.By, unit.ByAt = units[cause.By], cause.Place
+		}
 	}
 	slices.SortFunc(src.Units, func(a, b *fleet.Unit) int { return cmp.Compare(a.Name, b.Name) })
 	src.Order = &fleet.Order{
@@ -106,14 +116,18 @@ func OpenWork(ctx context.Context, r fleet.Request, mode rollout.Mode) (*fleet.W
 	options := RolloutOptions{
 		Root: o.root, Selected: o.selected.Leaves, Tasks: mode == rollout.ApplyAll,
 		Reasons: func(leaf *Leaf) []string {
-			if o.modified == nil {
+			why := o.selected.Why(leaf)
+			if o.modified == nil && len(why) == 0 {
 				return []string{"everything is asked for"}
 			}
-			return o.selected.Why(leaf)
+			return why
 		},
 	}
 	if o.modified != nil {
-		options.ByOutputs = o.modified.ByOutputs
+		options.ByOutputs = maps.Clone(o.modified.ByOutputs)
+		for leaf := range o.selected.Reached { // which is another reason
+			delete(options.ByOutputs, leaf)
+		}
 	}
 	return &fleet.Work{Work: o.Rollout(options), Parallel: max(o.Model.Parallel, 1), Changes: o.changes, Diags: o.diags}, nil
 }

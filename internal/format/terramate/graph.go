@@ -5,9 +5,11 @@ package terramate
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/fleet"
 	"github.com/cairnstacks/cairn/internal/order"
 	"github.com/cairnstacks/cairn/internal/problem"
 	"github.com/cairnstacks/cairn/internal/tagquery"
@@ -97,23 +99,53 @@ type Filter struct {
 	tagquery.TagFilter
 	Only    func(*Stack) bool // nil: any
 	Changed order.Selection   // nil: whether a stack has changed does not matter
+
+	// Along is what a graph of the tree adds, which has to pass NoTags. Nothing is added without a graph.
+	Along fleet.Along
+	Graph *order.Graph
 }
 
 // Selected is a selection with the reason for what filters do not account for.
 type Selected struct {
 	Selection order.Selection
 	Wanted    map[int]string // why stacks are selected that the filter left out
+
+	Added map[int]fleet.Added // what the graph has added
 }
 
-// Select returns what passes a filter, and what that wants and is wanted by.
+// Select returns what passes a filter, what that wants and is wanted by, and what the graph adds to all these.
 func (t *Tree) Select(filter Filter) Selected {
-	s := Selected{make(order.Selection, len(t.Stacks)), map[int]string{}}
+	s := Selected{make(order.Selection, len(t.Stacks)), map[int]string{}, map[int]fleet.Added{}}
 	var queue []int
 	for i, stack := range t.Stacks {
 		if s.Selection[i] = filter.passes(i, stack); s.Selection[i] {
 			queue = append(queue, i)
 		}
 	}
+	t.selectWanted(&s, queue)
+	if filter.Graph == nil || !filter.Along.Any() {
+		return s
+	}
+	selected := map[int]bool{}
+	for i, is := range s.Selection {
+		selected[i] = is
+	}
+	same := func(i int) int { return i }
+	name := func(i int) string { return t.Stacks[i].Path }
+	without := tagquery.TagFilter{NoTags: filter.NoTags}
+	for i, added := range filter.Along.Add(fleet.Walk{Graph: filter.Graph, Unit: same, Name: name}, selected) {
+		if without.Passes(t.Stacks[i].Tags) {
+			s.Selection[i], s.Wanted[i], s.Added[i] = true, added.Text, added
+			queue = append(queue, i)
+		}
+	}
+	slices.Sort(queue)
+	t.selectWanted(&s, queue)
+	return s
+}
+
+// selectWanted adds what is wanted along with what is selected.
+func (t *Tree) selectWanted(s *Selected, queue []int) {
 	wants := t.wants()
 	for len(queue) > 0 {
 		i := queue[0]
@@ -126,7 +158,6 @@ func (t *Tree) Select(filter Filter) Selected {
 			}
 		}
 	}
-	return s
 }
 
 func (f Filter) passes(i int, stack *Stack) bool {

@@ -20,7 +20,17 @@ const Rule = order.ByQueue
 
 // Source returns the stacks of a tree and what a request selects of them.
 func (t *Tree) Source(ctx context.Context, r fleet.Request) (*fleet.Source, error) {
-	filter := Filter{Below: r.Below, TagFilter: r.TagFilter, Only: func(s *Stack) bool { return r.Query.Match(s.subject()) }}
+	names := make([]string, len(t.Stacks))
+	for i, stack := range t.Stacks {
+		names[i] = r.Shown(stack.Path)
+	}
+	named, err := r.Named(names)
+	if err != nil {
+		return nil, err
+	}
+	filter := Filter{Below: r.Within(), TagFilter: r.TagFilter, Along: r.Along, Only: func(s *Stack) bool {
+		return (named == nil || named[r.Shown(s.Path)]) && r.Query.Match(s.subject())
+	}}
 	changes, err := r.Diff(ctx)
 	if err != nil {
 		return nil, err
@@ -37,6 +47,8 @@ func (t *Tree) Source(ctx context.Context, r fleet.Request) (*fleet.Source, erro
 			filter.Changed[i] = true
 		}
 	}
+	graph, diags := t.Graph()
+	filter.Graph = graph
 	selected := t.Select(filter)
 	for i, stack := range t.Stacks {
 		unit := stack.unit(r.Place)
@@ -44,7 +56,9 @@ func (t *Tree) Source(ctx context.Context, r fleet.Request) (*fleet.Source, erro
 		src.Units = append(src.Units, unit)
 		src.Selected[unit] = selected.Selection.Has(i)
 	}
-	graph, diags := t.Graph()
+	for i, added := range selected.Added {
+		src.Units[i].By, src.Units[i].ByAt = src.Units[added.By], added.Place
+	}
 	src.OrderDiags = diags
 	if diags.HasErrors() {
 		return src, nil // what there is can be listed all the same

@@ -6,6 +6,7 @@ package terrateam
 import (
 	"cmp"
 	"context"
+	"maps"
 	"os"
 	"path"
 	"slices"
@@ -16,52 +17,91 @@ import (
 	"github.com/cairnstacks/cairn/internal/order"
 )
 
+const everything = "everything is asked for"
+
 // OpenWork reads the configuration in the root of a request, and returns what is to be done of what it selects.
 //
 // Errors: [ErrNoConfig].
 func OpenWork(ctx context.Context, r fleet.Request, mode rollout.Mode) (*fleet.Work, error) {
+	work, _, err := openWork(ctx, r, mode)
+	return work, err
+}
+
+// addedBy is by what something is added to a selection, as users call it, and where that is written.
+type addedBy struct {
+	name string
+	at   order.Place
+}
+
+// openWork is OpenWork that says also what the graph has added, by the names of that.
+func openWork(ctx context.Context, r fleet.Request, mode rollout.Mode) (*fleet.Work, map[string]addedBy, error) {
 	layout, diags, err := Load(r.Root)
 	if err == nil && diags.HasErrors() {
 		err = diags
 	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	causes := layout.All("everything is asked for")
+	causes := layout.All(everything)
 	changes, err := r.Diff(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if changes != nil {
 		if causes, err = layout.Changed(r.Root, changes.Diff); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
-	only := layout.Only(Filter{Below: r.Below, TagFilter: r.TagFilter, Query: r.Query})
-	change := layout.Change(causes, ChangeOptions{Destroy: mode == rollout.Destroy, Only: only})
+	only, err := layout.chosen(r)
+	if err != nil {
+		return nil, nil, err
+	}
+	change := layout.Change(causes, ChangeOptions{Only: only})
+	added := layout.along(r, change)
+	if len(added) > 0 || mode == rollout.Destroy {
+		for _, d := range slices.Sorted(maps.Keys(added)) {
+			causes = append(causes, Cause{Dirspace: d, Reason: added[d].Text})
+		}
+		before := change
+		change = layout.Change(causes, ChangeOptions{Destroy: mode == rollout.Destroy, Only: func(d int) bool {
+			_, isAdded := added[d]
+			return isAdded || before.inChange[d]
+		}})
+		change.because(added)
+	}
 	work, moreDiags := change.Rollout(RolloutOptions{Root: r.Root, Name: r.Shown})
 	if moreDiags.HasErrors() {
-		return nil, moreDiags
+		return nil, nil, moreDiags
 	}
 	diags = diags.Extend(layout.Hidden(os.Environ()))
 	if mode == rollout.ApplyAll {
 		diags = diags.Extend(change.Unchecked())
 	}
-	return &fleet.Work{Work: work, Changes: changes, Diags: diags}, nil
+	by := map[string]addedBy{}
+	for d, why := range added {
+		by[layout.shown(d, r.Shown)] = addedBy{layout.shown(why.By, r.Shown), why.Place}
+	}
+	return &fleet.Work{Work: work, Changes: changes, Diags: diags}, by, nil
 }
 
 // Open reads the configuration in the root of a request, and returns its directories with what the request selects.
 //
 // Errors: [ErrNoConfig].
 func Open(ctx context.Context, r fleet.Request) (*fleet.Source, error) {
-	w, err := OpenWork(ctx, r, rollout.ApplyAll)
+	w, added, err := openWork(ctx, r, rollout.ApplyAll)
 	if err != nil {
 		return nil, err
 	}
 	src := &fleet.Source{Place: r.Place, What: "directory", Selected: map[*fleet.Unit]bool{}, Changes: w.Changes, Diags: w.Diags, Work: w.Work}
 	units := make([]*fleet.Unit, len(w.Units))
+	byName := map[string]*fleet.Unit{}
 	for i := range w.Units {
 		units[i] = unitOf(&w.Units[i], r, w.Changes != nil)
+		byName[units[i].Name] = units[i]
+	}
+	for name, by := range added {
+		unit := byName[name]
+		unit.Wanted, unit.Reasons, unit.By, unit.ByAt = unit.Reasons[0].Text, nil, byName[by.name], by.at
 	}
 	for _, i := range w.Chosen() {
 		src.Units = append(src.Units, units[i])
@@ -114,7 +154,7 @@ func unitOf(u *rollout.Unit, r fleet.Request, changed bool) *fleet.Unit {
 	if u.Workspace != "" {
 		unit.Env = append(unit.Env, "TF_WORKSPACE="+u.Workspace)
 	}
-	if changed {
+	if changed || u.Reasons[0] != everything {
 		for _, reason := range u.Reasons {
 			unit.Reasons = append(unit.Reasons, gitdiff.Reason{Kind: gitdiff.Gate, Text: reason})
 		}

@@ -1,0 +1,109 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package fleetcmd
+
+import (
+	"github.com/cairnstacks/cairn/internal/cli/session"
+	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/fleet"
+	"github.com/cairnstacks/cairn/internal/order"
+	"github.com/cairnstacks/cairn/internal/show"
+	"github.com/cairnstacks/cairn/internal/views/diagnostic"
+	"github.com/cairnstacks/cairn/internal/views/jsonview"
+	"github.com/cairnstacks/cairn/internal/views/textstyle"
+)
+
+// checkExplained checks what is asked of one stack or of two.
+func checkExplained(args []string, o treeOptions) error {
+	switch {
+	case len(args) == 2 && o.selects():
+		return failure.Error("Conflicting options", "Which of two stacks runs first does not depend on what is selected. Leave out the options for that, or name one stack, to learn why it is selected.")
+	case len(args) == 1 && o.plugins.dir != "":
+		return failure.Error("Missing argument", "Tasks of plugins are selected by their roles only. Name two of them, to learn which one is first.")
+	}
+	return nil
+}
+
+// selectionStep is why one stack is selected. Those after it say the same of the one that it names.
+type selectionStep struct {
+	Name     string      `json:"name"`
+	Selected bool        `json:"selected"`
+	Reasons  []string    `json:"reasons"`
+	By       string      `json:"by,omitempty"`    // by which it is added
+	Place    *show.Place `json:"place,omitempty"` // where that is written
+}
+
+// selectionSteps says why a unit is selected, back to one that is so without others.
+func selectionSteps(src *fleet.Source, unit *fleet.Unit, o treeOptions) []selectionStep {
+	var steps []selectionStep
+	for ; unit != nil; unit = unit.By {
+		step := selectionStep{Name: unit.Name, Selected: src.Selected[unit], Reasons: []string{}}
+		for _, reason := range unit.Reasons {
+			if step.Selected {
+				step.Reasons = append(step.Reasons, reason.Text)
+			}
+		}
+		switch {
+		case !step.Selected:
+			step.Reasons = append(step.Reasons, o.leftOut())
+		case unit.Wanted != "":
+			step.Reasons = append(step.Reasons, unit.Wanted)
+		case len(step.Reasons) == 0:
+			step.Reasons = append(step.Reasons, o.chosenBy())
+		}
+		if unit.By != nil {
+			step.By = unit.By.Name
+			if unit.ByAt.File != "" {
+				step.Place = &show.Place{File: unit.ByAt.File, Line: unit.ByAt.Line, Column: unit.ByAt.Column}
+			}
+		}
+		steps = append(steps, step)
+	}
+	return steps
+}
+
+// chosenBy says why something is selected for which there is no other reason.
+func (o *treeOptions) chosenBy() string {
+	if !o.selects() {
+		return "everything is asked for"
+	}
+	return "it is what the options ask for"
+}
+
+// leftOut says why something is not selected.
+func (o *treeOptions) leftOut() string {
+	if !o.selects() {
+		return "it is not in this directory"
+	}
+	return "it is not what the options ask for, or not in this directory"
+}
+
+// selectionDocument is what cairn order explain -json writes about one stack.
+type selectionDocument struct {
+	FormatVersion string                  `json:"format_version"`
+	Selection     []selectionStep         `json:"selection"`
+	Diagnostics   []diagnostic.Diagnostic `json:"diagnostics"`
+}
+
+func writeSelection(s *session.Session, o *ordering, node int, options treeOptions) error {
+	steps := selectionSteps(o.source, o.source.Order.Steps[node].Unit, options)
+	if s.Options.JSON {
+		return jsonview.WriteDocument(s.Streams.Out, selectionDocument{jsonview.FormatVersion, steps, diagnostic.All(o.diags, s.Sources())}, true)
+	}
+	for _, step := range steps {
+		what := "is selected"
+		if !step.Selected {
+			what = "is not selected"
+		}
+		s.Line("%s %s:", step.Name, what)
+		place := ""
+		if step.Place != nil {
+			place = " (" + order.Place{File: step.Place.File, Line: step.Place.Line, Column: step.Place.Column}.String() + ")"
+		}
+		for _, reason := range step.Reasons {
+			s.Print("  %s%s\n", textstyle.Name(reason), textstyle.Name(place))
+		}
+	}
+	return s.Report(o.diags)
+}
