@@ -133,8 +133,9 @@ const (
 		WHERE deployment = $1 AND valid_from <= $2 AND (valid_to IS NULL OR valid_to > $2)`
 	selectRecords = `SELECT ` + recordColumns + `, valid_to FROM cairn_record WHERE deployment = $1`
 
-	selectRecord = `SELECT valid_from, checksum, LENGTH(value), value = $3 FROM cairn_record
-		WHERE deployment = $1 AND state_key = $2 AND valid_to IS NULL`
+	// Of one key, the value that is valid last; others were ended before it was written.
+	selectNewest = `SELECT valid_from, valid_to, checksum, LENGTH(value), value = $3 FROM cairn_record
+		WHERE deployment = $1 AND state_key = $2 ORDER BY valid_from DESC LIMIT 1`
 	insertRecord = `INSERT INTO cairn_record (deployment, state_key, valid_from, checksum, value)
 		VALUES ($1, $2, $3, $4, $5)`
 	replaceRecord = `UPDATE cairn_record SET checksum = $4, value = $5

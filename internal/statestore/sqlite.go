@@ -30,6 +30,8 @@ type sqliteStore struct {
 	// SQLite's busy handler, which waits by polling.
 	turn chan struct{}
 
+	writing *writing // by who has the turn; nil until first used
+
 	mu struct {
 		sync.Mutex
 		closed bool
@@ -46,21 +48,25 @@ func newSQLiteStore(path string) *sqliteStore {
 
 // Close implements [Store].
 func (s *sqliteStore) Close() error {
+	s.turn <- struct{}{}
+	defer func() { <-s.turn }()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.mu.closed = true
 	if s.mu.db == nil {
 		return nil
 	}
-	err := s.disconnect(s.mu.db)
+	err := errors.Join(s.writing.close(), s.disconnect(s.mu.db))
+	s.writing = nil
 	s.mu.db = nil
 	return s.explain(context.Background(), err)
 }
 
 // transaction is a transaction in a file whose format is known.
 type transaction struct {
-	*sql.Tx
-	version int64 // of the format
+	executor
+	version int64       // of the format
+	found   fileVersion // if it writes
 }
 
 // sealed reports whether there are seals.
@@ -91,7 +97,7 @@ func (s *sqliteStore) readFrom(ctx context.Context, db *sql.DB, fn func(*transac
 	if err != nil {
 		return s.explain(ctx, err)
 	}
-	err = s.readWithin(ctx, &transaction{Tx: tx}, fn)
+	err = s.readWithin(ctx, &transaction{executor: tx}, fn)
 	if rollbackErr := tx.Rollback(); err == nil && !errors.Is(rollbackErr, sql.ErrTxDone) {
 		err = rollbackErr
 	}
@@ -129,15 +135,18 @@ func (s *sqliteStore) writeInTurn(ctx context.Context, fn func(context.Context, 
 	if err != nil {
 		return err
 	}
-	tx, err := db.BeginTx(ctx, nil)
+	w, err := s.writingTo(ctx, db)
 	if err != nil {
 		return s.explain(ctx, err)
 	}
-	if err := s.writeWithin(ctx, &transaction{Tx: tx}, fn); err != nil {
-		rollback(tx)
+	if err := w.begin(ctx); err != nil {
 		return s.explain(ctx, err)
 	}
-	return s.explain(ctx, tx.Commit())
+	if err := s.writeWithin(ctx, &transaction{executor: w, found: w.found}, fn); err != nil {
+		w.rollback(ctx)
+		return s.explain(ctx, err)
+	}
+	return s.explain(ctx, w.commit(ctx))
 }
 
 // writeWithin is writeInTurn within tx. It is the one place where a file of an
@@ -344,7 +353,7 @@ func (s *sqliteStore) checkSchema(ctx context.Context, db *sql.DB) error {
 }
 
 // readSchema returns the statements that made what the database has of us, by name.
-func readSchema(ctx context.Context, tx *sql.Tx) (map[string]string, error) {
+func readSchema(ctx context.Context, tx executor) (map[string]string, error) {
 	rows, err := tx.QueryContext(ctx, `SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL AND name LIKE 'cairn%'`)
 	if err != nil {
 		return nil, err

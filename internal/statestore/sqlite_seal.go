@@ -189,7 +189,7 @@ func (s *sqliteStore) upgrade(ctx context.Context, tx *transaction) error {
 		return err
 	}
 	former := *tx // by which the file is read
-	have, err := readSchema(ctx, tx.Tx)
+	have, err := readSchema(ctx, tx)
 	if err != nil {
 		return err
 	}

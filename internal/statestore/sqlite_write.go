@@ -54,7 +54,10 @@ func (l *sqliteLock) Begin(ctx context.Context, base Base, operation string, cha
 		if err != nil {
 			return err
 		}
-		return w.putAll(ctx, tx, d, v, changes)
+		if err := w.putAll(ctx, tx, d, v, changes); err != nil {
+			return err
+		}
+		return touch(ctx, tx, d)
 	})
 	if err != nil {
 		return nil, err
@@ -90,10 +93,24 @@ type sqliteWriter struct {
 		sync.Mutex
 		next *batch // joined by new calls; nil if nobody waits
 	}
-	committed bool // guarded by the store's turn
+	// Guarded by the store's turn.
+	committed bool
+	known     *written
+}
+
+// written is what a transaction of a writer has left in the file, which need not be read again where that is
+// the version of the file.
+type written struct {
+	version    fileVersion
+	deployment deploymentRow
+	holder     LockInfo
+	serial     versionRow
 }
 
 var _ Writer = (*sqliteWriter)(nil)
+
+// touchInterval is how often writes note that the holder of the lock has written: people read it, to the second.
+const touchInterval = time.Second
 
 // batch is what several calls of Write store together.
 type batch struct {
@@ -155,13 +172,27 @@ func (w *sqliteWriter) store(ctx context.Context, batch []map[string][]byte) err
 	if w.committed {
 		return ErrCommitted
 	}
-	return w.lock.writeInTurn(ctx, func(ctx context.Context, tx *transaction) error {
+	var left *written
+	err := w.lock.writeInTurn(ctx, func(ctx context.Context, tx *transaction) error {
 		d, v, err := w.verify(ctx, tx)
 		if err != nil {
 			return err
 		}
-		return w.putAll(ctx, tx, d, v, batch...)
+		if err := w.putAll(ctx, tx, d, v, batch...); err != nil {
+			return err
+		}
+		if since := time.Since(d.holder.Seen); since < 0 || since >= touchInterval {
+			if err := touch(ctx, tx, d); err != nil {
+				return err
+			}
+		}
+		left = &written{fileVersion{tx.found.others, tx.found.own + 1}, *d, *d.holder, *v}
+		return nil
 	})
+	if w.known = left; err != nil {
+		w.known = nil
+	}
+	return err
 }
 
 // putAll stores changes, one after the other, in the serial that w writes.
@@ -176,14 +207,16 @@ func (w *sqliteWriter) putAll(ctx context.Context, tx *transaction, d *deploymen
 	if _, err := tx.ExecContext(ctx, countVersion, d.name, v.Serial, v.Changed, v.Total); err != nil {
 		return err
 	}
-	if err := sealVersion(ctx, tx, d, v); err != nil {
-		return err
-	}
-	return touch(ctx, tx, d)
+	return sealVersion(ctx, tx, d, v)
 }
 
 // verify returns what w writes to, and fails unless it may still write (rule S3).
 func (w *sqliteWriter) verify(ctx context.Context, tx *transaction) (*deploymentRow, *versionRow, error) {
+	if known := w.known; known != nil && known.version == tx.found {
+		d, holder, v := known.deployment, known.holder, known.serial
+		d.holder = &holder
+		return &d, &v, nil
+	}
 	d, err := w.lock.verify(ctx, tx)
 	if err != nil {
 		return nil, nil, err
@@ -203,12 +236,13 @@ func (w *sqliteWriter) put(ctx context.Context, tx *transaction, v *versionRow, 
 	r.stored = r.checksum()
 
 	var from, checksum, size int64
+	var to sql.NullInt64
 	var same sql.NullBool // null: deleting
-	err := tx.QueryRowContext(ctx, selectRecord, deployment, r.key, value).Scan(&from, &checksum, &size, &same)
-	exists := err == nil
+	err := tx.QueryRowContext(ctx, selectNewest, deployment, r.key, value).Scan(&from, &to, &checksum, &size, &same)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return err
 	}
+	exists := err == nil && !to.Valid
 	if !exists && value == nil || exists && same.Valid && same.Bool {
 		return nil
 	}
@@ -231,9 +265,10 @@ func (w *sqliteWriter) put(ctx context.Context, tx *transaction, v *versionRow, 
 	}
 	switch {
 	case !exists:
-		ended, err := w.endedHere(ctx, tx, r.key)
-		v.Changed += 1 - ended
-		return errors.Join(err, insert())
+		if !to.Valid || to.Int64 != serial { // else it was counted as changed when this serial ended the older value
+			v.Changed++
+		}
+		return insert()
 
 	case from < serial && value == nil:
 		v.Changed++

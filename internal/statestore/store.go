@@ -177,7 +177,7 @@ type LockInfo struct {
 	Host       string
 	PID        int
 	Started    time.Time
-	Seen       time.Time // last write, or Started
+	Seen       time.Time // last write, give or take a second, or Started
 	Epoch      int64     // grows with every lock of the deployment
 
 	process processIdentity

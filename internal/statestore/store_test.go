@@ -41,6 +41,7 @@ func testStore(t *testing.T, newLocation func(*testing.T) string) {
 		"lock of a running process":              testLockRunning,
 		"lock of a killed process":               testLockKilled,
 		"forced unlock":                          testForceUnlock,
+		"forced unlock while writing":            testForceUnlockWhileWriting,
 		"writer outlived by its rights":          testWriterOutlived,
 		"concurrent writes":                      testConcurrentWrites,
 		"interrupt does not stop a write":        testInterrupt,
@@ -662,10 +663,29 @@ func testForceUnlock(t *testing.T, location string) {
 	wantRecords(t, mustRead(t, s, "default"), map[string]string{"a": "1"})
 }
 
+// A writer that has just written finds out that the lock is gone with its next write, whoever has removed it.
+func testForceUnlockWhileWriting(t *testing.T, location string) {
+	s := openStore(t, location)
+	for name, remover := range map[string]Store{"this process": s, "another one": openStore(t, location)} {
+		lock := mustLock(t, s, "default")
+		w := mustBegin(t, lock, mustRead(t, s, "default").Base())
+		mustWrite(t, w, map[string][]byte{"a": []byte("1")})
+		mustWrite(t, w, map[string][]byte{"a": []byte("2")})
+		if err := remover.ForceUnlock(t.Context(), "default", lock.ID()); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Write(t.Context(), map[string][]byte{"a": []byte("3")}); !isError[*LockLostError](err) {
+			t.Errorf("Write after a forced unlock by %s: error %v, want a LockLostError", name, err)
+		}
+	}
+	wantRecords(t, mustRead(t, s, "default"), map[string]string{"a": "2"})
+}
+
 func testWriterOutlived(t *testing.T, location string) {
 	s := openStore(t, location)
 	lock := mustLock(t, s, "default")
 	first := mustBegin(t, lock, Base{})
+	mustWrite(t, first, map[string][]byte{"a": []byte("0")})
 	second := mustBegin(t, lock, first.Base())
 	if err := first.Write(t.Context(), map[string][]byte{"a": []byte("1")}); !isError[*StaleError](err) {
 		t.Errorf("Write to an older serial: error %v, want a StaleError", err)
