@@ -132,10 +132,14 @@ type ApplyRequest struct {
 	LeaveUnknown bool
 
 	// Save records a change of the state. It is called once something was done,
-	// never for two changes at a time. After an error nothing more is begun;
+	// and never for two changes at a time, unless SavesTogether. After an error nothing more is begun;
 	// [ErrBeginNothing] says that the change was saved nevertheless. Nil keeps the
 	// state in the result only.
 	Save func(ctx context.Context, change StateChange) error
+
+	// SavesTogether says that Save may be called for changes of several component instances at the
+	// same time, of which it can make one write. What depends on one of them waits for its own.
+	SavesTogether bool
 }
 
 // ErrBeginNothing is for [ApplyRequest.Save] to return when a change was saved and
@@ -211,13 +215,17 @@ func newForApplying(req ApplyRequest, save func(context.Context, StateChange) er
 		LeaveUnknown: req.LeaveUnknown,
 		Progress:     req.Progress,
 		Save:         save,
+
+		SavesTogether: req.SavesTogether,
 	})
 }
 
 // recorder keeps the state up to date while it is saved.
 type recorder struct {
+	next func(context.Context, StateChange) error
+
+	mu    sync.Mutex
 	state *stackstate.State
-	next  func(context.Context, StateChange) error
 }
 
 func newRecorder(req ApplyRequest) *recorder {
@@ -225,10 +233,20 @@ func newRecorder(req ApplyRequest) *recorder {
 	state.Components = maps.Clone(state.Components)
 	state.Inputs = maps.Clone(state.Inputs)
 	state.Outputs = maps.Clone(state.Outputs)
-	return &recorder{&state, req.Save}
+	return &recorder{next: req.Save, state: &state}
 }
 
 func (r *recorder) save(ctx context.Context, change StateChange) error {
+	r.keep(change)
+	if r.next == nil {
+		return nil
+	}
+	return r.next(ctx, change)
+}
+
+func (r *recorder) keep(change StateChange) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	for _, renaming := range change.Renamed {
 		delete(r.state.Components, renaming.Before.Addr)
 	}
@@ -246,10 +264,6 @@ func (r *recorder) save(ctx context.Context, change StateChange) error {
 	}
 	setAll(r.state.Inputs, change.Inputs)
 	setAll(r.state.Outputs, change.Outputs)
-	if r.next == nil {
-		return nil
-	}
-	return r.next(ctx, change)
 }
 
 func setAll(values, changed map[string]cty.Value) {

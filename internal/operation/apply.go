@@ -263,6 +263,8 @@ func (r *run) apply(ctx context.Context, plan *stackplan.Plan, inputs variables.
 			Inputs:  inputs.Values,
 			Save:    saver.Save,
 
+			SavesTogether: true,
+
 			Progress: r.progress(),
 		})
 	})

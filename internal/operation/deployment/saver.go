@@ -9,6 +9,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"sync"
 
 	"github.com/hashicorp/hcl/v2"
 
@@ -18,14 +19,18 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
 
-// Saver writes the changes of an apply into one serial, which it begins with the first change.
+// Saver writes the changes of an apply into one serial, which it begins with the first change. Changes of several component instances may be saved
+// at the same time; what comes after the apply is for one caller.
 type Saver struct {
 	stored    *Stored
 	operation string
-	writer    statestore.Writer
 
 	// plan is the identity of the saved plan that is applied, and empty for another one. Its progress is written with what was done.
-	plan     string
+	plan string
+
+	mu     sync.Mutex // guards what follows; not held while the writer writes, which puts together what is written at the same time
+	writer statestore.Writer
+
 	progress map[string][]byte // keys of all that is recorded of this plan or another one, each with nil
 	ended    bool              // all of the plan was done
 
@@ -57,6 +62,8 @@ func (v *Saver) EndPlan() { v.ended = !v.full }
 // Save writes one change. What could not be written is tried again at the end.
 func (v *Saver) Save(ctx context.Context, change stackruntime.StateChange) error {
 	records, err := change.Records()
+	v.mu.Lock()
+	defer v.mu.Unlock()
 	if err != nil {
 		v.lost = errors.Join(v.lost, err)
 		return err
@@ -72,7 +79,7 @@ func (v *Saver) Save(ctx context.Context, change stackruntime.StateChange) error
 	}
 	err = v.writeUnmoved(ctx)
 	if err == nil {
-		err = v.write(ctx, records)
+		err = v.writeTogether(ctx, records)
 	}
 	if err != nil {
 		v.unsaved[component] = records
@@ -119,6 +126,17 @@ func changedComponent(change stackruntime.StateChange) string {
 	return ""
 }
 
+// writeTogether is write which gives up v.mu meanwhile, once there is a writer.
+func (v *Saver) writeTogether(ctx context.Context, records map[string][]byte) error {
+	if v.writer == nil {
+		return v.write(ctx, records)
+	}
+	v.mu.Unlock()
+	defer v.mu.Lock()
+	return v.writer.Write(ctx, records)
+}
+
+// write writes records. v.mu must be held.
 func (v *Saver) write(ctx context.Context, records map[string][]byte) error {
 	if len(records) == 0 {
 		return nil
@@ -158,6 +176,8 @@ func (v *Saver) opening(serial int64) (map[string][]byte, error) {
 
 // Finish writes what is left and ends the serial.
 func (v *Saver) Finish(ctx context.Context) error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
 	left := map[string][]byte{}
 	maps.Copy(left, v.unmoved)
 	for _, records := range v.unsaved {

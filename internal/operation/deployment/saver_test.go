@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -196,6 +197,55 @@ func TestSaverGivesUp(t *testing.T) {
 	}
 	if lock.committed {
 		t.Error("committed")
+	}
+}
+
+// What several component instances save at the same time is all there, in one serial.
+func TestSaverSavesTogether(t *testing.T) {
+	store, err := statestore.Open(t.Context(), filepath.Join(t.TempDir(), "cairn.state.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() }) // all is read by then
+	states := &Deployment{Name: Default, Store: store}
+	stored, err := states.Lock(t.Context(), statestore.LockRequest{Operation: "apply"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	saver := NewSaver(stored, "apply", "p")
+	want := stackstate.New()
+	var saving sync.WaitGroup
+	for i := range 20 {
+		interim, final := component(t, fmt.Sprintf("component.c%d", i), "x", "half"), component(t, fmt.Sprintf("component.c%d", i), "x")
+		want.Components[final.Addr] = final
+		saving.Go(func() {
+			for _, change := range []stackruntime.StateChange{
+				{After: interim, Interim: true, Stage: stackplan.Begun}, {Before: interim, After: final, Stage: stackplan.Done},
+			} {
+				if err := saver.Save(t.Context(), change); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	saving.Wait()
+	saver.EndPlan()
+	if err := saver.Finish(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	found, err := states.Read(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantRecords, err := want.Records()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found.Serial != 1 {
+		t.Errorf("got serial %d, want 1", found.Serial)
+	}
+	if diff := cmp.Diff(wantRecords, found.Records); diff != "" {
+		t.Errorf("records (-want +got):\n%s", diff)
 	}
 }
 

@@ -159,11 +159,13 @@ func (m *Main) brokenOff(addr stackaddrs.AbsComponentInstance, err error) hcl.Di
 // NotSaved is the Extra of diagnostics that say that a change was not saved. Who saves may know more about the reason.
 type NotSaved struct{ Err error }
 
-// save hands a change of the state to the caller, one at a time. After an error
+// save hands a change of the state to the caller, one at a time if it wants that. After an error
 // nothing more is begun; what runs goes on to its end.
 func (m *Main) save(ctx context.Context, change applying.StateChange) hcl.Diagnostics {
-	m.saving <- struct{}{}
-	defer func() { <-m.saving }()
+	if !m.applying.SavesTogether {
+		m.saving <- struct{}{}
+		defer func() { <-m.saving }()
+	}
 	if err := m.applying.Save(ctx, change); err != nil {
 		m.works.Halt()
 		if errors.Is(err, ErrBeginNothing) {

@@ -53,7 +53,7 @@ type Main struct {
 
 	// Of an apply only.
 	changes *applying.Results
-	saving  chan struct{} // has an element while a change is being saved
+	saving  chan struct{} // has an element while a change is being saved that others must not overlap
 
 	movedBlocks []*stackconfig.MovedIn
 	movedBy     map[stackaddrs.AbsComponentInstance]movedInstance // by the addresses they have now; while planning
@@ -111,9 +111,11 @@ type ApplyOptions struct {
 	Progress stackplan.Progress // of earlier applies of the plan, which have made Prior what it is
 
 	// Save is called for each change of the state as soon as it is known. Calls
-	// do not overlap. After an error no further change is begun. That is all that
+	// do not overlap, unless SavesTogether. After an error no further change is begun. That is all that
 	// [ErrBeginNothing] means.
 	Save func(context.Context, applying.StateChange) error
+
+	SavesTogether bool // changes of different component instances
 
 	renamed []applying.Renaming // what the moves of the plan have made of Prior
 }
