@@ -197,6 +197,7 @@ func (a *applier) apply(ctx context.Context, subject Subject) *Result {
 				done.count(event)
 				a.show(event)
 			case began():
+				newest.last = time.Now() // it may have waited for long
 				a.setStatus(hooks.Applying)
 			}
 		})

@@ -38,6 +38,7 @@ type bench struct {
 	objects string                // in states that the engine makes
 	fails   map[string]string     // summaries of errors, by component
 	apply   func(engine.Observer) // while a component is applied
+	room    time.Duration         // until there is some for a component
 	rest    []*engine.Change      // of plans that are made again
 	noBlock bool                  // no block produces any component
 	cannot  error                 // why nothing can be saved
@@ -60,6 +61,7 @@ func (b *bench) Plan(_ context.Context, req *engine.PlanRequest, observe engine.
 }
 
 func (b *bench) Apply(_ context.Context, req *engine.ApplyRequest, observe engine.Observer) (*engine.ApplyResult, hcl.Diagnostics) {
+	time.Sleep(b.room) //nolint:forbidigo // virtual time, where it is not 0
 	observe(engine.Event{Type: engine.WorkBegan})
 	b.note("apply %s %s", req.Component, req.Plan)
 	if b.apply != nil {
@@ -282,6 +284,18 @@ func TestCheckpoints(t *testing.T) {
 		}
 		_, diags := b.run(t.Context(), Operation{Plan: &stackplan.Plan{Components: []*stackplan.Component{b.component("a", stackplan.Create)}}})
 		b.check("apply", diags, "", "apply component.a plan", "save component.a begun", "save component.a done", "acknowledge 1/apply/component.a")
+	})
+}
+
+// Waiting until there is room for a component is no time in which it was applied.
+func TestNoCheckpointForWaiting(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &bench{t: t, objects: "new", room: 5 * time.Second}
+		b.apply = func(observe engine.Observer) {
+			observe(engine.Event{Type: engine.ObjectChanged, Object: &engine.ObjectChange{Addr: resource(t, "x.a")}})
+		}
+		_, diags := b.run(t.Context(), Operation{Plan: &stackplan.Plan{Components: []*stackplan.Component{b.component("a", stackplan.Create)}}})
+		b.check("apply", diags, "", "apply component.a plan", "save component.a done", "acknowledge 1/apply/component.a")
 	})
 }
 
