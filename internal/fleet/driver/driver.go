@@ -49,6 +49,7 @@ type PlanRequest struct {
 type Plan struct {
 	Changes  bool   // it has some
 	Complete bool   // nothing is left to a later plan
+	Destroys bool   // it destroys what there is
 	State    string // which version of the state it was made of
 
 	// Counts are what it would do; nil if that is not known.

@@ -127,7 +127,7 @@ func prepare(ctx context.Context, stack *operation.Stack, view View) hcl.Diagnos
 
 func describe(plan *stackplan.Plan) Plan {
 	counts := plan.Counts()
-	return Plan{Changes: !plan.IsEmpty(), Complete: plan.Complete, Counts: &counts}
+	return Plan{Changes: !plan.IsEmpty(), Complete: plan.Complete, Destroys: plan.Mode == engine.Destroy, Counts: &counts}
 }
 
 // keep reads the plan as it was saved: only then it is known as the plan of a version of the state. The file is of no use any more.
