@@ -27,6 +27,8 @@ type Settings struct {
 	State       string // location: a path, or a URL
 	Engine      Engine
 	Parallelism int // number of components that are worked on at the same time
+	Identity    Identity
+	Varsets     Varsets
 }
 
 // Read reads the settings file in the directory of a stack. It need not exist. Its source is added to files, by its name.
@@ -51,7 +53,12 @@ func Read(dir string, files map[string]*hcl.File) (Settings, hcl.Diagnostics) {
 
 var schema = &hcl.BodySchema{
 	Attributes: []hcl.AttributeSchema{{Name: "parallelism"}, {Name: "engine"}},
-	Blocks:     []hcl.BlockHeaderSchema{{Type: "state", LabelNames: []string{"store"}}, {Type: "engine"}},
+	Blocks: []hcl.BlockHeaderSchema{
+		{Type: "state", LabelNames: []string{"store"}},
+		{Type: "engine"},
+		{Type: "identity", LabelNames: []string{"source"}},
+		{Type: "varset", LabelNames: []string{"name"}},
+	},
 }
 
 func decode(body hcl.Body) (Settings, hcl.Diagnostics) {
@@ -74,6 +81,14 @@ func decode(body hcl.Body) (Settings, hcl.Diagnostics) {
 	result.Engine.Binary, diags = binary, diags.Extend(moreDiags)
 	seen := map[string]*hcl.Block{}
 	for _, block := range content.Blocks {
+		switch block.Type { // of which there may be several
+		case "identity":
+			diags = diags.Extend(result.Identity.decode(block))
+			continue
+		case "varset":
+			diags = diags.Extend(result.Varsets.decode(block))
+			continue
+		}
 		if first := seen[block.Type]; first != nil {
 			diags = diags.Append(&hcl.Diagnostic{
 				Severity: hcl.DiagError,
