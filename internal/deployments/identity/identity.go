@@ -131,6 +131,8 @@ func (o *opened) Token(ctx context.Context, label string, claims Claims) (string
 		return r.fromFile()
 	case settings.CommandIdentity:
 		return r.fromCommand(ctx)
+	case settings.KeyIdentity:
+		return r.signed()
 	}
 	return "", r.fail("Unknown identity source", "There are no tokens from %q. This is a bug in cairn; please report it.", r.block.Kind)
 }
