@@ -15,6 +15,7 @@ type Case struct {
 	Took        time.Duration
 	Failure     string // what went wrong; "" if nothing did
 	Skipped     string // why it was not done; "" if it was
+	Type        string // what kind of failure it is, or why it was not done, in a word; "" for no more than that
 }
 
 // suite is a report in the format of JUnit.
@@ -37,6 +38,7 @@ type suiteCase struct {
 
 type message struct {
 	Text string `xml:"message,attr"`
+	Type string `xml:"type,attr,omitempty"`
 }
 
 // JUnit returns a report in the XML format of JUnit.
@@ -47,10 +49,10 @@ func JUnit(name string, cases []Case) ([]byte, error) {
 		switch {
 		case c.Failure != "":
 			all.Failures++
-			one.Failure = &message{c.Failure}
+			one.Failure = &message{c.Failure, c.Type}
 		case c.Skipped != "":
 			all.Skipped++
-			one.Skipped = &message{c.Skipped}
+			one.Skipped = &message{c.Skipped, c.Type}
 		}
 		all.Cases = append(all.Cases, one)
 	}

@@ -182,7 +182,7 @@ func (s Summary) skipped(n int) string {
 func (s Summary) JUnit() ([]byte, error) {
 	cases := make([]Case, 0, len(s.Sequence))
 	for _, n := range s.Sequence {
-		one := Case{Name: s.View.Name(n), Class: "cairn.run"}
+		one := Case{Name: s.View.Name(n), Class: caseClass}
 		if times := s.Times[n]; !times.Started.IsZero() {
 			one.Took = times.Ended.Sub(times.Started)
 		}
@@ -190,7 +190,7 @@ func (s Summary) JUnit() ([]byte, error) {
 		case order.Failed:
 			one.Failure = s.reason(n)
 		case order.Passed: // it was not run, and that is not a failure
-			one.Skipped = cmp.Or(s.reason(n), stateWords[order.Passed])
+			one.Skipped, one.Type = cmp.Or(s.reason(n), stateWords[order.Passed]), passedState
 		case order.Skipped, order.NotStarted:
 			one.Skipped = s.skipped(n)
 		}

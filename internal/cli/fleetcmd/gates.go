@@ -45,7 +45,7 @@ func runApplyCommand() *session.Command {
 	return gateCommand(rollout.ApplyAll, "Plans and applies stacks, each as soon as its gates open.", `
 The gates are those of cairn.workspace.hcl, with its tasks, or .terrateam/config.yml. Before a plan with changes is applied you are asked, unless
 the stack has auto_apply. After a failure nothing more is started; what waits for something that was not approved stays as it is.`,
-		"cairn run apply -changed\ncairn run apply -query='prod and not database' -auto-approve")
+		"cairn run apply -changed\ncairn run apply -query='prod and not database' -auto-approve\ncairn run apply -failed=report.json -report=report.json")
 }
 
 func runDestroyCommand() *session.Command {

@@ -68,7 +68,7 @@ func loadPlugins(o pluginOptions) ([]*plugintasks.Task, order.Selection, hcl.Dia
 }
 
 func selectsNoTasks() error {
-	return failure.Error("Conflicting options", "The options -changed, -base, -tags, -no-tags, -query, -with-dependents and -with-dependencies are about stacks. Tasks of plugins are selected by -role.")
+	return failure.Error("Conflicting options", "The options -changed, -base, -tags, -no-tags, -query, -failed, -with-dependents and -with-dependencies are about stacks. Tasks of plugins are selected by -role.")
 }
 
 func openPlugins(options pluginOptions) (*ordering, error) {

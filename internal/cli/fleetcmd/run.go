@@ -42,7 +42,7 @@ The command is run in the directory of each selected stack, when all that comes 
 stack is not started, and everything else is. With -changed, nothing may be uncommitted.
 
 An interrupt is passed on to what is running, and nothing more is started; a second one ends at once what is still running.`,
-		Example:  "cairn run -- terraform init\ncairn run -changed -parallel=4 -- terraform plan -out=plan\ncairn run -reverse -tags=dev -- terraform destroy",
+		Example:  "cairn run -- terraform init\ncairn run -failed=report.json -- terraform init\ncairn run -changed -parallel=4 -- terraform plan -out=plan\ncairn run -reverse -tags=dev -- terraform destroy",
 		MaxArgs:  1 << 30,
 		PassesOn: true,
 		Flags: func(f *session.Flags) {

@@ -57,6 +57,7 @@ type treeOptions struct {
 	base         string
 	phases       bool // of a workspace file, planning and applying on their own
 	along        fleet.Along
+	failed       cmdline.File // report of an earlier run
 
 	plugins pluginOptions
 }
@@ -68,6 +69,7 @@ func treeFlags(f *session.Flags, o *treeOptions) {
 	f.Var(&o.noTags, "no-tags", "no stacks whose tags match `QUERY`")
 	f.StringVar(&o.query, "query", "", "only what has tags that match `QUERY` with and, or, not: \"prod and not dir:live/prod/db\"; kind:stack, kind:terraform and kind:task are tags, too")
 	f.BoolVar(&o.changed, "changed", false, "only stacks that have changed according to git")
+	f.Var(&o.failed, "failed", "only what has failed or was not begun in an earlier run, by the report of that in `FILE`")
 	f.BoolVar(&o.along.Dependents, "with-dependents", false, "also all that depends on what is selected otherwise, wherever it is")
 	f.BoolVar(&o.along.Dependencies, "with-dependencies", false, "also all that what is selected otherwise depends on, wherever it is")
 	f.StringVar(&o.base, "base", "", "changed since the work left the commit or branch `REF`, or in a range FROM..TO (default: the default branch)")
@@ -75,7 +77,7 @@ func treeFlags(f *session.Flags, o *treeOptions) {
 
 // selects reports whether an option narrows or widens what is selected.
 func (o *treeOptions) selects() bool {
-	return o.changed || o.base != "" || len(o.tags) > 0 || len(o.noTags) > 0 || o.query != "" || o.along.Any()
+	return o.changed || o.base != "" || len(o.tags) > 0 || len(o.noTags) > 0 || o.query != "" || o.failed != "" || o.along.Any()
 }
 
 func rootFlag(f *session.Flags, o *treeOptions) {
@@ -100,7 +102,11 @@ func (o *treeOptions) request() (fleet.Request, error) {
 	if r.TagFilter, err = o.tagFilter(); err != nil {
 		return r, err
 	}
-	r.Query, err = tagQuery(o.query)
+	if r.Query, err = tagQuery(o.query); err != nil || o.failed == "" {
+		return r, err
+	}
+	r.NamesFrom = "The report " + string(o.failed)
+	r.Names, err = unfinished(string(o.failed))
 	return r, err
 }
 
@@ -146,8 +152,11 @@ func repositoryTop(dir string) string {
 
 // chosen says what may have left out everything.
 func (o *treeOptions) chosen() string {
-	if o.changed {
+	switch {
+	case o.changed:
 		return "that is selected has changed"
+	case o.failed != "":
+		return "that is selected has failed or was left out, by the report " + string(o.failed)
 	}
 	return "is selected"
 }
