@@ -137,7 +137,10 @@ RACE_SKIP_VALUES = ^TestContractThroughBytes$$|^Test(ChildrenOfEngineFindNoValue
 # Whole commands that do one thing at a time, or the same things at a time as others do that are left.
 RACE_SKIP = $(RACE_SKIP_VALUES)|TestFullDiskOnTerminal/^(another_directory|printed.*)$$|TestScripts/^(approval|deployments_unread|directory_readonly|order_changed_triggers|order_gates_(consent|roots|sources|workspace)|order_hostile_run|order_kind|order_workspace_plugins|providers_.*|recover_foreign|resume_replace|state_interrupted|state_readonly|arguments|checks|completion|data_dir|deployment|dropped_data|engine_.*|ephemeral|failing|fmt|former_names|graph|ignore|init|json|lockfile|logs|moved|options|order_(changed|convert|environments|errors_.*|gates_changed|gates_failed|gates_inputs|gates_list|gates_outputs|hostile_files|hostile_git|list|pictures|workspace|workspace_inputs)|output|output_not_made|planfile|provider_errors|provider_functions|recorded_values|removed|required_version|rounds|runtime_remedies|sensitive_texts|settings.*|sources_.*|state|state_errors|state_mv|target|tofu_files|unknown_.*|validate.*|variables|workdir_foreign)$$|^TestPlantedSecrets$$|^TestRandomDamage$$|^TestUnfoundDeploymentIsDamage$$|^TestWriteCostIsConstant$$|^TestElements$$|^TestAlteredFilesAreRefused$$|^TestValidateModule|^TestValuesOfEveryType
 
+# A process under the race detector usually waits for a second before it ends, in case another goroutine is about to race: with some hundred short commands and providers, most of
+# the time that this takes. What they do at their ends is not worth that.
 race: export CGO_ENABLED := 1
+race: export GORACE ?= atexit_sleep_ms=0
 race:
 	@$(PREPARED) && $(GO) test -race -shuffle=on -timeout=30m -skip='$(RACE_SKIP)' $$($(GO) list -e -find -f '{{if not .Error}}{{.ImportPath}}{{end}}' $(RACE_PACKAGES) 2>/dev/null)
 	@echo 'go test -race: all packages passed'

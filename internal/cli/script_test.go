@@ -76,6 +76,7 @@ func setUpScript(env *testscript.Env) error {
 	env.Setenv("CHECKPOINT_DISABLE", "1")
 	env.Setenv("COLUMNS", "1000") // so that patterns match whole sentences
 	env.Setenv("HOME", env.WorkDir)
+	env.Setenv("GORACE", os.Getenv("GORACE")) // cairn is this test program, so that it has the race detector's options, too
 	program, err := exec.LookPath("cairn")
 	if err != nil {
 		return err
