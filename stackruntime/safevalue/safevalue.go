@@ -24,6 +24,7 @@ var (
 	errTruncated = errors.New("the value ends early")
 	errDeep      = errors.New("the value is nested too deeply")
 	errMany      = errors.New("the value has too many elements")
+	errType      = errors.New("the value has another type: an object without attributes")
 	errUnknown   = errors.New("the value has an unknown kind of data")
 )
 
@@ -39,6 +40,9 @@ func Unmarshal(data []byte, ty cty.Type) (v cty.Value, err error) {
 	}()
 	if v, err = ctymsgpack.Unmarshal(data, ty); err != nil {
 		return cty.NilVal, err
+	}
+	if len(v.Type().TestConformance(ty)) > 0 { // cty takes a map without elements for an object of any type
+		return cty.NilVal, errType
 	}
 	return v, nil
 }

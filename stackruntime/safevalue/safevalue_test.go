@@ -50,6 +50,26 @@ func TestHostile(t *testing.T) {
 	}
 }
 
+// A map without elements is no object that has attributes, wherever it stands.
+func TestOtherType(t *testing.T) {
+	object := cty.Object(map[string]cty.Type{"a": cty.String})
+	for name, test := range map[string]struct {
+		data string
+		ty   cty.Type
+	}{
+		"object":     {"\x80", object},
+		"in a tuple": {"\x91\x80", cty.Tuple([]cty.Type{object})},
+		"in a list":  {"\x91\x80", cty.List(object)},
+	} {
+		if v, err := Unmarshal([]byte(test.data), test.ty); err == nil {
+			t.Errorf("%s: got %#v, want an error", name, v)
+		}
+	}
+	if v, err := Unmarshal([]byte("\x80"), cty.EmptyObject); err != nil || !v.RawEquals(cty.EmptyObjectVal) {
+		t.Errorf("empty object: got %#v, error %v", v, err)
+	}
+}
+
 // Whatever it is, there is a value or an error.
 func FuzzUnmarshal(f *testing.F) {
 	f.Add([]byte("\x92\xc4\x0f[\"list\",\"bool\"]\x92\xc2\xc3"))
