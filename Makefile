@@ -74,14 +74,17 @@ rpc:
 # of a module that has failed.
 DIFFERENTIALTIME ?= 10m
 differential: export CAIRN_DIFFERENTIAL ?= terraform
+differential: export CAIRN_TEST_SEED ?= random
 differential: export CAIRN_DIFFERENTIAL_TIME = $(DIFFERENTIALTIME)
 differential:
 	@$(PREPARED) && $(GO) run ./internal/conformance -list=modules $(ROWS)
 	@$(if $(ROWS),,$(PREPARED) && $(GO) test ./internal/engine/differential -count=1 -timeout=30m -run='^TestRealistic$$')
+	@$(if $(ROWS),,$(PREPARED) && $(GO) test ./internal/engine/native/body ./internal/engine/native/change -count=1 -run=Terraform)
 
 # A failure names the seed of its random requests, not of what happens at the same time.
 RPCFUZZTIME ?= 10m
 RPCFUZZFLAGS ?=
+rpc-fuzz: export CAIRN_TEST_SEED ?= random
 rpc-fuzz:
 	@$(PREPARED) && $(GO) test ./internal/rpcapi/rpctest -v -count=1 -timeout=0 -run='^TestHostileRequests$$' -for=$(RPCFUZZTIME) $(RPCFUZZFLAGS)
 
@@ -121,10 +124,12 @@ stacks:
 
 # A failure names the seed; CAIRN_DAMAGE_SEED makes its damages again.
 DAMAGES ?= 10000
+damage: export CAIRN_TEST_SEED ?= random
 damage:
 	@CAIRN_DAMAGES=$(DAMAGES) $(GO) test -v -count=1 -timeout=0 -run='^TestRandomDamage$$' ./internal/statestore ./stackruntime/stackplan
 
 KILLS ?= 500
+soak: export CAIRN_TEST_SEED ?= random
 soak:
 	@$(PREPARED) && $(GO) test ./internal/soak -v -count=1 -timeout=0 -run='^TestKills$$' -kills=$(KILLS)
 

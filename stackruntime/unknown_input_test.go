@@ -13,6 +13,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/stacktest"
+	"github.com/cairnstacks/cairn/internal/testenv"
 	"github.com/cairnstacks/cairn/stackruntime"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/fault"
@@ -287,9 +288,7 @@ component "app" {
   inputs = { in = var.v }
 }
 ` + echoModule
-	seed := rand.Uint64() //nolint:gosec // not for secrets
-	t.Logf("seed %d", seed)
-	rng := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // not for secrets
+	rng := rand.New(rand.NewPCG(testenv.Seed(t), 0)) //nolint:gosec // not for secrets
 	for range 30 {
 		final := randomInput(rng)
 		s := stacktest.InMemory(t, config)

@@ -14,7 +14,8 @@ import (
 	"os"
 	"strconv"
 	"testing"
-	"time"
+
+	"github.com/cairnstacks/cairn/internal/testenv"
 )
 
 // The environment variables that say how many damages there are to be, and
@@ -28,8 +29,8 @@ const (
 // fail say which seed made them.
 func Each(t *testing.T, usual int, try func(number int, random *rand.Rand)) {
 	t.Helper()
-	number := variable(t, numberVariable, uint64(usual))             //nolint:gosec // never negative
-	seed := variable(t, seedVariable, uint64(time.Now().UnixNano())) //nolint:gosec // any seed will do
+	number := variable(t, numberVariable, uint64(usual)) //nolint:gosec // never negative
+	seed := variable(t, seedVariable, testenv.Seed(t))
 	t.Logf("%d damages with %s=%d", number, seedVariable, seed)
 	for i := range int(number) { //nolint:gosec // as above
 		try(i, rand.New(rand.NewPCG(seed, uint64(i)))) //nolint:gosec // to be made again

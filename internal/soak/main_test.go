@@ -10,7 +10,6 @@ import (
 	"flag"
 	"fmt"
 	"maps"
-	"math/rand/v2"
 	"os"
 	"runtime"
 	"slices"
@@ -24,7 +23,7 @@ import (
 )
 
 var (
-	killsFlag = flag.Int("kills", 6, "kill so many times, in lives of a random seed each")
+	killsFlag = flag.Int("kills", 6, "kill so many times, in lives of another seed each")
 	seedFlag  = flag.Uint64("seed", 0, "live only the life of this seed")
 )
 
@@ -91,7 +90,7 @@ func TestKills(t *testing.T) {
 				t.Log(sum)
 				return
 			}
-			opts.seed = rand.Uint64() >> 16 //nolint:gosec // what is killed is left to chance
+			opts.seed = testenv.Seed(t)
 			liveAll(t, opts)
 		})
 	}

@@ -5,13 +5,14 @@ package differential
 
 import (
 	"cmp"
-	"math/rand/v2"
 	"os"
 	"regexp"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/cairnstacks/cairn/internal/testenv"
 )
 
 const (
@@ -104,7 +105,7 @@ func TestRandomModulesAreStable(t *testing.T) {
 	}
 }
 
-// seeds returns the seed that the environment names, or random ones, which are logged.
+// seeds returns the seed that the environment names, or those from [testenv.Seed] on.
 func seeds(t *testing.T) func(func(uint64) bool) {
 	t.Helper()
 	if text := os.Getenv(seedVariable); text != "" {
@@ -114,8 +115,7 @@ func seeds(t *testing.T) func(func(uint64) bool) {
 		}
 		return func(yield func(uint64) bool) { yield(n) }
 	}
-	first := rand.Uint64() >> 1
-	t.Logf("seeds from %d", first)
+	first := testenv.Seed(t)
 	return func(yield func(uint64) bool) {
 		for n := first; yield(n); n++ {
 		}

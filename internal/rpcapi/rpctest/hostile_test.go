@@ -24,6 +24,7 @@ import (
 	"google.golang.org/protobuf/types/dynamicpb"
 	"google.golang.org/protobuf/types/known/emptypb"
 
+	"github.com/cairnstacks/cairn/internal/testenv"
 	terraform1 "github.com/cairnstacks/cairn/proto/terraform1"
 	dependenciespb "github.com/cairnstacks/cairn/proto/terraform1/dependencies"
 	packagespb "github.com/cairnstacks/cairn/proto/terraform1/packages"
@@ -33,7 +34,7 @@ import (
 
 var (
 	hostileTime = flag.Duration("for", 5*time.Second, "how long hostile requests are made")
-	hostileSeed = flag.Uint64("seed", 0, "what random requests are made of; 0 chooses")
+	hostileSeed = flag.Uint64("seed", 0, "what random requests are made of; 0 leaves it to CAIRN_TEST_SEED")
 )
 
 const (
@@ -45,7 +46,7 @@ const (
 // Whatever is sent to a server, it lives, ends calls with codes that clients know, and needs no more afterwards than before.
 func TestHostileRequests(t *testing.T) {
 	if *hostileSeed == 0 {
-		*hostileSeed = rand.Uint64()
+		*hostileSeed = testenv.Seed(t)
 	}
 	t.Logf("go test ./internal/rpcapi/rpctest -run='^TestHostileRequests$' -seed=%d -for=%s", *hostileSeed, *hostileTime)
 	dir := writeFiles(t, dataStack+strings.ReplaceAll(fakeStack, "-- stack/", "-- fake/"))

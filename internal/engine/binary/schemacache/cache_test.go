@@ -6,7 +6,6 @@ package schemacache
 import (
 	"encoding/json"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -113,7 +112,7 @@ func TestDamagedFile(t *testing.T) {
 	}
 	for at := range len(good) {
 		changed := append([]byte(nil), good...)
-		changed[at] ^= byte(1 << rand.IntN(8)) //nolint:gosec // any bit will do
+		changed[at] ^= byte(1 << (at % 8)) // any bit will do
 		if _, err := decode(changed); err == nil {
 			t.Errorf("with a bit of byte %d changed, the file is believed", at)
 		}

@@ -6,10 +6,7 @@ package body_test
 import (
 	"fmt"
 	"maps"
-	"math/rand/v2"
-	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -20,6 +17,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/native/body"
 	"github.com/cairnstacks/cairn/internal/providers/schema"
 	"github.com/cairnstacks/cairn/internal/providers/schema/schematest"
+	"github.com/cairnstacks/cairn/internal/testenv"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
@@ -62,21 +60,6 @@ var terraformScope = &hcl.EvalContext{Variables: map[string]cty.Value{
 	}),
 }}
 
-// newSeed returns a seed, which is logged; the environment variable SEED sets it.
-func newSeed(t *testing.T) uint64 {
-	t.Helper()
-	if text := os.Getenv("SEED"); text != "" {
-		n, err := strconv.ParseUint(text, 10, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return n
-	}
-	n := rand.Uint64()
-	t.Logf("SEED=%d", n)
-	return n
-}
-
 // resources returns the bodies of the resources of a configuration by their types.
 func resources(t *testing.T, config string) map[string]hcl.Body {
 	t.Helper()
@@ -93,7 +76,7 @@ func resources(t *testing.T, config string) map[string]hcl.Body {
 
 // Random bodies for random schemas are decoded as terraform does.
 func TestDecodeAgreesWithTerraform(t *testing.T) {
-	random := schematest.NewRandom(newSeed(t))
+	random := schematest.NewRandom(testenv.Seed(t))
 	echo := &schematest.Echo{Resources: map[string]*schema.Block{}}
 	config := strings.Builder{}
 	config.WriteString(schematest.Requirement + schematest.UnknownResource)

@@ -13,6 +13,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/native/change"
 	"github.com/cairnstacks/cairn/internal/providers/schema"
 	"github.com/cairnstacks/cairn/internal/providers/schema/schematest"
+	"github.com/cairnstacks/cairn/internal/testenv"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
@@ -339,7 +340,7 @@ func ignoredDisks(did cty.Value) cty.Value {
 
 // Whatever the schema: proposing what there is changes nothing, and a plan of what was proposed is valid.
 func TestProposedNewProperties(t *testing.T) {
-	random := schematest.NewRandom(newSeed(t))
+	random := schematest.NewRandom(testenv.Seed(t))
 	for i := range 500 {
 		random.Dynamic = i%3 == 0
 		block := random.Block(2)

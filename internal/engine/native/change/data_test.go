@@ -19,6 +19,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/native/change"
 	"github.com/cairnstacks/cairn/internal/providers/schema"
 	"github.com/cairnstacks/cairn/internal/providers/schema/schematest"
+	"github.com/cairnstacks/cairn/internal/testenv"
 )
 
 // decode returns the object of a body that schematest has written.
@@ -40,7 +41,7 @@ func decode(t *testing.T, block *schema.Block, text string) cty.Value {
 // What terraform expects of data sources that cannot be read yet: each is the value of an argument of a resource. None has blocks of
 // varying types, for which terraform 1.11 panics.
 func TestPlannedUnknownAgreesWithTerraform(t *testing.T) {
-	random := schematest.NewRandom(newSeed(t))
+	random := schematest.NewRandom(testenv.Seed(t))
 	echo := &schematest.Echo{Resources: map[string]*schema.Block{}, Data: map[string]*schema.Block{}}
 	config, texts := strings.Builder{}, map[string]string{}
 	config.WriteString(schematest.Requirement + schematest.UnknownResource)

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"hash/fnv"
 	"maps"
-	"math/rand/v2"
-	"os"
 	"regexp"
 	"slices"
 	"strconv"
@@ -21,22 +19,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/native/change"
 	"github.com/cairnstacks/cairn/internal/providers/schema"
 	"github.com/cairnstacks/cairn/internal/providers/schema/schematest"
+	"github.com/cairnstacks/cairn/internal/testenv"
 )
-
-// newSeed returns a seed, which is logged; the environment variable SEED sets it.
-func newSeed(t *testing.T) uint64 {
-	t.Helper()
-	if text := os.Getenv("SEED"); text != "" {
-		n, err := strconv.ParseUint(text, 10, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return n
-	}
-	n := rand.Uint64()
-	t.Logf("SEED=%d", n)
-	return n
-}
 
 // known returns an object in which what is unknown has a value. Each depends on its path only, since attributes are visited in any order.
 func known(seed uint64, block *schema.Block, object cty.Value) cty.Value {
@@ -64,7 +48,7 @@ type trials struct {
 
 func newTrials(t *testing.T, count int, settled bool) *trials {
 	t.Helper()
-	seed := newSeed(t)
+	seed := testenv.Seed(t)
 	all := &trials{
 		seed: seed, random: schematest.NewRandom(seed), echo: &schematest.Echo{Resources: map[string]*schema.Block{}}, objects: map[string]cty.Value{},
 		settled: settled,
