@@ -66,7 +66,8 @@ func (p *planner) finishDeletes() {
 	}
 }
 
-// destroy plans the end of everything. What there is now is found out by planning as usual, whose changes do not count.
+// destroy plans the end of everything. What there is now is found out by planning as usual, whose changes do not count, nor does
+// what has changed outside: all of it ends.
 func (p *planner) destroy(ctx context.Context) {
 	if !p.SkipRefresh && !p.prior.IsEmpty() {
 		p.eval.Walk(ctx, p)

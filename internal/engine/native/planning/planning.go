@@ -109,7 +109,7 @@ func newPlanner(req *Request, prior *state.State) *planner {
 func (p *planner) forgetChanges() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.mu.changes, p.mu.deletes, p.mu.forgotten = nil, nil, nil
+	p.mu.changes, p.mu.drift, p.mu.deletes, p.mu.forgotten = nil, nil, nil, nil
 	p.mu.deferred = map[stackaddrs.ResourceInstance]bool{}
 	p.mu.changing = map[stackaddrs.ResourceInstance]map[stackaddrs.ModuleInstance]bool{}
 }
