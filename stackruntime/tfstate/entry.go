@@ -172,7 +172,9 @@ func (e Entry) Object() (Object, error) {
 			return Object{}, fmt.Errorf("%s: %s: %w", e.Addr, name, err)
 		}
 	}
-	o.Tainted = status == taintedStatus
+	if o.Tainted = status == taintedStatus; status != "" && !o.Tainted {
+		return Object{}, fmt.Errorf("%s: unknown status %q", e.Addr, status)
+	}
 	return o, nil
 }
 

@@ -27,8 +27,8 @@ type Case struct {
 
 // Step is one step of a case. In an archive it is a verb and words:
 //
-//   - validate, plan or apply, which plans before; with any of destroy, refresh-only, skip-refresh, defer-all, replace=ADDRESS, and ordered, where the
-//     order in which objects are applied counts;
+//   - validate, plan or apply, which plans before; with any of destroy, refresh-only, skip-refresh, defer-all, replace=ADDRESS, unknown-provider, where an argument
+//     of the provider is not known, and ordered, where the order in which objects are applied counts;
 //   - set ID NAME=VALUE..., or gone ID: what becomes of an object outside, with values as JSON;
 //   - unlink PATH: what becomes of a file outside.
 type Step struct {
@@ -36,6 +36,7 @@ type Step struct {
 	Mode        engine.Mode
 	SkipRefresh bool
 	DeferAll    bool
+	Unknown     bool // the configuration of the provider
 	Ordered     bool
 	Replace     []string
 	Object      string            // ID of an object, or path of a file
@@ -49,6 +50,7 @@ const (
 	inputsFile      = "inputs"
 	applyInputsFile = "inputs.apply"
 	priorFile       = "prior"
+	priorStateFile  = "prior.tfstate"
 	wantFile        = "want"
 	wantNativeFile  = "want-native"
 )
@@ -120,6 +122,8 @@ func parseStep(line string) (Step, error) {
 			step.SkipRefresh = true
 		case "defer-all":
 			step.DeferAll = true
+		case "unknown-provider":
+			step.Unknown = true
 		case "ordered":
 			step.Ordered = true
 		case "replace":
@@ -163,7 +167,7 @@ func (c *Case) files(step int) (files, others map[string][]byte) {
 		latest[name] = from
 		switch name {
 		case stepsFile, wantFile, wantNativeFile:
-		case inputsFile, applyInputsFile, priorFile:
+		case inputsFile, applyInputsFile, priorFile, priorStateFile:
 			others[name] = file.Data
 		default:
 			delete(files, name)

@@ -110,6 +110,18 @@ func (b *Bench) openSession(ctx context.Context, dir string, environ []string) (
 	return s, nil, nil
 }
 
+// forgetRegion makes an argument of the provider's configurations unknown.
+func (s *session) forgetRegion() {
+	for slot, given := range s.providers {
+		if given.Provider == nativetest.Address {
+			arguments := given.Config.AsValueMap()
+			arguments["region"] = cty.UnknownVal(cty.String)
+			given.Config = cty.ObjectVal(arguments)
+			s.providers[slot] = given
+		}
+	}
+}
+
 // nothingSet returns the configuration of a provider without arguments and blocks.
 func nothingSet(block engine.Block) cty.Value {
 	spec := block.Spec()

@@ -15,7 +15,7 @@
 //   - steps: what is done, one step a line, see [Step];
 //   - inputs: the values of input variables, as arguments whose expressions may call unknown("TYPE") and sensitive(VALUE); inputs.apply: those while applying, where
 //     they are others;
-//   - prior: the objects of the state before the first step, as package nativetest reads them;
+//   - prior: the objects of the state before the first step, as package nativetest reads them; or prior.tfstate: that state itself;
 //   - want: what terraform has answered; want-native: what the native engine answers, where that differs.
 //
 // A file in a directory with the number of a step takes the place of the one outside of it from that step on. An empty one removes that.

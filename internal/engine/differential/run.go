@@ -92,8 +92,12 @@ func (r *run) step(c *Case, n int, step Step) (err error) {
 	if err := writeFiles(r.dir, files); err != nil {
 		return err
 	}
-	if prior := others[priorFile]; r.works == 0 && prior != nil {
-		r.state = nativetest.State(r.t, nativetest.Objects(r.t, string(prior)))
+	if r.works == 0 {
+		if prior := others[priorFile]; prior != nil {
+			r.state = nativetest.State(r.t, nativetest.Objects(r.t, string(prior)))
+		} else if prior := others[priorStateFile]; prior != nil {
+			r.state = engine.State(prior)
+		}
 	}
 	s, diags, err := r.bench.openSession(r.t.Context(), r.dir, r.world.environ())
 	if err != nil {
@@ -112,6 +116,9 @@ func (r *run) step(c *Case, n int, step Step) (err error) {
 }
 
 func (r *run) plan(s *session, step Step, others map[string][]byte) error {
+	if step.Unknown {
+		s.forgetRegion()
+	}
 	inputs, err := readInputs(others[inputsFile], s.module.Variables)
 	if err != nil {
 		return err

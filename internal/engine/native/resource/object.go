@@ -55,12 +55,16 @@ func (rt *Runtime) Upgrade(ctx context.Context, t *Target, stored *state.Object,
 	if object.Private, err = stored.Private(); err != nil {
 		return nil, rt.fail(t, "Unreadable object in state", err.Error()+".")
 	}
+	made, err := stored.Provider()
+	if err != nil {
+		return nil, rt.fail(t, "Unreadable object in state", err.Error()+".")
+	}
 	done, ok := rt.call(ctx)
 	if !ok {
 		return nil, false
 	}
 	defer done()
-	if moved := before != (stackaddrs.Resource{}) && before.Type != t.Name; moved || !rt.sameProvider(t, stored) {
+	if moved := before != (stackaddrs.Resource{}) && before.Type != t.Name; moved || !made.IsOf(t.Of) {
 		return object, rt.move(ctx, t, object, content, before)
 	}
 	return object, rt.upgradeValue(ctx, t, object, content) && rt.upgradeIdentity(ctx, t, object, content) && rt.restoreMarks(t, object, content)
@@ -80,11 +84,6 @@ func (rt *Runtime) Stored(ctx context.Context, t *Target, stored *state.Object) 
 		return nil, rt.fail(t, "Unreadable object in state", err.Error()+".")
 	}
 	return o, rt.upgradeIdentity(ctx, t, o, content)
-}
-
-func (rt *Runtime) sameProvider(t *Target, stored *state.Object) bool {
-	config, err := stored.Provider()
-	return err != nil || config.IsOf(t.Of)
 }
 
 func (rt *Runtime) upgradeValue(ctx context.Context, t *Target, o *Object, content *tfstate.Object) bool {

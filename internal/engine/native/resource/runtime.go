@@ -5,6 +5,7 @@ package resource
 
 import (
 	"context"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 
@@ -171,8 +172,12 @@ func (rt *Runtime) StoredTarget(ctx context.Context, tree *configs.Tree, stored 
 		return nil, rt.fail(t, "Unreadable object in state", err.Error()+".")
 	}
 	slot, ok := rt.Providers.Slot(config)
-	if !ok {
-		return nil, rt.fail(t, "Provider configuration not present", "The object of "+t.Address+" was made with the provider configuration "+config.String()+
+	content, err := stored.Content()
+	if err != nil {
+		return nil, rt.fail(t, "Unreadable object in state", err.Error()+".")
+	}
+	if inModule := strings.HasPrefix(content.Provider, "module."); !ok || inModule { // that of the root module may be for another region
+		return nil, rt.fail(t, "Provider configuration not present", "The object of "+t.Address+" was made with the provider configuration "+content.Provider+
 			", which the component is not given any more. Assign it to the component until the object is gone.")
 	}
 	addr, err := stackaddrs.ParseProvider(config.Provider)

@@ -175,7 +175,7 @@ func (o *Object) Private() ([]byte, error) {
 	return private, nil
 }
 
-// Provider returns the provider configuration that the object was made with.
+// Provider returns the provider configuration that the object was made with. States of terraform 0.12 and older name none.
 func (o *Object) Provider() (tfstate.ProviderConfig, error) {
 	content, err := o.Content()
 	if err != nil {
@@ -183,7 +183,7 @@ func (o *Object) Provider() (tfstate.ProviderConfig, error) {
 	}
 	config, ok := tfstate.ParseProviderConfig(content.Provider)
 	if !ok {
-		return config, fmt.Errorf("%s: %q is not the address of a provider configuration", o.Entry.Addr, content.Provider)
+		return config, fmt.Errorf("%s: %q is not the address of a provider configuration: let terraform state replace-provider put one there", o.Entry.Addr, content.Provider)
 	}
 	return config, nil
 }
