@@ -22,6 +22,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/nearest"
 	"github.com/cairnstacks/cairn/internal/safehcl"
+	"github.com/cairnstacks/cairn/stackruntime/marks"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
@@ -35,6 +36,11 @@ type Argument struct {
 
 	Name  string    // of one variable,
 	Value cty.Value // and its value, of any type that converts; it may be unknown in whole or in part
+
+	// Sensitive keeps the parts of the value sensitive that are marked so, besides what the declaration says. Range is where the value is written, nil for
+	// nowhere.
+	Sensitive bool
+	Range     *hcl.Range
 }
 
 // The prefixes of environment variables; the later ones win.
@@ -74,7 +80,7 @@ func Read(declared map[string]*stackconfig.InputVariable, sources Sources, files
 		case argument.File != "":
 			r.file(argument.File)
 		case argument.Name != "":
-			r.value(argument.Name, argument.Value)
+			r.value(argument)
 		default:
 			r.argument(argument)
 		}
@@ -181,20 +187,28 @@ func (r *reader) argument(given Argument) {
 }
 
 // value takes what a program gives, which has no place in a file.
-func (r *reader) value(name string, value cty.Value) {
+func (r *reader) value(given Argument) {
+	name, value := given.Name, given.Value
 	declared := r.declared[name]
 	if declared == nil {
-		r.diags = r.diags.Append(failure.New("Value for undeclared variable", "A value is given for %q, but the configuration declares no variable of that name.%s",
-			name, nearest.DidYouMean(name, slices.Collect(maps.Keys(r.declared)))))
+		diag := failure.New("Value for undeclared variable", "A value is given for %q, but the configuration declares no variable of that name.%s",
+			name, nearest.DidYouMean(name, slices.Collect(maps.Keys(r.declared))))
+		diag.Subject = given.Range
+		r.diags = r.diags.Append(diag)
 		return
 	}
 	if value == cty.NilVal {
 		value = cty.NullVal(cty.DynamicPseudoType)
 	}
-	value, _ = value.UnmarkDeep() // the declaration says whether it is sensitive
+	if !given.Sensitive {
+		value, _ = value.UnmarkDeep() // the declaration says whether it is sensitive
+	}
 	converted, diags := convertVariable(declared, value, hcl.Range{}, nil)
+	if given.Sensitive && marks.Contains(value, marks.Sensitive) {
+		diags = inSecret(diags)
+	}
 	for _, diag := range diags {
-		diag.Subject = nil
+		diag.Subject = given.Range
 	}
 	r.set(name, converted, diags)
 	if !diags.HasErrors() && !converted.IsWhollyKnown() {
