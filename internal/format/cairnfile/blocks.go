@@ -85,6 +85,7 @@ func stackBlock(b *Block, a *arguments) {
 		Watch:       a.patterns("watch"),
 	}
 	b.Stack.Files = a.filePatterns("files", b.Stack.Dir)
+	a.inputs(b.Stack)
 	if a.body.Attributes["path"] == nil {
 		b.Stack.DirRange = b.Range
 	}

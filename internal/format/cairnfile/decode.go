@@ -37,7 +37,7 @@ func Parse(filename string, src []byte) (*Workspace, hcl.Diagnostics) {
 	if diags.HasErrors() {
 		return w, diags
 	}
-	d := decoder{workspace: w}
+	d := decoder{workspace: w, source: file}
 	d.file(file.Body.(*hclsyntax.Body))
 	return w, diags.Extend(d.diags)
 }
@@ -46,6 +46,7 @@ type decoder struct {
 	workspace *Workspace
 	diags     hcl.Diagnostics
 	settings  *hcl.Range // of the block workspace
+	source    *hcl.File
 
 	usualFiles *arguments // the same block, with "files" for stacks that do not say what theirs are
 }
@@ -56,15 +57,19 @@ func (d *decoder) file(body *hclsyntax.Body) {
 	for _, attribute := range attributesOf(body) {
 		d.unknown(attribute.NameRange, "argument", attribute.Name, nil, "outside of blocks")
 	}
+	d.locals(body)
 	seen := map[string]hcl.Range{}
 	for _, block := range body.Blocks {
-		if block.Type == "workspace" {
+		switch block.Type {
+		case "workspace":
 			d.settingsBlock(block)
+			continue
+		case localsType:
 			continue
 		}
 		decode, known := blockTypes[Type(block.Type)]
 		if !known {
-			d.unknown(block.TypeRange, "block type", block.Type, []string{"stack", "group", "task", "workspace"}, "in this file")
+			d.unknown(block.TypeRange, "block type", block.Type, []string{"stack", "group", "task", "workspace", localsType}, "in this file")
 			continue
 		}
 		b := &Block{Type: Type(block.Type), Range: block.DefRange()}

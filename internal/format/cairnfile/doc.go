@@ -21,5 +21,5 @@
 //	W1. A rule of a group holds for each of its members at any depth, but never between members of the group.
 //	W2. A reference by name means one block. All others (path, tag, glob, regular expression) mean leaves, and never the
 //	    leaf that refers, nor a member of the group that does.
-//	W3. Nothing is evaluated: no variables, no functions.
+//	W3. Nothing is evaluated but inputs, when a stack is planned: no variables, no functions. What inputs refer to is written out, and known before.
 package cairnfile

@@ -22,6 +22,7 @@ func TestDocumentation(t *testing.T) {
 	example := regexp.MustCompile("(?ms)^```hcl\n(.*?)^```")
 	want := map[string]string{
 		"Edges by name, path, tag, glob and regular expression": "audit net-1 net-2 app",
+		"Values from other stacks":                              "network app",
 		"Gates for plan and for apply":                          "base dev prod",
 		"Any or all":                                            "east west announce",
 		"Weights and stages":                                    "backup c b a report",

@@ -86,6 +86,9 @@ func inputChanges(was, is *Leaf) string {
 	add(was.Stack.Deployment != is.Stack.Deployment, "deployment")
 	add(was.Stack.Workspace != is.Stack.Workspace, "workspace")
 	add(!slices.Equal(was.Stack.VarFiles, is.Stack.VarFiles), "var_files")
+	for _, name := range differences(was.Stack.inputTexts(), is.Stack.inputTexts()) {
+		add(true, "input "+name)
+	}
 	for _, name := range differences(was.Variables, is.Variables) {
 		add(true, "variable "+name)
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/fleet/rollout"
+	"github.com/cairnstacks/cairn/internal/fleet/wiring"
 	"github.com/cairnstacks/cairn/internal/format/terramate"
 	"github.com/cairnstacks/cairn/internal/glob"
 )
@@ -22,6 +23,8 @@ type Workspace struct {
 	Ties     Ties
 	Parallel int            // how many nodes may run at the same time; 0 if the file does not say
 	Limits   map[string]int // how many with a key may
+
+	Locals map[string]wiring.Local // that inputs may be made of
 }
 
 // Ties says what orders what no rule and no weight does.
@@ -93,6 +96,9 @@ type Stack struct {
 	VarFiles    []string          // from the root of the repository
 	Environment map[string]string
 
+	Inputs      *wiring.Inputs // values of variables that others have; nil if not written
+	InputsRange hcl.Range      // of the name of the argument
+
 	Files []FilePattern // that count as its own, instead of everything in the directory; nil if not written
 	Watch []string      // patterns of files that count as its own, too
 
@@ -158,6 +164,7 @@ const (
 	ApplyAfter                        // wait with the apply until it is applied
 	ModifiedBy                        // count as modified if it does
 	ModifiedByOutputs                 // the same, but only if its outputs change
+	Input                             // have an output of it: wait as by After, count as modified as by ModifiedByOutputs
 	Watch                             // as After; react if it has changed
 	Prereq                            // run before it, if it would change something
 	OnChanges                         // run only if it has changed

@@ -173,11 +173,11 @@ type effect struct {
 func (m *Model) passedOn() map[*Leaf][]*effect {
 	effects := map[*Leaf][]*effect{}
 	for _, r := range m.rules {
-		if r.rel != ModifiedBy && r.rel != ModifiedByOutputs {
+		if r.rel != ModifiedBy && r.rel != ModifiedByOutputs && r.rel != Input {
 			continue
 		}
 		for _, t := range r.targets {
-			e := &effect{on: m.LeavesOf(r.of), outputs: r.rel == ModifiedByOutputs, cause: func(by *Leaf) Cause {
+			e := &effect{on: m.LeavesOf(r.of), outputs: r.rel != ModifiedBy, cause: func(by *Leaf) Cause {
 				return Cause{Text: fmt.Sprintf("%s is modified, and %s", by.Name, reason(r, t)), By: by, Place: problem.PlaceOf(t.ref.Range)}
 			}}
 			for _, from := range m.LeavesOf(t.block) {

@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/fleet/rollout"
+	"github.com/cairnstacks/cairn/internal/fleet/wiring"
 	"github.com/cairnstacks/cairn/internal/nearest"
 	"github.com/cairnstacks/cairn/internal/order"
 	"github.com/cairnstacks/cairn/internal/problem"
@@ -32,7 +33,8 @@ type Model struct {
 	ruled   map[*Block][]int // the rules of a block, as positions in rules
 	wants   map[*Leaf][]*effect
 	lookup  *lookup
-	auto    map[*Block]*bool // what autoApply has found
+	auto    map[*Block]*bool                    // what autoApply has found
+	origins map[*Block]map[wiring.Origin]*Block // what the inputs of stacks refer to
 }
 
 // Leaf is a stack or a task with what it has from the groups that hold it.
@@ -70,7 +72,7 @@ func Resolve(w *Workspace) (*Model, hcl.Diagnostics) {
 		Workspace: w,
 		blocks:    map[string]*Block{}, leaves: map[*Block]*Leaf{},
 		members: map[*Block][]*Block{}, parents: map[*Block][]*Block{}, under: map[*Block][]*Leaf{},
-		auto: map[*Block]*bool{},
+		auto: map[*Block]*bool{}, origins: map[*Block]map[wiring.Origin]*Block{},
 	}
 	r := &resolver{model: m, budget: order.ReferenceBudget}
 	for _, block := range w.Blocks {
@@ -101,6 +103,7 @@ func Resolve(w *Workspace) (*Model, hcl.Diagnostics) {
 	m.lookup = r.lookup
 	for _, block := range w.Blocks {
 		r.rulesOf(block)
+		r.inputsOf(block)
 	}
 	m.ruled = map[*Block][]int{}
 	for i, rule := range m.rules {

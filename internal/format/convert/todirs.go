@@ -398,6 +398,8 @@ func (c *toDirs) loseRules(leaf *cairnfile.Leaf) {
 		switch rule.Rel {
 		case cairnfile.ModifiedBy, cairnfile.ModifiedByOutputs:
 			c.lose(rule.Place, "That %s is modified with others", leaf.Name)
+		case cairnfile.Input:
+			c.lose(rule.Place, "The inputs that %s has from others: it only comes after them", leaf.Name)
 		case cairnfile.PlanAfter, cairnfile.ApplyAfter:
 			c.lose(rule.Place, "That only a phase of %s waits: all of it does", leaf.Name)
 		}

@@ -237,13 +237,16 @@ func (c *toGates) rules(block *cairnfile.Block) string {
 	for _, rule := range c.model.Rules(block) {
 		key := map[cairnfile.Relation]string{
 			cairnfile.After: "plan_after", cairnfile.PlanAfter: "plan_after", cairnfile.ApplyAfter: "apply_after", cairnfile.ModifiedBy: "modified_by",
-			cairnfile.ModifiedByOutputs: "modified_by",
+			cairnfile.ModifiedByOutputs: "modified_by", cairnfile.Input: "modified_by",
 		}[rule.Rel]
 		if rule.Policy == cairnfile.Any {
 			c.lose(rule.Place, "That one success is enough for %s: all are waited for", block.Name)
 		}
 		if rule.Rel == cairnfile.ModifiedByOutputs {
 			c.lose(rule.Place, "That only other outputs modify %s: all changes do", block.Name)
+		}
+		if rule.Rel == cairnfile.Input {
+			c.lose(rule.Place, "The inputs that %s has from others: it only comes after them", block.Name)
 		}
 		for _, target := range rule.Targets {
 			switch {
@@ -256,7 +259,7 @@ func (c *toGates) rules(block *cairnfile.Block) string {
 			case key == "modified_by":
 				modifiedBy = append(modifiedBy, target.Name)
 			}
-			if planned && rule.Rel == cairnfile.ModifiedByOutputs { // which cannot be known earlier
+			if planned && (rule.Rel == cairnfile.ModifiedByOutputs || rule.Rel == cairnfile.Input) { // which cannot be known earlier
 				add("plan_after", target.Name)
 			}
 			add(key, target.Name)

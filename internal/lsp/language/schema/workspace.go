@@ -52,6 +52,7 @@ var Workspace = []Block{
 			{Name: "deployment", Type: "string", Doc: "Which deployment of the stack this is. Each has a state of its own."},
 			{Name: "workspace", Type: "string", Doc: "Which workspace of a plain root module this is."},
 			{Name: "var_files", Type: "list of paths", Doc: "Files with values of input variables, from the top of the repository."},
+			{Name: "inputs", Type: "map of values", Map: true, Doc: "Values of input variables that other stacks have, as stack.NAME.output.OUTPUT. The stack comes after these."},
 			{Name: "files", Type: "list of patterns", Doc: "The stack has changed if a file that one of these matches has, instead of any file in its directory."},
 			{Name: "watch", Type: "list of patterns", Doc: "Files elsewhere: if one that one of these matches has changed, the stack has, too."},
 		}, variables, everywhere, ofApplied),
@@ -96,6 +97,10 @@ var Workspace = []Block{
 			list("listen", "Runs at the end of everything else if one of these has changed."),
 			list("listen_in", "The tasks that run at the end if this one has changed something."),
 		}, everywhere),
+	},
+	{
+		Type: "locals",
+		Doc:  "Names for values that inputs of several stacks are made of, as local.NAME. Each argument is one of them.",
 	},
 	{
 		Type: "workspace", Once: true,

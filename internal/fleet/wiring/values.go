@@ -1,0 +1,208 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package wiring
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/internal/lang"
+	"github.com/cairnstacks/cairn/internal/nearest"
+	"github.com/cairnstacks/cairn/internal/problem"
+	"github.com/cairnstacks/cairn/stackruntime/marks"
+)
+
+// Outputs are what others see of a unit.
+type Outputs struct {
+	// Values are by name. Unknown: in whole or in part, where they are not known before an apply. Marks: sensitive.
+	Values map[string]cty.Value
+
+	// Open says that the names are not known yet either: there may be any.
+	Open bool
+
+	// Stored says that they are those of the last apply, not of a plan.
+	Stored bool
+
+	// Missing says in sentences why there are none, and what to do; "" if there may be some.
+	Missing string
+}
+
+// Value is what an input comes to.
+type Value struct {
+	Name  string
+	Value cty.Value // Marks: sensitive
+	Range hcl.Range // of its expression
+}
+
+// Values evaluates the inputs, in the order of their names. The function returns what others see of a unit that inputs refer to.
+func (in *Inputs) Values(outputs func(Origin) (Outputs, error)) ([]Value, hcl.Diagnostics) {
+	e := evaluation{in: in, of: map[Origin]Outputs{}}
+	references := in.References()
+	var diags hcl.Diagnostics
+	for _, input := range in.Inputs {
+		for _, reference := range references[input.Name] {
+			if _, known := e.of[reference.Origin]; !known {
+				of, err := outputs(reference.Origin)
+				if err != nil {
+					diags = diags.Append(problem.New(problem.BadValue, &reference.Range, "Outputs not available", "The outputs of %q cannot be read: %s.", reference.Stack, err))
+				}
+				e.of[reference.Origin] = of
+			}
+			diags = diags.Extend(e.check(reference))
+		}
+	}
+	if diags.HasErrors() {
+		return nil, distinct(diags)
+	}
+	e.context(references)
+	diags = diags.Extend(e.diags)
+	var values []Value
+	for _, input := range in.Inputs {
+		value, moreDiags := input.Expr.Value(e.ctx)
+		diags = diags.Extend(lang.WithholdSecrets(moreDiags, input.Expr.Variables(), e.ctx))
+		if marks.Contains(value, marks.Ephemeral) {
+			diags = diags.Append(problem.New(problem.BadValue, input.Expr.Range().Ptr(), "Ephemeral input", "The value of %q is ephemeral: it exists in one operation only, and no other stack can have it.", input.Name))
+		}
+		values = append(values, Value{input.Name, value, input.Expr.Range()})
+	}
+	if diags.HasErrors() {
+		return nil, distinct(diags)
+	}
+	return values, diags
+}
+
+// distinct leaves out what is said twice, as of one reference in two inputs.
+func distinct(diags hcl.Diagnostics) hcl.Diagnostics {
+	type said struct{ at, detail string }
+	seen := map[said]bool{}
+	return slices.DeleteFunc(diags, func(diag *hcl.Diagnostic) bool {
+		one := said{detail: diag.Detail}
+		if diag.Subject != nil {
+			one.at = diag.Subject.String()
+		}
+		again := seen[one]
+		seen[one] = true
+		return again
+	})
+}
+
+type evaluation struct {
+	in  *Inputs
+	of  map[Origin]Outputs
+	ctx *hcl.EvalContext
+
+	diags hcl.Diagnostics // about local values
+}
+
+// check finds out whether there is what a reference refers to.
+func (e *evaluation) check(r Reference) hcl.Diagnostics {
+	of := e.of[r.Origin]
+	_, known := of.Values[r.Output]
+	switch {
+	case of.Missing != "":
+		return hcl.Diagnostics{problem.New(problem.BadValue, &r.Range, "Outputs not available", "%s", of.Missing)}
+	case r.Output == "" || known || of.Open:
+		return nil
+	}
+	hint := nearest.DidYouMean(r.Output, slices.Sorted(maps.Keys(of.Values)))
+	if of.Stored {
+		hint += " These are the outputs in its state: others appear there with the next apply."
+	}
+	return hcl.Diagnostics{problem.New(problem.UnknownRef, &r.Range, "Unknown output", "%s has no output %q.%s", r.Stack, r.Output, hint)}
+}
+
+// context makes the scope of all inputs.
+func (e *evaluation) context(references map[string][]Reference) {
+	e.ctx = &hcl.EvalContext{
+		Variables: map[string]cty.Value{"stack": e.stacks(references)},
+		Functions: lang.Functions(lang.Options{BaseDir: e.in.Dir, PureOnly: true}),
+	}
+	locals := map[string]cty.Value{}
+	for _, input := range e.in.Inputs {
+		for _, name := range e.in.localsOf(input.Expr) {
+			e.local(name, locals)
+		}
+	}
+	e.ctx.Variables["local"] = object(locals)
+}
+
+// local evaluates a local value, those that it is made of first. There is no cycle, as [Parse] has made sure.
+func (e *evaluation) local(name string, locals map[string]cty.Value) cty.Value {
+	if value, known := locals[name]; known {
+		return value
+	}
+	expr := e.in.Locals[name].Expr
+	for _, traversal := range expr.Variables() {
+		if other := localName(traversal); other != "" {
+			e.local(other, locals)
+		}
+	}
+	scope := e.ctx.NewChild()
+	scope.Variables = map[string]cty.Value{"local": object(locals)}
+	value, diags := expr.Value(scope)
+	e.diags = e.diags.Extend(lang.WithholdSecrets(diags, expr.Variables(), scope))
+	locals[name] = value // with errors, an unknown one
+	return value
+}
+
+// stacks returns the object behind "stack".
+func (e *evaluation) stacks(references map[string][]Reference) cty.Value {
+	all := map[string]bool{}
+	open := map[Origin][]string{} // outputs that are not known by name, but referred to
+	for _, list := range references {
+		for _, r := range list {
+			if e.of[r.Origin].Open {
+				open[r.Origin] = append(open[r.Origin], r.Output)
+			}
+			all[r.Stack] = true
+		}
+	}
+	stacks := map[string]cty.Value{}
+	for name := range all {
+		attributes, deployments := map[string]cty.Value{}, map[string]cty.Value{}
+		for origin, of := range e.of {
+			if origin.Stack != name {
+				continue
+			}
+			outputs := e.outputs(of, open[origin])
+			if origin.Deployment == "" {
+				attributes["output"] = outputs
+			} else {
+				deployments[origin.Deployment] = object(map[string]cty.Value{"output": outputs})
+			}
+		}
+		if len(deployments) > 0 {
+			attributes["deployment"] = object(deployments)
+		}
+		stacks[name] = object(attributes)
+	}
+	return object(stacks)
+}
+
+// outputs returns the object with the outputs of a unit.
+func (e *evaluation) outputs(of Outputs, open []string) cty.Value {
+	values := maps.Clone(of.Values)
+	if values == nil {
+		values = map[string]cty.Value{}
+	}
+	for _, name := range open {
+		if name == "" {
+			return cty.DynamicVal
+		}
+		if _, known := values[name]; !known {
+			values[name] = cty.DynamicVal
+		}
+	}
+	return object(values)
+}
+
+func object(attributes map[string]cty.Value) cty.Value {
+	if len(attributes) == 0 {
+		return cty.EmptyObjectVal
+	}
+	return cty.ObjectVal(attributes)
+}
