@@ -35,9 +35,10 @@ type gateOptions struct {
 }
 
 func runPlanCommand() *session.Command {
-	return gateCommand(rollout.PlanOnly, "Plans stacks, as far as their gates are open.", `
-The gates are those of cairn.workspace.hcl or .terrateam/config.yml. A stack is planned when all that it is to be planned after has nothing
-to apply. Nothing is applied and no task is run, but a workspace that there is not yet is made.`,
+	return gateCommand(rollout.PlanOnly, "Plans stacks, those of a workspace file all together.", `
+The stacks of cairn.workspace.hcl are planned in their order. What one has from another one is unknown where it is known only after the apply. Those
+of .terrateam/config.yml are planned as far as their gates are open: when all that they are to be planned after has nothing to apply. Nothing is
+applied and no task is run, but a workspace that there is not yet is made.`,
 		"cairn run plan\ncairn run plan -changed -base=origin/main -parallel=4")
 }
 

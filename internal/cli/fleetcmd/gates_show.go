@@ -57,7 +57,7 @@ func (g *gates) writeSteps() {
 			names = append(names, g.work.Units[unit].Name)
 		}
 		text := fmt.Sprintf("%d. %s %s", i+1, g.phaseName(batch.Phase), strings.Join(names, ", "))
-		if i > 0 && g.mode == rollout.PlanOnly {
+		if i > 0 && g.mode == rollout.PlanOnly && !g.work.PlansAhead {
 			text += ", if nothing before has changes to apply"
 		}
 		g.session.Line("%s", text)

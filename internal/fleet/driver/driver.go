@@ -18,7 +18,9 @@ import (
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/fleet/wiring"
 	"github.com/cairnstacks/cairn/internal/process"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
@@ -36,6 +38,9 @@ type Driver interface {
 
 	// Apply applies the plan.
 	Apply(ctx context.Context, req ApplyRequest) (Applied, error)
+
+	// Outputs returns those of the last apply, and false if there was none. Nothing is shown.
+	Outputs(ctx context.Context) (outputs map[string]cty.Value, found bool, err error)
 }
 
 // PlanRequest says how to plan.
@@ -43,6 +48,10 @@ type PlanRequest struct {
 	Destroy   bool
 	Again     bool // what was deferred, after an apply: everything is prepared
 	NotToKeep bool // it will not be applied
+
+	// Inputs returns values of variables, which the driver keeps for all that follows. It is called once, while the work is shown. Nil for none, or for those of
+	// the plan before.
+	Inputs func() ([]wiring.Value, hcl.Diagnostics)
 }
 
 // Plan is what is known of a plan.
@@ -54,18 +63,29 @@ type Plan struct {
 
 	// Counts are what it would do; nil if that is not known.
 	Counts *stackplan.Counts
+
+	// Outputs are what others see of the unit if it is applied as planned. OutputsChange is set if they are not what they were, as far as that is known.
+	Outputs       wiring.Outputs
+	OutputsChange bool
+
+	// Details are the plan itself, of a root module as that of a stack with nothing but the module. Nil if only its engine can read it.
+	Details *stackplan.Plan
 }
 
 // ApplyRequest says how to apply.
 type ApplyRequest struct {
 	Destroy bool
 	Outputs bool // whether outputs change is asked for
+	Values  bool // outputs are asked for
 }
 
 // Applied is what an apply has done.
 type Applied struct {
 	// OutputsChanged is set if they have, or may have.
 	OutputsChanged bool
+
+	// Outputs are what others see of the unit, if they were asked for.
+	Outputs map[string]cty.Value
 }
 
 // LostOutputError says that nobody can see what was done.

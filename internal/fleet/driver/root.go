@@ -13,6 +13,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/engine/binary"
+	"github.com/cairnstacks/cairn/internal/fleet/wiring"
 	"github.com/cairnstacks/cairn/internal/process"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
@@ -20,8 +21,9 @@ import (
 
 // Roots are what all root modules of a run have in common.
 type Roots struct {
-	Engine  string   // path of terraform or tofu
-	Options []string // of commands that print texts, not data
+	Engine  string      // path of terraform or tofu
+	Info    engine.Info // of it
+	Options []string    // of commands that print texts, not data
 
 	WorkDir   string         // for what is found out of the engine
 	SchemaDir string         // for schemas of providers; "" for a directory in WorkDir
@@ -85,6 +87,8 @@ type Root struct {
 
 	plan         *stackplan.Plan // nil if there is none, or only the engine can read it
 	keepsOutputs bool            // the plan is known to leave all outputs as they are
+
+	inputs []wiring.Value
 }
 
 var _ Driver = (*Root)(nil)
@@ -98,10 +102,13 @@ func (r *Root) Plan(ctx context.Context, req PlanRequest) (Plan, error) {
 	if req.Destroy {
 		args = append(args, "-destroy")
 	}
-	args = append(args, r.varFiles()...)
 	r.plan, r.keepsOutputs = nil, false
 	var plan Plan
 	err := r.during(ctx, planPhase, func(work *rootWork) error {
+		if err := work.takeInputs(req.Inputs); err != nil {
+			return err
+		}
+		args = append(args, r.varFiles()...)
 		if !req.Again {
 			if err := work.prepare(ctx); err != nil {
 				return err
@@ -113,10 +120,16 @@ func (r *Root) Plan(ctx context.Context, req PlanRequest) (Plan, error) {
 		}
 		changes := result.ExitCode == exitChanges
 		counts, err := work.takePlan(ctx)
-		if err != nil || !changes {
+		if err != nil {
 			return err
 		}
-		plan = Plan{Changes: true, Complete: true, Counts: counts}
+		plan = Plan{Outputs: wiring.Outputs{Open: true}, OutputsChange: !r.keepsOutputs, Details: r.plan}
+		if r.plan != nil {
+			plan.Outputs, _ = plannedOutputs(r.plan)
+		}
+		if changes {
+			plan.Changes, plan.Complete, plan.Counts = true, true, counts
+		}
 		return nil
 	})
 	return plan, err
@@ -152,6 +165,9 @@ func (r *Root) Apply(ctx context.Context, req ApplyRequest) (Applied, error) {
 			applied.OutputsChanged = !r.keepsOutputs
 			err = showErr
 		}
+		if err == nil && req.Values {
+			applied.Outputs, _, err = work.storedOutputs(ctx)
+		}
 		return err
 	})
 	if _, isLost := errors.AsType[*LostOutputError](err); err != nil && !isLost {
@@ -164,6 +180,9 @@ func (r *Root) varFiles() []string {
 	var options []string
 	for _, name := range r.opts.VarFiles {
 		options = append(options, "-var-file="+name)
+	}
+	if len(r.inputs) > 0 {
+		options = append(options, "-var-file="+r.inputsFile()) // the last one wins
 	}
 	return options
 }

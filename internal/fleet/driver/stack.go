@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 
 	"github.com/hashicorp/hcl/v2"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/bundle"
 	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/fleet/wiring"
 	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/operation/planfile"
 	"github.com/cairnstacks/cairn/internal/operation/variables"
@@ -35,6 +37,9 @@ type StackOptions struct {
 	VarFiles  []string
 	Version   string // of this program, for plans
 	PlanFile  string // where the plan is written, which holds secrets
+
+	// Sources are files that values of variables are from, by the names in their places.
+	Sources map[string]*hcl.File
 
 	// Show begins to show a phase of the work. It may complete the options with which the stack is opened for that.
 	Show func(phase string, options *operation.Options) View
@@ -69,6 +74,8 @@ type Stack struct {
 	opts StackOptions
 	plan *stackplan.Plan // nil until there is one
 	made stackplan.FileContext
+
+	inputs []wiring.Value
 }
 
 var _ Driver = (*Stack)(nil)
@@ -84,6 +91,9 @@ func (s *Stack) request(destroy bool) operation.Request {
 	for _, file := range s.opts.VarFiles {
 		req.Variables = append(req.Variables, variables.Argument{File: file})
 	}
+	for _, input := range s.inputs {
+		req.Variables = append(req.Variables, variables.Argument{Name: input.Name, Value: input.Value, Sensitive: true, Range: input.Range.Ptr()})
+	}
 	return req
 }
 
@@ -92,6 +102,9 @@ func (s *Stack) Plan(ctx context.Context, req PlanRequest) (Plan, error) {
 	s.plan = nil
 	var result Plan
 	err := s.during(ctx, planPhase, func(stack *operation.Stack, view View) hcl.Diagnostics {
+		if diags := s.take(req.Inputs); diags.HasErrors() {
+			return diags
+		}
 		if req.Again {
 			view.Again()
 		} else if diags := prepare(ctx, stack, view); diags.HasErrors() {
@@ -125,9 +138,46 @@ func prepare(ctx context.Context, stack *operation.Stack, view View) hcl.Diagnos
 	return nil
 }
 
+// take keeps values of variables.
+func (s *Stack) take(inputs func() ([]wiring.Value, hcl.Diagnostics)) hcl.Diagnostics {
+	if inputs == nil {
+		return nil
+	}
+	var diags hcl.Diagnostics
+	s.inputs, diags = inputs()
+	return diags
+}
+
 func describe(plan *stackplan.Plan) Plan {
 	counts := plan.Counts()
-	return Plan{Changes: !plan.IsEmpty(), Complete: plan.Complete, Destroys: plan.Mode == engine.Destroy, Counts: &counts}
+	described := Plan{Changes: !plan.IsEmpty(), Complete: plan.Complete, Destroys: plan.Mode == engine.Destroy, Counts: &counts, Details: plan}
+	described.Outputs, described.OutputsChange = plannedOutputs(plan)
+	return described
+}
+
+// plannedOutputs returns the outputs as they are after a plan, and whether it changes any.
+func plannedOutputs(plan *stackplan.Plan) (outputs wiring.Outputs, change bool) {
+	outputs.Values = map[string]cty.Value{}
+	for name, output := range plan.Outputs {
+		if output.Action != stackplan.Delete {
+			outputs.Values[name] = output.After
+		}
+		change = change || output.Action != stackplan.NoOp
+	}
+	return outputs, change
+}
+
+// Outputs implements [Driver].
+func (s *Stack) Outputs(ctx context.Context) (outputs map[string]cty.Value, found bool, err error) {
+	options := s.opts.Operation
+	options.ChangesNothing = true
+	stack := operation.Open(options)
+	defer stack.Close() //nolint:errcheck // nothing was written
+	state, err := stack.ReadState(ctx)
+	if err != nil {
+		return nil, false, err
+	}
+	return state.State.Outputs, state.Lineage != "", nil
 }
 
 // keep reads the plan as it was saved: only then it is known as the plan of a version of the state. The file is of no use any more.
@@ -164,7 +214,7 @@ func (s *Stack) Apply(ctx context.Context, req ApplyRequest) (Applied, error) {
 	var outputs outputs
 	err := s.during(ctx, phase, func(stack *operation.Stack, view View) hcl.Diagnostics {
 		caller := view.Caller()
-		if req.Outputs {
+		if req.Outputs || req.Values {
 			var err error
 			if outputs.before, err = stack.Outputs(ctx); err == nil {
 				outputs.watch(&caller)
@@ -172,7 +222,7 @@ func (s *Stack) Apply(ctx context.Context, req ApplyRequest) (Applied, error) {
 		}
 		return stack.ApplySaved(ctx, s.plan, s.made, s.request(req.Destroy), caller)
 	})
-	return Applied{OutputsChanged: outputs.changed()}, err
+	return Applied{OutputsChanged: outputs.changed(), Outputs: outputs.after}, err
 }
 
 // outputs are those of a stack before and after an apply. The zero value is of outputs that are not known.
@@ -214,6 +264,9 @@ func (s *Stack) during(ctx context.Context, phase string, do func(*operation.Sta
 	}
 	options := s.opts.Operation
 	view := s.opts.Show(phase, &options)
+	if options.Files != nil {
+		maps.Copy(options.Files, s.opts.Sources)
+	}
 	stack := operation.Open(options)
 	view.Opened(stack)
 	diags := do(stack, view)

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/fleet/driver"
 	"github.com/cairnstacks/cairn/internal/fleet/groups"
@@ -92,6 +93,10 @@ func (d *driverOfBench) Plan(ctx context.Context, req driver.PlanRequest) (drive
 
 // Show implements [driver.Driver].
 func (d *driverOfBench) Show(context.Context) error { return nil }
+
+func (d *driverOfBench) Outputs(context.Context) (map[string]cty.Value, bool, error) {
+	return nil, false, nil
+}
 
 // Apply implements [driver.Driver].
 func (d *driverOfBench) Apply(ctx context.Context, _ driver.ApplyRequest) (driver.Applied, error) {

@@ -36,7 +36,7 @@ func (d *Drivers) Open(w *Work, unit int) driver.Driver {
 		stack := d.Stack
 		stack.Dir, stack.Environ = u.Dir, environment(u)
 		return driver.NewStack(driver.StackOptions{
-			Operation: stack, VarFiles: u.VarFiles, Version: d.Version, PlanFile: planFile,
+			Operation: stack, VarFiles: u.VarFiles, Version: d.Version, PlanFile: planFile, Sources: u.Inputs.Sources(),
 			Show: func(phase string, options *operation.Options) driver.View { return d.Show(u.Name, phase, options) },
 		})
 	}

@@ -160,9 +160,11 @@ func (e ending) unit(unit int, planning, apply order.Result) End {
 	plan, rounds := e.outcome[unit].plan, e.outcome[unit].rounds
 	planned := End{State: Planned, Because: -1, Changes: plan.Counts}
 	switch {
+	case e.outcome[unit].waits != "":
+		return End{State: Waiting, Because: -1, Done: true, Detail: e.outcome[unit].waits}
 	case !e.outcome[unit].changes:
 		return End{State: NoChanges, Because: -1, Done: true}
-	case apply.State == order.Succeeded:
+	case apply.State == order.Succeeded && e.options.Mode != PlanOnly:
 		return End{State: e.options.Mode.applied(), Because: -1, Done: true, Changes: e.outcome[unit].applied}
 	case e.options.Mode == PlanOnly:
 		planned.Done = true

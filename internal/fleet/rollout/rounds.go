@@ -24,12 +24,13 @@ func (r *run) rounds(ctx context.Context, unit int) error {
 		if err := r.consent.to(question{unit, round}); err != nil {
 			return err
 		}
-		applied, err := now.driver.Apply(ctx, driver.ApplyRequest{Destroy: r.options.Mode == Destroy, Outputs: r.exports[unit]})
+		applied, err := now.driver.Apply(ctx, driver.ApplyRequest{Destroy: r.options.Mode == Destroy, Outputs: r.exports[unit], Values: r.wants[unit]})
 		lost, isLost := errors.AsType[*driver.LostOutputError](err)
 		if err != nil && !isLost {
 			return err
 		}
 		now.outputs = now.outputs || applied.OutputsChanged
+		now.exported = applied.Outputs
 		now.done, now.rounds = true, round
 		if now.applied = Sum(now.applied, now.plan.Counts); now.applied != nil {
 			now.applied.Defer = 0 // it is not done

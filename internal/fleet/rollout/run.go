@@ -10,7 +10,11 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/zclconf/go-cty/cty"
+
 	"github.com/cairnstacks/cairn/internal/fleet/driver"
+	"github.com/cairnstacks/cairn/internal/fleet/wiring"
+	"github.com/cairnstacks/cairn/internal/once"
 	"github.com/cairnstacks/cairn/internal/order"
 	"github.com/cairnstacks/cairn/internal/process"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
@@ -53,6 +57,11 @@ type Options struct {
 	// Asks reports for which units that is asked; all others are applied at once, also while a question waits. Nil for all.
 	Asks func(unit int) bool
 
+	// Planned, if there is one, is called with each first plan. Its error fails the unit. It is called from several goroutines. Keep keeps plans although nothing is
+	// to be applied.
+	Planned func(Planning) error
+	Keep    bool
+
 	// Ended, if there is one, is called with the end of each unit, as soon as that is known; those that are not started do not end. It is
 	// called from several goroutines.
 	Ended func(End)
@@ -71,8 +80,10 @@ type Output interface {
 type run struct {
 	*Work
 	options Options
-	outcome []outcome    // by unit
-	exports map[int]bool // units whose outputs may be the only reason for others
+	outcome []outcome                     // by unit
+	exports map[int]bool                  // units whose outputs may be the only reason for others
+	wants   map[int]bool                  // units whose outputs others have
+	stored  once.Map[int, wiring.Outputs] // of units that are not worked on
 
 	failed  atomic.Bool
 	consent consent
@@ -87,8 +98,12 @@ type outcome struct {
 	rounds  int  // that were applied
 	outputs bool // they have changed
 
-	plan    driver.Plan       // the latest one
-	applied *stackplan.Counts // what the plans would do that were applied; nil if that is not known
+	plan   driver.Plan    // the latest one
+	inputs []wiring.Value // that others have
+	waits  string         // for what, if it could not be planned because of inputs that are not known yet
+
+	exported map[string]cty.Value // outputs after it was applied; nil if they were not asked for
+	applied  *stackplan.Counts    // what the plans would do that were applied; nil if that is not known
 
 	started, ended time.Time
 }
@@ -99,7 +114,7 @@ type outcome struct {
 func (w *Work) Run(ctx context.Context, options Options) []End {
 	asking, end := context.WithCancel(ctx)
 	defer end()
-	r := &run{Work: w, options: options, outcome: make([]outcome, len(w.Units)), exports: map[int]bool{}}
+	r := &run{Work: w, options: options, outcome: make([]outcome, len(w.Units)), exports: map[int]bool{}, wants: w.wanted()}
 	for _, u := range w.Units {
 		for _, other := range u.OnlyByOutputs {
 			r.exports[other] = options.Mode != Destroy
@@ -185,6 +200,9 @@ func (r *run) node(ctx context.Context, n int) error {
 		return nil // completely applied already
 	}
 	if step.Phase == Apply && r.options.Mode == PlanOnly {
+		if r.PlansAhead {
+			return nil
+		}
 		return errNotAsked
 	}
 	now := &r.outcome[step.Unit]
@@ -209,9 +227,7 @@ func (r *run) step(ctx context.Context, n int) error {
 	var err error
 	switch step.Phase {
 	case Plan:
-		now.driver = r.options.Open(step.Unit)
-		now.plan, err = now.driver.Plan(ctx, driver.PlanRequest{Destroy: r.options.Mode == Destroy, NotToKeep: r.options.Mode == PlanOnly})
-		now.changes = err == nil && now.plan.Changes
+		err = r.plan(ctx, step.Unit)
 	case Apply:
 		err = r.rounds(ctx, step.Unit)
 	default:

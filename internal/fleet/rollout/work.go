@@ -48,6 +48,8 @@ type Unit struct {
 	// when they have been applied. It comes after them. Empty if there is another reason.
 	OnlyByOutputs []int
 
+	Inputs *Inputs // nil for none
+
 	Tags    []string // sorted
 	Groups  []string // that hold it
 	Reasons []string // why it is selected
@@ -94,6 +96,9 @@ type Work struct {
 	Limits   []order.Limit
 
 	Conditions Conditions // nil if edges say everything
+
+	// PlansAhead says that where nothing is applied, plans do not wait for applies: what is not known before these is an unknown value.
+	PlansAhead bool
 }
 
 // Conditions are what a format says of the steps of its units beyond edges. They do not change.

@@ -29,7 +29,7 @@ var _ rollout.Conditions = (*Graph)(nil)
 func (g *Graph) Rollout(o RolloutOptions) *rollout.Work {
 	work := &rollout.Work{
 		Graph: g.Graph, Rule: g.Rule(), Selected: make(order.Selection, g.Len()),
-		Limits: g.Limits(), Conditions: g,
+		Limits: g.Limits(), Conditions: g, PlansAhead: true,
 	}
 	units := map[*Leaf]int{}
 	for _, n := range g.Sequence(g.Rule(), nil) {
@@ -47,6 +47,9 @@ func (g *Graph) Rollout(o RolloutOptions) *rollout.Work {
 				unit.OnlyByOutputs = append(unit.OnlyByOutputs, units[other])
 			}
 		}
+	}
+	for _, leaf := range g.Model.Leaves {
+		work.Units[units[leaf]].Inputs = g.Model.inputsOf(leaf, o.Root, units)
 	}
 	for n, step := range g.Steps {
 		if step.Leaf == nil {
