@@ -54,7 +54,7 @@ func (d *decoder) memberOf(deployment *Deployment, attr *hcl.Attribute) {
 		deployment.Group = name
 	case d.config.rejects("deployment_group." + name):
 	case d.isAutomatic(name):
-		d.errorf(rng, "Automatic group cannot be configured",
+		d.errorf(rng, "Reserved group name",
 			"%s is the group of deployment.%s alone. Declare a group of another name for several deployments.", name, strings.TrimSuffix(name, automaticGroup("")))
 	default:
 		d.errorf(rng, "Unknown reference", "No block declares deployment_group %q.%s", name,
@@ -119,7 +119,7 @@ func (d *decoder) group(block *hcl.Block) {
 	d.config.Groups[name] = group
 	d.later(group.Range, func() {
 		if d.isAutomatic(name) {
-			d.errorf(group.Range, "Automatic group cannot be configured",
+			d.errorf(group.Range, "Reserved group name",
 				"%s is the name of the group that deployment.%s has of its own. Choose another one, and name it in the deployment.",
 				name, strings.TrimSuffix(name, automaticGroup("")))
 		}

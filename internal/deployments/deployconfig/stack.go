@@ -152,11 +152,11 @@ func (c *stackCheck) input(deployment *Deployment, variable *stackconfig.InputVa
 	}
 	converted, err := variable.Type.Convert(in.value)
 	if err != nil {
-		c.errorf(in.expr.Range(), "Deployment input does not fit", "The value for the variable %q of the stack is not suitable: %s.", variable.Name, marks.DescribeError(in.value, err))
+		c.errorf(in.expr.Range(), "Unsuitable deployment input", "The value for the variable %q of the stack is not suitable: %s.", variable.Name, marks.DescribeError(in.value, err))
 		return
 	}
 	if !variable.Ephemeral && marks.Contains(converted, marks.Ephemeral) {
-		c.errorf(in.expr.Range(), "Value cannot be kept for variable",
+		c.errorf(in.expr.Range(), "Ephemeral value for kept variable",
 			"The value exists only during one operation, and the stack keeps that of the variable %[1]q. Declare the variable %[1]q with ephemeral = true%s.",
 			variable.Name, c.instead(deployment, in.expr))
 	}
@@ -201,7 +201,7 @@ func (c *stackCheck) published(published *PublishedOutput) {
 		c.diags = append(c.diags, ephemeralPublished(published))
 	case published.Type != nil:
 		if _, err := published.Type.Convert(value); err != nil {
-			c.errorf(published.Value.Range(), "Published value does not fit", "The value is not of the type of the published output %q: %s.", published.Name, marks.DescribeError(value, err))
+			c.errorf(published.Value.Range(), "Unsuitable published value", "The value is not of the type of the published output %q: %s.", published.Name, marks.DescribeError(value, err))
 		}
 	}
 }

@@ -7,9 +7,9 @@ deployment "other" {
 }
 deployment "third" {
   inputs           = {}
-  deployment_group = deployment_group.other_default # want error "Automatic group cannot be configured" `deployment_group.other_default`
+  deployment_group = deployment_group.other_default # want error "Reserved group name" `deployment_group.other_default`
 }
-deployment_group "prod_default" { # want error "Automatic group cannot be configured" `deployment_group "prod_default"`
+deployment_group "prod_default" { # want error "Reserved group name" `deployment_group "prod_default"`
   auto_approve_checks = []
 }
 deployment_group "built-in" {

@@ -100,7 +100,7 @@ publish_output "q" {
   description = 1
 }
 publish_output "r" {
-  value = local.secret # want error "Ephemeral value cannot be published" `local.secret`
+  value = local.secret # want error "Ephemeral published value" `local.secret`
 }
 orchestrate "auto_approve" "old" { # want warning "Deprecated orchestration rule" `orchestrate "auto_approve" "old"`
   check {

@@ -15,21 +15,21 @@ deployment "one" {
   inputs = {
     regoin = "eu"    # want error "Unknown stack variable" `regoin`
     region = "eu"
-    size   = "large" # want error "Deployment input does not fit" `"large"`
-    kept   = identity_token.aws.jwt # want error "Value cannot be kept for variable" `identity_token.aws.jwt`
+    size   = "large" # want error "Unsuitable deployment input" `"large"`
+    kept   = identity_token.aws.jwt # want error "Ephemeral value for kept variable" `identity_token.aws.jwt`
     token  = local.token
   }
 }
 deployment "two" { # want error "Stack variable not set by deployment" `deployment "two"`
   inputs = {
-    kept = local.token # want error "Value cannot be kept for variable" `local.token`
+    kept = local.token # want error "Ephemeral value for kept variable" `local.token`
     size = upstream_input.net.size
   }
 }
 deployment "three" {
   inputs = {
     region = null # want error "Stack variable not set by deployment" `null`
-    kept   = store.varset.s.KEPT # want error "Value cannot be kept for variable" `store.varset.s.KEPT`
+    kept   = store.varset.s.KEPT # want error "Ephemeral value for kept variable" `store.varset.s.KEPT`
     (local.token == "" ? "size" : "kept") = "x"
   }
 }
@@ -49,12 +49,12 @@ publish_output "a" {
   value = deployment.one.idd # want error "Unknown reference" `deployment.one.idd`
 }
 publish_output "b" {
-  value = deployment.one.secret # want error "Ephemeral value cannot be published" `deployment.one.secret`
+  value = deployment.one.secret # want error "Ephemeral published value" `deployment.one.secret`
 }
 publish_output "c" {
   value = deployment.one.id.x # want error "Unsupported attribute" `.x`
 }
 publish_output "d" {
   type  = list(string)
-  value = deployment.one.id # want error "Published value does not fit" `deployment.one.id`
+  value = deployment.one.id # want error "Unsuitable published value" `deployment.one.id`
 }
