@@ -5,10 +5,12 @@ package operation
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/deployments/deployconfig"
 	"github.com/cairnstacks/cairn/stackruntime"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
@@ -17,10 +19,29 @@ import (
 // error besides the mistakes that show without them.
 func (s *Stack) Validate(ctx context.Context) hcl.Diagnostics {
 	opts, diags := s.loadRuntime(ctx)
-	if diags.HasErrors() {
+	if !diags.HasErrors() {
+		diags = diags.Extend(stackruntime.Validate(ctx, opts))
+	}
+	if s.loaded == nil {
 		return diags
 	}
-	return diags.Extend(stackruntime.Validate(ctx, opts))
+	return s.withDeployments(s.loaded.config, diags)
+}
+
+// withDeployments adds the mistakes of the deployment files to what was found in a configuration, which may be nil. That these files are not
+// read is not so here.
+func (s *Stack) withDeployments(config *stackconfig.Config, diags hcl.Diagnostics) hcl.Diagnostics {
+	if config == nil || len(config.Files) == 0 || s.opts.Resolver != nil {
+		return diags
+	}
+	diags = slices.DeleteFunc(slices.Clone(diags), func(diag *hcl.Diagnostic) bool { return diag.Extra == CodeDeploymentsUnread })
+	deployments, moreDiags := deployconfig.Load(s.dir)
+	diags = diags.Extend(moreDiags)
+	if deployments == nil {
+		return diags
+	}
+	maps.Copy(s.opts.Files, deployments.Files)
+	return diags.Extend(deployments.CheckStack(config.Root))
 }
 
 // ValidateSteps shows what [Stack.ValidateInSteps] finds. Functions that are nil are not called.
@@ -45,6 +66,7 @@ func (s *Stack) ValidateInSteps(ctx context.Context, steps ValidateSteps) hcl.Di
 	if config == nil || len(config.Files) == 0 {
 		return found(diags)
 	}
+	diags = s.withDeployments(config, diags)
 	_, engineErr := s.openSession(ctx)
 	if unsupported := s.unsupportedModules(ctx, config); unsupported.HasErrors() {
 		return found(unsupported)

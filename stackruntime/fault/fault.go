@@ -53,7 +53,4 @@ const (
 
 	// StorageMisplaced: a stack says where its state is kept, or what runs it.
 	StorageMisplaced Code = "storage-misplaced"
-
-	// DeploymentMisplaced: a stack has a block that belongs in a file of deployments.
-	DeploymentMisplaced Code = "deployment-misplaced"
 )

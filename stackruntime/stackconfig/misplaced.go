@@ -69,14 +69,12 @@ var (
 const (
 	keptState = "The state of all components is kept in one place, which is configured outside of the stack."
 
-	ofDeployments = "It belongs in a file named *.tfdeploy.hcl, which is not read here: variables get their values from outside, " +
-		"and each environment has a state of its own."
+	ofDeployments = "It belongs in a file named *.tfdeploy.hcl, in the directory of the root stack."
 )
 
 // misplacedFaults are those of the sentences above for which there is a remedy outside of the configuration.
 var misplacedFaults = map[string]fault.Code{
 	keptState:                     fault.StorageMisplaced,
-	ofDeployments:                 fault.DeploymentMisplaced,
 	misplacedInStack["import"]:    fault.ImportMisplaced,
 	misplacedInStack["terraform"]: fault.StorageMisplaced,
 }

@@ -58,7 +58,6 @@ var runtimeRemedies = map[fault.Code]string{
 	fault.LeftOver:              `Without a block, "cairn state mv" gives it another address at once.`,
 	fault.ImportMisplaced:       `"cairn state import component.NAME FILE" does that.`,
 	fault.StorageMisplaced:      "Use " + settings.File + `, with a block like state "sqlite" { path = "FILE" }.`,
-	fault.DeploymentMisplaced:   "Give values with -var-file=FILE, and name an environment with -deployment=NAME.",
 }
 
 // withRemedies adds the remedies to diagnostics of which there are some.

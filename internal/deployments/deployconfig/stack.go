@@ -63,6 +63,7 @@ func (c *stackCheck) inputs(deployment *Deployment) {
 		case variable != nil:
 			c.input(deployment, variable, in)
 		case !c.stack.Incomplete:
+			given[nearest.Name(in.name, slices.Collect(maps.Keys(c.stack.Variables)))] = true // what is misspelt is not missing, too
 			c.errorf(in.key, "Unknown stack variable", "The stack has no variable %q.%s", in.name,
 				nearest.DidYouMean(in.name, slices.Collect(maps.Keys(c.stack.Variables))))
 		}
