@@ -64,7 +64,7 @@ func parse(token string) (made, error) {
 func (r *request) checked(token, origin, renew string) (string, error) {
 	token = strings.TrimSpace(token)
 	if token == "" {
-		return "", r.fail("Unusable identity token", "The token %q is to come from %s, which is empty.", r.label, origin)
+		return "", r.fail("Unusable identity token", "The token %q is to come from %s, which has none.", r.label, origin)
 	}
 	claims, err := parse(token)
 	if err != nil {

@@ -131,7 +131,7 @@ func TestTokenFromFile(t *testing.T) {
 	}{
 		"good":              {content: valid(t) + "\n"},
 		"several audiences": {content: token(t, map[string]any{"aud": []string{"x", "sts.amazonaws.com"}, "exp": noon.Unix() + 1})},
-		"empty":             {content: " \n", want: `Unusable identity token; The token "aws" is to come from the file t.jwt, which is empty.`},
+		"empty":             {content: " \n", want: `Unusable identity token; The token "aws" is to come from the file t.jwt, which has none.`},
 		"no JWT":            {content: signature, want: "it is not a JWT"},
 		"two lines":         {content: valid(t) + "\n" + valid(t), want: "it is not a JWT"},
 		"claims":            {content: "eyJ9.bm90IGpzb24." + signature, want: "its claims cannot be read"},
