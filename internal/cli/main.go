@@ -14,6 +14,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/internal/cli/enginecmd"
 	"github.com/cairnstacks/cairn/internal/cli/fleetcmd"
+	"github.com/cairnstacks/cairn/internal/cli/identitycmd"
 	"github.com/cairnstacks/cairn/internal/cli/providerscmd"
 	"github.com/cairnstacks/cairn/internal/cli/servercmd"
 	"github.com/cairnstacks/cairn/internal/cli/session"
@@ -125,7 +126,7 @@ func newProgram() *cmdline.Program[*session.Session] {
 			Commands: []*session.Command{
 				stackcmd.InitCommand(), stackcmd.ValidateCommand(), stackcmd.PlanCommand(), stackcmd.ApplyCommand(), stackcmd.DestroyCommand(),
 				stackcmd.OutputCommand(), stackcmd.ShowCommand(), statecmd.Command(), stackcmd.ConsoleCommand(), stackcmd.GraphCommand(),
-				fleetcmd.ListCommand(), fleetcmd.OrderCommand(), fleetcmd.RunCommand(), stackcmd.FormatCommand(), enginecmd.Command(), providerscmd.Command(), servercmd.LSPCommand(), servercmd.RPCAPICommand(), stackcmd.VersionCommand(), completionCommand(), helpCommand(),
+				fleetcmd.ListCommand(), fleetcmd.OrderCommand(), fleetcmd.RunCommand(), stackcmd.FormatCommand(), enginecmd.Command(), providerscmd.Command(), identitycmd.Command(), servercmd.LSPCommand(), servercmd.RPCAPICommand(), stackcmd.VersionCommand(), completionCommand(), helpCommand(),
 			},
 		},
 		NewSession: func() *session.Session { return session.New(session.Streams{}, session.Dependencies{}) },

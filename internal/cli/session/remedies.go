@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
+	"github.com/cairnstacks/cairn/internal/deployments/identity"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/gitdiff"
@@ -36,6 +37,7 @@ var remedies = map[failure.Code]string{
 	operation.CodeRecoveredDoubt:    "When you have, give -accept-recovery: nothing else is applied before that.",
 	operation.CodePartial:           "Leave out -target and -exclude for that.",
 	operation.CodeInterrupted:       `Run "cairn plan", and then this command again.`,
+	identity.CodeSeveralIssuers:     "It is named by -issuer=URL.",
 	deployment.CodeLocked:           "With -lock-timeout=5m the command waits for the lock.",
 	deployment.CodeNotInState:       `"cairn state list" shows what it has.`,
 	deployment.CodeNotPushed:        "If the file is to replace the state nevertheless, use -force.",

@@ -72,7 +72,7 @@ func TestSignedToken(t *testing.T) {
 		}
 		want := map[string]any{
 			"jti": jti, "iss": ownIssuer, "aud": "sts.amazonaws.com",
-			"iat": float64(noon.Unix()), "nbf": float64(noon.Unix()), "exp": float64(noon.Unix() + 600),
+			"iat": float64(noon.Unix()), "nbf": float64(noon.Unix() - 60), "exp": float64(noon.Unix() + 600),
 			"sub":                 "organization:acme:project:default:stack:network:deployment:prod:operation:plan",
 			"terraform_operation": "plan", "terraform_stack_deployment_name": "prod", "terraform_stack_id": "network", "terraform_stack_name": "network",
 			"terraform_project_id": "default", "terraform_project_name": "default",

@@ -16,6 +16,9 @@ import (
 	"github.com/cairnstacks/cairn/internal/operation/settings"
 )
 
+// CodeSeveralIssuers is of settings with more issuers than are asked for.
+const CodeSeveralIssuers failure.Code = "identity/several-issuers"
+
 // Document is something that an issuer publishes, for those who verify its tokens.
 type Document struct {
 	Path    string // below the URL of the issuer, with slashes
@@ -61,7 +64,8 @@ func Publish(s settings.Identity, dir, issuer string) (string, []Document, error
 		return "", nil, failure.Error("No signing key", "The file %s has no identity \"key\" block, so no tokens are signed here. Make a key with "+
 			"\"cairn identity key identity.pem\", and add an identity \"key\" block with its path and the issuer's URL.", settings.File)
 	case len(issuers) > 1:
-		return "", nil, failure.Error("Several issuers", "The file %s has the issuers %s, and each publishes its own keys. Choose one.", settings.File, listed(issuers))
+		return "", nil, hcl.Diagnostics{failure.WithCode(CodeSeveralIssuers, failure.New("Several issuers",
+			"The file %s has the issuers %s, and each publishes its own keys. Choose one.", settings.File, listed(issuers)))}
 	}
 	keys, err := publicKeys(blocks, &place{dir: dir, now: time.Now})
 	if err != nil {

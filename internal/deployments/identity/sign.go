@@ -7,6 +7,7 @@ import (
 	"crypto"
 	"encoding/json"
 	"strings"
+	"time"
 
 	"github.com/go-jose/go-jose/v4"
 	"github.com/google/uuid"
@@ -14,6 +15,9 @@ import (
 
 // longest is how long a subject may be, in bytes: some clouds take no more.
 const longest = 127
+
+// leeway is how far the clocks of those who verify tokens may be behind.
+const leeway = time.Minute
 
 // signedClaims are what a token says that is signed here. Organizations, projects and stacks have no IDs besides their names, which stand for them.
 type signedClaims struct {
@@ -92,7 +96,7 @@ func (r *request) signedClaims(subject string) signedClaims {
 	now := r.now()
 	claims := signedClaims{
 		ID: uuid.NewString(), Issuer: r.block.Issuer, Subject: subject, Audience: r.claims.Audience,
-		Issued: now.Unix(), NotBefore: now.Unix(), Expires: now.Add(r.lifetime()).Unix(),
+		Issued: now.Unix(), NotBefore: now.Add(-leeway).Unix(), Expires: now.Add(r.lifetime()).Unix(),
 		Operation: r.claims.Operation, Deployment: r.claims.Deployment, PlanID: r.claims.PlanID,
 		StackID: r.claims.Stack, Stack: r.claims.Stack, ProjectID: project, Project: project, OrganizationID: organization, Organization: organization,
 	}
