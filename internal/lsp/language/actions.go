@@ -35,13 +35,15 @@ func (s *Stack) Actions(path string, at hcl.Range) []Action {
 	if f == nil || f.tree.JSON {
 		return nil
 	}
-	a := &actor{stack: s, file: f, tables: schema.Stack}
+	a := &actor{stack: s, file: f, tables: schema.Of(f.Path)}
 	for _, occurrence := range s.occurrences() {
 		if occurrence.Path == path && overlap(occurrence.Range, at) {
 			a.undeclared(occurrence)
 		}
 	}
-	a.leftOvers()
+	if !f.deploys() {
+		a.leftOvers()
+	}
 	for _, block := range f.tree.Root.Blocks {
 		if overlap(headerRange(block), at) || block.Body != nil && overlap(block.Range, at) && block.Body.Argument("inputs") != nil && overlap(block.Body.Argument("inputs").NameRange, at) {
 			a.missingInputs(block)
@@ -101,6 +103,8 @@ func (s *Stack) exists(symbol Symbol) bool {
 	switch symbol.Kind {
 	case ModuleVariable, ModuleOutput, ModuleSlot:
 		return s.moduleInfo(symbol.Dir) == nil || slices.Contains(s.moduleNames(symbol), symbol.Name)
+	case upstreamOutput:
+		return true // who knows
 	case Requirement:
 		return symbol.Name == "terraform" || s.declaration(symbol) != nil
 	}
@@ -143,7 +147,10 @@ func (s *Stack) namesLike(symbol Symbol) []string {
 func (a *actor) declareVariable(occurrence Occurrence) {
 	dir := a.stack.dirs[occurrence.Dir]
 	into := a.file
-	if dir != a.file.dir {
+	if len(dir.files) == 0 {
+		return // there is none that could have it
+	}
+	if dir != a.file.dir || a.file.deploys() {
 		into = dir.files[0]
 	}
 	if declared := dir.all(Variable); len(declared) > 0 {
@@ -246,7 +253,7 @@ func (s *Stack) valueType(f *file, value *syntax.Expr) cty.Type {
 
 // missingInputs offers to add the required inputs that a block lacks.
 func (a *actor) missingInputs(block *syntax.Block) {
-	if block.Type != "component" && block.Type != "stack" || block.Body == nil {
+	if block.Type != "component" && block.Type != "stack" && block.Type != "deployment" || block.Body == nil {
 		return
 	}
 	argument := block.Body.Argument("inputs")
@@ -295,7 +302,7 @@ func (a *actor) inputsEdit(block *syntax.Block, group *syntax.Group, lines strin
 
 // firstValue is what is written for an input that has no value yet.
 func (a *actor) firstValue(in input) string {
-	if a.file.dir.get(Variable, in.Name) != nil {
+	if a.file.dir.get(Variable, in.Name) != nil && !a.file.deploys() {
 		return "var." + in.Name
 	}
 	switch ty := in.Type; {

@@ -59,7 +59,11 @@ func (s *Stack) Complete(path string, offset int) []Completion {
 	}
 	c := &completer{stack: s, file: f, offset: offset, blocks: f.tree.BlocksAt(offset)}
 	c.replace = f.between(wordStart(f.Src, offset), offset)
-	c.complete()
+	if f.deploys() {
+		c.completeDeployments()
+	} else {
+		c.complete()
+	}
 	return c.found
 }
 

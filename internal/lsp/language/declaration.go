@@ -57,6 +57,10 @@ type declaration struct {
 
 // declare adds what a file declares. Of what is declared twice, the first counts.
 func (d *directory) declare(f *file) {
+	if f.deploys() {
+		d.declareDeployments(f)
+		return
+	}
 	for _, block := range f.tree.Root.Blocks {
 		switch block.Type {
 		case "locals":

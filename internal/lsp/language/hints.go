@@ -69,7 +69,7 @@ type Dependency struct {
 // provider configurations, and of depends_on.
 func (s *Stack) Lenses(path string) []Lens {
 	f := s.file(path)
-	if f == nil {
+	if f == nil || f.deploys() {
 		return nil
 	}
 	uses := s.uses(f.dir)

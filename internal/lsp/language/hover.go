@@ -116,6 +116,10 @@ func (s *Stack) hoverValue(f *file, argument *syntax.Argument, offset int) *Hove
 	at := ref.Steps[step]
 	var word *schema.Keyword
 	switch {
+	case step == 0 && f.deploys() && argument.Name != "type":
+		word = keyword(schema.DeployRoots, at.Name)
+	case step > 0 && f.deploys():
+		return nil
 	case step == 0 && argument.Name == "type":
 		word = keyword(schema.TypeWords, at.Name)
 	case step == 0:
@@ -154,7 +158,7 @@ func (s *Stack) hoverSchema(f *file, blocks []*syntax.Block, body *syntax.Body, 
 		if !syntax.Contains(block.TypeRange, offset) {
 			continue
 		}
-		if described := schema.At(schema.Stack, append(types, block.Type)...); described != nil {
+		if described := schema.At(schema.Of(f.Path), append(types, block.Type)...); described != nil {
 			return &Hover{Text: described.Doc, Range: block.TypeRange}
 		}
 	}
@@ -180,7 +184,7 @@ func (s *Stack) hoverArgument(f *file, blocks []*syntax.Block, types []string, a
 		}
 		return nil
 	}
-	if described := schema.At(schema.Stack, types...).Argument(argument.Name); described != nil {
+	if described := schema.At(schema.Of(f.Path), types...).Argument(argument.Name); described != nil {
 		return &Hover{Text: describeArgument(*described), Range: argument.NameRange}
 	}
 	return nil
@@ -235,6 +239,8 @@ func (s *Stack) header(decl *declaration) string {
 	case Provider:
 		local, name, _ := strings.Cut(decl.Name, ".")
 		return fmt.Sprintf("provider %q %q", local, name)
+	case Deployment, Group, Rule, Token, Store, Upstream, Published:
+		return deploymentHeader(decl)
 	default:
 		return decl.Name + " = " + decl.file.text(decl.argument.Value.Range)
 	}

@@ -72,7 +72,7 @@ func (s *Stack) saved(dir *directory) *directory {
 		return saved
 	}
 	for _, source := range s.view.Saved() {
-		if filepath.Dir(source.Path) == dir.path {
+		if filepath.Dir(source.Path) == dir.path && stackconfig.IsComponentFile(source.Path) {
 			saved.declare(&file{File: source, tree: parse(source), dir: saved})
 		}
 	}

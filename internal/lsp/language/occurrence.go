@@ -40,6 +40,10 @@ func (s *Stack) findOccurrences() []Occurrence {
 // occurrencesIn returns the names in one file, in no order.
 func (s *Stack) occurrencesIn(f *file) []Occurrence {
 	finder := &finder{stack: s, file: f}
+	if f.deploys() {
+		finder.deployments()
+		return finder.found
+	}
 	for _, block := range f.tree.Root.Blocks {
 		finder.header(block)
 		finder.body(block.Body, []string{block.Type})
@@ -162,6 +166,8 @@ func (s *Stack) inputsOf(dir *directory, block *syntax.Block) (kind Kind, target
 	case "component":
 	case "stack":
 		kind = Variable
+	case "deployment":
+		return Variable, dir.path
 	case "removed":
 		if removesStack(block) {
 			kind = Variable

@@ -36,7 +36,10 @@ func (e *RenameError) Error() string { return e.Reason }
 func refuse(format string, args ...any) error { return &RenameError{fmt.Sprintf(format, args...)} }
 
 // renameable are the kinds of names that belong to the stack, with what they are called.
-var renameable = []Kind{Variable, Local, Output, Component, Call, Provider, Requirement}
+var renameable = []Kind{
+	Variable, Local, Output, Component, Call, Provider, Requirement,
+	Group, Rule, Token, Store, Upstream, Published, DeploymentLocal,
+}
 
 // PrepareRename returns the name at an offset, and its place.
 //
@@ -54,7 +57,7 @@ func (s *Stack) PrepareRename(path string, offset int) (name string, at hcl.Rang
 
 // shortName is the part of the name of a symbol that is written where it is declared.
 func shortName(symbol Symbol) string {
-	if symbol.Kind == Provider {
+	if symbol.Kind == Provider || symbol.Kind == Store {
 		_, name, _ := strings.Cut(symbol.Name, ".")
 		return name
 	}
@@ -67,6 +70,10 @@ func (s *Stack) renamed(path string, offset int) (Occurrence, error) {
 	switch {
 	case !ok:
 		return occurrence, refuse("There is no name here that can be changed.")
+	case occurrence.Kind == Deployment:
+		return occurrence, refuse("The state of a deployment has its name: another one would be another deployment, without what exists.")
+	case occurrence.Kind == upstreamOutput:
+		return occurrence, refuse("%q belongs to the stack that publishes it. Change it there, and then here.", occurrence.Name)
 	case !slices.Contains(renameable, occurrence.Kind):
 		return occurrence, refuse("%q belongs to the module in %s. Change it there, and then here.", occurrence.Name, occurrence.Dir)
 	case s.declaration(occurrence.Symbol) == nil:
@@ -112,8 +119,9 @@ func (s *Stack) Rename(path string, offset int, name string) (*Renaming, error) 
 }
 
 var renameNotes = map[Kind]string{
-	Variable: "If this is the root stack, the value of the variable comes from outside: change its name there, too.",
-	Output:   "If other programs read this output, change its name there, too.",
+	Variable:  "If this is the root stack, the value of the variable comes from outside: change its name there, too.",
+	Output:    "If other programs read this output, change its name there, too.",
+	Published: "Other stacks read the published output by its name: change it there, too.",
 }
 
 // newSymbol returns what a symbol becomes with another name.
@@ -123,7 +131,7 @@ func (s *Stack) newSymbol(symbol Symbol, name string) (Symbol, error) {
 	}
 	after := symbol
 	after.Name = name
-	if symbol.Kind == Provider {
+	if symbol.Kind == Provider || symbol.Kind == Store {
 		local, _, _ := strings.Cut(symbol.Name, ".")
 		after.Name = local + "." + name
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
 
+	"github.com/cairnstacks/cairn/internal/deployments/deployconfig"
 	"github.com/cairnstacks/cairn/internal/format/cairnfile"
 	"github.com/cairnstacks/cairn/internal/lsp/language/schema"
 	"github.com/cairnstacks/cairn/internal/lsp/language/syntax"
@@ -25,7 +26,7 @@ import (
 
 // View is what is known of a stack. All but Files may be missing: what depends on it is left out of answers.
 type View struct {
-	// Files are the component files of the stack and of all that it embeds. A workspace file among them is a world of its own.
+	// Files are the component files of the stack and of all that it embeds, and its deployment files. A workspace file among them is a world of its own.
 	Files []File
 
 	// Config has where sources lead that are not local.
@@ -96,7 +97,7 @@ type file struct {
 // directory has what the files of a directory declare.
 type directory struct {
 	path  string
-	files []*file
+	files []*file // component files
 	decls map[Symbol]*declaration
 	names []Symbol // of the declarations, in order
 }
@@ -114,7 +115,9 @@ func New(view View) *Stack {
 	}
 	slices.SortFunc(s.files, func(a, b *file) int { return strings.Compare(a.Path, b.Path) })
 	for _, f := range s.files {
-		f.dir.files = append(f.dir.files, f)
+		if !f.deploys() {
+			f.dir.files = append(f.dir.files, f)
+		}
 		f.dir.declare(f)
 	}
 	s.found = sync.OnceValue(s.findOccurrences)
@@ -131,10 +134,13 @@ func (s *Stack) add(source File) {
 
 func parse(source File) *syntax.File {
 	if strings.HasSuffix(source.Path, ".json") {
-		return syntax.ParseJSON(source.Name, source.Src, schema.Shape(schema.Stack))
+		return syntax.ParseJSON(source.Name, source.Src, schema.Shape(schema.Of(source.Path)))
 	}
-	return syntax.ParseNative(source.Name, source.Src, schema.TypeNames(schema.Stack))
+	return syntax.ParseNative(source.Name, source.Src, schema.TypeNames(schema.Of(source.Path)))
 }
+
+// deploys reports whether a file is a deployment file.
+func (f *file) deploys() bool { return deployconfig.IsDeployFile(f.Path) }
 
 // file returns a file by its path, nil if there is none.
 func (s *Stack) file(path string) *file {

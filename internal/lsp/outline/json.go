@@ -17,7 +17,7 @@ import (
 
 // SymbolsOfJSON returns the blocks of a component file in JSON with their arguments. What JSON is otherwise, editors know themselves.
 func SymbolsOfJSON(path string, text *position.Text) []protocol.DocumentSymbol {
-	parsed := syntax.ParseJSON(path, text.Bytes(), schema.Shape(schema.Stack))
+	parsed := syntax.ParseJSON(path, text.Bytes(), schema.Shape(schema.Of(path)))
 	return (&File{Path: path, Text: text}).jsonSymbols(parsed.Root, "")
 }
 

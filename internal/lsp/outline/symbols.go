@@ -21,6 +21,14 @@ var kindOfBlock = map[string]protocol.SymbolKind{
 	"locals":    protocol.SymbolKindNamespace,
 	"group":     protocol.SymbolKindNamespace,
 	"task":      protocol.SymbolKindEvent,
+
+	"deployment":              protocol.SymbolKindModule,
+	"deployment_group":        protocol.SymbolKindNamespace,
+	"deployment_auto_approve": protocol.SymbolKindEvent,
+	"identity_token":          protocol.SymbolKindKey,
+	"store":                   protocol.SymbolKindStruct,
+	"publish_output":          protocol.SymbolKindField,
+	"upstream_input":          protocol.SymbolKindPackage,
 }
 
 // kindOfEntry is how they show the attributes of blocks whose attributes are declarations.

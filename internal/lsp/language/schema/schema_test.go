@@ -13,6 +13,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/deployments/deployconfig"
 	"github.com/cairnstacks/cairn/internal/format/cairnfile"
 	"github.com/cairnstacks/cairn/internal/lsp/language/schema"
 	"github.com/cairnstacks/cairn/internal/problem"
@@ -27,9 +28,19 @@ func TestStack(t *testing.T) {
 	checkBody(t, nil, schema.Block{Blocks: schema.Stack})
 }
 
+// The tables have what the decoder of deployment files decodes.
+func TestDeploy(t *testing.T) {
+	checkBodies(t, deployconfig.BodySchema, nil, schema.Block{Blocks: schema.Deploy})
+}
+
 func checkBody(t *testing.T, types []string, block schema.Block) {
 	t.Helper()
-	decoded := stackconfig.BodySchema(types...)
+	checkBodies(t, stackconfig.BodySchema, types, block)
+}
+
+func checkBodies(t *testing.T, schemaOf func(types ...string) *hcl.BodySchema, types []string, block schema.Block) {
+	t.Helper()
+	decoded := schemaOf(types...)
 	if decoded == nil {
 		if len(block.Arguments) > 0 {
 			t.Errorf("%q has arguments, but the decoder takes any name", types)
@@ -45,7 +56,7 @@ func checkBody(t *testing.T, types []string, block schema.Block) {
 			t.Errorf("%q lacks argument %q", types, attribute.Name)
 			continue
 		}
-		mustBeThere := types[0] == "output" && argument.Name == "value" // the decoder reports its absence in words of its own
+		mustBeThere := types[0] == "output" && argument.Name == "value" || types[len(types)-1] == "check" // the decoder reports its absence in words of its own
 		if argument.Required != (attribute.Required || mustBeThere) {
 			t.Errorf("%q: argument %q is required: %t", types, argument.Name, argument.Required)
 		}
@@ -69,7 +80,7 @@ func checkBody(t *testing.T, types []string, block schema.Block) {
 		if !slices.ContainsFunc(decoded.Blocks, func(b hcl.BlockHeaderSchema) bool { return b.Type == nested.Type }) {
 			t.Errorf("%q: the decoder does not have block %q", types, nested.Type)
 		}
-		checkBody(t, append(slices.Clone(types), nested.Type), nested)
+		checkBodies(t, schemaOf, append(slices.Clone(types), nested.Type), nested)
 	}
 }
 
