@@ -80,7 +80,7 @@ func (s *server) at(u uri.URI) *place {
 		file := language.File{Path: doc.path, Name: filepath.Base(doc.path), Src: doc.text.Bytes()}
 		view := language.View{Files: []language.File{file}, Directories: directories}
 		return &place{&answers{Stack: language.New(view)}, s, doc.path, doc.text}
-	case kindOf(doc.path) != kindComponent:
+	case !ofStack(doc.path):
 		return nil
 	}
 	about := s.answersAbout(doc.path)

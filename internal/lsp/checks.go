@@ -15,10 +15,10 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"go.lsp.dev/protocol"
 
+	"github.com/cairnstacks/cairn/internal/deployments/deployconfig"
 	"github.com/cairnstacks/cairn/internal/format/cairnfile"
 	"github.com/cairnstacks/cairn/internal/lsp/position"
 	"github.com/cairnstacks/cairn/internal/lsp/snapshot"
-	"github.com/cairnstacks/cairn/internal/safehcl"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
@@ -182,7 +182,7 @@ func (r *run) current(ctx context.Context) bool {
 func (r *run) roots(ctx context.Context) []string {
 	open := map[string]bool{}
 	for _, path := range r.server.workspace.Open() {
-		if kindOf(path) == kindComponent {
+		if ofStack(path) {
 			open[filepath.Dir(path)] = true
 		}
 	}
@@ -293,7 +293,7 @@ func (r *run) forget(roots []string) bool {
 		delete(r.mu.checked, root)
 	}
 	for path := range r.mu.published {
-		if !r.server.workspace.IsOpen(path) && kindOf(path) != kindComponent {
+		if !r.server.workspace.IsOpen(path) && !ofStack(path) {
 			gone[path] = true
 		}
 	}
@@ -355,7 +355,7 @@ func (c *checks) checkSyntax(path string) {
 	case kindComponent:
 		_, diags = stackconfig.ParseFile(path, src)
 	case kindDeploy:
-		_, diags = safehcl.ParseConfig(src, path, hcl.InitialPos)
+		_, diags = deployconfig.ParseFile(path, src)
 	default:
 		return
 	}

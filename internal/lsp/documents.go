@@ -13,6 +13,7 @@ import (
 	"go.lsp.dev/protocol"
 	"go.lsp.dev/uri"
 
+	"github.com/cairnstacks/cairn/internal/deployments/deployconfig"
 	"github.com/cairnstacks/cairn/internal/format/cairnfile"
 	"github.com/cairnstacks/cairn/internal/lsp/position"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
@@ -32,7 +33,7 @@ type kind int
 const (
 	kindOther     kind = iota // a file of a module, or whatever the client sends
 	kindComponent             // a file of a stack
-	kindDeploy                // a deployment file, of which only the syntax is known
+	kindDeploy                // a deployment file of a stack
 	kindWorkspace             // a workspace file
 )
 
@@ -40,13 +41,16 @@ func kindOf(path string) kind {
 	switch {
 	case stackconfig.IsComponentFile(path):
 		return kindComponent
-	case strings.HasSuffix(path, ".tfdeploy.hcl"):
+	case deployconfig.IsDeployFile(path):
 		return kindDeploy
 	case filepath.Base(path) == cairnfile.FileName:
 		return kindWorkspace
 	}
 	return kindOther
 }
+
+// ofStack reports whether a file is one of a stack.
+func ofStack(path string) bool { return kindOf(path) == kindComponent || kindOf(path) == kindDeploy }
 
 // pathOf returns the path of a URI, empty for one that is no file.
 func (s *server) pathOf(u uri.URI) string {
@@ -186,7 +190,7 @@ func (s *server) DidChangeConfiguration(context.Context, *protocol.DidChangeConf
 
 // watched are the files of which the client says when they change on the disk: those of stacks and modules, workspace files, and what is locked.
 var watched = []string{
-	"**/*.{tfcomponent.hcl,tfcomponent.json,tfstack.hcl,tfstack.json}", "**/*.{tf,tf.json,tofu,tofu.json}",
+	"**/*.{tfcomponent.hcl,tfcomponent.json,tfstack.hcl,tfstack.json,tfdeploy.hcl,tfdeploy.json}", "**/*.{tf,tf.json,tofu,tofu.json}",
 	"**/" + cairnfile.FileName, "**/*.lock.hcl",
 }
 

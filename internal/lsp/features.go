@@ -19,7 +19,7 @@ func (s *server) outlineOf(u uri.URI) *outline.File {
 	if doc == nil || kindOf(doc.path) == kindOther || strings.HasSuffix(doc.path, ".json") {
 		return nil
 	}
-	if kindOf(doc.path) == kindComponent {
+	if ofStack(doc.path) {
 		if snap := s.workspace.Stack(doc.path); snap != nil {
 			if file := snap.File(doc.path); file != nil && file.Body() != nil {
 				return &outline.File{Path: doc.path, Text: file.Text, Body: file.Body()}
@@ -43,7 +43,7 @@ func (s *server) symbolsOf(u uri.URI) []protocol.DocumentSymbol {
 	if file := s.outlineOf(u); file != nil {
 		return file.Symbols()
 	}
-	if doc := s.document(u); doc != nil && kindOf(doc.path) == kindComponent && strings.HasSuffix(doc.path, ".json") {
+	if doc := s.document(u); doc != nil && ofStack(doc.path) && strings.HasSuffix(doc.path, ".json") {
 		return outline.SymbolsOfJSON(doc.path, doc.text)
 	}
 	return nil

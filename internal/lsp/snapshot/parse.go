@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
+	"github.com/cairnstacks/cairn/internal/deployments/deployconfig"
 	"github.com/cairnstacks/cairn/internal/lsp/position"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
@@ -71,7 +72,11 @@ func (p *parser) get(id fileID, src []byte) *parsedFile {
 
 func parseAgain(id fileID, src []byte, before *parsedFile) *parsedFile {
 	parsed := &parsedFile{text: position.NewText(src)}
-	parsed.tree, parsed.diags = stackconfig.ParseFileAs(filepath.Base(id.path), id.name, src)
+	if deployconfig.IsDeployFile(id.path) {
+		parsed.tree, parsed.diags = deployconfig.ParseFile(id.name, src)
+	} else {
+		parsed.tree, parsed.diags = stackconfig.ParseFileAs(filepath.Base(id.path), id.name, src)
+	}
 	switch {
 	case !parsed.diags.HasErrors():
 		parsed.good = parsed.tree

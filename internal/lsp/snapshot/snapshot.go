@@ -14,6 +14,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty/function"
 
+	"github.com/cairnstacks/cairn/internal/deployments/deployconfig"
 	"github.com/cairnstacks/cairn/internal/engine/binary"
 	"github.com/cairnstacks/cairn/internal/engine/module"
 	"github.com/cairnstacks/cairn/internal/lsp/position"
@@ -28,7 +29,7 @@ import (
 type Snapshot struct {
 	Dir string // of the stack, absolute
 
-	// Files are the component files of the stack and of all that it embeds, by path.
+	// Files are the component files of the stack and of all that it embeds, and its deployment files, by path.
 	Files map[string]*File
 
 	// Config is what the files say. Those with syntax errors are not in it. Ranges name files as [Snapshot.Path] understands.
@@ -41,6 +42,11 @@ type Snapshot struct {
 	// LoadDiagnostics are the mistakes that show without evaluating, those of syntax with them.
 	LoadDiagnostics hcl.Diagnostics
 
+	// Deployments is what the deployment files of the directory say, nil if there are none.
+	Deployments *deployconfig.Config
+
+	deployDiagnostics hcl.Diagnostics // of Deployments
+
 	buffers map[string][]byte
 	dirs    map[string]bool
 	modules *moduleSet
@@ -49,7 +55,7 @@ type Snapshot struct {
 	saved   func() map[string][]byte
 }
 
-// File is a component file.
+// File is a component file or a deployment file.
 type File struct {
 	Path string
 	Name string // in ranges
@@ -74,7 +80,7 @@ func (f *File) Body() *hclsyntax.Body {
 // File returns a component file of the stack by its path, nil if there is none.
 func (s *Snapshot) File(path string) *File { return s.Files[path] }
 
-// Paths returns the paths of all component files, sorted.
+// Paths returns the paths of all files, sorted.
 func (s *Snapshot) Paths() []string { return slices.Sorted(maps.Keys(s.Files)) }
 
 // StackDirs returns the directories of the stack and of all that it embeds, sorted.
@@ -179,7 +185,15 @@ func (s *Snapshot) Functions() map[string]function.Function { return stackruntim
 func (s *Snapshot) Validate(ctx context.Context) hcl.Diagnostics {
 	session := &session{binary.NewSourceSession(binary.SourceOptions{StackDir: s.Dir, Resolver: s.Config.Resolver}), s}
 	diags := stackruntime.Validate(ctx, stackruntime.Options{Config: s.Config, Session: session})
-	return slices.Concat(s.LoadDiagnostics, diags)
+	return slices.Concat(s.LoadDiagnostics, diags, s.deployDiagnostics, s.checkDeployments())
+}
+
+// checkDeployments finds the mistakes in how deployments use the stack. Without component files there is none to use.
+func (s *Snapshot) checkDeployments() hcl.Diagnostics {
+	if s.Deployments == nil || len(s.Config.Files) == 0 {
+		return nil
+	}
+	return s.Deployments.CheckStack(s.Config.Root)
 }
 
 // session knows the modules of a snapshot.

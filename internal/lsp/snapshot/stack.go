@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/cairnstacks/cairn/internal/deployments/deployconfig"
 	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
@@ -74,6 +75,7 @@ func (s *stack) load(buffers map[string][]byte) *Snapshot {
 			snap.Declared = declared
 		}
 	}
+	snap.Deployments, snap.deployDiagnostics = deployconfig.LoadWith(s.dir, deployconfig.LoadOptions{Buffers: buffers, Parse: parser.parse})
 	s.build.parsed = parser.now
 	for id, parsed := range parser.now {
 		_, open := buffers[id.path]

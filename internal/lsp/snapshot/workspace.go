@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/cairnstacks/cairn/internal/deployments/deployconfig"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
@@ -224,7 +225,7 @@ func findStacks(folders []string) []string {
 // directory without any.
 func (w *Workspace) Stack(path string) *Snapshot {
 	dir := path
-	if stackconfig.IsComponentFile(path) {
+	if stackconfig.IsComponentFile(path) || deployconfig.IsDeployFile(path) {
 		dir = filepath.Dir(path)
 	}
 	w.mu.Lock()
