@@ -160,7 +160,7 @@ func (r *reader) marked(values map[string]cty.Value) (map[string]Value, error) {
 		if r.category == settings.EnvironmentCategory {
 			text, err := convert.Convert(value, cty.String)
 			if err != nil {
-				return nil, r.fail("Unusable variable in set", "The variable %q of the set %q is %s. Variables of category env are strings.",
+				return nil, r.fail("Non-string variable in set", "The variable %q of the set %q is %s. Variables of category env are strings.",
 					name, r.block.Name, value.Type().FriendlyName())
 			}
 			value = text

@@ -169,7 +169,7 @@ func TestUnusableFiles(t *testing.T) {
 		"yaml":               {"x.yaml", "a: " + secret, "", "", "YAML is read only if it is encrypted with sops"},
 		"not text":           {"x.env", "A=\xff" + secret, "", "env", "it is not text in UTF-8"},
 		"large":              {"x.env", "A=" + strings.Repeat("x", maxSize), "", "env", "Variable set too large"},
-		"list as variable":   {"x.json", `{"A": ["` + secret + `"]}`, "", "env", `Unusable variable in set; The variable "A" of the set "s" is tuple. Variables of category env are strings.`},
+		"list as variable":   {"x.json", `{"A": ["` + secret + `"]}`, "", "env", `Non-string variable in set; The variable "A" of the set "s" is tuple. Variables of category env are strings.`},
 		"sensitive name":     {"x.json", `{"password": "` + secret + `"}`, "sensitive = [\"pasword\"]", "env", `Unknown sensitive variable; The set "s" has no variable "pasword", which sensitive names. Did you mean "password"?`},
 		"encrypted by name":  {"x.env.age", "A=" + secret, "", "env", "The file x.env.age is not encrypted with age, as its name says."},
 	} {
