@@ -15,6 +15,7 @@ import (
 	"github.com/zclconf/go-cty/cty/function/stdlib"
 	"golang.org/x/tools/txtar"
 
+	"github.com/cairnstacks/cairn/internal/deployments/deployconfig"
 	"github.com/cairnstacks/cairn/internal/engine/module"
 	"github.com/cairnstacks/cairn/internal/lsp/language"
 	"github.com/cairnstacks/cairn/stackaddrs"
@@ -206,6 +207,12 @@ func viewOf(t testing.TB, root string) language.View {
 	}
 	for name, path := range config.Paths {
 		view.Files = append(view.Files, language.File{Path: path, Name: name, Src: config.Files[name].Bytes})
+	}
+	deployments, _ := deployconfig.Load(root)
+	if deployments != nil {
+		for name, file := range deployments.Files {
+			view.Files = append(view.Files, language.File{Path: filepath.Join(deployments.Dir, name), Name: name, Src: file.Bytes})
+		}
 	}
 	loader := module.NewLoader(module.Options{Base: root})
 	view.Module = func(dir string) *language.Module {
