@@ -51,6 +51,9 @@ func Parse(text []byte) (*Document, error) {
 	if len(bytes.TrimSpace(text)) == 0 {
 		return &Document{}, nil
 	}
+	if known := parsedBefore(text); known != nil {
+		return known, nil
+	}
 	compacted, err := compact(text)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrNotDocument, err)
@@ -76,6 +79,10 @@ func Parse(text []byte) (*Document, error) {
 		}
 	}
 	slices.SortStableFunc(d.entries, Entry.compare)
+	if bytes.Equal(compacted, text) { // and nobody else has it
+		d.src = compacted
+		keepRecent(d)
+	}
 	return d, nil
 }
 

@@ -72,6 +72,9 @@ func (p *Provider) UpgradeState(_ context.Context, req provider.UpgradeStateRequ
 	if len(req.JSON) == 0 {
 		return cty.NilVal, provider.Errorf(summaryState, "The stored object of %s has a form in which none was ever stored.", req.Type)
 	}
+	if obj, ok := usualData(req.JSON); ok {
+		return obj, nil
+	}
 	obj, err := ctyjson.Unmarshal(req.JSON, dataObject)
 	if err != nil {
 		return cty.NilVal, provider.Errorf(summaryState, "The stored object of %s cannot be read: %s.", req.Type, err)
