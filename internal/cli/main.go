@@ -27,6 +27,7 @@ import (
 // Main runs the command that the arguments name and returns the exit code of the process, which is to end then: signals may go on being
 // kept from it.
 func Main(ctx context.Context, args []string, streams session.Streams) int {
+	tuneMemory()
 	guard := session.GuardSignals(func(phase session.GuardPhase) {
 		if phase == session.Starting {
 			fmt.Fprint(streams.Err, "\nInterrupted. Nothing was begun.\n")

@@ -1,0 +1,21 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package cli
+
+import "testing"
+
+func TestGarbage(t *testing.T) {
+	const mb = 1 << 20
+	for used, want := range map[uint64]uint64{
+		1 * mb:    64 * mb,  // small: once in 64 MB
+		200 * mb:  200 * mb, // as the runtime does it
+		500 * mb:  268 * mb, // keeps to 768 MB
+		700 * mb:  175 * mb, // which would be too often
+		4000 * mb: 1000 * mb,
+	} {
+		if got := garbage(used); got != want {
+			t.Errorf("garbage(%d MB) is %d MB, want %d MB", used/mb, got/mb, want/mb)
+		}
+	}
+}
