@@ -31,7 +31,11 @@ func (s *Stack) Plan(ctx context.Context, req Request, caller Caller, file strin
 	if diags.HasErrors() {
 		return nil, r.interrupted(ctx, diags)
 	}
-	stored, err := s.lockToPlan(ctx)
+	take := s.lockToPlan
+	if req.Beside {
+		take = s.readBeside
+	}
+	stored, err := take(ctx)
 	if err == nil && file != "" {
 		err = stored.MaySavePlan()
 	}
@@ -49,7 +53,11 @@ func (s *Stack) Plan(ctx context.Context, req Request, caller Caller, file strin
 }
 
 func (r *run) planAndSave(ctx context.Context, file string) (*stackplan.Plan, hcl.Diagnostics) {
-	diags := r.recover(ctx)
+	prepare := r.recover
+	if r.req.Beside {
+		prepare = func(ctx context.Context) hcl.Diagnostics { return Diagnostics(r.bindRuns(ctx)) }
+	}
+	diags := prepare(ctx)
 	if diags.HasErrors() {
 		return nil, diags
 	}

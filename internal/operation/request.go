@@ -35,6 +35,9 @@ type Request struct {
 	// Rounds is how often an apply plans while changes are deferred; 0 stands for [DefaultRounds].
 	Rounds int
 
+	// Beside plans without the lock of the state, from what it is at that moment, and writes nothing to it: applies that were cut off are left to be recovered.
+	Beside bool
+
 	// AcceptRecovery goes on although an apply that was cut off may have made changes that the state does not show, if an earlier operation
 	// has reported them.
 	AcceptRecovery bool

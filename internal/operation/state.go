@@ -139,6 +139,15 @@ func (s *Stack) lockToPlan(ctx context.Context) (*deployment.Stored, error) {
 	return opened.LockToPlan(ctx)
 }
 
+// readBeside reads the state for an operation that neither waits for others nor keeps them from anything.
+func (s *Stack) readBeside(ctx context.Context) (*deployment.Stored, error) {
+	opened, err := s.openDeployment(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return opened.ReadBeside(ctx)
+}
+
 // checkNothingInterrupted fails if an apply was cut off of which the result is not in the state yet, and whose secret is not the given one. It
 // would be recovered into whatever the state has become: for the address that its component had then, and over what was put there. To be called
 // with the state locked.

@@ -182,7 +182,7 @@ func (s Summary) skipped(n int) string {
 func (s Summary) JUnit() ([]byte, error) {
 	cases := make([]Case, 0, len(s.Sequence))
 	for _, n := range s.Sequence {
-		one := Case{Name: s.View.Name(n), Class: caseClass}
+		one := Case{Name: s.View.Name(n), Class: CaseClass}
 		if times := s.Times[n]; !times.Started.IsZero() {
 			one.Took = times.Ended.Sub(times.Started)
 		}

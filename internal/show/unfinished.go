@@ -17,8 +17,6 @@ import (
 // The end of a node that is not done, as reports have it.
 const (
 	passedState     = "passed"
-	driftedState    = "drifted"
-	caseClass       = "cairn.run"
 	runName         = "cairn run"
 	reportMajor     = "1."
 	notAReport      = "it is not a report of \"cairn run\""
@@ -28,6 +26,12 @@ const (
 )
 
 var unfinishedStates = map[string]bool{"ok": false, passedState: false, "failed": true, "skipped": true, "not_started": true}
+
+// What cases of JUnit have in reports of runs: their class, and the type of the failure of those that have only drifted.
+const (
+	CaseClass   = "cairn.run"
+	DriftedCase = "drifted"
+)
 
 // Unfinished returns the names of nodes that have failed, were skipped or were not started in a run, by a report that a [Summary] has written as JSON or for
 // JUnit. It is never nil.
@@ -126,11 +130,11 @@ func unfinishedCases(content []byte) ([]string, error) {
 	names := []string{}
 	for _, one := range read.Cases {
 		switch {
-		case one.Class != caseClass:
+		case one.Class != CaseClass:
 			return nil, errors.New(notAReport)
 		case one.Name == "":
 			return nil, errors.New(damagedReport + ": " + reportOfNothing)
-		case one.Failure != nil && one.Failure.Type != driftedState, one.Skipped != nil && one.Skipped.Type != passedState:
+		case one.Failure != nil && one.Failure.Type != DriftedCase, one.Skipped != nil && one.Skipped.Type != passedState:
 			names = append(names, one.Name)
 		}
 	}

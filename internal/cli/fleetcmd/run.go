@@ -71,7 +71,7 @@ An interrupt is passed on to what is running, and nothing more is started; a sec
 			}
 			return runStacks(ctx, s, src, o)
 		},
-		Commands: []*session.Command{runPlanCommand(), runApplyCommand(), runDestroyCommand(), statescmd.RunCommand()},
+		Commands: []*session.Command{runPlanCommand(), runApplyCommand(), runDestroyCommand(), runDriftCommand(), statescmd.RunCommand()},
 	}
 }
 
@@ -92,7 +92,7 @@ func (o *runOptions) check() error {
 	program, err := exec.LookPath(o.program)
 	if err != nil {
 		return failure.Error("Command not found", "There is no program %q on PATH.%s Nothing was run.",
-			o.program, nearest.DidYouMeanBelow("cairn run ", o.program, []string{"plan", "apply", "destroy", "states"}))
+			o.program, nearest.DidYouMeanBelow("cairn run ", o.program, []string{"plan", "apply", "destroy", "drift", "states"}))
 	}
 	o.program = program
 	return nil

@@ -21,6 +21,9 @@ type Report interface {
 	JUnit() ([]byte, error)
 }
 
+// markdownReport is a report that can be Markdown, too.
+type markdownReport interface{ Markdown() ([]byte, error) }
+
 // Permissions of reports.
 const (
 	ForAll   fs.FileMode = 0o644
@@ -50,7 +53,7 @@ func Check(file cmdline.File) error {
 	return nil
 }
 
-// Write writes a report to the file, if one is named: as JUnit if its name ends in .xml, as JSON otherwise.
+// Write writes a report to the file, if one is named: as JUnit if its name ends in .xml, as Markdown if it ends in .md and the report can be that, as JSON otherwise.
 func Write(file cmdline.File, report Report, permissions fs.FileMode) error {
 	if file == "" {
 		return nil
@@ -58,6 +61,9 @@ func Write(file cmdline.File, report Report, permissions fs.FileMode) error {
 	write := report.JSON
 	if strings.HasSuffix(string(file), ".xml") {
 		write = report.JUnit
+	}
+	if as, ok := report.(markdownReport); ok && strings.HasSuffix(string(file), ".md") {
+		write = as.Markdown
 	}
 	content, err := write()
 	if err == nil {

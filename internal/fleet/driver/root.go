@@ -43,6 +43,7 @@ type RootOptions struct {
 	Environ   []string
 	VarFiles  []string
 	Workspace string // that is to be selected; "" leaves selected what is
+	ReadOnly  bool   // the workspace is neither selected nor made: without it there is nothing
 	PlanFile  string // which holds secrets
 	RunDir    string // for what a command reports while it runs; made when needed
 

@@ -99,7 +99,11 @@ func (r *Root) Outputs(ctx context.Context) (outputs map[string]cty.Value, found
 		return nil, false, err
 	}
 	work := &rootWork{Root: r, view: silent{}}
-	if err := work.prepare(ctx); err != nil {
+	prepare := func(ctx context.Context) (bool, error) { return true, work.prepare(ctx) }
+	if r.opts.ReadOnly {
+		prepare = work.prepareToRead
+	}
+	if exists, err := prepare(ctx); err != nil || !exists {
 		return nil, false, work.withReason(err)
 	}
 	return work.storedOutputs(ctx)

@@ -205,6 +205,19 @@ func (d *Deployment) LockToPlan(ctx context.Context) (*Stored, error) {
 	return locked, err
 }
 
+// ReadBeside is [Deployment.Read] that takes notice of who has locked the state before it was read, as what is planned from it may be out of date.
+func (d *Deployment) ReadBeside(ctx context.Context) (*Stored, error) {
+	holder, err := d.Store.LockInfo(ctx, d.Name)
+	if err != nil {
+		return nil, err
+	}
+	stored, err := d.Read(ctx)
+	if err == nil && holder != nil {
+		stored.lockedBy = &statestore.LockedError{Holder: *holder}
+	}
+	return stored, err
+}
+
 // MayBeStale warns of what is planned from a state that somebody else may be changing.
 func (t *Stored) MayBeStale() hcl.Diagnostics {
 	if t.lockedBy == nil || t.lockedBy.Holder.Operation == Plan {

@@ -1,0 +1,173 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package driver
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/internal/fleet/wiring"
+	"github.com/cairnstacks/cairn/internal/operation"
+	"github.com/cairnstacks/cairn/internal/process"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/stackplan"
+)
+
+// Drifter compares a unit with what its state says. It writes to no state, waits for nobody's lock and takes none.
+type Drifter interface {
+	// Drift gets values of variables as [PlanRequest] has them.
+	Drift(ctx context.Context, inputs Inputs) (Drift, error)
+}
+
+var (
+	_ Drifter = (*Stack)(nil)
+	_ Drifter = (*Root)(nil)
+)
+
+// Inputs returns values of variables that others have. Nil for none.
+type Inputs = func() ([]wiring.Value, hcl.Diagnostics)
+
+// Drift is what was found to differ from the state.
+type Drift struct {
+	Found   bool
+	Objects []Drifted // nil also where only the engine can say more
+}
+
+// Drifted is an object that differs from what the state says. It holds no values, which may be sensitive.
+type Drifted struct {
+	Component  string        `json:"component,omitempty"` // of a stack
+	Address    string        `json:"address"`             // of the object, in its module
+	Action     engine.Action `json:"action"`              // that has been done with it by others
+	Attributes []string      `json:"attributes,omitempty"`
+}
+
+// Drift implements [Drifter].
+func (s *Stack) Drift(ctx context.Context, inputs Inputs) (Drift, error) {
+	var drift Drift
+	err := s.during(ctx, planPhase, func(stack *operation.Stack, view View) hcl.Diagnostics {
+		if diags := s.take(inputs); diags.HasErrors() {
+			return diags
+		}
+		if diags := prepare(ctx, stack, view); diags.HasErrors() {
+			return diags
+		}
+		req := s.request(false)
+		req.Mode, req.Beside = engine.RefreshOnly, true
+		plan, diags := stack.Plan(ctx, req, view.Caller(), "")
+		if !diags.HasErrors() {
+			drift = driftOf(plan)
+		}
+		return diags
+	})
+	return drift, err
+}
+
+// Drift implements [Drifter].
+func (r *Root) Drift(ctx context.Context, inputs Inputs) (Drift, error) {
+	args := []string{"plan", "-json", "-input=false", "-detailed-exitcode", "-refresh-only", "-lock=false", "-out=" + r.opts.PlanFile}
+	var drift Drift
+	err := r.during(ctx, planPhase, func(work *rootWork) error {
+		if exists, err := work.prepareToRead(ctx); err != nil || !exists {
+			return err
+		}
+		if err := work.takeInputs(inputs); err != nil {
+			return err
+		}
+		result, err := work.reporting(ctx, append(args, r.varFiles()...), nil)
+		if err != nil {
+			return err
+		}
+		if _, err := work.takePlan(ctx); err != nil {
+			return err
+		}
+		if r.plan == nil {
+			drift.Found = result.ExitCode == exitChanges
+			return nil
+		}
+		drift = driftOf(r.plan)
+		return nil
+	})
+	return drift, err
+}
+
+// prepareToRead installs what the module needs, and names its workspace to all that follows. It reports whether there is such a workspace. Selecting one writes,
+// and so does naming one that there is not: it is made then.
+func (w *rootWork) prepareToRead(ctx context.Context) (exists bool, err error) {
+	if err := w.initialize(ctx); err != nil || w.opts.Workspace == "" {
+		return true, err
+	}
+	if err := stopped(ctx); err != nil {
+		return false, err
+	}
+	var stdout bytes.Buffer
+	_, stderr := w.view.Writers()
+	err = w.Processes.Run(process.Command{Program: w.Engine, Args: []string{"workspace", "list"}, Dir: w.opts.Dir, Env: w.opts.Environ, Stdout: &stdout, Stderr: stderr})
+	if err != nil {
+		return false, err
+	}
+	for line := range strings.Lines(stdout.String()) {
+		if strings.TrimSpace(strings.TrimPrefix(line, "*")) == w.opts.Workspace {
+			w.opts.Environ = append(slices.Clone(w.opts.Environ), "TF_WORKSPACE="+w.opts.Workspace)
+			w.opts.Workspace = ""
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// driftOf returns the drift in a plan, in the order of components and addresses.
+func driftOf(plan *stackplan.Plan) Drift {
+	var drift Drift
+	for _, component := range plan.Components {
+		var changes []*engine.Change
+		for _, change := range component.Drift {
+			if stackplan.IsDrift(change) {
+				changes = append(changes, change)
+			}
+		}
+		engine.SortChanges(changes)
+		for _, change := range changes {
+			one := Drifted{Address: change.Addr.String(), Action: change.Action, Attributes: changedAttributes(change.Before, change.After)}
+			if change.Deposed != "" {
+				one.Address += " (deposed object " + string(change.Deposed) + ")"
+			}
+			if component.Source != "" { // that of a module that is a whole unit has none
+				one.Component = component.Addr.String()
+			}
+			drift.Objects = append(drift.Objects, one)
+		}
+	}
+	drift.Found = len(drift.Objects) > 0
+	return drift
+}
+
+// changedAttributes returns the names of the attributes that differ, sorted. There are none if one of the objects is not there.
+func changedAttributes(before, after cty.Value) []string {
+	if !isObject(before) || !isObject(after) {
+		return nil
+	}
+	before, _ = before.UnmarkDeep()
+	after, _ = after.UnmarkDeep()
+	var names []string
+	for name := range after.Type().AttributeTypes() {
+		if !before.Type().HasAttribute(name) || !before.GetAttr(name).RawEquals(after.GetAttr(name)) {
+			names = append(names, name)
+		}
+	}
+	slices.SortFunc(names, strings.Compare)
+	return names
+}
+
+func isObject(value cty.Value) bool {
+	if value == cty.NilVal {
+		return false
+	}
+	value, _ = value.Unmark()
+	return value.IsKnown() && !value.IsNull() && value.Type().IsObjectType()
+}

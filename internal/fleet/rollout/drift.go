@@ -1,0 +1,111 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package rollout
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/internal/fleet/driver"
+	"github.com/cairnstacks/cairn/internal/fleet/wiring"
+	"github.com/cairnstacks/cairn/internal/order"
+	"github.com/cairnstacks/cairn/internal/process"
+)
+
+// The states of units that were compared with what is there.
+const (
+	Drifting State = "drifted"
+	AsStated State = "no drift"
+)
+
+// DriftOptions say how units are compared with what is there.
+type DriftOptions struct {
+	Parallel int
+	Open     func(unit int) driver.Driver // which is a [driver.Drifter], too
+	Ended    func(DriftEnd)               // may be nil
+}
+
+// DriftEnd is what was found about a unit.
+type DriftEnd struct {
+	Unit  int
+	State State // [Drifting], [AsStated], [Failed] or [NotStarted]
+	Drift driver.Drift
+	Err   error // of a unit that failed
+
+	Started, Ended time.Time // zero if it was not begun
+}
+
+// Compared returns the chosen units that have a state.
+func (w *Work) Compared() []int {
+	var units []int
+	for _, unit := range w.Chosen() {
+		if w.Units[unit].Task == nil {
+			units = append(units, unit)
+		}
+	}
+	return units
+}
+
+// Drift compares the units of [Work.Compared] with what is there, in any order: nothing that one of them finds matters to another, and neither does its
+// failure. In one directory one thing is done at a time (rule R4). Once ctx ends nothing more is started.
+func (w *Work) Drift(ctx context.Context, options DriftOptions) []DriftEnd {
+	units := w.Compared()
+	ends := make([]DriftEnd, len(units))
+	var b order.Builder
+	byDir := map[string][]int{}
+	for i, unit := range units {
+		ends[i] = DriftEnd{Unit: unit, State: NotStarted}
+		n := b.Add(order.Node{Name: w.Units[unit].Name})
+		byDir[w.Units[unit].Dir] = append(byDir[w.Units[unit].Dir], n)
+	}
+	graph, err := b.Build()
+	if err != nil {
+		panic("rollout: " + err.Error()) // there are no edges
+	}
+	others := &run{Work: w, options: Options{Mode: Destroy, Open: options.Open}, outcome: make([]outcome, len(w.Units))}
+	opts := order.RunOptions{Rule: order.ByWeight, Parallel: options.Parallel, KeepGoing: true}
+	for _, dir := range slices.Sorted(maps.Keys(byDir)) {
+		if nodes := byDir[dir]; len(nodes) > 1 {
+			opts.Limits = append(opts.Limits, order.Limit{Parallel: 1, Nodes: nodes})
+		}
+	}
+	if options.Ended != nil {
+		opts.Ended = func(n int, _ order.Result) { options.Ended(ends[n]) }
+	}
+	graph.Run(ctx, opts, func(ctx context.Context, n int) error {
+		end := &ends[n]
+		started := time.Now()
+		drift, err := others.drift(ctx, end.Unit)
+		if errors.Is(err, process.ErrStopped) {
+			return order.ErrNotStarted
+		}
+		end.Started, end.Ended, end.Drift, end.Err, end.State = started, time.Now(), drift, err, AsStated
+		switch {
+		case err != nil:
+			end.State = Failed
+		case drift.Found:
+			end.State = Drifting
+		}
+		return err
+	})
+	return ends
+}
+
+// drift compares a unit, with values that others have by their states.
+func (r *run) drift(ctx context.Context, unit int) (driver.Drift, error) {
+	drifter := r.options.Open(unit).(driver.Drifter) //nolint:forcetypeassert // all drivers are
+	if r.Units[unit].Inputs == nil {
+		return drifter.Drift(ctx, nil)
+	}
+	values, diags := r.values(ctx, unit)
+	if waits := r.waitsFor(unit, values); waits != "" && !diags.HasErrors() {
+		return driver.Drift{}, errors.New("it waits " + waits)
+	}
+	return drifter.Drift(ctx, func() ([]wiring.Value, hcl.Diagnostics) { return values, diags })
+}
