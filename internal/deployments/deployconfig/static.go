@@ -252,7 +252,7 @@ func (s *static) check() hcl.Diagnostics {
 		diags = append(diags, moreDiags...)
 		if !deployment.broken && !isAttributes(value) {
 			deployment.broken = true
-			diags = append(diags, problem(deployment.Inputs.Range(), "Unsuitable deployment inputs",
+			diags = append(diags, problem(deployment.Inputs.Range(), "Unsuitable deployment input",
 				"The inputs argument must be an object with the variables of the stack as attributes."))
 		}
 		diags = append(diags, s.checkStores(deployment)...)

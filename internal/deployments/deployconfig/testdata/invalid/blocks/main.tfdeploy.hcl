@@ -15,7 +15,7 @@ deployment "loop" {
   destory  = true # want error "Unsupported argument" `destory`
 }
 deployment "kinds" {
-  inputs           = ["x"]                          # want error "Unsuitable deployment inputs" `["x"]`
+  inputs           = ["x"]                          # want error "Unsuitable deployment input" `["x"]`
   destroy          = "perhaps"                      # want error "Unsuitable argument value" `"perhaps"`
   import           = upstream_input.u.x             # want error "Reference not allowed here" `upstream_input`
   deployment_group = deployment_auto_approve.small  # want error "Not a deployment group" `deployment_auto_approve.small`
