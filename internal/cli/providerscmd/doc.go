@@ -12,10 +12,15 @@ import (
 // Command returns the command providers with all below it.
 func Command() *session.Command {
 	return &session.Command{
-		Name:     "providers",
-		Summary:  "Locks the checksums of the providers of the stack, mirrors them, and shows their schemas.",
-		Example:  "cairn providers lock -platform=linux_amd64 -platform=darwin_arm64\ncairn providers mirror ./copies",
+		Name:    "providers",
+		Summary: "Shows which providers are required, and by what; locks their checksums, mirrors them, and writes their schemas.",
+		Long: `
+Without a command, shows the tree of the stack: the stacks in it, components and removed components, and the modules that their modules
+call, each with the providers that it requires itself and the versions that it allows.`,
+		Example:  "cairn providers\ncairn providers lock -platform=linux_amd64 -platform=darwin_arm64\ncairn providers mirror ./copies",
 		Commands: []*session.Command{lockCommand(), mirrorCommand(), schemaCommand()},
+		Flags:    session.EngineFlags,
+		Run:      showTree,
 	}
 }
 

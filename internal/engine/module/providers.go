@@ -5,6 +5,7 @@ package module
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -35,6 +36,34 @@ func (d *Directory) Provider(localName string) (provider stackaddrs.Provider, de
 		return requirement.Provider, true
 	}
 	return DefaultProvider(localName), false
+}
+
+// Requirements returns the providers that the module itself needs, each with the constraints on its version as written, of which there may be none.
+func (d *Directory) Requirements() map[stackaddrs.Provider][]string {
+	required := map[stackaddrs.Provider][]string{}
+	add := func(provider stackaddrs.Provider, version string) {
+		constraints := required[provider]
+		if version != "" {
+			constraints = append(constraints, version)
+		}
+		required[provider] = constraints
+	}
+	for _, requirement := range d.Required {
+		add(requirement.Provider, requirement.Version)
+	}
+	for _, block := range d.Providers {
+		provider, _ := d.Provider(block.Slot.LocalName)
+		add(provider, block.Version)
+	}
+	for slot := range d.ProviderUses {
+		provider, _ := d.Provider(slot.LocalName)
+		add(provider, "")
+	}
+	for provider, constraints := range required {
+		slices.Sort(constraints)
+		required[provider] = slices.Compact(constraints)
+	}
+	return required
 }
 
 func (d *Directory) addTerraform(block *hcl.Block) hcl.Diagnostics {

@@ -93,6 +93,17 @@ func (t *Tree) Called() []*Directory {
 	return dirs
 }
 
+// Under returns the nodes that a node calls, or the root if it is nil, sorted by name.
+func (t *Tree) Under(caller *Node) []*Node {
+	var called []*Node
+	for _, node := range t.Nodes {
+		if node.parent == caller {
+			called = append(called, node)
+		}
+	}
+	return called
+}
+
 // Directories returns each directory of the tree once, the root's first.
 func (t *Tree) Directories() []*Directory {
 	dirs := []*Directory{t.Root}
@@ -282,9 +293,11 @@ func (t *Tree) describe() {
 }
 
 func (t *Tree) addDirectory(dir *Directory, node *Node) {
+	for provider, constraints := range dir.Requirements() {
+		t.Module.Requirements[provider] = append(t.Module.Requirements[provider], constraints...)
+	}
 	for _, name := range slices.Sorted(maps.Keys(dir.Required)) {
 		requirement := dir.Required[name]
-		t.require(requirement.Provider, requirement.Version)
 		for _, alias := range requirement.Aliases {
 			t.addSlot(dir, node, engine.ProviderSlot{LocalName: name, Alias: alias}, requirement.Range)
 		}
@@ -293,14 +306,10 @@ func (t *Tree) addDirectory(dir *Directory, node *Node) {
 		}
 	}
 	for _, block := range dir.Providers { // of a called module: those of the root are errors
-		provider, _ := dir.Provider(block.Slot.LocalName)
-		t.require(provider, block.Version)
 		t.addSlot(dir, node, block.Slot, block.Range)
 	}
 	uses := slices.SortedFunc(maps.Keys(dir.ProviderUses), compareSlots)
 	for _, slot := range uses {
-		provider, _ := dir.Provider(slot.LocalName)
-		t.require(provider, "")
 		root, ok := t.addSlot(dir, node, slot, dir.ProviderUses[slot])
 		if ok && dir.DataProviders[slot] {
 			t.DataProviders[root] = true
@@ -310,14 +319,6 @@ func (t *Tree) addDirectory(dir *Directory, node *Node) {
 
 func compareSlots(a, b engine.ProviderSlot) int {
 	return cmp.Or(cmp.Compare(a.LocalName, b.LocalName), cmp.Compare(a.Alias, b.Alias))
-}
-
-func (t *Tree) require(provider stackaddrs.Provider, version string) {
-	constraints := t.Module.Requirements[provider]
-	if version != "" {
-		constraints = append(constraints, version)
-	}
-	t.Module.Requirements[provider] = constraints
 }
 
 // addSlot records the root's slot that a slot of a directory is filled from.

@@ -1,0 +1,100 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package operation
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/internal/engine/module"
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
+)
+
+// ProviderTree is what a stack, the module of a component, or a module that is called requires, with what is below it.
+type ProviderTree struct {
+	Name     string                           // as configurations refer to it; empty for the stack itself
+	Required map[stackaddrs.Provider][]string // constraints as written, of which there may be none
+	Children []*ProviderTree
+}
+
+// ProviderTree returns who requires which providers: the stack, the stacks in it, the modules of components and of removed blocks, and the modules that these call.
+// It installs nothing, and asks no provider.
+func (s *Stack) ProviderTree(ctx context.Context) (*ProviderTree, hcl.Diagnostics) {
+	config, diags := s.config()
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	t := providerTrees{loader: module.NewLoader(module.OptionsOf(s.moduleReader(ctx), config.Root.Dir, config.Resolver))}
+	tree := t.ofStack("", config.Root)
+	return tree, diags.Extend(t.diags)
+}
+
+// providerTrees makes the parts of a tree, and collects what is wrong with modules.
+type providerTrees struct {
+	loader *module.Loader
+	diags  hcl.Diagnostics
+}
+
+func (t *providerTrees) ofStack(name string, stack *stackconfig.Stack) *ProviderTree {
+	tree := &ProviderTree{Name: name, Required: map[stackaddrs.Provider][]string{}}
+	if stack.RequiredProviders != nil {
+		for _, required := range stack.RequiredProviders.Providers {
+			if required.Version != "" {
+				tree.Required[required.Provider] = []string{required.Version}
+			} else if !required.Provider.IsBuiltin() { // which is there without being written
+				tree.Required[required.Provider] = nil
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(stack.Components)) {
+		t.addModule(tree, "component."+name, stack.Components[name].Source)
+	}
+	for _, removed := range stack.Removed {
+		if removed.From != nil && removed.From.Component != nil {
+			t.addModule(tree, "removed "+removedName(removed.From), removed.Source)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(stack.Children)) {
+		tree.Children = append(tree.Children, t.ofStack("stack."+name, stack.Children[name]))
+	}
+	return tree
+}
+
+func (t *providerTrees) addModule(tree *ProviderTree, name string, source stackconfig.Source) {
+	if source.Dir == "" {
+		return // that was reported
+	}
+	loaded, diags := t.loader.Load(source.Dir)
+	t.diags = t.diags.Extend(diags)
+	if loaded != nil {
+		tree.Children = append(tree.Children, ofModule(name, loaded, nil))
+	}
+}
+
+// ofModule returns the tree of a called module, of the root if node is nil.
+func ofModule(name string, loaded *module.Tree, node *module.Node) *ProviderTree {
+	dir := loaded.Root
+	if node != nil {
+		dir = node.Directory
+	}
+	tree := &ProviderTree{Name: name, Required: dir.Requirements()}
+	for _, called := range loaded.Under(node) {
+		tree.Children = append(tree.Children, ofModule("module."+called.Name(), loaded, called))
+	}
+	return tree
+}
+
+// removedName returns what a removed block is about, without the keys of instances.
+func removedName(from *stackconfig.RemovedFrom) string {
+	var steps []string
+	for _, step := range from.Stacks {
+		steps = append(steps, "stack."+step.Name)
+	}
+	return strings.Join(append(steps, "component."+from.Component.Name), ".")
+}
