@@ -1,0 +1,90 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package deployeval
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
+
+	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/nearest"
+	"github.com/cairnstacks/cairn/stackruntime/marks"
+)
+
+// Snapshot is what a stack publishes.
+type Snapshot struct {
+	Values map[string]cty.Value // wholly known; marked sensitive where they are
+
+	// Waiting are the names of those that have no value yet, because a deployment that they are made of was never applied, or has not been in full.
+	Waiting []string
+}
+
+// MadeOf reports whether something that the stack publishes is made of outputs of a deployment.
+func (e *Evaluator) MadeOf(deployment string) bool {
+	for _, declared := range e.config.Published {
+		for _, traversal := range declared.Value.Variables() {
+			if path := names(traversal); len(path) > 1 && path[0] == "deployment" && path[1] == deployment {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Published evaluates what the stack publishes. Outputs returns those of a deployment by its last apply, and nil if there was none.
+func (e *Evaluator) Published(ctx context.Context, outputs func(ctx context.Context, deployment string) (map[string]cty.Value, error)) (Snapshot, hcl.Diagnostics) {
+	snapshot := Snapshot{Values: map[string]cty.Value{}}
+	var diags hcl.Diagnostics
+	for _, name := range slices.Sorted(maps.Keys(e.config.Published)) {
+		declared := e.config.Published[name]
+		waiting := false
+		value, moreDiags := e.value(ctx, declared.Value, func(ctx context.Context, path []string, at hcl.Range) (cty.Value, int, bool, hcl.Diagnostics) {
+			if path[0] != "deployment" || len(path) < 3 {
+				return cty.NilVal, 0, false, nil
+			}
+			of, err := outputs(ctx, path[1])
+			switch {
+			case err != nil:
+				return cty.DynamicVal, 2, true, failure.Diagnostics(err)
+			case of == nil:
+				waiting = true
+				return cty.DynamicVal, 2, true, nil
+			}
+			output, ok := of[path[2]]
+			if !ok {
+				return cty.DynamicVal, 2, true, hcl.Diagnostics{e.problem(at, "Output not in the state", "The last apply of the deployment %q has left no output %q.%s", path[1], path[2],
+					nearest.DidYouMean(path[2], slices.Collect(maps.Keys(of))))}
+			}
+			return output, 3, true, nil
+		})
+		if moreDiags.HasErrors() {
+			diags = diags.Extend(moreDiags)
+			continue
+		}
+		if marks.Contains(value, marks.Ephemeral) {
+			diags = diags.Append(e.problem(declared.Value.Range(), "Ephemeral value published", "What is published is kept, and an ephemeral value cannot be."))
+			continue
+		}
+		if declared.Type != nil {
+			converted, err := convert.Convert(value, declared.Type.Constraint)
+			if err != nil {
+				diags = diags.Append(e.problem(declared.Value.Range(), "Value does not fit the type", "The published value is not suitable for its type: %s.",
+					marks.DescribeError(value, err)))
+				continue
+			}
+			value = converted
+		}
+		if waiting || !value.IsWhollyKnown() {
+			snapshot.Waiting = append(snapshot.Waiting, name)
+			continue
+		}
+		snapshot.Values[name] = value
+	}
+	return snapshot, diags
+}
