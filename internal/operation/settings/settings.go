@@ -29,6 +29,7 @@ type Settings struct {
 	Parallelism int // number of components that are worked on at the same time
 	Identity    Identity
 	Varsets     Varsets
+	Upstreams   map[string]Upstream // by the addresses of stacks that upstream_input blocks name
 }
 
 // Read reads the settings file in the directory of a stack. It need not exist. Its source is added to files, by its name.
@@ -58,6 +59,7 @@ var schema = &hcl.BodySchema{
 		{Type: "engine"},
 		{Type: "identity", LabelNames: []string{"source"}},
 		{Type: "varset", LabelNames: []string{"name"}},
+		{Type: "upstream", LabelNames: []string{"source"}},
 	},
 }
 
@@ -87,6 +89,9 @@ func decode(body hcl.Body) (Settings, hcl.Diagnostics) {
 			continue
 		case "varset":
 			diags = diags.Extend(result.Varsets.decode(block))
+			continue
+		case "upstream":
+			diags = diags.Extend(decodeUpstream(block, &result))
 			continue
 		}
 		if first := seen[block.Type]; first != nil {
