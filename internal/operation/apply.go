@@ -33,7 +33,7 @@ func (s *Stack) Apply(ctx context.Context, req Request, caller Caller) hcl.Diagn
 		name = destroyName
 	}
 	r := s.newRun(name, req, caller)
-	diags := r.load(ctx)
+	diags := r.load(ctx, planName)
 	diags = diags.Extend(variables.WarnUnread(s.dir, s.valueSources(req.Variables)))
 	if !diags.HasErrors() {
 		diags = diags.Extend(r.completeValues(ctx))
@@ -85,6 +85,9 @@ func (r *run) applyRounds(ctx context.Context) hcl.Diagnostics {
 		if r.caller.NextRound != nil {
 			r.caller.NextRound()
 		}
+		if diags = diags.Extend(r.refreshInputs(ctx, planName)); diags.HasErrors() {
+			return diags
+		}
 	}
 }
 
@@ -106,12 +109,15 @@ func (r *run) applyRound(ctx context.Context) (*stackplan.Plan, hcl.Diagnostics)
 		return plan, diags
 	}
 	if !changesState(plan, r.stored.State) {
-		return plan, diags.Extend(r.unchanged())
+		return plan, diags.Extend(r.unchanged(ctx))
 	}
 	if !plan.IsEmpty() {
 		if err := r.caller.approve(ctx, plan, diags); err != nil {
 			return plan, diags.Extend(r.withUntouched(Diagnostics(err)))
 		}
+	}
+	if diags = diags.Extend(r.refreshInputs(ctx, applyName)); diags.HasErrors() {
+		return plan, diags
 	}
 	if r.caller.Applying != nil {
 		r.caller.Applying()
@@ -119,11 +125,16 @@ func (r *run) applyRound(ctx context.Context) (*stackplan.Plan, hcl.Diagnostics)
 	return plan, diags.Extend(r.apply(ctx, plan, r.given))
 }
 
-func (r *run) unchanged() hcl.Diagnostics {
-	if r.caller.Unchanged == nil {
-		return nil
+// unchanged ends an apply that has nothing to apply. What the state keeps besides components may be new nevertheless.
+func (r *run) unchanged(ctx context.Context) hcl.Diagnostics {
+	records, diags := r.keptRecords(ctx, r.stored.State.Outputs)
+	if len(records) > 0 && !diags.HasErrors() {
+		diags = diags.Extend(Diagnostics(r.stored.Write(ctx, publishName, records)))
 	}
-	return Diagnostics(r.caller.Unchanged(r.stored.State))
+	if r.caller.Unchanged == nil {
+		return diags
+	}
+	return diags.Extend(Diagnostics(r.caller.Unchanged(r.stored.State)))
 }
 
 // ApplySaved applies a plan that was read from a file, and for what it was made. Of the request, only values of variables, the number of components at
@@ -134,9 +145,12 @@ func (s *Stack) ApplySaved(ctx context.Context, plan *stackplan.Plan, made stack
 		name = destroyName
 	}
 	s.UseEngineOf(plan)
+	if config, _ := s.Deployments(); config != nil && s.opts.Deployment == "" && s.getenv(DeploymentVariable) == "" {
+		s.opts.Deployment = made.Deployment // which the plan names
+	}
 	r := s.newRun(name, req, caller)
 	r.saved = made.Identity
-	diags := r.load(ctx)
+	diags := r.load(ctx, applyName)
 	if diags.HasErrors() {
 		return r.interrupted(ctx, diags)
 	}
@@ -167,6 +181,7 @@ func (r *run) applyFitting(ctx context.Context, plan *stackplan.Plan, made stack
 	}
 	before := r.stored.Serial
 	diags := r.recover(ctx)
+	diags = diags.Extend(r.checkStable())
 	progress := r.progress()
 	if r.stored.Serial != before && progress == nil {
 		diags = diags.Append(failure.New("Stale plan", "What an earlier apply had done was recovered into the state, so this plan does not fit any more. "+
@@ -181,7 +196,7 @@ func (r *run) applyFitting(ctx context.Context, plan *stackplan.Plan, made stack
 	if changesState(plan, r.stored.State) {
 		diags = diags.Extend(r.apply(ctx, plan, inputs))
 	} else {
-		diags = diags.Extend(r.unchanged())
+		diags = diags.Extend(r.unchanged(ctx))
 	}
 	if !diags.HasErrors() && !plan.Complete {
 		diags = diags.Append(stillDeferred())
@@ -270,6 +285,9 @@ func (r *run) apply(ctx context.Context, plan *stackplan.Plan, inputs variables.
 	})
 	if !diags.HasErrors() {
 		saver.EndPlan()
+		records, moreDiags := r.keptRecords(ctx, result.State.Outputs)
+		saver.Keep(records)
+		diags = diags.Extend(moreDiags)
 	}
 	if err := saver.Finish(ctx); err != nil {
 		saved, moreDiags := r.rescueState(ctx, err, saver, result.State)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/bundle"
 	"github.com/cairnstacks/cairn/internal/engine/binary"
@@ -76,6 +77,10 @@ type Options struct {
 	// lock file says. With a resolver, the caller knows where stacks are: a directory without configuration is one without anything in it, and what else is
 	// there, such as deployments, is its own concern.
 	Resolver stackconfig.Resolver
+
+	// Upstream returns what a stack publishes that is planned together with this one, by its address in upstream_input blocks; ok is false for others. Values may be
+	// unknown. Nil knows of none.
+	Upstream func(source string) (published map[string]cty.Value, ok bool)
 
 	// Providers are the only ones that there are, whatever the lock file of the stack says. Nil installs what is needed.
 	Providers *Providers

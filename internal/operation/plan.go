@@ -23,7 +23,7 @@ func (s *Stack) Plan(ctx context.Context, req Request, caller Caller, file strin
 		}
 	}
 	r := s.newRun(planName, req, caller)
-	diags := r.load(ctx)
+	diags := r.load(ctx, planName)
 	diags = diags.Extend(variables.WarnUnread(s.dir, s.valueSources(req.Variables)))
 	if !diags.HasErrors() {
 		diags = diags.Extend(r.ask(ctx, variables.Missing(r.runtime.Config.Root.Variables, r.given), r.given))

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/nearest"
@@ -26,11 +27,12 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
-// The names of operations, as locks and the history have them.
+// The names of operations, as locks and the history have them. The first two are those of phases, too.
 const (
 	planName    = deployment.Plan
 	applyName   = "apply"
 	destroyName = "destroy"
+	publishName = "publish"
 )
 
 // run is an operation that plans or applies, while it is carried out.
@@ -42,10 +44,12 @@ type run struct {
 
 	runtime stackruntime.Options
 	given   variables.Given
+	inputs  *inputs // of the deployment; nil without deployment files
 	stored  *deployment.Stored
-	calls   int    // of the runtime
-	round   int    // of an apply, from 1; 0 with a saved plan
-	saved   string // identity of the saved plan that is applied; "" for none
+	answers map[string]cty.Value // values of variables that were asked for
+	calls   int                  // of the runtime
+	round   int                  // of an apply, from 1; 0 with a saved plan
+	saved   string               // identity of the saved plan that is applied; "" for none
 
 	unsaved bool   // what was done is not in the state
 	secret  []byte // of the state, by which it knows applies
@@ -53,18 +57,34 @@ type run struct {
 
 func (s *Stack) newRun(name string, req Request, caller Caller) *run {
 	s.acceptRecovery, s.parallelism = req.AcceptRecovery, req.Parallelism
-	return &run{Stack: s, name: name, req: req, caller: caller}
+	return &run{Stack: s, name: name, req: req, caller: caller, answers: map[string]cty.Value{}}
 }
 
-// load reads the configuration and gets the engine ready. All mistakes are reported together.
-func (r *run) load(ctx context.Context) hcl.Diagnostics {
+// load reads the configuration and gets the engine ready, with values for a phase, "plan" or "apply". All mistakes are reported together.
+func (r *run) load(ctx context.Context, phase string) hcl.Diagnostics {
 	runtime, diags := r.loadRuntime(ctx)
 	r.runtime = runtime
-	if runtime.Config != nil {
-		given, moreDiags := r.values(runtime.Config.Root.Variables, r.req.Variables)
-		r.given = given
-		diags = diags.Extend(moreDiags)
+	diags = diags.Extend(r.loadDeployment(ctx))
+	if !diags.HasErrors() {
+		diags = diags.Extend(r.evaluateInputs(ctx, phase))
 	}
+	if runtime.Config != nil {
+		diags = diags.Extend(r.readValues())
+	}
+	return diags
+}
+
+// readValues reads the values of variables, by all sources. Those that were asked for stay.
+func (r *run) readValues() hcl.Diagnostics {
+	sources := r.valueSources(r.req.Variables)
+	if r.inputs != nil {
+		sources.Inputs = r.inputs.values
+	}
+	given, diags := variables.Read(r.runtime.Config.Root.Variables, sources, r.opts.Files)
+	for name, value := range r.answers {
+		given.Set(name, value)
+	}
+	r.given = given
 	return diags
 }
 
@@ -81,12 +101,16 @@ func (r *run) ask(ctx context.Context, needed []*stackconfig.InputVariable, give
 			return diags
 		}
 		given.Set(declared.Name, value)
+		r.answers[declared.Name] = value
 	}
 	return diags
 }
 
 // plan makes a plan on the stored state.
 func (r *run) plan(ctx context.Context) (*stackplan.Plan, hcl.Diagnostics) {
+	if diags := r.checkStable(); diags.HasErrors() {
+		return nil, diags
+	}
 	var plan *stackplan.Plan
 	var diags hcl.Diagnostics
 	r.caller.during(planName, func(watch hooks.Hooks) {

@@ -10,7 +10,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 
@@ -20,6 +19,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/internal/operation/settings"
+	"github.com/cairnstacks/cairn/internal/statestore"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
@@ -47,7 +47,9 @@ type Stack struct {
 	madePlan      string // name of the engine that has made the saved plan that is applied; "" without one
 	plannedBinary string // the program by which components of it were planned; "" for none
 
-	deployment *deployment.Deployment // nil until the store is open
+	declared   *loadedDeployments     // nil until deployment files are read
+	store      statestore.Store       // nil until it is open
+	deployment *deployment.Deployment // nil until its state is needed
 
 	recovered      []*engine.Recovered // saved, until it is acknowledged
 	acceptRecovery bool                // of what is in doubt
@@ -84,8 +86,8 @@ func Open(opts Options) *Stack {
 // Close releases what was opened. All that matters was saved before.
 func (s *Stack) Close() error {
 	var errs []error
-	if s.deployment != nil {
-		errs = append(errs, s.deployment.Store.Close())
+	if s.store != nil {
+		errs = append(errs, s.store.Close())
 	}
 	if s.session != nil {
 		errs = append(errs, s.session.Close())
@@ -157,13 +159,10 @@ func (s *Stack) loadWith(resolver stackconfig.Resolver) (*stackconfig.Config, hc
 
 // checkPlace reports what is wrong with the directory, of which only a user has said that it is that of a stack.
 func (s *Stack) checkPlace(config *stackconfig.Config, diags hcl.Diagnostics) hcl.Diagnostics {
-	switch {
-	case len(config.Files) > 0:
-		return warnDeployments(s.dir)
-	case !diags.HasErrors():
-		return hcl.Diagnostics{noConfiguration(absolute(s.dir))}
+	if len(config.Files) > 0 || diags.HasErrors() {
+		return nil
 	}
-	return nil
+	return hcl.Diagnostics{noConfiguration(absolute(s.dir))}
 }
 
 // noConfiguration says that a directory is none of a stack, but perhaps in one.
@@ -200,19 +199,6 @@ func filesBeside(dir string, isOfKind func(name string) bool) []string {
 	}
 	return names
 }
-
-// warnDeployments warns of deployment files, in which the values of variables may be.
-func warnDeployments(dir string) hcl.Diagnostics {
-	names := filesBeside(dir, func(name string) bool { return strings.HasSuffix(name, ".tfdeploy.hcl") })
-	if len(names) == 0 {
-		return nil
-	}
-	return hcl.Diagnostics{failure.WithCode(CodeDeploymentsUnread, failure.Warning("Deployment files not read",
-		"No command reads deployment files yet: %s. Values of variables, and which deployment is meant, are said otherwise.", strings.Join(names, ", ")))}
-}
-
-// CodeDeploymentsUnread is of deployment files next to a stack.
-const CodeDeploymentsUnread failure.Code = "operation/deployments-unread"
 
 // CodeNoStack is of a directory that is none of a stack.
 const CodeNoStack failure.Code = "operation/no-stack"

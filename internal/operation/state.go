@@ -20,21 +20,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/statestore"
 )
 
-// The codes of failures about states for which a caller may know a remedy of its own.
-const (
-	CodeDeploymentName failure.Code = "operation/deployment-name"
-	CodeInterrupted    failure.Code = "operation/interrupted-apply"
-)
-
-// deploymentName returns which deployment is meant.
-func (s *Stack) deploymentName() (string, error) {
-	name := cmp.Or(s.opts.Deployment, s.getenv(DeploymentVariable), deployment.Default)
-	if !deployment.IsName(name) {
-		return "", hcl.Diagnostics{failure.WithCode(CodeDeploymentName, failure.New("Invalid deployment name",
-			"The name %q must be of letters, digits, \"_\" and \"-\", 63 at most, and not begin with \"-\".", name))}
-	}
-	return name, nil
-}
+// CodeInterrupted is of applies that were cut off, for which a caller may know a remedy of its own.
+const CodeInterrupted failure.Code = "operation/interrupted-apply"
 
 // runsDir is where the engine keeps what applies of the deployment have done until it is in the state.
 func (s *Stack) runsDir() (string, error) {
@@ -57,16 +44,27 @@ func (s *Stack) openDeployment(ctx context.Context) (*deployment.Deployment, err
 	if err != nil {
 		return nil, err
 	}
+	store, err := s.openStore(ctx)
+	if err != nil {
+		return nil, err
+	}
+	config, _ := s.Deployments()
+	declared := config != nil && config.Deployments[name] != nil
+	s.deployment = &deployment.Deployment{Name: name, Store: store, LockTimeout: s.opts.LockTimeout, Notify: s.opts.Notify, Declared: declared}
+	return s.deployment, nil
+}
+
+// openStore returns the store of the states of all deployments.
+func (s *Stack) openStore(ctx context.Context) (statestore.Store, error) {
+	if s.store != nil {
+		return s.store, nil
+	}
 	location, err := s.stateLocation()
 	if err != nil {
 		return nil, err
 	}
-	store, err := statestore.Open(ctx, location)
-	if err != nil {
-		return nil, err
-	}
-	s.deployment = &deployment.Deployment{Name: name, Store: store, LockTimeout: s.opts.LockTimeout, Notify: s.opts.Notify}
-	return s.deployment, nil
+	s.store, err = statestore.Open(ctx, location)
+	return s.store, err
 }
 
 // sqliteScheme begins the location of a state that is in a file.

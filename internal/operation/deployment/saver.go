@@ -42,7 +42,12 @@ type Saver struct {
 	lost    error // of a change that has no records
 
 	full bool // the disk is: nothing more was begun
+
+	kept map[string][]byte // records to be written at the end, besides those of the state
 }
+
+// Keep has records written at the end, besides those of the state.
+func (v *Saver) Keep(records map[string][]byte) { v.kept = records }
 
 // NewSaver returns a saver for an operation on a locked state that applies a plan: a saved one, of which this is the identity, or with "" another
 // one. Nothing is written before the first change.
@@ -179,6 +184,7 @@ func (v *Saver) Finish(ctx context.Context) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	left := map[string][]byte{}
+	maps.Copy(left, v.kept)
 	maps.Copy(left, v.unmoved)
 	for _, records := range v.unsaved {
 		maps.Copy(left, records)

@@ -53,6 +53,7 @@ type Deployment struct {
 
 	LockTimeout time.Duration // how long to wait for somebody else's lock
 	Notify      notice.Func
+	Declared    bool // by deployment files, so that its name is not misspelt
 
 	announced bool // it was said that it is new, or that it is not
 }
@@ -105,7 +106,7 @@ func (t *Stored) decode(snapshot *statestore.Snapshot) error {
 
 // announceNew says, once, that there is no state of this deployment where there are some of others.
 func (d *Deployment) announceNew(ctx context.Context) error {
-	if d.announced {
+	if d.announced || d.Declared {
 		return nil
 	}
 	d.announced = true

@@ -59,10 +59,17 @@ func (g Given) Set(name string, value cty.Value) {
 	delete(g.Unknown, name)
 }
 
-// Sources are where values of variables come from.
+// Sources are where values of variables come from. Later ones win.
 type Sources struct {
-	Environ   []string // of which variables with certain prefixes are values
+	Environ   []string         // of which variables with certain prefixes are values
+	Inputs    map[string]Input // of the deployment
 	Arguments []Argument
+}
+
+// Input is what deployment files say of a variable: a value, and where it stands. It may be unknown, and marked: sensitive ones stay so.
+type Input struct {
+	Value cty.Value
+	Range hcl.Range
 }
 
 // Read collects the values that were given for root variables.
@@ -75,6 +82,9 @@ func Read(declared map[string]*stackconfig.InputVariable, sources Sources, files
 		fromEnv:  map[string]hcl.Diagnostics{},
 	}
 	r.environment()
+	for _, name := range slices.Sorted(maps.Keys(sources.Inputs)) {
+		r.input(name, sources.Inputs[name])
+	}
 	for _, argument := range sources.Arguments {
 		switch {
 		case argument.File != "":
@@ -214,6 +224,38 @@ func (r *reader) value(given Argument) {
 	if !diags.HasErrors() && !converted.IsWhollyKnown() {
 		r.given.Unknown[name] = hcl.Range{}
 	}
+}
+
+// input takes what deployment files say. That such a variable is declared was checked.
+func (r *reader) input(name string, input Input) {
+	declared := r.declared[name]
+	if declared == nil {
+		return
+	}
+	if marks.Contains(input.Value, marks.Ephemeral) && !declared.Ephemeral {
+		r.diags = r.diags.Append(ephemeralInput(declared, input.Range))
+		return
+	}
+	converted, diags := convertVariable(declared, marks.Remove(input.Value, marks.Ephemeral), input.Range, nil)
+	if IsSecret(declared) || marks.Contains(input.Value, marks.Sensitive) {
+		diags = inSecret(diags)
+	}
+	delete(r.fromEnv, name)
+	r.diags = r.diags.Extend(diags)
+	if diags.HasErrors() {
+		return
+	}
+	r.given.Values[name] = converted
+	if !converted.IsWhollyKnown() {
+		r.given.Unknown[name] = input.Range
+	}
+}
+
+func ephemeralInput(declared *stackconfig.InputVariable, at hcl.Range) *hcl.Diagnostic {
+	diag := failure.New("Value cannot be kept for variable", "The value is fetched again for each operation and kept nowhere, but var.%s is kept in plans and states. "+
+		"Declare the variable with ephemeral = true, or use the stable value of a store.", declared.Name)
+	diag.Subject = at.Ptr()
+	return diag
 }
 
 func (r *reader) set(name string, value cty.Value, diags hcl.Diagnostics) {

@@ -1,0 +1,214 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package operation
+
+import (
+	"context"
+	"maps"
+	"path/filepath"
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/internal/deployments/deployconfig"
+	"github.com/cairnstacks/cairn/internal/deployments/deployeval"
+	"github.com/cairnstacks/cairn/internal/deployments/identity"
+	"github.com/cairnstacks/cairn/internal/deployments/varset"
+	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/operation/variables"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+)
+
+// inputs are the values that deployment files give to the variables of a deployment in one phase of an operation.
+type inputs struct {
+	block     *deployconfig.Deployment
+	values    map[string]variables.Input
+	ephemeral bool // some are fetched again for each phase
+
+	stable map[string]cty.Value // stable values of stores that were used, by their references
+	used   map[string]hcl.Range // where they were
+}
+
+// loadDeployment finds the block of the deployment, and makes the operation the one that it asks for.
+func (r *run) loadDeployment(ctx context.Context) hcl.Diagnostics {
+	if config, diags := r.Deployments(); config == nil {
+		return diags
+	}
+	name, err := r.deploymentName()
+	if err != nil {
+		return Diagnostics(err)
+	}
+	block, diags := r.deploymentBlock(name)
+	if block == nil {
+		return diags
+	}
+	if r.runtime.Config != nil {
+		config, _ := r.Deployments()
+		diags = diags.Extend(config.CheckStack(r.runtime.Config.Root))
+	}
+	if block.Import {
+		diag := failure.New("Deployment being imported", "The state of the deployment %q is still being moved here, as import = true in its block says. Remove that when it is complete.", name)
+		diag.Subject = block.Range.Ptr()
+		diags = diags.Append(diag)
+	}
+	if block.Destroy && r.req.Mode == engine.Normal {
+		r.req.Mode = engine.Destroy
+		if r.name == applyName {
+			r.name = destroyName
+		}
+	}
+	if r.opts.Deployment == "" && r.getenv(DeploymentVariable) == "" {
+		diags = diags.Extend(r.CheckLeftDeployments(ctx))
+	}
+	r.inputs = &inputs{block: block}
+	return diags
+}
+
+// evaluateInputs evaluates the inputs of the deployment for a phase, "plan" or "apply", of the operation.
+func (r *run) evaluateInputs(ctx context.Context, phase string) hcl.Diagnostics {
+	if r.inputs == nil {
+		return nil
+	}
+	config, _ := r.Deployments()
+	sources, err := r.inputSources(phase)
+	if err != nil {
+		return Diagnostics(err)
+	}
+	evaluator := deployeval.New(config, r.dir, sources)
+	values, diags := evaluator.Inputs(ctx, r.inputs.block)
+	diags = diags.Extend(sources.warnings())
+	if diags.HasErrors() {
+		return diags
+	}
+	stable, used := evaluator.Stable()
+	r.inputs.values, r.inputs.ephemeral = map[string]variables.Input{}, deployeval.Ephemeral(values)
+	r.inputs.stable, r.inputs.used = map[string]cty.Value{}, map[string]hcl.Range{}
+	places := inputPlaces(r.inputs.block.Inputs)
+	for name, value := range values {
+		at, ok := places[name]
+		if !ok {
+			at = r.inputs.block.Inputs.Range()
+		}
+		r.inputs.values[name] = variables.Input{Value: value, Range: at}
+	}
+	for key, value := range stable {
+		r.inputs.stable[key.String()], r.inputs.used[key.String()] = value, used[key]
+	}
+	return diags
+}
+
+// inputPlaces returns where the inputs of a deployment stand that are written one by one.
+func inputPlaces(expr hcl.Expression) map[string]hcl.Range {
+	places := map[string]hcl.Range{}
+	pairs, diags := hcl.ExprMap(expr)
+	if diags.HasErrors() {
+		return places
+	}
+	for _, pair := range pairs {
+		if name, diags := pair.Key.Value(nil); !diags.HasErrors() && name.Type() == cty.String && name.IsKnown() && !name.IsNull() {
+			places[name.AsString()] = pair.Value.Range()
+		}
+	}
+	return places
+}
+
+// refreshInputs fetches anew what inputs of the deployment are made of that is not kept, for a phase that begins.
+func (r *run) refreshInputs(ctx context.Context, phase string) hcl.Diagnostics {
+	if r.inputs == nil || !r.inputs.ephemeral {
+		return nil
+	}
+	diags := r.evaluateInputs(ctx, phase)
+	if diags.HasErrors() {
+		return diags
+	}
+	return diags.Extend(r.readValues())
+}
+
+// checkStable fails if a stable value of a store is another one than that which the state keeps.
+func (r *run) checkStable() hcl.Diagnostics {
+	if r.inputs == nil {
+		return nil
+	}
+	kept, err := r.stored.Stable()
+	if err != nil {
+		return Diagnostics(err)
+	}
+	var diags hcl.Diagnostics
+	for _, reference := range slices.Sorted(maps.Keys(r.inputs.stable)) {
+		before, ok := kept[reference]
+		if !ok {
+			continue
+		}
+		before, _ = before.UnmarkDeep()
+		now, _ := r.inputs.stable[reference].UnmarkDeep()
+		if !before.RawEquals(now) {
+			diag := failure.New("Stable value changed", "The value of %s is another one than that with which the deployment %q was applied, and a stable value stays as it is. "+
+				"Restore the former value in the set, or declare another store for the new one.", reference, r.stored.Deployment)
+			at := r.inputs.used[reference]
+			diag.Subject = &at
+			diags = diags.Append(diag)
+		}
+	}
+	return diags
+}
+
+// keptRecords returns the changes of records that keep what the state has besides components once this deployment has these outputs: stable values of stores, and
+// what the stack publishes.
+func (r *run) keptRecords(ctx context.Context, outputs map[string]cty.Value) (map[string][]byte, hcl.Diagnostics) {
+	if r.inputs == nil {
+		return nil, nil
+	}
+	records, err := r.stored.StableRecords(r.inputs.stable)
+	if err != nil {
+		return nil, Diagnostics(err)
+	}
+	published, diags := r.publish(ctx, outputs)
+	maps.Copy(records, published)
+	return records, diags
+}
+
+// inputSources are where the values of inputs come from that deployment files only name. Tokens and sets are fetched anew with each call.
+func (r *run) inputSources(phase string) (*inputSources, error) {
+	read, err := r.Settings()
+	if err != nil {
+		return nil, err
+	}
+	tokens, err := identity.Open(read.Identity, r.environ, r.dir)
+	if err != nil {
+		return nil, err
+	}
+	sets, err := varset.Open(read.Varsets, r.environ, r.dir)
+	if err != nil {
+		return nil, err
+	}
+	return &inputSources{run: r, phase: phase, tokens: tokens, sets: sets}, nil
+}
+
+// inputSources implements [deployeval.Sources] for an operation on a deployment.
+type inputSources struct {
+	run    *run
+	phase  string
+	tokens identity.Source
+	sets   varset.Sets
+}
+
+func (s *inputSources) Token(ctx context.Context, token *deployconfig.IdentityToken) (string, error) {
+	return s.tokens.Token(ctx, token.Name, identity.Claims{
+		Audience: token.Audience, Stack: filepath.Base(absolute(s.run.dir)), Deployment: s.run.inputs.block.Name, Operation: s.phase, PlanID: s.run.saved,
+	})
+}
+
+func (s *inputSources) Set(ctx context.Context, store *deployconfig.Store) (map[string]varset.Value, error) {
+	return s.sets.Read(ctx, store.ID, store.SetName, store.Category)
+}
+
+func (s *inputSources) Upstream(ctx context.Context, upstream *deployconfig.UpstreamInput) (map[string]cty.Value, error) {
+	return s.run.upstream(ctx, upstream)
+}
+
+// warnings returns what was noticed while values were fetched.
+func (s *inputSources) warnings() hcl.Diagnostics {
+	return identity.Warnings(s.tokens).Extend(varset.Warnings(s.sets))
+}
