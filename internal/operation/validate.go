@@ -5,12 +5,10 @@ package operation
 
 import (
 	"context"
-	"maps"
 	"slices"
 
 	"github.com/hashicorp/hcl/v2"
 
-	"github.com/cairnstacks/cairn/internal/deployments/deployconfig"
 	"github.com/cairnstacks/cairn/stackruntime"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
@@ -28,19 +26,16 @@ func (s *Stack) Validate(ctx context.Context) hcl.Diagnostics {
 	return s.withDeployments(s.loaded.config, diags)
 }
 
-// withDeployments adds the mistakes of the deployment files to what was found in a configuration, which may be nil. That these files are not
-// read is not so here.
+// withDeployments adds the mistakes of the deployment files to what was found in a configuration, which may be nil.
 func (s *Stack) withDeployments(config *stackconfig.Config, diags hcl.Diagnostics) hcl.Diagnostics {
-	if config == nil || len(config.Files) == 0 || s.opts.Resolver != nil {
+	if config == nil || len(config.Files) == 0 {
 		return diags
 	}
-	diags = slices.DeleteFunc(slices.Clone(diags), func(diag *hcl.Diagnostic) bool { return diag.Extra == CodeDeploymentsUnread })
-	deployments, moreDiags := deployconfig.Load(s.dir)
-	diags = diags.Extend(moreDiags)
+	deployments, moreDiags := s.Deployments()
+	diags = slices.Concat(diags, moreDiags)
 	if deployments == nil {
 		return diags
 	}
-	maps.Copy(s.opts.Files, deployments.Files)
 	return diags.Extend(deployments.CheckStack(config.Root))
 }
 

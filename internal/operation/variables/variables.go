@@ -252,7 +252,7 @@ func (r *reader) input(name string, input Input) {
 }
 
 func ephemeralInput(declared *stackconfig.InputVariable, at hcl.Range) *hcl.Diagnostic {
-	diag := failure.New("Value cannot be kept for variable", "The value is fetched again for each operation and kept nowhere, but var.%s is kept in plans and states. "+
+	diag := failure.New("Ephemeral value for kept variable", "The value is fetched again for each operation and kept nowhere, but var.%s is kept in plans and states. "+
 		"Declare the variable with ephemeral = true, or use the stable value of a store.", declared.Name)
 	diag.Subject = at.Ptr()
 	return diag
