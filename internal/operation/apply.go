@@ -4,6 +4,7 @@
 package operation
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -73,7 +74,7 @@ func (r *run) applyRounds(ctx context.Context) hcl.Diagnostics {
 		before := r.stored.Serial
 		plan, moreDiags := r.applyRound(ctx)
 		diags = diags.Extend(moreDiags)
-		if diags.HasErrors() || plan.Complete {
+		if diags.HasErrors() || plan.Complete || r.waiting {
 			return diags
 		}
 		if err := r.stored.Reload(ctx); err != nil {
@@ -111,10 +112,11 @@ func (r *run) applyRound(ctx context.Context) (*stackplan.Plan, hcl.Diagnostics)
 	if !changesState(plan, r.stored.State) {
 		return plan, diags.Extend(r.unchanged(ctx))
 	}
-	if !plan.IsEmpty() {
-		if err := r.caller.approve(ctx, plan, diags); err != nil {
-			return plan, diags.Extend(r.withUntouched(Diagnostics(err)))
-		}
+	if diags = diags.Extend(r.judge(ctx, plan, diags)); diags.HasErrors() {
+		return plan, diags
+	}
+	if apply, moreDiags := r.decide(ctx, plan, diags); !apply {
+		return plan, diags.Extend(moreDiags)
 	}
 	if diags = diags.Extend(r.refreshInputs(ctx, applyName)); diags.HasErrors() {
 		return plan, diags
@@ -149,7 +151,7 @@ func (s *Stack) ApplySaved(ctx context.Context, plan *stackplan.Plan, made stack
 		s.opts.Deployment = made.Deployment // which the plan names
 	}
 	r := s.newRun(name, req, caller)
-	r.saved = made.Identity
+	r.saved, r.approvedBy = made.Identity, cmp.Or(req.ApprovedBy, BySavedPlan)
 	diags := r.load(ctx, applyName)
 	if diags.HasErrors() {
 		return r.interrupted(ctx, diags)
@@ -265,7 +267,7 @@ func (r *run) withLock(ctx context.Context, do func() hcl.Diagnostics) hcl.Diagn
 
 // apply carries out a plan that was approved.
 func (r *run) apply(ctx context.Context, plan *stackplan.Plan, inputs variables.Given) hcl.Diagnostics {
-	saver := deployment.NewSaver(r.stored, r.name, r.saved)
+	saver := deployment.NewSaver(r.stored, r.operationName(), r.saved)
 	var result *stackruntime.ApplyResult
 	var diags hcl.Diagnostics
 	r.caller.during(r.name, func(watch hooks.Hooks) {

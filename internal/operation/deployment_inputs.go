@@ -45,8 +45,7 @@ func (r *run) loadDeployment(ctx context.Context) hcl.Diagnostics {
 		return diags
 	}
 	if r.runtime.Config != nil {
-		config, _ := r.Deployments()
-		diags = diags.Extend(config.CheckStack(r.runtime.Config.Root))
+		diags = diags.Extend(r.declared.checkStack(r.runtime.Config.Root))
 	}
 	if block.Import {
 		diag := failure.New("Deployment being imported", "The state of the deployment %q is still being moved here, as import = true in its block says. Remove that when it is complete.", name)

@@ -8,6 +8,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/hashicorp/hcl/v2"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/nearest"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
+	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
 // The codes of failures about deployments for which a caller may know a remedy of its own.
@@ -41,7 +43,7 @@ func (s *Stack) Deployments() (*deployconfig.Config, hcl.Diagnostics) {
 				s.opts.Files[name] = file
 			}
 		}
-		s.declared = &loadedDeployments{config, diags}
+		s.declared = &loadedDeployments{config: config, diags: diags}
 	}
 	return s.declared.config, s.declared.diags
 }
@@ -50,7 +52,19 @@ func (s *Stack) Deployments() (*deployconfig.Config, hcl.Diagnostics) {
 type loadedDeployments struct {
 	config *deployconfig.Config
 	diags  hcl.Diagnostics
+
+	check   sync.Once
+	checked hcl.Diagnostics // what CheckStack says of all deployments
 }
+
+// checkStack checks what the files say about the stack, once for all deployments of it that are worked on.
+func (l *loadedDeployments) checkStack(root *stackconfig.Stack) hcl.Diagnostics {
+	l.check.Do(func() { l.checked = l.config.CheckStack(root) })
+	return slices.Clone(l.checked)
+}
+
+// UseDeployment says which deployment is meant of a stack of which only files were read yet.
+func (s *Stack) UseDeployment(name string) { s.opts.Deployment = name }
 
 // deploymentName returns which deployment is meant: the one that is named, or the only one that there is.
 func (s *Stack) deploymentName() (string, error) {

@@ -78,6 +78,10 @@ type Options struct {
 	// there, such as deployments, is its own concern.
 	Resolver stackconfig.Resolver
 
+	// Like is a stack in the same directory whose files were read, by nobody any more: what they say counts for this one, too. Several deployments of a stack have
+	// its configuration in common by it.
+	Like *Stack
+
 	// Upstream returns what a stack publishes that is planned together with this one, by its address in upstream_input blocks; ok is false for others. Values may be
 	// unknown. Nil knows of none.
 	Upstream func(source string) (published map[string]cty.Value, ok bool)

@@ -69,6 +69,9 @@ func (r *run) planAndSave(ctx context.Context, file string) (*stackplan.Plan, hc
 	if err := r.caller.planned(plan, diags); err != nil {
 		return plan, diags.Extend(Diagnostics(err))
 	}
+	if !diags.HasErrors() {
+		diags = diags.Extend(r.judge(ctx, plan, diags))
+	}
 	if diags.HasErrors() || file == "" {
 		return plan, diags
 	}

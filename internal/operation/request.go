@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/deployments/approval"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation/variables"
 	"github.com/cairnstacks/cairn/stackaddrs"
@@ -38,6 +39,15 @@ type Request struct {
 	// Beside plans without the lock of the state, from what it is at that moment, and writes nothing to it: applies that were cut off are left to be recovered.
 	Beside bool
 
+	// Replans is how many plans were made, and applied, before this one, which belongs to them: rules for approval see it.
+	Replans int
+
+	// ApproveLater saves a plan that no rule approves, in place of asking for approval.
+	ApproveLater bool
+
+	// ApprovedBy says for the history by whom, or by what, a saved plan was approved. Empty stands for [BySavedPlan].
+	ApprovedBy string
+
 	// AcceptRecovery goes on although an apply that was cut off may have made changes that the state does not show, if an earlier operation
 	// has reported them.
 	AcceptRecovery bool
@@ -62,9 +72,15 @@ type Caller struct {
 	// Planned shows a plan. With errors it is of what could be planned. The diagnostics are about it, and are still to be reported.
 	Planned func(plan *stackplan.Plan, diags hcl.Diagnostics) error
 
-	// Approve decides whether a plan that changes something is applied; nil refuses. An error says why not, and ends the operation, which adds what
+	// Judged shows what the rules for a deployment say of a plan that was shown.
+	Judged func(judgement approval.Judgement) error
+
+	// Approve decides whether a plan that changes something, and that no rule has approved, is applied; nil refuses. An error says why not, and ends the operation, which adds what
 	// was done until then. Warnings are part of what is approved. They are returned at the end, too, whether they were shown or not.
 	Approve func(ctx context.Context, plan *stackplan.Plan, warnings hcl.Diagnostics) error
+
+	// Approver says for the history how Approve decides, such as [ByAnswer].
+	Approver string
 
 	// Applying is called before a plan is applied, NextRound before another plan is made of what was deferred.
 	Applying, NextRound func()
@@ -104,9 +120,6 @@ var ErrInterrupted = errors.New("interrupted")
 
 // WasInterrupted reports whether the caller has ended an operation.
 func WasInterrupted(ctx context.Context) bool { return errors.Is(context.Cause(ctx), ErrInterrupted) }
-
-// CodeNotApproved is of a plan for which nobody could be asked.
-const CodeNotApproved failure.Code = "operation/not-approved"
 
 func (c Caller) during(phase string, work func(hooks.Hooks)) {
 	if c.During == nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/deployments/approval"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/nearest"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
@@ -50,6 +51,10 @@ type run struct {
 	calls   int                  // of the runtime
 	round   int                  // of an apply, from 1; 0 with a saved plan
 	saved   string               // identity of the saved plan that is applied; "" for none
+
+	judged     approval.Judgement // of the latest plan
+	approvedBy string             // for the history; "" where nobody has said
+	waiting    bool               // the latest plan waits for approval
 
 	unsaved bool   // what was done is not in the state
 	secret  []byte // of the state, by which it knows applies

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 
@@ -80,6 +81,10 @@ func Open(opts Options) *Stack {
 	}
 	s.environ = cliconfig.AbsolutePaths(opts.Environ, absolute(s.dir))
 	s.work = cmp.Or(opts.WorkDir, s.dataDir())
+	if like := opts.Like; like != nil {
+		s.loaded, s.declared, s.settings = like.loaded, like.declared, like.settings
+		maps.Copy(s.opts.Files, like.opts.Files)
+	}
 	return s
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/internal/cli/session"
+	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/internal/statestore"
 	"github.com/cairnstacks/cairn/internal/views/jsonview"
@@ -68,6 +69,8 @@ type historyEntry struct {
 	Finished  *time.Time `json:"finished"` // null when the operation runs, or was killed
 	Changed   int64      `json:"records_changed"`
 	Total     int64      `json:"records_total"`
+
+	ApprovedBy string `json:"approved_by,omitempty"` // rules, or how a person has
 }
 
 func historyCommand() *session.Command {
@@ -111,7 +114,8 @@ func historyCommand() *session.Command {
 func writeHistoryDocument(s *session.Session, versions []statestore.Version) error {
 	document := historyDocument{FormatVersion: jsonview.FormatVersion, Serials: []historyEntry{}}
 	for _, v := range versions {
-		entry := historyEntry{v.Serial, v.Operation, v.Owner, v.Host, v.Started.UTC(), nil, v.Changed, v.Total}
+		name, by, _ := strings.Cut(v.Operation, operation.ApprovedBy)
+		entry := historyEntry{v.Serial, name, v.Owner, v.Host, v.Started.UTC(), nil, v.Changed, v.Total, by}
 		if !v.Unfinished() {
 			finished := v.Finished.UTC()
 			entry.Finished = &finished

@@ -20,6 +20,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/deployments/approval"
 	"github.com/cairnstacks/cairn/internal/fleet/wiring"
 	"github.com/cairnstacks/cairn/internal/process"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
@@ -70,6 +71,8 @@ type Plan struct {
 
 	// Details are the plan itself, of a root module as that of a stack with nothing but the module. Nil if only its engine can read it.
 	Details *stackplan.Plan
+	// Judged is what the rules for the deployment say of it. Zero where there are none.
+	Judged approval.Judgement
 }
 
 // ApplyRequest says how to apply.
@@ -77,6 +80,9 @@ type ApplyRequest struct {
 	Destroy bool
 	Outputs bool // whether outputs change is asked for
 	Values  bool // outputs are asked for
+
+	// ApprovedBy says for the history by whom, or by what, the plan was approved. Empty says nothing.
+	ApprovedBy string
 }
 
 // Applied is what an apply has done.

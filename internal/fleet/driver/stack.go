@@ -9,11 +9,13 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"slices"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/bundle"
+	"github.com/cairnstacks/cairn/internal/deployments/approval"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/fleet/wiring"
 	"github.com/cairnstacks/cairn/internal/operation"
@@ -34,9 +36,12 @@ const (
 // StackOptions say which stack is worked on, and how.
 type StackOptions struct {
 	Operation operation.Options
+	Request   operation.Request // what is asked for besides what the fields below say
 	VarFiles  []string
 	Version   string // of this program, for plans
 	PlanFile  string // where the plan is written, which holds secrets
+	KeepFile  bool   // until the plan is applied, so that it can also be applied later
+	Prepared  bool   // what the stack needs was fetched and installed
 
 	// Sources are files that values of variables are from, by the names in their places.
 	Sources map[string]*hcl.File
@@ -76,6 +81,8 @@ type Stack struct {
 	made stackplan.FileContext
 
 	inputs []wiring.Value
+
+	plans int // that were made one after the other
 }
 
 var _ Driver = (*Stack)(nil)
@@ -84,7 +91,8 @@ var _ Driver = (*Stack)(nil)
 func NewStack(opts StackOptions) *Stack { return &Stack{opts: opts} }
 
 func (s *Stack) request(destroy bool) operation.Request {
-	req := operation.Request{Version: s.opts.Version}
+	req := s.opts.Request
+	req.Version, req.Variables = s.opts.Version, slices.Clone(req.Variables)
 	if destroy {
 		req.Mode = engine.Destroy
 	}
@@ -105,22 +113,39 @@ func (s *Stack) Plan(ctx context.Context, req PlanRequest) (Plan, error) {
 		if diags := s.take(req.Inputs); diags.HasErrors() {
 			return diags
 		}
-		if req.Again {
+		switch {
+		case req.Again:
 			view.Again()
-		} else if diags := prepare(ctx, stack, view); diags.HasErrors() {
-			return diags // of which the others are found again by planning
+		case !s.opts.Prepared:
+			if diags := prepare(ctx, stack, view); diags.HasErrors() {
+				return diags // of which the others are found again by planning
+			}
 		}
 		file := s.opts.PlanFile
 		if req.NotToKeep {
 			file = ""
 		}
-		plan, diags := stack.Plan(ctx, s.request(req.Destroy), view.Caller(), file)
+		request, caller, judged := s.request(req.Destroy), view.Caller(), approval.Judgement{}
+		request.Replans = s.plans
+		show := caller.Judged
+		caller.Judged = func(judgement approval.Judgement) error {
+			if judged = judgement; show == nil {
+				return nil
+			}
+			return show(judgement)
+		}
+		plan, diags := stack.Plan(ctx, request, caller, file)
 		if diags.HasErrors() {
 			return diags
 		}
+		s.plans++
 		result = describe(plan)
-		if result.Changes && file != "" {
+		result.Judged = judged
+		switch {
+		case result.Changes && file != "":
 			return diags.Extend(failure.Diagnostics(s.keep(&result)))
+		case file != "" && s.opts.KeepFile:
+			return diags.Extend(failure.Diagnostics(os.Remove(file)))
 		}
 		return diags
 	})
@@ -187,6 +212,9 @@ func (s *Stack) keep(plan *Plan) error {
 		return err
 	}
 	plan.State = fmt.Sprintf("%s %d", s.made.StateLineage, s.made.StateSerial)
+	if s.opts.KeepFile {
+		return nil
+	}
 	return os.Remove(s.opts.PlanFile)
 }
 
@@ -220,8 +248,13 @@ func (s *Stack) Apply(ctx context.Context, req ApplyRequest) (Applied, error) {
 				outputs.watch(&caller)
 			}
 		}
-		return stack.ApplySaved(ctx, s.plan, s.made, s.request(req.Destroy), caller)
+		request := s.request(req.Destroy)
+		request.ApprovedBy = req.ApprovedBy
+		return stack.ApplySaved(ctx, s.plan, s.made, request, caller)
 	})
+	if s.opts.KeepFile && err == nil {
+		err = os.Remove(s.opts.PlanFile)
+	}
 	return Applied{OutputsChanged: outputs.changed(), Outputs: outputs.after}, err
 }
 

@@ -33,10 +33,11 @@ type Options struct {
 	// Open returns the driver of a member. It is called once for each.
 	Open func(member string) driver.Driver
 
-	// Approve decides whether the plan of a member is applied. One question is asked at a time.
+	// Approve decides whether the plan of a member is applied, and returns for the history by whom it is approved. One question is asked at a time, for which show
+	// shows the plan once more.
 	//
 	// Errors: [ErrRefused]; [ErrWaiting] if it is decided later; others count as a failure of the member.
-	Approve func(ctx context.Context, member string, plan driver.Plan) error
+	Approve func(ctx context.Context, member string, plan driver.Plan, show func() error) (by string, err error)
 
 	// Ended, if there is one, is called with the end of each member that was begun. It is called by several goroutines.
 	Ended func(End)
@@ -108,6 +109,7 @@ type member struct {
 	name   string
 	driver driver.Driver
 	plan   driver.Plan
+	by     string // whom it is approved
 	end    End
 }
 
@@ -319,10 +321,11 @@ func (g *group) report(m *member) {
 func (g *group) approved(ctx context.Context, m *member) bool {
 	g.asking.Lock()
 	defer g.asking.Unlock()
-	err := g.Approve(ctx, m.name, m.plan)
+	by, err := g.Approve(ctx, m.name, m.plan, func() error { return m.driver.Show(ctx) })
 	partly := m.end.State == InPart
 	switch {
 	case err == nil:
+		m.by = by
 		return true
 	case partly && (errors.Is(err, ErrRefused) || errors.Is(err, ErrWaiting)):
 		m.end.Detail = "the next round " + map[bool]string{true: "waits for approval", false: "was not approved"}[errors.Is(err, ErrWaiting)]
@@ -344,7 +347,7 @@ func (g *group) applyRounds(ctx context.Context, m *member) {
 	}
 	applied := &stackplan.Counts{}
 	for round := 1; ; round++ {
-		if _, err := m.driver.Apply(ctx, driver.ApplyRequest{Destroy: m.plan.Destroys}); err != nil {
+		if _, err := m.driver.Apply(ctx, driver.ApplyRequest{Destroy: m.plan.Destroys, ApprovedBy: m.by}); err != nil {
 			if errors.Is(err, process.ErrStopped) {
 				m.end.Detail = "interrupted"
 				if round == 1 {

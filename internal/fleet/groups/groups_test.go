@@ -108,12 +108,12 @@ func (b *bench) run(ctx context.Context, t *testing.T, all []groups.Group, optio
 	t.Helper()
 	b.plans, b.ended = map[string]int{}, map[string]groups.State{}
 	options.Open = func(member string) driver.Driver { return &driverOfBench{b, member} }
-	options.Approve = func(_ context.Context, member string, _ driver.Plan) error {
+	options.Approve = func(_ context.Context, member string, _ driver.Plan, _ func() error) (string, error) {
 		b.note("ask %s", member)
 		if b.asked != nil {
 			b.asked(member)
 		}
-		return b.decides[member]
+		return "test", b.decides[member]
 	}
 	options.Ended = func(end groups.End) {
 		b.mu.Lock()

@@ -1,0 +1,116 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package operation
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/internal/deployments/approval"
+	"github.com/cairnstacks/cairn/internal/deployments/deployeval"
+	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/operation/planfile"
+	"github.com/cairnstacks/cairn/stackruntime/stackplan"
+)
+
+// The codes of plans that are not applied since nobody has approved them, which for a caller is another end than a failure.
+const (
+	// CodeNotApproved is of a plan for which nobody could be asked.
+	CodeNotApproved failure.Code = "operation/not-approved"
+
+	// CodeWaiting is of a plan that was saved until somebody approves it.
+	CodeWaiting failure.Code = "operation/waiting"
+)
+
+// How plans are approved that no rule has approved, as the history says it.
+const (
+	ByAnswer    = "answer"
+	ByOption    = "auto-approve"
+	BySavedPlan = "saved plan"
+)
+
+// judge has a plan judged by the rules for the deployment, and shows what they say. Without deployment files there are none but the built-in one, which nobody needs
+// to be told of.
+func (r *run) judge(ctx context.Context, plan *stackplan.Plan, diags hcl.Diagnostics) hcl.Diagnostics {
+	facts := approval.Facts{Deployment: r.stored.Deployment, Replans: r.req.Replans + max(r.round-1, 0), Diagnostics: diags}
+	if r.inputs == nil {
+		r.judged = approval.Judge(ctx, nil, nil, plan, facts)
+		return nil
+	}
+	config, _ := r.Deployments()
+	sources, err := r.inputSources(planName)
+	if err != nil {
+		return Diagnostics(err)
+	}
+	r.judged = approval.Judge(ctx, config, deployeval.New(config, r.dir, sources), plan, facts)
+	if r.caller.Judged == nil {
+		return nil
+	}
+	return Diagnostics(r.caller.Judged(r.judged))
+}
+
+// decide reports whether a plan that changes something is to be applied now. If not, the diagnostics say why.
+func (r *run) decide(ctx context.Context, plan *stackplan.Plan, warnings hcl.Diagnostics) (bool, hcl.Diagnostics) {
+	switch {
+	case r.judged.Approved():
+		r.approvedBy = ByRules(r.judged.Rules)
+		return true, nil
+	case r.req.ApproveLater:
+		return false, r.wait(plan)
+	}
+	if err := r.caller.approve(ctx, plan, warnings); err != nil {
+		return false, r.withUntouched(Diagnostics(err))
+	}
+	r.approvedBy = r.caller.Approver
+	return true, nil
+}
+
+// ByRules says for the history that rules have approved a plan.
+func ByRules(names []string) string {
+	if len(names) == 1 {
+		return "rule " + names[0]
+	}
+	return "rules " + strings.Join(names, ", ")
+}
+
+// wait saves a plan until somebody approves it.
+func (r *run) wait(plan *stackplan.Plan) hcl.Diagnostics {
+	if err := r.PrepareWaiting(); err != nil {
+		return Diagnostics(err)
+	}
+	file := r.WaitingPlan(r.stored.Deployment)
+	if err := planfile.Write(file, plan, r.target(r.stored), r.req.Version); err != nil {
+		return Diagnostics(err)
+	}
+	r.waiting = true
+	return hcl.Diagnostics{failure.WithCode(CodeWaiting, failure.Warning("Plan waits for approval", "It is saved in %s, and can be applied from there as it is. %s", file, r.untouched()))}
+}
+
+// WaitingPlan is where the plan of a deployment is saved that waits for approval.
+func (s *Stack) WaitingPlan(deployment string) string {
+	return filepath.Join(s.work, "waiting", deployment+".plan")
+}
+
+// PrepareWaiting makes the directory of such plans.
+func (s *Stack) PrepareWaiting() error {
+	if err := s.prepareWorkDir(); err != nil {
+		return err
+	}
+	return os.MkdirAll(filepath.Dir(s.WaitingPlan("")), 0o700)
+}
+
+// operationName is what the history says of what is done. Other stacks than those with deployment files have nobody but who has called the operation.
+func (r *run) operationName() string {
+	if r.inputs == nil || r.approvedBy == "" {
+		return r.name
+	}
+	return r.name + ApprovedBy + r.approvedBy
+}
+
+// ApprovedBy is in the history between the name of an operation and who, or what, has approved it.
+const ApprovedBy = ", approved by "
