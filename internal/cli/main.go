@@ -126,7 +126,7 @@ func newProgram() *cmdline.Program[*session.Session] {
 			Summary: "Runs the Terraform Stacks language with terraform or tofu.",
 			Commands: []*session.Command{
 				stackcmd.InitCommand(), stackcmd.ValidateCommand(), stackcmd.PlanCommand(), stackcmd.ApplyCommand(), stackcmd.DestroyCommand(),
-				stackcmd.OutputCommand(), stackcmd.ShowCommand(), statecmd.Command(), stackcmd.ConsoleCommand(), stackcmd.GraphCommand(),
+				stackcmd.OutputCommand(), stackcmd.ShowCommand(), statecmd.Command(), stackcmd.DeploymentCommand(), stackcmd.ConsoleCommand(), stackcmd.GraphCommand(),
 				fleetcmd.ListCommand(), fleetcmd.OrderCommand(), fleetcmd.RunCommand(), stackcmd.FormatCommand(), enginecmd.Command(), providerscmd.Command(), identitycmd.Command(), servercmd.LSPCommand(), servercmd.RPCAPICommand(), stackcmd.VersionCommand(), completionCommand(), helpCommand(),
 			},
 		},

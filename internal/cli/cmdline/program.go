@@ -148,4 +148,6 @@ const (
 	ExitOK      = 0
 	ExitError   = 1
 	ExitChanges = 2 // there are changes, where it was asked whether there are
+
+	ExitApproval = 3 // a plan needs approval, and nobody could be asked
 )

@@ -18,12 +18,13 @@ type (
 
 // Options are the options of all commands.
 type Options struct {
-	Chdir      string
-	noColor    bool
-	state      string
-	deployment string
-	Engine     string
-	Lockfile   lockfileValue
+	Chdir       string
+	noColor     bool
+	state       string
+	deployment  string
+	Deployments cmdline.List // of commands that may work on several
+	Engine      string
+	Lockfile    lockfileValue
 
 	lockTimeout time.Duration // how long to wait for somebody else's lock
 	JSON        bool          // of the commands that have it
@@ -38,13 +39,29 @@ func GlobalFlags(f *Flags) {
 
 // StateFlags adds the options of commands that touch the state.
 func StateFlags(f *Flags) {
-	f.StringVar(&f.Session.Options.state, "state", "", "keep the state in this file: `PATH`")
+	StateFlag(f)
 	f.StringVar(&f.Session.Options.deployment, "deployment", "", "work on the deployment `NAME` of the stack, which has a state of its own")
+}
+
+// StateFlag adds the option that says where states are kept.
+func StateFlag(f *Flags) {
+	f.StringVar(&f.Session.Options.state, "state", "", "keep the state in this file: `PATH`")
+}
+
+// DeploymentsFlags adds the options of commands that lock the states of one deployment or of several.
+func DeploymentsFlags(f *Flags) {
+	StateFlag(f)
+	f.Var(&f.Session.Options.Deployments, "deployment", "work on this deployment of the stack: `NAME`, or a pattern such as prod-*; may be repeated")
+	lockTimeoutFlag(f)
 }
 
 // LockFlags adds the options of commands that lock the state.
 func LockFlags(f *Flags) {
 	StateFlags(f)
+	lockTimeoutFlag(f)
+}
+
+func lockTimeoutFlag(f *Flags) {
 	f.DurationVar(&f.Session.Options.lockTimeout, "lock-timeout", 0, "wait for `DURATION`, such as 5m, if somebody else has locked the state")
 }
 

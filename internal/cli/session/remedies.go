@@ -34,6 +34,7 @@ var remedies = map[failure.Code]string{
 	operation.CodeDoubt:              "The option -accept-recovery does that.",
 	operation.CodeNewDoubt:           "The option for that is -accept-recovery.",
 	operation.CodeRecoveredDoubt:     "When you have, give -accept-recovery: nothing else is applied before that.",
+	operation.CodeWaiting:            `"cairn apply FILE" does that.`,
 	operation.CodePartial:            "Leave out -target and -exclude for that.",
 	operation.CodeInterrupted:        `Run "cairn plan", and then this command again.`,
 	identity.CodeSeveralIssuers:      "It is named by -issuer=URL.",

@@ -110,23 +110,36 @@ func (s *Session) Close() {
 	}
 }
 
+// ChooseDeployment makes a command work on one deployment. The stack must not have been opened yet for anything but to read its files.
+func (s *Session) ChooseDeployment(name string) {
+	s.Options.deployment = name
+	if s.opened != nil {
+		s.opened.UseDeployment(name)
+	}
+}
+
+// StackOptions are those with which the stack in the current directory is opened.
+func (s *Session) StackOptions() operation.Options {
+	return operation.Options{
+		State:          s.Options.state,
+		Deployment:     s.Options.deployment,
+		Engine:         s.Options.Engine,
+		EngineFrom:     "-engine",
+		ReadOnlyLocks:  s.Options.Lockfile != "",
+		LockTimeout:    s.Options.lockTimeout,
+		ChangesNothing: s.ChangesNothing,
+		Notify:         s.notify,
+		Log:            s.Log,
+		Files:          s.Files,
+		ModulesEngine:  s.Deps.Engine,
+		StopNow:        s.StopNow,
+	}
+}
+
 // Stack returns the stack in the current directory, as the options say.
 func (s *Session) Stack() *operation.Stack {
 	if s.opened == nil {
-		s.opened = operation.Open(operation.Options{
-			State:          s.Options.state,
-			Deployment:     s.Options.deployment,
-			Engine:         s.Options.Engine,
-			EngineFrom:     "-engine",
-			ReadOnlyLocks:  s.Options.Lockfile != "",
-			LockTimeout:    s.Options.lockTimeout,
-			ChangesNothing: s.ChangesNothing,
-			Notify:         s.notify,
-			Log:            s.Log,
-			Files:          s.Files,
-			ModulesEngine:  s.Deps.Engine,
-			StopNow:        s.StopNow,
-		})
+		s.opened = operation.Open(s.StackOptions())
 	}
 	return s.opened
 }

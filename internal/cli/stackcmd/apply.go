@@ -19,11 +19,13 @@ import (
 type applyFlags struct {
 	PlanFlags
 	autoApprove bool
+	later       approveLater
 }
 
 func (o *applyFlags) register(f *session.Flags) {
 	o.PlanFlags.register(f)
 	f.BoolVar(&o.autoApprove, "auto-approve", false, "do not ask before applying")
+	f.Var(&o.later, "approve", "`later` asks nothing: plans that no rule approves are saved, to be applied when they were looked at; exit code 3")
 	o.maxRounds = operation.DefaultRounds
 	f.Var(&o.maxRounds, "max-rounds", fmt.Sprintf("plan and apply at most `N` times while changes are deferred (default: %d)", operation.DefaultRounds))
 	session.JSONFlag(f, "write one JSON object a line; needs a plan file or -auto-approve")
@@ -55,7 +57,7 @@ one fails, those that depend on it are skipped, and all others are still applied
 			if len(args) == 1 {
 				return op.applySaved(ctx, args[0])
 			}
-			return op.applyNew(ctx, o.autoApprove)
+			return op.applyNew(ctx, &o)
 		},
 	}
 }
@@ -72,21 +74,30 @@ func DestroyCommand() *session.Command {
 		Interruptible: true,
 		Run: func(ctx context.Context, s *session.Session, _ []string) (int, error) {
 			o.destroy = true
-			return NewExecution(s, "destroy", &o.PlanFlags).applyNew(ctx, o.autoApprove)
+			return NewExecution(s, "destroy", &o.PlanFlags).applyNew(ctx, &o)
 		},
 	}
 }
 
 // applyNew makes a plan, asks, and applies it.
-func (o *Execution) applyNew(ctx context.Context, autoApprove bool) (int, error) {
+func (o *Execution) applyNew(ctx context.Context, flags *applyFlags) (int, error) {
 	req, err := o.request()
 	if err != nil {
 		return 0, err
 	}
-	if !autoApprove && (o.Options.JSON || !o.flags.input) {
-		return 0, failure.Error("Approval needed", "Without someone to ask, give -auto-approve, or the file of a plan that was looked at before.")
+	if flags.autoApprove && bool(flags.later) {
+		return 0, failure.Error("Conflicting options", "What is approved by -auto-approve does not wait for approval: -approve=later does not go with it.")
 	}
-	o.autoApprove = autoApprove
+	o.autoApprove, req.ApproveLater = flags.autoApprove, bool(flags.later)
+	if all, err := o.chooseDeployments(); err != nil || all != nil {
+		return o.runSeveral(ctx, all, severalRequest{Request: req, mode: o.View.operation, autoApprove: o.autoApprove}, err)
+	}
+	if !flags.autoApprove && !req.ApproveLater && o.asksNobody() {
+		// Without rules, planning would lead to nothing.
+		if config, diags := o.Stack().Deployments(); config == nil && !diags.HasErrors() {
+			return o.finish(operation.Diagnostics(errNobody()))
+		}
+	}
 	ctx, stop := o.Interruptible(ctx, o.Running.Lost)
 	defer stop()
 	return o.finish(o.Stack().Apply(ctx, req, o.Caller()))
@@ -101,6 +112,12 @@ func (o *Execution) applySaved(ctx context.Context, path string) (int, error) {
 	req, err := o.request()
 	if err != nil {
 		return 0, err
+	}
+	switch given := o.Options.Deployments; {
+	case len(given) > 1:
+		return 0, failure.Error("Conflicting options", "A saved plan is that of one deployment: give -deployment once, or leave it out.")
+	case len(given) == 1:
+		o.ChooseDeployment(given[0])
 	}
 	ctx, stop := o.Interruptible(ctx, o.Running.Lost)
 	defer stop()

@@ -73,7 +73,9 @@ func (o *Execution) Caller() operation.Caller {
 		},
 		Report:    o.Report,
 		Planned:   o.View.Plan,
+		Judged:    o.View.judged,
 		Approve:   o.approve,
+		Approver:  operation.ByAnswer,
 		Applying:  o.View.paragraph,
 		NextRound: o.View.NextRound,
 		Unchanged: func(state *stackstate.State) error { return failure.AsError(o.View.nothingDone(state)) },
@@ -81,7 +83,7 @@ func (o *Execution) Caller() operation.Caller {
 		Rescue:    o.rescue,
 	}
 	if o.autoApprove {
-		caller.Approve = operation.ApproveAll
+		caller.Approve, caller.Approver = operation.ApproveAll, operation.ByOption
 	}
 	if o.flags.input && !o.Options.JSON && o.InputIsTerminal() {
 		caller.Value = o.AskValue
@@ -95,13 +97,16 @@ func (o *Execution) finish(diags hcl.Diagnostics) (int, error) {
 	status, err := o.Session.Finish(diags)
 	if endErr := o.Stack().Acknowledge(err == nil); endErr != nil {
 		o.Fail(endErr)
-		status = cmdline.ExitError
+		return cmdline.ExitError, err
 	}
-	return status, err
+	return exitCode(status, diags), err
 }
 
 // approve asks whether a plan is to be applied.
 func (o *Execution) approve(ctx context.Context, plan *stackplan.Plan, warnings hcl.Diagnostics) error {
+	if o.asksNobody() {
+		return errNobody()
+	}
 	o.shown = slices.Concat(o.shown, warnings)
 	if err := o.Report(warnings); err != nil {
 		return err
@@ -112,12 +117,16 @@ func (o *Execution) approve(ctx context.Context, plan *stackplan.Plan, warnings 
 	case operation.WasInterrupted(ctx):
 		return failure.Error("Operation interrupted", "The question was not answered.")
 	case err != nil:
-		return failure.Error("Approval needed", "The plan was not approved: %s. Answer \"yes\", or give -auto-approve.", err)
+		return hcl.Diagnostics{failure.WithCode(operation.CodeNotApproved, failure.New("Approval needed",
+			"The plan was not approved: %s. Answer \"yes\", or give -auto-approve.", err))}
 	case strings.TrimSpace(answer) != "yes":
 		return failure.Error("Approval refused", "The plan was not approved.")
 	}
 	return nil
 }
+
+// asksNobody reports whether options say that there is nobody to ask.
+func (o *Execution) asksNobody() bool { return o.Options.JSON || !o.flags.input }
 
 func approvalQuestion(mode engine.Mode) string {
 	if mode == engine.Destroy {

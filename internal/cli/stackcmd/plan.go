@@ -5,9 +5,11 @@ package stackcmd
 
 import (
 	"context"
+	"strings"
 
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/internal/cli/session"
+	"github.com/cairnstacks/cairn/internal/failure"
 )
 
 // PlanCommand returns the command that makes a plan.
@@ -43,6 +45,12 @@ func (o *Execution) runPlan(ctx context.Context, out string, detailed bool) (int
 	req, err := o.request()
 	if err != nil {
 		return 0, err
+	}
+	if all, err := o.chooseDeployments(); err != nil || all != nil {
+		if out != "" && err == nil {
+			err = failure.Error("Several deployments", "A plan file is that of one deployment, and this plans %s. Name one of them with -deployment.", strings.Join(all.Names(), ", "))
+		}
+		return o.runSeveral(ctx, all, severalRequest{Request: req, mode: "plan", detailed: detailed}, err)
 	}
 	ctx, stop := o.Interruptible(ctx, func() string { return "Nothing will be lost: planning changes nothing." })
 	defer stop()

@@ -39,7 +39,7 @@ func (o *PlanFlags) register(f *session.Flags) {
 	f.BoolVar(&o.concise, "concise", false, "leave out lines for what is unchanged, as for the logs of CI")
 	f.Var(&o.parallelism, "parallelism", "work on at most `N` components at the same time")
 	f.BoolVar(&o.acceptRecovery, "accept-recovery", false, "go on although an apply that was cut off may have made changes that the state does not show, if an earlier command has named them")
-	session.LockFlags(f)
+	session.DeploymentsFlags(f)
 	session.ProviderFlags(f)
 }
 

@@ -121,21 +121,13 @@ func (p *planner) run(ctx context.Context) {
 		p.finishDeletes()
 		return
 	}
-	p.walk(ctx)
+	p.eval.Walk(ctx, p)
 	p.orphans(ctx)
 	p.finishDeletes()
 	p.eval.Diagnostics.Add(p.statements.CheckDeclared(declared{p, ctx})...)
 	p.checkImports(ctx)
 	p.warnForgotten()
 	p.warnUnmatched()
-}
-
-// walk plans all that is declared.
-func (p *planner) walk(ctx context.Context) {
-	var closing promising.Group
-	p.closeUnused(ctx, &closing)
-	p.eval.Walk(ctx, p)
-	closing.Wait()
 }
 
 // Resource implements [eval.Visitor].

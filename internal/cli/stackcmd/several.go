@@ -1,0 +1,303 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package stackcmd
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/internal/cli/cmdline"
+	"github.com/cairnstacks/cairn/internal/cli/session"
+	"github.com/cairnstacks/cairn/internal/deployments/deployconfig"
+	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/fleet/driver"
+	"github.com/cairnstacks/cairn/internal/fleet/groups"
+	"github.com/cairnstacks/cairn/internal/glob"
+	"github.com/cairnstacks/cairn/internal/nearest"
+	"github.com/cairnstacks/cairn/internal/operation"
+	"github.com/cairnstacks/cairn/internal/order"
+	"github.com/cairnstacks/cairn/internal/process"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+)
+
+// chosen are the deployments of a stack that a command works on, if there are several.
+type chosen struct {
+	config *deployconfig.Config
+	all    bool // none was named
+	names  map[string]bool
+}
+
+// Names returns them in the order of their blocks.
+func (c *chosen) Names() []string {
+	return slices.DeleteFunc(slices.Clone(c.config.Order), func(name string) bool { return !c.names[name] })
+}
+
+// groups returns those of the deployments, without members that were not chosen.
+func (c *chosen) groups() []groups.Group {
+	var result []groups.Group
+	for _, name := range c.config.GroupOrder {
+		declared := c.config.Groups[name]
+		group := groups.Group{Name: name, Eager: declared.EagerPlan, Tolerance: declared.FailureTolerance}
+		for _, member := range declared.Members {
+			if c.names[member] {
+				group.Members = append(group.Members, member)
+			}
+		}
+		if len(group.Members) > 0 {
+			result = append(result, group)
+		}
+	}
+	return result
+}
+
+// chooseDeployments returns the deployments that the options name, or all. It is nil if it is one, which the session then has, or if there are no deployment files.
+func (o *Execution) chooseDeployments() (*chosen, error) {
+	given := o.Options.Deployments
+	if len(given) == 1 && !glob.HasMeta(given[0]) {
+		o.ChooseDeployment(given[0])
+		return nil, nil
+	}
+	if len(given) == 0 && os.Getenv(operation.DeploymentVariable) != "" {
+		return nil, nil
+	}
+	config, diags := o.Stack().Deployments()
+	switch {
+	case config == nil && len(given) > 0 && !diags.HasErrors():
+		return nil, failure.Error("No deployments declared", "The stack has no deployment files, so that only one deployment can be named at a time.")
+	case config == nil || diags.HasErrors(), len(given) == 0 && len(config.Order) < 2:
+		return nil, nil // what is wrong with the files is reported with the rest of the stack
+	}
+	result := &chosen{config: config, all: len(given) == 0, names: map[string]bool{}}
+	for _, text := range given {
+		if err := result.choose(text); err != nil {
+			return nil, err
+		}
+	}
+	if result.all {
+		for _, name := range config.Order {
+			result.names[name] = true
+		}
+	}
+	if len(result.names) == 1 {
+		o.ChooseDeployment(result.Names()[0])
+		return nil, nil
+	}
+	return result, nil
+}
+
+// choose adds the deployments that a pattern matches.
+func (c *chosen) choose(text string) error {
+	pattern, err := glob.Compile(text)
+	if err != nil {
+		return failure.Error("Invalid deployment pattern", "The pattern %q cannot be understood: %s.", text, failure.Reason(err))
+	}
+	found := false
+	for _, name := range c.config.Order {
+		if pattern.Match(name) {
+			c.names[name], found = true, true
+		}
+	}
+	if !found {
+		return failure.Error("Deployment not declared", "The deployment files have no deployment %q.%s The deployments are: %s.",
+			text, nearest.DidYouMean(text, c.config.Order), strings.Join(c.config.Order, ", "))
+	}
+	return nil
+}
+
+// severalRequest says what is done with several deployments.
+type severalRequest struct {
+	operation.Request
+	mode        string // "plan", "apply" or "destroy"
+	autoApprove bool
+	detailed    bool
+}
+
+// several is the work on several deployments while it is done.
+type several struct {
+	*Execution
+	*chosen
+	request severalRequest
+
+	plans      string // temporary directory
+	options    operation.Options
+	display    *session.RunDisplay // nil with -json
+	shown      severalViews
+	unanswered bool // nobody answers questions
+}
+
+// runSeveral plans or applies several deployments, group by group.
+func (o *Execution) runSeveral(ctx context.Context, all *chosen, request severalRequest, err error) (int, error) {
+	if err != nil {
+		return 0, err
+	}
+	ready, diags := o.readySeveral(ctx, all)
+	defer ready.Close() //nolint:errcheck // it has changed nothing
+	if diags.HasErrors() {
+		return o.finish(diags)
+	}
+	if err := o.Report(diags); err != nil {
+		return 0, err
+	}
+	if request.ApproveLater {
+		if err := o.Stack().PrepareWaiting(); err != nil {
+			return 0, err
+		}
+	}
+	s := &several{Execution: o, chosen: all, request: request, options: o.StackOptions()}
+	s.options.Shared, s.options.Like = &operation.Shared{}, ready
+	if s.plans, err = os.MkdirTemp("", "cairn-plans-"); err != nil {
+		return 0, failure.Error("Temporary directory not available", "Plans are kept in a temporary directory until they are applied, and it cannot be made: %s.", failure.Reason(err))
+	}
+	defer os.RemoveAll(s.plans) //nolint:errcheck // it is gone, unless there was a panic
+	parallel, err := s.parallel()
+	if err != nil {
+		return 0, err
+	}
+	s.options.Shared.OfEngines().AllowProcesses(parallel)
+	ctx, unread, stop := o.InterruptAll(ctx, &process.Set{}, session.InFlight{
+		Lost:  s.shown.lost,
+		AtEnd: func() { _ = os.RemoveAll(s.plans) }, //nolint:errcheck // nobody is there any more who would do something about it
+	})
+	if !o.Options.JSON {
+		s.display = o.NewRunDisplay(session.RunDisplayOptions{Title: severalTitles[request.mode], Total: len(all.names), Parallel: parallel > 1, Unread: unread})
+	}
+	options := groups.Options{
+		PlanOnly: request.mode == "plan", Destroy: request.Mode == engine.Destroy, Parallel: parallel, Rounds: request.Rounds,
+		Open: s.open, Approve: s.approve, Ended: s.ended,
+	}
+	var ends []groups.End
+	s.during(func() { ends = groups.Run(ctx, all.groups(), options) })
+	if err := os.RemoveAll(s.plans); err != nil { // while one more signal does not end this program
+		o.Note("Plans, which may hold secrets, are left in %s: %s.\n", s.plans, failure.Reason(err))
+	}
+	stop()
+	return s.summarize(ends)
+}
+
+// readySeveral does once what all deployments need: the stack is read, and what it requires is installed. An engine works for one deployment, here for the first.
+func (o *Execution) readySeveral(ctx context.Context, all *chosen) (*operation.Stack, hcl.Diagnostics) {
+	options := o.StackOptions()
+	options.Deployment, options.Like = all.Names()[0], o.Stack()
+	ready := operation.Open(options)
+	_, diags := ready.Install(ctx, operation.InstallRequest{})
+	if all.all && !diags.HasErrors() {
+		diags = diags.Extend(o.Stack().CheckLeftDeployments(ctx))
+	}
+	return ready, diags
+}
+
+var severalTitles = map[string]string{"plan": "Planning", "apply": "Applying", "destroy": "Destroying"}
+
+func (s *several) during(work func()) {
+	if s.display == nil {
+		work()
+		return
+	}
+	s.display.During(work)
+}
+
+// parallel is how many deployments are worked on at the same time.
+func (s *several) parallel() (int, error) {
+	if n := s.request.Parallelism; n > 0 {
+		return n, nil
+	}
+	read, err := s.Stack().Settings()
+	if err != nil || read.Parallelism > 0 {
+		return read.Parallelism, err
+	}
+	return engine.DefaultParallelism, nil
+}
+
+// open returns the driver of a deployment.
+func (s *several) open(member string) driver.Driver {
+	options := driver.StackOptions{
+		Operation: s.options, Request: s.request.Request, Version: s.request.Version, Prepared: true,
+		PlanFile: filepath.Join(s.plans, member+".plan"),
+		Show:     func(phase string, options *operation.Options) driver.View { return s.show(member, phase, options) },
+	}
+	options.Operation.Deployment = member
+	if s.request.ApproveLater {
+		options.PlanFile, options.KeepFile = s.Stack().WaitingPlan(member), true
+	}
+	return driver.NewStack(options)
+}
+
+// approve decides whether the plan of a deployment is applied: by its rules, by options, or by who is asked.
+func (s *several) approve(ctx context.Context, member string, plan driver.Plan, show func() error) (string, error) {
+	switch {
+	case plan.Judged.Approved():
+		return operation.ByRules(plan.Judged.Rules), nil
+	case s.request.autoApprove:
+		return operation.ByOption, nil
+	case s.request.ApproveLater, s.asksNobody(), s.unanswered:
+		return "", groups.ErrWaiting
+	}
+	if s.display.Output.Last() != member {
+		if err := show(); err != nil {
+			return "", err
+		}
+	}
+	defer s.display.Output.Hold()()
+	s.Say("%s", strings.Replace(approvalQuestion(s.request.Mode), "?\n", " in the deployment "+member+"?\n", 1))
+	answer, err := s.Ask(ctx, "  Enter a value: ", false)
+	s.Note("\n")
+	switch {
+	case errors.Is(err, session.ErrNoAnswer):
+		s.unanswered = true
+		return "", groups.ErrWaiting
+	case err != nil:
+		return "", err
+	case strings.TrimSpace(answer) != "yes":
+		return "", groups.ErrRefused
+	}
+	return operation.ByAnswer, nil
+}
+
+// ended takes notice of the end of a deployment.
+func (s *several) ended(end groups.End) {
+	if s.display == nil {
+		return
+	}
+	state := order.Skipped
+	switch end.State {
+	case groups.Failed:
+		state = order.Failed
+	case groups.Applied, groups.Destroyed, groups.NoChanges, groups.Planned:
+		state = order.Succeeded
+	}
+	text := string(end.State)
+	if detail := s.detail(end); detail != "" {
+		text += " (" + detail + ")"
+	}
+	s.display.EndedAs(end.Member, state, text)
+}
+
+// exitCode is that of the whole command.
+func (s *several) exitCode(ends []groups.End) int {
+	code := cmdline.ExitOK
+	for _, end := range ends {
+		switch {
+		case end.State == groups.Failed, end.State == groups.Refused:
+			return cmdline.ExitError
+		case end.State == groups.Waiting, end.State == groups.InPart:
+			code = cmdline.ExitApproval
+		case end.State == groups.Planned && s.request.detailed && code == cmdline.ExitOK:
+			code = cmdline.ExitChanges
+		case end.State == groups.NotBegun && code != cmdline.ExitApproval && !waitsBefore(ends):
+			return cmdline.ExitError
+		}
+	}
+	return code
+}
+
+// waitsBefore reports whether something waits for approval, on which what was not begun waits.
+func waitsBefore(ends []groups.End) bool {
+	return slices.ContainsFunc(ends, func(end groups.End) bool { return end.State == groups.Waiting || end.State == groups.InPart })
+}
