@@ -227,7 +227,8 @@ var counted = map[string]string{
 	"ReadDataSource": "read data", "OpenEphemeralResource": "open", "RenewEphemeralResource": "renew", "CloseEphemeralResource": "close",
 }
 
-// showCalls shows calls: sorted, and then, where that counts, the order of those that change something.
+// showCalls shows calls: sorted, and then, where that counts, the order of those that change something. Objects that take long are not in it: they are for others
+// to wait.
 func showCalls(w io.Writer, while string, calls []testprovider.Call, ordered bool) {
 	var lines, order []string
 	for _, call := range calls {
@@ -245,7 +246,7 @@ func showCalls(w io.Writer, while string, calls []testprovider.Call, ordered boo
 			}
 		}
 		lines = append(lines, stable(line)+"\n")
-		if method != "plan" {
+		if method != "plan" && call.Type != "fake_slow" {
 			object := cmp.Or(call.ID, call.Values["config"])
 			order = append(order, stable(strings.Join(strings.Fields(strings.Join([]string{"  " + method, call.Type, call.Action, object}, " ")), " "))+"\n")
 		}

@@ -169,11 +169,14 @@ func (a *applier) run(ctx context.Context) {
 	defer a.rt.CloseEphemerals(ctx)
 	a.announce()
 	a.begin(ctx)
+	var closing promising.Group
+	a.closeUnused(ctx, &closing)
 	if a.Plan.Mode != engine.Destroy {
 		a.eval.Walk(ctx, a)
 		a.evaluateOutputs(ctx)
 	}
 	a.await(ctx)
+	closing.Wait()
 }
 
 // Resource implements [eval.Visitor]: what there is to do with resources is in the steps.

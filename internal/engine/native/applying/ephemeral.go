@@ -5,16 +5,54 @@ package applying
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/engine/native/deps"
 	"github.com/cairnstacks/cairn/internal/engine/native/eval"
 	"github.com/cairnstacks/cairn/internal/engine/native/resource"
+	"github.com/cairnstacks/cairn/promising"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
-// ephemeral opens an ephemeral resource, which something refers to (section 5.12 of the sheet of the modules language). It is closed when all is done.
+// closeUnused begins to close each ephemeral resource once all that depends on it is done. By then, the group waits for that.
+//
+// What another one depends on that no object needs stays open until all is done: nobody knows when that one is opened.
+func (a *applier) closeUnused(ctx context.Context, all *promising.Group) {
+	for _, opened := range a.Graph.Ephemerals() {
+		users, lasting := a.users(opened)
+		if lasting {
+			continue
+		}
+		all.Go(ctx, func(ctx context.Context) {
+			for _, s := range a.steps {
+				if s.change != nil && users[resource.ConfigAddr(s.change.Addr)] {
+					a.succeeded(ctx, s)
+				}
+			}
+			a.rt.CloseEphemerals(ctx, slices.Collect(maps.Keys(users))...) // those that depend on it before it
+		})
+	}
+}
+
+// users returns the blocks that depend on an ephemeral resource, with its own, and whether one of them is an ephemeral resource that no object needs.
+func (a *applier) users(opened *deps.Resource) (users map[stackaddrs.ResourceInstance]bool, lasting bool) {
+	users = map[stackaddrs.ResourceInstance]bool{opened.Addr: true}
+	for _, user := range opened.Dependents() {
+		users[user.Addr] = true
+		if user.Addr.Resource.Mode == stackaddrs.EphemeralResource && !slices.ContainsFunc(user.Dependents(), isObject) {
+			return nil, true
+		}
+	}
+	return users, false
+}
+
+func isObject(r *deps.Resource) bool { return r.Addr.Resource.Mode != stackaddrs.EphemeralResource }
+
+// ephemeral opens an ephemeral resource, which something refers to (section 5.12 of the sheet of the modules language).
 func (a *applier) ephemeral(ctx context.Context, r *eval.Resource, key stackaddrs.InstanceKey) (cty.Value, bool) {
 	if !r.AwaitDependencies(ctx) {
 		return cty.NilVal, false

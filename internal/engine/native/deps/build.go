@@ -130,6 +130,9 @@ func (b *builder) finish() {
 	var forcing []int32
 	for rank, r := range g.resources {
 		r.rank = int32(rank)
+		if r.Addr.Resource.Mode == stackaddrs.EphemeralResource {
+			g.ephemeral = append(g.ephemeral, r)
+		}
 		if r.CreateBeforeDestroy {
 			forcing = append(forcing, r.node)
 		}

@@ -20,6 +20,7 @@
 package deps
 
 import (
+	"slices"
 	"sync"
 
 	"github.com/cairnstacks/cairn/internal/engine/native/configs"
@@ -31,6 +32,7 @@ type Graph struct {
 	nodes     []node
 	edges     []int32 // of all nodes, one after another
 	resources []*Resource
+	ephemeral []*Resource
 	byAddr    map[stackaddrs.ResourceInstance]*Resource
 	outputs   map[string]int32 // nodes of the root module's outputs
 
@@ -105,6 +107,9 @@ func (g *Graph) Resource(addr stackaddrs.ResourceInstance) *Resource {
 // Resources returns all resources in the order of their texts. The caller must not change the list.
 func (g *Graph) Resources() []*Resource { return g.resources }
 
+// Ephemerals returns the ephemeral resources in the order of their texts. The caller must not change the list.
+func (g *Graph) Ephemerals() []*Resource { return g.ephemeral }
+
 // Output returns all resources that an output of the root module depends on, in no order. It is empty if there is no such output.
 func (g *Graph) Output(name string) []*Resource {
 	node, ok := g.outputs[name]
@@ -121,6 +126,17 @@ func (r *Resource) Dependencies() []*Resource {
 		r.dependencies.list = r.graph.reach([]int32{r.node}, func(other *Resource) bool { return other != r })
 	})
 	return r.dependencies.list
+}
+
+// Dependents returns all resources that depend on r, by whatever way, sorted by the text of addresses. It looks at all resources there are.
+func (r *Resource) Dependents() []*Resource {
+	var list []*Resource
+	for _, other := range r.graph.resources {
+		if slices.Contains(other.Dependencies(), r) {
+			list = append(list, other)
+		}
+	}
+	return list
 }
 
 // Nearest returns those of the resources that r depends on for which is holds, without those that are behind another such one on every way.

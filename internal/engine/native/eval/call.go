@@ -71,6 +71,35 @@ func (c *Call) instance(key stackaddrs.InstanceKey, x Expansion) *Module {
 	return m
 }
 
+// Instances returns the instances of the module at an address without keys, as far as it is known which there are. Those that are not known count as one.
+func (e *Evaluation) Instances(ctx context.Context, addr stackaddrs.ModuleInstance) []*Module {
+	found := []*Module{e.root}
+	for _, step := range addr.Path() {
+		var inside []*Module
+		for _, m := range found {
+			if c := m.CallNamed(step.Name); c != nil {
+				inside = append(inside, c.modules(ctx)...)
+			}
+		}
+		found = inside
+	}
+	return found
+}
+
+func (c *Call) modules(ctx context.Context) []*Module {
+	x, ok := c.Expand(ctx)
+	if !ok {
+		return nil
+	}
+	var found []*Module
+	for _, key := range x.Instances() {
+		if m := c.instance(key, x); m != nil {
+			found = append(found, m)
+		}
+	}
+	return found
+}
+
 // value returns what the call is worth (section 3.4), with the outputs that are used.
 func (c *Call) value(ctx context.Context, use *callUse) (cty.Value, bool) {
 	x, ok := c.Expand(ctx)

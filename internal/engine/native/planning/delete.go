@@ -70,7 +70,7 @@ func (p *planner) finishDeletes() {
 // what has changed outside: all of it ends.
 func (p *planner) destroy(ctx context.Context) {
 	if !p.SkipRefresh && !p.prior.IsEmpty() {
-		p.eval.Walk(ctx, p)
+		p.walk(ctx)
 		p.orphans(ctx)
 		if p.eval.Diagnostics.HasErrors() {
 			return

@@ -8,8 +8,11 @@ import (
 
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/engine/native/deps"
 	"github.com/cairnstacks/cairn/internal/engine/native/resource"
 	"github.com/cairnstacks/cairn/internal/providers/provider"
+	"github.com/cairnstacks/cairn/promising"
+	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
@@ -38,6 +41,28 @@ func (p *planner) ephemeral(ctx context.Context, t *resource.Target) outcome {
 		return outcome{value, true}
 	}
 	return p.opened(ctx, t, value)
+}
+
+// closeUnused begins to close each ephemeral resource once all that depends on it is planned. By then, the group waits for that.
+func (p *planner) closeUnused(ctx context.Context, all *promising.Group) {
+	for _, opened := range p.Graph.Ephemerals() {
+		all.Go(ctx, func(ctx context.Context) {
+			closing := []stackaddrs.ResourceInstance{opened.Addr}
+			p.awaitBlock(ctx, opened)
+			for _, user := range opened.Dependents() {
+				p.awaitBlock(ctx, user)
+				closing = append(closing, user.Addr) // before, if it is an ephemeral resource as well
+			}
+			p.rt.CloseEphemerals(ctx, closing...)
+		})
+	}
+}
+
+// awaitBlock waits until all instances of a resource are planned.
+func (p *planner) awaitBlock(ctx context.Context, r *deps.Resource) {
+	for _, m := range p.eval.Instances(ctx, r.Addr.Module) {
+		p.block(m.Resource(r.Addr.Resource)).plan(ctx)
+	}
 }
 
 // opened checks the conditions of an ephemeral resource.

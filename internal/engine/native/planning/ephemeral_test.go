@@ -80,7 +80,7 @@ error: Invalid use of ephemeral value of fake_thing.stored at main.tf:20
 	}
 }
 
-// TestEphemeralRenewed renews an ephemeral resource until planning ends.
+// TestEphemeralRenewed renews an ephemeral resource until what uses it is planned.
 func TestEphemeralRenewed(t *testing.T) {
 	c := nativetest.New(t, `
 -- main.tf --
@@ -92,7 +92,10 @@ terraform {
 ephemeral "fake_secret" "s" {
 }
 resource "fake_thing" "slow" {
+  name  = "user"
   token = ephemeral.fake_secret.s.value
+}
+resource "fake_thing" "others_are_planned_meanwhile" {
 }
 `)
 	var closed string
@@ -108,8 +111,12 @@ resource "fake_thing" "slow" {
 		closed = string(req.Private)
 		return provider.Errorf("Closing failed", "It is only a test.")
 	}
-	c.Fake.OnPlan = func(_ provider.PlanRequest, response provider.PlanResponse) provider.PlanResponse {
-		time.Sleep(150 * time.Second) //nolint:forbidigo // in virtual time
+	c.Fake.OnPlan = func(req provider.PlanRequest, response provider.PlanResponse) provider.PlanResponse {
+		wait := time.Hour
+		if !req.Config.GetAttr("name").IsNull() {
+			wait = 150 * time.Second
+		}
+		time.Sleep(wait) //nolint:forbidigo // in virtual time
 		return response
 	}
 	synctest.Test(t, func(t *testing.T) {

@@ -121,13 +121,21 @@ func (p *planner) run(ctx context.Context) {
 		p.finishDeletes()
 		return
 	}
-	p.eval.Walk(ctx, p)
+	p.walk(ctx)
 	p.orphans(ctx)
 	p.finishDeletes()
 	p.eval.Diagnostics.Add(p.statements.CheckDeclared(declared{p, ctx})...)
 	p.checkImports(ctx)
 	p.warnForgotten()
 	p.warnUnmatched()
+}
+
+// walk plans all that is declared.
+func (p *planner) walk(ctx context.Context) {
+	var closing promising.Group
+	p.closeUnused(ctx, &closing)
+	p.eval.Walk(ctx, p)
+	closing.Wait()
 }
 
 // Resource implements [eval.Visitor].

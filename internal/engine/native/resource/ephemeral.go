@@ -18,8 +18,7 @@ import (
 
 // Ephemerals are the ephemeral resources that are open in a phase. The zero value has none. Safe for concurrent use.
 type Ephemerals struct {
-	renewing sync.WaitGroup
-	mu       struct {
+	mu struct {
 		sync.Mutex
 		open []*openEphemeral // in the order in which they were opened
 	}
@@ -27,8 +26,10 @@ type Ephemerals struct {
 
 // openEphemeral is an ephemeral resource that is to be closed.
 type openEphemeral struct {
-	target *Target
-	end    context.CancelFunc // of renewing
+	target   *Target
+	end      context.CancelFunc // of renewing
+	renewing sync.WaitGroup
+	close    sync.Once
 
 	// What follows belongs to the renewing goroutine until that has ended.
 	private []byte
@@ -81,7 +82,7 @@ func (rt *Runtime) keepOpen(ctx context.Context, t *Target, opened *provider.Ope
 	defer open.mu.Unlock()
 	open.mu.open = append(open.mu.open, e)
 	if !opened.RenewAt.IsZero() {
-		open.renewing.Go(func() { e.renew(ctx, opened.RenewAt) })
+		e.renewing.Go(func() { e.renew(ctx, opened.RenewAt) })
 	}
 }
 
@@ -109,21 +110,25 @@ func (e *openEphemeral) renew(ctx context.Context, at time.Time) {
 // closingTime is how long an ephemeral resource may take to be closed.
 const closingTime = 10 * time.Second
 
-// CloseEphemerals closes all that is open, the last opened first, also after the operation was interrupted. Nothing may use them any more.
-func (rt *Runtime) CloseEphemerals(ctx context.Context) {
+// CloseEphemerals closes what is open of some blocks, by their addresses in the configuration, or all without any: the last opened first, also after the operation
+// was interrupted. Nothing may use them any more.
+func (rt *Runtime) CloseEphemerals(ctx context.Context, blocks ...stackaddrs.ResourceInstance) {
 	open := &rt.Ephemerals
 	open.mu.Lock()
-	closing := open.mu.open
-	open.mu.open = nil
+	closing := slices.Clone(open.mu.open)
 	open.mu.Unlock()
-	for _, e := range closing {
-		e.end()
-	}
-	open.renewing.Wait()
 	for _, e := range slices.Backward(closing) {
-		rt.said(e.target, e.failed)
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closingTime)
-		rt.said(e.target, e.target.Provider.CloseEphemeral(ctx, provider.EphemeralRequest{Type: e.target.Name, Private: e.private}))
-		cancel()
+		if len(blocks) == 0 || slices.Contains(blocks, ConfigAddr(e.target.Addr)) {
+			e.close.Do(func() { rt.closeEphemeral(ctx, e) }) // waits for others that do
+		}
 	}
+}
+
+func (rt *Runtime) closeEphemeral(ctx context.Context, e *openEphemeral) {
+	e.end()
+	e.renewing.Wait()
+	rt.said(e.target, e.failed)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closingTime)
+	defer cancel()
+	rt.said(e.target, e.target.Provider.CloseEphemeral(ctx, provider.EphemeralRequest{Type: e.target.Name, Private: e.private}))
 }
