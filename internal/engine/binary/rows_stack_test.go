@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/engine/toolchain"
 	"github.com/cairnstacks/cairn/internal/testenv"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime"
@@ -271,8 +272,9 @@ func wantIdentities(t *testing.T, plan *stackplan.Plan, address string, before, 
 	if err != nil {
 		t.Fatal(err)
 	}
+	binary := plan.Engine.Name == toolchain.Terraform || plan.Engine.Name == toolchain.Tofu
 	identity := func(id cty.Value) cty.Value {
-		if id == cty.NilVal || known.Core().LessThan(version.Must(version.NewVersion("1.12.0"))) { // of terraform and of tofu
+		if id == cty.NilVal || binary && known.Core().LessThan(version.Must(version.NewVersion("1.12.0"))) { // of terraform and of tofu
 			return cty.NilVal
 		}
 		return cty.ObjectVal(map[string]cty.Value{"id": id})
