@@ -176,6 +176,26 @@ func (s *Stack) ApplySaved(ctx context.Context, plan *stackplan.Plan, made stack
 	return diags.Extend(r.withLock(ctx, func() hcl.Diagnostics { return r.applyFitting(ctx, plan, made, inputs) }))
 }
 
+// CheckSaved reports whether [Stack.ApplySaved] would find that a plan does not fit, as far as that can be known without the values of variables that were not known
+// while planning. Nothing is done.
+func (s *Stack) CheckSaved(ctx context.Context, plan *stackplan.Plan, made stackplan.FileContext, req Request) hcl.Diagnostics {
+	s.UseEngineOf(plan)
+	if config, _ := s.Deployments(); config != nil && s.opts.Deployment == "" && s.getenv(DeploymentVariable) == "" {
+		s.opts.Deployment = made.Deployment // which the plan names
+	}
+	r := s.newRun(applyName, req, Caller{})
+	r.saved = made.Identity
+	diags := r.load(ctx, applyName)
+	if diags.HasErrors() {
+		return r.interrupted(ctx, diags)
+	}
+	stored, err := s.ReadState(ctx)
+	if err == nil {
+		err = r.target(stored).Check(plan, made)
+	}
+	return diags.Extend(Diagnostics(err))
+}
+
 // applyFitting applies a saved plan, with the state locked. That may have changed before it was.
 func (r *run) applyFitting(ctx context.Context, plan *stackplan.Plan, made stackplan.FileContext, inputs variables.Given) hcl.Diagnostics {
 	if err := r.target(r.stored).Check(plan, made); err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/cli/session"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/fleet"
+	"github.com/cairnstacks/cairn/internal/fleet/planset"
 	"github.com/cairnstacks/cairn/internal/fleet/rollout"
 	"github.com/cairnstacks/cairn/internal/format"
 	"github.com/cairnstacks/cairn/internal/operation"
@@ -31,7 +32,9 @@ type gateOptions struct {
 	ask            bool
 	maxRounds      cmdline.Count
 	report         cmdline.File
-	detailed       bool // exit with 2 if there are changes
+	detailed       bool   // exit with 2 if there are changes
+	out            string // directory of the set of plans that is saved
+	set            string // that of the one that is applied
 }
 
 func runPlanCommand() *session.Command {
@@ -39,14 +42,17 @@ func runPlanCommand() *session.Command {
 The stacks of cairn.workspace.hcl are planned in their order. What one has from another one is unknown where it is known only after the apply. Those
 of .terrateam/config.yml are planned as far as their gates are open: when all that they are to be planned after has nothing to apply. Nothing is
 applied and no task is run, but a workspace that there is not yet is made.`,
-		"cairn run plan\ncairn run plan -changed -base=origin/main -parallel=4")
+		"cairn run plan\ncairn run plan -out=plans\ncairn run plan -changed -base=origin/main -parallel=4")
 }
 
 func runApplyCommand() *session.Command {
 	return gateCommand(rollout.ApplyAll, "Plans and applies stacks, each as soon as its gates open.", `
 The gates are those of cairn.workspace.hcl, with its tasks, or .terrateam/config.yml. Before a plan with changes is applied you are asked, unless
-the stack has auto_apply. After a failure nothing more is started; what waits for something that was not approved stays as it is.`,
-		"cairn run apply -changed\ncairn run apply -query='prod and not database' -auto-approve\ncairn run apply -failed=report.json -report=report.json")
+the stack has auto_apply. After a failure nothing more is started; what waits for something that was not approved stays as it is.
+
+With DIR, which "run plan -out=DIR" has saved, exactly its plans are applied, without being asked. If one of them does not fit any more, nothing is done.
+What fails leaves what comes after it as it is; when the cause is repaired, the same command goes on with what is left.`,
+		"cairn run apply -changed\ncairn run apply -query='prod and not database' -auto-approve\ncairn run apply -failed=report.json -report=report.json\ncairn run apply plans")
 }
 
 func runDestroyCommand() *session.Command {
@@ -56,7 +62,7 @@ Everything is asked for, also where a stack has auto_apply, unless -auto-approve
 
 func gateCommand(mode rollout.Mode, summary, long, example string) *session.Command {
 	var o gateOptions
-	return &session.Command{
+	command := &session.Command{
 		Name: string(mode), Summary: summary, Long: long, Example: example,
 		Flags: func(f *session.Flags) {
 			o = gateOptions{}
@@ -65,6 +71,7 @@ func gateCommand(mode rollout.Mode, summary, long, example string) *session.Comm
 			f.BoolVar(&o.dryRun, "dry-run", false, "only show what belongs to the change, why, and in which steps it is done")
 			if mode == rollout.PlanOnly {
 				f.BoolVar(&o.detailed, "detailed-exitcode", false, "exit with 2 when there are changes, 0 when there are none")
+				f.StringVar(&o.out, "out", "", "save all plans in `DIR`, for \"cairn run apply DIR\"; they hold secrets")
 			} else {
 				f.BoolVar(&o.autoApprove, "auto-approve", false, "do not ask before applying")
 				f.BoolVar(&o.ask, "ask", false, "ask also where a stack has auto_apply")
@@ -76,9 +83,12 @@ func gateCommand(mode rollout.Mode, summary, long, example string) *session.Comm
 			session.EngineFlags(f)
 			session.JSONFlag(f, "with -dry-run: write a JSON document")
 		},
-		Run: func(ctx context.Context, s *session.Session, _ []string) (int, error) {
+		Run: func(ctx context.Context, s *session.Session, args []string) (int, error) {
 			if s.Options.JSON {
 				s.ReportDocuments()
+			}
+			if len(args) > 0 {
+				o.set = args[0]
 			}
 			if err := o.check(s); err != nil {
 				return 0, err
@@ -90,12 +100,20 @@ func gateCommand(mode rollout.Mode, summary, long, example string) *session.Comm
 			return g.command(ctx)
 		},
 	}
+	if mode == rollout.ApplyAll {
+		command.Args, command.MaxArgs = "[DIR]", 1
+	}
+	return command
 }
 
 func (o *gateOptions) check(s *session.Session) error {
 	switch {
 	case o.autoApprove && o.ask:
 		return failure.Error("Conflicting options", "Give only one of -auto-approve and -ask.")
+	case o.set != "" && (o.ask || o.dryRun || o.tree.selects()):
+		return failure.Error("Conflicting options", "A saved set says itself what is applied, and how. Leave out options that choose stacks, -ask and -dry-run.")
+	case o.out != "" && o.dryRun:
+		return failure.Error("Conflicting options", "With -dry-run nothing is planned, so that -out has nothing to save. Leave one of them out.")
 	case o.dryRun && o.detailed:
 		return failure.Error("Conflicting options", "With -dry-run nothing is planned, so that -detailed-exitcode has nothing to report. Leave one of them out.")
 	case s.Options.JSON && !o.dryRun:
@@ -114,10 +132,12 @@ type gates struct {
 	work       *rollout.Work
 	changes    *fleet.Changes // nil if it does not matter what has changed
 	diags      hcl.Diagnostics
-	output     *show.Output // while it runs
-	unanswered bool         // the input has ended: who is asked cannot answer any more
-	inFlight   stackViews   // what is being done with stacks
-	consents                // what was asked and answered
+	output     *show.Output      // while it runs
+	unanswered bool              // the input has ended: who is asked cannot answer any more
+	inFlight   stackViews        // what is being done with stacks
+	saving     *savingSet        // nil if plans are not saved
+	applying   *planset.Applying // nil if no saved plans are applied
+	consents                     // what was asked and answered
 }
 
 // openGates reads what there is to do of the file that says what stacks wait for.
@@ -129,6 +149,10 @@ func openGates(ctx context.Context, s *session.Session, mode rollout.Mode, o gat
 	if format.Both(request.Root) {
 		s.Note("There are both %s and %s: the former is used.\n", format.File, format.GateFile)
 	}
+	applying, err := openSet(&request, &o)
+	if err != nil {
+		return nil, err
+	}
 	work, err := format.OpenWork(ctx, request, mode)
 	if errors.Is(err, format.ErrNoGates) {
 		return nil, noGates(request.Root)
@@ -138,7 +162,10 @@ func openGates(ctx context.Context, s *session.Session, mode rollout.Mode, o gat
 	}
 	g := &gates{
 		Place: request.Place, session: s, mode: mode, options: o, work: work.Work, changes: work.Changes, diags: work.Diags,
-		parallel: int(o.parallelOption),
+		parallel: int(o.parallelOption), applying: applying,
+	}
+	if o.out != "" && !g.work.PlansAhead {
+		return nil, failure.Error("No workspace file", "Only stacks of a file %s are planned all together, so that their plans can be saved as a set. Leave -out away.", format.File)
 	}
 	if g.parallel == 0 {
 		g.parallel = max(work.Parallel, 1)

@@ -54,7 +54,12 @@ func (g *gates) run(ctx context.Context) (int, error) {
 	output := func(unit string) rollout.Output { return g.output.Node(unit) }
 	options := rollout.Options{
 		Mode: g.mode, Parallel: g.parallel, Processes: drivers.Roots.Processes, Output: output, Last: g.output.Last, MaxRounds: int(g.options.maxRounds),
-		Open: func(unit int) driver.Driver { return drivers.Open(g.work, unit) },
+		Open:      func(unit int) driver.Driver { return drivers.Open(g.work, unit) },
+		KeepGoing: g.mode == rollout.PlanOnly && g.work.PlansAhead,
+	}
+	if err := g.withSet(ctx, drivers, &options); err != nil {
+		stop()
+		return 0, err
 	}
 	options.Ended = func(end rollout.End) {
 		text := string(end.State)
@@ -71,9 +76,14 @@ func (g *gates) run(ctx context.Context) (int, error) {
 	if err := os.RemoveAll(drivers.Plans); err != nil { // while one more signal does not end this program
 		g.session.Note("Plans, which may hold secrets, are left in %s: %s.\n", drivers.Plans, failure.Reason(err))
 	}
+	setErr := g.saveSet(ends)
 	stop()
 	err = reportfile.Write(g.options.report, g.reportOf(ends), reportfile.ForAll) // before the summary, which may find nobody who reads it
 	code := g.summarize(ends)
+	if setErr != nil {
+		return cmdline.ExitError, setErr
+	}
+	g.sayHowToApply(code)
 	if code == cmdline.ExitOK && g.options.detailed && slices.ContainsFunc(ends, func(end rollout.End) bool { return end.State == rollout.Planned }) {
 		code = cmdline.ExitChanges
 	}

@@ -50,6 +50,9 @@ type PlanRequest struct {
 	Again     bool // what was deferred, after an apply: everything is prepared
 	NotToKeep bool // it will not be applied
 
+	// Saved takes the plan that is in the file, in place of making one. Only Inputs count then.
+	Saved bool
+
 	// Inputs returns values of variables, which the driver keeps for all that follows. It is called once, while the work is shown. Nil for none, or for those of
 	// the plan before.
 	Inputs func() ([]wiring.Value, hcl.Diagnostics)

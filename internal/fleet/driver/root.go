@@ -89,7 +89,8 @@ type Root struct {
 	plan         *stackplan.Plan // nil if there is none, or only the engine can read it
 	keepsOutputs bool            // the plan is known to leave all outputs as they are
 
-	inputs []wiring.Value
+	inputs   []wiring.Value
+	prepared bool // the module is initialized, and its workspace is selected
 }
 
 var _ Driver = (*Root)(nil)
@@ -110,6 +111,13 @@ func (r *Root) Plan(ctx context.Context, req PlanRequest) (Plan, error) {
 			return err
 		}
 		args = append(args, r.varFiles()...)
+		if req.Saved {
+			if err := work.prepare(ctx); err != nil {
+				return err
+			}
+			plan = work.readPlan(ctx)
+			return nil
+		}
 		if !req.Again {
 			if err := work.prepare(ctx); err != nil {
 				return err

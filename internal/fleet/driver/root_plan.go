@@ -16,6 +16,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/binary/planfile"
 	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
 	"github.com/cairnstacks/cairn/internal/environ"
+	"github.com/cairnstacks/cairn/internal/fleet/wiring"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
@@ -24,6 +25,15 @@ import (
 // takePlan keeps and shows the plan that was just made, and returns what it would do. Nothing is known of a file that only its engine can read, since it
 // is encrypted.
 func (w *rootWork) takePlan(ctx context.Context) (counts *stackplan.Counts, err error) {
+	counts, err = w.decodePlan(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return counts, w.showPlan(ctx)
+}
+
+// decodePlan keeps the plan in the file, as far as it can be read.
+func (w *rootWork) decodePlan(ctx context.Context) (counts *stackplan.Counts, err error) {
 	file, err := os.ReadFile(w.opts.PlanFile)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, err
@@ -37,7 +47,20 @@ func (w *rootWork) takePlan(ctx context.Context) (counts *stackplan.Counts, err 
 			w.plan = w.planBySchemas(ctx, file)
 		}
 	}
-	return counts, w.showPlan(ctx)
+	return counts, nil
+}
+
+// readPlan returns a plan that was made before. One that nobody else can read may have changes.
+func (w *rootWork) readPlan(ctx context.Context) Plan {
+	plan := Plan{Changes: true, Complete: true, Outputs: wiring.Outputs{Open: true}}
+	counts, err := w.decodePlan(ctx)
+	if err != nil || w.plan == nil {
+		return plan
+	}
+	plan.Changes, plan.Counts = !w.plan.IsEmpty(), counts
+	plan.Outputs, plan.OutputsChange = plannedOutputs(w.plan)
+	plan.Details = w.plan
+	return plan
 }
 
 // showPlan shows the plan, which the engine does itself if nobody else can read it.

@@ -36,10 +36,17 @@ type rootWork struct {
 
 // prepare installs what the module needs, and selects its workspace.
 func (w *rootWork) prepare(ctx context.Context) error {
+	if w.prepared {
+		return nil
+	}
 	if err := w.initialize(ctx); err != nil {
 		return err
 	}
-	return w.selectWorkspace(ctx)
+	if err := w.selectWorkspace(ctx); err != nil {
+		return err
+	}
+	w.prepared = true
+	return nil
 }
 
 // initialize runs init.

@@ -42,6 +42,7 @@ type StackOptions struct {
 	PlanFile  string // where the plan is written, which holds secrets
 	KeepFile  bool   // until the plan is applied, so that it can also be applied later
 	Prepared  bool   // what the stack needs was fetched and installed
+	InSet     bool   // the file stays, whatever becomes of the plan
 
 	// Sources are files that values of variables are from, by the names in their places.
 	Sources map[string]*hcl.File
@@ -112,6 +113,13 @@ func (s *Stack) Plan(ctx context.Context, req PlanRequest) (Plan, error) {
 	err := s.during(ctx, planPhase, func(stack *operation.Stack, view View) hcl.Diagnostics {
 		if diags := s.take(req.Inputs); diags.HasErrors() {
 			return diags
+		}
+		if req.Saved {
+			if err := s.read(); err != nil {
+				return failure.Diagnostics(err)
+			}
+			result = describe(s.plan)
+			return nil
 		}
 		switch {
 		case req.Again:
@@ -207,15 +215,32 @@ func (s *Stack) Outputs(ctx context.Context) (outputs map[string]cty.Value, foun
 
 // keep reads the plan as it was saved: only then it is known as the plan of a version of the state. The file is of no use any more.
 func (s *Stack) keep(plan *Plan) error {
-	var err error
-	if s.plan, s.made, err = planfile.Read(s.opts.PlanFile); err != nil {
+	if err := s.read(); err != nil {
 		return err
 	}
 	plan.State = fmt.Sprintf("%s %d", s.made.StateLineage, s.made.StateSerial)
-	if s.opts.KeepFile {
+	if s.opts.KeepFile || s.opts.InSet {
 		return nil
 	}
 	return os.Remove(s.opts.PlanFile)
+}
+
+func (s *Stack) read() (err error) {
+	s.plan, s.made, err = planfile.Read(s.opts.PlanFile)
+	return err
+}
+
+// CheckSaved finds out whether the plan in the file still fits the configuration, the engine and the state. What the stack needs is fetched and installed for that.
+func (s *Stack) CheckSaved(ctx context.Context) hcl.Diagnostics {
+	if err := s.read(); err != nil {
+		return failure.Diagnostics(err)
+	}
+	stack := operation.Open(s.opts.Operation)
+	defer stack.Close() //nolint:errcheck // nothing was written
+	if _, diags := stack.Install(ctx, operation.InstallRequest{}); diags.HasErrors() {
+		return diags
+	}
+	return stack.CheckSaved(ctx, s.plan, s.made, s.request(s.plan.Mode == engine.Destroy))
 }
 
 // errNoPlan is a mistake of the caller's.

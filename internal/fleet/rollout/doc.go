@@ -14,7 +14,8 @@
 // Rules:
 //
 //	R1. A unit is applied by exactly the plan that was made of it in the same run, and only if that has changes.
-//	R2. After a failure nothing more is started, but tasks that wait for a failure are. What runs comes to its end.
+//	R2. After a failure nothing more is started, but tasks that wait for a failure are. What runs comes to its end. With [Options.KeepGoing] only what comes after
+//	    the failure is left as it is.
 //	R3. What is not approved has not failed: what comes after it is left as it is, and no task reacts to it.
 //	R4. In one directory one thing is done at a time.
 //	R5. A unit that is there only for other outputs of others is left alone if these have none. What cannot be read counts as another one.

@@ -18,6 +18,9 @@ type Drivers struct {
 	Plans string // directory for plan files, which hold secrets
 	Roots *driver.Roots
 
+	// PlanFile says where the plan of a unit is kept, by its number; nil for a file in Plans that is not needed any more when the plan is read.
+	PlanFile func(unit int) string
+
 	// Stack are the options of operations on all stacks, without which one is meant.
 	Stack   operation.Options
 	Version string // of this program, for plans of stacks
@@ -35,11 +38,14 @@ func (d *Drivers) Open(w *Work, unit int) driver.Driver {
 	u := &w.Units[unit]
 	files := filepath.Join(d.Plans, strconv.Itoa(unit))
 	planFile := files + ".plan"
+	if d.PlanFile != nil {
+		planFile = d.PlanFile(unit)
+	}
 	if u.Kind == Components {
 		stack := d.Stack
 		stack.Dir, stack.Environ = u.Dir, environment(u)
 		return driver.NewStack(driver.StackOptions{
-			Operation: stack, VarFiles: u.VarFiles, Version: d.Version, PlanFile: planFile, Sources: u.Inputs.Sources(),
+			Operation: stack, VarFiles: u.VarFiles, Version: d.Version, PlanFile: planFile, Sources: u.Inputs.Sources(), InSet: d.PlanFile != nil,
 			Show: func(phase string, options *operation.Options) driver.View { return d.Show(u.Name, phase, options) },
 		})
 	}

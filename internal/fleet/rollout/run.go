@@ -62,6 +62,9 @@ type Options struct {
 	Planned func(Planning) error
 	Keep    bool
 
+	// KeepGoing goes on after a failure with what does not come after it.
+	KeepGoing bool
+
 	// Ended, if there is one, is called with the end of each unit, as soon as that is known; those that are not started do not end. It is
 	// called from several goroutines.
 	Ended func(End)
@@ -215,8 +218,10 @@ func (r *run) node(ctx context.Context, n int) error {
 	case errors.Is(err, process.ErrStopped):
 		return order.ErrNotStarted
 	case err != nil && !isHeld(err) && !errors.Is(err, order.ErrNotStarted):
-		r.failed.Store(true)
-		r.consent.end()
+		if !r.options.KeepGoing {
+			r.failed.Store(true)
+			r.consent.end()
+		}
 	}
 	return err
 }

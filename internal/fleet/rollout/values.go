@@ -157,7 +157,7 @@ func (r *run) plan(ctx context.Context, unit int) error {
 		now.outputs = now.plan.OutputsChange
 	}
 	if err == nil && r.options.Planned != nil {
-		err = r.options.Planned(Planning{Unit: unit, Plan: now.plan, Inputs: values(now.inputs)})
+		err = r.options.Planned(Planning{Unit: unit, Driver: now.driver, Plan: now.plan, Inputs: values(now.inputs)})
 	}
 	now.plan.Details = nil // which are large
 	return err
@@ -166,6 +166,7 @@ func (r *run) plan(ctx context.Context, unit int) error {
 // Planning is a plan that was made of a unit.
 type Planning struct {
 	Unit   int
+	Driver driver.Driver
 	Plan   driver.Plan
 	Inputs map[string]cty.Value // that others have, by name. Marks: sensitive
 }

@@ -1,0 +1,295 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package fleetcmd
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/internal/cli/cmdline"
+	"github.com/cairnstacks/cairn/internal/cli/session"
+	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/fleet"
+	"github.com/cairnstacks/cairn/internal/fleet/driver"
+	"github.com/cairnstacks/cairn/internal/fleet/planset"
+	"github.com/cairnstacks/cairn/internal/fleet/rollout"
+	"github.com/cairnstacks/cairn/internal/format"
+	"github.com/cairnstacks/cairn/internal/order"
+)
+
+// savingSet is a set while its plans are made.
+type savingSet struct {
+	*planset.Set
+	mu    sync.Mutex
+	units map[int]planset.Unit // that were planned
+}
+
+// openSet reads the set that is to be applied, and asks for its units. There is none if no set is named.
+func openSet(request *fleet.Request, o *gateOptions) (*planset.Applying, error) {
+	if o.set == "" {
+		return nil, nil
+	}
+	set, progress, err := planset.Read(o.set)
+	if err != nil {
+		return nil, err
+	}
+	hash, err := workspaceHash(request.Root)
+	if err != nil {
+		return nil, err
+	}
+	if hash != set.Workspace {
+		return nil, failure.Error("Configuration changed since planning", "The file %s is not the one that the plans in %s were made with. Nothing was done. Plan again.", format.File, o.set)
+	}
+	request.Names, request.NamesFrom = []string{}, "The set "+o.set
+	for _, unit := range set.Units {
+		request.Names = append(request.Names, unit.Name)
+	}
+	o.autoApprove = true
+	return planset.NewApplying(set, progress), nil
+}
+
+// workspaceHash identifies the file that says what stacks there are.
+func workspaceHash(root string) (string, error) {
+	content, err := os.ReadFile(filepath.Join(root, format.File))
+	if err != nil {
+		return "", failure.Error("No workspace file", "The file %s cannot be read: %s.", format.File, failure.Reason(err))
+	}
+	sum := sha256.Sum256(content)
+	return hex.EncodeToString(sum[:]), nil
+}
+
+// withSet makes a run save a set, or apply one.
+func (g *gates) withSet(ctx context.Context, drivers *rollout.Drivers, options *rollout.Options) error {
+	switch {
+	case g.options.out != "":
+		set, err := planset.Create(g.options.out, rand.Text())
+		if err != nil {
+			return err
+		}
+		if set.Workspace, err = workspaceHash(g.Root); err != nil {
+			return err
+		}
+		set.CairnVersion, set.Created = session.Version(), time.Now().UTC()
+		g.saving = &savingSet{Set: set, units: map[int]planset.Unit{}}
+		if drivers.PlanFile, err = planFileIn(set); err != nil {
+			return err
+		}
+		options.Keep, options.Planned = true, func(planning rollout.Planning) error { return g.planned(ctx, planning) }
+	case g.applying != nil:
+		return g.withPlans(ctx, drivers, options)
+	}
+	return nil
+}
+
+// planFileIn returns where the plans of units are in a set. Engines run in other directories.
+func planFileIn(set *planset.Set) (func(int) string, error) {
+	dir, err := filepath.Abs(set.Dir)
+	if err != nil {
+		return nil, err
+	}
+	absolute := planset.Set{Dir: dir}
+	return absolute.PlanFile, nil
+}
+
+// planned keeps what belongs to the plan of a unit.
+func (g *gates) planned(ctx context.Context, planning rollout.Planning) error {
+	u := &g.work.Units[planning.Unit]
+	unit := planset.Unit{
+		Name: u.Name, Kind: string(u.Kind), Path: u.Path, Deployment: u.Deployment, Workspace: u.Workspace,
+		After: []string{}, Changes: planning.Plan.Changes, Counts: planning.Plan.Counts,
+	}
+	before := map[string]bool{}
+	for _, phase := range []rollout.Phase{rollout.Plan, rollout.Apply} {
+		for _, other := range g.work.HeldBy(planning.Unit, phase) {
+			before[g.work.Units[other].Name] = true
+		}
+	}
+	unit.After = slices.AppendSeq(unit.After, maps.Keys(before))
+	slices.Sort(unit.After)
+	if u.Inputs != nil {
+		unit.Inputs = map[string]planset.Value{}
+		for name, references := range u.Inputs.References() {
+			from := []string{}
+			for _, reference := range references {
+				from = append(from, reference.Text)
+			}
+			value, err := g.saving.NewValue(planning.Inputs[name], from)
+			if err != nil {
+				return err
+			}
+			unit.Inputs[name] = value
+		}
+	}
+	if root, ok := planning.Driver.(*driver.Root); ok {
+		var err error
+		if unit.Module, err = planset.NewModule(ctx, root); err != nil {
+			return err
+		}
+	}
+	g.saving.mu.Lock()
+	defer g.saving.mu.Unlock()
+	g.saving.units[planning.Unit] = unit
+	return nil
+}
+
+// saveSet saves what was planned, unless something has failed. What waits for something that could not be planned is left out.
+func (g *gates) saveSet(ends []rollout.End) error {
+	if g.saving == nil {
+		return nil
+	}
+	if slices.ContainsFunc(ends, func(end rollout.End) bool { return !end.Done }) {
+		g.saving.Discard()
+		return failure.Error("Set of plans not saved", "Not all stacks could be planned, so that there is no set in %s.", g.options.out)
+	}
+	out := map[int]bool{} // not in the set
+	for _, end := range ends {
+		if _, made := g.saving.units[end.Unit]; !made && end.State == rollout.Waiting {
+			out[end.Unit] = true
+		}
+	}
+	added := map[int]bool{}
+	for _, n := range g.work.Graph.Sequence(g.work.Rule, g.work.Selected) {
+		unit := g.work.Steps[n].Unit
+		saved, made := g.saving.units[unit]
+		if !made || added[unit] || out[unit] {
+			continue
+		}
+		if slices.ContainsFunc(g.work.Units[unit].Upstream(), func(other int) bool { return out[other] }) {
+			out[unit] = true
+			continue
+		}
+		added[unit] = true
+		if err := g.saving.Add(unit, saved); err != nil {
+			return err
+		}
+	}
+	if err := g.saving.Finish(); err != nil {
+		return err
+	}
+	var left []string
+	for unit := range out {
+		left = append(left, g.work.Units[unit].Name)
+	}
+	if slices.Sort(left); len(left) > 0 {
+		g.session.Note("\nNot in the set, since values that they need are not known yet: %s.\n", strings.Join(left, ", "))
+	}
+	return nil
+}
+
+// sayHowToApply says what to do with a set that was saved.
+func (g *gates) sayHowToApply(code int) {
+	if g.saving != nil && code != cmdline.ExitError {
+		g.session.Note("\nThe plans are in %s, and may hold secrets. To apply exactly these: cairn run apply %s\n", g.options.out, commandLine([]string{g.options.out}))
+	}
+}
+
+// withPlans makes a run apply the plans of a set. All of them are looked at before anything is done.
+func (g *gates) withPlans(ctx context.Context, drivers *rollout.Drivers, options *rollout.Options) error {
+	chosen := map[string]int{}
+	for _, unit := range g.work.Chosen() {
+		if g.work.Units[unit].Task == nil {
+			chosen[g.work.Units[unit].Name] = unit
+		}
+	}
+	var others []string
+	for name := range chosen {
+		if g.applying.Unit(name) == nil {
+			others = append(others, name)
+		}
+	}
+	if slices.Sort(others); len(others) > 0 {
+		return failure.Error("Incomplete set of plans", "What is in the set asks for %s, which has no plan in it. Nothing was done. Plan again.", strings.Join(others, ", "))
+	}
+	dir, err := filepath.Abs(g.applying.Dir)
+	if err != nil {
+		return err
+	}
+	drivers.PlanFile = func(unit int) string {
+		if saved := g.applying.Unit(g.work.Units[unit].Name); saved != nil {
+			return filepath.Join(dir, filepath.FromSlash(saved.Plan))
+		}
+		return filepath.Join(drivers.Plans, "none")
+	}
+	if diags := g.checkPlans(ctx, drivers, chosen); diags.HasErrors() {
+		return diags
+	}
+	options.KeepGoing, options.MaxRounds = true, 1
+	options.Open = func(unit int) driver.Driver {
+		opened, saved := drivers.Open(g.work, unit), g.applying.Unit(g.work.Units[unit].Name)
+		if saved == nil {
+			return opened
+		}
+		return g.applying.Driver(saved, opened)
+	}
+	return nil
+}
+
+// checkPlans looks at all plans of a set, as many at the same time as are worked on, and returns what is wrong in the order of the set.
+func (g *gates) checkPlans(ctx context.Context, drivers *rollout.Drivers, chosen map[string]int) hcl.Diagnostics {
+	found := make([]hcl.Diagnostics, len(g.applying.Units))
+	var b order.Builder
+	done := 0
+	for i := range g.applying.Units {
+		name := g.applying.Units[i].Name
+		b.Add(order.Node{Name: name})
+		if g.applying.Progress(name) == planset.Done {
+			done++
+		}
+	}
+	graph, err := b.Build()
+	if err != nil {
+		return failure.Diagnostics(err)
+	}
+	graph.Run(ctx, order.RunOptions{Parallel: g.parallel, Limits: g.sameDirectories()}, func(ctx context.Context, n int) error {
+		unit := &g.applying.Units[n]
+		number, ok := chosen[unit.Name]
+		if !ok {
+			found[n] = hcl.Diagnostics{failure.New("Incomplete set of plans", "There is no stack %q to apply any more. Nothing was done. Plan again.", unit.Name)}
+			return nil
+		}
+		found[n] = g.applying.Check(ctx, unit, drivers.Open(g.work, number))
+		return nil
+	})
+	var diags hcl.Diagnostics
+	for n, ofUnit := range found {
+		for _, diag := range ofUnit {
+			if diag.Severity == hcl.DiagError {
+				named := *diag
+				named.Detail = g.applying.Units[n].Name + ": " + diag.Detail
+				diags = diags.Append(&named)
+			}
+		}
+	}
+	if ctx.Err() != nil {
+		return failure.Diagnostics(failure.Error("Operation interrupted", "The plans of the set were looked at. Nothing was done."))
+	}
+	if done > 0 {
+		g.session.Note("%d of %d plans of the set are applied already.\n", done, len(g.applying.Units))
+	}
+	return diags
+}
+
+// sameDirectories lets one thing at a time be done in one directory.
+func (g *gates) sameDirectories() []order.Limit {
+	nodes := map[string][]int{}
+	for i, unit := range g.applying.Units {
+		nodes[unit.Path] = append(nodes[unit.Path], i)
+	}
+	var limits []order.Limit
+	for _, path := range slices.Sorted(maps.Keys(nodes)) {
+		limits = append(limits, order.Limit{Parallel: 1, Nodes: nodes[path]})
+	}
+	return limits
+}

@@ -1,0 +1,15 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+// Package planset saves the plans of many units as one set, and says whether all of it still fits.
+//
+// A set is a directory: the plan files of its units in "plans", an index with what belongs together ("index.json"), and how far it was applied ("progress.json").
+//
+// Rules:
+//
+//   - P1. A set is complete when its index is there, which is written last. Nothing but the progress is written after that.
+//   - P2. No other user can read anything in it. Outside of the plan files nothing in it is secret: of a sensitive value there is a keyed hash, whose
+//     key is in the index, to compare it with.
+//   - P3. What is read is checked: each plan file by its hash, and values by those of the index. Whatever is altered, missing or of another version is an error.
+//   - P4. A unit counts as done only after its apply, and is never applied twice by one set.
+package planset

@@ -1,0 +1,168 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package planset
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"strings"
+	"sync"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/fleet/driver"
+	"github.com/cairnstacks/cairn/internal/fleet/wiring"
+	"github.com/cairnstacks/cairn/internal/problem"
+)
+
+// Applying is a set that is applied. It is safe for concurrent use.
+type Applying struct {
+	*Set
+	mu struct {
+		sync.Mutex
+		progress map[string]Progress
+	}
+}
+
+// NewApplying returns a set as it is to be applied, with how far it was.
+func NewApplying(set *Set, progress map[string]Progress) *Applying {
+	a := &Applying{Set: set}
+	a.mu.progress = maps.Clone(progress)
+	return a
+}
+
+// Progress says how far a unit was applied.
+func (a *Applying) Progress(unit string) Progress {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.mu.progress[unit]
+}
+
+func (a *Applying) setProgress(unit string, progress Progress) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.mu.progress[unit] = progress
+	return a.SetProgress(a.mu.progress)
+}
+
+// Check finds out whether the plan of a unit still fits, before anything is done. A unit with which an apply of the set has begun may have a state that its plan
+// does not fit any more: that is decided when all that it has values from is there.
+func (a *Applying) Check(ctx context.Context, unit *Unit, d driver.Driver) hcl.Diagnostics {
+	if a.Progress(unit.Name) != "" {
+		return nil
+	}
+	return a.fits(ctx, unit, d)
+}
+
+// fits finds out whether the plan of a unit fits its configuration, its engine and its state.
+func (a *Applying) fits(ctx context.Context, unit *Unit, d driver.Driver) hcl.Diagnostics {
+	switch d := d.(type) {
+	case *driver.Stack:
+		return d.CheckSaved(ctx)
+	case *driver.Root:
+		return checkModule(ctx, unit, d)
+	}
+	return nil
+}
+
+// NewModule returns what the plan of a root module was made of.
+func NewModule(ctx context.Context, d *driver.Root) (*Module, error) {
+	made, err := d.Fingerprint(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &Module{Engine: made.Engine, Config: made.Config, Lineage: made.Lineage, Serial: made.Serial}, nil
+}
+
+// checkModule compares a root module with that of its plan.
+func checkModule(ctx context.Context, unit *Unit, d *driver.Root) hcl.Diagnostics {
+	now, err := NewModule(ctx, d)
+	switch was := unit.Module; {
+	case err != nil:
+		return failure.Diagnostics(err)
+	case was == nil:
+		return hcl.Diagnostics{failure.New("Damaged set of plans", "The index does not say with what the plan of %s was made. Nothing was done. Plan again.", unit.Name)}
+	case now.Engine != was.Engine:
+		return hcl.Diagnostics{failure.New("Plan of another engine", "This plan was made with %s, and the engine is now %s. Nothing was done. Use the engine that made the plan, or make a new plan.", was.Engine, now.Engine)}
+	case now.Config != was.Config:
+		return hcl.Diagnostics{failure.New("Configuration changed since planning", "The files of the root module are not those that this plan was made from. Nothing was done. Make a new plan.")}
+	case now.Lineage != was.Lineage || now.Serial != was.Serial:
+		return hcl.Diagnostics{failure.New("Stale plan", "The state has changed since this plan was made: it is at serial %d, and the plan was made at serial %d. Nothing was done. Make a new plan.", now.Serial, was.Serial)}
+	}
+	return nil
+}
+
+// Driver returns a driver that applies what the set has of a unit, in place of a plan that it makes.
+func (a *Applying) Driver(unit *Unit, of driver.Driver) driver.Driver { return &saved{of, a, unit} }
+
+// saved is a driver whose first plan is that of the set.
+type saved struct {
+	driver.Driver
+	set  *Applying
+	unit *Unit
+}
+
+// Plan implements [driver.Driver].
+func (s *saved) Plan(ctx context.Context, req driver.PlanRequest) (driver.Plan, error) {
+	progress := s.set.Progress(s.unit.Name)
+	if progress == Done {
+		values, _, err := s.Outputs(ctx)
+		return driver.Plan{Complete: true, Outputs: wiring.Outputs{Values: values, Stored: true}}, err
+	}
+	if progress == Begun && s.set.fits(ctx, s.unit, s.Driver).HasErrors() {
+		return s.planAnew(ctx, req)
+	}
+	if inputs := req.Inputs; inputs != nil {
+		req.Inputs = func() ([]wiring.Value, hcl.Diagnostics) {
+			values, diags := inputs()
+			return values, diags.Extend(s.contradictions(values))
+		}
+	}
+	req.Saved, req.NotToKeep = true, false
+	plan, err := s.Driver.Plan(ctx, req)
+	plan.Complete = true // what is deferred is left to the next set
+	return plan, err
+}
+
+// planAnew is for a unit whose apply has failed, and that something else has changed since, as to repair it. If nothing is left to do, it is done.
+func (s *saved) planAnew(ctx context.Context, req driver.PlanRequest) (driver.Plan, error) {
+	req.NotToKeep = true
+	plan, err := s.Driver.Plan(ctx, req)
+	switch {
+	case err != nil:
+		return plan, err
+	case plan.Changes:
+		return plan, errors.New("its plan in the set does not fit any more since its apply has failed, and it is not as configured yet: plan and apply it by itself, then apply the set again")
+	}
+	return plan, s.set.setProgress(s.unit.Name, Done)
+}
+
+// contradictions are values that are not those of the plan.
+func (s *saved) contradictions(values []wiring.Value) hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	for _, value := range values {
+		planned, ok := s.unit.Inputs[value.Name]
+		if !ok || !s.set.Fits(planned, value.Value) {
+			diags = diags.Append(problem.New(problem.BadValue, value.Range.Ptr(), "Input changed since planning",
+				"The value of %q, which is made of %s, is not the one that the plan was made with. Plan again.", value.Name, strings.Join(planned.From, ", ")))
+		}
+	}
+	return diags
+}
+
+// Apply implements [driver.Driver].
+func (s *saved) Apply(ctx context.Context, req driver.ApplyRequest) (driver.Applied, error) {
+	if err := s.set.setProgress(s.unit.Name, Begun); err != nil {
+		return driver.Applied{}, err
+	}
+	applied, err := s.Driver.Apply(ctx, req)
+	if _, isLost := errors.AsType[*driver.LostOutputError](err); err == nil || isLost {
+		if saveErr := s.set.setProgress(s.unit.Name, Done); saveErr != nil {
+			return applied, saveErr
+		}
+	}
+	return applied, err
+}

@@ -1,0 +1,97 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package planset
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/safefile"
+)
+
+// Progress says how far a set was applied.
+type Progress string
+
+// The values of Progress. "" is that of a unit on which no work has begun.
+const (
+	Begun Progress = "begun" // and not come to its end, as far as is known
+	Done  Progress = "done"
+)
+
+// maxIndex is what is read of an index, in bytes.
+const maxIndex = 64 << 20
+
+// Read reads a set and checks its files (rule P3). All that is wrong is reported.
+func Read(dir string) (*Set, map[string]Progress, error) {
+	set := &Set{Dir: dir}
+	text, err := safefile.Read(os.DirFS(dir), indexName, maxIndex)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil, failure.Error("No set of plans", "There is no set of plans in %s: no file %s, which is written when all plans are made.", dir, indexName)
+	case err != nil:
+		return nil, nil, failure.Error("Unreadable set of plans", "The file %s in %s cannot be read: %s.", indexName, dir, safefile.Reason(err))
+	}
+	if err := json.Unmarshal(text, &set.Index); err != nil {
+		return nil, nil, failure.Error("Damaged set of plans", "The file %s in %s is not as it was written. Nothing was done. Plan again.", indexName, dir)
+	}
+	if set.FormatVersion != FormatVersion {
+		return nil, nil, failure.Error("Set of plans from another version", "The set in %s has format version %d, and this version of cairn reads %d. Nothing was done. Use the version that made it (%s), or plan again.",
+			dir, set.FormatVersion, FormatVersion, set.CairnVersion)
+	}
+	var diags hcl.Diagnostics
+	for _, unit := range set.Units {
+		if diag := set.checkFile(unit); diag != nil {
+			diags = diags.Append(diag)
+		}
+	}
+	if diags.HasErrors() {
+		return nil, nil, diags
+	}
+	progress := map[string]Progress{}
+	text, err = safefile.Read(os.DirFS(dir), progressName, maxIndex)
+	if err == nil {
+		err = json.Unmarshal(text, &progress)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, failure.Error("Damaged set of plans", "The file %s in %s, which says what is done, is not as it was written. Nothing was done. Plan again.", progressName, dir)
+	}
+	return set, progress, nil
+}
+
+// checkFile finds out whether the plan of a unit is there and as it was written.
+func (s *Set) checkFile(unit Unit) *hcl.Diagnostic {
+	if !filepath.IsLocal(unit.Plan) || !strings.HasPrefix(unit.Plan, plansName+"/") {
+		return failure.New("Damaged set of plans", "The index names a plan of %s outside of the set. Nothing was done. Plan again.", unit.Name)
+	}
+	sum, err := hashFile(filepath.Join(s.Dir, unit.Plan))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return failure.New("Missing plan file", "The plan of %s is not in the set any more: there is no file %s. Nothing was done. Plan again.", unit.Name, unit.Plan)
+	case err != nil:
+		return failure.New("Unreadable plan file", "The plan of %s cannot be read: %s. Nothing was done.", unit.Name, failure.Reason(err))
+	case sum != unit.SHA256:
+		return failure.New("Altered plan file", "The plan of %s, %s, is not as it was saved. Nothing was done. Plan again.", unit.Name, unit.Plan)
+	}
+	return nil
+}
+
+// Unit returns a unit by its name, nil if it is not in the set.
+func (s *Set) Unit(name string) *Unit {
+	for i := range s.Units {
+		if s.Units[i].Name == name {
+			return &s.Units[i]
+		}
+	}
+	return nil
+}
+
+// SetProgress keeps how far the set was applied.
+func (s *Set) SetProgress(progress map[string]Progress) error { return s.write(progressName, progress) }
