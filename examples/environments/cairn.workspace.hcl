@@ -81,10 +81,10 @@ stack "prod-app" {
 }
 
 stack "monitoring" {
-  path        = "shared/monitoring"
-  tags        = ["shared"]
-  modified_by = ["vpn"] # it reads the state of that one
-  order       = "last"
+  path   = "shared/monitoring"
+  tags   = ["shared"]
+  inputs = { subnets = stack.vpn.output.subnets } # so that it comes after that
+  order  = "last"
 }
 
 # Two plain root modules.

@@ -1,5 +1,12 @@
+variable "subnets" {
+  type = list(string)
+}
+
 component "watch" {
   source = "./watch"
+  inputs = {
+    subnets = var.subnets
+  }
 }
 
 output "watched" {

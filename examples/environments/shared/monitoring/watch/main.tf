@@ -1,16 +1,12 @@
-# What the root module of the VPN has for others is read from its state.
-data "terraform_remote_state" "vpn" {
-  backend = "local"
-  config = {
-    path = "${path.module}/../../vpn/terraform.tfstate"
-  }
+variable "subnets" {
+  type = list(string)
 }
 
 resource "terraform_data" "probe" {
-  for_each = toset(data.terraform_remote_state.vpn.outputs.subnets)
-  input    = each.key
+  count = length(var.subnets)
+  input = var.subnets[count.index]
 }
 
 output "watched" {
-  value = sort([for probe in terraform_data.probe : probe.output])
+  value = sort(terraform_data.probe[*].output)
 }
