@@ -1,0 +1,299 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+// Package markdown writes what plans of several stacks would do for places that show Markdown, such as the comments of a pull request.
+//
+// Rules:
+//
+//   - M1. There are no values in it, only addresses, actions and numbers: nothing in it is secret.
+//   - M2. No name ends the place that it is in or means anything: names are code, with all signs that matter written as entities.
+//   - M3. It has no more than [MaxLength] characters. What does not fit is left out from the end, which a note says.
+package markdown
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/stackplan"
+)
+
+// MaxLength is as much as common places take, in characters.
+const MaxLength = 65_000
+
+// Unit is a stack or a root module.
+type Unit struct {
+	Name  string
+	State string // how it ended, in words; "" for one that was only planned
+	Parts []Part // sorted by name
+}
+
+// Part is a component instance, or all of a unit of which no more is known.
+type Part struct {
+	Name    string // "" for all of the unit
+	Counts  Counts
+	Changes []Change
+}
+
+// Counts are how many resource instances a plan would do something with. A replacement is none of the others.
+type Counts struct{ Add, Change, Destroy, Replace, Deferred int }
+
+func (c Counts) plus(o Counts) Counts {
+	return Counts{c.Add + o.Add, c.Change + o.Change, c.Destroy + o.Destroy, c.Replace + o.Replace, c.Deferred + o.Deferred}
+}
+
+// Change is what would be done with a resource instance.
+type Change struct {
+	Action  string
+	Address string
+	rank    int
+}
+
+// The ranks of changes: what takes something away comes first.
+const (
+	replaces = iota
+	destroys
+	forgets
+	updates
+	creates
+	others
+	deferred
+)
+
+// Summarize takes what is shown out of a plan.
+func Summarize(name string, plan *stackplan.Plan) Unit {
+	unit := Unit{Name: name}
+	for _, component := range plan.Components {
+		part := Part{}
+		if component.Source != "" { // a root module is none
+			part.Name = component.Addr.String()
+		}
+		for _, change := range component.Changes {
+			part.add(change)
+		}
+		for _, later := range component.Deferred {
+			part.Counts.Deferred++
+			part.Changes = append(part.Changes, Change{"deferred", address(later.Change), deferred})
+		}
+		if component.DeferredReason != "" && part.Counts.Deferred == 0 {
+			part.Counts.Deferred++
+			part.Changes = append(part.Changes, Change{"deferred", component.Addr.String(), deferred})
+		}
+		slices.SortStableFunc(part.Changes, func(a, b Change) int { return cmp.Or(a.rank-b.rank, cmp.Compare(a.Address, b.Address)) })
+		if len(part.Changes) > 0 {
+			unit.Parts = append(unit.Parts, part)
+		}
+	}
+	return unit
+}
+
+// Counted returns a unit of whose plan only the numbers are known. Of these, replacements are not told apart.
+func Counted(name string, counts *stackplan.Counts) Unit {
+	if counts == nil || counts.Total() == 0 {
+		return Unit{Name: name}
+	}
+	return Unit{Name: name, Parts: []Part{{Counts: Counts{Add: counts.Add, Change: counts.Change, Destroy: counts.Remove, Deferred: counts.Defer}}}}
+}
+
+func address(change *engine.Change) string {
+	text := change.Addr.String()
+	if change.Deposed != "" {
+		text += " (deposed " + string(change.Deposed) + ")"
+	}
+	return text
+}
+
+func (p *Part) add(change *engine.Change) {
+	if !stackplan.IsChange(change) {
+		return
+	}
+	one := Change{Action: string(change.Action), Address: address(change), rank: others}
+	switch {
+	case change.Action.Replaces():
+		p.Counts.Replace++
+		one.Action, one.rank = "replace", replaces
+	case change.Action == engine.ActionDelete:
+		p.Counts.Destroy++
+		one.Action, one.rank = "destroy", destroys
+	case change.Action == engine.ActionForget || change.Action.ForgetsOld():
+		if change.Action.ForgetsOld() {
+			p.Counts.Add++
+		}
+		one.Action, one.rank = "forget", forgets
+	case change.Action == engine.ActionUpdate:
+		p.Counts.Change++
+		one.rank = updates
+	case change.Action == engine.ActionCreate:
+		p.Counts.Add++
+		one.rank = creates
+	case change.Importing != nil:
+		one.Action = "import"
+	case change.IsMove():
+		one.Action = "move"
+	}
+	p.Changes = append(p.Changes, one)
+}
+
+// counts adds up all parts.
+func (u Unit) counts() Counts {
+	var sum Counts
+	for _, part := range u.Parts {
+		sum = sum.plus(part.Counts)
+	}
+	return sum
+}
+
+// takesAway reports whether something is replaced or destroyed.
+func (u Unit) takesAway() bool {
+	counts := u.counts()
+	return counts.Replace+counts.Destroy > 0
+}
+
+// Write returns the document: a table of all units, those first that replace or destroy something, and folded details below.
+func Write(title string, units []Unit) []byte {
+	units = slices.Clone(units)
+	slices.SortStableFunc(units, func(a, b Unit) int {
+		switch {
+		case a.takesAway() == b.takesAway():
+			return 0
+		case a.takesAway():
+			return -1
+		}
+		return 1
+	})
+	d := document{}
+	d.add("## " + text(title) + "\n\n" + totals(units) + "\n\n")
+	head := "| stack | component | add | change | destroy | replace | deferred | |\n|---|---|---:|---:|---:|---:|---:|---|\n"
+	d.add(head)
+	for _, unit := range units {
+		for _, row := range rows(unit) {
+			d.add(row)
+		}
+	}
+	for _, unit := range units {
+		d.details(unit)
+	}
+	return []byte(d.end())
+}
+
+func totals(units []Unit) string {
+	var sum Counts
+	for _, unit := range units {
+		sum = sum.plus(unit.counts())
+	}
+	line := fmt.Sprintf("%d to add, %d to change, %d to destroy, %d to replace", sum.Add, sum.Change, sum.Destroy, sum.Replace)
+	if sum.Deferred > 0 {
+		line += fmt.Sprintf(", %d deferred", sum.Deferred)
+	}
+	stacks := fmt.Sprintf("%d stacks", len(units))
+	if len(units) == 1 {
+		stacks = "1 stack"
+	}
+	return line + " in " + stacks + "."
+}
+
+func rows(unit Unit) []string {
+	if len(unit.Parts) == 0 {
+		return []string{fmt.Sprintf("| %s | | | | | | | %s |\n", code(unit.Name), text(cmp.Or(unit.State, "no changes")))}
+	}
+	var rows []string
+	for i, part := range unit.Parts {
+		name, state := "", text(unit.State)
+		if part.Name != "" {
+			name = code(part.Name)
+		}
+		if i > 0 {
+			state = ""
+		}
+		c := part.Counts
+		rows = append(rows, fmt.Sprintf("| %s | %s | %s | %s | %s | %s | %s | %s |\n",
+			code(unit.Name), name, number(c.Add), number(c.Change), number(c.Destroy), number(c.Replace), number(c.Deferred), state))
+	}
+	return rows
+}
+
+// number leaves out zeros, which are most.
+func number(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprint(n)
+}
+
+// document takes text as long as there is room for it, and for the note that some is missing.
+type document struct {
+	b    strings.Builder
+	size int
+	full bool
+}
+
+const note = "\n\n*Cut here: there is more than fits. See the whole plan where it was made.*\n"
+
+func (d *document) add(text string) bool {
+	n := utf8.RuneCountInString(text)
+	if d.full || d.size+n+len(note)+len(foldEnd) > MaxLength {
+		d.full = true
+		return false
+	}
+	d.b.WriteString(text)
+	d.size += n
+	return true
+}
+
+const foldEnd = "\n</details>\n"
+
+// details adds what is done with each resource instance. What is folded is closed, also if not all of it fits.
+func (d *document) details(unit Unit) {
+	if !slices.ContainsFunc(unit.Parts, func(part Part) bool { return len(part.Changes) > 0 }) {
+		return
+	}
+	if !d.add("\n<details><summary>" + code(unit.Name) + "</summary>\n\n") {
+		return
+	}
+	for _, part := range unit.Parts {
+		if part.Name != "" && !d.add("\n"+code(part.Name)+"\n\n") {
+			break
+		}
+		for _, change := range part.Changes {
+			action := change.Action
+			if change.rank <= destroys {
+				action = "**" + action + "**"
+			}
+			if !d.add("- " + action + " " + code(change.Address) + "\n") {
+				break
+			}
+		}
+	}
+	d.b.WriteString(foldEnd) // for which there is always room
+	d.size += len(foldEnd)
+}
+
+func (d *document) end() string {
+	if d.full {
+		d.b.WriteString(note)
+	}
+	return d.b.String()
+}
+
+// code shows a name as it is, whatever signs are in it (rule M2).
+func code(name string) string { return "<code>" + text(name) + "</code>" }
+
+// text writes all signs as entities that mean something in Markdown or HTML, and those that nobody sees by their numbers.
+func text(s string) string {
+	var b strings.Builder
+	for _, r := range s {
+		switch {
+		case unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == utf8.RuneError || r == '\u2028' || r == '\u2029':
+			fmt.Fprintf(&b, "U+%04X", r)
+		case r < utf8.RuneSelf && !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune(" .,-/:()=", r):
+			fmt.Fprintf(&b, "&#%d;", r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
