@@ -79,7 +79,7 @@ func gateCommand(mode rollout.Mode, summary, long, example string) *session.Comm
 				f.Var(&o.maxRounds, "max-rounds", fmt.Sprintf("plan and apply a stack at most `N` times while changes are deferred (default: %d)", operation.DefaultRounds))
 			}
 			f.BoolVar(&o.allowDirty, "allow-dirty", false, "with -changed: also if files are not committed")
-			f.Var(&o.report, "report", "write the results to `FILE`: JSON, or JUnit if its name ends in .xml")
+			f.Var(&o.report, "report", "write the results to `FILE`: JSON, JUnit if its name ends in .xml, or Markdown if in .md")
 			session.EngineFlags(f)
 			session.JSONFlag(f, "with -dry-run: write a JSON document")
 		},
@@ -135,6 +135,7 @@ type gates struct {
 	output     *show.Output      // while it runs
 	unanswered bool              // the input has ended: who is asked cannot answer any more
 	inFlight   stackViews        // what is being done with stacks
+	planning   planSummaries     // what plans would do, for a report
 	saving     *savingSet        // nil if plans are not saved
 	applying   *planset.Applying // nil if no saved plans are applied
 	consents                     // what was asked and answered
@@ -216,7 +217,7 @@ func (g *gates) command(ctx context.Context) (int, error) {
 		if g.options.dryRun {
 			return cmdline.ExitOK, nil
 		}
-		return cmdline.ExitOK, reportfile.Write(g.options.report, g.reportOf(nil), reportfile.ForAll)
+		return cmdline.ExitOK, reportfile.Write(g.options.report, g.report(nil), reportfile.ForAll)
 	case g.options.dryRun:
 		g.writeSteps()
 		return cmdline.ExitOK, nil

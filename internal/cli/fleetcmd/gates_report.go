@@ -5,14 +5,68 @@ package fleetcmd
 
 import (
 	"errors"
+	"strings"
+	"sync"
 
 	"github.com/cairnstacks/cairn/internal/fleet/driver"
 	"github.com/cairnstacks/cairn/internal/fleet/rollout"
 	"github.com/cairnstacks/cairn/internal/order"
 	"github.com/cairnstacks/cairn/internal/show"
 	"github.com/cairnstacks/cairn/internal/views/diagnostic"
+	"github.com/cairnstacks/cairn/internal/views/markdown"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
+
+// planSummaries are what plans of units would do. Safe for concurrent use.
+type planSummaries struct {
+	mu struct {
+		sync.Mutex
+		units map[int]markdown.Unit
+	}
+}
+
+func (p *planSummaries) add(unit int, summary markdown.Unit) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.mu.units == nil {
+		p.mu.units = map[int]markdown.Unit{}
+	}
+	p.mu.units[unit] = summary
+}
+
+// wantsMarkdown reports whether the report needs what plans would do.
+func (g *gates) wantsMarkdown() bool { return strings.HasSuffix(string(g.options.report), ".md") }
+
+// gateReport is a report of a run, which can be Markdown.
+type gateReport struct {
+	show.Summary
+	title string
+	units []markdown.Unit
+}
+
+// Markdown returns the report for pull requests.
+func (r gateReport) Markdown() ([]byte, error) { return markdown.Write(r.title, r.units), nil }
+
+// report returns what became of units, with what their plans would do if that is asked for. Tasks have none.
+func (g *gates) report(ends []rollout.End) gateReport {
+	report := gateReport{Summary: g.reportOf(ends), title: "cairn run " + string(g.mode)}
+	for _, end := range ends {
+		u := &g.work.Units[end.Unit]
+		if u.Task != nil && end.State != rollout.Failed {
+			continue
+		}
+		summary, planned := g.planning.mu.units[end.Unit]
+		if !planned {
+			summary = markdown.Counted(u.Name, end.Changes)
+		}
+		summary.State = string(end.State)
+		if failed, ok := errors.AsType[*driver.Failure](end.Err); ok && failed.First() != nil {
+			summary.State += ": " + failed.First().Summary
+		}
+		report.units = append(report.units, summary)
+	}
+	return report
+}
 
 // reportOf returns the ends of units as results of nodes: each unit is one.
 func (g *gates) reportOf(ends []rollout.End) show.Summary {
@@ -61,4 +115,17 @@ func resultOf(end rollout.End) order.Result {
 		return order.Result{State: order.Skipped, Because: end.Because}
 	}
 	return order.Result{State: order.NotStarted, Err: detail}
+}
+
+// summarizePlan keeps for a report what a plan would do.
+func (g *gates) summarizePlan(planning rollout.Planning) error {
+	u := &g.work.Units[planning.Unit]
+	switch plan := planning.Plan.Details; {
+	case !g.wantsMarkdown():
+	case plan == nil:
+		g.planning.add(planning.Unit, markdown.Counted(u.Name, planning.Plan.Counts))
+	default:
+		g.planning.add(planning.Unit, markdown.Summarize(u.Name, plan))
+	}
+	return nil
 }

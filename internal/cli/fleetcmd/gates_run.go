@@ -57,6 +57,7 @@ func (g *gates) run(ctx context.Context) (int, error) {
 		Open:      func(unit int) driver.Driver { return drivers.Open(g.work, unit) },
 		KeepGoing: g.mode == rollout.PlanOnly && g.work.PlansAhead,
 	}
+	options.Planned = g.summarizePlan
 	if err := g.withSet(ctx, drivers, &options); err != nil {
 		stop()
 		return 0, err
@@ -78,7 +79,7 @@ func (g *gates) run(ctx context.Context) (int, error) {
 	}
 	setErr := g.saveSet(ends)
 	stop()
-	err = reportfile.Write(g.options.report, g.reportOf(ends), reportfile.ForAll) // before the summary, which may find nobody who reads it
+	err = reportfile.Write(g.options.report, g.report(ends), reportfile.ForAll) // before the summary, which may find nobody who reads it
 	code := g.summarize(ends)
 	if setErr != nil {
 		return cmdline.ExitError, setErr

@@ -8,6 +8,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"maps"
 	"os"
 	"path/filepath"
@@ -86,7 +87,9 @@ func (g *gates) withSet(ctx context.Context, drivers *rollout.Drivers, options *
 		if drivers.PlanFile, err = planFileIn(set); err != nil {
 			return err
 		}
-		options.Keep, options.Planned = true, func(planning rollout.Planning) error { return g.planned(ctx, planning) }
+		options.Keep, options.Planned = true, func(planning rollout.Planning) error {
+			return errors.Join(g.summarizePlan(planning), g.planned(ctx, planning))
+		}
 	case g.applying != nil:
 		return g.withPlans(ctx, drivers, options)
 	}

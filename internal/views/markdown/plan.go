@@ -1,13 +1,6 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package markdown writes what plans of several stacks would do for places that show Markdown, such as the comments of a pull request.
-//
-// Rules:
-//
-//   - M1. There are no values in it, only addresses, actions and numbers: nothing in it is secret.
-//   - M2. No name ends the place that it is in or means anything: names are code, with all signs that matter written as entities.
-//   - M3. It has no more than [MaxLength] characters. What does not fit is left out from the end, which a note says.
 package markdown
 
 import (
@@ -22,8 +15,11 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
-// MaxLength is as much as common places take, in characters.
-const MaxLength = 65_000
+// Rules of documents about plans:
+//
+//   - M1. There are no values in them, only addresses, actions and numbers: nothing in them is secret.
+//   - M2. No name ends the place that it is in or means anything: names are code, with all signs that matter written as entities.
+//   - M3. What does not fit is left out from the end, which a note says.
 
 // Unit is a stack or a root module.
 type Unit struct {
@@ -234,7 +230,7 @@ type document struct {
 const note = "\n\n*Cut here: there is more than fits. See the whole plan where it was made.*\n"
 
 func (d *document) add(text string) bool {
-	n := utf8.RuneCountInString(text)
+	n := len(text)
 	if d.full || d.size+n+len(note)+len(foldEnd) > MaxLength {
 		d.full = true
 		return false
