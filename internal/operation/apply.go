@@ -147,7 +147,7 @@ func (s *Stack) ApplySaved(ctx context.Context, plan *stackplan.Plan, made stack
 		name = destroyName
 	}
 	s.UseEngineOf(plan)
-	if config, _ := s.Deployments(); config != nil && s.opts.Deployment == "" && s.getenv(DeploymentVariable) == "" {
+	if config, _ := s.Deployments(); config != nil && s.namedDeployment() == "" {
 		s.opts.Deployment = made.Deployment // which the plan names
 	}
 	r := s.newRun(name, req, caller)

@@ -58,7 +58,7 @@ func (r *run) loadDeployment(ctx context.Context) hcl.Diagnostics {
 			r.name = destroyName
 		}
 	}
-	if r.opts.Deployment == "" && r.getenv(DeploymentVariable) == "" {
+	if r.namedDeployment() == "" {
 		diags = diags.Extend(r.CheckLeftDeployments(ctx))
 	}
 	r.inputs = &inputs{block: block}

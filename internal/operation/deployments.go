@@ -66,9 +66,12 @@ func (l *loadedDeployments) checkStack(root *stackconfig.Stack) hcl.Diagnostics 
 // UseDeployment says which deployment is meant of a stack of which only files were read yet.
 func (s *Stack) UseDeployment(name string) { s.opts.Deployment = name }
 
+// namedDeployment returns the name that was given; empty if there was none.
+func (s *Stack) namedDeployment() string { return cmp.Or(s.opts.Deployment, s.getenv(DeploymentVariable)) }
+
 // deploymentName returns which deployment is meant: the one that is named, or the only one that there is.
 func (s *Stack) deploymentName() (string, error) {
-	name := cmp.Or(s.opts.Deployment, s.getenv(DeploymentVariable))
+	name := s.namedDeployment()
 	if name == "" {
 		return s.onlyDeployment()
 	}

@@ -23,9 +23,13 @@ import (
 // CodeInterrupted is of applies that were cut off, for which a caller may know a remedy of its own.
 const CodeInterrupted failure.Code = "operation/interrupted-apply"
 
-// runsDir is where the engine keeps what applies of the deployment have done until it is in the state.
+// runsDir is where the engine keeps what applies of the deployment have done until it is in the state. Where it is not known which deployment is meant, nothing can be
+// applied, and any will do: that of an operation on the configuration alone.
 func (s *Stack) runsDir() (string, error) {
 	name, err := s.deploymentName()
+	if err != nil && s.namedDeployment() == "" {
+		name, err = deployment.Default, nil
+	}
 	switch {
 	case err != nil:
 		return "", err

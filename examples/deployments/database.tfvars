@@ -1,0 +1,2 @@
+size     = "small"
+password = "only-an-example"
