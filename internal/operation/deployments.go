@@ -67,7 +67,9 @@ func (l *loadedDeployments) checkStack(root *stackconfig.Stack) hcl.Diagnostics 
 func (s *Stack) UseDeployment(name string) { s.opts.Deployment = name }
 
 // namedDeployment returns the name that was given; empty if there was none.
-func (s *Stack) namedDeployment() string { return cmp.Or(s.opts.Deployment, s.getenv(DeploymentVariable)) }
+func (s *Stack) namedDeployment() string {
+	return cmp.Or(s.opts.Deployment, s.getenv(DeploymentVariable))
+}
 
 // deploymentName returns which deployment is meant: the one that is named, or the only one that there is.
 func (s *Stack) deploymentName() (string, error) {
