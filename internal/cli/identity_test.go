@@ -42,7 +42,7 @@ func (p *relyingParty) fetch(location string, target any) error {
 	if err != nil {
 		return err
 	}
-	defer resp.Body.Close()
+	defer func() { _ = resp.Body.Close() }()
 	if resp.StatusCode != http.StatusOK {
 		return fmt.Errorf("%s: %s", location, resp.Status)
 	}
@@ -77,8 +77,9 @@ func (k publicKey) verifies(signed, signature []byte) bool {
 	if len(signature) != 64 {
 		return false
 	}
-	key := &ecdsa.PublicKey{Curve: elliptic.P256(), X: bigNumber(k.X), Y: bigNumber(k.Y)}
-	return ecdsa.Verify(key, digest[:], new(big.Int).SetBytes(signature[:32]), new(big.Int).SetBytes(signature[32:]))
+	point := append([]byte{4}, bigNumber(k.X).FillBytes(make([]byte, 32))...)
+	key, err := ecdsa.ParseUncompressedPublicKey(elliptic.P256(), append(point, bigNumber(k.Y).FillBytes(make([]byte, 32))...))
+	return err == nil && ecdsa.Verify(key, digest[:], new(big.Int).SetBytes(signature[:32]), new(big.Int).SetBytes(signature[32:]))
 }
 
 // believe returns nil if it believes a token.

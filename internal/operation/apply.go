@@ -147,7 +147,7 @@ func (s *Stack) ApplySaved(ctx context.Context, plan *stackplan.Plan, made stack
 		name = destroyName
 	}
 	s.UseEngineOf(plan)
-	if config, _ := s.Deployments(); config != nil && s.namedDeployment() == "" {
+	if config := s.deploymentConfig(); config != nil && s.namedDeployment() == "" {
 		s.opts.Deployment = made.Deployment // which the plan names
 	}
 	r := s.newRun(name, req, caller)
@@ -180,7 +180,7 @@ func (s *Stack) ApplySaved(ctx context.Context, plan *stackplan.Plan, made stack
 // while planning. Nothing is done.
 func (s *Stack) CheckSaved(ctx context.Context, plan *stackplan.Plan, made stackplan.FileContext, req Request) hcl.Diagnostics {
 	s.UseEngineOf(plan)
-	if config, _ := s.Deployments(); config != nil && s.opts.Deployment == "" && s.getenv(DeploymentVariable) == "" {
+	if config := s.deploymentConfig(); config != nil && s.opts.Deployment == "" && s.getenv(DeploymentVariable) == "" {
 		s.opts.Deployment = made.Deployment // which the plan names
 	}
 	r := s.newRun(applyName, req, Caller{})

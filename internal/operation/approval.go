@@ -42,7 +42,7 @@ func (r *run) judge(ctx context.Context, plan *stackplan.Plan, diags hcl.Diagnos
 		r.judged = approval.Judge(ctx, nil, nil, plan, facts)
 		return nil
 	}
-	config, _ := r.Deployments()
+	config := r.deploymentConfig()
 	sources, err := r.inputSources(planName)
 	if err != nil {
 		return Diagnostics(err)

@@ -70,7 +70,7 @@ func (r *run) evaluateInputs(ctx context.Context, phase string) hcl.Diagnostics 
 	if r.inputs == nil {
 		return nil
 	}
-	config, _ := r.Deployments()
+	config := r.deploymentConfig()
 	sources, err := r.inputSources(phase)
 	if err != nil {
 		return Diagnostics(err)

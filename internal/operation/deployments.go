@@ -48,6 +48,12 @@ func (s *Stack) Deployments() (*deployconfig.Config, hcl.Diagnostics) {
 	return s.declared.config, s.declared.diags
 }
 
+// deploymentConfig is [Stack.Deployments] for those to whom mistakes were, or will be, reported by another.
+func (s *Stack) deploymentConfig() *deployconfig.Config {
+	config, _ := s.Deployments() //nolint:errcheck // see above
+	return config
+}
+
 // loadedDeployments is what deployment files declare, with what was found wrong with it.
 type loadedDeployments struct {
 	config *deployconfig.Config

@@ -20,7 +20,7 @@ import (
 // publish evaluates what the stack publishes once this deployment has these outputs. It returns the changes of records that keep it, if it is not what was published
 // last.
 func (r *run) publish(ctx context.Context, outputs map[string]cty.Value) (map[string][]byte, hcl.Diagnostics) {
-	config, _ := r.Deployments()
+	config := r.deploymentConfig()
 	sources, err := r.inputSources(applyName)
 	if err != nil {
 		return nil, Diagnostics(err)

@@ -52,7 +52,7 @@ func (s *Stack) openDeployment(ctx context.Context) (*deployment.Deployment, err
 	if err != nil {
 		return nil, err
 	}
-	config, _ := s.Deployments()
+	config := s.deploymentConfig()
 	declared := config != nil && config.Deployments[name] != nil
 	s.deployment = &deployment.Deployment{Name: name, Store: store, LockTimeout: s.opts.LockTimeout, Notify: s.opts.Notify, Declared: declared}
 	return s.deployment, nil

@@ -108,7 +108,7 @@ func (w *writing) statement(ctx context.Context, query string) (*sql.Stmt, error
 
 // ExecContext implements [executor].
 func (w *writing) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
-	statement, err := w.statement(ctx, query)
+	statement, err := w.statement(ctx, query) //nolint:sqlclosecheck // closed with the connection
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +122,7 @@ func (w *writing) QueryContext(ctx context.Context, query string, args ...any) (
 
 // QueryRowContext implements [executor].
 func (w *writing) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
-	statement, err := w.statement(ctx, query)
+	statement, err := w.statement(ctx, query) //nolint:sqlclosecheck // closed with the connection
 	if err != nil {
 		return w.conn.QueryRowContext(ctx, query, args...) // which says what is wrong
 	}

@@ -125,7 +125,7 @@ func TestRemedies(t *testing.T) {
 		"variable":     {`variable "x" {}`, "locals block"},
 		"output":       {`output "x" {}`, "publish_output"},
 		"inputs":       {"deployment \"d\" {\n  region = 1\n  inputs = {}\n}", "inputs = { NAME = VALUE }"},
-		"function":     {"locals {\n  a = lenght([])\n}", `"length"`},
+		"function":     {"locals {\n  a = lengh([])\n}", `"length"`},
 		"whole store":  {"locals {\n  a = store.varset.s\n}\nstore \"varset\" \"s\" {\n  name = \"s\"\n  category = \"env\"\n}", "store.varset.s.stable.KEY"},
 		"upstream":     {"upstream_input \"u\" {\n  type = \"stack\"\n  source = \"../network\"\n}", "HOST/ORGANIZATION/PROJECT/STACK"},
 		"orchestrate":  {"orchestrate \"auto_approve\" \"a\" {\n  check {\n    condition = true\n    reason = \"\"\n  }\n}", "deployment_group"},

@@ -182,7 +182,7 @@ func (c *stackCheck) published(published *PublishedOutput) {
 	}
 	missing := false
 	for _, traversal := range published.Value.Variables() {
-		ref, _, ok := c.config.resolve(traversal, inPublished)
+		ref, _, ok := c.config.resolve(traversal, inPublished) //nolint:errcheck // reported when the files were read
 		if !ok || ref.root != "deployment" || c.stack.Outputs[ref.attr] != nil {
 			continue
 		}

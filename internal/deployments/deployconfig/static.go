@@ -336,7 +336,7 @@ func (c *Config) Uses(expr hcl.Expression) Uses {
 	var visit func(hcl.Expression)
 	visit = func(expr hcl.Expression) {
 		for _, traversal := range expr.Variables() {
-			ref, _, ok := c.resolve(traversal, inInputs)
+			ref, _, ok := c.resolve(traversal, inInputs) //nolint:errcheck // reported when the files were read
 			switch {
 			case !ok:
 			case ref.root == "local" && !seen[ref.name]:

@@ -77,7 +77,7 @@ func (e *Evaluator) Inputs(ctx context.Context, deployment *deployconfig.Deploym
 		return nil, diags
 	}
 	unmarked, sensitive := value.Unmark()
-	if !unmarked.IsKnown() || unmarked.IsNull() || !unmarked.CanIterateElements() || !(unmarked.Type().IsObjectType() || unmarked.Type().IsMapType()) {
+	if ty := unmarked.Type(); !ty.IsObjectType() && !ty.IsMapType() || !unmarked.IsKnown() || unmarked.IsNull() {
 		return nil, diags.Append(e.problem(deployment.Inputs.Range(), "Invalid inputs of deployment",
 			"The inputs must be an object with a value for each variable, or a map."))
 	}
@@ -148,7 +148,7 @@ func (e *Evaluator) resolve(ctx context.Context, traversal hcl.Traversal, into t
 	switch path[0] {
 	case "local":
 		steps = 2
-		value, diags = e.local(ctx, name(1), at, further)
+		value, diags = e.local(ctx, name(1), at)
 	case "identity_token":
 		steps = 3
 		value, diags = e.token(ctx, name(1), at)
@@ -175,7 +175,7 @@ func (e *Evaluator) resolve(ctx context.Context, traversal hcl.Traversal, into t
 	return diags
 }
 
-func (e *Evaluator) local(ctx context.Context, name string, at hcl.Range, further resolver) (cty.Value, hcl.Diagnostics) {
+func (e *Evaluator) local(ctx context.Context, name string, at hcl.Range) (cty.Value, hcl.Diagnostics) {
 	if value, ok := e.locals[name]; ok {
 		return value, nil
 	}

@@ -68,13 +68,13 @@ func (e *Evaluator) Published(ctx context.Context, outputs func(ctx context.Cont
 			continue
 		}
 		if marks.Contains(value, marks.Ephemeral) {
-			diags = diags.Append(e.problem(declared.Value.Range(), "Ephemeral value published", "What is published is kept, and an ephemeral value cannot be."))
+			diags = diags.Append(e.problem(declared.Value.Range(), "Ephemeral published value", "What is published is kept, and an ephemeral value cannot be."))
 			continue
 		}
 		if declared.Type != nil {
 			converted, err := convert.Convert(value, declared.Type.Constraint)
 			if err != nil {
-				diags = diags.Append(e.problem(declared.Value.Range(), "Value does not fit the type", "The published value is not suitable for its type: %s.",
+				diags = diags.Append(e.problem(declared.Value.Range(), "Unsuitable published value", "The published value is not suitable for its type: %s.",
 					marks.DescribeError(value, err)))
 				continue
 			}

@@ -89,7 +89,7 @@ type limited struct {
 // Write implements [io.Writer]. What is too much is dropped: a program that could not write would fail for another reason than its own.
 func (l *limited) Write(p []byte) (int, error) {
 	if room := l.limit + 1 - l.Len(); room > 0 {
-		_, _ = l.Buffer.Write(p[:min(room, len(p))]) //nolint:errcheck // it has none
+		_, _ = l.Buffer.Write(p[:min(room, len(p))])
 	}
 	return len(p), nil
 }

@@ -321,7 +321,7 @@ func TestInterrupt(t *testing.T) {
 			if _, err := os.Stat(filepath.Join(dir, "started")); err == nil {
 				cancel()
 			}
-			time.Sleep(time.Millisecond)
+			time.Sleep(time.Millisecond) //nolint:forbidigo // between two looks
 		}
 	}()
 	_, err := sets.Read(ctx, "", "s", "env")

@@ -59,7 +59,7 @@ func (d *driverOfBench) work(ctx context.Context, what string) error {
 	d.running++
 	d.most = max(d.most, d.running)
 	d.mu.Unlock()
-	time.Sleep(time.Second)
+	time.Sleep(time.Second) //nolint:forbidigo // the time of the bubble
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.running--

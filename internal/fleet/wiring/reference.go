@@ -257,7 +257,7 @@ func (in *Inputs) parseReference(traversal hcl.Traversal) (Reference, *hcl.Diagn
 	}
 	word, end := next()
 	if word == "deployment" {
-		if reference.Deployment, end = next(); reference.Deployment == "" {
+		if reference.Deployment, _ = next(); reference.Deployment == "" {
 			return reference, bad()
 		}
 		word, end = next()

@@ -52,7 +52,7 @@ type IdentitySource struct {
 }
 
 // For returns the block for the identity_token block with a label, nil if there is none.
-func (i Identity) For(label string) *IdentitySource {
+func (i *Identity) For(label string) *IdentitySource {
 	var general *IdentitySource
 	for n := range i.Sources {
 		source := &i.Sources[n]

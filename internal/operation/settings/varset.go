@@ -47,7 +47,7 @@ type Varset struct {
 }
 
 // For returns the block for a category of a set that is called by its name or its ID, nil if there is none.
-func (v Varsets) For(id, name, category string) *Varset {
+func (v *Varsets) For(id, name, category string) *Varset {
 	for i := range v.Sets {
 		set := &v.Sets[i]
 		if (set.Name == id || set.Name == name) && (set.Category == "" || set.Category == category) {
