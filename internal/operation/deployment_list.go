@@ -54,9 +54,11 @@ func (s *Stack) DeploymentStates(ctx context.Context) ([]DeploymentState, hcl.Di
 	}
 	var states []DeploymentState
 	for _, name := range names {
-		state, err := readDeploymentState(ctx, store, name)
-		if err != nil {
-			return nil, diags.Extend(Diagnostics(err))
+		state := DeploymentState{Name: name}
+		if slices.Contains(stored, name) {
+			if state, err = readDeploymentState(ctx, store, name); err != nil {
+				return nil, diags.Extend(Diagnostics(err))
+			}
 		}
 		if config != nil && config.Deployments[name] != nil {
 			state.Declared = config.Deployments[name]
