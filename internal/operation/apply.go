@@ -129,7 +129,7 @@ func (r *run) applyRound(ctx context.Context) (*stackplan.Plan, hcl.Diagnostics)
 
 // unchanged ends an apply that has nothing to apply. What the state keeps besides components may be new nevertheless.
 func (r *run) unchanged(ctx context.Context) hcl.Diagnostics {
-	records, diags := r.keptRecords(ctx, r.stored.State.Outputs)
+	records, diags := r.keptRecords(ctx, r.stored.State)
 	if len(records) > 0 && !diags.HasErrors() {
 		diags = diags.Extend(Diagnostics(r.stored.Write(ctx, publishName, records)))
 	}
@@ -307,7 +307,7 @@ func (r *run) apply(ctx context.Context, plan *stackplan.Plan, inputs variables.
 	})
 	if !diags.HasErrors() {
 		saver.EndPlan()
-		records, moreDiags := r.keptRecords(ctx, result.State.Outputs)
+		records, moreDiags := r.keptRecords(ctx, result.State)
 		saver.Keep(records)
 		diags = diags.Extend(moreDiags)
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation/variables"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
 
 // inputs are the values that deployment files give to the variables of a deployment in one phase of an operation.
@@ -153,9 +154,8 @@ func (r *run) checkStable() hcl.Diagnostics {
 	return diags
 }
 
-// keptRecords returns the changes of records that keep what the state has besides components once this deployment has these outputs: stable values of stores, and
-// what the stack publishes.
-func (r *run) keptRecords(ctx context.Context, outputs map[string]cty.Value) (map[string][]byte, hcl.Diagnostics) {
+// keptRecords returns the changes of records that keep what the state of the deployment has besides components: stable values of stores, and what the stack publishes.
+func (r *run) keptRecords(ctx context.Context, state *stackstate.State) (map[string][]byte, hcl.Diagnostics) {
 	if r.inputs == nil {
 		return nil, nil
 	}
@@ -163,7 +163,7 @@ func (r *run) keptRecords(ctx context.Context, outputs map[string]cty.Value) (ma
 	if err != nil {
 		return nil, Diagnostics(err)
 	}
-	published, diags := r.publish(ctx, outputs)
+	published, diags := r.publish(ctx, outputsIn(state))
 	maps.Copy(records, published)
 	return records, diags
 }

@@ -15,9 +15,10 @@ import (
 	"github.com/cairnstacks/cairn/internal/deployments/deployeval"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
+	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
 
-// publish evaluates what the stack publishes once this deployment has these outputs. It returns the changes of records that keep it, if it is not what was published
+// publish evaluates what the stack publishes once this deployment has these outputs, nil for none. It returns the changes of records that keep it, if it is not what was published
 // last.
 func (r *run) publish(ctx context.Context, outputs map[string]cty.Value) (map[string][]byte, hcl.Diagnostics) {
 	config := r.deploymentConfig()
@@ -43,7 +44,7 @@ func (r *run) publish(ctx context.Context, outputs map[string]cty.Value) (map[st
 	if diags.HasErrors() {
 		return nil, diags
 	}
-	if len(snapshot.Waiting) > 0 {
+	if len(snapshot.Waiting) > 0 && r.name != destroyName {
 		diags = diags.Append(failure.Warning("Values not published yet", "These wait for deployments that are not applied, or not in full: %s.", strings.Join(snapshot.Waiting, ", ")))
 	}
 	if !newest.At.IsZero() && maps.EqualFunc(newest.Values, snapshot.Values, cty.Value.RawEquals) {
@@ -63,8 +64,13 @@ func (r *run) outputsOf(ctx context.Context, name string) (map[string]cty.Value,
 	if err != nil {
 		return nil, err
 	}
+	return outputsIn(state), nil
+}
+
+// outputsIn returns the outputs of a state, nil if nothing was applied or all was destroyed.
+func outputsIn(state *stackstate.State) map[string]cty.Value {
 	if len(state.Components) == 0 && len(state.Outputs) == 0 {
-		return nil, nil // destroyed
+		return nil
 	}
-	return state.Outputs, nil
+	return state.Outputs
 }
