@@ -178,13 +178,16 @@ func TestLockIsGivenBack(t *testing.T) {
 		}
 		return nil
 	}
-	for _, args := range [][]string{
-		{"apply", "-auto-approve"},
-		{"apply"}, // nobody answers
-		{"state", "rm", "component.nothing"},
+	for _, failing := range []struct {
+		args   []string
+		status int
+	}{
+		{[]string{"apply", "-auto-approve"}, cmdline.ExitError},
+		{[]string{"apply"}, cmdline.ExitApproval}, // nobody answers
+		{[]string{"state", "rm", "component.nothing"}, cmdline.ExitError},
 	} {
-		if r := s.run(args...); r.status != cmdline.ExitError {
-			t.Errorf("cairn %s: exit code %d", strings.Join(args, " "), r.status)
+		if r := s.run(failing.args...); r.status != failing.status {
+			t.Errorf("cairn %s: exit code %d", strings.Join(failing.args, " "), r.status)
 		}
 	}
 	s.before = nil
