@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/hashicorp/hcl/v2"
-	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/bundle"
 	"github.com/cairnstacks/cairn/internal/engine/binary"
@@ -81,10 +80,6 @@ type Options struct {
 	// Like is a stack in the same directory whose files were read, by nobody any more: what they say counts for this one, too. Several deployments of a stack have
 	// its configuration in common by it.
 	Like *Stack
-
-	// Upstream returns what a stack publishes that is planned together with this one, by its address in upstream_input blocks; ok is false for others. Values may be
-	// unknown. Nil knows of none.
-	Upstream func(source string) (published map[string]cty.Value, ok bool)
 
 	// Providers are the only ones that there are, whatever the lock file of the stack says. Nil installs what is needed.
 	Providers *Providers

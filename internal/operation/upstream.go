@@ -21,11 +21,6 @@ import (
 
 // upstream returns what a stack has published that another one takes values from.
 func (s *Stack) upstream(ctx context.Context, declared *deployconfig.UpstreamInput) (map[string]cty.Value, error) {
-	if s.opts.Upstream != nil {
-		if published, ok := s.opts.Upstream(declared.Source.String()); ok {
-			return published, nil
-		}
-	}
 	read, err := s.Settings()
 	if err != nil {
 		return nil, err
