@@ -57,12 +57,31 @@ func ParseTemplate(src []byte, filename string, start hcl.Pos) (hclsyntax.Expres
 	return hclsyntax.ParseTemplate(src, filename, start)
 }
 
-// ParseJSON is [json.Parse], but the file is nil if it breaks a rule.
+// ParseJSON is [json.Parse], but the file is nil if it breaks a rule, and no diagnostic is about what comes after its end: for an end that is unexpected, package json
+// reports the byte that should have followed.
 func ParseJSON(src []byte, filename string) (*hcl.File, hcl.Diagnostics) {
 	if diags := checkJSON(src, filename); diags.HasErrors() {
 		return nil, diags
 	}
-	return json.Parse(src, filename)
+	file, diags := json.Parse(src, filename)
+	for _, diag := range diags {
+		endAt(diag.Subject, len(src))
+		endAt(diag.Context, len(src))
+	}
+	return file, diags
+}
+
+// endAt cuts off what a range has after the end of a file.
+func endAt(rng *hcl.Range, size int) {
+	if rng == nil {
+		return
+	}
+	for _, pos := range []*hcl.Pos{&rng.Start, &rng.End} {
+		if excess := pos.Byte - size; excess > 0 {
+			pos.Byte = size
+			pos.Column = max(1, pos.Column-excess)
+		}
+	}
 }
 
 // Check returns an error if a file in native syntax breaks a rule, for what parses it with package hclwrite.

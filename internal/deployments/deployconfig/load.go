@@ -40,24 +40,7 @@ func ParseFile(name string, src []byte) (*hcl.File, hcl.Diagnostics) {
 		file = &hcl.File{Body: hcl.EmptyBody()}
 	}
 	file.Bytes = src
-	for _, diag := range diags {
-		endAt(diag.Subject, len(src))
-		endAt(diag.Context, len(src))
-	}
 	return file, diags
-}
-
-// endAt cuts off what a range has after the end of a file: at unexpected ends the JSON parser reports the byte that should have followed.
-func endAt(rng *hcl.Range, size int) {
-	if rng == nil {
-		return
-	}
-	for _, pos := range []*hcl.Pos{&rng.Start, &rng.End} {
-		if excess := pos.Byte - size; excess > 0 {
-			pos.Byte = size
-			pos.Column = max(1, pos.Column-excess)
-		}
-	}
 }
 
 // LoadOptions are the parameters of [LoadWith].
