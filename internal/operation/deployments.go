@@ -118,6 +118,15 @@ func (s *Stack) deploymentBlock(name string) (*deployconfig.Deployment, hcl.Diag
 		name, nearest.DidYouMean(name, config.Order), strings.Join(config.Order, ", ")))
 }
 
+// CheckDeployments checks the deployment files of a stack that is installed against its variables and outputs.
+func (s *Stack) CheckDeployments() hcl.Diagnostics {
+	config, diags := s.Deployments()
+	if config == nil || diags.HasErrors() || s.loaded == nil || s.loaded.config == nil {
+		return nil // which is reported elsewhere
+	}
+	return s.declared.checkStack(s.loaded.config.Root)
+}
+
 // CheckLeftDeployments fails if the store has objects of deployments of which the deployment files have no block, as of one whose block was deleted before what
 // it manages was destroyed.
 func (s *Stack) CheckLeftDeployments(ctx context.Context) hcl.Diagnostics {

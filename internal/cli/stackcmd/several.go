@@ -187,6 +187,9 @@ func (o *Execution) readySeveral(ctx context.Context, all *chosen) (*operation.S
 	options.Deployment, options.Like = all.Names()[0], o.Stack()
 	ready := operation.Open(options)
 	_, diags := ready.Install(ctx, operation.InstallRequest{})
+	if !diags.HasErrors() {
+		diags = diags.Extend(ready.CheckDeployments()) // here, so that each mistake is reported once, not by each deployment
+	}
 	if all.all && !diags.HasErrors() {
 		diags = diags.Extend(o.Stack().CheckLeftDeployments(ctx))
 	}
