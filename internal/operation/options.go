@@ -59,6 +59,9 @@ type Options struct {
 	LockTimeout    time.Duration // how long to wait for somebody else's lock of the state
 	ChangesNothing bool          // the operation does not even plan, so that what is required of the engine is advice
 
+	// Workspace is the directory of the workspace file that says where upstream stacks are kept. Empty stands for the top of the repository in which the stack is.
+	Workspace string
+
 	// Shared is what several operations in one process have in common. Nil stands for what is for this one alone.
 	Shared *Shared
 

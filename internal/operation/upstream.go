@@ -6,9 +6,12 @@ package operation
 import (
 	"context"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/deployments/deployconfig"
@@ -21,15 +24,10 @@ import (
 
 // upstream returns what a stack has published that another one takes values from.
 func (s *Stack) upstream(ctx context.Context, declared *deployconfig.UpstreamInput) (map[string]cty.Value, error) {
-	read, err := s.Settings()
+	source := declared.Source.String()
+	mapped, err := s.mapUpstream(source)
 	if err != nil {
 		return nil, err
-	}
-	source := declared.Source.String()
-	mapped, ok := read.Upstreams[source]
-	if !ok {
-		return nil, failure.Error("Upstream stack not mapped", "Nothing says where the stack %s is kept. Write into %s: upstream %q { stack = \"DIRECTORY\" }, "+
-			"or state = \"FILE\" in place of the directory.%s", source, settings.File, source, nearest.DidYouMean(source, slices.Collect(maps.Keys(read.Upstreams))))
 	}
 	store, err := s.upstreamStore(ctx, mapped)
 	if err != nil {
@@ -46,6 +44,58 @@ func (s *Stack) upstream(ctx context.Context, declared *deployconfig.UpstreamInp
 		return nil, failure.Error("Upstream stack never applied", "The stack %s has published nothing: it was not applied yet, or not since it has publish_output blocks. Apply it first.", source)
 	}
 	return published.Values, nil
+}
+
+// mapUpstream returns where an upstream stack is kept, by the settings of this stack or by the workspace file. Paths are absolute.
+func (s *Stack) mapUpstream(source string) (settings.Upstream, error) {
+	read, err := s.Settings()
+	if err != nil {
+		return settings.Upstream{}, err
+	}
+	top := s.workspaceDir()
+	var shared settings.Upstreams
+	if top != "" {
+		var diags hcl.Diagnostics
+		if shared, diags = settings.ReadUpstreams(top, s.opts.Files); diags.HasErrors() {
+			return settings.Upstream{}, diags
+		}
+	}
+	own, isOwn := read.Upstreams[source]
+	other, isShared := shared[source]
+	own, other = own.Below(absolute(s.dir)), other.Below(absolute(top))
+	switch {
+	case isOwn && isShared && !own.Same(other):
+		place := other.Range.Filename
+		if rel, err := filepath.Rel(absolute(s.dir), absolute(place)); err == nil {
+			place = rel
+		}
+		diag := failure.New("Conflicting upstream mappings", "This block says that the stack %s is kept elsewhere than the block at %s:%d does. Remove one of the two.",
+			source, filepath.ToSlash(place), other.Range.Start.Line)
+		diag.Subject = own.Range.Ptr()
+		return own, hcl.Diagnostics{diag}
+	case isOwn:
+		return own, nil
+	case isShared:
+		return other, nil
+	}
+	known := slices.AppendSeq(slices.Collect(maps.Keys(read.Upstreams)), maps.Keys(shared))
+	return own, failure.Error("Upstream stack not mapped", "Nothing says where the stack %s is kept. Write into %s, or into %s at the top of the repository: upstream %q { stack = \"DIRECTORY\" }, "+
+		"or state = \"FILE\" in place of the directory.%s", source, settings.File, settings.WorkspaceFile, source, nearest.DidYouMean(source, known))
+}
+
+// workspaceDir is where a workspace file may say where upstream stacks are kept; "" if the stack is in no repository.
+func (s *Stack) workspaceDir() string {
+	if s.opts.Workspace != "" {
+		return s.opts.Workspace
+	}
+	for at := absolute(s.dir); ; at = filepath.Dir(at) {
+		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
+			return at
+		}
+		if at == filepath.Dir(at) {
+			return ""
+		}
+	}
 }
 
 // upstreamStore opens the store of the states of an upstream stack.
@@ -69,7 +119,7 @@ func (s *Stack) upstreamStack(mapped settings.Upstream) *Stack {
 	environ := slices.DeleteFunc(slices.Clone(s.environ), func(variable string) bool {
 		return strings.HasPrefix(variable, StateVariable+"=") || strings.HasPrefix(variable, DeploymentVariable+"=")
 	})
-	return Open(Options{Dir: s.join(mapped.Stack), Environ: environ, Log: s.opts.Log})
+	return Open(Options{Dir: s.join(mapped.Stack), Environ: environ, Log: s.opts.Log, Workspace: s.opts.Workspace})
 }
 
 // upstreamCycle returns directories of stacks that take values from each other, beginning and ending with the same; nil if there are none.
@@ -79,14 +129,13 @@ func (s *Stack) upstreamCycle(path []string) []string {
 		return append(slices.Clone(path[at:]), dir)
 	}
 	config, diags := s.Deployments()
-	read, err := s.Settings()
-	if config == nil || diags.HasErrors() || err != nil {
+	if config == nil || diags.HasErrors() {
 		return nil // which that stack reports
 	}
 	for _, name := range slices.Sorted(maps.Keys(config.Upstreams)) {
-		mapped, ok := read.Upstreams[config.Upstreams[name].Source.String()]
-		if !ok || mapped.Stack == "" {
-			continue
+		mapped, err := s.mapUpstream(config.Upstreams[name].Source.String())
+		if err != nil || mapped.Stack == "" {
+			continue // the same
 		}
 		if cycle := s.upstreamStack(mapped).upstreamCycle(append(slices.Clone(path), dir)); cycle != nil {
 			return cycle

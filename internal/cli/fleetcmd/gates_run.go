@@ -132,7 +132,7 @@ func (g *gates) drivers(ctx context.Context) (*rollout.Drivers, error) {
 		Roots: &driver.Roots{
 			SchemaDir: operation.SchemaDir(), Shared: shared.OfEngines(), Processes: &process.Set{},
 		},
-		Stack:   operation.Options{Engine: g.session.Options.Engine, EngineFrom: "-engine", Shared: shared, ModulesEngine: g.session.Deps.Engine, StopNow: g.session.StopNow},
+		Stack:   operation.Options{Workspace: g.Root, Engine: g.session.Options.Engine, EngineFrom: "-engine", Shared: shared, ModulesEngine: g.session.Deps.Engine, StopNow: g.session.StopNow},
 		Version: session.Version(),
 		Show:    g.showStack, ShowRoot: g.showRoot,
 	}

@@ -35,10 +35,12 @@ func (in *Inputs) Sources() map[string]*hcl.File {
 
 // Upstream returns the units that a unit has values from, in the order of their numbers.
 func (u *Unit) Upstream() []int {
-	if u.Inputs == nil {
-		return nil
+	units := slices.Clone(u.Publishers)
+	if u.Inputs != nil {
+		units = slices.AppendSeq(units, maps.Values(u.Inputs.Units))
 	}
-	return slices.Compact(slices.Sorted(maps.Values(u.Inputs.Units)))
+	slices.Sort(units)
+	return slices.Compact(units)
 }
 
 // wanted are the units whose outputs others of a run have.

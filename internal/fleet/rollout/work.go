@@ -50,6 +50,9 @@ type Unit struct {
 
 	Inputs *Inputs // nil for none
 
+	// Publishers are the units whose outputs it may have because they are published, as its deployment files say. It comes after them.
+	Publishers []int
+
 	Tags    []string // sorted
 	Groups  []string // that hold it
 	Reasons []string // why it is selected

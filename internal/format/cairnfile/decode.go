@@ -66,10 +66,13 @@ func (d *decoder) file(body *hclsyntax.Body) {
 			continue
 		case localsType:
 			continue
+		case upstreamType:
+			d.upstream(block)
+			continue
 		}
 		decode, known := blockTypes[Type(block.Type)]
 		if !known {
-			d.unknown(block.TypeRange, "block type", block.Type, []string{"stack", "group", "task", "workspace", localsType}, "in this file")
+			d.unknown(block.TypeRange, "block type", block.Type, []string{"stack", "group", "task", "workspace", localsType, upstreamType}, "in this file")
 			continue
 		}
 		b := &Block{Type: Type(block.Type), Range: block.DefRange()}

@@ -201,6 +201,9 @@ func (b *builder) gate(first, then *Block, apply bool, edge order.Edge) {
 
 // reason says what was written.
 func reason(r rule, t target) string {
+	if r.origin.Name == linkName {
+		return fmt.Sprintf("%s has %s", r.writer.Name, t.ref.Text)
+	}
 	if r.rel == Input {
 		return fmt.Sprintf("%s has inputs = { %s }", r.writer.Name, t.ref.Text)
 	}

@@ -35,7 +35,8 @@ func (m *Model) compare(before *Model) inputs {
 	var unmatched []*Leaf
 	found := inputs{changed: map[*Leaf]Cause{}}
 	compare := func(was, is *Leaf) {
-		if text := inputChanges(was, is); text != "" {
+		if text := inputChanges(was, is) + m.mappingChanges(before, is); text != "" {
+			text = strings.TrimPrefix(text, ", ")
 			found.changed[is] = Cause{Text: fmt.Sprintf("%s of %s changed in %s", text, is.Name, FileName)}
 		}
 	}
@@ -96,6 +97,17 @@ func inputChanges(was, is *Leaf) string {
 		add(true, "environment "+name)
 	}
 	return strings.Join(changed, ", ")
+}
+
+// mappingChanges lists, each after a comma, the stacks whose published outputs a stack has, and that are said to be kept elsewhere than they were.
+func (m *Model) mappingChanges(before *Model, is *Leaf) string {
+	var changed []string
+	for _, link := range is.Stack.Links {
+		if text := ", upstream " + link.Source; !m.Upstreams[link.Source].Same(before.Upstreams[link.Source]) && !slices.Contains(changed, text) {
+			changed = append(changed, text)
+		}
+	}
+	return strings.Join(changed, "")
 }
 
 // differences returns the sorted names whose values are not the same.

@@ -57,6 +57,9 @@ func loadText(dir *os.Root, filename string, src []byte) (*Model, hcl.Diagnostic
 			diags = diags.Extend(lookAt(dir, block))
 		}
 	}
+	if !diags.HasErrors() {
+		diags = diags.Extend(findLinks(dir.Name(), w))
+	}
 	if diags.HasErrors() {
 		return nil, diags
 	}

@@ -10,10 +10,11 @@ import (
 	"github.com/cairnstacks/cairn/internal/fleet/wiring"
 	"github.com/cairnstacks/cairn/internal/format/terramate"
 	"github.com/cairnstacks/cairn/internal/glob"
+	"github.com/cairnstacks/cairn/internal/operation/settings"
 )
 
 // FileName is the name of the file, at the root of a repository.
-const FileName = "cairn.workspace.hcl"
+const FileName = settings.WorkspaceFile
 
 // Workspace is the content of a file.
 type Workspace struct {
@@ -25,6 +26,8 @@ type Workspace struct {
 	Limits   map[string]int // how many with a key may
 
 	Locals map[string]wiring.Local // that inputs may be made of
+
+	Upstreams settings.Upstreams // where stacks are kept that publish outputs, seen from the root of the repository
 }
 
 // Ties says what orders what no rule and no weight does.
@@ -99,6 +102,8 @@ type Stack struct {
 	Inputs      *wiring.Inputs // values of variables that others have; nil if not written
 	InputsRange hcl.Range      // of the name of the argument
 
+	Links []Link // what its deployment files have from others, once the directory has been looked at
+
 	Files []FilePattern // that count as its own, instead of everything in the directory; nil if not written
 	Watch []string      // patterns of files that count as its own, too
 
@@ -164,7 +169,7 @@ const (
 	ApplyAfter                        // wait with the apply until it is applied
 	ModifiedBy                        // count as modified if it does
 	ModifiedByOutputs                 // the same, but only if its outputs change
-	Input                             // have an output of it: wait as by After, count as modified as by ModifiedByOutputs
+	Input                             // have an output of it, or what it publishes: wait as by After, count as modified as by ModifiedByOutputs
 	Watch                             // as After; react if it has changed
 	Prereq                            // run before it, if it would change something
 	OnChanges                         // run only if it has changed

@@ -35,6 +35,8 @@ type Model struct {
 	lookup  *lookup
 	auto    map[*Block]*bool                    // what autoApply has found
 	origins map[*Block]map[wiring.Origin]*Block // what the inputs of stacks refer to
+
+	publishers map[*Block][]*Block // stacks whose published outputs others have
 }
 
 // Leaf is a stack or a task with what it has from the groups that hold it.
@@ -73,6 +75,7 @@ func Resolve(w *Workspace) (*Model, hcl.Diagnostics) {
 		blocks:    map[string]*Block{}, leaves: map[*Block]*Leaf{},
 		members: map[*Block][]*Block{}, parents: map[*Block][]*Block{}, under: map[*Block][]*Leaf{},
 		auto: map[*Block]*bool{}, origins: map[*Block]map[wiring.Origin]*Block{},
+		publishers: map[*Block][]*Block{},
 	}
 	r := &resolver{model: m, budget: order.ReferenceBudget}
 	for _, block := range w.Blocks {
@@ -104,6 +107,7 @@ func Resolve(w *Workspace) (*Model, hcl.Diagnostics) {
 	for _, block := range w.Blocks {
 		r.rulesOf(block)
 		r.inputsOf(block)
+		r.linksOf(block)
 	}
 	m.ruled = map[*Block][]int{}
 	for i, rule := range m.rules {
@@ -122,6 +126,7 @@ type resolver struct {
 	model  *Model
 	lookup *lookup
 	hints  nearest.Hints
+	inDir  map[string][]*Block // stacks, by directory; nil until they are asked for
 	diags  hcl.Diagnostics
 
 	budget      order.Budget

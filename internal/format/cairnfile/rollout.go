@@ -49,7 +49,11 @@ func (g *Graph) Rollout(o RolloutOptions) *rollout.Work {
 		}
 	}
 	for _, leaf := range g.Model.Leaves {
-		work.Units[units[leaf]].Inputs = g.Model.inputsOf(leaf, o.Root, units)
+		unit := &work.Units[units[leaf]]
+		unit.Inputs = g.Model.inputsOf(leaf, o.Root, units)
+		for _, publisher := range g.Model.publishers[leaf.Block] {
+			unit.Publishers = append(unit.Publishers, units[g.Model.leaves[publisher]])
+		}
 	}
 	for n, step := range g.Steps {
 		if step.Leaf == nil {

@@ -29,7 +29,7 @@ type Settings struct {
 	Parallelism int // number of components that are worked on at the same time
 	Identity    Identity
 	Varsets     Varsets
-	Upstreams   map[string]Upstream // by the addresses of stacks that upstream_input blocks name
+	Upstreams   Upstreams
 }
 
 // Read reads the settings file in the directory of a stack. It need not exist. Its source is added to files, by its name.
@@ -91,7 +91,7 @@ func decode(body hcl.Body) (Settings, hcl.Diagnostics) {
 			diags = diags.Extend(result.Varsets.decode(block))
 			continue
 		case "upstream":
-			diags = diags.Extend(decodeUpstream(block, &result))
+			diags = diags.Extend(result.Upstreams.Decode(block))
 			continue
 		}
 		if first := seen[block.Type]; first != nil {

@@ -4,30 +4,60 @@
 package settings
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/safefile"
+	"github.com/cairnstacks/cairn/internal/safehcl"
 )
 
 // Upstream is where a stack is kept from which this one takes values: one of both is set.
 type Upstream struct {
-	Stack string // its directory, relative to that of this stack
+	Stack string // its directory, relative to that of this stack, or of the workspace file
 	State string // the location of its state, as in [Settings.State]
+
+	Range hcl.Range // of the block's header
 }
 
-// decodeUpstream decodes a block whose label is the address of a stack, as upstream_input blocks have it.
-func decodeUpstream(block *hcl.Block, result *Settings) hcl.Diagnostics {
+// Below returns it with the directory of the stack as seen from another directory.
+func (u Upstream) Below(dir string) Upstream {
+	if u.Stack != "" && !filepath.IsAbs(u.Stack) {
+		u.Stack = filepath.Join(dir, u.Stack)
+	}
+	if path, isFile := strings.CutPrefix(u.State, "sqlite://"); u.State != "" && (isFile || !strings.Contains(path, "://")) {
+		if u.State = path; !filepath.IsAbs(path) {
+			u.State = filepath.Join(dir, path)
+		}
+	}
+	return u
+}
+
+// Same reports whether two are the same place, as far as their texts say it.
+func (u Upstream) Same(other Upstream) bool { return u.Stack == other.Stack && u.State == other.State }
+
+// Upstreams are stacks from which others take values, by the addresses that upstream_input blocks name.
+type Upstreams map[string]Upstream
+
+// Decode adds a block whose label is the address of a stack.
+func (u *Upstreams) Decode(block *hcl.Block) hcl.Diagnostics {
 	source := block.Labels[0]
-	if _, twice := result.Upstreams[source]; twice {
+	if first, twice := (*u)[source]; twice {
 		return hcl.Diagnostics{{
 			Severity: hcl.DiagError,
 			Summary:  "Setting given twice",
-			Detail:   fmt.Sprintf("There is another block that says where %s is kept.", source),
+			Detail:   fmt.Sprintf("There is another block that says where %s is kept, at %s.", source, first.Range),
 			Subject:  block.LabelRanges[0].Ptr(),
 		}}
 	}
 	content, diags := block.Body.Content(&hcl.BodySchema{Attributes: []hcl.AttributeSchema{{Name: "stack"}, {Name: "state"}}})
-	var upstream Upstream
+	upstream := Upstream{Range: block.DefRange}
 	for name, target := range map[string]*string{"stack": &upstream.Stack, "state": &upstream.State} {
 		value, moreDiags := stringSetting(content.Attributes[name])
 		*target, diags = value, diags.Extend(moreDiags)
@@ -40,9 +70,38 @@ func decodeUpstream(block *hcl.Block, result *Settings) hcl.Diagnostics {
 			Subject:  block.DefRange.Ptr(),
 		})
 	}
-	if result.Upstreams == nil {
-		result.Upstreams = map[string]Upstream{}
+	if *u == nil {
+		*u = Upstreams{}
 	}
-	result.Upstreams[source] = upstream
+	(*u)[source] = upstream
 	return diags
+}
+
+// WorkspaceFile is the name of the file that says what stacks a repository has. Its upstream blocks count for all of these.
+const WorkspaceFile = "cairn.workspace.hcl"
+
+// maxWorkspaceFile is what is read of a workspace file, in bytes.
+const maxWorkspaceFile = 4 << 20
+
+// ReadUpstreams reads the upstream blocks of the workspace file in a directory, and nothing else of it. It need not exist. Its source is added to files.
+func ReadUpstreams(dir string, files map[string]*hcl.File) (Upstreams, hcl.Diagnostics) {
+	name := filepath.Join(dir, WorkspaceFile)
+	src, err := safefile.Read(os.DirFS(dir), WorkspaceFile, maxWorkspaceFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, hcl.Diagnostics{failure.New("Unreadable workspace file", "The file %s cannot be read: %s.", name, safefile.Reason(err))}
+	}
+	file, diags := safehcl.ParseConfig(src, name, hcl.InitialPos)
+	if file == nil || diags.HasErrors() {
+		return nil, diags
+	}
+	files[name] = file
+	content, _, diags := file.Body.PartialContent(&hcl.BodySchema{Blocks: []hcl.BlockHeaderSchema{{Type: "upstream", LabelNames: []string{"source"}}}})
+	var upstreams Upstreams
+	for _, block := range content.Blocks {
+		diags = diags.Extend(upstreams.Decode(block))
+	}
+	return upstreams, diags
 }

@@ -103,6 +103,14 @@ var Workspace = []Block{
 		Doc:  "Names for values that inputs of several stacks are made of, as local.NAME. Each argument is one of them.",
 	},
 	{
+		Type: "upstream", Labels: []string{"source"},
+		Doc: "Where the stack is kept that upstream_input blocks of deployment files name by this address.",
+		Arguments: []Argument{
+			{Name: "stack", Type: "string", Scope: Directory, Doc: "The directory of the stack, seen from the root of the repository."},
+			{Name: "state", Type: "string", Doc: "The location of its state, in place of its directory."},
+		},
+	},
+	{
 		Type: "workspace", Once: true,
 		Doc: "Settings for all blocks of the file.",
 		Arguments: []Argument{
