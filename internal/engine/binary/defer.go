@@ -123,6 +123,9 @@ func isUnknownInstances(diag *hcl.Diagnostic) bool {
 	}
 }
 
+// OnlyUnknownInstances reports whether there are errors, and all of them are about numbers of instances, or ids to import, that are not known while planning.
+func OnlyUnknownInstances(diags hcl.Diagnostics) bool { return onlyUnknownInstances(diags) }
+
 // onlyUnknownInstances reports whether there are errors, and all of them are such.
 func onlyUnknownInstances(diags hcl.Diagnostics) bool {
 	return diags.HasErrors() && !slices.ContainsFunc(diags, func(diag *hcl.Diagnostic) bool {

@@ -54,6 +54,10 @@ type Spec struct {
 	// Shape is the one of the plan that is to be applied.
 	Shape *Shape
 
+	// ByFile makes the latch a file that is read by a function, in place of a data source, so that nothing of it is in the state. Values of variables without a
+	// type are then those that a file of variables would give them.
+	ByFile bool
+
 	// ForValidation is set if the engine will only validate the module. What it says about generated
 	// files, such as provider configurations without required arguments, is then dropped.
 	ForValidation bool
@@ -67,6 +71,7 @@ type Copy struct {
 	top         string             // the directory that all is below
 	files       map[string]*edited // changed files, as the engine names them
 	validations []validation
+	byFile      bool // see [Spec]
 	dropped     bool // what is said about generated files is dropped
 	layout      *Layout
 	tree        *module.Tree
@@ -81,7 +86,7 @@ func Build(spec *Spec) (*Copy, error) {
 	var providers *providerBlocks
 	if spec.Shape == nil {
 		var err error
-		if gen, err = shapeInputs(spec.Tree.Module, spec.Inputs); err != nil {
+		if gen, err = shapeInputs(spec.Tree.Module, spec.Inputs, spec.ByFile); err != nil {
 			return nil, err
 		}
 		if providers, err = gen.shapeProviders(spec); err != nil {
@@ -97,6 +102,7 @@ func Build(spec *Spec) (*Copy, error) {
 		tree:      spec.Tree,
 		dropped:   spec.ForValidation,
 		providers: spec.Providers,
+		byFile:    spec.ByFile,
 		displays:  map[string]string{},
 	}
 	if err := c.rewrite(spec); err != nil {
@@ -232,7 +238,11 @@ func (c *Copy) writeGenerated(gen *generated, providers *providerBlocks) error {
 		}
 		target["terraform"] = map[string]any{"required_providers": providers.required}
 	}
-	if c.Shape.NeedsLatch() {
+	switch {
+	case !c.Shape.NeedsLatch():
+	case c.byFile:
+		main["locals"] = map[string]any{latchName: "${jsondecode(file(\"./" + latchFile + "${substr(uuid(), 0, 0)}\"))}"}
+	default:
 		main["data"] = map[string]any{"terraform_remote_state": map[string]any{latchName: map[string]any{
 			"backend": "local",
 			"config":  map[string]any{"path": "./" + latchFile + "${substr(uuid(), 0, 0)}"},
@@ -301,11 +311,14 @@ func (c *Copy) addOverrides(gen *generated, override map[string]any) {
 // Errors: values that the plan expects are missing, unknown, or not what the plan knows of them.
 func (c *Copy) WriteFinal(inputs map[string]cty.Value, providers map[engine.ProviderSlot]engine.ProviderConfig, destroying bool) error {
 	if c.Shape.NeedsLatch() {
-		state, err := c.latchState(inputs, destroying)
+		content, err := c.latchState(inputs, destroying)
+		if c.byFile {
+			content, err = c.latchValues(inputs)
+		}
 		if err != nil {
 			return err
 		}
-		if err := c.writeFile(latchFile, state); err != nil {
+		if err := c.writeFile(latchFile, content); err != nil {
 			return err
 		}
 	}
@@ -371,6 +384,19 @@ func (c *Copy) latchState(inputs map[string]cty.Value, destroying bool) ([]byte,
 		return nil, fmt.Errorf("inputs: %w", err)
 	}
 	return state.Bytes(), nil
+}
+
+// latchValues returns the file that the latch reads by a function.
+func (c *Copy) latchValues(inputs map[string]cty.Value) ([]byte, error) {
+	values := map[string]json.RawMessage{}
+	for _, leaf := range c.Shape.Leaves {
+		value, err := leaf.final(inputs[leaf.Input])
+		if err != nil {
+			return nil, fmt.Errorf("input %q: %w", leaf.Input, err)
+		}
+		values[leaf.Output] = plainJSON(value)
+	}
+	return mustMarshal(values), nil
 }
 
 // Manifest returns what init would write to modules.json.

@@ -243,6 +243,7 @@ var generatedNames = strings.NewReplacer(
 	"module."+latchName+".", "var.",
 	"module."+latchName, "the component's inputs",
 	"data.terraform_remote_state."+latchName, "the component's inputs",
+	"local."+latchName, "the component's inputs",
 	"var."+prefix+"e_", "var.",
 	latchDir+"/", "",
 )

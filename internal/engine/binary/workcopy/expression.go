@@ -35,6 +35,7 @@ type constructor struct {
 	// exact is set when the variable's type leaves it to the value which kind of collection it
 	// is, so that the expression has to say so.
 	exact  bool
+	byFile bool // see [Spec]
 	leaves *[]Leaf
 }
 
@@ -134,6 +135,9 @@ func (c constructor) leaf(v cty.Value, path cty.Path, notNull bool) string {
 	*c.leaves = append(*c.leaves, leaf)
 
 	reference := "data.terraform_remote_state." + latchName + ".outputs." + leaf.Output
+	if c.byFile {
+		reference = "local." + latchName + "." + leaf.Output
+	}
 	switch ty := v.Type(); {
 	case ty == cty.String && leaf.Prefix != "":
 		literal := hclwrite.TokensForValue(cty.StringVal(leaf.Prefix)).Bytes()

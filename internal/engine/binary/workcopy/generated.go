@@ -59,6 +59,9 @@ func CleanState(state *tfstate.Document) (*tfstate.Document, error) {
 	})
 }
 
+// IsGeneratedOutput reports whether an output of the module is none of its own.
+func IsGeneratedOutput(name string) bool { return strings.HasPrefix(name, prefix) }
+
 // IsGenerated reports whether an address in the module is that of a generated object.
 func IsGenerated(address string) bool {
 	return strings.HasPrefix(address, "data.terraform_remote_state."+prefix) ||

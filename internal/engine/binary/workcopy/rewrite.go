@@ -47,6 +47,9 @@ func (r *rewriter) edits(w *walker, inRoot bool) []edit {
 		}
 	}
 	for _, at := range w.timestamps {
+		if r.timestamp.IsZero() {
+			break
+		}
 		edits = append(edits, edit{at.Start.Byte, at.End.Byte, strconv.Quote(r.timestamp.UTC().Format(time.RFC3339))})
 	}
 	return edits

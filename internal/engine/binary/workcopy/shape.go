@@ -42,6 +42,7 @@ type generated struct {
 	shape *Shape
 
 	arguments map[string]string // expressions for the child module's call, by variable
+	byFile    bool              // see [Spec]
 	refined   map[string]string // functions to apply to outputs of the child module
 	variables map[string]any    // generated variable blocks
 	sensitive []string          // variables that an override file declares sensitive
@@ -49,8 +50,9 @@ type generated struct {
 }
 
 // shapeInputs decides how each input reaches the module.
-func shapeInputs(mod *engine.Module, inputs map[string]cty.Value) (*generated, error) {
+func shapeInputs(mod *engine.Module, inputs map[string]cty.Value, byFile bool) (*generated, error) {
 	g := &generated{
+		byFile:    byFile,
 		shape:     &Shape{},
 		arguments: map[string]string{},
 		refined:   map[string]string{},
@@ -84,7 +86,7 @@ func (g *generated) input(variable *engine.Variable, value cty.Value) {
 		g.values[name] = plainJSON(bare)
 	default:
 		g.shape.Latched = append(g.shape.Latched, name)
-		c := constructor{input: name, exact: variable.Type.HasDynamicTypes(), leaves: &g.shape.Leaves}
+		c := constructor{input: name, exact: variable.Type.HasDynamicTypes(), byFile: g.byFile, leaves: &g.shape.Leaves}
 		g.arguments[name] = c.expression(value, nil)
 		g.refined[name] = refinement(value)
 		return

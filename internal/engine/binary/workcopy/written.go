@@ -52,6 +52,43 @@ func (c *Copy) KeepFiles(dir string) error {
 	return nil
 }
 
+// Return does to the files that the copy links to, and next to these, what the engine has done to them in the copy: what it has written there, changed or removed
+// is then as if it had run where the module is.
+func (c *Copy) Return() error {
+	err := c.walkWritten(c.top, func(rel string) error {
+		return moveOrCopy(os.Rename, filepath.Join(c.top, rel), filepath.Join(c.layout.Top, rel))
+	})
+	for _, link := range c.layout.links {
+		if err != nil {
+			break
+		}
+		err = c.returnLink(link)
+	}
+	if err != nil {
+		return fmt.Errorf("returning files that the module has written: %w", err)
+	}
+	return nil
+}
+
+func (c *Copy) returnLink(link link) error {
+	if name, err := filepath.Rel(c.layout.Root, link.target); err == nil && c.files[filepath.ToSlash(name)] != nil {
+		return nil // a changed copy of a configuration
+	}
+	at := filepath.Join(c.top, link.target)
+	switch info, err := os.Lstat(at); {
+	case errors.Is(err, fs.ErrNotExist):
+		if of, err := os.Stat(link.source); err != nil || of.IsDir() { // of which nobody knows whether all of it was to be removed
+			return nil
+		}
+		return os.Remove(link.source)
+	case err != nil:
+		return err
+	case info.Mode().IsRegular():
+		return moveOrCopy(os.Rename, at, link.source)
+	}
+	return nil
+}
+
 // walkWritten visits the files below a directory that were not there when the copy was made and are neither of the engine nor configuration. It gives
 // their places relative to that directory, which is the top of the copy or has files at the same places.
 func (c *Copy) walkWritten(top string, visit func(rel string) error) error {
