@@ -7,12 +7,14 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"sync"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/engine/binary"
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/fleet/wiring"
 	"github.com/cairnstacks/cairn/internal/process"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -90,7 +92,8 @@ type Root struct {
 	keepsOutputs bool            // the plan is known to leave all outputs as they are
 
 	inputs   []wiring.Value
-	prepared bool // the module is initialized, and its workspace is selected
+	latch    *latch // nil if all inputs were known when the plan was made
+	prepared bool   // the module is initialized, and its workspace is selected
 }
 
 var _ Driver = (*Root)(nil)
@@ -100,19 +103,21 @@ func NewRoot(roots *Roots, opts RootOptions) *Root { return &Root{Roots: roots, 
 
 // Plan implements [Driver].
 func (r *Root) Plan(ctx context.Context, req PlanRequest) (Plan, error) {
-	args := []string{"plan", "-json", "-input=false", "-detailed-exitcode", "-out=" + r.opts.PlanFile}
+	args := []string{"plan", "-json", "-input=false", "-detailed-exitcode"}
 	if req.Destroy {
 		args = append(args, "-destroy")
 	}
-	r.plan, r.keepsOutputs = nil, false
+	r.plan, r.keepsOutputs, r.latch = nil, false, nil
 	var plan Plan
 	err := r.during(ctx, planPhase, func(work *rootWork) error {
 		if err := work.takeInputs(req.Inputs); err != nil {
 			return err
 		}
-		args = append(args, r.varFiles()...)
 		if req.Saved {
 			if err := work.prepare(ctx); err != nil {
+				return err
+			}
+			if err := work.openSaved(); err != nil {
 				return err
 			}
 			plan = work.readPlan(ctx)
@@ -123,12 +128,7 @@ func (r *Root) Plan(ctx context.Context, req PlanRequest) (Plan, error) {
 				return err
 			}
 		}
-		result, err := work.reporting(ctx, args, nil)
-		if err != nil {
-			return err
-		}
-		changes := result.ExitCode == exitChanges
-		counts, err := work.takePlan(ctx)
+		changes, counts, err := work.makePlan(ctx, args)
 		if err != nil {
 			return err
 		}
@@ -142,6 +142,31 @@ func (r *Root) Plan(ctx context.Context, req PlanRequest) (Plan, error) {
 		return nil
 	})
 	return plan, err
+}
+
+// makePlan runs the plan command, in a working copy if there are inputs that are not known.
+func (w *rootWork) makePlan(ctx context.Context, args []string) (changes bool, counts *stackplan.Counts, err error) {
+	if err := w.takeLatch(); err != nil {
+		return false, nil, err
+	}
+	files := w.varFiles()
+	if w.latch != nil {
+		if files, err = w.planInCopy(ctx); err != nil {
+			return false, nil, err
+		}
+		defer w.endCopy()
+	}
+	result, err := w.reporting(ctx, slices.Concat(args, []string{"-out=" + w.enginePlan()}, files), nil)
+	if err != nil {
+		return false, nil, w.explainUnknown(err)
+	}
+	if w.latch != nil {
+		if err := w.saveLatched(); err != nil {
+			return false, nil, err
+		}
+	}
+	counts, err = w.takePlan(ctx)
+	return result.ExitCode == exitChanges, counts, err
 }
 
 // exitChanges is the exit code of plans with changes.
@@ -158,12 +183,26 @@ func (r *Root) Apply(ctx context.Context, req ApplyRequest) (Applied, error) {
 	if req.Destroy {
 		phase = destroyPhase
 	}
-	args := append([]string{"apply", "-json", "-input=false"}, r.varFiles()...) // for ephemeral variables, which no plan holds
-	args = append(args, r.opts.PlanFile)
+	args := []string{"apply", "-json", "-input=false"}
+	if r.latch == nil {
+		args = append(args, r.varFiles()...) // for ephemeral variables, which no plan holds
+	}
+	args = append(args, r.enginePlan())
 	var applied Applied
 	err := r.during(ctx, phase, func(work *rootWork) error {
 		if err := work.selectWorkspace(ctx); err != nil {
 			return err
+		}
+		if work.latch != nil {
+			if err := work.applyInCopy(); err != nil {
+				return err
+			}
+			defer work.endCopy()
+			defer func() {
+				if err := work.cleanState(context.WithoutCancel(ctx)); err != nil {
+					work.diags = append(work.diags, failure.Warning("State not cleaned", "The state has results of checks that belong to no object of the module: %s. The next apply removes them.", failure.Reason(err)))
+				}
+			}()
 		}
 		done := tally{applied: RootApplied{Destroy: req.Destroy}}
 		result, err := work.reporting(ctx, args, done.event)

@@ -6,6 +6,7 @@ package driver
 import (
 	"context"
 	"errors"
+	"maps"
 	"os"
 	"slices"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/binary"
 	"github.com/cairnstacks/cairn/internal/engine/binary/planfile"
 	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
+	"github.com/cairnstacks/cairn/internal/engine/binary/workcopy"
 	"github.com/cairnstacks/cairn/internal/environ"
 	"github.com/cairnstacks/cairn/internal/fleet/wiring"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -34,11 +36,14 @@ func (w *rootWork) takePlan(ctx context.Context) (counts *stackplan.Counts, err 
 
 // decodePlan keeps the plan in the file, as far as it can be read.
 func (w *rootWork) decodePlan(ctx context.Context) (counts *stackplan.Counts, err error) {
-	file, err := os.ReadFile(w.opts.PlanFile)
+	file, err := os.ReadFile(w.enginePlan())
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, err
 	}
 	if plan, err := planfile.Read(file, planfile.Options{}); err == nil {
+		if w.latch != nil {
+			withoutGenerated(plan)
+		}
 		w.keepsOutputs = keepsOutputs(plan)
 		w.plan = modulePlan(plan)
 		all := w.plan.Counts()
@@ -66,7 +71,7 @@ func (w *rootWork) readPlan(ctx context.Context) Plan {
 // showPlan shows the plan, which the engine does itself if nobody else can read it.
 func (w *rootWork) showPlan(ctx context.Context) error {
 	if w.plan == nil {
-		return w.printing(ctx, []string{"show", w.opts.PlanFile})
+		return w.printing(ctx, []string{"show", w.enginePlan()})
 	}
 	return w.view.Plan(w.plan, w.diags)
 }
@@ -84,7 +89,16 @@ func (w *rootWork) planBySchemas(ctx context.Context, file []byte) *stackplan.Pl
 	if err != nil {
 		return nil
 	}
+	if w.latch != nil {
+		withoutGenerated(plan)
+	}
 	return modulePlan(plan)
+}
+
+// withoutGenerated removes what a plan that was made in a working copy has of the copy.
+func withoutGenerated(plan *planfile.Plan) {
+	maps.DeleteFunc(plan.Outputs, func(name string, _ *planfile.OutputChange) bool { return workcopy.IsGeneratedOutput(name) })
+	plan.Checks = workcopy.PlannedChecks(plan.Checks)
 }
 
 // needsSchemas reports whether there is something to show that is not of the builtin provider, whose values carry their types.
@@ -173,6 +187,9 @@ func (t *tally) of(result *runner.Result) RootApplied {
 	}
 	done.Outputs = map[string]cty.Value{}
 	for name, output := range t.outputs {
+		if workcopy.IsGeneratedOutput(name) {
+			continue
+		}
 		done.Outputs[name] = outputValue(output)
 	}
 	return done

@@ -77,6 +77,9 @@ func (w *rootWork) writeInputs() error {
 	texts := map[string]json.RawMessage{}
 	for _, input := range w.inputs {
 		value, _ := input.Value.UnmarkDeep()
+		if !value.IsWhollyKnown() { // it comes through a latch
+			continue
+		}
 		text, err := ctyjson.Marshal(value, value.Type())
 		if err != nil {
 			return fmt.Errorf("writing the value of %s: %w", input.Name, err)

@@ -193,7 +193,11 @@ func (w *rootWork) run(ctx context.Context, c *reporter) (*runner.Result, error)
 	if !c.refused(result) {
 		c.release()
 	}
-	w.diags = append(w.diags, diagnostics(result.Diagnostics)...)
+	if w.latch != nil && w.latch.copy != nil {
+		w.diags = append(w.diags, w.latch.ofCopy(w.latch.copy.Diagnostics(result.Diagnostics))...)
+	} else {
+		w.diags = append(w.diags, diagnostics(result.Diagnostics)...)
+	}
 	if err == nil && result.Outcome != runner.OutcomeSucceeded {
 		err = exitError(result)
 	}
@@ -202,10 +206,14 @@ func (w *rootWork) run(ctx context.Context, c *reporter) (*runner.Result, error)
 
 // start starts a process that reports data. Whoever ends all processes ends this one, too, until leave is called.
 func (w *rootWork) start(args []string, errLine func([]byte)) (started *runner.Process, leave func(), err error) {
+	env := w.opts.Environ
+	if w.latch != nil && w.latch.copy != nil {
+		args, env = w.inCopy(args)
+	}
 	leave, err = w.Processes.Enter(func() (process.Guest, error) {
 		var err error
 		started, err = runner.Start(runner.Command{
-			Path: w.Engine, Args: args, Dir: w.opts.Dir, Env: w.opts.Environ, RunDir: w.opts.RunDir, Disposable: true, OnStderr: errLine,
+			Path: w.Engine, Args: args, Dir: w.opts.Dir, Env: env, RunDir: w.opts.RunDir, Disposable: true, OnStderr: errLine,
 		})
 		if err != nil {
 			return nil, err

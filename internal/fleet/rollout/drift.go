@@ -104,7 +104,7 @@ func (r *run) drift(ctx context.Context, unit int) (driver.Drift, error) {
 		return drifter.Drift(ctx, nil)
 	}
 	values, diags := r.values(ctx, unit)
-	if waits := r.waitsFor(unit, values); waits != "" && !diags.HasErrors() {
+	if waits := r.waitsFor(unit, values, "a root module cannot be compared with what there is"); waits != "" && !diags.HasErrors() {
 		return driver.Drift{}, errors.New("it waits " + waits)
 	}
 	return drifter.Drift(ctx, func() ([]wiring.Value, hcl.Diagnostics) { return values, diags })

@@ -107,8 +107,8 @@ func (r *run) storedOutputs(ctx context.Context, unit int) (wiring.Outputs, erro
 	})
 }
 
-// waitsFor says which inputs of a root module are not known yet, so that no engine can plan it; "" if all are.
-func (r *run) waitsFor(unit int, values []wiring.Value) string {
+// waitsFor says which inputs of a root module are not known yet, and what cannot be done while they are not; "" if all are known.
+func (r *run) waitsFor(unit int, values []wiring.Value, cannot string) string {
 	if r.Units[unit].Kind != Root {
 		return ""
 	}
@@ -125,7 +125,7 @@ func (r *run) waitsFor(unit int, values []wiring.Value) string {
 	for _, other := range r.Units[unit].Upstream() {
 		others = append(others, r.Units[other].Name)
 	}
-	return fmt.Sprintf("for %s to be applied: a root module cannot be planned while %s unknown", strings.Join(others, ", "), isOrAre(names))
+	return fmt.Sprintf("for %s to be applied: %s while %s unknown", strings.Join(others, ", "), cannot, isOrAre(names))
 }
 
 func isOrAre(names []string) string {
@@ -142,18 +142,18 @@ func (r *run) plan(ctx context.Context, unit int) error {
 	request := driver.PlanRequest{Destroy: r.options.Mode == Destroy, NotToKeep: r.options.Mode == PlanOnly && !r.options.Keep}
 	if r.Units[unit].Inputs != nil {
 		values, diags := r.values(ctx, unit)
-		if waits := r.waitsFor(unit, values); waits != "" && !diags.HasErrors() {
-			if r.options.Mode != PlanOnly {
-				return errors.New("it waits " + waits)
-			}
-			now.waits = waits
-			return nil
+		if waits := r.waitsFor(unit, values, "a root module cannot be destroyed"); r.options.Mode != PlanOnly && waits != "" && !diags.HasErrors() {
+			return errors.New("it waits " + waits)
 		}
 		request.Inputs = func() ([]wiring.Value, hcl.Diagnostics) { return values, diags }
 		now.inputs = values
 	}
 	var err error
 	now.plan, err = now.driver.Plan(ctx, request)
+	if wait, ok := errors.AsType[*driver.WaitError](err); ok && r.options.Mode == PlanOnly {
+		now.waits = r.waitsFor(unit, now.inputs, wait.Reason+", and it cannot be planned")
+		return nil
+	}
 	now.changes = err == nil && now.plan.Changes
 	if r.options.Mode == PlanOnly {
 		now.outputs = now.plan.OutputsChange

@@ -1,0 +1,108 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package driver
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/zclconf/go-cty/cty"
+	ctymsgpack "github.com/zclconf/go-cty/cty/msgpack"
+
+	"github.com/cairnstacks/cairn/internal/engine/binary/workcopy"
+	"github.com/cairnstacks/cairn/stackruntime/safevalue"
+)
+
+// The plan file of a root module with inputs that were not known is a zip with the engine's plan file and what has to be known to apply it.
+const (
+	latchedVersion = 1
+	latchedMeta    = "cairn-root.json"
+	latchedPlan    = "engine.tfplan"
+)
+
+// LatchedPlan is the plan of a root module with inputs that were not known.
+type LatchedPlan struct {
+	Version int               `json:"version"`
+	Dir     string            `json:"dir"` // of the module: the engine's plan says where its state is
+	Shape   *workcopy.Shape   `json:"shape"`
+	Inputs  map[string][]byte `json:"inputs"` // those that were not wholly known, as MessagePack with type
+
+	File []byte `json:"-"` // the engine's plan
+}
+
+// ReadLatchedPlan reads such a file; false if it is another one.
+func ReadLatchedPlan(text []byte) (*LatchedPlan, bool) {
+	archive, err := zip.NewReader(bytes.NewReader(text), int64(len(text)))
+	if err != nil {
+		return nil, false
+	}
+	plan := &LatchedPlan{}
+	meta, err := member(archive, latchedMeta)
+	if err != nil || json.Unmarshal(meta, plan) != nil || plan.Shape == nil {
+		return nil, false
+	}
+	plan.File, err = member(archive, latchedPlan)
+	return plan, err == nil
+}
+
+func member(archive *zip.Reader, name string) ([]byte, error) {
+	file, err := archive.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close() //nolint:errcheck // only read
+	return io.ReadAll(file)
+}
+
+func (p *LatchedPlan) inputs() (map[string]cty.Value, error) {
+	values := map[string]cty.Value{}
+	for name, text := range p.Inputs {
+		value, err := safevalue.Unmarshal(text, cty.DynamicPseudoType)
+		if err != nil {
+			return nil, fmt.Errorf("input %q: %w", name, err)
+		}
+		values[name] = value
+	}
+	return values, nil
+}
+
+// saveLatched saves the plan that the engine has just made in a working copy.
+func (w *rootWork) saveLatched() error {
+	file, err := os.ReadFile(w.enginePlan())
+	if err != nil {
+		return err
+	}
+	plan := LatchedPlan{Version: latchedVersion, Dir: w.opts.Dir, Shape: w.latch.copy.Shape, Inputs: map[string][]byte{}}
+	for name, value := range w.latch.planned {
+		if plan.Inputs[name], err = ctymsgpack.Marshal(value, cty.DynamicPseudoType); err != nil {
+			return fmt.Errorf("saving input %q: %w", name, err)
+		}
+	}
+	meta, err := json.Marshal(plan)
+	if err != nil {
+		return err
+	}
+	var out bytes.Buffer
+	archive := zip.NewWriter(&out)
+	for _, one := range []struct {
+		name    string
+		content []byte
+	}{{latchedMeta, meta}, {latchedPlan, file}} {
+		to, err := archive.CreateHeader(&zip.FileHeader{Name: one.name, Method: zip.Store}) // the engine's file is compressed
+		if err == nil {
+			_, err = to.Write(one.content)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err := archive.Close(); err != nil {
+		return err
+	}
+	return os.WriteFile(w.opts.PlanFile, out.Bytes(), 0o600)
+}
