@@ -104,6 +104,11 @@ func (s *Stack) upstreamStore(ctx context.Context, mapped settings.Upstream) (st
 		return statestore.Open(ctx, s.placed(mapped.State, s.join))
 	}
 	upstream := s.upstreamStack(mapped)
+	if info, err := os.Stat(upstream.dir); err != nil || !info.IsDir() {
+		diag := failure.New("Upstream stack not found", "There is no directory %s, in which this block says that the stack is kept. Correct the path.", mapped.Stack)
+		diag.Subject = mapped.Range.Ptr()
+		return nil, hcl.Diagnostics{diag}
+	}
 	if cycle := upstream.upstreamCycle([]string{absolute(s.dir)}); cycle != nil {
 		return nil, failure.Error("Circular upstream stacks", "These stacks take values from each other, so none of them can be the first: %s.", strings.Join(cycle, " -> "))
 	}

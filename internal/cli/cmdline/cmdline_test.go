@@ -47,7 +47,7 @@ func newProgram() *Program[*options] {
 				}},
 				{Name: "run", Args: "-- PROGRAM", Summary: "Runs a program.", PassesOn: true, MaxArgs: 9, Run: nothing, Flags: func(f *flags) {
 					f.Var(&f.Session.list, "with", "use `plain|fancy`; may be repeated")
-				}, Commands: []*command{{Name: "plan", Summary: "Plans.", Run: nothing}}},
+				}, Commands: []*command{{Name: "plan", Summary: "Plans.", Run: nothing}, {Name: "build", Summary: "Builds.", Run: nothing}}},
 				{Name: "pick", Args: "STACK [STACK]", Summary: "Picks.", Foreign: true, MaxArgs: 2, Run: nothing, Flags: func(f *flags) {
 					f.Var(&f.Session.file, "out", "write to `FILE`")
 				}},
@@ -117,6 +117,7 @@ func TestParseMistakes(t *testing.T) {
 		"build -force":            `There is no option -force for "tool build". Nothing is ever asked twice.`,
 		"build -count=3":          `There is no option -count for "tool build". Run "tool build -h" for a list of options.`,
 		"pick -text=a":            `There is no option -text for "tool pick". It is an option of "tool build". Run "tool pick -h" for a list of options.`,
+		"run build -text=a":       `There is no option -text for "tool run build". It is an option of "tool build". Run "tool run build -h" for a list of options.`,
 		"-text=a build":           `The option -text stands before "build". Options of a command stand after its name: tool build -text`,
 		"build -yes=maybe":        `Invalid boolean value "maybe" for -yes: parse error. Run "tool build -h" for help.`,
 		"state move a":            `The command needs: tool state move FROM TO. Run "tool state move -h" for an example.`,

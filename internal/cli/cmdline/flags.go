@@ -140,7 +140,7 @@ func (f *Flags[S]) commandWith(option string, args []string) *Command[S] {
 func (f *Flags[S]) otherCommands(option string) string {
 	var names []string
 	for _, c := range f.program.Root.Commands {
-		if c.Name != f.command.Name && f.program.has(c, option) {
+		if c.Path() != f.command.Path() && f.program.has(c, option) {
 			names = append(names, fmt.Sprintf("%q", c.Path()))
 		}
 	}

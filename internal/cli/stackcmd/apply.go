@@ -54,6 +54,9 @@ one fails, those that depend on it are skipped, and all others are still applied
 				name = "destroy"
 			}
 			op := NewExecution(s, name, &o.PlanFlags)
+			if len(args) == 1 && bool(o.later) {
+				return 0, failure.Error("Conflicting options", "A saved plan is approved by being applied: -approve=later is for new plans. Leave one of the two out.")
+			}
 			if len(args) == 1 {
 				return op.applySaved(ctx, args[0])
 			}

@@ -6,6 +6,7 @@ package planset
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -37,9 +38,9 @@ func Read(dir string) (*Set, map[string]Progress, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, nil, failure.Error("No set of plans", "There is no set of plans in %s: no file %s, which is written when all plans are made.", dir, indexName)
 	case err != nil:
-		return nil, nil, failure.Error("Unreadable set of plans", "The file %s in %s cannot be read: %s.", indexName, dir, safefile.Reason(err))
+		return nil, nil, failure.Error("Unreadable set of plans", "The file %s in %s cannot be read: %s. Name the directory that a set was saved in.", indexName, dir, safefile.Reason(err))
 	}
-	if err := json.Unmarshal(text, &set.Index); err != nil {
+	if err := json.Unmarshal(text, &set.Index); err != nil || set.FormatVersion == 0 { // which every version writes
 		return nil, nil, failure.Error("Damaged set of plans", "The file %s in %s is not as it was written. Nothing was done. Plan again.", indexName, dir)
 	}
 	if set.FormatVersion != FormatVersion {
@@ -59,6 +60,11 @@ func Read(dir string) (*Set, map[string]Progress, error) {
 	text, err = safefile.Read(os.DirFS(dir), progressName, maxIndex)
 	if err == nil {
 		err = json.Unmarshal(text, &progress)
+	}
+	for name, reached := range progress {
+		if set.Unit(name) == nil || reached != Begun && reached != Done {
+			err = fmt.Errorf("the progress of %q is %q", name, reached)
+		}
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, failure.Error("Damaged set of plans", "The file %s in %s, which says what is done, is not as it was written. Nothing was done. Plan again.", progressName, dir)
