@@ -184,7 +184,7 @@ func (s *Stack) CheckSaved(ctx context.Context, plan *stackplan.Plan, made stack
 		s.opts.Deployment = made.Deployment // which the plan names
 	}
 	r := s.newRun(applyName, req, Caller{})
-	r.saved = made.Identity
+	r.saved, r.notYet = made.Identity, true
 	diags := r.load(ctx, applyName)
 	if diags.HasErrors() {
 		return r.interrupted(ctx, diags)

@@ -82,6 +82,7 @@ func (r *run) evaluateInputs(ctx context.Context, phase string) hcl.Diagnostics 
 	if diags.HasErrors() {
 		return diags
 	}
+	r.taken = evaluator.Taken()
 	stable, used := evaluator.Stable()
 	r.inputs.values, r.inputs.ephemeral = map[string]variables.Input{}, deployeval.Ephemeral(values)
 	r.inputs.stable, r.inputs.used = map[string]cty.Value{}, map[string]hcl.Range{}
@@ -204,6 +205,9 @@ func (s *inputSources) Set(ctx context.Context, store *deployconfig.Store) (map[
 }
 
 func (s *inputSources) Upstream(ctx context.Context, upstream *deployconfig.UpstreamInput) (map[string]cty.Value, error) {
+	if s.run.notYet {
+		return nil, deployeval.ErrNotYet
+	}
 	return s.run.upstream(ctx, upstream)
 }
 

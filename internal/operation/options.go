@@ -4,6 +4,7 @@
 package operation
 
 import (
+	"context"
 	"crypto/sha256"
 	"fmt"
 	"log/slog"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/bundle"
 	"github.com/cairnstacks/cairn/internal/engine/binary"
@@ -61,6 +63,10 @@ type Options struct {
 
 	// Workspace is the directory of the workspace file that says where upstream stacks are kept. Empty stands for the top of the repository in which the stack is.
 	Workspace string
+
+	// Planned returns the outputs that a deployment of the stack in a directory, which is an absolute path, has by a plan that is not applied yet, and false if there is no
+	// such plan. Of upstream stacks, that counts then in place of what they have published. Nil stands for no plans.
+	Planned func(ctx context.Context, dir, deployment string) (outputs map[string]cty.Value, planned bool, err error)
 
 	// Shared is what several operations in one process have in common. Nil stands for what is for this one alone.
 	Shared *Shared

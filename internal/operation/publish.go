@@ -5,16 +5,20 @@ package operation
 
 import (
 	"context"
+	"fmt"
 	"maps"
+	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/deployments/deployconfig"
 	"github.com/cairnstacks/cairn/internal/deployments/deployeval"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
+	"github.com/cairnstacks/cairn/internal/statestore"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
 
@@ -39,7 +43,7 @@ func (r *run) publish(ctx context.Context, outputs map[string]cty.Value) (map[st
 		if name == r.stored.Deployment {
 			return outputs, nil
 		}
-		return r.outputsOf(ctx, name)
+		return outputsOf(ctx, r.store, name)
 	})
 	if diags.HasErrors() {
 		return nil, diags
@@ -55,8 +59,8 @@ func (r *run) publish(ctx context.Context, outputs map[string]cty.Value) (map[st
 }
 
 // outputsOf returns the outputs of another deployment by its last apply, nil if there was none.
-func (r *run) outputsOf(ctx context.Context, name string) (map[string]cty.Value, error) {
-	snapshot, err := r.store.Read(ctx, name)
+func outputsOf(ctx context.Context, store statestore.Store, name string) (map[string]cty.Value, error) {
+	snapshot, err := store.Read(ctx, name)
 	if err != nil || snapshot.Lineage == "" {
 		return nil, err
 	}
@@ -65,6 +69,116 @@ func (r *run) outputsOf(ctx context.Context, name string) (map[string]cty.Value,
 		return nil, err
 	}
 	return outputsIn(state), nil
+}
+
+// publishedByPlan returns what the stack publishes when plans of its deployments are applied, and false if there are none. What is made of other deployments is by their last apply.
+//
+// Unknown: in whole or in part, where it is not known before the apply.
+func (s *Stack) publishedByPlan(ctx context.Context, outputs func(ctx context.Context, dir, deployment string) (map[string]cty.Value, bool, error)) (map[string]cty.Value, bool, error) {
+	config, diags := s.Deployments()
+	if config == nil || diags.HasErrors() {
+		return nil, false, nil // which its own plan reports
+	}
+	planned := map[string]map[string]cty.Value{}
+	for _, name := range config.Order {
+		of, ok, err := outputs(ctx, absolute(s.dir), name)
+		if err != nil {
+			return nil, false, err
+		}
+		if ok {
+			planned[name] = of
+		}
+	}
+	if len(planned) == 0 {
+		return nil, false, nil
+	}
+	r := &run{Stack: s, inputs: &inputs{block: config.Deployments[config.Order[0]]}}
+	sources, err := r.inputSources(planName)
+	if err != nil {
+		return nil, false, err
+	}
+	store, err := s.openStore(ctx)
+	if err != nil {
+		return nil, false, err
+	}
+	defer s.Close() //nolint:errcheck // nothing was written
+	snapshot, diags := deployeval.New(config, s.dir, sources).Published(ctx, func(ctx context.Context, name string) (map[string]cty.Value, error) {
+		if of, ok := planned[name]; ok {
+			return of, nil
+		}
+		return outputsOf(ctx, store, name)
+	})
+	for _, diag := range diags {
+		if diag.Severity == hcl.DiagError {
+			at := ""
+			if diag.Subject != nil {
+				at = fmt.Sprintf(" at %s:%d", filepath.Join(s.dir, diag.Subject.Filename), diag.Subject.Start.Line)
+			}
+			return nil, false, failure.Error("Upstream stack cannot publish", "What the stack in %s publishes cannot be evaluated%s: %s. %s", s.dir, at, diag.Summary, diag.Detail)
+		}
+	}
+	maps.Copy(snapshot.Values, snapshot.Unknown)
+	return snapshot.Values, true, nil
+}
+
+// Taken is a value that a deployment has from another stack, which publishes it.
+type Taken struct {
+	Reference string
+	Value     cty.Value // Marks: sensitive
+	Range     hcl.Range // of the reference
+}
+
+// Taken returns what the latest operation has used of what other stacks publish, by references. Unknown: what is only planned there.
+func (s *Stack) Taken() map[string]cty.Value { return s.taken }
+
+// TakenNow returns what the inputs of a deployment have from other stacks now, in the order in which they are written. What is not published is left out.
+func (s *Stack) TakenNow(ctx context.Context, deployment string) ([]Taken, hcl.Diagnostics) {
+	config, diags := s.Deployments()
+	if config == nil || diags.HasErrors() || config.Deployments[deployment] == nil {
+		return nil, diags
+	}
+	published := map[*deployconfig.UpstreamInput]map[string]cty.Value{}
+	var now []Taken
+	for _, taken := range config.Taken(config.Deployments[deployment]) {
+		if _, known := published[taken.Input]; !known {
+			values, err := s.upstream(ctx, taken.Input)
+			if err != nil {
+				return nil, diags.Extend(Diagnostics(err))
+			}
+			published[taken.Input] = values
+		}
+		if value, ok := published[taken.Input][taken.Output]; ok {
+			now = append(now, Taken{taken.String(), value, taken.Range})
+		}
+	}
+	return now, diags
+}
+
+// Publish keeps what the stack publishes by the last apply of the deployment, if that is not what was published last, as after an edit of publish_output blocks.
+func (s *Stack) Publish(ctx context.Context, req Request) hcl.Diagnostics {
+	if config := s.deploymentConfig(); config == nil || len(config.Published) == 0 {
+		return nil
+	}
+	r := s.newRun(applyName, req, Caller{})
+	diags := r.loadDeployment(ctx)
+	if diags.HasErrors() || r.inputs == nil {
+		return diags
+	}
+	stored, err := s.ReadState(ctx)
+	if err != nil {
+		return Diagnostics(err)
+	}
+	r.stored = stored
+	if records, diags := r.publish(ctx, outputsIn(stored.State)); diags.HasErrors() || len(records) == 0 {
+		return diags
+	}
+	return r.withLock(ctx, func() hcl.Diagnostics {
+		records, diags := r.publish(ctx, outputsIn(r.stored.State))
+		if diags.HasErrors() || len(records) == 0 {
+			return diags
+		}
+		return diags.Extend(Diagnostics(r.stored.Write(ctx, publishName, records)))
+	})
 }
 
 // outputsIn returns the outputs of a state, nil if nothing was applied or all was destroyed.

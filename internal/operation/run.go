@@ -54,6 +54,7 @@ type run struct {
 
 	judged     approval.Judgement // of the latest plan
 	approvedBy string             // for the history; "" where nobody has said
+	notYet     bool               // what upstream stacks publish is not asked for
 	waiting    bool               // the latest plan waits for approval
 
 	unsaved bool   // what was done is not in the state

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 
 	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/bundle"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain"
@@ -48,6 +49,7 @@ type Stack struct {
 	madePlan      string // name of the engine that has made the saved plan that is applied; "" without one
 	plannedBinary string // the program by which components of it were planned; "" for none
 
+	taken      map[string]cty.Value   // what the latest operation has used of what other stacks publish
 	declared   *loadedDeployments     // nil until deployment files are read
 	store      statestore.Store       // nil until it is open
 	deployment *deployment.Deployment // nil until its state is needed

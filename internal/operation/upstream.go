@@ -29,6 +29,12 @@ func (s *Stack) upstream(ctx context.Context, declared *deployconfig.UpstreamInp
 	if err != nil {
 		return nil, err
 	}
+	if s.opts.Planned != nil && mapped.Stack != "" {
+		values, planned, err := s.upstreamStack(mapped).publishedByPlan(ctx, s.opts.Planned)
+		if planned || err != nil {
+			return values, err
+		}
+	}
 	store, err := s.upstreamStore(ctx, mapped)
 	if err != nil {
 		return nil, err

@@ -121,8 +121,17 @@ func (g *gates) planned(ctx context.Context, planning rollout.Planning) error {
 	}
 	unit.After = slices.AppendSeq(unit.After, maps.Keys(before))
 	slices.Sort(unit.After)
-	if u.Inputs != nil {
+	if u.Inputs != nil || len(planning.Plan.Taken) > 0 {
 		unit.Inputs = map[string]planset.Value{}
+	}
+	for reference := range planning.Plan.Taken {
+		value, err := g.saving.NewValue(planning.Inputs[reference], []string{reference})
+		if err != nil {
+			return err
+		}
+		unit.Inputs[reference] = value
+	}
+	if u.Inputs != nil {
 		for name, references := range u.Inputs.References() {
 			from := []string{}
 			for _, reference := range references {

@@ -6,6 +6,7 @@ package deployeval
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -29,6 +30,9 @@ type Sources interface {
 	Upstream(ctx context.Context, upstream *deployconfig.UpstreamInput) (map[string]cty.Value, error)
 }
 
+// ErrNotYet is an error of [Sources.Upstream] about a stack of which nobody can say yet what it publishes: all of that is unknown.
+var ErrNotYet = errors.New("nothing is known yet of what the stack publishes")
+
 // StableKey names a stable value of a store.
 type StableKey struct{ Type, Store, Key string }
 
@@ -47,6 +51,7 @@ type Evaluator struct {
 	tokens    map[string]cty.Value
 	sets      map[deployconfig.StoreKey]map[string]varset.Value
 	upstreams map[string]map[string]cty.Value
+	taken     map[string]cty.Value // published values that were used, by their references
 	locals    map[string]cty.Value
 	stable    map[StableKey]cty.Value
 	used      map[StableKey]hcl.Range
@@ -61,6 +66,7 @@ func New(config *deployconfig.Config, dir string, sources Sources) *Evaluator {
 		tokens:    map[string]cty.Value{},
 		sets:      map[deployconfig.StoreKey]map[string]varset.Value{},
 		upstreams: map[string]map[string]cty.Value{},
+		taken:     map[string]cty.Value{},
 		locals:    map[string]cty.Value{},
 		stable:    map[StableKey]cty.Value{},
 		used:      map[StableKey]hcl.Range{},
@@ -92,6 +98,9 @@ func (e *Evaluator) Inputs(ctx context.Context, deployment *deployconfig.Deploym
 func (e *Evaluator) Stable() (map[StableKey]cty.Value, map[StableKey]hcl.Range) {
 	return e.stable, e.used
 }
+
+// Taken returns what was used of what other stacks publish, by its references. Unknown and marks: as of [Sources].
+func (e *Evaluator) Taken() map[string]cty.Value { return e.taken }
 
 // Ephemeral reports whether inputs of a deployment are made of values that are fetched again for each operation.
 func Ephemeral(inputs map[string]cty.Value) bool {
@@ -266,7 +275,11 @@ func (e *Evaluator) upstream(ctx context.Context, name, output string, at hcl.Ra
 	}
 	if !ok {
 		var err error
-		if published, err = e.sources.Upstream(ctx, declared); err != nil {
+		published, err = e.sources.Upstream(ctx, declared)
+		if errors.Is(err, ErrNotYet) {
+			return cty.DynamicVal, nil
+		}
+		if err != nil {
 			return e.fetchFailed(declared, at, err)
 		}
 		e.upstreams[name] = published
@@ -276,6 +289,7 @@ func (e *Evaluator) upstream(ctx context.Context, name, output string, at hcl.Ra
 		return cty.NilVal, hcl.Diagnostics{e.problem(at, "Output not published", "The stack %s has published no %q.%s It publishes with its next apply what it "+
 			"declares in publish_output blocks.", declared.Source, output, nearest.DidYouMean(output, slices.Collect(maps.Keys(published))))}
 	}
+	e.taken["upstream_input."+name+"."+output] = value
 	return value, nil
 }
 

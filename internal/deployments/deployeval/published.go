@@ -23,6 +23,9 @@ type Snapshot struct {
 
 	// Waiting are the names of those that have no value yet, because a deployment that they are made of was never applied, or has not been in full.
 	Waiting []string
+
+	// Unknown are those among them that wait for an apply of what is planned: of outputs that are there, but have no value yet. Marks: sensitive.
+	Unknown map[string]cty.Value
 }
 
 // MadeOf reports whether something that the stack publishes is made of outputs of a deployment.
@@ -39,7 +42,7 @@ func (e *Evaluator) MadeOf(deployment string) bool {
 
 // Published evaluates what the stack publishes. Outputs returns those of a deployment by its last apply, and nil if there was none.
 func (e *Evaluator) Published(ctx context.Context, outputs func(ctx context.Context, deployment string) (map[string]cty.Value, error)) (Snapshot, hcl.Diagnostics) {
-	snapshot := Snapshot{Values: map[string]cty.Value{}}
+	snapshot := Snapshot{Values: map[string]cty.Value{}, Unknown: map[string]cty.Value{}}
 	var diags hcl.Diagnostics
 	for _, name := range slices.Sorted(maps.Keys(e.config.Published)) {
 		declared := e.config.Published[name]
@@ -82,6 +85,9 @@ func (e *Evaluator) Published(ctx context.Context, outputs func(ctx context.Cont
 		}
 		if waiting || !value.IsWhollyKnown() {
 			snapshot.Waiting = append(snapshot.Waiting, name)
+			if !waiting {
+				snapshot.Unknown[name] = value
+			}
 			continue
 		}
 		snapshot.Values[name] = value

@@ -22,6 +22,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/deployments/approval"
 	"github.com/cairnstacks/cairn/internal/fleet/wiring"
+	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/process"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
@@ -56,6 +57,17 @@ type PlanRequest struct {
 	// Inputs returns values of variables, which the driver keeps for all that follows. It is called once, while the work is shown. Nil for none, or for those of
 	// the plan before.
 	Inputs func() ([]wiring.Value, hcl.Diagnostics)
+
+	// Planned is as in [operation.Options]; nil if no other unit is only planned.
+	Planned func(ctx context.Context, dir, deployment string) (outputs map[string]cty.Value, planned bool, err error)
+
+	// CheckTaken finds out whether what deployment files have from other stacks now is what a saved plan was made with. Nil where there is nothing to compare with.
+	CheckTaken func(now []operation.Taken) hcl.Diagnostics
+}
+
+// Publisher is a driver of a unit that publishes some of its outputs, which each apply does. Publish does it for a unit without anything to apply.
+type Publisher interface {
+	Publish(ctx context.Context) error
 }
 
 // Plan is what is known of a plan.
@@ -71,6 +83,9 @@ type Plan struct {
 	// Outputs are what others see of the unit if it is applied as planned. OutputsChange is set if they are not what they were, as far as that is known.
 	Outputs       wiring.Outputs
 	OutputsChange bool
+
+	// Taken are the values that it was made with of those that other stacks publish, by references. Unknown: what is only planned there.
+	Taken map[string]cty.Value
 
 	// Details are the plan itself, of a root module as that of a stack with nothing but the module. Nil if only its engine can read it.
 	Details *stackplan.Plan

@@ -86,7 +86,10 @@ type Stack struct {
 	plans int // that were made one after the other
 }
 
-var _ Driver = (*Stack)(nil)
+var (
+	_ Driver    = (*Stack)(nil)
+	_ Publisher = (*Stack)(nil)
+)
 
 // NewStack returns a driver of a stack.
 func NewStack(opts StackOptions) *Stack { return &Stack{opts: opts} }
@@ -109,17 +112,16 @@ func (s *Stack) request(destroy bool) operation.Request {
 // Plan implements [Driver].
 func (s *Stack) Plan(ctx context.Context, req PlanRequest) (Plan, error) {
 	s.plan = nil
+	s.opts.Operation.Planned = req.Planned
 	var result Plan
 	err := s.during(ctx, planPhase, func(stack *operation.Stack, view View) hcl.Diagnostics {
 		if diags := s.take(req.Inputs); diags.HasErrors() {
 			return diags
 		}
 		if req.Saved {
-			if err := s.read(); err != nil {
-				return failure.Diagnostics(err)
-			}
-			result = describe(s.plan)
-			return nil
+			var diags hcl.Diagnostics
+			result, diags = s.takeSaved(ctx, stack, req)
+			return diags
 		}
 		switch {
 		case req.Again:
@@ -148,7 +150,7 @@ func (s *Stack) Plan(ctx context.Context, req PlanRequest) (Plan, error) {
 		}
 		s.plans++
 		result = describe(plan)
-		result.Judged = judged
+		result.Judged, result.Taken = judged, stack.Taken()
 		switch {
 		case result.Changes && file != "":
 			return diags.Extend(failure.Diagnostics(s.keep(&result)))
@@ -158,6 +160,31 @@ func (s *Stack) Plan(ctx context.Context, req PlanRequest) (Plan, error) {
 		return diags
 	})
 	return result, err
+}
+
+// takeSaved takes the plan in the file, if what it was made with of other stacks still is as it was.
+func (s *Stack) takeSaved(ctx context.Context, stack *operation.Stack, req PlanRequest) (Plan, hcl.Diagnostics) {
+	if err := s.read(); err != nil {
+		return Plan{}, failure.Diagnostics(err)
+	}
+	if req.CheckTaken == nil {
+		return describe(s.plan), nil
+	}
+	now, diags := stack.TakenNow(ctx, s.made.Deployment)
+	if diags.HasErrors() {
+		return Plan{}, diags
+	}
+	return describe(s.plan), req.CheckTaken(now)
+}
+
+// Publish implements [Publisher].
+func (s *Stack) Publish(ctx context.Context) error {
+	stack := operation.Open(s.opts.Operation)
+	defer stack.Close() //nolint:errcheck // what matters was saved before
+	if diags := stack.Publish(ctx, s.request(false)); diags.HasErrors() {
+		return &Failure{Diagnostics: diags}
+	}
+	return nil
 }
 
 // prepare fetches and installs what the stack needs.

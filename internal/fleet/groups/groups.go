@@ -298,6 +298,11 @@ func (g *group) planMember(ctx context.Context, m *member) {
 		g.failed(m, err)
 	case !plan.Changes:
 		m.end.State = NoChanges
+		if publisher, ok := m.driver.(driver.Publisher); ok && !g.PlanOnly {
+			if err := publisher.Publish(ctx); err != nil {
+				g.failed(m, err)
+			}
+		}
 	default:
 		m.end.State, m.end.Counts = Planned, plan.Counts
 	}

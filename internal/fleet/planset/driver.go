@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"slices"
 	"strings"
 	"sync"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/fleet/driver"
 	"github.com/cairnstacks/cairn/internal/fleet/wiring"
+	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/problem"
 )
 
@@ -121,7 +123,7 @@ func (s *saved) Plan(ctx context.Context, req driver.PlanRequest) (driver.Plan, 
 			return values, diags.Extend(s.contradictions(values))
 		}
 	}
-	req.Saved, req.NotToKeep = true, false
+	req.Saved, req.NotToKeep, req.CheckTaken = true, false, s.otherTaken()
 	plan, err := s.Driver.Plan(ctx, req)
 	plan.Complete = true // what is deferred is left to the next set
 	return plan, err
@@ -151,6 +153,31 @@ func (s *saved) contradictions(values []wiring.Value) hcl.Diagnostics {
 		}
 	}
 	return diags
+}
+
+// otherTaken finds published values of other stacks that are not those of the plan; nil if it was made with none.
+func (s *saved) otherTaken() func([]operation.Taken) hcl.Diagnostics {
+	if !slices.ContainsFunc(slices.Collect(maps.Keys(s.unit.Inputs)), func(name string) bool { return strings.Contains(name, ".") }) {
+		return nil
+	}
+	return func(now []operation.Taken) hcl.Diagnostics {
+		var diags hcl.Diagnostics
+		for _, taken := range now {
+			if planned, ok := s.unit.Inputs[taken.Reference]; !ok || !s.set.Fits(planned, taken.Value) {
+				diags = diags.Append(problem.New(problem.BadValue, taken.Range.Ptr(), "Input changed since planning",
+					"The value of %s is not the one that the plan was made with. Plan again.", taken.Reference))
+			}
+		}
+		return diags
+	}
+}
+
+// Publish implements [driver.Publisher].
+func (s *saved) Publish(ctx context.Context) error {
+	if publisher, ok := s.Driver.(driver.Publisher); ok {
+		return publisher.Publish(ctx)
+	}
+	return nil
 }
 
 // Apply implements [driver.Driver].

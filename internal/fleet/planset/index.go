@@ -55,7 +55,7 @@ type Unit struct {
 	Counts     *stackplan.Counts `json:"counts,omitempty"`
 	Plan       string            `json:"plan"` // file, from the directory of the set
 	SHA256     string            `json:"sha256"`
-	Inputs     map[string]Value  `json:"inputs,omitempty"` // that others have
+	Inputs     map[string]Value  `json:"inputs,omitempty"` // that others have, and what they publish, by references
 	Module     *Module           `json:"module,omitempty"` // of a root module
 }
 

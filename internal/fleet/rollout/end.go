@@ -162,7 +162,7 @@ func (e ending) unit(unit int, planning, apply order.Result) End {
 	switch {
 	case e.outcome[unit].waits != "":
 		return End{State: Waiting, Because: -1, Done: true, Detail: e.outcome[unit].waits}
-	case !e.outcome[unit].changes:
+	case !e.outcome[unit].changes && apply.State != order.Failed:
 		return End{State: NoChanges, Because: -1, Done: true}
 	case apply.State == order.Succeeded && e.options.Mode != PlanOnly:
 		return End{State: e.options.Mode.applied(), Because: -1, Done: true, Changes: e.outcome[unit].applied}

@@ -199,7 +199,7 @@ func (r *run) node(ctx context.Context, n int) error {
 	if r.failed.Load() && (r.Conditions == nil || !r.Conditions.AtFailure(n)) {
 		return order.ErrNotStarted // rule R2
 	}
-	if step.Phase == Apply && !r.outcome[step.Unit].changes {
+	if step.Phase == Apply && !r.outcome[step.Unit].changes && !r.publishes(step.Unit) {
 		return nil // completely applied already
 	}
 	if step.Phase == Apply && r.options.Mode == PlanOnly {
@@ -234,12 +234,21 @@ func (r *run) step(ctx context.Context, n int) error {
 	case Plan:
 		err = r.plan(ctx, step.Unit)
 	case Apply:
+		if !now.changes {
+			return now.driver.(driver.Publisher).Publish(ctx) //nolint:forcetypeassert // see [run.publishes]
+		}
 		err = r.rounds(ctx, step.Unit)
 	default:
 		err = r.task(ctx, &r.Units[step.Unit], r.Conditions != nil && r.Conditions.Reacts(n, r.changed))
 		now.done = err == nil
 	}
 	return err
+}
+
+// publishes reports whether a unit without anything to apply may still have something to publish.
+func (r *run) publishes(unit int) bool {
+	_, ok := r.outcome[unit].driver.(driver.Publisher)
+	return ok && r.options.Mode == ApplyAll
 }
 
 // show shows the plan of a unit, unless it is what was shown last.

@@ -148,6 +148,11 @@ func (r *run) plan(ctx context.Context, unit int) error {
 		request.Inputs = func() ([]wiring.Value, hcl.Diagnostics) { return values, diags }
 		now.inputs = values
 	}
+	if r.options.Mode == PlanOnly && len(r.Units[unit].Publishers) > 0 {
+		request.Planned = func(ctx context.Context, dir, deployment string) (map[string]cty.Value, bool, error) {
+			return r.planned(ctx, unit, dir, deployment)
+		}
+	}
 	var err error
 	now.plan, err = now.driver.Plan(ctx, request)
 	if wait, ok := errors.AsType[*driver.WaitError](err); ok && r.options.Mode == PlanOnly {
@@ -159,10 +164,24 @@ func (r *run) plan(ctx context.Context, unit int) error {
 		now.outputs = now.plan.OutputsChange
 	}
 	if err == nil && r.options.Planned != nil {
-		err = r.options.Planned(Planning{Unit: unit, Driver: now.driver, Plan: now.plan, Inputs: values(now.inputs)})
+		err = r.options.Planned(Planning{Unit: unit, Driver: now.driver, Plan: now.plan, Inputs: values(now.inputs, now.plan.Taken)})
 	}
 	now.plan.Details = nil // which are large
 	return err
+}
+
+// planned returns the outputs that a deployment of the stack in a directory has by its plan, for a unit that has some of these because they are published. It is false
+// for a deployment that is not worked on, and for one after which the unit does not come.
+func (r *run) planned(ctx context.Context, unit int, dir, deployment string) (map[string]cty.Value, bool, error) {
+	for _, other := range r.Units[unit].Publishers {
+		u := &r.Units[other]
+		if u.Dir != dir || u.Deployment != deployment && u.Deployment != "" || r.outcome[other].driver == nil {
+			continue
+		}
+		outputs, err := r.outputsOf(ctx, other)
+		return outputs.Values, err == nil, err
+	}
+	return nil, false, nil
 }
 
 // Planning is a plan that was made of a unit.
@@ -170,11 +189,12 @@ type Planning struct {
 	Unit   int
 	Driver driver.Driver
 	Plan   driver.Plan
-	Inputs map[string]cty.Value // that others have, by name. Marks: sensitive
+	Inputs map[string]cty.Value // that others have, by name, and what they publish by references. Marks: sensitive
 }
 
-func values(inputs []wiring.Value) map[string]cty.Value {
+func values(inputs []wiring.Value, taken map[string]cty.Value) map[string]cty.Value {
 	byName := map[string]cty.Value{}
+	maps.Copy(byName, taken)
 	for _, input := range inputs {
 		byName[input.Name] = input.Value
 	}
