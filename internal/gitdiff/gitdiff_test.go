@@ -389,3 +389,62 @@ func TestTerragruntSource(t *testing.T) {
 		t.Errorf("notes %v, want one of a source that is not known", stacks.Notes)
 	}
 }
+
+// What a commit has is written with its links and programs, and never through a link that leads out.
+func TestExport(t *testing.T) {
+	w := begin(t, "a/main.tf", "# one\n", "a/run.sh", "#!/bin/sh\n", "b.txt", "")
+	if err := os.Chmod(filepath.Join(w.dir, "a", "run.sh"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("../b.txt", filepath.Join(w.dir, "a", "link")); err != nil {
+		t.Fatal(err)
+	}
+	w.commit()
+	w.git("rm", "-rq", "a")
+	w.write("b.txt", "changed")
+	repository, err := gitdiff.Open(t.Context(), w.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	diff, err := repository.Diff(t.Context(), "HEAD")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := diff.Export(t.Context(), dir); err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	err = filepath.WalkDir(dir, func(name string, entry os.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		info, err := entry.Info()
+		if err != nil {
+			return err
+		}
+		content, err := os.ReadFile(name)
+		rel, _ := filepath.Rel(dir, name)
+		got[filepath.ToSlash(rel)] = fmt.Sprintf("%v %s", info.Mode()&^0o077, content)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{"a/main.tf": "-rw------- # one\n", "a/run.sh": "-rwx------ #!/bin/sh\n", "a/link": "Lrwx------ ", "b.txt": "-rw------- "}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+
+	// A directory that is a link elsewhere is not written into.
+	elsewhere, through := t.TempDir(), t.TempDir()
+	if err := os.Symlink(elsewhere, filepath.Join(through, "a")); err != nil {
+		t.Fatal(err)
+	}
+	if err := diff.Export(t.Context(), through); err == nil {
+		t.Error("there is no error for a directory that leads out")
+	}
+	if entries, err := os.ReadDir(elsewhere); err != nil || len(entries) > 0 {
+		t.Errorf("got %v, %v elsewhere, want nothing", entries, err)
+	}
+}
