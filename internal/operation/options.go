@@ -46,6 +46,7 @@ const DefaultState = "cairn.state.db"
 // is what is usual.
 type Options struct {
 	Dir        string // of the stack; the current directory if empty
+	Home       string // where the stack is or was if Dir has a copy of its configuration; its state and [WorkDir] are there. Empty stands for Dir
 	WorkDir    string // for this stack alone
 	State      string // location: a path, or a URL
 	Deployment string
@@ -115,10 +116,10 @@ func (s *Shared) OfEngines() *binary.Shared { return &s.engines }
 func (s *Stack) dataDir() string {
 	dir := s.getenv(DataVariable)
 	if dir == "" {
-		return filepath.Join(s.dir, WorkDir)
+		return filepath.Join(s.home(), WorkDir)
 	}
 	dir = s.fromEnviron(dir)
-	stack := absolute(s.dir)
+	stack := absolute(s.home())
 	if resolved, err := filepath.EvalSymlinks(stack); err == nil {
 		stack = resolved
 	}
@@ -139,10 +140,10 @@ func (s *Stack) getenv(name string) string { return environ.Get(s.environ, name)
 
 // fromEnviron makes a path of one that the environment or a setting names. In the current directory it stays as the user has written it.
 func (s *Stack) fromEnviron(path string) string {
-	if s.dir == "." {
+	if s.home() == "." {
 		return path
 	}
-	return s.join(path)
+	return s.fromHome(path)
 }
 
 // values returns the values that are given to input variables, by the environment and by arguments.

@@ -81,7 +81,7 @@ func Open(opts Options) *Stack {
 		dir:  cmp.Or(opts.Dir, "."),
 		log:  cmp.Or(opts.Log, slog.New(slog.DiscardHandler)),
 	}
-	s.environ = cliconfig.AbsolutePaths(opts.Environ, absolute(s.dir))
+	s.environ = cliconfig.AbsolutePaths(opts.Environ, absolute(s.home()))
 	s.work = cmp.Or(opts.WorkDir, s.dataDir())
 	if like := opts.Like; like != nil {
 		s.loaded, s.declared, s.settings = like.loaded, like.declared, like.settings
@@ -122,11 +122,19 @@ func (s *Stack) Path(name string) string {
 }
 
 // join makes a path of one that is relative to the stack.
-func (s *Stack) join(path string) string {
+func (s *Stack) join(path string) string { return within(s.dir, path) }
+
+// home is where the stack belongs, which need not exist any more.
+func (s *Stack) home() string { return cmp.Or(s.opts.Home, s.dir) }
+
+// fromHome makes a path of one that is relative to the stack, and is no part of its configuration.
+func (s *Stack) fromHome(path string) string { return within(s.home(), path) }
+
+func within(dir, path string) string {
 	if filepath.IsAbs(path) {
 		return path
 	}
-	return filepath.Join(s.dir, path)
+	return filepath.Join(dir, path)
 }
 
 // Settings returns the settings of the stack.

@@ -86,7 +86,7 @@ func (s *Stack) stateLocation() (string, error) {
 	if named := s.getenv(StateVariable); named != "" {
 		return s.placed(named, s.fromEnviron), nil
 	}
-	return s.placed(cmp.Or(read.State, DefaultState), s.join), nil
+	return s.placed(cmp.Or(read.State, DefaultState), s.fromHome), nil
 }
 
 // placed makes the location of a state that is in a file one that is not relative to the stack.

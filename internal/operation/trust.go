@@ -22,7 +22,7 @@ const CodeUntrusted failure.Code = "operation/untrusted-program"
 // engine runs it, "validate" too; a file that came with a checkout is not a decision of the user's.
 func (s *Stack) checkTrust(binary string) error {
 	root, from := s.foreignRoot()
-	if root == "" || binary == "" || isEngineElsewhere(binary, root) {
+	if root == "" || binary == "" || isEngineElsewhere(binary, root) && (s.opts.Home == "" || isEngineElsewhere(binary, repositoryOf(s.home()))) {
 		return nil
 	}
 	return hcl.Diagnostics{failure.WithCode(CodeUntrusted, failure.New("Untrusted engine program",
@@ -56,16 +56,29 @@ func (s *Stack) foreignRoot() (root, from string) {
 	if err != nil {
 		return "", ""
 	}
-	for at := dir; ; at = filepath.Dir(at) {
-		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
-			return at, "is in a checkout of a repository"
-		}
-		if at == filepath.Dir(at) {
-			break
-		}
+	if top := repositoryOf(dir); top != "" {
+		return top, "is in a checkout of a repository"
+	}
+	if s.opts.Home != "" {
+		return dir, "comes from a checkout of a repository"
 	}
 	if isOthers(s.join(settings.File)) {
 		return dir, "belongs to another user"
 	}
 	return "", ""
+}
+
+// repositoryOf returns the nearest directory with a repository, "" if there is none.
+func repositoryOf(dir string) string {
+	for at := absolute(dir); ; at = filepath.Dir(at) {
+		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
+			if resolved, err := filepath.EvalSymlinks(at); err == nil {
+				return resolved
+			}
+			return at
+		}
+		if at == filepath.Dir(at) {
+			return ""
+		}
+	}
 }

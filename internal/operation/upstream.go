@@ -20,6 +20,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/internal/operation/settings"
 	"github.com/cairnstacks/cairn/internal/statestore"
+	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
 // upstream returns what a stack has published that another one takes values from.
@@ -68,7 +69,7 @@ func (s *Stack) mapUpstream(source string) (settings.Upstream, error) {
 	}
 	own, isOwn := read.Upstreams[source]
 	other, isShared := shared[source]
-	own, other = own.Below(absolute(s.dir)), other.Below(absolute(top))
+	own, other = own.Below(absolute(s.home())), other.Below(s.originalOf(absolute(top)))
 	switch {
 	case isOwn && isShared && !own.Same(other):
 		place := other.Range.Filename
@@ -104,10 +105,19 @@ func (s *Stack) workspaceDir() string {
 	}
 }
 
+// originalOf returns the place that one next to a copy of the stack stands for.
+func (s *Stack) originalOf(path string) string {
+	rel, err := filepath.Rel(absolute(s.dir), path)
+	if s.opts.Home == "" || err != nil {
+		return path
+	}
+	return filepath.Join(absolute(s.home()), rel)
+}
+
 // upstreamStore opens the store of the states of an upstream stack.
 func (s *Stack) upstreamStore(ctx context.Context, mapped settings.Upstream) (statestore.Store, error) {
 	if mapped.State != "" {
-		return statestore.Open(ctx, s.placed(mapped.State, s.join))
+		return statestore.Open(ctx, s.placed(mapped.State, s.fromHome))
 	}
 	upstream := s.upstreamStack(mapped)
 	if info, err := os.Stat(upstream.dir); err != nil || !info.IsDir() {
@@ -130,8 +140,16 @@ func (s *Stack) upstreamStack(mapped settings.Upstream) *Stack {
 	environ := slices.DeleteFunc(slices.Clone(s.environ), func(variable string) bool {
 		return strings.HasPrefix(variable, StateVariable+"=") || strings.HasPrefix(variable, DeploymentVariable+"=")
 	})
-	return Open(Options{Dir: s.join(mapped.Stack), Environ: environ, Log: s.opts.Log, Workspace: s.opts.Workspace})
+	options := Options{Dir: mapped.Stack, Environ: environ, Log: s.opts.Log, Workspace: s.opts.Workspace}
+	if s.opts.Home != "" && !hasConfiguration(mapped.Stack) { // it is gone, too
+		if rel, err := filepath.Rel(absolute(s.home()), mapped.Stack); err == nil {
+			options.Dir, options.Home = filepath.Join(absolute(s.dir), rel), mapped.Stack
+		}
+	}
+	return Open(options)
 }
+
+func hasConfiguration(dir string) bool { return len(filesBeside(dir, stackconfig.IsComponentFile)) > 0 }
 
 // upstreamCycle returns directories of stacks that take values from each other, beginning and ending with the same; nil if there are none.
 func (s *Stack) upstreamCycle(path []string) []string {

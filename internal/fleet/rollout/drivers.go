@@ -43,14 +43,14 @@ func (d *Drivers) Open(w *Work, unit int) driver.Driver {
 	}
 	if u.Kind == Components {
 		stack := d.Stack
-		stack.Dir, stack.Environ = u.Dir, environment(u)
+		stack.Dir, stack.Home, stack.Environ = u.Dir, u.Home, Environment(u)
 		return driver.NewStack(driver.StackOptions{
 			Operation: stack, VarFiles: u.VarFiles, Version: d.Version, PlanFile: planFile, Sources: u.Inputs.Sources(), InSet: d.PlanFile != nil,
 			Show: func(phase string, options *operation.Options) driver.View { return d.Show(u.Name, phase, options) },
 		})
 	}
 	return driver.NewRoot(d.Roots, driver.RootOptions{
-		Dir: u.Dir, Environ: environment(u), VarFiles: u.VarFiles, Workspace: w.workspaceToSelect(u), ReadOnly: d.ReadOnly, PlanFile: planFile, RunDir: files + ".run",
+		Dir: u.Dir, Environ: Environment(u), VarFiles: u.VarFiles, Workspace: w.workspaceToSelect(u), ReadOnly: d.ReadOnly, PlanFile: planFile, RunDir: files + ".run",
 		Show: func(phase string) driver.RootView { return d.ShowRoot(u.Name, u.Dir, phase) },
 	})
 }
@@ -64,8 +64,8 @@ func (w *Work) workspaceToSelect(u *Unit) string {
 	return u.Workspace
 }
 
-// environment is that of this program with what the unit adds. Paths for engines mean what they mean here, not in the directory of the unit.
-func environment(u *Unit) []string {
+// Environment is that of this program with what a unit adds. Paths for engines mean what they mean here, not in the directory of the unit.
+func Environment(u *Unit) []string {
 	env := os.Environ()
 	if here, err := os.Getwd(); err == nil { // without a working directory the work on the unit says so itself
 		env = cliconfig.AbsolutePaths(env, here)

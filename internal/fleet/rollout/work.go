@@ -31,6 +31,7 @@ type Unit struct {
 
 	Dir  string // where programs run
 	Path string // the same from the root of the repository, with slashes
+	Home string // where a stack belongs if Dir has a copy of its configuration, as [operation.Options.Home]; "" for Dir
 
 	Workspace  string // of a root module, "" for the default one
 	Deployment string // of a stack, "" for the default one
