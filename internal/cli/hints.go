@@ -34,6 +34,7 @@ var optionHints = map[string]string{
 	"from-module":         "Copy the files of the stack.",
 	"generate-config-out": "Configuration for import blocks is generated with terraform or tofu in the directory of the module.",
 	"get":                 `"cairn init" fetches what is missing, and nothing else.`,
+	"gone":                "Only \"cairn run destroy\" takes it: what there was at a commit and is not any more can be destroyed, and nothing else can be done with it.",
 	"lock":                `The state is always locked while it is changed. A lock that was left behind is removed by "cairn state unlock".`,
 	"migrate-state":       whereStateIs + ` A state is taken elsewhere by "cairn state pull" and "cairn state push".`,
 	"module-depth":        "Plans are always shown with all modules.",

@@ -171,6 +171,14 @@ func (o *Order) Sequence() []*Unit {
 	return units
 }
 
+// NamedDir is a directory that a rule of a workspace file names.
+type NamedDir struct {
+	Dir   string // from the root
+	By    string // the name of what has the rule
+	Text  string // as it is written
+	Range hcl.Range
+}
+
 // Work is what a format has for a rollout.
 type Work struct {
 	*rollout.Work

@@ -68,6 +68,14 @@ func OpenWork(ctx context.Context, r fleet.Request, mode rollout.Mode) (*fleet.W
 	return work, err
 }
 
+// Named returns the directories that rules of the workspace file name; none if there is no such file.
+func Named(root string) []fleet.NamedDir {
+	if !cairnfile.Exists(root) {
+		return nil
+	}
+	return cairnfile.Named(root)
+}
+
 // Both reports whether there are both a workspace file and a configuration of gates, of which the first is used.
 func Both(root string) bool { return cairnfile.Exists(root) && terrateam.Exists(root) }
 

@@ -57,7 +57,11 @@ What fails leaves what comes after it as it is; when the cause is repaired, the 
 
 func runDestroyCommand() *session.Command {
 	return gateCommand(rollout.Destroy, "Destroys what stacks manage, in the reverse order of their gates.", `
-Everything is asked for, also where a stack has auto_apply, unless -auto-approve is given. No task is run.`, "cairn run destroy -query=stack_name:dev")
+Everything is asked for, also where a stack has auto_apply, unless -auto-approve is given. No task is run.
+
+With -gone, only what there was at the commit -base and is not there any more is destroyed, with its configuration from git: stacks, deployments
+of them, root modules and workspaces of these. What was renamed, has no state, or is still needed is named and left alone.`,
+		"cairn run destroy -query=stack_name:dev\ncairn run destroy -gone -base=HEAD~1")
 }
 
 func gateCommand(mode rollout.Mode, summary, long, example string) *session.Command {
@@ -78,7 +82,10 @@ func gateCommand(mode rollout.Mode, summary, long, example string) *session.Comm
 				o.maxRounds = operation.DefaultRounds
 				f.Var(&o.maxRounds, "max-rounds", fmt.Sprintf("plan and apply a stack at most `N` times while changes are deferred (default: %d)", operation.DefaultRounds))
 			}
-			f.BoolVar(&o.allowDirty, "allow-dirty", false, "with -changed: also if files are not committed")
+			if mode == rollout.Destroy {
+				f.BoolVar(&o.tree.gone, "gone", false, "only what there was at the commit of -base and is not any more, with its configuration from git")
+			}
+			f.BoolVar(&o.allowDirty, "allow-dirty", false, "with -changed or -gone: also if files are not committed")
 			f.Var(&o.report, "report", "write the results to `FILE`: JSON, JUnit if its name ends in .xml, or Markdown if in .md")
 			session.EngineFlags(f)
 			session.JSONFlag(f, "with -dry-run: write a JSON document")
@@ -92,6 +99,9 @@ func gateCommand(mode rollout.Mode, summary, long, example string) *session.Comm
 			}
 			if err := o.check(s); err != nil {
 				return 0, err
+			}
+			if o.tree.gone {
+				return destroyGone(ctx, s, o)
 			}
 			g, err := openGates(ctx, s, mode, o)
 			if err != nil {
@@ -107,6 +117,13 @@ func gateCommand(mode rollout.Mode, summary, long, example string) *session.Comm
 }
 
 func (o *gateOptions) check(s *session.Session) error {
+	if o.tree.gone {
+		return o.checkGone(s)
+	}
+	return o.checkOthers(s)
+}
+
+func (o *gateOptions) checkOthers(s *session.Session) error {
 	switch {
 	case o.autoApprove && o.ask:
 		return failure.Error("Conflicting options", "Give only one of -auto-approve and -ask.")
@@ -138,6 +155,7 @@ type gates struct {
 	planning   planSummaries     // what plans would do, for a report
 	saving     *savingSet        // nil if plans are not saved
 	applying   *planset.Applying // nil if no saved plans are applied
+	gone       *goneRun          // nil unless what is destroyed is that which is not there any more
 	consents                     // what was asked and answered
 }
 

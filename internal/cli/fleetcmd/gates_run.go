@@ -44,9 +44,13 @@ func (g *gates) run(ctx context.Context) (int, error) {
 
 	drivers.Roots.WorkDir = filepath.Join(drivers.Plans, "engine")
 	ctx, unread, stop := g.session.InterruptAll(ctx, drivers.Roots.Processes, session.InFlight{
-		Lost:  g.inFlight.lost,
-		AtEnd: func() { _ = os.RemoveAll(drivers.Plans) }, //nolint:errcheck // nobody is there any more who would do something about it
+		Lost: g.inFlight.lost,
+		AtEnd: func() {
+			_ = os.RemoveAll(drivers.Plans) //nolint:errcheck // nobody is there any more who would do something about it
+			g.gone.remove()
+		},
 	})
+	g.gone.watched()
 	display := g.session.NewRunDisplay(session.RunDisplayOptions{
 		Title: gateTitles[g.mode], Total: len(g.work.Chosen()), Parallel: g.parallel > 1, Unread: unread,
 	})
@@ -78,6 +82,7 @@ func (g *gates) run(ctx context.Context) (int, error) {
 		g.session.Note("Plans, which may hold secrets, are left in %s: %s.\n", drivers.Plans, failure.Reason(err))
 	}
 	setErr := g.saveSet(ends)
+	g.gone.tidy(ends)
 	stop()
 	err = reportfile.Write(g.options.report, g.report(ends), reportfile.ForAll) // before the summary, which may find nobody who reads it
 	code := g.summarize(ends)
@@ -135,6 +140,9 @@ func (g *gates) drivers(ctx context.Context) (*rollout.Drivers, error) {
 		Stack:   operation.Options{Workspace: g.Root, Engine: g.session.Options.Engine, EngineFrom: "-engine", Shared: shared, ModulesEngine: g.session.Deps.Engine, StopNow: g.session.StopNow},
 		Version: session.Version(),
 		Show:    g.showStack, ShowRoot: g.showRoot,
+	}
+	if g.gone != nil {
+		d.Stack.Workspace = g.gone.root
 	}
 	if !g.session.ViewOptions(g.session.Streams.Out).Color {
 		d.Roots.Options = []string{"-no-color"}

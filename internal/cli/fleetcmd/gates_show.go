@@ -43,7 +43,7 @@ func (g *gates) writeSteps() {
 				name = g.Shown(u.Path)
 			}
 			switch {
-			case g.options.tree.changed || g.options.tree.along.Any():
+			case g.options.tree.changed || g.options.tree.gone || g.options.tree.along.Any():
 				g.session.Line("  %s: %s", name, strings.Join(u.Reasons, "; "))
 			case name != first.StackName(): // everything is asked for, and this says where it is
 				g.session.Line("  %s", name)

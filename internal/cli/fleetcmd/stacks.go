@@ -55,6 +55,7 @@ type treeOptions struct {
 	query        string
 	changed      bool
 	base         string
+	gone         bool // only what there was at the base and is not any more
 	phases       bool // of a workspace file, planning and applying on their own
 	along        fleet.Along
 	failed       cmdline.File // report of an earlier run
@@ -112,7 +113,7 @@ func (o *treeOptions) request() (fleet.Request, error) {
 
 // place finds the root that the options mean.
 func (o *treeOptions) place() (fleet.Place, error) {
-	if o.base != "" && !o.changed {
+	if o.base != "" && !o.changed && !o.gone {
 		return fleet.Place{}, failure.Error("Missing required option", "The option -base is about what has changed: add -changed.")
 	}
 	current, err := os.Getwd()
@@ -153,6 +154,8 @@ func repositoryTop(dir string) string {
 // chosen says what may have left out everything.
 func (o *treeOptions) chosen() string {
 	switch {
+	case o.gone:
+		return "that is selected was there at " + o.base + ", is not any more, and has something in its state"
 	case o.changed:
 		return "that is selected has changed"
 	case o.failed != "":

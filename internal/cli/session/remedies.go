@@ -15,6 +15,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/deployments/identity"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain"
 	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/fleet/gone"
 	"github.com/cairnstacks/cairn/internal/gitdiff"
 	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
@@ -43,6 +44,7 @@ var remedies = map[failure.Code]string{
 	deployment.CodeNotPushed:         "If the file is to replace the state nevertheless, use -force.",
 	gitdiff.CodeNoBase:               "A base is named with -base=REF.",
 	gitdiff.CodeNoRepository:         "Or leave out -changed.",
+	gone.CodeNeeded:                  "Or leave the former out with -query.",
 	planfile.CodeNotFound:            `Make one with: cairn plan -out=FILE`,
 	planfile.CodeNotPlan:             `Give a file that "cairn plan -out=FILE" has written.`,
 	deployment.CodeReadOnly:          "With -state=PATH the state is kept elsewhere.",

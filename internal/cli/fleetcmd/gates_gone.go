@@ -1,0 +1,225 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package fleetcmd
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/internal/cli/session"
+	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/fleet"
+	"github.com/cairnstacks/cairn/internal/fleet/gone"
+	"github.com/cairnstacks/cairn/internal/fleet/rollout"
+	"github.com/cairnstacks/cairn/internal/format"
+	"github.com/cairnstacks/cairn/internal/gitdiff"
+	"github.com/cairnstacks/cairn/internal/hclsource"
+	"github.com/cairnstacks/cairn/internal/operation"
+	"github.com/cairnstacks/cairn/internal/safefile"
+)
+
+// goneRun is what a run has of its own that destroys what is not there any more. Its methods do nothing for nil.
+type goneRun struct {
+	dir     string // temporary, with the configuration from git
+	root    string // in it, what stands for that of the repository
+	unwatch func() // ends the handling of interrupts before the run
+
+	missing map[int][]string // as in [gone.Gone]
+}
+
+// checkGone checks the options of such a run.
+func (o *gateOptions) checkGone(s *session.Session) error {
+	switch {
+	case o.tree.base == "":
+		return failure.Error("Missing required option", "What is gone is what there was before: add -base=REF, a branch, tag or commit at which it was there, as in -base=HEAD~1.")
+	case strings.Contains(o.tree.base, ".."):
+		return failure.Error("Range as base", "What is gone is not in the working tree, which is compared with one commit: name only the first of the range %s.", o.tree.base)
+	case o.tree.changed:
+		return failure.Error("Conflicting options", "Give only one of -changed and -gone: what is gone has changed.")
+	case o.tree.along.Any():
+		return failure.Error("Conflicting options", "With -gone, nothing is destroyed that is still there: leave out -with-dependents and -with-dependencies.")
+	}
+	return o.checkOthers(s)
+}
+
+// destroyGone destroys what is not there any more.
+func destroyGone(ctx context.Context, s *session.Session, o gateOptions) (code int, err error) {
+	dir, err := os.MkdirTemp("", "cairn-gone-") // which only this user can read
+	if err != nil {
+		return 0, failure.Error("Temporary directory not available", "The configuration from git is kept in a temporary directory, and it cannot be made: %s.", failure.Reason(err))
+	}
+	run := &goneRun{dir: dir}
+	ctx, cancel := context.WithCancelCause(ctx)
+	run.unwatch = sync.OnceFunc(s.WatchInterrupts(session.InterruptActions{
+		First:  func(os.Signal) { cancel(operation.ErrInterrupted) },
+		Second: func() {}, // git ends by itself
+		Third:  run.remove,
+	}))
+	defer func() {
+		run.watched()
+		cancel(context.Canceled)
+		if removeErr := os.RemoveAll(dir); removeErr != nil && err == nil {
+			err = failure.Error("Temporary directory not removed", "The configuration from git is left in %s: %s.", dir, failure.Reason(removeErr))
+		}
+	}()
+	g, err := openGone(ctx, s, o, run)
+	if errors.Is(err, operation.ErrInterrupted) {
+		return 0, failure.Error("Operation interrupted", "What is gone was looked for. Nothing was done.")
+	}
+	if err != nil {
+		return 0, err
+	}
+	return g.command(ctx)
+}
+
+// watched says that interrupts are handled by the run from now on.
+func (r *goneRun) watched() {
+	if r != nil {
+		r.unwatch()
+	}
+}
+
+// remove removes the configuration before this program ends.
+func (r *goneRun) remove() {
+	if r != nil {
+		_ = os.RemoveAll(r.dir) //nolint:errcheck // nobody is there any more who would do something about it
+	}
+}
+
+// tidy removes what was written for units in directories that did not exist, once nothing in it is needed any more.
+func (r *goneRun) tidy(ends []rollout.End) {
+	if r == nil {
+		return
+	}
+	for _, end := range ends {
+		dirs := r.missing[end.Unit]
+		if len(dirs) == 0 || !end.Done {
+			continue
+		}
+		_ = os.RemoveAll(filepath.Join(dirs[0], operation.WorkDir)) //nolint:errcheck // caches, which git ignores
+		for _, dir := range dirs {
+			_ = os.Remove(dir) //nolint:errcheck // one that is not empty stays
+		}
+	}
+}
+
+// openGone finds out what is not there any more.
+func openGone(ctx context.Context, s *session.Session, o gateOptions, run *goneRun) (*gates, error) {
+	request, err := o.tree.request()
+	if err != nil {
+		return nil, err
+	}
+	living, err := format.OpenWork(ctx, fleet.Request{Place: fleet.Place{Root: request.Root}}, rollout.Destroy)
+	if errors.Is(err, format.ErrNoGates) {
+		living, err = &fleet.Work{}, nil
+	}
+	if err != nil {
+		return nil, changeProblem(err)
+	}
+	repository, err := gitdiff.Open(ctx, request.Root)
+	if problem, ok := errors.AsType[*gitdiff.Problem](err); ok && problem.Code == gitdiff.CodeNoRepository {
+		problem.Code = "" // whose remedy is to do without git
+	}
+	if err != nil {
+		return nil, changeProblem(err)
+	}
+	diff, err := repository.Diff(ctx, o.tree.base)
+	if err != nil {
+		return nil, changeProblem(err)
+	}
+	comparison := gone.Comparison{Living: living.Work, Diff: diff, Named: format.Named(request.Root)}
+	if comparison.Root, err = filepath.Abs(request.Root); err != nil {
+		return nil, err
+	}
+	if comparison.Exported, err = export(ctx, diff, run.dir, comparison.Root); err != nil {
+		return nil, err
+	}
+	run.root = comparison.Exported
+	before := request
+	before.Root, before.Base = comparison.Exported, ""
+	base, err := format.OpenWork(ctx, before, rollout.Destroy)
+	if errors.Is(err, format.ErrNoGates) {
+		return nil, failure.Error("No gates at the base", "At %s there is neither a file %s nor %s, which say what stacks there were. Name a base that has one.", o.tree.base, format.File, format.GateFile)
+	}
+	if err != nil {
+		return nil, run.named(s, o.tree.base, err)
+	}
+	comparison.Base = base.Work
+	found, diags := gone.Find(ctx, comparison)
+	if diags.HasErrors() {
+		return nil, run.named(s, o.tree.base, diags)
+	}
+	run.missing = found.Missing
+	g := &gates{
+		Place: request.Place, session: s, mode: rollout.Destroy, options: o, work: found.Work, changes: &fleet.Changes{Diff: diff, Repository: repository},
+		diags: failure.Diagnostics(run.named(s, o.tree.base, base.Diags)).Extend(diags), parallel: int(o.parallelOption), gone: run,
+	}
+	if g.parallel == 0 {
+		g.parallel = max(base.Parallel, 1)
+	}
+	return g, nil
+}
+
+// export writes what the base has into a directory, and returns what stands for the root in it.
+func export(ctx context.Context, diff *gitdiff.Diff, dir, root string) (string, error) {
+	prefix, err := diff.Prefix(root)
+	if err != nil {
+		return "", err
+	}
+	if dir, err = filepath.EvalSymlinks(dir); err != nil {
+		return "", err
+	}
+	if err := diff.Export(ctx, dir); err != nil {
+		if ctx.Err() != nil {
+			return "", context.Cause(ctx)
+		}
+		return "", failure.Error("Base not readable", "What git has at %s cannot be written to a temporary directory: %s. Nothing was destroyed.", diff.Base, failure.Reason(err))
+	}
+	// As in the repository itself: what modules reach ends here, and programs that files name were not named by the user.
+	if err := os.Mkdir(filepath.Join(dir, ".git"), 0o700); err != nil {
+		return "", err
+	}
+	exported := filepath.Join(dir, filepath.FromSlash(prefix))
+	return exported, os.MkdirAll(exported, 0o700)
+}
+
+// named gives files of the base names that say so, in place of temporary ones.
+func (r *goneRun) named(s *session.Session, base string, err error) error {
+	diags, ok := errors.AsType[hcl.Diagnostics](err)
+	if !ok || len(diags) == 0 {
+		return err
+	}
+	dir := r.dir
+	if resolved, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = resolved
+	}
+	name := func(at *hcl.Range) *hcl.Range {
+		if at == nil {
+			return nil
+		}
+		rel, err := filepath.Rel(dir, at.Filename)
+		if err != nil || !filepath.IsLocal(rel) {
+			return at
+		}
+		renamed := *at
+		renamed.Filename = base + ":" + filepath.ToSlash(rel)
+		if src, err := safefile.Read(os.DirFS(filepath.Dir(at.Filename)), filepath.Base(at.Filename), hclsource.MaxSize); err == nil {
+			s.Files[renamed.Filename] = &hcl.File{Bytes: src}
+		}
+		return &renamed
+	}
+	var renamed hcl.Diagnostics
+	for _, diag := range diags {
+		one := *diag
+		one.Subject, one.Context = name(diag.Subject), name(diag.Context)
+		renamed = append(renamed, &one)
+	}
+	return renamed
+}

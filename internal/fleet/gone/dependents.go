@@ -1,0 +1,91 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package gone
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/fleet/rollout"
+	"github.com/cairnstacks/cairn/internal/operation/settings"
+)
+
+// units returns what there is, in the order of the names.
+func (p *present) sorted() []*rollout.Unit {
+	return slices.SortedFunc(maps.Values(p.units), func(a, b *rollout.Unit) int { return cmp.Compare(a.Name, b.Name) })
+}
+
+// inUse refuses what has the state of something that is there.
+func (f *finder) inUse(u *rollout.Unit, state location) hcl.Diagnostics {
+	if state.name == "" {
+		return nil
+	}
+	if f.states == nil {
+		f.states = map[*rollout.Unit]location{}
+		for _, other := range f.living.sorted() {
+			if now, diags := stateOf(other); !diags.HasErrors() { // otherwise its own plan says so
+				f.states[other] = now
+			}
+		}
+	}
+	for _, other := range f.living.sorted() {
+		if f.states[other].name == state.name {
+			where := cmp.Or(state.file, "the same backend")
+			return hcl.Diagnostics{failure.WithCode(CodeNeeded, failure.New(summaryInUse, "%q is not there any more, and its state is that of %q: %s. What that manages would be destroyed. "+
+				"Nothing was done. Give %[2]q a state of its own.", u.Name, other.Name, where))}
+		}
+	}
+	return nil
+}
+
+// dependents refuses what something needs that is there.
+func (f *finder) dependents(u *rollout.Unit, state location) hcl.Diagnostics {
+	if f.living.dirs[clean(u.Path)] != nil {
+		return nil // others in the directory are still there
+	}
+	var diags hcl.Diagnostics
+	refuse := func(by, why string, at *hcl.Range) {
+		diag := failure.WithCode(CodeNeeded, failure.New(summaryDependents, "%q is not there any more, and %q depends on it: %s. Nothing was done. Take that out of %[2]q and apply it first.",
+			u.Name, by, why))
+		diag.Subject = at
+		diags = diags.Append(diag)
+	}
+	for _, named := range f.Named {
+		if clean(named.Dir) == clean(u.Path) {
+			refuse(named.By, "it has "+named.Text, named.Range.Ptr())
+		}
+	}
+	seen := map[string]bool{}
+	for _, other := range f.living.sorted() {
+		if other.Kind != rollout.Components || seen[other.Dir] {
+			continue
+		}
+		seen[other.Dir] = true
+		read, moreDiags := settings.Read(other.Dir, map[string]*hcl.File{})
+		if moreDiags.HasErrors() {
+			continue // its own plan says so
+		}
+		for _, source := range slices.Sorted(maps.Keys(read.Upstreams)) {
+			if isOf(read.Upstreams[source].Below(other.Dir), u, state) {
+				refuse(other.Name, "it takes values from it, by the upstream block for "+source+" in its "+settings.File, nil)
+			}
+		}
+	}
+	shared, _ := settings.ReadUpstreams(f.Root, map[string]*hcl.File{}) //nolint:errcheck // mistakes in the workspace file were reported
+	for _, source := range slices.Sorted(maps.Keys(shared)) {
+		if isOf(shared[source].Below(f.Root), u, state) {
+			refuse(settings.WorkspaceFile, "it maps the upstream "+source+" to it", shared[source].Range.Ptr())
+		}
+	}
+	return diags
+}
+
+// isOf reports whether a place from which others take values is that of a unit. Its paths are absolute.
+func isOf(from settings.Upstream, u *rollout.Unit, state location) bool {
+	return from.Stack != "" && absolute(from.Stack) == absolute(u.Home) || from.State != "" && state.file != "" && absolute(from.State) == state.file
+}

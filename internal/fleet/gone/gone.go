@@ -1,0 +1,201 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+// Package gone finds what there was at a commit and is not any more: stacks, deployments of them, and workspaces of root modules, with what they manage
+// still to be destroyed.
+//
+// Their configuration is that of the commit, in a directory to which it was exported. Their states are where they were.
+//
+// Rules:
+//
+//   - G1. What may be there under another name, or in another place, is left alone, and so is what has no state. Both are reported.
+//   - G2. What something depends on that is still there, or whose state that has, is an error, and nothing is done.
+//   - G3. Nothing is destroyed here, and nothing is written but next to the exported configuration.
+package gone
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"path/filepath"
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/fleet"
+	"github.com/cairnstacks/cairn/internal/fleet/rollout"
+	"github.com/cairnstacks/cairn/internal/gitdiff"
+	"github.com/cairnstacks/cairn/internal/order"
+)
+
+// Comparison is what is compared.
+type Comparison struct {
+	Base   *rollout.Work // to destroy what there was, read from the exported files
+	Living *rollout.Work // what there is, of which nothing is done; nil if nothing says what that is
+
+	Root     string // absolute directory of what there is
+	Exported string // absolute directory that stands for it, with the files of the commit
+	Diff     *gitdiff.Diff
+
+	// Named are the directories that rules of what there is name.
+	Named []fleet.NamedDir
+}
+
+// Gone is what there is to destroy.
+type Gone struct {
+	Work *rollout.Work // nothing else is selected in it
+
+	// Missing are the directories of stacks that do not exist any more, by unit, each with those above it that do not either. Their work may make them.
+	Missing map[int][]string
+}
+
+// Find returns what is selected of the base and not there any more, and what is to be said about the rest of what is not. With errors nothing is to be destroyed.
+func Find(ctx context.Context, c Comparison) (*Gone, hcl.Diagnostics) {
+	base, diags := expand(c.Base)
+	living, moreDiags := c.living()
+	diags = diags.Extend(moreDiags)
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	f := &finder{Comparison: c, work: base, living: living}
+	for i := range base.Units {
+		f.home(&base.Units[i])
+	}
+	selected := map[int]bool{}
+	for _, unit := range base.Chosen() {
+		if u := &base.Units[unit]; u.Task == nil && f.isGone(u) {
+			found, moreDiags := f.destroyed(ctx, u)
+			diags, selected[unit] = diags.Extend(moreDiags), found
+		}
+	}
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	diags = diags.Extend(f.keepRootStates())
+	result := &Gone{Work: base, Missing: map[int][]string{}}
+	base.Selected = slices.Clone(base.Selected)
+	if base.Selected == nil {
+		base.Selected = make(order.Selection, len(base.Steps))
+	}
+	for n, step := range base.Steps {
+		base.Selected[n] = step.Phase != "" && selected[step.Unit]
+	}
+	for unit, found := range selected {
+		u := &base.Units[unit]
+		if u.Kind == rollout.Components && found {
+			for dir := u.Home; !exists(dir); dir = filepath.Dir(dir) {
+				result.Missing[unit] = append(result.Missing[unit], dir)
+			}
+		}
+		u.Reasons = []string{f.reason(u)}
+	}
+	return result, diags
+}
+
+// finder finds what is gone.
+type finder struct {
+	Comparison
+	work   *rollout.Work
+	living *present
+
+	states map[*rollout.Unit]location // of what there is, once they are asked for
+}
+
+// home says where the state of a unit is, and takes files that git does not have from where they are.
+func (f *finder) home(u *rollout.Unit) {
+	u.Home = f.original(u.Dir)
+	u.VarFiles = slices.Clone(u.VarFiles)
+	for i, file := range u.VarFiles {
+		if original := f.original(file); !exists(file) && exists(original) {
+			u.VarFiles[i] = original
+		}
+	}
+}
+
+// original returns what an exported file stands for.
+func (f *finder) original(file string) string {
+	rel, err := filepath.Rel(f.Exported, file)
+	if err != nil {
+		return file
+	}
+	return filepath.Join(f.Root, rel)
+}
+
+// isGone reports whether there is no unit any more with the state of one.
+func (f *finder) isGone(u *rollout.Unit) bool { return f.living.units[keyOf(u)] == nil }
+
+// destroyed reports whether a unit that is gone is to be destroyed. If not, the diagnostics say why.
+func (f *finder) destroyed(ctx context.Context, u *rollout.Unit) (bool, hcl.Diagnostics) {
+	if why := f.stillThere(u); why != nil {
+		return false, hcl.Diagnostics{why}
+	}
+	state, diags := stateOf(u)
+	if diags.HasErrors() {
+		return false, diags
+	}
+	if to := f.movedTo(u); to != nil {
+		diag, err := f.moved(u, state, to)
+		return false, append(err, diag...)
+	}
+	if diags := f.inUse(u, state); diags.HasErrors() {
+		return false, diags
+	}
+	if diags := f.dependents(u, state); diags.HasErrors() {
+		return false, diags
+	}
+	return f.hasState(ctx, u, state)
+}
+
+// stillThere says why what is not listed any more is not taken for gone; nil if it is.
+func (f *finder) stillThere(u *rollout.Unit) *hcl.Diagnostic {
+	now := f.living.dirs[clean(u.Path)]
+	if now == nil {
+		now = lookAt(u.Home)
+	}
+	keep := func(detail string, args ...any) *hcl.Diagnostic {
+		return failure.Warning(summaryKept, "%s is not destroyed: %s", quoted(u), fmt.Sprintf(detail, args...))
+	}
+	switch {
+	case now.kind == "":
+		return nil // there is no configuration any more
+	case now.kind != u.Kind:
+		return keep("there is another kind of configuration in %s now, which may have taken over what it manages. If it has not, destroy it from a checkout of %s.", u.Path, f.Diff.Base)
+	case u.Kind == rollout.Components && slices.Contains(now.deployments, deploymentOf(u)):
+		return keep("the deployment is still declared in %s, and only nothing lists it any more. Delete its block, or destroy it there.", u.Path)
+	case u.Kind == rollout.Components && u.Deployment == "" && len(now.deployments) > 0:
+		return keep("%s has deployments now, and what was applied before belongs to the deployment \"default\". Move its state to one of them, or destroy it from a checkout of %s.", u.Path, f.Diff.Base)
+	case !now.listed:
+		return keep("its configuration is still in %s, and only nothing lists it any more. Delete that directory, or destroy what it manages there.", u.Path)
+	}
+	return nil
+}
+
+func (f *finder) reason(u *rollout.Unit) string {
+	what := ""
+	switch {
+	case u.Deployment != "":
+		what = "the deployment " + u.Deployment + " of "
+	case u.Workspace != "":
+		what = "the workspace " + u.Workspace + " of "
+	}
+	return fmt.Sprintf("%s%s was there at %s", what, u.Path, f.Diff.Base)
+}
+
+// CodeNeeded is of errors because of what is still there, which do not matter if what it is about is not selected.
+const CodeNeeded failure.Code = "gone/needed"
+
+// The summaries of what is reported.
+const (
+	summaryKept       = "Configuration still there"
+	summaryMoved      = "Moved to another place"
+	summaryNoState    = "No state to destroy"
+	summaryEmpty      = "Nothing left to destroy"
+	summaryInUse      = "State in use by another"
+	summaryDependents = "Dependents still there"
+)
+
+func quoted(u *rollout.Unit) string { return fmt.Sprintf("%q", u.Name) }
+
+// clean makes paths from the root comparable.
+func clean(dir string) string { return path.Clean("/" + filepath.ToSlash(dir)) }

@@ -1,0 +1,220 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package gone
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/hashicorp/hcl/v2/hclwrite"
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/internal/engine/module"
+	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/fleet/rollout"
+	"github.com/cairnstacks/cairn/internal/operation"
+	"github.com/cairnstacks/cairn/stackruntime/tfstate"
+)
+
+// location is where the state of a unit is.
+type location struct {
+	name string // that only the same state has; "" if that is not known
+	file string // absolute path, "" if it is in none
+
+	backend *localBackend // of a root module whose state is in a file
+}
+
+// localBackend is what says where a root module has the states of its workspaces. The paths are absolute.
+type localBackend struct{ file, dir string }
+
+// stateOf returns where the state of a unit is: that of what was there is where it was.
+func stateOf(u *rollout.Unit) (location, hcl.Diagnostics) {
+	if u.Kind == rollout.Components {
+		return stackState(u)
+	}
+	return rootState(u)
+}
+
+func home(u *rollout.Unit) string { return cmp.Or(u.Home, u.Dir) }
+
+func open(u *rollout.Unit) *operation.Stack {
+	return operation.Open(operation.Options{Dir: u.Dir, Home: u.Home, Environ: rollout.Environment(u), ChangesNothing: true})
+}
+
+func stackState(u *rollout.Unit) (location, hcl.Diagnostics) {
+	stack := open(u)
+	defer stack.Close() //nolint:errcheck // nothing was opened
+	if _, err := stack.Settings(); err != nil {
+		return location{}, failure.Diagnostics(fmt.Errorf("the settings of %s: %w", u.Name, err))
+	}
+	file := stack.StateFile()
+	if file == "" {
+		return location{}, nil // whoever opens it says what is wrong
+	}
+	file = absolute(file)
+	return location{name: "stack " + file + " " + deploymentOf(u), file: file}, nil
+}
+
+func absolute(file string) string {
+	if abs, err := filepath.Abs(file); err == nil {
+		file = abs
+	}
+	dir, err := filepath.EvalSymlinks(filepath.Dir(file))
+	if err != nil {
+		return file
+	}
+	return filepath.Join(dir, filepath.Base(file))
+}
+
+func rootState(u *rollout.Unit) (location, hcl.Diagnostics) {
+	tofu, _ := filepath.Glob(filepath.Join(u.Dir, "*.tofu")) //nolint:errcheck // the pattern is a good one
+	tree, _ := module.NewLoader(module.Options{Base: u.Dir, Tofu: len(tofu) > 0}).Load(u.Dir)
+	var block *hcl.Block
+	if tree != nil && tree.Root != nil && len(tree.Root.Backends) > 0 {
+		block = tree.Root.Backends[len(tree.Root.Backends)-1] // that of an override file is the last one
+	}
+	workspace := cmp.Or(u.Workspace, rollout.DefaultWorkspace)
+	if block != nil && (block.Type != "backend" || block.Labels[0] != "local") {
+		settings := describe(block.Body)
+		if settings == "" {
+			return location{}, nil // they are given elsewhere
+		}
+		return location{name: fmt.Sprintf("%s %v %s %s", block.Type, block.Labels, settings, workspace)}, nil
+	}
+	local := localBackend{file: "terraform.tfstate", dir: "terraform.tfstate.d"}
+	if block != nil {
+		attributes, diags := block.Body.JustAttributes()
+		if diags.HasErrors() {
+			return location{}, diags
+		}
+		for name, to := range map[string]*string{"path": &local.file, "workspace_dir": &local.dir} {
+			if attribute := attributes[name]; attribute != nil {
+				value, _ := attribute.Expr.Value(nil) //nolint:errcheck // it is not known then
+				if value.IsNull() || !value.IsKnown() || value.Type() != cty.String {
+					return location{}, hcl.Diagnostics{failure.New("Unknown place of the state",
+						"Where the state of %q is cannot be known: the argument %q of its backend is not a text that is written out. Nothing was destroyed.", u.Name, name)}
+				}
+				*to = value.AsString()
+			}
+		}
+	}
+	for _, at := range []*string{&local.file, &local.dir} {
+		if !filepath.IsAbs(*at) {
+			*at = filepath.Join(home(u), *at)
+		}
+	}
+	file := local.file
+	if workspace != rollout.DefaultWorkspace {
+		file = filepath.Join(local.dir, workspace, "terraform.tfstate")
+	}
+	file = absolute(file)
+	return location{name: "root " + file, file: file, backend: &local}, nil
+}
+
+// describe returns the arguments of a block in a form that is the same for equal ones; "" for none.
+func describe(body hcl.Body) string {
+	attributes, _ := body.JustAttributes() //nolint:errcheck // blocks are described below
+	var texts []string
+	for _, name := range slices.Sorted(maps.Keys(attributes)) {
+		value, _ := attributes[name].Expr.Value(nil) //nolint:errcheck // unknown values are equal to others
+		texts = append(texts, fmt.Sprintf("%s=%#v", name, value))
+	}
+	if native, ok := body.(*hclsyntax.Body); ok {
+		for _, block := range native.Blocks {
+			texts = append(texts, fmt.Sprintf("%s %q {%s}", block.Type, block.Labels, describe(block.Body)))
+		}
+	}
+	return strings.Join(texts, " ")
+}
+
+// overrideFile is by what the copy of a root module finds the state where it was. Engines let files of such names take precedence.
+const overrideFile = "cairn_state_override.tf"
+
+// keepRootStates lets the copies of root modules find their states, also of those that only values are from.
+func (f *finder) keepRootStates() hcl.Diagnostics {
+	done := map[string]bool{}
+	for i := range f.work.Units {
+		u := &f.work.Units[i]
+		if u.Kind != rollout.Root || done[u.Dir] {
+			continue
+		}
+		done[u.Dir] = true
+		state, diags := rootState(u)
+		if diags.HasErrors() || state.backend == nil {
+			continue // it was reported if it matters
+		}
+		file := hclwrite.NewEmptyFile()
+		backend := file.Body().AppendNewBlock("terraform", nil).Body().AppendNewBlock("backend", []string{"local"}).Body()
+		backend.SetAttributeValue("path", cty.StringVal(state.backend.file))
+		backend.SetAttributeValue("workspace_dir", cty.StringVal(state.backend.dir))
+		if err := os.WriteFile(filepath.Join(u.Dir, overrideFile), file.Bytes(), 0o600); err != nil {
+			return failure.Diagnostics(err)
+		}
+	}
+	return nil
+}
+
+// hasState reports whether there is something to destroy, and says so if there is nothing.
+func (f *finder) hasState(ctx context.Context, u *rollout.Unit, state location) (bool, hcl.Diagnostics) {
+	if state.file == "" {
+		return true, nil // the plan says it
+	}
+	_, err := os.Stat(state.file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return false, hcl.Diagnostics{failure.Warning(summaryNoState, "%q has no state: there is no file %s. If something was applied, the state was deleted with the directory, and nothing can be destroyed: "+
+			"put the file back, as from a backup, and run this again. What it managed can also be destroyed by hand.", u.Name, state.file)}
+	case err != nil:
+		return false, failure.Diagnostics(fmt.Errorf("the state of %s: %w", u.Name, err))
+	}
+	empty, err := isEmpty(ctx, u, state)
+	if err != nil {
+		return false, hcl.Diagnostics{failure.New("Unreadable state", "The state of %q in %s cannot be read: %s. Nothing was destroyed.", u.Name, state.file, failure.Reason(err))}
+	}
+	if empty {
+		return false, hcl.Diagnostics{failure.Warning(summaryEmpty, "The state of %q in %s has nothing that could be destroyed.", u.Name, state.file)}
+	}
+	return true, nil
+}
+
+func isEmpty(ctx context.Context, u *rollout.Unit, state location) (bool, error) {
+	if u.Kind == rollout.Root {
+		text, err := os.ReadFile(state.file)
+		if err != nil {
+			return false, err
+		}
+		objects, err := tfstate.ParseObjects(text)
+		return err == nil && len(objects) == 0 && !strings.Contains(string(text), "encrypted_data"), nil
+	}
+	if unfinished(u) {
+		return false, nil
+	}
+	stack := open(u)
+	defer stack.Close() //nolint:errcheck // nothing was written
+	stored, err := stack.ReadState(ctx)
+	if err != nil {
+		return false, failure.AsError(operation.Diagnostics(err))
+	}
+	return len(stored.State.Components) == 0, nil
+}
+
+// unfinished reports whether there may be results of an apply that was cut off, which are in no state yet.
+func unfinished(u *rollout.Unit) bool {
+	for _, dir := range []string{"runs", filepath.Join("deployments", deploymentOf(u), "runs")} {
+		if entries, err := os.ReadDir(filepath.Join(home(u), operation.WorkDir, dir)); err == nil && len(entries) > 0 {
+			return true
+		}
+	}
+	return false
+}
