@@ -16,6 +16,13 @@ type Case struct {
 	Failure     string // what went wrong; "" if nothing did
 	Skipped     string // why it was not done; "" if it was
 	Type        string // what kind of failure it is, or why it was not done, in a word; "" for no more than that
+	Properties  []Property
+}
+
+// Property is something else that is known of a [Case].
+type Property struct {
+	Name  string `xml:"name,attr"`
+	Value string `xml:"value,attr"`
 }
 
 // suite is a report in the format of JUnit.
@@ -29,11 +36,18 @@ type suite struct {
 }
 
 type suiteCase struct {
-	Name    string   `xml:"name,attr"`
-	Class   string   `xml:"classname,attr"`
-	Seconds string   `xml:"time,attr"`
+	Name    string `xml:"name,attr"`
+	Class   string `xml:"classname,attr"`
+	Seconds string `xml:"time,attr"`
+
+	Properties *caseProperties `xml:"properties"`
+
 	Failure *message `xml:"failure"`
 	Skipped *message `xml:"skipped"`
+}
+
+type caseProperties struct {
+	Properties []Property `xml:"property"`
 }
 
 type message struct {
@@ -46,6 +60,9 @@ func JUnit(name string, cases []Case) ([]byte, error) {
 	all := suite{Name: name, Tests: len(cases)}
 	for _, c := range cases {
 		one := suiteCase{Name: c.Name, Class: c.Class, Seconds: fmt.Sprintf("%.3f", c.Took.Seconds())}
+		if len(c.Properties) > 0 {
+			one.Properties = &caseProperties{c.Properties}
+		}
 		switch {
 		case c.Failure != "":
 			all.Failures++

@@ -37,6 +37,9 @@ type Summary struct {
 	// Changes are what plans of nodes would do or have done, nil where that is not known; nil as a whole if there are no plans.
 	Changes []*stackplan.Counts
 
+	// Parts are what plans of nodes would do by component, nil where that is not known; nil as a whole if there are no plans.
+	Parts [][]Part
+
 	// Problems are the first errors of nodes that have failed, as far as they are known as data; nil as a whole if none is.
 	Problems []*diagnostic.Diagnostic
 }
@@ -105,12 +108,14 @@ type report struct {
 }
 
 type reportResult struct {
-	Name     string            `json:"name"`
-	State    string            `json:"state"`             // "ok", "passed", "failed", "skipped" or "not_started"
-	Outcome  string            `json:"outcome,omitempty"` // of plans and applies, as "no changes"
-	Changes  *stackplan.Counts `json:"changes,omitempty"` // the same
-	Error    string            `json:"error,omitempty"`
-	ExitCode *int              `json:"exit_code,omitempty"`
+	Name    string            `json:"name"`
+	State   string            `json:"state"`             // "ok", "passed", "failed", "skipped" or "not_started"
+	Outcome string            `json:"outcome,omitempty"` // of plans and applies, as "no changes"
+	Changes *stackplan.Counts `json:"changes,omitempty"` // the same
+
+	Components []Part `json:"components,omitempty"` // what was planned for each
+	Error      string `json:"error,omitempty"`
+	ExitCode   *int   `json:"exit_code,omitempty"`
 
 	Diagnostic *diagnostic.Diagnostic `json:"diagnostic,omitempty"` // the first error of it
 
@@ -132,6 +137,9 @@ func (s Summary) result(n int) reportResult {
 	}
 	if s.Changes != nil {
 		r.Changes = s.Changes[n]
+	}
+	if s.Parts != nil {
+		r.Components = s.Parts[n]
 	}
 	switch result.State {
 	case order.Failed:
@@ -185,6 +193,9 @@ func (s Summary) JUnit() ([]byte, error) {
 		one := Case{Name: s.View.Name(n), Class: CaseClass}
 		if times := s.Times[n]; !times.Started.IsZero() {
 			one.Took = times.Ended.Sub(times.Started)
+		}
+		if s.Parts != nil {
+			one.Properties = properties(s.Parts[n])
 		}
 		switch s.Results[n].State {
 		case order.Failed:

@@ -5,7 +5,6 @@ package fleetcmd
 
 import (
 	"errors"
-	"strings"
 	"sync"
 
 	"github.com/cairnstacks/cairn/internal/fleet/driver"
@@ -22,20 +21,18 @@ type planSummaries struct {
 	mu struct {
 		sync.Mutex
 		units map[int]markdown.Unit
+		parts map[int][]show.Part
 	}
 }
 
-func (p *planSummaries) add(unit int, summary markdown.Unit) {
+func (p *planSummaries) add(unit int, summary markdown.Unit, parts []show.Part) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.mu.units == nil {
-		p.mu.units = map[int]markdown.Unit{}
+		p.mu.units, p.mu.parts = map[int]markdown.Unit{}, map[int][]show.Part{}
 	}
-	p.mu.units[unit] = summary
+	p.mu.units[unit], p.mu.parts[unit] = summary, parts
 }
-
-// wantsMarkdown reports whether the report needs what plans would do.
-func (g *gates) wantsMarkdown() bool { return strings.HasSuffix(string(g.options.report), ".md") }
 
 // gateReport is a report of a run, which can be Markdown.
 type gateReport struct {
@@ -75,12 +72,14 @@ func (g *gates) reportOf(ends []rollout.End) show.Summary {
 		View:    show.View{Name: func(unit int) string { return g.work.Units[unit].Name }},
 		Command: []string{string(g.mode)}, Results: make([]order.Result, units), Times: make([]show.Times, units), Outcomes: make([]string, units),
 		Changes: make([]*stackplan.Counts, units), Problems: make([]*diagnostic.Diagnostic, units),
+		Parts: make([][]show.Part, units),
 	}
 	for _, end := range ends {
 		summary.Sequence = append(summary.Sequence, end.Unit)
 		summary.Results[end.Unit] = resultOf(end)
 		summary.Times[end.Unit] = show.Times{Started: end.Started, Ended: end.Ended}
 		summary.Outcomes[end.Unit], summary.Changes[end.Unit] = string(end.State), end.Changes
+		summary.Parts[end.Unit] = g.planning.mu.parts[end.Unit]
 		if failed, ok := errors.AsType[*driver.Failure](end.Err); ok {
 			summary.Problems[end.Unit] = problem(failed)
 		}
@@ -121,11 +120,11 @@ func resultOf(end rollout.End) order.Result {
 func (g *gates) summarizePlan(planning rollout.Planning) error {
 	u := &g.work.Units[planning.Unit]
 	switch plan := planning.Plan.Details; {
-	case !g.wantsMarkdown():
+	case g.options.report == "":
 	case plan == nil:
-		g.planning.add(planning.Unit, markdown.Counted(u.Name, planning.Plan.Counts))
+		g.planning.add(planning.Unit, markdown.Counted(u.Name, planning.Plan.Counts), nil)
 	default:
-		g.planning.add(planning.Unit, markdown.Summarize(u.Name, plan))
+		g.planning.add(planning.Unit, markdown.Summarize(u.Name, plan), show.Parts(plan))
 	}
 	return nil
 }
