@@ -4,19 +4,16 @@
 package stackcmd
 
 import (
-	"cmp"
 	"context"
-	"path/filepath"
-	"strings"
 
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/internal/cli/session"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
-	"github.com/cairnstacks/cairn/internal/operation/planfile"
 	"github.com/cairnstacks/cairn/internal/views"
 	"github.com/cairnstacks/cairn/internal/views/jsonview"
 	"github.com/cairnstacks/cairn/internal/views/markdown"
+	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
 
 // ShowCommand returns the command that shows the state or a plan file.
@@ -27,8 +24,12 @@ func ShowCommand() *session.Command {
 		Name:    "show",
 		Args:    "[PLAN…]",
 		Summary: "Shows the state, or a saved plan.",
-		Long:    "With -json, sensitive values are part of the document.",
-		Example: "cairn show\ncairn show stack.plan\ncairn show -json stack.plan\ncairn show -format=markdown network.plan app.plan",
+		Long: `
+A plan is a file that "cairn plan -out=FILE" has saved, a plan of a root module by terraform or tofu, or a directory of plans that "cairn run plan -out=DIR" has saved.
+Of root modules with providers, values are not shown: only their providers know which of them are sensitive.
+
+With -json, sensitive values are part of the document.`,
+		Example: "cairn show\ncairn show stack.plan\ncairn show -json stack.plan\ncairn show plans\ncairn show -format=markdown network.plan app.plan",
 		MaxArgs: 1000,
 		Flags: func(f *session.Flags) {
 			session.JSONFlag(f, "write a JSON document")
@@ -68,32 +69,38 @@ func ShowCommand() *session.Command {
 func showMarkdown(s *session.Session, paths []string) error {
 	var units []markdown.Unit
 	for _, path := range paths {
-		plan, made, err := planfile.Read(path)
+		plans, _, err := readPlans(path)
 		if err != nil {
 			return err
 		}
-		name := cmp.Or(made.Stack, strings.TrimSuffix(filepath.Base(path), ".plan"))
-		if made.Deployment != "" && made.Deployment != deployment.Default {
-			name += " (" + made.Deployment + ")"
+		for _, plan := range plans {
+			units = append(units, markdown.Summarize(plan.name, plan.Plan))
 		}
-		units = append(units, markdown.Summarize(name, plan))
 	}
 	_, err := s.Streams.Out.Write(markdown.Write("Plan", units))
 	return err
 }
 
 func showPlan(ctx context.Context, s *session.Session, path string, concise bool) error {
-	plan, made, err := planfile.Read(path)
+	plans, set, err := readPlans(path)
 	if err != nil {
 		return err
 	}
-	if !s.Options.JSON {
-		options := s.ViewOptions(s.Streams.Out)
-		options.Concise = concise
-		return views.WritePlan(s.Streams.Out, plan, options)
+	options := s.ViewOptions(s.Streams.Out)
+	options.Concise = concise
+	switch {
+	case set != nil && s.Options.JSON:
+		return writeSetDocument(s, set, plans)
+	case set != nil:
+		return writeSet(s, plans, options)
+	case s.Options.JSON:
+		var prior *stackstate.State
+		if plan := plans[0]; !plan.isRoot {
+			prior = s.Stack().PriorState(ctx, plan.made)
+		}
+		return jsonview.WriteDocument(s.Streams.Out, plans[0].document(prior), true)
 	}
-	options := jsonview.PlanOptions{CairnVersion: made.CairnVersion, Prior: s.Stack().PriorState(ctx, made)}
-	return jsonview.WriteDocument(s.Streams.Out, jsonview.NewPlan(plan, options), true)
+	return plans[0].write(s, options)
 }
 
 func writeStateDocument(s *session.Session, stored *deployment.Stored) error {

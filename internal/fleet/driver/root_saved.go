@@ -7,6 +7,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -14,8 +15,10 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	ctymsgpack "github.com/zclconf/go-cty/cty/msgpack"
 
+	"github.com/cairnstacks/cairn/internal/engine/binary/planfile"
 	"github.com/cairnstacks/cairn/internal/engine/binary/workcopy"
 	"github.com/cairnstacks/cairn/stackruntime/safevalue"
+	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
 // The plan file of a root module with inputs that were not known is a zip with the engine's plan file and what has to be known to apply it.
@@ -105,4 +108,33 @@ func (w *rootWork) saveLatched() error {
 		return err
 	}
 	return os.WriteFile(w.opts.PlanFile, out.Bytes(), 0o600)
+}
+
+// ErrNotRootPlan says that a file is not the plan of a root module, or that only its engine can read it.
+var ErrNotRootPlan = errors.New("it is no plan of a root module, or one that only its engine can read")
+
+// RootPlan is the plan of a root module as its file has it.
+type RootPlan struct {
+	*stackplan.Plan // as that of a stack with nothing but the module
+
+	// Private says that only the schemas of its providers tell which of its values are sensitive.
+	Private bool
+}
+
+// ReadRootPlan reads the plan of a root module, without its engine and its providers.
+//
+// Errors: [ErrNotRootPlan].
+func ReadRootPlan(text []byte) (RootPlan, error) {
+	latched, isLatched := ReadLatchedPlan(text)
+	if isLatched {
+		text = latched.File
+	}
+	plan, err := planfile.Read(text, planfile.Options{})
+	if err != nil {
+		return RootPlan{}, ErrNotRootPlan
+	}
+	if isLatched {
+		withoutGenerated(plan)
+	}
+	return RootPlan{modulePlan(plan), needsSchemas(plan)}, nil
 }

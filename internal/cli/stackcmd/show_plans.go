@@ -1,0 +1,205 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package stackcmd
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/internal/cli/session"
+	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/fleet/driver"
+	"github.com/cairnstacks/cairn/internal/fleet/planset"
+	"github.com/cairnstacks/cairn/internal/operation/deployment"
+	"github.com/cairnstacks/cairn/internal/operation/planfile"
+	"github.com/cairnstacks/cairn/internal/views"
+	"github.com/cairnstacks/cairn/internal/views/jsonview"
+	"github.com/cairnstacks/cairn/internal/views/textstyle"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/stackplan"
+	"github.com/cairnstacks/cairn/stackruntime/stackstate"
+)
+
+// savedPlan is a plan that was read from a file.
+type savedPlan struct {
+	*stackplan.Plan
+	made stackplan.FileContext // of a stack
+	name string
+	unit *planset.Unit // of a set
+
+	isRoot  bool // it is that of a root module
+	private bool // nobody here knows which of its values are sensitive
+}
+
+// readPlans reads the plan in a file, or those of a set in a directory. There is no set of a file.
+func readPlans(path string) ([]savedPlan, *planset.Set, error) {
+	if info, err := os.Stat(path); err != nil || !info.IsDir() {
+		plan, err := readPlan(path)
+		return []savedPlan{plan}, nil, err
+	}
+	set, _, err := planset.Read(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	var plans []savedPlan
+	for i := range set.Units {
+		unit := &set.Units[i]
+		plan, err := readPlan(filepath.Join(path, filepath.FromSlash(unit.Plan)))
+		if err != nil {
+			return nil, nil, err
+		}
+		plan.name, plan.unit = unit.Name, unit
+		plans = append(plans, plan)
+	}
+	return plans, set, nil
+}
+
+func readPlan(path string) (savedPlan, error) {
+	if text, err := os.ReadFile(path); err == nil {
+		if root, err := driver.ReadRootPlan(text); err == nil {
+			return savedPlan{Plan: root.Plan, name: fileName(path), isRoot: true, private: root.Private}, nil
+		}
+	}
+	plan, made, err := planfile.Read(path)
+	if err != nil {
+		return savedPlan{}, err
+	}
+	name := cmp.Or(made.Stack, fileName(path))
+	if made.Deployment != "" && made.Deployment != deployment.Default {
+		name += " (" + made.Deployment + ")"
+	}
+	return savedPlan{Plan: plan, made: made, name: name}, nil
+}
+
+func fileName(path string) string {
+	return strings.TrimSuffix(strings.TrimSuffix(filepath.Base(path), ".plan"), ".tfplan")
+}
+
+// write shows the plan for a person.
+func (p savedPlan) write(s *session.Session, options views.Options) error {
+	switch {
+	case p.private:
+		return p.writeAddresses(s)
+	case p.isRoot:
+		return views.WriteModulePlan(s.Streams.Out, p.Plan, options)
+	}
+	return views.WritePlan(s.Streams.Out, p.Plan, options)
+}
+
+// writeAddresses shows what is done with what, without values.
+func (p savedPlan) writeAddresses(s *session.Session) error {
+	var b strings.Builder
+	for _, change := range p.Components[0].Changes {
+		if stackplan.IsChange(change) {
+			fmt.Fprintf(&b, "  %s %s\n", change.Action, textstyle.Name(change.Address()))
+		}
+	}
+	for _, later := range p.Components[0].Deferred {
+		fmt.Fprintf(&b, "  deferred %s\n", textstyle.Name(later.Change.Address()))
+	}
+	if b.Len() == 0 {
+		b.WriteString("No changes of resources.\n")
+	}
+	b.WriteString("\nValues are not shown: only the providers of a root module know which of them are sensitive.\n")
+	_, err := s.Streams.Out.Write([]byte(b.String()))
+	return err
+}
+
+// rootPlanDocument is the document of a plan of which some values may have been left out.
+type rootPlanDocument struct {
+	jsonview.Plan
+	ValuesOmitted bool `json:"values_omitted,omitempty"`
+}
+
+func (p savedPlan) document(prior *stackstate.State) any {
+	plan := p.Plan
+	if p.private {
+		plan = withoutValues(plan)
+	}
+	document := jsonview.NewPlan(plan, jsonview.PlanOptions{CairnVersion: p.made.CairnVersion, Prior: prior})
+	if !p.isRoot {
+		return document
+	}
+	for i := range document.Components { // the module itself, which has no address
+		document.Components[i].Address, document.Components[i].Component = "", ""
+	}
+	return rootPlanDocument{document, p.private}
+}
+
+// withoutValues leaves out the values of resources.
+func withoutValues(plan *stackplan.Plan) *stackplan.Plan {
+	without := func(change *engine.Change) *engine.Change {
+		bare := *change
+		bare.Before, bare.After = cty.NullVal(cty.DynamicPseudoType), cty.NullVal(cty.DynamicPseudoType)
+		return &bare
+	}
+	all := func(changes []*engine.Change) []*engine.Change {
+		bare := make([]*engine.Change, 0, len(changes))
+		for _, change := range changes {
+			bare = append(bare, without(change))
+		}
+		return bare
+	}
+	copied := *plan
+	copied.Components = nil
+	for _, component := range plan.Components {
+		bare := *component
+		bare.Changes, bare.Drift, bare.Deferred = all(component.Changes), all(component.Drift), slices.Clone(component.Deferred)
+		for i := range bare.Deferred {
+			bare.Deferred[i].Change = without(bare.Deferred[i].Change)
+		}
+		copied.Components = append(copied.Components, &bare)
+	}
+	return &copied
+}
+
+// writeSet shows the plans of a set for a person, in their order.
+func writeSet(s *session.Session, plans []savedPlan, options views.Options) error {
+	for i, plan := range plans {
+		if i > 0 {
+			s.Line("")
+		}
+		s.Line("%s (%s, %s)", textstyle.Name(plan.name), plan.unit.Kind, textstyle.Name(plan.unit.Path))
+		s.Line("")
+		if err := plan.write(s, options); err != nil {
+			return failure.AsError(failure.Diagnostics(err))
+		}
+	}
+	return nil
+}
+
+// setDocument is what -json writes of a set.
+type setDocument struct {
+	FormatVersion string    `json:"format_version"`
+	CairnVersion  string    `json:"cairn_version"`
+	Created       time.Time `json:"created"`
+	Units         []setUnit `json:"units"` // in their order
+}
+
+type setUnit struct {
+	Name       string            `json:"name"`
+	Kind       string            `json:"kind"`
+	Path       string            `json:"path"`
+	Deployment string            `json:"deployment,omitempty"`
+	Workspace  string            `json:"workspace,omitempty"`
+	After      []string          `json:"after"`
+	Changes    *stackplan.Counts `json:"changes,omitempty"`
+	Plan       any               `json:"plan"`
+}
+
+func writeSetDocument(s *session.Session, set *planset.Set, plans []savedPlan) error {
+	document := setDocument{FormatVersion: jsonview.FormatVersion, CairnVersion: set.CairnVersion, Created: set.Created, Units: []setUnit{}}
+	for _, plan := range plans {
+		u := plan.unit
+		document.Units = append(document.Units, setUnit{u.Name, u.Kind, u.Path, u.Deployment, u.Workspace, u.After, u.Counts, plan.document(nil)})
+	}
+	return jsonview.WriteDocument(s.Streams.Out, document, true)
+}
