@@ -121,7 +121,7 @@ func newApplier(req *Request, before *state.State) *applier {
 		return removals
 	})
 	a.eval = eval.New(eval.Options{
-		Tree: req.Tree, Phase: eval.Apply, Objects: a, Inputs: req.Inputs, Deferral: true, Conditions: eval.ConditionsOf(req.Plan.Mode),
+		Tree: req.Tree, Phase: eval.Apply, Objects: a, Inputs: req.Inputs, Outputs: req.Plan.Outputs, Deferral: true, Conditions: eval.ConditionsOf(req.Plan.Mode),
 		Functions: req.Functions, RootPath: req.RootPath, WorkPath: req.WorkPath, Unexpanded: a.deferrals.isUnexpanded(),
 	})
 	a.rt = &resource.Runtime{

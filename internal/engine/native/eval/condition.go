@@ -145,7 +145,10 @@ func (m *Module) checkCondition(ctx context.Context, rule *configs.Condition, at
 
 func (m *Module) evalCondition(ctx context.Context, rule *configs.Condition, at Place, of conditionOf) (engine.CheckStatus, string, bool) {
 	result, ok := m.Eval(ctx, rule.Condition, at)
-	if !ok {
+	switch {
+	case !ok && result.EvalContext == nil: // what it refers to has failed
+		return engine.CheckUnknown, "", false
+	case !ok:
 		return engine.CheckError, "", false
 	}
 	value, _ := result.Value.UnmarkDeep()

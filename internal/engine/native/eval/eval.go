@@ -44,6 +44,9 @@ type Options struct {
 	// Inputs are the values of the root module's variables, of their types. Those that are missing were not given.
 	Inputs map[string]cty.Value
 
+	// Outputs are the values of the root module's outputs that are known already. Nothing of these but their preconditions is evaluated.
+	Outputs map[string]cty.Value
+
 	// Deferral allows the instances of blocks to be unknown.
 	Deferral bool
 

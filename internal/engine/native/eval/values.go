@@ -41,10 +41,23 @@ type Output struct {
 // Config returns the block.
 func (o *Output) Config() *configs.Output { return o.config }
 
+// known returns the value if it does not have to be evaluated.
+func (o *Output) known() (cty.Value, bool) {
+	if o.module != o.module.eval.root {
+		return cty.NilVal, false
+	}
+	value, ok := o.module.eval.opts.Outputs[o.config.Name]
+	return value, ok
+}
+
 // Value returns the value as the caller of the module sees it.
 func (o *Output) Value(ctx context.Context) (cty.Value, bool) {
 	name := "output." + o.config.Name
 	return o.value.get(ctx, o.module.eval, o.module.prefixed(name), o.config.Range.Ptr(), func(ctx context.Context) (cty.Value, bool) {
+		if known, ok := o.known(); ok {
+			o.check(ctx) // whatever comes of it: terraform stores the value even so
+			return known, true
+		}
 		if !o.module.Await(ctx, o.config.DependsOn) || !o.check(ctx) || o.config.Output == nil || o.config.Value == nil {
 			return cty.NilVal, false
 		}

@@ -34,6 +34,9 @@ func Decode(text []byte) (*Plan, error) {
 	if p.Inputs, err = storedvalue.DecodeMap(encoded.GetInputs()); err != nil {
 		return nil, fmt.Errorf("decoding inputs: %w", err)
 	}
+	if p.Outputs, err = storedvalue.DecodeMap(encoded.GetOutputs()); err != nil {
+		return nil, fmt.Errorf("decoding outputs: %w", err)
+	}
 	for _, c := range encoded.GetChanges() {
 		decoded, err := decodeChange(c)
 		if err != nil {

@@ -26,8 +26,12 @@ func Encode(p *Plan) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encoding inputs: %w", err)
 	}
+	outputs, err := storedvalue.EncodeMap(p.Outputs)
+	if err != nil {
+		return nil, fmt.Errorf("encoding outputs: %w", err)
+	}
 	encoded := &componentv1.Plan{
-		FormatVersion: formatVersion, Mode: p.Mode.String(), Timestamp: timestamppb.New(p.Timestamp), State: p.State, Inputs: inputs, Prior: p.Prior,
+		FormatVersion: formatVersion, Mode: p.Mode.String(), Timestamp: timestamppb.New(p.Timestamp), State: p.State, Inputs: inputs, Outputs: outputs, Prior: p.Prior,
 		Changes: make([]*componentv1.Change, len(p.Changes)), Checks: make([]*componentv1.CheckResult, len(p.Checks)),
 	}
 	for i, c := range p.Changes {

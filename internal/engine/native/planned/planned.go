@@ -30,6 +30,10 @@ type Plan struct {
 	// Inputs are the values of the root module's variables, but for ephemeral ones. Unknown: whole or in part. Marks: sensitive.
 	Inputs map[string]cty.Value
 
+	// Outputs are those of the root module that are known already, but for ephemeral ones: an apply stores them without evaluating them again, even if it
+	// fails. Unknown: never. Marks: sensitive.
+	Outputs map[string]cty.Value
+
 	Changes []*Change // those that are deferred, too
 	Checks  []engine.CheckResult
 

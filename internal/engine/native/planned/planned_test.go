@@ -48,7 +48,8 @@ func example(t *testing.T) *planned.Plan {
 	null := cty.NullVal(object.Type())
 	return &planned.Plan{
 		Mode: engine.RefreshOnly, Timestamp: time.Date(2020, 1, 2, 3, 4, 5, 6, time.UTC), State: engine.State(`{"version":4}`),
-		Inputs: map[string]cty.Value{"x": cty.UnknownVal(cty.List(cty.String)), "y": cty.StringVal("s").Mark(marks.Sensitive), "z": cty.NullVal(cty.Number)},
+		Inputs:  map[string]cty.Value{"x": cty.UnknownVal(cty.List(cty.String)), "y": cty.StringVal("s").Mark(marks.Sensitive), "z": cty.NullVal(cty.Number)},
+		Outputs: map[string]cty.Value{"id": cty.StringVal("i"), "key": cty.ListVal([]cty.Value{cty.StringVal("k")}).Mark(marks.Sensitive)},
 		Changes: []*planned.Change{
 			{
 				Addr: address(t, `module.m["a"].b_thing.x[0]`), Previous: address(t, "b_thing.y"), Provider: provider, Alias: "west",
@@ -98,7 +99,12 @@ func TestRoundTrip(t *testing.T) {
 			t.Errorf("input %s: got %#v, want %#v", name, got.Inputs[name], value)
 		}
 	}
-	want.Inputs, got.Inputs = nil, nil
+	for name, value := range want.Outputs {
+		if !got.Outputs[name].RawEquals(value) {
+			t.Errorf("output %s: got %#v, want %#v", name, got.Outputs[name], value)
+		}
+	}
+	want.Inputs, got.Inputs, want.Outputs, got.Outputs = nil, nil, nil, nil
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("Decode(Encode(plan)):\n got %#v\nwant %#v", got, want)
 	}

@@ -56,6 +56,7 @@ func (p *planner) result(ctx context.Context) (*engine.PlanResult, *planned.Plan
 	engine.SortDeferredInvocations(result.DeferredInvocations)
 	p.announce(result)
 	result.Outputs = p.outputs(ctx)
+	plan.Outputs = p.known(result.Outputs)
 	if doc, err := p.fresh.Document(p.finish(result)); err != nil {
 		p.eval.Diagnostics.Add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: "Unusable state", Detail: err.Error() + "."})
 	} else {
@@ -102,6 +103,20 @@ func (p *planner) outputs(ctx context.Context) map[string]cty.Value {
 		return struct{}{}, nil
 	})
 	return values
+}
+
+// known returns the outputs that the apply of the plan has to store as they are.
+func (p *planner) known(outputs map[string]cty.Value) map[string]cty.Value {
+	known := map[string]cty.Value{}
+	if p.Mode == engine.Destroy {
+		return known
+	}
+	for name, output := range p.eval.Root().Outputs() {
+		if value := outputs[name]; !output.Config().Ephemeral && value.IsWhollyKnown() {
+			known[name] = value
+		}
+	}
+	return known
 }
 
 // waits reports whether an output of the root module depends on what is deferred: nothing is known of it then.

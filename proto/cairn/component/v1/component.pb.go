@@ -42,7 +42,9 @@ type Plan struct {
 	// Addresses of blocks some of whose instances are deferred.
 	Deferred []string `protobuf:"bytes,8,rep,name=deferred,proto3" json:"deferred,omitempty"`
 	// What distinguishes the state that the plan was made for.
-	Prior         string `protobuf:"bytes,9,opt,name=prior,proto3" json:"prior,omitempty"`
+	Prior string `protobuf:"bytes,9,opt,name=prior,proto3" json:"prior,omitempty"`
+	// The outputs that are known already, without ephemeral ones. Plans of earlier versions have none, which evaluates all of them while applying.
+	Outputs       map[string]*v1.DynamicValue `protobuf:"bytes,10,rep,name=outputs,proto3" json:"outputs,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -138,6 +140,13 @@ func (x *Plan) GetPrior() string {
 		return x.Prior
 	}
 	return ""
+}
+
+func (x *Plan) GetOutputs() map[string]*v1.DynamicValue {
+	if x != nil {
+		return x.Outputs
+	}
+	return nil
 }
 
 // Change is what is to be done with one object.
@@ -628,7 +637,7 @@ var File_cairn_component_v1_component_proto protoreflect.FileDescriptor
 
 const file_cairn_component_v1_component_proto_rawDesc = "" +
 	"\n" +
-	"\"cairn/component/v1/component.proto\x12\x12cairn.component.v1\x1a\x1acairn/value/v1/value.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xc9\x03\n" +
+	"\"cairn/component/v1/component.proto\x12\x12cairn.component.v1\x1a\x1acairn/value/v1/value.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xe4\x04\n" +
 	"\x04Plan\x12%\n" +
 	"\x0eformat_version\x18\x01 \x01(\rR\rformatVersion\x12\x12\n" +
 	"\x04mode\x18\x02 \x01(\tR\x04mode\x128\n" +
@@ -638,8 +647,13 @@ const file_cairn_component_v1_component_proto_rawDesc = "" +
 	"\achanges\x18\x06 \x03(\v2\x1a.cairn.component.v1.ChangeR\achanges\x127\n" +
 	"\x06checks\x18\a \x03(\v2\x1f.cairn.component.v1.CheckResultR\x06checks\x12\x1a\n" +
 	"\bdeferred\x18\b \x03(\tR\bdeferred\x12\x14\n" +
-	"\x05prior\x18\t \x01(\tR\x05prior\x1aW\n" +
+	"\x05prior\x18\t \x01(\tR\x05prior\x12?\n" +
+	"\aoutputs\x18\n" +
+	" \x03(\v2%.cairn.component.v1.Plan.OutputsEntryR\aoutputs\x1aW\n" +
 	"\vInputsEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x122\n" +
+	"\x05value\x18\x02 \x01(\v2\x1c.cairn.value.v1.DynamicValueR\x05value:\x028\x01\x1aX\n" +
+	"\fOutputsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x122\n" +
 	"\x05value\x18\x02 \x01(\v2\x1c.cairn.value.v1.DynamicValueR\x05value:\x028\x01\"\xa6\x06\n" +
 	"\x06Change\x12\x18\n" +
@@ -699,7 +713,7 @@ func file_cairn_component_v1_component_proto_rawDescGZIP() []byte {
 	return file_cairn_component_v1_component_proto_rawDescData
 }
 
-var file_cairn_component_v1_component_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
+var file_cairn_component_v1_component_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
 var file_cairn_component_v1_component_proto_goTypes = []any{
 	(*Plan)(nil),                  // 0: cairn.component.v1.Plan
 	(*Change)(nil),                // 1: cairn.component.v1.Change
@@ -708,31 +722,34 @@ var file_cairn_component_v1_component_proto_goTypes = []any{
 	(*CheckResult)(nil),           // 4: cairn.component.v1.CheckResult
 	(*CheckedObject)(nil),         // 5: cairn.component.v1.CheckedObject
 	nil,                           // 6: cairn.component.v1.Plan.InputsEntry
-	(*timestamppb.Timestamp)(nil), // 7: google.protobuf.Timestamp
-	(*v1.DynamicValue)(nil),       // 8: cairn.value.v1.DynamicValue
-	(*v1.AttributePath)(nil),      // 9: cairn.value.v1.AttributePath
+	nil,                           // 7: cairn.component.v1.Plan.OutputsEntry
+	(*timestamppb.Timestamp)(nil), // 8: google.protobuf.Timestamp
+	(*v1.DynamicValue)(nil),       // 9: cairn.value.v1.DynamicValue
+	(*v1.AttributePath)(nil),      // 10: cairn.value.v1.AttributePath
 }
 var file_cairn_component_v1_component_proto_depIdxs = []int32{
-	7,  // 0: cairn.component.v1.Plan.timestamp:type_name -> google.protobuf.Timestamp
+	8,  // 0: cairn.component.v1.Plan.timestamp:type_name -> google.protobuf.Timestamp
 	6,  // 1: cairn.component.v1.Plan.inputs:type_name -> cairn.component.v1.Plan.InputsEntry
 	1,  // 2: cairn.component.v1.Plan.changes:type_name -> cairn.component.v1.Change
 	4,  // 3: cairn.component.v1.Plan.checks:type_name -> cairn.component.v1.CheckResult
-	8,  // 4: cairn.component.v1.Change.before:type_name -> cairn.value.v1.DynamicValue
-	8,  // 5: cairn.component.v1.Change.after:type_name -> cairn.value.v1.DynamicValue
-	8,  // 6: cairn.component.v1.Change.before_identity:type_name -> cairn.value.v1.DynamicValue
-	8,  // 7: cairn.component.v1.Change.after_identity:type_name -> cairn.value.v1.DynamicValue
-	9,  // 8: cairn.component.v1.Change.replace:type_name -> cairn.value.v1.AttributePath
-	3,  // 9: cairn.component.v1.Change.importing:type_name -> cairn.component.v1.Importing
-	2,  // 10: cairn.component.v1.Change.invocations:type_name -> cairn.component.v1.Invocation
-	8,  // 11: cairn.component.v1.Invocation.config:type_name -> cairn.value.v1.DynamicValue
-	8,  // 12: cairn.component.v1.Importing.identity:type_name -> cairn.value.v1.DynamicValue
-	5,  // 13: cairn.component.v1.CheckResult.objects:type_name -> cairn.component.v1.CheckedObject
-	8,  // 14: cairn.component.v1.Plan.InputsEntry.value:type_name -> cairn.value.v1.DynamicValue
-	15, // [15:15] is the sub-list for method output_type
-	15, // [15:15] is the sub-list for method input_type
-	15, // [15:15] is the sub-list for extension type_name
-	15, // [15:15] is the sub-list for extension extendee
-	0,  // [0:15] is the sub-list for field type_name
+	7,  // 4: cairn.component.v1.Plan.outputs:type_name -> cairn.component.v1.Plan.OutputsEntry
+	9,  // 5: cairn.component.v1.Change.before:type_name -> cairn.value.v1.DynamicValue
+	9,  // 6: cairn.component.v1.Change.after:type_name -> cairn.value.v1.DynamicValue
+	9,  // 7: cairn.component.v1.Change.before_identity:type_name -> cairn.value.v1.DynamicValue
+	9,  // 8: cairn.component.v1.Change.after_identity:type_name -> cairn.value.v1.DynamicValue
+	10, // 9: cairn.component.v1.Change.replace:type_name -> cairn.value.v1.AttributePath
+	3,  // 10: cairn.component.v1.Change.importing:type_name -> cairn.component.v1.Importing
+	2,  // 11: cairn.component.v1.Change.invocations:type_name -> cairn.component.v1.Invocation
+	9,  // 12: cairn.component.v1.Invocation.config:type_name -> cairn.value.v1.DynamicValue
+	9,  // 13: cairn.component.v1.Importing.identity:type_name -> cairn.value.v1.DynamicValue
+	5,  // 14: cairn.component.v1.CheckResult.objects:type_name -> cairn.component.v1.CheckedObject
+	9,  // 15: cairn.component.v1.Plan.InputsEntry.value:type_name -> cairn.value.v1.DynamicValue
+	9,  // 16: cairn.component.v1.Plan.OutputsEntry.value:type_name -> cairn.value.v1.DynamicValue
+	17, // [17:17] is the sub-list for method output_type
+	17, // [17:17] is the sub-list for method input_type
+	17, // [17:17] is the sub-list for extension type_name
+	17, // [17:17] is the sub-list for extension extendee
+	0,  // [0:17] is the sub-list for field type_name
 }
 
 func init() { file_cairn_component_v1_component_proto_init() }
@@ -746,7 +763,7 @@ func file_cairn_component_v1_component_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_cairn_component_v1_component_proto_rawDesc), len(file_cairn_component_v1_component_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   7,
+			NumMessages:   8,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
