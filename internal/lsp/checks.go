@@ -327,6 +327,9 @@ func (r *run) workspaceFiles(ctx context.Context) bool {
 			continue
 		}
 		_, diags := cairnfile.LoadText(filepath.Dir(path), src)
+		diags = slices.DeleteFunc(diags, func(diag *hcl.Diagnostic) bool { // of deployment files, which have their own
+			return diag.Subject != nil && diag.Subject.Filename != path
+		})
 		if !r.current(ctx) {
 			return false
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/cli/session"
+	"github.com/cairnstacks/cairn/internal/deployments/deployconfig"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/fleet"
 	"github.com/cairnstacks/cairn/internal/format"
@@ -127,11 +128,25 @@ func findUnit(src *fleet.Source) func(name string) (int, error) {
 		}
 	}
 	return func(name string) (int, error) {
+		if names := deploymentsOf(src, name); len(names) > 0 {
+			return 0, hcl.Diagnostics{orderproblem.New(orderproblem.UnknownRef, nil, "Several deployments", "The stack %q has several deployments: name one of %s.", name, strings.Join(names, ", "))}
+		}
 		if slices.Contains(src.GroupNames, name) {
 			return 0, hcl.Diagnostics{orderproblem.New(orderproblem.UnknownRef, nil, "Group in place of a stack", "%q is a group. Name a stack or task in it, or that waits for it.", name)}
 		}
 		return f.find(name)
 	}
+}
+
+// deploymentsOf returns the names of the deployments of a stack of that name, if it has several.
+func deploymentsOf(src *fleet.Source, stack string) []string {
+	var names []string
+	for _, unit := range src.Units {
+		if unit.Deployment != "" && unit.Name == deployconfig.NodeName(stack, unit.Deployment) {
+			names = append(names, unit.Name)
+		}
+	}
+	return names
 }
 
 func noPhases() error {

@@ -171,11 +171,14 @@ func (w *Work) Batches() []Batch {
 }
 
 // After returns for each selected node the units that its phase waits for directly, as the selection leaves them, in the order of their
-// numbers: the unit itself is left out, and so is what another one of them comes after.
+// numbers: the unit itself is left out, and so is what another one of them comes after, and a unit of which only the plan comes before.
 func (w *Work) After() map[int][]int {
 	after := map[int][]int{}
 	for _, edge := range w.Graph.Reduced(w.Selected, w.Graph.Len() <= maxReduced) {
 		from, to := w.Steps[edge.From].Unit, w.Steps[edge.To].Unit
+		if w.isPlannedBefore(edge.From, edge.To) {
+			continue
+		}
 		if from != to && !slices.Contains(after[edge.To], from) {
 			after[edge.To] = append(after[edge.To], from)
 		}
@@ -186,10 +189,15 @@ func (w *Work) After() map[int][]int {
 	return after
 }
 
+// isPlannedBefore reports whether an apply waits for no more of another unit than its plan.
+func (w *Work) isPlannedBefore(from, to int) bool {
+	return w.Steps[from].Phase == Plan && w.Steps[to].Phase == Apply && w.Steps[from].Unit != w.Steps[to].Unit
+}
+
 // maxReduced is the size of a graph up to which implied edges are left out, since that takes a bit for each pair of nodes.
 const maxReduced = 20_000
 
-// HeldBy returns the units that a phase of a unit waits for directly, the unit itself left out, in the order of their numbers.
+// HeldBy returns the units that a phase of a unit waits for directly, the unit itself left out, and those that only have to be planned, in the order of their numbers.
 func (w *Work) HeldBy(unit int, phase Phase) []int {
 	holders, seen := map[int]bool{}, map[int]bool{}
 	var queue []int
@@ -207,7 +215,7 @@ func (w *Work) HeldBy(unit int, phase Phase) []int {
 			switch {
 			case seen[from]:
 				continue
-			case step.Phase == "" || !w.Selected.Has(from) || step.Unit == unit:
+			case step.Phase == "" || !w.Selected.Has(from) || step.Unit == unit || phase == Apply && step.Phase == Plan:
 				queue = append(queue, from)
 			default:
 				holders[step.Unit] = true

@@ -6,12 +6,14 @@ package cairnfile
 import (
 	"cmp"
 	"context"
+	"maps"
 	"path"
 	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/deployments/deployconfig"
 	"github.com/cairnstacks/cairn/internal/format/terramate"
 	"github.com/cairnstacks/cairn/internal/gitdiff"
 )
@@ -41,7 +43,12 @@ func (m *Model) Changes(ctx context.Context, root string, diff *gitdiff.Diff) (*
 	for leaf, cause := range m.watching(files) {
 		c.add(leaf, gitdiff.Reason{Kind: gitdiff.Watched, Text: cause.Text})
 	}
-	if err := c.addInputs(ctx, m, root, diff); err != nil {
+	before, err := m.outlinesBefore(ctx, root, diff)
+	if err != nil {
+		return nil, err
+	}
+	c.addDeployments(m, before)
+	if err := c.addInputs(ctx, m, root, diff, before); err != nil {
 		return nil, err
 	}
 	own := map[*Leaf]Cause{}
@@ -93,7 +100,7 @@ func (c *Changes) addDirectories(ctx context.Context, m *Model, root string, dif
 }
 
 // addInputs adds the stacks for which the workspace file itself says something else than at the base, and those that it had then.
-func (c *Changes) addInputs(ctx context.Context, m *Model, root string, diff *gitdiff.Diff) error {
+func (c *Changes) addInputs(ctx context.Context, m *Model, root string, diff *gitdiff.Diff, outlines map[string]*deployconfig.Outline) error {
 	prefix, err := diff.Prefix(root)
 	if err != nil {
 		return err
@@ -105,7 +112,7 @@ func (c *Changes) addInputs(ctx context.Context, m *Model, root string, diff *gi
 	add := func(leaf *Leaf, text string) {
 		c.add(leaf, gitdiff.Reason{Kind: gitdiff.Inputs, File: file.Path, Text: text})
 	}
-	before, err := modelBefore(ctx, diff, file)
+	before, err := m.modelBefore(ctx, diff, file, outlines)
 	if err != nil {
 		for _, leaf := range m.Leaves {
 			if leaf.Stack != nil {
@@ -128,8 +135,8 @@ func (c *Changes) addInputs(ctx context.Context, m *Model, root string, diff *gi
 	return nil
 }
 
-// modelBefore is what the workspace file said at the base, which was nothing if it is new.
-func modelBefore(ctx context.Context, diff *gitdiff.Diff, file *gitdiff.File) (*Model, error) {
+// modelBefore is what the workspace file said at the base, which was nothing if it is new. Deployments are those of then, which are now's where nothing is said.
+func (m *Model) modelBefore(ctx context.Context, diff *gitdiff.Diff, file *gitdiff.File, outlines map[string]*deployconfig.Outline) (*Model, error) {
 	var src []byte
 	if !file.Added && !file.Untracked {
 		var err error
@@ -139,6 +146,15 @@ func modelBefore(ctx context.Context, diff *gitdiff.Diff, file *gitdiff.File) (*
 	}
 	earlier, diags := Parse(FileName, src)
 	if diags.HasErrors() {
+		return nil, diags
+	}
+	all := maps.Clone(outlines)
+	for _, block := range m.Blocks {
+		if dir := block.stackDir(); dir != "" && all[dir] == nil {
+			all[dir] = block.outlined()
+		}
+	}
+	if diags := earlier.expandBy(func(s *Stack) *deployconfig.Outline { return all[s.Dir] }); diags.HasErrors() {
 		return nil, diags
 	}
 	model, diags := Resolve(earlier)

@@ -31,6 +31,9 @@ func (b *builder) condition(r rule) {
 	c := condition{rel: r.rel, policy: r.policy}
 	for _, t := range r.targets {
 		leaves := b.Model.LeavesOf(t.block)
+		if !r.rel.IsReaction() { // nothing waits for what is destroyed
+			leaves = slices.DeleteFunc(slices.Clone(leaves), func(leaf *Leaf) bool { return b.isDestroyed(leaf.Block) })
+		}
 		for _, leaf := range leaves {
 			c.targets = append(c.targets, b.bounds[leaf.Block])
 		}

@@ -22,4 +22,6 @@
 //	W2. A reference by name means one block. All others (path, tag, glob, regular expression) mean leaves, and never the
 //	    leaf that refers, nor a member of the group that does.
 //	W3. Nothing is evaluated but inputs, when a stack is planned: no variables, no functions. What inputs refer to is written out, and known before.
+//	W4. A stack with several deployments, of which its block names none, is a group with a stack for each. So what is said of it holds for each of them,
+//	    and its name means all.
 package cairnfile

@@ -54,7 +54,7 @@ type bounds struct {
 // Graph makes a graph with a node for each leaf, and every gate one for all of it; or phased, with nodes for the plan and the apply of
 // each stack. Without a graph there are errors.
 func (m *Model) Graph(phased bool) (*Graph, hcl.Diagnostics) {
-	return m.graph(&builder{Graph: &Graph{Model: m, phased: phased, bounds: map[*Block]bounds{}}})
+	return m.graph(&builder{Graph: &Graph{Model: m, phased: phased, bounds: map[*Block]bounds{}}, eager: phased})
 }
 
 // DestroyGraph makes a phased graph of which the applies destroy: everything is the other way around, but that a plan comes before
@@ -88,6 +88,9 @@ func (m *Model) graph(b *builder) (*Graph, hcl.Diagnostics) {
 			b.member(group, member)
 		}
 	}
+	for _, block := range m.Blocks {
+		b.deploymentGroups(block)
+	}
 	for _, r := range m.rules {
 		b.rule(r)
 	}
@@ -98,6 +101,10 @@ func (m *Model) graph(b *builder) (*Graph, hcl.Diagnostics) {
 		b.listeners()
 	}
 	graph, err := b.out.Build()
+	if err != nil && b.eager {
+		// Something comes between members of a deployment group, so that not all of them can be planned before one is applied.
+		return m.graph(&builder{Graph: &Graph{Model: m, phased: b.phased, bounds: map[*Block]bounds{}}})
+	}
 	if err != nil {
 		return nil, problem.OfCycles(err)
 	}
@@ -109,6 +116,10 @@ type builder struct {
 	*Graph
 	out  order.Builder
 	last map[*Leaf]int // when each leaf is done, to be turned around
+
+	eager bool                // deployment groups are planned as a whole
+	known bool                // that is, what is gone
+	gone  map[*Block][]*Block // of blocks, the deployments that are destroyed while others are applied
 }
 
 func (b *builder) node(step Step, node order.Node) int {
@@ -139,6 +150,9 @@ func (b *builder) block(block *Block) {
 	case block.Type == GroupType:
 		first := anchor("begin")
 		through := fmt.Sprintf("%s is a group: all of it is between its begin and its end", block.Name)
+		if block.Several != nil {
+			through = fmt.Sprintf("%s has several deployments: all of them are between its begin and its end", block.Name)
+		}
 		all := bounds{first: first, planned: first, apply: first}
 		if b.phased {
 			all.apply = anchor("applies")
@@ -158,8 +172,14 @@ func (b *builder) block(block *Block) {
 }
 
 func (b *builder) member(group, member *Block) {
+	if b.isDestroyed(member) {
+		return // see destroyedGate
+	}
 	outer, inner := b.bounds[group], b.bounds[member]
 	reason, at := fmt.Sprintf("%s is a member of %s", member.Name, group.Name), problem.PlaceOf(group.Range)
+	if group.Several != nil {
+		reason, at = fmt.Sprintf("%s is a deployment of %s", member.Name, group.Name), problem.PlaceOf(member.Range)
+	}
 	b.out.Edge(order.Edge{From: outer.first, To: inner.first, Reason: reason, Place: at})
 	b.out.Edge(order.Edge{From: outer.apply, To: inner.apply, Reason: reason, Place: at})
 	b.out.Edge(order.Edge{From: inner.done, To: outer.done, Reason: reason, Place: at})
@@ -191,6 +211,10 @@ func (b *builder) gate(first, then *Block, apply bool, edge order.Edge) {
 	if b.reversed {
 		first, then = then, first
 		edge.Soft = false // nothing is destroyed before what has used it
+	}
+	b.destroyedGate(first, then, edge)
+	if b.isDestroyed(first) || b.isDestroyed(then) {
+		return
 	}
 	edge.From, edge.To = b.bounds[first].done, b.bounds[then].first
 	if apply {

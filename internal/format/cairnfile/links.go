@@ -70,7 +70,7 @@ func findLinks(root string, w *Workspace) hcl.Diagnostics {
 	f := &finder{root: abs, shown: root, workspace: w, configs: map[string]*deployconfig.Config{}}
 	upstreams := map[string]settings.Upstreams{} // by directory
 	for _, block := range w.Blocks {
-		if block.Stack == nil || block.Stack.Kind != Components {
+		if block.Stack == nil || block.Stack.outline == nil || !block.Stack.outline.Takes {
 			continue
 		}
 		dir := block.Stack.Dir

@@ -11,6 +11,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/deployments/deployconfig"
 	"github.com/cairnstacks/cairn/internal/localsource"
 	"github.com/cairnstacks/cairn/internal/problem"
 	"github.com/cairnstacks/cairn/internal/safefile"
@@ -52,10 +53,14 @@ func LoadText(root string, src []byte) (*Model, hcl.Diagnostics) {
 
 func loadText(dir *os.Root, filename string, src []byte) (*Model, hcl.Diagnostics) {
 	w, diags := Parse(filename, src)
+	deployments := &outlines{fsys: dir.FS(), shown: filepath.Dir(filename), read: map[string]*deployconfig.Outline{}}
 	for _, block := range w.Blocks {
 		if block.Stack != nil {
-			diags = diags.Extend(lookAt(dir, block))
+			diags = diags.Extend(lookAt(dir, block, deployments))
 		}
+	}
+	if !diags.HasErrors() {
+		diags = diags.Extend(w.expand())
 	}
 	if !diags.HasErrors() {
 		diags = diags.Extend(findLinks(dir.Name(), w))
@@ -71,8 +76,8 @@ func unreadable(filename string, err error) *hcl.Diagnostic {
 	return problem.New(problem.BadPath, &hcl.Range{Filename: filename}, "Unreadable file", "The workspace file cannot be read: %s.", safefile.Reason(err))
 }
 
-// lookAt checks the directory of a stack, and finds out its kind if the file does not say it.
-func lookAt(root *os.Root, block *Block) hcl.Diagnostics {
+// lookAt checks the directory of a stack, and finds out its kind if the file does not say it, and its deployments.
+func lookAt(root *os.Root, block *Block, deployments *outlines) hcl.Diagnostics {
 	stack := block.Stack
 	entries, err := fs.ReadDir(root.FS(), stack.Dir)
 	if err != nil {
@@ -98,7 +103,7 @@ func lookAt(root *os.Root, block *Block) hcl.Diagnostics {
 		return hcl.Diagnostics{problem.New(problem.BadValue, &stack.WorkspaceRange, "Workspace for a stack",
 			"In %q there is a stack of the Terraform Stacks language, which has no workspaces. Use \"deployment\".", stack.Dir)}
 	}
-	return missingVarFiles(root, block)
+	return missingVarFiles(root, block).Extend(deployments.deployments(block, entries))
 }
 
 // missingVarFiles warns of files with values that are not there. A task may yet make them.

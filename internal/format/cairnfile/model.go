@@ -6,6 +6,7 @@ package cairnfile
 import (
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/deployments/deployconfig"
 	"github.com/cairnstacks/cairn/internal/fleet/rollout"
 	"github.com/cairnstacks/cairn/internal/fleet/wiring"
 	"github.com/cairnstacks/cairn/internal/format/terramate"
@@ -60,6 +61,8 @@ type Block struct {
 	Group *Group
 	Task  *Task
 
+	Several *Several // of a group that was written as a stack; else nil
+
 	Range hcl.Range // of the header
 }
 
@@ -108,6 +111,10 @@ type Stack struct {
 	Watch []string      // patterns of files that count as its own, too
 
 	DirRange, VarFilesRange, DeploymentRange, WorkspaceRange hcl.Range
+
+	outline *deployconfig.Outline // what its deployment files say; nil without any
+	only    string                // the deployment that is meant without one, if it is not the default one
+	destroy *hcl.Range            // of the deployment, if that is to be destroyed while others are applied; else nil
 }
 
 // FilePattern matches files from the root of the repository.

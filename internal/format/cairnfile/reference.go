@@ -14,11 +14,14 @@ import (
 	"github.com/cairnstacks/cairn/internal/tagquery"
 )
 
+// tagPrefix begins the references that are queries of tags.
+const tagPrefix = "tag:"
+
 // find returns the blocks that a reference in a block means, as written.
 func (r *resolver) find(ref Reference, from *Block) []*Block {
 	text := ref.Text
 	switch {
-	case strings.HasPrefix(text, "tag:"):
+	case strings.HasPrefix(text, tagPrefix):
 		return r.byTag(ref, from)
 	case len(text) > 2 && text[0] == '/' && text[len(text)-1] == '/':
 		return r.byExpression(ref, from)

@@ -159,6 +159,9 @@ func (r *resolver) ownTags(leaf *Leaf) {
 		return
 	}
 	leaf.AllTags["kind:"+string(leaf.Stack.Kind)] = true
+	if name := cmp.Or(leaf.Stack.Deployment, leaf.Stack.only); name != "" {
+		leaf.AllTags["deployment:"+name] = true
+	}
 	leaf.AllTags["workspace:"+cmp.Or(leaf.Stack.Workspace, rollout.DefaultWorkspace)] = true
 }
 

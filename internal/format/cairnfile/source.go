@@ -135,17 +135,19 @@ func OpenWork(ctx context.Context, r fleet.Request, mode rollout.Mode) (*fleet.W
 // groups returns the groups as they are written, with the nodes of what they hold.
 func (g *Graph) groups() []fleet.Group {
 	var groups []fleet.Group
-	for _, block := range g.Model.Blocks {
-		if block.Type != GroupType {
+	nodes := map[*Block][]int{}
+	for n, step := range g.Steps {
+		if step.Leaf == nil {
 			continue
 		}
-		group := fleet.Group{Name: block.Name}
-		for n, step := range g.Steps {
-			if step.Leaf != nil && slices.Contains(step.Leaf.Groups, block) {
-				group.Nodes = append(group.Nodes, n)
-			}
+		for _, block := range step.Leaf.Groups {
+			nodes[block] = append(nodes[block], n)
 		}
-		groups = append(groups, group)
+	}
+	for _, block := range g.Model.Blocks {
+		if block.Type == GroupType {
+			groups = append(groups, fleet.Group{Name: block.Name, Nodes: nodes[block]})
+		}
 	}
 	return groups
 }

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
@@ -104,28 +105,33 @@ func (r *resolver) inputsOf(block *Block) {
 // origin returns the stack that a reference of inputs means; nil if there is none, which was reported.
 func (r *resolver) origin(from *Block, reference wiring.Reference) *Block {
 	found := r.model.blocks[reference.Stack]
-	var stacks []string
-	for _, block := range r.model.Blocks {
-		if block.Type == StackType && block != from {
-			stacks = append(stacks, block.Name)
-		}
-	}
 	switch {
 	case found == nil:
+		var stacks []string
+		for _, block := range r.model.Blocks {
+			if block.stackDir() != "" && block != from {
+				stacks = append(stacks, block.Name)
+			}
+		}
 		r.problem(problem.UnknownRef, reference.Range, "Unknown reference", "There is no stack %q in this file.%s", reference.Stack, r.hints.DidYouMean(reference.Stack, slices.Values(stacks)))
 		return nil
-	case found.Type != StackType:
+	case found.Several != nil && reference.Deployment == "":
+		names := found.Several.Outline.Names()
+		r.problem(problem.UnknownRef, reference.Range, "Deployment not named", "The stack %q has several deployments, which have outputs of their own: %s. Name one, as in stack.%[1]s.deployment[%[3]q].output.",
+			found.Name, strings.Join(names, ", "), names[0])
+		return nil
+	case found.Several == nil && found.Type != StackType:
 		r.problem(problem.UnknownRef, reference.Range, "Reference to a non-stack", "%s is a %s, which has no outputs. Name a stack.", found.Name, found.Type)
 		return nil
 	case found == from:
 		r.problem(problem.Self, reference.Range, "Reference to itself", "The inputs of the stack %q refer to its own outputs. Name another stack.", from.Name)
 		return nil
-	case reference.Deployment == "" || reference.Deployment == deploymentOf(found):
-		return found
+	case found.Several == nil && (reference.Deployment == "" || reference.Deployment == deploymentOf(found)):
+		return r.lasting(from, found, reference)
 	}
 	var deployments []string
 	for _, block := range r.model.Blocks {
-		if block.Stack == nil || block.Stack.Dir != found.Stack.Dir {
+		if block.Stack == nil || block.Stack.Dir != found.stackDir() {
 			continue
 		}
 		if deploymentOf(block) == reference.Deployment {
@@ -133,17 +139,30 @@ func (r *resolver) origin(from *Block, reference wiring.Reference) *Block {
 				r.problem(problem.Self, reference.Range, "Reference to itself", "The inputs of the stack %q refer to its own outputs. Name another stack.", from.Name)
 				return nil
 			}
-			return block
+			return r.lasting(from, block, reference)
 		}
 		deployments = append(deployments, deploymentOf(block))
 	}
-	r.problem(problem.UnknownRef, reference.Range, "Unknown deployment", "No stack of this file in %s has the deployment %q.%s", found.Stack.Dir, reference.Deployment,
+	r.problem(problem.UnknownRef, reference.Range, "Unknown deployment", "No stack of this file in %s has the deployment %q.%s", found.stackDir(), reference.Deployment,
 		r.hints.DidYouMean(reference.Deployment, slices.Values(deployments)))
 	return nil
 }
 
+// lasting returns the stack that inputs refer to, unless that is to be destroyed while the one that has the inputs is not: then there would be nothing to have any more.
+func (r *resolver) lasting(from, found *Block, reference wiring.Reference) *Block {
+	if found.Stack.destroy != nil && from.Stack.destroy == nil {
+		r.problem(problem.UnknownRef, reference.Range, "Input from a destroyed deployment",
+			"The inputs of %q are made of outputs of %s, which is to be destroyed, as %s says. Take them from elsewhere and apply that first, or destroy both.",
+			from.Name, found.Name, problem.PlaceOf(*found.Stack.destroy))
+		return nil
+	}
+	return found
+}
+
 // deploymentOf is the name of the deployment of a stack.
-func deploymentOf(block *Block) string { return cmp.Or(block.Stack.Deployment, deployment.Default) }
+func deploymentOf(block *Block) string {
+	return cmp.Or(block.Stack.Deployment, block.Stack.only, deployment.Default)
+}
 
 // inputsOf returns the values that a leaf has from others, nil for none. Of the others, the positions are given.
 func (m *Model) inputsOf(leaf *Leaf, root string, units map[*Leaf]int) *rollout.Inputs {
