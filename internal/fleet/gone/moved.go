@@ -126,6 +126,8 @@ func (f *finder) moved(u *rollout.Unit, state location, to *rollout.Unit) (warni
 		todo = "Its state is where it was, so that nothing is left to do."
 	case state.file == "":
 		todo = "If its state is kept in another place now, move it there."
+	case !exists(state.file) && now.file != "" && exists(now.file):
+		todo = "Its state is in " + now.file + ", so that nothing is left to do."
 	case !exists(state.file):
 		todo = "There is no state in " + state.file + " any more."
 	case now.file == "":
