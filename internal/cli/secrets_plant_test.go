@@ -58,7 +58,6 @@ func plant(t *testing.T, enginePath string) *planted {
 	}
 	p.dir = filepath.Join(p.home, "stack")
 	temp := filepath.Join(p.home, "tmp")
-	backwards := regexp.MustCompile(`backwards\(([^)]*)\)`)
 	files := txtar.Parse([]byte(plantedStack)).Files
 	files = append(files,
 		txtar.File{Name: "secret.tfvars", Data: fmt.Appendf(nil, "settings = { open = \"o\", closed = %s }\n", jsonString(sensitiveObject))},
@@ -69,11 +68,7 @@ func plant(t *testing.T, enginePath string) *planted {
 		txtar.File{Name: "broken/syntax.tfvars.json", Data: fmt.Appendf(nil, "{\"number\": %s 2}\n", jsonString(sensitiveVariable))},
 	)
 	for _, file := range files {
-		data := backwards.ReplaceAllFunc(file.Data, func(found []byte) []byte {
-			turned := []byte(backwards.FindStringSubmatch(string(found))[1])
-			slices.Reverse(turned)
-			return turned
-		})
+		data := turnedBackwards(file.Data)
 		path := filepath.Join(p.dir, filepath.FromSlash(file.Name))
 		p.must(os.MkdirAll(filepath.Dir(path), 0o755))
 		p.must(os.WriteFile(path, data, 0o600))
@@ -90,6 +85,16 @@ func plant(t *testing.T, enginePath string) *planted {
 		"CAIRN_VAR_number="+sensitiveVariable, `TF_VAR_keys={ "`+sensitiveModule+`" = [] }`,
 	)
 	return p
+}
+
+// turnedBackwards writes what stands in backwards(…) backwards.
+func turnedBackwards(text []byte) []byte {
+	backwards := regexp.MustCompile(`backwards\(([^)]*)\)`)
+	return backwards.ReplaceAllFunc(text, func(found []byte) []byte {
+		turned := []byte(backwards.FindStringSubmatch(string(found))[1])
+		slices.Reverse(turned)
+		return turned
+	})
 }
 
 func (p *planted) must(err error) {

@@ -99,7 +99,7 @@ func inspectedInputs(root *stackconfig.Stack, given variables.Given, state *stac
 	inputs := map[string]cty.Value{}
 	for name := range root.Variables {
 		if stored, ok := state.Inputs[name]; ok && !stored.IsNull() {
-			inputs[name], _ = stored.UnmarkDeep() // the declaration says whether it is sensitive
+			inputs[name] = stored // sensitive also where the declaration does not say it: a deployment file may have taken the value from a store or another stack
 		}
 		if value, ok := given.Values[name]; ok {
 			inputs[name] = value
