@@ -118,7 +118,7 @@ func (g *gates) endDetail(end rollout.End) string {
 	if text != "" && end.Detail != "" {
 		text += "; "
 	}
-	return text + end.Detail
+	return text + end.Detail + g.howToGoOn(end)
 }
 
 // countsText says how much a plan would change, or has changed.

@@ -207,6 +207,15 @@ func (g *gates) sayHowToApply(code int) {
 	}
 }
 
+// howToGoOn says what to do about a unit that the plan of a set does not fit any more; "" about others.
+func (g *gates) howToGoOn(end rollout.End) string {
+	if _, unfit := errors.AsType[*planset.UnfitError](end.Err); !unfit || g.applying == nil {
+		return ""
+	}
+	alone := commandLine([]string{"cairn", "run", "apply", "-query=stack_name:" + g.work.Units[end.Unit].Name})
+	return "; plan and apply it by itself with " + alone + ", then go on with " + commandLine([]string{"cairn", "run", "apply", g.options.set})
+}
+
 // withPlans makes a run apply the plans of a set. All of them are looked at before anything is done.
 func (g *gates) withPlans(ctx context.Context, drivers *rollout.Drivers, options *rollout.Options) error {
 	chosen := map[string]int{}

@@ -91,9 +91,10 @@ type Root struct {
 	plan         *stackplan.Plan // nil if there is none, or only the engine can read it
 	keepsOutputs bool            // the plan is known to leave all outputs as they are
 
-	inputs   []wiring.Value
-	latch    *latch // nil if all inputs were known when the plan was made
-	prepared bool   // the module is initialized, and its workspace is selected
+	inputs    []wiring.Value
+	latch     *latch // nil if all inputs were known when the plan was made
+	notToKeep bool   // the plan: what is in its file stays there
+	prepared  bool   // the module is initialized, and its workspace is selected
 }
 
 var _ Driver = (*Root)(nil)
@@ -107,7 +108,7 @@ func (r *Root) Plan(ctx context.Context, req PlanRequest) (Plan, error) {
 	if req.Destroy {
 		args = append(args, "-destroy")
 	}
-	r.plan, r.keepsOutputs, r.latch = nil, false, nil
+	r.plan, r.keepsOutputs, r.latch, r.notToKeep = nil, false, nil, req.NotToKeep
 	var plan Plan
 	err := r.during(ctx, planPhase, func(work *rootWork) error {
 		if err := work.takeInputs(req.Inputs); err != nil {
@@ -160,7 +161,7 @@ func (w *rootWork) makePlan(ctx context.Context, args []string) (changes bool, c
 	if err != nil {
 		return false, nil, w.explainUnknown(err)
 	}
-	if w.latch != nil {
+	if w.latch != nil && !w.notToKeep {
 		if err := w.saveLatched(); err != nil {
 			return false, nil, err
 		}

@@ -62,7 +62,7 @@ func (r *Root) latchDir() string { return r.opts.PlanFile + ".copy" }
 
 // enginePlan is the file that the engine writes and reads.
 func (r *Root) enginePlan() string {
-	if r.latch != nil {
+	if r.latch != nil || r.notToKeep {
 		return filepath.Join(r.opts.RunDir, "engine.tfplan")
 	}
 	return r.opts.PlanFile

@@ -6,6 +6,7 @@ package planset
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -98,13 +99,33 @@ func checkModule(ctx context.Context, unit *Unit, d *driver.Root) hcl.Diagnostic
 }
 
 // Driver returns a driver that applies what the set has of a unit, in place of a plan that it makes.
-func (a *Applying) Driver(unit *Unit, of driver.Driver) driver.Driver { return &saved{of, a, unit} }
+func (a *Applying) Driver(unit *Unit, of driver.Driver) driver.Driver {
+	return &saved{Driver: of, set: a, unit: unit}
+}
 
 // saved is a driver whose first plan is that of the set.
 type saved struct {
 	driver.Driver
-	set  *Applying
-	unit *Unit
+	set     *Applying
+	unit    *Unit
+	resumed bool // an apply of it has begun before
+}
+
+// UnfitError says that the plan of a unit whose apply has failed in part does not fit any more. When the unit is as configured, as after it was planned and applied by itself,
+// applying the set goes on with what comes after it.
+type UnfitError struct{ Err error }
+
+func (e *UnfitError) Error() string { return e.Err.Error() }
+func (e *UnfitError) Unwrap() error { return e.Err }
+
+// isUnfit reports whether an apply was refused since an object is not as planned any more, as one that was left tainted.
+func isUnfit(err error) bool {
+	failed, ok := errors.AsType[*driver.Failure](err)
+	if !ok || failed.First() == nil {
+		return false
+	}
+	summary := failed.First().Summary // of the native engine, and of binaries
+	return summary == "Stale plan" || summary == "Plan cannot be applied"
 }
 
 // Plan implements [driver.Driver].
@@ -123,6 +144,7 @@ func (s *saved) Plan(ctx context.Context, req driver.PlanRequest) (driver.Plan, 
 			return values, diags.Extend(s.contradictions(values))
 		}
 	}
+	s.resumed = progress == Begun
 	req.Saved, req.NotToKeep, req.CheckTaken = true, false, s.otherTaken()
 	plan, err := s.Driver.Plan(ctx, req)
 	plan.Complete = true // what is deferred is left to the next set
@@ -137,7 +159,7 @@ func (s *saved) planAnew(ctx context.Context, req driver.PlanRequest) (driver.Pl
 	case err != nil:
 		return plan, err
 	case plan.Changes:
-		return plan, errors.New("its plan in the set does not fit any more since its apply has failed, and it is not as configured yet: plan and apply it by itself, then apply the set again")
+		return plan, &UnfitError{errors.New("its plan in the set does not fit any more since its apply has failed, and it is not as configured yet")}
 	}
 	return plan, s.set.setProgress(s.unit.Name, Done)
 }
@@ -188,8 +210,11 @@ func (s *saved) Apply(ctx context.Context, req driver.ApplyRequest) (driver.Appl
 	applied, err := s.Driver.Apply(ctx, req)
 	if _, isLost := errors.AsType[*driver.LostOutputError](err); err == nil || isLost {
 		if saveErr := s.set.setProgress(s.unit.Name, Done); saveErr != nil {
-			return applied, saveErr
+			return applied, fmt.Errorf("it is applied, but that is not recorded in the set: %s", failure.Reason(saveErr))
 		}
+	}
+	if s.resumed && isUnfit(err) {
+		return applied, &UnfitError{err}
 	}
 	return applied, err
 }
