@@ -58,7 +58,11 @@ func (r *Repository) Diff(ctx context.Context, base string) (*Diff, error) {
 		return nil, err
 	}
 	d := &Diff{Base: c.name, Commit: c.from, repository: r}
-	args := []string{"diff", "--name-status", "-z", "-M", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty", c.from}
+	args := []string{"diff", "--name-status", "-z", "-M", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty"}
+	if r.AllRenames {
+		args = append(args, "-l0")
+	}
+	args = append(args, c.from)
 	if c.to != "" {
 		args = append(args, c.to)
 	}

@@ -39,6 +39,9 @@ func newProblem(code failure.Code, summary, detail string, args ...any) error {
 type Repository struct {
 	Dir string // absolute path of its top directory, without links
 
+	// AllRenames finds renamed files among any number of changed ones, however long that takes.
+	AllRenames bool
+
 	git string
 }
 

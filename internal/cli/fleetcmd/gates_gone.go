@@ -130,6 +130,7 @@ func openGone(ctx context.Context, s *session.Session, o gateOptions, run *goneR
 	if err != nil {
 		return nil, changeProblem(err)
 	}
+	repository.AllRenames = true // one that is overlooked is destroyed
 	diff, err := repository.Diff(ctx, o.tree.base)
 	if err != nil {
 		return nil, changeProblem(err)

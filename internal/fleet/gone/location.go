@@ -158,11 +158,34 @@ func (f *finder) keepRootStates() hcl.Diagnostics {
 		backend := file.Body().AppendNewBlock("terraform", nil).Body().AppendNewBlock("backend", []string{"local"}).Body()
 		backend.SetAttributeValue("path", cty.StringVal(state.backend.file))
 		backend.SetAttributeValue("workspace_dir", cty.StringVal(state.backend.dir))
-		if err := os.WriteFile(filepath.Join(u.Dir, overrideFile), file.Bytes(), 0o600); err != nil {
-			return failure.Diagnostics(err)
+		if err := f.override(u, file.Bytes()); err != nil {
+			return failure.Diagnostics(fmt.Errorf("the copy of %s: %w", u.Name, err))
 		}
 	}
 	return nil
+}
+
+// override writes a file of that name in place of what the commit may have there, which could be a link.
+func (f *finder) override(u *rollout.Unit, content []byte) error {
+	root, err := os.OpenRoot(f.Exported)
+	if err != nil {
+		return err
+	}
+	defer root.Close() //nolint:errcheck // the file was closed
+	rel, err := filepath.Rel(f.Exported, u.Dir)
+	if err != nil {
+		return err
+	}
+	name := filepath.Join(rel, overrideFile)
+	if err := root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	file, err := root.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(content)
+	return errors.Join(err, file.Close())
 }
 
 // hasState reports whether there is something to destroy, and says so if there is nothing.

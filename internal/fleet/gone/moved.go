@@ -9,6 +9,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 
@@ -17,7 +18,7 @@ import (
 )
 
 // movedTo returns the unit that one that is gone has become, nil if there is none: in the directory to which git says that at least half of its files were
-// renamed, or with its name in a directory that nothing was in.
+// renamed, be it listed or not, or with its name in a directory that nothing was in.
 func (f *finder) movedTo(u *rollout.Unit) *rollout.Unit {
 	if f.living.dirs[clean(u.Path)] != nil {
 		return nil // the directory is where it was
@@ -49,7 +50,7 @@ func (f *finder) livingUnits() []rollout.Unit {
 	return f.Living.Units
 }
 
-// renamed counts files of a unit that are in directories of other units now, by these directories.
+// renamed counts files of a unit that are in other directories with a configuration of its kind now, by these directories.
 func (f *finder) renamed(u *rollout.Unit, files []string) map[string]int {
 	to := map[string]int{}
 	prefix, err := f.Diff.Prefix(f.Root)
@@ -57,7 +58,11 @@ func (f *finder) renamed(u *rollout.Unit, files []string) map[string]int {
 		return to
 	}
 	count := func(dir string) {
-		if now := f.living.dirs[dir]; now != nil && now.kind == u.Kind {
+		now := f.living.dirs[dir]
+		if now == nil {
+			now = lookAt(filepath.Join(f.Root, filepath.FromSlash(dir)))
+		}
+		if now.kind == u.Kind {
 			to[dir]++
 		}
 	}
@@ -72,7 +77,7 @@ func (f *finder) renamed(u *rollout.Unit, files []string) map[string]int {
 	}
 	for _, file := range f.Diff.Files { // git finds no renames among what it does not know
 		dir := f.dirOf(prefix, file.Path)
-		if !file.Untracked || f.living.dirs[dir] == nil {
+		if !file.Untracked {
 			continue
 		}
 		now, err := os.ReadFile(filepath.Join(f.Root, filepath.FromSlash(dir), path.Base(file.Path)))
@@ -110,6 +115,9 @@ func (f *finder) unitIn(dir string, like *rollout.Unit) *rollout.Unit {
 		if k.dir == dir && (first == nil || unit.Name < first.Name) {
 			first = unit
 		}
+	}
+	if first == nil { // nothing lists it
+		first = &rollout.Unit{Name: strings.TrimPrefix(dir, "/"), Kind: like.Kind, Dir: filepath.Join(f.Root, filepath.FromSlash(dir)), Path: strings.TrimPrefix(dir, "/")}
 	}
 	return first
 }
