@@ -35,6 +35,7 @@ func testContext() context.Context { return context.Background() }
 // know these commands:
 //
 //   - fakeprovider: lets the engine install the provider of package testprovider, and nothing else
+//   - timeprovider: lets it install hashicorp/time as well, a real one
 //   - sources: serves repositories, archives and registries; see scriptSources
 //   - registry: serves providers; see registryCommand
 //   - releases: serves releases of terraform and tofu; see releasesCommand
@@ -54,6 +55,9 @@ func TestScripts(t *testing.T) {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"fakeprovider": func(ts *testscript.TestScript, _ bool, _ []string) {
 				ts.Setenv("TF_CLI_CONFIG_FILE", testenv.CLIConfigFile(t, testenv.FakeProviderMirror(t)))
+			},
+			"timeprovider": func(ts *testscript.TestScript, _ bool, _ []string) {
+				ts.Setenv("TF_CLI_CONFIG_FILE", testenv.CLIConfigFile(t, testenv.TimeProviderMirror(t)))
 			},
 			"sources":  sourcesCommand(t),
 			"releases": releasesCommand(t),
