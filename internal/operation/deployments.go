@@ -6,6 +6,9 @@ package operation
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -37,13 +40,10 @@ func (s *Stack) Deployments() (*deployconfig.Config, hcl.Diagnostics) {
 		return nil, nil // their caller knows of them
 	}
 	if s.declared == nil {
-		config, diags := deployconfig.Load(s.dir)
-		if config != nil {
-			for name, file := range config.Files {
-				s.opts.Files[name] = file
-			}
+		s.declared = s.opts.Shared.deployments.of(absolute(s.dir))
+		if config := s.declared.config; config != nil {
+			maps.Copy(s.opts.Files, config.Files)
 		}
-		s.declared = &loadedDeployments{config: config, diags: diags}
 	}
 	return s.declared.config, s.declared.diags
 }
@@ -59,14 +59,57 @@ type loadedDeployments struct {
 	config *deployconfig.Config
 	diags  hcl.Diagnostics
 
-	check   sync.Once
-	checked hcl.Diagnostics // what CheckStack says of all deployments
+	mu struct {
+		sync.Mutex
+		stack   string          // by its files; "" if none was checked
+		checked hcl.Diagnostics // what CheckStack says of all deployments
+	}
 }
 
-// checkStack checks what the files say about the stack, once for all deployments of it that are worked on.
-func (l *loadedDeployments) checkStack(root *stackconfig.Stack) hcl.Diagnostics {
-	l.check.Do(func() { l.checked = l.config.CheckStack(root) })
-	return slices.Clone(l.checked)
+// checkStack checks what the files say about the stack, once for all deployments of it that are worked on, as long as its files stay the same.
+func (l *loadedDeployments) checkStack(config *stackconfig.Config) hcl.Diagnostics {
+	sum := sha256.New()
+	for _, name := range slices.Sorted(maps.Keys(config.Files)) {
+		fmt.Fprintf(sum, "%q %q\n", name, config.Files[name].Bytes)
+	}
+	stack := string(sum.Sum(nil))
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.mu.stack != stack {
+		l.mu.stack, l.mu.checked = stack, l.config.CheckStack(config.Root)
+	}
+	return slices.Clone(l.mu.checked)
+}
+
+// knownDeployments are deployment files that were read, by the directory of their stack. Those of a stack with many deployments are read once for all operations on these,
+// as long as the files stay the same. The zero value knows none. Safe for concurrent use.
+type knownDeployments struct {
+	mu struct {
+		sync.Mutex
+		loaded map[string]*loadedDeployments
+	}
+}
+
+// of returns what the deployment files in a directory declare.
+func (k *knownDeployments) of(dir string) *loadedDeployments {
+	k.mu.Lock()
+	loaded := k.mu.loaded[dir]
+	k.mu.Unlock()
+	if loaded != nil && loaded.config.IsCurrent() {
+		return loaded
+	}
+	loaded = &loadedDeployments{}
+	loaded.config, loaded.diags = deployconfig.Load(dir)
+	if loaded.config == nil {
+		return loaded // without files there is nothing to keep
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.mu.loaded == nil {
+		k.mu.loaded = map[string]*loadedDeployments{}
+	}
+	k.mu.loaded[dir] = loaded
+	return loaded
 }
 
 // UseDeployment says which deployment is meant of a stack of which only files were read yet.
@@ -124,7 +167,7 @@ func (s *Stack) CheckDeployments() hcl.Diagnostics {
 	if config == nil || diags.HasErrors() || s.loaded == nil || s.loaded.config == nil {
 		return nil // which is reported elsewhere
 	}
-	return s.declared.checkStack(s.loaded.config.Root)
+	return s.declared.checkStack(s.loaded.config)
 }
 
 // CheckLeftDeployments fails if the store has objects of deployments of which the deployment files have no block, as of one whose block was deleted before what

@@ -107,6 +107,8 @@ type Shared struct {
 	engines  binary.Shared
 	native   native.Shared
 	sources  bundle.Shared
+
+	deployments knownDeployments
 }
 
 // OfEngines is what their engines have in common.

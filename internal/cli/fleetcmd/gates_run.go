@@ -73,8 +73,13 @@ func (g *gates) run(ctx context.Context) (int, error) {
 		}
 		display.EndedAs(g.work.Units[end.Unit].Name, boardState(end), text)
 	}
-	if !g.options.autoApprove {
-		options.Approve, options.Asks = g.approve, g.asksFor
+	switch {
+	case g.applying != nil:
+		options.ApprovedBy = operation.BySavedPlan
+	case g.options.autoApprove:
+		options.ApprovedBy = operation.ByOption
+	default:
+		options.Approve, options.Asks, options.ByRules = g.approve, g.asksFor, g.byRules
 	}
 	var ends []rollout.End
 	display.During(func() { ends = g.work.Run(ctx, options) })
@@ -178,7 +183,12 @@ func (g *gates) needsEngine(unit int) bool {
 // asksFor reports whether the plan of a unit is applied only with consent.
 func (g *gates) asksFor(unit int) bool {
 	u := &g.work.Units[unit]
-	return !u.AutoApply || len(u.Requirements) > 0 || g.options.ask || g.mode == rollout.Destroy
+	return !u.AutoApply || len(u.Requirements) > 0 || g.options.ask || g.mode == rollout.Destroy || u.Destroyed
+}
+
+// byRules reports whether nobody is asked about the plan of a unit if the rules for its deployment approve it, as they do where only that is applied.
+func (g *gates) byRules(unit int) bool {
+	return g.mode == rollout.ApplyAll && !g.options.ask && len(g.work.Units[unit].Requirements) == 0
 }
 
 // approve asks whether the plan of a unit is to be applied, below that plan.
@@ -207,7 +217,11 @@ func (g *gates) approve(ctx context.Context, unit int, show func() error) (bool,
 	if len(groups) > 0 {
 		accepted = fmt.Sprintf(`Only "yes" is accepted, or "yes %s" for all of %[1]s`, textstyle.Name(groups[0]))
 	}
-	answer, err := g.session.Ask(ctx, fmt.Sprintf("\n%s %s%s? %s: ", failure.Capitalize(string(g.mode)), textstyle.Name(u.Name), textstyle.Name(where), accepted), false)
+	mode := g.mode
+	if u.Destroyed {
+		mode = rollout.Destroy
+	}
+	answer, err := g.session.Ask(ctx, fmt.Sprintf("\n%s %s%s? %s: ", failure.Capitalize(string(mode)), textstyle.Name(u.Name), textstyle.Name(where), accepted), false)
 	g.session.Note("\n")
 	if errors.Is(err, session.ErrNoAnswer) {
 		g.unanswered = true

@@ -4,6 +4,7 @@
 package deployconfig
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"io/fs"
@@ -81,6 +82,24 @@ func LoadWith(dir string, opts LoadOptions) (*Config, hcl.Diagnostics) {
 	}
 	d.finish(names[0])
 	return d.config, sorted(d.diags)
+}
+
+// IsCurrent reports whether the deployment files are still those of which the configuration was read.
+func (c *Config) IsCurrent() bool {
+	names, err := deployFiles(c.Dir, nil)
+	if err != nil || len(names) != len(c.Files) {
+		return false
+	}
+	for _, name := range names {
+		file := c.Files[name]
+		if file == nil {
+			return false
+		}
+		if src, err := readFile(filepath.Join(c.Dir, name)); err != nil || !bytes.Equal(src, file.Bytes) {
+			return false
+		}
+	}
+	return true
 }
 
 // deployFiles returns the names of the deployment files in a directory, sorted.

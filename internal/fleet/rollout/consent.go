@@ -8,6 +8,7 @@ import (
 	"errors"
 	"sync"
 
+	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/process"
 )
 
@@ -18,8 +19,13 @@ var errNothingApproved = errors.New("nothing is approved that it precedes")
 type consent struct {
 	ask  func(ctx context.Context, unit int) (bool, error) // nil always says yes
 	asks func(unit int) bool                               // nil for all
-	ctx  context.Context                                   //nolint:containedctx // of questions, which end earlier than everything else
-	end  context.CancelFunc
+	by   string                                            // whom plans are approved where nobody is asked
+
+	// rules returns those of the deployment that approve the latest plan of a unit, so that nobody is asked.
+	rules func(unit int) []string
+
+	ctx context.Context //nolint:containedctx // of questions, which end earlier than everything else
+	end context.CancelFunc
 
 	asking  sync.Mutex // held while a question waits for its answer
 	answers map[question]error
@@ -28,28 +34,34 @@ type consent struct {
 // question is about one round of the work on a unit. The first round is 1.
 type question struct{ unit, round int }
 
-// to asks about one round.
+// to asks about one round, and returns for the history by whom, or by what, it is approved; "" says nothing.
 //
 // Errors: [errNotApproved]; [process.ErrStopped] if it does not matter any more; those of asking.
-func (c *consent) to(q question) error {
-	if c.ask == nil || c.asks != nil && !c.asks(q.unit) {
-		return nil
+func (c *consent) to(q question) (by string, err error) {
+	if rules := c.rules(q.unit); len(rules) > 0 {
+		return operation.ByRules(rules), nil
+	}
+	if c.ask == nil {
+		return c.by, nil
+	}
+	if c.asks != nil && !c.asks(q.unit) {
+		return "", nil
 	}
 	c.asking.Lock()
 	defer c.asking.Unlock()
 	if err, known := c.answers[q]; known {
-		return err
+		return operation.ByAnswer, err
 	}
 	if c.ctx.Err() != nil {
-		return process.ErrStopped
+		return "", process.ErrStopped
 	}
 	yes, err := c.ask(c.ctx, q.unit)
 	switch {
 	case c.ctx.Err() != nil:
-		return process.ErrStopped
+		return "", process.ErrStopped
 	case err == nil && !yes:
 		err = errNotApproved
 	}
 	c.answers[q] = err
-	return err
+	return operation.ByAnswer, err
 }

@@ -165,7 +165,7 @@ func (e ending) unit(unit int, planning, apply order.Result) End {
 	case !e.outcome[unit].changes && apply.State != order.Failed:
 		return End{State: NoChanges, Because: -1, Done: true}
 	case apply.State == order.Succeeded && e.options.Mode != PlanOnly:
-		return End{State: e.options.Mode.applied(), Because: -1, Done: true, Changes: e.outcome[unit].applied}
+		return End{State: e.applied(unit), Because: -1, Done: true, Changes: e.outcome[unit].applied}
 	case e.options.Mode == PlanOnly:
 		planned.Done = true
 		if !plan.Complete && (plan.Counts == nil || plan.Counts.Defer == 0) { // otherwise these say it
@@ -178,14 +178,14 @@ func (e ending) unit(unit int, planning, apply order.Result) End {
 		return failed(fmt.Errorf("%s: %w", e.options.Mode, apply.Err))
 	case rounds > 0:
 		planned.State, planned.Changes = InPart, e.outcome[unit].applied
-		planned.Detail = fmt.Sprintf("%s up to round %d", e.options.Mode.applied(), rounds)
+		planned.Detail = fmt.Sprintf("%s up to round %d", e.applied(unit), rounds)
 		if apply.State == order.Failed {
 			planned.Detail += ", the next one was not approved"
 		}
 	case apply.State == order.Failed:
 		planned.Detail = "not approved"
 	default:
-		planned.Detail = "not " + string(e.options.Mode.applied())
+		planned.Detail = "not " + string(e.applied(unit))
 	}
 	return planned
 }
@@ -198,7 +198,7 @@ func (e ending) held(result order.Result) End {
 	case errors.Is(err, errNotAsked):
 		end.Detail, end.Done = "for "+name+" to be applied", true
 	case errors.Is(err, errNotApproved) && e.outcome[end.Because].rounds > 0:
-		end.Detail = "for " + name + ", which was " + string(e.options.Mode.applied()) + " in part"
+		end.Detail = "for " + name + ", which was " + string(e.applied(end.Because)) + " in part"
 	case errors.Is(err, errNotApproved):
 		end.Detail = "for " + name + ", which was not approved"
 	default:

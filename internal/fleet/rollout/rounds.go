@@ -21,10 +21,13 @@ func (r *run) rounds(ctx context.Context, unit int) error {
 	now := &r.outcome[unit]
 	now.applied = &stackplan.Counts{}
 	for round := 1; ; round++ {
-		if err := r.consent.to(question{unit, round}); err != nil {
+		by, err := r.consent.to(question{unit, round})
+		if err != nil {
 			return err
 		}
-		applied, err := now.driver.Apply(ctx, driver.ApplyRequest{Destroy: r.options.Mode == Destroy, Outputs: r.exports[unit], Values: r.wants[unit]})
+		applied, err := now.driver.Apply(ctx, driver.ApplyRequest{
+			Destroy: now.plan.Destroys || r.options.Mode == Destroy, Outputs: r.exports[unit], Values: r.wants[unit], ApprovedBy: by,
+		})
 		lost, isLost := errors.AsType[*driver.LostOutputError](err)
 		if err != nil && !isLost {
 			return err
@@ -36,7 +39,7 @@ func (r *run) rounds(ctx context.Context, unit int) error {
 			now.applied.Defer = 0 // it is not done
 		}
 		if isLost {
-			return fmt.Errorf("it is %s, but %w", r.options.Mode.applied(), lost)
+			return fmt.Errorf("it is %s, but %w", r.applied(unit), lost)
 		}
 		if now.plan.Complete {
 			return nil

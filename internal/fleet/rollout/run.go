@@ -30,8 +30,9 @@ const (
 	Destroy  Mode = "destroy"
 )
 
-func (m Mode) applied() State {
-	if m == Destroy {
+// applied is the state of a unit whose plan was applied. A deployment is also destroyed if its files say so.
+func (r *run) applied(unit int) State {
+	if r.options.Mode == Destroy || r.outcome[unit].plan.Destroys {
 		return Destroyed
 	}
 	return Applied
@@ -56,6 +57,12 @@ type Options struct {
 
 	// Asks reports for which units that is asked; all others are applied at once, also while a question waits. Nil for all.
 	Asks func(unit int) bool
+
+	// ByRules reports for which units nobody is asked if the rules for their deployments approve a plan. Nil for none.
+	ByRules func(unit int) bool
+
+	// ApprovedBy says for the history by what plans are approved if there is no Approve. Empty says nothing.
+	ApprovedBy string
 
 	// Planned, if there is one, is called with each first plan. Its error fails the unit. It is called from several goroutines. Keep keeps plans although nothing is
 	// to be applied.
@@ -123,7 +130,13 @@ func (w *Work) Run(ctx context.Context, options Options) []End {
 			r.exports[other] = options.Mode != Destroy
 		}
 	}
-	r.consent = consent{ctx: asking, end: end, answers: map[question]error{}}
+	r.consent = consent{ctx: asking, end: end, answers: map[question]error{}, by: options.ApprovedBy}
+	r.consent.rules = func(unit int) []string {
+		if options.ByRules == nil || !options.ByRules(unit) {
+			return nil
+		}
+		return r.outcome[unit].plan.Judged.Rules
+	}
 	if options.Approve != nil {
 		r.consent.asks = options.Asks
 		r.consent.ask = func(ctx context.Context, unit int) (bool, error) {
@@ -171,7 +184,7 @@ func (r *run) wanted(node int) bool {
 			continue
 		}
 		asked = true
-		err := r.consent.to(question{unit, 1})
+		_, err := r.consent.to(question{unit, 1})
 		if errors.Is(err, process.ErrStopped) {
 			return true // nothing is started any more
 		}

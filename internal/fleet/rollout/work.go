@@ -35,6 +35,7 @@ type Unit struct {
 
 	Workspace  string // of a root module, "" for the default one
 	Deployment string // of a stack, "" for the default one
+	Destroyed  bool   // its deployment files say that an apply destroys it
 
 	Env       []string // NAME=VALUE, besides the environment of this process
 	VarFiles  []string // absolute paths

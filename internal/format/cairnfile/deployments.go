@@ -178,14 +178,18 @@ func (b *Block) word() string {
 }
 
 // deploymentGroups puts the deployments of a stack in the order of their deployment groups. Members of one that plans eagerly are all planned before one is applied.
+// Nothing waits for what is destroyed, which may have to wait itself for what uses it and comes after a later group.
 func (b *builder) deploymentGroups(block *Block) {
 	if block.Several == nil {
 		return
 	}
-	name := func(member string) bounds {
-		return b.bounds[b.Model.blocks[deployconfig.NodeName(block.Name, member)]]
+	named := func(member string) *Block { return b.Model.blocks[deployconfig.NodeName(block.Name, member)] }
+	name := func(member string) bounds { return b.bounds[named(member)] }
+	lasting := func(group deployconfig.OutlinedGroup) []string {
+		return slices.DeleteFunc(slices.Clone(group.Members), func(member string) bool { return b.isDestroyed(named(member)) })
 	}
 	groups := block.Several.Outline.Groups
+	between := make([]int, len(groups)) // the points before groups, but for the first
 	for i, group := range groups {
 		if i > 0 {
 			before := groups[i-1]
@@ -193,7 +197,10 @@ func (b *builder) deploymentGroups(block *Block) {
 				Reason: fmt.Sprintf("%s has %s before %s in its deployment files", block.Name, before, group), Place: problem.PlaceOf(group.Range),
 			}
 			b.meet("between deployment groups of "+block.Name, edge, func(meeting int) {
-				for _, member := range before.Members {
+				if between[i] = meeting; i > 1 && !b.reversed { // also where all between them is destroyed
+					b.out.Edge(order.Edge{From: between[i-1], To: meeting, Reason: edge.Reason, Place: edge.Place})
+				}
+				for _, member := range lasting(before) {
 					b.turned(order.Edge{From: name(member).done, To: meeting, Reason: edge.Reason, Place: edge.Place}, name(member).first)
 				}
 				for _, member := range group.Members {
@@ -201,12 +208,13 @@ func (b *builder) deploymentGroups(block *Block) {
 				}
 			})
 		}
-		if !b.eager || !group.Eager || len(group.Members) < 2 || !b.phased || b.reversed {
+		members := lasting(group)
+		if !b.eager || !group.Eager || len(members) < 2 || !b.phased || b.reversed {
 			continue
 		}
 		reason := fmt.Sprintf("%s of %s is planned before it is applied", group, block.Name)
 		b.meet("plans of "+group.Name+" of "+block.Name, order.Edge{Place: problem.PlaceOf(group.Range)}, func(meeting int) {
-			for _, member := range group.Members {
+			for _, member := range members {
 				b.out.Edge(order.Edge{From: name(member).planned, To: meeting, Reason: reason, Place: problem.PlaceOf(group.Range)})
 				b.out.Edge(order.Edge{From: meeting, To: name(member).apply, Reason: reason, Place: problem.PlaceOf(group.Range)})
 			}
@@ -255,8 +263,8 @@ func (b *builder) destroyed(block *Block) []*Block {
 	return b.gone[block]
 }
 
-// destroyedGate is the part of a gate that has to do with deployments that are to be destroyed: each of them after all that comes after it otherwise, as that uses it, and
-// before nothing but its own deployment groups.
+// destroyedGate is the part of a gate that has to do with deployments that are to be destroyed: each of them after all that comes after it otherwise, as that uses it,
+// and before nothing.
 func (b *builder) destroyedGate(first, then *Block, edge order.Edge) {
 	thenGone := b.destroyed(then)
 	if !b.isDestroyed(first) {

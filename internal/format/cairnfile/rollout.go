@@ -87,6 +87,7 @@ func (m *Model) unit(l *Leaf, o RolloutOptions) rollout.Unit {
 		return unit
 	}
 	unit.Kind, unit.Deployment, unit.Workspace = rollout.Kind(l.Stack.Kind), l.Stack.Deployment, l.Stack.Workspace
+	unit.Destroyed = l.Stack.destroy != nil
 	unit.VarFiles = l.VarFiles(o.Root)
 	if l.Stack.Kind == Components {
 		unit.Env = l.environ("CAIRN_VAR_") // which the engine of a stack does not hand on to providers
