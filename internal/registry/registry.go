@@ -219,13 +219,16 @@ func tokenVariable(host svchost.Hostname) string {
 }
 
 // kinds are what services are of, for errors.
-var kinds = map[string]string{Providers: "for providers", Modules: "for this kind of source", Components: "for this kind of source"}
+var kinds = map[string]string{
+	Providers: "registry for providers", Modules: "registry for this kind of source", Components: "registry for this kind of source", Platform: "API for stacks",
+}
 
 // The names of services. That of component registries is not published.
 const (
 	Providers  = "providers.v1"
 	Modules    = "modules.v1"
 	Components = "components.v1"
+	Platform   = "tfe.v2" // of hosts that run stacks
 )
 
 // Service returns the address of a service, which ends in a slash.
@@ -242,7 +245,7 @@ func (c *Client) Service(ctx context.Context, host svchost.Hostname, service str
 	}
 	written, ok := services[service]
 	if !ok {
-		return nil, fmt.Errorf("the host %s has no registry %s (%s)", host.ForDisplay(), kinds[service], service)
+		return nil, fmt.Errorf("the host %s has no %s (%s)", host.ForDisplay(), kinds[service], service)
 	}
 	if !strings.HasSuffix(written, "/") {
 		written += "/"

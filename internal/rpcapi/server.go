@@ -53,6 +53,9 @@ type Options struct {
 	Log     *slog.Logger // may be nil
 	Stderr  io.Writer    // gets the log of the library, as JSON
 
+	// NoHandshake serves everything from the start, and not Setup, to a client that this process has started itself: a plugin.
+	NoHandshake bool
+
 	// HTTP is for requests to registries; nil stands for the usual one.
 	HTTP *http.Client
 }
@@ -100,7 +103,7 @@ type Server struct {
 	stacks       *stacks.Service
 }
 
-// New returns a server that waits for the handshake of its client.
+// New returns a server that waits for the handshake of its client, unless it needs none.
 func New(opts Options) *Server {
 	if opts.Environ == nil {
 		opts.Environ = os.Environ()
@@ -113,7 +116,7 @@ func New(opts Options) *Server {
 	s.dependencies = dependencies.New(&s.handles, dependencies.Options{Environ: opts.Environ, Log: opts.Log, Registries: registries})
 	s.packages = packages.New(packages.Options{Environ: opts.Environ, Registries: registries})
 	s.stacks = stacks.New(&s.handles, stacks.Options{Version: opts.Version, Environ: opts.Environ, Log: opts.Log})
-	s.setup = &setup{server: s}
+	s.setup = &setup{server: s, succeeded: opts.NoHandshake}
 	return s
 }
 
@@ -133,8 +136,23 @@ func (s *Server) NewGRPC(options ...grpc.ServerOption) *grpc.Server {
 // Register registers the services.
 func (s *Server) Register(registrar grpc.ServiceRegistrar) {
 	setuppb.RegisterSetupServer(registrar, s.setup)
+	s.RegisterDependencies(registrar)
+	s.RegisterPackages(registrar)
+	s.RegisterStacks(registrar)
+}
+
+// RegisterDependencies registers the service for sources and providers only.
+func (s *Server) RegisterDependencies(registrar grpc.ServiceRegistrar) {
 	dependenciespb.RegisterDependenciesServer(registrar, s.dependencies)
+}
+
+// RegisterPackages registers the service for registries only.
+func (s *Server) RegisterPackages(registrar grpc.ServiceRegistrar) {
 	packagespb.RegisterPackagesServer(registrar, s.packages)
+}
+
+// RegisterStacks registers the service for stacks only.
+func (s *Server) RegisterStacks(registrar grpc.ServiceRegistrar) {
 	stackspb.RegisterStacksServer(registrar, s.stacks)
 }
 

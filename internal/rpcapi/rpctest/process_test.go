@@ -29,6 +29,7 @@ import (
 	"google.golang.org/protobuf/types/known/emptypb"
 
 	_ "github.com/cairnstacks/cairn/internal/cli" // what the program is made of, so that go test runs again for another program
+	"github.com/cairnstacks/cairn/internal/rpcapi/stacksplugin"
 	"github.com/cairnstacks/cairn/internal/testenv"
 )
 
@@ -40,6 +41,10 @@ var program string
 func TestMain(m *testing.M) { os.Exit(run(m)) } //nolint:forbidigo // as a program of tests ends
 
 func run(m *testing.M) int {
+	if os.Getenv(stacksplugin.Handshake.MagicCookieKey) != "" {
+		servePlugin()
+		return 0
+	}
 	testenv.ResetSignals()
 	dir, err := os.MkdirTemp("", "rpctest")
 	if err != nil {

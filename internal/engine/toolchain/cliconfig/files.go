@@ -57,8 +57,8 @@ func homeNames(env []string) (home, main, dir string) {
 	return environ.Get(env, "HOME"), ".terraformrc", ".terraform.d"
 }
 
-// configDir returns the directory for tokens and plugins, "" without a home.
-func configDir(env []string) string {
+// Dir returns the directory for tokens and plugins, "" without a home.
+func Dir(env []string) string {
 	home, _, dir := homeNames(env)
 	if home == "" {
 		return ""

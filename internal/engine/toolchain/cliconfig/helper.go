@@ -70,7 +70,7 @@ func findHelper(name string, environ []string) string {
 	if runtime.GOOS == "windows" {
 		program += ".exe"
 	}
-	plugins := filepath.Join(configDir(environ), "plugins")
+	plugins := filepath.Join(Dir(environ), "plugins")
 	for _, dir := range []string{plugins, filepath.Join(plugins, runtime.GOOS+"_"+runtime.GOARCH)} {
 		path := filepath.Join(dir, program)
 		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {

@@ -93,7 +93,7 @@ const cacheUnlockedVariable = "TF_PLUGIN_CACHE_MAY_BREAK_DEPENDENCY_LOCK_FILE"
 // assumed are the methods of installation without configuration: directories of plugins that are there, then the registries.
 func assumed(env []string, dir string) []Method {
 	dirs := []string{filepath.Join(dir, "terraform.d", "plugins")}
-	if config := configDir(env); config != "" {
+	if config := Dir(env); config != "" {
 		dirs = append(dirs, filepath.Join(config, "plugins"))
 	}
 	for _, data := range dataDirs(env) {

@@ -27,7 +27,7 @@ func StoreToken(ctx context.Context, environ []string, host svchost.Hostname, to
 	if err != nil {
 		return err
 	}
-	dir := configDir(environ)
+	dir := Dir(environ)
 	path := filepath.Join(dir, tokensFile)
 	if other := config.written[host]; other != "" && other != path {
 		return fmt.Errorf("the token of %s is in %s, which is not changed: remove its credentials block there", host.ForDisplay(), other)
