@@ -88,28 +88,24 @@ func (w *Operation) Run(ctx context.Context, work engine.WorkID, f func(ctx cont
 	return begun || ctx.Err() == nil && stop.Err() == nil
 }
 
-// watch passes on that the operation is to stop, and to end now, until the work has ended.
+// watch passes on that the operation is to stop, and after that to end now, until the work has ended. It needs no goroutine before: there
+// may be thousands of pieces of work that wait for others.
 func (w *Operation) watch(stop context.Context, work engine.WorkID, cancel context.CancelCauseFunc) (unwatch func()) {
-	ended := make(chan struct{})
-	var watcher sync.WaitGroup
-	watcher.Go(func() {
-		asked, insisted := stop.Done(), w.opts.StopNow
-		for {
-			select {
-			case <-ended:
-				return
-			case <-asked:
-				asked = nil
-				w.stop(stop, work, engine.Gracefully, cancel)
-			case <-insisted:
-				insisted = nil
-				w.stop(stop, work, engine.Now, cancel)
-			}
+	ended, passedOn := make(chan struct{}), make(chan struct{})
+	unregister := context.AfterFunc(stop, func() {
+		defer close(passedOn)
+		w.stop(stop, work, engine.Gracefully, cancel)
+		select {
+		case <-ended:
+		case <-w.opts.StopNow:
+			w.stop(stop, work, engine.Now, cancel)
 		}
 	})
 	return func() {
 		close(ended)
-		watcher.Wait()
+		if !unregister() {
+			<-passedOn
+		}
 	}
 }
 
