@@ -6,6 +6,7 @@ package promising_test
 import (
 	"context"
 	"errors"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -164,5 +165,44 @@ func TestOnceDeepChain(t *testing.T) {
 		}
 		got, err := value(ctx, len(cells)-1)
 		wantResult(t, got, err, len(cells))
+	})
+}
+
+// Those who wait for each other need one goroutine for 64 of them (rule P12), and a panic in the last of them ends nothing but its task.
+func TestOnceBorrowsGoroutine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, err := MainTask(lending(t.Context()), func(ctx context.Context) (none, error) {
+			cells := make([]Once[int], 640)
+			proceed := make(chan none)
+			var value func(ctx context.Context, i int) (int, error)
+			value = func(ctx context.Context, i int) (int, error) {
+				return cells[i].Do(ctx, "cell", func(ctx context.Context) (int, error) {
+					if i == 0 {
+						<-proceed
+						panic("the last")
+					}
+					v, err := value(ctx, i-1)
+					return v + i, err
+				})
+			}
+			before := runtime.NumGoroutine()
+			var group Group
+			group.Go(ctx, func(ctx context.Context) {
+				_, err := value(ctx, len(cells)-1)
+				if left := wantUnresolved(t, err, "cell"); left.Panic != "the last" {
+					t.Errorf("got %v, want the panic", left)
+				}
+			})
+			synctest.Wait()
+			if started := runtime.NumGoroutine() - before; started < 1 || started > 11 {
+				t.Errorf("%d goroutines for 640 that wait, want 10 and the first", started)
+			}
+			close(proceed)
+			group.Wait()
+			return none{}, nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
 	})
 }
