@@ -14,7 +14,7 @@ import (
 // large one keeps to an amount of memory as long as that does not cost more than collecting is worth.
 const (
 	leastGarbage = 64 << 20
-	usualMemory  = 768 << 20 // with garbage
+	usualMemory  = 608 << 20 // with garbage
 	mostOften    = 4         // garbage is at least this part of what is in use
 )
 

@@ -10,8 +10,8 @@ func TestGarbage(t *testing.T) {
 	for used, want := range map[uint64]uint64{
 		1 * mb:    64 * mb,  // small: once in 64 MB
 		200 * mb:  200 * mb, // as the runtime does it
-		500 * mb:  268 * mb, // keeps to 768 MB
-		700 * mb:  175 * mb, // which would be too often
+		400 * mb:  208 * mb, // keeps to 608 MB
+		500 * mb:  125 * mb, // more often would cost too much
 		4000 * mb: 1000 * mb,
 	} {
 		if got := garbage(used); got != want {
