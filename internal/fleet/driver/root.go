@@ -152,10 +152,10 @@ func (w *rootWork) makePlan(ctx context.Context, args []string) (changes bool, c
 	}
 	files := w.varFiles()
 	if w.latch != nil {
+		defer w.endCopy()
 		if files, err = w.planInCopy(ctx); err != nil {
 			return false, nil, err
 		}
-		defer w.endCopy()
 	}
 	result, err := w.reporting(ctx, slices.Concat(args, []string{"-out=" + w.enginePlan()}, files), nil)
 	if err != nil {
@@ -195,10 +195,10 @@ func (r *Root) Apply(ctx context.Context, req ApplyRequest) (Applied, error) {
 			return err
 		}
 		if work.latch != nil {
+			defer work.endCopy()
 			if err := work.applyInCopy(); err != nil {
 				return err
 			}
-			defer work.endCopy()
 			defer func() {
 				if err := work.cleanState(context.WithoutCancel(ctx)); err != nil {
 					work.diags = append(work.diags, failure.Warning("State not cleaned", "The state has results of checks that belong to no object of the module: %s. The next apply removes them.", failure.Reason(err)))

@@ -44,21 +44,19 @@ func waitFor(format string, args ...any) error { return &WaitError{fmt.Sprintf(f
 // latch is a root module with inputs that were not known when it was planned.
 type latch struct {
 	planned map[string]cty.Value // the inputs, of the types of their variables, without marks
-	copy    *workcopy.Copy       // nil unless the engine is to run
+	dir     string               // of the working copy, "" unless the engine is to run
+	copy    *workcopy.Copy
 
 	// Of a plan that was made before: where its inputs were unknown, and what they are now.
 	shape *workcopy.Shape
 	final map[string]cty.Value
 }
 
-// latchFiles are in the directory of a [latch], which is made and removed with it.
+// What is in the directory of a working copy, which is made and removed with it.
 const (
 	latchTree = "tree"
 	latchData = "data"
 )
-
-// latchDir is where the working copy is. It stays the same for a plan, since the engine may have written its name into that.
-func (r *Root) latchDir() string { return r.opts.PlanFile + ".copy" }
 
 // enginePlan is the file that the engine writes and reads.
 func (r *Root) enginePlan() string {
@@ -107,12 +105,12 @@ func asVariable(variable *engine.Variable, value cty.Value) cty.Value {
 //
 // Errors: a [*WaitError].
 func (w *rootWork) latchable() (*module.Tree, error) {
-	tree, _ := module.NewLoader(module.OptionsOf(w.Info, w.opts.Dir, nil)).Load(w.opts.Dir) //nolint:errcheck // the engine says what is wrong with it
+	tree, _ := module.NewLoader(module.OptionsOf(w.Info, w.opts.Dir, w.installedModules())).Load(w.opts.Dir) //nolint:errcheck // the engine says what is wrong with it
 	switch {
 	case tree == nil || tree.Module == nil || tree.Circular || len(tree.Missing) > 0 || tree.Unsupported.HasErrors() || len(tree.Root.ConstVariables) > 0:
 		return nil, waitFor("its modules cannot be followed")
 	case len(tree.Faulty) > 0:
-		return nil, waitFor("it calls modules that are not in local directories")
+		return nil, waitFor("it calls a module that init has not installed, or in several versions")
 	}
 	for _, dir := range tree.Directories() {
 		for _, file := range dir.Files {
@@ -194,17 +192,21 @@ func (w *rootWork) buildCopy() error {
 	if err != nil {
 		return err
 	}
-	w.removeCopy()
 	lock, err := os.ReadFile(filepath.Join(w.opts.Dir, workcopy.LockFile))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	layout, err := workcopy.NewLayout(tree, w.latch.planned, filepath.Dir(w.opts.PlanFile))
+	plans := filepath.Dir(w.opts.PlanFile)
+	layout, err := workcopy.NewLayout(tree, w.latch.planned, plans)
 	if err != nil {
 		return err
 	}
+	// A new one each time: after a kill, the engine may still be at work in the last one.
+	if w.latch.dir, err = os.MkdirTemp(plans, filepath.Base(w.opts.PlanFile)+".copy-"); err != nil {
+		return err
+	}
 	w.latch.copy, err = workcopy.Build(&workcopy.Spec{
-		Dir: filepath.Join(w.latchDir(), latchTree), Tree: tree, Layout: layout, Lock: lock, Inputs: w.latch.planned, Shape: w.latch.shape, ByFile: true,
+		Dir: filepath.Join(w.latch.dir, latchTree), Tree: tree, Layout: layout, Lock: lock, Inputs: w.latch.planned, Shape: w.latch.shape, ByFile: true,
 	})
 	if err != nil {
 		return err
@@ -240,14 +242,12 @@ func (w *rootWork) fillDataDir(manifest []byte) error {
 	return err
 }
 
-func (r *Root) copyDataDir() string { return filepath.Join(r.latchDir(), latchData) }
+func (r *Root) copyDataDir() string { return filepath.Join(r.latch.dir, latchData) }
 
 // removeCopy removes the working copy, in which nothing is left that somebody needs.
 func (r *Root) removeCopy() {
-	_ = os.RemoveAll(r.latchDir()) //nolint:errcheck // what is left is removed with the plan
-	if r.latch != nil {
-		r.latch.copy = nil
-	}
+	_ = os.RemoveAll(r.latch.dir) //nolint:errcheck // what is left is removed with the plan
+	r.latch.dir, r.latch.copy = "", nil
 }
 
 // backendFile is read by init, and not part of any module.
@@ -320,7 +320,11 @@ func (w *rootWork) planInCopy(ctx context.Context) ([]string, error) {
 
 // endCopy takes over what the engine has written into the copy.
 func (w *rootWork) endCopy() {
-	if w.latch == nil || w.latch.copy == nil {
+	if w.latch == nil || w.latch.dir == "" {
+		return
+	}
+	if w.latch.copy == nil {
+		w.removeCopy()
 		return
 	}
 	if err := os.Remove(filepath.Join(w.latch.copy.Root, backendFile)); err != nil && !errors.Is(err, fs.ErrNotExist) {
