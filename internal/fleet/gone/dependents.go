@@ -6,10 +6,12 @@ package gone
 import (
 	"cmp"
 	"maps"
+	"path/filepath"
 	"slices"
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/deployments/deployconfig"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/fleet/rollout"
 	"github.com/cairnstacks/cairn/internal/operation/settings"
@@ -60,6 +62,7 @@ func (f *finder) dependents(u *rollout.Unit, state location) hcl.Diagnostics {
 			refuse(named.By, "it has "+named.Text, named.Range.Ptr())
 		}
 	}
+	before, _ := settings.ReadUpstreams(f.Exported, map[string]*hcl.File{}) //nolint:errcheck // mistakes in the workspace file were reported
 	seen := map[string]bool{}
 	for _, other := range f.living.sorted() {
 		if other.Kind != rollout.Components || seen[other.Dir] {
@@ -75,6 +78,11 @@ func (f *finder) dependents(u *rollout.Unit, state location) hcl.Diagnostics {
 				refuse(other.Name, "it takes values from it, by the upstream block for "+source+" in its "+settings.File, nil)
 			}
 		}
+		for _, source := range f.stillTaken(other, read.Upstreams) {
+			if isOf(before[source].Below(f.Root), u, state) || isOf(f.ownBefore(other)[source].Below(other.Dir), u, state) {
+				refuse(other.Name, "its deployment files have an upstream_input block for "+source+", which it was", nil)
+			}
+		}
 	}
 	shared, _ := settings.ReadUpstreams(f.Root, map[string]*hcl.File{}) //nolint:errcheck // mistakes in the workspace file were reported
 	for _, source := range slices.Sorted(maps.Keys(shared)) {
@@ -83,6 +91,34 @@ func (f *finder) dependents(u *rollout.Unit, state location) hcl.Diagnostics {
 		}
 	}
 	return diags
+}
+
+// stillTaken returns the addresses of the stacks that a stack takes values from without settings of its own that say where these are.
+func (f *finder) stillTaken(u *rollout.Unit, own settings.Upstreams) []string {
+	config, _ := deployconfig.Load(u.Dir) //nolint:errcheck // the mistakes were reported
+	if config == nil {
+		return nil
+	}
+	shared, _ := settings.ReadUpstreams(f.Root, map[string]*hcl.File{}) //nolint:errcheck // so were these
+	var sources []string
+	for _, name := range slices.Sorted(maps.Keys(config.Upstreams)) {
+		source := config.Upstreams[name].Source.String()
+		_, isOwn := own[source]
+		if _, isShared := shared[source]; !isOwn && !isShared {
+			sources = append(sources, source)
+		}
+	}
+	return sources
+}
+
+// ownBefore returns where a stack that is there has said at the base where others are.
+func (f *finder) ownBefore(u *rollout.Unit) settings.Upstreams {
+	rel, err := filepath.Rel(f.Root, u.Dir)
+	if err != nil {
+		return nil
+	}
+	read, _ := settings.Read(filepath.Join(f.Exported, rel), map[string]*hcl.File{}) //nolint:errcheck // it does not count any more
+	return read.Upstreams
 }
 
 // isOf reports whether a place from which others take values is that of a unit. Its paths are absolute.
