@@ -18,7 +18,7 @@ PREPARED = $(ENGINE) && $(PROVIDERS)
 # Leaves tofu as the only engine on PATH, also where terraform is installed, and has tests use it; built where it is not there yet.
 TOFU = path="$$($(GO) run ./internal/buildtool tofu-path)" && export PATH="$$path" CHECKPOINT_DISABLE=1 CAIRN_TEST_ENGINE=tofu && $(PROVIDERS)
 
-.PHONY: help build demo test test-tofu test-tofu-short test-terraform-short conformance ordering rpc differential rpc-fuzz fuzz stacks damage soak race lint fmt generate golden bench gobench ci clean
+.PHONY: help build demo test test-tofu test-tofu-short test-terraform-short conformance ordering rpc differential rpc-fuzz fuzz stacks repositories damage soak race lint fmt generate golden bench gobench ci clean
 
 help:
 	@echo 'build     bin/cairn'
@@ -34,6 +34,7 @@ help:
 	@echo 'fuzz      every fuzz target for FUZZTIME=10m; FUZZ=FuzzLoad for some'
 	@echo 'soak      kill cairn, engines and providers KILLS=500 times with each engine, and count what is left'
 	@echo 'stacks    check generated stacks of all sizes for STACKSTIME=10m; STACKS=TestName for some of the checks'
+	@echo 'repositories  check REPOSITORIES=50 generated repositories of stacks, deployments and root modules'
 	@echo 'damage    damage state and plan files DAMAGES=10000 times; what is read must be the truth or an error'
 	@echo 'race      tests where things run at the same time, under the race detector'
 	@echo 'lint      go vet, golangci-lint, formatting, go.mod'
@@ -121,6 +122,12 @@ STACKSTIME ?= 10m
 STACKS ?= .
 stacks:
 	@$(PREPARED) && $(GO) test ./internal/stackgen/stackcheck -v -timeout=0 -run='$(STACKS)' -for=$(STACKSTIME)
+
+# A failure names the seed of its repository, which CAIRN_TEST_SEED takes with REPOSITORIES=1.
+REPOSITORIES ?= 50
+repositories: export CAIRN_TEST_SEED ?= random
+repositories:
+	@$(PREPARED) && CAIRN_REPOSITORIES=$(REPOSITORIES) $(GO) test ./internal/cli -v -count=1 -timeout=0 -run='^TestGeneratedRepositories$$'
 
 # A failure names the seed; CAIRN_DAMAGE_SEED makes its damages again.
 DAMAGES ?= 10000
