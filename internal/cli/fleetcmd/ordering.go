@@ -111,7 +111,7 @@ func kindOf(step fleet.Step) show.Kind {
 // findUnit finds the nodes of units by their names, by their directories from here or from the root, and by their ids.
 func findUnit(src *fleet.Source) func(name string) (int, error) {
 	steps := src.Order.Steps
-	f := finder{what: src.What, names: make([]string, len(steps)), dirs: make([]string, len(steps)), below: src.Below}
+	f := finder{what: src.What, names: make([]string, len(steps)), dirs: make([]string, len(steps)), deployments: make([]string, len(steps)), below: src.Below}
 	for n, step := range steps {
 		if step.Unit == nil {
 			continue
@@ -122,9 +122,15 @@ func findUnit(src *fleet.Source) func(name string) (int, error) {
 				f.ids = make([]string, len(steps))
 			}
 			f.ids[n] = step.Unit.ID
+			if step.Unit.Deployment != "" { // of which others have the same
+				f.ids[n] = deployconfig.NodeName(step.Unit.ID, step.Unit.Deployment)
+			}
 		}
 		if step.Unit.Task == nil {
 			f.dirs[n] = step.Unit.Path
+			if step.Unit.Deployment != "" {
+				f.deployments[n] = deployconfig.NodeName(step.Unit.Path, step.Unit.Deployment)
+			}
 		}
 	}
 	return func(name string) (int, error) {
@@ -160,6 +166,8 @@ type finder struct {
 	dirs  []string // with a slash at the beginning; "" for what is in none
 	ids   []string
 	below string // what directories are relative to, from the root; "" for the root
+
+	deployments []string // the same with a deployment; "" for what is none
 }
 
 // find returns the node with a name; without one that in a directory, from here or from the root, if there is only one; else that with an id.
@@ -199,7 +207,7 @@ func (f finder) find(name string) (int, error) {
 func (f finder) in(dir string) []int {
 	var found []int
 	for i := range f.dirs {
-		if f.dirs[i] == dir && f.names[i] != "" {
+		if (f.dirs[i] == dir || f.deployments != nil && f.deployments[i] == dir) && f.names[i] != "" {
 			found = append(found, i)
 		}
 	}

@@ -5,7 +5,6 @@ package terramate
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/hashicorp/hcl/v2"
 
@@ -23,13 +22,25 @@ func (t *Tree) Graph() (*order.Graph, hcl.Diagnostics) {
 	for _, stack := range t.Stacks {
 		b.Add(order.Node{Name: stack.Path, Place: problem.PlaceOf(stack.Range)})
 	}
-	diags := t.addEdges(&b)
+	same := make([]int, len(t.Stacks))
+	for i := range same {
+		same[i] = i
+	}
+	return t.graph(&b, ends{same, same})
+}
+
+// ends are the nodes of stacks, by number, that others come before or after.
+type ends struct{ first, done []int }
+
+// graph makes a graph of what the stacks say about each other.
+func (t *Tree) graph(b *order.Builder, nodes ends) (*order.Graph, hcl.Diagnostics) {
+	diags := t.addEdges(b, nodes)
 	for i, stack := range t.Stacks {
 		if stack.Path == "/" {
 			continue
 		}
 		if above, ok := t.Owner(parent(stack.Path)); ok {
-			b.Edge(order.Edge{From: above, To: i, Place: problem.PlaceOf(stack.Range), Reason: fmt.Sprintf("%s is in the directory of %s", stack.Path, t.Stacks[above].Path)})
+			b.Edge(order.Edge{From: nodes.done[above], To: nodes.first[i], Place: problem.PlaceOf(stack.Range), Reason: fmt.Sprintf("%s is in the directory of %s", stack.Path, t.Stacks[above].Path)})
 		}
 	}
 	g, err := b.Build()
@@ -41,7 +52,7 @@ func (t *Tree) Graph() (*order.Graph, hcl.Diagnostics) {
 }
 
 // addEdges adds what the stacks say, without what contradicts itself.
-func (t *Tree) addEdges(b *order.Builder) hcl.Diagnostics {
+func (t *Tree) addEdges(b *order.Builder, nodes ends) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	type pair struct{ from, to int }
 	before := map[pair]*reference{}
@@ -76,10 +87,11 @@ func (t *Tree) addEdges(b *order.Builder) hcl.Diagnostics {
 		if conflicts[pair{r.from, to}] {
 			return
 		}
-		edge := order.Edge{From: r.from, To: to, Place: problem.PlaceOf(r.entry.Range)}
+		from := r.from
 		if r.attribute == "after" {
-			edge.From, edge.To = to, r.from
+			from, to = to, from
 		}
+		edge := order.Edge{From: nodes.done[from], To: nodes.first[to], Place: problem.PlaceOf(r.entry.Range)}
 		reason, known := reasons[r]
 		if !known {
 			reason = fmt.Sprintf("%s has %s = [%q]", t.Stacks[r.from].Path, r.attribute, r.entry.Text)
@@ -97,73 +109,26 @@ func (t *Tree) addEdges(b *order.Builder) hcl.Diagnostics {
 type Filter struct {
 	Below string // path of a directory; "" stands for the root
 	tagquery.TagFilter
-	Only    func(*Stack) bool // nil: any
-	Changed order.Selection   // nil: whether a stack has changed does not matter
+	Only    func(node int) bool // nil: any
+	Changed order.Selection     // of stacks; nil: whether one has changed does not matter
 
 	// Along is what a graph of the tree adds, which has to pass NoTags. Nothing is added without a graph.
 	Along fleet.Along
 	Graph *order.Graph
 }
 
-// Selected is a selection with the reason for what filters do not account for.
+// Selected is a selection of nodes with the reason for what filters do not account for.
 type Selected struct {
 	Selection order.Selection
-	Wanted    map[int]string // why stacks are selected that the filter left out
+	Wanted    map[int]string // why nodes are selected that the filter left out
 
 	Added map[int]fleet.Added // what the graph has added
 }
 
-// Select returns what passes a filter, what that wants and is wanted by, and what the graph adds to all these.
-func (t *Tree) Select(filter Filter) Selected {
-	s := Selected{make(order.Selection, len(t.Stacks)), map[int]string{}, map[int]fleet.Added{}}
-	var queue []int
-	for i, stack := range t.Stacks {
-		if s.Selection[i] = filter.passes(i, stack); s.Selection[i] {
-			queue = append(queue, i)
-		}
-	}
-	t.selectWanted(&s, queue)
-	if filter.Graph == nil || !filter.Along.Any() {
-		return s
-	}
-	selected := map[int]bool{}
-	for i, is := range s.Selection {
-		selected[i] = is
-	}
-	same := func(i int) int { return i }
-	name := func(i int) string { return t.Stacks[i].Path }
-	without := tagquery.TagFilter{NoTags: filter.NoTags}
-	for i, added := range filter.Along.Add(fleet.Walk{Graph: filter.Graph, Unit: same, Name: name}, selected) {
-		if without.Passes(t.Stacks[i].Tags) {
-			s.Selection[i], s.Wanted[i], s.Added[i] = true, added.Text, added
-			queue = append(queue, i)
-		}
-	}
-	slices.Sort(queue)
-	t.selectWanted(&s, queue)
-	return s
-}
-
-// selectWanted adds what is wanted along with what is selected.
-func (t *Tree) selectWanted(s *Selected, queue []int) {
-	wants := t.wants()
-	for len(queue) > 0 {
-		i := queue[0]
-		queue = queue[1:]
-		for _, w := range wants[i] {
-			if !s.Selection[w.stack] {
-				s.Selection[w.stack] = true
-				s.Wanted[w.stack] = w.reason
-				queue = append(queue, w.stack)
-			}
-		}
-	}
-}
-
+// passes reports whether a stack passes, whatever deployments it has.
 func (f Filter) passes(i int, stack *Stack) bool {
 	return (f.Below == "" || contains(f.Below, stack.Path)) &&
 		f.TagFilter.Passes(stack.Tags) &&
-		(f.Only == nil || f.Only(stack)) &&
 		f.Changed.Has(i)
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/deployments/deployconfig"
 	"github.com/cairnstacks/cairn/internal/hclsource"
 	"github.com/cairnstacks/cairn/internal/localsource"
 	"github.com/cairnstacks/cairn/internal/order"
@@ -26,7 +27,7 @@ import (
 func Load(root string) (*Tree, hcl.Diagnostics) {
 	l := &loader{
 		tree: &Tree{Root: root, Files: map[string]*hcl.File{}}, dirs: map[string]bool{}, embedded: map[string]bool{},
-		budget: order.ReferenceBudget,
+		budget: order.ReferenceBudget, deployFiles: map[string][]string{},
 	}
 	inside, err := os.OpenRoot(root)
 	if err != nil {
@@ -42,6 +43,7 @@ func Load(root string) (*Tree, hcl.Diagnostics) {
 		}
 	}
 	slices.SortFunc(l.tree.Stacks, func(a, b *Stack) int { return strings.Compare(a.Path, b.Path) })
+	l.readDeployments()
 	l.checkIDs()
 	if !l.diags.HasErrors() {
 		l.resolve()
@@ -59,6 +61,8 @@ type loader struct {
 	tagged   map[string][]int // the stacks that have a tag; nil until somebody asks
 	budget   order.Budget
 	diags    hcl.Diagnostics
+
+	deployFiles map[string][]string // names of deployment files, by the path of their directory
 }
 
 // directory reads a directory and those below it. Dir is its path from the root.
@@ -160,6 +164,9 @@ func isTerramate(name string) bool {
 func (f *found) file(name string) {
 	if localsource.IsStackFile(name) && f.ownFile == "" {
 		f.ownFile = filepath.Join(f.onDisk(f.dir), name)
+	}
+	if deployconfig.IsDeployFile(name) {
+		f.deployFiles[f.dir] = append(f.deployFiles[f.dir], name)
 	}
 	f.module = f.module || localsource.IsModuleFile(name)
 	if !isTerrastack(name) && !isTerramate(name) {

@@ -6,7 +6,9 @@ package terramate
 import (
 	"cmp"
 	"context"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/cairnstacks/cairn/internal/fleet"
@@ -20,16 +22,18 @@ const Rule = order.ByQueue
 
 // Source returns the stacks of a tree and what a request selects of them.
 func (t *Tree) Source(ctx context.Context, r fleet.Request) (*fleet.Source, error) {
-	names := make([]string, len(t.Stacks))
-	for i, stack := range t.Stacks {
-		names[i] = r.Shown(stack.Path)
+	nodes := t.nodes()
+	names := make([]string, len(nodes.all))
+	for i, one := range nodes.all {
+		names[i] = nodes.name(i, r.Shown(t.Stacks[one.stack].Path))
 	}
 	named, err := r.Named(names)
 	if err != nil {
 		return nil, err
 	}
-	filter := Filter{Below: r.Within(), TagFilter: r.TagFilter, Along: r.Along, Only: func(s *Stack) bool {
-		return (named == nil || named[r.Shown(s.Path)]) && r.Query.Match(s.subject())
+	filter := Filter{Below: r.Within(), TagFilter: r.TagFilter, Along: r.Along, Only: func(i int) bool {
+		one := nodes.all[i]
+		return (named == nil || named[names[i]]) && r.Query.Match(t.Stacks[one.stack].subject(one.deployment))
 	}}
 	changes, err := r.Diff(ctx)
 	if err != nil {
@@ -47,12 +51,21 @@ func (t *Tree) Source(ctx context.Context, r fleet.Request) (*fleet.Source, erro
 			filter.Changed[i] = true
 		}
 	}
-	graph, diags := t.Graph()
+	graph, diags := nodes.graph()
 	filter.Graph = graph
-	selected := t.Select(filter)
-	for i, stack := range t.Stacks {
-		unit := stack.unit(r.Place)
-		unit.Reasons, unit.Wanted = found.Reasons[i], selected.Wanted[i]
+	selected := nodes.choose(filter)
+	groups := map[int]*fleet.Group{} // by stack
+	for i, one := range nodes.all {
+		unit := t.Stacks[one.stack].unit(r.Place)
+		unit.Name = names[i]
+		if one.deployment != "" {
+			unit.Deployment, unit.Env = one.deployment, []string{"CAIRN_DEPLOYMENT=" + one.deployment}
+			if groups[one.stack] == nil {
+				groups[one.stack] = &fleet.Group{Name: unit.Directory}
+			}
+			groups[one.stack].Nodes = append(groups[one.stack].Nodes, i)
+		}
+		unit.Reasons, unit.Wanted = found.Reasons[one.stack], selected.Wanted[i]
 		src.Units = append(src.Units, unit)
 		src.Selected[unit] = selected.Selection.Has(i)
 	}
@@ -63,9 +76,16 @@ func (t *Tree) Source(ctx context.Context, r fleet.Request) (*fleet.Source, erro
 	if diags.HasErrors() {
 		return src, nil // what there is can be listed all the same
 	}
-	src.Order = &fleet.Order{Graph: graph, Rule: Rule, Selected: selected.Selection}
-	for _, unit := range src.Units {
-		src.Order.Steps = append(src.Order.Steps, fleet.Step{Unit: unit, Name: unit.Name})
+	src.Order = &fleet.Order{Graph: graph, Rule: Rule, Selected: make(order.Selection, graph.Len()), Steps: make([]fleet.Step, graph.Len())}
+	copy(src.Order.Selected, selected.Selection)
+	for n := range graph.Len() {
+		src.Order.Steps[n].Name = graph.Node(n).Name
+		if n < len(src.Units) {
+			src.Order.Steps[n] = fleet.Step{Unit: src.Units[n], Name: src.Units[n].Name}
+		}
+	}
+	for _, stack := range slices.Sorted(maps.Keys(groups)) {
+		src.Order.Groups = append(src.Order.Groups, *groups[stack])
 	}
 	return src, nil
 }
@@ -78,12 +98,15 @@ func (s *Stack) unit(place fleet.Place) *fleet.Unit {
 	}
 }
 
-// subject is a stack as queries see it.
-func (s *Stack) subject() tagquery.Subject {
+// subject is a stack, or one of its deployments, as queries see it.
+func (s *Stack) subject(deployment string) tagquery.Subject {
 	dir := cmp.Or(strings.TrimPrefix(s.Path, "/"), ".")
 	subject := tagquery.Subject{Dir: dir, Tags: map[string]bool{"dir:" + dir: true}}
 	if s.Kind != "" {
 		subject.Tags["kind:"+string(s.Kind)] = true
+	}
+	if deployment != "" {
+		subject.Tags["deployment:"+deployment] = true
 	}
 	for _, tag := range s.Tags {
 		subject.Tags[tag] = true

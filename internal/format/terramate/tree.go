@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/internal/deployments/deployconfig"
 )
 
 // Tree is what was read. It does not change.
@@ -33,6 +35,8 @@ type Stack struct {
 	Before, After, Wants, WantedBy, Watch []Reference
 
 	Kind Kind // what else is in the directory; "" if it is neither
+
+	Deployments *deployconfig.Outline // if there are several; else nil
 
 	Range hcl.Range // of the block that makes the stack, or the file
 }
