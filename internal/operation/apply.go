@@ -129,6 +129,7 @@ func (r *run) applyRound(ctx context.Context) (*stackplan.Plan, hcl.Diagnostics)
 
 // unchanged ends an apply that has nothing to apply. What the state keeps besides components may be new nevertheless.
 func (r *run) unchanged(ctx context.Context) hcl.Diagnostics {
+	defer r.publishing()()
 	records, diags := r.keptRecords(ctx, r.stored.State)
 	if len(records) > 0 && !diags.HasErrors() {
 		diags = diags.Extend(Diagnostics(r.stored.Write(ctx, publishName, records)))
@@ -305,13 +306,18 @@ func (r *run) apply(ctx context.Context, plan *stackplan.Plan, inputs variables.
 			Progress: r.progress(),
 		})
 	})
+	finish := saver.Finish
 	if !diags.HasErrors() {
 		saver.EndPlan()
-		records, moreDiags := r.keptRecords(ctx, result.State)
-		saver.Keep(records)
-		diags = diags.Extend(moreDiags)
+		finish = func(ctx context.Context) error {
+			defer r.publishing()()
+			records, moreDiags := r.keptRecords(ctx, result.State)
+			saver.Keep(records)
+			diags = diags.Extend(moreDiags)
+			return saver.Finish(ctx)
+		}
 	}
-	if err := saver.Finish(ctx); err != nil {
+	if err := finish(ctx); err != nil {
 		saved, moreDiags := r.rescueState(ctx, err, saver, result.State)
 		r.unsaved = !saved
 		diags = withoutNotSaved(diags).Extend(moreDiags)

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/hashicorp/hcl/v2"
@@ -21,6 +22,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/environ"
 	"github.com/cairnstacks/cairn/internal/operation/notice"
 	"github.com/cairnstacks/cairn/internal/operation/variables"
+	"github.com/cairnstacks/cairn/internal/statestore"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
@@ -107,8 +109,11 @@ type Shared struct {
 	engines  binary.Shared
 	native   native.Shared
 	sources  bundle.Shared
+	stores   statestore.Shared
 
 	deployments knownDeployments
+
+	publishing sync.Mutex // from the look at what other deployments have until that is kept, so that the last one sees all
 }
 
 // OfEngines is what their engines have in common.

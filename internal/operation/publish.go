@@ -58,6 +58,16 @@ func (r *run) publish(ctx context.Context, outputs map[string]cty.Value) (map[st
 	return records, diags.Extend(Diagnostics(err))
 }
 
+// publishing lets operations of this process on deployments of one stack publish one after the other, until the function that it returns is called: what two of them
+// publish at the same time would lack the newest value of one.
+func (r *run) publishing() (done func()) {
+	if config := r.deploymentConfig(); r.opts.Shared == nil || config == nil || len(config.Published) == 0 {
+		return func() {}
+	}
+	r.opts.Shared.publishing.Lock()
+	return r.opts.Shared.publishing.Unlock
+}
+
 // outputsOf returns the outputs of another deployment by its last apply, nil if there was none.
 func outputsOf(ctx context.Context, store statestore.Store, name string) (map[string]cty.Value, error) {
 	snapshot, err := store.Read(ctx, name)
@@ -114,7 +124,7 @@ func (s *Stack) publishedByPlan(ctx context.Context, outputs func(ctx context.Co
 			if diag.Subject != nil {
 				at = fmt.Sprintf(" at %s:%d", filepath.Join(s.dir, diag.Subject.Filename), diag.Subject.Start.Line)
 			}
-			return nil, false, failure.Error("Upstream stack cannot publish", "What the stack in %s publishes cannot be evaluated%s: %s. %s", s.dir, at, diag.Summary, diag.Detail)
+			return nil, false, failure.Error("Unusable upstream output", "What the stack in %s publishes cannot be evaluated%s: %s. %s", s.dir, at, diag.Summary, diag.Detail)
 		}
 	}
 	maps.Copy(snapshot.Values, snapshot.Unknown)
@@ -173,6 +183,7 @@ func (s *Stack) Publish(ctx context.Context, req Request) hcl.Diagnostics {
 		return diags
 	}
 	return r.withLock(ctx, func() hcl.Diagnostics {
+		defer r.publishing()()
 		records, diags := r.publish(ctx, outputsIn(r.stored.State))
 		if diags.HasErrors() || len(records) == 0 {
 			return diags

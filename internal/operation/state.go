@@ -67,7 +67,11 @@ func (s *Stack) openStore(ctx context.Context) (statestore.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.store, err = statestore.Open(ctx, location)
+	var shared *statestore.Shared
+	if s.opts.Shared != nil {
+		shared = &s.opts.Shared.stores
+	}
+	s.store, err = statestore.OpenWith(ctx, location, shared)
 	return s.store, err
 }
 

@@ -15,7 +15,10 @@ import (
 // sqlite:// is the path as it stands, nothing in it is decoded.
 //
 // Nothing is created, and no file opened, yet.
-func Open(_ context.Context, location string) (Store, error) {
+func Open(ctx context.Context, location string) (Store, error) { return OpenWith(ctx, location, nil) }
+
+// OpenWith is [Open] with what other stores of this process have in common with it; nil for nothing.
+func OpenWith(_ context.Context, location string, shared *Shared) (Store, error) {
 	path := location
 	if scheme, rest, ok := strings.Cut(location, "://"); ok {
 		if scheme != "sqlite" {
@@ -47,5 +50,10 @@ func Open(_ context.Context, location string) (Store, error) {
 			absolute = target
 		}
 	}
-	return newSQLiteStore(absolute), nil
+	store := newSQLiteStore(absolute)
+	if shared != nil {
+		store.shared = shared.file(absolute)
+		store.turn = store.shared.turn
+	}
+	return store, nil
 }

@@ -30,6 +30,8 @@ type sqliteStore struct {
 	// SQLite's busy handler, which waits by polling.
 	turn chan struct{}
 
+	shared *sharedFile // with other stores of this process; nil for none
+
 	writing *writing // by who has the turn; nil until first used
 
 	mu struct {

@@ -141,7 +141,7 @@ func (s *sqliteStore) readDeployment(ctx context.Context, tx *transaction, name 
 	if d == nil {
 		d = &deploymentRow{name: name}
 	}
-	return d, s.checkAll(ctx, tx)
+	return d, s.checkOnce(ctx, tx)
 }
 
 // readVersion returns a serial of a deployment.

@@ -44,7 +44,7 @@ func (c *chosen) groups() []groups.Group {
 	var result []groups.Group
 	for _, name := range c.config.GroupOrder {
 		declared := c.config.Groups[name]
-		group := groups.Group{Name: name, Eager: declared.EagerPlan, Tolerance: declared.FailureTolerance}
+		group := groups.Group{Name: name, Eager: declared.EagerPlan, Tolerance: declared.FailureTolerance, Alone: declared.Automatic}
 		for _, member := range declared.Members {
 			if c.names[member] {
 				group.Members = append(group.Members, member)

@@ -13,7 +13,6 @@ import (
 	"github.com/zclconf/go-cty/cty/convert"
 
 	"github.com/cairnstacks/cairn/internal/failure"
-	"github.com/cairnstacks/cairn/internal/nearest"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
@@ -60,9 +59,9 @@ func (e *Evaluator) Published(ctx context.Context, outputs func(ctx context.Cont
 				return cty.DynamicVal, 2, true, nil
 			}
 			output, ok := of[path[2]]
-			if !ok {
-				return cty.DynamicVal, 2, true, hcl.Diagnostics{e.problem(at, "Output not in the state", "The last apply of the deployment %q has left no output %q.%s", path[1], path[2],
-					nearest.DidYouMean(path[2], slices.Collect(maps.Keys(of))))}
+			if !ok { // the stack declares it, as was checked before: an apply has not come to its end, or there was none since
+				waiting = true
+				return cty.DynamicVal, 2, true, nil
 			}
 			return output, 3, true, nil
 		})

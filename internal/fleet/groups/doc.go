@@ -14,4 +14,6 @@
 //   - G4. A group is begun when all before it are done: none has failed beyond tolerance, and no plan waits for approval or was refused it.
 //   - G5. Where nothing is applied, groups do not wait for each other.
 //   - G6. A member whose plan leaves changes to a later one is planned and applied again, in rounds, each approved for itself.
+//   - G7. Groups that are alone, and are written one after the other, are worked on at the same time, and begun in their order. When one of them does not come to a good end, no
+//     further one is begun.
 package groups

@@ -4,6 +4,7 @@
 package groups
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,6 +22,7 @@ type Group struct {
 	Members   []string // each in one group only
 	Eager     bool     // rule G2
 	Tolerance int      // rule G3
+	Alone     bool     // rule G7: it is the group of a deployment that names none
 }
 
 // Options say what is done, and how.
@@ -163,22 +165,53 @@ func planAll(ctx context.Context, all []*group) {
 	})
 }
 
-// applyAll applies group by group (rule G4).
+// applyAll applies group by group (rule G4), and those beside each other that are alone together (rule G7).
 func applyAll(ctx context.Context, all []*group) {
-	for i, g := range all {
-		if g.Eager {
-			g.applyEagerly(ctx)
-		} else {
-			g.applyInTurn(ctx)
+	for len(all) > 0 {
+		together := 1
+		for all[0].Alone && together < len(all) && all[together].Alone {
+			together++
 		}
-		if held := g.holds(); held != "" {
-			for _, later := range all[i+1:] {
-				for _, m := range later.members {
-					m.end.Detail = fmt.Sprintf("since %s the group %s", held, g.Name)
-				}
+		held := applyBeside(ctx, all[:together])
+		if all = all[together:]; held != "" {
+			for _, later := range all {
+				later.leave(held)
 			}
 			return
 		}
+	}
+}
+
+// applyBeside applies groups that do not wait for each other, as many at the same time as the caller allows, and says what keeps others from being begun.
+func applyBeside(ctx context.Context, all []*group) string {
+	var mu sync.Mutex
+	held := "" // guarded by mu
+	each(all, all[0].Parallel, func(g *group) {
+		mu.Lock()
+		by := held
+		mu.Unlock()
+		switch {
+		case by != "":
+			g.leave(by)
+			return
+		case g.Eager:
+			g.applyEagerly(ctx)
+		default:
+			g.applyInTurn(ctx)
+		}
+		if why := g.holds(); why != "" {
+			mu.Lock()
+			defer mu.Unlock()
+			held = cmp.Or(held, fmt.Sprintf("since %s the group %s", why, g.Name))
+		}
+	})
+	return held
+}
+
+// leave says why a group is not begun.
+func (g *group) leave(why string) {
+	for _, m := range g.members {
+		m.end.Detail = why
 	}
 }
 

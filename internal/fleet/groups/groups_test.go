@@ -137,6 +137,34 @@ func (b *bench) run(ctx context.Context, t *testing.T, all []groups.Group, optio
 	return texts
 }
 
+// alone is the group of a deployment that names none.
+func alone(name string) groups.Group {
+	return groups.Group{Name: name + "_default", Members: []string{name}, Eager: true, Alone: true}
+}
+
+// Deployments without a group are worked on at the same time, and those before and after a group wait for it.
+func TestRunAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &bench{}
+		all := []groups.Group{alone("a"), alone("b"), alone("c"), {Name: "dev", Members: []string{"d"}, Eager: true}, alone("e"), alone("f")}
+		started := time.Now()
+		ends := b.run(t.Context(), t, all, groups.Options{Parallel: 3})
+		if want := []string{"a: applied", "b: applied", "c: applied", "d: applied", "e: applied", "f: applied"}; !slices.Equal(ends, want) {
+			t.Errorf("ends %q, want %q", ends, want)
+		}
+		if took := time.Since(started); b.most != 3 || took != 6*time.Second { // a plan and an apply each of a to c, of d, of e and f
+			t.Errorf("%d at the same time at most, in %s, want 3 in 6s: %s", b.most, took, b.log)
+		}
+	})
+	synctest.Test(t, func(t *testing.T) {
+		b := &bench{fails: map[string]string{"b": "plan"}}
+		ends := b.run(t.Context(), t, []groups.Group{alone("a"), alone("b"), alone("c")}, groups.Options{Parallel: 2})
+		if want := []string{"a: applied", "b: failed (plan failed)", "c: not begun (since too many deployments failed in the group b_default)"}; !slices.Equal(ends, want) {
+			t.Errorf("ends %q, want %q", ends, want)
+		}
+	})
+}
+
 func TestRun(t *testing.T) {
 	dev := groups.Group{Name: "dev", Members: []string{"a", "b"}, Eager: true}
 	inTurn := groups.Group{Name: "dev", Members: []string{"a", "b"}}
@@ -160,6 +188,15 @@ func TestRun(t *testing.T) {
 			groups: []groups.Group{inTurn},
 			log:    "plan a, ask a, apply a, plan b, ask b, apply b",
 			ends:   []string{"a: applied", "b: applied"},
+		},
+		"alone: one at a time where no more are allowed": {
+			bench:  &bench{fails: map[string]string{"y": "apply"}},
+			groups: []groups.Group{alone("x"), alone("y"), alone("z"), prod},
+			log:    "plan x, ask x, apply x, plan y, ask y, apply y",
+			ends: []string{
+				"x: applied", "y: failed (apply failed)", "z: not begun (since too many deployments failed in the group y_default)",
+				"p: not begun (since too many deployments failed in the group y_default)",
+			},
 		},
 		"what has no changes is not asked for": {
 			bench:  &bench{changes: map[string]int{"a": 0}},

@@ -1,0 +1,78 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package statestore
+
+import (
+	"context"
+	"io/fs"
+	"os"
+	"sync"
+)
+
+// Shared is what stores that one process has open at the same locations have in common, as those of several deployments of one stack: writers queue here, where
+// nobody waits by polling, and what takes a look at a whole file is done once. The zero value knows nothing yet. It is safe for concurrent use.
+type Shared struct {
+	mu struct {
+		sync.Mutex
+		files map[string]*sharedFile // by path
+	}
+}
+
+// sharedFile is what is shared about one file.
+type sharedFile struct {
+	turn chan struct{}
+
+	mu struct {
+		sync.Mutex
+		checked fs.FileInfo // the file in which nothing was found to be damaged; nil if nobody has looked
+	}
+}
+
+func (s *Shared) file(path string) *sharedFile {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.mu.files == nil {
+		s.mu.files = map[string]*sharedFile{}
+	}
+	if s.mu.files[path] == nil {
+		s.mu.files[path] = &sharedFile{turn: make(chan struct{}, 1)}
+	}
+	return s.mu.files[path]
+}
+
+// wasChecked reports whether somebody has looked at a whole file.
+func (f *sharedFile) wasChecked(file fs.FileInfo) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.mu.checked != nil && file != nil && os.SameFile(f.mu.checked, file)
+}
+
+func (f *sharedFile) setChecked(file fs.FileInfo) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.mu.checked = file
+}
+
+// openFile is the file that is open, nil for none.
+func (s *sqliteStore) openFile() fs.FileInfo {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.mu.file
+}
+
+// checkOnce is a check of the whole file, unless one with the same [Shared] has found nothing before. What was written since is sealed.
+func (s *sqliteStore) checkOnce(ctx context.Context, tx *transaction) error {
+	if s.shared == nil {
+		return s.checkAll(ctx, tx)
+	}
+	file := s.openFile()
+	if tx.sealed() && s.shared.wasChecked(file) {
+		return nil
+	}
+	if err := s.checkAll(ctx, tx); err != nil {
+		return err
+	}
+	s.shared.setChecked(file)
+	return nil
+}

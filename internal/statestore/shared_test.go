@@ -1,0 +1,70 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package statestore
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+)
+
+// Stores of one process queue for writing, however short others would wait for them.
+func TestSharedTurn(t *testing.T) {
+	path := newFile(t)
+	var shared Shared
+	var all sync.WaitGroup
+	errs := make([]error, 20)
+	for i := range errs {
+		all.Go(func() {
+			opened, err := OpenWith(t.Context(), path, &shared)
+			if err != nil {
+				errs[i] = err
+				return
+			}
+			opened.(*sqliteStore).busyTimeout = time.Millisecond //nolint:forcetypeassert // there is no other kind
+			lock, err := opened.Lock(t.Context(), fmt.Sprintf("d%d", i), LockRequest{})
+			if err == nil {
+				err = lock.Unlock(t.Context())
+			}
+			errs[i] = errors.Join(err, opened.Close())
+		})
+	}
+	all.Wait()
+	if err := errors.Join(errs...); err != nil {
+		t.Error(err)
+	}
+}
+
+// What is damaged is found by the first look at the file, and by a later one of others that share nothing with it.
+func TestSharedCheck(t *testing.T) {
+	path := newFile(t)
+	filled(t, path)
+	var shared Shared
+	look := func(shared *Shared) error {
+		opened, err := OpenWith(t.Context(), path, shared)
+		if err != nil {
+			return err
+		}
+		_, err = opened.Read(t.Context(), "another")
+		return errors.Join(err, opened.Close())
+	}
+	if err := look(&shared); err != nil {
+		t.Fatal(err)
+	}
+	rawSQL(t, path, `PRAGMA foreign_keys = OFF`, `DELETE FROM cairn_record`)
+	if err := look(&shared); err != nil {
+		t.Errorf("a second look at the whole file, which costs as much as the first: %v", err)
+	}
+	wantProblem(t, "Read", look(&Shared{}), ProblemCorrupt, path)
+	wantProblem(t, "Read", look(nil), ProblemCorrupt, path)
+	opened, err := OpenWith(t.Context(), path, &shared)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer opened.Close() //nolint:errcheck // it was only read
+	_, err = opened.Read(t.Context(), "default")
+	wantProblem(t, "Read", err, ProblemCorrupt, path) // what is read is checked always
+}
