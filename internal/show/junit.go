@@ -40,10 +40,9 @@ type suiteCase struct {
 	Class   string `xml:"classname,attr"`
 	Seconds string `xml:"time,attr"`
 
+	Failure    *message        `xml:"failure"`
+	Skipped    *message        `xml:"skipped"`
 	Properties *caseProperties `xml:"properties"`
-
-	Failure *message `xml:"failure"`
-	Skipped *message `xml:"skipped"`
 }
 
 type caseProperties struct {

@@ -108,14 +108,12 @@ type report struct {
 }
 
 type reportResult struct {
-	Name    string            `json:"name"`
-	State   string            `json:"state"`             // "ok", "passed", "failed", "skipped" or "not_started"
-	Outcome string            `json:"outcome,omitempty"` // of plans and applies, as "no changes"
-	Changes *stackplan.Counts `json:"changes,omitempty"` // the same
-
-	Components []Part `json:"components,omitempty"` // what was planned for each
-	Error      string `json:"error,omitempty"`
-	ExitCode   *int   `json:"exit_code,omitempty"`
+	Name     string            `json:"name"`
+	State    string            `json:"state"`             // "ok", "passed", "failed", "skipped" or "not_started"
+	Outcome  string            `json:"outcome,omitempty"` // of plans and applies, as "no changes"
+	Changes  *stackplan.Counts `json:"changes,omitempty"` // the same
+	Error    string            `json:"error,omitempty"`
+	ExitCode *int              `json:"exit_code,omitempty"`
 
 	Diagnostic *diagnostic.Diagnostic `json:"diagnostic,omitempty"` // the first error of it
 
@@ -123,6 +121,8 @@ type reportResult struct {
 	Reason  string     `json:"reason,omitempty"`  // why it was not run
 	Started *time.Time `json:"started,omitempty"`
 	Seconds float64    `json:"seconds"`
+
+	Components []Part `json:"components,omitempty"` // what was planned for each
 }
 
 func (s Summary) result(n int) reportResult {
