@@ -656,7 +656,7 @@ func (v *vault) checkProcesses(command int) {
 			continue
 		}
 		dir := filepath.Join("/proc", strconv.Itoa(pid))
-		args, _ := os.ReadFile(filepath.Join(dir, "cmdline")) //nolint:errcheck // it may have ended
+		args, _ := os.ReadFile(filepath.Join(dir, "cmdline"))
 		env, err := os.ReadFile(filepath.Join(dir, "environ"))
 		if err != nil {
 			continue

@@ -200,7 +200,7 @@ func (r *Root) Apply(ctx context.Context, req ApplyRequest) (Applied, error) {
 				return err
 			}
 			defer func() {
-				if err := work.cleanState(context.WithoutCancel(ctx)); err != nil {
+				if err := work.cleanState(); err != nil {
 					work.diags = append(work.diags, failure.Warning("State not cleaned", "The state has results of checks that belong to no object of the module: %s. The next apply removes them.", failure.Reason(err)))
 				}
 			}()

@@ -353,7 +353,7 @@ func (w *rootWork) explainUnknown(err error) error {
 
 // cleanState removes from the state what the checks of generated objects have left in it. The engine is asked to do it, which locks the state. A backup that it has made
 // of the state before the apply stays.
-func (w *rootWork) cleanState(ctx context.Context) error {
+func (w *rootWork) cleanState() error {
 	run := func(stdout io.Writer, args ...string) error {
 		return w.Processes.Run(process.Command{Program: w.Engine, Args: args, Dir: w.opts.Dir, Env: w.opts.Environ, Stdout: stdout, Stderr: io.Discard})
 	}

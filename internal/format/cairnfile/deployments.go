@@ -169,14 +169,6 @@ func (b *Block) stackDir() string {
 	return ""
 }
 
-// word is what a block is called in sentences.
-func (b *Block) word() string {
-	if b.Several != nil {
-		return "stack"
-	}
-	return string(b.Type)
-}
-
 // deploymentGroups puts the deployments of a stack in the order of their deployment groups. Members of one that plans eagerly are all planned before one is applied.
 // Nothing waits for what is destroyed, which may have to wait itself for what uses it and comes after a later group.
 func (b *builder) deploymentGroups(block *Block) {

@@ -65,7 +65,7 @@ type finder struct {
 func findLinks(root string, w *Workspace) hcl.Diagnostics {
 	abs, err := filepath.Abs(root)
 	if err != nil {
-		return nil // nothing can be compared with it
+		return nil //nolint:nilerr // nothing can be compared with it
 	}
 	f := &finder{root: abs, shown: root, workspace: w, configs: map[string]*deployconfig.Config{}}
 	upstreams := map[string]settings.Upstreams{} // by directory

@@ -240,14 +240,30 @@ func drain(t testing.TB, conn *grpc.ClientConn) *syncBuffer {
 
 // syncBuffer is a buffer for several goroutines.
 type syncBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
+	mu    sync.Mutex
+	b     bytes.Buffer
+	grown *sync.Cond // nil while nobody waits
 }
 
 func (b *syncBuffer) Write(p []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if b.grown != nil {
+		b.grown.Broadcast()
+	}
 	return b.b.Write(p)
+}
+
+// waitFor returns once the text is in the buffer.
+func (b *syncBuffer) waitFor(text string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for !strings.Contains(b.b.String(), text) {
+		if b.grown == nil {
+			b.grown = sync.NewCond(&b.mu)
+		}
+		b.grown.Wait()
+	}
 }
 
 func (b *syncBuffer) String() string {

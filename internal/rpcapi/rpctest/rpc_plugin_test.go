@@ -14,7 +14,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/hashicorp/go-plugin"
 	"google.golang.org/grpc"
@@ -170,11 +169,7 @@ func testPluginInterrupt(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { cmd.Process.Kill() }) //nolint:errcheck // it has ended, usually
-	testenv.Within(t, "the plugin waits", func() {
-		for !strings.Contains(stdout.String(), "waiting") {
-			time.Sleep(time.Millisecond)
-		}
-	})
+	testenv.Within(t, "the plugin waits", func() { stdout.waitFor("waiting") })
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
@@ -212,7 +207,7 @@ type commands struct {
 
 // Execute implements the service.
 func (c *commands) Execute(req *stacksproto1.CommandRequest, stream grpc.ServerStreamingServer[stacksproto1.CommandResponse]) error {
-	print := func(text string) error {
+	out := func(text string) error {
 		return stream.Send(&stacksproto1.CommandResponse{Data: &stacksproto1.CommandResponse_Stdout{Stdout: []byte(text)}})
 	}
 	exit := func(code int32) error {
@@ -221,7 +216,7 @@ func (c *commands) Execute(req *stacksproto1.CommandRequest, stream grpc.ServerS
 	switch what := req.GetArgs()[0]; what {
 	case "output":
 		aside := &stacksproto1.CommandResponse{Data: &stacksproto1.CommandResponse_Stderr{Stderr: []byte("aside")}}
-		return errors.Join(print("one\n"), stream.Send(aside), print("two\n"), exit(99))
+		return errors.Join(out("one\n"), stream.Send(aside), out("two\n"), exit(99))
 	case "success":
 		if !slices.Equal(req.GetArgs(), []string{"success", "-json", "--", "-h"}) {
 			return exit(2)
@@ -230,23 +225,23 @@ func (c *commands) Execute(req *stacksproto1.CommandRequest, stream grpc.ServerS
 	case "fails":
 		return status.Error(codes.FailedPrecondition, "it does not want to")
 	case "breaks":
-		return errors.Join(print("one\n"), status.Error(codes.Aborted, "it cannot go on"))
+		return errors.Join(out("one\n"), status.Error(codes.Aborted, "it cannot go on"))
 	case "ends":
-		return print("one\n")
+		return out("one\n")
 	case "3000":
 		return exit(3000)
 	case "below 0":
 		return exit(-1)
 	case "platform":
-		return errors.Join(print(platformOf(stream.Context())), exit(0))
+		return errors.Join(out(platformOf(stream.Context())), exit(0))
 	case "services":
 		text, err := c.services(stream.Context(), req)
 		if err != nil {
 			return err
 		}
-		return errors.Join(print(text), exit(0))
+		return errors.Join(out(text), exit(0))
 	case "wait":
-		if err := print("waiting\n"); err != nil {
+		if err := out("waiting\n"); err != nil {
 			return err
 		}
 		<-stream.Context().Done()
