@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,7 +19,6 @@ import (
 	"github.com/cairnstacks/cairn/internal/fleet/driver"
 	"github.com/cairnstacks/cairn/internal/fleet/rollout"
 	"github.com/cairnstacks/cairn/internal/operation"
-	"github.com/cairnstacks/cairn/internal/operation/settings"
 	"github.com/cairnstacks/cairn/internal/order"
 	"github.com/cairnstacks/cairn/internal/process"
 	"github.com/cairnstacks/cairn/internal/views/eventtext"
@@ -152,8 +150,8 @@ func (g *gates) drivers(ctx context.Context) (*rollout.Drivers, error) {
 	if !g.session.ViewOptions(g.session.Streams.Out).Color {
 		d.Roots.Options = []string{"-no-color"}
 	}
-	if !slices.ContainsFunc(g.work.Chosen(), g.needsEngine) {
-		return d, nil
+	if !slices.ContainsFunc(g.work.Chosen(), func(unit int) bool { return g.work.Units[unit].Kind == rollout.Root }) {
+		return d, nil // stacks find what they need by themselves
 	}
 	search, err := g.session.Stack().EngineSearch()
 	if err != nil {
@@ -168,16 +166,6 @@ func (g *gates) drivers(ctx context.Context) (*rollout.Drivers, error) {
 	}
 	d.Roots.Engine, err = filepath.Abs(found.Path)
 	return d, err
-}
-
-// needsEngine reports whether a unit is worked on with the engine that is found from here. A stack may have settings of its own, which name another.
-func (g *gates) needsEngine(unit int) bool {
-	u := &g.work.Units[unit]
-	if u.Kind != rollout.Components {
-		return u.Kind == rollout.Root
-	}
-	_, err := os.Stat(filepath.Join(u.Dir, settings.File))
-	return errors.Is(err, fs.ErrNotExist)
 }
 
 // asksFor reports whether the plan of a unit is applied only with consent.
