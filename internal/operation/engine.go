@@ -12,16 +12,17 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
-
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/engine/binary"
+	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
 	"github.com/cairnstacks/cairn/internal/engine/native"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation/notice"
 	"github.com/cairnstacks/cairn/internal/operation/settings"
+	"github.com/cairnstacks/cairn/internal/operation/trust"
+	"github.com/cairnstacks/cairn/internal/operation/workdir"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
@@ -79,13 +80,24 @@ func (s *Stack) openNative() (engine.Engine, error) {
 
 // prepareWorkDir makes the working directory, and believes only what the user has put there.
 func (s *Stack) prepareWorkDir() error {
-	if err := makeWorkDir(s.work); err != nil {
+	if err := workdir.Make(s.work); err != nil {
 		return hcl.Diagnostics{failure.WithCode(CodeWorkDir, failure.New("Unusable working directory",
 			"cairn keeps the engine's files in the directory %s, and nothing can be written there: %s. "+
 				"Name another directory for them with %s=DIR, make the directory of the stack writable for this user, or copy the stack to one that is.",
 			absolute(s.work), failure.Reason(err), DataVariable))}
 	}
-	return s.ownWorkDir(s.work)
+	if s.getenv(DataVariable) != "" { // it is the user's
+		return nil
+	}
+	removed, err := workdir.Own(s.work)
+	if errors.Is(err, workdir.ErrNoKey) {
+		s.log.Info("caches are believed without a key", "reason", err.Error())
+		return nil
+	}
+	if removed {
+		s.opts.Notify.Send(notice.CachesRemoved{Dir: s.work})
+	}
+	return err
 }
 
 // hasRuns reports whether a binary has left something of applies that were cut off.
@@ -303,4 +315,22 @@ func (s *Stack) VersionFileIgnored(program string) string {
 		return ""
 	}
 	return fmt.Sprintf("The file %s is about terraform and does not count for tofu; say in %s what is required of tofu.", settings.VersionFile, settings.File)
+}
+
+// CodeUntrusted is of a program that the user has not named.
+const CodeUntrusted failure.Code = "operation/untrusted-program"
+
+// checkTrust fails if the settings file names a program that whoever has written the file may have brought along. Every command that needs an
+// engine runs it, "validate" too; a file that came with a checkout is not a decision of the user's.
+func (s *Stack) checkTrust(binary string) error {
+	if binary == "" {
+		return nil
+	}
+	from := trust.Untrusted(binary, s.dir, s.opts.Home)
+	if from == "" {
+		return nil
+	}
+	return hcl.Diagnostics{failure.WithCode(CodeUntrusted, failure.New("Untrusted engine program",
+		"The file %s names the program %q as the engine, and the file %s: whoever has written it could have any program run. "+
+			"Nothing was run. If you trust it, name it yourself: %[4]s=%[2]s in the environment.", settings.File, binary, from, EngineVariable))}
 }

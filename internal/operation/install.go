@@ -12,6 +12,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/bundle"
 	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/operation/workdir"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
@@ -68,7 +69,7 @@ func (e *NoEngineError) Unwrap() error { return e.Err }
 //   - [*NoEngineError]: there is no engine that can be used.
 //   - others: the lock file of the providers cannot be read.
 func (s *Stack) Versions(ctx context.Context, choices bool) (Versions, hcl.Diagnostics, error) {
-	if checkWritable(s.work) == nil {
+	if workdir.CheckWritable(s.work) == nil {
 		return s.versions(ctx, choices)
 	}
 	temporary, err := os.MkdirTemp("", "cairn-version-")

@@ -22,6 +22,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/environ"
 	"github.com/cairnstacks/cairn/internal/operation/notice"
 	"github.com/cairnstacks/cairn/internal/operation/variables"
+	"github.com/cairnstacks/cairn/internal/operation/workdir"
 	"github.com/cairnstacks/cairn/internal/statestore"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
@@ -35,7 +36,7 @@ const (
 
 	// DataVariable names a directory for what is kept in [WorkDir] otherwise. No setting of a checkout does: where files go, and from where
 	// runs are recovered, is for the user to say.
-	DataVariable = "CAIRN_DATA_DIR"
+	DataVariable = workdir.Variable
 )
 
 // WorkDir holds what is kept between operations, next to the stack unless [DataVariable] names another place.

@@ -15,6 +15,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/toolchain"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation/notice"
+	"github.com/cairnstacks/cairn/internal/operation/workdir"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
@@ -68,7 +69,7 @@ func (s *Stack) packagePath(address string) (string, bool) {
 
 // fetch is config, called after all source packages have been fetched. It returns those, too.
 func (s *Stack) fetch(ctx context.Context, upgrade bool) (*stackconfig.Config, []bundle.Package, hcl.Diagnostics) {
-	if err := makeWorkDir(s.work); err != nil {
+	if err := workdir.Make(s.work); err != nil {
 		return nil, nil, failure.Diagnostics(failure.Error("Unusable working directory", "The directory for source packages cannot be used: %s.", failure.Reason(err)))
 	}
 	info := s.moduleReader(ctx) // which modules are called depends on it

@@ -3,7 +3,7 @@
 
 //go:build !unix
 
-package operation
+package trust
 
 // isOthers reports nothing: who owns a file is not what matters there.
 func isOthers(string) bool { return false }

@@ -3,7 +3,7 @@
 
 //go:build unix
 
-package operation
+package trust
 
 import (
 	"os"

@@ -1,33 +1,26 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package operation
+// Package trust says whether a program that a file of a stack names is one that the user has chosen.
+package trust
 
 import (
 	"os"
 	"path/filepath"
 	"strings"
 
-	"github.com/hashicorp/hcl/v2"
-
 	"github.com/cairnstacks/cairn/internal/engine/toolchain"
-	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation/settings"
 )
 
-// CodeUntrusted is of a program that the user has not named.
-const CodeUntrusted failure.Code = "operation/untrusted-program"
-
-// checkTrust fails if the settings file names a program that whoever has written the file may have brought along. Every command that needs an
-// engine runs it, "validate" too; a file that came with a checkout is not a decision of the user's.
-func (s *Stack) checkTrust(binary string) error {
-	root, from := s.foreignRoot()
-	if root == "" || binary == "" || isEngineElsewhere(binary, root) && (s.opts.Home == "" || isEngineElsewhere(binary, repositoryOf(s.home()))) {
-		return nil
+// Untrusted returns in words why the user may not have decided that the settings file in a directory names a program: it may have come with a checkout, which
+// is no decision. It returns "" if nothing speaks against it, or if the program is an engine that did not come along. Of a copy, home is where the original is or was.
+func Untrusted(program, dir, home string) string {
+	root, from := foreignRoot(dir, home)
+	if root == "" || isEngineElsewhere(program, root) && (home == "" || isEngineElsewhere(program, repositoryOf(home))) {
+		return ""
 	}
-	return hcl.Diagnostics{failure.WithCode(CodeUntrusted, failure.New("Untrusted engine program",
-		"The file %s names the program %q as the engine, and the file %s: whoever has written it could have any program run. "+
-			"Nothing was run. If you trust it, name it yourself: %[4]s=%[2]s in the environment.", settings.File, binary, from, EngineVariable))}
+	return from
 }
 
 // isEngineElsewhere reports whether a setting names an engine that is not in a directory: one from PATH, or a file elsewhere that is called like one.
@@ -48,8 +41,8 @@ func isEngineElsewhere(binary, dir string) bool {
 }
 
 // foreignRoot returns the directory that the settings file came with, and in words why, if that may not have been the user's decision.
-func (s *Stack) foreignRoot() (root, from string) {
-	dir, err := filepath.Abs(s.dir)
+func foreignRoot(dir, home string) (root, from string) {
+	dir, err := filepath.Abs(dir)
 	if err == nil {
 		dir, err = filepath.EvalSymlinks(dir)
 	}
@@ -59,10 +52,10 @@ func (s *Stack) foreignRoot() (root, from string) {
 	if top := repositoryOf(dir); top != "" {
 		return top, "is in a checkout of a repository"
 	}
-	if s.opts.Home != "" {
+	if home != "" {
 		return dir, "comes from a checkout of a repository"
 	}
-	if isOthers(s.join(settings.File)) {
+	if isOthers(filepath.Join(dir, settings.File)) {
 		return dir, "belongs to another user"
 	}
 	return "", ""
@@ -70,7 +63,10 @@ func (s *Stack) foreignRoot() (root, from string) {
 
 // repositoryOf returns the nearest directory with a repository, "" if there is none.
 func repositoryOf(dir string) string {
-	for at := absolute(dir); ; at = filepath.Dir(at) {
+	if abs, err := filepath.Abs(dir); err == nil {
+		dir = abs
+	}
+	for at := dir; ; at = filepath.Dir(at) {
 		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
 			if resolved, err := filepath.EvalSymlinks(at); err == nil {
 				return resolved

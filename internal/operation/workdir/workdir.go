@@ -1,7 +1,8 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package operation
+// Package workdir makes the directory in which an operation keeps what is found out, fetched and installed, and believes in one only what this user's cairn has put there.
+package workdir
 
 import (
 	"crypto/hmac"
@@ -17,8 +18,10 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/filelock"
-	"github.com/cairnstacks/cairn/internal/operation/notice"
 )
+
+// Variable is of the environment, and names another place for a working directory.
+const Variable = "CAIRN_DATA_DIR"
 
 // ownerFile is in a working directory what shows that this user's cairn has made it there.
 const ownerFile = "owner"
@@ -35,37 +38,33 @@ var workCaches = []string{"data", "engine.json", "engine.log", "init", "schemas"
 // writtenDir is where modules' files are kept. It is removed only if it is a link, through which files elsewhere would be replaced.
 const writtenDir = "written"
 
-// ownWorkDir removes what is believed in a working directory unless this user's cairn has made the directory there: else whoever has written a
-// repository could commit one, and so have a program run in place of a provider. What is removed is made anew.
+// Own removes what is believed in a working directory unless this user's cairn has made the directory there: else whoever has written a
+// repository could commit one, and so have a program run in place of a provider. What is removed is made anew. It reports whether there was anything to remove.
 //
-// The directory that DataVariable names is the user's. So is, where there is no place for a key of the user's, any.
-func (s *Stack) ownWorkDir(dir string) error {
-	if s.getenv(DataVariable) != "" {
-		return nil
-	}
+// Errors: [ErrNoKey], after which everything is believed; others are about what could not be removed or marked.
+func Own(dir string) (removed bool, err error) {
 	name, key, err := readOwnerKey()
 	if err != nil {
-		s.log.Info("caches are believed without a key", "reason", err.Error())
-		return nil
+		return false, fmt.Errorf("%w: %w", ErrNoKey, err)
 	}
 	mark, err := ownerMark(key, dir)
 	if err != nil || isMarked(dir, mark) {
-		return err
+		return false, err
 	}
 	lock, err := lockFile(name + ".lock")
 	if err != nil {
-		return err
+		return false, err
 	}
 	defer lock.Close()       //nolint:errcheck // nothing was written
 	if isMarked(dir, mark) { // by another program, which may already use it
-		return nil
+		return false, nil
 	}
-	removed, err := removeCaches(dir)
-	if removed {
-		s.opts.Notify.Send(notice.CachesRemoved{Dir: dir})
-	}
-	return errors.Join(err, writeMark(dir, mark))
+	removed, err = removeCaches(dir)
+	return removed, errors.Join(err, writeMark(dir, mark))
 }
+
+// ErrNoKey says that there is no place for a key of the user's, by which a working directory would be known.
+var ErrNoKey = errors.New("no key of the user's")
 
 // removeCaches reports whether there was anything to remove.
 func removeCaches(dir string) (removed bool, err error) {
@@ -84,7 +83,7 @@ func removeCaches(dir string) (removed bool, err error) {
 	}
 	if info, err := os.Lstat(dir); err != nil || !info.IsDir() {
 		return false, failure.Error("Working directory behind a link", "%s is a symbolic link, which cairn has not made, and what is kept where it leads could come from anybody. "+
-			"Nothing was removed there. Remove the link, or name that directory with %s=DIR.", dir, DataVariable)
+			"Nothing was removed there. Remove the link, or name that directory with %s=DIR.", dir, Variable)
 	}
 	for _, path := range paths {
 		err = errors.Join(err, os.RemoveAll(path)) // of links only the link
@@ -183,20 +182,20 @@ func lockFile(name string) (*os.File, error) {
 	}
 }
 
-// makeWorkDir makes the working directory, which version control is to ignore. Errors: also that it is not writable.
-func makeWorkDir(dir string) error {
+// Make makes a working directory, which version control is to ignore. Errors: also that it is not writable.
+func Make(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
 	ignore := filepath.Join(dir, ".gitignore")
 	if _, err := os.Lstat(ignore); !errors.Is(err, fs.ErrNotExist) {
-		return errors.Join(err, checkWritable(dir))
+		return errors.Join(err, CheckWritable(dir))
 	}
 	return os.WriteFile(ignore, []byte("*\n"), 0o600)
 }
 
-// checkWritable fails if no file can be made in a directory. The file always has the same name, so that programs that are killed leave one at most.
-func checkWritable(dir string) error {
+// CheckWritable fails if no file can be made in a directory. The file always has the same name, so that programs that are killed leave one at most.
+func CheckWritable(dir string) error {
 	file, err := os.OpenFile(filepath.Join(dir, ".writable"), os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
