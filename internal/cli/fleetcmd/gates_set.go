@@ -263,9 +263,9 @@ func (g *gates) checkPlans(ctx context.Context, drivers *rollout.Drivers, chosen
 	var b order.Builder
 	done := 0
 	for i := range g.applying.Units {
-		name := g.applying.Units[i].Name
-		b.Add(order.Node{Name: name})
-		if g.applying.Progress(name) == planset.Done {
+		unit := &g.applying.Units[i]
+		b.Add(order.Node{Name: unit.Name})
+		if unit.Changes && g.applying.Progress(unit.Name) == planset.Done {
 			done++
 		}
 	}

@@ -194,12 +194,22 @@ func (s *saved) otherTaken() func([]operation.Taken) hcl.Diagnostics {
 	}
 }
 
-// Publish implements [driver.Publisher].
+// Publish implements [driver.Publisher]. What it keeps is a change of the state, which the plan does not fit afterwards: so it is recorded like an apply.
 func (s *saved) Publish(ctx context.Context) error {
-	if publisher, ok := s.Driver.(driver.Publisher); ok {
+	publisher, ok := s.Driver.(driver.Publisher)
+	if !ok {
+		return nil
+	}
+	if s.set.Progress(s.unit.Name) == Done {
 		return publisher.Publish(ctx)
 	}
-	return nil
+	if err := s.set.setProgress(s.unit.Name, Begun); err != nil {
+		return err
+	}
+	if err := publisher.Publish(ctx); err != nil {
+		return err
+	}
+	return s.set.setProgress(s.unit.Name, Done)
 }
 
 // Apply implements [driver.Driver].
