@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,7 +19,6 @@ import (
 	"github.com/cairnstacks/cairn/internal/deployments/deployeval"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
-	"github.com/cairnstacks/cairn/internal/statestore"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
 
@@ -31,11 +31,12 @@ func (r *run) publish(ctx context.Context, outputs map[string]cty.Value) (map[st
 		return nil, Diagnostics(err)
 	}
 	evaluator := deployeval.New(config, r.dir, sources)
-	own, err := r.stored.Published()
-	if err != nil || own.At.IsZero() && !evaluator.MadeOf(r.stored.Deployment) {
+	published, err := r.stored.PublishedAt()
+	if err != nil || published.IsZero() && !evaluator.MadeOf(r.stored.Deployment) {
 		return nil, Diagnostics(err) // which spares reading all others
 	}
-	newest, err := deployment.NewestPublished(ctx, r.store)
+	readings := deployment.NewReadings(r.store)
+	newest, err := readings.NewestPublished(ctx)
 	if err != nil {
 		return nil, Diagnostics(err)
 	}
@@ -43,19 +44,26 @@ func (r *run) publish(ctx context.Context, outputs map[string]cty.Value) (map[st
 		if name == r.stored.Deployment {
 			return outputs, nil
 		}
-		return outputsOf(ctx, r.store, name)
+		return outputsOf(ctx, readings, name)
 	})
 	if diags.HasErrors() {
 		return nil, diags
 	}
+	maps.DeleteFunc(snapshot.Waiting, func(_ string, awaited []string) bool { return !slices.ContainsFunc(awaited, r.isLeftOut) })
 	if len(snapshot.Waiting) > 0 && r.name != destroyName {
-		diags = diags.Append(failure.Warning("Values not published yet", "These wait for deployments that are not applied, or not in full: %s.", strings.Join(snapshot.Waiting, ", ")))
+		diags = diags.Append(failure.Warning("Values not published yet", "These wait for deployments that are not applied, or not in full: %s.",
+			strings.Join(slices.Sorted(maps.Keys(snapshot.Waiting)), ", ")))
 	}
 	if !newest.At.IsZero() && maps.EqualFunc(newest.Values, snapshot.Values, cty.Value.RawEquals) {
 		return nil, diags
 	}
 	records, err := r.stored.PublishedRecords(deployment.Published{At: time.Now().UTC(), Values: snapshot.Values})
 	return records, diags.Extend(Diagnostics(err))
+}
+
+// isLeftOut reports whether a deployment is none of those that are worked on together with this one.
+func (r *run) isLeftOut(deployment string) bool {
+	return deployment == r.stored.Deployment || !r.req.Together[deployment]
 }
 
 // publishing lets operations of this process on deployments of one stack publish one after the other, until the function that it returns is called: what two of them
@@ -69,13 +77,9 @@ func (r *run) publishing() (done func()) {
 }
 
 // outputsOf returns the outputs of another deployment by its last apply, nil if there was none.
-func outputsOf(ctx context.Context, store statestore.Store, name string) (map[string]cty.Value, error) {
-	snapshot, err := store.Read(ctx, name)
-	if err != nil || snapshot.Lineage == "" {
-		return nil, err
-	}
-	state, err := deployment.Decode(snapshot.Records)
-	if err != nil {
+func outputsOf(ctx context.Context, readings *deployment.Readings, name string) (map[string]cty.Value, error) {
+	state, err := readings.State(ctx, name)
+	if state == nil {
 		return nil, err
 	}
 	return outputsIn(state), nil
@@ -112,11 +116,12 @@ func (s *Stack) publishedByPlan(ctx context.Context, outputs func(ctx context.Co
 		return nil, false, err
 	}
 	defer s.Close() //nolint:errcheck // nothing was written
+	readings := deployment.NewReadings(store)
 	snapshot, diags := deployeval.New(config, s.dir, sources).Published(ctx, func(ctx context.Context, name string) (map[string]cty.Value, error) {
 		if of, ok := planned[name]; ok {
 			return of, nil
 		}
-		return outputsOf(ctx, store, name)
+		return outputsOf(ctx, readings, name)
 	})
 	for _, diag := range diags {
 		if diag.Severity == hcl.DiagError {

@@ -52,6 +52,9 @@ type Request struct {
 	// has reported them.
 	AcceptRecovery bool
 
+	// Together are the deployments of the stack that the caller works on one after the other, or at the same time. That something waits for them is not worth a warning.
+	Together map[string]bool
+
 	// Version is that of the program, for plan files.
 	Version string
 }

@@ -40,7 +40,7 @@ func (s *Stack) upstream(ctx context.Context, declared *deployconfig.UpstreamInp
 	if err != nil {
 		return nil, err
 	}
-	published, err := deployment.NewestPublished(ctx, store)
+	published, err := deployment.NewReadings(store).NewestPublished(ctx)
 	if closeErr := store.Close(); err == nil {
 		err = closeErr
 	}

@@ -225,7 +225,7 @@ func (s *several) open(member string) driver.Driver {
 		PlanFile: filepath.Join(s.plans, member+".plan"),
 		Show:     func(phase string, options *operation.Options) driver.View { return s.show(member, phase, options) },
 	}
-	options.Operation.Deployment = member
+	options.Operation.Deployment, options.Request.Together = member, s.names
 	if s.request.ApproveLater {
 		options.PlanFile, options.KeepFile = s.Stack().WaitingPlan(member), true
 	}

@@ -20,8 +20,9 @@ import (
 type Snapshot struct {
 	Values map[string]cty.Value // wholly known; marked sensitive where they are
 
-	// Waiting are the names of those that have no value yet, because a deployment that they are made of was never applied, or has not been in full.
-	Waiting []string
+	// Waiting are those that have no value yet, because deployments that they are made of were never applied, or have not been in full: these, by the
+	// name of what is published.
+	Waiting map[string][]string
 
 	// Unknown are those among them that wait for an apply of what is planned: of outputs that are there, but have no value yet. Marks: sensitive.
 	Unknown map[string]cty.Value
@@ -41,26 +42,27 @@ func (e *Evaluator) MadeOf(deployment string) bool {
 
 // Published evaluates what the stack publishes. Outputs returns those of a deployment by its last apply, and nil if there was none.
 func (e *Evaluator) Published(ctx context.Context, outputs func(ctx context.Context, deployment string) (map[string]cty.Value, error)) (Snapshot, hcl.Diagnostics) {
-	snapshot := Snapshot{Values: map[string]cty.Value{}, Unknown: map[string]cty.Value{}}
+	snapshot := Snapshot{Values: map[string]cty.Value{}, Waiting: map[string][]string{}, Unknown: map[string]cty.Value{}}
 	var diags hcl.Diagnostics
 	for _, name := range slices.Sorted(maps.Keys(e.config.Published)) {
 		declared := e.config.Published[name]
-		waiting := false
+		var waiting, used []string
 		value, moreDiags := e.value(ctx, declared.Value, func(ctx context.Context, path []string, at hcl.Range) (cty.Value, int, bool, hcl.Diagnostics) {
 			if path[0] != "deployment" || len(path) < 3 {
 				return cty.NilVal, 0, false, nil
 			}
+			used = append(used, path[1])
 			of, err := outputs(ctx, path[1])
 			switch {
 			case err != nil:
 				return cty.DynamicVal, 2, true, failure.Diagnostics(err)
 			case of == nil:
-				waiting = true
+				waiting = append(waiting, path[1])
 				return cty.DynamicVal, 2, true, nil
 			}
 			output, ok := of[path[2]]
 			if !ok { // the stack declares it, as was checked before: an apply has not come to its end, or there was none since
-				waiting = true
+				waiting = append(waiting, path[1])
 				return cty.DynamicVal, 2, true, nil
 			}
 			return output, 3, true, nil
@@ -82,14 +84,14 @@ func (e *Evaluator) Published(ctx context.Context, outputs func(ctx context.Cont
 			}
 			value = converted
 		}
-		if waiting || !value.IsWhollyKnown() {
-			snapshot.Waiting = append(snapshot.Waiting, name)
-			if !waiting {
-				snapshot.Unknown[name] = value
-			}
-			continue
+		switch {
+		case len(waiting) > 0:
+			snapshot.Waiting[name] = waiting
+		case !value.IsWhollyKnown():
+			snapshot.Waiting[name], snapshot.Unknown[name] = used, value
+		default:
+			snapshot.Values[name] = value
 		}
-		snapshot.Values[name] = value
 	}
 	return snapshot, diags
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/statestore"
 	valuev1 "github.com/cairnstacks/cairn/proto/cairn/value/v1"
+	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 	"github.com/cairnstacks/cairn/stackruntime/storedvalue"
 )
 
@@ -38,23 +39,32 @@ type publishedRecord struct {
 	At time.Time `json:"at"`
 }
 
+// PublishedAt returns when the stack published something with an apply of this deployment, zero if it never did.
+func (t *Stored) PublishedAt() (time.Time, error) {
+	raw, ok := t.Records[publishedKind]
+	if !ok {
+		return time.Time{}, nil
+	}
+	var record publishedRecord
+	if err := json.Unmarshal(raw, &record); err != nil {
+		return time.Time{}, unreadableKept(publishedKind, err)
+	}
+	return record.At, nil
+}
+
 // Published returns what the stack had published when this deployment was applied last.
 func (t *Stored) Published() (Published, error) {
-	published := Published{Values: map[string]cty.Value{}}
+	at, err := t.PublishedAt()
+	if err != nil {
+		return Published{}, err
+	}
+	published := Published{At: at, Values: map[string]cty.Value{}}
 	for key, raw := range t.Records {
 		name, ok := strings.CutPrefix(key, publishedKind)
-		if !ok {
+		if !ok || name == "" {
 			continue
 		}
-		var err error
-		if name == "" {
-			var record publishedRecord
-			err = json.Unmarshal(raw, &record)
-			published.At = record.At
-		} else {
-			published.Values[name], err = decodeKept(raw)
-		}
-		if err != nil {
+		if published.Values[name], err = decodeKept(raw); err != nil {
 			return Published{}, unreadableKept(key, err)
 		}
 	}
@@ -126,25 +136,56 @@ func decodeKept(raw []byte) (cty.Value, error) {
 	return storedvalue.Decode(&stored)
 }
 
-// NewestPublished returns what was published last of what the deployments in a store have.
-func NewestPublished(ctx context.Context, store statestore.Store) (Published, error) {
-	names, err := store.Deployments(ctx)
+// Readings are the states of deployments in a store, each of which is read once. They are for one goroutine.
+type Readings struct {
+	store statestore.Store
+	known map[string]*statestore.Snapshot
+}
+
+// NewReadings returns readings in a store.
+func NewReadings(store statestore.Store) *Readings {
+	return &Readings{store: store, known: map[string]*statestore.Snapshot{}}
+}
+
+func (r *Readings) of(ctx context.Context, name string) (*statestore.Snapshot, error) {
+	if snapshot, ok := r.known[name]; ok {
+		return snapshot, nil
+	}
+	snapshot, err := r.store.Read(ctx, name)
+	if err == nil {
+		r.known[name] = snapshot
+	}
+	return snapshot, err
+}
+
+// State returns the state of a deployment, nil if there is none.
+func (r *Readings) State(ctx context.Context, name string) (*stackstate.State, error) {
+	snapshot, err := r.of(ctx, name)
+	if err != nil || snapshot.Lineage == "" {
+		return nil, err
+	}
+	return Decode(snapshot.Records)
+}
+
+// NewestPublished returns what was published last of what the deployments have.
+func (r *Readings) NewestPublished(ctx context.Context) (Published, error) {
+	names, err := r.store.Deployments(ctx)
 	if err != nil {
 		return Published{}, err
 	}
-	var newest Published
+	newest, at := &Stored{Snapshot: &statestore.Snapshot{}}, time.Time{}
 	for _, name := range names {
-		snapshot, err := store.Read(ctx, name)
+		snapshot, err := r.of(ctx, name)
 		if err != nil {
 			return Published{}, err
 		}
-		published, err := (&Stored{Snapshot: snapshot}).Published()
-		if err != nil {
+		stored := &Stored{Snapshot: snapshot}
+		switch published, err := stored.PublishedAt(); {
+		case err != nil:
 			return Published{}, err
-		}
-		if published.At.After(newest.At) {
-			newest = published
+		case published.After(at):
+			newest, at = stored, published
 		}
 	}
-	return newest, nil
+	return newest.Published()
 }

@@ -41,7 +41,7 @@ func TestPublished(t *testing.T) {
 	}
 	check := func(want map[string]cty.Value) {
 		t.Helper()
-		newest, err := deployment.NewestPublished(ctx, store)
+		newest, err := deployment.NewReadings(store).NewestPublished(ctx)
 		if err != nil || !maps.EqualFunc(newest.Values, want, cty.Value.RawEquals) {
 			t.Errorf("published is %v (%v), want %v", newest.Values, err, want)
 		}
