@@ -58,8 +58,6 @@
 //     The [*UnresolvedError] holds the panic value and stack.
 //   - P11. A [MainTask] called inside a task counts as awaited by that task, so a
 //     cycle through both is found.
-//   - P12. A [Once] may run its function in the goroutine of its first caller, as a task of its own, where the context of
-//     that never ends and [WithPanicHandler] put something in charge. [runtime.Goexit] in it ends the caller, too.
 //
 // # Costs
 //

@@ -17,8 +17,7 @@ type Once[T any] struct {
 	p atomic.Pointer[promiseOf[T]]
 }
 
-// Do returns the result of f, which the first call runs as a task: in a goroutine of its own, or in that of the caller where
-// nobody can notice (rule P12).
+// Do returns the result of f, which the first call runs as an async task.
 //
 // All calls, now and later, get the same value and the same error, whatever f they
 // bring: an f that fails is not tried again, and neither is one that waits for
@@ -38,7 +37,7 @@ func (o *Once[T]) Do(ctx context.Context, name string, f func(ctx context.Contex
 			var zero T
 			return zero, context.Cause(ctx)
 		}
-		p = o.start(ctx, t, name, f)
+		p = o.start(t, name, f)
 	}
 	return p.await(ctx, t)
 }
@@ -52,24 +51,18 @@ func (o *Once[T]) PromiseID() PromiseID {
 	return PromiseID{&p.promise}
 }
 
-func (o *Once[T]) start(ctx context.Context, caller *task, name string, f func(ctx context.Context) (T, error)) *promiseOf[T] {
+func (o *Once[T]) start(caller *task, name string, f func(ctx context.Context) (T, error)) *promiseOf[T] {
 	t := &task{Context: caller.main.ctx, main: caller.main}
 	p := &promiseOf[T]{promise: promise{name: name}}
 	t.adopt(&p.promise) // before others can see p: it is never without a responsible task
 	if !o.p.CompareAndSwap(nil, p) {
 		return o.p.Load()
 	}
-	compute := func() {
-		value, err := f(t)
-		p.resolve(t, value, err)
-	}
-	if caller.lends(ctx) {
-		t.depth = caller.depth + 1
-		caller.beginAwait(&p.promise) // no cycle yet: t awaits nothing
-		defer caller.endAwait()
-		t.run(compute)
-	} else {
-		go t.run(compute)
-	}
+	go func() {
+		t.run(func() {
+			value, err := f(t)
+			p.resolve(t, value, err)
+		})
+	}()
 	return p
 }

@@ -6,7 +6,6 @@ package promising_test
 import (
 	"context"
 	"errors"
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -168,41 +167,26 @@ func TestOnceDeepChain(t *testing.T) {
 	})
 }
 
-// Those who wait for each other need one goroutine for 64 of them (rule P12), and a panic in the last of them ends nothing but its task.
-func TestOnceBorrowsGoroutine(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		_, err := MainTask(lending(t.Context()), func(ctx context.Context) (none, error) {
-			cells := make([]Once[int], 640)
-			proceed := make(chan none)
-			var value func(ctx context.Context, i int) (int, error)
-			value = func(ctx context.Context, i int) (int, error) {
-				return cells[i].Do(ctx, "cell", func(ctx context.Context) (int, error) {
-					if i == 0 {
-						<-proceed
-						panic("the last")
-					}
-					v, err := value(ctx, i-1)
-					return v + i, err
-				})
-			}
-			before := runtime.NumGoroutine()
-			var group Group
-			group.Go(ctx, func(ctx context.Context) {
-				_, err := value(ctx, len(cells)-1)
-				if left := wantUnresolved(t, err, "cell"); left.Panic != "the last" {
-					t.Errorf("got %v, want the panic", left)
-				}
-			})
-			synctest.Wait()
-			if started := runtime.NumGoroutine() - before; started < 1 || started > 11 {
-				t.Errorf("%d goroutines for 640 that wait, want 10 and the first", started)
-			}
-			close(proceed)
-			group.Wait()
-			return none{}, nil
-		})
-		if err != nil {
-			t.Error(err)
+// Who waits for a promise that a cycle has failed goes on, though its function still waits for what only they can supply.
+func TestOnceFailsBeforeItsFunctionEnds(t *testing.T) {
+	inTask(t, func(t *testing.T, ctx context.Context) {
+		var first, second Once[int]
+		var firstOf func(ctx context.Context) (int, error)
+		resolver, later := NewPromise[int](ctx, "later")
+		secondOf := func(ctx context.Context) (int, error) {
+			_, err := first.Do(ctx, "first", firstOf)
+			wantCycle(t, err, "first", "second")
+			got, err := later.Await(ctx)
+			wantResult(t, got, err, 1)
+			return 1, nil
 		}
+		firstOf = func(ctx context.Context) (int, error) {
+			_, err := second.Do(ctx, "second", secondOf)
+			wantCycle(t, err, "first", "second")
+			return later.Await(ctx)
+		}
+		_, err := first.Do(ctx, "first", firstOf)
+		wantCycle(t, err, "first", "second")
+		resolver.Resolve(ctx, 1, nil)
 	})
 }

@@ -18,26 +18,19 @@ import (
 
 type none = struct{}
 
-// inTask runs f in the main task of a bubble, and again in one where the work of a [Once] borrows goroutines (rule P12). A
-// goroutine that is stuck or left over at the end fails the test.
+// inTask runs f in the main task of a bubble. A goroutine that is stuck or left
+// over at the end fails the test.
 func inTask(t *testing.T, f func(t *testing.T, ctx context.Context)) {
 	t.Helper()
-	for _, enter := range []func(context.Context) context.Context{func(ctx context.Context) context.Context { return ctx }, lending} {
-		synctest.Test(t, func(t *testing.T) {
-			_, err := MainTask(enter(t.Context()), func(ctx context.Context) (none, error) {
-				f(t, ctx)
-				return none{}, nil
-			})
-			if err != nil {
-				t.Errorf("MainTask() error = %v, want nil", err)
-			}
+	synctest.Test(t, func(t *testing.T) {
+		_, err := MainTask(t.Context(), func(ctx context.Context) (none, error) {
+			f(t, ctx)
+			return none{}, nil
 		})
-	}
-}
-
-// lending returns a context in which tasks lend their goroutines.
-func lending(ctx context.Context) context.Context {
-	return WithPanicHandler(context.WithoutCancel(ctx), func(*UnresolvedError) {})
+		if err != nil {
+			t.Errorf("MainTask() error = %v, want nil", err)
+		}
+	})
 }
 
 // mustPanic runs f and checks that it panics with a text that contains want.

@@ -24,9 +24,6 @@ type task struct {
 	awaiting atomic.Pointer[promise]
 	awaits   atomic.Uint64
 
-	// depth is how many tasks lend this one their goroutine (rule P12).
-	depth int
-
 	// rank orders the tasks of a cycle; zero until somebody asks.
 	rank atomic.Uint64
 
@@ -121,17 +118,7 @@ func WithPanicHandler(ctx context.Context, handler func(err *UnresolvedError)) c
 	return context.WithValue(ctx, panicHandlerKey{}, handler)
 }
 
-// deepest bounds [task.depth], and so the stacks of goroutines: what is deeper goes on in another one.
-const deepest = 64
-
-// lends reports whether t, which is about to wait with ctx for a task that it starts, may run that in its own goroutine (rule P12):
-// where nothing ends the wait before the task (rule P8), and a panic goes to a handler instead of through t (rule P10). A goroutine
-// for each task that waits would take several times the memory.
-func (t *task) lends(ctx context.Context) bool {
-	return ctx.Done() == nil && t.main.onPanic != nil && t.depth < deepest
-}
-
-// run is the body of every goroutine this package starts, and of tasks in borrowed ones.
+// run is the body of every goroutine this package starts.
 func (t *task) run(body func()) {
 	returned := false
 	defer func() {
