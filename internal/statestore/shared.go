@@ -25,7 +25,8 @@ type sharedFile struct {
 
 	mu struct {
 		sync.Mutex
-		checked fs.FileInfo // the file in which nothing was found to be damaged; nil if nobody has looked
+		checked   fs.FileInfo // the file in which nothing was found to be damaged; nil if nobody has looked
+		structure fs.FileInfo // the file of which SQLite has found its structures in order
 	}
 }
 
@@ -45,13 +46,31 @@ func (s *Shared) file(path string) *sharedFile {
 func (f *sharedFile) wasChecked(file fs.FileInfo) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.mu.checked != nil && file != nil && os.SameFile(f.mu.checked, file)
+	return isFile(f.mu.checked, file)
 }
 
 func (f *sharedFile) setChecked(file fs.FileInfo) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.mu.checked = file
+	f.mu.checked, f.mu.structure = file, file
+}
+
+// hasStructure reports whether somebody has had SQLite verify its structures in a file.
+func (f *sharedFile) hasStructure(file fs.FileInfo) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return isFile(f.mu.structure, file)
+}
+
+func (f *sharedFile) setStructure(file fs.FileInfo) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.mu.structure = file
+}
+
+// isFile reports whether two files, either of which may be nil for none, are the same.
+func isFile(known, file fs.FileInfo) bool {
+	return known != nil && file != nil && os.SameFile(known, file)
 }
 
 // openFile is the file that is open, nil for none.
@@ -74,5 +93,21 @@ func (s *sqliteStore) checkOnce(ctx context.Context, tx *transaction) error {
 		return err
 	}
 	s.shared.setChecked(file)
+	return nil
+}
+
+// checkStructureOnce has SQLite verify its own structures, unless a store with the same [Shared] has done it.
+func (s *sqliteStore) checkStructureOnce(ctx context.Context, tx *transaction) error {
+	if s.shared == nil {
+		return s.checkStructure(ctx, tx)
+	}
+	file := s.openFile()
+	if s.shared.hasStructure(file) {
+		return nil
+	}
+	if err := s.checkStructure(ctx, tx); err != nil {
+		return err
+	}
+	s.shared.setStructure(file)
 	return nil
 }

@@ -68,3 +68,31 @@ func TestSharedCheck(t *testing.T) {
 	_, err = opened.Read(t.Context(), "default")
 	wantProblem(t, "Read", err, ProblemCorrupt, path) // what is read is checked always
 }
+
+// SQLite verifies its structures for the first lock, and for that of others who share nothing with it.
+func TestSharedStructure(t *testing.T) {
+	path := newFile(t)
+	filled(t, path)
+	var shared Shared
+	lock := func(shared *Shared) error {
+		opened, err := OpenWith(t.Context(), path, shared)
+		if err != nil {
+			return err
+		}
+		taken, err := opened.Lock(t.Context(), "default", LockRequest{})
+		if err == nil {
+			err = taken.Unlock(t.Context())
+		}
+		return errors.Join(err, opened.Close())
+	}
+	if err := lock(&shared); err != nil {
+		t.Fatal(err)
+	}
+	rawSQL(t, path, `PRAGMA writable_schema = ON`,
+		`UPDATE sqlite_schema SET rootpage = (SELECT min(rootpage) FROM sqlite_schema WHERE name LIKE 'sqlite_autoindex%') WHERE name = 'cairn_record_current'`)
+	if err := lock(&shared); err != nil {
+		t.Errorf("a second look at all structures, which costs as much as the first: %v", err)
+	}
+	wantProblem(t, "Lock", lock(&Shared{}), ProblemCorrupt, path)
+	wantProblem(t, "Lock", lock(nil), ProblemCorrupt, path)
+}

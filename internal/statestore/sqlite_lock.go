@@ -97,8 +97,8 @@ func (l *sqliteLock) acquire(ctx context.Context, tx *transaction) error {
 	}
 	if d == nil || d.base.Serial == 0 {
 		err = l.store.checkOnce(ctx, tx)
-	} else if l.store.shared == nil || !l.store.shared.wasChecked(l.store.openFile()) {
-		err = l.store.checkStructure(ctx, tx)
+	} else {
+		err = l.store.checkStructureOnce(ctx, tx)
 	}
 	if err != nil {
 		return err
