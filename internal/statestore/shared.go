@@ -21,7 +21,8 @@ type Shared struct {
 
 // sharedFile is what is shared about one file.
 type sharedFile struct {
-	turn chan struct{}
+	turn     chan struct{}
+	reserves reserves
 
 	mu struct {
 		sync.Mutex

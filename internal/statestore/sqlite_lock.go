@@ -132,6 +132,7 @@ func (l *sqliteLock) acquire(ctx context.Context, tx *transaction) error {
 
 // Unlock implements [Lock].
 func (l *sqliteLock) Unlock(ctx context.Context) error {
+	passErr := l.reserve.pass()
 	err := l.write(ctx, func(ctx context.Context, tx *transaction) error {
 		d, err := l.verify(ctx, tx)
 		if err != nil {
@@ -139,7 +140,7 @@ func (l *sqliteLock) Unlock(ctx context.Context) error {
 		}
 		return removeLock(ctx, tx, d)
 	})
-	return errors.Join(err, l.reserve.remove())
+	return errors.Join(passErr, err, l.reserve.release())
 }
 
 // removeLock deletes the lock of a deployment, which is there.

@@ -9,17 +9,29 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	mathrand "math/rand/v2"
 	"os"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 )
 
-// reserve is a file that takes up space next to the state until that is needed
-// to save what was done. A process that is killed leaves it; the next lock of
-// the deployment uses or removes it.
+// reserves is the space that is kept back next to a file until that is needed to save what was done: one file for all locks that share it, since their
+// writes queue. It has the name of one of them, so that it is found when the process is killed: the next lock of that deployment uses or removes it.
+type reserves struct {
+	mu struct {
+		sync.Mutex
+		path    string // of the file
+		holders map[*reserve]bool
+		used    bool
+	}
+}
+
+// reserve is what one lock has of it.
 type reserve struct {
-	path string
-	used atomic.Bool
+	path  string // that the file has while it is named by this one
+	of    *reserves
+	spent atomic.Bool
 }
 
 // The size of a reserve is that of the state with its history, as all of it may
@@ -29,22 +41,25 @@ const (
 	mostReserve  = 64 << 20
 )
 
-// keepReserve makes the reserve of a lock that was just taken, or removes one
-// that was left.
+// keepReserve makes the reserve of a lock that was just taken, unless there is
+// one that it can share, or removes one that was left.
 func (l *sqliteLock) keepReserve(wanted bool) error {
 	s := l.store
-	r := &reserve{path: filepath.Join(filepath.Dir(s.path),
+	r := &reserve{of: &reserves{}, path: filepath.Join(filepath.Dir(s.path),
 		fmt.Sprintf(".%s.reserve-%08x", filepath.Base(s.path), uint32(digest(l.info.Deployment))))} //nolint:gosec // any bits will do
+	if s.shared != nil {
+		r.of = &s.shared.reserves
+	}
 	if !wanted {
-		return r.remove()
+		return removeFile(r.path)
 	}
 	info, err := os.Stat(s.path)
 	if err != nil {
 		return s.missingOr(err)
 	}
 	size := min(max(2*info.Size(), leastReserve), mostReserve)
-	if err := r.fill(size); err != nil {
-		err = errors.Join(s.full(err), r.remove())
+	if err := r.of.hold(r, size); err != nil {
+		err = s.full(err)
 		if full, ok := errors.AsType[*StoreError](err); ok && full.Problem == ProblemFull {
 			full.Detail = fmt.Sprintf("is not changed: %d MB of space in %s, to be kept back for saving what is done, are not there",
 				(size+1<<20-1)>>20, filepath.Dir(s.path))
@@ -60,20 +75,56 @@ func (l *sqliteLock) keepReserve(wanted bool) error {
 	return nil
 }
 
-// fill makes the file, unless there is one that is large enough. What is in it is
-// random, as some file systems keep nothing else at its full size.
-func (r *reserve) fill(size int64) error {
-	if info, err := os.Lstat(r.path); err == nil && info.Mode().IsRegular() && info.Size() >= size {
+// hold lets r have a part in the file, which is made or enlarged if it is not as large as that.
+func (all *reserves) hold(r *reserve, size int64) error {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	if len(all.mu.holders) == 0 {
+		if err := makeFile(r.path, size); err != nil {
+			return errors.Join(err, removeFile(r.path))
+		}
+		all.mu.path, all.mu.holders, all.mu.used = r.path, map[*reserve]bool{}, false
+	} else {
+		if r.path != all.mu.path {
+			if err := removeFile(r.path); err != nil {
+				return err
+			}
+		}
+		if err := enlargeFile(all.mu.path, size); err != nil {
+			return err
+		}
+	}
+	all.mu.holders[r] = true
+	return nil
+}
+
+// makeFile makes a file, unless there is one that is large enough.
+func makeFile(path string, size int64) error {
+	if info, err := os.Lstat(path); err == nil && info.Mode().IsRegular() && info.Size() >= size {
 		return nil
 	}
-	if err := r.remove(); err != nil {
+	if err := removeFile(path); err != nil {
 		return err
 	}
-	file, err := os.OpenFile(r.path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	return enlargeFile(path, size)
+}
+
+// enlargeFile adds to a file, which it makes if there is none, until it has this size. What is in it is random, as some file systems keep nothing else at its full
+// size. A file that the disk has no room for is as it was.
+func enlargeFile(path string, size int64) error {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
-	_, err = io.CopyN(file, rand.Reader, size)
+	info, err := file.Stat()
+	if err != nil || info.Size() >= size {
+		return errors.Join(err, file.Close())
+	}
+	var seed [32]byte
+	_, _ = rand.Read(seed[:]) //nolint:errcheck // it never fails
+	if _, err = io.CopyN(file, mathrand.NewChaCha8(seed), size-info.Size()); err != nil {
+		err = errors.Join(err, file.Truncate(info.Size()))
+	}
 	return errors.Join(err, file.Close())
 }
 
@@ -82,23 +133,82 @@ func (r *reserve) fill(size int64) error {
 func (r *reserve) spend(write func() error) error {
 	err := write()
 	full, ok := errors.AsType[*StoreError](err)
-	if r == nil || !ok || full.Problem != ProblemFull || r.used.Swap(true) {
+	if r == nil || !ok || full.Problem != ProblemFull || r.spent.Swap(true) {
 		return err
 	}
-	if removeErr := r.remove(); removeErr != nil {
+	if removeErr := r.of.use(); removeErr != nil {
 		return errors.Join(err, removeErr)
 	}
 	return write()
 }
 
-func (r *reserve) isUsed() bool { return r != nil && r.used.Load() }
+// use gives up the file.
+func (all *reserves) use() error {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	all.mu.used = true
+	return removeFile(all.mu.path)
+}
 
-// remove removes the file, if it is there.
-func (r *reserve) remove() error {
+// isUsed reports whether the file was given up: for whichever lock that was, none has one any more.
+func (r *reserve) isUsed() bool {
+	if r == nil {
+		return false
+	}
+	r.of.mu.Lock()
+	defer r.of.mu.Unlock()
+	return r.of.mu.used
+}
+
+// pass leaves the file to the other locks that have a part in it, if there are any, before r is unlocked: whoever has the lock next removes what has its name. It may be called
+// for nil.
+func (r *reserve) pass() error {
 	if r == nil {
 		return nil
 	}
-	if err := os.Remove(r.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	r.of.mu.Lock()
+	defer r.of.mu.Unlock()
+	if len(r.of.mu.holders) == 1 {
+		return nil
+	}
+	return r.of.drop(r)
+}
+
+// release ends the part that r has in the file, and removes it with the last. It may be called for nil.
+func (r *reserve) release() error {
+	if r == nil {
+		return nil
+	}
+	r.of.mu.Lock()
+	defer r.of.mu.Unlock()
+	return r.of.drop(r)
+}
+
+// drop is for a caller that has locked all. It does nothing for one that was dropped.
+func (all *reserves) drop(r *reserve) error {
+	if !all.mu.holders[r] {
+		return nil
+	}
+	delete(all.mu.holders, r)
+	if len(all.mu.holders) == 0 {
+		return removeFile(all.mu.path)
+	}
+	if all.mu.path != r.path {
+		return nil
+	}
+	for other := range all.mu.holders { // any of them
+		if err := os.Rename(r.path, other.path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		all.mu.path = other.path
+		break
+	}
+	return nil
+}
+
+// removeFile removes a file, if it is there.
+func removeFile(path string) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil

@@ -92,6 +92,57 @@ func directoryNames(t *testing.T, directory string) string {
 	return strings.Join(names, " ")
 }
 
+// Locks of one process share a reserve, which is there until the last of them ends, and is given up for all.
+func TestSharedReserve(t *testing.T) {
+	directory := t.TempDir()
+	testenv.SmallDisk(t, directory, 4<<20)
+	path := filepath.Join(directory, "cairn.state.db")
+	var shared Shared
+	lock := func(deployment string) Lock {
+		s, err := OpenWith(t.Context(), path, &shared)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = s.Close() }) //nolint:errcheck // only cleaning up
+		l, err := s.Lock(t.Context(), deployment, LockRequest{Reserve: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l
+	}
+	wantReserves := func(want int) {
+		t.Helper()
+		if names := directoryNames(t, directory); strings.Count(names, "reserve") != want {
+			t.Errorf("there are %s, want %d reserves", names, want)
+		}
+	}
+	first, second := lock("first"), lock("second")
+	wantReserves(1)
+	mustUnlock(t, first)
+	wantReserves(1)
+	first = lock("first") // which removes what has its name
+	wantReserves(1)
+	writers := map[string]Writer{"first": mustBegin(t, first, Base{}), "second": mustBegin(t, second, Base{})}
+	fill(t, filepath.Join(directory, "filler"))
+	for i := range 5 {
+		for _, w := range writers {
+			mustWrite(t, w, map[string][]byte{fmt.Sprint("during-", i): []byte(strings.Repeat("x", 20_000))})
+		}
+	}
+	if !first.ReserveUsed() || !second.ReserveUsed() {
+		t.Error("not all learn that the disk is full")
+	}
+	wantReserves(0)
+	for _, w := range writers {
+		if err := w.Commit(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+	mustUnlock(t, second)
+	mustUnlock(t, first)
+	wantReserves(0)
+}
+
 // A reserve that a killed process has left is used again, or removed by an
 // operation that needs none.
 func TestReserveOfKilledProcess(t *testing.T) {
