@@ -103,6 +103,13 @@ func gateCommand(mode rollout.Mode, summary, long, example string) *session.Comm
 			if o.tree.gone {
 				return destroyGone(ctx, s, o)
 			}
+			if o.set != "" {
+				unlock, err := planset.Lock(o.set)
+				if err != nil {
+					return 0, err
+				}
+				defer unlock()
+			}
 			g, err := openGates(ctx, s, mode, o)
 			if err != nil {
 				return 0, err

@@ -30,6 +30,7 @@ const FormatVersion = 1
 const (
 	indexName    = "index.json"
 	progressName = "progress.json"
+	lockName     = "lock"
 	plansName    = "plans"
 )
 
@@ -132,6 +133,11 @@ func Create(dir string, key string) (*Set, error) {
 	case len(entries) > 0 && !isSet(entries):
 		return nil, failure.Error("Set of plans not saved", "The directory %s has other files in it. Name a new one, or one that is empty.", dir)
 	}
+	unlock, err := Lock(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
 	for _, name := range []string{indexName, progressName, plansName} {
 		if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
 			return nil, failure.Error("Set of plans not saved", "The earlier set in %s cannot be removed: %s.", dir, failure.Reason(err))
@@ -152,7 +158,7 @@ func Create(dir string, key string) (*Set, error) {
 func isSet(entries []fs.DirEntry) bool {
 	for _, entry := range entries {
 		switch entry.Name() {
-		case indexName, progressName, plansName:
+		case indexName, progressName, lockName, plansName:
 		default:
 			return false
 		}
