@@ -41,12 +41,12 @@ output "result" {
 `
 
 func TestSameTextsFromBothEngines(t *testing.T) {
-	for name, start := range map[string]func() *Stack{
-		"memory": func() *Stack { return InMemory(t, pair) },
-		"real":   func() *Stack { return Real(t, pair) },
+	for name, start := range map[string]func(t *testing.T) *Stack{
+		"memory": func(t *testing.T) *Stack { t.Helper(); return InMemory(t, pair) },
+		"real":   func(t *testing.T) *Stack { t.Helper(); return Real(t, pair) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := start()
+			s := start(t)
 			if got := Summaries(s.Validate()); got != "" {
 				t.Fatalf("validate: %s", got)
 			}
