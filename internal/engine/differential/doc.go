@@ -20,6 +20,8 @@
 //
 // A file in a directory with the number of a step takes the place of the one outside of it from that step on. An empty one removes that.
 //
+// Realistic modules have real providers, those that are Go modules: archive and external are not, in any version. Kubernetes has a server in its cluster's place.
+//
 // # Rules
 //
 //  1. What is made up anew in each run does not count: unique identifiers, keys of deposed objects, serial and lineage of a state.

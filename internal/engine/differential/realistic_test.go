@@ -31,12 +31,19 @@ func TestRealistic(t *testing.T) {
 	if err != nil || len(paths) == 0 {
 		t.Fatalf("archives: %d, %v", len(paths), err)
 	}
+	var cluster *cluster // of one run
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, apiPrefix) {
+			cluster.ServeHTTP(w, r)
+			return
+		}
 		w.Header().Set("Content-Type", "application/json")
 		w.Header().Set("Date", "Mon, 01 Jan 2024 00:00:00 GMT") // the same for both engines
 		fmt.Fprintf(w, "{\"path\": %q, \"zones\": [\"a\", \"b\", \"c\"]}\n", r.URL.Path)
 	}))
 	defer server.Close()
+	t.Setenv("KUBE_HOST", server.URL)
+	t.Setenv("KUBE_LOAD_CONFIG_FILE", "false")
 	native, terraform := NewNative(t), NewTerraform(t)
 	packages := realPackages(t)
 	native.packages, terraform.packages = append(native.packages, packages...), append(terraform.packages, packages...)
@@ -48,6 +55,7 @@ func TestRealistic(t *testing.T) {
 			}
 			answer := func(b *Bench) string {
 				dir := t.TempDir()
+				cluster = newCluster()
 				c, err := ParseCase([]byte(strings.NewReplacer("DIR", dir, "URL", server.URL).Replace(string(text))))
 				if err != nil {
 					t.Fatal(err)
@@ -69,7 +77,7 @@ func TestRealistic(t *testing.T) {
 // realPackages returns all real providers.
 func realPackages(t *testing.T) []engine.ProviderPackage {
 	t.Helper()
-	providers := append([]toolcache.Provider{toolcache.Time}, toolcache.Real...)
+	providers := append([]toolcache.Provider{toolcache.Time, toolcache.Kubernetes}, toolcache.Real...)
 	mirror := testenv.RealProviderMirror(t, providers...)
 	var packages []engine.ProviderPackage
 	for _, p := range providers {

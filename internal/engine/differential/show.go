@@ -88,6 +88,10 @@ func objectText(object cty.Value) string {
 	values := map[string]cty.Value{}
 	for name, value := range bare.AsValueMap() {
 		if content, _ := value.Unmark(); !content.IsKnown() || !content.IsNull() || value.IsMarked() {
+			inside, _ := value.UnmarkDeep() // in what is sensitive as a whole, plans of terraform mark nothing again
+			if value.IsMarked() {
+				value = inside.WithMarks(value.Marks())
+			}
 			values[name] = value
 		}
 	}

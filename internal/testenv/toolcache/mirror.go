@@ -23,9 +23,11 @@ type Provider struct {
 
 	module string // to install it from; "" for the one in this repository
 
-	// named is the path by which the module calls itself if that is not where it is, and requires are modules with the versions that it needs.
+	// named is the path by which the module calls itself if that is not where it is, requires are modules with the versions that it needs, and replaces
+	// what stands in for those that it names.
 	named    string
 	requires []string
+	replaces []string
 }
 
 // The providers there are.
@@ -41,6 +43,17 @@ var Real = []Provider{
 	formerly("null", "1.0.0", oldSDK),
 	formerly("random", "2.0.0+incompatible", oldSDK),
 	formerly("tls", "1.2.0", oldSDK),
+}
+
+// Kubernetes is large: it takes one and a half minutes of processor time to build.
+var Kubernetes = Provider{
+	Name: "hashicorp/kubernetes", Version: "1.13.4", module: "github.com/hashicorp/terraform-provider-kubernetes", named: "github.com/hashicorp/terraform-provider-kubernetes",
+	replaces: []string{
+		"github.com/go-openapi/spec => github.com/go-openapi/spec v0.19.5",
+		"k8s.io/cli-runtime => k8s.io/cli-runtime v0.19.1",
+		"k8s.io/client-go => k8s.io/client-go v0.19.1",
+		"vbom.ml/util => github.com/fvbommel/util v0.0.0-20160121211510-db5cfe13f5cc", // where that was
+	},
 }
 
 // oldSDK is what providers were made with that name no version of it.
@@ -130,7 +143,8 @@ func (c *Cache) buildRenamed(ctx context.Context, p Provider, out string) error 
 	}
 	defer os.RemoveAll(dir) //nolint:errcheck // Nothing depends on it.
 	requires := append([]string{p.named + " v1.0.0"}, p.requires...)
-	text := fmt.Sprintf("module provider\n\ngo 1.25\n\nrequire (\n\t%s\n)\n\nreplace %s => %s v%s\n", strings.Join(requires, "\n\t"), p.named, p.module, p.Version)
+	replaces := append([]string{fmt.Sprintf("%s => %s v%s", p.named, p.module, p.Version)}, p.replaces...)
+	text := fmt.Sprintf("module provider\n\ngo 1.25\n\nrequire (\n\t%s\n)\n\nreplace (\n\t%s\n)\n", strings.Join(requires, "\n\t"), strings.Join(replaces, "\n\t"))
 	if err := os.WriteFile(filepath.Join(dir, "go.mod"), []byte(text), 0o600); err != nil {
 		return err
 	}
