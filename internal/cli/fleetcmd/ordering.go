@@ -133,6 +133,7 @@ func findUnit(src *fleet.Source) func(name string) (int, error) {
 			}
 		}
 	}
+	f.several = slices.Concat(src.GroupNames, severalNames(src))
 	return func(name string) (int, error) {
 		if names := deploymentsOf(src, name); len(names) > 0 {
 			return 0, hcl.Diagnostics{orderproblem.New(orderproblem.UnknownRef, nil, "Several deployments", "The stack %q has several deployments: name one of %s.", name, strings.Join(names, ", "))}
@@ -155,6 +156,17 @@ func deploymentsOf(src *fleet.Source, stack string) []string {
 	return names
 }
 
+// severalNames returns the names of stacks with several deployments.
+func severalNames(src *fleet.Source) []string {
+	var names []string
+	for _, unit := range src.Units {
+		if stack, isNode := strings.CutSuffix(unit.Name, deployconfig.NodeName("", unit.Deployment)); isNode && unit.Deployment != "" && !slices.Contains(names, stack) {
+			names = append(names, stack)
+		}
+	}
+	return names
+}
+
 func noPhases() error {
 	return failure.Error("No phases", "The option -phases is for stacks of a file %s, which are planned and applied, and there is no such file. Leave the option out.", format.File)
 }
@@ -168,6 +180,7 @@ type finder struct {
 	below string // what directories are relative to, from the root; "" for the root
 
 	deployments []string // the same with a deployment; "" for what is none
+	several     []string // other names that stand for several, which find does not know
 }
 
 // find returns the node with a name; without one that in a directory, from here or from the root, if there is only one; else that with an id.
@@ -200,7 +213,7 @@ func (f finder) find(name string) (int, error) {
 		all = " Run \"cairn list\" for all."
 	}
 	return 0, hcl.Diagnostics{orderproblem.New(orderproblem.UnknownRef, nil, "No such "+f.what, "There is no %s %q.%s%s",
-		f.what, name, nearest.DidYouMean(name, slices.Concat(f.names, f.ids)), all)}
+		f.what, name, nearest.DidYouMean(name, slices.Concat(f.names, f.ids, f.several)), all)}
 }
 
 // in returns what is in a directory.
