@@ -27,7 +27,7 @@ type DriftObject struct {
 
 // Drift returns a summary with two tables: what has drifted, and how each unit ended.
 func Drift(units []DriftUnit) string {
-	var b strings.Builder
+	d := document{note: "\nThis is not all: the rest is in the output and in the other reports of the run.\n"}
 	drifted, failed := 0, 0
 	for _, unit := range units {
 		if unit.Drifted {
@@ -37,28 +37,28 @@ func Drift(units []DriftUnit) string {
 			failed++
 		}
 	}
-	fmt.Fprintf(&b, "### Drift: %d of %d\n\n", drifted, len(units))
+	d.add(fmt.Sprintf("### Drift: %d of %d\n\n", drifted, len(units)))
 	if failed > 0 {
-		fmt.Fprintf(&b, "**%d could not be compared.**\n\n", failed)
+		d.add(fmt.Sprintf("**%d could not be compared.**\n\n", failed))
 	}
 	if drifted > 0 {
-		b.WriteString("| unit | component | object | change | attributes |\n| --- | --- | --- | --- | --- |\n")
+		d.add("| unit | component | object | change | attributes |\n| --- | --- | --- | --- | --- |\n")
 		for _, unit := range units {
 			for _, object := range unit.Objects {
-				fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", cell(unit.Name), cell(object.Component), cell(object.Address), cell(object.Change), cell(strings.Join(object.Attributes, ", ")))
+				d.add(fmt.Sprintf("| %s | %s | %s | %s | %s |\n", text(unit.Name), text(object.Component), text(object.Address), text(object.Change), text(strings.Join(object.Attributes, ", "))))
 			}
 			if unit.Drifted && len(unit.Objects) == 0 {
-				fmt.Fprintf(&b, "| %s | | | | |\n", cell(unit.Name))
+				d.add(fmt.Sprintf("| %s | | | | |\n", text(unit.Name)))
 			}
 		}
-		b.WriteString("\n")
+		d.add("\n")
 	}
 	if len(units) == 0 {
-		return b.String()
+		return d.end()
 	}
-	b.WriteString("| unit | result | |\n| --- | --- | --- |\n")
+	d.add("| unit | result | |\n| --- | --- | --- |\n")
 	for _, unit := range units {
-		fmt.Fprintf(&b, "| %s | %s | %s |\n", cell(unit.Name), cell(unit.State), cell(unit.Detail))
+		d.add(fmt.Sprintf("| %s | %s | %s |\n", text(unit.Name), text(unit.State), text(strings.Join(strings.Fields(unit.Detail), " "))))
 	}
-	return cut(b.String(), "\nThis is not all: the rest is in the output and in the other reports of the run.\n")
+	return d.end()
 }

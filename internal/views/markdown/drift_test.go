@@ -32,7 +32,7 @@ func TestDrift(t *testing.T) {
 | unit | result | |
 | --- | --- | --- |
 | net | drifted |  |
-| app &#64;all | failed | plan: &lt;b&gt; |
+| appU+000A&#64;all | failed | plan: &#60;b&#62; |
 | sealed | drifted |  |
 | web | no drift |  |
 `

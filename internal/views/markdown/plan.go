@@ -7,9 +7,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
@@ -161,7 +158,7 @@ func Write(title string, units []Unit) []byte {
 		}
 		return 1
 	})
-	d := document{}
+	d := document{note: planNote}
 	d.add("## " + text(title) + "\n\n" + totals(units) + "\n\n")
 	head := "| stack | component | add | change | destroy | replace | deferred | |\n|---|---|---:|---:|---:|---:|---:|---|\n"
 	d.add(head)
@@ -220,27 +217,7 @@ func number(n int) string {
 	return fmt.Sprint(n)
 }
 
-// document takes text as long as there is room for it, and for the note that some is missing.
-type document struct {
-	b    strings.Builder
-	size int
-	full bool
-}
-
-const note = "\n\n*Cut here: there is more than fits. See the whole plan where it was made.*\n"
-
-func (d *document) add(text string) bool {
-	n := len(text)
-	if d.full || d.size+n+len(note)+len(foldEnd) > MaxLength {
-		d.full = true
-		return false
-	}
-	d.b.WriteString(text)
-	d.size += n
-	return true
-}
-
-const foldEnd = "\n</details>\n"
+const planNote = "\n\n*Cut here: there is more than fits. See the whole plan where it was made.*\n"
 
 // details adds what is done with each resource instance. What is folded is closed, also if not all of it fits.
 func (d *document) details(unit Unit) {
@@ -250,8 +227,15 @@ func (d *document) details(unit Unit) {
 	if !d.add("\n<details><summary>" + code(unit.Name) + "</summary>\n\n") {
 		return
 	}
-	for _, part := range unit.Parts {
-		if part.Name != "" && !d.add("\n"+code(part.Name)+"\n\n") {
+	for i, part := range unit.Parts {
+		name := ""
+		if part.Name != "" {
+			name = code(part.Name) + "\n\n"
+		}
+		if i > 0 {
+			name = "\n" + name
+		}
+		if !d.add(name) {
 			break
 		}
 		for _, change := range part.Changes {
@@ -265,31 +249,4 @@ func (d *document) details(unit Unit) {
 		}
 	}
 	d.b.WriteString(foldEnd) // for which there is always room
-	d.size += len(foldEnd)
-}
-
-func (d *document) end() string {
-	if d.full {
-		d.b.WriteString(note)
-	}
-	return d.b.String()
-}
-
-// code shows a name as it is, whatever signs are in it (rule M2).
-func code(name string) string { return "<code>" + text(name) + "</code>" }
-
-// text writes all signs as entities that mean something in Markdown or HTML, and those that nobody sees by their numbers.
-func text(s string) string {
-	var b strings.Builder
-	for _, r := range s {
-		switch {
-		case unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == utf8.RuneError || r == '\u2028' || r == '\u2029':
-			fmt.Fprintf(&b, "U+%04X", r)
-		case r < utf8.RuneSelf && !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune(" .,-/:()=", r):
-			fmt.Fprintf(&b, "&#%d;", r)
-		default:
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
 }

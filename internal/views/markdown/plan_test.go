@@ -40,15 +40,13 @@ func TestWrite(t *testing.T) {
 
 <details><summary><code>b</code></summary>
 
-
 <code>component.c</code>
 
-- **replace** <code>x.b&#91;&#34;k&#124;&#96;&#60;/code&#62;&#60;script&#62;&#92;n&#34;&#93;</code>
+- **replace** <code>x.b&#91;"k&#124;&#96;&#60;/code&#62;&#60;script&#62;&#92;n"&#93;</code>
 
 </details>
 
 <details><summary><code>a</code></summary>
-
 
 <code>component.c</code>
 
@@ -68,6 +66,8 @@ func TestNames(t *testing.T) {
 		"@team #1": "<code>&#64;team &#35;1</code>",
 		"\u202ex":  "<code>U+202Ex</code>",
 		"ü/x-1.y":  "<code>ü/x-1.y</code>",
+		"a_b.__c_": "<code>a_b.&#95;&#95;c&#95;</code>",
+		`x["a&b"]`: `<code>x&#91;"a&#38;b"&#93;</code>`,
 	} {
 		if got := code(name); got != want {
 			t.Errorf("code(%q) = %q, want %q", name, got, want)
@@ -97,7 +97,7 @@ func TestCut(t *testing.T) {
 		if n := len(got); n > MaxLength || n < MaxLength-1000 {
 			t.Errorf("%s: %d bytes", name, n)
 		}
-		if !strings.HasSuffix(got, note) || strings.Count(got, "<details>") != strings.Count(got, "</details>") {
+		if !strings.HasSuffix(got, planNote) || strings.Count(got, "<details>") != strings.Count(got, "</details>") {
 			t.Errorf("%s: ends with %q", name, got[len(got)-200:])
 		}
 	}

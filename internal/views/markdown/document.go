@@ -1,0 +1,64 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package markdown
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// document takes text as long as there is room for it, and for the note that some is missing.
+type document struct {
+	note string
+	b    strings.Builder
+	full bool
+}
+
+// foldEnd closes what is folded.
+const foldEnd = "\n</details>\n"
+
+// add adds a text, as a line of a table, as a whole, or nothing from here on.
+func (d *document) add(text string) bool {
+	if d.full || d.b.Len()+len(text)+len(d.note)+len(foldEnd) > MaxLength {
+		d.full = true
+		return false
+	}
+	d.b.WriteString(text)
+	return true
+}
+
+// end returns the text, with the note if some is missing (rule M3).
+func (d *document) end() string {
+	if d.full {
+		d.b.WriteString(d.note)
+	}
+	return d.b.String()
+}
+
+// code shows a name as it is, whatever signs are in it (rule M2).
+func code(name string) string { return "<code>" + text(name) + "</code>" }
+
+// text writes all signs as entities that mean something in Markdown or HTML, and those that nobody sees by their numbers. An underscore between letters or digits means nothing.
+func text(s string) string {
+	var b strings.Builder
+	runes := []rune(s)
+	inWord := func(i int) bool {
+		return i >= 0 && i < len(runes) && (unicode.IsLetter(runes[i]) || unicode.IsDigit(runes[i]))
+	}
+	for i, r := range runes {
+		switch {
+		case unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == utf8.RuneError || r == '\u2028' || r == '\u2029':
+			fmt.Fprintf(&b, "U+%04X", r)
+		case r == '_' && inWord(i-1) && inWord(i+1):
+			b.WriteRune(r)
+		case r < utf8.RuneSelf && !inWord(i) && !strings.ContainsRune(" .,-/:;()=\"'%", r):
+			fmt.Fprintf(&b, "&#%d;", r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
