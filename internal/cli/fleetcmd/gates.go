@@ -13,6 +13,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/internal/cli/reportfile"
 	"github.com/cairnstacks/cairn/internal/cli/session"
+	"github.com/cairnstacks/cairn/internal/cli/stackcmd"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/fleet"
 	"github.com/cairnstacks/cairn/internal/fleet/planset"
@@ -156,14 +157,14 @@ type gates struct {
 	work       *rollout.Work
 	changes    *fleet.Changes // nil if it does not matter what has changed
 	diags      hcl.Diagnostics
-	output     *show.Output      // while it runs
-	unanswered bool              // the input has ended: who is asked cannot answer any more
-	inFlight   stackViews        // what is being done with stacks
-	planning   planSummaries     // what plans would do, for a report
-	saving     *savingSet        // nil if plans are not saved
-	applying   *planset.Applying // nil if no saved plans are applied
-	gone       *goneRun          // nil unless what is destroyed is that which is not there any more
-	consents                     // what was asked and answered
+	output     *show.Output       // while it runs
+	unanswered bool               // the input has ended: who is asked cannot answer any more
+	inFlight   stackcmd.PartViews // what is being done with stacks
+	planning   planSummaries      // what plans would do, for a report
+	saving     *savingSet         // nil if plans are not saved
+	applying   *planset.Applying  // nil if no saved plans are applied
+	gone       *goneRun           // nil unless what is destroyed is that which is not there any more
+	consents                      // what was asked and answered
 }
 
 // openGates reads what there is to do of the file that says what stacks wait for.

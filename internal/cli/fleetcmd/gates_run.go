@@ -42,7 +42,7 @@ func (g *gates) run(ctx context.Context) (int, error) {
 
 	drivers.Roots.WorkDir = filepath.Join(drivers.Plans, "engine")
 	ctx, unread, stop := g.session.InterruptAll(ctx, drivers.Roots.Processes, session.InFlight{
-		Lost: g.inFlight.lost,
+		Lost: g.inFlight.Lost,
 		AtEnd: func() {
 			_ = os.RemoveAll(drivers.Plans) //nolint:errcheck // nobody is there any more who would do something about it
 			g.gone.remove()

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/hashicorp/hcl/v2"
 
@@ -128,8 +129,9 @@ type several struct {
 	plans      string // temporary directory
 	options    operation.Options
 	display    *session.RunDisplay // nil with -json
-	shown      severalViews
-	unanswered bool // nobody answers questions
+	shown      PartViews
+	json       sync.Mutex // held while a line is written
+	unanswered bool       // nobody answers questions
 }
 
 // runSeveral plans or applies several deployments, group by group.
@@ -162,7 +164,7 @@ func (o *Execution) runSeveral(ctx context.Context, all *chosen, request several
 	}
 	s.options.Shared.OfEngines().AllowProcesses(parallel)
 	ctx, unread, stop := o.InterruptAll(ctx, &process.Set{}, session.InFlight{
-		Lost:  s.shown.lost,
+		Lost:  s.shown.Lost,
 		AtEnd: func() { _ = os.RemoveAll(s.plans) }, //nolint:errcheck // nobody is there any more who would do something about it
 	})
 	if !o.Options.JSON {

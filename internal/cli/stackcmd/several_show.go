@@ -8,15 +8,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"sync"
 
-	"github.com/hashicorp/hcl/v2"
-
-	"github.com/cairnstacks/cairn/internal/bundle"
 	"github.com/cairnstacks/cairn/internal/cli/session"
-	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/fleet/driver"
 	"github.com/cairnstacks/cairn/internal/fleet/groups"
 	"github.com/cairnstacks/cairn/internal/operation"
@@ -24,98 +19,22 @@ import (
 	"github.com/cairnstacks/cairn/internal/views/eventtext"
 	"github.com/cairnstacks/cairn/internal/views/jsonview"
 	"github.com/cairnstacks/cairn/internal/views/textstyle"
-	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
-
-// severalViews are those that are not closed. Safe for concurrent use.
-type severalViews struct {
-	mu   sync.Mutex
-	open map[*memberView]bool
-
-	json sync.Mutex // held while a line is written
-}
-
-func (s *severalViews) set(view *memberView, open bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.open == nil {
-		s.open = map[*memberView]bool{}
-	}
-	if open {
-		s.open[view] = true
-	} else {
-		delete(s.open, view)
-	}
-}
-
-// lost says for each deployment that is being worked on what would be lost if the program ended now.
-func (s *severalViews) lost() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var texts []string
-	for view := range s.open {
-		texts = append(texts, view.member+": "+view.Running.Lost())
-	}
-	slices.Sort(texts)
-	return strings.Join(texts, "\n")
-}
-
-// memberView shows a phase of the work on a deployment under its name, as the command for it alone shows it.
-type memberView struct {
-	*Execution
-	several *several
-	member  string
-	output  *show.NodeOutput // nil with -json
-}
-
-var _ driver.View = (*memberView)(nil)
 
 // show begins to show a phase of the work on a deployment.
 func (s *several) show(member, phase string, options *operation.Options) driver.View {
-	view := &memberView{several: s, member: member}
 	streams := session.Streams{}
+	var output *show.NodeOutput // nil with -json
 	if s.display == nil {
-		streams.Out, streams.Err = &memberLines{to: s.Streams.Out, mu: &s.shown.json, member: member}, s.Streams.Err
+		streams.Out, streams.Err = &memberLines{to: s.Streams.Out, mu: &s.json, member: member}, s.Streams.Err
 	} else {
-		view.output = s.display.Output.Node(member)
-		view.output.Phase(phase)
-		streams.Out, streams.Err = view.output.Out, view.output.Err
+		output = s.display.Output.Node(member)
+		output.Phase(phase)
+		streams.Out, streams.Err = output.Out, output.Err
 	}
 	part := s.Part(member, streams, options)
 	part.Options.JSON = s.Options.JSON
-	view.Execution = NewExecution(part, phase, &PlanFlags{concise: s.flags.concise})
-	s.shown.set(view, true)
-	return view
-}
-
-// Prepared implements [driver.View].
-func (v *memberView) Prepared([]bundle.Package, operation.Versions) {}
-
-// Again implements [driver.View].
-func (v *memberView) Again() { v.View.NextRound() }
-
-// Caller implements [driver.View].
-func (v *memberView) Caller() operation.Caller {
-	caller := v.Execution.Caller()
-	caller.Unchanged = v.SavedChangesNothing
-	return caller
-}
-
-// Plan implements [driver.View].
-func (v *memberView) Plan(plan *stackplan.Plan) error {
-	return failure.AsError(operation.Diagnostics(v.View.Plan(plan, nil)))
-}
-
-// Report implements [driver.View].
-func (v *memberView) Report(diags hcl.Diagnostics) error { return v.Session.Report(diags) }
-
-// Close implements [driver.View].
-func (v *memberView) Close() error {
-	v.several.shown.set(v, false)
-	if v.output == nil {
-		return nil
-	}
-	return v.output.Close()
+	return s.shown.Open(part, member, phase, &PlanFlags{concise: s.flags.concise}, output)
 }
 
 // memberLines adds the name of a deployment to lines that are JSON objects, each of which is written by one call.
