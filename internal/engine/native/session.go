@@ -79,14 +79,19 @@ func (s *Session) load(dir string) *loaded {
 	return l
 }
 
-// validate checks the tree as far as that is possible without inputs, once.
+// validate checks the tree as far as that is possible without inputs, once. Of a tree that could not be loaded whole, it checks what
+// there is.
 func (s *Session) validate(ctx context.Context, l *loaded) hcl.Diagnostics {
-	if l.tree == nil || l.diags.HasErrors() {
+	if l.tree == nil || l.tree.Faulty {
 		return l.diags
 	}
 	l.validation.Do(func() {
-		l.invalid = validate.Tree(ctx, l.tree, validate.Options{
-			Schemas: schemas{ctx, s}, Functions: s.functions(ctx, l.tree.Dir.Path, functionsKey{}), Graph: l.graph,
+		tree := l.tree
+		if l.diags.HasErrors() {
+			tree = tree.Sound()
+		}
+		l.invalid = validate.Tree(ctx, tree, validate.Options{
+			Schemas: schemas{ctx, s}, Functions: s.functions(ctx, tree.Dir.Path, functionsKey{}), Graph: l.graph,
 			RootPath: rootPath, WorkPath: s.workPath(),
 		})
 	})

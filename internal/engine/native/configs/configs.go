@@ -52,6 +52,24 @@ type Tree struct {
 
 	// Slots are the root's slots from which the provider configurations of this module are filled, by their names here. Those that lead nowhere are missing.
 	Slots map[engine.ProviderSlot]engine.ProviderSlot
+
+	// Faulty says that the module could not be read whole, or has mistakes that keep it from being understood.
+	Faulty bool
+}
+
+// Sound returns the tree without called modules that are faulty, and without what only they call. Calls of them are as those of modules that
+// are not there, of whose variables and outputs nothing is known.
+func (t *Tree) Sound() *Tree { return t.sound(nil) }
+
+func (t *Tree) sound(parent *Tree) *Tree {
+	cut := *t
+	cut.Parent, cut.Children = parent, make(map[string]*Tree, len(t.Children))
+	for name, child := range t.Children {
+		if !child.Faulty {
+			cut.Children[name] = child.sound(&cut)
+		}
+	}
+	return &cut
 }
 
 // Expr is an expression with what it refers to.

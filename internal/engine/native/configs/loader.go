@@ -131,7 +131,10 @@ func (b *treeBuilder) tree(dir *module.Directory, node *module.Node) *Tree {
 		b.reported[dir] = true
 		b.diags = append(b.diags, diags...)
 	}
-	tree := &Tree{Module: decoded, Children: make(map[string]*Tree, len(decoded.Calls)), Slots: map[engine.ProviderSlot]engine.ProviderSlot{}}
+	tree := &Tree{
+		Module: decoded, Children: make(map[string]*Tree, len(decoded.Calls)), Slots: map[engine.ProviderSlot]engine.ProviderSlot{},
+		Faulty: b.read.Faulty[dir] || diags.HasErrors(),
+	}
 	for slot := range dir.ProviderUses {
 		if root, ok := b.read.RootSlot(node, slot); ok {
 			tree.Slots[slot] = root
