@@ -9,7 +9,7 @@
 // Rules:
 //
 //   - P1. A set is complete when its index is there, which is written last. Nothing but the progress is written after that.
-//   - P2. No other user can read anything in it. Outside of the plan files nothing in it is secret: of a sensitive value there is a keyed hash, whose
+//   - P2. No other user can read anything in it, and git ignores it. Outside of the plan files nothing in it is secret: of a sensitive value there is a keyed hash, whose
 //     key is in the index, to compare it with.
 //   - P3. What is read is checked: each plan file by its hash, and values by those of the index. Whatever is altered, missing or of another version is an error.
 //   - P4. A unit counts as done only after its apply, and is never applied twice by one set.

@@ -31,6 +31,7 @@ const (
 	indexName    = "index.json"
 	progressName = "progress.json"
 	lockName     = "lock"
+	ignoreName   = ".gitignore"
 	plansName    = "plans"
 )
 
@@ -151,14 +152,30 @@ func Create(dir string, key string) (*Set, error) {
 	if err := os.Chmod(dir, 0o700); err != nil { //nolint:gosec // a directory
 		return nil, failure.Error("Set of plans not saved", "The directory %s cannot be closed to others: %s.", dir, failure.Reason(err))
 	}
+	if err := keepFromGit(dir); err != nil {
+		return nil, failure.Error("Set of plans not saved", "The file %s cannot be made in %s, and plans hold secrets: %s.", ignoreName, dir, failure.Reason(err))
+	}
 	return &Set{Dir: dir, Index: Index{FormatVersion: FormatVersion, Key: key, Units: []Unit{}}}, nil
+}
+
+// keepFromGit makes git ignore all of a set (rule P2), unless it has rules of somebody else.
+func keepFromGit(dir string) error {
+	file, err := os.OpenFile(filepath.Join(dir, ignoreName), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	_, err = file.WriteString("# Written by cairn: plans hold secrets in clear.\n*\n")
+	return errors.Join(err, file.Close())
 }
 
 // isSet reports whether there is nothing but what a set has.
 func isSet(entries []fs.DirEntry) bool {
 	for _, entry := range entries {
 		switch entry.Name() {
-		case indexName, progressName, lockName, plansName:
+		case indexName, progressName, lockName, ignoreName, plansName:
 		default:
 			return false
 		}
