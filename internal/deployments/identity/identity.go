@@ -10,12 +10,12 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/environ"
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation/settings"
 )
 
@@ -64,15 +64,10 @@ func open(s settings.Identity, environ []string, dir string) *opened {
 
 // Warnings returns what was noticed while a source that [Open] has returned gave tokens, each thing once. It returns nothing for other sources.
 func Warnings(source Source) hcl.Diagnostics {
-	o, ok := source.(*opened)
-	if !ok {
-		return nil
+	if o, ok := source.(*opened); ok {
+		return o.warnings.Take()
 	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	found := o.mu.warnings
-	o.mu.warnings = nil
-	return found
+	return nil
 }
 
 // place is where a run is.
@@ -88,12 +83,7 @@ type opened struct {
 	place
 
 	settings settings.Identity
-
-	mu struct {
-		sync.Mutex
-		warnings hcl.Diagnostics
-		warned   map[string]bool // by what was warned of
-	}
+	warnings failure.Warnings
 }
 
 // request is a token that is asked for, and what is said about its source.
@@ -109,7 +99,7 @@ type request struct {
 
 // Token implements [Source].
 func (o *opened) Token(ctx context.Context, label string, claims Claims) (string, error) {
-	r := &request{place: o.place, label: label, claims: claims, warn: o.warn}
+	r := &request{place: o.place, label: label, claims: claims, warn: o.warnings.Add}
 	block := o.settings.For(label)
 	switch {
 	case len(claims.Audience) == 0 || slices.Contains(claims.Audience, ""):
@@ -135,19 +125,6 @@ func (o *opened) Token(ctx context.Context, label string, claims Claims) (string
 		return r.signed()
 	}
 	return "", r.fail("Unknown identity source", "There are no tokens from %q. This is a bug in cairn; please report it.", r.block.Kind)
-}
-
-func (o *opened) warn(diag *hcl.Diagnostic) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.mu.warned[diag.Detail] {
-		return
-	}
-	if o.mu.warned == nil {
-		o.mu.warned = map[string]bool{}
-	}
-	o.mu.warned[diag.Detail] = true
-	o.mu.warnings = o.mu.warnings.Append(diag)
 }
 
 // fail returns an error about the source of a token.

@@ -105,7 +105,7 @@ func (r *reader) readKeys(name string) ([]byte, error) {
 	case len(content) > maxSize:
 		return nil, r.fail("Unusable age key", "The file of keys %s has more than %d bytes. Is it the right one?", name, maxSize)
 	case runtime.GOOS != "windows" && mode.Perm()&0o044 != 0:
-		r.warn(&hcl.Diagnostic{
+		r.warnings.Add(&hcl.Diagnostic{
 			Severity: hcl.DiagWarning, Summary: "Secrets readable by others",
 			Detail: "Others on this machine may read the keys in " + name + ". Take that from them: chmod 600 " + name, Subject: r.block.Range.Ptr(),
 		})

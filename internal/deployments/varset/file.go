@@ -72,7 +72,7 @@ func (r *reader) fromFile(ctx context.Context) (map[string]cty.Value, error) {
 		return nil, err
 	}
 	if !encrypted && !r.block.SharedFile && runtime.GOOS != "windows" && mode.Perm()&0o044 != 0 && (r.block.Sensitive || len(r.block.SensitiveNames) > 0) {
-		r.warn(&hcl.Diagnostic{
+		r.warnings.Add(&hcl.Diagnostic{
 			Severity: hcl.DiagWarning, Summary: "Secrets readable by others",
 			Detail: "Others on this machine may read the file " + name + ", which has sensitive values and is not encrypted. Take that from them with chmod 600, " +
 				"encrypt it, or set shared = true if nobody else is there.",

@@ -10,12 +10,12 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
 
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/nearest"
 	"github.com/cairnstacks/cairn/internal/once"
 	"github.com/cairnstacks/cairn/internal/operation/settings"
@@ -44,15 +44,10 @@ func Open(s settings.Varsets, environ []string, dir string) (Sets, error) {
 
 // Warnings returns what was noticed while sets that [Open] has returned were read, each thing once. It returns nothing for other sets.
 func Warnings(sets Sets) hcl.Diagnostics {
-	o, ok := sets.(*opened)
-	if !ok {
-		return nil
+	if o, ok := sets.(*opened); ok {
+		return o.warnings.Take()
 	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	found := o.mu.warnings
-	o.mu.warnings = nil
-	return found
+	return nil
 }
 
 // opened is what [Open] returns.
@@ -61,11 +56,7 @@ type opened struct {
 	environ  []string
 	dir      string
 	contents once.Map[key, map[string]Value]
-
-	mu struct {
-		sync.Mutex
-		warnings hcl.Diagnostics
-	}
+	warnings failure.Warnings
 }
 
 // key says what is read, and as what.
@@ -109,14 +100,6 @@ func usualFormat(category string) string {
 		return "env"
 	}
 	return "tfvars"
-}
-
-func (o *opened) warn(diag *hcl.Diagnostic) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if !slices.ContainsFunc(o.mu.warnings, func(other *hcl.Diagnostic) bool { return other.Detail == diag.Detail }) {
-		o.mu.warnings = o.mu.warnings.Append(diag)
-	}
 }
 
 // fail returns an error about a place of the settings.
