@@ -229,7 +229,7 @@ func (s *several) open(member string) driver.Driver {
 	}
 	options.Operation.Deployment, options.Request.Together = member, s.names
 	if s.request.ApproveLater {
-		options.PlanFile, options.KeepFile = s.Stack().WaitingPlan(member), true
+		options.PlanFile, options.Keep = s.Stack().WaitingPlan(member), driver.UntilApplied
 	}
 	return driver.NewStack(options)
 }

@@ -33,6 +33,16 @@ const (
 	destroyPhase = "destroy"
 )
 
+// Keep says how long a plan file stays.
+type Keep int
+
+// The values of Keep.
+const (
+	WhilePlanned Keep = iota // no longer than until the plan is read
+	UntilApplied             // so that the plan can also be applied later; one without changes is removed
+	Always                   // whatever becomes of the plan, as in a set
+)
+
 // StackOptions say which stack is worked on, and how.
 type StackOptions struct {
 	Operation operation.Options
@@ -40,9 +50,8 @@ type StackOptions struct {
 	VarFiles  []string
 	Version   string // of this program, for plans
 	PlanFile  string // where the plan is written, which holds secrets
-	KeepFile  bool   // until the plan is applied, so that it can also be applied later
+	Keep      Keep   // how long the file stays
 	Prepared  bool   // what the stack needs was fetched and installed
-	InSet     bool   // the file stays, whatever becomes of the plan
 
 	// Sources are files that values of variables are from, by the names in their places.
 	Sources map[string]*hcl.File
@@ -154,7 +163,7 @@ func (s *Stack) Plan(ctx context.Context, req PlanRequest) (Plan, error) {
 		switch {
 		case result.Changes && file != "":
 			return diags.Extend(failure.Diagnostics(s.keep(&result)))
-		case file != "" && s.opts.KeepFile:
+		case file != "" && s.opts.Keep == UntilApplied:
 			return diags.Extend(failure.Diagnostics(os.Remove(file)))
 		}
 		return diags
@@ -246,7 +255,7 @@ func (s *Stack) keep(plan *Plan) error {
 		return err
 	}
 	plan.State = fmt.Sprintf("%s %d", s.made.StateLineage, s.made.StateSerial)
-	if s.opts.KeepFile || s.opts.InSet {
+	if s.opts.Keep != WhilePlanned {
 		return nil
 	}
 	return os.Remove(s.opts.PlanFile)
@@ -304,7 +313,7 @@ func (s *Stack) Apply(ctx context.Context, req ApplyRequest) (Applied, error) {
 		request.ApprovedBy = req.ApprovedBy
 		return stack.ApplySaved(ctx, s.plan, s.made, request, caller)
 	})
-	if s.opts.KeepFile && err == nil {
+	if s.opts.Keep == UntilApplied && err == nil {
 		err = os.Remove(s.opts.PlanFile)
 	}
 	return Applied{OutputsChanged: outputs.changed(), Outputs: outputs.after}, err

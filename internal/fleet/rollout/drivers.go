@@ -37,15 +37,15 @@ type Drivers struct {
 func (d *Drivers) Open(w *Work, unit int) driver.Driver {
 	u := &w.Units[unit]
 	files := filepath.Join(d.Plans, strconv.Itoa(unit))
-	planFile := files + ".plan"
+	planFile, keep := files+".plan", driver.WhilePlanned
 	if d.PlanFile != nil {
-		planFile = d.PlanFile(unit)
+		planFile, keep = d.PlanFile(unit), driver.Always
 	}
 	if u.Kind == Components {
 		stack := d.Stack
 		stack.Dir, stack.Home, stack.Environ = u.Dir, u.Home, Environment(u)
 		return driver.NewStack(driver.StackOptions{
-			Operation: stack, VarFiles: u.VarFiles, Version: d.Version, PlanFile: planFile, Sources: u.Inputs.Sources(), InSet: d.PlanFile != nil,
+			Operation: stack, VarFiles: u.VarFiles, Version: d.Version, PlanFile: planFile, Sources: u.Inputs.Sources(), Keep: keep,
 			Show: func(phase string, options *operation.Options) driver.View { return d.Show(u.Name, phase, options) },
 		})
 	}
