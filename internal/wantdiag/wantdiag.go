@@ -81,6 +81,25 @@ func Found(diags hcl.Diagnostics, source func(filename string) []byte) []string 
 	return found
 }
 
+// SourceOf returns the texts of files by their names, as [Found] takes them.
+func SourceOf(files map[string]*hcl.File) func(filename string) []byte {
+	return func(filename string) []byte {
+		if file := files[filename]; file != nil {
+			return file.Bytes
+		}
+		return nil
+	}
+}
+
+// Details are diagnostics in full, one a line, for the message of a test that has failed.
+func Details(diags hcl.Diagnostics) string {
+	var b strings.Builder
+	for _, diag := range diags {
+		fmt.Fprintf(&b, "%s: %s: %s\n", diag.Subject, diag.Summary, diag.Detail)
+	}
+	return b.String()
+}
+
 func expectation(place, severity, summary, text string) string {
 	return fmt.Sprintf("%s: %s %s `%s`", place, severity, summary, text)
 }

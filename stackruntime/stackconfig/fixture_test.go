@@ -4,14 +4,11 @@
 package stackconfig
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/wantdiag"
 )
@@ -49,7 +46,7 @@ func TestRowsInvalidFixtures(t *testing.T) {
 			if len(want) == 0 {
 				t.Error("the fixture expects no diagnostics")
 			}
-			if diff := cmp.Diff(want, wantdiag.Found(diags, sourceOf(cfg))); diff != "" {
+			if diff := cmp.Diff(want, wantdiag.Found(diags, wantdiag.SourceOf(cfg.Files))); diff != "" {
 				t.Errorf("Load(%q): wrong diagnostics (-want +got):\n%s\n%s", root, diff, details(diags))
 			}
 		})
@@ -85,19 +82,4 @@ func TestValidFixtures(t *testing.T) {
 	}
 }
 
-func sourceOf(cfg *Config) func(string) []byte {
-	return func(filename string) []byte {
-		if file := cfg.Files[filename]; file != nil {
-			return file.Bytes
-		}
-		return nil
-	}
-}
-
-func details(diags hcl.Diagnostics) string {
-	var b strings.Builder
-	for _, diag := range diags {
-		fmt.Fprintf(&b, "%s: %s: %s\n", diag.Subject, diag.Summary, diag.Detail)
-	}
-	return b.String()
-}
+var details = wantdiag.Details

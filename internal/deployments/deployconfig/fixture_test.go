@@ -4,10 +4,8 @@
 package deployconfig_test
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -30,7 +28,7 @@ func TestInvalidFixtures(t *testing.T) {
 			if len(want) == 0 {
 				t.Error("the fixture expects no diagnostics")
 			}
-			if diff := cmp.Diff(want, wantdiag.Found(diags, sourceOf(config))); diff != "" {
+			if diff := cmp.Diff(want, wantdiag.Found(diags, wantdiag.SourceOf(config.Files))); diff != "" {
 				t.Errorf("wrong diagnostics (-want +got):\n%s\n%s", diff, details(diags))
 			}
 		})
@@ -81,19 +79,4 @@ func check(t *testing.T, root string) (*deployconfig.Config, hcl.Diagnostics) {
 	return config, diags
 }
 
-func sourceOf(config *deployconfig.Config) func(string) []byte {
-	return func(filename string) []byte {
-		if file := config.Files[filename]; file != nil {
-			return file.Bytes
-		}
-		return nil
-	}
-}
-
-func details(diags hcl.Diagnostics) string {
-	var b strings.Builder
-	for _, diag := range diags {
-		fmt.Fprintf(&b, "%s: %s: %s\n", diag.Subject, diag.Summary, diag.Detail)
-	}
-	return b.String()
-}
+var details = wantdiag.Details
