@@ -129,7 +129,15 @@ func (r *Root) Plan(ctx context.Context, req PlanRequest) (Plan, error) {
 				return err
 			}
 		}
+		if req.Destroy {
+			if nothing, err := work.planWithout(ctx); nothing || err != nil {
+				return err
+			}
+		}
 		changes, counts, err := work.makePlan(ctx, args)
+		if req.Destroy {
+			err = work.explainMissing(err)
+		}
 		if err != nil {
 			return err
 		}
@@ -160,6 +168,9 @@ func (w *rootWork) makePlan(ctx context.Context, args []string) (changes bool, c
 	result, err := w.reporting(ctx, slices.Concat(args, []string{"-out=" + w.enginePlan()}, files), nil)
 	if err != nil {
 		return false, nil, w.explainUnknown(err)
+	}
+	if w.latch != nil {
+		w.latch.shape = w.latch.copy.Shape
 	}
 	if w.latch != nil && !w.notToKeep {
 		if err := w.saveLatched(); err != nil {

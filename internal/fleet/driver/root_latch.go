@@ -47,7 +47,7 @@ type latch struct {
 	dir     string               // of the working copy, "" unless the engine is to run
 	copy    *workcopy.Copy
 
-	// Of a plan that was made before: where its inputs were unknown, and what they are now.
+	// Of a plan that was made before: where its inputs were unknown, and what they are now. Nulls for one that destroys.
 	shape *workcopy.Shape
 	final map[string]cty.Value
 }
@@ -89,7 +89,12 @@ func (w *rootWork) takeLatch() error {
 			unknown[name] = asVariable(variable, value)
 		}
 	}
-	w.latch = &latch{planned: unknown}
+	w.latch = &latch{planned: unknown, final: map[string]cty.Value{}}
+	for name, value := range unknown { // which only an apply uses that nothing else has planned for: one that destroys
+		if w.latch.final[name], err = withNulls(value); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

@@ -68,7 +68,7 @@ func (w *Work) Drift(ctx context.Context, options DriftOptions) []DriftEnd {
 	if err != nil {
 		panic("rollout: " + err.Error()) // there are no edges
 	}
-	others := &run{Work: w, options: Options{Mode: Destroy, Open: options.Open}, outcome: make([]outcome, len(w.Units))}
+	others := &run{Work: w, options: Options{Mode: Destroy, Open: options.Open}, outcome: make([]outcome, len(w.Units)), comparing: true}
 	opts := order.RunOptions{Rule: order.ByWeight, Parallel: options.Parallel, KeepGoing: true}
 	for _, dir := range slices.Sorted(maps.Keys(byDir)) {
 		if nodes := byDir[dir]; len(nodes) > 1 {

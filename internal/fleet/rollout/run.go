@@ -95,6 +95,8 @@ type run struct {
 	wants   map[int]bool                  // units whose outputs others have
 	stored  once.Map[int, wiring.Outputs] // of units that are not worked on
 
+	comparing bool // nothing is changed, and units are compared with what others have by their states
+
 	failed  atomic.Bool
 	consent consent
 }

@@ -103,7 +103,7 @@ func (r *run) storedOutputs(ctx context.Context, unit int) (wiring.Outputs, erro
 			name := r.Units[unit].Name
 			return wiring.Outputs{Missing: fmt.Sprintf("There are no outputs of %s: it was never applied, and is not among what is worked on now. Apply it first, or select it, too.", name)}, nil
 		}
-		return wiring.Outputs{Values: values, Stored: true}, nil
+		return wiring.Outputs{Values: values, Stored: true, Open: r.options.Mode == Destroy && !r.comparing}, nil
 	})
 }
 
@@ -142,9 +142,6 @@ func (r *run) plan(ctx context.Context, unit int) error {
 	request := driver.PlanRequest{Destroy: r.options.Mode == Destroy, NotToKeep: r.options.Mode == PlanOnly && !r.options.Keep}
 	if r.Units[unit].Inputs != nil {
 		values, diags := r.values(ctx, unit)
-		if waits := r.waitsFor(unit, values, "a root module cannot be destroyed"); r.options.Mode != PlanOnly && waits != "" && !diags.HasErrors() {
-			return errors.New("it waits " + waits)
-		}
 		request.Inputs = func() ([]wiring.Value, hcl.Diagnostics) { return values, diags }
 		now.inputs = values
 	}
