@@ -119,12 +119,13 @@ func (e *UnfitError) Error() string { return e.Err.Error() }
 func (e *UnfitError) Unwrap() error { return e.Err }
 
 // isUnfit reports whether an apply was refused since an object is not as planned any more, as one that was left tainted.
+// It goes by summaries, which are fixed texts of cairn, never by what terraform or tofu print: the diagnostics have no codes that all engines share.
 func isUnfit(err error) bool {
 	failed, ok := errors.AsType[*driver.Failure](err)
 	if !ok || failed.First() == nil {
 		return false
 	}
-	summary := failed.First().Summary // of the native engine, and of binaries
+	summary := failed.First().Summary // made by the native engine, and for binaries
 	return summary == "Stale plan" || summary == "Plan cannot be applied"
 }
 
