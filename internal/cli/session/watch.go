@@ -113,6 +113,7 @@ func (s *Session) WatchInterrupts(actions InterruptActions) (stop func()) {
 	signals := make(chan os.Signal, 3)
 	signal.Notify(signals, InterruptSignals()...)
 	signal.Notify(signals, syscall.SIGPIPE)
+	s.Deps.Guard.enter(operating)
 	done, left := make(chan struct{}), make(chan struct{})
 	go func() { // ends with stop
 		defer close(left)
@@ -148,6 +149,7 @@ func (s *Session) WatchInterrupts(actions InterruptActions) (stop func()) {
 		}
 	}()
 	return func() {
+		s.Deps.Guard.enter(ending)
 		signal.Stop(signals)
 		close(done)
 		<-left
