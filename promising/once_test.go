@@ -175,18 +175,18 @@ func TestOnceFailsBeforeItsFunctionEnds(t *testing.T) {
 		resolver, later := NewPromise[int](ctx, "later")
 		secondOf := func(ctx context.Context) (int, error) {
 			_, err := first.Do(ctx, "first", firstOf)
-			wantCycle(t, err, "first", "second")
+			_ = wantCycle(t, err, "first", "second")
 			got, err := later.Await(ctx)
 			wantResult(t, got, err, 1)
 			return 1, nil
 		}
 		firstOf = func(ctx context.Context) (int, error) {
 			_, err := second.Do(ctx, "second", secondOf)
-			wantCycle(t, err, "first", "second")
+			_ = wantCycle(t, err, "first", "second")
 			return later.Await(ctx)
 		}
 		_, err := first.Do(ctx, "first", firstOf)
-		wantCycle(t, err, "first", "second")
+		_ = wantCycle(t, err, "first", "second")
 		resolver.Resolve(ctx, 1, nil)
 	})
 }

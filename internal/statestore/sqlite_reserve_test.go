@@ -103,7 +103,7 @@ func TestSharedReserve(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { _ = s.Close() }) //nolint:errcheck // only cleaning up
+		t.Cleanup(func() { _ = s.Close() })
 		l, err := s.Lock(t.Context(), deployment, LockRequest{Reserve: true})
 		if err != nil {
 			t.Fatal(err)

@@ -39,7 +39,7 @@ func (c *cluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	status, answer := c.answer(r)
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(answer) //nolint:errcheck // the client notices
+	_ = json.NewEncoder(w).Encode(answer)
 }
 
 func (c *cluster) answer(r *http.Request) (int, object) {
