@@ -155,6 +155,9 @@ func Create(dir string, key string) (*Set, error) {
 	if err := keepFromGit(dir); err != nil {
 		return nil, failure.Error("Set of plans not saved", "The file %s cannot be made in %s, and plans hold secrets: %s.", ignoreName, dir, failure.Reason(err))
 	}
+	if err := makeLock(dir); err != nil {
+		return nil, failure.Error("Set of plans not saved", "The file %s cannot be made in %s: %s.", lockName, dir, failure.Reason(err))
+	}
 	return &Set{Dir: dir, Index: Index{FormatVersion: FormatVersion, Key: key, Units: []Unit{}}}, nil
 }
 

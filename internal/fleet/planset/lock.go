@@ -17,7 +17,7 @@ func Lock(dir string) (unlock func(), err error) {
 	if _, err := os.Stat(filepath.Join(dir, indexName)); err != nil {
 		return func() {}, nil //nolint:nilerr // see above
 	}
-	file, err := os.OpenFile(filepath.Join(dir, lockName), os.O_CREATE|os.O_RDWR, 0o600)
+	file, err := openLock(dir)
 	if err != nil {
 		return nil, failure.Error("Set of plans not locked", "The set in %s cannot be locked against others who apply it: %s. Nothing was done.", dir, failure.Reason(err))
 	}
@@ -32,4 +32,17 @@ func Lock(dir string) (unlock func(), err error) {
 		return nil, errors.Join(err, file.Close())
 	}
 	return func() { _ = file.Close() }, nil //nolint:errcheck // nothing was written
+}
+
+func openLock(dir string) (*os.File, error) {
+	return os.OpenFile(filepath.Join(dir, lockName), os.O_CREATE|os.O_RDWR, 0o600)
+}
+
+// makeLock makes the file that is locked, so that an apply which is refused changes nothing.
+func makeLock(dir string) error {
+	file, err := openLock(dir)
+	if err != nil {
+		return err
+	}
+	return file.Close()
 }
