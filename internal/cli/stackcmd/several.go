@@ -154,6 +154,7 @@ func (o *Execution) runSeveral(ctx context.Context, all *chosen, request several
 	}
 	s := &several{Execution: o, chosen: all, request: request, options: o.StackOptions()}
 	s.options.Shared, s.options.Like = &operation.Shared{}, ready
+	s.options.Files = nil // each deployment reads into a map of its own, as several do so at the same time
 	if s.plans, err = os.MkdirTemp("", "cairn-plans-"); err != nil {
 		return 0, failure.Error("Temporary directory not available", "Plans are kept in a temporary directory until they are applied, and it cannot be made: %s.", failure.Reason(err))
 	}
