@@ -219,15 +219,19 @@ func (d *decoder) orchestrate(block *hcl.Block) {
 		return
 	}
 	orchestrate := &Orchestrate{Type: kind, Name: name, Range: d.header(block)}
-	if kind != "auto_approve" && kind != "replan" {
+	deprecated := func(detail string) {
+		d.diags = append(d.diags, &hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: "Deprecated orchestration rule", Detail: detail, Subject: &orchestrate.Range})
+	}
+	switch kind {
+	case "auto_approve":
+		deprecated("The block was given up in favour of approval rules of groups. It is read all the same, for all deployments. Write deployment_auto_approve " +
+			"with the same checks, and name it in the auto_approve_checks of a deployment_group.")
+	case "replan":
+		deprecated("The block was given up, and its checks decide nothing: changes that had to be deferred are always planned again, and each such plan is judged by the " +
+			"approval rules. Remove the block. To approve only some of these plans, check context.plan.replans in a deployment_auto_approve block.")
+	default:
 		d.errorf(block.LabelRanges[0], "Unknown orchestration rule", "The first label is auto_approve or replan.%s", nearest.DidYouMean(kind, []string{"auto_approve", "replan"}))
 	}
-	d.diags = append(d.diags, &hcl.Diagnostic{
-		Severity: hcl.DiagWarning, Summary: "Deprecated orchestration rule",
-		Detail: "The block was given up in favour of approval rules of groups. It is read all the same, for all deployments. Write deployment_auto_approve " +
-			"with the same checks, and name it in the auto_approve_checks of a deployment_group.",
-		Subject: &orchestrate.Range,
-	})
 	orchestrate.Checks = d.checks(block)
 	d.config.Orchestrate = append(d.config.Orchestrate, orchestrate)
 }

@@ -129,6 +129,7 @@ func TestRemedies(t *testing.T) {
 		"whole store":  {"locals {\n  a = store.varset.s\n}\nstore \"varset\" \"s\" {\n  name = \"s\"\n  category = \"env\"\n}", "store.varset.s.stable.KEY"},
 		"upstream":     {"upstream_input \"u\" {\n  type = \"stack\"\n  source = \"../network\"\n}", "HOST/ORGANIZATION/PROJECT/STACK"},
 		"orchestrate":  {"orchestrate \"auto_approve\" \"a\" {\n  check {\n    condition = true\n    reason = \"\"\n  }\n}", "deployment_group"},
+		"replan":       {"orchestrate \"replan\" \"a\" {\n  check {\n    condition = true\n    reason = \"\"\n  }\n}", "Remove the block"},
 		"no block":     {"", `deployment "NAME"`},
 		"dash in name": {`deployment "a b" {}`, "start with a letter"},
 	} {

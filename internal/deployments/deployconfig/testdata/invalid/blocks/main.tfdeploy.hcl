@@ -108,7 +108,7 @@ orchestrate "auto_approve" "old" { # want warning "Deprecated orchestration rule
     reason    = "no"
   }
 }
-orchestrate "auto_approv" "old" { # want warning "Deprecated orchestration rule" `orchestrate "auto_approv" "old"`
+orchestrate "auto_approv" "old" {
 }
 locals {
   secret  = identity_token.none.jwt
