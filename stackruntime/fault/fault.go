@@ -33,6 +33,9 @@ const (
 	// LockedVersionRejected: the locked version of a provider is none that the configuration allows.
 	LockedVersionRejected Code = "locked-version-rejected"
 
+	// PackageNotLocked: the package of a provider has none of the checksums that are locked.
+	PackageNotLocked Code = "package-not-locked"
+
 	// SourceLocked: a source package is not what is locked of it, or is gone.
 	SourceLocked Code = "source-locked"
 

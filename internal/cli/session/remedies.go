@@ -56,6 +56,7 @@ var remedies = map[failure.Code]string{
 var runtimeRemedies = map[fault.Code]string{
 	fault.ProviderNotLocked:     `"cairn init" does that.`,
 	fault.LockedVersionRejected: `"cairn init -upgrade" does the latter.`,
+	fault.PackageNotLocked:      `"cairn providers lock" does that.`,
 	fault.SourceLocked:          `"cairn init -upgrade" locks what is there now.`,
 	fault.TargetUnknown:         "It is given by -target.",
 	fault.ExcludeUnknown:        "It is given by -exclude.",

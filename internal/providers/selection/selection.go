@@ -67,6 +67,30 @@ func (e *Error) Error() string {
 // Unwrap returns the reason.
 func (e *Error) Unwrap() error { return e.Err }
 
+// LockedError is the error for a locked version that is not allowed any more.
+type LockedError struct {
+	Locked   versions.Version
+	Required string // the constraints, as lock files have them
+}
+
+func (e *LockedError) Error() string {
+	return fmt.Sprintf("version %s is locked, and does not satisfy what is required now: %s", e.Locked, e.Required)
+}
+
+// UnmetError is the error for constraints that no version of a provider satisfies.
+type UnmetError struct {
+	Required string           // the constraints, as lock files have them
+	Newest   versions.Version // that is released; [versions.Unspecified] if there is none
+}
+
+func (e *UnmetError) Error() string {
+	text := "none of the versions that there are satisfies " + e.Required
+	if e.Newest != versions.Unspecified {
+		text += fmt.Sprintf("; the newest is %s", e.Newest)
+	}
+	return text
+}
+
 // Errors returns the errors that are joined in one, as [Request.Install] and others do it.
 func Errors(err error) []error {
 	joined, ok := err.(interface{ Unwrap() []error })
@@ -144,7 +168,7 @@ func Choose(ctx context.Context, c Choice) (*locks.Lock, error) {
 	lock := &locks.Lock{Provider: c.Provider, Constraints: required.text}
 	if c.Before != nil && !c.Upgrade {
 		if !required.allowed.Has(c.Before.Version) {
-			return nil, fmt.Errorf("version %s is locked, and does not satisfy what is required now: %s. An upgrade chooses another one", c.Before.Version, required.text)
+			return nil, &LockedError{Locked: c.Before.Version, Required: required.text}
 		}
 		lock.Version, lock.Hashes = c.Before.Version, c.Before.Hashes
 		return lock, nil
@@ -192,7 +216,7 @@ func newest(ctx context.Context, from source.Source, provider stackaddrs.Provide
 	}
 	chosen := versions.List(available.Versions).NewestInSet(required.allowed)
 	if chosen == versions.Unspecified {
-		return chosen, fmt.Errorf("none of the versions that there are satisfies %s", required.text)
+		return chosen, &UnmetError{Required: required.text, Newest: versions.List(available.Versions).NewestInSet(versions.Released)}
 	}
 	return chosen, nil
 }

@@ -188,7 +188,7 @@ func (p *Preparer) prepare(
 	p.opts.Working("Installing providers")
 	selected, err := p.request(requirements, locked, req.Upgrade).Install(ctx)
 	if err != nil {
-		return nil, p.notInstalled(err, req)
+		return nil, p.notInstalled(ctx, err, req)
 	}
 	after := before
 	if changed := locks.Format(selected); string(changed) != string(locks.Format(locked)) {
@@ -351,14 +351,18 @@ func (b broken) Package(context.Context, release.ID, release.Platform) (*source.
 }
 
 // notInstalled returns the diagnostics for the errors of an installation, each where the stack requires the provider.
-func (p *Preparer) notInstalled(err error, req *engine.PrepareRequest) hcl.Diagnostics {
+func (p *Preparer) notInstalled(ctx context.Context, err error, req *engine.PrepareRequest) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for _, one := range selection.Errors(err) {
 		diag := failed(summaryInstall, one)
+		where := "in required_providers of the module"
 		if failure, ok := errors.AsType[*selection.Error](one); ok {
 			if at, known := req.Ranges[failure.Provider]; known {
-				diag.Subject = at.Ptr()
+				diag.Subject, where = at.Ptr(), "here"
 			}
+		}
+		if ctx.Err() == nil {
+			advise(diag, one, where)
 		}
 		diags = diags.Append(diag)
 	}

@@ -4,6 +4,7 @@
 package prepare_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -20,6 +21,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/providers/release"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/fault"
 )
 
 var fake = stackaddrs.Provider{Hostname: "example.com", Namespace: "a", Type: "fake"}
@@ -136,6 +138,61 @@ func TestUpgrade(t *testing.T) {
 	}
 	if diff := cmp.Diff([]engine.LockChange{{Provider: fake, Before: "1.0.0", After: "1.1.0"}}, result.Locked); diff != "" {
 		t.Errorf("an upgrade (-want +got):\n%s", diff)
+	}
+}
+
+// An error says what to do about it, and has the code for which a program names the command.
+func TestAdvice(t *testing.T) {
+	for name, test := range map[string]struct {
+		requirement, lock, config string
+		want                      []string
+		code                      fault.Code
+	}{
+		"locked version": {requirement: "> 1.0", lock: `version = "1.0.0"`, want: []string{"version 1.0.0 is locked", "Change the version", ".terraform.lock.hcl"}, code: fault.LockedVersionRejected},
+		"locked package": {
+			requirement: "1.0.0", lock: "version = \"1.0.0\"\n  hashes = [\"h1:7miisWhr3Q2LpgpZKyhgmI9bCqJX4DOWXEaCJsUAJoE=\"]",
+			want: []string{"none of the checksums", "add its checksum to .terraform.lock.hcl"}, code: fault.PackageNotLocked,
+		},
+		"no version":  {requirement: "> 2.0", want: []string{"the newest is 1.1.0", "Change the version that is required in required_providers of the module."}},
+		"no provider": {requirement: "1.0.0", config: "provider_installation {\n  filesystem_mirror {\n    path = \"/nowhere\"\n  }\n}\n", want: []string{"Check the source", "CLI configuration"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStack(t)
+			s.requirement = test.requirement
+			if test.lock != "" {
+				s.write(filepath.Join(s.dir, ".terraform.lock.hcl"), fmt.Sprintf("provider \"example.com/a/fake\" {\n  %s\n}\n", test.lock))
+			}
+			if test.config != "" {
+				s.configure(test.config)
+			}
+			_, diags := s.preparer().Prepare(t.Context(), s.request())
+			if len(diags) != 1 {
+				t.Fatalf("%v, want one error", diags)
+			}
+			for _, want := range test.want {
+				if !strings.Contains(diags[0].Detail, want) {
+					t.Errorf("the error is %q, want %q in it", diags[0].Detail, want)
+				}
+			}
+			var code fault.Code
+			if data, ok := diags[0].Extra.(*engine.DiagnosticData); ok {
+				code = data.Fault
+			}
+			if code != test.code {
+				t.Errorf("the code is %q, want %q", code, test.code)
+			}
+		})
+	}
+}
+
+// What was interrupted needs no advice.
+func TestInterruptedInstallation(t *testing.T) {
+	s := newStack(t)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	p := s.preparer()
+	cancel(errors.New("enough of it"))
+	if _, diags := p.Prepare(ctx, s.request()); !diags.HasErrors() || strings.Contains(diags[0].Detail, "Check") {
+		t.Errorf("%v, want an error without advice", diags)
 	}
 }
 
