@@ -41,6 +41,7 @@ type options struct {
 	largeRounds int
 	update      string
 	mirror      string
+	machine     string // what the results depend on, as it was before all of them
 }
 
 func measure(ctx context.Context, args []string, out io.Writer) (err error) {
@@ -74,6 +75,9 @@ func measure(ctx context.Context, args []string, out io.Writer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	if opts.machine, err = describeMachine(ctx, opts.engine, dir); err != nil {
+		return err
+	}
 
 	if opts.only != "ordering" && opts.only != "rpc" {
 		if err := measurePart(ctx, opts, "", dir, out, (*report).measureComponents); err != nil {
@@ -93,12 +97,9 @@ func measure(ctx context.Context, args []string, out io.Writer) (err error) {
 
 // measurePart measures what has a place of its own in the document.
 func measurePart(ctx context.Context, opts options, part, dir string, out io.Writer, measure func(r *report, ctx context.Context, opts options, dir string) error) error {
-	r, err := newReport(ctx, part, opts.engine, dir)
-	if err != nil {
-		return err
-	}
+	r := &report{part: part, sections: []string{opts.machine}}
 	// What was measured before an interrupt or a failure is printed, but put into no document.
-	err = measure(r, ctx, opts, dir)
+	err := measure(r, ctx, opts, dir)
 	if err == nil && opts.update != "" {
 		err = r.update(opts.update)
 	}

@@ -5,7 +5,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"os"
 	"slices"
@@ -18,15 +17,6 @@ import (
 type report struct {
 	part     string // "" for that of components, which has no name in the document
 	sections []string
-}
-
-// newReport opens with what the results depend on.
-func newReport(ctx context.Context, part, binary, workDir string) (*report, error) {
-	machine, err := describeMachine(ctx, binary, workDir)
-	if err != nil {
-		return nil, err
-	}
-	return &report{part, []string{machine}}, nil
 }
 
 func (r *report) section(title, explanation string, t *table) {
