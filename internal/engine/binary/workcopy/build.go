@@ -58,6 +58,9 @@ type Spec struct {
 	// type are then those that a file of variables would give them.
 	ByFile bool
 
+	// Abspath is the absolute directory from which the function abspath starts; "" for that of the copy. Only for systems whose absolute paths start with a slash.
+	Abspath string
+
 	// ForValidation is set if the engine will only validate the module. What it says about generated
 	// files, such as provider configurations without required arguments, is then dropped.
 	ForValidation bool
@@ -116,7 +119,7 @@ func Build(spec *Spec) (*Copy, error) {
 
 // rewrite changes the files that can't be linked to.
 func (c *Copy) rewrite(spec *Spec) error {
-	r := &rewriter{latched: map[string]bool{}, timestamp: spec.Timestamp}
+	r := &rewriter{latched: map[string]bool{}, timestamp: spec.Timestamp, dir: filepath.ToSlash(spec.Abspath)}
 	for _, name := range c.Shape.Latched {
 		r.latched[name] = true
 	}

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"cmp"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/hashicorp/hcl/v2"
@@ -38,7 +39,9 @@ func blank(text []byte) {
 
 // newEdited applies edits to source, which has the length and lines of original.
 func newEdited(display string, original, source []byte, edits []edit) *edited {
-	slices.SortFunc(edits, func(a, b edit) int { return cmp.Compare(a.start, b.start) })
+	slices.SortStableFunc(edits, func(a, b edit) int { // what is inserted at a place comes before what is replaced there
+		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end))
+	})
 	file := &edited{original: original, display: display}
 	var out bytes.Buffer
 	last := 0
@@ -92,6 +95,7 @@ type reference struct {
 type walker struct {
 	references []reference
 	timestamps []hcl.Range // calls of plantimestamp
+	absolutes  []hcl.Range // arguments of calls of abspath, up to the parenthesis
 	others     bool        // there are references to something else than variables
 	shadowed   int         // enclosing for expressions that use the name var themselves
 }
@@ -105,8 +109,16 @@ func (w *walker) Enter(node hclsyntax.Node) hcl.Diagnostics {
 	case *hclsyntax.ScopeTraversalExpr:
 		w.traversal(node.Traversal)
 	case *hclsyntax.FunctionCallExpr:
-		if node.Name == "plantimestamp" && len(node.Args) == 0 {
-			w.timestamps = append(w.timestamps, node.Range())
+		switch strings.TrimPrefix(node.Name, "core::") {
+		case "plantimestamp":
+			if len(node.Args) == 0 {
+				w.timestamps = append(w.timestamps, node.Range())
+			}
+		case "abspath":
+			if len(node.Args) == 1 && !node.ExpandFinal {
+				// What ends a text has to be on the line after it.
+				w.absolutes = append(w.absolutes, hcl.Range{Start: node.Args[0].Range().Start, End: node.CloseParenRange.Start})
+			}
 		}
 	}
 	return nil

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/hashicorp/hcl/v2/hclwrite"
+	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/engine/module"
 )
@@ -31,6 +33,7 @@ type validation struct {
 type rewriter struct {
 	latched     map[string]bool
 	timestamp   time.Time
+	dir         string // see [Spec.Abspath]
 	validations []validation
 }
 
@@ -52,13 +55,27 @@ func (r *rewriter) edits(w *walker, inRoot bool) []edit {
 		}
 		edits = append(edits, edit{at.Start.Byte, at.End.Byte, strconv.Quote(r.timestamp.UTC().Format(time.RFC3339))})
 	}
+	for _, at := range w.absolutes {
+		if r.dir == "" {
+			break
+		}
+		edits = append(edits, edit{at.Start.Byte, at.Start.Byte, absoluteBefore}, edit{at.End.Byte, at.End.Byte, r.absoluteAfter()})
+	}
 	return edits
+}
+
+// What makes of a path one below a directory, unless it is absolute: a text before it, and one after it, as the path may have edits of its own.
+const absoluteBefore = "[for " + prefix + "path in ["
+
+func (r *rewriter) absoluteAfter() string {
+	dir := hclwrite.TokensForValue(cty.StringVal(r.dir + "/")).Bytes()
+	return "]: substr(" + prefix + "path, 0, 1) == \"/\" ? " + prefix + "path : join(\"\", [" + string(dir) + ", " + prefix + "path])][0]"
 }
 
 // concerns reports whether a file has to be looked at in detail.
 func (r *rewriter) concerns(file *module.File, inRoot bool) bool {
 	source := string(file.Source)
-	if strings.Contains(source, "plantimestamp") {
+	if strings.Contains(source, "plantimestamp") || r.dir != "" && strings.Contains(source, "abspath") {
 		return true
 	}
 	if !inRoot {
@@ -122,7 +139,11 @@ func (r *rewriter) native(file *module.File, body *hclsyntax.Body, inRoot bool) 
 func unblanked(source []byte, edits []edit) []edit {
 	var kept []edit
 	for _, e := range edits {
-		if strings.TrimSpace(string(source[e.start:e.end])) != "" {
+		start, end := e.start, e.end
+		if start == end { // what is inserted stands beside something
+			start, end = max(0, start-1), min(len(source), end+1)
+		}
+		if strings.TrimSpace(string(source[start:end])) != "" {
 			kept = append(kept, e)
 		}
 	}

@@ -216,7 +216,7 @@ func (j *jsonRewriter) property(path []string, expressions bool) error {
 
 // text rewrites a string, which may be a template.
 func (j *jsonRewriter) text(path []string, text string, start int) {
-	if !strings.Contains(text, "var") && !strings.Contains(text, "plantimestamp") {
+	if !strings.Contains(text, "var") && !strings.Contains(text, "plantimestamp") && !strings.Contains(text, "abspath") {
 		return
 	}
 	changed := text

@@ -48,7 +48,7 @@ func loadTree(t testing.TB, files map[string]string) *module.Tree {
 func rewrite(t *testing.T, name, source string) (outer, inner string, r *rewriter) {
 	t.Helper()
 	tree := loadTree(t, map[string]string{"m/" + name: source})
-	r = &rewriter{latched: map[string]bool{"v": true, "w": true}, timestamp: time.Unix(0, 0)}
+	r = &rewriter{latched: map[string]bool{"v": true, "w": true}, timestamp: time.Unix(0, 0), dir: "/m${x}"}
 	file := tree.Root.Files[0]
 	var out, in *edited
 	if body, native := file.Native(); native {
@@ -63,6 +63,11 @@ func rewrite(t *testing.T, name, source string) (outer, inner string, r *rewrite
 		inner = string(in.content)
 	}
 	return string(out.content), inner, r
+}
+
+// absolute is what an argument of abspath becomes.
+func absolute(argument string) string {
+	return "[for __stack_path in [" + argument + "]: substr(__stack_path, 0, 1) == \"/\" ? __stack_path : join(\"\", [\"/m$${x}/\", __stack_path])][0]"
 }
 
 func TestRewriteReferences(t *testing.T) {
@@ -81,6 +86,8 @@ func TestRewriteReferences(t *testing.T) {
 		"blocks":          {"resource \"t\" \"n\" {\n  b {\n    depends_on = [var.v]\n  }\n}", "resource \"t\" \"n\" {\n  b {\n    depends_on = [" + v + "]\n  }\n}"},
 		"spaces":          {"locals {\n  a = var . v\n}", "locals {\n  a = " + v + "\n}"},
 		"plan timestamp":  {"locals {\n  a = f(plantimestamp())\n}", "locals {\n  a = f(\"1970-01-01T00:00:00Z\")\n}"},
+		"absolute path":   {"locals {\n  a = abspath(var.v)\n}", "locals {\n  a = abspath(" + absolute(v) + ")\n}"},
+		"twice absolute":  {"locals {\n  a = abspath(core::abspath(\"x\"))\n}", "locals {\n  a = abspath(" + absolute("core::abspath("+absolute("\"x\"")+")") + ")\n}"},
 		"variable":        {"variable \"v\" {\n  type = string\n}\nlocals {}", "              \n               \n \nlocals {}"},
 		"backend":         {"terraform {\n  backend \"s3\" {\n    a = var.v\n  }\n}", "terraform {\n                \n             \n   \n}"},
 	}
@@ -193,6 +200,7 @@ func TestPositionsMapBack(t *testing.T) {
 func FuzzRewriteNative(f *testing.F) {
 	f.Add("locals {\n  a = \"${var.v}\"\n}\nvariable \"v\" {\n  default = <<E\nx\nE\n}\n")
 	f.Add("a = [for var in var.v : var.v]\nb { c = plantimestamp() }")
+	f.Add("a = abspath(abspath(var.v))\nvariable \"v\" {\n  b = abspath(<<E\nx\nE\n)\n}")
 	f.Fuzz(func(t *testing.T, source string) {
 		parsed, diags := hclsyntax.ParseConfig([]byte(source), "a.tf", hcl.InitialPos)
 		if diags.HasErrors() {
@@ -200,7 +208,7 @@ func FuzzRewriteNative(f *testing.F) {
 		}
 		file := &module.File{Name: "a.tf", Display: "a.tf", Source: []byte(source), File: parsed}
 		body, _ := file.Native()
-		r := &rewriter{latched: map[string]bool{"v": true}}
+		r := &rewriter{latched: map[string]bool{"v": true}, dir: "/m"}
 		outer, inner := r.native(file, body, true)
 		for _, out := range []*edited{outer, inner} {
 			if out == nil {
