@@ -38,6 +38,7 @@ func testContext() context.Context { return context.Background() }
 //   - timeprovider: lets it install hashicorp/time as well, a real one
 //   - sources: serves repositories, archives and registries; see scriptSources
 //   - registry: serves providers; see registryCommand
+//   - backends: serves states of root modules; see backendsCommand
 //   - releases: serves releases of terraform and tofu; see releasesCommand
 //   - waitfor FILE [TEXT]: waits until a file exists, or a text is in it; what the script runs can call the program await for that
 //   - truncate FILE BYTES: cuts a file
@@ -60,6 +61,7 @@ func TestScripts(t *testing.T) {
 				ts.Setenv("TF_CLI_CONFIG_FILE", testenv.CLIConfigFile(t, testenv.TimeProviderMirror(t)))
 			},
 			"sources":  sourcesCommand(t),
+			"backends": backendsCommand(t),
 			"releases": releasesCommand(t),
 			"registry": registryCommand(t),
 			"waitfor":  waitForFile,

@@ -195,19 +195,16 @@ func (r *Root) Apply(ctx context.Context, req ApplyRequest) (Applied, error) {
 	if req.Destroy {
 		phase = destroyPhase
 	}
-	args := []string{"apply", "-json", "-input=false"}
-	if r.latch == nil {
-		args = append(args, r.varFiles()...) // for ephemeral variables, which no plan holds
-	}
-	args = append(args, r.enginePlan())
 	var applied Applied
 	err := r.during(ctx, phase, func(work *rootWork) error {
 		if err := work.selectWorkspace(ctx); err != nil {
 			return err
 		}
+		files := r.varFiles() // for ephemeral variables, which no plan holds
 		if work.latch != nil {
 			defer work.endCopy()
-			if err := work.applyInCopy(); err != nil {
+			var err error
+			if files, err = work.applyInCopy(); err != nil {
 				return err
 			}
 			defer func() {
@@ -217,7 +214,7 @@ func (r *Root) Apply(ctx context.Context, req ApplyRequest) (Applied, error) {
 			}()
 		}
 		done := tally{applied: RootApplied{Destroy: req.Destroy}}
-		result, err := work.reporting(ctx, args, done.event)
+		result, err := work.reporting(ctx, slices.Concat([]string{"apply", "-json", "-input=false"}, files, []string{r.enginePlan()}), done.event)
 		if result == nil {
 			return err
 		}

@@ -6,7 +6,6 @@ package driver
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -85,7 +84,11 @@ func (w *rootWork) takeLatch() error {
 		return err
 	}
 	for name, value := range unknown {
-		if variable := tree.Module.Variables[name]; variable != nil {
+		switch variable := tree.Module.Variables[name]; {
+		case variable == nil:
+		case variable.Ephemeral: // no plan keeps any part of it
+			unknown[name] = cty.UnknownVal(variable.Type)
+		default:
 			unknown[name] = asVariable(variable, value)
 		}
 	}
@@ -118,15 +121,10 @@ func (w *rootWork) latchable() (*module.Tree, error) {
 		return nil, waitFor("it calls a module that init has not installed, or in several versions")
 	}
 	for _, dir := range tree.Directories() {
-		for _, file := range dir.Files {
-			if bytes.Contains(file.Source, []byte("abspath")) {
+		for _, file := range dir.Files { // see [workcopy.Spec.Abspath]
+			if filepath.Separator != '/' && bytes.Contains(file.Source, []byte("abspath")) {
 				return nil, waitFor("it uses abspath in %s, with another result in a working copy", file.Display)
 			}
-		}
-	}
-	for name, variable := range tree.Module.Variables {
-		if variable.Ephemeral {
-			return nil, waitFor("it has an ephemeral variable, %s", name)
 		}
 	}
 	for _, entry := range w.opts.Environ {
@@ -135,7 +133,7 @@ func (w *rootWork) latchable() (*module.Tree, error) {
 			return nil, waitFor("%s says where its state is", name)
 		}
 	}
-	if _, err := w.localBackend(); err != nil {
+	if _, err := w.backend(); err != nil {
 		return nil, err
 	}
 	return tree, nil
@@ -151,44 +149,6 @@ func (w *rootWork) dataDir() string {
 		dir = filepath.Join(w.opts.Dir, dir)
 	}
 	return dir
-}
-
-// localBackend returns where the state of the module is, as absolute paths, from what init has recorded.
-//
-// Errors: a [*WaitError] for states that are elsewhere.
-func (w *rootWork) localBackend() (config map[string]string, err error) {
-	var recorded struct {
-		Backend *struct {
-			Type   string         `json:"type"`
-			Config map[string]any `json:"config"`
-		} `json:"backend"`
-	}
-	text, err := os.ReadFile(filepath.Join(w.dataDir(), "terraform.tfstate"))
-	switch {
-	case errors.Is(err, fs.ErrNotExist): // the default backend
-	case err != nil:
-		return nil, err
-	default:
-		if err := json.Unmarshal(text, &recorded); err != nil {
-			return nil, waitFor("what init has recorded of its backend is not understood")
-		}
-	}
-	if recorded.Backend != nil && recorded.Backend.Type != "local" {
-		return nil, waitFor("its state is in a backend %q, not in a local file", recorded.Backend.Type)
-	}
-	config = map[string]string{"path": "terraform.tfstate", "workspace_dir": "terraform.tfstate.d"}
-	for name, path := range config {
-		if recorded.Backend != nil {
-			if given, ok := recorded.Backend.Config[name].(string); ok && given != "" {
-				path = given
-			}
-		}
-		if !filepath.IsAbs(path) {
-			path = filepath.Join(w.opts.Dir, path)
-		}
-		config[name] = path
-	}
-	return config, nil
 }
 
 // buildCopy lays out the working copy.
@@ -212,6 +172,7 @@ func (w *rootWork) buildCopy() error {
 	}
 	w.latch.copy, err = workcopy.Build(&workcopy.Spec{
 		Dir: filepath.Join(w.latch.dir, latchTree), Tree: tree, Layout: layout, Lock: lock, Inputs: w.latch.planned, Shape: w.latch.shape, ByFile: true,
+		Abspath: w.opts.Dir,
 	})
 	if err != nil {
 		return err
@@ -255,36 +216,6 @@ func (r *Root) removeCopy() {
 	r.latch.dir, r.latch.copy = "", nil
 }
 
-// backendFile is read by init, and not part of any module.
-const backendFile = "zz_stack_backend.tf.json"
-
-// initCopy tells the engine where the state is. Nothing is installed.
-func (w *rootWork) initCopy(ctx context.Context) error {
-	if err := stopped(ctx); err != nil {
-		return err
-	}
-	config, err := w.localBackend()
-	if err != nil {
-		return err
-	}
-	text, err := json.Marshal(map[string]any{"terraform": map[string]any{"backend": map[string]any{"local": config}}})
-	if err != nil {
-		return err
-	}
-	if err := os.WriteFile(filepath.Join(w.latch.copy.Root, backendFile), text, 0o600); err != nil {
-		return err
-	}
-	args, env := w.inCopy([]string{"init", "-input=false", "-reconfigure", "-get=false", "-lockfile=readonly", "-no-color"})
-	var output bytes.Buffer
-	err = w.Processes.Run(process.Command{Program: w.Engine, Args: args, Dir: w.opts.Dir, Env: env, Stdout: &output, Stderr: &output})
-	if _, failed := errors.AsType[*process.ExitError](err); failed {
-		_, stderr := w.view.Writers()
-		writeLine(stderr, bytes.TrimRight(output.Bytes(), "\n"))
-		w.unsaid = append(w.unsaid, failure.New("Working copy not initialized", "The command init has failed in a working copy of the root module, and says why in its output."))
-	}
-	return err
-}
-
 // inCopy returns the arguments and the environment of a command that runs in the working copy, for path.cwd in the directory of the module.
 func (w *rootWork) inCopy(args []string) (inCopy, env []string) {
 	return append([]string{"-chdir=" + w.latch.copy.Root}, args...), append(slices.Clone(w.opts.Environ), "TF_DATA_DIR="+w.copyDataDir())
@@ -320,8 +251,19 @@ func (w *rootWork) planInCopy(ctx context.Context) ([]string, error) {
 	if err := w.initCopy(ctx); err != nil {
 		return nil, err
 	}
-	return append(auto, w.varFiles()...), nil
+	return w.latch.withEphemeral(append(auto, w.varFiles()...)), nil
 }
+
+// withEphemeral adds the file with values of ephemeral inputs, if there are any, to arguments that name such files.
+func (l *latch) withEphemeral(files []string) []string {
+	if !l.hasEphemeral() {
+		return files
+	}
+	return append(files, "-var-file="+workcopy.VariablesFile)
+}
+
+// hasEphemeral reports whether there are inputs that a process has to be given anew, and that are in no plan.
+func (l *latch) hasEphemeral() bool { return len(l.copy.Shape.EphemeralWrapped) > 0 }
 
 // endCopy takes over what the engine has written into the copy.
 func (w *rootWork) endCopy() {
@@ -338,7 +280,39 @@ func (w *rootWork) endCopy() {
 	if err := w.latch.copy.Return(); err != nil {
 		w.diags = append(w.diags, failure.Warning("Files of the module not returned", "What was written next to the root module is not all there: %s.", err))
 	}
+	if err := w.returnErroredState(); err != nil {
+		w.diags = append(w.diags, failure.New("State not returned",
+			"The engine could not save the state, and has written it to %s. It cannot be moved to the root module: %s. Push it from there with the command state push.", w.erroredState(), failure.Reason(err)))
+		return // without the copy, the state would be lost
+	}
 	w.removeCopy()
+}
+
+// erroredName is the file in which an engine leaves a state that its backend has not taken.
+const erroredName = "errored.tfstate"
+
+func (w *rootWork) erroredState() string { return filepath.Join(w.latch.copy.Root, erroredName) }
+
+// returnErroredState moves a state that the backend has not taken to where the messages of the engine say that it is.
+func (w *rootWork) returnErroredState() error {
+	text, err := os.ReadFile(w.erroredState())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if state, err := tfstate.Parse(text); err == nil {
+		if clean, err := workcopy.CleanState(state); err == nil {
+			text = clean.WithIdentity(state.Lineage(), state.Serial()).Bytes()
+		}
+	}
+	file, err := os.OpenFile(filepath.Join(w.opts.Dir, erroredName), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600) // never in place of another one
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(text)
+	return errors.Join(err, file.Sync(), file.Close())
 }
 
 // explainUnknown says of a plan that has failed only because a number of instances is not known that it has to wait.
@@ -383,6 +357,9 @@ func (w *rootWork) cleanState() error {
 	if err != nil {
 		return err
 	}
+	if backup == "" {
+		return run(io.Discard, "state", "push", file)
+	}
 	before, beforeErr := os.ReadFile(backup)
 	if err := run(io.Discard, "state", "push", file); err != nil {
 		return err
@@ -397,26 +374,6 @@ func (w *rootWork) cleanState() error {
 		return beforeErr
 	}
 	return os.WriteFile(backup, before, 0o600) // which has the mode that it had
-}
-
-// backupFile is where the engine keeps the state before the last change.
-func (w *rootWork) backupFile() (string, error) {
-	config, err := w.localBackend()
-	if err != nil {
-		return "", err
-	}
-	name := environ.Get(w.opts.Environ, "TF_WORKSPACE")
-	if name == "" {
-		selected, err := os.ReadFile(filepath.Join(w.dataDir(), "environment"))
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return "", err
-		}
-		name = strings.TrimSpace(string(selected))
-	}
-	if name == "" || name == "default" {
-		return config["path"] + ".backup", nil
-	}
-	return filepath.Join(config["workspace_dir"], name, "terraform.tfstate.backup"), nil
 }
 
 // ofCopy returns what the engine has reported of the copy as if it were the module.
@@ -448,7 +405,7 @@ func (w *rootWork) openSaved() error {
 	switch {
 	case saved.Version != latchedVersion:
 		return failure.Error("Plan of another version", "The plan of the root module was saved by another version of cairn. Nothing was done. Plan again.")
-	case saved.Dir != w.opts.Dir:
+	case saved.Dir != "" && saved.Dir != w.opts.Dir:
 		return failure.Error("Plan of another directory", "The plan was made in %s, with inputs that were not known, and the engine would write the state there. Nothing was done. Apply it there, or plan again.", saved.Dir)
 	}
 	planned, err := saved.inputs()
@@ -486,10 +443,17 @@ func (w *rootWork) openSaved() error {
 	return os.WriteFile(w.enginePlan(), saved.File, 0o600)
 }
 
-// applyInCopy makes what is needed to apply a plan of a working copy.
-func (w *rootWork) applyInCopy() error {
+// applyInCopy makes what is needed to apply a plan of a working copy, and returns its arguments that name files with values: those of ephemeral variables, which no plan holds.
+func (w *rootWork) applyInCopy() ([]string, error) {
 	if err := w.buildCopy(); err != nil {
-		return err
+		return nil, err
 	}
-	return w.latch.copy.WriteFinal(w.latch.final, nil, false)
+	if err := w.latch.copy.WriteFinal(w.latch.final, nil, false); err != nil {
+		return nil, err
+	}
+	auto, err := w.autoVarFiles()
+	if err != nil {
+		return nil, err
+	}
+	return w.latch.withEphemeral(append(auto, w.varFiles()...)), nil
 }

@@ -31,7 +31,7 @@ const (
 // LatchedPlan is the plan of a root module with inputs that were not known.
 type LatchedPlan struct {
 	Version int               `json:"version"`
-	Dir     string            `json:"dir"` // of the module: the engine's plan says where its state is
+	Dir     string            `json:"dir,omitempty"` // of the module, if its state is in a file, whose place the engine's plan says
 	Shape   *workcopy.Shape   `json:"shape"`
 	Inputs  map[string][]byte `json:"inputs"` // those that were not wholly known, as MessagePack with type
 
@@ -80,7 +80,14 @@ func (w *rootWork) saveLatched() error {
 	if err != nil {
 		return err
 	}
-	plan := LatchedPlan{Version: latchedVersion, Dir: w.opts.Dir, Shape: w.latch.copy.Shape, Inputs: map[string][]byte{}}
+	backend, err := w.backend()
+	if err != nil {
+		return err
+	}
+	plan := LatchedPlan{Version: latchedVersion, Shape: w.latch.copy.Shape, Inputs: map[string][]byte{}}
+	if backend.kind == localBackend {
+		plan.Dir = w.opts.Dir
+	}
 	for name, value := range w.latch.planned {
 		if plan.Inputs[name], err = ctymsgpack.Marshal(value, cty.DynamicPseudoType); err != nil {
 			return fmt.Errorf("saving input %q: %w", name, err)

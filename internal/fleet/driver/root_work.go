@@ -207,13 +207,19 @@ func (w *rootWork) run(ctx context.Context, c *reporter) (*runner.Result, error)
 // start starts a process that reports data. Whoever ends all processes ends this one, too, until leave is called.
 func (w *rootWork) start(args []string, errLine func([]byte)) (started *runner.Process, leave func(), err error) {
 	env := w.opts.Environ
+	var piped []byte
 	if w.latch != nil && w.latch.copy != nil {
 		args, env = w.inCopy(args)
+		if w.latch.hasEphemeral() {
+			if piped, err = w.latch.copy.ShareVariables(); err != nil {
+				return nil, nil, err
+			}
+		}
 	}
 	leave, err = w.Processes.Enter(func() (process.Guest, error) {
 		var err error
 		started, err = runner.Start(runner.Command{
-			Path: w.Engine, Args: args, Dir: w.opts.Dir, Env: env, RunDir: w.opts.RunDir, Disposable: true, OnStderr: errLine,
+			Path: w.Engine, Args: args, Dir: w.opts.Dir, Env: env, RunDir: w.opts.RunDir, Disposable: true, OnStderr: errLine, Piped: piped,
 		})
 		if err != nil {
 			return nil, err

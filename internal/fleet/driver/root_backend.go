@@ -1,0 +1,182 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package driver
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/cairnstacks/cairn/internal/environ"
+	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/process"
+)
+
+// backend is where the state of a root module is, in a form that means the same in every directory.
+type backend struct {
+	kind   string         // such as "s3"
+	config map[string]any // its arguments, without those that are null
+}
+
+// localBackend is the type of backends whose states are files.
+const localBackend = "local"
+
+// backendPaths are the arguments that are paths of files, at any depth, of the backends that leave all but the state to the engine: the public documentation of terraform
+// and OpenTofu lists them. Those of other backends, as "remote" and "cloud", run plans elsewhere, or are not known.
+var backendPaths = map[string][]string{
+	"azurerm":    {"client_certificate_path", "client_id_file_path", "client_secret_file_path", "oidc_token_file_path"},
+	"consul":     {"ca_file", "cert_file", "key_file"},
+	"cos":        {},
+	"gcs":        {"credentials"}, // or what is in such a file
+	"http":       {},
+	"kubernetes": {"config_path", "config_paths"},
+	localBackend: {"path", "workspace_dir"},
+	"oss":        {"shared_credentials_file"},
+	"pg":         {},
+	"s3":         {"custom_ca_bundle", "shared_config_files", "shared_credentials_file", "shared_credentials_files", "web_identity_token_file"},
+}
+
+// relativeCertificate matches what names a file by a relative path in a text with the parameters of a connection to PostgreSQL.
+var relativeCertificate = regexp.MustCompile(`ssl(rootcert|cert|key)=[^/&\s]`)
+
+// backend returns where the state of the module is, from what init has recorded.
+//
+// Errors: a [*WaitError] for a backend that may mean something else in another directory.
+func (w *rootWork) backend() (*backend, error) {
+	found := &backend{kind: localBackend, config: map[string]any{}}
+	text, err := os.ReadFile(filepath.Join(w.dataDir(), "terraform.tfstate"))
+	switch {
+	case errors.Is(err, fs.ErrNotExist): // the default backend
+	case err != nil:
+		return nil, err
+	default:
+		var recorded struct {
+			Backend *struct {
+				Type   string         `json:"type"`
+				Config map[string]any `json:"config"`
+			} `json:"backend"`
+		}
+		if err := json.Unmarshal(text, &recorded); err != nil {
+			return nil, waitFor("what init has recorded of its backend is not understood")
+		}
+		if recorded.Backend != nil {
+			found.kind, found.config = recorded.Backend.Type, withoutNulls(recorded.Backend.Config)
+		}
+	}
+	paths, known := backendPaths[found.kind]
+	if !known {
+		return nil, waitFor("a working copy cannot use its backend %q", found.kind)
+	}
+	if connection, _ := found.config["conn_str"].(string); relativeCertificate.MatchString(connection) {
+		return nil, waitFor("the connection of its backend %q names a file by a relative path", found.kind)
+	}
+	if found.kind == localBackend {
+		for name, path := range map[string]string{"path": "terraform.tfstate", "workspace_dir": "terraform.tfstate.d"} {
+			if given, _ := found.config[name].(string); given == "" {
+				found.config[name] = path
+			}
+		}
+	}
+	for name, value := range found.config {
+		found.config[name] = w.absolutePaths(found.kind, paths, name, value)
+	}
+	return found, nil
+}
+
+// withoutNulls returns an object without the attributes that are null.
+func withoutNulls(config map[string]any) map[string]any {
+	given := map[string]any{}
+	for name, value := range config {
+		switch value := value.(type) {
+		case nil:
+		case map[string]any:
+			given[name] = withoutNulls(value)
+		default:
+			given[name] = value
+		}
+	}
+	return given
+}
+
+// absolutePaths returns the value of an argument of a backend with absolute paths in place of those that are relative to the module.
+func (w *rootWork) absolutePaths(kind string, paths []string, name string, value any) any {
+	switch value := value.(type) {
+	case string:
+		if !slices.Contains(paths, name) || filepath.IsAbs(value) || strings.HasPrefix(value, "~") {
+			return value
+		}
+		path := filepath.Join(w.opts.Dir, value)
+		if _, err := os.Stat(path); err != nil && kind != localBackend { // it is what such a file would have, or the engine says that it is missing
+			return value
+		}
+		return path
+	case []any:
+		for i, element := range value {
+			value[i] = w.absolutePaths(kind, paths, name, element)
+		}
+	case map[string]any:
+		for inner, element := range value {
+			value[inner] = w.absolutePaths(kind, paths, inner, element)
+		}
+	}
+	return value
+}
+
+// backendFile is read by init, and not part of any module.
+const backendFile = "zz_stack_backend.tf.json"
+
+// initCopy tells the engine where the state is. Nothing is installed.
+func (w *rootWork) initCopy(ctx context.Context) error {
+	if err := stopped(ctx); err != nil {
+		return err
+	}
+	backend, err := w.backend()
+	if err != nil {
+		return err
+	}
+	text, err := json.Marshal(map[string]any{"terraform": map[string]any{"backend": map[string]any{backend.kind: backend.config}}})
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(w.latch.copy.Root, backendFile), text, 0o600); err != nil {
+		return err
+	}
+	args, env := w.inCopy([]string{"init", "-input=false", "-reconfigure", "-get=false", "-lockfile=readonly", "-no-color"})
+	var output bytes.Buffer
+	err = w.Processes.Run(process.Command{Program: w.Engine, Args: args, Dir: w.opts.Dir, Env: env, Stdout: &output, Stderr: &output})
+	if _, failed := errors.AsType[*process.ExitError](err); failed {
+		_, stderr := w.view.Writers()
+		writeLine(stderr, bytes.TrimRight(output.Bytes(), "\n"))
+		w.unsaid = append(w.unsaid, failure.New("Working copy not initialized", "The command init has failed in a working copy of the root module, and says why in its output."))
+	}
+	return err
+}
+
+// backupFile is where the engine keeps the state before the last change; "" with a backend that keeps none.
+func (w *rootWork) backupFile() (string, error) {
+	backend, err := w.backend()
+	if err != nil || backend.kind != localBackend {
+		return "", err
+	}
+	path := func(argument string) string { return backend.config[argument].(string) } //nolint:forcetypeassert // see backend
+	name := environ.Get(w.opts.Environ, "TF_WORKSPACE")
+	if name == "" {
+		selected, err := os.ReadFile(filepath.Join(w.dataDir(), "environment"))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return "", err
+		}
+		name = strings.TrimSpace(string(selected))
+	}
+	if name == "" || name == "default" {
+		return path("path") + ".backup", nil
+	}
+	return filepath.Join(path("workspace_dir"), name, "terraform.tfstate.backup"), nil
+}
