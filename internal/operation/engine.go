@@ -15,9 +15,9 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/engine/binary"
-	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
 	"github.com/cairnstacks/cairn/internal/engine/native"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain"
+	"github.com/cairnstacks/cairn/internal/enginelog"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation/notice"
 	"github.com/cairnstacks/cairn/internal/operation/settings"
@@ -78,6 +78,17 @@ func (s *Stack) openNative() (engine.Engine, error) {
 	return opened, nil
 }
 
+// noteLog says where the log of the engine goes, unless the user does. It is said once of each file.
+func (s *Stack) noteLog() {
+	if !enginelog.Read(s.environ).InWorkDir() {
+		return
+	}
+	file := filepath.Join(s.work, enginelog.FileName)
+	if _, said := s.opts.Shared.logs.LoadOrStore(absolute(file), true); !said {
+		s.opts.Notify.Send(notice.EngineLog{File: file})
+	}
+}
+
 // prepareWorkDir makes the working directory, and believes only what the user has put there.
 func (s *Stack) prepareWorkDir() error {
 	if err := workdir.Make(s.work); err != nil {
@@ -115,9 +126,7 @@ func (s *Stack) openBinary(ctx context.Context) (*binary.Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.getenv("TF_LOG") != "" && s.getenv("TF_LOG_PATH") == "" {
-		s.opts.Notify.Send(notice.EngineLog{File: filepath.Join(s.work, runner.LogFile)})
-	}
+	s.noteLog()
 	opened, err := binary.New(ctx, binary.Options{
 		Binary: found.Path, WorkDir: s.work, RunsDir: runs, SchemaDir: SchemaDir(), Resolver: s.Resolver(),
 		Environ: s.environ, Dir: s.dir, Shared: s.opts.Shared.OfEngines(),
@@ -292,6 +301,7 @@ func (s *Stack) UnmetRequirements(found *toolchain.Candidate) hcl.Diagnostics {
 func EngineError(err error) error {
 	var tooOld *toolchain.TooOldError
 	var unaccepted *toolchain.UnacceptedError
+	var unwritten *enginelog.FileError
 	diag := failure.New("Unusable engine", "%s.", failure.Capitalize(failure.Reason(err)))
 	switch {
 	case errors.As(err, &unaccepted):
@@ -302,6 +312,8 @@ func EngineError(err error) error {
 		diag.Subject = unaccepted.Requirement.Range
 	case errors.As(err, &tooOld):
 		diag = failure.New("Engine too old", "%s", failure.Sentences(err.Error()))
+	case errors.As(err, &unwritten) && unwritten.Named:
+		diag = failure.New("Log file not written", "The file that %s names cannot be written: %s.", enginelog.PathVariable, failure.Reason(unwritten.Err))
 	case errors.Is(err, toolchain.ErrNone), errors.As(err, new(*toolchain.NotFoundError)):
 		diag = failure.New("Engine not found", "%s", failure.Sentences(err.Error()))
 	}

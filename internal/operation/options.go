@@ -113,6 +113,7 @@ type Shared struct {
 	stores   statestore.Shared
 
 	deployments knownDeployments
+	logs        sync.Map // files of logs that users know of, by absolute path
 
 	publishing sync.Mutex // from the look at what other deployments have until that is kept, so that the last one sees all
 }

@@ -181,7 +181,7 @@ func New(ctx context.Context, opts Options) (*Engine, error) {
 		return nil, err
 	}
 	if e.logEnv, err = runner.LogEnvironment(opts.Environ, opts.WorkDir); err != nil {
-		return nil, fmt.Errorf("log of the engine: %w", err)
+		return nil, err
 	}
 	return e, nil
 }

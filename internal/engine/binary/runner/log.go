@@ -5,51 +5,32 @@ package runner
 
 import (
 	"cmp"
-	"errors"
-	"os"
-	"path/filepath"
 	"strings"
+
+	"github.com/cairnstacks/cairn/internal/enginelog"
 )
 
-// logVariable is the environment variable with which a user asks the engine for its log.
-const logVariable = "TF_LOG"
-
-// LogFile is the name of the log that the engine writes in its working directory, if one is asked for without TF_LOG_PATH.
+// LogEnvironment returns the variables that make the engine write the log that the environment asks for, none if it does not. The file is made here.
 //
-// Its standard error is not a place for that: many processes run at the same time, and what they write there is read for errors.
-const LogFile = "engine.log"
-
-// LogEnvironment returns the variables that make the engine write the log that the environment asks for, none if it does not.
-//
-// The file is made here, for its owner alone: a log has values in it.
+// Errors: an [*enginelog.FileError].
 func LogEnvironment(environ []string, workDir string) (map[string]string, error) {
-	asked := map[string]string{}
-	level := ""
-	for _, entry := range environ {
-		name, value, _ := strings.Cut(entry, "=")
-		if value == "" || name != logVariable && !strings.HasPrefix(name, logVariable+"_") {
-			continue
-		}
-		asked[name] = value
-		if name == logVariable || name == "TF_LOG_CORE" || name == "TF_LOG_PROVIDER" {
-			level = cmp.Or(level, value)
-		}
-	}
-	if level == "" {
+	request := enginelog.Read(environ)
+	if !request.Asked() {
 		return nil, nil
 	}
-	path := cmp.Or(asked["TF_LOG_PATH"], filepath.Join(workDir, LogFile))
-	path, err := filepath.Abs(path)
+	file, err := request.Open(workDir)
 	if err != nil {
 		return nil, err
 	}
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
-	if err != nil {
-		return nil, err
+	asked := map[string]string{}
+	for _, entry := range environ {
+		if name, value, _ := strings.Cut(entry, "="); value != "" && strings.HasPrefix(name, "TF_LOG") {
+			asked[name] = value
+		}
 	}
-	asked["TF_LOG_PATH"] = path
+	asked[enginelog.PathVariable] = file.Name()
 	for _, name := range []string{"TF_LOG_SDK", "TF_LOG_SDK_PROTO", "TF_LOG_SDK_FRAMEWORK"} { // otherwise the runner makes them quiet
-		asked[name] = cmp.Or(asked[name], level)
+		asked[name] = cmp.Or(asked[name], request.LevelOfProviders())
 	}
-	return asked, errors.Join(err, file.Close())
+	return asked, file.Close()
 }

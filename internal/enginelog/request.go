@@ -1,0 +1,109 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package enginelog
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/cairnstacks/cairn/internal/environ"
+)
+
+// The variables by which a log is asked for: a level for all, levels for parts that beat it, and a file.
+const (
+	variable         = "TF_LOG"
+	coreVariable     = "TF_LOG_CORE"
+	providerVariable = "TF_LOG_PROVIDER"
+	PathVariable     = "TF_LOG_PATH"
+)
+
+// FileName is the name of the log in the working directory, where it is unless [PathVariable] names another file.
+//
+// Standard error is not a place for that: many components are worked on at the same time, and what engines write there is read for errors.
+const FileName = "engine.log"
+
+// Request is what an environment asks for. The zero value is no log.
+type Request struct {
+	Core, Provider hclog.Level // [hclog.NoLevel] for nothing
+	JSON           bool        // one object a line
+
+	path    string   // "" for the working directory
+	unknown []string // levels that are none
+}
+
+// Read returns what an environment asks for. A level that there is not means all, as for terraform.
+func Read(env []string) Request {
+	var r Request
+	all := r.level(env, variable, hclog.NoLevel)
+	r.Core = r.level(env, coreVariable, all)
+	r.Provider = r.level(env, providerVariable, all)
+	r.path = environ.Get(env, PathVariable)
+	return r
+}
+
+func (r *Request) level(env []string, name string, unset hclog.Level) hclog.Level {
+	value := environ.Get(env, name)
+	switch {
+	case value == "":
+		return unset
+	case strings.EqualFold(value, "json"):
+		r.JSON = true
+		return hclog.Trace
+	case strings.EqualFold(value, "off"):
+		return hclog.NoLevel
+	}
+	if level := hclog.LevelFromString(value); level != hclog.NoLevel {
+		return level
+	}
+	r.unknown = append(r.unknown, fmt.Sprintf("%s=%s", name, value))
+	return hclog.Trace
+}
+
+// Asked reports whether there is to be a log at all.
+func (r Request) Asked() bool { return r.Core != hclog.NoLevel || r.Provider != hclog.NoLevel }
+
+// InWorkDir reports whether the log goes to a file that the user has not named.
+func (r Request) InWorkDir() bool { return r.Asked() && r.path == "" }
+
+// FileError is why there is no file for the log. Its text names the file.
+type FileError struct {
+	Named bool // by [PathVariable]
+	Err   error
+}
+
+// Error implements error.
+func (e *FileError) Error() string { return "log of the engine: " + e.Err.Error() }
+
+// Unwrap returns what the system says.
+func (e *FileError) Unwrap() error { return e.Err }
+
+// Open opens the file of the log, whose name then is an absolute path. It is made for its owner alone: a log has values in it.
+//
+// Errors: a [*FileError].
+func (r Request) Open(workDir string) (*os.File, error) {
+	path, err := filepath.Abs(cmp.Or(r.path, filepath.Join(workDir, FileName)))
+	if err != nil {
+		return nil, &FileError{Named: r.path != "", Err: err}
+	}
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, &FileError{Named: r.path != "", Err: err}
+	}
+	return file, nil
+}
+
+// LevelOfProviders is how much libraries of providers should log, for their variables. Unless a log of providers is asked for, only errors.
+func (r Request) LevelOfProviders() string {
+	if r.Provider == hclog.NoLevel {
+		return "ERROR"
+	}
+	return levelNames[r.Provider]
+}
+
+var levelNames = map[hclog.Level]string{hclog.Trace: "TRACE", hclog.Debug: "DEBUG", hclog.Info: "INFO", hclog.Warn: "WARN", hclog.Error: "ERROR"}
