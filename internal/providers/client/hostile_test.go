@@ -59,7 +59,7 @@ func (h hostile) serve(t testing.TB, version int) *plugin.Process {
 	go func() { done <- server.Serve(listener) }()
 	to := plugin.Reattach{Protocol: "grpc", ProtocolVersion: version}
 	to.Addr.Network, to.Addr.String = "unix", path
-	process, err := plugin.Attach(to)
+	process, err := plugin.Attach(to, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

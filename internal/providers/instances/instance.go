@@ -147,9 +147,9 @@ func (p *Pool) start(ctx context.Context, pkg Package) result {
 
 func (p *Pool) startProcess(ctx context.Context, pkg Package) (*plugin.Process, error) {
 	if to, attached := p.attached[pkg.Address]; attached {
-		return plugin.Attach(to)
+		return plugin.Attach(to, p.opts.Log)
 	}
-	return plugin.Start(ctx, pkg.Program, plugin.Options{Environ: p.opts.Environ, StartTimeout: p.opts.StartTimeout})
+	return plugin.Start(ctx, pkg.Program, plugin.Options{Environ: p.opts.Environ, StartTimeout: p.opts.StartTimeout, Log: p.opts.Log})
 }
 
 func notStarted(pkg Package, err error) provider.Diagnostics {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/enginelog"
 	"github.com/cairnstacks/cairn/internal/environ"
 	"github.com/cairnstacks/cairn/internal/once"
 	"github.com/cairnstacks/cairn/internal/providers/builtin"
@@ -37,6 +38,9 @@ type Options struct {
 
 	// StartTimeout is how long a process may take to start; 0 stands for a minute.
 	StartTimeout time.Duration
+
+	// Log has what processes write, and their calls. Nil stands for none. It is the caller's, who closes it after the pool.
+	Log *enginelog.Log
 }
 
 // Package is the program of a provider.

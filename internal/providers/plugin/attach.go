@@ -9,6 +9,8 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
+
+	"github.com/cairnstacks/cairn/internal/enginelog"
 )
 
 // ReattachVariable names processes of providers that somebody else has started, such as a debugger or a test. See [ParseReattach].
@@ -43,11 +45,12 @@ func ParseReattach(value string) (map[string]Reattach, error) {
 	return all, nil
 }
 
-// Attach connects to a process that somebody else has started, which stays when it ends. The connection is not encrypted.
+// Attach connects to a process that somebody else has started, which stays when it ends. The connection is not encrypted. Its calls are in the log, nil for none;
+// what it writes goes elsewhere.
 //
 // Errors: an [*Error].
-func Attach(to Reattach) (*Process, error) {
-	p := &Process{name: fmt.Sprintf("with process id %d", to.Pid), version: to.ProtocolVersion, words: &lastWords{}}
+func Attach(to Reattach, log *enginelog.Log) (*Process, error) {
+	p := &Process{name: fmt.Sprintf("with process id %d", to.Pid), version: to.ProtocolVersion, words: &lastWords{}, log: log.Core()}
 	if p.version == 0 {
 		p.version = 5
 	}

@@ -34,7 +34,7 @@ func TestAttachRefuses(t *testing.T) {
 		"net/rpc":   {Protocol: "netrpc", ProtocolVersion: 5},
 		"version 4": {Protocol: "grpc", ProtocolVersion: 4},
 	} {
-		if _, err := plugin.Attach(to); err == nil || !strings.Contains(err.Error(), "not supported") {
+		if _, err := plugin.Attach(to, nil); err == nil || !strings.Contains(err.Error(), "not supported") {
 			t.Errorf("Attach with %s: error %v", name, err)
 		}
 	}

@@ -39,6 +39,16 @@ func (e *Error) Error() string { return strings.TrimSpace(e.Problem + " " + e.Sa
 //
 // Errors: [ErrUnimplemented]; an [*Error]; context.Cause(ctx), after which the process goes on.
 func (p *Process) Invoke(ctx context.Context, timeout time.Duration, method Method, request, response proto.Message) error {
+	if p.log == nil {
+		return p.invoke(ctx, timeout, method, request, response)
+	}
+	call := p.logCall(method, request)
+	err := p.invoke(ctx, timeout, method, request, response)
+	call.ended(response, err)
+	return err
+}
+
+func (p *Process) invoke(ctx context.Context, timeout time.Duration, method Method, request, response proto.Message) error {
 	if err := p.over(); err != nil {
 		return err
 	}
@@ -67,6 +77,16 @@ func (m Method) maxSize() grpc.CallOption {
 //
 // Errors: those of Invoke.
 func (p *Process) InvokeStream(ctx context.Context, method Method, request proto.Message, newResponse func() proto.Message, receive func(proto.Message) (done bool)) error {
+	if p.log == nil {
+		return p.invokeStream(ctx, method, request, newResponse, receive)
+	}
+	call := p.logCall(method, request)
+	err := p.invokeStream(ctx, method, request, newResponse, receive)
+	call.ended(nil, err)
+	return err
+}
+
+func (p *Process) invokeStream(ctx context.Context, method Method, request proto.Message, newResponse func() proto.Message, receive func(proto.Message) (done bool)) error {
 	if err := p.over(); err != nil {
 		return err
 	}

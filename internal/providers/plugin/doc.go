@@ -9,5 +9,5 @@
 //
 //	L1. A process ends when it is told to, when its start fails, or with this program. One that somebody else has started stays.
 //	L2. A process that has crashed answers every further call with the same error, which has its last words.
-//	L3. What a provider writes is not shown, as it may hold secrets, but for its last words when it crashes.
+//	L3. What a provider writes is not shown, as it may hold secrets, but for its last words when it crashes. It is in the log if the user asks for one.
 package plugin

@@ -18,6 +18,7 @@ import (
 	"github.com/hashicorp/go-plugin"
 	"google.golang.org/grpc"
 
+	"github.com/cairnstacks/cairn/internal/enginelog"
 	"github.com/cairnstacks/cairn/internal/environ"
 )
 
@@ -34,8 +35,9 @@ const NoTLSVariable = "TF_DISABLE_PLUGIN_TLS"
 
 // Options are the parameters of [Start].
 type Options struct {
-	Environ      []string      // of the process; nil for none
-	StartTimeout time.Duration // how long the process may take to start; 0 stands for a minute
+	Environ      []string       // of the process; nil for none
+	StartTimeout time.Duration  // how long the process may take to start; 0 stands for a minute
+	Log          *enginelog.Log // of what the process writes, and of calls; nil for none
 }
 
 // Process is a running provider. Made by [Start] or [Attach]. Safe for concurrent use.
@@ -45,6 +47,8 @@ type Process struct {
 	conn    *grpc.ClientConn
 	client  *plugin.Client // nil for a process that somebody else has started
 	words   *lastWords
+	log     hclog.Logger       // nil for none
+	pid     string             // for that
 	release context.CancelFunc // of the context that ends the process
 	ending  sync.Once
 
@@ -58,12 +62,12 @@ type Process struct {
 // not set, and costs more than all else that a small resource needs.
 var sdkLogs = []string{"TF_LOG_SDK", "TF_LOG_SDK_PROTO", "TF_LOG_SDK_FRAMEWORK", "TF_LOG_SDK_HELPER_SCHEMA"}
 
-// quiet returns an environment in which libraries of providers log errors only, unless it says what they log.
-func quiet(env []string) []string {
+// quiet returns an environment in which libraries of providers log from a level on, unless it says what they log.
+func quiet(env []string, level string) []string {
 	env = slices.Clone(env)
 	for _, name := range sdkLogs {
 		if _, set := environ.LookUp(env, name); !set {
-			env = append(env, name+"=ERROR")
+			env = append(env, name+"="+level)
 		}
 	}
 	return env
@@ -77,9 +81,9 @@ func Start(ctx context.Context, program string, opts Options) (*Process, error) 
 	stop := context.AfterFunc(ctx, end)
 	defer stop()
 
-	p := &Process{name: filepath.Base(program), words: &lastWords{}, release: end}
+	p := &Process{name: filepath.Base(program), words: &lastWords{}, log: opts.Log.Core(), release: end}
 	cmd := exec.CommandContext(life, program)
-	cmd.Env = quiet(opts.Environ)
+	cmd.Env = quiet(opts.Environ, opts.Log.LevelOfProviders())
 	endWithParent(cmd)
 	p.client = plugin.NewClient(&plugin.ClientConfig{
 		HandshakeConfig: plugin.HandshakeConfig{
@@ -96,7 +100,9 @@ func Start(ctx context.Context, program string, opts Options) (*Process, error) 
 		Cmd:              cmd,
 		SkipHostEnv:      true,
 		StartTimeout:     opts.StartTimeout,
-		Stderr:           p.words,
+		Stderr:           p.listeners(opts.Log.Lines(p.name)),
+		SyncStdout:       opts.Log.Lines(p.name), // nil for those that are not read
+		SyncStderr:       opts.Log.Lines(p.name),
 		Logger:           hclog.NewNullLogger(),
 		Managed:          true,
 	})
@@ -105,8 +111,11 @@ func Start(ctx context.Context, program string, opts Options) (*Process, error) 
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		return nil, p.notStarted(program, err)
+		failure := p.notStarted(program, err)
+		p.logStart(program, failure)
+		return nil, failure
 	}
+	p.logStart(program, nil)
 	return p, nil
 }
 
@@ -164,6 +173,7 @@ func (p *Process) kill() {
 	case p.client != nil:
 		p.client.Kill()
 		p.release()
+		p.logEnd()
 	case p.conn != nil:
 		_ = p.conn.Close() //nolint:errcheck // nobody needs it any more
 	}
