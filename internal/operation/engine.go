@@ -67,6 +67,7 @@ func (s *Stack) openNative() (engine.Engine, error) {
 	if err := s.prepareWorkDir(); err != nil {
 		return nil, err
 	}
+	s.noteLog()
 	opened, err := native.New(native.Options{
 		WorkDir: s.work, RunsDir: runs, SchemaDir: SchemaDir(), Resolver: s.Resolver(), Environ: s.environ, Dir: s.dir, Shared: &s.opts.Shared.native,
 		Working:  func(what string) { s.opts.Notify.Send(notice.Working{What: what}) },

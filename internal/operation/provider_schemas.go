@@ -12,6 +12,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/installation"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain/cliconfig"
+	"github.com/cairnstacks/cairn/internal/enginelog"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/providers/instances"
 	"github.com/cairnstacks/cairn/internal/providers/packagecache"
@@ -115,7 +116,12 @@ func (s *Stack) packageHash(ctx context.Context, id release.ID, found *packageca
 
 // askSchemas asks providers for their schemas.
 func (s *Stack) askSchemas(ctx context.Context, packages []instances.Package) (encoded []byte, diags hcl.Diagnostics) {
-	pool, err := instances.New(instances.Options{Environ: s.environ, SchemaDir: SchemaDir()})
+	log, err := enginelog.Open(s.environ, s.work)
+	if err != nil {
+		return nil, Diagnostics(EngineError(err))
+	}
+	defer func() { _ = log.Close() }() //nolint:errcheck // each entry was written when it was made
+	pool, err := instances.New(instances.Options{Environ: s.environ, SchemaDir: SchemaDir(), Log: log})
 	if err != nil {
 		return nil, Diagnostics(failure.Error("Unusable environment", "%s.", failure.Capitalize(err.Error())))
 	}

@@ -31,7 +31,7 @@ func Kept(ctx context.Context, runsDir string, secret []byte) ([]string, error) 
 }
 
 // Close implements [engine.Session].
-func (s *Session) Close() error { return errors.Join(s.journal.Close(), s.pool.Close()) }
+func (s *Session) Close() error { return errors.Join(s.journal.Close(), s.pool.Close(), s.log.Close()) }
 
 // providerPackage returns the package of an installed provider.
 func (s *Session) providerPackage(ctx context.Context, addr stackaddrs.Provider) (instances.Package, error) {

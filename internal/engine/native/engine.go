@@ -5,6 +5,7 @@ package native
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -17,6 +18,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/native/resource"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain/cliconfig"
+	"github.com/cairnstacks/cairn/internal/enginelog"
 	"github.com/cairnstacks/cairn/internal/lang"
 	"github.com/cairnstacks/cairn/internal/providers/instances"
 	"github.com/cairnstacks/cairn/internal/providers/selection"
@@ -109,18 +111,22 @@ func (e *Engine) Open(_ context.Context, opts engine.SessionOptions) (engine.Ses
 	if err != nil {
 		return nil, fmt.Errorf("stack directory: %w", err)
 	}
-	pool, err := instances.New(instances.Options{
-		Environ: e.opts.Environ, MaxProcesses: e.opts.MaxProcesses, SchemaDir: e.opts.SchemaDir,
-	})
+	log, err := enginelog.Open(e.opts.Environ, e.opts.WorkDir)
 	if err != nil {
 		return nil, err
+	}
+	pool, err := instances.New(instances.Options{
+		Environ: e.opts.Environ, MaxProcesses: e.opts.MaxProcesses, SchemaDir: e.opts.SchemaDir, Log: log,
+	})
+	if err != nil {
+		return nil, errors.Join(err, log.Close())
 	}
 	modules := module.NewLoader(module.Options{
 		Base: stackDir, Terraform: TerraformVersion, Actions: toolchain.NativeActions, Resolver: e.opts.Resolver, Files: &e.opts.Shared.Modules,
 	})
 	s := &Session{
 		opts: e.opts, info: e.Info(), stackDir: stackDir, modules: modules, configs: configs.NewLoader(modules),
-		works: engine.NewWorks(opts.Parallelism), pool: pool, journal: journal.New(filepath.Join(e.opts.RunsDir, Name)),
+		works: engine.NewWorks(opts.Parallelism), log: log, pool: pool, journal: journal.New(filepath.Join(e.opts.RunsDir, Name)),
 		calls: make(chan struct{}, providerCalls),
 	}
 	s.prepare = prepare.New(prepare.Options{

@@ -19,6 +19,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/native/prepare"
 	"github.com/cairnstacks/cairn/internal/engine/native/slots"
 	"github.com/cairnstacks/cairn/internal/engine/native/validate"
+	"github.com/cairnstacks/cairn/internal/enginelog"
 	"github.com/cairnstacks/cairn/internal/lang"
 	"github.com/cairnstacks/cairn/internal/providers/instances"
 	"github.com/cairnstacks/cairn/internal/providers/schema"
@@ -34,6 +35,7 @@ type Session struct {
 	modules  *module.Loader
 	configs  *configs.Loader
 	works    *engine.Works
+	log      *enginelog.Log // nil for none
 	pool     *instances.Pool
 	journal  *journal.Journal
 	prepare  *prepare.Preparer
