@@ -6,6 +6,7 @@ package stacks
 
 import (
 	"log/slog"
+	"os"
 
 	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/rpcapi/handle"
@@ -30,8 +31,11 @@ type Service struct {
 	temporary temporary
 }
 
-// New returns a service whose handles are in a table.
-func New(handles *handle.Table, opts Options) *Service { return &Service{handles: handles, opts: opts} }
+// New returns a service whose handles are in a table. It removes from the disk what services of processes have left that were killed.
+func New(handles *handle.Table, opts Options) *Service {
+	removeLeft(os.TempDir(), opts.Log)
+	return &Service{handles: handles, opts: opts}
+}
 
 // Close removes what operations have kept on the disk. Nothing may run any more.
 func (s *Service) Close() error { return s.temporary.remove() }

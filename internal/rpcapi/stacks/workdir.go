@@ -6,6 +6,7 @@ package stacks
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -18,6 +19,7 @@ import (
 type temporary struct {
 	mu   sync.Mutex
 	path string
+	lock *os.File // in it
 }
 
 // newDir makes a directory in it, which others cannot read.
@@ -25,11 +27,11 @@ func (t *temporary) newDir() (string, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.path == "" {
-		made, err := os.MkdirTemp("", "cairn-rpcapi-")
+		made, lock, err := makeLocked(os.TempDir())
 		if err != nil {
 			return "", err
 		}
-		t.path = made
+		t.path, t.lock = made, lock
 	}
 	return os.MkdirTemp(t.path, "stack-")
 }
@@ -41,9 +43,9 @@ func (t *temporary) remove() error {
 	if t.path == "" {
 		return nil
 	}
-	path := t.path
-	t.path = ""
-	return os.RemoveAll(path)
+	path, lock := t.path, t.lock
+	t.path, t.lock = "", nil
+	return errors.Join(lock.Close(), os.RemoveAll(path)) // some systems remove no file that is open
 }
 
 // workDir is the working directory of one configuration. It is removed when the configuration is closed and no operation uses it any more.
