@@ -23,6 +23,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/engine/enginetest"
 	"github.com/cairnstacks/cairn/stackruntime/engine/memengine"
+	"github.com/cairnstacks/cairn/stackruntime/fault"
 	"github.com/cairnstacks/cairn/stackruntime/hooks"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/applying"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
@@ -340,7 +341,7 @@ func TestResumeWithAnotherRest(t *testing.T) {
 		req.Progress = stackplan.Progress{first: stackplan.Begun}
 	})
 	const want = "Stale plan"
-	if len(diags) != 1 || diags[0].Summary != want || !strings.Contains(diags[0].Detail, `terraform_data.passing["two"]`) &&
+	if len(diags) != 1 || diags[0].Summary != want || engine.FaultOf(diags[0]) != fault.StalePlan || !strings.Contains(diags[0].Detail, `terraform_data.passing["two"]`) &&
 		!strings.Contains(diags[0].Detail, "terraform_data.replaced") && !strings.Contains(diags[0].Detail, "terraform_data.updated") {
 		t.Errorf("got %s\nwant only %q about one of the resources", stacktest.Explain(diags), want)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/internal/operation/notice"
+	"github.com/cairnstacks/cairn/internal/operation/planfile"
 	"github.com/cairnstacks/cairn/internal/operation/variables"
 	"github.com/cairnstacks/cairn/internal/statestore"
 	"github.com/cairnstacks/cairn/stackaddrs"
@@ -207,7 +208,7 @@ func (r *run) applyFitting(ctx context.Context, plan *stackplan.Plan, made stack
 	diags = diags.Extend(r.checkStable())
 	progress := r.progress()
 	if r.stored.Serial != before && progress == nil {
-		diags = diags.Append(failure.New("Stale plan", "What an earlier apply had done was recovered into the state, so this plan does not fit any more. "+
+		diags = diags.Append(planfile.Stale("What an earlier apply had done was recovered into the state, so this plan does not fit any more. "+
 			"Make a new plan."))
 	}
 	if diags.HasErrors() {

@@ -4,6 +4,7 @@
 package engine
 
 import (
+	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/stackruntime/fault"
@@ -59,4 +60,15 @@ func (d *DiagnosticData) ReferenceValues() map[string]string {
 		values[value.Reference] = value.Statement
 	}
 	return values
+}
+
+// FaultOf returns the fault that a diagnostic names, whether an engine has found it or what uses one; "" if it names none.
+func FaultOf(diag *hcl.Diagnostic) fault.Code {
+	if code, ok := hcl.DiagnosticExtra[fault.Code](diag); ok {
+		return code
+	}
+	if data, ok := hcl.DiagnosticExtra[*DiagnosticData](diag); ok {
+		return data.Fault
+	}
+	return ""
 }

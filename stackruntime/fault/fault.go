@@ -54,6 +54,9 @@ const (
 	// ImportMisplaced: a stack has a block that belongs in a module, which takes over what exists.
 	ImportMisplaced Code = "import-misplaced"
 
+	// StalePlan: what a plan is to be applied to has changed since the plan was made, so that nothing of it was applied.
+	StalePlan Code = "stale-plan"
+
 	// StorageMisplaced: a stack says where its state is kept, or what runs it.
 	StorageMisplaced Code = "storage-misplaced"
 )

@@ -82,7 +82,7 @@ func remedyOf(diag *hcl.Diagnostic) string {
 	if code, ok := hcl.DiagnosticExtra[failure.Code](diag); ok {
 		return remedies[code]
 	}
-	if code, ok := hcl.DiagnosticExtra[fault.Code](diag); ok {
+	if code := engine.FaultOf(diag); code != "" {
 		return runtimeRemedies[code]
 	}
 	if needed, ok := hcl.DiagnosticExtra[fault.Value](diag); ok {
@@ -90,9 +90,6 @@ func remedyOf(diag *hcl.Diagnostic) string {
 	}
 	if unread, ok := hcl.DiagnosticExtra[variables.Unread](diag); ok {
 		return fmt.Sprintf("If the values are meant, give -var-file=%s, or set %s.", strings.Join(unread, " -var-file="), variables.FilesVariable)
-	}
-	if data, ok := hcl.DiagnosticExtra[*engine.DiagnosticData](diag); ok {
-		return runtimeRemedies[data.Fault]
 	}
 	cause, ok := hcl.DiagnosticExtra[failure.Cause](diag)
 	if !ok {

@@ -25,6 +25,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/binary/workcopy"
 	"github.com/cairnstacks/cairn/internal/engine/module"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/fault"
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
@@ -125,7 +126,9 @@ func (a *applying) check() hcl.Diagnostics {
 	}
 	a.layout = layout
 	if a.prior.Identity().Resources != meta.Prior.Resources {
-		return refuse("The state of %s has changed since the plan was made. Plan again.", meta.Component)
+		diags := refuse("The state of %s has changed since the plan was made. Plan again.", meta.Component)
+		diags[0].Extra = &engine.DiagnosticData{Fault: fault.StalePlan}
+		return diags
 	}
 	if a.req.Mode == engine.Destroy {
 		return nil // what is destroyed doesn't depend on inputs

@@ -12,6 +12,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/native/planned"
 	"github.com/cairnstacks/cairn/internal/engine/native/provision"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/fault"
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
@@ -64,5 +65,6 @@ func planFits(plan *planned.Plan, prior engine.State) *hcl.Diagnostic {
 	}
 	return &hcl.Diagnostic{
 		Severity: hcl.DiagError, Summary: "Stale plan", Detail: "The plan was made for another state of the component than there is now. Make a new one.",
+		Extra: &engine.DiagnosticData{Fault: fault.StalePlan},
 	}
 }

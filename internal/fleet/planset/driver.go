@@ -18,7 +18,10 @@ import (
 	"github.com/cairnstacks/cairn/internal/fleet/driver"
 	"github.com/cairnstacks/cairn/internal/fleet/wiring"
 	"github.com/cairnstacks/cairn/internal/operation"
+	"github.com/cairnstacks/cairn/internal/operation/planfile"
 	"github.com/cairnstacks/cairn/internal/problem"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/fault"
 )
 
 // Applying is a set that is applied. It is safe for concurrent use.
@@ -93,7 +96,7 @@ func checkModule(ctx context.Context, unit *Unit, d *driver.Root) hcl.Diagnostic
 	case now.Config != was.Config:
 		return hcl.Diagnostics{failure.New("Configuration changed since planning", "The files of the root module are not those that this plan was made from. Nothing was done. Make a new plan.")}
 	case now.Lineage != was.Lineage || now.Serial != was.Serial:
-		return hcl.Diagnostics{failure.New("Stale plan", "The state has changed since this plan was made: it is at serial %d, and the plan was made at serial %d. Nothing was done. Make a new plan.", now.Serial, was.Serial)}
+		return hcl.Diagnostics{planfile.Stale("The state has changed since this plan was made: it is at serial %d, and the plan was made at serial %d. Nothing was done. Make a new plan.", now.Serial, was.Serial)}
 	}
 	return nil
 }
@@ -119,14 +122,9 @@ func (e *UnfitError) Error() string { return e.Err.Error() }
 func (e *UnfitError) Unwrap() error { return e.Err }
 
 // isUnfit reports whether an apply was refused since an object is not as planned any more, as one that was left tainted.
-// It goes by summaries, which are fixed texts of cairn, never by what terraform or tofu print: the diagnostics have no codes that all engines share.
 func isUnfit(err error) bool {
 	failed, ok := errors.AsType[*driver.Failure](err)
-	if !ok || failed.First() == nil {
-		return false
-	}
-	summary := failed.First().Summary // made by the native engine, and for binaries
-	return summary == "Stale plan" || summary == "Plan cannot be applied"
+	return ok && failed.First() != nil && engine.FaultOf(failed.First()) == fault.StalePlan
 }
 
 // Plan implements [driver.Driver].

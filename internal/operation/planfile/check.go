@@ -11,10 +11,13 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hashicorp/hcl/v2"
+
 	"github.com/cairnstacks/cairn/internal/engine/module"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/views/textstyle"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/fault"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
@@ -84,7 +87,7 @@ func (t Target) checkState(_ *stackplan.Plan, made stackplan.FileContext) error 
 		return t.checkPrior(made.Prior)
 	}
 	if made.StateLineage == "" && t.Lineage != "" {
-		return failure.Error("Stale plan", "There was no state when this plan was made, and now there is one at serial %d: "+
+		return stale("There was no state when this plan was made, and now there is one at serial %d: "+
 			"this plan was applied already, or something else was. Nothing was done. Make a new plan.", t.Serial)
 	}
 	if made.StateLineage != t.Lineage {
@@ -93,10 +96,19 @@ func (t Target) checkState(_ *stackplan.Plan, made stackplan.FileContext) error 
 			describeLineage(made.StateLineage), describeLineage(t.Lineage))
 	}
 	if made.StateSerial != uint64(t.Serial) {
-		return failure.Error("Stale plan", "The state has changed since this plan was made: it is at serial %d, and the plan was made at serial %d. "+
+		return stale("The state has changed since this plan was made: it is at serial %d, and the plan was made at serial %d. "+
 			"Nothing was done. Make a new plan.", t.Serial, made.StateSerial)
 	}
 	return nil
+}
+
+func stale(detail string, args ...any) error { return hcl.Diagnostics{Stale(detail, args...)} }
+
+// Stale says that what a plan is to be applied to has changed since it was made.
+func Stale(detail string, args ...any) *hcl.Diagnostic {
+	diag := failure.New("Stale plan", detail, args...)
+	diag.Extra = fault.StalePlan
+	return diag
 }
 
 // checkPrior compares the state with the one that a plan has with it.
@@ -106,7 +118,7 @@ func (t Target) checkPrior(prior *stackstate.State) error {
 		return failure.Error("Plan cannot be applied", "%s.", failure.Capitalize(failure.Reason(err)))
 	}
 	if len(changes) > 0 {
-		return failure.Error("Stale plan", "The state is not the one that this plan was made with, which a client of the RPC API had: %d of its records differ. "+
+		return stale("The state is not the one that this plan was made with, which a client of the RPC API had: %d of its records differ. "+
 			"Nothing was done. Make a new plan.", len(changes))
 	}
 	return nil

@@ -4,9 +4,13 @@
 package enginetest
 
 import (
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/fault"
 )
 
 const simple = `
@@ -168,6 +172,9 @@ func otherState(b *bench) {
 	apply.PriorState = other.PriorState
 	result, diags := b.tryApply(apply)
 	b.wantErrors("Apply", diags)
+	if !slices.ContainsFunc(diags, func(diag *hcl.Diagnostic) bool { return engine.FaultOf(diag) == fault.StalePlan }) {
+		b.Errorf("Apply: none of these names the fault %s: %s", fault.StalePlan, diags)
+	}
 	if result != nil {
 		b.Errorf("Apply: got %+v, want nothing done", result)
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/fault"
 )
 
 // Apply implements [engine.Session].
@@ -32,6 +33,7 @@ func (s *session) Apply(ctx context.Context, req *engine.ApplyRequest, observe e
 			Severity: hcl.DiagError,
 			Summary:  "Plan cannot be applied",
 			Detail:   sentence(err),
+			Extra:    faultOf(err),
 		})
 	}
 	prog, diags := s.program(req.ModuleDir)
@@ -88,9 +90,19 @@ func (a *applier) load() error {
 	a.state, err = decodeState(a.req.PriorState, a.engine.opts.Info)
 	a.doc = a.req.PriorState
 	if err == nil && (a.state.lineage != stored.Lineage || a.state.serial != stored.Serial) {
-		err = errors.New("the state has changed since the plan was made")
+		err = errStale
 	}
 	return err
+}
+
+var errStale = errors.New("the state has changed since the plan was made")
+
+// faultOf returns what a diagnostic has of an error besides its text.
+func faultOf(err error) any {
+	if errors.Is(err, errStale) {
+		return &engine.DiagnosticData{Fault: fault.StalePlan}
+	}
+	return nil
 }
 
 // checkInputs checks that the final inputs are such as the plan was made for.
