@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"sync"
 
 	"github.com/cairnstacks/cairn/internal/engine/toolchain/cliconfig"
 	"github.com/cairnstacks/cairn/internal/fleet/driver"
@@ -31,6 +32,27 @@ type Drivers struct {
 	// Show begins to show a phase of the work on a stack, ShowRoot that on the root module in a directory.
 	Show     func(unit string, phase string, options *operation.Options) driver.View
 	ShowRoot func(unit, dir string, phase string) driver.RootView
+
+	listed   sync.Once
+	together map[string]map[string]bool // deployments of a stack that are worked on, by its directory
+}
+
+// togetherWith returns the deployments of the stack of a unit that one run works on, without those that it destroys: nothing is published of these.
+func (d *Drivers) togetherWith(w *Work, u *Unit) map[string]bool {
+	d.listed.Do(func() {
+		d.together = map[string]map[string]bool{}
+		for _, unit := range w.Chosen() {
+			other := &w.Units[unit]
+			if other.Kind != Components || other.Destroyed {
+				continue
+			}
+			if d.together[other.Dir] == nil {
+				d.together[other.Dir] = map[string]bool{}
+			}
+			d.together[other.Dir][other.Deployment] = true
+		}
+	})
+	return d.together[u.Dir]
 }
 
 // Open returns the driver of a unit of a work, which is not a task.
@@ -46,6 +68,7 @@ func (d *Drivers) Open(w *Work, unit int) driver.Driver {
 		stack.Dir, stack.Home, stack.Environ = u.Dir, u.Home, Environment(u)
 		return driver.NewStack(driver.StackOptions{
 			Operation: stack, VarFiles: u.VarFiles, Version: d.Version, PlanFile: planFile, Sources: u.Inputs.Sources(), Keep: keep,
+			Request: operation.Request{Together: d.togetherWith(w, u)},
 			Show: func(phase string, options *operation.Options) driver.View { return d.Show(u.Name, phase, options) },
 		})
 	}
