@@ -13,6 +13,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/operation/planfile"
+	"github.com/cairnstacks/cairn/internal/operation/requirements"
 	"github.com/cairnstacks/cairn/internal/operation/variables"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
@@ -117,13 +118,13 @@ func (s *Stack) end(diags hcl.Diagnostics) hcl.Diagnostics {
 }
 
 // LockProvidersRequest says for which packages of providers checksums are locked. The zero value is for all that the stack requires, and for this platform.
-type LockProvidersRequest = operation.LockProvidersRequest
+type LockProvidersRequest = requirements.LockRequest
 
 // MirrorProvidersRequest says which packages of providers are fetched, and into which directory.
-type MirrorProvidersRequest = operation.MirrorProvidersRequest
+type MirrorProvidersRequest = requirements.MirrorRequest
 
 // ProviderPackage is the package of a provider for a platform.
-type ProviderPackage = operation.ProviderPackage
+type ProviderPackage = requirements.Package
 
 // LockProviders adds the checksums of packages to the lock file of the stack, as "terraform providers lock" does: for several platforms, and from where packages are published. It takes no engine.
 func (s *Stack) LockProviders(ctx context.Context, req LockProvidersRequest) ([]ProviderPackage, hcl.Diagnostics) {

@@ -18,6 +18,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/internal/cli/session"
 	"github.com/cairnstacks/cairn/internal/operation"
+	"github.com/cairnstacks/cairn/internal/operation/engines"
 	"github.com/cairnstacks/cairn/stackruntime/engine/memengine"
 )
 
@@ -42,7 +43,7 @@ func newStack(t *testing.T, archive string) *stack {
 		}
 	}
 	t.Chdir(dir)
-	for _, name := range []string{operation.StateVariable, operation.EngineVariable} {
+	for _, name := range []string{operation.StateVariable, engines.Variable} {
 		t.Setenv(name, "")
 	}
 	return &stack{t: t}

@@ -18,7 +18,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/internal/cli/session"
-	"github.com/cairnstacks/cairn/internal/operation"
+	"github.com/cairnstacks/cairn/internal/operation/engines"
 )
 
 // mistake is something that a user does wrong.
@@ -107,7 +107,7 @@ func (m *mistake) check(t *testing.T, command string, got result) {
 // runNative runs a command as its user would, with the native engine.
 func runNative(t *testing.T, args ...string) result {
 	t.Helper()
-	t.Setenv(operation.EngineVariable, operation.NativeEngine)
+	t.Setenv(engines.Variable, engines.Native)
 	var out, err bytes.Buffer
 	status := run(t.Context(), args, session.Streams{In: strings.NewReader(""), Out: &out, Err: &err}, session.Dependencies{})
 	return result{status, out.String(), err.String()}

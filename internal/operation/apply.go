@@ -148,7 +148,7 @@ func (s *Stack) ApplySaved(ctx context.Context, plan *stackplan.Plan, made stack
 	if plan.Mode == engine.Destroy {
 		name = destroyName
 	}
-	s.UseEngineOf(plan)
+	s.engines.UseOf(plan)
 	if config := s.deploymentConfig(); config != nil && s.namedDeployment() == "" {
 		s.opts.Deployment = made.Deployment // which the plan names
 	}
@@ -181,7 +181,7 @@ func (s *Stack) ApplySaved(ctx context.Context, plan *stackplan.Plan, made stack
 // CheckSaved reports whether [Stack.ApplySaved] would find that a plan does not fit, as far as that can be known without the values of variables that were not known
 // while planning. Nothing is done.
 func (s *Stack) CheckSaved(ctx context.Context, plan *stackplan.Plan, made stackplan.FileContext, req Request) hcl.Diagnostics {
-	s.UseEngineOf(plan)
+	s.engines.UseOf(plan)
 	if config := s.deploymentConfig(); config != nil && s.opts.Deployment == "" && s.getenv(DeploymentVariable) == "" {
 		s.opts.Deployment = made.Deployment // which the plan names
 	}
@@ -208,7 +208,7 @@ func (r *run) applyFitting(ctx context.Context, plan *stackplan.Plan, made stack
 	diags = diags.Extend(r.checkStable())
 	progress := r.progress()
 	if r.stored.Serial != before && progress == nil {
-		diags = diags.Append(planfile.Stale("What an earlier apply had done was recovered into the state, so this plan does not fit any more. "+
+		diags = diags.Append(planfile.Stale("What an earlier apply had done was recovered into the state, so this plan does not fit any more. " +
 			"Make a new plan."))
 	}
 	if diags.HasErrors() {

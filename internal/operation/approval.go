@@ -15,13 +15,14 @@ import (
 	"github.com/cairnstacks/cairn/internal/deployments/deployeval"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation/planfile"
+	"github.com/cairnstacks/cairn/internal/operation/statechange"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
 // The codes of plans that are not applied since nobody has approved them, which for a caller is another end than a failure.
 const (
 	// CodeNotApproved is of a plan for which nobody could be asked.
-	CodeNotApproved failure.Code = "operation/not-approved"
+	CodeNotApproved = statechange.CodeNotApproved
 
 	// CodeWaiting is of a plan that was saved until somebody approves it.
 	CodeWaiting failure.Code = "operation/waiting"

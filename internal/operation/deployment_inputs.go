@@ -46,7 +46,7 @@ func (r *run) loadDeployment(ctx context.Context) hcl.Diagnostics {
 		return diags
 	}
 	if r.runtime.Config != nil {
-		diags = diags.Extend(r.declared.checkStack(r.runtime.Config))
+		diags = diags.Extend(r.declared.CheckStack(r.runtime.Config))
 	}
 	if block.Import {
 		diag := failure.New("Deployment being imported", "The state of the deployment %q is still being moved here, as import = true in its block says. Remove that when it is complete.", name)

@@ -6,20 +6,17 @@ package operation
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/deployments/deployconfig"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/nearest"
+	"github.com/cairnstacks/cairn/internal/operation/declared"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
-	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
 // The codes of failures about deployments for which a caller may know a remedy of its own.
@@ -40,76 +37,18 @@ func (s *Stack) Deployments() (*deployconfig.Config, hcl.Diagnostics) {
 		return nil, nil // their caller knows of them
 	}
 	if s.declared == nil {
-		s.declared = s.opts.Shared.deployments.of(absolute(s.dir))
-		if config := s.declared.config; config != nil {
+		s.declared = s.opts.Shared.deployments.In(absolute(s.dir))
+		if config := s.declared.Config; config != nil {
 			maps.Copy(s.opts.Files, config.Files)
 		}
 	}
-	return s.declared.config, s.declared.diags
+	return s.declared.Config, s.declared.Diags
 }
 
 // deploymentConfig is [Stack.Deployments] for those to whom mistakes were, or will be, reported by another.
 func (s *Stack) deploymentConfig() *deployconfig.Config {
 	config, _ := s.Deployments() //nolint:errcheck // see above
 	return config
-}
-
-// loadedDeployments is what deployment files declare, with what was found wrong with it.
-type loadedDeployments struct {
-	config *deployconfig.Config
-	diags  hcl.Diagnostics
-
-	mu struct {
-		sync.Mutex
-		stack   string          // by its files; "" if none was checked
-		checked hcl.Diagnostics // what CheckStack says of all deployments
-	}
-}
-
-// checkStack checks what the files say about the stack, once for all deployments of it that are worked on, as long as its files stay the same.
-func (l *loadedDeployments) checkStack(config *stackconfig.Config) hcl.Diagnostics {
-	sum := sha256.New()
-	for _, name := range slices.Sorted(maps.Keys(config.Files)) {
-		fmt.Fprintf(sum, "%q %q\n", name, config.Files[name].Bytes)
-	}
-	stack := string(sum.Sum(nil))
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.mu.stack != stack {
-		l.mu.stack, l.mu.checked = stack, l.config.CheckStack(config.Root)
-	}
-	return slices.Clone(l.mu.checked)
-}
-
-// knownDeployments are deployment files that were read, by the directory of their stack. Those of a stack with many deployments are read once for all operations on these,
-// as long as the files stay the same. The zero value knows none. Safe for concurrent use.
-type knownDeployments struct {
-	mu struct {
-		sync.Mutex
-		loaded map[string]*loadedDeployments
-	}
-}
-
-// of returns what the deployment files in a directory declare.
-func (k *knownDeployments) of(dir string) *loadedDeployments {
-	k.mu.Lock()
-	loaded := k.mu.loaded[dir]
-	k.mu.Unlock()
-	if loaded != nil && loaded.config.IsCurrent() {
-		return loaded
-	}
-	loaded = &loadedDeployments{}
-	loaded.config, loaded.diags = deployconfig.Load(dir)
-	if loaded.config == nil {
-		return loaded // without files there is nothing to keep
-	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.mu.loaded == nil {
-		k.mu.loaded = map[string]*loadedDeployments{}
-	}
-	k.mu.loaded[dir] = loaded
-	return loaded
 }
 
 // UseDeployment says which deployment is meant of a stack of which only files were read yet.
@@ -167,7 +106,7 @@ func (s *Stack) CheckDeployments() hcl.Diagnostics {
 	if config == nil || diags.HasErrors() || s.loaded == nil || s.loaded.config == nil {
 		return nil // which is reported elsewhere
 	}
-	return s.declared.checkStack(s.loaded.config)
+	return s.declared.CheckStack(s.loaded.config)
 }
 
 // CheckLeftDeployments fails if the store has objects of deployments of which the deployment files have no block, as of one whose block was deleted before what
@@ -181,35 +120,41 @@ func (s *Stack) CheckLeftDeployments(ctx context.Context) hcl.Diagnostics {
 	if err != nil {
 		return Diagnostics(err)
 	}
-	names, err := store.Deployments(ctx)
+	left, err := declared.Left(ctx, config, store)
 	if err != nil {
 		return Diagnostics(err)
-	}
-	var left []string
-	for _, name := range names {
-		if config.Deployments[name] != nil {
-			continue
-		}
-		snapshot, err := store.Read(ctx, name)
-		if err != nil {
-			return Diagnostics(err)
-		}
-		state, err := deployment.Decode(snapshot.Records)
-		if err != nil {
-			return Diagnostics(err)
-		}
-		if len(state.Components) > 0 {
-			left = append(left, name)
-		}
 	}
 	if len(left) == 0 {
 		return nil
 	}
-	slices.Sort(left)
 	remedy := "Put its block back with destroy = true and its inputs, apply, and delete it then."
 	if slices.Equal(left, []string{deployment.Default}) {
 		remedy = "It is what was applied before there were deployment files: declare a deployment of this name, or give another one that state."
 	}
 	return hcl.Diagnostics{failure.WithCode(CodeLeftDeployment, failure.New("Deployment block missing",
 		"The state has objects of the deployment %s, of which no block is there. %s", strings.Join(left, ", "), remedy))}
+}
+
+// DeploymentStates returns the deployments that are declared, in the order of their blocks, and then those that only have a state, sorted by name.
+func (s *Stack) DeploymentStates(ctx context.Context) ([]declared.Deployment, hcl.Diagnostics) {
+	config, diags := s.Deployments()
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	store, err := s.openStore(ctx)
+	if err != nil {
+		return nil, diags.Extend(Diagnostics(err))
+	}
+	listed, err := declared.List(ctx, config, store)
+	return listed, diags.Extend(Diagnostics(err))
+}
+
+// DeploymentState returns one of [Stack.DeploymentStates].
+func (s *Stack) DeploymentState(ctx context.Context, name string) (declared.Deployment, hcl.Diagnostics) {
+	listed, diags := s.DeploymentStates(ctx)
+	if diags.HasErrors() {
+		return declared.Deployment{}, diags
+	}
+	found, err := declared.Find(listed, name)
+	return found, diags.Extend(Diagnostics(err))
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/operation"
+	"github.com/cairnstacks/cairn/internal/operation/engines"
 )
 
 // The engines that are no binaries are named in the same places as binaries, and take none.
@@ -19,8 +20,8 @@ func TestEnginesWithoutBinary(t *testing.T) {
 	for name, test := range map[string]struct {
 		option, variable, file string
 	}{
-		"native by option":        {option: operation.NativeEngine},
-		"auto by option":          {option: operation.AutoEngine, variable: "CAIRN_ENGINE=terraform"},
+		"native by option":        {option: engines.Native},
+		"auto by option":          {option: engines.Auto, variable: "CAIRN_ENGINE=terraform"},
 		"native by variable":      {variable: "CAIRN_ENGINE=native", file: "engine {\n  binary = \"terraform\"\n}\n"},
 		"auto by variable":        {variable: "CAIRN_ENGINE=auto"},
 		"native by settings file": {file: "engine {\n  binary = \"native\"\n}\n"},
@@ -37,8 +38,8 @@ func TestEnginesWithoutBinary(t *testing.T) {
 			stack := operation.Open(operation.Options{Dir: dir, Engine: test.option, EngineFrom: "-engine", Environ: []string{"PATH=", test.variable}})
 			defer stack.Close() //nolint:errcheck // nothing was written
 			versions, _, err := stack.Versions(t.Context(), false)
-			if err != nil || versions.Engine.Name != operation.NativeEngine {
-				t.Errorf("Versions = %+v, %v, want the engine %s", versions, err, operation.NativeEngine)
+			if err != nil || versions.Engine.Name != engines.Native {
+				t.Errorf("Versions = %+v, %v, want the engine %s", versions, err, engines.Native)
 			}
 		})
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/bundle"
 	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/operation/engines"
 	"github.com/cairnstacks/cairn/internal/operation/workdir"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -31,7 +32,7 @@ type Versions struct {
 	Providers map[stackaddrs.Provider]string // those that are locked
 
 	// Choices are there if they were asked for.
-	Choices *EngineChoices
+	Choices *engines.Choices
 }
 
 // Install fetches the sources of the stack and installs its providers.
@@ -49,7 +50,7 @@ func (s *Stack) Install(ctx context.Context, req InstallRequest) (Versions, hcl.
 		return Versions{}, diags
 	}
 	if state, err := s.stateFile(); err == nil { // else whoever needs the state reports it
-		s.keepStateFromGit(ctx, state)
+		s.ignoreRules().AddState(ctx, state)
 	}
 	return Versions{Engine: opts.Session.Info(), Providers: opts.Locks}, diags
 }
@@ -85,7 +86,7 @@ func (s *Stack) Versions(ctx context.Context, choices bool) (Versions, hcl.Diagn
 
 func (s *Stack) versions(ctx context.Context, choices bool) (versions Versions, _ hcl.Diagnostics, err error) {
 	if choices {
-		if versions.Choices, err = s.engineChoices(ctx); err != nil {
+		if versions.Choices, err = s.engines.List(ctx, s.openSession); err != nil {
 			return versions, nil, &NoEngineError{err}
 		}
 	}
@@ -97,7 +98,7 @@ func (s *Stack) versions(ctx context.Context, choices bool) (versions Versions, 
 	if preparer := opened.Abilities().Preparer; preparer != nil {
 		versions.Providers, err = readLocks(ctx, preparer)
 	}
-	return versions, s.takeWarnings(), err
+	return versions, s.engines.TakeWarnings(), err
 }
 
 // readLocks returns the versions of providers that are locked.

@@ -16,10 +16,9 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/bundle"
-	"github.com/cairnstacks/cairn/internal/engine/binary"
-	"github.com/cairnstacks/cairn/internal/engine/native"
-	"github.com/cairnstacks/cairn/internal/engine/toolchain"
 	"github.com/cairnstacks/cairn/internal/environ"
+	"github.com/cairnstacks/cairn/internal/operation/declared"
+	"github.com/cairnstacks/cairn/internal/operation/engines"
 	"github.com/cairnstacks/cairn/internal/operation/notice"
 	"github.com/cairnstacks/cairn/internal/operation/variables"
 	"github.com/cairnstacks/cairn/internal/operation/workdir"
@@ -31,7 +30,7 @@ import (
 // The environment variables that beat the settings file, where an option does not.
 const (
 	StateVariable      = "CAIRN_STATE"
-	EngineVariable     = "CAIRN_ENGINE"
+	EngineVariable     = engines.Variable
 	DeploymentVariable = "CAIRN_DEPLOYMENT"
 
 	// DataVariable names a directory for what is kept in [WorkDir] otherwise. No setting of a checkout does: where files go, and from where
@@ -58,7 +57,7 @@ type Options struct {
 	// relative to the directory of the stack, as for a program that is run there.
 	Environ []string
 
-	Engine     string // path or name of a binary, or [NativeEngine], [AutoEngine] or [AnyBinary]
+	Engine     string // path or name of a binary, or [engines.Native], [engines.Auto] or [engines.AnyBinary]
 	EngineFrom string // who has named it, in words for messages
 
 	ReadOnlyLocks  bool          // no version of a provider is chosen that is not locked
@@ -106,20 +105,17 @@ type Providers struct{ Packages []engine.ProviderPackage }
 
 // Shared is what operations on several stacks find out once in one process. The zero value knows nothing yet. It is safe for concurrent use.
 type Shared struct {
-	binaries toolchain.Known
-	engines  binary.Shared
-	native   native.Shared
-	sources  bundle.Shared
-	stores   statestore.Shared
+	engines engines.Shared
+	sources bundle.Shared
+	stores  statestore.Shared
 
-	deployments knownDeployments
-	logs        sync.Map // files of logs that users know of, by absolute path
+	deployments declared.Known
 
 	publishing sync.Mutex // from the look at what other deployments have until that is kept, so that the last one sees all
 }
 
 // OfEngines is what their engines have in common.
-func (s *Shared) OfEngines() *binary.Shared { return &s.engines }
+func (s *Shared) OfEngines() *engines.Shared { return &s.engines }
 
 // dataDir is the working directory of the stack. Below the one that the user names, each stack has its own, whatever else is run with that variable.
 func (s *Stack) dataDir() string {

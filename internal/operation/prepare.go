@@ -32,7 +32,7 @@ func (s *Stack) prepare(ctx context.Context, config *stackconfig.Config, upgrade
 // prepareWith is prepare with a session.
 func (s *Stack) prepareWith(ctx context.Context, opened engine.Session, config *stackconfig.Config, upgrade bool) (stackruntime.Options, hcl.Diagnostics) {
 	opts := stackruntime.Options{Config: config, StopNow: s.opts.StopNow}
-	diags := s.takeWarnings()
+	diags := s.engines.TakeWarnings()
 	preparer := opened.Abilities().Preparer
 	if preparer == nil {
 		opts.Session = opened
@@ -113,12 +113,12 @@ func (s *Stack) checkSources(ctx context.Context, config *stackconfig.Config) hc
 	if s.opts.ModulesEngine != nil {
 		return nil // it starts no processes
 	}
-	return stackruntime.Validate(ctx, stackruntime.Options{Config: config, Session: s.openSources(config.Resolver)})
+	return stackruntime.Validate(ctx, stackruntime.Options{Config: config, Session: s.engines.Sources(config.Resolver)})
 }
 
 // PlanTarget is what plans are made for and applied to that a caller keeps itself, with the state.
 func (s *Stack) PlanTarget(runtime stackruntime.Options) planfile.Target {
 	return planfile.Target{
-		Config: runtime.Config, Engine: runtime.Session.Info(), CanApply: runtime.Session.CanApply, Modules: &s.opts.Shared.engines.Modules,
+		Config: runtime.Config, Engine: runtime.Session.Info(), CanApply: runtime.Session.CanApply, Modules: &s.opts.Shared.engines.Binary.Modules,
 	}
 }

@@ -47,7 +47,7 @@ func (r *run) rescueState(ctx context.Context, cause error, saver *deployment.Sa
 		return true, hcl.Diagnostics{failure.New("State saved late", "%s\n\nIt is saved now, with everything that was done, and nothing more was begun. "+
 			"Run the command again.", diags[0].Detail)}
 	case path != "":
-		r.keepFromGit(ctx, path, rescuePattern)
+		r.ignoreRules().AddRescued(ctx, path)
 		diags[0].Detail += savedIn(path)
 	case err == nil:
 		diags[0].Detail += "\n\nThe newest state, with everything that was done, is printed above, between the lines with BEGIN and END. Copy them with all that is " +

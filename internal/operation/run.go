@@ -146,7 +146,7 @@ func (r *run) plan(ctx context.Context) (*stackplan.Plan, hcl.Diagnostics) {
 	if plan == nil {
 		return nil, diags
 	}
-	plan.Reason = r.EngineReason()
+	plan.Reason = r.engines.Reason()
 	return plan, diags.Extend(r.nothingToReplace(r.stored.State.Renamed(plan.Moved)))
 }
 

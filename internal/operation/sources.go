@@ -14,9 +14,9 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/module"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain"
 	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/operation/engines"
 	"github.com/cairnstacks/cairn/internal/operation/notice"
 	"github.com/cairnstacks/cairn/internal/operation/workdir"
-	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
@@ -47,14 +47,6 @@ type addressReader interface {
 	Path(address string) (path string, ok bool)
 }
 
-// KeptSchemas returns what is known of installed providers without starting or reading anything of them.
-func (s *Stack) KeptSchemas(ctx context.Context) map[stackaddrs.Provider]*KeptProvider {
-	return keptSchemas(ctx, absolute(s.dir), absolute(s.work))
-}
-
-// LastEngine names the engine that the stack was last used with, if that is known.
-func (s *Stack) LastEngine() engine.Info { return lastEngine(absolute(s.work)) }
-
 // packagePath returns the file that a source address in a diagnostic names.
 func (s *Stack) packagePath(address string) (string, bool) {
 	if s.fetcher != nil {
@@ -72,7 +64,7 @@ func (s *Stack) fetch(ctx context.Context, upgrade bool) (*stackconfig.Config, [
 	if err := workdir.Make(s.work); err != nil {
 		return nil, nil, failure.Diagnostics(failure.Error("Unusable working directory", "The directory for source packages cannot be used: %s.", failure.Reason(err)))
 	}
-	info := s.moduleReader(ctx) // which modules are called depends on it
+	info := s.engines.Reader(ctx) // which modules are called depends on it
 	fetcher, err := bundle.NewFetcher(bundle.FetcherOptions{
 		Options: s.bundleOptions(),
 		Upgrade: upgrade,
@@ -110,9 +102,9 @@ func (s *Stack) fetch(ctx context.Context, upgrade bool) (*stackconfig.Config, [
 // of modules are left to the commands that need them right. Modules for other versions of the engine are said first and alone.
 func (s *Stack) resolveModules(config *stackconfig.Config, resolver stackconfig.Resolver, info engine.Info) hcl.Diagnostics {
 	opts := module.OptionsOf(info, config.Root.Dir, resolver)
-	opts.Files = &s.opts.Shared.engines.Modules
+	opts.Files = &s.opts.Shared.engines.Binary.Modules
 	loader := module.NewLoader(opts)
-	if s.engineKind() == AutoEngine && info.Name == NativeEngine {
+	if s.engines.Kind() == engines.Auto && info.Name == engines.Native {
 		isForTofu := func(dir string) bool { return loader.TofuFile(dir) != "" }
 		if slices.ContainsFunc(config.ModuleDirs(), isForTofu) {
 			return s.resolveModules(config, resolver, engine.Info{Name: toolchain.Tofu})

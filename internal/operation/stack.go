@@ -16,10 +16,11 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/bundle"
-	"github.com/cairnstacks/cairn/internal/engine/toolchain"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain/cliconfig"
 	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/operation/declared"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
+	"github.com/cairnstacks/cairn/internal/operation/engines"
 	"github.com/cairnstacks/cairn/internal/operation/settings"
 	"github.com/cairnstacks/cairn/internal/statestore"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -40,17 +41,12 @@ type Stack struct {
 	bundle   *bundle.Bundle  // nil until source packages are needed
 	fetcher  *bundle.Fetcher // set while they are fetched
 
+	engines     *engines.Stack
 	session     engine.Session
-	parallelism int                  // that the operation asks for; 0 leaves it to the settings
-	binary      *toolchain.Candidate // nil until it is looked for
-	binaryErr   error                // why there is none that can be used, once it was looked for
-	warnings    hcl.Diagnostics      // about the choice of the engine, until they are returned
-
-	madePlan      string // name of the engine that has made the saved plan that is applied; "" without one
-	plannedBinary string // the program by which components of it were planned; "" for none
+	parallelism int // that the operation asks for; 0 leaves it to the settings
 
 	taken      map[string]cty.Value   // what the latest operation has used of what other stacks publish
-	declared   *loadedDeployments     // nil until deployment files are read
+	declared   *declared.Files        // nil until deployment files are read
 	store      statestore.Store       // nil until it is open
 	deployment *deployment.Deployment // nil until its state is needed
 
@@ -83,6 +79,7 @@ func Open(opts Options) *Stack {
 	}
 	s.environ = cliconfig.AbsolutePaths(opts.Environ, absolute(s.home()))
 	s.work = cmp.Or(opts.WorkDir, s.dataDir())
+	s.engines = s.newEngines()
 	if like := opts.Like; like != nil {
 		s.loaded, s.declared, s.settings = like.loaded, like.declared, like.settings
 		maps.Copy(s.opts.Files, like.opts.Files)

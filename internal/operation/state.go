@@ -17,7 +17,10 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
+	"github.com/cairnstacks/cairn/internal/operation/gitignore"
+	"github.com/cairnstacks/cairn/internal/operation/statechange"
 	"github.com/cairnstacks/cairn/internal/statestore"
+	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
 // CodeInterrupted is of applies that were cut off, for which a caller may know a remedy of its own.
@@ -108,6 +111,34 @@ func (s *Stack) stateFile() (string, error) {
 	return strings.TrimPrefix(location, sqliteScheme), err
 }
 
+// StateFile returns the path of the file that the state is in, whether it exists or not; "" if it is in none, or if it is not known where it is.
+func (s *Stack) StateFile() string {
+	path, err := s.stateFile()
+	if err != nil || strings.Contains(path, "://") {
+		return ""
+	}
+	return path
+}
+
+// PeekInstances returns the component instances that the state has, sorted. It takes no lock, starts no process, and leaves no trace on the disk. A state
+// that is in no file, and one that is being written to, it cannot read.
+func (s *Stack) PeekInstances(ctx context.Context) ([]stackaddrs.AbsComponentInstance, error) {
+	name, err := s.deploymentName()
+	if err != nil {
+		return nil, err
+	}
+	path, err := s.stateFile()
+	if err != nil {
+		return nil, err
+	}
+	return deployment.PeekInstances(ctx, path, name)
+}
+
+// ignoreRules are for git, of what is next to the stack.
+func (s *Stack) ignoreRules() gitignore.Rules {
+	return gitignore.Rules{Dir: absolute(s.dir), Notify: s.opts.Notify}
+}
+
 // ReadState reads the state without locking it.
 func (s *Stack) ReadState(ctx context.Context) (*deployment.Stored, error) {
 	opened, err := s.openDeployment(ctx)
@@ -115,6 +146,11 @@ func (s *Stack) ReadState(ctx context.Context) (*deployment.Stored, error) {
 		return nil, err
 	}
 	return opened.Read(ctx)
+}
+
+// StateChanges are what is changed in the state by hand.
+func (s *Stack) StateChanges() *statechange.State {
+	return &statechange.State{Open: s.openDeployment, Lock: s.lockState, CheckInterrupted: s.checkNothingInterrupted, Config: s.config}
 }
 
 // lockState locks and reads the state, for an operation that changes it. The caller unlocks it.
@@ -131,7 +167,7 @@ func (s *Stack) lockState(ctx context.Context, request statestore.LockRequest) (
 	isNew := errors.Is(err, fs.ErrNotExist)
 	stored, err := opened.Lock(ctx, request)
 	if err == nil && isNew {
-		s.keepStateFromGit(ctx, path)
+		s.ignoreRules().AddState(ctx, path)
 	}
 	return stored, err
 }
@@ -171,7 +207,7 @@ func (s *Stack) checkNothingInterrupted(ctx context.Context, stored *deployment.
 		return err
 	}
 	if s.opts.ModulesEngine == nil { // the session may be of another engine than the apply
-		native, err := s.keptByNative(ctx, secret)
+		native, err := s.engines.KeptByNative(ctx, secret)
 		if err != nil {
 			return err
 		}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
+	"github.com/cairnstacks/cairn/internal/operation/statechange"
 )
 
 // openStack opens a stack of the files of an archive, in a directory that is not the current one.
@@ -97,7 +98,7 @@ func wantAddresses(t *testing.T, stack *operation.Stack, want ...string) {
 func TestStateChanges(t *testing.T) {
 	ctx := t.Context()
 	stack := openStack(t, imported)
-	must := func(changed operation.Changed, err error) operation.Changed {
+	must := func(changed statechange.Changed, err error) statechange.Changed {
 		t.Helper()
 		if err != nil {
 			t.Fatal(err)
@@ -105,33 +106,33 @@ func TestStateChanges(t *testing.T) {
 		return changed
 	}
 
-	must(stack.ImportState(ctx, "component.a", terraformState("one", "two"), "a file"))
-	if again := must(stack.ImportState(ctx, "component.a", terraformState("one", "two"), "a file")); !again.Nothing || again.Serial != 1 {
+	must(stack.StateChanges().Import(ctx, "component.a", terraformState("one", "two"), "a file"))
+	if again := must(stack.StateChanges().Import(ctx, "component.a", terraformState("one", "two"), "a file")); !again.Nothing || again.Serial != 1 {
 		t.Errorf("the same state is imported: %+v", again)
 	}
 	wantAddresses(t, stack, "component.a.terraform_data.one", "component.a.terraform_data.two")
 
 	moves := []deployment.Moved{{From: "component.a.terraform_data.two", To: `component.b["x"].terraform_data.two`}}
 	from, to := moves[0].From, moves[0].To
-	preview, err := stack.PreviewMove(ctx, from, to)
+	preview, err := stack.StateChanges().PreviewMove(ctx, from, to)
 	if diff := cmp.Diff(moves, preview); err != nil || diff != "" {
 		t.Errorf("preview: %v (-want +got):\n%s", err, diff)
 	}
-	moved, changed, err := stack.MoveInState(ctx, from, to)
+	moved, changed, err := stack.StateChanges().Move(ctx, from, to)
 	must(changed, err)
 	if diff := cmp.Diff(moves, moved); diff != "" {
 		t.Errorf("moved (-want +got):\n%s", diff)
 	}
 	wantAddresses(t, stack, "component.a.terraform_data.one", to)
 
-	removed, changed, err := stack.RemoveFromState(ctx, "component.a")
+	removed, changed, err := stack.StateChanges().Remove(ctx, "component.a")
 	if must(changed, err).Serial != 3 || len(removed.Objects) != 1 {
 		t.Errorf("removed: %+v, %+v", removed, changed)
 	}
 	wantAddresses(t, stack, to)
 
 	var asked []deployment.Rollback
-	must(stack.RollBackState(ctx, 1, func(_ context.Context, rollback deployment.Rollback) error {
+	must(stack.StateChanges().RollBack(ctx, 1, func(_ context.Context, rollback deployment.Rollback) error {
 		asked = append(asked, rollback)
 		return nil
 	}))
@@ -140,7 +141,7 @@ func TestStateChanges(t *testing.T) {
 	}
 	wantAddresses(t, stack, "component.a.terraform_data.one", "component.a.terraform_data.two")
 
-	history, err := stack.StateHistory(ctx)
+	history, err := stack.StateChanges().History(ctx)
 	var operations []string
 	for _, version := range history {
 		operations = append(operations, version.Operation)
@@ -149,11 +150,11 @@ func TestStateChanges(t *testing.T) {
 		t.Errorf("history: %q, %v, want %q", operations, err, want)
 	}
 
-	exported, err := stack.ExportState(ctx, "component.a")
+	exported, err := stack.StateChanges().Export(ctx, "component.a")
 	if err != nil {
 		t.Fatal(err)
 	}
-	must(stack.ImportState(ctx, `component.b["y"]`, exported, "what was exported"))
+	must(stack.StateChanges().Import(ctx, `component.b["y"]`, exported, "what was exported"))
 	wantAddresses(t, stack, "component.a.terraform_data.one", "component.a.terraform_data.two",
 		`component.b["y"].terraform_data.one`, `component.b["y"].terraform_data.two`)
 }
@@ -177,57 +178,60 @@ func TestPushState(t *testing.T) {
 		return parsed
 	}
 	first, second := openStack(t, imported), openStack(t, imported)
-	if _, err := first.ImportState(ctx, "component.a", terraformState("one"), "a file"); err != nil {
+	if _, err := first.StateChanges().Import(ctx, "component.a", terraformState("one"), "a file"); err != nil {
 		t.Fatal(err)
 	}
 	old := document(first)
-	if _, err := second.PushState(ctx, old, false); err != nil {
+	if _, err := second.StateChanges().Push(ctx, old, false); err != nil {
 		t.Fatal(err)
 	}
 	wantAddresses(t, second, "component.a.terraform_data.one")
-	if _, _, err := second.RemoveFromState(ctx, "component.a"); err != nil {
+	if _, _, err := second.StateChanges().Remove(ctx, "component.a"); err != nil {
 		t.Fatal(err)
 	}
-	wantError(t, "Outdated state serial", func() error { _, err := second.PushState(ctx, old, false); return err })
-	if _, err := second.PushState(ctx, old, true); err != nil {
+	wantError(t, "Outdated state serial", func() error { _, err := second.StateChanges().Push(ctx, old, false); return err })
+	if _, err := second.StateChanges().Push(ctx, old, true); err != nil {
 		t.Fatal(err)
 	}
 	wantAddresses(t, second, "component.a.terraform_data.one")
 
 	other := openStack(t, imported)
-	if _, err := other.ImportState(ctx, "component.a", terraformState("two"), "a file"); err != nil {
+	if _, err := other.StateChanges().Import(ctx, "component.a", terraformState("two"), "a file"); err != nil {
 		t.Fatal(err)
 	}
-	wantError(t, "Different state lineage", func() error { _, err := other.PushState(ctx, old, false); return err })
+	wantError(t, "Different state lineage", func() error { _, err := other.StateChanges().Push(ctx, old, false); return err })
 }
 
 // A change that is refused leaves the state as it was, and unlocked.
 func TestStateChangesRefused(t *testing.T) {
 	ctx := t.Context()
 	stack := openStack(t, imported)
-	if _, err := stack.ImportState(ctx, "component.a", terraformState("one"), "a file"); err != nil {
+	if _, err := stack.StateChanges().Import(ctx, "component.a", terraformState("one"), "a file"); err != nil {
 		t.Fatal(err)
 	}
 	for summary, change := range map[string]func() error{
-		"Object not in the state": func() error { _, _, err := stack.RemoveFromState(ctx, "component.c"); return err },
-		"Invalid move":            func() error { _, _, err := stack.MoveInState(ctx, "component.a", "component.a"); return err },
+		"Object not in the state": func() error { _, _, err := stack.StateChanges().Remove(ctx, "component.c"); return err },
+		"Invalid move":            func() error { _, _, err := stack.StateChanges().Move(ctx, "component.a", "component.a"); return err },
 		"Component not declared": func() error {
-			_, err := stack.ImportState(ctx, "component.c", terraformState("one"), "a file")
+			_, err := stack.StateChanges().Import(ctx, "component.c", terraformState("one"), "a file")
 			return err
 		},
-		"Not a Terraform state": func() error { _, err := stack.ImportState(ctx, "component.a", []byte("{}"), "a file"); return err },
-		"Approval needed":       func() error { _, err := stack.RollBackState(ctx, 0, nil); return err },
-		"No such serial":        func() error { _, err := stack.RollBackState(ctx, 99, nil); return err },
+		"Not a Terraform state": func() error {
+			_, err := stack.StateChanges().Import(ctx, "component.a", []byte("{}"), "a file")
+			return err
+		},
+		"Approval needed": func() error { _, err := stack.StateChanges().RollBack(ctx, 0, nil); return err },
+		"No such serial":  func() error { _, err := stack.StateChanges().RollBack(ctx, 99, nil); return err },
 		"Command failed": func() error {
-			_, err := stack.RollBackState(ctx, 0, func(context.Context, deployment.Rollback) error { return errors.New("not today") })
+			_, err := stack.StateChanges().RollBack(ctx, 0, func(context.Context, deployment.Rollback) error { return errors.New("not today") })
 			return err
 		},
-		"No such lock": func() error { return stack.UnlockState(ctx, "that") },
+		"No such lock": func() error { return stack.StateChanges().Unlock(ctx, "that") },
 	} {
 		t.Run(summary, func(t *testing.T) {
 			wantError(t, summary, change)
 			wantAddresses(t, stack, "component.a.terraform_data.one")
-			if history, err := stack.StateHistory(ctx); err != nil || len(history) != 1 {
+			if history, err := stack.StateChanges().History(ctx); err != nil || len(history) != 1 {
 				t.Errorf("history: %v, %v", history, err)
 			}
 		})

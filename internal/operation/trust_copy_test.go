@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/operation/engines"
 	"github.com/cairnstacks/cairn/internal/operation/settings"
 )
 
@@ -40,9 +41,9 @@ func TestTrustOfCopy(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(stack, settings.File), fmt.Appendf(nil, "engine = %q\n", program), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			_, err := Open(Options{Dir: stack, Home: filepath.Join(repository, "deleted", "stack"), Environ: []string{}}).EngineSearch()
+			_, err := Open(Options{Dir: stack, Home: filepath.Join(repository, "deleted", "stack"), Environ: []string{}}).Engines().Search()
 			diags, _ := errors.AsType[hcl.Diagnostics](err)
-			untrusted := len(diags) == 1 && diags[0].Extra == CodeUntrusted
+			untrusted := len(diags) == 1 && diags[0].Extra == engines.CodeUntrusted
 			if untrusted == trusted || err != nil && !untrusted {
 				t.Errorf("got %v, want trusted: %t", failure.Diagnostics(err), trusted)
 			}

@@ -18,7 +18,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/toolchain"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain/release"
 	"github.com/cairnstacks/cairn/internal/failure"
-	"github.com/cairnstacks/cairn/internal/operation"
+	"github.com/cairnstacks/cairn/internal/operation/engines"
 	"github.com/cairnstacks/cairn/internal/operation/settings"
 )
 
@@ -100,7 +100,7 @@ func installRequest(s *session.Session, args []string, flags installFlags) (tool
 	if err != nil {
 		return req, err
 	}
-	required, err := s.Stack().EngineRequirements()
+	required, err := s.Stack().Engines().Requirements()
 	if err != nil {
 		return req, err
 	}
@@ -131,7 +131,7 @@ func installRequest(s *session.Session, args []string, flags installFlags) (tool
 
 // wantedProgram returns the program that the stack asks for.
 func wantedProgram(s *session.Session, required []toolchain.Requirement) string {
-	setting, _ := s.Stack().EngineSetting()
+	setting, _ := s.Stack().Engines().Setting()
 	if program := settings.Program(setting); program != "" {
 		return program
 	}
@@ -219,7 +219,7 @@ func installProblem(ctx context.Context, req toolchain.InstallRequest, err error
 
 // noteOtherEngine says so if what was just installed is not what commands here will use.
 func noteOtherEngine(ctx context.Context, s *session.Session, installed *toolchain.Candidate) {
-	search, err := s.Stack().EngineSearch()
+	search, err := s.Stack().Engines().Search()
 	if err != nil {
 		return // the next command reports it
 	}
@@ -228,5 +228,5 @@ func noteOtherEngine(ctx context.Context, s *session.Session, installed *toolcha
 		return
 	}
 	s.Note("Commands in this directory use %s %s, which comes first: %s\n", used.Info.Name, used.Info.Version, used.Path)
-	s.Note("To use what was installed, write engine { binary = %q } into %s, or set %s.\n", installed.Path, settings.File, operation.EngineVariable)
+	s.Note("To use what was installed, write engine { binary = %q } into %s, or set %s.\n", installed.Path, settings.File, engines.Variable)
 }

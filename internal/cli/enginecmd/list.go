@@ -13,6 +13,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/cli/session"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain"
 	"github.com/cairnstacks/cairn/internal/operation"
+	"github.com/cairnstacks/cairn/internal/operation/engines"
 	"github.com/cairnstacks/cairn/internal/views/jsonview"
 )
 
@@ -70,7 +71,7 @@ new enough and has a version that cairn.hcl and .terraform-version accept is use
 }
 
 func listEngines(ctx context.Context, s *session.Session) (*engineList, error) {
-	search, err := s.Stack().EngineSearch()
+	search, err := s.Stack().Engines().Search()
 	if err != nil {
 		return nil, err
 	}
@@ -92,14 +93,14 @@ func listEngines(ctx context.Context, s *session.Session) (*engineList, error) {
 	if chosen != nil {
 		list.Reason = whyChosen(s, search, chosen)
 	} else if _, err := search.Find(ctx); err != nil {
-		list.Reason = operation.Diagnostics(operation.EngineError(err))[0].Detail
+		list.Reason = operation.Diagnostics(engines.Unusable(err))[0].Detail
 	}
 	return list, nil
 }
 
 // whyChosen says why a binary is used.
 func whyChosen(s *session.Session, search toolchain.Search, chosen *toolchain.Candidate) string {
-	_, place := s.Stack().EngineSetting()
+	_, place := s.Stack().Engines().Setting()
 	first := "the first one that can be used"
 	switch {
 	case chosen.Origin == toolchain.FromSetting:
@@ -139,14 +140,14 @@ func showEngines(s *session.Session, list *engineList) error {
 		return nil
 	}
 	used := "Used"
-	switch s.Stack().EngineKind() {
-	case operation.AutoEngine:
+	switch s.Stack().Engines().Kind() {
+	case engines.Auto:
 		used = "Used where the native engine lacks something"
-	case operation.NativeEngine:
+	case engines.Native:
 		used = "Not used, as the native engine was named, but first"
 	}
 	s.Print("%s: %s, %s.\n", used, selected, list.Reason)
-	if text := s.Stack().VersionFileIgnored(program); text != "" {
+	if text := s.Stack().Engines().VersionFileIgnored(program); text != "" {
 		s.Print("%s\n", text)
 	}
 	return nil

@@ -19,6 +19,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/fleet/driver"
 	"github.com/cairnstacks/cairn/internal/fleet/rollout"
 	"github.com/cairnstacks/cairn/internal/operation"
+	"github.com/cairnstacks/cairn/internal/operation/engines"
 	"github.com/cairnstacks/cairn/internal/order"
 	"github.com/cairnstacks/cairn/internal/process"
 	"github.com/cairnstacks/cairn/internal/views/eventtext"
@@ -135,10 +136,10 @@ func (g *gates) countsText(counts stackplan.Counts, done bool) string {
 // drivers returns by what units are worked on. It finds the engine where one is needed that is found from here.
 func (g *gates) drivers(ctx context.Context) (*rollout.Drivers, error) {
 	shared := &operation.Shared{}
-	shared.OfEngines().AllowProcesses(g.parallel) // one for each stack, where these have less parallelism
+	shared.OfEngines().Binary.AllowProcesses(g.parallel) // one for each stack, where these have less parallelism
 	d := &rollout.Drivers{
 		Roots: &driver.Roots{
-			SchemaDir: operation.SchemaDir(), Shared: shared.OfEngines(), Processes: &process.Set{},
+			SchemaDir: engines.SchemaDir(), Shared: &shared.OfEngines().Binary, Processes: &process.Set{},
 		},
 		Stack:   operation.Options{Workspace: g.Root, Engine: g.session.Options.Engine, EngineFrom: "-engine", Shared: shared, ModulesEngine: g.session.Deps.Engine, StopNow: g.session.StopNow},
 		Version: session.Version(),
@@ -153,15 +154,15 @@ func (g *gates) drivers(ctx context.Context) (*rollout.Drivers, error) {
 	if !slices.ContainsFunc(g.work.Chosen(), func(unit int) bool { return g.work.Units[unit].Kind == rollout.Root }) {
 		return d, nil // stacks find what they need by themselves
 	}
-	search, err := g.session.Stack().EngineSearch()
+	search, err := g.session.Stack().Engines().Search()
 	if err != nil {
 		return nil, err
 	}
 	found, err := search.Find(ctx)
 	if err != nil {
-		return nil, operation.EngineError(err)
+		return nil, engines.Unusable(err)
 	}
-	if err := g.session.Report(g.session.Stack().UnmetRequirements(found)); err != nil {
+	if err := g.session.Report(g.session.Stack().Engines().Unmet(found)); err != nil {
 		return nil, err
 	}
 	d.Roots.Engine, err = filepath.Abs(found.Path)

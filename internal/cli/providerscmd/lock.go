@@ -10,11 +10,12 @@ import (
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/internal/cli/session"
 	"github.com/cairnstacks/cairn/internal/operation"
+	"github.com/cairnstacks/cairn/internal/operation/requirements"
 )
 
 func lockCommand() *session.Command {
 	var platforms cmdline.List
-	var req operation.LockProvidersRequest
+	var req requirements.LockRequest
 	return &session.Command{
 		Name:    "lock",
 		Args:    "[PROVIDER...]",
@@ -49,7 +50,7 @@ After that, the stack can be used on all these platforms, and with mirrors that 
 	}
 }
 
-func showLocked(s *session.Session, locked []operation.ProviderPackage) {
+func showLocked(s *session.Session, locked []requirements.Package) {
 	for _, one := range locked {
 		text := "all checksums were locked before"
 		switch {
@@ -60,7 +61,7 @@ func showLocked(s *session.Session, locked []operation.ProviderPackage) {
 		}
 		s.Print("Provider: %s %s for %s: %s\n", one.Provider, one.Version, one.Platform, text)
 	}
-	if slices.ContainsFunc(locked, func(one operation.ProviderPackage) bool { return one.Added }) {
+	if slices.ContainsFunc(locked, func(one requirements.Package) bool { return one.Added }) {
 		s.Say("\nThe file %s has changed. Commit it, so that everybody uses the same packages.\n", operation.LockFile)
 		return
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/internal/cli/session"
-	"github.com/cairnstacks/cairn/internal/operation"
+	"github.com/cairnstacks/cairn/internal/operation/requirements"
 )
 
 func mirrorCommand() *session.Command {
@@ -36,7 +36,7 @@ The versions are those of .terraform.lock.hcl; without that file, or with -lock-
 			s.ChangesNothing = true
 			ctx, stop := s.Interruptible(ctx, nothingLost)
 			defer stop()
-			mirrored, diags := s.Stack().MirrorProviders(ctx, operation.MirrorProvidersRequest{Dir: args[0], Platforms: platforms, IgnoreLock: !lockFile})
+			mirrored, diags := s.Stack().MirrorProviders(ctx, requirements.MirrorRequest{Dir: args[0], Platforms: platforms, IgnoreLock: !lockFile})
 			for _, one := range mirrored {
 				s.Line("Mirrored: %s", one.File)
 			}

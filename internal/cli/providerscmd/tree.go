@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/cairnstacks/cairn/internal/cli/session"
-	"github.com/cairnstacks/cairn/internal/operation"
+	"github.com/cairnstacks/cairn/internal/operation/requirements"
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
@@ -32,7 +32,7 @@ func showTree(ctx context.Context, s *session.Session, _ []string) (int, error) 
 }
 
 // writeBelow writes what is below a node, its providers first, each line after a prefix.
-func writeBelow(b *strings.Builder, prefix string, node *operation.ProviderTree) {
+func writeBelow(b *strings.Builder, prefix string, node *requirements.Tree) {
 	providers := slices.SortedFunc(maps.Keys(node.Required), func(a, b stackaddrs.Provider) int { return cmp.Compare(a.String(), b.String()) })
 	left := len(providers) + len(node.Children)
 	branch := func() (head, rest string) {

@@ -19,6 +19,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/gitdiff"
 	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
+	"github.com/cairnstacks/cairn/internal/operation/engines"
 	"github.com/cairnstacks/cairn/internal/operation/planfile"
 	"github.com/cairnstacks/cairn/internal/operation/settings"
 	"github.com/cairnstacks/cairn/internal/operation/variables"
@@ -30,7 +31,7 @@ import (
 var remedies = map[failure.Code]string{
 	operation.CodeNoStack:            "Or name it with -chdir=DIR.",
 	operation.CodeWorkDir:            "The option -chdir=DIR names the directory of a copy.",
-	operation.CodeUntrusted:          "Or give the option -engine.",
+	engines.CodeUntrusted:            "Or give the option -engine.",
 	operation.CodeDeploymentName:     "It is given by -deployment or " + operation.DeploymentVariable + ".",
 	operation.CodeDoubt:              "The option -accept-recovery does that.",
 	operation.CodeNewDoubt:           "The option for that is -accept-recovery.",
@@ -100,7 +101,7 @@ func remedyOf(diag *hcl.Diagnostic) string {
 	switch {
 	case errors.As(cause.Err, &tooOld):
 		return fmt.Sprintf("Install a newer one, for example with \"cairn engine install %s\", or name another binary with -engine, %s or in %s.",
-			tooOld.Info.Name, operation.EngineVariable, settings.File)
+			tooOld.Info.Name, engines.Variable, settings.File)
 	case !errors.As(cause.Err, &unaccepted):
 		return ""
 	case unaccepted.Requirement.Place != settings.VersionFile:
@@ -140,7 +141,7 @@ func installRemedy(unaccepted *toolchain.UnacceptedError) string {
 // overrideRemedy says how to use a binary that the version file does not accept.
 func overrideRemedy(unaccepted *toolchain.UnacceptedError) string {
 	return fmt.Sprintf("To use %s %s all the same, name it: -engine=%[1]s, %[3]s=%[1]s in the environment, or engine { binary = %[1]q } in %[4]s.",
-		unaccepted.Info.Name, unaccepted.Info.Version, operation.EngineVariable, settings.File)
+		unaccepted.Info.Name, unaccepted.Info.Version, engines.Variable, settings.File)
 }
 
 // quoteArgument quotes an argument for a shell where it has to be.

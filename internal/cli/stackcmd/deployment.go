@@ -15,6 +15,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/internal/cli/session"
 	"github.com/cairnstacks/cairn/internal/operation"
+	"github.com/cairnstacks/cairn/internal/operation/declared"
 	"github.com/cairnstacks/cairn/internal/views"
 	"github.com/cairnstacks/cairn/internal/views/jsonview"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
@@ -60,7 +61,7 @@ func deploymentListCommand() *session.Command {
 	}
 }
 
-func listDeployments(s *session.Session, states []operation.DeploymentState) (int, error) {
+func listDeployments(s *session.Session, states []declared.Deployment) (int, error) {
 	if len(states) == 0 {
 		s.Note("There are no deployments: no file declares one, and nothing was applied.\n")
 		return cmdline.ExitOK, nil
@@ -115,7 +116,7 @@ func deploymentShowCommand() *session.Command {
 	}
 }
 
-func showDeployment(s *session.Session, state operation.DeploymentState) error {
+func showDeployment(s *session.Session, state declared.Deployment) error {
 	s.Print("Deployment:   %s\n", state.Name)
 	switch {
 	case state.Declared == nil:
@@ -171,7 +172,7 @@ type publishedValue struct {
 	Value     any  `json:"value,omitempty"` // left out where any part is sensitive
 }
 
-func newDeploymentEntry(state operation.DeploymentState) deploymentEntry {
+func newDeploymentEntry(state declared.Deployment) deploymentEntry {
 	entry := deploymentEntry{
 		Name: state.Name, Declared: state.Declared != nil, Serial: state.Last.Serial, Components: state.Components, Resources: state.Objects,
 	}
@@ -186,7 +187,7 @@ func newDeploymentEntry(state operation.DeploymentState) deploymentEntry {
 	return entry
 }
 
-func (e *deploymentEntry) addPublished(state operation.DeploymentState) {
+func (e *deploymentEntry) addPublished(state declared.Deployment) {
 	if state.Published.At.IsZero() {
 		return
 	}

@@ -92,7 +92,7 @@ func (v *Display) begin() {
 	info, opened := stack.EngineInfo()
 	var why engine.Reason
 	if opened {
-		why = stack.EngineReason()
+		why = stack.Engines().Reason()
 	}
 	v.events.Version(session.Version(), info, why)
 }

@@ -63,7 +63,7 @@ func ShowFetched(s *session.Session, packages []bundle.Package) {
 // ShowInstalled shows what a stack is run with.
 func ShowInstalled(s *session.Session, installed operation.Versions) {
 	s.Print("Engine: %s %s\n", installed.Engine.Name, installed.Engine.Version)
-	if text := s.Stack().VersionFileIgnored(installed.Engine.Name); text != "" {
+	if text := s.Stack().Engines().VersionFileIgnored(installed.Engine.Name); text != "" {
 		s.Note("%s\n", text)
 	}
 	for _, provider := range slices.SortedFunc(maps.Keys(installed.Providers), stackaddrs.Provider.Compare) {

@@ -163,7 +163,7 @@ func (o *Execution) runSeveral(ctx context.Context, all *chosen, request several
 	if err != nil {
 		return 0, err
 	}
-	s.options.Shared.OfEngines().AllowProcesses(parallel)
+	s.options.Shared.OfEngines().Binary.AllowProcesses(parallel)
 	ctx, unread, stop := o.InterruptAll(ctx, &process.Set{}, session.InFlight{
 		Lost:  s.shown.Lost,
 		AtEnd: func() { _ = os.RemoveAll(s.plans) }, //nolint:errcheck // nobody is there any more who would do something about it

@@ -59,7 +59,7 @@ called native; terraform and tofu; and what each module of the stack gets.`,
 			case err != nil:
 				return 0, err
 			default:
-				info := jsonview.NewEngine(versions.Engine, s.Stack().EngineReason())
+				info := jsonview.NewEngine(versions.Engine, s.Stack().Engines().Reason())
 				document.Engine = &info
 				for provider, locked := range versions.Providers {
 					document.Providers[provider.String()] = locked

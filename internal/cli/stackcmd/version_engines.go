@@ -10,7 +10,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/cli/session"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain"
-	"github.com/cairnstacks/cairn/internal/operation"
+	"github.com/cairnstacks/cairn/internal/operation/engines"
 	"github.com/cairnstacks/cairn/internal/views/jsonview"
 )
 
@@ -39,7 +39,7 @@ type versionModule struct {
 	Error  string           `json:"error,omitempty"`
 }
 
-func newVersionEngines(choices *operation.EngineChoices) *versionEngines {
+func newVersionEngines(choices *engines.Choices) *versionEngines {
 	why := jsonview.NewEngine(choices.Native, choices.Reason).Reason
 	engines := &versionEngines{
 		Setting: choices.Setting, Reason: *why, Modules: []versionModule{},

@@ -30,7 +30,7 @@ configuration still has it.`,
 		MinArgs: 1, MaxArgs: 1,
 		Flags: session.LockFlags,
 		Run: func(ctx context.Context, s *session.Session, args []string) (int, error) {
-			removed, changed, err := s.Stack().RemoveFromState(ctx, args[0])
+			removed, changed, err := s.Stack().StateChanges().Remove(ctx, args[0])
 			if err != nil {
 				return 0, err
 			}
@@ -84,7 +84,7 @@ func historyCommand() *session.Command {
 		},
 		Run: func(ctx context.Context, s *session.Session, _ []string) (int, error) {
 			s.ReportDocuments()
-			versions, err := s.Stack().StateHistory(ctx)
+			versions, err := s.Stack().StateChanges().History(ctx)
 			if err != nil {
 				return 0, err
 			}
@@ -137,7 +137,7 @@ more: two at a time would damage the state.`,
 		MinArgs: 1, MaxArgs: 1,
 		Flags: session.StateFlags,
 		Run: func(ctx context.Context, s *session.Session, args []string) (int, error) {
-			if err := s.Stack().UnlockState(ctx, args[0]); err != nil {
+			if err := s.Stack().StateChanges().Unlock(ctx, args[0]); err != nil {
 				return 0, err
 			}
 			s.Print("The lock was removed.\n")

@@ -35,7 +35,7 @@ configuration, or review what is planned, a moved block does the same with the n
 		},
 		Run: func(ctx context.Context, s *session.Session, args []string) (int, error) {
 			if dryRun {
-				moved, err := s.Stack().PreviewMove(ctx, args[0], args[1])
+				moved, err := s.Stack().StateChanges().PreviewMove(ctx, args[0], args[1])
 				if err != nil {
 					return 0, err
 				}
@@ -43,7 +43,7 @@ configuration, or review what is planned, a moved block does the same with the n
 				s.Print("Nothing was changed.\n")
 				return cmdline.ExitOK, nil
 			}
-			moved, changed, err := s.Stack().MoveInState(ctx, args[0], args[1])
+			moved, changed, err := s.Stack().StateChanges().Move(ctx, args[0], args[1])
 			if err != nil {
 				return 0, err
 			}

@@ -9,8 +9,8 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/internal/cli/session"
-	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
+	"github.com/cairnstacks/cairn/internal/operation/statechange"
 )
 
 // Command returns the command state with all below it.
@@ -69,7 +69,7 @@ func listContents(s *session.Session, contents []deployment.Contents) {
 }
 
 // showChanged says what a change of the state by hand has done.
-func showChanged(s *session.Session, changed operation.Changed) {
+func showChanged(s *session.Session, changed statechange.Changed) {
 	if changed.Nothing {
 		s.Print("The state is like that already. Nothing was changed.\n")
 		return

@@ -82,7 +82,7 @@ history. FILE may be - for standard input.`,
 			if err != nil {
 				return 0, err
 			}
-			changed, err := s.Stack().PushState(ctx, document, force)
+			changed, err := s.Stack().StateChanges().Push(ctx, document, force)
 			if err != nil {
 				return 0, err
 			}
@@ -134,7 +134,7 @@ func exportCommand() *session.Command {
 		MinArgs: 1, MaxArgs: 1,
 		Flags: session.StateFlags,
 		Run: func(ctx context.Context, s *session.Session, args []string) (int, error) {
-			document, err := s.Stack().ExportState(ctx, args[0])
+			document, err := s.Stack().StateChanges().Export(ctx, args[0])
 			if err != nil {
 				return 0, err
 			}
@@ -165,7 +165,7 @@ Plan afterwards: the plan shows whether the state fits the component.`,
 			if err != nil {
 				return 0, err
 			}
-			changed, err := s.Stack().ImportState(ctx, args[0], src, describeInput(args[1]))
+			changed, err := s.Stack().StateChanges().Import(ctx, args[0], src, describeInput(args[1]))
 			if err != nil {
 				return 0, err
 			}

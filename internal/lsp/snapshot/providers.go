@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/cairnstacks/cairn/internal/operation"
+	"github.com/cairnstacks/cairn/internal/operation/engines"
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
@@ -17,15 +18,15 @@ const checkProviders = 5 * time.Second
 
 // providers has what is known of the providers of a stack.
 type providers struct {
-	now     func() map[stackaddrs.Provider]*operation.KeptProvider
+	now     func() map[stackaddrs.Provider]*engines.Kept
 	checked time.Time
 }
 
 // current returns what is known now. It is looked for when it is first asked for.
-func (p *providers) current(opened *operation.Stack) func() map[stackaddrs.Provider]*operation.KeptProvider {
+func (p *providers) current(opened *operation.Stack) func() map[stackaddrs.Provider]*engines.Kept {
 	if p.now == nil || time.Since(p.checked) > checkProviders {
 		p.checked = time.Now()
-		p.now = sync.OnceValue(func() map[stackaddrs.Provider]*operation.KeptProvider {
+		p.now = sync.OnceValue(func() map[stackaddrs.Provider]*engines.Kept {
 			return opened.KeptSchemas(context.Background())
 		})
 	}

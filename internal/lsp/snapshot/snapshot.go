@@ -18,7 +18,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/binary"
 	"github.com/cairnstacks/cairn/internal/engine/module"
 	"github.com/cairnstacks/cairn/internal/lsp/position"
-	"github.com/cairnstacks/cairn/internal/operation"
+	"github.com/cairnstacks/cairn/internal/operation/engines"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -50,7 +50,7 @@ type Snapshot struct {
 	buffers map[string][]byte
 	dirs    map[string]bool
 	modules *moduleSet
-	schemas func() map[stackaddrs.Provider]*operation.KeptProvider
+	schemas func() map[stackaddrs.Provider]*engines.Kept
 	state   func() []stackaddrs.AbsComponentInstance
 	saved   func() map[string][]byte
 }

@@ -57,7 +57,7 @@ type applier struct {
 }
 
 func (a *applier) apply(ctx context.Context) {
-	a.stack.UseEngineOf(a.opened.plan)
+	a.stack.Engines().UseOf(a.opened.plan)
 	runtime, diags := a.stack.Runtime(ctx)
 	if !diags.HasErrors() {
 		target := a.stack.PlanTarget(runtime)

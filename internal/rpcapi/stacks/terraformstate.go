@@ -17,6 +17,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/environ"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation"
+	"github.com/cairnstacks/cairn/internal/operation/engines"
 	"github.com/cairnstacks/cairn/internal/rpcapi/handle"
 	"github.com/cairnstacks/cairn/internal/rpcapi/ordinary"
 	"github.com/cairnstacks/cairn/internal/rpcapi/wire"
@@ -96,13 +97,13 @@ func (s *Service) workspaceVariable() map[string]string {
 // findEngine returns the program that is used in a directory.
 func (s *Service) findEngine(ctx context.Context, dir string) (string, error) {
 	stack := operation.Open(operation.Options{Dir: dir, Environ: s.opts.Environ, Log: s.opts.Log, Shared: &s.shared, ChangesNothing: true})
-	search, err := stack.EngineSearch()
+	search, err := stack.Engines().Search()
 	if err != nil {
 		return "", err
 	}
 	found, err := search.Find(ctx)
 	if err != nil {
-		return "", operation.EngineError(err)
+		return "", engines.Unusable(err)
 	}
 	return found.Path, nil
 }

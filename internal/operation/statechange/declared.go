@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package operation
+package statechange
 
 import (
 	"github.com/cairnstacks/cairn/internal/failure"
@@ -12,8 +12,8 @@ import (
 
 // checkDeclared fails if no block of the configuration declares a component instance, or removes it, so that its state would be left over. Whether
 // for_each has a key takes values, and is not looked at.
-func (s *Stack) checkDeclared(addr stackaddrs.AbsComponentInstance) error {
-	config, diags := s.config()
+func (s *State) checkDeclared(addr stackaddrs.AbsComponentInstance) error {
+	config, diags := s.Config()
 	if config == nil {
 		return diags
 	}

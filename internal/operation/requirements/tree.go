@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package operation
+package requirements
 
 import (
 	"context"
@@ -16,33 +16,33 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
-// ProviderTree is what a stack, the module of a component, or a module that is called requires, with what is below it.
-type ProviderTree struct {
+// Tree is what a stack, the module of a component, or a module that is called requires, with what is below it.
+type Tree struct {
 	Name     string                           // as configurations refer to it; empty for the stack itself
 	Required map[stackaddrs.Provider][]string // constraints as written, of which there may be none
-	Children []*ProviderTree
+	Children []*Tree
 }
 
-// ProviderTree returns who requires which providers: the stack, the stacks in it, the modules of components and of removed blocks, and the modules that these call.
+// Tree returns who requires which providers: the stack, the stacks in it, the modules of components and of removed blocks, and the modules that these call.
 // It installs nothing, and asks no provider.
-func (s *Stack) ProviderTree(ctx context.Context) (*ProviderTree, hcl.Diagnostics) {
-	config, diags := s.config()
+func (s *Stack) Tree(ctx context.Context) (*Tree, hcl.Diagnostics) {
+	config, diags := s.Config()
 	if diags.HasErrors() {
 		return nil, diags
 	}
-	t := providerTrees{loader: module.NewLoader(module.OptionsOf(s.moduleReader(ctx), config.Root.Dir, config.Resolver))}
+	t := trees{loader: module.NewLoader(module.OptionsOf(s.Reader(ctx), config.Root.Dir, config.Resolver))}
 	tree := t.ofStack("", config.Root)
 	return tree, diags.Extend(t.diags)
 }
 
-// providerTrees makes the parts of a tree, and collects what is wrong with modules.
-type providerTrees struct {
+// trees makes the parts of a tree, and collects what is wrong with modules.
+type trees struct {
 	loader *module.Loader
 	diags  hcl.Diagnostics
 }
 
-func (t *providerTrees) ofStack(name string, stack *stackconfig.Stack) *ProviderTree {
-	tree := &ProviderTree{Name: name, Required: map[stackaddrs.Provider][]string{}}
+func (t *trees) ofStack(name string, stack *stackconfig.Stack) *Tree {
+	tree := &Tree{Name: name, Required: map[stackaddrs.Provider][]string{}}
 	if stack.RequiredProviders != nil {
 		for _, required := range stack.RequiredProviders.Providers {
 			if required.Version != "" {
@@ -66,7 +66,7 @@ func (t *providerTrees) ofStack(name string, stack *stackconfig.Stack) *Provider
 	return tree
 }
 
-func (t *providerTrees) addModule(tree *ProviderTree, name string, source stackconfig.Source) {
+func (t *trees) addModule(tree *Tree, name string, source stackconfig.Source) {
 	if source.Dir == "" {
 		return // that was reported
 	}
@@ -78,12 +78,12 @@ func (t *providerTrees) addModule(tree *ProviderTree, name string, source stackc
 }
 
 // ofModule returns the tree of a called module, of the root if node is nil.
-func ofModule(name string, loaded *module.Tree, node *module.Node) *ProviderTree {
+func ofModule(name string, loaded *module.Tree, node *module.Node) *Tree {
 	dir := loaded.Root
 	if node != nil {
 		dir = node.Directory
 	}
-	tree := &ProviderTree{Name: name, Required: dir.Requirements()}
+	tree := &Tree{Name: name, Required: dir.Requirements()}
 	for _, called := range loaded.Under(node) {
 		tree.Children = append(tree.Children, ofModule("module."+called.Name(), loaded, called))
 	}

@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package operation
+package engines
 
 import (
 	"context"
@@ -16,8 +16,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
-// EngineChoices are the engines that there are, and what is done by which.
-type EngineChoices struct {
+// Choices are the engines that there are, and what is done by which.
+type Choices struct {
 	Native   engine.Info
 	Follows  string                 // the version of terraform that the native engine behaves like
 	Binaries []*toolchain.Candidate // in the order in which they are looked at
@@ -36,10 +36,10 @@ type ModuleChoice struct {
 	Diags hcl.Diagnostics // with errors no engine does them
 }
 
-// engineChoices looks at all engines, and at the modules of the stack if there is one that can be read.
-func (s *Stack) engineChoices(ctx context.Context) (*EngineChoices, error) {
-	kind := s.EngineKind()
-	search, err := s.EngineSearch()
+// List looks at all engines, and at the modules of the stack if there is one that can be read. For these, a session is opened.
+func (s *Stack) List(ctx context.Context, open func(context.Context) (engine.Session, error)) (*Choices, error) {
+	kind := s.Kind()
+	search, err := s.Search()
 	if err != nil {
 		return nil, err
 	}
@@ -47,9 +47,9 @@ func (s *Stack) engineChoices(ctx context.Context) (*EngineChoices, error) {
 	if err != nil {
 		return nil, err
 	}
-	choices := &EngineChoices{
-		Native: engine.Info{Name: NativeEngine, Version: native.Version}, Follows: native.TerraformVersion,
-		Binaries: all, Setting: kind, Reason: s.EngineReason(),
+	choices := &Choices{
+		Native: engine.Info{Name: Native, Version: native.Version}, Follows: native.TerraformVersion,
+		Binaries: all, Setting: kind, Reason: s.Reason(),
 	}
 	if kind == "" {
 		if chosen == nil {
@@ -57,11 +57,11 @@ func (s *Stack) engineChoices(ctx context.Context) (*EngineChoices, error) {
 		}
 		choices.Setting = chosen.Info.Name
 	}
-	config, _ := s.config() //nolint:errcheck // the commands that need it report it
+	config, _ := s.opts.Config() //nolint:errcheck // the commands that need it report it
 	if config == nil || len(config.Files) == 0 {
 		return choices, nil
 	}
-	opened, err := s.openSession(ctx)
+	opened, err := open(ctx)
 	if err != nil {
 		return choices, nil //nolint:nilerr // which is said instead of a version
 	}

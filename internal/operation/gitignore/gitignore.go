@@ -1,7 +1,8 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package operation
+// Package gitignore makes git ignore the files that hold secrets next to a stack: its state, and copies of it.
+package gitignore
 
 import (
 	"context"
@@ -19,11 +20,30 @@ import (
 	"github.com/cairnstacks/cairn/internal/operation/notice"
 )
 
-const ignoreFile = ".gitignore"
+// fileName is the name of files with rules.
+const fileName = ".gitignore"
 
-// keepFromGit makes git ignore a file that holds secrets, which "git add -A" would take, and what these patterns say with it. A file of rules
+// rescued is the pattern for the last copies of a state.
+const rescued = "/" + deployment.RescueFile + "*"
+
+// Rules are those for the files of a stack.
+type Rules struct {
+	Dir    string // of the stack, absolute
+	Notify notice.Func
+}
+
+// AddState makes git ignore a state, with what is next to it at times, and the last copy of one.
+func (r Rules) AddState(ctx context.Context, path string) {
+	base := filepath.Base(path)
+	r.add(ctx, path, "/"+base+"*", "/."+base+".*", rescued)
+}
+
+// AddRescued makes git ignore the last copy of a state.
+func (r Rules) AddRescued(ctx context.Context, path string) { r.add(ctx, path, rescued) }
+
+// add makes git ignore a file that holds secrets, which "git add -A" would take, and what these patterns say with it. A file of rules
 // that the user has gets lines at its end only where its rules, or those of directories above, do not do it already.
-func (s *Stack) keepFromGit(ctx context.Context, path string, patterns ...string) {
+func (r Rules) add(ctx context.Context, path string, patterns ...string) {
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return
@@ -33,26 +53,17 @@ func (s *Stack) keepFromGit(ctx context.Context, path string, patterns ...string
 	switch {
 	case err == nil && len(repository.Ignored(ctx, path)) > 0:
 		return
-	case err != nil && dir != absolute(s.dir):
+	case err != nil && dir != r.Dir:
 		return // it is not even where a repository may be made later
 	}
-	added, err := addLines(filepath.Join(dir, ignoreFile), "# Written by cairn: these files hold secrets in clear.", patterns)
+	added, err := addLines(filepath.Join(dir, fileName), "# Written by cairn: these files hold secrets in clear.", patterns)
 	switch {
 	case err != nil:
-		s.opts.Notify.Send(notice.IgnoreFileUnwritable{File: ignoreFile, Secret: filepath.Base(path), Reason: failure.Reason(err)})
+		r.Notify.Send(notice.IgnoreFileUnwritable{File: fileName, Secret: filepath.Base(path), Reason: failure.Reason(err)})
 	case len(added) > 0:
-		s.opts.Notify.Send(notice.IgnoreFileExtended{File: ignoreFile, Added: added})
+		r.Notify.Send(notice.IgnoreFileExtended{File: fileName, Added: added})
 	}
 }
-
-// keepStateFromGit is keepFromGit for a state, with what is next to it at times, and the last copy of one.
-func (s *Stack) keepStateFromGit(ctx context.Context, path string) {
-	base := filepath.Base(path)
-	s.keepFromGit(ctx, path, "/"+base+"*", "/."+base+".*", rescuePattern)
-}
-
-// rescuePattern is for the last copies of a state.
-const rescuePattern = "/" + deployment.RescueFile + "*"
 
 // addLines adds lines to a file that does not have them yet. It returns what it has added to a file that was there before.
 func addLines(path, comment string, lines []string) ([]string, error) {

@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package operation
+package declared
 
 import (
 	"os"
@@ -10,7 +10,7 @@ import (
 )
 
 // Deployment files are read once for all operations, as long as they are the same.
-func TestKnownDeployments(t *testing.T) {
+func TestFilesAreReadOnce(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) {
 		t.Helper()
@@ -18,22 +18,22 @@ func TestKnownDeployments(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	var known knownDeployments
-	if got := known.of(dir); got.config != nil {
+	var known Known
+	if got := known.In(dir); got.Config != nil {
 		t.Fatal("there is a configuration without files")
 	}
 	write("a.tfdeploy.hcl", "deployment \"a\" {\n  inputs = {}\n}\n")
-	first := known.of(dir)
-	if known.of(dir) != first {
+	first := known.In(dir)
+	if known.In(dir) != first {
 		t.Error("files that have not changed are read again")
 	}
 	write("a.tfdeploy.hcl", "deployment \"b\" {\n  inputs = {}\n}\n")
-	second := known.of(dir)
-	if second == first || second.config.Deployments["b"] == nil {
+	second := known.In(dir)
+	if second == first || second.Config.Deployments["b"] == nil {
 		t.Error("a file that has changed is not read again")
 	}
 	write("b.tfdeploy.hcl", "deployment \"c\" {\n  inputs = {}\n}\n")
-	if got := known.of(dir).config.Order; len(got) != 2 {
+	if got := known.In(dir).Config.Order; len(got) != 2 {
 		t.Errorf("with another file the deployments are %q", got)
 	}
 }

@@ -1,0 +1,120 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package engines
+
+import (
+	"cmp"
+
+	"github.com/cairnstacks/cairn/internal/engine/native"
+	"github.com/cairnstacks/cairn/internal/operation/settings"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/stackplan"
+)
+
+// Variable is of the environment, and names an engine.
+const Variable = "CAIRN_ENGINE"
+
+// Native and Auto are settings of an engine that are not binaries: the one that evaluates modules in this process, and the one that leaves to a binary
+// what the native one does not support. AnyBinary is the setting for the first binary that there is.
+const (
+	Native    = native.Name
+	Auto      = "auto"
+	AnyBinary = "binary"
+)
+
+// usual is the setting if nobody names an engine.
+const usual = Auto
+
+// Setting returns the path or name of the engine that was asked for, and who has named it; empty if nobody has, or if any binary will do.
+func (s *Stack) Setting() (setting, from string) {
+	if setting, from = s.written(); setting == AnyBinary {
+		return "", ""
+	}
+	return setting, from
+}
+
+// written is what an option, the environment or the settings file says.
+func (s *Stack) written() (setting, from string) {
+	switch {
+	case s.opts.Named != "":
+		return s.opts.Named, s.opts.NamedBy
+	case s.getenv(Variable) != "":
+		return s.program(s.getenv(Variable)), Variable
+	}
+	if named := s.settings().Binary; named != "" {
+		return s.program(named), settings.File
+	}
+	return "", ""
+}
+
+// settings are what the settings file says about the engine. What is wrong with the file is reported where an engine is opened.
+func (s *Stack) settings() settings.Engine {
+	read, _ := s.opts.Settings() //nolint:errcheck // see above
+	return read.Engine
+}
+
+// Kind returns the setting of an engine that is not a binary, [Native] or [Auto], or "".
+func (s *Stack) Kind() string {
+	setting, _ := s.written()
+	switch {
+	case setting != "":
+	case s.madePlan == Native:
+		setting = Auto // who knows what has made the rest of the plan
+	case s.madePlan == "" && s.required() == "": // what is required is about a binary
+		setting = usual
+	}
+	if setting == Native || setting == Auto {
+		return setting
+	}
+	return ""
+}
+
+// required says where the settings require a version of a binary, whichever it is; "" if they don't.
+func (s *Stack) required() string {
+	if required := s.settings().Requirement; required != nil {
+		return required.Place
+	}
+	return ""
+}
+
+// chosenBy says what names an engine or its version, empty for nothing but the version file.
+func (s *Stack) chosenBy() string {
+	if _, from := s.Setting(); from != "" {
+		return from + " names it"
+	}
+	if place := s.required(); place != "" {
+		return place + " says which version is used"
+	}
+	return ""
+}
+
+// Reason says why the session that is open is that of its engine. Which one a component gets then, a [engine.Chooser] says.
+func (s *Stack) Reason() engine.Reason {
+	setting, from := s.written()
+	switch {
+	case s.opts.Given != nil:
+		return engine.Reason{Code: engine.ReasonNamed, Text: "The caller has brought it."}
+	case setting == AnyBinary:
+		return engine.Reason{Code: engine.ReasonNamed, Text: from + " asks for a binary, and this is the first one that can be used."}
+	case setting != "":
+		return engine.Reason{Code: engine.ReasonNamed, Text: from + " names " + setting + "."}
+	case s.madePlan != "":
+		return engine.Reason{Code: engine.ReasonOfPlan, Text: "It has made the plan."}
+	case s.required() != "":
+		return engine.Reason{Code: engine.ReasonRequired, Text: s.required() + " requires a version of it."}
+	}
+	return engine.Reason{
+		Code: engine.ReasonUsual,
+		Text: "Nobody has named an engine: modules that the native engine supports are its, and others are those of terraform or tofu.",
+	}
+}
+
+// UseOf has a saved plan applied by the engines that made it, unless somebody names another one. It is called before anything else is done with the stack.
+func (s *Stack) UseOf(plan *stackplan.Plan) {
+	s.madePlan = plan.Engine.Name
+	s.plannedBinary = settings.Program(s.madePlan)
+	for _, component := range plan.Components {
+		s.plannedBinary = cmp.Or(s.plannedBinary, settings.Program(component.Engine.Name))
+	}
+}

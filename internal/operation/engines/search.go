@@ -1,0 +1,169 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package engines
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/internal/engine/binary"
+	"github.com/cairnstacks/cairn/internal/engine/toolchain"
+	"github.com/cairnstacks/cairn/internal/enginelog"
+	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/operation/settings"
+	"github.com/cairnstacks/cairn/internal/operation/trust"
+)
+
+// findBinary returns the binary to use.
+func (s *Stack) findBinary(ctx context.Context) (*toolchain.Candidate, error) {
+	if s.found != nil || s.foundErr != nil {
+		return s.found, s.foundErr
+	}
+	search, err := s.Search()
+	if err != nil {
+		return nil, err
+	}
+	if err := s.opts.PrepareWorkDir(); err != nil {
+		return nil, err
+	}
+	search.Identifier.RecordFile = binary.RecordFile(s.opts.WorkDir)
+	found, err := search.Find(ctx)
+	if err != nil {
+		s.foundErr = Unusable(err) // whoever asks again would wait for an engine that hangs once more
+		return nil, s.foundErr
+	}
+	s.opts.Log.Info("engine", "path", found.Path, "origin", string(found.Origin), "name", found.Info.Name, "version", found.Info.Version)
+	s.found, s.warnings = found, s.Unmet(found)
+	return found, nil
+}
+
+// TakeWarnings returns those about the choice of the engine, once: here or with what was prepared.
+func (s *Stack) TakeWarnings() hcl.Diagnostics {
+	warnings := s.warnings
+	s.warnings = nil
+	return warnings
+}
+
+// program makes a path of one that is relative to the stack. The name of a program is left as it is.
+func (s *Stack) program(setting string) string {
+	if !strings.ContainsRune(setting, filepath.Separator) {
+		return setting
+	}
+	return s.opts.FromEnviron(setting)
+}
+
+// Requirements returns what the stack requires of the engine.
+//
+// The version file was written for other programs. It is advice to those who choose the engine for cairn, and for operations that change nothing.
+func (s *Stack) Requirements() ([]toolchain.Requirement, error) {
+	read, err := s.opts.Settings()
+	if err != nil {
+		return nil, err
+	}
+	var all []toolchain.Requirement
+	if required := read.Engine.Requirement; required != nil {
+		all = append(all, *required)
+	}
+	if required := settings.ReadVersionFile(s.opts.Dir); required != nil {
+		required.Advisory = s.opts.ChangesNothing || s.chosenBy() != ""
+		all = append(all, *required)
+	}
+	return all, nil
+}
+
+// Search says which binary is wanted.
+func (s *Stack) Search() (toolchain.Search, error) {
+	required, err := s.Requirements()
+	if err != nil {
+		return toolchain.Search{}, err
+	}
+	search := toolchain.Search{Requirements: required, Identifier: toolchain.Identifier{Environ: s.opts.Environ, Known: &s.opts.Shared.Known}}
+	setting, from := s.Setting()
+	if s.Kind() != "" {
+		setting, from = "", "" // none of the binaries is named
+	}
+	setting = cmp.Or(setting, s.plannedBinary)
+	if from == settings.File {
+		if err := s.checkTrust(s.settings().Binary); err != nil {
+			return toolchain.Search{}, err
+		}
+	}
+	search.Setting = setting
+	if home, err := toolchain.Home(); err == nil { // without one nothing is installed
+		search.Home = home
+	}
+	return search, nil
+}
+
+// Unmet warns of what the engine in use does not meet.
+func (s *Stack) Unmet(found *toolchain.Candidate) hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	for _, unmet := range found.Unmet {
+		by := s.chosenBy()
+		warning := failure.Warning("Ignored version file", "%s It is used all the same, since %s.",
+			failure.Sentences(unmet.Error()), cmp.Or(by, "this command changes nothing; those that do stop here"))
+		if by == "" {
+			warning.Extra = failure.Cause{Err: unmet}
+		}
+		diags = diags.Append(warning)
+	}
+	return diags
+}
+
+// Unusable makes a diagnostic of the reason why there is no engine to use. The reason is its [failure.Cause].
+func Unusable(err error) error {
+	var tooOld *toolchain.TooOldError
+	var unaccepted *toolchain.UnacceptedError
+	var unwritten *enginelog.FileError
+	diag := failure.New("Unusable engine", "%s.", failure.Capitalize(failure.Reason(err)))
+	switch {
+	case errors.As(err, &unaccepted):
+		diag = failure.New("Unacceptable engine version", "%s", failure.Sentences(err.Error()))
+		if unaccepted.Requirement.Invalid != "" {
+			diag.Summary = "Invalid version file"
+		}
+		diag.Subject = unaccepted.Requirement.Range
+	case errors.As(err, &tooOld):
+		diag = failure.New("Engine too old", "%s", failure.Sentences(err.Error()))
+	case errors.As(err, &unwritten) && unwritten.Named:
+		diag = failure.New("Log file not written", "The file that %s names cannot be written: %s.", enginelog.PathVariable, failure.Reason(unwritten.Err))
+	case errors.Is(err, toolchain.ErrNone), errors.As(err, new(*toolchain.NotFoundError)):
+		diag = failure.New("Engine not found", "%s", failure.Sentences(err.Error()))
+	}
+	diag.Extra = failure.Cause{Err: err}
+	return hcl.Diagnostics{diag}
+}
+
+// VersionFileIgnored says so if there is a version file that is not about the program in use.
+func (s *Stack) VersionFileIgnored(program string) string {
+	if _, err := os.Stat(filepath.Join(s.opts.Dir, settings.VersionFile)); err != nil || program != toolchain.Tofu {
+		return ""
+	}
+	return fmt.Sprintf("The file %s is about terraform and does not count for tofu; say in %s what is required of tofu.", settings.VersionFile, settings.File)
+}
+
+// CodeUntrusted is of a program that the user has not named.
+const CodeUntrusted failure.Code = "operation/untrusted-program"
+
+// checkTrust fails if the settings file names a program that whoever has written the file may have brought along. Every command that needs an
+// engine runs it, "validate" too; a file that came with a checkout is not a decision of the user's.
+func (s *Stack) checkTrust(binary string) error {
+	if binary == "" {
+		return nil
+	}
+	from := trust.Untrusted(binary, s.opts.Dir, s.opts.Home)
+	if from == "" {
+		return nil
+	}
+	return hcl.Diagnostics{failure.WithCode(CodeUntrusted, failure.New("Untrusted engine program",
+		"The file %s names the program %q as the engine, and the file %s: whoever has written it could have any program run. "+
+			"Nothing was run. If you trust it, name it yourself: %[4]s=%[2]s in the environment.", settings.File, binary, from, Variable))}
+}

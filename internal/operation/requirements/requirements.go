@@ -1,0 +1,141 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+// Package requirements knows which providers a stack and its modules require, and locks, mirrors and describes these.
+package requirements
+
+import (
+	"context"
+	"errors"
+
+	"github.com/hashicorp/hcl/v2"
+	tfaddr "github.com/hashicorp/terraform-registry-address"
+
+	"github.com/cairnstacks/cairn/internal/engine/installation"
+	"github.com/cairnstacks/cairn/internal/engine/toolchain"
+	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/providers/release"
+	"github.com/cairnstacks/cairn/internal/providers/selection"
+	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
+)
+
+// Stack is a stack whose providers are looked at. All fields are set.
+type Stack struct {
+	Dir, WorkDir string // absolute
+	LockFile     string // its path
+	Environ      []string
+
+	Config  func() (*stackconfig.Config, hcl.Diagnostics)
+	Reader  func(context.Context) engine.Info         // the engine as which modules are read, as far as it is known
+	Modules func(stackconfig.Resolver) engine.Session // reads modules, and starts no process
+	Files   map[string]*hcl.File                      // receives the lock file, by its name
+
+	// Exclusive keeps other programs from installing, and from changing the lock file, at the same time.
+	Exclusive func(context.Context) (unlock func(), err error)
+
+	Observe   selection.Observer   // sees what is fetched
+	Hashes    *installation.Hashes // of packages
+	SchemaDir string               // where schemas are kept for all stacks; "" if nowhere
+}
+
+// required are those that a stack and its modules require, without what is built in, by their addresses for the engine.
+type required struct {
+	constraints map[stackaddrs.Provider][]string
+	ranges      map[stackaddrs.Provider]hcl.Range // where the stack requires them
+	builtin     bool                              // modules require the one that is part of the engine
+	address     func(stackaddrs.Provider) stackaddrs.Provider
+}
+
+// required reads the configuration and its modules, which starts no process but one that identifies the engine.
+func (s *Stack) required(ctx context.Context) (*required, hcl.Diagnostics) {
+	config, diags := s.Config()
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	found := &required{
+		constraints: map[stackaddrs.Provider][]string{}, ranges: map[stackaddrs.Provider]hcl.Range{}, address: s.engineAddress(ctx),
+	}
+	add := func(all map[stackaddrs.Provider][]string) {
+		for provider, constraints := range all {
+			if provider.IsBuiltin() {
+				continue
+			}
+			address := found.address(provider)
+			found.constraints[address] = append(found.constraints[address], constraints...)
+		}
+	}
+	add(config.Requirements())
+	for provider, at := range config.RequirementRanges() {
+		found.ranges[found.address(provider)] = at
+	}
+	modules, moreDiags := s.moduleRequirements(ctx, config)
+	for _, one := range modules {
+		_, builtin := one[stackaddrs.BuiltinProvider]
+		found.builtin = found.builtin || builtin
+		add(one)
+	}
+	return found, diags.Extend(moreDiags)
+}
+
+// moduleRequirements returns what each module of a component requires.
+func (s *Stack) moduleRequirements(ctx context.Context, config *stackconfig.Config) (all []map[stackaddrs.Provider][]string, diags hcl.Diagnostics) {
+	session := s.Modules(config.Resolver)
+	for _, dir := range config.ModuleDirs() {
+		module, moreDiags := session.Module(ctx, dir)
+		diags = diags.Extend(moreDiags)
+		if module != nil {
+			all = append(all, module.Requirements)
+		}
+	}
+	return all, diags
+}
+
+// engineAddress returns what the address of a provider is in the lock file: tofu finds those without a host in a registry of its own.
+func (s *Stack) engineAddress(ctx context.Context) func(stackaddrs.Provider) stackaddrs.Provider {
+	isTofu := s.Reader(ctx).Name == toolchain.Tofu
+	return func(provider stackaddrs.Provider) stackaddrs.Provider {
+		if isTofu && provider.Hostname == string(tfaddr.DefaultProviderRegistryHost) {
+			provider.Hostname = toolchain.TofuRegistry
+		}
+		return provider
+	}
+}
+
+// restrict leaves the providers that are named, if any are.
+func (r *required) restrict(names []string) error {
+	if len(names) == 0 {
+		return nil
+	}
+	named := map[stackaddrs.Provider][]string{}
+	for _, name := range names {
+		provider, err := release.ParseProvider(name)
+		if err != nil {
+			return failure.Error("Invalid provider address", "%s.", failure.Capitalize(err.Error()))
+		}
+		provider = r.address(provider)
+		constraints, ok := r.constraints[provider]
+		if !ok {
+			return failure.Error("Provider not required", "Neither the stack nor its modules require provider %s. Name one that is required, or none for all of them.", provider)
+		}
+		named[provider] = constraints
+	}
+	r.constraints = named
+	return nil
+}
+
+// diagnostics returns the errors about providers, each where the stack requires it.
+func (r *required) diagnostics(summary string, err error) hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	for _, one := range selection.Errors(err) {
+		diag := failure.New(summary, "%s.", failure.Capitalize(failure.Reason(one)))
+		if about, ok := errors.AsType[*selection.Error](one); ok {
+			if at, known := r.ranges[about.Provider]; known {
+				diag.Subject = &at
+			}
+		}
+		diags = diags.Append(diag)
+	}
+	return diags
+}

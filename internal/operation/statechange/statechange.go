@@ -1,0 +1,204 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+// Package statechange changes the stored state of a deployment by hand: each change is one serial, made under the lock of the state.
+package statechange
+
+import (
+	"context"
+	"errors"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/operation/deployment"
+	"github.com/cairnstacks/cairn/internal/statestore"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
+	"github.com/cairnstacks/cairn/stackruntime/stackstate"
+)
+
+// CodeNotApproved is of a change for which nobody could be asked.
+const CodeNotApproved failure.Code = "operation/not-approved"
+
+// State is the state of a deployment of a stack. All fields are set.
+type State struct {
+	Open func(context.Context) (*deployment.Deployment, error)
+
+	// Lock locks and reads the state. Who calls it unlocks it.
+	Lock func(context.Context, statestore.LockRequest) (*deployment.Stored, error)
+
+	// CheckInterrupted fails if an apply was cut off of which the result is not in the locked state yet, and whose secret is not the given one.
+	CheckInterrupted func(ctx context.Context, stored *deployment.Stored, except []byte) error
+
+	// Config returns the configuration of the stack. With errors it may be nil, or hold what could be understood.
+	Config func() (*stackconfig.Config, hcl.Diagnostics)
+}
+
+// Changed is what a change of the state by hand has done.
+type Changed struct {
+	Nothing bool  // the state was like that already
+	Serial  int64 // of the state after the change
+}
+
+// change is a change of the whole state by hand, as one serial.
+type change struct {
+	lockedFor string // what the lock is held for
+
+	// records returns what is to be written into the locked state, and what the history says about it.
+	records func(*deployment.Stored) (operation string, records map[string][]byte, err error)
+
+	// completes is the secret of the state if the change brings what an apply could not save: that comes before the recovery of what the
+	// apply has left behind, which has only a part of it.
+	completes []byte
+}
+
+// read reads the state without locking it.
+func (s *State) read(ctx context.Context) (*deployment.Stored, error) {
+	opened, err := s.Open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return opened.Read(ctx)
+}
+
+// write changes the state under its lock.
+func (s *State) write(ctx context.Context, made change) (Changed, error) {
+	stored, err := s.Lock(ctx, statestore.LockRequest{Operation: made.lockedFor})
+	if err != nil {
+		return Changed{}, err
+	}
+	var operation string
+	var records map[string][]byte
+	if err = s.CheckInterrupted(ctx, stored, made.completes); err == nil {
+		operation, records, err = made.records(stored)
+	}
+	if err == nil && len(records) > 0 {
+		err = stored.Write(ctx, operation, records)
+	}
+	if err := errors.Join(err, stored.Unlock(ctx)); err != nil {
+		return Changed{}, err
+	}
+	return Changed{Nothing: len(records) == 0, Serial: stored.Serial}, nil
+}
+
+// Remove forgets a component instance or a resource instance without destroying it. It returns what is no longer managed.
+func (s *State) Remove(ctx context.Context, address string) (deployment.Contents, Changed, error) {
+	const name = "state rm"
+	var removed deployment.Contents
+	changed, err := s.write(ctx, change{lockedFor: name, records: func(stored *deployment.Stored) (string, map[string][]byte, error) {
+		records, contents, err := stored.Remove(address)
+		removed = contents
+		return name, records, err
+	}})
+	return removed, changed, err
+}
+
+// Move gives a component, an embedded stack or a resource another address. It returns what has moved.
+func (s *State) Move(ctx context.Context, from, to string) ([]deployment.Moved, Changed, error) {
+	const name = "state mv"
+	move, err := deployment.ParseMove(from, to)
+	if err != nil {
+		return nil, Changed{}, err
+	}
+	var moved []deployment.Moved
+	changed, err := s.write(ctx, change{lockedFor: name, records: func(stored *deployment.Stored) (string, map[string][]byte, error) {
+		after, all, err := move.Apply(stored.State)
+		if err != nil {
+			return "", nil, err
+		}
+		moved = all
+		records, err := stackstate.Diff(stored.State, after)
+		return name, records, err
+	}})
+	return moved, changed, err
+}
+
+// PreviewMove returns what [State.Move] would move.
+func (s *State) PreviewMove(ctx context.Context, from, to string) ([]deployment.Moved, error) {
+	move, err := deployment.ParseMove(from, to)
+	if err != nil {
+		return nil, err
+	}
+	stored, err := s.read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	_, moved, err := move.Apply(stored.State)
+	return moved, err
+}
+
+// Push puts a document in the place of the state; by force also one that is older, or of another lineage.
+func (s *State) Push(ctx context.Context, document *deployment.Document, force bool) (Changed, error) {
+	const name = "state push"
+	return s.write(ctx, change{lockedFor: name, completes: document.Secret, records: func(stored *deployment.Stored) (string, map[string][]byte, error) {
+		records, err := stored.Push(ctx, document, force)
+		return name, records, err
+	}})
+}
+
+// Export returns the state of a component instance as a plain Terraform state.
+func (s *State) Export(ctx context.Context, address string) (engine.State, error) {
+	stored, err := s.read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return stored.Export(address)
+}
+
+// Import makes a plain Terraform state that of a component instance, which the configuration must declare. The name is that of the file in errors.
+func (s *State) Import(ctx context.Context, address string, src []byte, file string) (Changed, error) {
+	const name = "state import"
+	addr, resource, err := deployment.ParseAddress(address)
+	if err == nil && resource != "" {
+		err = failure.Error("Invalid address", "A state is imported into a whole component. Give the address of a component instance.")
+	}
+	if err == nil {
+		err = s.checkDeclared(addr)
+	}
+	if err != nil {
+		return Changed{}, err
+	}
+	imported, err := deployment.ParseComponent(addr, src, file)
+	if err != nil {
+		return Changed{}, err
+	}
+	return s.write(ctx, change{lockedFor: name, records: func(stored *deployment.Stored) (string, map[string][]byte, error) {
+		records, err := stored.Import(imported)
+		return name, records, err
+	}})
+}
+
+// RollBack makes the state what it was at the end of a serial, as a new one. What exists is not changed, so objects may be lost sight of: where
+// that is so, approve decides, and nil refuses. An error of it says why not.
+func (s *State) RollBack(ctx context.Context, serial int64, approve func(context.Context, deployment.Rollback) error) (Changed, error) {
+	return s.write(ctx, change{lockedFor: "state rollback", records: func(stored *deployment.Stored) (string, map[string][]byte, error) {
+		rollback, err := stored.RollBack(ctx, serial)
+		if err == nil && len(rollback.Loses)+len(rollback.Regains) > 0 {
+			if approve == nil {
+				return "", nil, hcl.Diagnostics{failure.WithCode(CodeNotApproved,
+					failure.New("Approval needed", "There is nobody to approve the change of the state. Nothing was changed."))}
+			}
+			err = approve(ctx, rollback)
+		}
+		return rollback.Operation(), rollback.Records, err
+	}})
+}
+
+// History returns what has changed the state, and when, the oldest change first.
+func (s *State) History(ctx context.Context) ([]statestore.Version, error) {
+	opened, err := s.Open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return opened.Store.History(ctx, opened.Name)
+}
+
+// Unlock removes the lock with this ID, which a process has left behind that is gone.
+func (s *State) Unlock(ctx context.Context, id string) error {
+	opened, err := s.Open(ctx)
+	if err != nil {
+		return err
+	}
+	return opened.Store.ForceUnlock(ctx, opened.Name, id)
+}
