@@ -29,6 +29,9 @@ type backend struct {
 // localBackend is the type of backends whose states are files.
 const localBackend = "local"
 
+// path returns an argument of a local backend.
+func (b *backend) path(argument string) string { return b.config[argument].(string) } //nolint:forcetypeassert // see [rootWork.backend]
+
 // backendPaths are the arguments that are paths of files, at any depth, of the backends that leave all but the state to the engine: the public documentation of terraform
 // and OpenTofu lists them. Those of other backends, as "remote" and "cloud", run plans elsewhere, or are not known.
 var backendPaths = map[string][]string{
@@ -166,7 +169,6 @@ func (w *rootWork) backupFile() (string, error) {
 	if err != nil || backend.kind != localBackend {
 		return "", err
 	}
-	path := func(argument string) string { return backend.config[argument].(string) } //nolint:forcetypeassert // see backend
 	name := environ.Get(w.opts.Environ, "TF_WORKSPACE")
 	if name == "" {
 		selected, err := os.ReadFile(filepath.Join(w.dataDir(), "environment"))
@@ -176,7 +178,7 @@ func (w *rootWork) backupFile() (string, error) {
 		name = strings.TrimSpace(string(selected))
 	}
 	if name == "" || name == "default" {
-		return path("path") + ".backup", nil
+		return backend.path("path") + ".backup", nil
 	}
-	return filepath.Join(path("workspace_dir"), name, "terraform.tfstate.backup"), nil
+	return filepath.Join(backend.path("workspace_dir"), name, "terraform.tfstate.backup"), nil
 }

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 
 	"github.com/cairnstacks/cairn/internal/engine/module"
 	"github.com/cairnstacks/cairn/internal/process"
@@ -40,6 +41,19 @@ func (r *Root) Fingerprint(ctx context.Context) (Fingerprint, error) {
 	}
 	made.Lineage, made.Serial, err = work.stateVersion()
 	return made, err
+}
+
+// StateFile returns the absolute path of the file with the state; "" if that is in none, or not known. The module was initialized before.
+func (r *Root) StateFile() string {
+	backend, err := (&rootWork{Root: r}).backend()
+	if err != nil || backend.kind != localBackend {
+		return ""
+	}
+	file := backend.path("path")
+	if r.opts.Workspace != "" && r.opts.Workspace != "default" {
+		file = filepath.Join(backend.path("workspace_dir"), r.opts.Workspace, "terraform.tfstate")
+	}
+	return absoluteFile(file)
 }
 
 func (w *rootWork) configHash() (string, error) {

@@ -7,7 +7,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -67,11 +69,27 @@ func (a *Applying) Check(ctx context.Context, unit *Unit, d driver.Driver) hcl.D
 func (a *Applying) fits(ctx context.Context, unit *Unit, d driver.Driver) hcl.Diagnostics {
 	switch d := d.(type) {
 	case *driver.Stack:
+		if diag := checkPlace(unit, d.StateFile()); diag != nil {
+			return hcl.Diagnostics{diag}
+		}
 		return d.CheckSaved(ctx)
 	case *driver.Root:
 		return checkModule(ctx, unit, d)
 	}
 	return nil
+}
+
+// checkPlace finds out whether the state is in the file in which it was, as far as there is none in the file now. It is not in another checkout with a state of its own,
+// where a plan from before the first apply would fit. What is in that file is compared otherwise.
+func checkPlace(unit *Unit, now string) *hcl.Diagnostic {
+	if unit.State == "" || now == "" || now == unit.State {
+		return nil
+	}
+	if _, err := os.Stat(now); !errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return failure.New("State in another place", "The plan was made for the state in %s, and from here the state is in %s, which does not exist. Nothing was done. "+
+		"Apply the set in the checkout in which it was made, or keep the state where both checkouts reach it by the same path, or in a remote backend, and plan again.", unit.State, now)
 }
 
 // NewModule returns what the plan of a root module was made of.
@@ -89,6 +107,8 @@ func checkModule(ctx context.Context, unit *Unit, d *driver.Root) hcl.Diagnostic
 	switch was := unit.Module; {
 	case err != nil:
 		return failure.Diagnostics(err)
+	case checkPlace(unit, d.StateFile()) != nil:
+		return hcl.Diagnostics{checkPlace(unit, d.StateFile())}
 	case was == nil:
 		return hcl.Diagnostics{failure.New("Damaged set of plans", "The index does not say with what the plan of %s was made. Nothing was done. Plan again.", unit.Name)}
 	case now.Engine != was.Engine:

@@ -55,7 +55,8 @@ type Unit struct {
 	After      []string          `json:"after"` // units that it has values from, or waits for
 	Changes    bool              `json:"changes"`
 	Counts     *stackplan.Counts `json:"counts,omitempty"`
-	Plan       string            `json:"plan"` // file, from the directory of the set
+	State      string            `json:"state,omitempty"` // absolute path of the file that has the state, or will
+	Plan       string            `json:"plan"`            // file, from the directory of the set
 	SHA256     string            `json:"sha256"`
 	Inputs     map[string]Value  `json:"inputs,omitempty"` // that others have, and what they publish, by references
 	Module     *Module           `json:"module,omitempty"` // of a root module
