@@ -390,12 +390,12 @@ func TestDeploymentOptionMistakes(t *testing.T) {
 		},
 		{
 			name: "left deployment", command: "plan", files: map[string]string{"main.tfdeploy.hcl": "deployment \"dev\" {\n  inputs = { name = \"dev\" }\n}\n"},
-			summary: "Deployment block missing", says: []string{"objects of the deployment prod", "Put its block back with destroy = true"},
+			summary: "Deployment block missing", says: []string{"objects of the deployment prod", "Put its block back with destroy = true", "cairn run destroy -gone -base=REF"},
 		},
 		{
 			name: "left deployments of several", command: "apply -auto-approve",
 			files:   map[string]string{"main.tfdeploy.hcl": "deployment \"a\" {\n  inputs = { name = \"a\" }\n}\ndeployment \"b\" {\n  inputs = { name = \"b\" }\n}\n"},
-			summary: "Deployment block missing", says: []string{"objects of the deployment dev, prod", "Put its block back with destroy = true"},
+			summary: "Deployment block missing", says: []string{"objects of the deployment dev, prod", "Put its block back with destroy = true", "cairn run destroy -gone -base=REF"},
 		},
 		{
 			name: "deployment being imported", command: "apply -auto-approve -deployment=x", files: map[string]string{"x.tfdeploy.hcl": "deployment \"x\" {\n  inputs = { name = \"x\" }\n  import = true\n}\n"},

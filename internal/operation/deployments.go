@@ -96,9 +96,12 @@ func (s *Stack) deploymentBlock(name string) (*deployconfig.Deployment, hcl.Diag
 		return declared, diags
 	}
 	return nil, diags.Append(failure.New("Deployment not declared", "The deployment files have no deployment %q.%s The deployments are: %s. "+
-		"To destroy what one manages whose block was deleted, put the block back with destroy = true, apply, and delete it again.",
+		"To destroy what one manages whose block was deleted, put the block back with destroy = true, apply, and delete it again; or "+takenFromGit+".",
 		name, nearest.DidYouMean(name, config.Order), strings.Join(config.Order, ", ")))
 }
+
+// takenFromGit is what else can be done about a deployment whose block was deleted.
+const takenFromGit = `run "cairn run destroy -gone -base=REF", which destroys it with its block from git, where REF is a commit that has that`
 
 // CheckDeployments checks the deployment files of a stack that is installed against its variables and outputs.
 func (s *Stack) CheckDeployments() hcl.Diagnostics {
@@ -127,7 +130,7 @@ func (s *Stack) CheckLeftDeployments(ctx context.Context) hcl.Diagnostics {
 	if len(left) == 0 {
 		return nil
 	}
-	remedy := "Put its block back with destroy = true and its inputs, apply, and delete it then."
+	remedy := "Put its block back with destroy = true and its inputs, apply, and delete it then; or " + takenFromGit + "."
 	if slices.Equal(left, []string{deployment.Default}) {
 		remedy = "It is what was applied before there were deployment files: declare a deployment of this name, or give another one that state."
 	}
