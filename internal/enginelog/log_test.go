@@ -138,7 +138,7 @@ func TestNothingMixes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer log.Close()
+		t.Cleanup(func() { _ = log.Close() })
 		w := log.Lines(fmt.Sprint(i))
 		all.Go(func() {
 			for range entries {

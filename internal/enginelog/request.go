@@ -40,14 +40,15 @@ type Request struct {
 // Read returns what an environment asks for. A level that there is not means all, as for terraform.
 func Read(env []string) Request {
 	var r Request
-	all := r.level(env, variable, hclog.NoLevel)
-	r.Core = r.level(env, coreVariable, all)
-	r.Provider = r.level(env, providerVariable, all)
+	all := level(&r, env, variable, hclog.NoLevel)
+	r.Core = level(&r, env, coreVariable, all)
+	r.Provider = level(&r, env, providerVariable, all)
 	r.path = environ.Get(env, PathVariable)
 	return r
 }
 
-func (r *Request) level(env []string, name string, unset hclog.Level) hclog.Level {
+// level reads one of the variables into a request, and returns the level that it stands for.
+func level(r *Request, env []string, name string, unset hclog.Level) hclog.Level {
 	value := environ.Get(env, name)
 	switch {
 	case value == "":
@@ -58,8 +59,8 @@ func (r *Request) level(env []string, name string, unset hclog.Level) hclog.Leve
 	case strings.EqualFold(value, "off"):
 		return hclog.NoLevel
 	}
-	if level := hclog.LevelFromString(value); level != hclog.NoLevel {
-		return level
+	if known := hclog.LevelFromString(value); known != hclog.NoLevel {
+		return known
 	}
 	r.unknown = append(r.unknown, fmt.Sprintf("%s=%s", name, value))
 	return hclog.Trace

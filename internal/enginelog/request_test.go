@@ -62,7 +62,7 @@ func TestFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }()
 	info, err := os.Stat(filepath.Join(dir, enginelog.FileName))
 	if err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
 		t.Errorf("file: %v, %v, want mode 0600", info, err)

@@ -83,7 +83,7 @@ func removeLeft(parent string, log *slog.Logger) {
 func removeUnlocked(dir string, log *slog.Logger) (err error) {
 	name := filepath.Join(dir, tempLock)
 	if info, err := os.Lstat(name); err != nil || !info.Mode().IsRegular() {
-		return nil //nolint:nilerr // it is being made or removed, or is of a version that has locked nothing
+		return nil // it is being made or removed, or is of a version that has locked nothing
 	}
 	file, err := os.OpenFile(name, os.O_RDWR, 0)
 	if err != nil {

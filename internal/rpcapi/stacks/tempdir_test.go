@@ -80,7 +80,7 @@ func TestLockIn(t *testing.T) {
 	if err != nil || lock == nil {
 		t.Fatalf("lockIn: %v, %v", lock, err)
 	}
-	defer lock.Close()
+	defer func() { _ = lock.Close() }()
 	if !isAt(lock, filepath.Join(dir, tempLock)) {
 		t.Error("the lock is not where it was made")
 	}
