@@ -69,7 +69,7 @@ func (d *Drivers) Open(w *Work, unit int) driver.Driver {
 		return driver.NewStack(driver.StackOptions{
 			Operation: stack, VarFiles: u.VarFiles, Version: d.Version, PlanFile: planFile, Sources: u.Inputs.Sources(), Keep: keep,
 			Request: operation.Request{Together: d.togetherWith(w, u)},
-			Show: func(phase string, options *operation.Options) driver.View { return d.Show(u.Name, phase, options) },
+			Show:    func(phase string, options *operation.Options) driver.View { return d.Show(u.Name, phase, options) },
 		})
 	}
 	return driver.NewRoot(d.Roots, driver.RootOptions{
