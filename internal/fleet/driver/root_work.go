@@ -70,11 +70,11 @@ func (w *rootWork) selectWorkspace(ctx context.Context) error {
 // a failure of which there are texts only.
 func (w *rootWork) either(ctx context.Context, args []string, summary string) error {
 	if !w.isTextOnly(args[0]) {
-		at := 1
-		if args[0] == "workspace" {
-			at = 2
+		options := []string{"-json"}
+		if args[0] == "init" { // which prints some of it as it would without that option
+			options = append(options, w.Options...)
 		}
-		attempt := &reporter{args: slices.Insert(slices.Clone(args), at, "-json"), mayRefuse: true}
+		attempt := &reporter{args: slices.Insert(slices.Clone(args), optionsAt(args), options...), mayRefuse: true}
 		result, err := w.run(ctx, attempt)
 		if result == nil || !attempt.refused(result) {
 			return err
@@ -88,6 +88,14 @@ func (w *rootWork) either(ctx context.Context, args []string, summary string) er
 		})
 	}
 	return err
+}
+
+// optionsAt is where the options of a command are among its arguments: after its name, or that of its subcommand.
+func optionsAt(args []string) int {
+	if args[0] == "workspace" {
+		return 2
+	}
+	return 1
 }
 
 func (r *Roots) isTextOnly(command string) bool {
@@ -111,9 +119,7 @@ func (w *rootWork) printing(ctx context.Context, args []string) error {
 		return err
 	}
 	stdout, stderr := w.view.Writers()
-	if args[0] != "workspace" { // whose subcommands know no such options
-		args = slices.Insert(slices.Clone(args), 1, w.Options...)
-	}
+	args = slices.Insert(slices.Clone(args), optionsAt(args), w.Options...)
 	return w.Processes.Run(process.Command{Program: w.Engine, Args: args, Dir: w.opts.Dir, Env: w.opts.Environ, Stdout: stdout, Stderr: stderr})
 }
 
