@@ -417,6 +417,9 @@ func mayKeep(path string) bool {
 func (v *vault) checkFiles(when string, running bool) {
 	v.t.Helper()
 	v.must(filepath.WalkDir(v.home, func(path string, entry fs.DirEntry, err error) error {
+		if err == nil && entry.Name() == ".git" {
+			return filepath.SkipDir // which has what the test has written
+		}
 		if err != nil || !entry.Type().IsRegular() || v.written[path] {
 			return nil //nolint:nilerr // removed meanwhile
 		}
@@ -466,6 +469,7 @@ func TestPlantedDeploymentSecrets(t *testing.T) {
 		v.runs()
 		v.slowLife()
 		v.provedWorth()
+		v.gone()
 	})
 	t.Run("binary", func(t *testing.T) {
 		v := newVault(t, testenv.Engine(t))
@@ -576,6 +580,8 @@ func (v *vault) runs() {
 	v.checkSet("set")
 	v.run(".", 0, "run", "apply", "set", "-report=apply.md")
 	v.run(".", 0, "run", "drift", "-report=drift.md")
+	v.run(".", 0, "run", "drift", "-report=drift.xml")
+	v.run(".", 0, "run", "drift", "-report=drift.json")
 	v.run(".", 0, "run", "drift", "-json", "-parallel=4")
 	v.env = append(v.env, "CAIRN_VAR_fail=true")
 	v.run(".", 1, "run", "apply", "-auto-approve", "-report=failed.xml")
@@ -583,6 +589,38 @@ func (v *vault) runs() {
 	v.run(".", 1, "run", "apply", "-auto-approve", "-failed=failed.json", "-report=failed.md")
 	v.env = slices.DeleteFunc(v.env, func(variable string) bool { return strings.HasPrefix(variable, "CAIRN_VAR_fail=") })
 	v.run(".", 0, "run", "apply", "-auto-approve", "-report=apply.json")
+}
+
+// gone destroys the stack with the secrets after its files were deleted: what is read of it is in git.
+func (v *vault) gone() {
+	if _, err := exec.LookPath("git"); err != nil && os.Getenv("CI") == "" {
+		testenv.RecordSkipped(v.t.Name(), "git is not on PATH")
+		return
+	}
+	git := func(args ...string) {
+		cmd := exec.CommandContext(v.t.Context(), "git", append([]string{"-c", "user.name=dev", "-c", "user.email=dev@example.com"}, args...)...)
+		cmd.Dir, cmd.Env = v.path("."), v.env
+		if out, err := cmd.CombinedOutput(); err != nil {
+			v.t.Fatalf("git %s: %s\n%s", strings.Join(args, " "), err, out)
+		}
+	}
+	v.write(".gitignore", []byte("*.db*\n.cairn/\n/set/\n/public/\n"))
+	git("init", "-q", "-b", "main")
+	git("add", ".")
+	git("commit", "-qm", "one")
+	git("rm", "-rq", "app")
+	v.write("cairn.workspace.hcl", []byte("stack \"network\" {}\nstack \"user\" {\n  inputs = { secret = stack.network.output.other }\n}\n"))
+	git("commit", "-qam", "two")
+	v.run(".", 0, "run", "destroy", "-gone", "-base=HEAD~1", "-dry-run")
+	v.run(".", 0, "run", "destroy", "-gone", "-base=HEAD~1", "-auto-approve", "-report=gone.md")
+	if said := v.streams[len(v.streams)-1]; !bytes.Contains(said, []byte("1 destroyed.")) {
+		v.t.Errorf("nothing was destroyed:\n%s", said)
+	}
+	left, err := os.ReadDir(filepath.Join(v.home, "tmp"))
+	v.must(err)
+	for _, entry := range left {
+		v.t.Errorf("%s is left in the directory for temporary files", entry.Name())
+	}
 }
 
 // checkSet looks at the files of a set of plans: all are for their owner alone.
