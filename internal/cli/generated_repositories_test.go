@@ -350,7 +350,7 @@ func (p *place) plan(set, parallel string) string {
 		p.t.Fatal(err)
 	}
 	p.checkKnown(content)
-	return regexp.MustCompile(`(?m)^.*"(created|sha256|key|hash|lineage|plan)":.*$`).ReplaceAllString(string(content), "")
+	return regexp.MustCompile(`(?m)^.*"(created|sha256|key|hash|lineage|plan|state)":.*$`).ReplaceAllString(string(content), "")
 }
 
 // checkKnown compares the values that a set was planned with (rule R2).

@@ -29,6 +29,12 @@ const (
 
 	// CodeLeftDeployment is of states of deployments of which the files have no block.
 	CodeLeftDeployment failure.Code = "operation/left-deployment"
+
+	// CodeLeftDefault is the same of what was applied before there were deployment files.
+	CodeLeftDefault failure.Code = "operation/left-default-deployment"
+
+	// CodeNotDeclared is of a deployment that is named and of which the files have no block.
+	CodeNotDeclared failure.Code = "operation/deployment-not-declared"
 )
 
 // Deployments returns what the deployment files of the stack declare, nil if there are none. With errors it holds what could be understood.
@@ -95,13 +101,10 @@ func (s *Stack) deploymentBlock(name string) (*deployconfig.Deployment, hcl.Diag
 	if declared := config.Deployments[name]; declared != nil {
 		return declared, diags
 	}
-	return nil, diags.Append(failure.New("Deployment not declared", "The deployment files have no deployment %q.%s The deployments are: %s. "+
-		"To destroy what one manages whose block was deleted, put the block back with destroy = true, apply, and delete it again; or "+takenFromGit+".",
-		name, nearest.DidYouMean(name, config.Order), strings.Join(config.Order, ", ")))
+	return nil, diags.Append(failure.WithCode(CodeNotDeclared, failure.New("Deployment not declared", "The deployment files have no deployment %q.%s The deployments are: %s. "+
+		"To destroy what one manages whose block was deleted, put the block back with destroy = true, apply, and delete it again.",
+		name, nearest.DidYouMean(name, config.Order), strings.Join(config.Order, ", "))))
 }
-
-// takenFromGit is what else can be done about a deployment whose block was deleted.
-const takenFromGit = `run "cairn run destroy -gone -base=REF", which destroys it with its block from git, where REF is a commit that has that`
 
 // CheckDeployments checks the deployment files of a stack that is installed against its variables and outputs.
 func (s *Stack) CheckDeployments() hcl.Diagnostics {
@@ -130,11 +133,12 @@ func (s *Stack) CheckLeftDeployments(ctx context.Context) hcl.Diagnostics {
 	if len(left) == 0 {
 		return nil
 	}
-	remedy := "Put its block back with destroy = true and its inputs, apply, and delete it then; or " + takenFromGit + "."
+	remedy := "Put its block back with destroy = true and its inputs, apply, and delete it then."
+	code := CodeLeftDeployment
 	if slices.Equal(left, []string{deployment.Default}) {
-		remedy = "It is what was applied before there were deployment files: declare a deployment of this name, or give another one that state."
+		code, remedy = CodeLeftDefault, "It is what was applied before there were deployment files: declare a deployment of this name, or give another one that state."
 	}
-	return hcl.Diagnostics{failure.WithCode(CodeLeftDeployment, failure.New("Deployment block missing",
+	return hcl.Diagnostics{failure.WithCode(code, failure.New("Deployment block missing",
 		"The state has objects of the deployment %s, of which no block is there. %s", strings.Join(left, ", "), remedy))}
 }
 

@@ -50,8 +50,13 @@ var remedies = map[failure.Code]string{
 	planfile.CodeNotPlan:             `Give a file that "cairn plan -out=FILE" has written.`,
 	deployment.CodeReadOnly:          "With -state=PATH the state is kept elsewhere.",
 	planfile.CodeOtherDeployment:     "It is named with -deployment or " + operation.DeploymentVariable + ".",
+	operation.CodeLeftDeployment:     takenFromGit,
+	operation.CodeNotDeclared:        takenFromGit,
 	operation.CodeSeveralDeployments: "It is named with -deployment=NAME or " + operation.DeploymentVariable + ".",
 }
+
+// takenFromGit is what else can be done about a deployment whose block was deleted.
+const takenFromGit = `Or "cairn run destroy -gone -base=REF" destroys it with its block from git, where REF is a commit that has that.`
 
 // runtimeRemedies are the same for faults that the runtime finds.
 var runtimeRemedies = map[fault.Code]string{

@@ -72,7 +72,7 @@ func (o *outlines) deployments(block *Block, entries []fs.DirEntry) hcl.Diagnost
 	}
 	names := outline.Names()
 	return diags.Append(problem.New(problem.UnknownRef, &stack.DeploymentRange, "Unknown deployment",
-		"The deployment files in %q have no deployment %q.%s The deployments are: %s. Name one of these; or, if its block was deleted before what it manages was destroyed, put that back with destroy = true, or run \"cairn run destroy -gone -base=REF\", where REF is a commit that has the block.",
+		"The deployment files in %q have no deployment %q.%s The deployments are: %s. Name one of these; or, if its block was deleted before what it manages was destroyed, put that back with destroy = true.",
 		stack.Dir, stack.Deployment, nearest.DidYouMean(stack.Deployment, names), strings.Join(names, ", ")))
 }
 
