@@ -30,7 +30,6 @@ import (
 // The environment variables that beat the settings file, where an option does not.
 const (
 	StateVariable      = "CAIRN_STATE"
-	EngineVariable     = engines.Variable
 	DeploymentVariable = "CAIRN_DEPLOYMENT"
 
 	// DataVariable names a directory for what is kept in [WorkDir] otherwise. No setting of a checkout does: where files go, and from where
