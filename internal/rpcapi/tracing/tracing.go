@@ -7,6 +7,7 @@ package tracing
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"go.opentelemetry.io/contrib/instrumentation/google.golang.org/grpc/otelgrpc"
@@ -17,17 +18,19 @@ import (
 	"go.opentelemetry.io/otel/sdk/resource"
 	"go.opentelemetry.io/otel/sdk/trace"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/stats"
 
 	"github.com/cairnstacks/cairn/internal/environ"
 )
 
-// endTimeout is how long the last spans may take to be sent.
+// endTimeout is how long the last calls may take to end, and their spans to be sent.
 const endTimeout = 5 * time.Second
 
 // Tracing sends spans. Nil sends none.
 type Tracing struct {
 	provider *trace.TracerProvider
 	parent   propagation.MapCarrier // of calls that have none themselves
+	calls    calls
 }
 
 // Start returns nil unless the environment asks for traces: OTEL_TRACES_EXPORTER is "otlp". Where they are sent, and how, is what the environment of this program says.
@@ -50,7 +53,7 @@ func Start(ctx context.Context, env []string) (*Tracing, error) {
 			parent[name] = value
 		}
 	}
-	return &Tracing{trace.NewTracerProvider(trace.WithBatcher(exporter), trace.WithResource(about)), parent}, nil
+	return &Tracing{provider: trace.NewTracerProvider(trace.WithBatcher(exporter), trace.WithResource(about)), parent: parent}, nil
 }
 
 func newExporter(ctx context.Context, env []string) (trace.SpanExporter, error) {
@@ -70,17 +73,71 @@ func (t *Tracing) ServerOptions() []grpc.ServerOption {
 		otelgrpc.WithPropagators(t.propagator()),
 		otelgrpc.WithSpanAttributes(attribute.String("rpc.system", "grpc")), // as the conventions called it before
 	)
-	return []grpc.ServerOption{grpc.StatsHandler(handler)}
+	return []grpc.ServerOption{grpc.StatsHandler(counted{handler, &t.calls})}
 }
 
-// Close sends what was not sent yet.
+// Close sends what was not sent yet. The servers must have been stopped; calls whose client has its answer may still be about to end.
 func (t *Tracing) Close() error {
 	if t == nil {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), endTimeout)
 	defer cancel()
+	select {
+	case <-t.calls.ended():
+	case <-ctx.Done():
+	}
 	return t.provider.Shutdown(ctx)
+}
+
+// calls counts those that have begun and whose span has not ended.
+type calls struct {
+	mu    sync.Mutex
+	open  int
+	waits []chan struct{} // closed when no call is open
+}
+
+func (c *calls) add(number int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.open += number
+	if c.open > 0 {
+		return
+	}
+	for _, wait := range c.waits {
+		close(wait)
+	}
+	c.waits = nil
+}
+
+// ended returns a channel that is closed as soon as no call is open.
+func (c *calls) ended() <-chan struct{} {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	wait := make(chan struct{})
+	if c.open == 0 {
+		close(wait)
+	} else {
+		c.waits = append(c.waits, wait)
+	}
+	return wait
+}
+
+// counted counts calls until another handler has seen their end. grpc.WaitForHandlers would not do: the library for plugins stops a server within one of its calls.
+type counted struct {
+	stats.Handler
+	calls *calls
+}
+
+// HandleRPC implements [stats.Handler].
+func (c counted) HandleRPC(ctx context.Context, event stats.RPCStats) {
+	if _, ok := event.(*stats.Begin); ok {
+		c.calls.add(1)
+	}
+	c.Handler.HandleRPC(ctx, event)
+	if _, ok := event.(*stats.End); ok {
+		c.calls.add(-1)
+	}
 }
 
 // propagator reads the context of a call from its metadata.
