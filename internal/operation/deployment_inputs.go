@@ -17,6 +17,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/deployments/identity"
 	"github.com/cairnstacks/cairn/internal/deployments/varset"
 	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/internal/operation/variables"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
@@ -164,7 +165,7 @@ func (r *run) keptRecords(ctx context.Context, state *stackstate.State) (map[str
 	if err != nil {
 		return nil, Diagnostics(err)
 	}
-	published, diags := r.publish(ctx, outputsIn(state))
+	published, diags := r.publish(ctx, deployment.Outputs(state))
 	maps.Copy(records, published)
 	return records, diags
 }

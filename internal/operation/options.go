@@ -18,6 +18,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/bundle"
 	"github.com/cairnstacks/cairn/internal/environ"
 	"github.com/cairnstacks/cairn/internal/operation/declared"
+	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/internal/operation/engines"
 	"github.com/cairnstacks/cairn/internal/operation/notice"
 	"github.com/cairnstacks/cairn/internal/operation/variables"
@@ -109,8 +110,17 @@ type Shared struct {
 	stores  statestore.Shared
 
 	deployments declared.Known
+	readings    deployment.Known
 
 	publishing sync.Mutex // from the look at what other deployments have until that is kept, so that the last one sees all
+}
+
+// ofReadings is what was read of states.
+func (s *Shared) ofReadings() *deployment.Known {
+	if s == nil {
+		return nil
+	}
+	return &s.readings
 }
 
 // OfEngines is what their engines have in common.

@@ -19,7 +19,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/deployments/deployeval"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
-	"github.com/cairnstacks/cairn/stackruntime/stackstate"
+	"github.com/cairnstacks/cairn/internal/statestore"
 )
 
 // publish evaluates what the stack publishes once this deployment has these outputs, nil for none. It returns the changes of records that keep it, if it is not what was published
@@ -35,8 +35,7 @@ func (r *run) publish(ctx context.Context, outputs map[string]cty.Value) (map[st
 	if err != nil || published.IsZero() && !evaluator.MadeOf(r.stored.Deployment) {
 		return nil, Diagnostics(err) // which spares reading all others
 	}
-	readings := deployment.NewReadings(r.store)
-	newest, err := readings.NewestPublished(ctx)
+	readings, err := r.readings(r.store)
 	if err != nil {
 		return nil, Diagnostics(err)
 	}
@@ -44,7 +43,7 @@ func (r *run) publish(ctx context.Context, outputs map[string]cty.Value) (map[st
 		if name == r.stored.Deployment {
 			return outputs, nil
 		}
-		return outputsOf(ctx, readings, name)
+		return readings.Outputs(ctx, name)
 	})
 	if diags.HasErrors() {
 		return nil, diags
@@ -54,10 +53,7 @@ func (r *run) publish(ctx context.Context, outputs map[string]cty.Value) (map[st
 		diags = diags.Append(failure.Warning("Values not published yet", "These wait for deployments that are not applied, or not in full: %s.",
 			strings.Join(slices.Sorted(maps.Keys(snapshot.Waiting)), ", ")))
 	}
-	if !newest.At.IsZero() && maps.EqualFunc(newest.Values, snapshot.Values, cty.Value.RawEquals) {
-		return nil, diags
-	}
-	records, err := r.stored.PublishedRecords(deployment.Published{At: time.Now().UTC(), Values: snapshot.Values})
+	records, err := readings.Publish(ctx, r.stored, time.Now().UTC(), snapshot.Values)
 	return records, diags.Extend(Diagnostics(err))
 }
 
@@ -66,8 +62,8 @@ func (r *run) isLeftOut(deployment string) bool {
 	return deployment == r.stored.Deployment || !r.req.Together[deployment]
 }
 
-// publishing lets operations of this process on deployments of one stack publish one after the other, until the function that it returns is called: what two of them
-// publish at the same time would lack the newest value of one.
+// publishing lets operations of this process on deployments of one stack publish one after the other, until the function that it returns is called: a value made of two
+// deployments would have the old output of one, if these published at the same time.
 func (r *run) publishing() (done func()) {
 	if config := r.deploymentConfig(); r.opts.Shared == nil || config == nil || len(config.Published) == 0 {
 		return func() {}
@@ -76,13 +72,13 @@ func (r *run) publishing() (done func()) {
 	return r.opts.Shared.publishing.Unlock
 }
 
-// outputsOf returns the outputs of another deployment by its last apply, nil if there was none.
-func outputsOf(ctx context.Context, readings *deployment.Readings, name string) (map[string]cty.Value, error) {
-	state, err := readings.State(ctx, name)
-	if state == nil {
+// readings are those in the store of the stack.
+func (s *Stack) readings(store statestore.Store) (*deployment.Readings, error) {
+	location, err := s.stateLocation()
+	if err != nil {
 		return nil, err
 	}
-	return outputsIn(state), nil
+	return deployment.NewReadings(store, location, s.opts.Shared.ofReadings()), nil
 }
 
 // publishedByPlan returns what the stack publishes when plans of its deployments are applied, and false if there are none. What is made of other deployments is by their last apply.
@@ -116,12 +112,15 @@ func (s *Stack) publishedByPlan(ctx context.Context, outputs func(ctx context.Co
 		return nil, false, err
 	}
 	defer s.Close() //nolint:errcheck // nothing was written
-	readings := deployment.NewReadings(store)
+	readings, err := s.readings(store)
+	if err != nil {
+		return nil, false, err
+	}
 	snapshot, diags := deployeval.New(config, s.dir, sources).Published(ctx, func(ctx context.Context, name string) (map[string]cty.Value, error) {
 		if of, ok := planned[name]; ok {
 			return of, nil
 		}
-		return outputsOf(ctx, readings, name)
+		return readings.Outputs(ctx, name)
 	})
 	for _, diag := range diags {
 		if diag.Severity == hcl.DiagError {
@@ -184,23 +183,15 @@ func (s *Stack) Publish(ctx context.Context, req Request) hcl.Diagnostics {
 		return Diagnostics(err)
 	}
 	r.stored = stored
-	if records, diags := r.publish(ctx, outputsIn(stored.State)); diags.HasErrors() || len(records) == 0 {
+	if records, diags := r.publish(ctx, deployment.Outputs(stored.State)); diags.HasErrors() || len(records) == 0 {
 		return diags
 	}
 	return r.withLock(ctx, func() hcl.Diagnostics {
 		defer r.publishing()()
-		records, diags := r.publish(ctx, outputsIn(r.stored.State))
+		records, diags := r.publish(ctx, deployment.Outputs(r.stored.State))
 		if diags.HasErrors() || len(records) == 0 {
 			return diags
 		}
 		return diags.Extend(Diagnostics(r.stored.Write(ctx, publishName, records)))
 	})
-}
-
-// outputsIn returns the outputs of a state, nil if nothing was applied or all was destroyed.
-func outputsIn(state *stackstate.State) map[string]cty.Value {
-	if len(state.Components) == 0 && len(state.Outputs) == 0 {
-		return nil
-	}
-	return state.Outputs
 }

@@ -36,11 +36,11 @@ func (s *Stack) upstream(ctx context.Context, declared *deployconfig.UpstreamInp
 			return values, err
 		}
 	}
-	store, err := s.upstreamStore(ctx, mapped)
+	store, location, err := s.upstreamStore(ctx, mapped)
 	if err != nil {
 		return nil, err
 	}
-	published, err := deployment.NewReadings(store).NewestPublished(ctx)
+	published, err := deployment.NewReadings(store, location, s.opts.Shared.ofReadings()).Published(ctx)
 	if closeErr := store.Close(); err == nil {
 		err = closeErr
 	}
@@ -114,25 +114,30 @@ func (s *Stack) originalOf(path string) string {
 	return filepath.Join(absolute(s.home()), rel)
 }
 
-// upstreamStore opens the store of the states of an upstream stack.
-func (s *Stack) upstreamStore(ctx context.Context, mapped settings.Upstream) (statestore.Store, error) {
+// upstreamStore opens the store of the states of an upstream stack, and returns its location.
+func (s *Stack) upstreamStore(ctx context.Context, mapped settings.Upstream) (statestore.Store, string, error) {
+	location, err := s.upstreamLocation(mapped)
+	if err != nil {
+		return nil, "", err
+	}
+	store, err := statestore.Open(ctx, location)
+	return store, location, err
+}
+
+func (s *Stack) upstreamLocation(mapped settings.Upstream) (string, error) {
 	if mapped.State != "" {
-		return statestore.Open(ctx, s.placed(mapped.State, s.fromHome))
+		return s.placed(mapped.State, s.fromHome), nil
 	}
 	upstream := s.upstreamStack(mapped)
 	if info, err := os.Stat(upstream.dir); err != nil || !info.IsDir() {
 		diag := failure.New("Upstream stack not found", "There is no directory %s, in which this block says that the stack is kept. Correct the path.", mapped.Stack)
 		diag.Subject = mapped.Range.Ptr()
-		return nil, hcl.Diagnostics{diag}
+		return "", hcl.Diagnostics{diag}
 	}
 	if cycle := upstream.upstreamCycle([]string{absolute(s.dir)}); cycle != nil {
-		return nil, failure.Error("Circular upstream stacks", "These stacks take values from each other, so none of them can be the first: %s.", strings.Join(cycle, " -> "))
+		return "", failure.Error("Circular upstream stacks", "These stacks take values from each other, so none of them can be the first: %s.", strings.Join(cycle, " -> "))
 	}
-	location, err := upstream.stateLocation()
-	if err != nil {
-		return nil, err
-	}
-	return statestore.Open(ctx, location)
+	return upstream.stateLocation()
 }
 
 // upstreamStack is a stack on disk from which this one takes values. What the environment says of this one is not about that.

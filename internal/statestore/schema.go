@@ -100,6 +100,10 @@ const (
 	updateBase        = `UPDATE cairn_deployment SET lineage = $2, serial = $3 WHERE name = $1`
 	selectDeployments = `SELECT name FROM cairn_deployment ORDER BY name`
 
+	// A serial that is missing counts as unfinished, so that whoever reads it finds that.
+	selectNewestSerials = `SELECT d.name, d.lineage, d.serial, v.finished IS NOT NULL
+		FROM cairn_deployment d LEFT JOIN cairn_version v ON v.deployment = d.name AND v.serial = d.serial WHERE d.serial > 0`
+
 	selectSeal = `SELECT records, checksum FROM cairn_seal WHERE deployment = $1 AND serial = $2`
 	putSeal    = `INSERT INTO cairn_seal (deployment, serial, records, checksum) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (deployment, serial) DO UPDATE SET records = excluded.records, checksum = excluded.checksum`

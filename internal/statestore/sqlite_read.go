@@ -169,6 +169,31 @@ func (s *sqliteStore) Deployments(ctx context.Context) ([]string, error) {
 	return found, err
 }
 
+// Newest implements [Store].
+func (s *sqliteStore) Newest(ctx context.Context) (map[string]Newest, error) {
+	newest := map[string]Newest{}
+	err := s.read(ctx, func(tx *transaction) error {
+		rows, err := tx.QueryContext(ctx, selectNewestSerials)
+		if err != nil {
+			return err
+		}
+		defer rows.Close() //nolint:errcheck // rows.Err says it
+		for rows.Next() {
+			var name string
+			var one Newest
+			if err := rows.Scan(&name, &one.Lineage, &one.Serial, &one.Finished); err != nil {
+				return err
+			}
+			newest[name] = one
+		}
+		return rows.Err()
+	})
+	if err != nil {
+		return nil, err
+	}
+	return newest, nil
+}
+
 // History implements [Store].
 func (s *sqliteStore) History(ctx context.Context, deployment string) ([]Version, error) {
 	var history []Version

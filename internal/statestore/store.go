@@ -33,6 +33,10 @@ type Store interface {
 	// Deployments returns the names of the deployments that have serials, sorted.
 	Deployments(ctx context.Context) ([]string, error)
 
+	// Newest returns the newest serial of each deployment that has one, by name. While that is the same and finished, so is what Read returns for the deployment. One
+	// query answers for all of them, which makes sure of no record and of no seal.
+	Newest(ctx context.Context) (map[string]Newest, error)
+
 	// Lock takes the deployment's lock, or fails at once.
 	//
 	// Errors:
@@ -123,6 +127,12 @@ type Writer interface {
 type Base struct {
 	Lineage string // identity of the whole history; empty before the first serial
 	Serial  int64  // 1 for the first
+}
+
+// Newest is the newest serial of a deployment.
+type Newest struct {
+	Base
+	Finished bool // otherwise its records may still change
 }
 
 // Snapshot is the state of one deployment at one serial.

@@ -429,6 +429,13 @@ func testDeployments(t *testing.T, location string) {
 	if got, err := s.Deployments(t.Context()); err != nil || !slices.Equal(got, []string{"a", "b"}) {
 		t.Errorf("Deployments = %v, %v", got, err)
 	}
+	if err := wb.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]Newest{"a": {Base: wa.Base()}, "b": {Base: wb.Base(), Finished: true}}
+	if got, err := s.Newest(t.Context()); err != nil || !maps.Equal(got, want) {
+		t.Errorf("Newest = %v, %v; want %v", got, err, want)
+	}
 }
 
 func testSecret(t *testing.T, location string) {

@@ -24,7 +24,7 @@ type Deployment struct {
 	Last       statestore.Version // that has changed the state; zero without one
 	Components int
 	Objects    int
-	Published  deployment.Published // by the stack when it was applied last
+	Published  deployment.Published // by the stack with its applies
 }
 
 // List returns the deployments that are declared, in the order of their blocks, and then those that only have a state, sorted by name. The configuration may be nil.
