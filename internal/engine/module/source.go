@@ -49,7 +49,7 @@ func (l *Loader) target(caller *Directory, parent *Node, call *Call) (*Node, *hc
 		return nil, sourceError(call, "Module source not supported", fmt.Sprintf(
 			"Module call %q takes its module from %q. Only local directories can be used without prepared source packages.", call.Name, call.Source))
 	}
-	resolved, err := l.resolver.Resolve(addr, call.Version)
+	resolved, err := l.resolve(node.Key, addr, call.Version)
 	if err != nil {
 		return nil, unresolved(call, err)
 	}
@@ -66,6 +66,21 @@ func (l *Loader) target(caller *Directory, parent *Node, call *Call) (*Node, *hc
 	node.Package, node.Mount = place.Package, path.Join(packagesDir, node.Key)
 	node.Path = path.Join(node.Mount, filepath.ToSlash(below))
 	return node, nil
+}
+
+// CallResolver is a [stackconfig.Resolver] that has recorded for each call where it leads to, as init does.
+type CallResolver interface {
+	stackconfig.Resolver
+
+	// ResolveCall is Resolve for one call, which is named by those from the root module on, with dots between.
+	ResolveCall(call string, source sourceaddrs.Source, version string) (stackconfig.Resolved, error)
+}
+
+func (l *Loader) resolve(call string, source sourceaddrs.Source, version string) (stackconfig.Resolved, error) {
+	if recorded, ok := l.resolver.(CallResolver); ok {
+		return recorded.ResolveCall(call, source, version)
+	}
+	return l.resolver.Resolve(source, version)
 }
 
 // isLocal reports whether a source is a path. The engine is less strict about how it is written than the stacks

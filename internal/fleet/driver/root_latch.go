@@ -118,7 +118,7 @@ func (w *rootWork) latchable() (*module.Tree, error) {
 	case tree == nil || tree.Module == nil || tree.Circular || len(tree.Missing) > 0 || tree.Unsupported.HasErrors() || len(tree.Root.ConstVariables) > 0:
 		return nil, waitFor("its modules cannot be followed")
 	case len(tree.Faulty) > 0:
-		return nil, waitFor("it calls a module that init has not installed, or in several versions")
+		return nil, waitFor("it calls a module that init has not installed")
 	}
 	for _, dir := range tree.Directories() {
 		for _, file := range dir.Files { // see [workcopy.Spec.Abspath]

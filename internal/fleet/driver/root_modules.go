@@ -16,11 +16,12 @@ import (
 
 // installedModules finds modules that are not in local directories where init has installed them.
 type installedModules struct {
-	packages string // directory of the packages, each in one with the name of its first call
-	modules  []installedModule
+	packages string                     // directory of the packages, each in one with the name of its first call
+	calls    map[string]installedModule // by the names of calls from the root module on, with dots between
 }
 
 type installedModule struct {
+	Key     string `json:"Key"`
 	Source  string `json:"Source"`
 	Version string `json:"Version"`
 	Dir     string `json:"Dir"`
@@ -37,33 +38,31 @@ func (w *rootWork) installedModules() stackconfig.Resolver {
 	if err := json.Unmarshal(text, &recorded); err != nil {
 		return nil
 	}
-	for i, installed := range recorded.Modules {
+	calls := map[string]installedModule{}
+	for _, installed := range recorded.Modules {
 		if !filepath.IsAbs(installed.Dir) {
-			recorded.Modules[i].Dir = filepath.Join(w.opts.Dir, filepath.FromSlash(installed.Dir))
+			installed.Dir = filepath.Join(w.opts.Dir, filepath.FromSlash(installed.Dir))
 		}
+		calls[installed.Key] = installed
 	}
-	return &installedModules{packages, recorded.Modules}
+	return &installedModules{packages, calls}
 }
 
-// Resolve implements [stackconfig.Resolver]. It does not know which call asks, so that a source of which there are several versions has none.
-func (m *installedModules) Resolve(source sourceaddrs.Source, _ string) (stackconfig.Resolved, error) {
-	var found *stackconfig.Resolved
-	for _, installed := range m.modules {
-		addr, err := stackconfig.ParseSource(installed.Source)
-		if err != nil || addr.String() != source.String() {
-			continue
-		}
-		if found != nil && found.Version != installed.Version {
-			return stackconfig.Resolved{}, stackconfig.ErrNotPrepared
-		}
-		if found == nil {
-			found = &stackconfig.Resolved{Dir: installed.Dir, Version: installed.Version}
-		}
-	}
-	if found == nil {
+// ResolveCall implements [module.CallResolver]: a call may have another version of a module than others.
+func (m *installedModules) ResolveCall(call string, source sourceaddrs.Source, _ string) (stackconfig.Resolved, error) {
+	installed, ok := m.calls[call]
+	if !ok {
 		return stackconfig.Resolved{}, stackconfig.ErrNotPrepared
 	}
-	return *found, nil
+	if addr, err := stackconfig.ParseSource(installed.Source); err != nil || addr.String() != source.String() {
+		return stackconfig.Resolved{}, stackconfig.ErrNotPrepared
+	}
+	return stackconfig.Resolved{Dir: installed.Dir, Version: installed.Version}, nil
+}
+
+// Resolve implements [stackconfig.Resolver]. Without its call, no module can be found.
+func (*installedModules) Resolve(sourceaddrs.Source, string) (stackconfig.Resolved, error) {
+	return stackconfig.Resolved{}, stackconfig.ErrNotPrepared
 }
 
 // Locate implements [stackconfig.Resolver].
