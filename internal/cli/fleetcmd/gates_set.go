@@ -144,11 +144,7 @@ func (g *gates) planned(ctx context.Context, planning rollout.Planning) error {
 			unit.Inputs[name] = value
 		}
 	}
-	if stack, ok := planning.Driver.(*driver.Stack); ok {
-		unit.State = stack.StateFile()
-	}
 	if root, ok := planning.Driver.(*driver.Root); ok {
-		unit.State = root.StateFile()
 		var err error
 		if unit.Module, err = planset.NewModule(ctx, root); err != nil {
 			return err

@@ -55,8 +55,7 @@ type Unit struct {
 	After      []string          `json:"after"` // units that it has values from, or waits for
 	Changes    bool              `json:"changes"`
 	Counts     *stackplan.Counts `json:"counts,omitempty"`
-	State      string            `json:"state,omitempty"` // absolute path of the file that has the state, or will
-	Plan       string            `json:"plan"`            // file, from the directory of the set
+	Plan       string            `json:"plan"` // file, from the directory of the set
 	SHA256     string            `json:"sha256"`
 	Inputs     map[string]Value  `json:"inputs,omitempty"` // that others have, and what they publish, by references
 	Module     *Module           `json:"module,omitempty"` // of a root module
@@ -68,6 +67,7 @@ type Module struct {
 	Config  string `json:"config_sha256"`
 	Lineage string `json:"lineage,omitempty"` // of the state; "" if there was none
 	Serial  uint64 `json:"serial"`
+	State   string `json:"state,omitempty"` // absolute path of the file that has the state, or will; "" if it is in none
 }
 
 // Value is what was planned with.
