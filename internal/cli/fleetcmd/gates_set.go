@@ -46,6 +46,9 @@ func openSet(request *fleet.Request, o *gateOptions) (*planset.Applying, error) 
 	if err != nil {
 		return nil, err
 	}
+	if err := planset.KeepFromGit(o.set); err != nil {
+		return nil, err
+	}
 	hash, err := workspaceHash(request.Root)
 	if err != nil {
 		return nil, err
