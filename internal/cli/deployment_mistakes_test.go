@@ -563,7 +563,7 @@ func TestRepositoryMistakes(t *testing.T) {
 		{name: "progress cut off", command: "run apply plans", files: map[string]string{"plans/progress.json": `{"net": "do`}, summary: "Damaged set of plans", says: stale},
 		{name: "progress of something else", command: "run apply plans", files: map[string]string{"plans/progress.json": `{"db": "done"}`}, summary: "Damaged set of plans", says: stale},
 		{name: "progress without meaning", command: "run apply plans", files: map[string]string{"plans/progress.json": `{"net": "almost"}`}, summary: "Damaged set of plans", says: stale},
-		{name: "stack edited", command: "run apply plans", files: map[string]string{"modules/m/main.tf": "variable \"name\" { type = string }\noutput \"id\" { value = var.name }\n"}, summary: "Configuration changed since planning", says: []string{"modules/m/main.tf", "Make a new plan"}},
+		{name: "stack edited", command: "run apply plans", files: map[string]string{"modules/m/main.tf": "variable \"name\" { type = string }\noutput \"id\" { value = var.name }\n"}, summary: "Configuration changed since planning", says: []string{"modules/m/main.tf", "make a new plan"}},
 		{name: "workspace file edited", command: "run apply plans", files: map[string]string{"cairn.workspace.hcl": "stack \"net\" {}\n"}, summary: "Configuration changed since planning", says: stale},
 		{name: "workspace file gone", command: "run apply plans", files: map[string]string{"cairn.workspace.hcl": ""}, summary: "No workspace file", says: []string{"cairn.workspace.hcl"}},
 

@@ -154,16 +154,9 @@ func (s *Stack) ApplySaved(ctx context.Context, plan *stackplan.Plan, made stack
 	}
 	r := s.newRun(name, req, caller)
 	r.saved, r.approvedBy = made.Identity, cmp.Or(req.ApprovedBy, BySavedPlan)
-	diags := r.load(ctx, applyName)
+	stored, diags := r.loadSaved(ctx, plan, made)
 	if diags.HasErrors() {
 		return r.interrupted(ctx, diags)
-	}
-	stored, err := s.ReadState(ctx)
-	if err == nil {
-		err = r.target(stored).Check(plan, made)
-	}
-	if err != nil {
-		return diags.Extend(Diagnostics(err))
 	}
 	inputs := r.applyInputs(plan)
 	diags = diags.Extend(r.ask(ctx, neededOnApply(plan, r.runtime.Config, inputs), inputs))
@@ -187,15 +180,8 @@ func (s *Stack) CheckSaved(ctx context.Context, plan *stackplan.Plan, made stack
 	}
 	r := s.newRun(applyName, req, Caller{})
 	r.saved, r.notYet = made.Identity, true
-	diags := r.load(ctx, applyName)
-	if diags.HasErrors() {
-		return r.interrupted(ctx, diags)
-	}
-	stored, err := s.ReadState(ctx)
-	if err == nil {
-		err = r.target(stored).Check(plan, made)
-	}
-	return diags.Extend(Diagnostics(err))
+	_, diags := r.loadSaved(ctx, plan, made)
+	return r.interrupted(ctx, diags)
 }
 
 // applyFitting applies a saved plan, with the state locked. That may have changed before it was.

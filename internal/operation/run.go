@@ -68,16 +68,38 @@ func (s *Stack) newRun(name string, req Request, caller Caller) *run {
 
 // load reads the configuration and gets the engine ready, with values for a phase, "plan" or "apply". All mistakes are reported together.
 func (r *run) load(ctx context.Context, phase string) hcl.Diagnostics {
-	runtime, diags := r.loadRuntime(ctx)
-	r.runtime = runtime
-	diags = diags.Extend(r.loadDeployment(ctx))
+	diags := r.loadStack(ctx)
 	if !diags.HasErrors() {
 		diags = diags.Extend(r.evaluateInputs(ctx, phase))
 	}
-	if runtime.Config != nil {
+	if r.runtime.Config != nil {
 		diags = diags.Extend(r.readValues())
 	}
 	return diags
+}
+
+// loadSaved is [run.load] for a saved plan. That is compared before values are asked for: in another checkout, states that they come from may be as far away as that of the plan.
+func (r *run) loadSaved(ctx context.Context, plan *stackplan.Plan, made stackplan.FileContext) (*deployment.Stored, hcl.Diagnostics) {
+	diags := r.loadStack(ctx)
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	stored, err := r.ReadState(ctx)
+	if err == nil {
+		err = r.target(stored).Check(plan, made)
+	}
+	if err != nil {
+		return nil, diags.Extend(Diagnostics(err))
+	}
+	diags = diags.Extend(r.evaluateInputs(ctx, applyName))
+	return stored, diags.Extend(r.readValues())
+}
+
+// loadStack reads the configuration, with that of the deployment, and gets the engine ready.
+func (r *run) loadStack(ctx context.Context) hcl.Diagnostics {
+	runtime, diags := r.loadRuntime(ctx)
+	r.runtime = runtime
+	return diags.Extend(r.loadDeployment(ctx))
 }
 
 // readValues reads the values of variables, by all sources. Those that were asked for stay.
@@ -198,6 +220,7 @@ func (r *run) nothingToReplace(state *stackstate.State) hcl.Diagnostics {
 func (r *run) target(stored *deployment.Stored) planfile.Target {
 	target := r.PlanTarget(r.runtime)
 	target.Deployment, target.Lineage, target.Serial, target.State = stored.Deployment, stored.Lineage, stored.Serial, stored.State
+	target.StateFile = planfile.StatePlace(r.StateFile())
 	if stored.Begun != nil {
 		target.Begun = stored.Begun.Plan
 	}

@@ -22,6 +22,7 @@ func decodePlan(index *planv1.Plan, enginePlan func(*planv1.Member) ([]byte, err
 		ConfigFiles:  index.GetContext().GetConfigFiles(),
 		StateLineage: index.GetContext().GetStateLineage(),
 		StateSerial:  index.GetContext().GetStateSerial(),
+		StateFile:    index.GetContext().GetStateFile(),
 		Deployment:   index.GetContext().GetDeployment(),
 		Stack:        index.GetContext().GetStack(),
 	}

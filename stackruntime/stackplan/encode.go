@@ -36,6 +36,7 @@ func encodePlan(p *Plan, file FileContext) (*planv1.Plan, []member, error) {
 			ConfigFiles:  file.ConfigFiles,
 			StateLineage: file.StateLineage,
 			StateSerial:  file.StateSerial,
+			StateFile:    file.StateFile,
 			Deployment:   file.Deployment,
 			Stack:        file.Stack,
 		},

@@ -49,6 +49,7 @@ type FileContext struct {
 	ConfigFiles  ConfigFiles
 	StateLineage string
 	StateSerial  uint64
+	StateFile    string // absolute path of the file that had the state, or would; "" if that is not known
 	Deployment   string
 	Stack        string // identity of the stack, in the terms of the caller
 

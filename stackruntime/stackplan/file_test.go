@@ -136,7 +136,7 @@ func examplePlan(t testing.TB) (*Plan, FileContext) {
 	// Wildcards come last in the order of addresses.
 	plan.Components[1], plan.Components[2] = plan.Components[2], plan.Components[1]
 	return plan, FileContext{
-		CairnVersion: "0.1.0", ConfigHash: "abc", StateLineage: "l", StateSerial: 7, Deployment: "default", Stack: "git::x//stack",
+		CairnVersion: "0.1.0", ConfigHash: "abc", StateLineage: "l", StateSerial: 7, Deployment: "default", Stack: "git::x//stack", StateFile: "/srv/net.db",
 		ConfigFiles: ConfigFiles{"main.tfcomponent.hcl": {1, 2}, "m/main.tf": {3}},
 	}
 }

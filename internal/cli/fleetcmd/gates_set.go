@@ -46,6 +46,9 @@ func openSet(request *fleet.Request, o *gateOptions) (*planset.Applying, error) 
 	if err != nil {
 		return nil, err
 	}
+	if err := planset.KeepFromGit(o.set); err != nil {
+		return nil, err
+	}
 	hash, err := workspaceHash(request.Root)
 	if err != nil {
 		return nil, err
@@ -144,11 +147,7 @@ func (g *gates) planned(ctx context.Context, planning rollout.Planning) error {
 			unit.Inputs[name] = value
 		}
 	}
-	if stack, ok := planning.Driver.(*driver.Stack); ok {
-		unit.State = stack.StateFile()
-	}
 	if root, ok := planning.Driver.(*driver.Root); ok {
-		unit.State = root.StateFile()
 		var err error
 		if unit.Module, err = planset.NewModule(ctx, root); err != nil {
 			return err

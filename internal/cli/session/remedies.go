@@ -50,6 +50,7 @@ var remedies = map[failure.Code]string{
 	planfile.CodeNotPlan:             `Give a file that "cairn plan -out=FILE" has written.`,
 	deployment.CodeReadOnly:          "With -state=PATH the state is kept elsewhere.",
 	planfile.CodeOtherDeployment:     "It is named with -deployment or " + operation.DeploymentVariable + ".",
+	planfile.CodeOtherState:          "A place that several checkouts reach is named by state \"sqlite\" { path = \"FILE\" } in " + settings.File + ", or by " + operation.StateVariable + ".",
 	operation.CodeLeftDeployment:     takenFromGit,
 	operation.CodeNotDeclared:        takenFromGit,
 	operation.CodeSeveralDeployments: "It is named with -deployment=NAME or " + operation.DeploymentVariable + ".",

@@ -13,16 +13,16 @@ import (
 	"path/filepath"
 
 	"github.com/cairnstacks/cairn/internal/engine/module"
+	"github.com/cairnstacks/cairn/internal/operation/planfile"
 	"github.com/cairnstacks/cairn/internal/process"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
 // Fingerprint is with what a plan of a root module is made. Plans with the same are made of the same.
 type Fingerprint struct {
-	Engine  string // name and version
-	Config  string // hash of the files of the module and of those that it uses from local directories
-	Lineage string // of the state; "" if there is none
-	Serial  uint64
+	Engine string // name and version
+	Config string // hash of the files of the module and of those that it uses from local directories
+	State  planfile.StateVersion
 }
 
 // Fingerprint returns that of now. The module is initialized for that.
@@ -39,21 +39,8 @@ func (r *Root) Fingerprint(ctx context.Context) (Fingerprint, error) {
 	if made.Config, err = work.configHash(); err != nil {
 		return made, err
 	}
-	made.Lineage, made.Serial, err = work.stateVersion()
+	made.State, err = work.stateVersion()
 	return made, err
-}
-
-// StateFile returns the absolute path of the file with the state; "" if that is in none, or not known. The module was initialized before.
-func (r *Root) StateFile() string {
-	backend, err := (&rootWork{Root: r}).backend()
-	if err != nil || backend.kind != localBackend {
-		return ""
-	}
-	file := backend.path("path")
-	if r.opts.Workspace != "" && r.opts.Workspace != "default" {
-		file = filepath.Join(backend.path("workspace_dir"), r.opts.Workspace, "terraform.tfstate")
-	}
-	return absoluteFile(file)
 }
 
 func (w *rootWork) configHash() (string, error) {
@@ -73,23 +60,37 @@ func (w *rootWork) configHash() (string, error) {
 }
 
 // stateVersion asks the engine for the state, of which nothing else is kept.
-func (w *rootWork) stateVersion() (lineage string, serial uint64, err error) {
+func (w *rootWork) stateVersion() (planfile.StateVersion, error) {
+	version := planfile.StateVersion{File: w.stateFile()}
 	var stdout bytes.Buffer
-	err = w.Processes.Run(process.Command{
+	err := w.Processes.Run(process.Command{
 		Program: w.Engine, Args: []string{"state", "pull"}, Dir: w.opts.Dir, Env: w.opts.Environ, Stdout: &stdout, Stderr: io.Discard,
 	})
 	if err != nil {
-		return "", 0, fmt.Errorf("the state cannot be read: %w", err)
+		return version, fmt.Errorf("the state cannot be read: %w", err)
 	}
 	if len(bytes.TrimSpace(stdout.Bytes())) == 0 {
-		return "", 0, nil
+		return version, nil
 	}
 	var state struct {
 		Lineage string `json:"lineage"`
 		Serial  uint64 `json:"serial"`
 	}
 	if err := json.Unmarshal(stdout.Bytes(), &state); err != nil {
-		return "", 0, errors.New("the state that the engine writes is not understood")
+		return version, errors.New("the state that the engine writes is not understood")
 	}
-	return state.Lineage, state.Serial, nil
+	version.Lineage, version.Serial = state.Lineage, state.Serial
+	return version, nil
+}
+
+// stateFile returns the file with the state; "" if that is in none, or not known.
+func (w *rootWork) stateFile() string {
+	backend, err := w.backend()
+	if err != nil || backend.kind != localBackend {
+		return ""
+	}
+	if w.opts.Workspace != "" && w.opts.Workspace != "default" {
+		return planfile.StatePlace(filepath.Join(backend.path("workspace_dir"), w.opts.Workspace, "terraform.tfstate"))
+	}
+	return planfile.StatePlace(backend.path("path"))
 }

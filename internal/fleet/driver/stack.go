@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/hashicorp/hcl/v2"
@@ -278,27 +277,6 @@ func (s *Stack) CheckSaved(ctx context.Context) hcl.Diagnostics {
 		return diags
 	}
 	return stack.CheckSaved(ctx, s.plan, s.made, s.request(s.plan.Mode == engine.Destroy))
-}
-
-// StateFile returns the absolute path of the file with the state; "" if that is not known.
-func (s *Stack) StateFile() string {
-	stack := operation.Open(s.opts.Operation)
-	defer stack.Close() //nolint:errcheck // nothing was opened
-	return absoluteFile(stack.StateFile())
-}
-
-// absoluteFile returns the absolute path of a file, with links to directories followed; "" for none.
-func absoluteFile(file string) string {
-	if file == "" {
-		return ""
-	}
-	if absolute, err := filepath.Abs(file); err == nil {
-		file = absolute
-	}
-	if resolved, err := filepath.EvalSymlinks(filepath.Dir(file)); err == nil {
-		file = filepath.Join(resolved, filepath.Base(file))
-	}
-	return file
 }
 
 // errNoPlan is a mistake of the caller's.

@@ -7,9 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -69,27 +67,11 @@ func (a *Applying) Check(ctx context.Context, unit *Unit, d driver.Driver) hcl.D
 func (a *Applying) fits(ctx context.Context, unit *Unit, d driver.Driver) hcl.Diagnostics {
 	switch d := d.(type) {
 	case *driver.Stack:
-		if diag := checkPlace(unit, d.StateFile()); diag != nil {
-			return hcl.Diagnostics{diag}
-		}
 		return d.CheckSaved(ctx)
 	case *driver.Root:
 		return checkModule(ctx, unit, d)
 	}
 	return nil
-}
-
-// checkPlace finds out whether the state is in the file in which it was, as far as there is none in the file now. It is not in another checkout with a state of its own,
-// where a plan from before the first apply would fit. What is in that file is compared otherwise.
-func checkPlace(unit *Unit, now string) *hcl.Diagnostic {
-	if unit.State == "" || now == "" || now == unit.State {
-		return nil
-	}
-	if _, err := os.Stat(now); !errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return failure.New("State in another place", "The plan was made for the state in %s, and from here the state is in %s, which does not exist. Nothing was done. "+
-		"Apply the set in the checkout in which it was made, or keep the state where both checkouts reach it by the same path, or in a remote backend, and plan again.", unit.State, now)
 }
 
 // NewModule returns what the plan of a root module was made of.
@@ -98,7 +80,7 @@ func NewModule(ctx context.Context, d *driver.Root) (*Module, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Module{Engine: made.Engine, Config: made.Config, Lineage: made.Lineage, Serial: made.Serial}, nil
+	return &Module{Engine: made.Engine, Config: made.Config, Lineage: made.State.Lineage, Serial: made.State.Serial, State: made.State.File}, nil
 }
 
 // checkModule compares a root module with that of its plan.
@@ -107,18 +89,31 @@ func checkModule(ctx context.Context, unit *Unit, d *driver.Root) hcl.Diagnostic
 	switch was := unit.Module; {
 	case err != nil:
 		return failure.Diagnostics(err)
-	case checkPlace(unit, d.StateFile()) != nil:
-		return hcl.Diagnostics{checkPlace(unit, d.StateFile())}
 	case was == nil:
 		return hcl.Diagnostics{failure.New("Damaged set of plans", "The index does not say with what the plan of %s was made. Nothing was done. Plan again.", unit.Name)}
 	case now.Engine != was.Engine:
 		return hcl.Diagnostics{failure.New("Plan of another engine", "This plan was made with %s, and the engine is now %s. Nothing was done. Use the engine that made the plan, or make a new plan.", was.Engine, now.Engine)}
 	case now.Config != was.Config:
-		return hcl.Diagnostics{failure.New("Configuration changed since planning", "The files of the root module are not those that this plan was made from. Nothing was done. Make a new plan.")}
-	case now.Lineage != was.Lineage || now.Serial != was.Serial:
-		return hcl.Diagnostics{planfile.Stale("The state has changed since this plan was made: it is at serial %d, and the plan was made at serial %d. Nothing was done. Make a new plan.", now.Serial, was.Serial)}
+		return hcl.Diagnostics{failure.New("Configuration changed since planning", "The files of the root module are not those that this plan was made from. Nothing was done. "+
+			"Apply the plan in a checkout of the commit that it was made from, or make a new plan.")}
+	}
+	if diag := unit.Module.version().Check(now.version()); diag != nil {
+		return hcl.Diagnostics{withBackend(diag)}
 	}
 	return nil
+}
+
+func (m *Module) version() planfile.StateVersion {
+	return planfile.StateVersion{File: m.State, Lineage: m.Lineage, Serial: m.Serial}
+}
+
+// withBackend says what decides where the state of a root module is, where another one is in reach than that of the plan. What decides it for a stack does not.
+func withBackend(diag *hcl.Diagnostic) *hcl.Diagnostic {
+	if code, _ := hcl.DiagnosticExtra[failure.Code](diag); code == planfile.CodeOtherState {
+		diag.Extra = nil
+		diag.Detail += " The backend of the module says where its state is."
+	}
+	return diag
 }
 
 // Driver returns a driver that applies what the set has of a unit, in place of a plan that it makes.

@@ -55,8 +55,7 @@ type Unit struct {
 	After      []string          `json:"after"` // units that it has values from, or waits for
 	Changes    bool              `json:"changes"`
 	Counts     *stackplan.Counts `json:"counts,omitempty"`
-	State      string            `json:"state,omitempty"` // absolute path of the file that has the state, or will
-	Plan       string            `json:"plan"`            // file, from the directory of the set
+	Plan       string            `json:"plan"` // file, from the directory of the set
 	SHA256     string            `json:"sha256"`
 	Inputs     map[string]Value  `json:"inputs,omitempty"` // that others have, and what they publish, by references
 	Module     *Module           `json:"module,omitempty"` // of a root module
@@ -68,6 +67,7 @@ type Module struct {
 	Config  string `json:"config_sha256"`
 	Lineage string `json:"lineage,omitempty"` // of the state; "" if there was none
 	Serial  uint64 `json:"serial"`
+	State   string `json:"state,omitempty"` // absolute path of the file that has the state, or will; "" if it is in none
 }
 
 // Value is what was planned with.
@@ -153,8 +153,8 @@ func Create(dir string, key string) (*Set, error) {
 	if err := os.Chmod(dir, 0o700); err != nil { //nolint:gosec // a directory
 		return nil, failure.Error("Set of plans not saved", "The directory %s cannot be closed to others: %s.", dir, failure.Reason(err))
 	}
-	if err := keepFromGit(dir); err != nil {
-		return nil, failure.Error("Set of plans not saved", "The file %s cannot be made in %s, and plans hold secrets: %s.", ignoreName, dir, failure.Reason(err))
+	if err := KeepFromGit(dir); err != nil {
+		return nil, err
 	}
 	if err := makeLock(dir); err != nil {
 		return nil, failure.Error("Set of plans not saved", "The file %s cannot be made in %s: %s.", lockName, dir, failure.Reason(err))
@@ -162,17 +162,21 @@ func Create(dir string, key string) (*Set, error) {
 	return &Set{Dir: dir, Index: Index{FormatVersion: FormatVersion, Key: key, Units: []Unit{}}}, nil
 }
 
-// keepFromGit makes git ignore all of a set (rule P2), unless it has rules of somebody else.
-func keepFromGit(dir string) error {
+// KeepFromGit makes git ignore all of a set (rule P2), unless it has rules of somebody else. A set that another job has made is without them: what carries files from job to job
+// often leaves out those whose names begin with a dot. No other file of a set has such a name.
+func KeepFromGit(dir string) error {
 	file, err := os.OpenFile(filepath.Join(dir, ignoreName), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if errors.Is(err, fs.ErrExist) {
 		return nil
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		_, err = file.WriteString("# Written by cairn: plans hold secrets in clear.\n*\n")
+		err = errors.Join(err, file.Close())
 	}
-	_, err = file.WriteString("# Written by cairn: plans hold secrets in clear.\n*\n")
-	return errors.Join(err, file.Close())
+	if err != nil {
+		return failure.Error("Set of plans not hidden", "The file %s cannot be made in %s, by which git ignores plans, as they hold secrets: %s. Nothing was done.", ignoreName, dir, failure.Reason(err))
+	}
+	return nil
 }
 
 // isSet reports whether there is nothing but what a set has.

@@ -73,7 +73,7 @@ func (t Target) checkConfig(plan *stackplan.Plan, made stackplan.FileContext) er
 	}
 	if files.Hash() != made.ConfigHash {
 		return failure.Error("Configuration changed since planning", "The files of the stack or of its modules are not those that this plan was made from%s. "+
-			"Nothing was done. Make a new plan.", describeChanges(files, made.ConfigFiles))
+			"Nothing was done. Apply the plan in a checkout of the commit that it was made from, or make a new plan.", describeChanges(files, made.ConfigFiles))
 	}
 	return nil
 }
@@ -86,18 +86,9 @@ func (t Target) checkState(_ *stackplan.Plan, made stackplan.FileContext) error 
 	if made.Prior != nil {
 		return t.checkPrior(made.Prior)
 	}
-	if made.StateLineage == "" && t.Lineage != "" {
-		return stale("There was no state when this plan was made, and now there is one at serial %d: "+
-			"this plan was applied already, or something else was. Nothing was done. Make a new plan.", t.Serial)
-	}
-	if made.StateLineage != t.Lineage {
-		return failure.Error("Plan for another state", "This plan was made with another state: with %s, and this is %s. "+
-			"Nothing was done. Use the state that the plan was made with, or make a new plan.",
-			describeLineage(made.StateLineage), describeLineage(t.Lineage))
-	}
-	if made.StateSerial != uint64(t.Serial) {
-		return stale("The state has changed since this plan was made: it is at serial %d, and the plan was made at serial %d. "+
-			"Nothing was done. Make a new plan.", t.Serial, made.StateSerial)
+	planned := StateVersion{File: made.StateFile, Lineage: made.StateLineage, Serial: made.StateSerial}
+	if diag := planned.Check(StateVersion{File: t.StateFile, Lineage: t.Lineage, Serial: uint64(t.Serial)}); diag != nil {
+		return hcl.Diagnostics{diag}
 	}
 	return nil
 }
@@ -148,13 +139,6 @@ func describeChanges(files, before stackplan.ConfigFiles) string {
 		texts = append(texts, fmt.Sprintf("and %d more", more))
 	}
 	return ": " + strings.Join(texts, ", ")
-}
-
-func describeLineage(lineage string) string {
-	if lineage == "" {
-		return "an empty one"
-	}
-	return "lineage " + lineage
 }
 
 // stackIdentity names a stack by its place in the repository, which is the same in every checkout. It is empty

@@ -31,6 +31,7 @@ const (
 	CodeNotFound        failure.Code = "planfile/not-found"
 	CodeNotPlan         failure.Code = "planfile/not-plan"
 	CodeOtherDeployment failure.Code = "planfile/other-deployment"
+	CodeOtherState      failure.Code = "planfile/other-state"
 )
 
 // Target is what a plan is made for and applied to.
@@ -42,6 +43,7 @@ type Target struct {
 	Deployment string
 	Lineage    string // of the state; empty if there is none
 	Serial     int64
+	StateFile  string            // as [StatePlace] returns it; "" if it is in none, or if that is not known
 	State      *stackstate.State // nil where the caller does not keep it in a store
 
 	// Begun is the identity of the plan that was applied in part, if all that has changed in the state since it was made is its own work. Empty for none.
@@ -59,6 +61,7 @@ func (t Target) Context(made engine.Info, cairnVersion string) (stackplan.FileCo
 		ConfigFiles:  files,
 		StateLineage: t.Lineage,
 		StateSerial:  uint64(t.Serial),
+		StateFile:    t.StateFile,
 		Deployment:   t.Deployment,
 		Stack:        stackIdentity(t.Config.Root.Dir),
 	}, err

@@ -397,6 +397,7 @@ type Context struct {
 	Deployment    string                 `protobuf:"bytes,5,opt,name=deployment,proto3" json:"deployment,omitempty"`
 	Stack         string                 `protobuf:"bytes,6,opt,name=stack,proto3" json:"stack,omitempty"`
 	ConfigFiles   map[string][]byte      `protobuf:"bytes,7,rep,name=config_files,json=configFiles,proto3" json:"config_files,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"` // SHA-256 of each file that config_hash is over, by name
+	StateFile     string                 `protobuf:"bytes,8,opt,name=state_file,json=stateFile,proto3" json:"state_file,omitempty"`                                                                                 // absolute path of the file that had the state, or would; absent if it was in none, and from versions before this field
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -478,6 +479,13 @@ func (x *Context) GetConfigFiles() map[string][]byte {
 		return x.ConfigFiles
 	}
 	return nil
+}
+
+func (x *Context) GetStateFile() string {
+	if x != nil {
+		return x.StateFile
+	}
+	return ""
 }
 
 type Engine struct {
@@ -1627,7 +1635,7 @@ const file_cairn_plan_v1_plan_proto_rawDesc = "" +
 	"\x02to\x18\x02 \x01(\tR\x02to\"<\n" +
 	"\x0eFunctionResult\x12\x12\n" +
 	"\x04call\x18\x01 \x01(\fR\x04call\x12\x16\n" +
-	"\x06result\x18\x02 \x01(\fR\x06result\"\xd9\x02\n" +
+	"\x06result\x18\x02 \x01(\fR\x06result\"\xf8\x02\n" +
 	"\aContext\x12#\n" +
 	"\rcairn_version\x18\x01 \x01(\tR\fcairnVersion\x12\x1f\n" +
 	"\vconfig_hash\x18\x02 \x01(\tR\n" +
@@ -1638,7 +1646,9 @@ const file_cairn_plan_v1_plan_proto_rawDesc = "" +
 	"deployment\x18\x05 \x01(\tR\n" +
 	"deployment\x12\x14\n" +
 	"\x05stack\x18\x06 \x01(\tR\x05stack\x12J\n" +
-	"\fconfig_files\x18\a \x03(\v2'.cairn.plan.v1.Context.ConfigFilesEntryR\vconfigFiles\x1a>\n" +
+	"\fconfig_files\x18\a \x03(\v2'.cairn.plan.v1.Context.ConfigFilesEntryR\vconfigFiles\x12\x1d\n" +
+	"\n" +
+	"state_file\x18\b \x01(\tR\tstateFile\x1a>\n" +
 	"\x10ConfigFilesEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\fR\x05value:\x028\x01\"e\n" +
