@@ -34,8 +34,9 @@ const (
 //   - R1. The plans of a set do not depend on how many stacks are planned at the same time.
 //   - R2. What was known when planning is so after the apply, and every output has the value that the configuration says.
 //   - R3. After an apply there is nothing left to plan.
-//   - R4. After failures the same is applied however many stacks are worked on at the same time, and when the causes are gone, the same command ends in the
-//     state that there is without failures.
+//   - R4. What fails, is skipped and is applied of a set follows from what is broken, however many stacks are worked on at the same time, and so do the outputs then. Without a
+//     set, some is not started instead. When the causes are gone, the same command ends in the state that there is without failures, and so does a set of which what has
+//     failed was applied by itself.
 //   - R5. Destroying leaves nothing in any state.
 //
 // Root modules, which need a binary, are in them if [repositoriesVariable] is set.
@@ -378,9 +379,81 @@ func (p *place) checkKnown(content []byte) {
 	}
 }
 
-// hasRoots reports whether some units may not be in a set, since their values are unknown.
-func (r *repository) hasRoots() bool {
-	return slices.ContainsFunc(r.units, func(u *generatedUnit) bool { return u.root })
+// ends returns how each unit is to end while some are broken: "failed", "skipped" or "ok". What comes after a unit that has not succeeded does not begin.
+func (r *repository) ends() map[string]string {
+	ends := map[string]string{}
+	for _, u := range r.units { // each after those that it has values from
+		end := "ok"
+		if slices.Contains(r.broken, u.name) {
+			end = "failed"
+		}
+		before := []*generatedUnit{u.upstream}
+		for _, in := range u.inputs {
+			before = append(before, in.from)
+		}
+		for _, other := range before {
+			if other != nil && ends[other.name] != "ok" {
+				end = "skipped"
+			}
+		}
+		ends[u.name] = end
+	}
+	return ends
+}
+
+// fail applies while some units are broken. Of a set, everything is applied that does not come after them. Without one, nothing more is started after the first failure: what has begun
+// until then, and which of several is the first, depends on what is worked on at the same time. So each unit ends as it does with a set, or is not started, and outputs of two places
+// can differ. What is never compared is for which of several prerequisites a unit was skipped, and the order of units that have nothing to do with each other.
+func (p *place) fail(args ...string) {
+	p.t.Helper()
+	before := p.outputs()
+	broken := map[string]string{}
+	for _, name := range p.broken {
+		broken["broken-"+name] = "x"
+	}
+	p.write(broken)
+	report := filepath.Join(p.t.TempDir(), "report.json")
+	p.run(cmdline.ExitError, append([]string{"run", "apply", "-report=" + report}, args...)...)
+	for name := range broken {
+		if err := os.Remove(filepath.Join(p.dir, name)); err != nil {
+			p.t.Fatal(err)
+		}
+	}
+	content, err := os.ReadFile(report)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	var document struct {
+		Results []struct{ Name, State string }
+	}
+	if err := json.Unmarshal(content, &document); err != nil {
+		p.t.Fatal(err)
+	}
+	want, got := p.ends(), map[string]string{}
+	for _, result := range document.Results {
+		got[result.Name] = result.State
+		if result.State == "not_started" && args[0] != "plans" {
+			want[result.Name] = result.State
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		p.t.Errorf("rule R4: ends of cairn run apply %s while %v are broken (-want +got):\n%s", strings.Join(args, " "), p.broken, diff)
+	}
+	after := p.outputs()
+	for _, u := range p.units {
+		for _, output := range []string{"known", "made"} {
+			name := u.name + "." + output
+			switch end := got[u.name]; {
+			case end == "ok" && after[name] != p.value(u, output):
+				p.t.Errorf("rule R4: %s is %q after %s was applied, want %q", name, after[name], u.name, p.value(u, output))
+			case (end == "skipped" || end == "not_started") && after[name] != before[name]:
+				p.t.Errorf("rule R4: %s is %q, and was %q, and %s was %s", name, after[name], before[name], u.name, end)
+			}
+		}
+	}
+	if !slices.Contains(slices.Collect(maps.Values(got)), "failed") {
+		p.t.Errorf("rule R4: cairn run apply %s has not failed at any of %v", strings.Join(args, " "), p.broken)
+	}
 }
 
 func (p *place) settled(what string) {
@@ -406,18 +479,17 @@ func (r *repository) check(t *testing.T) {
 		t.Errorf("rule R1: parallelism changes the set (-1 +16):\n%s", diff)
 	}
 	healthy.run(cmdline.ExitOK, "run", "apply", "plans", "-parallel=16")
-	if r.hasRoots() {
-		healthy.run(cmdline.ExitOK, "run", "apply", "-auto-approve")
-	}
 	healthy.settled("an apply of the set")
 
 	r.recover(t, healthy, other)
 
-	// Another version of everything.
+	// Another version of everything, which fails at first, too: what was applied before is left where nothing else was.
 	r.salt = "two"
 	for _, p := range []*place{healthy, other} {
 		p.write(r.files())
 	}
+	healthy.fail("-auto-approve", "-parallel=1")
+	other.fail("-auto-approve", "-parallel=16")
 	healthy.run(cmdline.ExitOK, "run", "apply", "-auto-approve", "-parallel=1")
 	healthy.settled("a change")
 	other.run(cmdline.ExitOK, "run", "apply", "-auto-approve", "-parallel=16")
@@ -431,45 +503,55 @@ func (r *repository) check(t *testing.T) {
 	}
 }
 
-// recover checks rule R4, and leaves one place with everything applied.
+// recover checks rule R4 with sets of plans, and leaves one place with everything applied.
 func (r *repository) recover(t *testing.T, healthy, one *place) {
 	t.Helper()
 	many := r.placeIn(t)
 	many.plan("plans", "-parallel=4")
-	broken := map[string]string{}
-	for _, name := range r.broken {
-		broken["broken-"+name] = "x"
+	one.fail("plans", "-parallel=1")
+	many.fail("plans", "-parallel=16")
+	if diff := cmp.Diff(one.outputs(), many.outputs()); diff != "" {
+		t.Errorf("rule R4: parallelism changes the outputs after failures of a set (-1 +16):\n%s", diff)
 	}
-	for _, p := range []*place{one, many} {
-		p.write(broken)
-	}
-	const failed = cmdline.ExitError
-	if r.hasRoots() { // what is not in the set is applied otherwise, so that nothing may fail
-		one.run(failed, "run", "apply", "-auto-approve")
-	} else {
-		one.run(failed, "run", "apply", "plans", "-parallel=1")
-		many.run(failed, "run", "apply", "plans", "-parallel=16")
-		if diff := cmp.Diff(one.outputs(), many.outputs()); diff != "" {
-			t.Errorf("rule R4: parallelism changes what is applied after failures (-1 +16):\n%s", diff)
-		}
-	}
-	for _, p := range []*place{one, many} {
-		for name := range broken {
-			if err := os.Remove(filepath.Join(p.dir, name)); err != nil {
-				t.Fatal(err)
+
+	// The plans of what was skipped are good after that of what has failed. That of a root module can be applied only once, which is said.
+	var failed, again []string
+	ends := r.ends()
+	for _, u := range r.units {
+		if ends[u.name] == "failed" {
+			failed = append(failed, u.name)
+			if u.root {
+				again = append(again, u.name)
 			}
 		}
 	}
-	if r.hasRoots() {
-		one.run(cmdline.ExitOK, "run", "apply", "-auto-approve")
-	} else {
-		one.run(cmdline.ExitOK, "run", "apply", "-auto-approve", "-parallel=16")
-		many.run(cmdline.ExitOK, "run", "apply", "plans")
-		many.settled("a repair, by the set")
+	if len(again) > 0 {
+		got := many.run(cmdline.ExitError, "run", "apply", "plans", "-parallel=16")
+		for _, name := range again {
+			if command := "cairn run apply -query=stack_name:" + name + ","; !strings.Contains(got.err, command) {
+				t.Errorf("rule R4: the set does not say %q:\n%s", command, got.err)
+			}
+		}
 	}
-	one.settled("a repair")
-	if diff := cmp.Diff(healthy.outputs(), one.outputs()); diff != "" {
-		t.Errorf("rule R4: outputs after failures and repair (-without +with):\n%s", diff)
+	many.alone(again)
+	many.run(cmdline.ExitOK, "run", "apply", "plans", "-parallel=16")
+
+	// They are good after an apply of it alone, too.
+	one.alone(failed)
+	one.run(cmdline.ExitOK, "run", "apply", "plans", "-parallel=1")
+	for _, p := range []*place{one, many} {
+		p.settled("a repair")
+		if diff := cmp.Diff(healthy.outputs(), p.outputs()); diff != "" {
+			t.Errorf("rule R4: outputs after failures and repair (-without +with):\n%s", diff)
+		}
+	}
+}
+
+// alone applies units each by itself.
+func (p *place) alone(units []string) {
+	p.t.Helper()
+	for _, name := range units {
+		p.run(cmdline.ExitOK, "run", "apply", "-auto-approve", "-query=stack_name:"+name)
 	}
 }
 

@@ -151,7 +151,7 @@ func (g *gates) drivers(ctx context.Context) (*rollout.Drivers, error) {
 	if !g.session.ViewOptions(g.session.Streams.Out).Color {
 		d.Roots.Options = []string{"-no-color"}
 	}
-	if !slices.ContainsFunc(g.work.Chosen(), func(unit int) bool { return g.work.Units[unit].Kind == rollout.Root }) {
+	if !g.work.ReadsRoots() {
 		return d, nil // stacks find what they need by themselves
 	}
 	search, err := g.session.Stack().Engines().Search()

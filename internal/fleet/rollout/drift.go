@@ -97,15 +97,20 @@ func (w *Work) Drift(ctx context.Context, options DriftOptions) []DriftEnd {
 	return ends
 }
 
-// drift compares a unit, with values that others have by their states.
+// drift compares a unit, with values that others have by their states. They are read before the unit takes its directory: while it has that, it waits for no other one.
 func (r *run) drift(ctx context.Context, unit int) (driver.Drift, error) {
-	drifter := r.options.Open(unit).(driver.Drifter) //nolint:forcetypeassert // all drivers are
-	if r.Units[unit].Inputs == nil {
-		return drifter.Drift(ctx, nil)
+	var inputs driver.Inputs
+	if r.Units[unit].Inputs != nil {
+		values, diags := r.values(ctx, unit)
+		if waits := r.waitsFor(unit, values, "a root module cannot be compared with what there is"); waits != "" && !diags.HasErrors() {
+			return driver.Drift{}, errors.New("it waits " + waits)
+		}
+		inputs = func() ([]wiring.Value, hcl.Diagnostics) { return values, diags }
 	}
-	values, diags := r.values(ctx, unit)
-	if waits := r.waitsFor(unit, values, "a root module cannot be compared with what there is"); waits != "" && !diags.HasErrors() {
-		return driver.Drift{}, errors.New("it waits " + waits)
+	release, err := r.reading.take(ctx, &r.Units[unit])
+	if err != nil {
+		return driver.Drift{}, err
 	}
-	return drifter.Drift(ctx, func() ([]wiring.Value, hcl.Diagnostics) { return values, diags })
+	defer release()
+	return r.options.Open(unit).(driver.Drifter).Drift(ctx, inputs) //nolint:forcetypeassert // all drivers are
 }

@@ -94,6 +94,7 @@ type run struct {
 	exports map[int]bool                  // units whose outputs may be the only reason for others
 	wants   map[int]bool                  // units whose outputs others have
 	stored  once.Map[int, wiring.Outputs] // of units that are not worked on
+	reading directories                   // outputs, or comparing units whose outputs others read
 
 	comparing bool // nothing is changed, and units are compared with what others have by their states
 

@@ -93,6 +93,11 @@ func (r *run) outputsOf(ctx context.Context, unit int) (wiring.Outputs, error) {
 // storedOutputs returns the outputs of the last apply.
 func (r *run) storedOutputs(ctx context.Context, unit int) (wiring.Outputs, error) {
 	return r.stored.Get(ctx, unit, func() (wiring.Outputs, error) {
+		release, err := r.reading.take(ctx, &r.Units[unit])
+		if err != nil {
+			return wiring.Outputs{}, err
+		}
+		defer release()
 		values, found, err := r.options.Open(unit).Outputs(ctx)
 		switch {
 		case err != nil:

@@ -133,6 +133,12 @@ func (w *Work) Chosen() []int {
 	return slices.Sorted(maps.Keys(chosen))
 }
 
+// ReadsRoots reports whether the engine of root modules is needed: some are chosen, or others that are chosen have values from some.
+func (w *Work) ReadsRoots() bool {
+	isRoot := func(unit int) bool { return w.Units[unit].Kind == Root }
+	return slices.ContainsFunc(w.Chosen(), func(unit int) bool { return isRoot(unit) || slices.ContainsFunc(w.Units[unit].Upstream(), isRoot) })
+}
+
 // SharingState returns two chosen units that have one state: what one of them plans, the other one changes. They are nil if there are none.
 func (w *Work) SharingState() (one, other *Unit) {
 	type place struct{ dir, workspace, deployment string }

@@ -49,6 +49,7 @@ func (in *Inputs) Values(outputs func(Origin) (Outputs, error)) ([]Value, hcl.Di
 				of, err := outputs(reference.Origin)
 				if err != nil {
 					diags = diags.Append(problem.New(problem.BadValue, &reference.Range, "Outputs not available", "The outputs of %q cannot be read: %s.", reference.Stack, err))
+					of = Outputs{Open: true} // of what may be there nothing is said
 				}
 				e.of[reference.Origin] = of
 			}

@@ -147,8 +147,15 @@ func TestValues(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", src, texts(diags), want)
 		}
 	}
+
+	// What cannot be read is not also said to be missing.
+	in, _ := parse(t, `inputs = { a = "${stack.broken.output.x}${stack.broken.output.y}" }`)
+	if _, diags := in.Values(outputs); texts(diags) != "1:19 Outputs not available: The outputs of \"broken\" cannot be read: no disk." {
+		t.Errorf("of outputs that cannot be read: %q", texts(diags))
+	}
+
 	// Rule N2.
-	in, _ := parse(t, `inputs = { a = tonumber(stack.net.output.pass) }`)
+	in, _ = parse(t, `inputs = { a = tonumber(stack.net.output.pass) }`)
 	if _, diags := in.Values(outputs); !diags.HasErrors() || strings.Contains(texts(diags), "hunter2") {
 		t.Errorf("got %s, want an error without the value", texts(diags))
 	}

@@ -5,5 +5,5 @@
 // and can neither format anything nor mention anybody. No text is longer than [MaxLength]: what does not fit is left out, and the text says so.
 package markdown
 
-// MaxLength is how many bytes a text has at most: a comment on GitHub may have some more.
+// MaxLength is how many characters a text has at most: a comment on GitHub may have some more.
 const MaxLength = 65_000

@@ -10,29 +10,54 @@ import (
 	"unicode/utf8"
 )
 
-// document takes text as long as there is room for it, and for the note that some is missing.
-type document struct {
-	note string
-	b    strings.Builder
+// room is what is left of [MaxLength].
+type room struct {
+	left int
 	full bool
 }
 
-// foldEnd closes what is folded.
-const foldEnd = "\n</details>\n"
+// roomBeside returns the room that is left by texts which are there in any case.
+func roomBeside(texts ...string) room { return room{left: MaxLength - length(texts...)} }
 
-// add adds a text, as a line of a table, as a whole, or nothing from here on.
-func (d *document) add(text string) bool {
-	if d.full || d.b.Len()+len(text)+len(d.note)+len(foldEnd) > MaxLength {
-		d.full = true
+// take takes room for texts as a whole, or none from here on.
+func (r *room) take(texts ...string) bool {
+	n := length(texts...)
+	if r.full || n > r.left {
+		r.full = true
 		return false
 	}
-	d.b.WriteString(text)
+	r.left -= n
 	return true
 }
 
-// end returns the text, with the note if some is missing (rule M3).
+// length counts characters, as those do who limit how many there may be.
+func length(texts ...string) int {
+	n := 0
+	for _, text := range texts {
+		n += utf8.RuneCountInString(text)
+	}
+	return n
+}
+
+// document takes text as long as there is room for it, and for the note that some is missing.
+type document struct {
+	note string
+	room room
+	b    strings.Builder
+}
+
+func newDocument(note string) *document { return &document{note: note, room: roomBeside(note)} }
+
+// add adds a text, as a line of a table, as a whole, or nothing from here on.
+func (d *document) add(text string) {
+	if d.room.take(text) {
+		d.b.WriteString(text)
+	}
+}
+
+// end returns the text, with the note if some is missing.
 func (d *document) end() string {
-	if d.full {
+	if d.room.full {
 		d.b.WriteString(d.note)
 	}
 	return d.b.String()

@@ -27,7 +27,7 @@ type DriftObject struct {
 
 // Drift returns a summary with two tables: what has drifted, and how each unit ended.
 func Drift(units []DriftUnit) string {
-	d := document{note: "\nThis is not all: the rest is in the output and in the other reports of the run.\n"}
+	d := newDocument("\nThis is not all: the rest is in the output and in the other reports of the run.\n")
 	drifted, failed := 0, 0
 	for _, unit := range units {
 		if unit.Drifted {

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
@@ -16,7 +17,7 @@ import (
 //
 //   - M1. There are no values in them, only addresses, actions and numbers: nothing in them is secret.
 //   - M2. No name ends the place that it is in or means anything: names are code, with all signs that matter written as entities.
-//   - M3. What does not fit is left out from the end, which a note says.
+//   - M3. What does not fit is left out, which a note says: at first what takes nothing away, from the end, and then the rest.
 
 // Unit is a stack or a root module.
 type Unit struct {
@@ -158,19 +159,42 @@ func Write(title string, units []Unit) []byte {
 		}
 		return 1
 	})
-	d := document{note: planNote}
-	d.add("## " + text(title) + "\n\n" + totals(units) + "\n\n")
-	head := "| stack | component | add | change | destroy | replace | deferred | |\n|---|---|---:|---:|---:|---:|---:|---|\n"
-	d.add(head)
+	head := "## " + text(title) + "\n\n" + totals(units) + "\n\n" +
+		"| stack | component | add | change | destroy | replace | deferred | |\n|---|---|---:|---:|---:|---:|---:|---|\n"
+	var table []row
+	var folds []*fold
 	for _, unit := range units {
-		for _, row := range rows(unit) {
-			d.add(row)
+		table = append(table, rows(unit)...)
+		folds = append(folds, newFold(unit))
+	}
+
+	// Rule M3.
+	left := roomBeside(head, planNote)
+	for _, away := range []bool{true, false} {
+		for i := range table {
+			if table[i].away == away {
+				table[i].kept = left.take(table[i].text)
+			}
+		}
+		for _, fold := range folds {
+			fold.keep(away, &left)
 		}
 	}
-	for _, unit := range units {
-		d.details(unit)
+
+	var b strings.Builder
+	b.WriteString(head)
+	for _, row := range table {
+		if row.kept {
+			b.WriteString(row.text)
+		}
 	}
-	return []byte(d.end())
+	for _, fold := range folds {
+		fold.write(&b)
+	}
+	if left.full {
+		b.WriteString(planNote)
+	}
+	return []byte(b.String())
 }
 
 func totals(units []Unit) string {
@@ -189,11 +213,18 @@ func totals(units []Unit) string {
 	return line + " in " + stacks + "."
 }
 
-func rows(unit Unit) []string {
+// row is a line of the table.
+type row struct {
+	text string
+	away bool // its part replaces or destroys something
+	kept bool
+}
+
+func rows(unit Unit) []row {
 	if len(unit.Parts) == 0 {
-		return []string{fmt.Sprintf("| %s | | | | | | | %s |\n", code(unit.Name), text(cmp.Or(unit.State, "no changes")))}
+		return []row{{text: fmt.Sprintf("| %s | | | | | | | %s |\n", code(unit.Name), text(cmp.Or(unit.State, "no changes")))}}
 	}
-	var rows []string
+	var rows []row
 	for i, part := range unit.Parts {
 		name, state := "", text(unit.State)
 		if part.Name != "" {
@@ -203,8 +234,8 @@ func rows(unit Unit) []string {
 			state = ""
 		}
 		c := part.Counts
-		rows = append(rows, fmt.Sprintf("| %s | %s | %s | %s | %s | %s | %s | %s |\n",
-			code(unit.Name), name, number(c.Add), number(c.Change), number(c.Destroy), number(c.Replace), number(c.Deferred), state))
+		rows = append(rows, row{away: c.Replace+c.Destroy > 0, text: fmt.Sprintf("| %s | %s | %s | %s | %s | %s | %s | %s |\n",
+			code(unit.Name), name, number(c.Add), number(c.Change), number(c.Destroy), number(c.Replace), number(c.Deferred), state)})
 	}
 	return rows
 }
@@ -217,36 +248,82 @@ func number(n int) string {
 	return fmt.Sprint(n)
 }
 
-const planNote = "\n\n*Cut here: there is more than fits. See the whole plan where it was made.*\n"
+const planNote = "\n\n*Cut: there is more than fits, and replacements and destructions are kept first. See the whole plan where it was made.*\n"
 
-// details adds what is done with each resource instance. What is folded is closed, also if not all of it fits.
-func (d *document) details(unit Unit) {
-	if !slices.ContainsFunc(unit.Parts, func(part Part) bool { return len(part.Changes) > 0 }) {
-		return
-	}
-	if !d.add("\n<details><summary>" + code(unit.Name) + "</summary>\n\n") {
-		return
-	}
-	for i, part := range unit.Parts {
-		name := ""
+// fold is what is done with each resource instance of a unit, folded.
+type fold struct {
+	name  string
+	parts []foldedPart
+	any   bool // something of it is kept
+}
+
+type foldedPart struct {
+	head  string
+	lines []string
+	away  int // how many lines replace or destroy something, which are the first ones
+	kept  int // how many lines are kept, from the first one
+}
+
+const foldEnd = "\n</details>\n"
+
+func (f *fold) start() string { return "\n<details><summary>" + code(f.name) + "</summary>\n\n" }
+
+func newFold(unit Unit) *fold {
+	f := &fold{name: unit.Name}
+	for _, part := range unit.Parts {
+		folded := foldedPart{}
 		if part.Name != "" {
-			name = code(part.Name) + "\n\n"
-		}
-		if i > 0 {
-			name = "\n" + name
-		}
-		if !d.add(name) {
-			break
+			folded.head = code(part.Name) + "\n\n"
 		}
 		for _, change := range part.Changes {
 			action := change.Action
 			if change.rank <= destroys {
 				action = "**" + action + "**"
+				folded.away++
 			}
-			if !d.add("- " + action + " " + code(change.Address) + "\n") {
-				break
+			folded.lines = append(folded.lines, "- "+action+" "+code(change.Address)+"\n")
+		}
+		f.parts = append(f.parts, folded)
+	}
+	return f
+}
+
+// keep takes room for the lines that take something away, or for the others, and for what is around them.
+func (f *fold) keep(away bool, left *room) {
+	for i := range f.parts {
+		part := &f.parts[i]
+		end := len(part.lines)
+		if away {
+			end = part.away
+		}
+		for part.kept < end {
+			texts := []string{part.lines[part.kept]}
+			if !f.any {
+				texts = append(texts, f.start(), foldEnd)
 			}
+			if part.kept == 0 {
+				texts = append(texts, "\n", part.head)
+			}
+			if !left.take(texts...) {
+				return
+			}
+			f.any = true
+			part.kept++
 		}
 	}
-	d.b.WriteString(foldEnd) // for which there is always room
+}
+
+func (f *fold) write(b *strings.Builder) {
+	if !f.any {
+		return
+	}
+	b.WriteString(f.start())
+	apart := ""
+	for _, part := range f.parts {
+		if part.kept > 0 {
+			b.WriteString(apart + part.head + strings.Join(part.lines[:part.kept], ""))
+			apart = "\n"
+		}
+	}
+	b.WriteString(foldEnd)
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 func unit(name string, changes ...Change) Unit {
@@ -92,13 +93,50 @@ func TestCut(t *testing.T) {
 			}
 			return []Unit{unit("a", changes...), unit("b", changes...)}
 		},
+		"wide characters": func() []Unit {
+			var changes []Change
+			for i := range 5000 {
+				changes = append(changes, Change{"create", fmt.Sprintf("ü.ü%d", i), creates})
+			}
+			return []Unit{unit("a", changes...)}
+		},
 	} {
 		got := string(Write("plan", units()))
-		if n := len(got); n > MaxLength || n < MaxLength-1000 {
-			t.Errorf("%s: %d bytes", name, n)
+		if n := utf8.RuneCountInString(got); n > MaxLength || n < MaxLength-1000 {
+			t.Errorf("%s: %d characters", name, n)
 		}
 		if !strings.HasSuffix(got, planNote) || strings.Count(got, "<details>") != strings.Count(got, "</details>") {
 			t.Errorf("%s: ends with %q", name, got[len(got)-200:])
 		}
+	}
+}
+
+// Rule M3: what takes something away is kept, wherever it is among others.
+func TestCutKeepsWhatTakesAway(t *testing.T) {
+	var units []Unit
+	for i := range 3 {
+		u := Unit{Name: fmt.Sprint("stack-", i)}
+		for j := range 1000 {
+			u.Parts = append(u.Parts, unit("", Change{"create", "x.a", creates}).Parts...)
+			u.Parts[j].Name = fmt.Sprint("component.c", j)
+		}
+		last := unit("", Change{"replace", fmt.Sprint("x.gone", i), replaces}).Parts[0]
+		last.Name = "component.z"
+		u.Parts = append(u.Parts, last)
+		units = append(units, u)
+	}
+	got := string(Write("plan", units))
+	for i := range 3 {
+		for _, want := range []string{
+			fmt.Sprintf("| <code>stack-%d</code> | <code>component.z</code> |  |  |  | 1 |  |  |\n", i),
+			fmt.Sprintf("<code>component.z</code>\n\n- **replace** <code>x.gone%d</code>\n\n</details>\n", i),
+		} {
+			if !strings.Contains(got, want) {
+				t.Errorf("not kept: %s", want)
+			}
+		}
+	}
+	if n := utf8.RuneCountInString(got); n > MaxLength || !strings.HasSuffix(got, planNote) {
+		t.Errorf("%d characters, ending in %q", n, got[len(got)-200:])
 	}
 }
