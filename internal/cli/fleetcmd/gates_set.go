@@ -46,7 +46,7 @@ func openSet(request *fleet.Request, o *gateOptions) (*planset.Applying, error) 
 	if err != nil {
 		return nil, err
 	}
-	if err := planset.KeepFromGit(o.set); err != nil {
+	if err := planset.Protect(o.set); err != nil {
 		return nil, err
 	}
 	hash, err := workspaceHash(request.Root)

@@ -153,7 +153,7 @@ func Create(dir string, key string) (*Set, error) {
 	if err := os.Chmod(dir, 0o700); err != nil { //nolint:gosec // a directory
 		return nil, failure.Error("Set of plans not saved", "The directory %s cannot be closed to others: %s.", dir, failure.Reason(err))
 	}
-	if err := KeepFromGit(dir); err != nil {
+	if err := keepFromGit(dir); err != nil {
 		return nil, err
 	}
 	if err := makeLock(dir); err != nil {
@@ -162,9 +162,34 @@ func Create(dir string, key string) (*Set, error) {
 	return &Set{Dir: dir, Index: Index{FormatVersion: FormatVersion, Key: key, Units: []Unit{}}}, nil
 }
 
-// KeepFromGit makes git ignore all of a set (rule P2), unless it has rules of somebody else. A set that another job has made is without them: what carries files from job to job
-// often leaves out those whose names begin with a dot. No other file of a set has such a name.
-func KeepFromGit(dir string) error {
+// Protect takes a set from git and from other users (rule P2), as it was when it was made: what carries files from job to job often leaves out those whose names begin with a dot,
+// and forgets who may read the others. Files of another user stay as they are.
+func Protect(dir string) error {
+	if err := keepFromGit(dir); err != nil {
+		return err
+	}
+	return filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.IsDir() && !entry.Type().IsRegular() {
+			return err
+		}
+		return keepFromOthers(path)
+	})
+}
+
+func keepFromOthers(path string) error {
+	info, err := os.Stat(path)
+	if err != nil || info.Mode().Perm()&0o077 == 0 {
+		return err
+	}
+	err = os.Chmod(path, info.Mode().Perm()&0o700)
+	if err != nil && !errors.Is(err, fs.ErrPermission) {
+		return failure.Error("Set of plans not protected", "Other users may read %s, and that cannot be changed, though plans hold secrets: %s. Nothing was done.", path, failure.Reason(err))
+	}
+	return nil
+}
+
+// keepFromGit makes git ignore all of a set, unless it has rules of somebody else. No other file of a set has a name that begins with a dot.
+func keepFromGit(dir string) error {
 	file, err := os.OpenFile(filepath.Join(dir, ignoreName), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if errors.Is(err, fs.ErrExist) {
 		return nil
