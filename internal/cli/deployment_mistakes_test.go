@@ -352,8 +352,8 @@ func TestDeploymentOptionMistakes(t *testing.T) {
 	several := []string{"dev, prod", "-deployment=NAME or CAIRN_DEPLOYMENT"}
 	checkMistakes(t, []mistake{
 		{name: "unknown", command: "plan -deployment=pord", summary: "Deployment not declared", says: []string{`Did you mean "prod"?`, "dev, prod", "destroy = true"}},
-		{name: "one of them unknown", command: "plan -deployment=dev -deployment=pord", summary: "Deployment not declared", says: []string{`Did you mean "prod"?`}},
-		{name: "pattern of nothing", command: "apply -auto-approve -deployment=x*", summary: "Deployment not declared", says: []string{"dev, prod"}},
+		{name: "one of them unknown", command: "plan -deployment=dev -deployment=pord", summary: "Deployment not declared", says: []string{`Did you mean "prod"?`, "destroy = true", "cairn run destroy -gone -base=REF"}},
+		{name: "pattern of nothing", command: "apply -auto-approve -deployment=x*", summary: "Deployment not declared", says: []string{"dev, prod", "destroy = true", "cairn run destroy -gone -base=REF"}},
 		{name: "unusable pattern", command: "plan -deployment=[", summary: "Invalid deployment pattern", says: []string{"a [ has no closing ]"}},
 		{name: "unusable name", command: "apply -auto-approve -deployment=../dev", summary: "Invalid deployment name", says: []string{"letters, digits", "-deployment or CAIRN_DEPLOYMENT"}},
 		{name: "unusable name in the environment", command: "apply -auto-approve", env: map[string]string{"CAIRN_DEPLOYMENT": "a/b"}, summary: "Invalid deployment name", says: []string{`"a/b"`}},
@@ -386,7 +386,7 @@ func TestDeploymentOptionMistakes(t *testing.T) {
 		{name: "nobody to ask about destroying", command: "destroy -input=false -deployment=dev", locks: true, code: cmdline.ExitApproval, summary: "Approval needed", says: []string{"-auto-approve"}},
 		{
 			name: "several without deployment files", command: "plan -deployment=a -deployment=b -var=name=x", files: map[string]string{"main.tfdeploy.hcl": ""},
-			summary: "No deployments declared", says: []string{"only one deployment"},
+			summary: "No deployments declared", says: []string{"only one deployment", "Name one", "*.tfdeploy.hcl"},
 		},
 		{
 			name: "left deployment", command: "plan", files: map[string]string{"main.tfdeploy.hcl": "deployment \"dev\" {\n  inputs = { name = \"dev\" }\n}\n"},

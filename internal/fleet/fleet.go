@@ -42,6 +42,7 @@ type Request struct {
 	Place
 	tagquery.TagFilter
 	Query tagquery.Query
+	Asked *tagquery.Asked // takes down what both are asked about; nil if that does not matter
 
 	Changed bool   // only what has changed
 	Base    string // since when; see [gitdiff.Repository.Diff]
@@ -53,6 +54,13 @@ type Request struct {
 	Along Along // what the graph adds to what all that selects
 
 	Phases bool // plans and applies are to be nodes of their own, where the format knows them
+}
+
+// Matches returns what of the units that there are, by their numbers, the query matches. All of them are to be given, whatever else leaves them out: what there is
+// somewhere was not mistyped.
+func (r *Request) Matches(units []tagquery.Subject) func(unit int) bool {
+	r.Asked.Look(r.Query, r.Tags, units)
+	return func(unit int) bool { return r.Query.Match(units[unit]) }
 }
 
 // Diff asks git what has changed. It is nil if that does not matter.

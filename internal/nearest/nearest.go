@@ -16,10 +16,15 @@ const longestMistyped = 200
 // Name returns the one of the names that may have been meant by another, "" if none is near. Of equally near ones it is the
 // smallest.
 func Name(given string, names []string) string {
+	return Within(max(2, len(given)/3), given, names)
+}
+
+// Within is [Name] for names that differ in at most so many letters.
+func Within(most int, given string, names []string) string {
 	if len(given) > longestMistyped {
 		return ""
 	}
-	best, distance := "", max(2, len(given)/3)+1
+	best, distance := "", most+1
 	for _, name := range names {
 		if d := editDistance(given, name, distance); d < distance || d == distance && best != "" && name < best {
 			best, distance = name, d

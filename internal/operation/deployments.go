@@ -101,9 +101,14 @@ func (s *Stack) deploymentBlock(name string) (*deployconfig.Deployment, hcl.Diag
 	if declared := config.Deployments[name]; declared != nil {
 		return declared, diags
 	}
-	return nil, diags.Append(failure.WithCode(CodeNotDeclared, failure.New("Deployment not declared", "The deployment files have no deployment %q.%s The deployments are: %s. "+
+	return nil, diags.Append(NotDeclared(config, name))
+}
+
+// NotDeclared says that deployment files have no deployment of that name, or none that a pattern matches.
+func NotDeclared(config *deployconfig.Config, name string) *hcl.Diagnostic {
+	return failure.WithCode(CodeNotDeclared, failure.New("Deployment not declared", "The deployment files have no deployment %q.%s The deployments are: %s. "+
 		"To destroy what one manages whose block was deleted, put the block back with destroy = true, apply, and delete it again.",
-		name, nearest.DidYouMean(name, config.Order), strings.Join(config.Order, ", "))))
+		name, nearest.DidYouMean(name, config.Order), strings.Join(config.Order, ", ")))
 }
 
 // CheckDeployments checks the deployment files of a stack that is installed against its variables and outputs.

@@ -20,6 +20,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/internal/statestore"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
 // publish evaluates what the stack publishes once this deployment has these outputs, nil for none. It returns the changes of records that keep it, if it is not what was published
@@ -65,7 +66,7 @@ func (r *run) isLeftOut(deployment string) bool {
 // publishing lets operations of this process on deployments of one stack publish one after the other, until the function that it returns is called: a value made of two
 // deployments would have the old output of one, if these published at the same time.
 func (r *run) publishing() (done func()) {
-	if config := r.deploymentConfig(); r.opts.Shared == nil || config == nil || len(config.Published) == 0 {
+	if r.opts.Shared == nil || !r.Publishes() {
 		return func() {}
 	}
 	r.opts.Shared.publishing.Lock()
@@ -168,12 +169,22 @@ func (s *Stack) TakenNow(ctx context.Context, deployment string) ([]Taken, hcl.D
 	return now, diags
 }
 
+// Publishes reports whether the deployment files have publish_output blocks.
+func (s *Stack) Publishes() bool {
+	config := s.deploymentConfig()
+	return config != nil && len(config.Published) > 0
+}
+
 // Publish keeps what the stack publishes by the last apply of the deployment, if that is not what was published last, as after an edit of publish_output blocks.
 func (s *Stack) Publish(ctx context.Context, req Request) hcl.Diagnostics {
-	if config := s.deploymentConfig(); config == nil || len(config.Published) == 0 {
+	if !s.Publishes() {
 		return nil
 	}
-	r := s.newRun(applyName, req, Caller{})
+	name := applyName
+	if req.Mode == engine.Destroy {
+		name = destroyName
+	}
+	r := s.newRun(name, req, Caller{})
 	diags := r.loadDeployment(ctx)
 	if diags.HasErrors() || r.inputs == nil {
 		return diags

@@ -84,6 +84,7 @@ type node interface {
 	at(dir string) node
 	anyOf(cost func(tag string) int) ([]string, bool)
 	key() string
+	terms() []term
 }
 
 type tag string
@@ -108,7 +109,8 @@ func (t tag) match(s Subject) bool {
 func (t tag) at(string) node                          { return t }
 func (t tag) anyOf(func(string) int) ([]string, bool) { return []string{string(t)}, true }
 
-func (t tag) key() string { return strconv.Quote(string(t)) }
+func (t tag) key() string   { return strconv.Quote(string(t)) }
+func (t tag) terms() []term { return []term{t} }
 
 // relative is a path from a directory that is not known yet, and then matches nothing.
 type relative string
@@ -117,7 +119,8 @@ func (r relative) match(Subject) bool                      { return false }
 func (r relative) at(dir string) node                      { return tag(dirPrefix + path.Join(dir, string(r))) }
 func (r relative) anyOf(func(string) int) ([]string, bool) { return nil, true }
 
-func (r relative) key() string { return "relative" + strconv.Quote(string(r)) }
+func (r relative) key() string   { return "relative" + strconv.Quote(string(r)) }
+func (r relative) terms() []term { return nil }
 
 // inside asks for elements of a path.
 type inside string
@@ -129,7 +132,8 @@ func (i inside) match(s Subject) bool {
 func (i inside) at(string) node                          { return i }
 func (i inside) anyOf(func(string) int) ([]string, bool) { return nil, false }
 
-func (i inside) key() string { return "inside" + strconv.Quote(string(i)) }
+func (i inside) key() string   { return "inside" + strconv.Quote(string(i)) }
+func (i inside) terms() []term { return []term{i} }
 
 type not struct{ of node }
 
@@ -137,7 +141,8 @@ func (n not) match(s Subject) bool                    { return !n.of.match(s) }
 func (n not) at(dir string) node                      { return not{n.of.at(dir)} }
 func (n not) anyOf(func(string) int) ([]string, bool) { return nil, false }
 
-func (n not) key() string { return "not " + n.of.key() }
+func (n not) key() string   { return "not " + n.of.key() }
+func (n not) terms() []term { return nil } // what is not there takes nothing away
 
 type and []node
 
@@ -166,7 +171,8 @@ func (a and) anyOf(cost func(string) int) ([]string, bool) {
 	return cheapest, least >= 0
 }
 
-func (a and) key() string { return keys(a, "and") }
+func (a and) key() string   { return keys(a, "and") }
+func (a and) terms() []term { return termsOf(a) }
 
 type or []node
 
@@ -188,7 +194,16 @@ func (o or) anyOf(cost func(string) int) ([]string, bool) {
 	return all, true
 }
 
-func (o or) key() string { return keys(o, "or") }
+func (o or) key() string   { return keys(o, "or") }
+func (o or) terms() []term { return termsOf(o) }
+
+func termsOf(nodes []node) []term {
+	var all []term
+	for _, n := range nodes {
+		all = append(all, n.terms()...)
+	}
+	return all
+}
 
 func keys(nodes []node, operator string) string {
 	texts := make([]string, len(nodes))

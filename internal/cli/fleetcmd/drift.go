@@ -67,7 +67,7 @@ func (g *gates) drift(ctx context.Context) (int, error) {
 	}
 	var ends []rollout.DriftEnd
 	if len(g.work.Compared()) == 0 {
-		g.session.Note("There is nothing to compare: nothing %s.\n", g.options.tree.chosen())
+		g.session.Note("There is nothing to compare: %s\n", g.options.tree.nothing(""))
 	} else {
 		var err error
 		if ends, err = g.compare(ctx); err != nil {

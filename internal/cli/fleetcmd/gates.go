@@ -239,7 +239,7 @@ func (g *gates) command(ctx context.Context) (int, error) {
 	}
 	switch {
 	case len(g.work.Chosen()) == 0:
-		s.Note("There is nothing to %s: nothing %s.\n", g.mode, g.options.tree.chosen())
+		s.Note("There is nothing to %s: %s\n", g.mode, g.options.tree.nothing(""))
 		if g.options.dryRun {
 			return cmdline.ExitOK, nil
 		}

@@ -120,7 +120,7 @@ func noteEmpty(s *session.Session, l listing, o treeOptions) {
 	if l.base != nil {
 		since = fmt.Sprintf(" since %s (%.10s)", l.base.Name, l.base.Commit)
 	}
-	s.NoteLine("There is nothing to list: nothing %s.", o.chosen()+since)
+	s.NoteLine("There is nothing to list: %s", o.nothing(since))
 }
 
 // noteGone says which stacks there are no more.

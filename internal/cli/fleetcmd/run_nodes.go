@@ -96,7 +96,7 @@ func runNodes(ctx context.Context, s *session.Session, o *ordering, options runO
 	}
 	sequence := o.graph.Sequence(o.rule, o.selected)
 	if len(sequence) == 0 {
-		s.Note("There is nothing to run: nothing %s.\n", options.tree.chosen())
+		s.Note("There is nothing to run: %s\n", options.tree.nothing(""))
 		if options.dryRun {
 			return cmdline.ExitOK, nil
 		}

@@ -53,6 +53,7 @@ type treeOptions struct {
 	root         string
 	tags, noTags cmdline.List
 	query        string
+	asked        *tagquery.Asked // what there is of tags, if something was asked for; nil takes down nothing
 	changed      bool
 	base         string
 	gone         bool // only what there was at the base and is not any more
@@ -64,7 +65,7 @@ type treeOptions struct {
 }
 
 func treeFlags(f *session.Flags, o *treeOptions) {
-	*o = treeOptions{}
+	*o = treeOptions{asked: &tagquery.Asked{}}
 	rootFlag(f, o)
 	f.Var(&o.tags, "tags", "only stacks whose tags match `QUERY`: a:b for both, a,b for one of them; may be repeated for alternatives")
 	f.Var(&o.noTags, "no-tags", "no stacks whose tags match `QUERY`")
@@ -95,7 +96,7 @@ func shownDir(dir string) string {
 
 // request asks a format for what the options mean.
 func (o *treeOptions) request() (fleet.Request, error) {
-	r := fleet.Request{Changed: o.changed, Base: o.base, Phases: o.phases, Along: o.along}
+	r := fleet.Request{Changed: o.changed, Base: o.base, Phases: o.phases, Along: o.along, Asked: o.asked}
 	var err error
 	if r.Place, err = o.place(); err != nil {
 		return r, err
@@ -149,6 +150,11 @@ func repositoryTop(dir string) string {
 			return dir
 		}
 	}
+}
+
+// nothing says that nothing is selected, in a clause that ends a sentence, and what may have been meant. The time since something would have had to change may be empty.
+func (o *treeOptions) nothing(since string) string {
+	return "nothing " + o.chosen() + since + "." + o.asked.DidYouMean()
 }
 
 // chosen says what may have left out everything.

@@ -21,7 +21,6 @@ import (
 	"github.com/cairnstacks/cairn/internal/fleet/driver"
 	"github.com/cairnstacks/cairn/internal/fleet/groups"
 	"github.com/cairnstacks/cairn/internal/glob"
-	"github.com/cairnstacks/cairn/internal/nearest"
 	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/order"
 	"github.com/cairnstacks/cairn/internal/process"
@@ -71,7 +70,7 @@ func (o *Execution) chooseDeployments() (*chosen, error) {
 	config, diags := o.Stack().Deployments()
 	switch {
 	case config == nil && len(given) > 0 && !diags.HasErrors():
-		return nil, failure.Error("No deployments declared", "The stack has no deployment files, so that only one deployment can be named at a time.")
+		return nil, failure.Error("No deployments declared", "The stack has no deployment files, so that only one deployment can be named at a time. Name one, without a pattern, or declare all in a file *.tfdeploy.hcl.")
 	case config == nil || diags.HasErrors(), len(given) == 0 && len(config.Order) < 2:
 		return nil, nil // what is wrong with the files is reported with the rest of the stack
 	}
@@ -106,8 +105,7 @@ func (c *chosen) choose(text string) error {
 		}
 	}
 	if !found {
-		return failure.Error("Deployment not declared", "The deployment files have no deployment %q.%s The deployments are: %s.",
-			text, nearest.DidYouMean(text, c.config.Order), strings.Join(c.config.Order, ", "))
+		return hcl.Diagnostics{operation.NotDeclared(c.config, text)}
 	}
 	return nil
 }

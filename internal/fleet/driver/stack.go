@@ -92,7 +92,9 @@ type Stack struct {
 
 	inputs []wiring.Value
 
-	plans int // that were made one after the other
+	plans     int  // that were made one after the other
+	destroys  bool // the latest plan was asked for to destroy everything
+	publishes bool // as it was found when the latest plan was made
 }
 
 var (
@@ -120,10 +122,11 @@ func (s *Stack) request(destroy bool) operation.Request {
 
 // Plan implements [Driver].
 func (s *Stack) Plan(ctx context.Context, req PlanRequest) (Plan, error) {
-	s.plan = nil
+	s.plan, s.destroys = nil, req.Destroy
 	s.opts.Operation.Planned = req.Planned
 	var result Plan
 	err := s.during(ctx, planPhase, func(stack *operation.Stack, view View) hcl.Diagnostics {
+		defer func() { s.publishes = stack.Publishes() }()
 		if diags := s.take(req.Inputs); diags.HasErrors() {
 			return diags
 		}
@@ -186,14 +189,14 @@ func (s *Stack) takeSaved(ctx context.Context, stack *operation.Stack, req PlanR
 	return describe(s.plan), req.CheckTaken(now)
 }
 
-// Publish implements [Publisher].
+// Publish implements [Publisher]. It is shown as the apply that it stands for.
 func (s *Stack) Publish(ctx context.Context) error {
-	stack := operation.Open(s.opts.Operation)
-	defer stack.Close() //nolint:errcheck // what matters was saved before
-	if diags := stack.Publish(ctx, s.request(false)); diags.HasErrors() {
-		return &Failure{Diagnostics: diags}
+	if !s.publishes {
+		return nil
 	}
-	return nil
+	return s.during(ctx, applyPhase, func(stack *operation.Stack, _ View) hcl.Diagnostics {
+		return stack.Publish(ctx, s.request(s.destroys))
+	})
 }
 
 // prepare fetches and installs what the stack needs.

@@ -321,6 +321,9 @@ func (g *group) planMember(ctx context.Context, m *member) {
 	m.driver = g.Open(m.name)
 	plan, err := m.driver.Plan(ctx, driver.PlanRequest{Destroy: g.Destroy, NotToKeep: g.PlanOnly})
 	m.plan = plan
+	if publisher, ok := m.driver.(driver.Publisher); ok && err == nil && !plan.Changes && !g.PlanOnly {
+		err = publisher.Publish(ctx)
+	}
 	lost, isLost := errors.AsType[*driver.LostOutputError](err)
 	switch {
 	case errors.Is(err, process.ErrStopped):
@@ -331,11 +334,6 @@ func (g *group) planMember(ctx context.Context, m *member) {
 		g.failed(m, err)
 	case !plan.Changes:
 		m.end.State = NoChanges
-		if publisher, ok := m.driver.(driver.Publisher); ok && !g.PlanOnly {
-			if err := publisher.Publish(ctx); err != nil {
-				g.failed(m, err)
-			}
-		}
 	default:
 		m.end.State, m.end.Counts = Planned, plan.Counts
 	}

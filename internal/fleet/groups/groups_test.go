@@ -363,3 +363,36 @@ func TestInterrupted(t *testing.T) {
 		}
 	})
 }
+
+// publisherOfBench has nothing to apply, and something to publish.
+type publisherOfBench struct {
+	*driverOfBench
+	result error
+}
+
+// Publish implements [driver.Publisher].
+func (d publisherOfBench) Publish(context.Context) error { return d.result }
+
+// A member without changes publishes, and ends as that ended.
+func TestPublished(t *testing.T) {
+	for want, result := range map[string]error{
+		"no changes":              nil,
+		"failed (lost)":           &driver.LostOutputError{Err: errors.New("lost")},
+		"failed (wrong)":          errors.New("wrong"),
+		"not begun (interrupted)": process.ErrStopped,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			b := &bench{changes: map[string]int{"a": 0}, plans: map[string]int{}}
+			ends := groups.Run(t.Context(), []groups.Group{alone("a")}, groups.Options{
+				Open: func(member string) driver.Driver { return publisherOfBench{&driverOfBench{b, member}, result} },
+			})
+			got := string(ends[0].State)
+			if ends[0].Detail != "" {
+				got += " (" + ends[0].Detail + ")"
+			}
+			if got != want {
+				t.Errorf("%v: got %q, want %q", result, got, want)
+			}
+		})
+	}
+}

@@ -220,10 +220,11 @@ func (s *saved) Publish(ctx context.Context) error {
 	if err := s.set.setProgress(s.unit.Name, Begun); err != nil {
 		return err
 	}
-	if err := publisher.Publish(ctx); err != nil {
+	err := publisher.Publish(ctx)
+	if _, isLost := errors.AsType[*driver.LostOutputError](err); err != nil && !isLost {
 		return err
 	}
-	return s.set.setProgress(s.unit.Name, Done)
+	return errors.Join(err, s.set.setProgress(s.unit.Name, Done))
 }
 
 // Apply implements [driver.Driver].

@@ -17,6 +17,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/fleet"
 	"github.com/cairnstacks/cairn/internal/fleet/rollout"
 	"github.com/cairnstacks/cairn/internal/order"
+	"github.com/cairnstacks/cairn/internal/tagquery"
 )
 
 // opened is what a workspace file says, and what a request selects of it.
@@ -59,9 +60,14 @@ func openSelected(ctx context.Context, r fleet.Request, graphOf func(*Model) (*G
 	if err != nil {
 		return nil, err
 	}
+	subjects, number := make([]tagquery.Subject, len(model.Leaves)), make(map[*Leaf]int, len(model.Leaves))
+	for i, leaf := range model.Leaves {
+		subjects[i], number[leaf] = leaf.Subject(), i
+	}
+	matches := r.Matches(subjects)
 	o.selected = model.Select(Filter{
 		Below: r.Within(), TagFilter: r.TagFilter, Changes: o.modified, Along: r.Along,
-		Only: func(leaf *Leaf) bool { return (named == nil || named[leaf.Name]) && r.Query.Match(leaf.Subject()) },
+		Only: func(leaf *Leaf) bool { return (named == nil || named[leaf.Name]) && matches(number[leaf]) },
 	})
 	return o, nil
 }

@@ -31,9 +31,13 @@ func (t *Tree) Source(ctx context.Context, r fleet.Request) (*fleet.Source, erro
 	if err != nil {
 		return nil, err
 	}
+	subjects := make([]tagquery.Subject, len(nodes.all))
+	for i, one := range nodes.all {
+		subjects[i] = t.Stacks[one.stack].subject(one.deployment)
+	}
+	matches := r.Matches(subjects)
 	filter := Filter{Below: r.Within(), TagFilter: r.TagFilter, Along: r.Along, Only: func(i int) bool {
-		one := nodes.all[i]
-		return (named == nil || named[names[i]]) && r.Query.Match(t.Stacks[one.stack].subject(one.deployment))
+		return (named == nil || named[names[i]]) && matches(i)
 	}}
 	changes, err := r.Diff(ctx)
 	if err != nil {

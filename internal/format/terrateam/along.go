@@ -13,7 +13,7 @@ import (
 //
 // Errors: names that no dirspace has.
 func (l *Layout) chosen(r fleet.Request) (func(dirspace int) bool, error) {
-	only := l.Only(Filter{Below: r.Within(), TagFilter: r.TagFilter, Query: r.Query})
+	only := l.Only(Filter{Below: r.Within(), TagFilter: r.TagFilter, Query: r.Matches(l.subjects())})
 	names := make([]string, len(l.Dirspaces))
 	for d := range l.Dirspaces {
 		names[d] = l.shown(d, r.Shown)

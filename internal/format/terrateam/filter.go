@@ -14,7 +14,7 @@ import (
 type Filter struct {
 	Below string // path of a directory, with a slash at its beginning; "" stands for the root
 	tagquery.TagFilter
-	Query tagquery.Query
+	Query func(dirspace int) bool // nil: any
 }
 
 // Only returns what [ChangeOptions] need of a filter.
@@ -23,8 +23,17 @@ func (l *Layout) Only(f Filter) func(dirspace int) bool {
 	return func(d int) bool {
 		dir, tags := l.Dirspaces[d].Dir, l.Tags(d)
 		return (below == "" || dir == below || strings.HasPrefix(dir, below+"/")) &&
-			f.TagFilter.Passes(tags) && f.Query.Match(l.subject(d, append(tags, "kind:"+string(l.kind(d)))))
+			f.TagFilter.Passes(tags) && (f.Query == nil || f.Query(d))
 	}
+}
+
+// subjects returns the dirspaces as queries of users see them.
+func (l *Layout) subjects() []tagquery.Subject {
+	subjects := make([]tagquery.Subject, len(l.Dirspaces))
+	for d := range l.Dirspaces {
+		subjects[d] = l.subject(d, append(l.Tags(d), "kind:"+string(l.kind(d))))
+	}
+	return subjects
 }
 
 // kind says what a dirspace is. The queries of the configuration do not know it: there "kind:stack" is a tag like others.
