@@ -231,10 +231,10 @@ func (e *Session) Close() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, kept := range e.mu.kept {
-		errs = append(errs, kept.dir.close())
+		errs = append(errs, kept.dir.Close())
 	}
 	for _, left := range e.mu.left {
-		errs = append(errs, left.dir.close())
+		errs = append(errs, left.dir.Close())
 	}
 	clear(e.mu.kept)
 	clear(e.mu.left)

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/cairnstacks/cairn/internal/engine/binary/crash"
+	"github.com/cairnstacks/cairn/internal/engine/binary/rundir"
 	"github.com/cairnstacks/cairn/internal/engine/binary/secrets"
 
 	"github.com/hashicorp/hcl/v2"
@@ -72,7 +73,7 @@ type planning struct {
 	layout *workcopy.Layout
 	hash   string
 	prior  *tfstate.Document // numbered
-	dir    *runDir
+	dir    *rundir.Dir
 	spec   *workcopy.Spec // of the copy
 	copy   *workcopy.Copy
 	hidden *secrets.Filter
@@ -85,10 +86,10 @@ func (p *planning) plan(ctx context.Context) (_ *engine.PlanResult, _ hcl.Diagno
 	if p.layout, p.hash, err = e.layOut(tree, req.Inputs); err != nil {
 		return nil, nil, err
 	}
-	if p.dir, err = e.newRunDir(req.Component.String()); err != nil {
+	if p.dir, err = rundir.New(e.runsDir, req.Component.String()); err != nil {
 		return nil, nil, err
 	}
-	defer func() { err = errors.Join(err, p.keepFiles(), p.dir.remove()) }()
+	defer func() { err = errors.Join(err, p.keepFiles(), p.dir.Remove()) }()
 
 	lock, diags := e.lockFor(tree, req.Providers)
 	if diags.HasErrors() {
@@ -99,7 +100,7 @@ func (p *planning) plan(ctx context.Context) (_ *engine.PlanResult, _ hcl.Diagno
 		return nil, diags, nil
 	}
 	p.spec = &workcopy.Spec{
-		Dir:        p.dir.file(treeDir),
+		Dir:        p.dir.File(rundir.TreeDir),
 		Tree:       tree,
 		Layout:     p.layout,
 		Timestamp:  req.Timestamp,
@@ -132,7 +133,9 @@ func (p *planning) keepFiles() error {
 }
 
 // writtenDir is where files are kept that the module of a component instance has written below its own directory.
-func (e *Session) writtenDir(component string) string { return e.absolute("written", slug(component)) }
+func (e *Session) writtenDir(component string) string {
+	return e.absolute("written", rundir.Slug(component))
+}
 
 func (p *planning) run(ctx context.Context) (*engine.PlanResult, hcl.Diagnostics, error) {
 	diags, err := p.process(ctx, p.args(), p.report)
@@ -152,7 +155,7 @@ func (p *planning) process(ctx context.Context, args []string, report engine.Obs
 		return nil, err
 	}
 	// The process would create a file that others may read.
-	if err := os.WriteFile(p.dir.file(planFileName), nil, 0o600); err != nil {
+	if err := os.WriteFile(p.dir.File(rundir.PlanFile), nil, 0o600); err != nil {
 		return nil, err
 	}
 	release, err := p.engine.shared.processes.acquire(ctx)
@@ -165,7 +168,7 @@ func (p *planning) process(ctx context.Context, args []string, report engine.Obs
 		Args:   append([]string{"-chdir=" + p.copy.Root, "plan"}, args...),
 		Dir:    p.engine.stackDir,
 		Env:    p.engine.env(map[string]string{"TF_DATA_DIR": dataDir}),
-		RunDir: p.dir.path,
+		RunDir: p.dir.Path(),
 
 		Disposable: true,
 	})
@@ -184,7 +187,7 @@ func (p *planning) process(ctx context.Context, args []string, report engine.Obs
 	diags := p.copy.Diagnostics(outcome.Diagnostics)
 	crash.ExplainProvider(diags, outcome)
 	explainLacks(diags, p.engine.info)
-	p.engine.log.InfoContext(ctx, "engine process ended", "command", "plan", "run", filepath.Base(p.dir.path), "exit_code", outcome.ExitCode)
+	p.engine.log.InfoContext(ctx, "engine process ended", "command", "plan", "run", filepath.Base(p.dir.Path()), "exit_code", outcome.ExitCode)
 	if outcome.Outcome != runner.OutcomeSucceeded && !diags.HasErrors() {
 		diags = diags.Append(p.engine.died("Component cannot be planned", outcome))
 	}
@@ -212,7 +215,7 @@ func (p *planning) conclude(ctx context.Context, diags hcl.Diagnostics) (*engine
 func (p *planning) commonArgs() []string {
 	return []string{
 		"-json", "-input=false", "-lock=false",
-		"-out=" + p.dir.file(planFileName),
+		"-out=" + p.dir.File(rundir.PlanFile),
 		"-var-file=" + workcopy.VariablesFile,
 	}
 }
@@ -267,7 +270,7 @@ func (p *planning) result(ctx context.Context, errored bool) (*engine.PlanResult
 
 // read reads the plan file. The plan is nil if the process has written none.
 func (p *planning) read(ctx context.Context) ([]byte, *planfile.Plan, error) {
-	data, err := os.ReadFile(p.dir.file(planFileName))
+	data, err := os.ReadFile(p.dir.File(rundir.PlanFile))
 	if err != nil {
 		return nil, nil, fmt.Errorf("reading the plan: %w", err)
 	}

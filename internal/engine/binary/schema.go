@@ -20,6 +20,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/engine/binary/planfile"
+	"github.com/cairnstacks/cairn/internal/engine/binary/rundir"
 	"github.com/cairnstacks/cairn/internal/engine/binary/schemacache"
 	"github.com/cairnstacks/cairn/internal/engine/binary/valueschema"
 	"github.com/cairnstacks/cairn/internal/engine/binary/workcopy"
@@ -222,16 +223,16 @@ func (e *Session) schemaKey(packageHash string) string {
 //
 // Each schema is kept on its own: those of all resource types of a large provider take seconds to decode.
 func (e *Session) askSchemas(ctx context.Context, providers []installedProvider) (_ map[string]schemacache.Schemas, err error) {
-	dir, err := e.newRunDir("provider schemas")
+	dir, err := rundir.New(e.runsDir, "provider schemas")
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, dir.remove()) }()
-	data, err := e.schemaModule(dir.path, providers)
+	defer func() { err = errors.Join(err, dir.Remove()) }()
+	data, err := e.schemaModule(dir.Path(), providers)
 	if err != nil {
 		return nil, fmt.Errorf("asking %s for provider schemas: %w", e.info.Name, err)
 	}
-	stdout, stderr, err := e.command(ctx, e.stackDir, map[string]string{"TF_DATA_DIR": data}, "-chdir="+dir.path, "providers", "schema", "-json")
+	stdout, stderr, err := e.command(ctx, e.stackDir, map[string]string{"TF_DATA_DIR": data}, "-chdir="+dir.Path(), "providers", "schema", "-json")
 	if err != nil {
 		return nil, fmt.Errorf("asking %s for provider schemas: %w: %s", e.info.Name, err, terse(unframe(string(stderr))))
 	}

@@ -8,13 +8,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/cairnstacks/cairn/internal/engine/binary/crash"
+	"github.com/cairnstacks/cairn/internal/engine/binary/rundir"
 	"github.com/cairnstacks/cairn/internal/engine/binary/workcopy"
 	"github.com/cairnstacks/cairn/internal/engine/installation"
 
@@ -29,7 +29,7 @@ import (
 // stateWatch keeps the newest state that could be read while a process writes it: a process that is
 // killed may leave an empty file.
 type stateWatch struct {
-	dir     *runDir
+	dir     *rundir.Dir
 	file    string          // that the process writes
 	observe engine.Observer // of changes of objects
 	line    int64           // of the last event
@@ -63,10 +63,10 @@ func objectsByKey(doc *tfstate.Document) map[objectKey]tfstate.Entry {
 }
 
 // watchState starts from the state before the process.
-func watchState(dir *runDir, file string, prior *tfstate.Document, observe engine.Observer) (*stateWatch, error) {
+func watchState(dir *rundir.Dir, file string, prior *tfstate.Document, observe engine.Observer) (*stateWatch, error) {
 	w := &stateWatch{dir: dir, file: file, observe: observe, prior: prior.Bytes(), good: prior.Bytes(), shown: prior}
-	for _, name := range []string{priorFile, goodFile} {
-		if err := installation.WriteFile(dir.file(name), w.prior); err != nil {
+	for _, name := range []string{rundir.PriorFile, rundir.GoodFile} {
+		if err := installation.WriteFile(dir.File(name), w.prior); err != nil {
 			return nil, fmt.Errorf("keeping a copy of the state: %w", err)
 		}
 	}
@@ -74,13 +74,13 @@ func watchState(dir *runDir, file string, prior *tfstate.Document, observe engin
 }
 
 // watchAgain goes on where a program that was killed has left off.
-func watchAgain(dir *runDir, file string) (*stateWatch, error) {
+func watchAgain(dir *rundir.Dir, file string) (*stateWatch, error) {
 	w := &stateWatch{dir: dir, file: file}
 	var err error
-	if w.good, err = os.ReadFile(dir.file(goodFile)); err != nil {
+	if w.good, err = os.ReadFile(dir.File(rundir.GoodFile)); err != nil {
 		return nil, err
 	}
-	if w.prior, err = os.ReadFile(dir.file(priorFile)); errors.Is(err, os.ErrNotExist) {
+	if w.prior, err = os.ReadFile(dir.File(rundir.PriorFile)); errors.Is(err, os.ErrNotExist) {
 		w.prior, err = w.good, nil // of an earlier version of cairn
 	}
 	return w, err
@@ -147,7 +147,7 @@ func (w *stateWatch) accept(doc *tfstate.Document) {
 		return
 	}
 	w.good = state
-	_ = installation.WriteFile(w.dir.file(goodFile), state) //nolint:errcheck // who recovers has the process's own file, too
+	_ = installation.WriteFile(w.dir.File(rundir.GoodFile), state) //nolint:errcheck // who recovers has the process's own file, too
 	w.report(doc)
 }
 
@@ -184,7 +184,7 @@ func (w *stateWatch) final(outcome *runner.Result) (engine.State, []crash.Doubt,
 	_, err := readState(w.file)
 	never := errors.Is(err, errNoState) && len(w.good) == 0 && !w.changes.AnyFinished() // nothing was done
 	intact := err == nil || never
-	if state, err := readState(emergencyState(w.file)); err == nil {
+	if state, err := readState(rundir.EmergencyState(w.file)); err == nil {
 		w.accept(state)
 		intact = true
 	} else if state := printedState(outcome.Text); state != nil {
@@ -201,9 +201,6 @@ func (w *stateWatch) final(outcome *runner.Result) (engine.State, []crash.Doubt,
 	}
 	return w.good, doubts, crash.ExplainDoubts(doubts, intact)
 }
-
-// emergencyState returns the file to which the engine writes a state that it can't write to the given one.
-func emergencyState(file string) string { return filepath.Join(filepath.Dir(file), "errored.tfstate") }
 
 // stateStart is how a state begins that the engine prints: as a document of its own, with the version first.
 var stateStart = regexp.MustCompile(`(?m)^\s*\{\s*"version"\s*:`)

@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/cairnstacks/cairn/internal/engine/binary/mistakes"
+	"github.com/cairnstacks/cairn/internal/engine/binary/rundir"
 	"github.com/cairnstacks/cairn/internal/engine/installation"
 
 	"github.com/hashicorp/hcl/v2"
@@ -104,11 +105,11 @@ func (e *Session) validate(ctx context.Context, tree *module.Tree) (diags hcl.Di
 		e.log.DebugContext(ctx, "module is known to be valid", "dir", tree.Root.Path)
 		return nil, nil
 	}
-	dir, err := e.newRunDir("validate " + tree.Root.Path)
+	dir, err := rundir.New(e.runsDir, "validate "+tree.Root.Path)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, dir.remove()) }()
+	defer func() { err = errors.Join(err, dir.Remove()) }()
 
 	// Slots need configurations, or resources in them would be at fault.
 	providers := map[engine.ProviderSlot]engine.ProviderConfig{}
@@ -119,7 +120,7 @@ func (e *Session) validate(ctx context.Context, tree *module.Tree) (diags hcl.Di
 		providers[slot] = engine.ProviderConfig{Provider: needed.Provider}
 	}
 	copied, err := workcopy.Build(&workcopy.Spec{
-		Dir: dir.file(treeDir), Tree: tree, Layout: layout, Lock: lock, Providers: providers, ForValidation: true,
+		Dir: dir.File(rundir.TreeDir), Tree: tree, Layout: layout, Lock: lock, Providers: providers, ForValidation: true,
 	})
 	if err != nil {
 		return nil, err
