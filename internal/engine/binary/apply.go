@@ -23,6 +23,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/engine/binary/planfile"
 	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
+	"github.com/cairnstacks/cairn/internal/engine/binary/statewatch"
 	"github.com/cairnstacks/cairn/internal/engine/binary/workcopy"
 	"github.com/cairnstacks/cairn/internal/engine/module"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -93,7 +94,7 @@ type applying struct {
 	layout  *workcopy.Layout
 	dir     *rundir.Dir
 	copy    *workcopy.Copy
-	state   *stateWatch
+	state   *statewatch.Watch
 	hidden  *secrets.Filter
 }
 
@@ -239,7 +240,7 @@ func (a *applying) start() (*runner.Process, hcl.Diagnostics, error) {
 	if record.State, err = a.dir.HashState(record); err != nil {
 		return nil, nil, err
 	}
-	if a.state, err = watchState(a.dir, a.dir.StateFile(record), a.prior, a.observe); err != nil {
+	if a.state, err = statewatch.Begin(a.dir, a.dir.StateFile(record), a.prior, a.observe); err != nil {
 		return nil, nil, err
 	}
 	if err := a.dir.BeginApply(a.engine.sign(record)); err != nil {
@@ -271,7 +272,7 @@ func withoutHalt(diags hcl.Diagnostics) hcl.Diagnostics {
 func (a *applying) finish(ctx context.Context, process *runner.Process) (*engine.ApplyResult, hcl.Diagnostics, error) {
 	outputs := secrets.ProvisionerOutputs{}
 	outcome, waitErr := process.Wait(ctx, func(ev runner.Event) {
-		a.state.event(ev)
+		a.state.Event(ev)
 		outputs.Event(ev)
 		if out, ok := progress(ev, applyEvents); ok {
 			a.observe.Observe(a.hidden.Event(out))
@@ -290,7 +291,7 @@ func (a *applying) finish(ctx context.Context, process *runner.Process) (*engine
 	if outcome.Outcome != runner.OutcomeSucceeded && !diags.HasErrors() {
 		diags = diags.Append(a.engine.died("Component partly applied", outcome))
 	}
-	state, doubts, lost := a.state.final(outcome)
+	state, doubts, lost := a.state.Final(outcome)
 	if lost != nil {
 		diags = diags.Append(lost)
 	}

@@ -28,6 +28,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/engine/binary/rundir"
 	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
+	"github.com/cairnstacks/cairn/internal/engine/binary/statewatch"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain"
 	"github.com/cairnstacks/cairn/internal/testenv"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -361,7 +362,7 @@ func TestRecoverWhatWasNotStarted(t *testing.T) {
 			if err := os.Mkdir(dir.File(rundir.TreeDir), 0o700); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := watchState(dir, "", &tfstate.Document{}, nil); err != nil {
+			if _, err := statewatch.Begin(dir, "", &tfstate.Document{}, nil); err != nil {
 				t.Fatal(err)
 			}
 			if err := dir.BeginApply(b.engine.sign(rundir.Record{Component: component.String(), Root: rundir.TreeDir})); err != nil {

@@ -17,6 +17,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/engine/binary/rundir"
 	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
+	"github.com/cairnstacks/cairn/internal/engine/binary/statewatch"
 	"github.com/cairnstacks/cairn/internal/engine/binary/workcopy"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
@@ -220,13 +221,13 @@ func (e *Session) Kept(_ context.Context, secret []byte) ([]string, error) {
 
 // recoverApply returns nil, and has removed the directory, if nothing was done.
 func (e *Session) recoverApply(ctx context.Context, dir *rundir.Dir, record rundir.Record, after engine.Position, observe engine.Observer) (*engine.Recovered, error) {
-	watch, err := watchAgain(dir, dir.StateFile(record))
+	watch, err := statewatch.Resume(dir, dir.StateFile(record))
 	if err != nil {
 		return nil, err
 	}
-	outputs, hidden := secrets.ProvisionerOutputs{}, secrets.NewStateFilter(watch.prior)
+	outputs, hidden := secrets.ProvisionerOutputs{}, secrets.NewStateFilter(watch.Prior())
 	outcome, err := awaitProcess(ctx, dir.Path(), func(ev runner.Event) {
-		watch.event(ev)
+		watch.Event(ev)
 		outputs.Event(ev)
 		if out, ok := progress(ev, applyEvents); ok && out.Position > after {
 			observe.Observe(hidden.Event(out))
@@ -251,7 +252,7 @@ func (e *Session) recoverApply(ctx context.Context, dir *rundir.Dir, record rund
 	if outcome.Outcome == runner.OutcomeDied {
 		one.Diagnostics = one.Diagnostics.Append(e.died("Component partly applied", outcome))
 	}
-	state, doubts, lost := watch.final(outcome)
+	state, doubts, lost := watch.Final(outcome)
 	one.State, one.Doubts = state, crash.Addresses(doubts)
 	if lost != nil {
 		one.Diagnostics = one.Diagnostics.Append(lost)

@@ -1,7 +1,9 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package binary
+// Package statewatch follows the state of a component while a process of an engine writes it: it keeps the newest one that could be read, reports which objects
+// have changed, and says after the end what the state may not show.
+package statewatch
 
 import (
 	"encoding/json"
@@ -26,9 +28,9 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
-// stateWatch keeps the newest state that could be read while a process writes it: a process that is
-// killed may leave an empty file.
-type stateWatch struct {
+// Watch keeps the newest state that could be read while a process writes it: a process that is
+// killed may leave an empty file. It is for one goroutine at a time.
+type Watch struct {
 	dir     *rundir.Dir
 	file    string          // that the process writes
 	observe engine.Observer // of changes of objects
@@ -62,9 +64,10 @@ func objectsByKey(doc *tfstate.Document) map[objectKey]tfstate.Entry {
 	return objects
 }
 
-// watchState starts from the state before the process.
-func watchState(dir *rundir.Dir, file string, prior *tfstate.Document, observe engine.Observer) (*stateWatch, error) {
-	w := &stateWatch{dir: dir, file: file, observe: observe, prior: prior.Bytes(), good: prior.Bytes(), shown: prior}
+// Begin starts from the state before the process, of which it keeps copies in the directory of the run. The process writes to the file. The observer is told
+// of changed objects; it may be nil.
+func Begin(dir *rundir.Dir, file string, prior *tfstate.Document, observe engine.Observer) (*Watch, error) {
+	w := &Watch{dir: dir, file: file, observe: observe, prior: prior.Bytes(), good: prior.Bytes(), shown: prior}
 	for _, name := range []string{rundir.PriorFile, rundir.GoodFile} {
 		if err := installation.WriteFile(dir.File(name), w.prior); err != nil {
 			return nil, fmt.Errorf("keeping a copy of the state: %w", err)
@@ -73,9 +76,11 @@ func watchState(dir *rundir.Dir, file string, prior *tfstate.Document, observe e
 	return w, nil
 }
 
-// watchAgain goes on where a program that was killed has left off.
-func watchAgain(dir *rundir.Dir, file string) (*stateWatch, error) {
-	w := &stateWatch{dir: dir, file: file}
+// Resume goes on where a program that was killed has left off. Nobody is told of changed objects.
+//
+// Errors: [os.ErrNotExist] if that program has not begun to watch.
+func Resume(dir *rundir.Dir, file string) (*Watch, error) {
+	w := &Watch{dir: dir, file: file}
 	var err error
 	if w.good, err = os.ReadFile(dir.File(rundir.GoodFile)); err != nil {
 		return nil, err
@@ -86,8 +91,8 @@ func watchAgain(dir *rundir.Dir, file string) (*stateWatch, error) {
 	return w, err
 }
 
-// event looks at the state if something may have changed there.
-func (w *stateWatch) event(ev runner.Event) {
+// Event looks at the state if something may have changed there.
+func (w *Watch) Event(ev runner.Event) {
 	w.changes.Event(ev)
 	w.line = ev.Line
 	// A large state is not read anew for each of many small resources.
@@ -96,9 +101,12 @@ func (w *stateWatch) event(ev runner.Event) {
 	}
 }
 
+// Prior returns the state from before the process.
+func (w *Watch) Prior() engine.State { return w.prior }
+
 // look reads the state if it was written since the last time. A state that can't be read is one that
 // is just being written.
-func (w *stateWatch) look() {
+func (w *Watch) look() {
 	start := time.Now()
 	stat, err := os.Stat(w.file)
 	if err != nil {
@@ -141,7 +149,7 @@ func parseState(data []byte) (*tfstate.Document, error) {
 	return workcopy.CleanState(state)
 }
 
-func (w *stateWatch) accept(doc *tfstate.Document) {
+func (w *Watch) accept(doc *tfstate.Document) {
 	state := doc.Bytes()
 	if string(state) == string(w.good) {
 		return
@@ -152,7 +160,7 @@ func (w *stateWatch) accept(doc *tfstate.Document) {
 }
 
 // report calls the observer with the objects that have changed.
-func (w *stateWatch) report(now *tfstate.Document) {
+func (w *Watch) report(now *tfstate.Document) {
 	if w.observe == nil {
 		return
 	}
@@ -176,9 +184,9 @@ func (w *stateWatch) report(now *tfstate.Document) {
 	w.shown = now
 }
 
-// final returns the newest state after the process has ended, and the changes that it may not show. With those, or if the
+// Final returns the newest state after the process has ended, and the changes that it may not show. With those, or if the
 // state is not the process's last one, there is a diagnostic.
-func (w *stateWatch) final(outcome *runner.Result) (engine.State, []crash.Doubt, *hcl.Diagnostic) {
+func (w *Watch) Final(outcome *runner.Result) (engine.State, []crash.Doubt, *hcl.Diagnostic) {
 	w.look()
 
 	_, err := readState(w.file)
