@@ -183,7 +183,7 @@ func (a *applying) checkInputs() hcl.Diagnostics {
 }
 
 func (a *applying) apply(ctx context.Context) (_ *engine.ApplyResult, _ hcl.Diagnostics, err error) {
-	release, err := a.engine.shared.processes.acquire(ctx)
+	release, err := a.engine.shared.processes.Acquire(ctx)
 	if err != nil {
 		return nil, hcl.Diagnostics{failed("Component not applied", err)}, nil
 	}

@@ -37,7 +37,7 @@ func (e *Session) command(ctx context.Context, dir string, extra map[string]stri
 	if err != nil {
 		return nil, nil, err
 	}
-	release, err := e.shared.processes.acquire(ctx)
+	release, err := e.shared.processes.Acquire(ctx)
 	if err != nil {
 		return nil, nil, err
 	}

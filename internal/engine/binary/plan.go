@@ -158,7 +158,7 @@ func (p *planning) process(ctx context.Context, args []string, report engine.Obs
 	if err := os.WriteFile(p.dir.File(rundir.PlanFile), nil, 0o600); err != nil {
 		return nil, err
 	}
-	release, err := p.engine.shared.processes.acquire(ctx)
+	release, err := p.engine.shared.processes.Acquire(ctx)
 	if err != nil {
 		return hcl.Diagnostics{failed("Component not planned", err)}, nil
 	}

@@ -4,117 +4,15 @@
 package binary
 
 import (
-	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"runtime"
 	"sync"
-	"sync/atomic"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/engine/enginetest"
 )
-
-func TestProcessLimit(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var limit processLimit
-		limit.raise(2)
-		limit.raise(1) // which lowers nothing
-		var running, most atomic.Int64
-		var all sync.WaitGroup
-		for range 10 {
-			all.Go(func() {
-				release, err := limit.acquire(t.Context())
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				most.Store(max(most.Load(), running.Add(1)))
-				<-time.After(time.Second) // of the bubble
-				running.Add(-1)
-				release()
-			})
-		}
-		began := time.Now()
-		all.Wait()
-		if took := time.Since(began); most.Load() != 2 || took != 5*time.Second {
-			t.Errorf("%d at the same time, %s in all; want 2, and 5s", most.Load(), took)
-		}
-	})
-}
-
-func TestProcessLimitIsRaised(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var limit processLimit
-		var got atomic.Int64
-		var all sync.WaitGroup
-		for range 3 {
-			all.Go(func() {
-				if _, err := limit.acquire(t.Context()); err == nil {
-					got.Add(1)
-				}
-			})
-		}
-		for _, want := range []int64{0, 1, 3} {
-			limit.raise(int(want))
-			synctest.Wait()
-			if got.Load() != want {
-				t.Errorf("with a limit of %d, %d have a place", want, got.Load())
-			}
-		}
-		all.Wait()
-	})
-}
-
-// Who no longer waits takes no place from the others.
-func TestProcessLimitWithoutWaiting(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var limit processLimit
-		limit.raise(1)
-		release, err := limit.acquire(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		stop := errors.New("stop")
-		ctx, cancel := context.WithCancelCause(t.Context())
-		var all sync.WaitGroup
-		all.Go(func() {
-			if _, err := limit.acquire(ctx); !errors.Is(err, stop) {
-				t.Errorf("acquire = %v, want %v", err, stop)
-			}
-		})
-		synctest.Wait()
-		all.Go(func() {
-			if _, err := limit.acquire(t.Context()); err != nil {
-				t.Error(err)
-			}
-		})
-		synctest.Wait()
-		cancel(stop)
-		synctest.Wait()
-		release()
-		all.Wait()
-		if _, err := limit.acquire(ctx); !errors.Is(err, stop) {
-			t.Errorf("acquire after the end = %v, want %v", err, stop)
-		}
-	})
-}
-
-func BenchmarkProcessLimit(b *testing.B) {
-	var limit processLimit
-	limit.raise(1)
-	for b.Loop() {
-		release, err := limit.acquire(b.Context())
-		if err != nil {
-			b.Fatal(err)
-		}
-		release()
-	}
-}
 
 // lonely is an engine that fails if it runs twice at the same time.
 func lonely(t *testing.T, shared *Shared, opts engine.SessionOptions, environ ...string) func() *Session {

@@ -6,6 +6,7 @@ package binary
 import (
 	"context"
 
+	"github.com/cairnstacks/cairn/internal/engine/binary/limiter"
 	"github.com/cairnstacks/cairn/internal/engine/installation"
 	"github.com/cairnstacks/cairn/internal/engine/module"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain/cliconfig"
@@ -26,13 +27,13 @@ type Shared struct {
 
 	installations once.Map[string, *sharedInstallation] // by what they depend on
 
-	processes processLimit // of all stacks
-	caching   processLimit // of those that install into a cache of the user, one at a time
+	processes limiter.Limiter // of all stacks
+	caching   limiter.Limiter // of those that install into a cache of the user, one at a time
 }
 
 // AllowProcesses allows at least n processes of engines at the same time. Each session allows as many as it may do at the same time, so that all of them
 // together have as many as the one with the most.
-func (s *Shared) AllowProcesses(n int) { s.processes.raise(n) }
+func (s *Shared) AllowProcesses(n int) { s.processes.Raise(n) }
 
 // LockCache keeps others from installing into a cache of the user, if the environment or the CLI configuration names one: the engine can do that for one
 // at a time only.
@@ -42,6 +43,6 @@ func (s *Shared) LockCache(ctx context.Context, env []string) (unlock func(), er
 	if environ.Get(env, cliconfig.CacheVariable) == "" && !cliconfig.SharesProviders(env) {
 		return func() {}, nil
 	}
-	s.caching.raise(1)
-	return s.caching.acquire(ctx)
+	s.caching.Raise(1)
+	return s.caching.Acquire(ctx)
 }
