@@ -247,13 +247,13 @@ func (a *applying) start() (*runner.Process, hcl.Diagnostics, error) {
 		return nil, nil, err
 	}
 	process, err := startWithVariables(a.copy, runner.Command{
-		Path: a.engine.binary,
+		Path: a.engine.binary.Path,
 		Args: []string{
 			"-chdir=" + a.copy.Root, "apply", "-json", "-input=false", "-auto-approve",
 			"-var-file=" + workcopy.VariablesFile, a.dir.File(rundir.PlanFile),
 		},
 		Dir:    a.engine.stackDir,
-		Env:    a.engine.env(map[string]string{"TF_DATA_DIR": dataDir}),
+		Env:    a.engine.binary.Env(map[string]string{"TF_DATA_DIR": dataDir}),
 		RunDir: a.dir.Path(),
 	})
 	return process, nil, err

@@ -9,13 +9,13 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"os"
 	"path/filepath"
 	"sync"
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/engine/binary/command"
 	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
 	"github.com/cairnstacks/cairn/internal/engine/binary/schemacache"
 	"github.com/cairnstacks/cairn/internal/engine/installation"
@@ -63,12 +63,11 @@ type Engine struct {
 
 // Session is an [engine.Session] with the binary. Made by [Engine.Open].
 type Session struct {
-	binary   string
+	binary   *command.Binary
 	info     engine.Info
 	stackDir string
 	workDir  string
 	runsDir  string
-	environ  []string
 	modules  *module.Loader
 	plugins  *providers.Pool
 	works    *engine.Works
@@ -79,7 +78,6 @@ type Session struct {
 	schemaCache schemacache.Cache
 	working     func(what string)
 	log         *slog.Logger
-	logEnv      map[string]string
 
 	mu struct {
 		sync.Mutex
@@ -197,12 +195,13 @@ func (e *Engine) Open(_ context.Context, opts engine.SessionOptions) (engine.Ses
 	}
 	e.opts.Shared.AllowProcesses(cmp.Or(max(opts.Parallelism, 0), engine.DefaultParallelism))
 	s := &Session{
-		binary:   e.opts.Binary,
+		binary: &command.Binary{
+			Path: e.opts.Binary, Name: e.info.Name, Environ: e.opts.Environ, LogEnv: e.logEnv, Limit: &e.opts.Shared.processes, Log: e.opts.Log,
+		},
 		info:     e.info,
 		stackDir: stackDir,
 		workDir:  e.opts.WorkDir,
 		runsDir:  e.opts.RunsDir,
-		environ:  e.opts.Environ,
 		modules:  newLoader(e.info, stackDir, e.opts.Resolver, &e.opts.Shared.Modules),
 		plugins:  providers.New(providers.Options{Environ: e.opts.Environ}),
 		works:    engine.NewWorks(opts.Parallelism),
@@ -213,7 +212,6 @@ func (e *Engine) Open(_ context.Context, opts engine.SessionOptions) (engine.Ses
 		schemaCache: schemacache.In(e.opts.SchemaDir),
 		working:     e.opts.Working,
 		log:         e.opts.Log,
-		logEnv:      e.logEnv,
 	}
 	s.mu.hashes = map[string]fingerprintedHash{}
 	s.mu.data = map[string]*onceValue[string]{}
@@ -273,16 +271,6 @@ func (e *Session) Unsupported(_ context.Context, dirs []string) hcl.Diagnostics 
 		}
 	}
 	return diags
-}
-
-// env returns the environment for a process.
-func (e *Session) env(extra map[string]string) []string {
-	all := maps.Clone(e.logEnv)
-	if all == nil {
-		all = map[string]string{}
-	}
-	maps.Copy(all, extra)
-	return runner.Environ(e.environ, all)
 }
 
 // failed returns an error that is not the configuration's fault as a diagnostic.

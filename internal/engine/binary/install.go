@@ -18,6 +18,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/engine/binary/command"
 	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
 	"github.com/cairnstacks/cairn/internal/engine/installation"
 	"github.com/cairnstacks/cairn/stackaddrs"
@@ -214,12 +215,12 @@ func (e *Session) runInit(ctx context.Context, root, lock []byte, req *engine.Pr
 	if req.Upgrade {
 		args = append(args, "-upgrade")
 	}
-	unlock, err := e.shared.LockCache(ctx, e.environ)
+	unlock, err := e.shared.LockCache(ctx, e.binary.Environ)
 	if err != nil {
 		return nil, hcl.Diagnostics{failed("Provider installation failed", err)}
 	}
 	defer unlock()
-	stdout, stderr, err := e.command(ctx, e.stackDir, e.installEnv(), args...)
+	stdout, stderr, err := e.binary.Run(ctx, command.Invocation{Dir: e.stackDir, Env: e.installEnv(), Args: args})
 	if hung, ok := errors.AsType[*runner.HungError](err); ok {
 		return nil, hcl.Diagnostics{failed("Provider installation failed", hung)}
 	}
@@ -236,19 +237,6 @@ func (e *Session) runInit(ctx context.Context, root, lock []byte, req *engine.Pr
 // installEnv makes the binary use the installation directory, whatever the user's environment says.
 func (e *Session) installEnv() map[string]string {
 	return map[string]string{"TF_DATA_DIR": e.absolute("init", dataDirName)}
-}
-
-// unframe removes the frame that the engine draws around messages.
-func unframe(text string) string {
-	var lines []string
-	for line := range strings.Lines(text) {
-		line = strings.TrimRight(line, "\n")
-		line = strings.TrimPrefix(strings.TrimPrefix(line, "│"), " ")
-		if line != "╷" && line != "╵" {
-			lines = append(lines, line)
-		}
-	}
-	return strings.TrimSpace(strings.Join(lines, "\n"))
 }
 
 // installed lists the locked providers that are in the installation directory, sorted.

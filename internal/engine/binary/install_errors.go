@@ -10,6 +10,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/engine/binary/command"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/fault"
@@ -18,9 +19,9 @@ import (
 // initFailed makes diagnostics of what the engine says about providers that it cannot install, one a provider, at the place that
 // requires it.
 func (e *Session) initFailed(stdout, stderr []byte, failure error, req *engine.PrepareRequest) hcl.Diagnostics {
-	said := unframe(string(stderr))
+	said := command.Unframe(string(stderr))
 	if said == "" {
-		said = unframe(lastLines(string(stdout), 20))
+		said = command.Unframe(command.LastLines(string(stdout), 20))
 	}
 	var diags hcl.Diagnostics
 	for _, problem := range problems(said) {
@@ -32,7 +33,7 @@ func (e *Session) initFailed(stdout, stderr []byte, failure error, req *engine.P
 		diags = diags.Append(&hcl.Diagnostic{
 			Severity: hcl.DiagError,
 			Summary:  "Provider installation failed",
-			Detail:   fmt.Sprintf("%s init: %s\n\n%s", e.info.Name, terse(problem), installAdvice(problem, subject != nil)),
+			Detail:   fmt.Sprintf("%s init: %s\n\n%s", e.info.Name, command.Terse(problem), installAdvice(problem, subject != nil)),
 			Subject:  subject,
 			Extra:    installFault(problem),
 		})
@@ -45,7 +46,7 @@ func (e *Session) initFailed(stdout, stderr []byte, failure error, req *engine.P
 		Summary:  "Provider installation failed",
 		Detail: fmt.Sprintf("%s init failed: %s.\n\n%s\n\nCheck the source and version of the provider in required_providers, and that its registry or "+
 			"mirror can be reached with your CLI configuration. Or have other versions chosen than those in %s.",
-			e.info.Name, failure, terse(said), lockFileName),
+			e.info.Name, failure, command.Terse(said), lockFileName),
 		Extra: &engine.DiagnosticData{Fault: fault.LockedVersionRejected},
 	}}
 }

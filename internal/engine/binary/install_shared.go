@@ -31,15 +31,15 @@ type sharedInstallation struct {
 // installationKey returns by what the result of init is known: all that it depends on. It is "" if that cannot be said, since something is relative to the
 // directory of the stack.
 func (e *Session) installationKey(root, lock []byte, upgrade bool) string {
-	config, err := cliconfig.Read(e.environ)
+	config, err := cliconfig.Read(e.binary.Environ)
 	if err != nil || config.HasRelativePaths() {
 		return ""
 	}
 	if _, err := os.Stat(filepath.Join(e.stackDir, "terraform.d")); !errors.Is(err, fs.ErrNotExist) {
 		return "" // there may be providers in it
 	}
-	parts := []string{e.binary, e.info.Name, e.info.Version, strconv.FormatBool(upgrade), string(root), string(lock), config.Digest()}
-	for _, entry := range runner.Environ(e.environ, nil) {
+	parts := []string{e.binary.Path, e.info.Name, e.info.Version, strconv.FormatBool(upgrade), string(root), string(lock), config.Digest()}
+	for _, entry := range runner.Environ(e.binary.Environ, nil) {
 		if name, _, _ := strings.Cut(entry, "="); !slices.Contains(unitVariables, name) {
 			parts = append(parts, entry)
 		}

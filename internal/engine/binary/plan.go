@@ -10,8 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
+	"github.com/cairnstacks/cairn/internal/engine/binary/command"
 	"github.com/cairnstacks/cairn/internal/engine/binary/crash"
 	"github.com/cairnstacks/cairn/internal/engine/binary/rundir"
 	"github.com/cairnstacks/cairn/internal/engine/binary/secrets"
@@ -164,10 +164,10 @@ func (p *planning) process(ctx context.Context, args []string, report engine.Obs
 	}
 	defer release()
 	process, err := startWithVariables(p.copy, runner.Command{
-		Path:   p.engine.binary,
+		Path:   p.engine.binary.Path,
 		Args:   append([]string{"-chdir=" + p.copy.Root, "plan"}, args...),
 		Dir:    p.engine.stackDir,
-		Env:    p.engine.env(map[string]string{"TF_DATA_DIR": dataDir}),
+		Env:    p.engine.binary.Env(map[string]string{"TF_DATA_DIR": dataDir}),
 		RunDir: p.dir.Path(),
 
 		Disposable: true,
@@ -395,24 +395,10 @@ func (e *Session) died(summary string, outcome *runner.Result) *hcl.Diagnostic {
 			detail = e.info.Name + " was interrupted and has ended at once."
 		}
 	}
-	if tail := lastLines(outcome.Stderr, 20); tail != "" {
+	if tail := command.LastLines(outcome.Stderr, 20); tail != "" {
 		detail += " Its last words were:\n\n" + tail
 	}
 	return &hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: detail}
-}
-
-func lastLines(text string, count int) string {
-	lines := strings.Split(strings.TrimSpace(text), "\n")
-	return terse(strings.Join(lines[max(0, len(lines)-count):], "\n"))
-}
-
-// terse returns what is shown of what the engine says: of much, the beginning and the end. A single line may be endless.
-func terse(text string) string {
-	const end = 2 << 10 // bytes
-	if len(text) <= 2*end {
-		return text
-	}
-	return strings.ToValidUTF8(text[:end], "") + "\n[… left out …]\n" + strings.ToValidUTF8(text[len(text)-end:], "")
 }
 
 // addRemedies says what users can do about errors that only occur because the whole stack is planned at once.

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/cairnstacks/cairn/internal/engine/binary/command"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/engine/enginetest"
 )
@@ -43,7 +44,7 @@ func TestSessionsShareTheLimit(t *testing.T) {
 	for range 4 {
 		e := session()
 		all.Go(func() {
-			if _, stderr, err := e.command(t.Context(), "", nil, "validate"); err != nil {
+			if _, stderr, err := e.binary.Run(t.Context(), command.Invocation{Args: []string{"validate"}}); err != nil {
 				t.Errorf("%v: %s", err, stderr)
 			}
 		})

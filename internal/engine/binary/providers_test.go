@@ -86,7 +86,7 @@ func TestPrepareInstallsOnce(t *testing.T) {
 	}
 	// A binary that is not there can't be started.
 	b.reopen()
-	b.engine.binary = filepath.Join(t.TempDir(), "gone")
+	b.engine.binary.Path = filepath.Join(t.TempDir(), "gone")
 	b.prepare()
 	if _, diags := b.engine.Prepare(context.Background(), &engine.PrepareRequest{
 		Modules: []string{filepath.Join(b.stack, "mod")}, Upgrade: true,
@@ -107,7 +107,7 @@ func TestPrepareInstallsOnce(t *testing.T) {
 
 func TestPrepareWithoutProvidersStartsNoProcess(t *testing.T) {
 	b := newBench(t, map[string]string{"mod/main.tf": `resource "terraform_data" "a" {}`})
-	b.engine.binary = filepath.Join(t.TempDir(), "gone")
+	b.engine.binary.Path = filepath.Join(t.TempDir(), "gone")
 	b.prepare()
 }
 
@@ -150,7 +150,7 @@ func TestProviderSchema(t *testing.T) {
 			t.Errorf("list_block: got %T, want a list of blocks", block)
 		}
 		b.reopen()
-		b.engine.binary = filepath.Join(t.TempDir(), "gone")
+		b.engine.binary.Path = filepath.Join(t.TempDir(), "gone")
 	}
 	if schema, diags := b.engine.ProviderSchema(context.Background(), stackaddrs.BuiltinProvider); diags.HasErrors() ||
 		len(schema.Config.Attributes)+len(schema.Config.Blocks) != 0 {
@@ -560,7 +560,7 @@ func TestSchemasAreSharedBetweenStacks(t *testing.T) {
 	}
 
 	second := open()
-	second.engine.binary = filepath.Join(t.TempDir(), "gone") // cannot be started
+	second.engine.binary.Path = filepath.Join(t.TempDir(), "gone") // cannot be started
 	second.noErrors("ProviderSchema with the schemas of another stack", spec(second))
 	if schemas, err := second.engine.schemas(context.Background()); err != nil {
 		t.Error(err)
@@ -579,7 +579,7 @@ func TestSchemasAreSharedBetweenStacks(t *testing.T) {
 	third := open()
 	third.noErrors("ProviderSchema with a damaged file", spec(third))
 	fourth := open()
-	fourth.engine.binary = filepath.Join(t.TempDir(), "gone")
+	fourth.engine.binary.Path = filepath.Join(t.TempDir(), "gone")
 	fourth.noErrors("ProviderSchema after that", spec(fourth))
 }
 

@@ -19,6 +19,7 @@ import (
 	tfjson "github.com/hashicorp/terraform-json"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/engine/binary/command"
 	"github.com/cairnstacks/cairn/internal/engine/binary/planfile"
 	"github.com/cairnstacks/cairn/internal/engine/binary/rundir"
 	"github.com/cairnstacks/cairn/internal/engine/binary/schemacache"
@@ -232,9 +233,11 @@ func (e *Session) askSchemas(ctx context.Context, providers []installedProvider)
 	if err != nil {
 		return nil, fmt.Errorf("asking %s for provider schemas: %w", e.info.Name, err)
 	}
-	stdout, stderr, err := e.command(ctx, e.stackDir, map[string]string{"TF_DATA_DIR": data}, "-chdir="+dir.Path(), "providers", "schema", "-json")
+	stdout, stderr, err := e.binary.Run(ctx, command.Invocation{
+		Dir: e.stackDir, Env: map[string]string{"TF_DATA_DIR": data}, Args: []string{"-chdir=" + dir.Path(), "providers", "schema", "-json"},
+	})
 	if err != nil {
-		return nil, fmt.Errorf("asking %s for provider schemas: %w: %s", e.info.Name, err, terse(unframe(string(stderr))))
+		return nil, fmt.Errorf("asking %s for provider schemas: %w: %s", e.info.Name, err, command.Terse(command.Unframe(string(stderr))))
 	}
 	var out struct {
 		Schemas map[string]struct {

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cairnstacks/cairn/internal/engine/binary/command"
 	"github.com/cairnstacks/cairn/internal/engine/binary/mistakes"
 	"github.com/cairnstacks/cairn/internal/engine/binary/rundir"
 	"github.com/cairnstacks/cairn/internal/engine/installation"
@@ -129,8 +130,9 @@ func (e *Session) validate(ctx context.Context, tree *module.Tree) (diags hcl.Di
 	if err != nil {
 		return nil, err
 	}
-	stdout, stderr, err := e.command(ctx, e.stackDir, map[string]string{"TF_DATA_DIR": dataDir},
-		"-chdir="+copied.Root, "validate", "-json")
+	stdout, stderr, err := e.binary.Run(ctx, command.Invocation{
+		Dir: e.stackDir, Env: map[string]string{"TF_DATA_DIR": dataDir}, Args: []string{"-chdir=" + copied.Root, "validate", "-json"},
+	})
 	var out struct {
 		Diagnostics []runner.Diagnostic `json:"diagnostics"`
 	}
@@ -138,7 +140,7 @@ func (e *Session) validate(ctx context.Context, tree *module.Tree) (diags hcl.Di
 		return nil, err
 	}
 	if jsonErr := json.Unmarshal(stdout, &out); jsonErr != nil {
-		return nil, errors.Join(err, fmt.Errorf("reading what %s validate says: %w: %s", e.info.Name, jsonErr, terse(unframe(string(stderr)))))
+		return nil, errors.Join(err, fmt.Errorf("reading what %s validate says: %w: %s", e.info.Name, jsonErr, command.Terse(command.Unframe(string(stderr)))))
 	}
 	diags = slices.DeleteFunc(copied.Diagnostics(out.Diagnostics), func(diag *hcl.Diagnostic) bool { return mistakes.IsEphemeralOutput(tree.Root, diag) })
 	explainLacks(diags, e.info)
