@@ -26,6 +26,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/binary/statewatch"
 	"github.com/cairnstacks/cairn/internal/engine/binary/workcopy"
 	"github.com/cairnstacks/cairn/internal/engine/module"
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/fault"
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
@@ -120,7 +121,7 @@ func (a *applying) check() hcl.Diagnostics {
 	}
 	layout, hash, err := a.engine.layOut(a.tree, a.plannedInputs())
 	if err != nil {
-		return refuse("%s", sentence(err.Error()))
+		return refuse("%s", failure.Sentence(err.Error()))
 	}
 	if hash != meta.ModuleHash {
 		return refuse("The files of module %s, or of a module that it calls, have changed since the plan was made. Plan again.",
@@ -201,7 +202,7 @@ func (a *applying) apply(ctx context.Context) (_ *engine.ApplyResult, _ hcl.Diag
 // start prepares the working copy and starts the process.
 func (a *applying) start() (*runner.Process, hcl.Diagnostics, error) {
 	meta := &a.stored.meta
-	lock, diags := a.engine.lockFor(a.tree, a.req.Providers)
+	lock, diags := a.engine.preparer.LockFor(a.tree, a.req.Providers)
 	if diags.HasErrors() {
 		return nil, diags, nil
 	}
@@ -228,7 +229,7 @@ func (a *applying) start() (*runner.Process, hcl.Diagnostics, error) {
 	if err := os.WriteFile(a.dir.File(rundir.PlanFile), a.stored.file, 0o600); err != nil {
 		return nil, nil, err
 	}
-	dataDir, err := a.engine.dataDir(a.tree)
+	dataDir, err := a.engine.preparer.DataDir(a.tree)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -304,7 +305,7 @@ func (a *applying) finish(ctx context.Context, process *runner.Process) (*engine
 		warning.Severity = hcl.DiagWarning
 		diags = diags.Append(warning)
 	}
-	a.engine.keep(a.req.Work, keptRun{a.dir, func() error { // not before (rule T2)
+	a.engine.keep(a.req.Work, keptRun{a.dir, func() error { // not before (rule T2 of package rundir)
 		if len(doubts) == 0 {
 			return a.dir.Remove()
 		}

@@ -16,7 +16,7 @@
 // All files are below the working directory given to [New]:
 //
 //	engine.json     what the binary said about its version
-//	init/           the directory in which providers were installed, for all components
+//	init/           the directory in which providers were installed, for all components (package prepare)
 //	schemas/        schemas of providers (package schemacache), unless Options.SchemaDir is another place
 //	valid/HASH      a module with this content is valid
 //	data/HASH/      what init would have left behind for one module

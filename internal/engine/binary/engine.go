@@ -16,12 +16,13 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/engine/binary/command"
+	"github.com/cairnstacks/cairn/internal/engine/binary/prepare"
 	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
 	"github.com/cairnstacks/cairn/internal/engine/binary/schemacache"
-	"github.com/cairnstacks/cairn/internal/engine/installation"
 	"github.com/cairnstacks/cairn/internal/engine/module"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain/cliconfig"
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/providers"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -72,7 +73,7 @@ type Session struct {
 	plugins  *providers.Pool
 	works    *engine.Works
 
-	installation installPaths
+	preparer *prepare.Preparer
 
 	shared      *Shared
 	schemaCache schemacache.Cache
@@ -82,7 +83,6 @@ type Session struct {
 	mu struct {
 		sync.Mutex
 		hashes  map[string]fingerprintedHash // by module directory
-		data    map[string]*onceValue[string]
 		valid   map[string]*onceValue[hcl.Diagnostics]
 		schemas *onceValue[*providerSchemas]
 		kept    map[engine.WorkID]keptRun
@@ -98,24 +98,6 @@ var (
 	_ engine.Session  = (*Session)(nil)
 	_ engine.Preparer = (*Session)(nil)
 )
-
-// installPaths is where init has installed providers.
-type installPaths struct {
-	lock      string // file that has their versions and checksums
-	providers string // directory of their packages
-	packages  string // file that remembers the hashes of packages
-
-	given bool // its packages are those that Prepare was given, and its lock file is in the place of that of the stack
-}
-
-// installationIn is the one in the working directory of a stack.
-func installationIn(workDir string) installPaths {
-	dir := installation.In(workDir)
-	return installPaths{lock: dir.LockFile(), providers: dir.Providers(), packages: dir.HashesFile()}
-}
-
-// dataDirName is the name of the directory for what init installs, unless TF_DATA_DIR is another one.
-const dataDirName = installation.DataDir
 
 type fingerprintedHash struct{ fingerprint, hash string }
 
@@ -206,15 +188,15 @@ func (e *Engine) Open(_ context.Context, opts engine.SessionOptions) (engine.Ses
 		plugins:  providers.New(providers.Options{Environ: e.opts.Environ}),
 		works:    engine.NewWorks(opts.Parallelism),
 
-		installation: installationIn(e.opts.WorkDir),
-
 		shared:      e.opts.Shared,
 		schemaCache: schemacache.In(e.opts.SchemaDir),
 		working:     e.opts.Working,
 		log:         e.opts.Log,
 	}
+	s.preparer = prepare.New(prepare.Options{
+		Info: e.info, Binary: s.binary, StackDir: stackDir, WorkDir: e.opts.WorkDir, Shared: &e.opts.Shared.prepared, Working: e.opts.Working, Log: e.opts.Log,
+	})
 	s.mu.hashes = map[string]fingerprintedHash{}
-	s.mu.data = map[string]*onceValue[string]{}
 	s.mu.valid = map[string]*onceValue[hcl.Diagnostics]{}
 	s.mu.schemas = &onceValue[*providerSchemas]{}
 	s.mu.kept = map[engine.WorkID]keptRun{}
@@ -262,32 +244,7 @@ func (e *Session) Abilities() engine.Abilities {
 	return engine.Abilities{Functions: e, Preparer: e, Recoverer: e, Keeper: e, Types: e}
 }
 
-// Unsupported implements [engine.Preparer].
-func (e *Session) Unsupported(_ context.Context, dirs []string) hcl.Diagnostics {
-	var diags hcl.Diagnostics
-	for _, dir := range dirs {
-		if tree, _ := e.modules.Load(dir); tree != nil { //nolint:errcheck // Module reports the others
-			diags = diags.Extend(tree.Unsupported)
-		}
-	}
-	return diags
-}
-
 // failed returns an error that is not the configuration's fault as a diagnostic.
 func failed(summary string, err error) *hcl.Diagnostic {
-	return &hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: sentence(err.Error())}
-}
-
-// sentence makes a whole sentence of an error's text.
-func sentence(text string) string {
-	if text == "" {
-		return text
-	}
-	if first := text[0]; first >= 'a' && first <= 'z' {
-		text = string(first-'a'+'A') + text[1:]
-	}
-	if last := text[len(text)-1]; last != '.' && last != '\n' {
-		text += "."
-	}
-	return text
+	return &hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: failure.Sentence(err.Error())}
 }

@@ -5,6 +5,8 @@ package binary
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -90,7 +92,7 @@ func (e *Session) validateAll(ctx context.Context, tree *module.Tree) (hcl.Diagn
 }
 
 func (e *Session) validate(ctx context.Context, tree *module.Tree) (diags hcl.Diagnostics, err error) {
-	lock, diags := e.lockFor(tree, nil)
+	lock, diags := e.preparer.LockFor(tree, nil)
 	if diags.HasErrors() {
 		return diags, nil
 	}
@@ -126,7 +128,7 @@ func (e *Session) validate(ctx context.Context, tree *module.Tree) (diags hcl.Di
 	if err != nil {
 		return nil, err
 	}
-	dataDir, err := e.dataDir(tree)
+	dataDir, err := e.preparer.DataDir(tree)
 	if err != nil {
 		return nil, err
 	}
@@ -154,15 +156,15 @@ func (e *Session) validate(ctx context.Context, tree *module.Tree) (diags hcl.Di
 //
 // A module may also read files that are not its own. If they change, the plan finds out.
 func (e *Session) validRecord(ctx context.Context, moduleHash string, lock []byte) (string, error) {
-	installed, err := e.installed()
+	installed, err := e.preparer.Packages()
 	if err != nil {
 		return "", err
 	}
 	key := []string{moduleHash, e.info.Name, e.info.Version, string(lock)}
 	if len(lock) > 0 {
-		hashes := e.packageHashes(ctx, installed)
+		hashes := e.preparer.Hashes(ctx, installed)
 		for _, one := range installed {
-			key = append(key, one.path, hashes[one.path])
+			key = append(key, one.Path, hashes[one.Path])
 		}
 	}
 	return e.absolute("valid", hashOf([]byte(strings.Join(key, "\x00")))[:40]), nil
@@ -187,4 +189,9 @@ func (e *Session) rememberValid(record string) {
 func fileExists(name string) bool {
 	_, err := os.Stat(name)
 	return err == nil
+}
+
+func hashOf(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
 }

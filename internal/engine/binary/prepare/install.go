@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package binary
+package prepare
 
 import (
 	"context"
@@ -21,6 +21,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/binary/command"
 	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
 	"github.com/cairnstacks/cairn/internal/engine/installation"
+	"github.com/cairnstacks/cairn/internal/providers/locks"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
@@ -34,86 +35,64 @@ type installRecord struct {
 	LacksChecksums bool `json:"lacks_checksums,omitempty"`
 }
 
-// installedProvider is a provider in the installation directory.
-type installedProvider struct {
-	path   string // HOST/NAMESPACE/TYPE/VERSION/PLATFORM
-	target string // absolute
+// Give uses packages that are there already, and installs nothing. It makes links to them, where that was not done before.
+func (p *Preparer) Give(ctx context.Context, packages []engine.ProviderPackage) hcl.Diagnostics {
+	if err := p.useGiven(ctx, packages); err != nil {
+		return hcl.Diagnostics{failed("Unusable provider packages", err)}
+	}
+	return nil
 }
 
-// source returns the provider's address as the engine writes it.
-func (p installedProvider) source() string {
-	return strings.Join(strings.Split(filepath.ToSlash(p.path), "/")[:3], "/")
-}
-
-// Prepare implements [engine.Preparer]. It starts no process if nothing has changed since it was last called.
+// Install installs the providers of the requirements: all that there are, with those of the request and of its modules. It starts no process if nothing has
+// changed since it was last called; installed says that something had.
 //
 // Entries of the lock file that nothing requires are removed from it, as init does.
-func (e *Session) Prepare(ctx context.Context, req *engine.PrepareRequest) (*engine.PrepareResult, hcl.Diagnostics) {
-	if req.InstallNothing {
-		if err := e.useGiven(ctx, req.Packages); err != nil {
-			return nil, hcl.Diagnostics{failed("Unusable provider packages", err)}
-		}
-		return &engine.PrepareResult{}, nil
-	}
-	requirements := map[stackaddrs.Provider][]string{}
-	merge := func(more map[stackaddrs.Provider][]string) {
-		for provider, constraints := range more {
-			if !provider.IsBuiltin() {
-				requirements[provider] = append(requirements[provider], constraints...)
-			}
-		}
-	}
-	merge(req.Requirements)
-	for _, dir := range req.Modules {
-		tree, _ := e.modules.Load(dir) //nolint:errcheck // Module reports the diagnostics
-		if tree != nil {
-			merge(tree.Module.Requirements)
-		}
-	}
+func (p *Preparer) Install(ctx context.Context, requirements map[stackaddrs.Provider][]string, req *engine.PrepareRequest) (result *engine.PrepareResult, installed bool, diags hcl.Diagnostics) {
 	if len(requirements) == 0 {
-		entries, err := e.lockEntries()
+		entries, err := p.lockEntries()
 		if err != nil || len(entries) == 0 {
-			return &engine.PrepareResult{}, nil // Locks reports the error
+			return &engine.PrepareResult{}, false, nil // Locks reports the error
 		}
 	}
-	unlock, err := e.lockInstallation(ctx)
+	unlock, err := p.lockInstallation(ctx)
 	if err != nil {
-		return nil, hcl.Diagnostics{failed("Provider installation failed", err)}
+		return nil, false, hcl.Diagnostics{failed("Provider installation failed", err)}
 	}
 	defer unlock()
-	result := &engine.PrepareResult{}
-	return result, e.install(ctx, requirements, req, result)
+	result = &engine.PrepareResult{}
+	installed, diags = p.install(ctx, requirements, req, result)
+	return result, installed, diags
 }
 
 // lockInstallation keeps other programs from installing at the same time.
-func (e *Session) lockInstallation(ctx context.Context) (unlock func(), err error) {
-	return installation.In(e.workDir).Exclusive(ctx)
+func (p *Preparer) lockInstallation(ctx context.Context) (unlock func(), err error) {
+	return installation.In(p.opts.WorkDir).Exclusive(ctx)
 }
 
-func (e *Session) install(ctx context.Context, requirements map[stackaddrs.Provider][]string, req *engine.PrepareRequest, result *engine.PrepareResult) hcl.Diagnostics {
-	root := e.syntheticRoot(requirements)
-	hash := hashOf(append(root, e.info.Name+e.info.Version...))
-	lock, err := e.readLock()
+func (p *Preparer) install(ctx context.Context, requirements map[stackaddrs.Provider][]string, req *engine.PrepareRequest, result *engine.PrepareResult) (installed bool, _ hcl.Diagnostics) {
+	root := p.syntheticRoot(requirements)
+	hash := hashOf(append(root, p.opts.Info.Name+p.opts.Info.Version...))
+	lock, err := p.readLock()
 	if err != nil {
-		return hcl.Diagnostics{failed("Unreadable provider lock file", err)}
+		return false, hcl.Diagnostics{failed("Unreadable provider lock file", err)}
 	}
-	if !req.Upgrade && e.upToDate(installRecord{Requirements: hash, Lock: hashOf(lock), LacksChecksums: req.ReadOnlyLock}) {
-		return nil
+	if !req.Upgrade && p.upToDate(installRecord{Requirements: hash, Lock: hashOf(lock), LacksChecksums: req.ReadOnlyLock}) {
+		return false, nil
 	}
-	newLock, diags := e.installOnce(ctx, root, lock, req)
+	newLock, diags := p.installOnce(ctx, root, lock, req)
 	if diags.HasErrors() {
-		return diags
+		return false, diags
 	}
-	changes, err := e.lockChanges(lock, newLock)
+	changes, err := p.lockChanges(lock, newLock)
 	switch {
 	case err != nil:
-		return diags.Append(failed("Unreadable provider lock file", err))
+		return false, diags.Append(failed("Unreadable provider lock file", err))
 	case req.ReadOnlyLock && len(changes) > 0:
-		return diags.Append(installation.OutOfDate(changes))
+		return false, diags.Append(installation.OutOfDate(changes))
 	case req.ReadOnlyLock:
 	case string(newLock) != string(lock):
-		if err := installation.WriteLock(e.lockPath(), newLock); err != nil {
-			return diags.Append(failed("Provider lock file not written", err))
+		if err := installation.WriteLock(p.lockPath(), newLock); err != nil {
+			return false, diags.Append(failed("Provider lock file not written", err))
 		}
 		result.Locked = changes
 	}
@@ -123,17 +102,15 @@ func (e *Session) install(ctx context.Context, requirements map[stackaddrs.Provi
 	}
 	record, err := json.Marshal(done)
 	if err == nil {
-		err = installation.WriteFile(e.absolute("init", "installed.json"), record)
+		err = installation.WriteFile(p.absolute("init", "installed.json"), record)
 	}
 	if err != nil {
-		return diags.Append(failed("Provider installation failed", err))
+		return false, diags.Append(failed("Provider installation failed", err))
 	}
-	e.mu.Lock()
-	e.mu.data = map[string]*onceValue[string]{}
-	e.mu.schemas = &onceValue[*providerSchemas]{}
-	e.mu.binaries = map[stackaddrs.Provider]string{}
-	e.mu.Unlock()
-	return diags
+	p.mu.Lock()
+	p.mu.data = map[string]func() (string, error){}
+	p.mu.Unlock()
+	return true, diags
 }
 
 func hashOf(data []byte) string {
@@ -142,8 +119,8 @@ func hashOf(data []byte) string {
 }
 
 // upToDate reports whether what is wanted was done. Checksums may be lacking if they are in what is wanted.
-func (e *Session) upToDate(want installRecord) bool {
-	data, err := os.ReadFile(e.absolute("init", "installed.json"))
+func (p *Preparer) upToDate(want installRecord) bool {
+	data, err := os.ReadFile(p.absolute("init", "installed.json"))
 	if err != nil {
 		return false
 	}
@@ -154,22 +131,22 @@ func (e *Session) upToDate(want installRecord) bool {
 	if record.Requirements != want.Requirements || record.Lock != want.Lock {
 		return false
 	}
-	locks, err := e.lockEntries()
+	locks, err := p.lockEntries()
 	if err != nil {
 		return false
 	}
-	installed, err := e.installed()
+	installed, err := p.Packages()
 	return err == nil && len(installed) == len(locks)
 }
 
 // syntheticRoot returns the configuration of a module that needs all the providers.
-func (e *Session) syntheticRoot(requirements map[stackaddrs.Provider][]string) []byte {
+func (p *Preparer) syntheticRoot(requirements map[stackaddrs.Provider][]string) []byte {
 	required := map[string]any{}
 	for i, provider := range slices.SortedFunc(maps.Keys(requirements), stackaddrs.Provider.Compare) {
 		constraints := slices.Clone(requirements[provider])
 		slices.Sort(constraints)
 		constraints = slices.Compact(constraints)
-		entry := map[string]any{"source": e.providerSource(provider)}
+		entry := map[string]any{"source": p.providerSource(provider)}
 		if len(constraints) > 0 {
 			entry["version"] = strings.Join(constraints, ", ")
 		}
@@ -183,9 +160,9 @@ func (e *Session) syntheticRoot(requirements map[stackaddrs.Provider][]string) [
 }
 
 // writeInit makes the init directory one of a module, with a lock file unless that is empty.
-func (e *Session) writeInit(root, lock []byte) error {
-	dir := e.absolute("init")
-	lockFile := filepath.Join(dir, lockFileName)
+func (p *Preparer) writeInit(root, lock []byte) error {
+	dir := p.absolute("init")
+	lockFile := filepath.Join(dir, locks.FileName)
 	err := os.MkdirAll(dir, 0o700)
 	if err == nil {
 		err = os.WriteFile(filepath.Join(dir, "main.tf.json"), root, 0o600)
@@ -203,29 +180,29 @@ func (e *Session) writeInit(root, lock []byte) error {
 }
 
 // runInit installs into the init directory and returns the resulting lock file.
-func (e *Session) runInit(ctx context.Context, root, lock []byte, req *engine.PrepareRequest) ([]byte, hcl.Diagnostics) {
-	e.log.InfoContext(ctx, "installing providers", "upgrade", req.Upgrade)
-	e.working("Installing providers")
-	dir := e.absolute("init")
-	lockFile := filepath.Join(dir, lockFileName)
-	if err := errors.Join(e.dropAdopted(), e.writeInit(root, lock)); err != nil {
+func (p *Preparer) runInit(ctx context.Context, root, lock []byte, req *engine.PrepareRequest) ([]byte, hcl.Diagnostics) {
+	p.opts.Log.InfoContext(ctx, "installing providers", "upgrade", req.Upgrade)
+	p.opts.Working("Installing providers")
+	dir := p.absolute("init")
+	lockFile := filepath.Join(dir, locks.FileName)
+	if err := errors.Join(p.dropAdopted(), p.writeInit(root, lock)); err != nil {
 		return nil, hcl.Diagnostics{failed("Provider installation failed", err)}
 	}
 	args := []string{"-chdir=" + dir, "init", "-backend=false", "-input=false", "-no-color"}
 	if req.Upgrade {
 		args = append(args, "-upgrade")
 	}
-	unlock, err := e.shared.LockCache(ctx, e.binary.Environ)
+	unlock, err := p.opts.Shared.LockCache(ctx, p.opts.Binary.Environ)
 	if err != nil {
 		return nil, hcl.Diagnostics{failed("Provider installation failed", err)}
 	}
 	defer unlock()
-	stdout, stderr, err := e.binary.Run(ctx, command.Invocation{Dir: e.stackDir, Env: e.installEnv(), Args: args})
+	stdout, stderr, err := p.opts.Binary.Run(ctx, command.Invocation{Dir: p.opts.StackDir, Env: p.installEnv(), Args: args})
 	if hung, ok := errors.AsType[*runner.HungError](err); ok {
 		return nil, hcl.Diagnostics{failed("Provider installation failed", hung)}
 	}
 	if err != nil {
-		return nil, e.initFailed(stdout, stderr, err, req)
+		return nil, p.initFailed(stdout, stderr, err, req)
 	}
 	newLock, err := os.ReadFile(lockFile)
 	if err != nil && !errors.Is(err, os.ErrNotExist) { // providers in development are not locked
@@ -235,25 +212,25 @@ func (e *Session) runInit(ctx context.Context, root, lock []byte, req *engine.Pr
 }
 
 // installEnv makes the binary use the installation directory, whatever the user's environment says.
-func (e *Session) installEnv() map[string]string {
-	return map[string]string{"TF_DATA_DIR": e.absolute("init", dataDirName)}
+func (p *Preparer) installEnv() map[string]string {
+	return map[string]string{"TF_DATA_DIR": p.absolute("init", installation.DataDir)}
 }
 
-// installed lists the locked providers that are in the installation directory, sorted.
-func (e *Session) installed() ([]installedProvider, error) {
-	entries, err := e.lockEntries()
+// Packages lists the locked providers that are in the installation directory, sorted.
+func (p *Preparer) Packages() ([]installation.Package, error) {
+	entries, err := p.lockEntries()
 	if err != nil {
 		return nil, err
 	}
-	return e.installedOf(entries)
+	return p.packagesOf(entries)
 }
 
-// installedOf is installed for the entries of any lock file.
-func (e *Session) installedOf(entries []lockEntry) ([]installedProvider, error) {
-	var installed []installedProvider
+// packagesOf is Packages for the entries of any lock file.
+func (p *Preparer) packagesOf(entries []lockEntry) ([]installation.Package, error) {
+	var installed []installation.Package
 	for _, entry := range entries {
 		path := filepath.Join(filepath.FromSlash(entry.source), entry.version)
-		dir := filepath.Join(e.installation.providers, path)
+		dir := filepath.Join(p.paths.Providers, path)
 		platforms, err := os.ReadDir(dir)
 		if err != nil {
 			if errors.Is(err, os.ErrNotExist) {
@@ -267,7 +244,7 @@ func (e *Session) installedOf(entries []lockEntry) ([]installedProvider, error) 
 			if stat, err := os.Stat(target); err != nil || !stat.IsDir() {
 				continue
 			}
-			installed = append(installed, installedProvider{filepath.Join(path, platform.Name()), target})
+			installed = append(installed, installation.Package{Path: filepath.Join(path, platform.Name()), Dir: target})
 		}
 	}
 	return installed, nil
