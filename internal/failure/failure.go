@@ -91,5 +91,19 @@ func Sentences(text string) string {
 	return b.String()
 }
 
+// Sentence makes a whole sentence of an error's text, which may end with a sentence already.
+func Sentence(text string) string {
+	if text == "" {
+		return text
+	}
+	if first := text[0]; first >= 'a' && first <= 'z' {
+		text = string(first-'a'+'A') + text[1:]
+	}
+	if last := text[len(text)-1]; last != '.' && last != '\n' {
+		text += "."
+	}
+	return text
+}
+
 // Cause is the Extra of a diagnostic that was made of an error, for callers that know the type of the error.
 type Cause struct{ Err error }

@@ -15,18 +15,12 @@ import (
 	"github.com/cairnstacks/cairn/internal/deployments/deployeval"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation/planfile"
-	"github.com/cairnstacks/cairn/internal/operation/statechange"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
-// The codes of plans that are not applied since nobody has approved them, which for a caller is another end than a failure.
-const (
-	// CodeNotApproved is of a plan for which nobody could be asked.
-	CodeNotApproved = statechange.CodeNotApproved
-
-	// CodeWaiting is of a plan that was saved until somebody approves it.
-	CodeWaiting failure.Code = "operation/waiting"
-)
+// CodeWaiting is of a plan that was saved until somebody approves it. As with CodeNotApproved of package statechange, that it is not applied is another end for
+// a caller than a failure.
+const CodeWaiting failure.Code = "operation/waiting"
 
 // How plans are approved that no rule has approved, as the history says it.
 const (

@@ -12,6 +12,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/deployments/approval"
 	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/operation/statechange"
 	"github.com/cairnstacks/cairn/internal/operation/variables"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime"
@@ -141,7 +142,7 @@ func (c Caller) planned(plan *stackplan.Plan, diags hcl.Diagnostics) error {
 
 func (c Caller) approve(ctx context.Context, plan *stackplan.Plan, warnings hcl.Diagnostics) error {
 	if c.Approve == nil {
-		return hcl.Diagnostics{failure.WithCode(CodeNotApproved, failure.New("Approval needed", "There is nobody to approve the plan."))}
+		return hcl.Diagnostics{failure.WithCode(statechange.CodeNotApproved, failure.New("Approval needed", "There is nobody to approve the plan."))}
 	}
 	err := c.Approve(ctx, plan, warnings)
 	var diags hcl.Diagnostics

@@ -16,6 +16,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/deployments/deployeval"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation"
+	"github.com/cairnstacks/cairn/internal/operation/statechange"
 	"github.com/cairnstacks/cairn/internal/views/jsonview"
 	"github.com/cairnstacks/cairn/internal/views/textstyle"
 )
@@ -104,7 +105,7 @@ func judgementEvent(judgement approval.Judgement) jsonview.Approval {
 
 // errNobody is why a plan is not applied where nobody can be asked.
 func errNobody() error {
-	return hcl.Diagnostics{failure.WithCode(operation.CodeNotApproved, failure.New("Approval needed",
+	return hcl.Diagnostics{failure.WithCode(statechange.CodeNotApproved, failure.New("Approval needed",
 		"Without someone to ask, give -auto-approve, -approve=later, or the file of a plan that was looked at before."))}
 }
 
@@ -114,7 +115,7 @@ func exitCode(status int, diags hcl.Diagnostics) int {
 	for _, diag := range diags {
 		code, _ := hcl.DiagnosticExtra[failure.Code](diag)
 		switch {
-		case code == operation.CodeWaiting, code == operation.CodeNotApproved:
+		case code == operation.CodeWaiting, code == statechange.CodeNotApproved:
 			waits = true
 		case diag.Severity == hcl.DiagError:
 			return status

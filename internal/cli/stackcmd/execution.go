@@ -17,6 +17,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
+	"github.com/cairnstacks/cairn/internal/operation/statechange"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/hooks"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
@@ -117,7 +118,7 @@ func (o *Execution) approve(ctx context.Context, plan *stackplan.Plan, warnings 
 	case operation.WasInterrupted(ctx):
 		return failure.Error("Operation interrupted", "The question was not answered.")
 	case err != nil:
-		return hcl.Diagnostics{failure.WithCode(operation.CodeNotApproved, failure.New("Approval needed",
+		return hcl.Diagnostics{failure.WithCode(statechange.CodeNotApproved, failure.New("Approval needed",
 			"The plan was not approved: %s. Answer \"yes\", or give -auto-approve.", err))}
 	case strings.TrimSpace(answer) != "yes":
 		return failure.Error("Approval refused", "The plan was not approved.")

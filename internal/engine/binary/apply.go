@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/cairnstacks/cairn/internal/engine/binary/crash"
+	"github.com/cairnstacks/cairn/internal/engine/binary/rundir"
 	"github.com/cairnstacks/cairn/internal/engine/binary/secrets"
 
 	"github.com/hashicorp/hcl/v2"
@@ -22,8 +23,10 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/engine/binary/planfile"
 	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
+	"github.com/cairnstacks/cairn/internal/engine/binary/statewatch"
 	"github.com/cairnstacks/cairn/internal/engine/binary/workcopy"
 	"github.com/cairnstacks/cairn/internal/engine/module"
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/fault"
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
@@ -90,9 +93,9 @@ type applying struct {
 	prior   *tfstate.Document
 	stored  *storedPlan
 	layout  *workcopy.Layout
-	dir     *runDir
+	dir     *rundir.Dir
 	copy    *workcopy.Copy
-	state   *stateWatch
+	state   *statewatch.Watch
 	hidden  *secrets.Filter
 }
 
@@ -118,7 +121,7 @@ func (a *applying) check() hcl.Diagnostics {
 	}
 	layout, hash, err := a.engine.layOut(a.tree, a.plannedInputs())
 	if err != nil {
-		return refuse("%s", sentence(err.Error()))
+		return refuse("%s", failure.Sentence(err.Error()))
 	}
 	if hash != meta.ModuleHash {
 		return refuse("The files of module %s, or of a module that it calls, have changed since the plan was made. Plan again.",
@@ -181,17 +184,17 @@ func (a *applying) checkInputs() hcl.Diagnostics {
 }
 
 func (a *applying) apply(ctx context.Context) (_ *engine.ApplyResult, _ hcl.Diagnostics, err error) {
-	release, err := a.engine.shared.processes.acquire(ctx)
+	release, err := a.engine.shared.processes.Acquire(ctx)
 	if err != nil {
 		return nil, hcl.Diagnostics{failed("Component not applied", err)}, nil
 	}
 	defer release()
-	if a.dir, err = a.engine.newRunDir(a.req.Component.String()); err != nil {
+	if a.dir, err = rundir.New(a.engine.runsDir, a.req.Component.String()); err != nil {
 		return nil, nil, err
 	}
 	process, diags, err := a.start()
 	if err != nil || diags.HasErrors() {
-		return nil, diags, errors.Join(err, a.dir.remove())
+		return nil, diags, errors.Join(err, a.dir.Remove())
 	}
 	return a.finish(ctx, process)
 }
@@ -199,13 +202,13 @@ func (a *applying) apply(ctx context.Context) (_ *engine.ApplyResult, _ hcl.Diag
 // start prepares the working copy and starts the process.
 func (a *applying) start() (*runner.Process, hcl.Diagnostics, error) {
 	meta := &a.stored.meta
-	lock, diags := a.engine.lockFor(a.tree, a.req.Providers)
+	lock, diags := a.engine.preparer.LockFor(a.tree, a.req.Providers)
 	if diags.HasErrors() {
 		return nil, diags, nil
 	}
 	var err error
 	a.copy, err = workcopy.Build(&workcopy.Spec{
-		Dir:       a.dir.file(treeDir),
+		Dir:       a.dir.File(rundir.TreeDir),
 		Tree:      a.tree,
 		Layout:    a.layout,
 		Timestamp: meta.Timestamp,
@@ -223,36 +226,36 @@ func (a *applying) start() (*runner.Process, hcl.Diagnostics, error) {
 	if err := a.copy.WriteFinal(a.req.Inputs, a.req.Providers, a.req.Mode == engine.Destroy); err != nil {
 		return nil, nil, err
 	}
-	if err := os.WriteFile(a.dir.file(planFileName), a.stored.file, 0o600); err != nil {
+	if err := os.WriteFile(a.dir.File(rundir.PlanFile), a.stored.file, 0o600); err != nil {
 		return nil, nil, err
 	}
-	dataDir, err := a.engine.dataDir(a.tree)
+	dataDir, err := a.engine.preparer.DataDir(a.tree)
 	if err != nil {
 		return nil, nil, err
 	}
-	root, err := filepath.Rel(a.dir.path, a.copy.Root)
+	root, err := filepath.Rel(a.dir.Path(), a.copy.Root)
 	if err != nil {
 		return nil, nil, err
 	}
-	record := applyRecord{Work: a.req.Work, Component: meta.Component, Mode: a.req.Mode, StartedAt: time.Now().UTC(), Root: root}
-	if record.State, err = fileHash(a.dir.stateFile(record)); err != nil {
+	record := rundir.Record{Work: a.req.Work, Component: meta.Component, Mode: a.req.Mode, StartedAt: time.Now().UTC(), Root: root}
+	if record.State, err = a.dir.HashState(record); err != nil {
 		return nil, nil, err
 	}
-	if a.state, err = watchState(a.dir, a.dir.stateFile(record), a.prior, a.observe); err != nil {
+	if a.state, err = statewatch.Begin(a.dir, a.dir.StateFile(record), a.prior, a.observe); err != nil {
 		return nil, nil, err
 	}
-	if err := a.dir.beginApply(a.engine.sign(record)); err != nil {
+	if err := a.dir.BeginApply(a.engine.sign(record)); err != nil {
 		return nil, nil, err
 	}
 	process, err := startWithVariables(a.copy, runner.Command{
-		Path: a.engine.binary,
+		Path: a.engine.binary.Path,
 		Args: []string{
 			"-chdir=" + a.copy.Root, "apply", "-json", "-input=false", "-auto-approve",
-			"-var-file=" + workcopy.VariablesFile, a.dir.file(planFileName),
+			"-var-file=" + workcopy.VariablesFile, a.dir.File(rundir.PlanFile),
 		},
 		Dir:    a.engine.stackDir,
-		Env:    a.engine.env(map[string]string{"TF_DATA_DIR": dataDir}),
-		RunDir: a.dir.path,
+		Env:    a.engine.binary.Env(map[string]string{"TF_DATA_DIR": dataDir}),
+		RunDir: a.dir.Path(),
 	})
 	return process, nil, err
 }
@@ -270,7 +273,7 @@ func withoutHalt(diags hcl.Diagnostics) hcl.Diagnostics {
 func (a *applying) finish(ctx context.Context, process *runner.Process) (*engine.ApplyResult, hcl.Diagnostics, error) {
 	outputs := secrets.ProvisionerOutputs{}
 	outcome, waitErr := process.Wait(ctx, func(ev runner.Event) {
-		a.state.event(ev)
+		a.state.Event(ev)
 		outputs.Event(ev)
 		if out, ok := progress(ev, applyEvents); ok {
 			a.observe.Observe(a.hidden.Event(out))
@@ -285,11 +288,11 @@ func (a *applying) finish(ctx context.Context, process *runner.Process) (*engine
 	}
 	outputs.Hide(diags)
 	crash.ExplainProvider(diags, outcome)
-	a.engine.log.InfoContext(ctx, "engine process ended", "command", "apply", "run", filepath.Base(a.dir.path), "exit_code", outcome.ExitCode)
+	a.engine.log.InfoContext(ctx, "engine process ended", "command", "apply", "run", filepath.Base(a.dir.Path()), "exit_code", outcome.ExitCode)
 	if outcome.Outcome != runner.OutcomeSucceeded && !diags.HasErrors() {
 		diags = diags.Append(a.engine.died("Component partly applied", outcome))
 	}
-	state, doubts, lost := a.state.final(outcome)
+	state, doubts, lost := a.state.Final(outcome)
 	if lost != nil {
 		diags = diags.Append(lost)
 	}
@@ -302,9 +305,9 @@ func (a *applying) finish(ctx context.Context, process *runner.Process) (*engine
 		warning.Severity = hcl.DiagWarning
 		diags = diags.Append(warning)
 	}
-	a.engine.keep(a.req.Work, keptRun{a.dir, func() error { // not before (rule T2)
+	a.engine.keep(a.req.Work, keptRun{a.dir, func() error { // not before (rule T2 of package rundir)
 		if len(doubts) == 0 {
-			return a.dir.remove()
+			return a.dir.Remove()
 		}
 		return a.retire(doubts, a.hidden.Diagnostics(hcl.Diagnostics{lost}, []engine.State{state}))
 	}})
@@ -313,11 +316,11 @@ func (a *applying) finish(ctx context.Context, process *runner.Process) (*engine
 
 // retire has what is in doubt said again until somebody has looked at it.
 func (a *applying) retire(doubts []crash.Doubt, diags hcl.Diagnostics) error {
-	err := a.dir.retire(report{
-		Component: a.stored.meta.Component, Mode: a.req.Mode, Doubts: crash.Addresses(doubts), Diagnostics: storedDiagnostics(diags),
+	err := a.dir.Retire(rundir.Report{
+		Component: a.stored.meta.Component, Mode: a.req.Mode, Doubts: crash.Addresses(doubts), Diagnostics: rundir.Diagnostics(diags),
 		Seen: true, // by who applies: they are among the diagnostics
 	})
-	return errors.Join(err, a.dir.close())
+	return errors.Join(err, a.dir.Close())
 }
 
 // outputs fills in what is read from the final state.

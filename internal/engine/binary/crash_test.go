@@ -26,7 +26,9 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/engine/binary/rundir"
 	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
+	"github.com/cairnstacks/cairn/internal/engine/binary/statewatch"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain"
 	"github.com/cairnstacks/cairn/internal/testenv"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -235,7 +237,7 @@ type pickedUp struct {
 func (p *pickedUp) forget() error { return p.session.Forget(context.Background(), p.Work) }
 func (p *pickedUp) leave() error  { return p.session.Leave(context.Background(), p.Work) }
 
-func (p *pickedUp) dir() *runDir { return p.session.mu.left[p.Work].dir }
+func (p *pickedUp) dir() *rundir.Dir { return p.session.mu.left[p.Work].dir }
 
 func (p *pickedUp) markSeen() error { return p.session.MarkSeen(context.Background(), p.Work) }
 
@@ -353,27 +355,27 @@ func TestRecoverWhatWasNotStarted(t *testing.T) {
 	for _, left := range []string{"record of the apply", "record of the process"} {
 		t.Run(left, func(t *testing.T) {
 			b := newFakeBench(t, map[string]string{"mod/main.tf": slowModule})
-			dir, err := b.engine.newRunDir(component.String())
+			dir, err := rundir.New(b.engine.runsDir, component.String())
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := os.Mkdir(dir.file(treeDir), 0o700); err != nil {
+			if err := os.Mkdir(dir.File(rundir.TreeDir), 0o700); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := watchState(dir, "", &tfstate.Document{}, nil); err != nil {
+			if _, err := statewatch.Begin(dir, "", &tfstate.Document{}, nil); err != nil {
 				t.Fatal(err)
 			}
-			if err := dir.beginApply(b.engine.sign(applyRecord{Component: component.String(), Root: treeDir})); err != nil {
+			if err := dir.BeginApply(b.engine.sign(rundir.Record{Component: component.String(), Root: rundir.TreeDir})); err != nil {
 				t.Fatal(err)
 			}
 			if left == "record of the process" {
 				for name, content := range map[string]string{runner.EventsFile: "", runner.StderrFile: "", "alive": "", "run.json": `{"pid": 0}`} {
-					if err := os.WriteFile(dir.file(name), []byte(content), 0o600); err != nil {
+					if err := os.WriteFile(dir.File(name), []byte(content), 0o600); err != nil {
 						t.Fatal(err)
 					}
 				}
 			}
-			if err := dir.close(); err != nil {
+			if err := dir.Close(); err != nil {
 				t.Fatal(err)
 			}
 			if recovered, err := b.recoverWork(); err != nil || len(recovered) != 0 {
@@ -446,21 +448,21 @@ func TestRecoverHalfRetired(t *testing.T) {
 	b, gate := newCutOffBench(t)
 	killProcess(t, b)
 	one := b.recover()
-	before := one.dir().path
+	before := one.dir().Path()
 	if err := one.markSaved(); err != nil {
 		t.Fatal(err)
 	}
-	touch(t, one.dir().file(goodFile))
-	touch(t, one.dir().file(".new-1")) // of a program that was killed while it wrote a copy
-	if err := errors.Join(os.Rename(one.dir().path, before), one.leave()); err != nil {
+	touch(t, one.dir().File(rundir.GoodFile))
+	touch(t, one.dir().File(".new-1")) // of a program that was killed while it wrote a copy
+	if err := errors.Join(os.Rename(one.dir().Path(), before), one.leave()); err != nil {
 		t.Fatal(err)
 	}
 	again := b.recover()
 	if !again.Saved {
 		t.Error("the state that was saved would be saved again")
 	}
-	for _, name := range []string{goodFile, ".new-1", treeDir} {
-		if exists(again.dir().file(name)) {
+	for _, name := range []string{rundir.GoodFile, ".new-1", rundir.TreeDir} {
+		if exists(again.dir().File(name)) {
 			t.Errorf("%s, which has secrets in it, was left behind", name)
 		}
 	}
@@ -578,11 +580,11 @@ func TestEmptyStateFileAfterKill(t *testing.T) {
 			killedApply(t, b, gate)
 			dir := killProcess(t, b)
 
-			data, err := os.ReadFile(filepath.Join(dir, applyFile))
+			data, err := os.ReadFile(filepath.Join(dir, rundir.RecordFile))
 			if err != nil {
 				t.Fatal(err)
 			}
-			var record applyRecord
+			var record rundir.Record
 			if err := json.Unmarshal(data, &record); err != nil {
 				t.Fatal(err)
 			}
@@ -592,7 +594,7 @@ func TestEmptyStateFileAfterKill(t *testing.T) {
 				t.Fatal(err)
 			}
 			good := test.copied(newest)
-			if err := os.WriteFile(filepath.Join(dir, goodFile), good, 0o600); err != nil {
+			if err := os.WriteFile(filepath.Join(dir, rundir.GoodFile), good, 0o600); err != nil {
 				t.Fatal(err)
 			}
 			if err := os.WriteFile(state, nil, 0o600); err != nil {
@@ -674,7 +676,7 @@ func TestEventsAreReadAgain(t *testing.T) {
 
 // A link in place of a directory leads to what is not ours.
 func TestRunDirectoryIsNoLink(t *testing.T) {
-	for _, link := range []string{".cairn/runs", ".cairn/runs/" + slug(component.String())} {
+	for _, link := range []string{".cairn/runs", ".cairn/runs/" + rundir.Slug(component.String())} {
 		t.Run(filepath.Base(link), func(t *testing.T) {
 			b := newFakeBench(t, map[string]string{"mod/main.tf": slowModule, "precious/work/file": ""})
 			req := b.slowRequest("gate")
@@ -702,22 +704,5 @@ func TestRecoverWithoutRuns(t *testing.T) {
 	b := newBenchAt(t, t.TempDir(), nil)
 	if recovered, err := b.recoverWork(); err != nil || len(recovered) != 0 {
 		t.Errorf("Recover: got %v, %v, want nothing", recovered, err)
-	}
-}
-
-func TestRunDirectoriesDontCollide(t *testing.T) {
-	seen := map[string]string{}
-	for _, address := range []string{
-		`component.a["x/y"]`, `component.a["x_y"]`, `component.a["../x"]`, `component.a["` + strings.Repeat("long", 50) + `1"]`,
-		`component.a["` + strings.Repeat("long", 50) + `2"]`, `component.a["X_Y"]`,
-	} {
-		name := slug(address)
-		if other, taken := seen[strings.ToLower(name)]; taken {
-			t.Errorf("%s and %s have the same directory %s", address, other, name)
-		}
-		if strings.ContainsAny(name, "/\\\"[]") || len(name) > 80 {
-			t.Errorf("slug(%q) = %q is not a safe file name", address, name)
-		}
-		seen[strings.ToLower(name)] = address
 	}
 }

@@ -46,7 +46,7 @@ func (p *planning) destroyInstances(ctx context.Context) (*engine.PlanResult, hc
 // have no configuration keeps no provider from reading them.
 func (p *planning) refreshBare(ctx context.Context) ([]*engine.Change, hcl.Diagnostics, error) {
 	spec := *p.spec
-	spec.Dir = p.dir.file("refresh")
+	spec.Dir = p.dir.File("refresh")
 	spec.Tree, spec.Layout, spec.Inputs = p.tree.Bare(), &workcopy.Layout{Root: "."}, nil
 	bare := *p
 	var err error

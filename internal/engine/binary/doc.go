@@ -16,20 +16,12 @@
 // All files are below the working directory given to [New]:
 //
 //	engine.json     what the binary said about its version
-//	init/           the directory in which providers were installed, for all components
+//	init/           the directory in which providers were installed, for all components (package prepare)
 //	schemas/        schemas of providers (package schemacache), unless Options.SchemaDir is another place
 //	valid/HASH      a module with this content is valid
 //	data/HASH/      what init would have left behind for one module
 //	written/NAME/   files that the module of one component instance has written below its directory
-//	runs/NAME/      the run of one component instance; removed when it succeeded
+//	runs/NAME/      the run of one component instance (package rundir); removed when it succeeded
 //
-// Rules:
-//
-//	T1. A run's directory is locked by the program that uses it. One that is not locked and has the
-//	    record of an apply belongs to a program that was killed: see [Session.Unfinished].
-//	T2. State is written to a run's directory before the process starts, and the directory outlives
-//	    the process until the caller has the newest state.
-//	T3. All files may hold secrets. Only their owner can read them.
-//	T4. The directory of an apply is only removed if the caller has its state, or if the state in it is the one that the apply
-//	    began with and no process of the engine uses it.
+// All of them may hold secrets, and only their owner can read them. The rules for directories of runs are those of package rundir.
 package binary

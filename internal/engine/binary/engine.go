@@ -9,19 +9,20 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"os"
 	"path/filepath"
 	"sync"
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/engine/binary/command"
+	"github.com/cairnstacks/cairn/internal/engine/binary/prepare"
 	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
 	"github.com/cairnstacks/cairn/internal/engine/binary/schemacache"
-	"github.com/cairnstacks/cairn/internal/engine/installation"
 	"github.com/cairnstacks/cairn/internal/engine/module"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain/cliconfig"
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/providers"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -63,28 +64,25 @@ type Engine struct {
 
 // Session is an [engine.Session] with the binary. Made by [Engine.Open].
 type Session struct {
-	binary   string
+	binary   *command.Binary
 	info     engine.Info
 	stackDir string
 	workDir  string
 	runsDir  string
-	environ  []string
 	modules  *module.Loader
 	plugins  *providers.Pool
 	works    *engine.Works
 
-	installation installPaths
+	preparer *prepare.Preparer
 
 	shared      *Shared
 	schemaCache schemacache.Cache
 	working     func(what string)
 	log         *slog.Logger
-	logEnv      map[string]string
 
 	mu struct {
 		sync.Mutex
 		hashes  map[string]fingerprintedHash // by module directory
-		data    map[string]*onceValue[string]
 		valid   map[string]*onceValue[hcl.Diagnostics]
 		schemas *onceValue[*providerSchemas]
 		kept    map[engine.WorkID]keptRun
@@ -100,24 +98,6 @@ var (
 	_ engine.Session  = (*Session)(nil)
 	_ engine.Preparer = (*Session)(nil)
 )
-
-// installPaths is where init has installed providers.
-type installPaths struct {
-	lock      string // file that has their versions and checksums
-	providers string // directory of their packages
-	packages  string // file that remembers the hashes of packages
-
-	given bool // its packages are those that Prepare was given, and its lock file is in the place of that of the stack
-}
-
-// installationIn is the one in the working directory of a stack.
-func installationIn(workDir string) installPaths {
-	dir := installation.In(workDir)
-	return installPaths{lock: dir.LockFile(), providers: dir.Providers(), packages: dir.HashesFile()}
-}
-
-// dataDirName is the name of the directory for what init installs, unless TF_DATA_DIR is another one.
-const dataDirName = installation.DataDir
 
 type fingerprintedHash struct{ fingerprint, hash string }
 
@@ -197,26 +177,26 @@ func (e *Engine) Open(_ context.Context, opts engine.SessionOptions) (engine.Ses
 	}
 	e.opts.Shared.AllowProcesses(cmp.Or(max(opts.Parallelism, 0), engine.DefaultParallelism))
 	s := &Session{
-		binary:   e.opts.Binary,
+		binary: &command.Binary{
+			Path: e.opts.Binary, Name: e.info.Name, Environ: e.opts.Environ, LogEnv: e.logEnv, Limit: &e.opts.Shared.processes, Log: e.opts.Log,
+		},
 		info:     e.info,
 		stackDir: stackDir,
 		workDir:  e.opts.WorkDir,
 		runsDir:  e.opts.RunsDir,
-		environ:  e.opts.Environ,
 		modules:  newLoader(e.info, stackDir, e.opts.Resolver, &e.opts.Shared.Modules),
 		plugins:  providers.New(providers.Options{Environ: e.opts.Environ}),
 		works:    engine.NewWorks(opts.Parallelism),
-
-		installation: installationIn(e.opts.WorkDir),
 
 		shared:      e.opts.Shared,
 		schemaCache: schemacache.In(e.opts.SchemaDir),
 		working:     e.opts.Working,
 		log:         e.opts.Log,
-		logEnv:      e.logEnv,
 	}
+	s.preparer = prepare.New(prepare.Options{
+		Info: e.info, Binary: s.binary, StackDir: stackDir, WorkDir: e.opts.WorkDir, Shared: &e.opts.Shared.prepared, Working: e.opts.Working, Log: e.opts.Log,
+	})
 	s.mu.hashes = map[string]fingerprintedHash{}
-	s.mu.data = map[string]*onceValue[string]{}
 	s.mu.valid = map[string]*onceValue[hcl.Diagnostics]{}
 	s.mu.schemas = &onceValue[*providerSchemas]{}
 	s.mu.kept = map[engine.WorkID]keptRun{}
@@ -231,10 +211,10 @@ func (e *Session) Close() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, kept := range e.mu.kept {
-		errs = append(errs, kept.dir.close())
+		errs = append(errs, kept.dir.Close())
 	}
 	for _, left := range e.mu.left {
-		errs = append(errs, left.dir.close())
+		errs = append(errs, left.dir.Close())
 	}
 	clear(e.mu.kept)
 	clear(e.mu.left)
@@ -264,42 +244,7 @@ func (e *Session) Abilities() engine.Abilities {
 	return engine.Abilities{Functions: e, Preparer: e, Recoverer: e, Keeper: e, Types: e}
 }
 
-// Unsupported implements [engine.Preparer].
-func (e *Session) Unsupported(_ context.Context, dirs []string) hcl.Diagnostics {
-	var diags hcl.Diagnostics
-	for _, dir := range dirs {
-		if tree, _ := e.modules.Load(dir); tree != nil { //nolint:errcheck // Module reports the others
-			diags = diags.Extend(tree.Unsupported)
-		}
-	}
-	return diags
-}
-
-// env returns the environment for a process.
-func (e *Session) env(extra map[string]string) []string {
-	all := maps.Clone(e.logEnv)
-	if all == nil {
-		all = map[string]string{}
-	}
-	maps.Copy(all, extra)
-	return runner.Environ(e.environ, all)
-}
-
 // failed returns an error that is not the configuration's fault as a diagnostic.
 func failed(summary string, err error) *hcl.Diagnostic {
-	return &hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: sentence(err.Error())}
-}
-
-// sentence makes a whole sentence of an error's text.
-func sentence(text string) string {
-	if text == "" {
-		return text
-	}
-	if first := text[0]; first >= 'a' && first <= 'z' {
-		text = string(first-'a'+'A') + text[1:]
-	}
-	if last := text[len(text)-1]; last != '.' && last != '\n' {
-		text += "."
-	}
-	return text
+	return &hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: failure.Sentence(err.Error())}
 }

@@ -254,7 +254,7 @@ func TestValidModulesAreRemembered(t *testing.T) {
 	withoutBinary := func() hcl.Diagnostics {
 		t.Helper()
 		b.reopen()
-		b.engine.binary = filepath.Join(t.TempDir(), "gone")
+		b.engine.binary.Path = filepath.Join(t.TempDir(), "gone")
 		return b.engine.ValidateModule(context.Background(), dir)
 	}
 	b.noErrors("the first time", validate())

@@ -49,19 +49,19 @@ func (e *Session) providerBinary(provider stackaddrs.Provider) (string, error) {
 	if known {
 		return binary, nil
 	}
-	installed, err := e.installed()
+	installed, err := e.preparer.Packages()
 	if err != nil {
 		return "", err
 	}
 	for _, one := range installed {
-		found, err := e.parseProvider(one.source())
+		found, err := e.preparer.ParseProvider(one.Source())
 		if err != nil {
 			return "", err
 		}
 		if found != provider {
 			continue
 		}
-		if binary, err = findProgram(one.target, provider.Type); err != nil {
+		if binary, err = findProgram(one.Dir, provider.Type); err != nil {
 			return "", err
 		}
 		e.mu.Lock()

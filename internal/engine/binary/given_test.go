@@ -11,6 +11,7 @@ import (
 
 	tfaddr "github.com/hashicorp/terraform-registry-address"
 
+	"github.com/cairnstacks/cairn/internal/engine/binary/workcopy"
 	"github.com/cairnstacks/cairn/internal/providers/release"
 	"github.com/cairnstacks/cairn/internal/testenv"
 	"github.com/cairnstacks/cairn/stackaddrs"
@@ -22,7 +23,7 @@ func TestGivenPackages(t *testing.T) {
 	mirror := testenv.FakeProviderMirror(t)
 	t.Setenv("TF_CLI_CONFIG_FILE", os.DevNull)
 	t.Setenv("CAIRN_FAKE_STORE", t.TempDir())
-	b := newBenchAt(t, t.TempDir(), map[string]string{"mod/main.tf": fakeRequired, lockFileName: "not a lock file {"})
+	b := newBenchAt(t, t.TempDir(), map[string]string{"mod/main.tf": fakeRequired, workcopy.LockFile: "not a lock file {"})
 	b.engine = open(t, b.stack, Options{
 		Binary: testenv.Engine(t), WorkDir: filepath.Join(b.stack, ".cairn"),
 		Working: func(what string) {

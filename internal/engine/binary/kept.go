@@ -11,8 +11,8 @@ import (
 
 	tfjson "github.com/hashicorp/terraform-json"
 
+	"github.com/cairnstacks/cairn/internal/engine/binary/prepare"
 	"github.com/cairnstacks/cairn/internal/engine/binary/schemacache"
-	"github.com/cairnstacks/cairn/internal/engine/installation"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -40,22 +40,22 @@ func KeptSchemas(ctx context.Context, opts KeptOptions) map[stackaddrs.Provider]
 	if opts.SchemaDir == "" {
 		opts.SchemaDir = filepath.Join(opts.WorkDir, "schemas")
 	}
-	session := &Session{
-		info: engines[0], stackDir: opts.StackDir, workDir: opts.WorkDir, installation: installationIn(opts.WorkDir),
-		shared: &Shared{}, schemaCache: schemacache.In(opts.SchemaDir), log: slog.New(slog.DiscardHandler),
-	}
-	installed, err := session.installed()
+	session := &Session{info: engines[0], shared: &Shared{}, schemaCache: schemacache.In(opts.SchemaDir), log: slog.New(slog.DiscardHandler)}
+	preparer := prepare.New(prepare.Options{
+		Info: session.info, StackDir: opts.StackDir, WorkDir: opts.WorkDir, Shared: &session.shared.prepared, Log: session.log,
+	})
+	installed, err := preparer.Packages()
 	if err != nil {
 		return nil
 	}
-	hashes := session.rememberedHashes(installed)
+	hashes := preparer.RememberedHashes(installed)
 	schemas := map[stackaddrs.Provider]*Kept{}
 	for _, one := range installed {
-		provider, err := session.parseProvider(one.source())
+		provider, err := preparer.ParseProvider(one.Source())
 		if err != nil {
 			continue
 		}
-		if kept, err := session.keptSchema(ctx, session.schemaKey(hashes[one.path])); err == nil {
+		if kept, err := session.keptSchema(ctx, session.schemaKey(hashes[one.Path])); err == nil {
 			schemas[provider] = &Kept{Schema: &engine.ProviderSchema{Config: describeBlock(kept.config)}, Functions: kept.functions()}
 		}
 	}
@@ -89,16 +89,4 @@ func (s *providerSchema) functions() map[string]*engine.Function {
 
 func keptParameter(p *tfjson.FunctionParameter) engine.FunctionParameter {
 	return engine.FunctionParameter{Name: p.Name, Type: p.Type, AllowNull: p.IsNullable}
-}
-
-// rememberedHashes returns the hashes of packages that are as they were when they were last hashed, by path.
-func (e *Session) rememberedHashes(installed []installedProvider) map[string]string {
-	known := installation.Records(e.installation.packages)
-	hashes := map[string]string{}
-	for _, one := range installed {
-		if now, err := installation.Fingerprint(one.target); err == nil && known[one.path].Fingerprint == now {
-			hashes[one.path] = known[one.path].Hash
-		}
-	}
-	return hashes
 }

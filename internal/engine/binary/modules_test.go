@@ -380,7 +380,7 @@ module "child" { source = "./child" }
 	if len(diags) != 2 || places["mod/main.tf"] != 9 || places["mod/child/main.tf"] != 2 {
 		t.Errorf("ValidateModule: got %v", diags)
 	}
-	b.engine.binary = filepath.Join(t.TempDir(), "gone")
+	b.engine.binary.Path = filepath.Join(t.TempDir(), "gone")
 	if again := b.engine.ValidateModule(context.Background(), dir); len(again) != len(diags) {
 		t.Errorf("ValidateModule, again: got %v", again)
 	}

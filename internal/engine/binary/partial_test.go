@@ -305,7 +305,7 @@ func (b *bench) countRuns() func() []string {
 	if err := os.WriteFile(script, []byte(content), 0o700); err != nil { //nolint:gosec // a program
 		b.t.Fatal(err)
 	}
-	b.engine.binary = script
+	b.engine.binary.Path = script
 	return func() []string {
 		data, err := os.ReadFile(log)
 		if err != nil {

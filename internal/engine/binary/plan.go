@@ -10,9 +10,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
+	"github.com/cairnstacks/cairn/internal/engine/binary/command"
 	"github.com/cairnstacks/cairn/internal/engine/binary/crash"
+	"github.com/cairnstacks/cairn/internal/engine/binary/rundir"
 	"github.com/cairnstacks/cairn/internal/engine/binary/secrets"
 
 	"github.com/hashicorp/hcl/v2"
@@ -72,7 +73,7 @@ type planning struct {
 	layout *workcopy.Layout
 	hash   string
 	prior  *tfstate.Document // numbered
-	dir    *runDir
+	dir    *rundir.Dir
 	spec   *workcopy.Spec // of the copy
 	copy   *workcopy.Copy
 	hidden *secrets.Filter
@@ -85,12 +86,12 @@ func (p *planning) plan(ctx context.Context) (_ *engine.PlanResult, _ hcl.Diagno
 	if p.layout, p.hash, err = e.layOut(tree, req.Inputs); err != nil {
 		return nil, nil, err
 	}
-	if p.dir, err = e.newRunDir(req.Component.String()); err != nil {
+	if p.dir, err = rundir.New(e.runsDir, req.Component.String()); err != nil {
 		return nil, nil, err
 	}
-	defer func() { err = errors.Join(err, p.keepFiles(), p.dir.remove()) }()
+	defer func() { err = errors.Join(err, p.keepFiles(), p.dir.Remove()) }()
 
-	lock, diags := e.lockFor(tree, req.Providers)
+	lock, diags := e.preparer.LockFor(tree, req.Providers)
 	if diags.HasErrors() {
 		return nil, diags, nil
 	}
@@ -99,7 +100,7 @@ func (p *planning) plan(ctx context.Context) (_ *engine.PlanResult, _ hcl.Diagno
 		return nil, diags, nil
 	}
 	p.spec = &workcopy.Spec{
-		Dir:        p.dir.file(treeDir),
+		Dir:        p.dir.File(rundir.TreeDir),
 		Tree:       tree,
 		Layout:     p.layout,
 		Timestamp:  req.Timestamp,
@@ -132,7 +133,9 @@ func (p *planning) keepFiles() error {
 }
 
 // writtenDir is where files are kept that the module of a component instance has written below its own directory.
-func (e *Session) writtenDir(component string) string { return e.absolute("written", slug(component)) }
+func (e *Session) writtenDir(component string) string {
+	return e.absolute("written", rundir.Slug(component))
+}
 
 func (p *planning) run(ctx context.Context) (*engine.PlanResult, hcl.Diagnostics, error) {
 	diags, err := p.process(ctx, p.args(), p.report)
@@ -147,25 +150,25 @@ func (p *planning) run(ctx context.Context) (*engine.PlanResult, hcl.Diagnostics
 
 // process runs the plan command.
 func (p *planning) process(ctx context.Context, args []string, report engine.Observer) (hcl.Diagnostics, error) {
-	dataDir, err := p.engine.dataDir(p.tree)
+	dataDir, err := p.engine.preparer.DataDir(p.tree)
 	if err != nil {
 		return nil, err
 	}
 	// The process would create a file that others may read.
-	if err := os.WriteFile(p.dir.file(planFileName), nil, 0o600); err != nil {
+	if err := os.WriteFile(p.dir.File(rundir.PlanFile), nil, 0o600); err != nil {
 		return nil, err
 	}
-	release, err := p.engine.shared.processes.acquire(ctx)
+	release, err := p.engine.shared.processes.Acquire(ctx)
 	if err != nil {
 		return hcl.Diagnostics{failed("Component not planned", err)}, nil
 	}
 	defer release()
 	process, err := startWithVariables(p.copy, runner.Command{
-		Path:   p.engine.binary,
+		Path:   p.engine.binary.Path,
 		Args:   append([]string{"-chdir=" + p.copy.Root, "plan"}, args...),
 		Dir:    p.engine.stackDir,
-		Env:    p.engine.env(map[string]string{"TF_DATA_DIR": dataDir}),
-		RunDir: p.dir.path,
+		Env:    p.engine.binary.Env(map[string]string{"TF_DATA_DIR": dataDir}),
+		RunDir: p.dir.Path(),
 
 		Disposable: true,
 	})
@@ -184,7 +187,7 @@ func (p *planning) process(ctx context.Context, args []string, report engine.Obs
 	diags := p.copy.Diagnostics(outcome.Diagnostics)
 	crash.ExplainProvider(diags, outcome)
 	explainLacks(diags, p.engine.info)
-	p.engine.log.InfoContext(ctx, "engine process ended", "command", "plan", "run", filepath.Base(p.dir.path), "exit_code", outcome.ExitCode)
+	p.engine.log.InfoContext(ctx, "engine process ended", "command", "plan", "run", filepath.Base(p.dir.Path()), "exit_code", outcome.ExitCode)
 	if outcome.Outcome != runner.OutcomeSucceeded && !diags.HasErrors() {
 		diags = diags.Append(p.engine.died("Component cannot be planned", outcome))
 	}
@@ -212,7 +215,7 @@ func (p *planning) conclude(ctx context.Context, diags hcl.Diagnostics) (*engine
 func (p *planning) commonArgs() []string {
 	return []string{
 		"-json", "-input=false", "-lock=false",
-		"-out=" + p.dir.file(planFileName),
+		"-out=" + p.dir.File(rundir.PlanFile),
 		"-var-file=" + workcopy.VariablesFile,
 	}
 }
@@ -267,7 +270,7 @@ func (p *planning) result(ctx context.Context, errored bool) (*engine.PlanResult
 
 // read reads the plan file. The plan is nil if the process has written none.
 func (p *planning) read(ctx context.Context) ([]byte, *planfile.Plan, error) {
-	data, err := os.ReadFile(p.dir.file(planFileName))
+	data, err := os.ReadFile(p.dir.File(rundir.PlanFile))
 	if err != nil {
 		return nil, nil, fmt.Errorf("reading the plan: %w", err)
 	}
@@ -392,24 +395,10 @@ func (e *Session) died(summary string, outcome *runner.Result) *hcl.Diagnostic {
 			detail = e.info.Name + " was interrupted and has ended at once."
 		}
 	}
-	if tail := lastLines(outcome.Stderr, 20); tail != "" {
+	if tail := command.LastLines(outcome.Stderr, 20); tail != "" {
 		detail += " Its last words were:\n\n" + tail
 	}
 	return &hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: detail}
-}
-
-func lastLines(text string, count int) string {
-	lines := strings.Split(strings.TrimSpace(text), "\n")
-	return terse(strings.Join(lines[max(0, len(lines)-count):], "\n"))
-}
-
-// terse returns what is shown of what the engine says: of much, the beginning and the end. A single line may be endless.
-func terse(text string) string {
-	const end = 2 << 10 // bytes
-	if len(text) <= 2*end {
-		return text
-	}
-	return strings.ToValidUTF8(text[:end], "") + "\n[… left out …]\n" + strings.ToValidUTF8(text[len(text)-end:], "")
 }
 
 // addRemedies says what users can do about errors that only occur because the whole stack is planned at once.

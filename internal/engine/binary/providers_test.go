@@ -20,6 +20,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/engine/binary/schemacache"
+	"github.com/cairnstacks/cairn/internal/engine/binary/workcopy"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain"
 	"github.com/cairnstacks/cairn/internal/testenv"
 	"github.com/cairnstacks/cairn/stackaddrs"
@@ -86,7 +87,7 @@ func TestPrepareInstallsOnce(t *testing.T) {
 	}
 	// A binary that is not there can't be started.
 	b.reopen()
-	b.engine.binary = filepath.Join(t.TempDir(), "gone")
+	b.engine.binary.Path = filepath.Join(t.TempDir(), "gone")
 	b.prepare()
 	if _, diags := b.engine.Prepare(context.Background(), &engine.PrepareRequest{
 		Modules: []string{filepath.Join(b.stack, "mod")}, Upgrade: true,
@@ -100,14 +101,14 @@ func TestPrepareInstallsOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.prepare()
-	if installed, err := b.engine.installed(); err != nil || len(installed) != 1 {
+	if installed, err := b.engine.preparer.Packages(); err != nil || len(installed) != 1 {
 		t.Errorf("installed again: %v, %v", installed, err)
 	}
 }
 
 func TestPrepareWithoutProvidersStartsNoProcess(t *testing.T) {
 	b := newBench(t, map[string]string{"mod/main.tf": `resource "terraform_data" "a" {}`})
-	b.engine.binary = filepath.Join(t.TempDir(), "gone")
+	b.engine.binary.Path = filepath.Join(t.TempDir(), "gone")
 	b.prepare()
 }
 
@@ -150,7 +151,7 @@ func TestProviderSchema(t *testing.T) {
 			t.Errorf("list_block: got %T, want a list of blocks", block)
 		}
 		b.reopen()
-		b.engine.binary = filepath.Join(t.TempDir(), "gone")
+		b.engine.binary.Path = filepath.Join(t.TempDir(), "gone")
 	}
 	if schema, diags := b.engine.ProviderSchema(context.Background(), stackaddrs.BuiltinProvider); diags.HasErrors() ||
 		len(schema.Config.Attributes)+len(schema.Config.Blocks) != 0 {
@@ -516,7 +517,7 @@ func TestSuperfluousLockEntries(t *testing.T) {
 	builtin := stackaddrs.Provider{Hostname: "terraform.io", Namespace: "builtin", Type: "terraform"}
 	b := newBench(t, map[string]string{"mod/main.tf": `resource "terraform_data" "a" {}`})
 	gone := "provider \"registry.terraform.io/cairnstacks/gone\" {\n  version = \"1.0.0\"\n}\n"
-	if err := os.WriteFile(b.engine.lockPath(), []byte(gone), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(b.stack, workcopy.LockFile), []byte(gone), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	dir := filepath.Join(b.stack, "mod")
@@ -560,7 +561,7 @@ func TestSchemasAreSharedBetweenStacks(t *testing.T) {
 	}
 
 	second := open()
-	second.engine.binary = filepath.Join(t.TempDir(), "gone") // cannot be started
+	second.engine.binary.Path = filepath.Join(t.TempDir(), "gone") // cannot be started
 	second.noErrors("ProviderSchema with the schemas of another stack", spec(second))
 	if schemas, err := second.engine.schemas(context.Background()); err != nil {
 		t.Error(err)
@@ -579,7 +580,7 @@ func TestSchemasAreSharedBetweenStacks(t *testing.T) {
 	third := open()
 	third.noErrors("ProviderSchema with a damaged file", spec(third))
 	fourth := open()
-	fourth.engine.binary = filepath.Join(t.TempDir(), "gone")
+	fourth.engine.binary.Path = filepath.Join(t.TempDir(), "gone")
 	fourth.noErrors("ProviderSchema after that", spec(fourth))
 }
 
@@ -589,38 +590,6 @@ func fakeSource(e *Session) string {
 		return toolchain.TofuRegistry + "/cairnstacks/fake"
 	}
 	return fakeProvider.String()
-}
-
-// Another package with the same version has other schemas, whatever the lock file says.
-func TestPackageHashesFollowContent(t *testing.T) {
-	e := &Session{installation: installPaths{packages: filepath.Join(t.TempDir(), "packages.json")}, shared: &Shared{}}
-	target := t.TempDir()
-	installed := []installedProvider{{path: "a/b/c/1.0.0/linux_amd64", target: target}, {path: "a/b/d/1.0.0/linux_amd64", target: target + "-not-there"}}
-	hash := func(content string) string {
-		t.Helper()
-		if err := os.WriteFile(filepath.Join(target, "program"), []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		hashes := e.packageHashes(t.Context(), installed)
-		if len(hashes) != 1 || hashes["a/b/c/1.0.0/linux_amd64"] == "" {
-			t.Fatalf("packageHashes() = %v, want one for what is there", hashes)
-		}
-		return hashes["a/b/c/1.0.0/linux_amd64"]
-	}
-	first := hash("first")
-	if again := hash("first"); again != first {
-		t.Errorf("the same content has the hashes %s and %s", first, again)
-	}
-	if other := hash("something else"); other == first {
-		t.Errorf("other content has the same hash %s", other)
-	}
-	// What is remembered may be damaged.
-	if err := os.WriteFile(e.installation.packages, []byte("{"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if got := hash("first"); got != first {
-		t.Errorf("after the record was damaged: %s, want %s", got, first)
-	}
 }
 
 // What one operation has asked a provider is known later without any process, as long as the package stays as it is.
@@ -659,15 +628,15 @@ func TestKeptSchemas(t *testing.T) {
 			t.Errorf("%s: %+v, want %+v", name, function, asked)
 		}
 	}
-	installed, err := b.engine.installed()
+	installed, err := b.engine.preparer.Packages()
 	if err != nil || len(installed) == 0 {
 		t.Fatalf("installed: %v, %v", installed, err)
 	}
 	other := filepath.Join(t.TempDir(), "package")
-	if err := os.CopyFS(other, os.DirFS(installed[0].target)); err != nil {
+	if err := os.CopyFS(other, os.DirFS(installed[0].Dir)); err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(os.RemoveAll(installed[0].target), os.Symlink(other, installed[0].target)); err != nil {
+	if err := errors.Join(os.RemoveAll(installed[0].Dir), os.Symlink(other, installed[0].Dir)); err != nil {
 		t.Fatal(err)
 	}
 	if got := kept(); got != nil {

@@ -5,7 +5,6 @@ package binary
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -16,15 +15,17 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/binary/crash"
 	"github.com/cairnstacks/cairn/internal/engine/binary/secrets"
 
+	"github.com/cairnstacks/cairn/internal/engine/binary/rundir"
 	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
+	"github.com/cairnstacks/cairn/internal/engine/binary/statewatch"
 	"github.com/cairnstacks/cairn/internal/engine/binary/workcopy"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
 // leftRun is the directory of an apply whose program is not alive, locked by this session.
 type leftRun struct {
-	dir       *runDir
-	record    applyRecord
+	dir       *rundir.Dir
+	record    rundir.Record
 	recovered *engine.Recovered // once it was resumed
 }
 
@@ -33,22 +34,35 @@ var (
 	_ engine.Keeper    = (*Session)(nil)
 )
 
+// Bind implements [engine.Recoverer].
+func (e *Session) Bind(purpose engine.Purpose) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.mu.purpose = purpose
+}
+
+func (e *Session) sign(record rundir.Record) rundir.Record {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	record.Plan, record.Serial = e.mu.purpose.Plan, e.mu.purpose.Serial
+	return record.Signed(e.mu.purpose.Secret)
+}
+
+func (e *Session) isSigned(record rundir.Record) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return record.IsSigned(e.mu.purpose.Secret)
+}
+
 // Unfinished implements [engine.Recoverer].
 func (e *Session) Unfinished(context.Context) ([]engine.UnfinishedWork, error) {
-	entries, err := os.ReadDir(e.runsDir)
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil
-	}
-	if err := errors.Join(err, noLink(e.runsDir)); err != nil {
+	paths, err := rundir.List(e.runsDir)
+	if err != nil {
 		return nil, fmt.Errorf("looking for interrupted applies: %w", err)
 	}
 	var unfinished []engine.UnfinishedWork
 	var errs []error
-	for _, entry := range entries {
-		path := filepath.Join(e.runsDir, entry.Name())
-		if _, err := os.Lstat(filepath.Join(path, lockFile)); err != nil || !entry.IsDir() {
-			continue // not made by newRunDir
-		}
+	for _, path := range paths {
 		one, err := e.findLeft(path)
 		if err != nil {
 			errs = append(errs, inRun(path, err))
@@ -67,17 +81,17 @@ func inRun(path string, err error) error {
 
 // findLeft takes over the directory of an apply. It returns nil if there is nothing to recover.
 func (e *Session) findLeft(path string) (_ *engine.UnfinishedWork, err error) {
-	dir, err := lockRunDir(path)
+	dir, err := rundir.Lock(path)
 	if err != nil || dir == nil { // nil: its program is alive
 		return nil, err
 	}
 	keep := false
 	defer func() {
 		if !keep {
-			err = errors.Join(err, dir.close())
+			err = errors.Join(err, dir.Close())
 		}
 	}()
-	data, err := os.ReadFile(dir.file(applyFile))
+	record, err := dir.ReadRecord()
 	if errors.Is(err, os.ErrNotExist) {
 		keep = true // it is closed there
 		return nil, e.removeRemains(dir)
@@ -85,13 +99,9 @@ func (e *Session) findLeft(path string) (_ *engine.UnfinishedWork, err error) {
 	if err != nil {
 		return nil, err
 	}
-	var record applyRecord
-	if err := json.Unmarshal(data, &record); err != nil {
-		return nil, fmt.Errorf("reading the record of an apply: %w", err)
-	}
 	found := &engine.UnfinishedWork{
-		Work: record.work(path), Component: record.Component, Mode: record.Mode, StartedAt: record.StartedAt,
-		Foreign: !e.isSigned(record), Place: path, StateFile: dir.file(goodFile),
+		Work: record.WorkIn(path), Component: record.Component, Mode: record.Mode, StartedAt: record.StartedAt,
+		Foreign: !e.isSigned(record), Place: path, StateFile: dir.File(rundir.GoodFile),
 	}
 	if found.Foreign {
 		return found, nil
@@ -104,14 +114,6 @@ func (e *Session) findLeft(path string) (_ *engine.UnfinishedWork, err error) {
 	defer e.mu.Unlock()
 	e.mu.left[found.Work] = &leftRun{dir: dir, record: record}
 	return found, nil
-}
-
-// work returns the name of the apply. Earlier versions of cairn have not recorded it.
-func (r applyRecord) work(path string) engine.WorkID {
-	if r.Work == "" {
-		return engine.WorkID("run/" + filepath.Base(path))
-	}
-	return r.Work
 }
 
 // left returns what Unfinished has found.
@@ -143,7 +145,7 @@ func (e *Session) Resume(ctx context.Context, work engine.WorkID, after engine.P
 	recovered, err := e.resume(working, run, after, observe)
 	picked.End()
 	if err != nil {
-		return nil, inRun(run.dir.path, errors.Join(err, e.Leave(ctx, work)))
+		return nil, inRun(run.dir.Path(), errors.Join(err, e.Leave(ctx, work)))
 	}
 	if recovered == nil { // and the directory is gone
 		_, err := e.dropLeft(work)
@@ -156,9 +158,9 @@ func (e *Session) Resume(ctx context.Context, work engine.WorkID, after engine.P
 
 // resume returns nil, and has removed the directory, if nothing was done.
 func (e *Session) resume(ctx context.Context, run *leftRun, after engine.Position, observe engine.Observer) (*engine.Recovered, error) {
-	said, err := run.dir.readReport()
-	if said != nil && !isRetired(run.dir.path) { // killed in between
-		err = errors.Join(run.dir.reduce(), run.dir.makeRoom())
+	said, err := run.dir.ReadReport()
+	if said != nil {
+		err = run.dir.FinishRetiring()
 	}
 	if said != nil || err != nil {
 		return said, err
@@ -175,12 +177,12 @@ func (r *leftRun) markSaved() error {
 		return nil
 	}
 	r.recovered.Saved = true
-	return r.dir.retire(r.report())
+	return r.dir.Retire(r.report())
 }
 
-func (r *leftRun) report() report {
+func (r *leftRun) report() rundir.Report {
 	said := r.recovered
-	return report{Component: said.Component, Mode: said.Mode, Doubts: said.Doubts, Seen: said.Seen, Diagnostics: storedDiagnostics(said.Diagnostics)}
+	return rundir.Report{Component: said.Component, Mode: said.Mode, Doubts: said.Doubts, Seen: said.Seen, Diagnostics: rundir.Diagnostics(said.Diagnostics)}
 }
 
 // MarkSeen implements [engine.Recoverer].
@@ -191,7 +193,7 @@ func (e *Session) MarkSeen(_ context.Context, work engine.WorkID) error {
 	}
 	shown := run.report()
 	shown.Seen = true
-	return run.dir.writeReport(shown)
+	return run.dir.WriteReport(shown)
 }
 
 // Forget implements [engine.Recoverer].
@@ -200,7 +202,7 @@ func (e *Session) Forget(_ context.Context, work engine.WorkID) error {
 	if err != nil {
 		return err
 	}
-	return run.dir.remove()
+	return run.dir.Remove()
 }
 
 // Leave implements [engine.Recoverer].
@@ -209,44 +211,23 @@ func (e *Session) Leave(_ context.Context, work engine.WorkID) error {
 	if err != nil {
 		return err
 	}
-	return run.dir.close()
+	return run.dir.Close()
 }
 
 // Kept implements [engine.Keeper].
 func (e *Session) Kept(_ context.Context, secret []byte) ([]string, error) {
-	return keptRuns(e.runsDir, secret), nil
-}
-
-// keptRuns returns the components, sorted, of the applies below a directory for runs that are still to be recovered into the state of a secret.
-func keptRuns(runsDir string, secret []byte) []string {
-	paths, err := filepath.Glob(filepath.Join(runsDir, "*", applyFile))
-	if err != nil || runsDir == "" || secret == nil { // without one the state has begun nothing
-		return nil
-	}
-	var components []string
-	for _, path := range paths {
-		var record applyRecord
-		data, err := os.ReadFile(path)
-		if err != nil || json.Unmarshal(data, &record) != nil || !record.isSigned(secret) {
-			continue
-		}
-		if _, err := os.Stat(filepath.Join(filepath.Dir(path), reportFile)); err != nil { // else the state is saved
-			components = append(components, record.Component)
-		}
-	}
-	slices.Sort(components)
-	return slices.Compact(components)
+	return rundir.Unrecovered(e.runsDir, secret), nil
 }
 
 // recoverApply returns nil, and has removed the directory, if nothing was done.
-func (e *Session) recoverApply(ctx context.Context, dir *runDir, record applyRecord, after engine.Position, observe engine.Observer) (*engine.Recovered, error) {
-	watch, err := watchAgain(dir, dir.stateFile(record))
+func (e *Session) recoverApply(ctx context.Context, dir *rundir.Dir, record rundir.Record, after engine.Position, observe engine.Observer) (*engine.Recovered, error) {
+	watch, err := statewatch.Resume(dir, dir.StateFile(record))
 	if err != nil {
 		return nil, err
 	}
-	outputs, hidden := secrets.ProvisionerOutputs{}, secrets.NewStateFilter(watch.prior)
-	outcome, err := awaitProcess(ctx, dir.path, func(ev runner.Event) {
-		watch.event(ev)
+	outputs, hidden := secrets.ProvisionerOutputs{}, secrets.NewStateFilter(watch.Prior())
+	outcome, err := awaitProcess(ctx, dir.Path(), func(ev runner.Event) {
+		watch.Event(ev)
 		outputs.Event(ev)
 		if out, ok := progress(ev, applyEvents); ok && out.Position > after {
 			observe.Observe(hidden.Event(out))
@@ -256,12 +237,12 @@ func (e *Session) recoverApply(ctx context.Context, dir *runDir, record applyRec
 		return nil, err
 	}
 	if outcome == nil {
-		untouched, err := dir.isUntouched(record)
+		untouched, err := dir.IsUntouched(record)
 		if err != nil {
 			return nil, err
 		}
 		if untouched {
-			return nil, dir.remove()
+			return nil, dir.Remove()
 		}
 		outcome = &runner.Result{Outcome: runner.OutcomeDied, ExitCode: runner.ExitUnknown}
 	}
@@ -271,7 +252,7 @@ func (e *Session) recoverApply(ctx context.Context, dir *runDir, record applyRec
 	if outcome.Outcome == runner.OutcomeDied {
 		one.Diagnostics = one.Diagnostics.Append(e.died("Component partly applied", outcome))
 	}
-	state, doubts, lost := watch.final(outcome)
+	state, doubts, lost := watch.Final(outcome)
 	one.State, one.Doubts = state, crash.Addresses(doubts)
 	if lost != nil {
 		one.Diagnostics = one.Diagnostics.Append(lost)
@@ -302,9 +283,9 @@ func awaitProcess(ctx context.Context, runDir string, onEvent func(runner.Event)
 }
 
 // removeRemains removes what a killed program left of a run that changed nothing.
-func (e *Session) removeRemains(dir *runDir) error {
-	if dir.isAlive() {
-		return dir.close() // it writes there still
+func (e *Session) removeRemains(dir *rundir.Dir) error {
+	if dir.IsAlive() {
+		return dir.Close() // it writes there still
 	}
-	return dir.remove()
+	return dir.Remove()
 }

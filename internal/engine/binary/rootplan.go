@@ -10,7 +10,10 @@ import (
 	"path/filepath"
 
 	"github.com/cairnstacks/cairn/internal/engine/binary/planfile"
+	"github.com/cairnstacks/cairn/internal/engine/binary/prepare"
 	"github.com/cairnstacks/cairn/internal/engine/binary/valueschema"
+	"github.com/cairnstacks/cairn/internal/engine/installation"
+	"github.com/cairnstacks/cairn/internal/providers/locks"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
@@ -21,19 +24,19 @@ type RootModule struct {
 	DataDir string // TF_DATA_DIR as its environment has it; "" for the usual one
 }
 
-// installation says where init has installed providers. The hashes of packages are remembered next to them.
-func (m RootModule) installation() installPaths {
+// paths says where init has installed providers. The hashes of packages are remembered next to them.
+func (m RootModule) paths() prepare.Paths {
 	data := m.DataDir
 	if data == "" {
-		data = dataDirName
+		data = installation.DataDir
 	}
 	if !filepath.IsAbs(data) {
 		data = filepath.Join(m.Dir, data)
 	}
-	return installPaths{
-		lock:      filepath.Join(m.Dir, lockFileName),
-		providers: filepath.Join(data, "providers"),
-		packages:  filepath.Join(data, "cairn-packages.json"),
+	return prepare.Paths{
+		Lock:      filepath.Join(m.Dir, locks.FileName),
+		Providers: filepath.Join(data, "providers"),
+		Hashes:    filepath.Join(data, "cairn-packages.json"),
 	}
 }
 
@@ -48,7 +51,7 @@ func (e *Engine) ReadRootPlan(ctx context.Context, root RootModule, file []byte)
 	}
 	defer func() { err = errors.Join(err, opened.Close()) }()
 	session := opened.(*Session) //nolint:forcetypeassert // see Open
-	session.installation = root.installation()
+	session.preparer.LookIn(root.paths())
 	return session.readPlanBy(file, func(provider stackaddrs.Provider, mode stackaddrs.ResourceMode, name string) (*valueschema.Schema, error) {
 		schema, err := session.schemaOf(ctx, provider, mode, name)
 		if err == nil && schema == nil { // as of a provider in development

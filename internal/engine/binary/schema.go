@@ -19,10 +19,15 @@ import (
 	tfjson "github.com/hashicorp/terraform-json"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/engine/binary/command"
 	"github.com/cairnstacks/cairn/internal/engine/binary/planfile"
+	"github.com/cairnstacks/cairn/internal/engine/binary/prepare"
+	"github.com/cairnstacks/cairn/internal/engine/binary/rundir"
 	"github.com/cairnstacks/cairn/internal/engine/binary/schemacache"
 	"github.com/cairnstacks/cairn/internal/engine/binary/valueschema"
 	"github.com/cairnstacks/cairn/internal/engine/binary/workcopy"
+	"github.com/cairnstacks/cairn/internal/engine/installation"
+	"github.com/cairnstacks/cairn/internal/providers/locks"
 	"github.com/cairnstacks/cairn/internal/safehcl"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -95,16 +100,16 @@ func (e *Session) schemas(ctx context.Context) (*providerSchemas, error) {
 }
 
 func (e *Session) loadSchemas(ctx context.Context) (*providerSchemas, error) {
-	installed, err := e.installed()
+	installed, err := e.preparer.Packages()
 	if err != nil {
 		return nil, err
 	}
 	schemas := &providerSchemas{configs: map[stackaddrs.Provider]*tfjson.SchemaBlock{}, bySource: map[string]*providerSchema{}}
-	hashes := e.packageHashes(ctx, installed)
-	var missing []installedProvider
+	hashes := e.preparer.Hashes(ctx, installed)
+	var missing []installation.Package
 	for _, one := range installed {
-		schema, err := e.keptSchema(ctx, e.schemaKey(hashes[one.path]))
-		e.log.DebugContext(ctx, "schemas of a provider", "package", one.path, "kept", err == nil)
+		schema, err := e.keptSchema(ctx, e.schemaKey(hashes[one.Path]))
+		e.log.DebugContext(ctx, "schemas of a provider", "package", one.Path, "kept", err == nil)
 		switch {
 		case errors.Is(err, errNotKept):
 			missing = append(missing, one)
@@ -112,7 +117,7 @@ func (e *Session) loadSchemas(ctx context.Context) (*providerSchemas, error) {
 		case err != nil:
 			return nil, err
 		}
-		if err := schemas.add(e, one.source(), schema); err != nil {
+		if err := schemas.add(e, one.Source(), schema); err != nil {
 			return nil, err
 		}
 	}
@@ -124,7 +129,7 @@ func (e *Session) loadSchemas(ctx context.Context) (*providerSchemas, error) {
 		return nil, err
 	}
 	for _, one := range missing {
-		if err := schemas.add(e, one.source(), asked[one.source()]); err != nil {
+		if err := schemas.add(e, one.Source(), asked[one.Source()]); err != nil {
 			return nil, err
 		}
 	}
@@ -151,7 +156,7 @@ func (e *Session) keptSchema(ctx context.Context, key string) (*providerSchema, 
 }
 
 // missingSchemas asks the binary for schemas that are not kept, and keeps them. The results are by source.
-func (e *Session) missingSchemas(ctx context.Context, missing []installedProvider, hashes map[string]string) (map[string]*providerSchema, error) {
+func (e *Session) missingSchemas(ctx context.Context, missing []installation.Package, hashes map[string]string) (map[string]*providerSchema, error) {
 	ask := func() (map[string]*providerSchema, error) {
 		e.working("Reading schemas of " + describeProviders(missing))
 		asked, err := e.askSchemas(ctx, missing)
@@ -160,7 +165,7 @@ func (e *Session) missingSchemas(ctx context.Context, missing []installedProvide
 		}
 		schemas := make(map[string]*providerSchema, len(missing))
 		for _, one := range missing {
-			if schemas[one.source()], err = e.keepSchema(ctx, e.schemaKey(hashes[one.path]), asked[one.source()]); err != nil {
+			if schemas[one.Source()], err = e.keepSchema(ctx, e.schemaKey(hashes[one.Path]), asked[one.Source()]); err != nil {
 				return nil, err
 			}
 		}
@@ -168,7 +173,7 @@ func (e *Session) missingSchemas(ctx context.Context, missing []installedProvide
 	}
 	keys := make([]string, len(missing))
 	for i, one := range missing {
-		keys[i] = e.schemaKey(hashes[one.path])
+		keys[i] = e.schemaKey(hashes[one.Path])
 	}
 	if slices.Contains(keys, "") {
 		return ask()
@@ -193,16 +198,16 @@ func (e *Session) keepSchema(ctx context.Context, key string, asked schemacache.
 	return e.shared.schemas.Get(ctx, key, func() (*providerSchema, error) { return schema, nil })
 }
 
-func describeProviders(providers []installedProvider) string {
+func describeProviders(providers []installation.Package) string {
 	names := make([]string, len(providers))
 	for i, p := range providers {
-		names[i] = p.source() + " " + filepath.Base(filepath.Dir(p.path))
+		names[i] = p.Source() + " " + filepath.Base(filepath.Dir(p.Path))
 	}
 	return strings.Join(names, ", ")
 }
 
 func (s *providerSchemas) add(e *Session, source string, schema *providerSchema) error {
-	provider, err := e.parseProvider(source)
+	provider, err := e.preparer.ParseProvider(source)
 	if err != nil {
 		return err
 	}
@@ -221,19 +226,21 @@ func (e *Session) schemaKey(packageHash string) string {
 // askSchemas runs the binary, which starts the providers. The results are by source.
 //
 // Each schema is kept on its own: those of all resource types of a large provider take seconds to decode.
-func (e *Session) askSchemas(ctx context.Context, providers []installedProvider) (_ map[string]schemacache.Schemas, err error) {
-	dir, err := e.newRunDir("provider schemas")
+func (e *Session) askSchemas(ctx context.Context, providers []installation.Package) (_ map[string]schemacache.Schemas, err error) {
+	dir, err := rundir.New(e.runsDir, "provider schemas")
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, dir.remove()) }()
-	data, err := e.schemaModule(dir.path, providers)
+	defer func() { err = errors.Join(err, dir.Remove()) }()
+	data, err := e.schemaModule(dir.Path(), providers)
 	if err != nil {
 		return nil, fmt.Errorf("asking %s for provider schemas: %w", e.info.Name, err)
 	}
-	stdout, stderr, err := e.command(ctx, e.stackDir, map[string]string{"TF_DATA_DIR": data}, "-chdir="+dir.path, "providers", "schema", "-json")
+	stdout, stderr, err := e.binary.Run(ctx, command.Invocation{
+		Dir: e.stackDir, Env: map[string]string{"TF_DATA_DIR": data}, Args: []string{"-chdir=" + dir.Path(), "providers", "schema", "-json"},
+	})
 	if err != nil {
-		return nil, fmt.Errorf("asking %s for provider schemas: %w: %s", e.info.Name, err, terse(unframe(string(stderr))))
+		return nil, fmt.Errorf("asking %s for provider schemas: %w: %s", e.info.Name, err, command.Terse(command.Unframe(string(stderr))))
 	}
 	var out struct {
 		Schemas map[string]struct {
@@ -268,24 +275,24 @@ func (e *Session) askSchemas(ctx context.Context, providers []installedProvider)
 func typeName(mode stackaddrs.ResourceMode, name string) string { return mode.String() + "/" + name }
 
 // schemaModule makes a directory the module that needs just these providers, and returns the data directory to go with it.
-func (e *Session) schemaModule(dir string, providers []installedProvider) (data string, err error) {
-	lock, err := os.ReadFile(e.installation.lock)
+func (e *Session) schemaModule(dir string, providers []installation.Package) (data string, err error) {
+	lock, err := e.preparer.InstalledLock()
 	if err != nil {
 		return "", err
 	}
-	if diags := safehcl.Check(lock, lockFileName, hcl.InitialPos); diags.HasErrors() {
+	if diags := safehcl.Check(lock, locks.FileName, hcl.InitialPos); diags.HasErrors() {
 		return "", diags
 	}
-	file, diags := hclwrite.ParseConfig(lock, lockFileName, hcl.InitialPos)
+	file, diags := hclwrite.ParseConfig(lock, locks.FileName, hcl.InitialPos)
 	if diags.HasErrors() {
 		return "", diags
 	}
 	required := map[string]any{}
 	for i, provider := range providers {
-		required[fmt.Sprintf("p%d", i)] = map[string]any{"source": provider.source()}
+		required[fmt.Sprintf("p%d", i)] = map[string]any{"source": provider.Source()}
 	}
 	for _, block := range file.Body().Blocks() {
-		wanted := func(p installedProvider) bool { return slices.Equal(block.Labels(), []string{p.source()}) }
+		wanted := func(p installation.Package) bool { return slices.Equal(block.Labels(), []string{p.Source()}) }
 		if !slices.ContainsFunc(providers, wanted) {
 			file.Body().RemoveBlock(block)
 		}
@@ -297,9 +304,9 @@ func (e *Session) schemaModule(dir string, providers []installedProvider) (data 
 	data = filepath.Join(dir, "data")
 	return data, errors.Join(
 		os.WriteFile(filepath.Join(dir, "main.tf.json"), root, 0o600),
-		os.WriteFile(filepath.Join(dir, lockFileName), file.Bytes(), 0o600),
+		os.WriteFile(filepath.Join(dir, locks.FileName), file.Bytes(), 0o600),
 		os.Mkdir(data, 0o700),
-		fillDataDir(data, []byte(`{"Modules":[{"Key":"","Source":"","Dir":"."}]}`), providers),
+		prepare.FillDataDir(data, []byte(`{"Modules":[{"Key":"","Source":"","Dir":"."}]}`), providers),
 	)
 }
 

@@ -6,42 +6,30 @@ package binary
 import (
 	"context"
 
-	"github.com/cairnstacks/cairn/internal/engine/installation"
+	"github.com/cairnstacks/cairn/internal/engine/binary/limiter"
+	"github.com/cairnstacks/cairn/internal/engine/binary/prepare"
 	"github.com/cairnstacks/cairn/internal/engine/module"
-	"github.com/cairnstacks/cairn/internal/engine/toolchain/cliconfig"
-	"github.com/cairnstacks/cairn/internal/environ"
 	"github.com/cairnstacks/cairn/internal/once"
 )
 
 // Shared is what engines of several stacks find out once in one process. The zero value knows nothing yet. It is safe for concurrent use.
 //
-// All is known by what it depends on, so that nothing of it becomes wrong: packages of providers by the names, sizes and times of their files,
-// schemas by the content of packages and the version of the engine, installations by requirements, lock file, environment and CLI configuration.
+// All is known by what it depends on, so that nothing of it becomes wrong: schemas by the content of packages and the version of the engine; see also [prepare.Shared].
 type Shared struct {
 	Modules module.Files // that were parsed
 
-	packages installation.Hashes
-	schemas  once.Map[string, *providerSchema]            // by the key that they have on the disk
-	asked    once.Map[string, map[string]*providerSchema] // what one process was asked for: by source, by the keys of all
+	schemas once.Map[string, *providerSchema]            // by the key that they have on the disk
+	asked   once.Map[string, map[string]*providerSchema] // what one process was asked for: by source, by the keys of all
 
-	installations once.Map[string, *sharedInstallation] // by what they depend on
-
-	processes processLimit // of all stacks
-	caching   processLimit // of those that install into a cache of the user, one at a time
+	prepared  prepare.Shared
+	processes limiter.Limiter // of all stacks
 }
 
 // AllowProcesses allows at least n processes of engines at the same time. Each session allows as many as it may do at the same time, so that all of them
 // together have as many as the one with the most.
-func (s *Shared) AllowProcesses(n int) { s.processes.raise(n) }
+func (s *Shared) AllowProcesses(n int) { s.processes.Raise(n) }
 
-// LockCache keeps others from installing into a cache of the user, if the environment or the CLI configuration names one: the engine can do that for one
-// at a time only.
-//
-// Errors: the cause of the end of ctx.
+// LockCache is that of [prepare.Shared].
 func (s *Shared) LockCache(ctx context.Context, env []string) (unlock func(), err error) {
-	if environ.Get(env, cliconfig.CacheVariable) == "" && !cliconfig.SharesProviders(env) {
-		return func() {}, nil
-	}
-	s.caching.raise(1)
-	return s.caching.acquire(ctx)
+	return s.prepared.LockCache(ctx, env)
 }

@@ -6,12 +6,16 @@ package binary
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
 
+	"github.com/cairnstacks/cairn/internal/engine/binary/command"
+	"github.com/cairnstacks/cairn/internal/engine/binary/workcopy"
 	"github.com/cairnstacks/cairn/internal/testenv"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/engine/enginetest"
 )
 
 // sharing has stacks whose engines have something in common, and counts what is done for them.
@@ -64,16 +68,6 @@ func (s *sharing) did(what string, installed, asked int) {
 	s.mu.installed, s.mu.asked = 0, 0
 }
 
-// packageDir is where the package of the fake provider is installed for a stack.
-func packageDir(b *bench) string {
-	b.t.Helper()
-	installed, err := b.engine.installed()
-	if err != nil || len(installed) != 1 {
-		b.t.Fatalf("installed: %v, %v; want one package", installed, err)
-	}
-	return installed[0].target
-}
-
 func TestStacksShareAnInstallation(t *testing.T) {
 	s := newSharing(t)
 	stacks := []*bench{s.stack("CAIRN_STACK=a"), s.stack("CAIRN_STACK=b"), s.stack("CAIRN_STACK=c")}
@@ -113,7 +107,7 @@ func TestOtherInstallations(t *testing.T) {
 	same, locked := s.stack(), s.stack()
 	same.prepare()
 	s.did("the same as the first", 0, 0)
-	locked.write(lockFileName, string(readFile(t, same.engine.lockPath())))
+	locked.write(workcopy.LockFile, string(readFile(t, filepath.Join(same.stack, workcopy.LockFile))))
 	locked.prepare()
 	s.did("a lock file", 1, 0)
 
@@ -130,54 +124,6 @@ func TestOtherInstallations(t *testing.T) {
 	s.did("providers in the directory of the stack", 1, 0)
 }
 
-// The packages of another stack may be gone, and init does not write through links to them.
-func TestPackagesOfAnotherStack(t *testing.T) {
-	s := newSharing(t)
-	first := s.stack()
-	first.prepare()
-	link := packageDir(first)
-	real, err := filepath.EvalSymlinks(link)
-	if err == nil {
-		err = os.RemoveAll(link)
-	}
-	if err == nil {
-		err = os.CopyFS(link, os.DirFS(real)) // as from a registry
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.did("the first", 1, 0)
-	second := s.stack()
-	made, err := first.engine.shareInstallation(readFile(t, first.engine.lockPath()))
-	if err == nil {
-		err = second.engine.adopt(t.Context(), []byte("{}"), made)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	second.write(lockFileName, string(made.lock))
-	if got, err := os.Readlink(packageDir(second)); err != nil || got != link {
-		t.Errorf("the package is a link to %s, %v; want one to %s", got, err, link)
-	}
-	request := &engine.PrepareRequest{Modules: []string{filepath.Join(second.stack, "mod")}, Upgrade: true}
-	_, diags := second.engine.Prepare(t.Context(), request)
-	second.noErrors("Prepare", diags)
-	s.did("an upgrade", 1, 0)
-	if got, err := os.Readlink(packageDir(second)); err == nil && got == link {
-		t.Errorf("after init the package is still a link to %s", got)
-	}
-	if stat, err := os.Lstat(link); err != nil || !stat.IsDir() {
-		t.Errorf("the package of the first stack: %v, %v", stat, err)
-	}
-
-	if err := os.RemoveAll(link); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.stack().engine.adopt(t.Context(), []byte("{}"), made); err == nil {
-		t.Error("a package that is gone was adopted")
-	}
-}
-
 func readFile(t *testing.T, name string) []byte {
 	t.Helper()
 	data, err := os.ReadFile(name)
@@ -187,36 +133,29 @@ func readFile(t *testing.T, name string) []byte {
 	return data
 }
 
-// A package is read once, until one of its files shows that it has changed.
-func TestPackagesAreReadOnce(t *testing.T) {
-	shared := &Shared{}
-	target := t.TempDir()
-	program := filepath.Join(target, "program")
-	write := func(content string) {
-		t.Helper()
-		stat, statErr := os.Stat(program)
-		if err := os.WriteFile(program, []byte(content), 0o600); err != nil {
+// The processes of all sessions together are limited.
+func TestSessionsShareTheLimit(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the engine is a shell script")
+	}
+	busy, program := filepath.Join(t.TempDir(), "busy"), filepath.Join(t.TempDir(), "terraform")
+	script := "#!/bin/sh\n[ \"$1\" = version ] && { echo 'Terraform v1.11.4'; exit; }\nmkdir " + busy + " || exit 1\nsleep 0.1\nrmdir " + busy + "\n"
+	if err := os.WriteFile(program, []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	var shared Shared
+	var all sync.WaitGroup
+	for range 4 {
+		opened, err := New(t.Context(), Options{Binary: program, WorkDir: t.TempDir(), Shared: &shared})
+		if err != nil {
 			t.Fatal(err)
 		}
-		if statErr == nil {
-			if err := os.Chtimes(program, stat.ModTime(), stat.ModTime()); err != nil {
-				t.Fatal(err)
+		e := enginetest.Open(t, opened, engine.SessionOptions{StackDir: t.TempDir(), Parallelism: 1}).(*Session)
+		all.Go(func() {
+			if _, stderr, err := e.binary.Run(t.Context(), command.Invocation{Args: []string{"validate"}}); err != nil {
+				t.Errorf("%v: %s", err, stderr)
 			}
-		}
+		})
 	}
-	hash := func() string {
-		t.Helper()
-		e := &Session{installation: installPaths{packages: filepath.Join(t.TempDir(), "packages.json")}, shared: shared}
-		return e.packageHashes(t.Context(), []installedProvider{{"a/b/c/1.0.0/linux_amd64", target}})["a/b/c/1.0.0/linux_amd64"]
-	}
-	write("one")
-	first := hash()
-	write("two") // which nothing shows
-	if got := hash(); got != first {
-		t.Errorf("another stack has read the package again: %s, then %s", first, got)
-	}
-	write("longer")
-	if got := hash(); got == first || got == "" {
-		t.Errorf("a package that has changed has the hash %q", got)
-	}
+	all.Wait()
 }

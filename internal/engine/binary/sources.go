@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/engine/binary/rundir"
 	"github.com/cairnstacks/cairn/internal/engine/module"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -67,7 +68,7 @@ func (e *SourceSession) Abilities() engine.Abilities {
 
 // Kept implements [engine.Keeper].
 func (e *SourceSession) Kept(_ context.Context, secret []byte) ([]string, error) {
-	return keptRuns(e.runsDir, secret), nil
+	return rundir.Unrecovered(e.runsDir, secret), nil
 }
 
 // Module implements [engine.Session].

@@ -5,6 +5,8 @@ package binary
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,7 +16,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cairnstacks/cairn/internal/engine/binary/command"
 	"github.com/cairnstacks/cairn/internal/engine/binary/mistakes"
+	"github.com/cairnstacks/cairn/internal/engine/binary/rundir"
 	"github.com/cairnstacks/cairn/internal/engine/installation"
 
 	"github.com/hashicorp/hcl/v2"
@@ -88,7 +92,7 @@ func (e *Session) validateAll(ctx context.Context, tree *module.Tree) (hcl.Diagn
 }
 
 func (e *Session) validate(ctx context.Context, tree *module.Tree) (diags hcl.Diagnostics, err error) {
-	lock, diags := e.lockFor(tree, nil)
+	lock, diags := e.preparer.LockFor(tree, nil)
 	if diags.HasErrors() {
 		return diags, nil
 	}
@@ -104,11 +108,11 @@ func (e *Session) validate(ctx context.Context, tree *module.Tree) (diags hcl.Di
 		e.log.DebugContext(ctx, "module is known to be valid", "dir", tree.Root.Path)
 		return nil, nil
 	}
-	dir, err := e.newRunDir("validate " + tree.Root.Path)
+	dir, err := rundir.New(e.runsDir, "validate "+tree.Root.Path)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, dir.remove()) }()
+	defer func() { err = errors.Join(err, dir.Remove()) }()
 
 	// Slots need configurations, or resources in them would be at fault.
 	providers := map[engine.ProviderSlot]engine.ProviderConfig{}
@@ -119,17 +123,18 @@ func (e *Session) validate(ctx context.Context, tree *module.Tree) (diags hcl.Di
 		providers[slot] = engine.ProviderConfig{Provider: needed.Provider}
 	}
 	copied, err := workcopy.Build(&workcopy.Spec{
-		Dir: dir.file(treeDir), Tree: tree, Layout: layout, Lock: lock, Providers: providers, ForValidation: true,
+		Dir: dir.File(rundir.TreeDir), Tree: tree, Layout: layout, Lock: lock, Providers: providers, ForValidation: true,
 	})
 	if err != nil {
 		return nil, err
 	}
-	dataDir, err := e.dataDir(tree)
+	dataDir, err := e.preparer.DataDir(tree)
 	if err != nil {
 		return nil, err
 	}
-	stdout, stderr, err := e.command(ctx, e.stackDir, map[string]string{"TF_DATA_DIR": dataDir},
-		"-chdir="+copied.Root, "validate", "-json")
+	stdout, stderr, err := e.binary.Run(ctx, command.Invocation{
+		Dir: e.stackDir, Env: map[string]string{"TF_DATA_DIR": dataDir}, Args: []string{"-chdir=" + copied.Root, "validate", "-json"},
+	})
 	var out struct {
 		Diagnostics []runner.Diagnostic `json:"diagnostics"`
 	}
@@ -137,7 +142,7 @@ func (e *Session) validate(ctx context.Context, tree *module.Tree) (diags hcl.Di
 		return nil, err
 	}
 	if jsonErr := json.Unmarshal(stdout, &out); jsonErr != nil {
-		return nil, errors.Join(err, fmt.Errorf("reading what %s validate says: %w: %s", e.info.Name, jsonErr, terse(unframe(string(stderr)))))
+		return nil, errors.Join(err, fmt.Errorf("reading what %s validate says: %w: %s", e.info.Name, jsonErr, command.Terse(command.Unframe(string(stderr)))))
 	}
 	diags = slices.DeleteFunc(copied.Diagnostics(out.Diagnostics), func(diag *hcl.Diagnostic) bool { return mistakes.IsEphemeralOutput(tree.Root, diag) })
 	explainLacks(diags, e.info)
@@ -151,15 +156,15 @@ func (e *Session) validate(ctx context.Context, tree *module.Tree) (diags hcl.Di
 //
 // A module may also read files that are not its own. If they change, the plan finds out.
 func (e *Session) validRecord(ctx context.Context, moduleHash string, lock []byte) (string, error) {
-	installed, err := e.installed()
+	installed, err := e.preparer.Packages()
 	if err != nil {
 		return "", err
 	}
 	key := []string{moduleHash, e.info.Name, e.info.Version, string(lock)}
 	if len(lock) > 0 {
-		hashes := e.packageHashes(ctx, installed)
+		hashes := e.preparer.Hashes(ctx, installed)
 		for _, one := range installed {
-			key = append(key, one.path, hashes[one.path])
+			key = append(key, one.Path, hashes[one.Path])
 		}
 	}
 	return e.absolute("valid", hashOf([]byte(strings.Join(key, "\x00")))[:40]), nil
@@ -184,4 +189,9 @@ func (e *Session) rememberValid(record string) {
 func fileExists(name string) bool {
 	_, err := os.Stat(name)
 	return err == nil
+}
+
+func hashOf(data []byte) string {
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
 }

@@ -6,6 +6,7 @@ package binary
 import (
 	"context"
 
+	"github.com/cairnstacks/cairn/internal/engine/binary/rundir"
 	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
@@ -22,7 +23,7 @@ func killNow(work *engine.Work, process *runner.Process) {
 
 // keptRun is the directory of an apply of which it is not known whether its result is safe.
 type keptRun struct {
-	dir     *runDir
+	dir     *rundir.Dir
 	release func() error // removes it, or what of it nobody needs any more
 }
 

@@ -24,6 +24,11 @@ type Package struct {
 	Dir  string // where it is
 }
 
+// Source returns the address of the provider as the engine that has installed it writes it.
+func (p Package) Source() string {
+	return strings.Join(strings.Split(filepath.ToSlash(p.Path), "/")[:3], "/")
+}
+
 // Hashes are those of packages, by fingerprint. It takes a second to read a large provider, which is done once for all who use them. The zero value knows
 // none yet. Safe for concurrent use.
 type Hashes struct{ known once.Map[string, string] }

@@ -120,10 +120,12 @@ func (w *rootWork) latchable() (*module.Tree, error) {
 	case len(tree.Faulty) > 0:
 		return nil, waitFor("it calls a module that init has not installed")
 	}
-	for _, dir := range tree.Directories() {
-		for _, file := range dir.Files { // see [workcopy.Spec.Abspath]
-			if filepath.Separator != '/' && bytes.Contains(file.Source, []byte("abspath")) {
-				return nil, waitFor("it uses abspath in %s, with another result in a working copy", file.Display)
+	if filepath.Separator != '/' { // see [workcopy.Spec.Abspath]
+		for _, dir := range tree.Directories() {
+			for _, file := range dir.Files {
+				if bytes.Contains(file.Source, []byte("abspath")) {
+					return nil, waitFor("it uses abspath in %s, with another result in a working copy", file.Display)
+				}
 			}
 		}
 	}

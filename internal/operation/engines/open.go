@@ -10,6 +10,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/engine/auto"
 	"github.com/cairnstacks/cairn/internal/engine/binary"
+	"github.com/cairnstacks/cairn/internal/engine/binary/rundir"
 	"github.com/cairnstacks/cairn/internal/engine/native"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain"
 	"github.com/cairnstacks/cairn/internal/enginelog"
@@ -89,7 +90,7 @@ func (s *Stack) noteLog() {
 // hasRuns reports whether a binary has left something of applies that were cut off.
 func (s *Stack) hasRuns() bool {
 	runs, err := s.opts.RunsDir()
-	return err == nil && binary.HasRuns(runs)
+	return err == nil && rundir.Any(runs)
 }
 
 func (s *Stack) openBinary(ctx context.Context) (*binary.Engine, error) {

@@ -18,7 +18,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
 
-// CodeNotApproved is of a change for which nobody could be asked.
+// CodeNotApproved is of a plan, or a change of the state, for which nobody could be asked to approve it.
 const CodeNotApproved failure.Code = "operation/not-approved"
 
 // State is the state of a deployment of a stack. All fields are set.

@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package binary
+package rundir
 
 import (
 	"encoding/json"
@@ -18,44 +18,46 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// report is what is to be said about an apply whose state is saved.
-type report struct {
-	Component   string             `json:"component"`
-	Mode        engine.Mode        `json:"mode"`
-	Doubts      []string           `json:"doubts,omitempty"`
-	Seen        bool               `json:"seen,omitempty"` // the doubts were shown
-	Diagnostics []storedDiagnostic `json:"diagnostics"`
+// Report is what is to be said about an apply whose state is saved.
+type Report struct {
+	Component   string       `json:"component"`
+	Mode        engine.Mode  `json:"mode"`
+	Doubts      []string     `json:"doubts,omitempty"`
+	Seen        bool         `json:"seen,omitempty"` // the doubts were shown
+	Diagnostics []Diagnostic `json:"diagnostics"`
 }
 
-// storedDiagnostic is what matters of a diagnostic when the configuration may have changed.
-type storedDiagnostic struct {
+// Diagnostic is what matters of a diagnostic when the configuration may have changed.
+type Diagnostic struct {
 	Severity hcl.DiagnosticSeverity `json:"severity"`
 	Summary  string                 `json:"summary"`
 	Detail   string                 `json:"detail"`
 	Subject  *hcl.Range             `json:"subject,omitempty"`
 }
 
-func storedDiagnostics(diags hcl.Diagnostics) []storedDiagnostic {
-	stored := make([]storedDiagnostic, len(diags))
+// Diagnostics returns what a report has of diagnostics.
+func Diagnostics(diags hcl.Diagnostics) []Diagnostic {
+	stored := make([]Diagnostic, len(diags))
 	for i, diag := range diags {
-		stored[i] = storedDiagnostic{diag.Severity, diag.Summary, diag.Detail, diag.Subject}
+		stored[i] = Diagnostic{diag.Severity, diag.Summary, diag.Detail, diag.Subject}
 	}
 	return stored
 }
 
-// retire writes a report into the directory, after which nobody takes it for something to recover, and makes room for the next run
+// Retire writes a report into the directory, after which nobody takes it for something to recover, and makes room for the next run
 // of the component.
-func (d *runDir) retire(r report) error {
-	if err := d.writeReport(r); err != nil {
+func (d *Dir) Retire(r Report) error {
+	if err := d.WriteReport(r); err != nil {
 		return err
 	}
 	return errors.Join(d.reduce(), d.makeRoom())
 }
 
-func (d *runDir) writeReport(r report) error {
+// WriteReport writes the report, again for a directory that is retired.
+func (d *Dir) WriteReport(r Report) error {
 	data, err := json.Marshal(r)
 	if err == nil {
-		err = installation.WriteFile(d.file(reportFile), data)
+		err = installation.WriteFile(d.File(reportFile), data)
 	}
 	if err != nil {
 		return fmt.Errorf("keeping the messages of an apply: %w", err)
@@ -64,14 +66,14 @@ func (d *runDir) writeReport(r report) error {
 }
 
 // evidence are the files that stay in a directory with a report. In others there are secrets, and the caller has the state.
-var evidence = []string{lockFile, applyFile, reportFile, runner.EventsFile, runner.StderrFile}
+var evidence = []string{lockFile, RecordFile, reportFile, runner.EventsFile, runner.StderrFile}
 
 // reduce removes all but the evidence, also what was being written when a program was killed.
-func (d *runDir) reduce() error {
+func (d *Dir) reduce() error {
 	entries, err := os.ReadDir(d.path)
 	for _, entry := range entries {
 		if !slices.Contains(evidence, entry.Name()) {
-			err = errors.Join(err, os.RemoveAll(d.file(entry.Name())))
+			err = errors.Join(err, os.RemoveAll(d.File(entry.Name())))
 		}
 	}
 	return err
@@ -79,10 +81,16 @@ func (d *runDir) reduce() error {
 
 var retiredName = regexp.MustCompile(regexp.QuoteMeta(retiredSuffix) + `[0-9]*$`)
 
-func isRetired(path string) bool { return retiredName.MatchString(path) }
+// FinishRetiring does what a program that was killed within [Dir.Retire] has left to do.
+func (d *Dir) FinishRetiring() error {
+	if retiredName.MatchString(d.path) {
+		return nil
+	}
+	return errors.Join(d.reduce(), d.makeRoom())
+}
 
 // makeRoom gives the directory another name.
-func (d *runDir) makeRoom() error {
+func (d *Dir) makeRoom() error {
 	for attempt := 1; ; attempt++ {
 		path := d.path + retiredSuffix
 		if attempt > 1 {
@@ -99,16 +107,16 @@ func (d *runDir) makeRoom() error {
 	}
 }
 
-// readReport returns what is to be said about the apply in a directory that was retired, nil for another one.
-func (d *runDir) readReport() (*engine.Recovered, error) {
-	data, err := os.ReadFile(d.file(reportFile))
+// ReadReport returns what is to be said about the apply in a directory that was retired, nil for another one.
+func (d *Dir) ReadReport() (*engine.Recovered, error) {
+	data, err := os.ReadFile(d.File(reportFile))
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	var r report
+	var r Report
 	if err := json.Unmarshal(data, &r); err != nil {
 		return nil, fmt.Errorf("reading the messages of an apply: %w", err)
 	}

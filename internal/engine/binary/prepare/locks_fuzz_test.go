@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package binary
+package prepare
 
 import (
 	"os"
@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/cairnstacks/cairn/internal/engine/toolchain"
+	"github.com/cairnstacks/cairn/internal/providers/locks"
 )
 
 // FuzzLocks reads provider lock files. What is read names each provider by three
@@ -24,31 +25,31 @@ func FuzzLocks(f *testing.F) {
 		f.Add([]byte(seed), true)
 	}
 	f.Fuzz(func(t *testing.T, src []byte, tofu bool) {
-		e := &Session{stackDir: t.TempDir()}
+		p := &Preparer{opts: Options{StackDir: t.TempDir()}}
 		if tofu {
-			e.info.Name = toolchain.Tofu
+			p.opts.Info.Name = toolchain.Tofu
 		}
-		if err := os.WriteFile(e.lockPath(), src, 0o600); err != nil {
+		if err := os.WriteFile(p.lockPath(), src, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		locks, err := e.Locks(t.Context())
+		versions, err := p.Locks()
 		if err != nil {
-			if err.Error() == "" || locks != nil {
-				t.Errorf("Locks() = %v, %q", locks, err)
+			if err.Error() == "" || versions != nil {
+				t.Errorf("Locks() = %v, %q", versions, err)
 			}
 			return
 		}
-		entries, err := e.lockEntries()
+		entries, err := p.lockEntries()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(locks) > len(entries) || !slices.IsSortedFunc(entries, func(a, b lockEntry) int { return compareSources(a.source, b.source) }) {
-			t.Errorf("Locks() = %v, entries = %v", locks, entries)
+		if len(versions) > len(entries) || !slices.IsSortedFunc(entries, func(a, b lockEntry) int { return compareSources(a.source, b.source) }) {
+			t.Errorf("Locks() = %v, entries = %v", versions, entries)
 		}
 		for _, entry := range entries {
-			provider, err := e.parseProvider(entry.source)
-			if _, ok := locks[provider]; err != nil || !ok {
-				t.Errorf("%q is missing in %v: %v", entry.source, locks, err)
+			provider, err := p.ParseProvider(entry.source)
+			if _, ok := versions[provider]; err != nil || !ok {
+				t.Errorf("%q is missing in %v: %v", entry.source, versions, err)
 			}
 		}
 	})
@@ -65,7 +66,7 @@ func compareSources(a, b string) int {
 }
 
 func TestNestedLockFile(t *testing.T) {
-	if _, err := parseLock([]byte("\nx = " + strings.Repeat("[", 100_000))); err == nil || !strings.Contains(err.Error(), lockFileName+":2") {
+	if _, err := parseLock([]byte("\nx = " + strings.Repeat("[", 100_000))); err == nil || !strings.Contains(err.Error(), locks.FileName+":2") {
 		t.Errorf("got %v, want an error at line 2", err)
 	}
 }

@@ -1,20 +1,22 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package binary
+// Package statewatch follows the state of a component while a process of an engine writes it: it keeps the newest one that could be read, reports which objects
+// have changed, and says after the end what the state may not show.
+package statewatch
 
 import (
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/cairnstacks/cairn/internal/engine/binary/crash"
+	"github.com/cairnstacks/cairn/internal/engine/binary/rundir"
 	"github.com/cairnstacks/cairn/internal/engine/binary/workcopy"
 	"github.com/cairnstacks/cairn/internal/engine/installation"
 
@@ -26,10 +28,10 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
-// stateWatch keeps the newest state that could be read while a process writes it: a process that is
-// killed may leave an empty file.
-type stateWatch struct {
-	dir     *runDir
+// Watch keeps the newest state that could be read while a process writes it: a process that is
+// killed may leave an empty file. It is for one goroutine at a time.
+type Watch struct {
+	dir     *rundir.Dir
 	file    string          // that the process writes
 	observe engine.Observer // of changes of objects
 	line    int64           // of the last event
@@ -62,32 +64,35 @@ func objectsByKey(doc *tfstate.Document) map[objectKey]tfstate.Entry {
 	return objects
 }
 
-// watchState starts from the state before the process.
-func watchState(dir *runDir, file string, prior *tfstate.Document, observe engine.Observer) (*stateWatch, error) {
-	w := &stateWatch{dir: dir, file: file, observe: observe, prior: prior.Bytes(), good: prior.Bytes(), shown: prior}
-	for _, name := range []string{priorFile, goodFile} {
-		if err := installation.WriteFile(dir.file(name), w.prior); err != nil {
+// Begin starts from the state before the process, of which it keeps copies in the directory of the run. The process writes to the file. The observer is told
+// of changed objects; it may be nil.
+func Begin(dir *rundir.Dir, file string, prior *tfstate.Document, observe engine.Observer) (*Watch, error) {
+	w := &Watch{dir: dir, file: file, observe: observe, prior: prior.Bytes(), good: prior.Bytes(), shown: prior}
+	for _, name := range []string{rundir.PriorFile, rundir.GoodFile} {
+		if err := installation.WriteFile(dir.File(name), w.prior); err != nil {
 			return nil, fmt.Errorf("keeping a copy of the state: %w", err)
 		}
 	}
 	return w, nil
 }
 
-// watchAgain goes on where a program that was killed has left off.
-func watchAgain(dir *runDir, file string) (*stateWatch, error) {
-	w := &stateWatch{dir: dir, file: file}
+// Resume goes on where a program that was killed has left off. Nobody is told of changed objects.
+//
+// Errors: [os.ErrNotExist] if that program has not begun to watch.
+func Resume(dir *rundir.Dir, file string) (*Watch, error) {
+	w := &Watch{dir: dir, file: file}
 	var err error
-	if w.good, err = os.ReadFile(dir.file(goodFile)); err != nil {
+	if w.good, err = os.ReadFile(dir.File(rundir.GoodFile)); err != nil {
 		return nil, err
 	}
-	if w.prior, err = os.ReadFile(dir.file(priorFile)); errors.Is(err, os.ErrNotExist) {
+	if w.prior, err = os.ReadFile(dir.File(rundir.PriorFile)); errors.Is(err, os.ErrNotExist) {
 		w.prior, err = w.good, nil // of an earlier version of cairn
 	}
 	return w, err
 }
 
-// event looks at the state if something may have changed there.
-func (w *stateWatch) event(ev runner.Event) {
+// Event looks at the state if something may have changed there.
+func (w *Watch) Event(ev runner.Event) {
 	w.changes.Event(ev)
 	w.line = ev.Line
 	// A large state is not read anew for each of many small resources.
@@ -96,9 +101,12 @@ func (w *stateWatch) event(ev runner.Event) {
 	}
 }
 
+// Prior returns the state from before the process.
+func (w *Watch) Prior() engine.State { return w.prior }
+
 // look reads the state if it was written since the last time. A state that can't be read is one that
 // is just being written.
-func (w *stateWatch) look() {
+func (w *Watch) look() {
 	start := time.Now()
 	stat, err := os.Stat(w.file)
 	if err != nil {
@@ -141,18 +149,18 @@ func parseState(data []byte) (*tfstate.Document, error) {
 	return workcopy.CleanState(state)
 }
 
-func (w *stateWatch) accept(doc *tfstate.Document) {
+func (w *Watch) accept(doc *tfstate.Document) {
 	state := doc.Bytes()
 	if string(state) == string(w.good) {
 		return
 	}
 	w.good = state
-	_ = installation.WriteFile(w.dir.file(goodFile), state) //nolint:errcheck // who recovers has the process's own file, too
+	_ = installation.WriteFile(w.dir.File(rundir.GoodFile), state) //nolint:errcheck // who recovers has the process's own file, too
 	w.report(doc)
 }
 
 // report calls the observer with the objects that have changed.
-func (w *stateWatch) report(now *tfstate.Document) {
+func (w *Watch) report(now *tfstate.Document) {
 	if w.observe == nil {
 		return
 	}
@@ -176,15 +184,15 @@ func (w *stateWatch) report(now *tfstate.Document) {
 	w.shown = now
 }
 
-// final returns the newest state after the process has ended, and the changes that it may not show. With those, or if the
+// Final returns the newest state after the process has ended, and the changes that it may not show. With those, or if the
 // state is not the process's last one, there is a diagnostic.
-func (w *stateWatch) final(outcome *runner.Result) (engine.State, []crash.Doubt, *hcl.Diagnostic) {
+func (w *Watch) Final(outcome *runner.Result) (engine.State, []crash.Doubt, *hcl.Diagnostic) {
 	w.look()
 
 	_, err := readState(w.file)
 	never := errors.Is(err, errNoState) && len(w.good) == 0 && !w.changes.AnyFinished() // nothing was done
 	intact := err == nil || never
-	if state, err := readState(emergencyState(w.file)); err == nil {
+	if state, err := readState(rundir.EmergencyState(w.file)); err == nil {
 		w.accept(state)
 		intact = true
 	} else if state := printedState(outcome.Text); state != nil {
@@ -201,9 +209,6 @@ func (w *stateWatch) final(outcome *runner.Result) (engine.State, []crash.Doubt,
 	}
 	return w.good, doubts, crash.ExplainDoubts(doubts, intact)
 }
-
-// emergencyState returns the file to which the engine writes a state that it can't write to the given one.
-func emergencyState(file string) string { return filepath.Join(filepath.Dir(file), "errored.tfstate") }
 
 // stateStart is how a state begins that the engine prints: as a document of its own, with the version first.
 var stateStart = regexp.MustCompile(`(?m)^\s*\{\s*"version"\s*:`)

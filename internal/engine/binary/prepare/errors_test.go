@@ -1,16 +1,19 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package binary
+package prepare
 
 import (
 	"errors"
+	"io"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/engine/binary/command"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
@@ -66,10 +69,10 @@ example.com/foo/two: it was not found in any of the search locations
 		"something else":        {"Out of memory", nil, []string{": terraform init failed: exit status 1."}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			e := &Session{}
-			e.info.Name = "terraform"
+			p := &Preparer{}
+			p.opts.Info.Name = "terraform"
 			var got []string
-			for _, diag := range e.initFailed(nil, []byte(test.said), errors.New("exit status 1"), &engine.PrepareRequest{Ranges: test.ranges}) {
+			for _, diag := range p.initFailed(nil, []byte(test.said), errors.New("exit status 1"), &engine.PrepareRequest{Ranges: test.ranges}) {
 				file := ""
 				if diag.Subject != nil {
 					file = diag.Subject.Filename
@@ -84,5 +87,20 @@ example.com/foo/two: it was not found in any of the search locations
 				t.Error(diff)
 			}
 		})
+	}
+}
+
+// An endless line is not shown as a whole, wherever the engine prints it.
+func TestEndlessLineIsShortened(t *testing.T) {
+	endless := "first " + strings.Repeat("é", 100_000) + " last"
+	p := &Preparer{}
+	for name, got := range map[string]string{
+		"init":  p.initFailed(nil, []byte(endless), io.EOF, &engine.PrepareRequest{})[0].Detail,
+		"error": p.initFailed(nil, []byte("Error: provider "+endless), io.EOF, &engine.PrepareRequest{})[0].Detail,
+		"plan":  command.LastLines(endless, 20),
+	} {
+		if len(got) > 6000 || !strings.Contains(got, "first é") || !strings.Contains(got, "é last") || !utf8.ValidString(got) {
+			t.Errorf("%s: %d bytes, want the beginning and the end", name, len(got))
+		}
 	}
 }

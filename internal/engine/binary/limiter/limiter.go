@@ -1,7 +1,8 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package binary
+// Package limiter limits how much is done at the same time, with a limit that may be raised meanwhile.
+package limiter
 
 import (
 	"context"
@@ -9,19 +10,19 @@ import (
 	"sync"
 )
 
-// processLimit limits how many processes run at the same time. The zero value allows none until it is raised. It is safe for concurrent use.
+// Limiter gives places to those that wait, in the order in which they came. The zero value has none until it is raised. It is safe for concurrent use.
 //
-// Who holds a place waits for nothing but its process, so that all who wait get one.
-type processLimit struct {
+// Who holds a place must not wait for another one of the same limiter, so that all who wait get one.
+type Limiter struct {
 	mu struct {
 		sync.Mutex
-		limit, running int
-		waiting        []chan struct{} // those that came first, first; closed when they have their place
+		limit, taken int
+		waiting      []chan struct{} // those that came first, first; closed when they have their place
 	}
 }
 
-// raise allows at least so many.
-func (l *processLimit) raise(limit int) {
+// Raise has at least so many places. It takes none away.
+func (l *Limiter) Raise(limit int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.mu.limit = max(l.mu.limit, limit)
@@ -29,18 +30,18 @@ func (l *processLimit) raise(limit int) {
 }
 
 // admit gives the free places to those that wait. The lock is held.
-func (l *processLimit) admit() {
-	for l.mu.running < l.mu.limit && len(l.mu.waiting) > 0 {
-		l.mu.running++
+func (l *Limiter) admit() {
+	for l.mu.taken < l.mu.limit && len(l.mu.waiting) > 0 {
+		l.mu.taken++
 		close(l.mu.waiting[0])
 		l.mu.waiting = l.mu.waiting[1:]
 	}
 }
 
-// acquire waits for a place. The caller releases it once.
+// Acquire waits for a place. The caller releases it once.
 //
 // Errors: the cause of the end of ctx.
-func (l *processLimit) acquire(ctx context.Context) (release func(), err error) {
+func (l *Limiter) Acquire(ctx context.Context) (release func(), err error) {
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
@@ -66,9 +67,9 @@ func (l *processLimit) acquire(ctx context.Context) (release func(), err error) 
 	return nil, context.Cause(ctx)
 }
 
-func (l *processLimit) release() {
+func (l *Limiter) release() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.mu.running--
+	l.mu.taken--
 	l.admit()
 }

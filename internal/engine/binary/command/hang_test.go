@@ -1,11 +1,12 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package binary
+package command
 
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -13,25 +14,36 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
+
+	"github.com/cairnstacks/cairn/internal/engine/binary/limiter"
 	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
+	"github.com/cairnstacks/cairn/internal/engine/toolchain"
 )
 
-// fakeEngine writes an engine that does something else for all commands but version, and opens it.
-func fakeEngine(t *testing.T, limit, script string) *Session {
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// fakeBinary writes a program that does something else than terraform.
+func fakeBinary(t *testing.T, limit, script string) *Binary {
 	t.Helper()
 	if runtime.GOOS == "windows" {
 		t.Skip("the engine is a shell script")
 	}
-	binary := filepath.Join(t.TempDir(), "terraform")
-	script = "#!/bin/sh\n[ \"$1\" = version ] && { echo 'Terraform v1.11.4'; exit; }\n" + script + "\n"
-	if err := os.WriteFile(binary, []byte(script), 0o700); err != nil {
+	b := &Binary{
+		Path: filepath.Join(t.TempDir(), "terraform"), Name: "terraform", Environ: append(os.Environ(), runner.TimeoutVariable+"="+limit),
+		Limit: &limiter.Limiter{}, Log: slog.New(slog.DiscardHandler),
+	}
+	b.Limit.Raise(1)
+	rewrite(t, b, script)
+	return b
+}
+
+// rewrite has a program of fakeBinary do this.
+func rewrite(t *testing.T, b *Binary, script string) {
+	t.Helper()
+	if err := os.WriteFile(b.Path, []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	e := open(t, t.TempDir(), Options{
-		Binary: binary, WorkDir: t.TempDir(), Environ: append(os.Environ(), runner.TimeoutVariable+"="),
-	})
-	e.environ = append(e.environ, runner.TimeoutVariable+"="+limit)
-	return e
 }
 
 // What an engine may do that hangs. None of it stays for long after the test.
@@ -44,8 +56,8 @@ var hanging = map[string]string{
 func TestHangingCommandIsEnded(t *testing.T) {
 	for name, script := range hanging {
 		t.Run(name, func(t *testing.T) {
-			e := fakeEngine(t, "200ms", "echo begun\n"+script)
-			stdout, _, err := e.command(t.Context(), e.stackDir, nil, "init")
+			b := fakeBinary(t, "200ms", "echo begun\n"+script)
+			stdout, _, err := b.Run(t.Context(), Invocation{Args: []string{"init"}})
 			hung, ok := errors.AsType[*runner.HungError](err)
 			if !ok || hung.Command != "terraform init" || !strings.Contains(hung.Error(), runner.TimeoutVariable) || string(stdout) != "begun\n" {
 				t.Errorf("got %q, %v, want that terraform init hung", stdout, err)
@@ -60,7 +72,7 @@ func TestInterruptEndsHangingCommand(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			ctx, cancel := context.WithTimeoutCause(t.Context(), 100*time.Millisecond, interrupted)
 			defer cancel()
-			if _, _, err := fakeEngine(t, "1s", script).command(ctx, "", nil, "validate", "-json"); !errors.Is(err, interrupted) {
+			if _, _, err := fakeBinary(t, "1s", script).Run(ctx, Invocation{Args: []string{"validate", "-json"}}); !errors.Is(err, interrupted) {
 				t.Errorf("got %v, want that it was interrupted", err)
 			}
 		})
@@ -71,19 +83,14 @@ func TestInterruptEndsHangingCommand(t *testing.T) {
 func TestHangingVersion(t *testing.T) {
 	for name, script := range hanging {
 		t.Run(name, func(t *testing.T) {
-			e := fakeEngine(t, "", "")
-			if err := os.WriteFile(e.binary, []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil {
-				t.Fatal(err)
-			}
-			opts := Options{Binary: e.binary, WorkDir: t.TempDir(), Environ: append(os.Environ(), runner.TimeoutVariable+"=200ms")}
-			if _, err := New(t.Context(), opts); !isHung(err) {
+			b := fakeBinary(t, "200ms", script)
+			if _, err := (toolchain.Identifier{Environ: b.Environ}).Identify(t.Context(), b.Path); !isHung(err) {
 				t.Errorf("got %v, want that it hung", err)
 			}
-			opts.Environ = nil
 			interrupted := errors.New("interrupted")
 			ctx, cancel := context.WithTimeoutCause(t.Context(), 100*time.Millisecond, interrupted)
 			defer cancel()
-			if _, err := New(ctx, opts); !errors.Is(err, interrupted) {
+			if _, err := (toolchain.Identifier{}).Identify(ctx, b.Path); !errors.Is(err, interrupted) {
 				t.Errorf("got %v, want that it was interrupted", err)
 			}
 		})
@@ -97,7 +104,7 @@ func isHung(err error) bool {
 
 func TestWrongTimeout(t *testing.T) {
 	for _, text := range []string{"5", "-1m", "soon"} {
-		if _, _, err := fakeEngine(t, text, "").command(t.Context(), "", nil, "init"); err == nil || !strings.Contains(err.Error(), runner.TimeoutVariable) {
+		if _, _, err := fakeBinary(t, text, "").Run(t.Context(), Invocation{Args: []string{"init"}}); err == nil || !strings.Contains(err.Error(), runner.TimeoutVariable) {
 			t.Errorf("%s: got %v, want an error about the variable", text, err)
 		}
 	}
@@ -105,8 +112,8 @@ func TestWrongTimeout(t *testing.T) {
 
 // TestOutputOfInitIsBounded lets the engine print more than is kept.
 func TestOutputOfInitIsBounded(t *testing.T) {
-	e := fakeEngine(t, "0", "echo first\nhead -c 20000000 /dev/zero\necho last")
-	stdout, _, err := e.command(t.Context(), "", nil, "init")
+	b := fakeBinary(t, "0", "echo first\nhead -c 20000000 /dev/zero\necho last")
+	stdout, _, err := b.Run(t.Context(), Invocation{Args: []string{"init"}})
 	if said := string(stdout); err != nil || len(said) > 4*excerptBytes || !strings.HasPrefix(said, "first\n") || !strings.HasSuffix(said, "last\n") {
 		t.Errorf("got %d bytes, %v, want the beginning and the end", len(stdout), err)
 	}

@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package binary
+package prepare
 
 import (
 	"fmt"
@@ -10,6 +10,8 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/engine/binary/command"
+	"github.com/cairnstacks/cairn/internal/providers/locks"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/fault"
@@ -17,14 +19,14 @@ import (
 
 // initFailed makes diagnostics of what the engine says about providers that it cannot install, one a provider, at the place that
 // requires it.
-func (e *Session) initFailed(stdout, stderr []byte, failure error, req *engine.PrepareRequest) hcl.Diagnostics {
-	said := unframe(string(stderr))
+func (p *Preparer) initFailed(stdout, stderr []byte, failure error, req *engine.PrepareRequest) hcl.Diagnostics {
+	said := command.Unframe(string(stderr))
 	if said == "" {
-		said = unframe(lastLines(string(stdout), 20))
+		said = command.Unframe(command.LastLines(string(stdout), 20))
 	}
 	var diags hcl.Diagnostics
 	for _, problem := range problems(said) {
-		subject := e.requirementOf(problem, req.Ranges)
+		subject := p.requirementOf(problem, req.Ranges)
 		if subject == nil && !strings.Contains(problem, "provider ") {
 			diags = nil // it is about something else
 			break
@@ -32,7 +34,7 @@ func (e *Session) initFailed(stdout, stderr []byte, failure error, req *engine.P
 		diags = diags.Append(&hcl.Diagnostic{
 			Severity: hcl.DiagError,
 			Summary:  "Provider installation failed",
-			Detail:   fmt.Sprintf("%s init: %s\n\n%s", e.info.Name, terse(problem), installAdvice(problem, subject != nil)),
+			Detail:   fmt.Sprintf("%s init: %s\n\n%s", p.opts.Info.Name, command.Terse(problem), installAdvice(problem, subject != nil)),
 			Subject:  subject,
 			Extra:    installFault(problem),
 		})
@@ -45,7 +47,7 @@ func (e *Session) initFailed(stdout, stderr []byte, failure error, req *engine.P
 		Summary:  "Provider installation failed",
 		Detail: fmt.Sprintf("%s init failed: %s.\n\n%s\n\nCheck the source and version of the provider in required_providers, and that its registry or "+
 			"mirror can be reached with your CLI configuration. Or have other versions chosen than those in %s.",
-			e.info.Name, failure, terse(said), lockFileName),
+			p.opts.Info.Name, failure, command.Terse(said), locks.FileName),
 		Extra: &engine.DiagnosticData{Fault: fault.LockedVersionRejected},
 	}}
 }
@@ -70,7 +72,7 @@ func installAdvice(problem string, ofStack bool) string {
 		where = "in required_providers of the module"
 	}
 	if isAboutVersion(problem) {
-		return fmt.Sprintf("Change the version that is required %s, or have another one chosen than %s has.", where, lockFileName)
+		return fmt.Sprintf("Change the version that is required %s, or have another one chosen than %s has.", where, locks.FileName)
 	}
 	return fmt.Sprintf("Check the source and the version %s, and that the registry or mirror can be reached with your CLI configuration.", where)
 }
@@ -108,12 +110,12 @@ func problems(said string) []string {
 }
 
 // requirementOf returns where the stack requires the provider that a problem is about, or nil.
-func (e *Session) requirementOf(problem string, ranges map[stackaddrs.Provider]hcl.Range) *hcl.Range {
+func (p *Preparer) requirementOf(problem string, ranges map[stackaddrs.Provider]hcl.Range) *hcl.Range {
 	words := strings.FieldsFunc(problem, func(r rune) bool { return strings.ContainsRune(" \n\"'`,;()", r) })
 	for _, word := range words {
 		word = strings.TrimRight(word, ":.")
 		for provider, rng := range ranges {
-			if word == e.providerSource(provider) || word == provider.String() {
+			if word == p.providerSource(provider) || word == provider.String() {
 				return &rng
 			}
 		}

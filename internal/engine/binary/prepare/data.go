@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package binary
+package prepare
 
 import (
 	"crypto/sha256"
@@ -10,44 +10,46 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"github.com/cairnstacks/cairn/internal/engine/binary/workcopy"
+	"github.com/cairnstacks/cairn/internal/engine/installation"
 	"github.com/cairnstacks/cairn/internal/engine/module"
 )
 
-// dataDir returns the directory that stands for what init would have made for a module. All
+// DataDir returns the directory that stands for what init would have made for a module. All
 // components that use the module share it; nothing is written to it later.
-func (e *Session) dataDir(tree *module.Tree) (string, error) {
+func (p *Preparer) DataDir(tree *module.Tree) (string, error) {
 	manifest := workcopy.Manifest(tree)
-	installed, err := e.installed()
+	installed, err := p.Packages()
 	if err != nil {
 		return "", err
 	}
 	sum := sha256.New()
 	sum.Write(manifest)
 	for _, provider := range installed {
-		sum.Write([]byte("\x00" + provider.path))
+		sum.Write([]byte("\x00" + provider.Path))
 	}
 	name := hex.EncodeToString(sum.Sum(nil)[:12])
 
-	e.mu.Lock()
-	made := e.mu.data[name]
+	p.mu.Lock()
+	made := p.mu.data[name]
 	if made == nil {
-		made = &onceValue[string]{}
-		e.mu.data[name] = made
+		made = sync.OnceValues(func() (string, error) {
+			dir := p.absolute("data", name)
+			if err := makeDataDir(dir, manifest, installed); err != nil {
+				return "", fmt.Errorf("preparing modules and providers: %w", err)
+			}
+			return dir, nil
+		})
+		p.mu.data[name] = made
 	}
-	e.mu.Unlock()
-	return made.get(func() (string, error) {
-		dir := e.absolute("data", name)
-		if err := makeDataDir(dir, manifest, installed); err != nil {
-			return "", fmt.Errorf("preparing modules and providers: %w", err)
-		}
-		return dir, nil
-	})
+	p.mu.Unlock()
+	return made()
 }
 
 // makeDataDir makes the directory as a whole, or finds it made.
-func makeDataDir(dir string, manifest []byte, installed []installedProvider) error {
+func makeDataDir(dir string, manifest []byte, installed []installation.Package) error {
 	if _, err := os.Stat(dir); err == nil {
 		return nil
 	}
@@ -58,7 +60,7 @@ func makeDataDir(dir string, manifest []byte, installed []installedProvider) err
 	if err != nil {
 		return err
 	}
-	err = fillDataDir(temporary, manifest, installed)
+	err = FillDataDir(temporary, manifest, installed)
 	if err == nil {
 		err = os.Rename(temporary, dir)
 	}
@@ -72,7 +74,8 @@ func makeDataDir(dir string, manifest []byte, installed []installedProvider) err
 	return err
 }
 
-func fillDataDir(dir string, manifest []byte, installed []installedProvider) error {
+// FillDataDir fills an empty directory with what init would have made for a module with this manifest and these packages.
+func FillDataDir(dir string, manifest []byte, installed []installation.Package) error {
 	modules := filepath.Join(dir, "modules")
 	if err := os.Mkdir(modules, 0o700); err != nil {
 		return err
@@ -82,11 +85,11 @@ func fillDataDir(dir string, manifest []byte, installed []installedProvider) err
 	}
 	for _, provider := range installed {
 		// Only the last element may be a link.
-		link := filepath.Join(dir, "providers", provider.path)
+		link := filepath.Join(dir, "providers", provider.Path)
 		if err := os.MkdirAll(filepath.Dir(link), 0o700); err != nil {
 			return err
 		}
-		if err := linkPackage(provider.target, link); err != nil {
+		if err := linkPackage(provider.Dir, link); err != nil {
 			return err
 		}
 	}

@@ -1,10 +1,9 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package binary
+package prepare
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -15,7 +14,6 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	tfaddr "github.com/hashicorp/terraform-registry-address"
 
-	"github.com/cairnstacks/cairn/internal/engine/binary/workcopy"
 	"github.com/cairnstacks/cairn/internal/engine/installation"
 	"github.com/cairnstacks/cairn/internal/engine/module"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain"
@@ -24,40 +22,38 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-const lockFileName = workcopy.LockFile
-
 // lockEntry is a provider in the lock file, by its address as the engine knows it.
 type lockEntry struct{ source, version string }
 
 // lockPath is the file that says which providers are used: that of the stack, unless those are given.
-func (e *Session) lockPath() string {
-	if e.installation.given {
-		return e.installation.lock
+func (p *Preparer) lockPath() string {
+	if p.given {
+		return p.paths.Lock
 	}
-	return filepath.Join(e.stackDir, lockFileName)
+	return filepath.Join(p.opts.StackDir, locks.FileName)
 }
 
 // readLock returns the content of the stack's lock file, empty if there is none.
-func (e *Session) readLock() ([]byte, error) {
-	data, err := os.ReadFile(e.lockPath())
+func (p *Preparer) readLock() ([]byte, error) {
+	data, err := os.ReadFile(p.lockPath())
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
 	return data, err
 }
 
-// Locks implements [engine.Preparer].
-func (e *Session) Locks(context.Context) (map[stackaddrs.Provider]string, error) {
-	data, err := e.readLock()
+// Locks returns the versions in the lock file of the stack, or of packages that were given.
+func (p *Preparer) Locks() (map[stackaddrs.Provider]string, error) {
+	data, err := p.readLock()
 	if err != nil {
 		return nil, err
 	}
-	return e.lockedVersions(data)
+	return p.lockedVersions(data)
 }
 
 // lockEntries returns the entries of the lock file, sorted by source.
-func (e *Session) lockEntries() ([]lockEntry, error) {
-	data, err := e.readLock()
+func (p *Preparer) lockEntries() ([]lockEntry, error) {
+	data, err := p.readLock()
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +62,7 @@ func (e *Session) lockEntries() ([]lockEntry, error) {
 
 // parseLock returns the entries of a lock file, sorted by source.
 func parseLock(data []byte) ([]lockEntry, error) {
-	locked, diags := locks.Parse(data, lockFileName)
+	locked, diags := locks.Parse(data, locks.FileName)
 	if diags.HasErrors() {
 		return nil, fmt.Errorf("provider lock file: %w", diags)
 	}
@@ -78,12 +74,12 @@ func parseLock(data []byte) ([]lockEntry, error) {
 }
 
 // lockChanges compares the versions in two lock files. The result is sorted by provider.
-func (e *Session) lockChanges(before, after []byte) ([]engine.LockChange, error) {
-	old, err := e.lockedVersions(before)
+func (p *Preparer) lockChanges(before, after []byte) ([]engine.LockChange, error) {
+	old, err := p.lockedVersions(before)
 	if err != nil {
 		return nil, err
 	}
-	fresh, err := e.lockedVersions(after)
+	fresh, err := p.lockedVersions(after)
 	if err != nil {
 		return nil, err
 	}
@@ -91,14 +87,14 @@ func (e *Session) lockChanges(before, after []byte) ([]engine.LockChange, error)
 }
 
 // lockedVersions returns the versions in a lock file.
-func (e *Session) lockedVersions(data []byte) (map[stackaddrs.Provider]string, error) {
+func (p *Preparer) lockedVersions(data []byte) (map[stackaddrs.Provider]string, error) {
 	entries, err := parseLock(data)
 	if err != nil {
 		return nil, err
 	}
 	versions := make(map[stackaddrs.Provider]string, len(entries))
 	for _, entry := range entries {
-		provider, err := e.parseProvider(entry.source)
+		provider, err := p.ParseProvider(entry.source)
 		if err != nil {
 			return nil, err
 		}
@@ -108,30 +104,30 @@ func (e *Session) lockedVersions(data []byte) (map[stackaddrs.Provider]string, e
 }
 
 // providerSource returns the source argument with which the engine finds a provider.
-func (e *Session) providerSource(provider stackaddrs.Provider) string {
+func (p *Preparer) providerSource(provider stackaddrs.Provider) string {
 	if provider.Hostname == string(tfaddr.DefaultProviderRegistryHost) {
 		return provider.Namespace + "/" + provider.Type // each engine has its own default registry
 	}
 	return provider.String()
 }
 
-// parseProvider parses an address in the form that the engine writes.
-func (e *Session) parseProvider(source string) (stackaddrs.Provider, error) {
+// ParseProvider parses an address in the form that the engine writes.
+func (p *Preparer) ParseProvider(source string) (stackaddrs.Provider, error) {
 	parts := strings.Split(source, "/")
 	if len(parts) != 3 {
 		return stackaddrs.Provider{}, fmt.Errorf("provider lock file: %q is not a provider address", source)
 	}
-	if e.info.Name == toolchain.Tofu && parts[0] == toolchain.TofuRegistry {
+	if p.opts.Info.Name == toolchain.Tofu && parts[0] == toolchain.TofuRegistry {
 		parts[0] = string(tfaddr.DefaultProviderRegistryHost)
 	}
 	return stackaddrs.Provider{Hostname: parts[0], Namespace: parts[1], Type: parts[2]}, nil
 }
 
-// lockFor returns the lock file for a module, having checked that what it needs is installed. Providers that are
+// LockFor returns the lock file for a module, having checked that what it needs is installed. Providers that are
 // assigned to it may be needed by its state only.
 //
 // It is the one of the installation, which also has the checksums of packages for this platform.
-func (e *Session) lockFor(tree *module.Tree, assigned map[engine.ProviderSlot]engine.ProviderConfig) ([]byte, hcl.Diagnostics) {
+func (p *Preparer) LockFor(tree *module.Tree, assigned map[engine.ProviderSlot]engine.ProviderConfig) ([]byte, hcl.Diagnostics) {
 	var needed []stackaddrs.Provider
 	for provider := range tree.Module.Requirements {
 		if !provider.IsBuiltin() {
@@ -146,7 +142,7 @@ func (e *Session) lockFor(tree *module.Tree, assigned map[engine.ProviderSlot]en
 		return nil, nil
 	}
 	slices.SortFunc(needed, stackaddrs.Provider.Compare)
-	available, err := e.available()
+	available, err := p.available()
 	if err != nil {
 		return nil, hcl.Diagnostics{failed("Unreadable provider lock file", err)}
 	}
@@ -159,22 +155,27 @@ func (e *Session) lockFor(tree *module.Tree, assigned map[engine.ProviderSlot]en
 			}}
 		}
 	}
-	lock, err := os.ReadFile(e.installation.lock)
+	lock, err := p.InstalledLock()
 	if err != nil && !errors.Is(err, os.ErrNotExist) { // providers in development are not locked
 		return nil, hcl.Diagnostics{failed("Unreadable provider lock file", err)}
 	}
 	return lock, nil
 }
 
+// InstalledLock returns the lock file of the installation.
+//
+// Errors: [os.ErrNotExist] if nothing that is locked is installed.
+func (p *Preparer) InstalledLock() ([]byte, error) { return os.ReadFile(p.paths.Lock) }
+
 // available reports which providers are locked and installed.
-func (e *Session) available() (map[stackaddrs.Provider]bool, error) {
-	installed, err := e.installed()
+func (p *Preparer) available() (map[stackaddrs.Provider]bool, error) {
+	installed, err := p.Packages()
 	if err != nil {
 		return nil, err
 	}
 	available := map[stackaddrs.Provider]bool{}
 	for _, one := range installed {
-		provider, err := e.parseProvider(one.source())
+		provider, err := p.ParseProvider(one.Source())
 		if err != nil {
 			return nil, err
 		}

@@ -3,7 +3,7 @@
 
 //go:build unix
 
-package binary
+package command
 
 import (
 	"context"
@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
+	"github.com/cairnstacks/cairn/internal/engine/toolchain"
 	"github.com/cairnstacks/cairn/internal/testenv"
 )
 
@@ -41,7 +42,7 @@ func stubbornPipe(t *testing.T) (ready string, gone func()) {
 	ready = path + ".ready"
 	return ready, func() {
 		t.Helper()
-		if !exists(ready) {
+		if _, err := os.Stat(ready); err != nil {
 			t.Error("the engine has started nothing")
 		}
 		if err := file.SetReadDeadline(time.Now().Add(5 * time.Second)); err != nil {
@@ -49,6 +50,22 @@ func stubbornPipe(t *testing.T) (ready string, gone func()) {
 		}
 		if _, err := io.ReadAll(file); err != nil {
 			t.Errorf("what the engine has started is still there: %v", err)
+		}
+	}
+}
+
+// waitFor waits until a file exists, or for the end of ctx.
+func waitFor(ctx context.Context, path string) bool {
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		if _, err := os.Stat(path); err == nil {
+			return true
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return false
 		}
 	}
 }
@@ -62,7 +79,7 @@ func TestChildrenOfHangingCommandAreEnded(t *testing.T) {
 			t.Run(args[0]+", "+name, func(t *testing.T) {
 				_, gone := stubbornPipe(t)
 				wait := "until [ -e \"$PIPE.ready\" ]; do :; done\n"
-				if _, _, err := fakeEngine(t, "1s", stubborn+wait+script).command(t.Context(), "", nil, args...); err == nil {
+				if _, _, err := fakeBinary(t, "1s", stubborn+wait+script).Run(t.Context(), Invocation{Args: args}); err == nil {
 					t.Error("the command has ended well")
 				}
 				gone()
@@ -73,16 +90,13 @@ func TestChildrenOfHangingCommandAreEnded(t *testing.T) {
 
 func TestInterruptEndsChildren(t *testing.T) {
 	interrupted := errors.New("interrupted")
-	for name, do := range map[string]func(ctx context.Context, e *Session) error{
-		"init": func(ctx context.Context, e *Session) error {
-			_, _, err := e.command(ctx, "", nil, "init")
+	for name, do := range map[string]func(ctx context.Context, b *Binary) error{
+		"init": func(ctx context.Context, b *Binary) error {
+			_, _, err := b.Run(ctx, Invocation{Args: []string{"init"}})
 			return err
 		},
-		"version": func(ctx context.Context, e *Session) error {
-			if err := os.WriteFile(e.binary, []byte("#!/bin/sh\n"+stubborn+"exec sleep 20\n"), 0o700); err != nil {
-				return err
-			}
-			_, err := New(ctx, Options{Binary: e.binary, WorkDir: t.TempDir(), Environ: append(os.Environ(), runner.TimeoutVariable+"=10s")})
+		"version": func(ctx context.Context, b *Binary) error {
+			_, err := (toolchain.Identifier{Environ: b.Environ}).Identify(ctx, b.Path)
 			return err
 		},
 	} {
@@ -91,12 +105,12 @@ func TestInterruptEndsChildren(t *testing.T) {
 			ctx, cancel := context.WithCancelCause(t.Context())
 			var interrupting sync.WaitGroup
 			interrupting.Go(func() {
-				eventually(ctx, func() bool { return exists(ready) })
+				waitFor(ctx, ready)
 				cancel(interrupted)
 			})
 			defer interrupting.Wait()
 			defer cancel(nil)
-			if err := do(ctx, fakeEngine(t, "10s", stubborn+"exec sleep 20")); !errors.Is(err, interrupted) {
+			if err := do(ctx, fakeBinary(t, "10s", stubborn+"exec sleep 20")); !errors.Is(err, interrupted) {
 				t.Errorf("got %v, want that it was interrupted", err)
 			}
 			gone()
@@ -107,13 +121,17 @@ func TestInterruptEndsChildren(t *testing.T) {
 // A program that ends at once leaves none of the commands running that a terminal's signals do not reach.
 func TestKillShort(t *testing.T) {
 	ready, gone := stubbornPipe(t)
-	e := fakeEngine(t, "10s", stubborn+"exec sleep 20")
+	b := fakeBinary(t, "10s", stubborn+"exec sleep 20")
 	ended := make(chan error, 1)
 	go func() { // ends with the command
-		_, _, err := e.command(t.Context(), "", nil, "init")
+		_, _, err := b.Run(t.Context(), Invocation{Args: []string{"init"}})
 		ended <- err
 	}()
-	waitFor(t, ready)
+	ctx, cancel := context.WithTimeout(t.Context(), testenv.Patience)
+	defer cancel()
+	if !waitFor(ctx, ready) {
+		t.Errorf("%s did not appear", ready)
+	}
 	runner.KillShort()
 	if err := testenv.Receive(t, "the command has ended", ended); err == nil || isHung(err) {
 		t.Errorf("got %v, want that it was killed", err)

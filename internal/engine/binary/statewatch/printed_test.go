@@ -1,15 +1,11 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package binary
+package statewatch
 
 import (
-	"io"
 	"strings"
 	"testing"
-	"unicode/utf8"
-
-	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
 func TestPrintedState(t *testing.T) {
@@ -35,20 +31,5 @@ func TestPrintedState(t *testing.T) {
 				t.Errorf("the state is %s", got.Bytes())
 			}
 		})
-	}
-}
-
-// An endless line is not shown as a whole, wherever the engine prints it.
-func TestEndlessLineIsShortened(t *testing.T) {
-	endless := "first " + strings.Repeat("é", 100_000) + " last"
-	e := fakeEngine(t, "", "")
-	for name, got := range map[string]string{
-		"init":  e.initFailed(nil, []byte(endless), io.EOF, &engine.PrepareRequest{})[0].Detail,
-		"error": e.initFailed(nil, []byte("Error: provider "+endless), io.EOF, &engine.PrepareRequest{})[0].Detail,
-		"plan":  lastLines(endless, 20),
-	} {
-		if len(got) > 6000 || !strings.Contains(got, "first é") || !strings.Contains(got, "é last") || !utf8.ValidString(got) {
-			t.Errorf("%s: %d bytes, want the beginning and the end", name, len(got))
-		}
 	}
 }

@@ -1,0 +1,78 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package prepare
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/cairnstacks/cairn/internal/engine/installation"
+)
+
+// Another package with the same version has other schemas, whatever the lock file says.
+func TestPackageHashesFollowContent(t *testing.T) {
+	p := &Preparer{opts: Options{Shared: &Shared{}}, paths: Paths{Hashes: filepath.Join(t.TempDir(), "packages.json")}}
+	target := t.TempDir()
+	installed := []installation.Package{{Path: "a/b/c/1.0.0/linux_amd64", Dir: target}, {Path: "a/b/d/1.0.0/linux_amd64", Dir: target + "-not-there"}}
+	hash := func(content string) string {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(target, "program"), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		hashes := p.Hashes(t.Context(), installed)
+		if len(hashes) != 1 || hashes["a/b/c/1.0.0/linux_amd64"] == "" {
+			t.Fatalf("Hashes() = %v, want one for what is there", hashes)
+		}
+		return hashes["a/b/c/1.0.0/linux_amd64"]
+	}
+	first := hash("first")
+	if again := hash("first"); again != first {
+		t.Errorf("the same content has the hashes %s and %s", first, again)
+	}
+	if other := hash("something else"); other == first {
+		t.Errorf("other content has the same hash %s", other)
+	}
+	// What is remembered may be damaged.
+	if err := os.WriteFile(p.paths.Hashes, []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := hash("first"); got != first {
+		t.Errorf("after the record was damaged: %s, want %s", got, first)
+	}
+}
+
+// A package is read once, until one of its files shows that it has changed.
+func TestPackagesAreReadOnce(t *testing.T) {
+	shared := &Shared{}
+	target := t.TempDir()
+	program := filepath.Join(target, "program")
+	write := func(content string) {
+		t.Helper()
+		stat, statErr := os.Stat(program)
+		if err := os.WriteFile(program, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if statErr == nil {
+			if err := os.Chtimes(program, stat.ModTime(), stat.ModTime()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	hash := func() string {
+		t.Helper()
+		p := &Preparer{opts: Options{Shared: shared}, paths: Paths{Hashes: filepath.Join(t.TempDir(), "packages.json")}}
+		return p.Hashes(t.Context(), []installation.Package{{Path: "a/b/c/1.0.0/linux_amd64", Dir: target}})["a/b/c/1.0.0/linux_amd64"]
+	}
+	write("one")
+	first := hash()
+	write("two") // which nothing shows
+	if got := hash(); got != first {
+		t.Errorf("another stack has read the package again: %s, then %s", first, got)
+	}
+	write("longer")
+	if got := hash(); got == first || got == "" {
+		t.Errorf("a package that has changed has the hash %q", got)
+	}
+}
