@@ -16,7 +16,7 @@ func TestDidYouMean(t *testing.T) {
 		{"value", "deployment:prd", "", `"deployment:prod"`},
 		{"value in another case", "deployment:PROD", "", `"deployment:prod"`},
 		{"longer value", "deployment:stagign", "", `"deployment:staging"`},
-		{"stack name", "stack_name:netwrok", "", `"stack_name:network"`},
+		{"stack name", "stack_name:nettwork", "", `"stack_name:network"`},
 		{"key", "deploymnt:prod", "", `"deployment:prod"`},
 		{"key and value", "deploymnt:prd", "", `"deployment:prod"`},
 		{"key without that value", "deploymnt:test", "", ""},
