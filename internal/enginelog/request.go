@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/go-hclog"
@@ -97,6 +98,21 @@ func (r Request) Open(workDir string) (*os.File, error) {
 		return nil, &FileError{Named: r.path != "", Err: err}
 	}
 	return file, nil
+}
+
+// ForProcess returns the environment of an engine that writes its log itself, and may run in another directory: the path of the log is absolute, and the file is made as
+// [Request.Open] makes it. Whether it cannot be written, the engine says; without a path it logs to its standard error.
+func ForProcess(env []string) []string {
+	request := Read(env)
+	if !request.Asked() || request.path == "" {
+		return env
+	}
+	file, err := request.Open("")
+	if err != nil {
+		return env
+	}
+	_ = file.Close() // nothing was written
+	return append(slices.Clone(env), PathVariable+"="+file.Name())
 }
 
 // LevelOfProviders is how much libraries of providers should log, for their variables. Unless a log of providers is asked for, only errors.

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/cairnstacks/cairn/internal/engine/toolchain/cliconfig"
+	"github.com/cairnstacks/cairn/internal/enginelog"
 	"github.com/cairnstacks/cairn/internal/fleet/driver"
 	"github.com/cairnstacks/cairn/internal/operation"
 )
@@ -98,5 +99,5 @@ func Environment(u *Unit) []string {
 	if u.Workspace != "" {
 		env = append(env, "TF_WORKSPACE=") // which would forbid to select one
 	}
-	return env
+	return enginelog.ForProcess(env)
 }
