@@ -63,12 +63,14 @@ func readPlans(path string) ([]savedPlan, *planset.Set, error) {
 }
 
 func readPlan(path string) (savedPlan, error) {
-	if text, err := os.ReadFile(path); err == nil {
-		if root, err := driver.ReadRootPlan(text); err == nil {
-			return savedPlan{Plan: root.Plan, name: fileName(path), isRoot: true, private: root.Private}, nil
+	plan, made, err := planfile.Read(path)
+	if planfile.IsOther(err) { // and no plan of a stack that was cut short: the plan of a module is whole in it
+		if text, readErr := os.ReadFile(path); readErr == nil {
+			if root, rootErr := driver.ReadRootPlan(text); rootErr == nil {
+				return savedPlan{Plan: root.Plan, name: fileName(path), isRoot: true, private: root.Private}, nil
+			}
 		}
 	}
-	plan, made, err := planfile.Read(path)
 	if err != nil {
 		return savedPlan{}, err
 	}

@@ -13,6 +13,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -109,6 +110,14 @@ func Read(path string) (*stackplan.Plan, stackplan.FileContext, error) {
 		return nil, made, readError(path, err)
 	}
 	return plan, made, nil
+}
+
+// IsOther reports whether [Read] has found that a file is no plan of a stack, so that it may be another kind of plan. What is damaged is none.
+func IsOther(err error) bool {
+	return slices.ContainsFunc(failure.Diagnostics(err), func(diag *hcl.Diagnostic) bool {
+		code, _ := hcl.DiagnosticExtra[failure.Code](diag)
+		return code == CodeNotPlan
+	})
 }
 
 func readError(path string, err error) error {
