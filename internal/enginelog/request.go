@@ -111,7 +111,9 @@ func ForProcess(env []string) []string {
 	if err != nil {
 		return env
 	}
-	_ = file.Close() // nothing was written
+	if file.Close() != nil { // nothing was written
+		return env
+	}
 	return append(slices.Clone(env), PathVariable+"="+file.Name())
 }
 
