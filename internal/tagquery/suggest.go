@@ -30,7 +30,7 @@ type term interface {
 
 // Look takes down what a query and terms, of which one is to match if there are any, were asked about.
 func (a *Asked) Look(q Query, terms []Terms, subjects []Subject) {
-	if a == nil || q.root == nil && len(terms) == 0 {
+	if a == nil || a.matched || q.root == nil && len(terms) == 0 {
 		return
 	}
 	if a.tags == nil {
@@ -38,9 +38,12 @@ func (a *Asked) Look(q Query, terms []Terms, subjects []Subject) {
 	}
 	filter := TagFilter{Tags: terms}
 	for _, s := range subjects {
+		if q.Match(s) && filter.Passes(slices.Collect(maps.Keys(s.Tags))) {
+			a.matched = true // so that nothing is to be suggested
+			return
+		}
 		maps.Copy(a.tags, s.Tags)
 		a.dirs[s.Dir] = true
-		a.matched = a.matched || q.Match(s) && filter.Passes(slices.Collect(maps.Keys(s.Tags)))
 	}
 	if q.root != nil {
 		a.missing = append(a.missing, q.root.terms()...)
