@@ -74,7 +74,7 @@ func (d *Drivers) Open(w *Work, unit int) driver.Driver {
 		})
 	}
 	return driver.NewRoot(d.Roots, driver.RootOptions{
-		Dir: u.Dir, Environ: Environment(u), VarFiles: u.VarFiles, Workspace: w.workspaceToSelect(u), ReadOnly: d.ReadOnly, PlanFile: planFile, RunDir: files + ".run",
+		Dir: u.Dir, Environ: enginelog.ForProcess(Environment(u)), VarFiles: u.VarFiles, Workspace: w.workspaceToSelect(u), ReadOnly: d.ReadOnly, PlanFile: planFile, RunDir: files + ".run",
 		Show: func(phase string) driver.RootView { return d.ShowRoot(u.Name, u.Dir, phase) },
 	})
 }
@@ -99,5 +99,5 @@ func Environment(u *Unit) []string {
 	if u.Workspace != "" {
 		env = append(env, "TF_WORKSPACE=") // which would forbid to select one
 	}
-	return enginelog.ForProcess(env)
+	return env
 }
