@@ -23,7 +23,7 @@ type Known struct {
 	}
 }
 
-// knownStore has what was read of the deployments in one store, each with the serial of which it was read, which was finished.
+// knownStore has what was read of the deployments in one store, and at which serials. These were finished then, so that nothing in them changes.
 type knownStore struct {
 	mu           sync.Mutex
 	publications map[string]read[*publication]

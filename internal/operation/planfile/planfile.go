@@ -112,7 +112,7 @@ func Read(path string) (*stackplan.Plan, stackplan.FileContext, error) {
 	return plan, made, nil
 }
 
-// IsOther reports whether [Read] has found that a file is no plan of a stack, so that it may be another kind of plan. What is damaged is none.
+// IsOther reports whether an error of [Read] says that the file is not the plan of a stack, so that it may be that of something else. A damaged plan of a stack is one.
 func IsOther(err error) bool {
 	return slices.ContainsFunc(failure.Diagnostics(err), func(diag *hcl.Diagnostic) bool {
 		code, _ := hcl.DiagnosticExtra[failure.Code](diag)
