@@ -36,7 +36,7 @@ import (
 func (e *Session) Apply(ctx context.Context, req *engine.ApplyRequest, observe engine.Observer) (*engine.ApplyResult, hcl.Diagnostics) {
 	ctx, work, err := e.works.Begin(ctx, req.Work, observe)
 	if err != nil {
-		return nil, hcl.Diagnostics{failed("Component not applied", err)}
+		return nil, hcl.Diagnostics{failure.Of("Component not applied", err)}
 	}
 	defer work.End()
 	tree, diags := e.modules.Load(req.ModuleDir)
@@ -45,11 +45,11 @@ func (e *Session) Apply(ctx context.Context, req *engine.ApplyRequest, observe e
 	}
 	stored, err := decodePlan(req.Plan)
 	if err != nil {
-		return nil, diags.Append(failed("Plan cannot be applied", err))
+		return nil, diags.Append(failure.Of("Plan cannot be applied", err))
 	}
 	prior, err := tfstate.Parse(req.PriorState)
 	if err != nil {
-		return nil, diags.Append(failed("Plan cannot be applied", err))
+		return nil, diags.Append(failure.Of("Plan cannot be applied", err))
 	}
 	a := &applying{
 		engine: e, tree: tree, req: req, observe: observe, prior: prior, stored: stored,
@@ -59,11 +59,11 @@ func (e *Session) Apply(ctx context.Context, req *engine.ApplyRequest, observe e
 		return nil, diags
 	}
 	if ctx.Err() != nil {
-		return nil, hcl.Diagnostics{failed("Component not applied", context.Cause(ctx))}
+		return nil, hcl.Diagnostics{failure.Of("Component not applied", context.Cause(ctx))}
 	}
 	result, diags, err := a.apply(ctx)
 	if err != nil {
-		diags = diags.Append(failed("Component not applied as planned", err))
+		diags = diags.Append(failure.Of("Component not applied as planned", err))
 	}
 	return result, a.hide(ctx, result, diags)
 }
@@ -186,7 +186,7 @@ func (a *applying) checkInputs() hcl.Diagnostics {
 func (a *applying) apply(ctx context.Context) (_ *engine.ApplyResult, _ hcl.Diagnostics, err error) {
 	release, err := a.engine.shared.processes.Acquire(ctx)
 	if err != nil {
-		return nil, hcl.Diagnostics{failed("Component not applied", err)}, nil
+		return nil, hcl.Diagnostics{failure.Of("Component not applied", err)}, nil
 	}
 	defer release()
 	if a.dir, err = rundir.New(a.engine.runsDir, a.req.Component.String()); err != nil {
@@ -298,10 +298,10 @@ func (a *applying) finish(ctx context.Context, process *runner.Process) (*engine
 	}
 	result := &engine.ApplyResult{State: state}
 	if err := a.outputs(result, diags.HasErrors()); err != nil {
-		diags = diags.Append(failed("Unreadable module outputs", err))
+		diags = diags.Append(failure.Of("Unreadable module outputs", err))
 	}
 	if err := a.copy.KeepFiles(a.engine.writtenDir(a.stored.meta.Component)); err != nil {
-		warning := failed("Module files not kept", err)
+		warning := failure.Of("Module files not kept", err)
 		warning.Severity = hcl.DiagWarning
 		diags = diags.Append(warning)
 	}

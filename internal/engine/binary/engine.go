@@ -22,7 +22,6 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/module"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain/cliconfig"
-	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/providers"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -242,9 +241,4 @@ func (e *Session) CanApply(made engine.Info) bool { return made == e.info }
 // Abilities implements [engine.Session].
 func (e *Session) Abilities() engine.Abilities {
 	return engine.Abilities{Functions: e, Preparer: e, Recoverer: e, Keeper: e, Types: e}
-}
-
-// failed returns an error that is not the configuration's fault as a diagnostic.
-func failed(summary string, err error) *hcl.Diagnostic {
-	return &hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: failure.Sentence(err.Error())}
 }

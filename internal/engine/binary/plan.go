@@ -23,6 +23,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
 	"github.com/cairnstacks/cairn/internal/engine/binary/workcopy"
 	"github.com/cairnstacks/cairn/internal/engine/module"
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
@@ -31,7 +32,7 @@ import (
 func (e *Session) Plan(ctx context.Context, req *engine.PlanRequest, observe engine.Observer) (*engine.PlanResult, hcl.Diagnostics) {
 	ctx, work, err := e.works.Begin(ctx, req.Work, observe)
 	if err != nil {
-		return nil, hcl.Diagnostics{failed("Component not planned", err)}
+		return nil, hcl.Diagnostics{failure.Of("Component not planned", err)}
 	}
 	defer work.End()
 	tree, diags := e.modules.Load(req.ModuleDir)
@@ -40,7 +41,7 @@ func (e *Session) Plan(ctx context.Context, req *engine.PlanRequest, observe eng
 	}
 	prior, err := tfstate.Parse(req.PriorState)
 	if err != nil {
-		return nil, diags.Append(failed("Component cannot be planned", err))
+		return nil, diags.Append(failure.Of("Component cannot be planned", err))
 	}
 	if mustDefer(tree, req) {
 		return e.deferredPlan(tree, req, prior), diags
@@ -51,7 +52,7 @@ func (e *Session) Plan(ctx context.Context, req *engine.PlanRequest, observe eng
 	}
 	result, moreDiags, err := p.plan(ctx)
 	if err != nil {
-		moreDiags = moreDiags.Append(failed("Component cannot be planned", err))
+		moreDiags = moreDiags.Append(failure.Of("Component cannot be planned", err))
 	}
 	if result != nil {
 		moreDiags = p.hidden.Diagnostics(moreDiags, nil, result.Changes, result.Drift)
@@ -160,7 +161,7 @@ func (p *planning) process(ctx context.Context, args []string, report engine.Obs
 	}
 	release, err := p.engine.shared.processes.Acquire(ctx)
 	if err != nil {
-		return hcl.Diagnostics{failed("Component not planned", err)}, nil
+		return hcl.Diagnostics{failure.Of("Component not planned", err)}, nil
 	}
 	defer release()
 	process, err := startWithVariables(p.copy, runner.Command{

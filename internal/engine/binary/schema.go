@@ -27,6 +27,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/binary/valueschema"
 	"github.com/cairnstacks/cairn/internal/engine/binary/workcopy"
 	"github.com/cairnstacks/cairn/internal/engine/installation"
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/providers/locks"
 	"github.com/cairnstacks/cairn/internal/safehcl"
 	"github.com/cairnstacks/cairn/stackaddrs"
@@ -70,7 +71,7 @@ func (e *Session) ProviderSchema(ctx context.Context, provider stackaddrs.Provid
 	}
 	schemas, err := e.schemas(ctx)
 	if err != nil {
-		return nil, hcl.Diagnostics{failed("Provider schema unavailable", err)}
+		return nil, hcl.Diagnostics{failure.Of("Provider schema unavailable", err)}
 	}
 	block, ok := schemas.configs[provider]
 	if !ok {
@@ -403,7 +404,7 @@ func (e *Session) blockTypes(ctx context.Context, providers map[engine.ProviderS
 	}
 	schemas, err := e.schemas(ctx)
 	if err != nil {
-		return nil, hcl.Diagnostics{failed("Provider schema unavailable", err)}
+		return nil, hcl.Diagnostics{failure.Of("Provider schema unavailable", err)}
 	}
 	return func(provider stackaddrs.Provider) map[string]bool {
 		blocks := map[string]bool{}

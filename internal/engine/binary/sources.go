@@ -12,6 +12,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/engine/binary/rundir"
 	"github.com/cairnstacks/cairn/internal/engine/module"
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
@@ -102,12 +103,12 @@ func (e *SourceSession) CallFunction(context.Context, stackaddrs.Provider, strin
 
 // Plan implements [engine.Session]. It fails.
 func (e *SourceSession) Plan(context.Context, *engine.PlanRequest, engine.Observer) (*engine.PlanResult, hcl.Diagnostics) {
-	return nil, hcl.Diagnostics{failed("Component cannot be planned", errSourceOnly)}
+	return nil, hcl.Diagnostics{failure.Of("Component cannot be planned", errSourceOnly)}
 }
 
 // Apply implements [engine.Session]. It fails.
 func (e *SourceSession) Apply(context.Context, *engine.ApplyRequest, engine.Observer) (*engine.ApplyResult, hcl.Diagnostics) {
-	return nil, hcl.Diagnostics{failed("Unsupported component source", errSourceOnly)}
+	return nil, hcl.Diagnostics{failure.Of("Unsupported component source", errSourceOnly)}
 }
 
 // Stop implements [engine.Session]. There is nothing to stop.

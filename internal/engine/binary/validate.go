@@ -26,6 +26,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
 	"github.com/cairnstacks/cairn/internal/engine/binary/workcopy"
 	"github.com/cairnstacks/cairn/internal/engine/module"
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
@@ -39,7 +40,7 @@ func (e *Session) ValidateModule(ctx context.Context, dir string) hcl.Diagnostic
 	diags, err := e.validateOnce(ctx, tree)
 	diags = diags[:len(diags):len(diags)]
 	if err != nil {
-		diags = diags.Append(failed("Module validation failed", err))
+		diags = diags.Append(failure.Of("Module validation failed", err))
 	}
 	return diags
 }

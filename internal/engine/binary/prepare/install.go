@@ -21,6 +21,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/binary/command"
 	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
 	"github.com/cairnstacks/cairn/internal/engine/installation"
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/providers/locks"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -38,7 +39,7 @@ type installRecord struct {
 // Give uses packages that are there already, and installs nothing. It makes links to them, where that was not done before.
 func (p *Preparer) Give(ctx context.Context, packages []engine.ProviderPackage) hcl.Diagnostics {
 	if err := p.useGiven(ctx, packages); err != nil {
-		return hcl.Diagnostics{failed("Unusable provider packages", err)}
+		return hcl.Diagnostics{failure.Of("Unusable provider packages", err)}
 	}
 	return nil
 }
@@ -56,7 +57,7 @@ func (p *Preparer) Install(ctx context.Context, requirements map[stackaddrs.Prov
 	}
 	unlock, err := p.lockInstallation(ctx)
 	if err != nil {
-		return nil, false, hcl.Diagnostics{failed("Provider installation failed", err)}
+		return nil, false, hcl.Diagnostics{failure.Of("Provider installation failed", err)}
 	}
 	defer unlock()
 	result = &engine.PrepareResult{}
@@ -74,7 +75,7 @@ func (p *Preparer) install(ctx context.Context, requirements map[stackaddrs.Prov
 	hash := hashOf(append(root, p.opts.Info.Name+p.opts.Info.Version...))
 	lock, err := p.readLock()
 	if err != nil {
-		return false, hcl.Diagnostics{failed("Unreadable provider lock file", err)}
+		return false, hcl.Diagnostics{failure.Of("Unreadable provider lock file", err)}
 	}
 	if !req.Upgrade && p.upToDate(installRecord{Requirements: hash, Lock: hashOf(lock), LacksChecksums: req.ReadOnlyLock}) {
 		return false, nil
@@ -86,13 +87,13 @@ func (p *Preparer) install(ctx context.Context, requirements map[stackaddrs.Prov
 	changes, err := p.lockChanges(lock, newLock)
 	switch {
 	case err != nil:
-		return false, diags.Append(failed("Unreadable provider lock file", err))
+		return false, diags.Append(failure.Of("Unreadable provider lock file", err))
 	case req.ReadOnlyLock && len(changes) > 0:
 		return false, diags.Append(installation.OutOfDate(changes))
 	case req.ReadOnlyLock:
 	case string(newLock) != string(lock):
 		if err := installation.WriteLock(p.lockPath(), newLock); err != nil {
-			return false, diags.Append(failed("Provider lock file not written", err))
+			return false, diags.Append(failure.Of("Provider lock file not written", err))
 		}
 		result.Locked = changes
 	}
@@ -105,7 +106,7 @@ func (p *Preparer) install(ctx context.Context, requirements map[stackaddrs.Prov
 		err = installation.WriteFile(p.absolute("init", "installed.json"), record)
 	}
 	if err != nil {
-		return false, diags.Append(failed("Provider installation failed", err))
+		return false, diags.Append(failure.Of("Provider installation failed", err))
 	}
 	p.mu.Lock()
 	p.mu.data = map[string]func() (string, error){}
@@ -186,7 +187,7 @@ func (p *Preparer) runInit(ctx context.Context, root, lock []byte, req *engine.P
 	dir := p.absolute("init")
 	lockFile := filepath.Join(dir, locks.FileName)
 	if err := errors.Join(p.dropAdopted(), p.writeInit(root, lock)); err != nil {
-		return nil, hcl.Diagnostics{failed("Provider installation failed", err)}
+		return nil, hcl.Diagnostics{failure.Of("Provider installation failed", err)}
 	}
 	args := []string{"-chdir=" + dir, "init", "-backend=false", "-input=false", "-no-color"}
 	if req.Upgrade {
@@ -194,19 +195,19 @@ func (p *Preparer) runInit(ctx context.Context, root, lock []byte, req *engine.P
 	}
 	unlock, err := p.opts.Shared.LockCache(ctx, p.opts.Binary.Environ)
 	if err != nil {
-		return nil, hcl.Diagnostics{failed("Provider installation failed", err)}
+		return nil, hcl.Diagnostics{failure.Of("Provider installation failed", err)}
 	}
 	defer unlock()
 	stdout, stderr, err := p.opts.Binary.Run(ctx, command.Invocation{Dir: p.opts.StackDir, Env: p.installEnv(), Args: args})
 	if hung, ok := errors.AsType[*runner.HungError](err); ok {
-		return nil, hcl.Diagnostics{failed("Provider installation failed", hung)}
+		return nil, hcl.Diagnostics{failure.Of("Provider installation failed", hung)}
 	}
 	if err != nil {
 		return nil, p.initFailed(stdout, stderr, err, req)
 	}
 	newLock, err := os.ReadFile(lockFile)
 	if err != nil && !errors.Is(err, os.ErrNotExist) { // providers in development are not locked
-		return nil, hcl.Diagnostics{failed("Provider installation failed", err)}
+		return nil, hcl.Diagnostics{failure.Of("Provider installation failed", err)}
 	}
 	return newLock, nil
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/installation"
 	"github.com/cairnstacks/cairn/internal/engine/module"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain"
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/providers/locks"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -144,7 +145,7 @@ func (p *Preparer) LockFor(tree *module.Tree, assigned map[engine.ProviderSlot]e
 	slices.SortFunc(needed, stackaddrs.Provider.Compare)
 	available, err := p.available()
 	if err != nil {
-		return nil, hcl.Diagnostics{failed("Unreadable provider lock file", err)}
+		return nil, hcl.Diagnostics{failure.Of("Unreadable provider lock file", err)}
 	}
 	for _, provider := range needed {
 		if !available[provider] {
@@ -157,7 +158,7 @@ func (p *Preparer) LockFor(tree *module.Tree, assigned map[engine.ProviderSlot]e
 	}
 	lock, err := p.InstalledLock()
 	if err != nil && !errors.Is(err, os.ErrNotExist) { // providers in development are not locked
-		return nil, hcl.Diagnostics{failed("Unreadable provider lock file", err)}
+		return nil, hcl.Diagnostics{failure.Of("Unreadable provider lock file", err)}
 	}
 	return lock, nil
 }

@@ -13,11 +13,8 @@ import (
 	"path/filepath"
 	"sync"
 
-	"github.com/hashicorp/hcl/v2"
-
 	"github.com/cairnstacks/cairn/internal/engine/binary/command"
 	"github.com/cairnstacks/cairn/internal/engine/installation"
-	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
@@ -82,9 +79,4 @@ func (p *Preparer) RememberedHashes(packages []installation.Package) map[string]
 // absolute returns a path that is relative to the working directory.
 func (p *Preparer) absolute(parts ...string) string {
 	return filepath.Join(append([]string{p.opts.WorkDir}, parts...)...)
-}
-
-// failed returns an error that is not the configuration's fault as a diagnostic.
-func failed(summary string, err error) *hcl.Diagnostic {
-	return failure.New(summary, "%s", failure.Sentence(err.Error()))
 }

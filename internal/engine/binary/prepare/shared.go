@@ -21,6 +21,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/installation"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain/cliconfig"
 	"github.com/cairnstacks/cairn/internal/environ"
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/once"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
@@ -97,7 +98,7 @@ func (p *Preparer) installOnce(ctx context.Context, root, lock []byte, req *engi
 	case diags.HasErrors():
 		return nil, diags
 	case err != nil:
-		return nil, hcl.Diagnostics{failed("Provider installation failed", err)}
+		return nil, hcl.Diagnostics{failure.Of("Provider installation failed", err)}
 	case ours:
 		return made.lock, diags
 	}

@@ -25,6 +25,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/installation"
 	"github.com/cairnstacks/cairn/internal/engine/module"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain/cliconfig"
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/providers/locks"
 	"github.com/cairnstacks/cairn/internal/providers/packagecache"
 	"github.com/cairnstacks/cairn/internal/providers/release"
@@ -128,7 +129,7 @@ func (p *Preparer) satisfy(ctx context.Context, req *engine.PrepareRequest) (*en
 	}
 	config, err := p.config()
 	if err != nil {
-		return nil, hcl.Diagnostics{failed("Unusable CLI configuration", err)}
+		return nil, hcl.Diagnostics{failure.Of("Unusable CLI configuration", err)}
 	}
 	requirements := p.requirements(req)
 	for provider := range config.Overrides {
@@ -136,17 +137,17 @@ func (p *Preparer) satisfy(ctx context.Context, req *engine.PrepareRequest) (*en
 	}
 	before, err := os.ReadFile(p.lockFile())
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, hcl.Diagnostics{failed("Unreadable provider lock file", err)}
+		return nil, hcl.Diagnostics{failure.Of("Unreadable provider lock file", err)}
 	}
 	if len(requirements) == 0 && len(before) == 0 {
 		return &engine.PrepareResult{}, nil
 	}
 	if err := os.MkdirAll(string(p.install), 0o700); err != nil {
-		return nil, hcl.Diagnostics{failed(summaryInstall, err)}
+		return nil, hcl.Diagnostics{failure.Of(summaryInstall, err)}
 	}
 	unlock, err := p.install.Exclusive(ctx)
 	if err != nil {
-		return nil, hcl.Diagnostics{failed(summaryInstall, err)}
+		return nil, hcl.Diagnostics{failure.Of(summaryInstall, err)}
 	}
 	defer unlock()
 	return p.prepare(ctx, req, requirements, before)
@@ -199,7 +200,7 @@ func (p *Preparer) prepare(
 		return nil, hcl.Diagnostics{installation.OutOfDate(result.Locked)}
 	}
 	if err := p.write(wanted, before, after); err != nil {
-		return nil, hcl.Diagnostics{failed(summaryInstall, err)}
+		return nil, hcl.Diagnostics{failure.Of(summaryInstall, err)}
 	}
 	p.mu.Lock()
 	p.mu.locked, p.mu.given, p.mu.hashes = selected, nil, nil
@@ -354,7 +355,7 @@ func (b broken) Package(context.Context, release.ID, release.Platform) (*source.
 func (p *Preparer) notInstalled(ctx context.Context, err error, req *engine.PrepareRequest) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for _, one := range selection.Errors(err) {
-		diag := failed(summaryInstall, one)
+		diag := failure.Of(summaryInstall, one)
 		where := "in required_providers of the module"
 		if failure, ok := errors.AsType[*selection.Error](one); ok {
 			if at, known := req.Ranges[failure.Provider]; known {
@@ -367,12 +368,6 @@ func (p *Preparer) notInstalled(ctx context.Context, err error, req *engine.Prep
 		diags = diags.Append(diag)
 	}
 	return diags
-}
-
-// failed returns an error that is not the configuration's fault as a diagnostic.
-func failed(summary string, err error) *hcl.Diagnostic {
-	text := err.Error()
-	return &hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: strings.ToUpper(text[:1]) + strings.TrimSuffix(text[1:], ".") + "."}
 }
 
 // Locks implements [engine.Preparer].
