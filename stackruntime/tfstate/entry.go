@@ -62,7 +62,11 @@ func (o Object) Entry() (Entry, error) {
 		return Entry{}, fmt.Errorf("%s: %s: %w", o.Addr, member, err)
 	}
 	const typicalResource, typicalInstance = 160, 120 // bytes without the attributes
-	text := make([]byte, 0, typicalResource+typicalInstance+len(attributes)+len(o.SensitiveAttributes)+len(o.Private))
+	size := typicalResource + typicalInstance + len(attributes) + len(o.SensitiveAttributes) + len(o.Private)
+	for _, name := range o.Dependencies {
+		size += len(name) + len(`"",`)
+	}
+	text := make([]byte, 0, size)
 
 	text = append(text, '{')
 	if !o.Addr.Module.IsRoot() {

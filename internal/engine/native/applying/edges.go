@@ -101,7 +101,9 @@ func (p *scheduler) fresh(b *block) {
 		if len(here.fresh) == 0 {
 			continue
 		}
-		p.eachPart(here, b.config.Dependencies(), func(there *part) { p.link(there.late, here.fresh) })
+		if p.late {
+			p.eachPart(here, b.config.Dependencies(), func(there *part) { p.link(there.late, here.fresh) })
+		}
 		if !b.createFirst() {
 			p.eachPart(here, b.config.Direct(), func(there *part) { p.link(here.fresh, there.early) })
 		}

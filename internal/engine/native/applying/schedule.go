@@ -78,6 +78,7 @@ type scheduler struct {
 	steps  []*step
 	blocks map[stackaddrs.ResourceInstance]*block
 	order  []*block
+	late   bool              // something is destroyed after others are created
 	users  map[string]*group // by the name of the block on which the stored objects depend
 }
 
@@ -191,6 +192,7 @@ func (p *scheduler) creates(b *block, c *planned.Change, s *step) {
 func (p *scheduler) destroys(b *block, c *planned.Change, s *step) {
 	late := c.Deposed != "" || c.Action == engine.ActionCreateThenDelete ||
 		c.Action == engine.ActionDelete && (c.CreateBeforeDestroy || b.createFirst())
+	p.late = p.late || late
 	note := func(here *part) {
 		if late {
 			here.late = append(here.late, s)

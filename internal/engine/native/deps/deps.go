@@ -79,6 +79,10 @@ type Resource struct {
 		once sync.Once
 		list []*Resource
 	}
+	names struct {
+		once sync.Once
+		list []string
+	}
 }
 
 // New follows the references in a tree.
@@ -126,6 +130,21 @@ func (r *Resource) Dependencies() []*Resource {
 		r.dependencies.list = r.graph.reach([]int32{r.node}, func(other *Resource) bool { return other != r })
 	})
 	return r.dependencies.list
+}
+
+// Names returns the texts of what [Resource.Dependencies] returns, which is what states list. It is nil without any; the caller must not change the list.
+func (r *Resource) Names() []string {
+	r.names.once.Do(func() {
+		found := r.Dependencies()
+		if len(found) == 0 {
+			return
+		}
+		r.names.list = make([]string, 0, len(found))
+		for _, other := range found {
+			r.names.list = append(r.names.list, other.Text)
+		}
+	})
+	return r.names.list
 }
 
 // Dependents returns all resources that depend on r, by whatever way, sorted by the text of addresses. It looks at all resources there are.

@@ -241,21 +241,12 @@ func (rt *Runtime) mayDefer(t *Target) bool {
 	return rt.DeferralAllowed || rt.fail(t, "Provider deferred the change", "The provider "+t.Of.String()+" puts the change off, which is not allowed here.")
 }
 
-// Dependencies returns the addresses of the resources on which the target's block depends, as they are stored.
+// Dependencies returns the addresses of the resources on which the target's block depends, as they are stored. The caller must not change the list.
 func (rt *Runtime) Dependencies(t *Target) []string {
-	block := rt.Graph.Resource(t.Addr)
-	if block == nil {
-		return nil
+	if block := rt.Graph.Resource(t.Addr); block != nil {
+		return block.Names()
 	}
-	found := block.Dependencies()
-	if len(found) == 0 {
-		return nil
-	}
-	names := make([]string, 0, len(found))
-	for _, r := range found {
-		names = append(names, r.Text)
-	}
-	return names
+	return nil
 }
 
 // CreateFirst reports whether the objects of the target's block are replaced by creating the new one first.
