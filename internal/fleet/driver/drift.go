@@ -51,6 +51,9 @@ type Drifted struct {
 func (s *Stack) Drift(ctx context.Context, inputs Inputs) (Drift, error) {
 	var drift Drift
 	err := s.during(ctx, planPhase, func(stack *operation.Stack, view View) hcl.Diagnostics {
+		if found, err := stack.PeekInstances(ctx); err == nil && len(found) == 0 {
+			return nil // so that what was never applied needs no providers, which would be locked then
+		}
 		if diags := s.take(inputs); diags.HasErrors() {
 			return diags
 		}
