@@ -96,7 +96,6 @@ func (g *gates) compare(ctx context.Context) ([]rollout.DriftEnd, error) {
 	}
 	defer os.RemoveAll(drivers.Plans) //nolint:errcheck // it is gone, unless there was a panic
 
-	drivers.ReadOnly = true
 	drivers.Roots.WorkDir = filepath.Join(drivers.Plans, "engine")
 	ctx, unread, stop := g.session.InterruptAll(ctx, drivers.Roots.Processes, session.InFlight{
 		Lost:  g.inFlight.Lost,

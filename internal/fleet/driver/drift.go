@@ -4,7 +4,6 @@
 package driver
 
 import (
-	"bytes"
 	"context"
 	"slices"
 	"strings"
@@ -14,7 +13,6 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/fleet/wiring"
 	"github.com/cairnstacks/cairn/internal/operation"
-	"github.com/cairnstacks/cairn/internal/process"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
@@ -76,7 +74,10 @@ func (r *Root) Drift(ctx context.Context, inputs Inputs) (Drift, error) {
 	args := []string{"plan", "-json", "-input=false", "-detailed-exitcode", "-refresh-only", "-lock=false", "-out=" + r.opts.PlanFile}
 	var drift Drift
 	err := r.during(ctx, planPhase, func(work *rootWork) error {
-		if exists, err := work.prepareToRead(ctx); err != nil || !exists {
+		if err := work.initialize(ctx); err != nil {
+			return err
+		}
+		if exists, err := work.nameWorkspace(ctx); err != nil || !exists {
 			return err
 		}
 		if err := work.takeInputs(inputs); err != nil {
@@ -97,31 +98,6 @@ func (r *Root) Drift(ctx context.Context, inputs Inputs) (Drift, error) {
 		return nil
 	})
 	return drift, err
-}
-
-// prepareToRead installs what the module needs, and names its workspace to all that follows. It reports whether there is such a workspace. Selecting one writes,
-// and so does naming one that there is not: it is made then.
-func (w *rootWork) prepareToRead(ctx context.Context) (exists bool, err error) {
-	if err := w.initialize(ctx); err != nil || w.opts.Workspace == "" {
-		return true, err
-	}
-	if err := stopped(ctx); err != nil {
-		return false, err
-	}
-	var stdout bytes.Buffer
-	_, stderr := w.view.Writers()
-	err = w.Processes.Run(process.Command{Program: w.Engine, Args: []string{"workspace", "list"}, Dir: w.opts.Dir, Env: w.opts.Environ, Stdout: &stdout, Stderr: stderr})
-	if err != nil {
-		return false, err
-	}
-	for line := range strings.Lines(stdout.String()) {
-		if strings.TrimSpace(strings.TrimPrefix(line, "*")) == w.opts.Workspace {
-			w.opts.Environ = append(slices.Clone(w.opts.Environ), "TF_WORKSPACE="+w.opts.Workspace)
-			w.opts.Workspace = ""
-			return true, nil
-		}
-	}
-	return false, nil
 }
 
 // driftOf returns the drift in a plan, in the order of components and addresses.

@@ -45,7 +45,6 @@ type RootOptions struct {
 	Environ   []string
 	VarFiles  []string
 	Workspace string // that is to be selected; "" leaves selected what is
-	ReadOnly  bool   // the workspace is neither selected nor made: without it there is nothing
 	PlanFile  string // which holds secrets
 	RunDir    string // for what a command reports while it runs; made when needed
 
@@ -197,9 +196,6 @@ func (r *Root) Apply(ctx context.Context, req ApplyRequest) (Applied, error) {
 	}
 	var applied Applied
 	err := r.during(ctx, phase, func(work *rootWork) error {
-		if err := work.selectWorkspace(ctx); err != nil {
-			return err
-		}
 		files := r.varFiles() // for ephemeral variables, which no plan holds
 		if work.latch != nil {
 			defer work.endCopy()

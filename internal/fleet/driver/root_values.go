@@ -102,14 +102,21 @@ func (r *Root) Outputs(ctx context.Context) (outputs map[string]cty.Value, found
 		return nil, false, err
 	}
 	work := &rootWork{Root: r, view: silent{}}
-	prepare := func(ctx context.Context) (bool, error) { return true, work.prepare(ctx) }
-	if r.opts.ReadOnly {
-		prepare = work.prepareToRead
+	if outputs, found, err = work.readOutputs(ctx); err == nil {
+		return outputs, found, nil
 	}
-	if exists, err := prepare(ctx); err != nil || !exists {
+	if err := work.initialize(ctx); err != nil { // which is not done first: others may be at work in the directory
 		return nil, false, work.withReason(err)
 	}
-	return work.storedOutputs(ctx)
+	outputs, found, err = work.readOutputs(ctx)
+	return outputs, found, work.withReason(err)
+}
+
+func (w *rootWork) readOutputs(ctx context.Context) (outputs map[string]cty.Value, found bool, err error) {
+	if exists, err := w.nameWorkspace(ctx); err != nil || !exists {
+		return nil, false, err
+	}
+	return w.storedOutputs(ctx)
 }
 
 // withReason adds the first error that a command has reported to how it ended.

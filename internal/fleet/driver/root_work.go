@@ -59,12 +59,49 @@ func (w *rootWork) initialize(ctx context.Context) error {
 	return w.either(ctx, []string{"init", "-input=false"}, "Root module not initialized")
 }
 
+// selectWorkspace selects the workspace, and makes it if there is none, as a person would do it. What follows names it nevertheless: others may select another one
+// in the same directory meanwhile.
 func (w *rootWork) selectWorkspace(ctx context.Context) error {
-	if w.opts.Workspace == "" {
+	if w.opts.Workspace == "" || environ.Get(w.opts.Environ, workspaceVariable) == w.opts.Workspace {
 		return nil
 	}
-	return w.either(ctx, []string{"workspace", "select", "-or-create=true", w.opts.Workspace}, "Workspace not selected")
+	if err := w.either(ctx, []string{"workspace", "select", "-or-create=true", w.opts.Workspace}, "Workspace not selected"); err != nil {
+		return err
+	}
+	w.useWorkspace()
+	return nil
 }
+
+// nameWorkspace names the workspace to all that follows, without writing anything. It reports whether there is such a workspace: naming one that there is not
+// would make it.
+func (w *rootWork) nameWorkspace(ctx context.Context) (exists bool, err error) {
+	if w.opts.Workspace == "" {
+		return true, nil
+	}
+	if err := stopped(ctx); err != nil {
+		return false, err
+	}
+	var stdout bytes.Buffer
+	_, stderr := w.view.Writers()
+	err = w.Processes.Run(process.Command{Program: w.Engine, Args: []string{"workspace", "list"}, Dir: w.opts.Dir, Env: w.opts.Environ, Stdout: &stdout, Stderr: stderr})
+	if err != nil {
+		return false, err
+	}
+	for line := range strings.Lines(stdout.String()) {
+		if strings.TrimSpace(strings.TrimPrefix(line, "*")) == w.opts.Workspace {
+			w.useWorkspace()
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+func (w *rootWork) useWorkspace() {
+	w.opts.Environ = append(slices.Clone(w.opts.Environ), workspaceVariable+"="+w.opts.Workspace)
+}
+
+// workspaceVariable is the environment variable that names a workspace to all commands of an engine, whichever one is selected.
+const workspaceVariable = "TF_WORKSPACE"
 
 // either runs a command that reports data only with newer engines; others refuse the option before they do anything else. The summary is for
 // a failure of which there are texts only.

@@ -10,7 +10,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/process"
 )
 
-// directories are those of root modules in which an engine is at work (rule R4): a module is initialized there, and a workspace selected, also to read its outputs.
+// directories are those of root modules in which an engine is at work (rule R4): a module is initialized there, which is done to read its outputs, too,
+// if they cannot be read otherwise.
 // The zero value is ready to use. Safe for concurrent use.
 type directories struct {
 	mu struct {

@@ -27,9 +27,6 @@ type Drivers struct {
 	Stack   operation.Options
 	Version string // of this program, for plans of stacks
 
-	// ReadOnly says that no workspace is to be selected or made.
-	ReadOnly bool
-
 	// Show begins to show a phase of the work on a stack, ShowRoot that on the root module in a directory.
 	Show     func(unit string, phase string, options *operation.Options) driver.View
 	ShowRoot func(unit, dir string, phase string) driver.RootView
@@ -74,7 +71,7 @@ func (d *Drivers) Open(w *Work, unit int) driver.Driver {
 		})
 	}
 	return driver.NewRoot(d.Roots, driver.RootOptions{
-		Dir: u.Dir, Environ: enginelog.ForProcess(Environment(u)), VarFiles: u.VarFiles, Workspace: w.workspaceToSelect(u), ReadOnly: d.ReadOnly, PlanFile: planFile, RunDir: files + ".run",
+		Dir: u.Dir, Environ: enginelog.ForProcess(Environment(u)), VarFiles: u.VarFiles, Workspace: w.workspaceToSelect(u), PlanFile: planFile, RunDir: files + ".run",
 		Show: func(phase string) driver.RootView { return d.ShowRoot(u.Name, u.Dir, phase) },
 	})
 }
