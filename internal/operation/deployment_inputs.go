@@ -5,6 +5,7 @@ package operation
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -78,6 +79,7 @@ func (r *run) evaluateInputs(ctx context.Context, phase string) hcl.Diagnostics 
 		return Diagnostics(err)
 	}
 	evaluator := deployeval.New(config, r.dir, sources)
+	evaluator.Destroying = r.req.Mode == engine.Destroy
 	values, diags := evaluator.Inputs(ctx, r.inputs.block)
 	diags = diags.Extend(sources.warnings())
 	if diags.HasErrors() {
@@ -209,7 +211,11 @@ func (s *inputSources) Upstream(ctx context.Context, upstream *deployconfig.Upst
 	if s.run.notYet {
 		return nil, deployeval.ErrNotYet
 	}
-	return s.run.upstream(ctx, upstream)
+	values, err := s.run.upstream(ctx, upstream)
+	if _, never := errors.AsType[neverApplied](err); never && s.run.req.Mode == engine.Destroy {
+		return nil, deployeval.ErrNotYet
+	}
+	return values, err
 }
 
 // warnings returns what was noticed while values were fetched.

@@ -23,7 +23,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
-// upstream returns what a stack has published that another one takes values from.
+// upstream returns what a stack has published that another one takes values from. The error is [neverApplied] if it has never published anything.
 func (s *Stack) upstream(ctx context.Context, declared *deployconfig.UpstreamInput) (map[string]cty.Value, error) {
 	source := declared.Source.String()
 	mapped, err := s.mapUpstream(source)
@@ -48,10 +48,16 @@ func (s *Stack) upstream(ctx context.Context, declared *deployconfig.UpstreamInp
 	case err != nil:
 		return nil, err
 	case published.At.IsZero():
-		return nil, failure.Error("Upstream stack never applied", "The stack %s has published nothing: it was not applied yet, or not since it has publish_output blocks. Apply it first.", source)
+		return nil, neverApplied{failure.New("Upstream stack never applied", "The stack %s has published nothing: it was not applied yet, or not since it has publish_output blocks. Apply it first.", source)}
 	}
 	return published.Values, nil
 }
+
+// neverApplied says that a stack has never published anything.
+type neverApplied hcl.Diagnostics
+
+func (e neverApplied) Error() string { return hcl.Diagnostics(e).Error() }
+func (e neverApplied) Unwrap() error { return hcl.Diagnostics(e) }
 
 // mapUpstream returns where an upstream stack is kept, by the settings of this stack or by the workspace file. Paths are absolute.
 func (s *Stack) mapUpstream(source string) (settings.Upstream, error) {

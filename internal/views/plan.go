@@ -335,7 +335,11 @@ func (v *planView) engines() {
 // neededValues names the variables that were not known while planning.
 func (v *planView) neededValues() {
 	if names := v.plan.UnknownInputs(); len(names) > 0 {
-		v.paragraph(v.Bold("Not known yet") + ": var." + strings.Join(names, ", var.") + ". To apply this plan, the values are needed.")
+		needed := " To apply this plan, the values are needed."
+		if v.plan.Mode == engine.Destroy {
+			needed = " Everything is destroyed without."
+		}
+		v.paragraph(v.Bold("Not known yet") + ": var." + strings.Join(names, ", var.") + "." + needed)
 	}
 }
 

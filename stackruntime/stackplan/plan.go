@@ -80,7 +80,7 @@ type InputChange struct {
 // IsUnknown reports whether the value was not known while planning, in whole or in part.
 func (c *InputChange) IsUnknown() bool { return !c.After.IsWhollyKnown() }
 
-// NeededOnApply reports whether an apply must be given the value, because the plan does not hold it.
+// NeededOnApply reports whether an apply must be given the value, because the plan does not hold it. One that destroys everything may do without what was unknown.
 func (c *InputChange) NeededOnApply() bool { return c.RequiredOnApply || c.IsUnknown() }
 
 // UnknownInputs returns the names of the root variables that were not known while planning, sorted.

@@ -134,6 +134,9 @@ func (v *Display) howToApply(plan *stackplan.Plan, file string) string {
 	saved, command := fmt.Sprintf("The plan is saved in %s. To carry it out:", file), "cairn apply"
 	secrets := ""
 	for _, name := range plan.UnknownInputs() {
+		if plan.Mode == engine.Destroy {
+			break
+		}
 		if marks.Contains(plan.Inputs[name].After, marks.Sensitive) {
 			secrets = " -var-file=FILE"
 		} else {

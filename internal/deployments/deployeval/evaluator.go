@@ -43,6 +43,9 @@ func (k StableKey) String() string {
 
 // Evaluator evaluates expressions of deployment files for one deployment and one operation. It is used by one goroutine at a time.
 type Evaluator struct {
+	// Destroying is set where everything is destroyed: what stacks do not publish, or not any more, is unknown then.
+	Destroying bool
+
 	config  *deployconfig.Config
 	sources Sources
 
@@ -285,6 +288,9 @@ func (e *Evaluator) upstream(ctx context.Context, name, output string, at hcl.Ra
 		e.upstreams[name] = published
 	}
 	value, ok := published[output]
+	if !ok && e.Destroying {
+		return cty.DynamicVal, nil
+	}
 	if !ok {
 		return cty.NilVal, hcl.Diagnostics{e.problem(at, "Output not published", "The stack %s has published no %q.%s It publishes with its next apply what it "+
 			"declares in publish_output blocks.", declared.Source, output, nearest.DidYouMean(output, slices.Collect(maps.Keys(published))))}
