@@ -80,6 +80,9 @@ func (r *Root) Drift(ctx context.Context, inputs Inputs) (Drift, error) {
 		if exists, err := work.nameWorkspace(ctx); err != nil || !exists {
 			return err
 		}
+		if nothing, err := work.stateIsEmpty(ctx); nothing || err != nil {
+			return err
+		}
 		if err := work.takeInputs(inputs); err != nil {
 			return err
 		}

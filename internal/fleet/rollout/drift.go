@@ -12,6 +12,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/fleet/driver"
 	"github.com/cairnstacks/cairn/internal/fleet/wiring"
 	"github.com/cairnstacks/cairn/internal/order"
@@ -102,10 +103,11 @@ func (r *run) drift(ctx context.Context, unit int) (driver.Drift, error) {
 	var inputs driver.Inputs
 	if r.Units[unit].Inputs != nil {
 		values, diags := r.values(ctx, unit)
-		if waits := r.waitsFor(unit, values, "a root module cannot be compared with what there is"); waits != "" && !diags.HasErrors() {
-			return driver.Drift{}, errors.New("it waits " + waits)
+		waits := r.waitsFor(unit, values, "a root module cannot be compared with what there is")
+		if waits != "" && !diags.HasErrors() {
+			diags = diags.Append(failure.New("Inputs not known", "The root module waits %s.", waits))
 		}
-		inputs = func() ([]wiring.Value, hcl.Diagnostics) { return values, diags }
+		inputs = func() ([]wiring.Value, hcl.Diagnostics) { return values, diags } // which nobody asks for where there is nothing to compare
 	}
 	release, err := r.reading.take(ctx, &r.Units[unit])
 	if err != nil {
