@@ -4,6 +4,7 @@
 package engines
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"path/filepath"
@@ -51,9 +52,16 @@ func (s *Stack) Reader(ctx context.Context) engine.Info {
 	return engine.Info{}
 }
 
+// defaultProviderProcesses is enough for most stacks, whose configurations of providers are few, and bounds the memory of the others: a large provider takes 600 MB.
+const defaultProviderProcesses = 16
+
 // OpenNative returns the native engine.
 func (s *Stack) OpenNative() (engine.Engine, error) {
 	runs, err := s.opts.RunsDir()
+	if err != nil {
+		return nil, err
+	}
+	read, err := s.opts.Settings()
 	if err != nil {
 		return nil, err
 	}
@@ -63,8 +71,9 @@ func (s *Stack) OpenNative() (engine.Engine, error) {
 	s.noteLog()
 	opened, err := native.New(native.Options{
 		WorkDir: s.opts.WorkDir, RunsDir: runs, SchemaDir: SchemaDir(), Resolver: s.opts.Resolver(), Environ: s.opts.Environ, Dir: s.opts.Dir, Shared: &s.opts.Shared.Native,
-		Working:  func(what string) { s.opts.Notify.Send(notice.Working{What: what}) },
-		Fetching: s.opts.Fetching,
+		MaxProcesses: cmp.Or(read.ProviderProcesses, defaultProviderProcesses),
+		Working:      func(what string) { s.opts.Notify.Send(notice.Working{What: what}) },
+		Fetching:     s.opts.Fetching,
 	})
 	if err != nil {
 		return nil, Unusable(err)

@@ -27,9 +27,13 @@ type Settings struct {
 	State       string // location: a path, or a URL
 	Engine      Engine
 	Parallelism int // number of components that are worked on at the same time
-	Identity    Identity
-	Varsets     Varsets
-	Upstreams   Upstreams
+
+	// ProviderProcesses is how many processes of providers the native engine leaves running at most, besides those that are in use.
+	ProviderProcesses int
+
+	Identity  Identity
+	Varsets   Varsets
+	Upstreams Upstreams
 }
 
 // Read reads the settings file in the directory of a stack. It need not exist. Its source is added to files, by its name.
@@ -53,7 +57,7 @@ func Read(dir string, files map[string]*hcl.File) (Settings, hcl.Diagnostics) {
 }
 
 var schema = &hcl.BodySchema{
-	Attributes: []hcl.AttributeSchema{{Name: "parallelism"}, {Name: "engine"}},
+	Attributes: []hcl.AttributeSchema{{Name: "parallelism"}, {Name: "provider_processes"}, {Name: "engine"}},
 	Blocks: []hcl.BlockHeaderSchema{
 		{Type: "state", LabelNames: []string{"store"}},
 		{Type: "engine"},
@@ -66,18 +70,8 @@ var schema = &hcl.BodySchema{
 func decode(body hcl.Body) (Settings, hcl.Diagnostics) {
 	var result Settings
 	content, diags := body.Content(schema)
-	if attr := content.Attributes["parallelism"]; attr != nil {
-		moreDiags := gohcl.DecodeExpression(attr.Expr, nil, &result.Parallelism)
-		if !moreDiags.HasErrors() && result.Parallelism < 1 {
-			moreDiags = moreDiags.Append(&hcl.Diagnostic{
-				Severity: hcl.DiagError,
-				Summary:  "Unusable parallelism",
-				Detail:   "At least one component must be worked on at a time: give a number from 1.",
-				Subject:  attr.Expr.Range().Ptr(),
-			})
-		}
-		diags = diags.Extend(moreDiags)
-	}
+	diags = diags.Extend(decodeCount(content.Attributes["parallelism"], &result.Parallelism, "Unusable parallelism", "At least one component must be worked on at a time: give a number from 1."))
+	diags = diags.Extend(decodeCount(content.Attributes["provider_processes"], &result.ProviderProcesses, "Unusable number of processes", "At least one provider must run: give a number from 1."))
 	named := content.Attributes["engine"]
 	binary, moreDiags := stringSetting(named)
 	result.Engine.Binary, diags = binary, diags.Extend(moreDiags)
@@ -123,6 +117,18 @@ func decode(body hcl.Body) (Settings, hcl.Diagnostics) {
 		}
 	}
 	return result, diags
+}
+
+// decodeCount decodes a number from 1. Without an attribute it is left alone.
+func decodeCount(attr *hcl.Attribute, n *int, summary, detail string) hcl.Diagnostics {
+	if attr == nil {
+		return nil
+	}
+	diags := gohcl.DecodeExpression(attr.Expr, nil, n)
+	if !diags.HasErrors() && *n < 1 {
+		diags = diags.Append(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: detail, Subject: attr.Expr.Range().Ptr()})
+	}
+	return diags
 }
 
 func decodeState(block *hcl.Block, result *Settings) hcl.Diagnostics {
