@@ -31,6 +31,7 @@ type gateOptions struct {
 	allowDirty     bool
 	autoApprove    bool
 	ask            bool
+	acceptRecovery bool
 	maxRounds      cmdline.Count
 	report         cmdline.File
 	detailed       bool   // exit with 2 if there are changes
@@ -83,6 +84,7 @@ func gateCommand(mode rollout.Mode, summary, long, example string) *session.Comm
 				o.maxRounds = operation.DefaultRounds
 				f.Var(&o.maxRounds, "max-rounds", fmt.Sprintf("plan and apply a stack at most `N` times while changes are deferred (default: %d)", operation.DefaultRounds))
 			}
+			f.BoolVar(&o.acceptRecovery, "accept-recovery", false, "go on although applies of stacks that were cut off may have made changes that the states do not show, if an earlier command has named them")
 			if mode == rollout.Destroy {
 				f.BoolVar(&o.tree.gone, "gone", false, "only what there was at the commit of -base and is not any more, with its configuration from git")
 			}

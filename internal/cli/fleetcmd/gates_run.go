@@ -142,8 +142,8 @@ func (g *gates) drivers(ctx context.Context) (*rollout.Drivers, error) {
 			SchemaDir: engines.SchemaDir(), Shared: &shared.OfEngines().Binary, Processes: &process.Set{},
 		},
 		Stack:   operation.Options{Workspace: g.Root, Engine: g.session.Options.Engine, EngineFrom: "-engine", Shared: shared, ModulesEngine: g.session.Deps.Engine, StopNow: g.session.StopNow},
-		Version: session.Version(),
-		Show:    g.showStack, ShowRoot: g.showRoot,
+		Version: session.Version(), AcceptRecovery: g.options.acceptRecovery,
+		Show: g.showStack, ShowRoot: g.showRoot,
 	}
 	if g.gone != nil {
 		d.Stack.Workspace = g.gone.root

@@ -261,7 +261,11 @@ func (g *gates) summarize(ends []rollout.End) int {
 		}
 		g.session.NoteLine("%s  %s", fmt.Sprintf("%-*s", width, end.State), name)
 		counts[end.State]++
-		if !end.Done {
+		switch {
+		case end.Done:
+		case end.Held && g.unanswered && code != cmdline.ExitError:
+			code = cmdline.ExitApproval
+		default:
 			code = cmdline.ExitError
 		}
 	}

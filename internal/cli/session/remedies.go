@@ -57,7 +57,7 @@ var remedies = map[failure.Code]string{
 }
 
 // takenFromGit is what else can be done about a deployment whose block was deleted.
-const takenFromGit = `Or "cairn run destroy -gone -base=REF" destroys it with its block from git, where REF is a commit that has that.`
+const takenFromGit = `Or, if there is a workspace file that names the stack, "cairn run destroy -gone -base=REF" destroys it with its block from git, where REF is a commit that has both.`
 
 // runtimeRemedies are the same for faults that the runtime finds.
 var runtimeRemedies = map[fault.Code]string{

@@ -27,6 +27,8 @@ type Drivers struct {
 	Stack   operation.Options
 	Version string // of this program, for plans of stacks
 
+	AcceptRecovery bool // as in [operation.Request]
+
 	// Show begins to show a phase of the work on a stack, ShowRoot that on the root module in a directory.
 	Show     func(unit string, phase string, options *operation.Options) driver.View
 	ShowRoot func(unit, dir string, phase string) driver.RootView
@@ -66,7 +68,7 @@ func (d *Drivers) Open(w *Work, unit int) driver.Driver {
 		stack.Dir, stack.Home, stack.Environ = u.Dir, u.Home, Environment(u)
 		return driver.NewStack(driver.StackOptions{
 			Operation: stack, VarFiles: u.VarFiles, Version: d.Version, PlanFile: planFile, Sources: u.Inputs.Sources(), Keep: keep,
-			Request: operation.Request{Together: d.togetherWith(w, u)},
+			Request: operation.Request{Together: d.togetherWith(w, u), AcceptRecovery: d.AcceptRecovery},
 			Show:    func(phase string, options *operation.Options) driver.View { return d.Show(u.Name, phase, options) },
 		})
 	}

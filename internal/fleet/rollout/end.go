@@ -44,6 +44,8 @@ type End struct {
 	Because int
 	Skipped bool
 
+	Held bool // it is not done since consent is missing, to its plan or to that of the unit it waits for
+
 	// Changes are what its plan would do, or those plans that were applied. Nil if there are none, if that is not known, and of a unit that
 	// failed, as nobody knows how much of it was done.
 	Changes *stackplan.Counts
@@ -173,17 +175,18 @@ func (e ending) unit(unit int, planning, apply order.Result) End {
 		}
 	case apply.State == order.Skipped:
 		held := e.held(apply)
-		planned.Because, planned.Skipped, planned.Detail = held.Because, held.Skipped, string(held.State)+" "+held.Detail
+		planned.Because, planned.Skipped, planned.Held, planned.Detail = held.Because, held.Skipped, held.Held, string(held.State)+" "+held.Detail
 	case apply.State == order.Failed && !errors.Is(apply.Err, errNotApproved):
 		return failed(fmt.Errorf("%s: %w", e.options.Mode, apply.Err))
 	case rounds > 0:
 		planned.State, planned.Changes = InPart, e.outcome[unit].applied
 		planned.Detail = fmt.Sprintf("%s up to round %d", e.applied(unit), rounds)
 		if apply.State == order.Failed {
+			planned.Held = true
 			planned.Detail += ", the next one was not approved"
 		}
 	case apply.State == order.Failed:
-		planned.Detail = "not approved"
+		planned.Held, planned.Detail = true, "not approved"
 	default:
 		planned.Detail = "not " + string(e.applied(unit))
 	}
@@ -194,6 +197,7 @@ func (e ending) unit(unit int, planning, apply order.Result) End {
 func (e ending) held(result order.Result) End {
 	end := End{State: Waiting, Because: e.Steps[result.Because].Unit}
 	name, err := e.Units[end.Because].Name, e.results[result.Because].Err
+	end.Held = errors.Is(err, errNotApproved)
 	switch {
 	case errors.Is(err, errNotAsked):
 		end.Detail, end.Done = "for "+name+" to be applied", true
