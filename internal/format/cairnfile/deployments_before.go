@@ -14,7 +14,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/hclsource"
 )
 
-// outlinesBefore returns which deployments stacks had at the base, by directory, as far as that is not what they have now.
+// outlinesBefore returns which deployments there were at the base, by directory, as far as that is not what stacks have now.
 func (m *Model) outlinesBefore(ctx context.Context, root string, diff *gitdiff.Diff) (map[string]*deployconfig.Outline, error) {
 	now := map[string]*deployconfig.Outline{}
 	for _, block := range m.Blocks {
@@ -35,10 +35,7 @@ func (m *Model) outlinesBefore(ctx context.Context, root string, diff *gitdiff.D
 			if !ok || at == "" || !deployconfig.IsDeployFile(at) {
 				continue
 			}
-			dir := cmp.Or(path.Dir(below)[1:], ".")
-			if _, stack := now[dir]; !stack {
-				continue
-			}
+			dir := cmp.Or(path.Dir(below)[1:], ".") // that of a stack now or then
 			one := change{dir: dir, name: path.Base(at)}
 			if existed := !file.Added && !file.Untracked; at == file.From || existed && file.From == "" {
 				one.before = at
