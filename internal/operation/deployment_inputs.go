@@ -130,9 +130,9 @@ func (r *run) refreshInputs(ctx context.Context, phase string) hcl.Diagnostics {
 	return diags.Extend(r.readValues())
 }
 
-// checkStable fails if a stable value of a store is another one than that which the state keeps.
+// checkStable fails if a stable value of a store is another one than that which the state keeps, and something is still made with that.
 func (r *run) checkStable() hcl.Diagnostics {
-	if r.inputs == nil {
+	if r.inputs == nil || len(r.stored.State.Components) == 0 {
 		return nil
 	}
 	kept, err := r.stored.Stable()

@@ -165,6 +165,7 @@ func (g *gates) drivers(ctx context.Context) (*rollout.Drivers, error) {
 	if err := g.session.Report(g.session.Stack().Engines().Unmet(found)); err != nil {
 		return nil, err
 	}
+	d.Roots.Info = found.Info
 	d.Roots.Engine, err = filepath.Abs(found.Path)
 	return d, err
 }

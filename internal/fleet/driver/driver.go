@@ -73,7 +73,8 @@ type Publisher interface {
 // Plan is what is known of a plan.
 type Plan struct {
 	Changes  bool   // it has some
-	Complete bool   // nothing is left to a later plan
+	Complete bool   // nothing is left to a later plan of the same run
+	Leaves   bool   // what is deferred is left to another run
 	Destroys bool   // it destroys what there is
 	State    string // which version of the state it was made of
 

@@ -161,7 +161,7 @@ func (s *saved) Plan(ctx context.Context, req driver.PlanRequest) (driver.Plan, 
 	s.resumed = progress == Begun
 	req.Saved, req.NotToKeep, req.CheckTaken = true, false, s.otherTaken()
 	plan, err := s.Driver.Plan(ctx, req)
-	plan.Complete = true // what is deferred is left to the next set
+	plan.Leaves, plan.Complete = !plan.Complete, true // to the next set
 	return plan, err
 }
 

@@ -167,7 +167,11 @@ func (e ending) unit(unit int, planning, apply order.Result) End {
 	case !e.outcome[unit].changes && apply.State != order.Failed:
 		return End{State: NoChanges, Because: -1, Done: true}
 	case apply.State == order.Succeeded && e.options.Mode != PlanOnly:
-		return End{State: e.applied(unit), Because: -1, Done: true, Changes: e.outcome[unit].applied}
+		end := End{State: e.applied(unit), Because: -1, Done: true, Changes: e.outcome[unit].applied}
+		if plan.Leaves {
+			end.Detail = "some changes are still deferred: plan again"
+		}
+		return end
 	case e.options.Mode == PlanOnly:
 		planned.Done = true
 		if !plan.Complete && (plan.Counts == nil || plan.Counts.Defer == 0) { // otherwise these say it
