@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/fleet/driver"
+	"github.com/cairnstacks/cairn/internal/fleet/rollout"
 	"github.com/cairnstacks/cairn/internal/hclsource"
 	"github.com/cairnstacks/cairn/internal/safefile"
 	"github.com/cairnstacks/cairn/internal/show"
@@ -28,6 +29,7 @@ import (
 type rootView struct {
 	*show.NodeOutput
 	dir      string
+	files    map[string]*hcl.File // what the inputs are from
 	out, err views.Options
 	any      bool // lines were written, from which what comes next is to be set apart
 }
@@ -35,17 +37,17 @@ type rootView struct {
 var _ driver.RootView = (*rootView)(nil)
 
 // showRoot begins to show a phase.
-func (g *gates) showRoot(unit, dir, phase string) driver.RootView {
-	output := g.output.Node(unit)
+func (g *gates) showRoot(unit *rollout.Unit, phase string) driver.RootView {
+	output := g.output.Node(unit.Name)
 	output.Phase(phase)
 	options := func(stream io.Writer) views.Options {
 		options := g.session.ViewOptions(stream)
 		if options.Width > 0 { // of which the name of the unit takes its part
-			options.Width = max(options.Width-ansi.StringWidth(textstyle.Name(unit))-len(" | "), leastWidth)
+			options.Width = max(options.Width-ansi.StringWidth(textstyle.Name(unit.Name))-len(" | "), leastWidth)
 		}
 		return options
 	}
-	return &rootView{NodeOutput: output, dir: dir, out: options(g.session.Streams.Out), err: options(g.session.Streams.Err)}
+	return &rootView{NodeOutput: output, dir: unit.Dir, files: unit.Inputs.Sources(), out: options(g.session.Streams.Out), err: options(g.session.Streams.Err)}
 }
 
 // leastWidth is as few columns as there may be for text.
@@ -105,7 +107,7 @@ func (v *rootView) Report(diags hcl.Diagnostics, compact bool) error {
 
 // sources finds the files of the module, and others that the engine names relative to it.
 func (v *rootView) sources() diagnostic.Sources {
-	return diagnostic.Sources{Lookup: func(name string) []byte {
+	return diagnostic.Sources{Files: v.files, Lookup: func(name string) []byte {
 		path := name
 		if !filepath.IsAbs(path) {
 			path = filepath.Join(v.dir, path)

@@ -73,7 +73,7 @@ func (c *stackCheck) inputs(deployment *Deployment) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.stack.Variables)) {
 		if variable := c.stack.Variables[name]; variable.Default == cty.NilVal && !given[name] {
-			c.errorf(deployment.Range, "Stack variable not set by deployment", "The stack requires a value for its variable %q. Set it in the inputs of deployment.%s.", name, deployment.Name)
+			c.errorf(deployment.Range, "Stack variable not set by deployment", "The stack requires a value for its variable %q. Set it in the inputs of deployment.%s, or give the variable a default, which inputs of a workspace file may replace.", name, deployment.Name)
 		}
 	}
 }

@@ -29,9 +29,9 @@ type Drivers struct {
 
 	AcceptRecovery bool // as in [operation.Request]
 
-	// Show begins to show a phase of the work on a stack, ShowRoot that on the root module in a directory.
+	// Show begins to show a phase of the work on a stack, ShowRoot on a root module.
 	Show     func(unit string, phase string, options *operation.Options) driver.View
-	ShowRoot func(unit, dir string, phase string) driver.RootView
+	ShowRoot func(unit *Unit, phase string) driver.RootView
 
 	listed   sync.Once
 	together map[string]map[string]bool // deployments of a stack that are worked on, by its directory
@@ -74,7 +74,7 @@ func (d *Drivers) Open(w *Work, unit int) driver.Driver {
 	}
 	return driver.NewRoot(d.Roots, driver.RootOptions{
 		Dir: u.Dir, Environ: enginelog.ForProcess(Environment(u)), VarFiles: u.VarFiles, Workspace: w.workspaceToSelect(u), PlanFile: planFile, RunDir: files + ".run",
-		Show: func(phase string) driver.RootView { return d.ShowRoot(u.Name, u.Dir, phase) },
+		Show: func(phase string) driver.RootView { return d.ShowRoot(u, phase) },
 	})
 }
 

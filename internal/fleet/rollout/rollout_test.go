@@ -177,7 +177,7 @@ func (b *bench) run(mode Mode) (ends, log string) {
 	var lines []string
 	drivers := Drivers{
 		Plans: plans, Roots: &driver.Roots{Engine: filepath.Join(b.dir, "engine"), Shared: &b.shared, Processes: &process.Set{}},
-		ShowRoot: func(unit, _, _ string) driver.RootView { return plainView{shown.Node(unit)} },
+		ShowRoot: func(unit *Unit, _ string) driver.RootView { return plainView{shown.Node(unit.Name)} },
 	}
 	output := func(unit string) Output { return shown.Node(unit) }
 	for _, end := range b.work.Run(ctx, Options{
