@@ -29,7 +29,7 @@ type InstallRequest struct {
 // Versions are what a stack is worked on with.
 type Versions struct {
 	Engine    engine.Info
-	Providers map[stackaddrs.Provider]string // those that are locked
+	Providers map[stackaddrs.Provider]string // those that are locked; empty for what needs no lock
 
 	// Choices are there if they were asked for.
 	Choices *engines.Choices

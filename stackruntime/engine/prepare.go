@@ -21,7 +21,7 @@ type Preparer interface {
 	// nothing has changed since it was last called. With errors the result may be nil.
 	Prepare(ctx context.Context, req *PrepareRequest) (*PrepareResult, hcl.Diagnostics)
 
-	// Locks returns the versions in the stack's provider lock file.
+	// Locks returns the versions in the stack's provider lock file. It is empty for what is used without an entry in it, such as a provider in development.
 	Locks(ctx context.Context) (map[stackaddrs.Provider]string, error)
 }
 

@@ -4,6 +4,7 @@
 package stackcmd
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -67,7 +68,7 @@ func ShowInstalled(s *session.Session, installed operation.Versions) {
 		s.Note("%s\n", text)
 	}
 	for _, provider := range slices.SortedFunc(maps.Keys(installed.Providers), stackaddrs.Provider.Compare) {
-		s.Print("Provider: %s %s\n", provider, installed.Providers[provider])
+		s.Print("Provider: %s %s\n", provider, cmp.Or(installed.Providers[provider], "(not locked)"))
 	}
 }
 

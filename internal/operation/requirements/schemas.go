@@ -55,8 +55,9 @@ func (s *Stack) schemaPackages(ctx context.Context) ([]instances.Package, error)
 		if lock := locked.Provider(provider); lock != nil && found.Dir == "" {
 			one.Hash = s.packageHash(ctx, lock.ID(), found)
 		}
-		if found.Dir == "" {
-			continue // it is attached to
+		if found.Dir == "" { // somebody else has started it
+			packages = append(packages, one)
+			continue
 		}
 		if one.Program, err = found.Executable(); err != nil {
 			return nil, failure.Error("Provider not installed", "%s.", failure.Capitalize(failure.Reason(err)))
@@ -97,6 +98,12 @@ func (s *Stack) askSchemas(ctx context.Context, packages []instances.Package) (e
 	}()
 	schemas := map[string]*schema.Provider{}
 	for _, one := range packages {
+		switch {
+		case pool.Unmanaged(one.Address):
+			one = instances.Package{Address: one.Address}
+		case one.Program == "" && !one.Address.IsBuiltin():
+			continue
+		}
 		found, said := pool.Schema(ctx, one)
 		if said.HasErrors() {
 			for _, problem := range said {

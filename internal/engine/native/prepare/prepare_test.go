@@ -34,6 +34,7 @@ type stack struct {
 	environ     []string
 	installing  int
 	requirement string
+	unmanaged   func(stackaddrs.Provider) bool
 }
 
 func newStack(t *testing.T) *stack {
@@ -41,8 +42,13 @@ func newStack(t *testing.T) *stack {
 	for _, version := range []string{"1.0.0", "1.1.0"} {
 		s.publish(version, version)
 	}
-	s.configure(fmt.Sprintf("provider_installation {\n  filesystem_mirror {\n    path = %q\n  }\n}\n", s.mirror))
+	s.configure(s.mirrored())
 	return s
+}
+
+// mirrored is a CLI configuration by which packages come from the mirror.
+func (s *stack) mirrored() string {
+	return fmt.Sprintf("provider_installation {\n  filesystem_mirror {\n    path = %q\n  }\n}\n", s.mirror)
 }
 
 // publish puts a package of the provider into the mirror.
@@ -69,8 +75,19 @@ func (s *stack) preparer() *prepare.Preparer {
 		"terraform {\n  required_providers {\n    fake = {\n      source  = \"example.com/a/fake\"\n      version = %q\n    }\n  }\n}\n", s.requirement))
 	return prepare.New(prepare.Options{
 		StackDir: s.dir, WorkDir: s.work, Environ: s.environ, Modules: module.NewLoader(module.Options{Base: s.dir}),
-		Working: func(string) { s.installing++ },
+		Unmanaged: s.unmanaged, Working: func(string) { s.installing++ },
 	})
+}
+
+// prepare prepares, with another program as it were, without errors.
+func (s *stack) prepare(req *engine.PrepareRequest) (*prepare.Preparer, *engine.PrepareResult, hcl.Diagnostics) {
+	s.t.Helper()
+	p := s.preparer()
+	result, diags := p.Prepare(s.t.Context(), req)
+	if diags.HasErrors() {
+		s.t.Fatal(diags)
+	}
+	return p, result, diags
 }
 
 func (s *stack) request() *engine.PrepareRequest {
@@ -261,12 +278,61 @@ func TestOverrides(t *testing.T) {
 	program := filepath.Join(s.dir, "build", "terraform-provider-fake")
 	s.write(program, "")
 	s.configure("provider_installation {\n  dev_overrides {\n    \"example.com/a/fake\" = \"build\"\n  }\n  direct {}\n}\n")
-	p := s.preparer()
-	if _, diags := p.Prepare(t.Context(), s.request()); diags.HasErrors() || s.lock() != "" {
+	p, _, diags := s.prepare(s.request())
+	if len(diags) != 1 || !strings.Contains(diags[0].Detail, "example.com/a/fake is the one in "+filepath.Dir(program)) || s.lock() != "" {
 		t.Errorf("%v; the lock file is %q", diags, s.lock())
 	}
 	if found, err := p.Package(t.Context(), fake); err != nil || found.Program != program || found.Hash != "" {
 		t.Errorf("Package = %v, %v", found, err)
+	}
+	if versions, err := p.Locks(t.Context()); err != nil || !cmp.Equal(versions, map[stackaddrs.Provider]string{fake: ""}) {
+		t.Errorf("Locks = %v, %v", versions, err)
+	}
+	// They are warned of where they are used.
+	if _, _, diags := s.prepare(&engine.PrepareRequest{}); len(diags) > 0 {
+		t.Errorf("a stack without providers: %v", diags)
+	}
+}
+
+// A provider that is supplied otherwise is neither installed nor locked, and what is locked of it stays, as long as it is required.
+func TestSuppliedProviders(t *testing.T) {
+	for name, supply := range map[string]func(s *stack){
+		"dev_overrides": func(s *stack) {
+			s.configure(fmt.Sprintf("provider_installation {\n  dev_overrides {\n    \"example.com/a/fake\" = \"build\"\n  }\n  filesystem_mirror {\n    path = %q\n  }\n}\n", s.mirror))
+		},
+		"another's process": func(s *stack) { s.unmanaged = func(p stackaddrs.Provider) bool { return p == fake } },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStack(t)
+			s.prepare(s.request())
+			lock := s.lock()
+			if err := os.RemoveAll(s.work); err != nil {
+				t.Fatal(err)
+			}
+			s.requirement = ">= 7" // which the lock does not satisfy, nor a release
+			supply(s)
+			for _, req := range []*engine.PrepareRequest{s.request(), {Modules: s.request().Modules, Upgrade: true}, {Modules: s.request().Modules, ReadOnlyLock: true}} {
+				p, result, _ := s.prepare(req)
+				if len(result.Locked) > 0 || s.lock() != lock {
+					t.Errorf("changes of locks are %v, the lock file is\n%s", result.Locked, s.lock())
+				}
+				if versions, err := p.Locks(t.Context()); err != nil || versions[fake] != "" || len(versions) != 1 {
+					t.Errorf("Locks = %v, %v", versions, err)
+				}
+			}
+			s.installing = 0
+			if s.prepare(s.request()); s.installing > 0 {
+				t.Error("what was done before is done again")
+			}
+			if _, result, _ := s.prepare(&engine.PrepareRequest{}); s.lock() == lock || len(result.Locked) != 1 {
+				t.Errorf("where it is not required, the changes are %v", result.Locked)
+			}
+			s.requirement, s.unmanaged = ">= 1.0", nil
+			s.configure(s.mirrored())
+			if s.prepare(s.request()); s.lock() != lock {
+				t.Errorf("without that, the lock file is\n%s", s.lock())
+			}
+		})
 	}
 }
 
