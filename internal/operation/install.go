@@ -21,6 +21,7 @@ import (
 // InstallRequest says what is to be installed.
 type InstallRequest struct {
 	Upgrade bool // choose the newest versions that are allowed, whatever was chosen before
+	Verify  bool // read the providers that are installed, and install again what is damaged
 
 	// Fetched is called with the source packages that the stack has, before providers are installed, which takes time. Nil is not called.
 	Fetched func([]bundle.Package)
@@ -44,7 +45,7 @@ func (s *Stack) Install(ctx context.Context, req InstallRequest) (Versions, hcl.
 	if diags.HasErrors() {
 		return Versions{}, diags
 	}
-	opts, moreDiags := s.prepare(ctx, config, req.Upgrade)
+	opts, moreDiags := s.prepare(ctx, config, installing{upgrade: req.Upgrade, verify: req.Verify})
 	diags = diags.Extend(moreDiags)
 	if diags.HasErrors() {
 		return Versions{}, diags

@@ -39,6 +39,9 @@ type PrepareRequest struct {
 	// Upgrade ignores which versions are locked.
 	Upgrade bool
 
+	// Verify reads what is installed, which takes time, and installs again what is damaged.
+	Verify bool
+
 	// ReadOnlyLock makes it an error if the stack's provider lock file would have other versions than it has.
 	ReadOnlyLock bool
 

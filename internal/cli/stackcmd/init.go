@@ -41,7 +41,9 @@ lock files belong into version control.`,
 			s.ListsProviders = true
 			ctx, stop := s.Interruptible(ctx, func() string { return "Nothing will be lost." })
 			defer stop()
-			installed, diags := s.Stack().Install(ctx, operation.InstallRequest{Upgrade: upgrade, Fetched: func(packages []bundle.Package) { ShowFetched(s, packages) }})
+			installed, diags := s.Stack().Install(ctx, operation.InstallRequest{
+				Upgrade: upgrade, Verify: true, Fetched: func(packages []bundle.Package) { ShowFetched(s, packages) },
+			})
 			if diags.HasErrors() {
 				return s.Finish(diags)
 			}

@@ -210,7 +210,7 @@ func (p *Preparer) prepare(ctx context.Context, req *engine.PrepareRequest, all 
 	wanted := record{
 		Requirements: hashRequirements(all.requirements), Supplied: all.supplied, Lock: hash(before), ReadOnly: req.ReadOnlyLock,
 	}
-	if !req.Upgrade && p.isDone(wanted, locked) {
+	if !req.Upgrade && p.isDone(wanted, locked) && !(req.Verify && p.isDamaged(wanted, locked)) {
 		return &engine.PrepareResult{}, nil
 	}
 	p.opts.Working("Installing providers")
@@ -279,6 +279,20 @@ func (p *Preparer) isDone(wanted record, locked *locks.Locks) bool {
 	}
 	return !slices.ContainsFunc(locked.All(), func(lock *locks.Lock) bool {
 		return !slices.Contains(wanted.Supplied, lock.Provider) && p.packages().Package(lock.ID()) == nil
+	})
+}
+
+// isDamaged reports whether a package that is installed is not what is locked any more. It reads all of them.
+func (p *Preparer) isDamaged(wanted record, locked *locks.Locks) bool {
+	return slices.ContainsFunc(locked.All(), func(lock *locks.Lock) bool {
+		if slices.Contains(wanted.Supplied, lock.Provider) {
+			return false
+		}
+		if copied := p.copiedLock(lock); copied != nil {
+			lock = copied
+		}
+		found := p.packages().Package(lock.ID())
+		return found == nil || found.Check(lock.Hashes) != nil
 	})
 }
 

@@ -237,8 +237,50 @@ func TestChangedPackageIsRefused(t *testing.T) {
 		t.Fatal(diags)
 	}
 	s.publish("1.1.0", "something else") // the package is a link to it
-	if found, err := s.preparer().Package(t.Context(), fake); !errors.As(err, new(*packagecache.MismatchError)) {
+	found, err := s.preparer().Package(t.Context(), fake)
+	if !errors.As(err, new(*packagecache.MismatchError)) || !strings.HasSuffix(err.Error(), `"cairn init" installs it again`) {
 		t.Errorf("Package = %v, %v", found, err)
+	}
+	req := s.request()
+	req.Verify = true // which does not help if the mirror has no other
+	if _, diags := s.preparer().Prepare(t.Context(), req); !diags.HasErrors() || !strings.Contains(diags[0].Detail, "none of the checksums") {
+		t.Errorf("Prepare: %v", diags)
+	}
+}
+
+// What is damaged is installed again by who looks for that, in its place alone.
+func TestDamagedPackage(t *testing.T) {
+	for name, damage := range map[string]func(program string) error{
+		"changed": func(program string) error { return os.WriteFile(program, []byte("1.1.1"), 0o600) },
+		"missing": os.Remove,
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStack(t)
+			p, _, _ := s.prepare(s.request())
+			lock := s.lock()
+			good, err := p.Package(t.Context(), fake)
+			if err != nil {
+				t.Fatal(err)
+			}
+			dir := filepath.Dir(good.Program) // a link into the mirror
+			if err := errors.Join(os.Remove(dir), os.CopyFS(dir, os.DirFS(filepath.Join(s.mirror, "example.com", "a", "fake", "1.1.0", filepath.Base(dir)))), damage(good.Program)); err != nil {
+				t.Fatal(err)
+			}
+			s.installing = 0
+			p, _, _ = s.prepare(s.request())
+			if found, err := p.Package(t.Context(), fake); s.installing > 0 || err == nil {
+				t.Errorf("without looking for damages, it was installed %d times; Package = %v", s.installing, found)
+			}
+			req := s.request()
+			req.Verify = true
+			p, result, _ := s.prepare(req)
+			if found, err := p.Package(t.Context(), fake); s.installing != 1 || err != nil || found.Hash != good.Hash || len(result.Locked) > 0 || s.lock() != lock {
+				t.Errorf("looking for damages has installed %d times and locked %v; Package = %v, %v", s.installing, result.Locked, found, err)
+			}
+			if s.prepare(req); s.installing != 1 {
+				t.Error("it is installed again without damage")
+			}
+		})
 	}
 }
 
