@@ -119,7 +119,10 @@ func (p *Preparer) lockedPackage(ctx context.Context, provider stackaddrs.Provid
 	}
 	if dir, ok := config.Overrides[provider]; ok {
 		program, err := (&packagecache.Package{ID: release.ID{Provider: provider}, Dir: dir}).Executable()
-		return &Package{Program: program}, err
+		if err != nil { // it is about a package, with a version
+			return nil, fmt.Errorf("provider %s is in development in %s, where there is no program whose name starts with terraform-provider-%s", release.Short(provider), dir, provider.Type)
+		}
+		return &Package{Program: program}, nil
 	}
 	locked, err := p.locked()
 	if err != nil {

@@ -321,6 +321,15 @@ func TestOverrides(t *testing.T) {
 	s.write(program, "")
 	s.configure("provider_installation {\n  dev_overrides {\n    \"example.com/a/fake\" = \"build\"\n  }\n  direct {}\n}\n")
 	p, _, diags := s.prepare(s.request())
+	if err := os.Rename(program, filepath.Join(s.dir, "old")); err != nil {
+		t.Fatal(err)
+	}
+	if found, err := p.Package(t.Context(), fake); err == nil || !strings.Contains(err.Error(), "in development in "+filepath.Dir(program)) || strings.Contains(err.Error(), "0.0.0") {
+		t.Errorf("without a program, Package = %v, %v", found, err)
+	}
+	if err := os.Rename(filepath.Join(s.dir, "old"), program); err != nil {
+		t.Fatal(err)
+	}
 	if len(diags) != 1 || !strings.Contains(diags[0].Detail, "example.com/a/fake is the one in "+filepath.Dir(program)) || s.lock() != "" {
 		t.Errorf("%v; the lock file is %q", diags, s.lock())
 	}
