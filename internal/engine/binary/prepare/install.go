@@ -80,7 +80,7 @@ func (p *Preparer) install(ctx context.Context, requirements map[stackaddrs.Prov
 		return false, hcl.Diagnostics{failure.Of("Unreadable provider lock file", err)}
 	}
 	done := !req.Upgrade && p.upToDate(installRecord{Requirements: hash, Lock: hashOf(lock), LacksChecksums: req.ReadOnlyLock})
-	if done && !(req.Verify && p.isDamaged()) {
+	if done && (!req.Verify || !p.isDamaged()) {
 		return false, nil
 	}
 	newLock, diags := p.installOnce(ctx, root, lock, req)

@@ -210,7 +210,7 @@ func (p *Preparer) prepare(ctx context.Context, req *engine.PrepareRequest, all 
 	wanted := record{
 		Requirements: hashRequirements(all.requirements), Supplied: all.supplied, Lock: hash(before), ReadOnly: req.ReadOnlyLock,
 	}
-	if !req.Upgrade && p.isDone(wanted, locked) && !(req.Verify && p.isDamaged(wanted, locked)) {
+	if !req.Upgrade && p.isDone(wanted, locked) && (!req.Verify || !p.isDamaged(wanted, locked)) {
 		return &engine.PrepareResult{}, nil
 	}
 	p.opts.Working("Installing providers")

@@ -79,15 +79,22 @@ func (s *stack) preparer() *prepare.Preparer {
 	})
 }
 
+// prepared is a preparer that has prepared something.
+type prepared struct {
+	*prepare.Preparer
+	locked   []engine.LockChange
+	warnings hcl.Diagnostics
+}
+
 // prepare prepares, with another program as it were, without errors.
-func (s *stack) prepare(req *engine.PrepareRequest) (*prepare.Preparer, *engine.PrepareResult, hcl.Diagnostics) {
+func (s *stack) prepare(req *engine.PrepareRequest) *prepared {
 	s.t.Helper()
 	p := s.preparer()
 	result, diags := p.Prepare(s.t.Context(), req)
 	if diags.HasErrors() {
 		s.t.Fatal(diags)
 	}
-	return p, result, diags
+	return &prepared{p, result.Locked, diags}
 }
 
 func (s *stack) request() *engine.PrepareRequest {
@@ -256,7 +263,7 @@ func TestDamagedPackage(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStack(t)
-			p, _, _ := s.prepare(s.request())
+			p := s.prepare(s.request())
 			lock := s.lock()
 			good, err := p.Package(t.Context(), fake)
 			if err != nil {
@@ -267,15 +274,15 @@ func TestDamagedPackage(t *testing.T) {
 				t.Fatal(err)
 			}
 			s.installing = 0
-			p, _, _ = s.prepare(s.request())
+			p = s.prepare(s.request())
 			if found, err := p.Package(t.Context(), fake); s.installing > 0 || err == nil {
 				t.Errorf("without looking for damages, it was installed %d times; Package = %v", s.installing, found)
 			}
 			req := s.request()
 			req.Verify = true
-			p, result, _ := s.prepare(req)
-			if found, err := p.Package(t.Context(), fake); s.installing != 1 || err != nil || found.Hash != good.Hash || len(result.Locked) > 0 || s.lock() != lock {
-				t.Errorf("looking for damages has installed %d times and locked %v; Package = %v, %v", s.installing, result.Locked, found, err)
+			p = s.prepare(req)
+			if found, err := p.Package(t.Context(), fake); s.installing != 1 || err != nil || found.Hash != good.Hash || len(p.locked) > 0 || s.lock() != lock {
+				t.Errorf("looking for damages has installed %d times and locked %v; Package = %v, %v", s.installing, p.locked, found, err)
 			}
 			if s.prepare(req); s.installing != 1 {
 				t.Error("it is installed again without damage")
@@ -320,7 +327,7 @@ func TestOverrides(t *testing.T) {
 	program := filepath.Join(s.dir, "build", "terraform-provider-fake")
 	s.write(program, "")
 	s.configure("provider_installation {\n  dev_overrides {\n    \"example.com/a/fake\" = \"build\"\n  }\n  direct {}\n}\n")
-	p, _, diags := s.prepare(s.request())
+	p := s.prepare(s.request())
 	if err := os.Rename(program, filepath.Join(s.dir, "old")); err != nil {
 		t.Fatal(err)
 	}
@@ -330,8 +337,8 @@ func TestOverrides(t *testing.T) {
 	if err := os.Rename(filepath.Join(s.dir, "old"), program); err != nil {
 		t.Fatal(err)
 	}
-	if len(diags) != 1 || !strings.Contains(diags[0].Detail, "example.com/a/fake is the one in "+filepath.Dir(program)) || s.lock() != "" {
-		t.Errorf("%v; the lock file is %q", diags, s.lock())
+	if len(p.warnings) != 1 || !strings.Contains(p.warnings[0].Detail, "example.com/a/fake is the one in "+filepath.Dir(program)) || s.lock() != "" {
+		t.Errorf("%v; the lock file is %q", p.warnings, s.lock())
 	}
 	if found, err := p.Package(t.Context(), fake); err != nil || found.Program != program || found.Hash != "" {
 		t.Errorf("Package = %v, %v", found, err)
@@ -340,8 +347,8 @@ func TestOverrides(t *testing.T) {
 		t.Errorf("Locks = %v, %v", versions, err)
 	}
 	// They are warned of where they are used.
-	if _, _, diags := s.prepare(&engine.PrepareRequest{}); len(diags) > 0 {
-		t.Errorf("a stack without providers: %v", diags)
+	if p := s.prepare(&engine.PrepareRequest{}); len(p.warnings) > 0 {
+		t.Errorf("a stack without providers: %v", p.warnings)
 	}
 }
 
@@ -363,9 +370,9 @@ func TestSuppliedProviders(t *testing.T) {
 			s.requirement = ">= 7" // which the lock does not satisfy, nor a release
 			supply(s)
 			for _, req := range []*engine.PrepareRequest{s.request(), {Modules: s.request().Modules, Upgrade: true}, {Modules: s.request().Modules, ReadOnlyLock: true}} {
-				p, result, _ := s.prepare(req)
-				if len(result.Locked) > 0 || s.lock() != lock {
-					t.Errorf("changes of locks are %v, the lock file is\n%s", result.Locked, s.lock())
+				p := s.prepare(req)
+				if len(p.locked) > 0 || s.lock() != lock {
+					t.Errorf("changes of locks are %v, the lock file is\n%s", p.locked, s.lock())
 				}
 				if versions, err := p.Locks(t.Context()); err != nil || versions[fake] != "" || len(versions) != 1 {
 					t.Errorf("Locks = %v, %v", versions, err)
@@ -375,8 +382,8 @@ func TestSuppliedProviders(t *testing.T) {
 			if s.prepare(s.request()); s.installing > 0 {
 				t.Error("what was done before is done again")
 			}
-			if _, result, _ := s.prepare(&engine.PrepareRequest{}); s.lock() == lock || len(result.Locked) != 1 {
-				t.Errorf("where it is not required, the changes are %v", result.Locked)
+			if p := s.prepare(&engine.PrepareRequest{}); s.lock() == lock || len(p.locked) != 1 {
+				t.Errorf("where it is not required, the changes are %v", p.locked)
 			}
 			s.requirement, s.unmanaged = ">= 1.0", nil
 			s.configure(s.mirrored())
