@@ -17,10 +17,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hashicorp/go-plugin"
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6/tf6server"
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/cairnstacks/cairn/internal/engine/toolchain"
+	"github.com/cairnstacks/cairn/internal/providers/release"
 	"github.com/cairnstacks/cairn/internal/testenv"
+	"github.com/cairnstacks/cairn/internal/testprovider"
 )
 
 func testContext() context.Context { return context.Background() }
@@ -34,7 +38,9 @@ func testContext() context.Context { return context.Background() }
 // that is on PATH, for scripts that are about one: env CAIRN_ENGINE=$BINARY; the others use the engine of CAIRN_TEST_ENGINE, where that is set. They
 // know these commands:
 //
-//   - fakeprovider: lets the engine install the provider of package testprovider, and nothing else
+//   - fakeprovider: lets the engine install the provider of package testprovider, and nothing else; FAKE_PACKAGE names the directory of its package,
+//     which is for PLATFORM
+//   - attachprovider: starts that provider for TF_REATTACH_PROVIDERS, as a debugger does
 //   - timeprovider: lets it install hashicorp/time as well, a real one
 //   - sources: serves repositories, archives and registries; see scriptSources
 //   - registry: serves providers; see registryCommand
@@ -55,8 +61,13 @@ func TestScripts(t *testing.T) {
 		Condition:           scriptCondition,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"fakeprovider": func(ts *testscript.TestScript, _ bool, _ []string) {
-				ts.Setenv("TF_CLI_CONFIG_FILE", testenv.CLIConfigFile(t, testenv.FakeProviderMirror(t)))
+				mirror := testenv.FakeProviderMirror(t)
+				ts.Setenv("TF_CLI_CONFIG_FILE", testenv.CLIConfigFile(t, mirror))
+				platform := release.CurrentPlatform.String()
+				ts.Setenv("FAKE_PACKAGE", filepath.Join(mirror, "registry.terraform.io", "cairnstacks", "fake", "1.0.0", platform))
+				ts.Setenv("PLATFORM", platform)
 			},
+			"attachprovider": attachProvider,
 			"timeprovider": func(ts *testscript.TestScript, _ bool, _ []string) {
 				ts.Setenv("TF_CLI_CONFIG_FILE", testenv.CLIConfigFile(t, testenv.TimeProviderMirror(t)))
 			},
@@ -173,6 +184,28 @@ func alterFile(ts *testscript.TestScript, _ bool, args []string) {
 	}
 	content[at] ^= 0x20
 	ts.Check(os.WriteFile(path, content, 0o600))
+}
+
+// attachProvider serves the fake provider until the script ends.
+func attachProvider(ts *testscript.TestScript, _ bool, _ []string) {
+	ctx, cancel := context.WithCancel(testContext())
+	configs, closed := make(chan *plugin.ReattachConfig), make(chan struct{})
+	failed := make(chan error, 1)
+	go func() {
+		failed <- tf6server.Serve(testprovider.Address, testprovider.New, tf6server.WithDebug(ctx, configs, closed), tf6server.WithoutLogStderrOverride())
+	}()
+	select {
+	case config := <-configs:
+		ts.Setenv("TF_REATTACH_PROVIDERS", fmt.Sprintf(`{"cairnstacks/fake":{"Protocol":"grpc","ProtocolVersion":6,"Pid":%d,"Test":true,"Addr":{"Network":%q,"String":%q}}}`,
+			config.Pid, config.Addr.Network(), config.Addr.String()))
+		ts.Defer(func() {
+			cancel()
+			<-closed
+		})
+	case err := <-failed:
+		cancel()
+		ts.Fatalf("serving the provider: %v", err)
+	}
 }
 
 func number(ts *testscript.TestScript, text string) int {

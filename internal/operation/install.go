@@ -21,6 +21,7 @@ import (
 // InstallRequest says what is to be installed.
 type InstallRequest struct {
 	Upgrade bool // choose the newest versions that are allowed, whatever was chosen before
+	Verify  bool // read the providers that are installed, and install again what is damaged
 
 	// Fetched is called with the source packages that the stack has, before providers are installed, which takes time. Nil is not called.
 	Fetched func([]bundle.Package)
@@ -29,7 +30,7 @@ type InstallRequest struct {
 // Versions are what a stack is worked on with.
 type Versions struct {
 	Engine    engine.Info
-	Providers map[stackaddrs.Provider]string // those that are locked
+	Providers map[stackaddrs.Provider]string // those that are locked; empty for what needs no lock
 
 	// Choices are there if they were asked for.
 	Choices *engines.Choices
@@ -44,7 +45,7 @@ func (s *Stack) Install(ctx context.Context, req InstallRequest) (Versions, hcl.
 	if diags.HasErrors() {
 		return Versions{}, diags
 	}
-	opts, moreDiags := s.prepare(ctx, config, req.Upgrade)
+	opts, moreDiags := s.prepare(ctx, config, installing{upgrade: req.Upgrade, verify: req.Verify})
 	diags = diags.Extend(moreDiags)
 	if diags.HasErrors() {
 		return Versions{}, diags

@@ -19,18 +19,21 @@ import (
 // LockFile is where the versions of providers are kept, next to the stack.
 const LockFile = ".terraform.lock.hcl"
 
+// installing says how providers are installed: as [engine.PrepareRequest] does.
+type installing struct{ upgrade, verify bool }
+
 // prepare installs what the configuration needs and returns what the runtime is to be run with. With errors, that is
 // only the configuration.
-func (s *Stack) prepare(ctx context.Context, config *stackconfig.Config, upgrade bool) (stackruntime.Options, hcl.Diagnostics) {
+func (s *Stack) prepare(ctx context.Context, config *stackconfig.Config, install installing) (stackruntime.Options, hcl.Diagnostics) {
 	opened, err := s.openSession(ctx)
 	if err != nil {
 		return stackruntime.Options{Config: config, StopNow: s.opts.StopNow}, Diagnostics(err)
 	}
-	return s.prepareWith(ctx, opened, config, upgrade)
+	return s.prepareWith(ctx, opened, config, install)
 }
 
 // prepareWith is prepare with a session.
-func (s *Stack) prepareWith(ctx context.Context, opened engine.Session, config *stackconfig.Config, upgrade bool) (stackruntime.Options, hcl.Diagnostics) {
+func (s *Stack) prepareWith(ctx context.Context, opened engine.Session, config *stackconfig.Config, install installing) (stackruntime.Options, hcl.Diagnostics) {
 	opts := stackruntime.Options{Config: config, StopNow: s.opts.StopNow}
 	diags := s.engines.TakeWarnings()
 	preparer := opened.Abilities().Preparer
@@ -42,7 +45,8 @@ func (s *Stack) prepareWith(ctx context.Context, opened engine.Session, config *
 		Modules:      config.ModuleDirs(),
 		Requirements: config.Requirements(),
 		Ranges:       config.RequirementRanges(),
-		Upgrade:      upgrade,
+		Upgrade:      install.upgrade,
+		Verify:       install.verify,
 		ReadOnlyLock: s.opts.ReadOnlyLocks,
 	}
 	if given := s.opts.Providers; given != nil {
@@ -80,7 +84,7 @@ func (s *Stack) loadRuntime(ctx context.Context) (stackruntime.Options, hcl.Diag
 	if unsupported := s.unsupportedModules(ctx, config); unsupported.HasErrors() {
 		return stackruntime.Options{}, unsupported
 	}
-	opts, moreDiags := s.prepare(ctx, config, false)
+	opts, moreDiags := s.prepare(ctx, config, installing{})
 	switch {
 	case moreDiags.HasErrors():
 		return opts, diags.Extend(moreDiags).Extend(s.checkSources(ctx, config))

@@ -46,7 +46,7 @@ func (s *Stack) ProviderSchemas(ctx context.Context) ([]byte, hcl.Diagnostics) {
 		return nil, diags.Extend(Diagnostics(err))
 	}
 	defer closing()
-	_, moreDiags := s.prepareWith(ctx, opened, config, false)
+	_, moreDiags := s.prepareWith(ctx, opened, config, installing{})
 	diags = diags.Extend(moreDiags)
 	if diags.HasErrors() {
 		return nil, diags

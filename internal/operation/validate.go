@@ -83,7 +83,7 @@ func (s *Stack) ValidateInSteps(ctx context.Context, steps ValidateSteps) hcl.Di
 
 // checkWithEngine finds the mistakes of a configuration with the engine and providers, if those can be installed.
 func (s *Stack) checkWithEngine(ctx context.Context, config *stackconfig.Config) hcl.Diagnostics {
-	opts, diags := s.prepare(ctx, config, false)
+	opts, diags := s.prepare(ctx, config, installing{})
 	if diags.HasErrors() {
 		return diags
 	}

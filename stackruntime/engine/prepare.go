@@ -21,7 +21,7 @@ type Preparer interface {
 	// nothing has changed since it was last called. With errors the result may be nil.
 	Prepare(ctx context.Context, req *PrepareRequest) (*PrepareResult, hcl.Diagnostics)
 
-	// Locks returns the versions in the stack's provider lock file.
+	// Locks returns the versions in the stack's provider lock file. It is empty for what is used without an entry in it, such as a provider in development.
 	Locks(ctx context.Context) (map[stackaddrs.Provider]string, error)
 }
 
@@ -38,6 +38,9 @@ type PrepareRequest struct {
 
 	// Upgrade ignores which versions are locked.
 	Upgrade bool
+
+	// Verify reads what is installed, which takes time, and installs again what is damaged.
+	Verify bool
 
 	// ReadOnlyLock makes it an error if the stack's provider lock file would have other versions than it has.
 	ReadOnlyLock bool

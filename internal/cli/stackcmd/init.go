@@ -4,6 +4,7 @@
 package stackcmd
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -40,7 +41,9 @@ lock files belong into version control.`,
 			s.ListsProviders = true
 			ctx, stop := s.Interruptible(ctx, func() string { return "Nothing will be lost." })
 			defer stop()
-			installed, diags := s.Stack().Install(ctx, operation.InstallRequest{Upgrade: upgrade, Fetched: func(packages []bundle.Package) { ShowFetched(s, packages) }})
+			installed, diags := s.Stack().Install(ctx, operation.InstallRequest{
+				Upgrade: upgrade, Verify: true, Fetched: func(packages []bundle.Package) { ShowFetched(s, packages) },
+			})
 			if diags.HasErrors() {
 				return s.Finish(diags)
 			}
@@ -67,7 +70,7 @@ func ShowInstalled(s *session.Session, installed operation.Versions) {
 		s.Note("%s\n", text)
 	}
 	for _, provider := range slices.SortedFunc(maps.Keys(installed.Providers), stackaddrs.Provider.Compare) {
-		s.Print("Provider: %s %s\n", provider, installed.Providers[provider])
+		s.Print("Provider: %s %s\n", provider, cmp.Or(installed.Providers[provider], "(not locked)"))
 	}
 }
 

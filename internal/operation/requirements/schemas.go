@@ -6,6 +6,7 @@ package requirements
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/hashicorp/hcl/v2"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation/engines"
 	"github.com/cairnstacks/cairn/internal/providers/instances"
+	"github.com/cairnstacks/cairn/internal/providers/locks"
 	"github.com/cairnstacks/cairn/internal/providers/packagecache"
 	"github.com/cairnstacks/cairn/internal/providers/release"
 	"github.com/cairnstacks/cairn/internal/providers/schema"
@@ -54,9 +56,13 @@ func (s *Stack) schemaPackages(ctx context.Context) ([]instances.Package, error)
 		one := instances.Package{Address: provider}
 		if lock := locked.Provider(provider); lock != nil && found.Dir == "" {
 			one.Hash = s.packageHash(ctx, lock.ID(), found)
+			if found.Dir != "" && !s.isLocked(lock, release.Hash(one.Hash)) {
+				return nil, failure.Error("Damaged provider package", "The package of %s in %s has none of the checksums that are locked. \"cairn init\" installs it again.", lock.ID(), found.Dir)
+			}
 		}
-		if found.Dir == "" {
-			continue // it is attached to
+		if found.Dir == "" { // somebody else has started it
+			packages = append(packages, one)
+			continue
 		}
 		if one.Program, err = found.Executable(); err != nil {
 			return nil, failure.Error("Provider not installed", "%s.", failure.Capitalize(failure.Reason(err)))
@@ -64,6 +70,19 @@ func (s *Stack) schemaPackages(ctx context.Context) ([]instances.Package, error)
 		packages = append(packages, one)
 	}
 	return packages, nil
+}
+
+// isLocked reports whether a hash is locked, unless there are no checksums. If the lock file was not to be changed, those for this platform are in its copy.
+func (s *Stack) isLocked(lock *locks.Lock, hash release.Hash) bool {
+	if len(lock.Hashes) == 0 || slices.Contains(lock.Hashes, hash) {
+		return true
+	}
+	copied, diags := locks.Read(installation.In(s.WorkDir).LockFile())
+	if diags.HasErrors() {
+		return false
+	}
+	found := copied.Provider(lock.Provider)
+	return found != nil && found.Version.Same(lock.Version) && slices.Contains(found.Hashes, hash)
 }
 
 // packageHash finds the installed package of a release, and returns the hash by which its schema is kept.
@@ -97,6 +116,12 @@ func (s *Stack) askSchemas(ctx context.Context, packages []instances.Package) (e
 	}()
 	schemas := map[string]*schema.Provider{}
 	for _, one := range packages {
+		switch {
+		case pool.Unmanaged(one.Address):
+			one = instances.Package{Address: one.Address}
+		case one.Program == "" && !one.Address.IsBuiltin():
+			continue
+		}
 		found, said := pool.Schema(ctx, one)
 		if said.HasErrors() {
 			for _, problem := range said {

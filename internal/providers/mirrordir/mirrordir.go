@@ -7,7 +7,8 @@
 //
 //	M1. A version that is locked is the one to mirror, and all that is required is locked; without any locks it is the newest that fits.
 //	M2. Archives are HOST/NAMESPACE/TYPE/terraform-provider-TYPE_VERSION_OS_ARCH.zip, as they were published.
-//	M3. What is in the directory stays. Next to the archives, index.json has all versions that there are, and VERSION.json their platforms.
+//	M3. What is in the directory stays. Next to the archives, index.json has all versions that there are, and VERSION.json their platforms. Of a provider
+//	    without packages that can be mirrored, nothing is written.
 package mirrordir
 
 import (
@@ -76,9 +77,6 @@ func (r *Request) one(ctx context.Context, provider stackaddrs.Provider) ([]Mirr
 		return nil, err
 	}
 	dir := filepath.Join(provider.Hostname, provider.Namespace, provider.Type)
-	if err := os.MkdirAll(filepath.Join(r.Dir, dir), 0o755); err != nil { //nolint:gosec // for others, too
-		return nil, err
-	}
 	platforms := slices.Clone(r.Platforms)
 	slices.SortFunc(platforms, release.ComparePlatforms)
 	var mirrored []Mirrored
@@ -91,7 +89,10 @@ func (r *Request) one(ctx context.Context, provider stackaddrs.Provider) ([]Mirr
 		}
 		mirrored = append(mirrored, Mirrored{lock.ID(), platform, filepath.ToSlash(file)})
 	}
-	return mirrored, errors.Join(problems, writeIndex(filepath.Join(r.Dir, dir), provider))
+	if len(mirrored) > 0 {
+		problems = errors.Join(problems, writeIndex(filepath.Join(r.Dir, dir), provider))
+	}
+	return mirrored, problems
 }
 
 // archiveName returns the name of an archive (rule M2).
@@ -106,6 +107,9 @@ func (r *Request) save(ctx context.Context, from source.Source, id release.ID, p
 	}
 	if found.IsAt(target, source.FetchOptions{}) {
 		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil { //nolint:gosec // for others, too
+		return err
 	}
 	if _, err := found.Save(ctx, target, source.FetchOptions{Progress: r.Observe.Begin(found)}); err != nil {
 		return err

@@ -6,6 +6,7 @@ package mirrordir_test
 import (
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -226,8 +227,20 @@ func TestErrors(t *testing.T) {
 	if len(mirrored) != 1 {
 		t.Errorf("mirrored is %v", mirrored)
 	}
-	files := contents(t, s.req.Dir)
-	if text := files["example.com/foo/baz/index.json"]; !strings.Contains(text, `"versions": {}`) || len(files) != 4 {
-		t.Errorf("the mirror has %v", files)
+	want := []string{"example.com/foo/bar/1.1.0.json", "example.com/foo/bar/index.json", "example.com/foo/bar/terraform-provider-bar_1.1.0_linux_amd64.zip"}
+	if diff := cmp.Diff(want, slices.Sorted(maps.Keys(contents(t, s.req.Dir)))); diff != "" {
+		t.Errorf("the mirror (-want +got):\n%s", diff)
+	}
+}
+
+// Of what cannot be mirrored, nothing is made.
+func TestNothingMirrored(t *testing.T) {
+	s := newSetup(t)
+	s.req.Platforms = []release.Platform{{OS: "plan9", Arch: "arm"}}
+	if mirrored, err := s.req.Write(t.Context()); err == nil || len(mirrored) > 0 {
+		t.Errorf("mirrored is %v, %v", mirrored, err)
+	}
+	if _, err := os.Stat(s.req.Dir); !os.IsNotExist(err) {
+		t.Errorf("the directory is there: %v", err)
 	}
 }

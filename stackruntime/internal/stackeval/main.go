@@ -83,8 +83,8 @@ type Options struct {
 	// StopNow is closed when what runs is to end now, after the context of the operation has ended. Nil is never closed.
 	StopNow <-chan struct{}
 
-	// Locks are the selected versions of all providers that have one. Nil turns
-	// the checks against the lock file off.
+	// Locks are the selected versions of all providers that have one, and empty for those that
+	// need none. Nil turns the checks against the lock file off.
 	Locks map[stackaddrs.Provider]string
 }
 

@@ -132,7 +132,7 @@ func (s *StackConfig) checkLock(provider stackaddrs.Provider, subject *hcl.Range
 			Extra:    fault.ProviderNotLocked,
 		}}
 	}
-	if req := s.decl.RequiredProviders.Of(provider); req != nil && !versionAllowed(locked, req.Version) {
+	if req := s.decl.RequiredProviders.Of(provider); locked != "" && req != nil && !versionAllowed(locked, req.Version) {
 		return hcl.Diagnostics{{
 			Severity: hcl.DiagError,
 			Summary:  "Locked provider version not acceptable",

@@ -23,6 +23,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/installation"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/providers/locks"
+	"github.com/cairnstacks/cairn/internal/providers/packagecache"
+	"github.com/cairnstacks/cairn/internal/providers/release"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
@@ -77,7 +79,8 @@ func (p *Preparer) install(ctx context.Context, requirements map[stackaddrs.Prov
 	if err != nil {
 		return false, hcl.Diagnostics{failure.Of("Unreadable provider lock file", err)}
 	}
-	if !req.Upgrade && p.upToDate(installRecord{Requirements: hash, Lock: hashOf(lock), LacksChecksums: req.ReadOnlyLock}) {
+	done := !req.Upgrade && p.upToDate(installRecord{Requirements: hash, Lock: hashOf(lock), LacksChecksums: req.ReadOnlyLock})
+	if done && (!req.Verify || !p.isDamaged()) {
 		return false, nil
 	}
 	newLock, diags := p.installOnce(ctx, root, lock, req)
@@ -97,13 +100,13 @@ func (p *Preparer) install(ctx context.Context, requirements map[stackaddrs.Prov
 		}
 		result.Locked = changes
 	}
-	done := installRecord{Requirements: hash, Lock: hashOf(newLock)}
+	record := installRecord{Requirements: hash, Lock: hashOf(newLock)}
 	if req.ReadOnlyLock && string(newLock) != string(lock) {
-		done.Lock, done.LacksChecksums = hashOf(lock), true
+		record.Lock, record.LacksChecksums = hashOf(lock), true
 	}
-	record, err := json.Marshal(done)
+	encoded, err := json.Marshal(record)
 	if err == nil {
-		err = installation.WriteFile(p.absolute("init", "installed.json"), record)
+		err = installation.WriteFile(p.absolute("init", "installed.json"), encoded)
 	}
 	if err != nil {
 		return false, diags.Append(failure.Of("Provider installation failed", err))
@@ -138,6 +141,20 @@ func (p *Preparer) upToDate(want installRecord) bool {
 	}
 	installed, err := p.Packages()
 	return err == nil && len(installed) == len(locks)
+}
+
+// isDamaged reports whether a package that is installed is not what is locked any more. It reads all of them.
+func (p *Preparer) isDamaged() bool {
+	text, err := os.ReadFile(p.paths.Lock) // which has the checksums for this platform
+	if err != nil {
+		return !errors.Is(err, os.ErrNotExist) // there are no providers
+	}
+	locked, diags := locks.Parse(text, locks.FileName)
+	if diags.HasErrors() {
+		return true
+	}
+	_, err = packagecache.Dir{Path: p.paths.Providers, Platform: release.CurrentPlatform}.Selected(locked)
+	return err != nil
 }
 
 // syntheticRoot returns the configuration of a module that needs all the providers.

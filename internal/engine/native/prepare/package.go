@@ -30,6 +30,16 @@ func (e *NotInstalledError) Error() string {
 	return fmt.Sprintf("provider %s is not installed. Run cairn init", e.Provider)
 }
 
+// DamagedError is the error for an installed package that cannot be used as it is. It wraps the reason.
+type DamagedError struct{ Err error }
+
+func (e *DamagedError) Error() string {
+	return e.Err.Error() + ". \"cairn init\" installs it again"
+}
+
+// Unwrap returns the reason.
+func (e *DamagedError) Unwrap() error { return e.Err }
+
 // useGiven makes packages those that are used, and no others.
 func (p *Preparer) useGiven(packages []engine.ProviderPackage) {
 	p.mu.Lock()
@@ -57,7 +67,7 @@ func (p *Preparer) givenVersions() map[stackaddrs.Provider]string {
 
 // Package returns the package of a provider. Its content is that which is locked. Repeated calls for one provider are cheap.
 //
-// Errors: a [*NotInstalledError]; a [*packagecache.MismatchError].
+// Errors: a [*NotInstalledError]; a [*packagecache.MismatchError], within a [*DamagedError] where the package was installed.
 func (p *Preparer) Package(ctx context.Context, provider stackaddrs.Provider) (*Package, error) {
 	p.mu.Lock()
 	found, given := p.mu.found[provider], p.mu.given
@@ -109,7 +119,10 @@ func (p *Preparer) lockedPackage(ctx context.Context, provider stackaddrs.Provid
 	}
 	if dir, ok := config.Overrides[provider]; ok {
 		program, err := (&packagecache.Package{ID: release.ID{Provider: provider}, Dir: dir}).Executable()
-		return &Package{Program: program}, err
+		if err != nil { // it is about a package, with a version
+			return nil, fmt.Errorf("provider %s is in development in %s, where there is no program whose name starts with terraform-provider-%s", release.Short(provider), dir, provider.Type)
+		}
+		return &Package{Program: program}, nil
 	}
 	locked, err := p.locked()
 	if err != nil {
@@ -126,7 +139,11 @@ func (p *Preparer) lockedPackage(ctx context.Context, provider stackaddrs.Provid
 	if copied := p.copiedLock(lock); copied != nil {
 		lock = copied
 	}
-	return checked(found, lock, p.hashOf(ctx, locked, found))
+	one, err := checked(found, lock, p.hashOf(ctx, locked, found))
+	if err != nil {
+		return nil, &DamagedError{err}
+	}
+	return one, nil
 }
 
 // copiedLock returns the same lock with the checksums for this platform, which the stack's lock file lacks if it was not to be changed.
@@ -164,8 +181,11 @@ func (p *Preparer) hashOf(ctx context.Context, locked *locks.Locks, found *packa
 
 // checked returns a package whose content has a hash that is locked, if there are any.
 func checked(found *packagecache.Package, lock *locks.Lock, hash string) (*Package, error) {
-	if hash == "" || len(lock.Hashes) > 0 && !slices.Contains(lock.Hashes, release.Hash(hash)) {
-		problem := fmt.Sprintf("has a package in %s with the hash %q, which is none of those that are locked", found.Dir, hash)
+	if hash == "" {
+		return nil, &packagecache.MismatchError{ID: found.ID, Problem: fmt.Sprintf("has a package in %s that cannot be read", found.Dir)}
+	}
+	if len(lock.Hashes) > 0 && !slices.Contains(lock.Hashes, release.Hash(hash)) {
+		problem := fmt.Sprintf("has a package in %s with the hash %s, which is none of those that are locked", found.Dir, hash)
 		return nil, &packagecache.MismatchError{ID: found.ID, Problem: problem}
 	}
 	program, err := found.Executable()

@@ -14,6 +14,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -46,6 +47,9 @@ type Options struct {
 	// Unsupported returns the errors about a module, with those that it calls, that the engine cannot do. May be nil.
 	Unsupported func(dir string) hcl.Diagnostics
 
+	// Unmanaged reports whether somebody else has started a provider. May be nil.
+	Unmanaged func(stackaddrs.Provider) bool
+
 	Hashes     *installation.Hashes
 	Registries *registry.Client  // nil stands for those of the environment
 	Working    func(what string) // may be nil
@@ -61,11 +65,12 @@ type Preparer struct {
 
 	mu struct {
 		sync.Mutex
-		given  map[stackaddrs.Provider]engine.ProviderPackage // nil unless they are all that there are
-		locked *locks.Locks                                   // of the stack; nil until somebody asks
-		found  map[stackaddrs.Provider]*Package
-		hashes map[string]string // of all packages, by path; nil until somebody asks
-		done   bool              // Prepare has succeeded
+		given    map[stackaddrs.Provider]engine.ProviderPackage // nil unless they are all that there are
+		locked   *locks.Locks                                   // of the stack; nil until somebody asks
+		supplied []stackaddrs.Provider                          // those that Prepare was told of
+		found    map[stackaddrs.Provider]*Package
+		hashes   map[string]string // of all packages, by path; nil until somebody asks
+		done     bool              // Prepare has succeeded
 	}
 }
 
@@ -75,6 +80,9 @@ var _ engine.Preparer = (*Preparer)(nil)
 func New(opts Options) *Preparer {
 	if opts.Working == nil {
 		opts.Working = func(string) {}
+	}
+	if opts.Unmanaged == nil {
+		opts.Unmanaged = func(stackaddrs.Provider) bool { return false }
 	}
 	if opts.Hashes == nil {
 		opts.Hashes = &installation.Hashes{}
@@ -104,7 +112,8 @@ func (p *Preparer) Unsupported(_ context.Context, dirs []string) hcl.Diagnostics
 
 // Prepare implements [engine.Preparer].
 //
-// Entries of the lock file that nothing requires are removed from it, as init of terraform does. Providers in development are not installed and not locked.
+// Entries of the lock file that nothing requires are removed from it, as init of terraform does. Providers in development, and those that somebody else has
+// started, are not installed and not locked; entries of them stay.
 func (p *Preparer) Prepare(ctx context.Context, req *engine.PrepareRequest) (*engine.PrepareResult, hcl.Diagnostics) {
 	result, diags := p.satisfy(ctx, req)
 	if !diags.HasErrors() {
@@ -132,25 +141,28 @@ func (p *Preparer) satisfy(ctx context.Context, req *engine.PrepareRequest) (*en
 		return nil, hcl.Diagnostics{failure.Of("Unusable CLI configuration", err)}
 	}
 	requirements := p.requirements(req)
-	for provider := range config.Overrides {
-		delete(requirements, provider)
-	}
+	supplied := p.supplied(config, requirements)
+	p.mu.Lock()
+	p.mu.supplied = supplied
+	p.mu.Unlock()
+	diags := p.overridden(config, supplied)
 	before, err := os.ReadFile(p.lockFile())
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil, hcl.Diagnostics{failure.Of("Unreadable provider lock file", err)}
+		return nil, diags.Append(failure.Of("Unreadable provider lock file", err))
 	}
-	if len(requirements) == 0 && len(before) == 0 {
-		return &engine.PrepareResult{}, nil
+	if len(requirements) == len(supplied) && len(before) == 0 {
+		return &engine.PrepareResult{}, diags
 	}
 	if err := os.MkdirAll(string(p.install), 0o700); err != nil {
-		return nil, hcl.Diagnostics{failure.Of(summaryInstall, err)}
+		return nil, diags.Append(failure.Of(summaryInstall, err))
 	}
 	unlock, err := p.install.Exclusive(ctx)
 	if err != nil {
-		return nil, hcl.Diagnostics{failure.Of(summaryInstall, err)}
+		return nil, diags.Append(failure.Of(summaryInstall, err))
 	}
 	defer unlock()
-	return p.prepare(ctx, req, requirements, before)
+	result, moreDiags := p.prepare(ctx, req, required{requirements, supplied}, before)
+	return result, diags.Extend(moreDiags)
 }
 
 const summaryInstall = "Provider installation failed"
@@ -174,22 +186,42 @@ func (p *Preparer) requirements(req *engine.PrepareRequest) map[stackaddrs.Provi
 	return all
 }
 
+// required is what a stack requires.
+type required struct {
+	requirements map[stackaddrs.Provider][]string
+	supplied     []stackaddrs.Provider // those of them that need no package
+}
+
+// installed returns the requirements of providers that need packages.
+func (r required) installed() map[stackaddrs.Provider][]string {
+	requirements := maps.Clone(r.requirements)
+	for _, provider := range r.supplied {
+		delete(requirements, provider)
+	}
+	return requirements
+}
+
 // prepare installs, unless that was done before.
-func (p *Preparer) prepare(
-	ctx context.Context, req *engine.PrepareRequest, requirements map[stackaddrs.Provider][]string, before []byte,
-) (*engine.PrepareResult, hcl.Diagnostics) {
+func (p *Preparer) prepare(ctx context.Context, req *engine.PrepareRequest, all required, before []byte) (*engine.PrepareResult, hcl.Diagnostics) {
 	locked, diags := locks.Parse(before, locks.FileName)
 	if diags.HasErrors() {
 		return nil, diags
 	}
-	wanted := record{Requirements: hashRequirements(requirements), Lock: hash(before), ReadOnly: req.ReadOnlyLock}
-	if !req.Upgrade && p.isDone(wanted, locked) {
+	wanted := record{
+		Requirements: hashRequirements(all.requirements), Supplied: all.supplied, Lock: hash(before), ReadOnly: req.ReadOnlyLock,
+	}
+	if !req.Upgrade && p.isDone(wanted, locked) && (!req.Verify || !p.isDamaged(wanted, locked)) {
 		return &engine.PrepareResult{}, nil
 	}
 	p.opts.Working("Installing providers")
-	selected, err := p.request(requirements, locked, req.Upgrade).Install(ctx)
+	selected, err := p.request(all.installed(), locked, req.Upgrade).Install(ctx)
 	if err != nil {
 		return nil, p.notInstalled(ctx, err, req)
+	}
+	for _, provider := range all.supplied {
+		if lock := locked.Provider(provider); lock != nil {
+			selected.Set(*lock)
+		}
 	}
 	after := before
 	if changed := locks.Format(selected); string(changed) != string(locks.Format(locked)) {
@@ -228,22 +260,40 @@ func (p *Preparer) recordFile() string { return filepath.Join(string(p.install),
 
 // record is what is remembered of an installation, so that it is not repeated.
 type record struct {
-	Requirements string `json:"requirements"` // hash
-	Lock         string `json:"lock"`         // hash of the stack's lock file
-	ReadOnly     bool   `json:"read_only,omitempty"`
+	Requirements string                `json:"requirements"` // hash
+	Supplied     []stackaddrs.Provider `json:"supplied,omitempty"`
+	Lock         string                `json:"lock"` // hash of the stack's lock file
+	ReadOnly     bool                  `json:"read_only,omitempty"`
 }
 
 // isDone reports whether what is wanted was done, and is still there.
 func (p *Preparer) isDone(wanted record, locked *locks.Locks) bool {
 	var done record
 	text, err := os.ReadFile(p.recordFile())
-	if err != nil || json.Unmarshal(text, &done) != nil || done.Requirements != wanted.Requirements || done.Lock != wanted.Lock {
+	if err != nil || json.Unmarshal(text, &done) != nil || done.Requirements != wanted.Requirements || done.Lock != wanted.Lock ||
+		!slices.Equal(done.Supplied, wanted.Supplied) {
 		return false
 	}
 	if done.ReadOnly && !wanted.ReadOnly { // checksums may be missing
 		return false
 	}
-	return !slices.ContainsFunc(locked.All(), func(lock *locks.Lock) bool { return p.packages().Package(lock.ID()) == nil })
+	return !slices.ContainsFunc(locked.All(), func(lock *locks.Lock) bool {
+		return !slices.Contains(wanted.Supplied, lock.Provider) && p.packages().Package(lock.ID()) == nil
+	})
+}
+
+// isDamaged reports whether a package that is installed is not what is locked any more. It reads all of them.
+func (p *Preparer) isDamaged(wanted record, locked *locks.Locks) bool {
+	return slices.ContainsFunc(locked.All(), func(lock *locks.Lock) bool {
+		if slices.Contains(wanted.Supplied, lock.Provider) {
+			return false
+		}
+		if copied := p.copiedLock(lock); copied != nil {
+			lock = copied
+		}
+		found := p.packages().Package(lock.ID())
+		return found == nil || found.Check(lock.Hashes) != nil
+	})
 }
 
 func hash(data []byte) string {
@@ -379,7 +429,13 @@ func (p *Preparer) Locks(context.Context) (map[stackaddrs.Provider]string, error
 	if err != nil {
 		return nil, err
 	}
-	return versionsOf(locked), nil
+	versions := versionsOf(locked)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, provider := range p.mu.supplied {
+		versions[provider] = ""
+	}
+	return versions, nil
 }
 
 // locked returns the locks of the stack.

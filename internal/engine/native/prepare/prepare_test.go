@@ -34,6 +34,7 @@ type stack struct {
 	environ     []string
 	installing  int
 	requirement string
+	unmanaged   func(stackaddrs.Provider) bool
 }
 
 func newStack(t *testing.T) *stack {
@@ -41,8 +42,13 @@ func newStack(t *testing.T) *stack {
 	for _, version := range []string{"1.0.0", "1.1.0"} {
 		s.publish(version, version)
 	}
-	s.configure(fmt.Sprintf("provider_installation {\n  filesystem_mirror {\n    path = %q\n  }\n}\n", s.mirror))
+	s.configure(s.mirrored())
 	return s
+}
+
+// mirrored is a CLI configuration by which packages come from the mirror.
+func (s *stack) mirrored() string {
+	return fmt.Sprintf("provider_installation {\n  filesystem_mirror {\n    path = %q\n  }\n}\n", s.mirror)
 }
 
 // publish puts a package of the provider into the mirror.
@@ -69,8 +75,26 @@ func (s *stack) preparer() *prepare.Preparer {
 		"terraform {\n  required_providers {\n    fake = {\n      source  = \"example.com/a/fake\"\n      version = %q\n    }\n  }\n}\n", s.requirement))
 	return prepare.New(prepare.Options{
 		StackDir: s.dir, WorkDir: s.work, Environ: s.environ, Modules: module.NewLoader(module.Options{Base: s.dir}),
-		Working: func(string) { s.installing++ },
+		Unmanaged: s.unmanaged, Working: func(string) { s.installing++ },
 	})
+}
+
+// prepared is a preparer that has prepared something.
+type prepared struct {
+	*prepare.Preparer
+	locked   []engine.LockChange
+	warnings hcl.Diagnostics
+}
+
+// prepare prepares, with another program as it were, without errors.
+func (s *stack) prepare(req *engine.PrepareRequest) *prepared {
+	s.t.Helper()
+	p := s.preparer()
+	result, diags := p.Prepare(s.t.Context(), req)
+	if diags.HasErrors() {
+		s.t.Fatal(diags)
+	}
+	return &prepared{p, result.Locked, diags}
 }
 
 func (s *stack) request() *engine.PrepareRequest {
@@ -220,8 +244,50 @@ func TestChangedPackageIsRefused(t *testing.T) {
 		t.Fatal(diags)
 	}
 	s.publish("1.1.0", "something else") // the package is a link to it
-	if found, err := s.preparer().Package(t.Context(), fake); !errors.As(err, new(*packagecache.MismatchError)) {
+	found, err := s.preparer().Package(t.Context(), fake)
+	if !errors.As(err, new(*packagecache.MismatchError)) || !strings.HasSuffix(err.Error(), `"cairn init" installs it again`) {
 		t.Errorf("Package = %v, %v", found, err)
+	}
+	req := s.request()
+	req.Verify = true // which does not help if the mirror has no other
+	if _, diags := s.preparer().Prepare(t.Context(), req); !diags.HasErrors() || !strings.Contains(diags[0].Detail, "none of the checksums") {
+		t.Errorf("Prepare: %v", diags)
+	}
+}
+
+// What is damaged is installed again by who looks for that, in its place alone.
+func TestDamagedPackage(t *testing.T) {
+	for name, damage := range map[string]func(program string) error{
+		"changed": func(program string) error { return os.WriteFile(program, []byte("1.1.1"), 0o600) },
+		"missing": os.Remove,
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStack(t)
+			p := s.prepare(s.request())
+			lock := s.lock()
+			good, err := p.Package(t.Context(), fake)
+			if err != nil {
+				t.Fatal(err)
+			}
+			dir := filepath.Dir(good.Program) // a link into the mirror
+			if err := errors.Join(os.Remove(dir), os.CopyFS(dir, os.DirFS(filepath.Join(s.mirror, "example.com", "a", "fake", "1.1.0", filepath.Base(dir)))), damage(good.Program)); err != nil {
+				t.Fatal(err)
+			}
+			s.installing = 0
+			p = s.prepare(s.request())
+			if found, err := p.Package(t.Context(), fake); s.installing > 0 || err == nil {
+				t.Errorf("without looking for damages, it was installed %d times; Package = %v", s.installing, found)
+			}
+			req := s.request()
+			req.Verify = true
+			p = s.prepare(req)
+			if found, err := p.Package(t.Context(), fake); s.installing != 1 || err != nil || found.Hash != good.Hash || len(p.locked) > 0 || s.lock() != lock {
+				t.Errorf("looking for damages has installed %d times and locked %v; Package = %v, %v", s.installing, p.locked, found, err)
+			}
+			if s.prepare(req); s.installing != 1 {
+				t.Error("it is installed again without damage")
+			}
+		})
 	}
 }
 
@@ -261,12 +327,70 @@ func TestOverrides(t *testing.T) {
 	program := filepath.Join(s.dir, "build", "terraform-provider-fake")
 	s.write(program, "")
 	s.configure("provider_installation {\n  dev_overrides {\n    \"example.com/a/fake\" = \"build\"\n  }\n  direct {}\n}\n")
-	p := s.preparer()
-	if _, diags := p.Prepare(t.Context(), s.request()); diags.HasErrors() || s.lock() != "" {
-		t.Errorf("%v; the lock file is %q", diags, s.lock())
+	p := s.prepare(s.request())
+	if err := os.Rename(program, filepath.Join(s.dir, "old")); err != nil {
+		t.Fatal(err)
+	}
+	if found, err := p.Package(t.Context(), fake); err == nil || !strings.Contains(err.Error(), "in development in "+filepath.Dir(program)) || strings.Contains(err.Error(), "0.0.0") {
+		t.Errorf("without a program, Package = %v, %v", found, err)
+	}
+	if err := os.Rename(filepath.Join(s.dir, "old"), program); err != nil {
+		t.Fatal(err)
+	}
+	if len(p.warnings) != 1 || !strings.Contains(p.warnings[0].Detail, "example.com/a/fake is the one in "+filepath.Dir(program)) || s.lock() != "" {
+		t.Errorf("%v; the lock file is %q", p.warnings, s.lock())
 	}
 	if found, err := p.Package(t.Context(), fake); err != nil || found.Program != program || found.Hash != "" {
 		t.Errorf("Package = %v, %v", found, err)
+	}
+	if versions, err := p.Locks(t.Context()); err != nil || !cmp.Equal(versions, map[stackaddrs.Provider]string{fake: ""}) {
+		t.Errorf("Locks = %v, %v", versions, err)
+	}
+	// They are warned of where they are used.
+	if p := s.prepare(&engine.PrepareRequest{}); len(p.warnings) > 0 {
+		t.Errorf("a stack without providers: %v", p.warnings)
+	}
+}
+
+// A provider that is supplied otherwise is neither installed nor locked, and what is locked of it stays, as long as it is required.
+func TestSuppliedProviders(t *testing.T) {
+	for name, supply := range map[string]func(s *stack){
+		"dev_overrides": func(s *stack) {
+			s.configure(fmt.Sprintf("provider_installation {\n  dev_overrides {\n    \"example.com/a/fake\" = \"build\"\n  }\n  filesystem_mirror {\n    path = %q\n  }\n}\n", s.mirror))
+		},
+		"another's process": func(s *stack) { s.unmanaged = func(p stackaddrs.Provider) bool { return p == fake } },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStack(t)
+			s.prepare(s.request())
+			lock := s.lock()
+			if err := os.RemoveAll(s.work); err != nil {
+				t.Fatal(err)
+			}
+			s.requirement = ">= 7" // which the lock does not satisfy, nor a release
+			supply(s)
+			for _, req := range []*engine.PrepareRequest{s.request(), {Modules: s.request().Modules, Upgrade: true}, {Modules: s.request().Modules, ReadOnlyLock: true}} {
+				p := s.prepare(req)
+				if len(p.locked) > 0 || s.lock() != lock {
+					t.Errorf("changes of locks are %v, the lock file is\n%s", p.locked, s.lock())
+				}
+				if versions, err := p.Locks(t.Context()); err != nil || versions[fake] != "" || len(versions) != 1 {
+					t.Errorf("Locks = %v, %v", versions, err)
+				}
+			}
+			s.installing = 0
+			if s.prepare(s.request()); s.installing > 0 {
+				t.Error("what was done before is done again")
+			}
+			if p := s.prepare(&engine.PrepareRequest{}); s.lock() == lock || len(p.locked) != 1 {
+				t.Errorf("where it is not required, the changes are %v", p.locked)
+			}
+			s.requirement, s.unmanaged = ">= 1.0", nil
+			s.configure(s.mirrored())
+			if s.prepare(s.request()); s.lock() != lock {
+				t.Errorf("without that, the lock file is\n%s", s.lock())
+			}
+		})
 	}
 }
 

@@ -1,0 +1,48 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package prepare
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/internal/engine/toolchain/cliconfig"
+	"github.com/cairnstacks/cairn/internal/providers/release"
+	"github.com/cairnstacks/cairn/stackaddrs"
+)
+
+// supplied returns the providers, of those that are required, that need no package and no entry in the lock file, sorted: those in development, and those that
+// somebody else has started.
+func (p *Preparer) supplied(config *cliconfig.Installation, requirements map[stackaddrs.Provider][]string) []stackaddrs.Provider {
+	var supplied []stackaddrs.Provider
+	for _, provider := range slices.SortedFunc(maps.Keys(requirements), release.CompareProviders) {
+		if _, overridden := config.Overrides[provider]; overridden || p.opts.Unmanaged(provider) {
+			supplied = append(supplied, provider)
+		}
+	}
+	return supplied
+}
+
+// overridden warns of the providers that are in development, of those that are supplied.
+func (p *Preparer) overridden(config *cliconfig.Installation, supplied []stackaddrs.Provider) hcl.Diagnostics {
+	var lines []string
+	for _, provider := range supplied {
+		if dir, ok := config.Overrides[provider]; ok && !p.opts.Unmanaged(provider) {
+			lines = append(lines, fmt.Sprintf("\n  - %s is the one in %s", release.Short(provider), dir))
+		}
+	}
+	if len(lines) == 0 {
+		return nil
+	}
+	return hcl.Diagnostics{{
+		Severity: hcl.DiagWarning,
+		Summary:  "Provider development overrides",
+		Detail: "Providers are in development (dev_overrides), as your CLI configuration says:" + strings.Join(lines, "") +
+			"\n\nThey may behave as no released version does, and a state that they have written may be one that released versions cannot read.",
+	}}
+}
