@@ -63,6 +63,7 @@ type Call struct {
 	Source      string
 	SourceRange hcl.Range
 	Version     string // constraint as written, or empty
+	Constrained bool   // whether there is a version argument, which may be null
 
 	// Providers maps the names of the called module to those of the caller.
 	Providers map[engine.ProviderSlot]engine.ProviderSlot
@@ -196,7 +197,10 @@ func (d *Directory) addCall(block *hcl.Block) hcl.Diagnostics {
 		diags = diags.Extend(gohcl.DecodeExpression(attr.Expr, nil, &call.Source))
 	}
 	if attr := content.Attributes["version"]; attr != nil {
-		diags = diags.Extend(gohcl.DecodeExpression(attr.Expr, nil, &call.Version))
+		call.Constrained = true
+		if value, moreDiags := attr.Expr.Value(nil); moreDiags.HasErrors() || !value.IsNull() {
+			diags = diags.Extend(gohcl.DecodeExpression(attr.Expr, nil, &call.Version))
+		}
 	}
 	if attr := content.Attributes["providers"]; attr != nil {
 		providers, moreDiags := decodeProviderMap(attr.Expr)
