@@ -8,11 +8,14 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/engine/native/configs"
+	"github.com/cairnstacks/cairn/internal/lang"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
@@ -86,4 +89,24 @@ func (m *moduleChecker) providerMeta(meta *configs.ProviderMeta) {
 	case used:
 		m.problem(meta.Range, "Provider without metadata", fmt.Sprintf("The provider %s has no arguments for provider_meta blocks. Remove the block.", meta.Provider))
 	}
+}
+
+// withProviderFunction returns the diagnostic about a function that is not there with the words for those of providers, if it is one.
+func withProviderFunction(diag *hcl.Diagnostic) *hcl.Diagnostic {
+	call, ok := hcl.DiagnosticExtra[hclsyntax.FunctionCallUnknownDiagExtra](diag)
+	if !ok {
+		return diag
+	}
+	name := call.CalledFunctionNamespace() + call.CalledFunctionName()
+	if !strings.HasPrefix(name, "provider::") {
+		return diag
+	}
+	said := *diag
+	said.Summary = "Unknown provider function"
+	if localName, function, ok := (lang.ProviderCall{Name: name}).Parts(); ok {
+		said.Detail = fmt.Sprintf("There is no function %q. The module has to declare %q in required_providers, and that provider has to have a function %q.", name, localName, function)
+	} else {
+		said.Detail = "The name of a function of a provider is written provider::LOCALNAME::FUNCTION, with the name that required_providers has for the provider."
+	}
+	return &said
 }
