@@ -14,19 +14,25 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/engine/module"
 	"github.com/cairnstacks/cairn/internal/engine/native/configs"
 	"github.com/cairnstacks/cairn/internal/lang"
+	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
 // passed checks the provider configurations that a call passes.
 func (m *moduleChecker) passed(call *configs.Call, child *configs.Tree) {
-	given := m.tree.Dir.Calls[call.Name].Providers
+	given, places := m.tree.Dir.Calls[call.Name].Providers, m.tree.Dir.Calls[call.Name].ProviderRanges
 	for _, slot := range slices.SortedFunc(maps.Keys(given), compareSlots) {
+		m.takes(child, slot, places[slot])
 		inChild, _ := child.Dir.Provider(slot.LocalName)
-		here, _ := m.tree.Dir.Provider(given[slot].LocalName)
+		here, declared := m.tree.Dir.Provider(given[slot].LocalName)
+		if !declared && m.tree.Parent != nil && given[slot].Alias == "" { // of the root module, the stack says which provider it is
+			m.undeclared(places[slot], "This module", given[slot], here)
+		}
 		if inChild != here {
-			m.problem(call.Range, "Provider of another type", fmt.Sprintf("The call passes a configuration of %s as %s, which in the module stands for %s.", here, slot, inChild))
+			m.problem(places[slot], "Provider of another type", fmt.Sprintf("The call passes a configuration of %s as %s, which in the module stands for %s.", here, slot, inChild))
 		}
 	}
 	for _, name := range sorted(child.Dir.Required) {
@@ -37,6 +43,24 @@ func (m *moduleChecker) passed(call *configs.Call, child *configs.Tree) {
 			}
 		}
 	}
+}
+
+// takes checks that a called module declares a configuration that it is passed. One with the name of the provider alone has no need to be declared.
+func (m *moduleChecker) takes(child *configs.Tree, slot engine.ProviderSlot, at hcl.Range) {
+	required := child.Dir.Required[slot.LocalName]
+	byBlock := slices.ContainsFunc(child.Dir.Providers, func(block module.ProviderBlock) bool { return block.Slot == slot })
+	switch {
+	case byBlock, required != nil && (slot.Alias == "" || slices.Contains(required.Aliases, slot.Alias)):
+	case slot.Alias != "":
+		m.problem(at, "Undeclared provider slot", fmt.Sprintf("The module declares no provider configuration %s. Add it to configuration_aliases in its required_providers, or pass none.", slot))
+	default:
+		provider, _ := child.Dir.Provider(slot.LocalName)
+		m.undeclared(at, "The called module", slot, provider)
+	}
+}
+
+func (m *moduleChecker) undeclared(at hcl.Range, who string, slot engine.ProviderSlot, assumed stackaddrs.Provider) {
+	m.warn(at, "Undeclared provider slot", fmt.Sprintf("%s does not declare its provider %s, so that %s is assumed from the name. Add it to its required_providers.", who, slot, assumed))
 }
 
 func compareSlots(a, b engine.ProviderSlot) int {
