@@ -109,9 +109,9 @@ func showOutputs(w io.Writer, outputs map[string]cty.Value, mode engine.Mode) {
 	}
 }
 
-// typedText returns a value with its type, unless it is null.
+// typedText returns a value with its type, unless it is a null without one.
 func typedText(value cty.Value) string {
-	if bare, _ := value.Unmark(); bare.IsKnown() && bare.IsNull() {
+	if bare, _ := value.Unmark(); bare.IsKnown() && bare.IsNull() && bare.Type() == cty.DynamicPseudoType {
 		return nativetest.ShowValue(value)
 	}
 	return stable(nativetest.ShowValue(value)) + ", " + typeexpr.TypeString(value.Type())

@@ -63,9 +63,13 @@ type Call struct {
 	Source      string
 	SourceRange hcl.Range
 	Version     string // constraint as written, or empty
+	Constrained bool   // whether there is a version argument, which may be null
 
 	// Providers maps the names of the called module to those of the caller.
 	Providers map[engine.ProviderSlot]engine.ProviderSlot
+
+	// ProviderRanges are the places of the names of the called module.
+	ProviderRanges map[engine.ProviderSlot]hcl.Range
 }
 
 // Requirement is an entry of required_providers.
@@ -196,27 +200,29 @@ func (d *Directory) addCall(block *hcl.Block) hcl.Diagnostics {
 		diags = diags.Extend(gohcl.DecodeExpression(attr.Expr, nil, &call.Source))
 	}
 	if attr := content.Attributes["version"]; attr != nil {
-		diags = diags.Extend(gohcl.DecodeExpression(attr.Expr, nil, &call.Version))
+		call.Constrained = true
+		if value, moreDiags := attr.Expr.Value(nil); moreDiags.HasErrors() || !value.IsNull() {
+			diags = diags.Extend(gohcl.DecodeExpression(attr.Expr, nil, &call.Version))
+		}
 	}
 	if attr := content.Attributes["providers"]; attr != nil {
-		providers, moreDiags := decodeProviderMap(attr.Expr)
-		diags = diags.Extend(moreDiags)
-		call.Providers = providers
+		diags = diags.Extend(call.addProviders(attr.Expr))
 	}
 	return diags
 }
 
-func decodeProviderMap(expr hcl.Expression) (map[engine.ProviderSlot]engine.ProviderSlot, hcl.Diagnostics) {
+func (c *Call) addProviders(expr hcl.Expression) hcl.Diagnostics {
 	pairs, diags := hcl.ExprMap(expr)
-	providers := make(map[engine.ProviderSlot]engine.ProviderSlot, len(pairs))
+	c.Providers = make(map[engine.ProviderSlot]engine.ProviderSlot, len(pairs))
+	c.ProviderRanges = make(map[engine.ProviderSlot]hcl.Range, len(pairs))
 	for _, pair := range pairs {
 		child, moreDiags := decodeSlot(pair.Key)
 		diags = diags.Extend(moreDiags)
 		parent, moreDiags := decodeSlot(pair.Value)
 		diags = diags.Extend(moreDiags)
-		providers[child] = parent
+		c.Providers[child], c.ProviderRanges[child] = parent, pair.Key.Range()
 	}
-	return providers, diags
+	return diags
 }
 
 // ParseSlot returns the provider configuration that an expression names.

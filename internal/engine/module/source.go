@@ -31,6 +31,9 @@ func (l *Loader) target(caller *Directory, parent *Node, call *Call) (*Node, *hc
 		from = parent.Path
 	}
 	if isLocal(call.Source) {
+		if diag := checkConstraint(call, false); diag != nil {
+			return nil, diag
+		}
 		dir := filepath.Join(caller.Path, filepath.FromSlash(call.Source))
 		if err := stackconfig.LeadsOut(l.resolver, caller.Path, dir); err != nil {
 			return nil, unresolved(call, err)
@@ -111,10 +114,15 @@ func checkKind(call *Call, addr sourceaddrs.Source) *hcl.Diagnostic {
 		return sourceError(call, "Unusable source address", fmt.Sprintf(
 			"%q is an address in a component registry, which has stacks and no modules. Local paths start with ./ or ../.", call.Source))
 	}
-	if !addr.SupportsVersionConstraints() && call.Version != "" {
-		return sourceError(call, "Version constraint not applicable", "Only registry sources can be constrained by version. Remove the version argument.")
+	return checkConstraint(call, addr.SupportsVersionConstraints())
+}
+
+// checkConstraint reports a version argument, whatever its value is, where there is nothing to select a version from.
+func checkConstraint(call *Call, selectable bool) *hcl.Diagnostic {
+	if !call.Constrained || selectable {
+		return nil
 	}
-	return nil
+	return sourceError(call, "Version constraint not applicable", "Only registry sources can be constrained by version. Remove the version argument.")
 }
 
 // recorded returns a source as the engine records it in its list of modules. It writes queries of archives as

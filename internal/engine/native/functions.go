@@ -54,7 +54,10 @@ func (s *Session) providerFunctions(ctx context.Context, tree *configs.Tree, res
 		if _, known := found[call.Name]; known || !ok {
 			continue
 		}
-		addr, _ := tree.Dir.Provider(localName)
+		addr, declared := tree.Dir.Provider(localName)
+		if !declared { // nothing stands for a provider in a call but an entry of required_providers
+			continue
+		}
 		schema, err := s.schema(ctx, addr)
 		if err != nil || schema.Functions[name] == nil {
 			continue

@@ -35,6 +35,13 @@ func (d *decoder) call(block *hcl.Block) {
 		d.missing(content, "source")
 	}
 	d.repeat(content, &call.Repeat)
+	if attr := content.Attributes["providers"]; attr != nil {
+		pairs, _ := hcl.ExprMap(attr.Expr) //nolint:errcheck // the reader of the directory has reported it
+		for _, pair := range pairs {
+			d.warnQuoted(pair.Key)
+			d.warnQuoted(pair.Value)
+		}
+	}
 	if attr := d.notInOverride(content.Attributes["depends_on"]); attr != nil {
 		call.DependsOn = d.dependsOn(attr)
 	}
@@ -150,10 +157,17 @@ func (d *decoder) traversal(expr hcl.Expression) (hcl.Traversal, bool) {
 		if diags.HasErrors() {
 			return nil, false
 		}
-		d.warn(expr.Range(), "Quoted reference", "References are not written in quotes. The quotes can be left out.")
+		d.warnQuoted(expr)
 		return traversal, true
 	}
 	traversal, diags := hcl.AbsTraversalForExpr(expr)
 	d.add(diags)
 	return traversal, !diags.HasErrors()
+}
+
+// warnQuoted warns of a reference if it is in quotes.
+func (d *decoder) warnQuoted(expr hcl.Expression) {
+	if _, ok := quoted(expr); ok {
+		d.warn(expr.Range(), "Quoted reference", "References are not written in quotes. The quotes can be left out.")
+	}
 }

@@ -105,7 +105,7 @@ func (d *decoder) ignoredPath(expr hcl.Expression) (hcl.Traversal, bool) {
 	if diags.HasErrors() {
 		return nil, false
 	}
-	d.warn(expr.Range(), "Quoted reference", "References are not written in quotes. The quotes can be left out.")
+	d.warnQuoted(expr)
 	root := hcl.TraverseAttr{Name: path.RootName(), SrcRange: path[0].SourceRange()}
 	return append(hcl.Traversal{root}, path[1:]...), true
 }

@@ -21,6 +21,9 @@ func isNative(expr hcl.Expression) bool {
 
 // quoted returns a string in native syntax that has no parts to be filled in.
 func quoted(expr hcl.Expression) (text string, ok bool) {
+	if key, isKey := expr.(*hclsyntax.ObjectConsKeyExpr); isKey {
+		expr = key.Wrapped
+	}
 	template, ok := expr.(*hclsyntax.TemplateExpr)
 	if !ok || !template.IsStringLiteral() {
 		return "", false

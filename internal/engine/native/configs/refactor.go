@@ -220,6 +220,9 @@ func (d *decoder) imported(block *hcl.Block) {
 	if to == nil {
 		return
 	}
+	if attr := content.Attributes["provider"]; attr != nil {
+		d.warnQuoted(attr.Expr)
+	}
 	i := &Import{To: d.unquoted(to.Expr), Range: block.DefRange}
 	i.ID, i.Identity, i.ForEach = d.argument(content, "id"), d.argument(content, "identity"), d.argument(content, "for_each")
 	switch {

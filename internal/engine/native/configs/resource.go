@@ -78,6 +78,7 @@ func (d *decoder) resourceProvider(content *hcl.BodyContent, r *Resource) {
 	if attr := content.Attributes["provider"]; attr != nil {
 		slot, diags := module.ParseSlot(attr.Expr)
 		d.add(diags)
+		d.warnQuoted(attr.Expr)
 		if !diags.HasErrors() {
 			r.Provider, r.ProviderRange = slot, attr.Expr.Range()
 		}

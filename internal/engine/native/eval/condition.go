@@ -20,7 +20,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
-// Conditions is what becomes of conditions that do not hold. The results are recorded in any case.
+// Conditions is what becomes of conditions that do not hold. The results are recorded in any case. Those of variables are errors in all plans.
 type Conditions int
 
 // These are errors, except in check blocks; warnings; or nothing, where all is destroyed.
@@ -172,10 +172,11 @@ func (m *Module) evalCondition(ctx context.Context, rule *configs.Condition, at 
 		diag.Detail += fmt.Sprintf("\n\nThis was checked by the validation rule at %s.", rule.Range)
 		diag.Subject = of.given
 	}
-	if m.eval.opts.Conditions == IgnoreConditions {
+	required := of.kind == engine.CheckVariable && m.eval.opts.Phase == Plan
+	if m.eval.opts.Conditions == IgnoreConditions && !required {
 		return engine.CheckFail, message, true
 	}
-	if of.warn || m.eval.opts.Conditions == WarnOfConditions {
+	if of.warn || m.eval.opts.Conditions == WarnOfConditions && !required {
 		diag.Severity = hcl.DiagWarning
 	}
 	return engine.CheckFail, message, m.eval.Diagnostics.Add(diag)

@@ -68,8 +68,22 @@ func (o *Output) Value(ctx context.Context) (cty.Value, bool) {
 		if diag := o.exposes(result); diag != nil {
 			return cty.NilVal, o.module.eval.Diagnostics.Add(diag)
 		}
-		return marks.Declared(result.Value, o.config.Sensitive, o.config.Ephemeral), true
+		value := result.Value
+		if o.module.call == nil {
+			value = asStored(value)
+		}
+		return marks.Declared(value, o.config.Sensitive, o.config.Ephemeral), true
 	})
+}
+
+// asStored returns the value of an output of the root module as it comes back from a state: marks are those of the whole, and a null has no type. Otherwise an
+// engine that answers from states would find another value than this one.
+func asStored(value cty.Value) cty.Value {
+	bare, found := value.UnmarkDeep()
+	if bare.IsNull() {
+		bare = cty.NullVal(cty.DynamicPseudoType)
+	}
+	return bare.WithMarks(found)
 }
 
 func (o *Output) check(ctx context.Context) bool {

@@ -31,8 +31,8 @@ func FindRemovals(root *configs.Tree) (*Removals, hcl.Diagnostics) {
 			for i := range r.from.steps {
 				r.from.steps[i].key.any = true
 			}
-			if r.isDeclared(tree) {
-				diags = diags.Append(stillDeclared(block))
+			if at := r.declaration(tree); at != nil {
+				diags = diags.Append(stillDeclared(block, *at))
 			}
 			removals.all = append(removals.all, r)
 		}
@@ -40,24 +40,31 @@ func FindRemovals(root *configs.Tree) (*Removals, hcl.Diagnostics) {
 	return removals, diags
 }
 
-// isDeclared reports whether the module that has the block declares what it removes, itself or in one that it calls.
-func (r *removal) isDeclared(tree *configs.Tree) bool {
-	steps := r.From.Module
-	for _, step := range steps {
+// declaration returns where the module that has the block declares what it removes, itself or in one that it calls, or nil if nowhere.
+func (r *removal) declaration(tree *configs.Tree) *hcl.Range {
+	var call *configs.Call
+	for _, step := range r.From.Module {
+		call = tree.Calls[step.Name]
 		if tree = tree.Children[step.Name]; tree == nil {
-			return false
+			return nil
 		}
 	}
-	return r.From.Resource == nil || tree.Resources[*r.From.Resource] != nil
+	if r.From.Resource == nil {
+		return &call.Range
+	}
+	if block := tree.Resources[*r.From.Resource]; block != nil {
+		return &block.Range
+	}
+	return nil
 }
 
-func stillDeclared(block *configs.Removed) *hcl.Diagnostic {
+func stillDeclared(block *configs.Removed, at hcl.Range) *hcl.Diagnostic {
 	return &hcl.Diagnostic{
 		Severity: hcl.DiagError,
 		Summary:  "Removed object still declared",
-		Detail: fmt.Sprintf("%s is said to be removed, but the configuration still declares it. Remove the block that declares it, or the removed block.",
-			endString(block.From)),
-		Subject: block.Range.Ptr(),
+		Detail: fmt.Sprintf("%s is said to be removed, at %s, but is still declared here. Remove this block, or the removed block.",
+			endString(block.From), block.Range),
+		Subject: &at,
 	}
 }
 

@@ -8,22 +8,31 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/engine/module"
 	"github.com/cairnstacks/cairn/internal/engine/native/configs"
+	"github.com/cairnstacks/cairn/internal/lang"
+	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
 // passed checks the provider configurations that a call passes.
 func (m *moduleChecker) passed(call *configs.Call, child *configs.Tree) {
-	given := m.tree.Dir.Calls[call.Name].Providers
+	given, places := m.tree.Dir.Calls[call.Name].Providers, m.tree.Dir.Calls[call.Name].ProviderRanges
 	for _, slot := range slices.SortedFunc(maps.Keys(given), compareSlots) {
+		m.takes(child, slot, places[slot])
 		inChild, _ := child.Dir.Provider(slot.LocalName)
-		here, _ := m.tree.Dir.Provider(given[slot].LocalName)
+		here, declared := m.tree.Dir.Provider(given[slot].LocalName)
+		if !declared && m.tree.Parent != nil && given[slot].Alias == "" { // of the root module, the stack says which provider it is
+			m.undeclared(places[slot], "This module", given[slot], here)
+		}
 		if inChild != here {
-			m.problem(call.Range, "Provider of another type", fmt.Sprintf("The call passes a configuration of %s as %s, which in the module stands for %s.", here, slot, inChild))
+			m.problem(places[slot], "Provider of another type", fmt.Sprintf("The call passes a configuration of %s as %s, which in the module stands for %s.", here, slot, inChild))
 		}
 	}
 	for _, name := range sorted(child.Dir.Required) {
@@ -34,6 +43,24 @@ func (m *moduleChecker) passed(call *configs.Call, child *configs.Tree) {
 			}
 		}
 	}
+}
+
+// takes checks that a called module declares a configuration that it is passed. One with the name of the provider alone has no need to be declared.
+func (m *moduleChecker) takes(child *configs.Tree, slot engine.ProviderSlot, at hcl.Range) {
+	required := child.Dir.Required[slot.LocalName]
+	byBlock := slices.ContainsFunc(child.Dir.Providers, func(block module.ProviderBlock) bool { return block.Slot == slot })
+	switch {
+	case byBlock, required != nil && (slot.Alias == "" || slices.Contains(required.Aliases, slot.Alias)):
+	case slot.Alias != "":
+		m.problem(at, "Undeclared provider slot", fmt.Sprintf("The module declares no provider configuration %s. Add it to configuration_aliases in its required_providers, or pass none.", slot))
+	default:
+		provider, _ := child.Dir.Provider(slot.LocalName)
+		m.undeclared(at, "The called module", slot, provider)
+	}
+}
+
+func (m *moduleChecker) undeclared(at hcl.Range, who string, slot engine.ProviderSlot, assumed stackaddrs.Provider) {
+	m.warn(at, "Undeclared provider slot", fmt.Sprintf("%s does not declare its provider %s, so that %s is assumed from the name. Add it to its required_providers.", who, slot, assumed))
 }
 
 func compareSlots(a, b engine.ProviderSlot) int {
@@ -86,4 +113,24 @@ func (m *moduleChecker) providerMeta(meta *configs.ProviderMeta) {
 	case used:
 		m.problem(meta.Range, "Provider without metadata", fmt.Sprintf("The provider %s has no arguments for provider_meta blocks. Remove the block.", meta.Provider))
 	}
+}
+
+// withProviderFunction returns the diagnostic about a function that is not there with the words for those of providers, if it is one.
+func withProviderFunction(diag *hcl.Diagnostic) *hcl.Diagnostic {
+	call, ok := hcl.DiagnosticExtra[hclsyntax.FunctionCallUnknownDiagExtra](diag)
+	if !ok {
+		return diag
+	}
+	name := call.CalledFunctionNamespace() + call.CalledFunctionName()
+	if !strings.HasPrefix(name, "provider::") {
+		return diag
+	}
+	said := *diag
+	said.Summary = "Unknown provider function"
+	if localName, function, ok := (lang.ProviderCall{Name: name}).Parts(); ok {
+		said.Detail = fmt.Sprintf("There is no function %q. The module has to declare %q in required_providers, and that provider has to have a function %q.", name, localName, function)
+	} else {
+		said.Detail = "The name of a function of a provider is written provider::LOCALNAME::FUNCTION, with the name that required_providers has for the provider."
+	}
+	return &said
 }

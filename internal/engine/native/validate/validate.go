@@ -134,7 +134,9 @@ func (c *checker) module(tree *configs.Tree, inputs map[string]cty.Value) {
 func sorted[T any](m map[string]T) []string { return slices.Sorted(maps.Keys(m)) }
 
 func (c *checker) add(diags hcl.Diagnostics) bool {
-	c.diags = append(c.diags, diags...)
+	for _, diag := range diags {
+		c.diags = append(c.diags, withProviderFunction(diag))
+	}
 	return !diags.HasErrors()
 }
 
