@@ -4,6 +4,8 @@
 package cairnfile
 
 import (
+	"maps"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -68,6 +70,7 @@ func findLinks(root string, w *Workspace) hcl.Diagnostics {
 		return nil //nolint:nilerr // nothing can be compared with it
 	}
 	f := &finder{root: abs, shown: root, workspace: w, configs: map[string]*deployconfig.Config{}}
+	f.missingUpstreams()
 	upstreams := map[string]settings.Upstreams{} // by directory
 	for _, block := range w.Blocks {
 		if block.Stack == nil || block.Stack.outline == nil || !block.Stack.outline.Takes {
@@ -84,6 +87,20 @@ func findLinks(root string, w *Workspace) hcl.Diagnostics {
 		block.Stack.Links = f.linksOf(block.Stack, config, upstreams[dir])
 	}
 	return f.diags
+}
+
+// missingUpstreams warns of upstream blocks that name a directory which is not there, so that they order nothing.
+func (f *finder) missingUpstreams() {
+	for _, source := range slices.Sorted(maps.Keys(f.workspace.Upstreams)) {
+		mapped := f.workspace.Upstreams[source]
+		if mapped.Stack == "" {
+			continue
+		}
+		if info, err := os.Stat(mapped.Below(f.root).Stack); err != nil || !info.IsDir() {
+			f.diags = f.diags.Append(problem.Warning(problem.BadPath, &mapped.Range, "Upstream stack not found",
+				"There is no directory %q, in which this block says that the stack %s is kept: nothing is ordered by it. The path is seen from the root of the repository.", mapped.Stack, source))
+		}
+	}
 }
 
 // config returns what the deployment files in a directory declare, as far as it can be understood.
