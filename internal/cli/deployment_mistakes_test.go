@@ -240,7 +240,7 @@ func TestDeploymentFileMistakes(t *testing.T) {
 		},
 		{
 			name: "E-DPL-05 variable not set", files: extra("deployment \"x\" {\n  inputs = {}\n}\n"),
-			summary: "Stack variable not set by deployment", place: "x.tfdeploy.hcl line 1", says: []string{`"name"`, "Set it in the inputs of deployment.x."},
+			summary: "Stack variable not set by deployment", place: "x.tfdeploy.hcl line 1", says: []string{`"name"`, "Set it in the inputs of deployment.x,"},
 		},
 		{
 			name: "E-DPL-05 variable set to null", files: extra("deployment \"x\" {\n  inputs = { name = null }\n}\n"),
