@@ -21,6 +21,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/filelock"
 	"github.com/cairnstacks/cairn/internal/providers/locks"
+	"github.com/cairnstacks/cairn/internal/providers/release"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
@@ -36,6 +37,19 @@ const DataDir = ".terraform"
 
 // LockFile is the copy of the lock file.
 func (d Dir) LockFile() string { return filepath.Join(string(d), locks.FileName) }
+
+// Lock returns a lock of the stack with the checksums for this platform, which the stack's lock file lacks if it was not to be changed: these are in the copy.
+func (d Dir) Lock(lock *locks.Lock) *locks.Lock {
+	copied, diags := locks.Read(d.LockFile())
+	if diags.HasErrors() {
+		return lock
+	}
+	found := copied.Provider(lock.Provider)
+	if found == nil || !found.Version.Same(lock.Version) || slices.ContainsFunc(lock.Hashes, func(h release.Hash) bool { return !slices.Contains(found.Hashes, h) }) {
+		return lock
+	}
+	return found
+}
 
 // Providers is the directory of packages.
 func (d Dir) Providers() string { return filepath.Join(string(d), DataDir, "providers") }

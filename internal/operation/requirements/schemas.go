@@ -16,7 +16,6 @@ import (
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation/engines"
 	"github.com/cairnstacks/cairn/internal/providers/instances"
-	"github.com/cairnstacks/cairn/internal/providers/locks"
 	"github.com/cairnstacks/cairn/internal/providers/packagecache"
 	"github.com/cairnstacks/cairn/internal/providers/release"
 	"github.com/cairnstacks/cairn/internal/providers/schema"
@@ -56,7 +55,7 @@ func (s *Stack) schemaPackages(ctx context.Context) ([]instances.Package, error)
 		one := instances.Package{Address: provider}
 		if lock := locked.Provider(provider); lock != nil && found.Dir == "" {
 			one.Hash = s.packageHash(ctx, lock.ID(), found)
-			if found.Dir != "" && !s.isLocked(lock, release.Hash(one.Hash)) {
+			if allowed := installation.In(s.WorkDir).Lock(lock).Hashes; found.Dir != "" && len(allowed) > 0 && !slices.Contains(allowed, release.Hash(one.Hash)) {
 				return nil, failure.Error("Damaged provider package", "The package of %s in %s has none of the checksums that are locked. \"cairn init\" installs it again.", lock.ID(), found.Dir)
 			}
 		}
@@ -70,19 +69,6 @@ func (s *Stack) schemaPackages(ctx context.Context) ([]instances.Package, error)
 		packages = append(packages, one)
 	}
 	return packages, nil
-}
-
-// isLocked reports whether a hash is locked, unless there are no checksums. If the lock file was not to be changed, those for this platform are in its copy.
-func (s *Stack) isLocked(lock *locks.Lock, hash release.Hash) bool {
-	if len(lock.Hashes) == 0 || slices.Contains(lock.Hashes, hash) {
-		return true
-	}
-	copied, diags := locks.Read(installation.In(s.WorkDir).LockFile())
-	if diags.HasErrors() {
-		return false
-	}
-	found := copied.Provider(lock.Provider)
-	return found != nil && found.Version.Same(lock.Version) && slices.Contains(found.Hashes, hash)
 }
 
 // packageHash finds the installed package of a release, and returns the hash by which its schema is kept.

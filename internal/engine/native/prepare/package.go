@@ -136,27 +136,12 @@ func (p *Preparer) lockedPackage(ctx context.Context, provider stackaddrs.Provid
 	if found == nil {
 		return nil, &NotInstalledError{provider}
 	}
-	if copied := p.copiedLock(lock); copied != nil {
-		lock = copied
-	}
+	lock = p.install.Lock(lock)
 	one, err := checked(found, lock, p.hashOf(ctx, locked, found))
 	if err != nil {
 		return nil, &DamagedError{err}
 	}
 	return one, nil
-}
-
-// copiedLock returns the same lock with the checksums for this platform, which the stack's lock file lacks if it was not to be changed.
-func (p *Preparer) copiedLock(lock *locks.Lock) *locks.Lock {
-	copied, diags := locks.Read(p.install.LockFile())
-	if diags.HasErrors() {
-		return nil
-	}
-	found := copied.Provider(lock.Provider)
-	if found == nil || !found.Version.Same(lock.Version) || slices.ContainsFunc(lock.Hashes, func(h release.Hash) bool { return !slices.Contains(found.Hashes, h) }) {
-		return nil
-	}
-	return found
 }
 
 // hashOf returns the hash of an installed package; "" if it cannot be read. Those of all that are locked are found out together, and remembered for other programs.

@@ -288,9 +288,7 @@ func (p *Preparer) isDamaged(wanted record, locked *locks.Locks) bool {
 		if slices.Contains(wanted.Supplied, lock.Provider) {
 			return false
 		}
-		if copied := p.copiedLock(lock); copied != nil {
-			lock = copied
-		}
+		lock = p.install.Lock(lock)
 		found := p.packages().Package(lock.ID())
 		return found == nil || found.Check(lock.Hashes) != nil
 	})
