@@ -53,7 +53,7 @@ func (s *Stack) Apply(ctx context.Context, req Request, caller Caller) hcl.Diagn
 }
 
 // completeValues asks for the values that an apply without a saved plan needs. Those that are not known must be before
-// anything is planned, since what is planned is applied at once, but that everything is destroyed without them.
+// anything is planned, since what is planned is applied at once. Destroying everything does not need them.
 func (r *run) completeValues(ctx context.Context) hcl.Diagnostics {
 	declared := r.runtime.Config.Root.Variables
 	if r.req.Mode == engine.Destroy {
@@ -149,7 +149,7 @@ func (r *run) unchanged(ctx context.Context) hcl.Diagnostics {
 func (s *Stack) ApplySaved(ctx context.Context, plan *stackplan.Plan, made stackplan.FileContext, req Request, caller Caller) hcl.Diagnostics {
 	name := applyName
 	if plan.Mode == engine.Destroy {
-		name, req.Mode = destroyName, engine.Destroy
+		name = destroyName
 	}
 	s.engines.UseOf(plan)
 	if config := s.deploymentConfig(); config != nil && s.namedDeployment() == "" {
@@ -165,7 +165,7 @@ func (s *Stack) ApplySaved(ctx context.Context, plan *stackplan.Plan, made stack
 	diags = diags.Extend(r.ask(ctx, neededOnApply(plan, r.runtime.Config, inputs), inputs))
 	if !diags.HasErrors() {
 		diags = diags.Extend(stackruntime.CheckInputs(ctx, stackruntime.ApplyRequest{
-			Options: r.runtime, Plan: plan, Prior: stored.State, Inputs: inputs.Values, LeaveUnknown: destroysWithout(plan),
+			Options: r.runtime, Plan: plan, Prior: stored.State, Inputs: inputs.Values, LeaveUnknown: plan.LeavesUnknown(),
 		}))
 	}
 	if diags.HasErrors() {
@@ -180,9 +180,6 @@ func (s *Stack) CheckSaved(ctx context.Context, plan *stackplan.Plan, made stack
 	s.engines.UseOf(plan)
 	if config := s.deploymentConfig(); config != nil && s.opts.Deployment == "" && s.getenv(DeploymentVariable) == "" {
 		s.opts.Deployment = made.Deployment // which the plan names
-	}
-	if plan.Mode == engine.Destroy {
-		req.Mode = engine.Destroy
 	}
 	r := s.newRun(applyName, req, Caller{})
 	r.saved, r.notYet = made.Identity, true
@@ -239,17 +236,13 @@ func countChanged(plan *stackplan.Plan) int {
 	return n
 }
 
-// destroysWithout reports whether a plan is applied although values are not known that were not while planning: what they are made of may be destroyed already, and
-// objects are destroyed as the state has them.
-func destroysWithout(plan *stackplan.Plan) bool { return plan.Mode == engine.Destroy }
-
 // neededOnApply returns the variables whose values a plan file needs but does not hold, sorted by name.
 func neededOnApply(plan *stackplan.Plan, config *stackconfig.Config, inputs variables.Given) []*stackconfig.InputVariable {
 	var needed []*stackconfig.InputVariable
 	for _, name := range slices.Sorted(maps.Keys(plan.Inputs)) {
 		declared := config.Root.Variables[name]
 		value, given := inputs.Values[name]
-		if destroysWithout(plan) && !plan.Inputs[name].RequiredOnApply {
+		if plan.LeavesUnknown() && !plan.Inputs[name].RequiredOnApply {
 			continue
 		}
 		if plan.Inputs[name].NeededOnApply() && (!given || !value.IsWhollyKnown()) && declared != nil {
@@ -301,7 +294,7 @@ func (r *run) apply(ctx context.Context, plan *stackplan.Plan, inputs variables.
 			Inputs:  inputs.Values,
 			Save:    saver.Save,
 
-			LeaveUnknown: destroysWithout(plan),
+			LeaveUnknown: plan.LeavesUnknown(),
 
 			SavesTogether: true,
 

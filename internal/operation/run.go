@@ -80,6 +80,9 @@ func (r *run) load(ctx context.Context, phase string) hcl.Diagnostics {
 
 // loadSaved is [run.load] for a saved plan. That is compared before values are asked for: in another checkout, states that they come from may be as far away as that of the plan.
 func (r *run) loadSaved(ctx context.Context, plan *stackplan.Plan, made stackplan.FileContext) (*deployment.Stored, hcl.Diagnostics) {
+	if plan.Mode == engine.Destroy {
+		r.req.Mode = engine.Destroy // by which inputs are evaluated
+	}
 	diags := r.loadStack(ctx)
 	if diags.HasErrors() {
 		return nil, diags

@@ -336,7 +336,7 @@ func (v *planView) engines() {
 func (v *planView) neededValues() {
 	if names := v.plan.UnknownInputs(); len(names) > 0 {
 		needed := " To apply this plan, the values are needed."
-		if v.plan.Mode == engine.Destroy {
+		if v.plan.LeavesUnknown() {
 			needed = " Everything is destroyed without."
 		}
 		v.paragraph(v.Bold("Not known yet") + ": var." + strings.Join(names, ", var.") + "." + needed)

@@ -80,8 +80,12 @@ type InputChange struct {
 // IsUnknown reports whether the value was not known while planning, in whole or in part.
 func (c *InputChange) IsUnknown() bool { return !c.After.IsWhollyKnown() }
 
-// NeededOnApply reports whether an apply must be given the value, because the plan does not hold it. One that destroys everything may do without what was unknown.
+// NeededOnApply reports whether an apply must be given the value, because the plan does not hold it. See also [Plan.LeavesUnknown].
 func (c *InputChange) NeededOnApply() bool { return c.RequiredOnApply || c.IsUnknown() }
+
+// LeavesUnknown reports whether the plan can be applied while inputs that were unknown still are: it destroys everything, objects as the state has them, and what
+// such inputs are made of may be destroyed already.
+func (p *Plan) LeavesUnknown() bool { return p.Mode == engine.Destroy }
 
 // UnknownInputs returns the names of the root variables that were not known while planning, sorted.
 func (p *Plan) UnknownInputs() []string {

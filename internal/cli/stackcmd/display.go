@@ -133,10 +133,11 @@ func (v *Display) next(plan *stackplan.Plan, file string) {
 func (v *Display) howToApply(plan *stackplan.Plan, file string) string {
 	saved, command := fmt.Sprintf("The plan is saved in %s. To carry it out:", file), "cairn apply"
 	secrets := ""
-	for _, name := range plan.UnknownInputs() {
-		if plan.Mode == engine.Destroy {
-			break
-		}
+	needed := plan.UnknownInputs()
+	if plan.LeavesUnknown() {
+		needed = nil
+	}
+	for _, name := range needed {
 		if marks.Contains(plan.Inputs[name].After, marks.Sensitive) {
 			secrets = " -var-file=FILE"
 		} else {
