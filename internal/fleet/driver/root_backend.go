@@ -169,7 +169,7 @@ func (w *rootWork) backupFile() (string, error) {
 	if err != nil || backend.kind != localBackend {
 		return "", err
 	}
-	name := environ.Get(w.opts.Environ, workspaceVariable)
+	name := environ.Get(w.opts.Environ, WorkspaceVariable)
 	if name == "" {
 		selected, err := os.ReadFile(filepath.Join(w.dataDir(), "environment"))
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -62,7 +62,7 @@ func (w *rootWork) initialize(ctx context.Context) error {
 // selectWorkspace selects the workspace, and makes it if there is none, as a person would do it. What follows names it nevertheless: others may select another one
 // in the same directory meanwhile.
 func (w *rootWork) selectWorkspace(ctx context.Context) error {
-	if w.opts.Workspace == "" || environ.Get(w.opts.Environ, workspaceVariable) == w.opts.Workspace {
+	if w.opts.Workspace == "" || environ.Get(w.opts.Environ, WorkspaceVariable) == w.opts.Workspace {
 		return nil
 	}
 	if err := w.either(ctx, []string{"workspace", "select", "-or-create=true", w.opts.Workspace}, "Workspace not selected"); err != nil {
@@ -97,11 +97,11 @@ func (w *rootWork) nameWorkspace(ctx context.Context) (exists bool, err error) {
 }
 
 func (w *rootWork) useWorkspace() {
-	w.opts.Environ = append(slices.Clone(w.opts.Environ), workspaceVariable+"="+w.opts.Workspace)
+	w.opts.Environ = append(slices.Clone(w.opts.Environ), WorkspaceVariable+"="+w.opts.Workspace)
 }
 
-// workspaceVariable is the environment variable that names a workspace to all commands of an engine, whichever one is selected.
-const workspaceVariable = "TF_WORKSPACE"
+// WorkspaceVariable is the environment variable that names a workspace to all commands of an engine, whichever one is selected.
+const WorkspaceVariable = "TF_WORKSPACE"
 
 // either runs a command that reports data only with newer engines; others refuse the option before they do anything else. The summary is for
 // a failure of which there are texts only.

@@ -17,7 +17,7 @@
 //	R2. After a failure nothing more is started, but tasks that wait for a failure are. What runs comes to its end. With [Options.KeepGoing] only what comes after
 //	    the failure is left as it is.
 //	R3. What is not approved has not failed: what comes after it is left as it is, and no task reacts to it.
-//	R4. In one directory one thing is done at a time, but that outputs are read.
+//	R4. In one directory one thing is done at a time, besides reading outputs.
 //	R5. A unit that is there only for other outputs of others is left alone if these have none. What cannot be read counts as another one.
 //	R6. A unit whose plan leaves changes to a later one is planned and applied again, in rounds, until nothing is left. What comes
 //	    after it waits for the last round; each one needs consent. If changes are left forever, it has failed.

@@ -96,7 +96,7 @@ func Environment(u *Unit) []string {
 	env = append(env, "TF_IN_AUTOMATION=1")
 	env = append(env, u.Env...)
 	if u.Workspace != "" {
-		env = append(env, "TF_WORKSPACE=") // which would forbid to select one
+		env = append(env, driver.WorkspaceVariable+"=") // which would forbid to select one
 	}
 	return env
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/cairnstacks/cairn/internal/environ"
+	"github.com/cairnstacks/cairn/internal/fleet/driver"
 )
 
 // OtherWorkspace returns a chosen root module that is to be worked on in its default workspace while another one is selected in its
@@ -20,7 +21,7 @@ import (
 func (w *Work) OtherWorkspace() (u *Unit, selected string) {
 	for _, n := range w.Chosen() {
 		u := &w.Units[n]
-		if u.Kind != Root || u.Workspace != "" || w.selectsIn(u.Dir) || variable(u, "TF_WORKSPACE") != "" {
+		if u.Kind != Root || u.Workspace != "" || w.selectsIn(u.Dir) || variable(u, driver.WorkspaceVariable) != "" {
 			continue
 		}
 		if selected := selectedIn(u); selected != "" && selected != DefaultWorkspace {
