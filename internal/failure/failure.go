@@ -33,7 +33,7 @@ func Error(summary, detail string, args ...any) error {
 	return hcl.Diagnostics{New(summary, detail, args...)}
 }
 
-// Of returns an error of the world, which is no fault of what the user wrote, as a diagnostic: its text as a whole sentence.
+// Of returns an error, such as one of the operating system, as a diagnostic whose detail is the text of the error as a whole sentence.
 func Of(summary string, err error) *hcl.Diagnostic { return New(summary, "%s", Sentence(err.Error())) }
 
 // Code names a kind of failure, for callers that know a remedy of their own.

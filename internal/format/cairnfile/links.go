@@ -98,7 +98,7 @@ func (f *finder) missingUpstreams() {
 		}
 		if info, err := os.Stat(mapped.Below(f.root).Stack); err != nil || !info.IsDir() {
 			f.diags = f.diags.Append(problem.Warning(problem.BadPath, &mapped.Range, "Upstream stack not found",
-				"There is no directory %q, in which this block says that the stack %s is kept: nothing is ordered by it. The path is seen from the root of the repository.", mapped.Stack, source))
+				"There is no directory %q, so nothing is ordered by stack %s. Correct the path, which is relative to the root of the repository.", mapped.Stack, source))
 		}
 	}
 }

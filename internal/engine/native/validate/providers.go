@@ -128,7 +128,7 @@ func withProviderFunction(diag *hcl.Diagnostic) *hcl.Diagnostic {
 	said := *diag
 	said.Summary = "Unknown provider function"
 	if localName, function, ok := (lang.ProviderCall{Name: name}).Parts(); ok {
-		said.Detail = fmt.Sprintf("There is no function %q. The module has to declare %q in required_providers, and that provider has to have a function %q.", name, localName, function)
+		said.Detail = fmt.Sprintf("There is no function %q. Declare %q in the required_providers of the module; its provider must have a function %q.", name, localName, function)
 	} else {
 		said.Detail = "The name of a function of a provider is written provider::LOCALNAME::FUNCTION, with the name that required_providers has for the provider."
 	}
