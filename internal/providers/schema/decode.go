@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/zclconf/go-cty/cty"
 	ctyjson "github.com/zclconf/go-cty/cty/json"
 	"google.golang.org/protobuf/encoding/protowire"
 
@@ -25,13 +26,13 @@ func Decode(encoded *pluginv1.SchemaResponse) (*Provider, error) {
 	if encoded.GetProvider() == nil {
 		return nil, fmt.Errorf("the schema of the provider's configuration is missing")
 	}
-	decoded := &Provider{}
+	d, decoded := decoder{}, &Provider{}
 	var err error
-	if decoded.Config, err = decodeSchema(encoded.GetProvider()); err != nil {
+	if decoded.Config, err = d.schema(encoded.GetProvider()); err != nil {
 		return nil, fmt.Errorf("schema of the provider's configuration: %w", err)
 	}
 	if meta := encoded.GetProviderMeta(); meta != nil {
-		if decoded.Meta, err = decodeSchema(meta); err != nil {
+		if decoded.Meta, err = d.schema(meta); err != nil {
 			return nil, fmt.Errorf("schema of provider_meta: %w", err)
 		}
 	}
@@ -50,7 +51,7 @@ func Decode(encoded *pluginv1.SchemaResponse) (*Provider, error) {
 		{"list resource type", encoded.GetListResourceSchemas(), &decoded.List},
 		{"action", actions, &decoded.Actions},
 	} {
-		if *kind.to, err = decodeAll(kind.name, kind.from, decodeSchema); err != nil {
+		if *kind.to, err = decodeAll(kind.name, kind.from, d.schema); err != nil {
 			return nil, err
 		}
 	}
@@ -72,7 +73,22 @@ func decodeCapabilities(encoded *pluginv1.ServerCapabilities) Capabilities {
 
 // DecodeIdentities returns the schemas of identities in the answer of a provider.
 func DecodeIdentities(encoded *pluginv1.IdentitySchemasResponse) (map[string]*Identity, error) {
-	return decodeAll("identity of the resource type", encoded.GetIdentitySchemas(), decodeIdentity)
+	return decodeAll("identity of the resource type", encoded.GetIdentitySchemas(), decoder{}.identity)
+}
+
+// decoder decodes the schemas of one answer, and keeps the types of attributes by their encoding: aws 5.100.0 has 505 of them for its
+// 86 705 attributes, and decoding types was most of the work.
+type decoder map[string]cty.Type
+
+func (d decoder) typeOf(encoded []byte) (cty.Type, error) {
+	if known, ok := d[string(encoded)]; ok {
+		return known, nil
+	}
+	ty, err := ctyjson.UnmarshalType(encoded)
+	if err == nil {
+		d[string(encoded)] = ty
+	}
+	return ty, err
 }
 
 func decodeAll[M, S any](kind string, encoded map[string]M, decode func(M) (S, error)) (map[string]S, error) {
@@ -87,8 +103,8 @@ func decodeAll[M, S any](kind string, encoded map[string]M, decode func(M) (S, e
 	return decoded, nil
 }
 
-func decodeSchema(encoded *pluginv1.Schema) (*Schema, error) {
-	block, err := decodeBlock(encoded.GetBlock(), maxDepth)
+func (d decoder) schema(encoded *pluginv1.Schema) (*Schema, error) {
+	block, err := d.block(encoded.GetBlock(), maxDepth)
 	return &Schema{Version: encoded.GetVersion(), Block: block}, err
 }
 
@@ -96,11 +112,11 @@ func text(description string, kind pluginv1.StringKind) Text {
 	return Text{Text: description, Markdown: kind == pluginv1.StringKind_MARKDOWN}
 }
 
-func decodeBlock(encoded *pluginv1.Block, depth int) (*Block, error) {
+func (d decoder) block(encoded *pluginv1.Block, depth int) (*Block, error) {
 	if depth == 0 {
 		return nil, fmt.Errorf("blocks are nested more than %d deep", maxDepth)
 	}
-	attributes, err := decodeAttributes(encoded.GetAttributes(), depth)
+	attributes, err := d.attributes(encoded.GetAttributes(), depth)
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +128,7 @@ func decodeBlock(encoded *pluginv1.Block, depth int) (*Block, error) {
 		Computed:    encoded.GetComputed(),
 	}
 	for _, nested := range encoded.GetBlockTypes() {
-		decoded, err := decodeNested(nested, depth)
+		decoded, err := d.nested(nested, depth)
 		if err != nil {
 			return nil, fmt.Errorf("block %q: %w", nested.GetTypeName(), err)
 		}
@@ -130,12 +146,12 @@ var blockNestings = map[pluginv1.NestedBlock_NestingMode]Nesting{
 	pluginv1.NestedBlock_GROUP:  Group,
 }
 
-func decodeNested(encoded *pluginv1.NestedBlock, depth int) (*NestedBlock, error) {
+func (d decoder) nested(encoded *pluginv1.NestedBlock, depth int) (*NestedBlock, error) {
 	nesting, ok := blockNestings[encoded.GetNesting()]
 	if !ok {
 		return nil, fmt.Errorf("unknown nesting mode %d", encoded.GetNesting())
 	}
-	block, err := decodeBlock(encoded.GetBlock(), depth-1)
+	block, err := d.block(encoded.GetBlock(), depth-1)
 	return &NestedBlock{
 		Name:     encoded.GetTypeName(),
 		Block:    block,
@@ -145,10 +161,10 @@ func decodeNested(encoded *pluginv1.NestedBlock, depth int) (*NestedBlock, error
 	}, err
 }
 
-func decodeAttributes(encoded []*pluginv1.Attribute, depth int) ([]*Attribute, error) {
+func (d decoder) attributes(encoded []*pluginv1.Attribute, depth int) ([]*Attribute, error) {
 	var attributes []*Attribute
 	for _, one := range encoded {
-		attr, err := decodeAttribute(one, depth)
+		attr, err := d.attribute(one, depth)
 		if err != nil {
 			return nil, fmt.Errorf("attribute %q: %w", one.GetName(), err)
 		}
@@ -158,7 +174,7 @@ func decodeAttributes(encoded []*pluginv1.Attribute, depth int) ([]*Attribute, e
 	return attributes, nil
 }
 
-func decodeAttribute(encoded *pluginv1.Attribute, depth int) (*Attribute, error) {
+func (d decoder) attribute(encoded *pluginv1.Attribute, depth int) (*Attribute, error) {
 	attr := &Attribute{
 		Name:        encoded.GetName(),
 		Description: text(encoded.GetDescription(), encoded.GetDescriptionKind()),
@@ -173,9 +189,9 @@ func decodeAttribute(encoded *pluginv1.Attribute, depth int) (*Attribute, error)
 	attr.decodeVersion5(encoded.ProtoReflect().GetUnknown())
 	var err error
 	if nested := encoded.GetNestedType(); nested != nil {
-		attr.Nested, err = decodeObject(nested, depth)
+		attr.Nested, err = d.object(nested, depth)
 	} else {
-		attr.Type, err = ctyjson.UnmarshalType(encoded.GetType())
+		attr.Type, err = d.typeOf(encoded.GetType())
 	}
 	return attr, err
 }
@@ -209,7 +225,7 @@ var objectNestings = map[pluginv1.Object_NestingMode]Nesting{
 	pluginv1.Object_MAP:    Map,
 }
 
-func decodeObject(encoded *pluginv1.Object, depth int) (*Object, error) {
+func (d decoder) object(encoded *pluginv1.Object, depth int) (*Object, error) {
 	if depth == 0 {
 		return nil, fmt.Errorf("objects are nested more than %d deep", maxDepth)
 	}
@@ -217,14 +233,14 @@ func decodeObject(encoded *pluginv1.Object, depth int) (*Object, error) {
 	if !ok {
 		return nil, fmt.Errorf("unknown nesting mode %d", encoded.GetNesting())
 	}
-	attributes, err := decodeAttributes(encoded.GetAttributes(), depth-1)
+	attributes, err := d.attributes(encoded.GetAttributes(), depth-1)
 	return &Object{Attributes: attributes, Nesting: nesting}, err
 }
 
-func decodeIdentity(encoded *pluginv1.IdentitySchema) (*Identity, error) {
+func (d decoder) identity(encoded *pluginv1.IdentitySchema) (*Identity, error) {
 	identity := &Identity{Version: encoded.GetVersion()}
 	for _, one := range encoded.GetIdentityAttributes() {
-		ty, err := ctyjson.UnmarshalType(one.GetType())
+		ty, err := d.typeOf(one.GetType())
 		if err != nil {
 			return nil, fmt.Errorf("attribute %q: %w", one.GetName(), err)
 		}
