@@ -99,6 +99,7 @@ type fixture struct {
 	shape shape
 	stack string
 	units []string
+	env   []string // what its processes have besides that of the user
 }
 
 // newFixture writes n components below dir.
@@ -173,8 +174,9 @@ func (f *fixture) reset() error {
 	return errors.Join(errs...)
 }
 
-// environ returns the environment of processes, with the providers of the module.
+// environ returns the environment of processes, with that of the fixture and the providers of the module.
 func (f *fixture) environ(environ []string) []string {
+	environ = append(environ, f.env...)
 	if f.config == "" {
 		return environ
 	}

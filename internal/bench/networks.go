@@ -121,6 +121,13 @@ const networkArguments = `region                      = "eu-central-1"
   skip_requesting_account_id  = true
 `
 
+// networkRun is one way to plan networks, and how often it is measured.
+type networkRun struct {
+	title  string
+	rounds int
+	plan   func(ctx context.Context, f *fixture) (stepCost, int64, error)
+}
+
 // measureNetworks plans one and ten components with a large provider, which nobody applies.
 func (r *report) measureNetworks(ctx context.Context, opts options, dir string) error {
 	config := filepath.Join(dir, "networks.tfrc")
@@ -131,40 +138,96 @@ func (r *report) measureNetworks(ctx context.Context, opts options, dir string) 
 		source: networkModule, config: config, providers: "  providers = { aws = provider.aws.this }\n",
 		head: "required_providers {\n  aws = { source = \"hashicorp/aws\", version = \">= 5.0.0\" }\n}\n\nprovider \"aws\" \"this\" {\n  config {\n  " + networkArguments + "  }\n}\n\n",
 	}
-	table := newTable("run by", "components", "plan s", "CPU s", "peak MB")
 	loop := &bare{"bare processes", opts.engine, runner.Environ(os.Environ(), nil)}
+	native := &program{"cairn, native engine", opts.cairn, "native"}
+	binary := &program{"cairn, binary engine", opts.cairn, opts.engine}
+	var fixtures []*fixture
 	for _, n := range []int{1, 10} {
-		f, err := newFixture(filepath.Join(dir, fmt.Sprint("networks-", n)), n, wide, m)
+		f, err := newNetworks(ctx, filepath.Join(dir, fmt.Sprint("networks-", n)), n, m, loop, native, binary)
 		if err != nil {
 			return err
 		}
-		for _, unit := range f.units {
-			if err := writeFile(filepath.Join(unit, "provider.tf"), "provider \"aws\" {\n  "+networkArguments+"}\n"); err != nil {
-				return err
-			}
-		}
-		if err := loop.prepare(ctx, f); err != nil {
+		fixtures = append(fixtures, f)
+	}
+	runs := []networkRun{
+		{loop.title, opts.largeRounds, func(ctx context.Context, f *fixture) (planned stepCost, _ int64, err error) {
+			err = measureUnits(&planned, 0, len(f.units), 2, func(i int) (time.Duration, error) { return loop.plan(ctx, f, i, nil) })
+			return planned, 0, err
+		}},
+		{native.title + ", its first plan", opts.rounds, func(ctx context.Context, f *fixture) (stepCost, int64, error) { return planFirst(ctx, native, f, dir) }},
+		{native.title + ", later", opts.rounds, planNetworks(native)},
+		{binary.title, opts.largeRounds, planNetworks(binary)},
+	}
+	table := newTable("run by", "components", "plan s", "CPU s", "peak MB")
+	for _, run := range runs {
+		if err := run.addRows(ctx, table, fixtures); err != nil {
 			return err
-		}
-		var planned stepCost
-		err = measureUnits(&planned, 0, n, 2, func(i int) (time.Duration, error) { return loop.plan(ctx, f, i, nil) })
-		if err != nil {
-			return err
-		}
-		table.row(loop.name(), n, seconds(planned.elapsed.Seconds()), seconds(planned.processor.Seconds()), unknownNumber)
-		for _, p := range []*program{{"cairn, native engine", opts.cairn, "native"}, {"cairn, binary engine", opts.cairn, opts.engine}} {
-			if err := p.prepare(ctx, f); err != nil {
-				return err
-			}
-			var t timing
-			planned, err := p.command(ctx, f, &t, "plan", "-parallelism=2")
-			if err != nil {
-				return err
-			}
-			progress("networks: %s: %d components: %.1f s", p.name(), n, planned.elapsed.Seconds())
-			table.row(p.name(), n, seconds(planned.elapsed.Seconds()), seconds(planned.processor.Seconds()), megabytes(t.peak))
 		}
 	}
-	r.section("A large provider", "Plans of a network of 40 resources with the provider `aws`, two at a time; one run each. The peak is that of the largest process.", table)
+	r.section("A large provider", fmt.Sprintf("Plans of networks of 37 resources with the provider `aws`, two components at a time. Medians of %d rounds with the native engine, of %d otherwise. "+
+		"The first plan of a user asks the provider for its schemas. The peak is that of the largest process.", opts.rounds, opts.largeRounds), table)
+	return nil
+}
+
+// newNetworks writes n components, and installs the provider for all that plan them.
+func newNetworks(ctx context.Context, dir string, n int, m module, loop *bare, programs ...*program) (*fixture, error) {
+	f, err := newFixture(dir, n, wide, m)
+	if err != nil {
+		return nil, err
+	}
+	for _, unit := range f.units {
+		if err := writeFile(filepath.Join(unit, "provider.tf"), "provider \"aws\" {\n  "+networkArguments+"}\n"); err != nil {
+			return nil, err
+		}
+	}
+	if err := loop.prepare(ctx, f); err != nil {
+		return nil, err
+	}
+	for _, p := range programs {
+		if err := p.prepare(ctx, f); err != nil {
+			return nil, err
+		}
+	}
+	return f, nil
+}
+
+func planNetworks(p *program) func(context.Context, *fixture) (stepCost, int64, error) {
+	return func(ctx context.Context, f *fixture) (stepCost, int64, error) {
+		var t timing
+		planned, err := p.command(ctx, f, &t, "plan", "-parallelism=2")
+		return planned, t.peak, err
+	}
+}
+
+// planFirst plans as a user for whom no schemas are kept yet.
+func planFirst(ctx context.Context, p *program, f *fixture, dir string) (stepCost, int64, error) {
+	home, err := os.MkdirTemp(dir, "caches-")
+	if err != nil {
+		return stepCost{}, 0, err
+	}
+	fresh := *f
+	fresh.env = []string{"XDG_CACHE_HOME=" + home}
+	return planNetworks(p)(ctx, &fresh)
+}
+
+// addRows plans the fixtures in turns.
+func (n networkRun) addRows(ctx context.Context, table *table, fixtures []*fixture) error {
+	if n.rounds < 1 {
+		return nil
+	}
+	elapsed, processor, peak := make([][]float64, len(fixtures)), make([][]float64, len(fixtures)), make([]int64, len(fixtures))
+	for round := range n.rounds {
+		for i, f := range fixtures {
+			planned, memory, err := n.plan(ctx, f)
+			if err != nil {
+				return fmt.Errorf("%s: %w", n.title, err)
+			}
+			progress("networks: %s: %d components: round %d of %d: %.1f s", n.title, len(f.units), round+1, n.rounds, planned.elapsed.Seconds())
+			elapsed[i], processor[i], peak[i] = append(elapsed[i], planned.elapsed.Seconds()), append(processor[i], planned.processor.Seconds()), max(peak[i], memory)
+		}
+	}
+	for i, f := range fixtures {
+		table.row(n.title, len(f.units), seconds(median(elapsed[i])), seconds(median(processor[i])), megabytes(peak[i]))
+	}
 	return nil
 }
