@@ -21,6 +21,21 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
+// requirements checks that no provider has two local names in a module.
+func (m *moduleChecker) requirements() {
+	required := m.tree.Dir.Required
+	names := slices.SortedFunc(maps.Keys(required), func(a, b string) int { return compare(&required[a].Range, &required[b].Range) })
+	first := map[stackaddrs.Provider]string{}
+	for _, name := range names {
+		provider := required[name].Provider
+		if earlier, ok := first[provider]; ok {
+			m.warn(required[name].Range, "Duplicate required provider", fmt.Sprintf("Provider %s already has the local name %q in this module. Configurations of one provider differ by alias.", provider, earlier))
+			continue
+		}
+		first[provider] = name
+	}
+}
+
 // passed checks the provider configurations that a call passes.
 func (m *moduleChecker) passed(call *configs.Call, child *configs.Tree) {
 	given, places := m.tree.Dir.Calls[call.Name].Providers, m.tree.Dir.Calls[call.Name].ProviderRanges

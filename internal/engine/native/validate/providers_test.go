@@ -120,6 +120,22 @@ func TestProvider(t *testing.T) {
 	})
 }
 
+// TestRequirements has no comparison with terraform, which takes the local names in no certain order.
+func TestRequirements(t *testing.T) {
+	compare(t, map[string]string{"main.tf": `terraform {
+			  required_providers {
+			    second = { source = "example.com/test/fake" }
+			    other  = { source = "example.com/test/other" }
+			    first  = { source = "example.com/test/fake" }
+			    third  = { source = "example.com/test/fake" }
+			  }
+			}
+		`}, []string{
+		"main.tf:5 Duplicate required provider",
+		"main.tf:6 Duplicate required provider",
+	})
+}
+
 // TestAction checks actions and what triggers them.
 func TestAction(t *testing.T) {
 	compare(t, map[string]string{"main.tf": `terraform {

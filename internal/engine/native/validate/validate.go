@@ -99,6 +99,7 @@ type moduleChecker struct {
 // module checks a module and those that it calls.
 func (c *checker) module(tree *configs.Tree, inputs map[string]cty.Value) {
 	m := &moduleChecker{checker: c, tree: tree, functions: c.opts.Functions(tree), inputs: inputs, locals: map[string]cty.Value{}}
+	m.requirements()
 	for _, name := range sorted(tree.Variables) {
 		m.variable(tree.Variables[name])
 	}
