@@ -151,7 +151,8 @@ func (g *gates) drivers(ctx context.Context) (*rollout.Drivers, error) {
 	if !g.session.ViewOptions(g.session.Streams.Out).Color {
 		d.Roots.Options = []string{"-no-color"}
 	}
-	if !g.work.ReadsRoots() {
+	root := g.work.FirstRoot()
+	if root == nil {
 		return d, nil // stacks find what they need by themselves
 	}
 	search, err := g.session.Stack().Engines().Search()
@@ -160,7 +161,9 @@ func (g *gates) drivers(ctx context.Context) (*rollout.Drivers, error) {
 	}
 	found, err := search.Find(ctx)
 	if err != nil {
-		return nil, engines.Unusable(err)
+		unusable := failure.Diagnostics(engines.Unusable(err))
+		unusable[0].Detail += fmt.Sprintf("\n\nThe root module %s is planned and applied with it.", root.Name)
+		return nil, unusable
 	}
 	if err := g.session.Report(g.session.Stack().Engines().Unmet(found)); err != nil {
 		return nil, err

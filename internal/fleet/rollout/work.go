@@ -133,10 +133,16 @@ func (w *Work) Chosen() []int {
 	return slices.Sorted(maps.Keys(chosen))
 }
 
-// ReadsRoots reports whether the engine of root modules is needed: some are chosen, or others that are chosen have values from some.
-func (w *Work) ReadsRoots() bool {
-	isRoot := func(unit int) bool { return w.Units[unit].Kind == Root }
-	return slices.ContainsFunc(w.Chosen(), func(unit int) bool { return isRoot(unit) || slices.ContainsFunc(w.Units[unit].Upstream(), isRoot) })
+// FirstRoot returns the first root module that is chosen, or that others which are chosen have values from: it needs the engine of root modules. It is nil if there is none.
+func (w *Work) FirstRoot() *Unit {
+	for _, chosen := range w.Chosen() {
+		for _, unit := range append([]int{chosen}, w.Units[chosen].Upstream()...) {
+			if u := &w.Units[unit]; u.Kind == Root {
+				return u
+			}
+		}
+	}
+	return nil
 }
 
 // SharingState returns two chosen units that have one state: what one of them plans, the other one changes. They are nil if there are none.
