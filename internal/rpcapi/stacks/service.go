@@ -6,7 +6,6 @@ package stacks
 
 import (
 	"log/slog"
-	"os"
 
 	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/rpcapi/handle"
@@ -33,8 +32,9 @@ type Service struct {
 
 // New returns a service whose handles are in a table. It removes from the disk what services of processes have left that were killed.
 func New(handles *handle.Table, opts Options) *Service {
-	removeLeft(os.TempDir(), opts.Log)
-	return &Service{handles: handles, opts: opts}
+	kind := directories(opts.Log)
+	kind.RemoveLeft()
+	return &Service{handles: handles, opts: opts, temporary: temporary{kind: kind}}
 }
 
 // Close removes what operations have kept on the disk. Nothing may run any more.

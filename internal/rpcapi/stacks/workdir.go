@@ -8,44 +8,78 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"sync"
 
 	"github.com/cairnstacks/cairn/internal/operation"
+	"github.com/cairnstacks/cairn/internal/tempdir"
 )
 
 // temporary is the directory of a service for what operations keep on the disk. It is made when it is first needed.
 type temporary struct {
-	mu   sync.Mutex
-	path string
-	lock *os.File // in it
+	kind tempdir.Kind
+
+	mu  sync.Mutex
+	dir *tempdir.Dir
+}
+
+// directories are those of services.
+func directories(log *slog.Logger) tempdir.Kind {
+	return tempdir.Kind{Prefix: "cairn-rpcapi-", Log: log, Keep: func(dir string) bool {
+		if !hasRuns(dir) {
+			return false
+		}
+		log.Warn("directory of a server that has ended is kept: an apply in it came to no end", "dir", dir) // nobody else knows of that
+		return true
+	}}
+}
+
+// hasRuns reports whether there is a file in one of the directories in which engines keep what applies have done, or whether that cannot be known.
+func hasRuns(dir string) bool {
+	errFound := errors.New("found")
+	return filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if !entry.IsDir() || entry.Name() != "runs" {
+			return nil
+		}
+		return filepath.WalkDir(path, func(_ string, entry fs.DirEntry, err error) error {
+			if err == nil && !entry.IsDir() {
+				return errFound
+			}
+			return err
+		})
+	}) != nil
 }
 
 // newDir makes a directory in it, which others cannot read.
 func (t *temporary) newDir() (string, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.path == "" {
-		made, lock, err := makeLocked(os.TempDir())
+	if t.dir == nil {
+		made, err := t.kind.Make()
 		if err != nil {
 			return "", err
 		}
-		t.path, t.lock = made, lock
+		t.dir = made
 	}
-	return os.MkdirTemp(t.path, "stack-")
+	return os.MkdirTemp(t.dir.Path, "stack-")
 }
 
 // remove removes it with all that is in it.
 func (t *temporary) remove() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.path == "" {
+	if t.dir == nil {
 		return nil
 	}
-	path, lock := t.path, t.lock
-	t.path, t.lock = "", nil
-	return errors.Join(lock.Close(), os.RemoveAll(path)) // some systems remove no file that is open
+	dir := t.dir
+	t.dir = nil
+	return dir.Remove()
 }
 
 // workDir is the working directory of one configuration. It is removed when the configuration is closed and no operation uses it any more.

@@ -3,7 +3,7 @@
 
 //go:build !unix
 
-package stacks
+package tempdir
 
 import "io/fs"
 
