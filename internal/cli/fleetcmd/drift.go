@@ -7,14 +7,12 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/internal/cli/reportfile"
 	"github.com/cairnstacks/cairn/internal/cli/session"
-	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/fleet/driver"
 	"github.com/cairnstacks/cairn/internal/fleet/rollout"
 	"github.com/cairnstacks/cairn/internal/order"
@@ -91,15 +89,16 @@ func (g *gates) compare(ctx context.Context) ([]rollout.DriftEnd, error) {
 	if err != nil {
 		return nil, err
 	}
-	if drivers.Plans, err = os.MkdirTemp("", "cairn-drift-"); err != nil {
-		return nil, failure.Error("Temporary directory not available", "What root modules find is kept in a temporary directory, and it cannot be made: %s.", failure.Reason(err))
+	plans, err := g.session.MakePlans()
+	if err != nil {
+		return nil, err
 	}
-	defer os.RemoveAll(drivers.Plans) //nolint:errcheck // it is gone, unless there was a panic
-
+	defer plans.Abandon() // it is gone, unless there was a panic
+	drivers.Plans = plans.Path()
 	drivers.Roots.WorkDir = filepath.Join(drivers.Plans, "engine")
 	ctx, unread, stop := g.session.InterruptAll(ctx, drivers.Roots.Processes, session.InFlight{
 		Lost:  g.inFlight.Lost,
-		AtEnd: func() { _ = os.RemoveAll(drivers.Plans) }, //nolint:errcheck // nobody is there any more who would do something about it
+		AtEnd: plans.Abandon,
 	})
 	defer stop()
 	display := g.session.NewRunDisplay(session.RunDisplayOptions{Title: "Comparing", Total: len(g.work.Compared()), Parallel: g.parallel > 1, Unread: unread})
@@ -114,9 +113,7 @@ func (g *gates) compare(ctx context.Context) ([]rollout.DriftEnd, error) {
 			},
 		})
 	})
-	if err := os.RemoveAll(drivers.Plans); err != nil { // while one more signal does not end this program
-		g.session.Note("Plans, which may hold secrets, are left in %s: %s.\n", drivers.Plans, failure.Reason(err))
-	}
+	plans.Remove() // while one more signal does not end this program
 	return ends, nil
 }
 

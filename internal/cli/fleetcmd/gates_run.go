@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -36,16 +35,17 @@ func (g *gates) run(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	if drivers.Plans, err = os.MkdirTemp("", "cairn-run-"); err != nil {
-		return 0, failure.Error("Temporary directory not available", "Plans are kept in a temporary directory until they are applied, and it cannot be made: %s.", failure.Reason(err))
+	plans, err := g.session.MakePlans()
+	if err != nil {
+		return 0, err
 	}
-	defer os.RemoveAll(drivers.Plans) //nolint:errcheck // it is gone, unless there was a panic
-
+	defer plans.Abandon() // it is gone, unless there was a panic
+	drivers.Plans = plans.Path()
 	drivers.Roots.WorkDir = filepath.Join(drivers.Plans, "engine")
 	ctx, unread, stop := g.session.InterruptAll(ctx, drivers.Roots.Processes, session.InFlight{
 		Lost: g.inFlight.Lost,
 		AtEnd: func() {
-			_ = os.RemoveAll(drivers.Plans) //nolint:errcheck // nobody is there any more who would do something about it
+			plans.Abandon()
 			g.gone.remove()
 		},
 	})
@@ -82,9 +82,7 @@ func (g *gates) run(ctx context.Context) (int, error) {
 	}
 	var ends []rollout.End
 	display.During(func() { ends = g.work.Run(ctx, options) })
-	if err := os.RemoveAll(drivers.Plans); err != nil { // while one more signal does not end this program
-		g.session.Note("Plans, which may hold secrets, are left in %s: %s.\n", drivers.Plans, failure.Reason(err))
-	}
+	plans.Remove() // while one more signal does not end this program
 	setErr := g.saveSet(ends)
 	g.gone.tidy(ends)
 	stop()

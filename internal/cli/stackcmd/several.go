@@ -124,7 +124,7 @@ type several struct {
 	*chosen
 	request severalRequest
 
-	plans      string // temporary directory
+	plans      *session.Plans
 	options    operation.Options
 	display    *session.RunDisplay // nil with -json
 	shown      PartViews
@@ -153,10 +153,10 @@ func (o *Execution) runSeveral(ctx context.Context, all *chosen, request several
 	s := &several{Execution: o, chosen: all, request: request, options: o.StackOptions()}
 	s.options.Shared, s.options.Like = &operation.Shared{}, ready
 	s.options.Files = nil // each deployment reads into a map of its own, as several do so at the same time
-	if s.plans, err = os.MkdirTemp("", "cairn-plans-"); err != nil {
-		return 0, failure.Error("Temporary directory not available", "Plans are kept in a temporary directory until they are applied, and it cannot be made: %s.", failure.Reason(err))
+	if s.plans, err = o.MakePlans(); err != nil {
+		return 0, err
 	}
-	defer os.RemoveAll(s.plans) //nolint:errcheck // it is gone, unless there was a panic
+	defer s.plans.Abandon() // it is gone, unless there was a panic
 	parallel, err := s.parallel()
 	if err != nil {
 		return 0, err
@@ -164,7 +164,7 @@ func (o *Execution) runSeveral(ctx context.Context, all *chosen, request several
 	s.options.Shared.OfEngines().Binary.AllowProcesses(parallel)
 	ctx, unread, stop := o.InterruptAll(ctx, &process.Set{}, session.InFlight{
 		Lost:  s.shown.Lost,
-		AtEnd: func() { _ = os.RemoveAll(s.plans) }, //nolint:errcheck // nobody is there any more who would do something about it
+		AtEnd: s.plans.Abandon,
 	})
 	if !o.Options.JSON {
 		s.display = o.NewRunDisplay(session.RunDisplayOptions{Title: severalTitles[request.mode], Total: len(all.names), Parallel: parallel > 1, Unread: unread})
@@ -175,9 +175,7 @@ func (o *Execution) runSeveral(ctx context.Context, all *chosen, request several
 	}
 	var ends []groups.End
 	s.during(func() { ends = groups.Run(ctx, all.groups(), options) })
-	if err := os.RemoveAll(s.plans); err != nil { // while one more signal does not end this program
-		o.Note("Plans, which may hold secrets, are left in %s: %s.\n", s.plans, failure.Reason(err))
-	}
+	s.plans.Remove() // while one more signal does not end this program
 	stop()
 	return s.summarize(ends)
 }
@@ -223,7 +221,7 @@ func (s *several) parallel() (int, error) {
 func (s *several) open(member string) driver.Driver {
 	options := driver.StackOptions{
 		Operation: s.options, Request: s.request.Request, Version: s.request.Version, Prepared: true,
-		PlanFile: filepath.Join(s.plans, member+".plan"),
+		PlanFile: filepath.Join(s.plans.Path(), member+".plan"),
 		Show:     func(phase string, options *operation.Options) driver.View { return s.show(member, phase, options) },
 	}
 	options.Operation.Deployment, options.Request.Together = member, s.names
