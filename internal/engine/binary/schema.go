@@ -238,7 +238,7 @@ func (e *Session) askSchemas(ctx context.Context, providers []installation.Packa
 		return nil, fmt.Errorf("asking %s for provider schemas: %w", e.info.Name, err)
 	}
 	stdout, stderr, err := e.binary.Run(ctx, command.Invocation{
-		Dir: e.stackDir, Env: map[string]string{"TF_DATA_DIR": data}, Args: []string{"-chdir=" + dir.Path(), "providers", "schema", "-json"},
+		Dir: e.stackDir, Env: map[string]string{"TF_DATA_DIR": data}, Args: []string{"-chdir=" + dir.Path(), "providers", "schema", "-json", "-no-color"},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("asking %s for provider schemas: %w: %s", e.info.Name, err, command.Terse(command.Unframe(string(stderr))))
