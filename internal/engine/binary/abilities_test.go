@@ -47,7 +47,7 @@ func TestEngineSaysWhatItLacks(t *testing.T) {
 		`If the argument "enabled" of "lifecycle" blocks is meant`: "resource \"terraform_data\" \"x\" {\n  lifecycle {\n    enabled = true\n  }\n}",
 	}
 	if newBench(t, nil).engine.Info().Name == toolchain.Tofu {
-		modules = map[string]string{`If a block "action" is meant`: `action "a" "b" {}`}
+		modules = map[string]string{`If a block "action" is meant`: `action "terraform_a" "b" {}`} // of the provider that needs no installation
 	}
 	for want, module := range modules {
 		b := newBench(t, map[string]string{"mod/main.tf": module})
