@@ -39,13 +39,17 @@ func (s *server) disturb(ctx context.Context, p phase, obj cty.Value) error {
 	if wanted := string(p); wanted == s.config.panicOn || wanted == stringArgument(obj, "panic_on") {
 		panic("panic_on = \"" + wanted + "\": the fake provider was asked to crash here")
 	}
+	gate := stringArgument(obj, string(p)+"_gate")
 	if boolArgument(obj, "ignore_stop") {
+		if gate != "" {
+			defer context.AfterFunc(ctx, func() { _ = os.WriteFile(gate+".stopped", nil, 0o600) })() //nolint:errcheck // who waits for it reports that it is not there
+		}
 		ctx = context.WithoutCancel(ctx)
 	}
 	if err := delay(ctx, stringArgument(obj, string(p)+"_delay")); err != nil {
 		return err
 	}
-	return passGate(ctx, stringArgument(obj, string(p)+"_gate"))
+	return passGate(ctx, gate)
 }
 
 // failure returns the error that the arguments in obj ask for in phase p.

@@ -44,7 +44,7 @@
 //   - fake_slow: plan_delay, read_delay, create_delay, update_delay, delete_delay (durations such
 //     as "50ms"); plan_gate, read_gate, create_gate, update_gate, delete_gate (paths: the
 //     operation creates PATH.reached and goes on once PATH exists); ignore_stop (bool: keep
-//     waiting when Terraform asks to stop).
+//     waiting when Terraform asks to stop, and create PATH.stopped then).
 //   - fake_failing: fail_plan, fail_read, fail_apply (before anything is done), fail_after_create
 //     (the object exists, and Terraform taints it), fail_delete (bools); panic_on (string: plan,
 //     read, create, update or delete); warn (string: planning warns with this message).

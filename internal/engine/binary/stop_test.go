@@ -74,6 +74,7 @@ func TestStop(t *testing.T) {
 		ended <- diags.HasErrors()
 	}()
 	stop(apply.Work)
+	waitFor(t, gate+".stopped")
 	touch(t, gate)
 	if !testenv.Receive(t, "the apply ends", ended) {
 		t.Error("an apply that was stopped has no errors")
