@@ -70,7 +70,7 @@ func TestAge(t *testing.T) {
 		},
 		"no keys in it":   {content: binary, environ: []string{"SOPS_AGE_KEY=" + secret}, want: "Unusable age key; In the environment variable SOPS_AGE_KEY are no keys of age."},
 		"no such file":    {content: binary, settings: `key_file = "nowhere"`, want: "Unusable age key; The file of keys nowhere cannot be read: no such file"},
-		"damaged":         {content: binary[:len(binary)-1] + "x", settings: `key_file = "keys.txt"`, want: "Variable set not decrypted; The file x.tfvars.age is encrypted with age, and damaged."},
+		"damaged":         {content: binary[:len(binary)-1] + string([]byte{binary[len(binary)-1] ^ 1}), settings: `key_file = "keys.txt"`, want: "Variable set not decrypted; The file x.tfvars.age is encrypted with age, and damaged."},
 		"cut off":         {content: binary[:len(binary)-20], settings: `key_file = "keys.txt"`, want: "and damaged."},
 		"intro only":      {content: ageIntro, settings: `key_file = "keys.txt"`, want: "and damaged."},
 		"damaged armor":   {content: armor.Header + "\nx", settings: `key_file = "keys.txt"`, want: "and damaged."},

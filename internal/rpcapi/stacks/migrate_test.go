@@ -6,6 +6,7 @@ package stacks_test
 import (
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,6 +15,7 @@ import (
 	"google.golang.org/protobuf/types/known/anypb"
 
 	"github.com/cairnstacks/cairn/internal/testenv"
+	"github.com/cairnstacks/cairn/internal/testenv/toolcache"
 	terraform1pb "github.com/cairnstacks/cairn/proto/terraform1"
 	stackspb "github.com/cairnstacks/cairn/proto/terraform1/stacks"
 )
@@ -241,7 +243,8 @@ func checkMigratedDescriptions(t *testing.T, got *migrated) {
 	for _, described := range got.sent {
 		if object := described.GetResourceInstance(); object != nil {
 			objects++
-			if !strings.HasPrefix(object.GetProviderAddr(), "registry.terraform.io/cairnstacks/") && object.GetProviderAddr() != "terraform.io/builtin/terraform" {
+			host, _, _ := strings.Cut(object.GetProviderAddr(), "/cairnstacks/") // that of the binary which wrote the state
+			if !slices.Contains(toolcache.Hosts(), host) && object.GetProviderAddr() != "terraform.io/builtin/terraform" {
 				t.Errorf("%s is of the provider %s", object.GetAddr(), object.GetProviderAddr())
 			}
 			if len(object.GetNewValue().GetMsgpack()) == 0 {
