@@ -13,6 +13,16 @@ import (
 // pollTime is the time between two tries to lock a file.
 const pollTime = 100 * time.Millisecond
 
+// InPlace reports whether an open file is still the one that its path names. Whoever removes lock files may have removed it before it was locked.
+func InPlace(file *os.File) bool {
+	opened, err := file.Stat()
+	if err != nil {
+		return false
+	}
+	named, err := os.Stat(file.Name())
+	return err == nil && os.SameFile(opened, named)
+}
+
 // Lock locks a file, which is made if there is none, and waits for others who have locked it.
 //
 // Errors: the cause of the end of ctx among others.

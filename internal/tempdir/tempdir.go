@@ -70,19 +70,10 @@ func lockIn(dir string) (*os.File, error) {
 		return nil, err
 	}
 	locked, err := filelock.TryLock(file)
-	if err == nil && locked && isAt(file, filepath.Join(dir, lockFile)) {
+	if err == nil && locked && filelock.InPlace(file) {
 		return file, nil
 	}
 	return nil, errors.Join(err, file.Close())
-}
-
-func isAt(file *os.File, path string) bool {
-	open, err := file.Stat()
-	if err != nil {
-		return false
-	}
-	there, err := os.Lstat(path)
-	return err == nil && os.SameFile(open, there)
 }
 
 // RemoveLeft removes the directories of processes that were killed. It leaves alone what belongs to another user, is in use, or is to be kept. What cannot be removed is logged.

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/cairnstacks/cairn/internal/filelock"
 )
 
 const prefix = "cairn-test-"
@@ -95,13 +97,13 @@ func TestLockIn(t *testing.T) {
 		t.Fatalf("lockIn: %v, %v", lock, err)
 	}
 	defer func() { _ = lock.Close() }()
-	if !isAt(lock, filepath.Join(dir, lockFile)) {
+	if !filelock.InPlace(lock) {
 		t.Error("the lock is not where it was made")
 	}
 	if err := os.Remove(lock.Name()); err != nil {
 		t.Skip(err)
 	}
-	if isAt(lock, filepath.Join(dir, lockFile)) {
+	if filelock.InPlace(lock) {
 		t.Error("a lock that was removed is still taken for the one of the directory")
 	}
 }

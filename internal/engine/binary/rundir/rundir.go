@@ -186,7 +186,7 @@ func Lock(path string) (*Dir, error) {
 			return nil, errors.Join(err, lock.Close())
 		}
 		// The one who had the lock may have removed the file.
-		if sameFile(lock) {
+		if filelock.InPlace(lock) {
 			return &Dir{path, lock}, nil
 		}
 		if err := lock.Close(); err != nil {
@@ -202,15 +202,6 @@ func noLink(path string) error {
 		return fmt.Errorf("%s is a symbolic link, which cairn has not made", path)
 	}
 	return nil // who uses the path reports other errors
-}
-
-func sameFile(file *os.File) bool {
-	opened, err := file.Stat()
-	if err != nil {
-		return false
-	}
-	named, err := os.Stat(file.Name())
-	return err == nil && os.SameFile(opened, named)
 }
 
 // IsAlive reports whether a process of the engine runs in the directory.
