@@ -24,10 +24,11 @@ type Declared interface {
 // checkEach returns the errors about moved blocks that need neither a state nor the instances of the configuration.
 func checkEach(statements []*Statement) hcl.Diagnostics {
 	var diags hcl.Diagnostics
-	for i, s := range statements {
+	known := newKnownMoves()
+	for _, s := range statements {
 		diags = diags.Extend(s.check())
-		for _, other := range statements[:i] {
-			diags = diags.Extend(s.checkAgainst(other))
+		if diag := known.add(s, s.from, s.to, endString); diag != nil {
+			diags = diags.Append(diag)
 		}
 	}
 	return diags
@@ -56,47 +57,73 @@ func (s *Statement) check() hcl.Diagnostics {
 	return nil
 }
 
-// checkAgainst returns the error about a statement that contradicts an earlier one.
-func (s *Statement) checkAgainst(other *Statement) hcl.Diagnostics {
-	sameFrom, sameTo := s.from.equal(other.from), s.to.equal(other.to)
-	if sameFrom == sameTo {
-		return nil
+// knownMoves are statements by what they move, and by where they move it.
+type knownMoves struct{ from, to map[string]knownMove }
+
+// knownMove is a statement with its other end.
+type knownMove struct {
+	*Statement
+	end string
+}
+
+func newKnownMoves() *knownMoves { return &knownMoves{map[string]knownMove{}, map[string]knownMove{}} }
+
+// add returns the error about a statement that contradicts an earlier one. The name of an end is for messages.
+func (k *knownMoves) add(s *Statement, from, to pattern, name func(configs.MoveEnd) string) *hcl.Diagnostic {
+	start, end := from.String(), to.String()
+	var detail string
+	if earlier, found := k.from[start]; found && earlier.end != end {
+		detail = fmt.Sprintf("%s moves to two places: the block at %s says to %s%s.", name(s.From), place(earlier.Range), endString(earlier.To), earlier.where())
+	} else if earlier, found := k.to[end]; found && earlier.end != start {
+		detail = fmt.Sprintf("Two objects move to %s: the block at %s says that %s does%s.", name(s.To), place(earlier.Range), endString(earlier.From), earlier.where())
 	}
-	detail := fmt.Sprintf("%s moves to two places: the block at %s says to %s.", endString(s.From), place(other.Range), endString(other.To))
-	if sameTo {
-		detail = fmt.Sprintf("Two objects move to %s: the block at %s says that %s does.", endString(s.To), place(other.Range), endString(other.From))
+	if detail != "" {
+		return &hcl.Diagnostic{
+			Severity: hcl.DiagError, Summary: "Contradictory moves", Detail: detail + " Remove one of the blocks.", Subject: s.Range.Ptr(),
+		}
 	}
-	return hcl.Diagnostics{{
-		Severity: hcl.DiagError,
-		Summary:  "Contradictory moves",
-		Detail:   detail + " Remove one of the blocks.",
-		Subject:  s.Range.Ptr(),
-	}}
+	k.from[start], k.to[end] = knownMove{s, end}, knownMove{s, start}
+	return nil
 }
 
 func place(r hcl.Range) string { return fmt.Sprintf("%s:%d", r.Filename, r.Start.Line) }
 
-// CheckDeclared returns the errors about moved blocks of things that the configuration still declares.
+// CheckDeclared returns the errors about moved blocks of things that the configuration still declares, and about blocks of different modules that contradict each other
+// in an instance that it declares.
 func (s *Statements) CheckDeclared(declared Declared) hcl.Diagnostics {
 	var diags hcl.Diagnostics
+	known := newKnownMoves()
 	for _, statement := range s.order {
 		if statement.Implied {
 			continue
 		}
 		for _, module := range declared.ModuleInstances(statement.path) {
-			if what := s.stillDeclared(statement, module, declared); what != "" {
-				diags = diags.Append(&hcl.Diagnostic{
-					Severity: hcl.DiagError,
-					Summary:  "Moved object still declared",
-					Detail: fmt.Sprintf("%s is said to have moved to %s, but the configuration still declares it. Remove the block that declares it, or the moved block.",
-						what, endString(statement.To)),
-					Subject: statement.Range.Ptr(),
-				})
+			diag := s.stillDeclaredError(statement, module, declared)
+			if diag == nil {
+				from, to := statement.in(module)
+				diag = known.add(statement, from, to, func(end configs.MoveEnd) string { return absoluteString(module, end) })
+			}
+			if diag != nil { // once for all instances of the module
+				diags = diags.Append(diag)
 				break
 			}
 		}
 	}
 	return diags
+}
+
+func (s *Statements) stillDeclaredError(statement *Statement, in stackaddrs.ModuleInstance, declared Declared) *hcl.Diagnostic {
+	what := s.stillDeclared(statement, in, declared)
+	if what == "" {
+		return nil
+	}
+	return &hcl.Diagnostic{
+		Severity: hcl.DiagError,
+		Summary:  "Moved object still declared",
+		Detail: fmt.Sprintf("%s is said to have moved to %s, but the configuration still declares it. Remove the block that declares it, or the moved block.",
+			what, endString(statement.To)),
+		Subject: statement.Range.Ptr(),
+	}
 }
 
 // stillDeclared returns the address of what a statement moves away in an instance of its module, if it is declared.

@@ -8,8 +8,8 @@
 //
 // Rules:
 //
-//	V1. A statement comes after those that lead to where it starts, and before those that move what its start is in. If that is not possible, they are a
-//	    cycle.
+//	V1. A statement comes after those that move the module that declares it to where it is, and after those that lead to where it starts; otherwise before those
+//	    that move what its start is in, or is a part of. If that is not possible, they are a cycle.
 //	V2. An end without a key means the whole block, with all instances, if the other end has no key either. Otherwise it is the one instance without a key,
 //	    as are all calls on the way to an end.
 //	V3. Nothing is moved to where something is: the move is blocked, and the object stays.

@@ -100,6 +100,30 @@ var moveTests = map[string]moveTest{
 		files: "moved module.old module.m; module m m\n-- m --\nresource a count=1", state: "module.old.a", want: "module.m.a<-module.old.a",
 	},
 
+	"another key, then in it": {
+		files: "moved module.m module.m[0]; module m m count=1\n-- m --\nmoved a b; resource b", state: "module.m.a", want: "module.m[0].b<-module.m.a",
+	},
+	"another key, and implied in it": {
+		files: "moved module.m module.m[0]; module m m count=1\n-- m --\nresource a count=1", state: "module.m.a", want: "module.m[0].a[0]<-module.m.a",
+	},
+	"from key to key, then in it": {
+		files: "moved module.m[\"x\"] module.m[\"y\"]; module m m count=2\n-- m --\nmoved a b; resource b", state: `module.m["x"].a`, want: `module.m["y"].b<-module.m["x"].a`,
+	},
+	"no key any more, then in it": {
+		files: "moved module.m[0] module.m; module m m\n-- m --\nmoved a b; resource b", state: "module.m[0].a", want: "module.m.b<-module.m[0].a",
+	},
+	"other keys of two modules, then in them": {
+		files: "moved module.m module.m[0]; module m m count=1\n-- m --\nmoved module.n module.n[0]; module n n count=1\n-- n --\nmoved a b; resource b",
+		state: "module.m.module.n.a", want: "module.m[0].module.n[0].b<-module.m.module.n.a",
+	},
+	"another key, in it, and out of it": {
+		files: "moved module.m module.m[0]; moved module.m[0].b c; module m m count=1; resource c\n-- m --\nmoved a b", state: "module.m.a", want: "c<-module.m.a",
+	},
+	"one instance besides all of a module": {
+		files: "moved module.m module.o; moved module.m[0] module.n; module n m; module o m count=2\n-- m --\nmoved a b; resource b",
+		state: "module.m[0].a module.m[1].a", want: "module.n.b<-module.m[0].a module.o[1].b<-module.m[1].a",
+	},
+
 	// 151
 	"chain":                        {files: `moved a b; moved b c; resource c`, state: "a", want: "c<-a"},
 	"chain, entered in the middle": {files: `moved b c; moved a b; resource c`, state: "b", want: "c<-b"},
@@ -108,8 +132,33 @@ var moveTests = map[string]moveTest{
 	"cycle of modules": {
 		files: "moved module.m module.n; moved module.n.a module.m.a\n", state: "a", err: "Cycle of moves", judge: "Cyclic dependency in move statements",
 	},
-	"to two places":            {files: `moved a b; moved a c; resource b; resource c`, state: "a", err: "Contradictory moves", judge: "Ambiguous move statements"},
-	"from two places":          {files: `moved a c; moved b c; resource c`, state: "a", err: "Contradictory moves", judge: "Ambiguous move statements"},
+	"to two places":   {files: `moved a b; moved a c; resource b; resource c`, state: "a", err: "Contradictory moves", judge: "Ambiguous move statements"},
+	"from two places": {files: `moved a c; moved b c; resource c`, state: "a", err: "Contradictory moves", judge: "Ambiguous move statements"},
+	"cycle of a module's move and its caller's": {
+		files: "moved module.m module.m[0]; moved module.m.b c; module m m count=1; resource c\n-- m --\nmoved a b", state: "module.m.a",
+		err: "Cycle of moves", judge: "Cyclic dependency in move statements",
+	},
+	"by caller and module to two places": {
+		files: "moved module.m.a x; resource x; module m m\n-- m --\nmoved a c; resource c", state: "module.m.a", err: "Contradictory moves", judge: "Ambiguous move statements",
+	},
+	"by caller and module to one place": {
+		files: "moved module.m.a module.m.c; module m m\n-- m --\nmoved b c; resource c", state: "module.m.a", err: "Contradictory moves", judge: "Ambiguous move statements",
+	},
+	"by caller and module in one instance": {
+		files: "moved module.m[0].a module.m[0].b; module m m count=1\n-- m --\nmoved a c; resource b; resource c", state: "module.m[0].a",
+		err: "Contradictory moves", judge: "Ambiguous move statements",
+	},
+	"by caller and module, not in an instance that there is": {
+		files: "moved module.m[1].a module.m[1].c; module m m count=1\n-- m --\nmoved b c; resource c", state: "module.m[0].a", want: "module.m[0].a",
+	},
+	"by caller and module to the same place": {
+		files: "moved module.m.a module.m.b; module m m\n-- m --\nmoved a b; resource b", state: "module.m.a", want: "module.m.b<-module.m.a",
+	},
+	"modules to one place": {
+		files: "moved module.m module.o[0]; moved module.n module.o[0]; module o m count=1\n-- m --\nresource a", state: "module.m.a module.n.a",
+		err: "Contradictory moves", judge: "Ambiguous move statements",
+	},
+	"one or all to one place":  {files: `moved a c; moved b[0] c; resource c`, state: "b[0]", want: "c<-b[0]"},
 	"twice the same":           {files: `moved a b; moved a b; resource b`, state: "a", want: "b<-a"},
 	"to itself":                {files: `moved a a; resource a`, state: "a", err: "Move to the same address", judge: "Redundant move statement"},
 	"one instance besides all": {files: `moved a[0] b; moved a c; resource b; resource c count=2`, state: "a[0] a[1]", want: "b<-a[0] c[1]<-a[1]"},

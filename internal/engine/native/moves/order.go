@@ -36,10 +36,21 @@ func sortStatements(statements []*Statement) ([]*Statement, hcl.Diagnostics) {
 
 // isAfter reports whether a statement has to come after another one.
 func (s *Statement) isAfter(other *Statement) bool {
-	if s.from.overlaps(other.to) {
+	switch {
+	case other.isIn(s): // it may be about what s has moved, and about what it moves if only the key is another one
+		return false
+	case s.from.overlaps(other.to):
+		return true
+	case other.from.isNarrower(s.from):
 		return true
 	}
 	return s.from.contains(other.from) && !other.from.contains(s.from)
+}
+
+// isIn reports whether other moves something to where the module is, or one around it, that declares a statement.
+func (s *Statement) isIn(other *Statement) bool {
+	return other.to.resource == nil && len(other.to.steps) <= len(s.path) &&
+		slices.EqualFunc(other.to.steps, s.path[:len(other.to.steps)], func(to step, name string) bool { return to.name == name })
 }
 
 // sorter is a depth-first search.

@@ -5,6 +5,7 @@ package moves
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/cairnstacks/cairn/internal/engine/native/configs"
 	"github.com/cairnstacks/cairn/stackaddrs"
@@ -32,14 +33,31 @@ type keyPattern struct {
 func (k keyPattern) matches(key stackaddrs.InstanceKey) bool { return k.any || k.key == key }
 func (k keyPattern) overlaps(o keyPattern) bool              { return k.any || o.any || k.key == o.key }
 
+// covers reports whether k stands for all keys that o does.
+func (k keyPattern) covers(o keyPattern) bool { return k.any || k == o }
+
+func (k keyPattern) String() string {
+	if k.any {
+		return "[*]"
+	}
+	return k.key.String()
+}
+
 func (s step) overlaps(o step) bool { return s.name == o.name && s.key.overlaps(o.key) }
 
-// newPattern returns the pattern of an end of a statement that a module declares.
-func newPattern(in []string, end configs.MoveEnd, whole bool) pattern {
-	p := pattern{steps: make([]step, 0, len(in)+len(end.Module)), resource: end.Resource}
-	for _, name := range in {
-		p.steps = append(p.steps, step{name, keyPattern{any: true}})
+// stepsOf returns the steps to all instances of the module that calls with these names lead to.
+func stepsOf(path []string) []step {
+	steps := make([]step, len(path))
+	for i, name := range path {
+		steps[i] = step{name, keyPattern{any: true}}
 	}
+	return steps
+}
+
+// newPattern returns the pattern of an end of a statement that is in the module that steps lead to.
+func newPattern(in []step, end configs.MoveEnd, whole bool) pattern {
+	p := pattern{steps: make([]step, 0, len(in)+len(end.Module)), resource: end.Resource}
+	p.steps = append(p.steps, in...)
 	for _, s := range end.Module {
 		p.steps = append(p.steps, step{s.Name, keyPattern{key: s.Key}})
 	}
@@ -84,9 +102,34 @@ func (p pattern) contains(other pattern) bool {
 // overlaps reports whether something may be in both.
 func (p pattern) overlaps(other pattern) bool { return p.contains(other) || other.contains(p) }
 
+// isNarrower reports whether p stands for a part of what other does: all of its keys are as fixed as those of other, and one is more so.
+func (p pattern) isNarrower(other pattern) bool {
+	if len(p.steps) != len(other.steps) || (p.resource == nil) != (other.resource == nil) || p.equal(other) {
+		return false
+	}
+	for i, s := range p.steps {
+		if s.name != other.steps[i].name || !other.steps[i].key.covers(s.key) {
+			return false
+		}
+	}
+	return p.resource == nil || *p.resource == *other.resource && other.key.covers(p.key)
+}
+
 func (p pattern) equal(other pattern) bool {
 	if (p.resource == nil) != (other.resource == nil) || !slices.Equal(p.steps, other.steps) {
 		return false
 	}
 	return p.resource == nil || *p.resource == *other.resource && p.key == other.key
+}
+
+// String returns what tells patterns apart.
+func (p pattern) String() string {
+	var b strings.Builder
+	for _, s := range p.steps {
+		b.WriteString("module." + s.name + s.key.String() + ".")
+	}
+	if p.resource != nil {
+		b.WriteString(p.resource.String() + p.key.String())
+	}
+	return b.String()
 }

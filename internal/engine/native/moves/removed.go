@@ -27,7 +27,7 @@ func FindRemovals(root *configs.Tree) (*Removals, hcl.Diagnostics) {
 	var diags hcl.Diagnostics
 	collect(root, nil, func(tree *configs.Tree, path []string) {
 		for _, block := range tree.Removed {
-			r := removal{block, newPattern(path, block.From, true), tree}
+			r := removal{block, newPattern(stepsOf(path), block.From, true), tree}
 			for i := range r.from.steps {
 				r.from.steps[i].key.any = true
 			}

@@ -31,8 +31,19 @@ type Statement struct {
 func newStatement(in *configs.Tree, path []string, from, to configs.MoveEnd) *Statement {
 	s := &Statement{In: in, From: from, To: to, path: path}
 	s.whole = lastKey(from) == stackaddrs.NoKey && lastKey(to) == stackaddrs.NoKey
-	s.from, s.to = newPattern(path, from, s.whole), newPattern(path, to, s.whole)
+	around := stepsOf(path)
+	s.from, s.to = newPattern(around, from, s.whole), newPattern(around, to, s.whole)
 	return s
+}
+
+// in returns the ends of the statement in one instance of its module.
+func (s *Statement) in(module stackaddrs.ModuleInstance) (from, to pattern) {
+	path := module.Path()
+	around := make([]step, len(path))
+	for i, call := range path {
+		around[i] = step{call.Name, keyPattern{key: call.Key}}
+	}
+	return newPattern(around, s.From, s.whole), newPattern(around, s.To, s.whole)
 }
 
 // lastKey returns the key of what an end names.
@@ -57,8 +68,10 @@ func (s *Statement) where() string {
 }
 
 // endString returns an end as it is written.
-func endString(end configs.MoveEnd) string {
-	module := stackaddrs.RootModuleInstance
+func endString(end configs.MoveEnd) string { return absoluteString(stackaddrs.RootModuleInstance, end) }
+
+// absoluteString returns the address of an end in an instance of the module of its statement.
+func absoluteString(module stackaddrs.ModuleInstance, end configs.MoveEnd) string {
 	for _, step := range end.Module {
 		module = module.Child(step.Name, step.Key)
 	}
