@@ -42,6 +42,9 @@ func TestRandomModulesAgreeWithTerraform(t *testing.T) {
 		tried++
 		c := Generate(each, true)
 		want, got := withoutMeant(terraform.Run(t, c)), withoutMeant(native.Run(t, c))
+		if strings.Contains(want, "\nerror: Cycle\n") && !strings.Contains(got, "Circular dependency") {
+			continue // for which there is an order, which terraform does not find
+		}
 		if diff := differences(want, InWordsOf(want, got)); diff != "" {
 			t.Errorf("%s=%d: the native engine differs (-terraform +native):\n%s\n%s", seedVariable, each, diff, c.Format())
 			if tried > 3 {
@@ -93,9 +96,6 @@ func TestRandomModulesAreStable(t *testing.T) {
 		}
 		c := Generate(each, false)
 		text := native.Run(t, c)
-		if strings.Contains(text, "error: Circular dependency") {
-			continue // between what is created before and what after its predecessor is destroyed; terraform refuses that, too
-		}
 		tried++
 		_, planned, _ := strings.Cut(text, "\n# 3: plan\n")
 		planned, destroyed, _ := strings.Cut(planned, "\n# 4: ")

@@ -15,8 +15,9 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// CheckOrder returns an error if there is no order in which the changes of a plan could be made: what is created before its predecessor is destroyed, and what after
-// that, may wait for each other. Changes of one kind always have an order.
+// CheckOrder returns an error if there is no order in which the changes of a plan could be made. It is the order in which they are applied, so that an apply finds no cycle
+// of its own. There always is one if what is created before its predecessor is destroyed depends on nothing whose predecessor is destroyed first, which package deps sees to.
+// Changes of one kind always have one.
 func CheckOrder(plan *planned.Plan, graph *deps.Graph) hcl.Diagnostics {
 	var creates, destroys bool
 	for _, c := range plan.Changes {
@@ -58,13 +59,13 @@ func cycleOf(steps []*step) []*step {
 		states[s] = open
 		path = append(path, s)
 		for _, before := range s.after {
-			switch states[before] {
+			switch states[before.on] {
 			case open:
-				return path[slices.Index(path, before):]
+				return path[slices.Index(path, before.on):]
 			case finished:
 				continue
 			}
-			if found := visit(before); found != nil {
+			if found := visit(before.on); found != nil {
 				return found
 			}
 		}
@@ -80,4 +81,72 @@ func cycleOf(steps []*step) []*step {
 		}
 	}
 	return nil
+}
+
+// disentangle gives up waits on cycles, those of the lowest rank first, until only such are left that are firm.
+func (p *scheduler) disentangle() {
+	for lowest := range firm {
+		entangled := p.entangled()
+		if entangled == nil {
+			return
+		}
+		for _, s := range p.steps {
+			if entangled[s.number] {
+				s.after = slices.DeleteFunc(s.after, func(w wait) bool { return w.rank == lowest && entangled[w.on.number] })
+			}
+		}
+	}
+}
+
+// entangled returns which steps are on cycles or between two, by number, or nil if there are no cycles. Steps are taken away as long as some wait for none that is left, and
+// then as long as none that is left waits for some.
+func (p *scheduler) entangled() []bool {
+	before, after := make([][]*step, len(p.steps)), make([][]*step, len(p.steps)) // what a step waits for, and what waits for it
+	for _, s := range p.steps {
+		for _, w := range s.after {
+			before[s.number] = append(before[s.number], w.on)
+			after[w.on.number] = append(after[w.on.number], s)
+		}
+	}
+	left := make([]bool, len(p.steps))
+	for i := range left {
+		left[i] = true
+	}
+	if takeAway(p.steps, left, before, after) == 0 {
+		return nil
+	}
+	takeAway(p.steps, left, after, before)
+	return left
+}
+
+// takeAway takes away steps as long as some have no neighbour on one side that is left, and returns how many are left.
+func takeAway(steps []*step, left []bool, side, other [][]*step) int {
+	counts := make([]int, len(steps))
+	var free []*step
+	number := 0
+	for i, s := range steps {
+		if !left[i] {
+			continue
+		}
+		number++
+		for _, neighbour := range side[i] {
+			if left[neighbour.number] {
+				counts[i]++
+			}
+		}
+		if counts[i] == 0 {
+			free = append(free, s)
+		}
+	}
+	for ; len(free) > 0; number-- {
+		s := free[len(free)-1]
+		free = free[:len(free)-1]
+		left[s.number] = false
+		for _, neighbour := range other[s.number] {
+			if counts[neighbour.number]--; left[neighbour.number] && counts[neighbour.number] == 0 {
+				free = append(free, neighbour)
+			}
+		}
+	}
+	return number
 }

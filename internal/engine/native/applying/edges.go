@@ -21,7 +21,7 @@ func (p *scheduler) dependencies(b *block) {
 	for _, dependency := range b.config.Nearest(waits) {
 		before = append(before, p.join(p.blocks[dependency.Addr])...)
 	}
-	p.link(b.makers, before)
+	p.link(firm, b.makers, before)
 }
 
 // join returns what stands for all that makes or reads objects of a block.
@@ -30,28 +30,28 @@ func (p *scheduler) join(b *block) []*step {
 		return b.makers
 	}
 	if b.joined == nil {
-		b.joined = []*step{p.joinOf(b.makers)}
+		b.joined = []*step{p.joinOf(firm, b.makers)}
 	}
 	return b.joined
 }
 
-func (p *scheduler) joinOf(all []*step) *step {
+func (p *scheduler) joinOf(r rank, all []*step) *step {
 	joined := p.step(joinStep, nil)
-	joined.after = all
+	joined.waits(r, all...)
 	return joined
 }
 
 // link lets steps wait for others.
-func (p *scheduler) link(steps, before []*step) {
+func (p *scheduler) link(r rank, steps, before []*step) {
 	const many = 16 // from so many edges on, a join costs less
 	if len(steps) == 0 || len(before) == 0 {
 		return
 	}
 	if len(steps) > 1 && len(steps)*len(before) > many {
-		before = []*step{p.joinOf(before)}
+		before = []*step{p.joinOf(r, before)}
 	}
 	for _, s := range steps {
-		s.after = append(s.after, before...)
+		s.waits(r, before...)
 	}
 }
 
@@ -66,7 +66,7 @@ func (p *scheduler) leftOvers(b *block) {
 	}
 	for _, s := range b.leftOver {
 		if made := current[s.change.Addr]; made != nil {
-			s.after = append(s.after, made)
+			s.waits(turned, made)
 		}
 	}
 }
@@ -82,11 +82,11 @@ func (p *scheduler) stored(b *block) {
 			if apart(here.module, user.module) {
 				continue
 			}
-			p.link(slices.Concat(here.early, here.late), slices.Concat(user.early, user.late)) // rule 5
-			p.link(user.creators, here.early)                                                  // rule 6
-			p.link(here.late, user.creators)                                                   // rules 6 and 8
-			p.link(here.creators, user.early)                                                  // rule 7
-			p.link(user.late, here.creators)                                                   // rules 7 and 8
+			p.link(kept, slices.Concat(here.early, here.late), slices.Concat(user.early, user.late)) // rule 5
+			p.link(tidy, user.creators, here.early)                                                  // rule 6
+			p.link(used, here.late, user.creators)                                                   // rules 6 and 8
+			p.link(tidy, here.creators, user.early)                                                  // rule 7
+			p.link(turned, user.late, here.creators)                                                 // rules 7 and 8
 		}
 	}
 }
@@ -102,10 +102,10 @@ func (p *scheduler) fresh(b *block) {
 			continue
 		}
 		if p.late {
-			p.eachPart(here, b.config.Dependencies(), func(there *part) { p.link(there.late, here.fresh) })
+			p.eachPart(here, b.config.Dependencies(), func(there *part) { p.link(used, there.late, here.fresh) })
 		}
 		if !b.createFirst() {
-			p.eachPart(here, b.config.Direct(), func(there *part) { p.link(here.fresh, there.early) })
+			p.eachPart(here, b.config.Direct(), func(there *part) { p.link(named, here.fresh, there.early) })
 		}
 	}
 }

@@ -29,7 +29,8 @@ const (
 type step struct {
 	kind   kind
 	change *planned.Change // nil for joins
-	after  []*step         // must have succeeded before
+	after  []wait
+	number int32 // of the step in its schedule
 
 	// old is the step that destroys what the object of this one replaces, if that is done after it. It learns from this step which object that is.
 	old     *step
@@ -45,6 +46,24 @@ type step struct {
 	changed *resource.Target      // of a changeStep that has changed something
 	left    []*planned.Invocation // actions that were not invoked, since nothing begins any more
 }
+
+// wait is that a step must have succeeded before another one.
+type wait struct {
+	on   *step
+	rank rank
+}
+
+// rank is how much there is to a wait. What would close a cycle is given up, the lowest rank first.
+type rank uint8
+
+const (
+	turned rank = iota // an object ends later than it has to, since terraform does so (rules 8 and 9)
+	named              // a new object may need the name or the address of an old one (rule 8b)
+	tidy               // what uses an object is up to date, or gone, before that changes (rules 6 and 7)
+	used               // an object is not used any more when it is destroyed late (rules 6 and 8)
+	kept               // an object outlives what was made for it (rule 5)
+	firm               // it cannot be done otherwise (rules 1 to 4)
+)
 
 // situation is what decides on the order of changes.
 type situation struct {
@@ -70,6 +89,7 @@ func schedule(s situation) []*step {
 		p.stored(b)
 		p.fresh(b)
 	}
+	p.disentangle()
 	return p.steps
 }
 
@@ -134,13 +154,13 @@ func (p *scheduler) add(c *planned.Change) {
 		p.destroys(b, c, p.step(destroyStep, c))
 	case engine.ActionDeleteThenCreate: // rule 3
 		old, made := p.step(destroyStep, c), p.step(changeStep, c)
-		made.after = append(made.after, old)
+		made.waits(firm, old)
 		p.destroys(b, c, old)
 		p.creates(b, c, made)
 	case engine.ActionCreateThenDelete: // rule 4
 		old, made := p.step(destroyStep, c), p.step(changeStep, c)
 		made.old = old
-		old.after = append(old.after, made)
+		old.waits(firm, made)
 		p.destroys(b, c, old)
 		p.creates(b, c, made)
 	default:
@@ -160,12 +180,18 @@ func (p *scheduler) block(addr stackaddrs.ResourceInstance) *block {
 }
 
 func (p *scheduler) step(kind kind, c *planned.Change) *step {
-	made := &step{kind: kind, change: c}
+	made := &step{kind: kind, change: c, number: int32(len(p.steps))}
 	if c != nil && kind == destroyStep {
 		made.deposed = c.Deposed
 	}
 	p.steps = append(p.steps, made)
 	return made
+}
+
+func (s *step) waits(r rank, before ...*step) {
+	for _, other := range before {
+		s.after = append(s.after, wait{other, r})
+	}
 }
 
 // createFirst reports whether objects are replaced by creating the new one first.

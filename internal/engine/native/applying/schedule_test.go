@@ -110,8 +110,8 @@ func before(t *testing.T, steps []*step) map[string]map[string]bool {
 		visiting[s] = true
 		all := map[string]bool{}
 		for _, earlier := range s.after {
-			all[earlier.title()] = true
-			for title := range visit(earlier) {
+			all[earlier.on.title()] = true
+			for title := range visit(earlier.on) {
 				all[title] = true
 			}
 		}
@@ -212,6 +212,33 @@ func TestSchedule(t *testing.T) {
 			"create/delete terraform_data.a[0]\ndelete terraform_data.a[1]\ncreate/delete terraform_data.b" + depA,
 			[]string{"make a[0], make b, destroy b, destroy a[1]", "destroy b, destroy a[0]"},
 			nil,
+		},
+		"removed user with create before destroy, replaced destroy first": { // which terraform 1.11.4 refuses as a cycle
+			`resource "terraform_data" "a" {}`, "delete/create terraform_data.a\ndelete terraform_data.b cbd" + depA,
+			[]string{"destroy b, destroy a, make a"},
+			nil,
+		},
+		"removed users in a row, the last with create before destroy": {
+			`resource "terraform_data" "a" {}`,
+			"delete/create terraform_data.a\ndelete terraform_data.b" + depA + "delete terraform_data.c cbd terraform_data.b" + depA,
+			[]string{"destroy c, destroy b, destroy a, make a"},
+			nil,
+		},
+		"deposed user, replaced destroy first": {
+			chain, "delete/create terraform_data.a\nupdate terraform_data.b" + depA + "delete terraform_data.b deposed" + depA,
+			[]string{"destroy deposed b, destroy a, make a, make b"},
+			nil,
+		},
+		"a cycle among others that have an order": {
+			`resource "terraform_data" "a" {}` + "\n" + `resource "terraform_data" "c" {}`,
+			"delete/create terraform_data.a\ndelete terraform_data.b cbd" + depA + "update terraform_data.c\ndelete terraform_data.d cbd terraform_data.c\n",
+			[]string{"destroy b, destroy a, make a", "make c, destroy d"},
+			nil,
+		},
+		"stored for each other": {
+			"", "delete terraform_data.a terraform_data.b\ndelete terraform_data.b" + depA + "delete terraform_data.c" + depA,
+			[]string{"destroy c, destroy a"},
+			[]string{"destroy a, destroy b"},
 		},
 		"no-op is no creator": {
 			`resource "terraform_data" "a" {}`, "no-op terraform_data.a\ndelete terraform_data.b" + depA,
