@@ -9,6 +9,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/gohcl"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/stackaddrs"
@@ -20,8 +21,11 @@ type Directory struct {
 	Path  string // absolute
 	Files []*File
 
-	// TofuFile is the first file that only tofu reads, and that was not read: how messages name it, empty if there is none.
-	TofuFile string
+	// TofuFiles are those that only tofu reads, and that were not read: how messages name them.
+	TofuFiles []string
+
+	// ValueFiles are those with values of variables for a run of the engine in the directory: how messages name them.
+	ValueFiles []string
 
 	Variables map[string]*engine.Variable
 	Outputs   map[string]*engine.Output
@@ -155,9 +159,9 @@ func (d *Directory) addFile(file *File) hcl.Diagnostics {
 func (d *Directory) addBlock(block *hcl.Block, override bool) hcl.Diagnostics {
 	switch block.Type {
 	case "terraform":
-		return d.addTerraform(block)
+		return d.addTerraform(block, override)
 	case "provider":
-		return d.addProvider(block)
+		return d.addProvider(block, override)
 	case "variable":
 		return d.addVariable(block, override)
 	case "output":
@@ -197,7 +201,12 @@ func (d *Directory) addCall(block *hcl.Block) hcl.Diagnostics {
 	content, _, diags := block.Body.PartialContent(callSchema)
 	if attr := content.Attributes["source"]; attr != nil {
 		call.SourceRange = attr.Expr.Range()
-		diags = diags.Extend(gohcl.DecodeExpression(attr.Expr, nil, &call.Source))
+		moreDiags := gohcl.DecodeExpression(attr.Expr, nil, &call.Source)
+		diags = diags.Extend(moreDiags)
+		if !moreDiags.HasErrors() && call.Source == "" {
+			diags = diags.Append(sourceError(call, "Empty source address", fmt.Sprintf(
+				"Module call %q has no address of a module. Write the path of a directory, which begins with ./ or ../, or the address of a package.", name)))
+		}
 	}
 	if attr := content.Attributes["version"]; attr != nil {
 		call.Constrained = true
@@ -230,26 +239,38 @@ func ParseSlot(expr hcl.Expression) (engine.ProviderSlot, hcl.Diagnostics) { ret
 
 // decodeSlot decodes NAME or NAME.ALIAS, in native syntax also in quotes, as old modules have it.
 func decodeSlot(expr hcl.Expression) (engine.ProviderSlot, hcl.Diagnostics) {
+	slot, ok := slotOf(expr)
+	if !ok {
+		return engine.ProviderSlot{}, hcl.Diagnostics{{
+			Severity: hcl.DiagError,
+			Summary:  "Invalid provider reference",
+			Detail:   "A provider configuration is named by the local name of its provider, followed by a dot and an alias if it has one.",
+			Subject:  expr.Range().Ptr(),
+		}}
+	}
+	if invalid := checkLocalName(slot.LocalName, expr.Range()); invalid != nil {
+		return engine.ProviderSlot{}, hcl.Diagnostics{invalid}
+	}
+	return slot, nil
+}
+
+func slotOf(expr hcl.Expression) (slot engine.ProviderSlot, ok bool) {
 	if traversal, diags := hcl.AbsTraversalForExpr(expr); !diags.HasErrors() {
-		slot := engine.ProviderSlot{LocalName: traversal.RootName()}
-		if len(traversal) > 1 {
-			if step, ok := traversal[1].(hcl.TraverseAttr); ok {
-				slot.Alias = step.Name
-			}
+		slot.LocalName = traversal.RootName()
+		if len(traversal) == 1 {
+			return slot, true
 		}
-		return slot, nil
+		step, ok := traversal[1].(hcl.TraverseAttr)
+		slot.Alias = step.Name
+		return slot, ok && len(traversal) == 2
 	}
 	value, diags := expr.Value(nil)
-	if !diags.HasErrors() && value.Type() == cty.String && value.IsKnown() && !value.IsNull() {
-		name, alias, _ := strings.Cut(value.AsString(), ".")
-		return engine.ProviderSlot{LocalName: name, Alias: alias}, nil
+	if diags.HasErrors() || value.Type() != cty.String || !value.IsKnown() || value.IsNull() {
+		return slot, false
 	}
-	return engine.ProviderSlot{}, hcl.Diagnostics{{
-		Severity: hcl.DiagError,
-		Summary:  "Invalid provider reference",
-		Detail:   "A provider configuration is named by the local name of its provider, followed by a dot and an alias if it has one.",
-		Subject:  expr.Range().Ptr(),
-	}}
+	var aliased bool
+	slot.LocalName, slot.Alias, aliased = strings.Cut(value.AsString(), ".")
+	return slot, !aliased || hclsyntax.ValidIdentifier(slot.Alias)
 }
 
 // decodeBool sets *target if the argument is present.
@@ -262,10 +283,7 @@ func decodeBool(content *hcl.BodyContent, name string, target *bool) hcl.Diagnos
 	if diags.HasErrors() {
 		return diags
 	}
-	if value.IsNull() {
-		return nil
-	}
-	if diags := gohcl.DecodeExpression(attr.Expr, nil, target); diags.HasErrors() {
+	if value.IsNull() || gohcl.DecodeExpression(attr.Expr, nil, target).HasErrors() {
 		return hcl.Diagnostics{{
 			Severity: hcl.DiagError,
 			Summary:  "Invalid argument value",

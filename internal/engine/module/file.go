@@ -43,6 +43,12 @@ var (
 	tofuSuffixes      = []string{".tofu", ".tofu.json", ".tf", ".tf.json"}
 )
 
+// HasValues reports whether a file of that name has values of variables, and is read where the engine is run in its directory.
+func HasValues(name string) bool {
+	name = strings.TrimSuffix(name, ".json")
+	return name == "terraform.tfvars" || strings.HasSuffix(name, ".auto.tfvars")
+}
+
 // splitName splits a file name into base and suffix; suffix is empty if the file is
 // no configuration file.
 func splitName(name string, suffixes []string) (base, suffix string) {
@@ -58,12 +64,18 @@ func splitName(name string, suffixes []string) (base, suffix string) {
 	return name, ""
 }
 
-// fileNames returns the names of the configuration files in dir: primary files first, then
-// override files, each in byte order. The first of the files that only tofu reads is named apart, unless they are among these.
-func (l *Loader) fileNames(dir string) (names []string, tofuFile string, err error) {
+// fileNames are the names of the files in the directory of a module, in byte order.
+type fileNames struct {
+	read   []string // the configuration files: primary files first, then override files
+	tofu   []string // those that only tofu reads, unless they are read
+	values []string // those with values of variables, which are read where the engine is run in the directory
+}
+
+func (l *Loader) fileNames(dir string) (fileNames, error) {
+	var names fileNames
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return nil, "", err
+		return names, err
 	}
 	suffixes := terraformSuffixes
 	if l.tofu {
@@ -75,21 +87,27 @@ func (l *Loader) fileNames(dir string) (names []string, tofuFile string, err err
 	}
 	for _, entry := range entries {
 		base, suffix := splitName(entry.Name(), suffixes)
-		if _, ofTofu := splitName(entry.Name(), tofuSuffixes); suffix == "" && ofTofu != "" && tofuFile == "" && !isDirectory(dir, entry) {
-			tofuFile = entry.Name()
-		}
-		if suffix == "" || isDirectory(dir, entry) {
+		_, ofTofu := splitName(entry.Name(), tofuSuffixes)
+		ofValues := HasValues(entry.Name())
+		switch {
+		case suffix == "" && ofTofu == "" && !ofValues || isDirectory(dir, entry):
+			continue
+		case ofValues:
+			names.values = append(names.values, entry.Name())
+			continue
+		case suffix == "":
+			names.tofu = append(names.tofu, entry.Name())
 			continue
 		}
 		if hiding := strings.Replace(suffix, ".tf", ".tofu", 1); l.tofu && hiding != suffix && present[base+hiding] {
 			continue
 		}
-		names = append(names, entry.Name())
+		names.read = append(names.read, entry.Name())
 	}
-	slices.SortStableFunc(names, func(a, b string) int {
+	slices.SortStableFunc(names.read, func(a, b string) int {
 		return cmp.Compare(rank(a, suffixes), rank(b, suffixes))
 	})
-	return names, tofuFile, nil
+	return names, nil
 }
 
 func isDirectory(dir string, entry os.DirEntry) bool {

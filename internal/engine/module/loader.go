@@ -132,7 +132,7 @@ func (l *Loader) directory(path string) (*Directory, hcl.Diagnostics) {
 }
 
 func (l *Loader) readDirectory(path string) (*Directory, hcl.Diagnostics) {
-	names, tofuFile, err := l.fileNames(path)
+	names, err := l.fileNames(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, hcl.Diagnostics{noModule(l.display(path), "There is no such directory.")}
@@ -141,10 +141,14 @@ func (l *Loader) readDirectory(path string) (*Directory, hcl.Diagnostics) {
 	}
 	var diags hcl.Diagnostics
 	dir := newDirectory(path)
-	if tofuFile != "" {
-		dir.TofuFile = l.display(filepath.Join(path, tofuFile))
+	for _, name := range names.tofu {
+		dir.TofuFiles = append(dir.TofuFiles, l.display(filepath.Join(path, name)))
 	}
-	for _, name := range names {
+	for _, name := range names.values {
+		dir.ValueFiles = append(dir.ValueFiles, l.display(filepath.Join(path, name)))
+	}
+	diags = diags.Extend(dir.withoutTofu())
+	for _, name := range names.read {
 		file, moreDiags := l.parseFile(path, name)
 		diags = diags.Extend(moreDiags)
 		if file == nil {

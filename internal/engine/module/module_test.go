@@ -476,7 +476,7 @@ func TestInvalidLocalNames(t *testing.T) {
 		lines = append(lines, diag.Subject.Start.Line)
 	}
 	slices.Sort(lines)
-	if want := []int{3, 4}; !slices.Equal(lines, want) {
+	if want := []int{3, 4, 5}; !slices.Equal(lines, want) {
 		t.Errorf("errors in lines %v, want %v", lines, want)
 	}
 }
@@ -511,9 +511,140 @@ func TestUnsupportedVersionIsReportedAlone(t *testing.T) {
 			t.Errorf("a module for 1.14 with %q: %v, want an error: %t", file, diags, refused)
 		}
 	}
-	for _, odd := range []string{`"soon"`, "var.x", "null", `">= 1.0"`} {
-		if _, diags := load(t, map[string]string{"m/main.tf": "terraform {\n  required_version = " + odd + "\n}\n"}, Options{Terraform: "1.11.4"}); diags.HasErrors() {
-			t.Errorf("required_version = %s: %s", odd, diags)
+}
+
+// A constraint that is not a string of the usual form is one, or an error, with any engine.
+func TestOddVersionConstraints(t *testing.T) {
+	for odd, want := range map[string]string{
+		`"soon"`:      "Invalid version constraint",
+		`""`:          "Invalid version constraint",
+		`[">= 1.0"]`:  "Invalid version constraint",
+		`var.x`:       "Variables not allowed",
+		`2`:           "Unsupported Terraform version",
+		`1.5`:         "Unsupported Terraform version",
+		`"${1 + 1}"`:  "Unsupported Terraform version",
+		`null`:        "",
+		`">= 1.0"`:    "",
+		`">=1, != 2"`: "",
+	} {
+		_, diags := load(t, map[string]string{"m/main.tf": "terraform {\n  required_version = " + odd + "\n}\n"}, Options{Terraform: "1.11.4"})
+		got := ""
+		if len(diags) > 0 {
+			got = diags[0].Summary
+		}
+		if got != want || len(diags) > 1 {
+			t.Errorf("required_version = %s: %v, want %q", odd, diags, want)
+		}
+	}
+}
+
+// A constraint of an override file takes the place of the others.
+func TestOverriddenVersionConstraint(t *testing.T) {
+	tree := mustLoad(t, map[string]string{
+		"m/main.tf":     "terraform {\n  required_version = \">= 2\"\n}\nterraform {\n  required_version = \">= 3\"\n}\n",
+		"m/override.tf": "terraform {\n  required_version = \">= 1\"\n}\n",
+	})
+	if got := tree.Root.Versions; len(got) != 1 || got[0].Text != ">= 1" {
+		t.Errorf("the constraints are %v", got)
+	}
+}
+
+// What has no effect is not left out without a word.
+func TestIgnoredParts(t *testing.T) {
+	files := map[string]string{
+		"m/main.tf":                "terraform {\n  backend \"local\" {}\n}\nmodule \"c\" {\n  source = \"./c\"\n}\n",
+		"m/main.tofu":              "locals {}",
+		"m/more.tofu.json":         "{}",
+		"m/terraform.tfvars":       "",
+		"m/x.auto.tfvars.json":     "",
+		"m/c/main.tf":              "terraform {\n  cloud {}\n}\n",
+		"m/c/c.tofu":               "locals {}",
+		"m/c/terraform.tfvars":     "",
+		"m/other.tfvars":           "",
+		"m/my-terraform.tfvars":    "",
+		"m/m.tftest.hcl":           "",
+		"m/.hidden.tofu":           "",
+		"m/directory.tofu/main.tf": "",
+	}
+	for _, test := range []struct {
+		tofu bool
+		want []string
+	}{
+		{false, []string{
+			"m/c/c.tofu:1 File for tofu ignored", "m/c/main.tf:2 Backend of a module ignored", "m/main.tf:2 Backend of a module ignored", "m/main.tofu:1 File for tofu ignored",
+			"m/more.tofu.json:1 File for tofu ignored", "m/terraform.tfvars:1 Values of variables ignored", "m/x.auto.tfvars.json:1 Values of variables ignored",
+		}},
+		{true, []string{"m/terraform.tfvars:1 Values of variables ignored", "m/x.auto.tfvars.json:1 Values of variables ignored"}}, // main.tofu hides main.tf
+	} {
+		_, diags := load(t, files, Options{Tofu: test.tofu})
+		var got []string
+		for _, diag := range diags {
+			if diag.Severity != hcl.DiagWarning {
+				t.Errorf("unexpected: %s", diag)
+			}
+			got = append(got, diag.Subject.Filename+":"+strconv.Itoa(diag.Subject.Start.Line)+" "+diag.Summary)
+		}
+		slices.Sort(got)
+		if diff := cmp.Diff(test.want, got); diff != "" {
+			t.Errorf("with tofu %t (-want +got):\n%s", test.tofu, diff)
+		}
+	}
+}
+
+func TestEmptySources(t *testing.T) {
+	for _, source := range []string{`""`, "<<X\nX", `"${""}"`, "null", "var.x", `" "`, "2"} {
+		tree, diags := load(t, map[string]string{"m/main.tf": "module \"c\" {\n  source = " + source + "\n}\n"}, Options{})
+		if !diags.HasErrors() || diags[0].Subject == nil || diags[0].Subject.Start.Line != 2 || !tree.Faulty[tree.Root] {
+			t.Errorf("source = %s: %v", source, diags)
+		}
+	}
+}
+
+// A name that is not one of a provider cannot be one in a reference either, nor what follows it an alias.
+func TestInvalidProviderReferences(t *testing.T) {
+	for text, want := range map[string]string{
+		`resource "fake_x" "a" { provider = fake }`:                             "",
+		`resource "fake_x" "a" { provider = fake.b }`:                           "",
+		`resource "fake_x" "a" { provider = "fake.b" }`:                         "",
+		`resource "a_b" "a" { provider = a_b }`:                                 "Invalid provider local name",
+		`resource "a_b" "a" { provider = "A.b" }`:                               "Invalid provider local name",
+		`resource "fake_x" "a" { provider = fake.b.c }`:                         "Invalid provider reference",
+		`resource "fake_x" "a" { provider = fake["b"] }`:                        "Invalid provider reference",
+		`resource "fake_x" "a" { provider = "fake." }`:                          "Invalid provider reference",
+		`resource "fake_x" "a" { provider = "fake.b c" }`:                       "Invalid provider reference",
+		`resource "_x" "a" {}`:                                                  "Invalid provider local name",
+		`data "a-_x" "a" {}`:                                                    "Invalid provider local name",
+		`ephemeral "Fake_x" "a" {}`:                                             "Invalid provider local name",
+		"terraform {\n  required_providers {\n    fake = { 1 = \"x\" }\n  }\n}": "Invalid provider requirement",
+	} {
+		_, diags := load(t, map[string]string{"m/main.tf": text + "\n"}, Options{})
+		got := ""
+		if len(diags) > 0 {
+			got = diags[0].Summary
+		}
+		if got != want || len(diags) > 1 {
+			t.Errorf("%s: %v, want %q", text, diags, want)
+		}
+	}
+}
+
+func TestProviderBlocks(t *testing.T) {
+	for text, want := range map[string]string{
+		"provider \"fake\" {}\nprovider \"fake\" {\n  alias = \"b\"\n}": "",
+		"provider \"a_b\" {}":                          "Invalid provider local name",
+		"provider \"fake\" {\n  alias = 2\n}":          "Invalid provider alias",
+		"provider \"fake\" {\n  alias = null\n}":       "Unsuitable value type",
+		"provider \"fake\" {\n  version = \"soon\"\n}": "Invalid version constraint",
+		"provider \"fake\" {\n  version = var.x\n}":    "Variables not allowed",
+		"provider \"fake\" {}\nprovider \"fake\" {}":   "Duplicate provider configuration",
+	} {
+		_, diags := load(t, map[string]string{"m/main.tf": "module \"c\" {\n  source = \"./c\"\n}\n", "m/c/main.tf": text + "\n"}, Options{})
+		got := ""
+		if len(diags) > 0 {
+			got = diags[0].Summary
+		}
+		if got != want || len(diags) > 1 {
+			t.Errorf("%s: %v, want %q", text, diags, want)
 		}
 	}
 }

@@ -4,11 +4,13 @@
 package module
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/gohcl"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	tfaddr "github.com/hashicorp/terraform-registry-address"
 	"github.com/zclconf/go-cty/cty"
@@ -66,10 +68,10 @@ func (d *Directory) Requirements() map[stackaddrs.Provider][]string {
 	return required
 }
 
-func (d *Directory) addTerraform(block *hcl.Block) hcl.Diagnostics {
+func (d *Directory) addTerraform(block *hcl.Block, override bool) hcl.Diagnostics {
 	content, _, diags := block.Body.PartialContent(terraformSchema)
 	if attr := content.Attributes["required_version"]; attr != nil {
-		d.addVersionConstraint(attr)
+		diags = diags.Extend(d.addVersionConstraint(attr, override))
 	}
 	for _, nested := range content.Blocks {
 		if nested.Type != "required_providers" {
@@ -80,13 +82,8 @@ func (d *Directory) addTerraform(block *hcl.Block) hcl.Diagnostics {
 		attrs, moreDiags := nested.Body.JustAttributes()
 		diags = diags.Extend(moreDiags)
 		for name, attr := range attrs {
-			if _, err := tfaddr.ParseProviderPart(name); err != nil {
-				diags = diags.Append(&hcl.Diagnostic{
-					Severity: hcl.DiagError,
-					Summary:  "Invalid provider local name",
-					Detail:   fmt.Sprintf("%q cannot be the local name of a provider: it %s. Give it another name, and refer to the provider by that.", name, err),
-					Subject:  attr.NameRange.Ptr(),
-				})
+			if invalid := checkLocalName(name, attr.NameRange); invalid != nil {
+				diags = diags.Append(invalid)
 				continue
 			}
 			requirement, moreDiags := decodeRequirement(name, attr)
@@ -95,6 +92,26 @@ func (d *Directory) addTerraform(block *hcl.Block) hcl.Diagnostics {
 		}
 	}
 	return diags
+}
+
+// checkLocalName checks the local name of a provider. It is nil if that is valid.
+func checkLocalName(name string, at hcl.Range) *hcl.Diagnostic {
+	normal, err := tfaddr.ParseProviderPart(name)
+	var why string
+	switch {
+	case err != nil:
+		why = "it " + err.Error()
+	case normal != name:
+		why = fmt.Sprintf("it is written %q", normal)
+	default:
+		return nil
+	}
+	return &hcl.Diagnostic{
+		Severity: hcl.DiagError,
+		Summary:  "Invalid provider local name",
+		Detail:   fmt.Sprintf("%q cannot be the local name of a provider: %s. Give it another name, and refer to the provider by that.", name, why),
+		Subject:  &at,
+	}
 }
 
 func decodeRequirement(name string, attr *hcl.Attribute) (*Requirement, hcl.Diagnostics) {
@@ -121,8 +138,11 @@ func decodeRequirement(name string, attr *hcl.Attribute) (*Requirement, hcl.Diag
 
 func (r *Requirement) decodeArgument(localName string, pair hcl.KeyValuePair) hcl.Diagnostics {
 	key, diags := pair.Key.Value(nil)
-	if diags.HasErrors() || key.Type() != cty.String || key.IsNull() {
+	if diags.HasErrors() {
 		return diags
+	}
+	if key.Type() != cty.String || key.IsNull() {
+		return invalidRequirement(pair.Key.Range(), "The attributes of a provider requirement are source, version and configuration_aliases.")
 	}
 	if key.AsString() == "configuration_aliases" {
 		return r.decodeAliases(localName, pair.Value)
@@ -181,27 +201,53 @@ func invalidRequirement(subject hcl.Range, detail string) hcl.Diagnostics {
 	}}
 }
 
-func (d *Directory) addProvider(block *hcl.Block) hcl.Diagnostics {
+func (d *Directory) addProvider(block *hcl.Block, override bool) hcl.Diagnostics {
 	content, rest, diags := block.Body.PartialContent(schemaOf("alias", "version"))
 	provider := ProviderBlock{
 		Slot:  engine.ProviderSlot{LocalName: block.Labels[0]},
 		Proxy: isEmpty(rest),
 		Range: block.DefRange,
 	}
+	if invalid := checkLocalName(block.Labels[0], block.LabelRanges[0]); invalid != nil {
+		diags = diags.Append(invalid)
+	}
 	if attr := content.Attributes["alias"]; attr != nil {
-		value, moreDiags := attr.Expr.Value(nil)
-		diags = diags.Extend(moreDiags)
-		if !moreDiags.HasErrors() && value.Type() == cty.String && !value.IsNull() {
-			provider.Slot.Alias = value.AsString()
+		moreDiags := gohcl.DecodeExpression(attr.Expr, nil, &provider.Slot.Alias)
+		if !moreDiags.HasErrors() && !hclsyntax.ValidIdentifier(provider.Slot.Alias) {
+			moreDiags = invalidAlias(attr.Expr.Range(), provider.Slot.Alias)
 		}
+		diags = diags.Extend(moreDiags)
 	}
 	if attr := content.Attributes["version"]; attr != nil {
-		if value, moreDiags := attr.Expr.Value(nil); !moreDiags.HasErrors() && value.Type() == cty.String && !value.IsNull() { // else the engine says so
-			provider.Version = value.AsString()
-		}
+		constraint, moreDiags := decodeConstraint(attr.Expr)
+		diags = diags.Extend(moreDiags)
+		provider.Version = constraint
 	}
-	d.Providers = append(d.Providers, provider)
+	i := slices.IndexFunc(d.Providers, func(earlier ProviderBlock) bool { return earlier.Slot == provider.Slot })
+	switch {
+	case i < 0:
+		d.Providers = append(d.Providers, provider)
+	case override:
+		d.Providers[i].Proxy = d.Providers[i].Proxy && provider.Proxy
+		d.Providers[i].Version = cmp.Or(provider.Version, d.Providers[i].Version)
+	case !diags.HasErrors():
+		diags = diags.Append(&hcl.Diagnostic{
+			Severity: hcl.DiagError,
+			Summary:  "Duplicate provider configuration",
+			Detail:   fmt.Sprintf("There is a provider block for %s at %s. Configurations of one provider differ by alias.", provider.Slot, d.Providers[i].Range),
+			Subject:  block.DefRange.Ptr(),
+		})
+	}
 	return diags
+}
+
+func invalidAlias(at hcl.Range, alias string) hcl.Diagnostics {
+	return hcl.Diagnostics{{
+		Severity: hcl.DiagError,
+		Summary:  "Invalid provider alias",
+		Detail:   fmt.Sprintf("%q cannot be an alias: names begin with a letter or an underscore, and go on with letters, digits, underscores and dashes.", alias),
+		Subject:  &at,
+	}}
 }
 
 func isEmpty(body hcl.Body) bool {
@@ -238,6 +284,10 @@ func usedSlot(block *hcl.Block) (slot engine.ProviderSlot, at hcl.Range, diags h
 		if !moreDiags.HasErrors() {
 			slot, at = written, attr.Expr.Range()
 		}
+		return slot, at, diags
+	}
+	if invalid := checkLocalName(name, block.LabelRanges[0]); invalid != nil && hclsyntax.ValidIdentifier(block.Labels[0]) {
+		diags = diags.Append(invalid)
 	}
 	return slot, at, diags
 }

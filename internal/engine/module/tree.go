@@ -125,16 +125,23 @@ func (l *Loader) TofuFile(dir string) string {
 			return ""
 		}
 		if root, _ := l.directory(path); root != nil { //nolint:errcheck // as above
-			return root.TofuFile // of a module that has no other files
+			return root.firstTofuFile() // of a module that has no other files
 		}
 		return ""
 	}
 	for _, called := range tree.Directories() {
-		if called.TofuFile != "" {
-			return called.TofuFile
+		if file := called.firstTofuFile(); file != "" {
+			return file
 		}
 	}
 	return ""
+}
+
+func (d *Directory) firstTofuFile() string {
+	if len(d.TofuFiles) == 0 {
+		return ""
+	}
+	return d.TofuFiles[0]
 }
 
 // loadTree follows the calls of a root module.
@@ -253,6 +260,8 @@ func forbiddenInRoot(root *Directory) hcl.Diagnostics {
 			})
 		}
 	}
+	diags = diags.Extend(root.withoutValues())
+	diags = diags.Extend(root.WithoutBackends("backend", "cloud"))
 	return diags.Extend(root.withoutWorkspace())
 }
 
@@ -269,6 +278,7 @@ func forbiddenInChild(dir *Directory) hcl.Diagnostics {
 			Subject:  provider.Range.Ptr(),
 		})
 	}
+	diags = diags.Extend(dir.WithoutBackends("cloud")) // of a backend, terraform says so itself
 	return diags.Extend(dir.withoutWorkspace())
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/go-version"
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
+	"github.com/zclconf/go-cty/cty/convert"
 )
 
 // VersionConstraint is a required_version argument.
@@ -18,10 +19,42 @@ type VersionConstraint struct {
 	Range hcl.Range
 }
 
-func (d *Directory) addVersionConstraint(attr *hcl.Attribute) {
-	value, diags := attr.Expr.Value(nil)
-	if !diags.HasErrors() && value.Type() == cty.String && !value.IsNull() { // else the engine says so
-		d.Versions = append(d.Versions, VersionConstraint{value.AsString(), attr.Expr.Range()})
+// addVersionConstraint notes a constraint, which may be written as a number. One of an override file takes the place of all others.
+func (d *Directory) addVersionConstraint(attr *hcl.Attribute, override bool) hcl.Diagnostics {
+	text, diags := decodeConstraint(attr.Expr)
+	if text == "" {
+		return diags
+	}
+	if override {
+		d.Versions = nil
+	}
+	d.Versions = append(d.Versions, VersionConstraint{text, attr.Expr.Range()})
+	return diags
+}
+
+// decodeConstraint decodes a constraint on a version. It is empty if the argument is null, which is as none.
+func decodeConstraint(expr hcl.Expression) (string, hcl.Diagnostics) {
+	value, diags := expr.Value(nil)
+	if diags.HasErrors() || value.IsNull() {
+		return "", diags
+	}
+	text, err := convert.Convert(value, cty.String)
+	if err == nil {
+		_, err = version.NewConstraint(text.AsString())
+	}
+	if err != nil {
+		return "", hcl.Diagnostics{InvalidConstraint(expr.Range())}
+	}
+	return text.AsString(), nil
+}
+
+// InvalidConstraint is the error about an expression that is no constraint on a version.
+func InvalidConstraint(at hcl.Range) *hcl.Diagnostic {
+	return &hcl.Diagnostic{
+		Severity: hcl.DiagError,
+		Summary:  "Invalid version constraint",
+		Detail:   "This is not a version constraint. One is written like \"~> 1.2\", or \">= 1.0, < 2.0\".",
+		Subject:  &at,
 	}
 }
 

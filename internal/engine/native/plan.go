@@ -5,6 +5,7 @@ package native
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -23,9 +24,11 @@ func (s *Session) Plan(ctx context.Context, req *engine.PlanRequest, observe eng
 	}
 	defer work.End()
 	l := s.load(req.ModuleDir)
-	if diags := s.validate(ctx, l); l.tree == nil || diags.HasErrors() {
-		return nil, diags
+	invalid := s.validate(ctx, l)
+	if l.tree == nil || invalid.HasErrors() {
+		return nil, invalid
 	}
+	warnings := s.ofPlans(req.ModuleDir, invalid)
 	providers := s.slots(req.ModuleDir, req.Providers, "plan")
 	defer providers.Release()
 	secrets := newHidden(l.tree, req.Inputs, req.Providers, req.PriorState)
@@ -35,14 +38,14 @@ func (s *Session) Plan(ctx context.Context, req *engine.PlanRequest, observe eng
 		Calls: s.calls, Observe: oneAtATime(secrets.observer(observe)),
 	})
 	if result == nil {
-		return nil, secrets.diagnostics(diags, nil)
+		return nil, slices.Concat(warnings, secrets.diagnostics(diags, nil))
 	}
 	if !diags.HasErrors() {
 		if circular := applying.CheckOrder(plan, l.graph); circular.HasErrors() {
 			diags, result.Complete, result.Applyable = append(diags, circular...), false, false
 		}
 	}
-	diags = secrets.diagnostics(diags, nil, result.Changes, result.Drift)
+	diags = slices.Concat(warnings, secrets.diagnostics(diags, nil, result.Changes, result.Drift))
 	result.Engine = s.info
 	if !diags.HasErrors() && (result.Complete || result.Applyable) {
 		if result.Plan, err = planned.Encode(plan); err != nil {
@@ -50,6 +53,12 @@ func (s *Session) Plan(ctx context.Context, req *engine.PlanRequest, observe eng
 		}
 	}
 	return result, diags
+}
+
+// ofPlans returns what is to be said with a plan of what the static checks have found: not what describing the module reports.
+func (s *Session) ofPlans(dir string, found hcl.Diagnostics) hcl.Diagnostics {
+	_, described := s.modules.Load(dir)
+	return slices.DeleteFunc(slices.Clone(found), func(diag *hcl.Diagnostic) bool { return slices.Contains(described, diag) })
 }
 
 // stopped returns an error that is not the configuration's fault as a diagnostic.

@@ -203,9 +203,7 @@ func leftOut(name string, inRoot bool) bool {
 	if name == ".terraform" || name == ".git" || strings.HasPrefix(name, ".terraform.tfstate.lock") {
 		return true
 	}
-	return inRoot && (name == ".terraform.lock.hcl" ||
-		name == "terraform.tfvars" || name == "terraform.tfvars.json" ||
-		strings.HasSuffix(name, ".auto.tfvars") || strings.HasSuffix(name, ".auto.tfvars.json") ||
+	return inRoot && (name == ".terraform.lock.hcl" || module.HasValues(name) ||
 		strings.HasPrefix(name, "terraform.tfstate") || name == "errored.tfstate")
 }
 

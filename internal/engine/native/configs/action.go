@@ -4,6 +4,7 @@
 package configs
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -61,7 +62,12 @@ func (d *decoder) actionTrigger(block *hcl.Block) *ActionTrigger {
 	d.add(diags)
 	trigger := &ActionTrigger{Condition: d.argument(content, "condition"), Range: block.DefRange}
 	for _, expr := range d.triggerList(content, "events") {
-		if event, ok := d.event(expr); ok {
+		event, ok := d.event(expr)
+		switch {
+		case !ok:
+		case slices.Contains(trigger.Events, event):
+			d.problem(expr.Range(), "Duplicate action trigger event", fmt.Sprintf("The event %s is in the list already. It triggers the actions once.", event))
+		default:
 			trigger.Events = append(trigger.Events, event)
 		}
 	}

@@ -82,15 +82,16 @@ func TestActions(t *testing.T) {
 
 func TestWrongActions(t *testing.T) {
 	for text, want := range map[string]string{
-		"events = [after_create]":                                     "Missing required argument",
-		"actions = [action.a.b]":                                      "Missing required argument",
-		"events = []\nactions = [action.a.b]":                         "Empty action trigger",
-		"events = [after_create]\nactions = []":                       "Empty action trigger",
-		"events = [after_destroy]\nactions = [action.a.b]":            "Invalid action trigger event",
-		"events = [\"created\"]\nactions = [action.a.b]":              "Invalid action trigger event",
-		"events = after_create\nactions = [action.a.b]":               "Invalid expression",
-		"events = [after_create]\nactions = [action.a]":               "Invalid reference",
-		"events = [after_create]\nactions = [action.a.b]\n}\nother {": "Unsupported block type",
+		"events = [after_create]":                                                      "Missing required argument",
+		"actions = [action.a.b]":                                                       "Missing required argument",
+		"events = []\nactions = [action.a.b]":                                          "Empty action trigger",
+		"events = [after_create]\nactions = []":                                        "Empty action trigger",
+		"events = [after_destroy]\nactions = [action.a.b]":                             "Invalid action trigger event",
+		"events = [\"created\"]\nactions = [action.a.b]":                               "Invalid action trigger event",
+		"events = after_create\nactions = [action.a.b]":                                "Invalid expression",
+		"events = [after_create]\nactions = [action.a]":                                "Invalid reference",
+		"events = [after_create, before_update, after_create]\nactions = [action.a.b]": "Duplicate action trigger event",
+		"events = [after_create]\nactions = [action.a.b]\n}\nother {":                  "Unsupported block type",
 	} {
 		_, diags := load(t, map[string]string{"main.tf": "resource \"terraform_data\" \"a\" {\nlifecycle {\naction_trigger {\n" + text + "\n}\n}\n}\naction \"a\" \"b\" {}\n"})
 		if len(diags) != 1 || diags[0].Summary != want {

@@ -10,6 +10,8 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
+
+	"github.com/cairnstacks/cairn/internal/engine/module"
 )
 
 var (
@@ -28,20 +30,15 @@ var (
 	}}
 )
 
-// terraform decodes what the reader of the directory has left out.
+// terraform decodes what the reader of the directory has left out, which is not required_version.
 func (d *decoder) terraform(block *hcl.Block) {
 	content, diags := block.Body.Content(terraformSchema)
 	d.add(diags)
 	if attr := content.Attributes["experiments"]; attr != nil {
-		if exprs, diags := hcl.ExprList(attr.Expr); diags.HasErrors() || len(exprs) > 0 {
-			d.unsupported(attr.Range, "Experiments of the language are not supported.")
-		}
+		d.unsupported(attr.Range, "Experiments of the language are not supported.") // also an empty list of them, as in released versions of terraform
 	}
 	if attr := content.Attributes["language"]; attr != nil && hcl.ExprAsKeyword(attr.Expr) != "TF2021" {
 		d.unsupported(attr.Range, "The only edition of the language is TF2021.")
-	}
-	if attr := content.Attributes["required_version"]; attr != nil {
-		d.versionConstraint(attr.Expr)
 	}
 	for _, nested := range content.Blocks {
 		switch nested.Type {
@@ -66,7 +63,10 @@ func (d *decoder) requirements(block *hcl.Block) {
 	for _, attr := range inOrder(attrs) {
 		pairs, diags := hcl.ExprMap(attr.Expr)
 		if diags.HasErrors() {
-			continue // reported, too
+			if constantText(attr.Expr) != "" { // an old way to write one; what else it may be is reported, too
+				d.versionConstraint(attr.Expr)
+			}
+			continue
 		}
 		for _, pair := range pairs {
 			if key, _ := pair.Key.Value(nil); key.Type() == cty.String && key.IsKnown() && !key.IsNull() { //nolint:errcheck // likewise
@@ -100,7 +100,7 @@ func (d *decoder) versionConstraint(expr hcl.Expression) {
 		_, err = version.NewConstraint(text.AsString())
 	}
 	if err != nil {
-		d.problem(expr.Range(), "Invalid version constraint", "This is not a version constraint. One is written like \"~> 1.2\", or \">= 1.0, < 2.0\".")
+		d.add(hcl.Diagnostics{module.InvalidConstraint(expr.Range())})
 	}
 }
 

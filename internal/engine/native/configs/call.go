@@ -17,6 +17,8 @@ var callSchema = &hcl.BodySchema{
 	Blocks:     []hcl.BlockHeaderSchema{{Type: "_"}, {Type: "lifecycle"}, {Type: "locals"}, {Type: "provider", LabelNames: []string{"type"}}},
 }
 
+var callArguments, callBlocks = argumentsOf(callSchema), blocksOf(callSchema)
+
 // call decodes a module block. Source, version and providers are decoded by the reader of the directory.
 func (d *decoder) call(block *hcl.Block) {
 	name := block.Labels[0]
@@ -55,12 +57,12 @@ func (d *decoder) call(block *hcl.Block) {
 func (d *decoder) inputs(call *Call, body hcl.Body) {
 	if native, ok := body.(*hclsyntax.Body); ok {
 		for _, nested := range native.Blocks {
-			if !metaArguments["module"](nested.Type) {
+			if !callBlocks[nested.Type] {
 				d.problem(nested.TypeRange, "Unsupported block type", fmt.Sprintf("Module calls have no blocks of type %q.", nested.Type))
 			}
 		}
 		for name, attr := range native.Attributes {
-			if !metaArguments["module"](name) {
+			if !callArguments[name] {
 				call.Inputs[name], call.Names[name] = d.expr(attr.Expr), attr.NameRange
 			}
 		}

@@ -32,7 +32,9 @@ func (d *decoder) lifecycle(block *hcl.Block, r *Resource) {
 		if attr := content.Attributes["ignore_changes"]; attr != nil {
 			d.ignoreChanges(attr, r)
 		}
-		if attr := content.Attributes["replace_triggered_by"]; attr != nil && !d.override {
+		if attr := content.Attributes["replace_triggered_by"]; attr != nil && d.override { // terraform ignores it as well
+			d.warn(attr.NameRange, "Override ignored", "The argument replace_triggered_by has no effect in an override file. Write it where the resource is declared.")
+		} else if attr != nil {
 			r.ReplaceTriggeredBy = d.triggers(attr)
 		}
 	}

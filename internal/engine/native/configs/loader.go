@@ -130,6 +130,9 @@ func (b *treeBuilder) tree(dir *module.Directory, node *module.Node) *Tree {
 	if !b.reported[dir] {
 		b.reported[dir] = true
 		b.diags = append(b.diags, diags...)
+		if node != nil { // what is in the root, the reader has said
+			b.diags = append(b.diags, dir.WithoutBackends("backend")...)
+		}
 	}
 	tree := &Tree{
 		Module: decoded, Children: make(map[string]*Tree, len(decoded.Calls)), Slots: map[engine.ProviderSlot]engine.ProviderSlot{},

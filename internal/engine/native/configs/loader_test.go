@@ -216,7 +216,7 @@ func TestTree(t *testing.T) {
 }
 
 func TestOverride(t *testing.T) {
-	tree := loadValid(t, map[string]string{
+	tree, warnings := load(t, map[string]string{
 		"main.tf": `
 			locals {
 			  a = 1
@@ -277,6 +277,9 @@ func TestOverride(t *testing.T) {
 			}
 		`,
 	})
+	if len(warnings) != 1 || warnings[0].Summary != "Override ignored" { // of replace_triggered_by
+		t.Errorf("unexpected: %v", warnings)
+	}
 	r := tree.Resources[stackaddrs.Resource{Type: "terraform_data", Name: "r"}]
 	if got, want := names(r.Refs), "local.b local.c local.b local.c"; got != want {
 		t.Errorf("the body refers to %s, want %s", got, want)

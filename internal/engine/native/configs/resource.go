@@ -114,19 +114,28 @@ var metaArguments = map[string]func(string) bool{
 	"resource":    namesOf(resourceSchemas["resource"]),
 	"data":        namesOf(resourceSchemas["data"]),
 	"ephemeral":   namesOf(resourceSchemas["ephemeral"]),
-	"module":      namesOf(callSchema),
 	"provisioner": namesOf(provisionerSchema),
 }
 
 func namesOf(schema *hcl.BodySchema) func(string) bool {
+	arguments, blocks := argumentsOf(schema), blocksOf(schema)
+	return func(name string) bool { return arguments[name] || blocks[name] }
+}
+
+func argumentsOf(schema *hcl.BodySchema) map[string]bool {
 	names := map[string]bool{}
 	for _, attr := range schema.Attributes {
 		names[attr.Name] = true
 	}
+	return names
+}
+
+func blocksOf(schema *hcl.BodySchema) map[string]bool {
+	names := map[string]bool{}
 	for _, block := range schema.Blocks {
 		names[block.Type] = true
 	}
-	return func(name string) bool { return names[name] }
+	return names
 }
 
 // resourceBlocks decodes the nested blocks of the language.

@@ -18,6 +18,9 @@ import (
 // Unsupported returns the errors about what a module tree needs and the engine cannot do, by feature and place.
 func Unsupported(tree *configs.Tree) hcl.Diagnostics {
 	diags := append(hcl.Diagnostics(nil), tree.Unsupported...)
+	if tree.Parent != nil {
+		diags = append(diags, onlyInRoots(tree)...)
+	}
 	for _, addr := range slices.SortedFunc(maps.Keys(tree.Resources), stackaddrs.Resource.Compare) {
 		if r := tree.Resources[addr]; addr.Mode == stackaddrs.DataResource && addr.Type == "terraform_remote_state" && r.ProviderAddr.IsBuiltin() {
 			diags = append(diags, otherBackend(r)...)
@@ -27,6 +30,23 @@ func Unsupported(tree *configs.Tree) hcl.Diagnostics {
 		diags = append(diags, Unsupported(tree.Children[name])...)
 	}
 	return diags
+}
+
+// onlyInRoots returns the errors about what newer versions of terraform have in called modules, too.
+func onlyInRoots(tree *configs.Tree) hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	for _, i := range tree.Imports {
+		diags = append(diags, unsupported(i.Range, "The native engine, like terraform before 1.16, has import blocks only in the modules of components, not in those that these call. "+
+			"Move the block to the module of the component, with the address as it is from there: module.NAME and what follows."))
+	}
+	for _, at := range tree.Dir.ConstVariables {
+		diags = append(diags, unsupported(at, "The native engine, like terraform before 1.15, has no constant variables. Remove the argument const."))
+	}
+	return diags
+}
+
+func unsupported(at hcl.Range, detail string) *hcl.Diagnostic {
+	return &hcl.Diagnostic{Severity: hcl.DiagError, Summary: "Unsupported module feature", Detail: detail, Subject: &at}
 }
 
 var backendSchema = &hcl.BodySchema{Attributes: []hcl.AttributeSchema{{Name: "backend"}}}
@@ -45,9 +65,6 @@ func otherBackend(r *configs.Resource) hcl.Diagnostics {
 	if diags.HasErrors() || name.Type() != cty.String || !name.IsKnown() || name.IsNull() || !slices.Contains(otherBackends, name.AsString()) {
 		return nil
 	}
-	return hcl.Diagnostics{{
-		Severity: hcl.DiagError, Summary: "Unsupported module feature",
-		Detail:  fmt.Sprintf("The native engine reads states from the backends http and local, not from %q. An engine with a binary does: choose terraform or tofu.", name.AsString()),
-		Subject: attr.Expr.Range().Ptr(),
-	}}
+	return hcl.Diagnostics{unsupported(attr.Expr.Range(),
+		fmt.Sprintf("The native engine reads states from the backends http and local, not from %q. An engine with a binary does: choose terraform or tofu.", name.AsString()))}
 }
