@@ -238,10 +238,19 @@ type Removed struct {
 // Import is an import block.
 type Import struct {
 	To       hcl.Expression
-	ID       *Expr // or
+	Block    stackaddrs.ResourceInstance // what To names, without keys
+	Steps    []AddressStep               // the names in To after which there can be a key: those of the module calls and of the resource
+	ID       *Expr                       // or
 	Identity *Expr
 	ForEach  *Expr
+	Provider *hcl.Range // where the argument provider is, which has a meaning only where a configuration is to be generated; nil without one
 	Range    hcl.Range
+}
+
+// AddressStep is a name in an address, with the key after it.
+type AddressStep struct {
+	Name string
+	Key  hcl.Expression // nil without one
 }
 
 // ProviderMeta is a provider_meta block.

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
-	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
@@ -207,30 +206,4 @@ func (d *decoder) checkRemovedAddress(r *Removed) {
 	case r.From.Resource != nil && r.From.Resource.Mode != stackaddrs.ManagedResource:
 		d.problem(r.From.Range, "Removal without objects", "Only managed resources have objects to be destroyed or forgotten. Of others, the block is deleted.")
 	}
-}
-
-func (d *decoder) imported(block *hcl.Block) {
-	if d.override {
-		d.notOverridable(block)
-		return
-	}
-	content, diags := block.Body.Content(importSchema)
-	d.add(diags)
-	to := content.Attributes["to"]
-	if to == nil {
-		return
-	}
-	if attr := content.Attributes["provider"]; attr != nil {
-		d.warnQuoted(attr.Expr)
-	}
-	i := &Import{To: d.unquoted(to.Expr), Range: block.DefRange}
-	i.ID, i.Identity, i.ForEach = d.argument(content, "id"), d.argument(content, "identity"), d.argument(content, "for_each")
-	switch {
-	case i.ID == nil && i.Identity == nil:
-		d.missing(content, "id")
-		i.ID = &Expr{Expression: hcl.StaticExpr(cty.DynamicVal, content.MissingItemRange)}
-	case i.ID != nil && i.Identity != nil:
-		d.problem(content.Attributes["identity"].NameRange, "Both id and identity", "An object to be imported is named by an ID or by its identity, not by both.")
-	}
-	d.m.Imports = append(d.m.Imports, i)
 }

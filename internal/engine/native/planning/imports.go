@@ -7,7 +7,6 @@ import (
 	"context"
 
 	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
 
@@ -25,107 +24,23 @@ import (
 // importBlock is an import block, with the objects that it imports by the addresses that they get.
 type importBlock struct {
 	config  *configs.Import
-	block   stackaddrs.ResourceInstance // without keys
-	steps   []addressStep
 	targets promising.Once[map[stackaddrs.ResourceInstance]eval.Place]
 }
 
-// addressStep is a name in an address, with the key after it.
-type addressStep struct {
-	name string
-	key  hcl.Expression // nil without one
-}
-
-// findImports decodes the addresses of the import blocks. Their keys are evaluated later.
-func (p *planner) findImports() bool {
-	ok := true
+// findImports collects the import blocks. The keys in their addresses are evaluated later.
+func (p *planner) findImports() {
 	for _, config := range p.Tree.Imports {
-		i := &importBlock{config: config}
-		if !i.decode(config.To) {
-			ok = p.badImport(config, "Invalid import target", "The argument to is the address of an instance of a managed resource, in which only keys can be expressions.")
-			continue
-		}
-		if p.config(i.block) == nil {
-			ok = p.badImport(config, "Undeclared import target", "The configuration does not declare "+i.block.String()+
-				". Write a block for what is to be imported: the native engine does not generate any.")
-			continue
-		}
-		p.imports[i.block] = append(p.imports[i.block], i)
+		p.imports[config.Block] = append(p.imports[config.Block], &importBlock{config: config})
 	}
-	return ok
 }
 
 func (p *planner) badImport(config *configs.Import, summary, detail string) bool {
 	return p.eval.Diagnostics.Add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: detail, Subject: config.To.Range().Ptr()})
 }
 
-// decode takes an address apart, and reports whether it is one of a managed resource.
-func (i *importBlock) decode(expr hcl.Expression) bool {
-	steps, ok := addressSteps(expr)
-	if !ok {
-		return false
-	}
-	module := stackaddrs.RootModuleInstance
-	for len(steps) >= 2 && steps[0].name == "module" && steps[0].key == nil {
-		module = module.Child(steps[1].name, stackaddrs.NoKey)
-		i.steps = append(i.steps, steps[1])
-		steps = steps[2:]
-	}
-	if len(steps) == 3 && steps[0].name == "resource" && steps[0].key == nil {
-		steps = steps[1:]
-	}
-	if len(steps) != 2 || steps[0].key != nil || steps[0].name == "data" {
-		return false
-	}
-	i.steps = append(i.steps, steps[1])
-	i.block = stackaddrs.ResourceInstance{Module: module, Resource: stackaddrs.Resource{Type: steps[0].name, Name: steps[1].name}}
-	return true
-}
-
-// addressSteps takes an expression apart that is a reference, with any expressions for keys.
-func addressSteps(expr hcl.Expression) ([]addressStep, bool) {
-	switch expr := expr.(type) {
-	case *hclsyntax.ScopeTraversalExpr:
-		return appendSteps(nil, expr.Traversal)
-	case *hclsyntax.RelativeTraversalExpr:
-		steps, ok := addressSteps(expr.Source)
-		if !ok {
-			return nil, false
-		}
-		return appendSteps(steps, expr.Traversal)
-	case *hclsyntax.IndexExpr:
-		steps, ok := addressSteps(expr.Collection)
-		if !ok || steps[len(steps)-1].key != nil {
-			return nil, false
-		}
-		steps[len(steps)-1].key = expr.Key
-		return steps, true
-	}
-	return nil, false
-}
-
-func appendSteps(steps []addressStep, traversal hcl.Traversal) ([]addressStep, bool) {
-	for _, step := range traversal {
-		switch step := step.(type) {
-		case hcl.TraverseRoot:
-			steps = append(steps, addressStep{name: step.Name})
-		case hcl.TraverseAttr:
-			steps = append(steps, addressStep{name: step.Name})
-		case hcl.TraverseIndex:
-			if len(steps) == 0 || steps[len(steps)-1].key != nil {
-				return nil, false
-			}
-			steps[len(steps)-1].key = hcl.StaticExpr(step.Key, step.SrcRange)
-		default:
-			return nil, false
-		}
-	}
-	return steps, len(steps) > 0
-}
-
 // find returns the places of the objects that a block imports, by the addresses that they get.
 func (i *importBlock) find(ctx context.Context, p *planner) (map[stackaddrs.ResourceInstance]eval.Place, bool) {
-	targets, err := i.targets.Do(ctx, "import of "+i.block.String(), func(ctx context.Context) (map[stackaddrs.ResourceInstance]eval.Place, error) {
+	targets, err := i.targets.Do(ctx, "import of "+i.config.Block.String(), func(ctx context.Context) (map[stackaddrs.ResourceInstance]eval.Place, error) {
 		return i.evaluate(ctx, p), nil
 	})
 	if err != nil {
@@ -163,22 +78,24 @@ func (i *importBlock) evaluate(ctx context.Context, p *planner) map[stackaddrs.R
 	return targets
 }
 
-// importPlaces returns one place for each element of the argument for_each.
+// importPlaces returns one place for each element of the argument for_each. There is none if that is null.
 func (p *planner) importPlaces(result eval.Result) ([]eval.Place, bool) {
 	value, found := result.Value.Unmark()
-	ty := value.Type()
-	iterable := ty.IsMapType() || ty.IsObjectType() || ty.IsSetType() || ty.IsTupleType() || ty.IsListType()
-	if len(found) > 0 || value.IsNull() || !value.IsKnown() || !iterable {
+	_, ephemeral := found[marks.Ephemeral]
+	switch {
+	case ephemeral || !value.IsKnown() || !configs.CanImportEach(value):
 		return nil, p.eval.Diagnostics.Add(result.Error("Invalid for_each argument",
-			"The objects to import come from a map, a set or a list, which must be known and neither sensitive nor ephemeral."))
+			"The objects to import come from a map, a set or a list, which must be known and not ephemeral."))
+	case value.IsNull():
+		return nil, true
 	}
 	var places []eval.Place
 	for it := value.ElementIterator(); it.Next(); {
 		key, element := it.Element()
-		if ty.IsSetType() {
+		if value.Type().IsSetType() {
 			key = element
 		}
-		places = append(places, eval.Place{Repetition: eval.Repetition{Mode: eval.ByKey, Key: key, Value: element}})
+		places = append(places, eval.Place{Repetition: eval.Repetition{Mode: eval.ByKey, Key: key.WithMarks(found), Value: element.WithMarks(found)}})
 	}
 	return places, true
 }
@@ -186,19 +103,19 @@ func (p *planner) importPlaces(result eval.Result) ([]eval.Place, bool) {
 // address returns the address that an object gets.
 func (i *importBlock) address(ctx context.Context, p *planner, at eval.Place) (stackaddrs.ResourceInstance, bool) {
 	module, key := stackaddrs.RootModuleInstance, stackaddrs.NoKey
-	for n, step := range i.steps {
+	for n, step := range i.config.Steps {
 		key = stackaddrs.NoKey
-		if step.key != nil {
+		if step.Key != nil {
 			var ok bool
-			if key, ok = p.evalKey(ctx, p.eval.Root(), step.key, at); !ok {
+			if key, ok = p.evalKey(ctx, p.eval.Root(), step.Key, at); !ok {
 				return stackaddrs.ResourceInstance{}, false
 			}
 		}
-		if n < len(i.steps)-1 {
-			module = module.Child(step.name, key)
+		if n < len(i.config.Steps)-1 {
+			module = module.Child(step.Name, key)
 		}
 	}
-	return stackaddrs.ResourceInstance{Module: module, Resource: i.block.Resource, Key: key}, true
+	return stackaddrs.ResourceInstance{Module: module, Resource: i.config.Block.Resource, Key: key}, true
 }
 
 // evalKey evaluates the key of an instance.

@@ -46,7 +46,8 @@ func Plan(ctx context.Context, req *Request) (*engine.PlanResult, *planned.Plan,
 	p := newPlanner(req, prior)
 	_, err = promising.MainTask(ctx, func(ctx context.Context) (struct{}, error) {
 		defer p.rt.CloseEphemerals(ctx)
-		if p.move(prior) && p.findImports() {
+		if p.move(prior) {
+			p.findImports()
 			p.run(ctx)
 		} else {
 			p.stopped = true

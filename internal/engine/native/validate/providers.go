@@ -12,7 +12,6 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
-	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/engine/module"
 	"github.com/cairnstacks/cairn/internal/engine/native/configs"
@@ -80,37 +79,6 @@ func (m *moduleChecker) undeclared(at hcl.Range, who string, slot engine.Provide
 
 func compareSlots(a, b engine.ProviderSlot) int {
 	return cmp.Or(cmp.Compare(a.LocalName, b.LocalName), cmp.Compare(a.Alias, b.Alias))
-}
-
-// imports checks the import blocks of the root module. Two with the same text of the address are for the same object.
-func (c *checker) imports(tree *configs.Tree) {
-	seen := map[string]bool{}
-	for _, i := range tree.Imports {
-		c.imported(tree, i)
-		traversal, diags := hcl.AbsTraversalForExpr(i.To)
-		if diags.HasErrors() {
-			continue // each instance has an address of its own
-		}
-		if text := configs.AddressText(traversal); seen[text] {
-			c.problem(i.To.Range(), "Duplicate import", "Another import block is for the same object.")
-		} else {
-			seen[text] = true
-		}
-	}
-}
-
-func (c *checker) imported(tree *configs.Tree, i *configs.Import) {
-	m := &moduleChecker{checker: c, tree: tree, functions: c.opts.Functions(tree), locals: map[string]cty.Value{}}
-	if i.ForEach != nil {
-		m.eval(i.ForEach, place{})
-	}
-	at := place{repeat: configs.Repeat{ForEach: i.ForEach}}
-	if i.ID != nil {
-		m.eval(i.ID, at)
-	}
-	if i.Identity != nil {
-		m.eval(i.Identity, at)
-	}
 }
 
 // providerMeta checks what a module says to a provider, unless no resource of the module tells it.

@@ -19,9 +19,13 @@ type place struct {
 	self   cty.Value            // [cty.NilVal] where there is none
 	own    *configs.Resource    // whose block it is, so that it cannot refer to it
 	check  *configs.Check       // in which it is
+	each   *each                // what each.key and each.value are; nil where that is not known
 	only   func(refs.Kind) bool // nil allows all kinds
 	why    string               // others are not allowed
 }
+
+// each is an element of a for_each argument.
+type each struct{ key, value cty.Value }
 
 // eval evaluates an expression, and reports false if it could not.
 func (m *moduleChecker) eval(expr *configs.Expr, at place) (cty.Value, bool) {
@@ -60,9 +64,9 @@ func (m *moduleChecker) addSymbol(s symbols, subject refs.Subject, at place) {
 	case refs.Call, refs.CallOutput:
 		s.set(m.callValue(subject.Name), "module", subject.Name)
 	case refs.EachKey:
-		s.set(cty.UnknownVal(cty.String).RefineNotNull(), "each", "key")
+		s.set(at.element().key, "each", "key")
 	case refs.EachValue:
-		s.set(cty.DynamicVal, "each", "value")
+		s.set(at.element().value, "each", "value")
 	case refs.CountIndex:
 		s.set(cty.UnknownVal(cty.Number).RefineNotNull(), "count", "index")
 	case refs.Self:
@@ -77,6 +81,13 @@ func (m *moduleChecker) addSymbol(s symbols, subject refs.Subject, at place) {
 		s.set(value, "terraform", subject.Attr)
 	case refs.Action: // has no value
 	}
+}
+
+func (at place) element() each {
+	if at.each != nil {
+		return *at.each
+	}
+	return each{key: cty.UnknownVal(cty.String).RefineNotNull(), value: cty.DynamicVal}
 }
 
 func (m *moduleChecker) addResource(s symbols, addr stackaddrs.Resource) {
