@@ -163,7 +163,7 @@ func (m *Module) evalCondition(ctx context.Context, rule *configs.Condition, at 
 	case holds.True():
 		return engine.CheckPass, "", true
 	}
-	message, ok := m.errorMessage(ctx, rule, at)
+	message, ok := m.errorMessage(ctx, rule, at, of.kind)
 	if !ok {
 		return engine.CheckFail, "", false
 	}
@@ -183,7 +183,7 @@ func (m *Module) evalCondition(ctx context.Context, rule *configs.Condition, at 
 }
 
 // errorMessage returns what the author says about a condition that does not hold.
-func (m *Module) errorMessage(ctx context.Context, rule *configs.Condition, at Place) (string, bool) {
+func (m *Module) errorMessage(ctx context.Context, rule *configs.Condition, at Place, of engine.CheckKind) (string, bool) {
 	if rule.ErrorMessage == nil {
 		return "The condition does not hold.", true
 	}
@@ -193,7 +193,11 @@ func (m *Module) errorMessage(ctx context.Context, rule *configs.Condition, at P
 	}
 	for _, mark := range []marks.Mark{marks.Sensitive, marks.Ephemeral} {
 		if marks.Contains(result.Value, mark) {
-			m.eval.Diagnostics.Add(result.Error("Hidden error message", "The message has "+mark.String()+" values in it, so that it is not shown. Leave them out of it."))
+			hiding := result.Error("Hidden error message", "The message has "+mark.String()+" values in it, so that it is not shown. Leave them out of it.")
+			if of != engine.CheckVariable {
+				hiding.Severity = hcl.DiagWarning // the condition decides on what goes on
+			}
+			m.eval.Diagnostics.Add(hiding)
 			return "The message about this condition is " + mark.String() + ", and not shown.", true
 		}
 	}

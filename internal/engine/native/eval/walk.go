@@ -6,6 +6,7 @@ package eval
 import (
 	"context"
 
+	"github.com/cairnstacks/cairn/internal/engine/native/configs"
 	"github.com/cairnstacks/cairn/promising"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -19,6 +20,7 @@ type Visitor interface {
 
 // Walk evaluates everything that the configuration declares, and waits for it: also what nothing refers to.
 func (e *Evaluation) Walk(ctx context.Context, visitor Visitor) {
+	e.Checks.declareAll(e.opts.Tree, "")
 	w := &walk{visitor: visitor}
 	w.module(ctx, e.root)
 	w.tasks.Wait()
@@ -30,7 +32,6 @@ type walk struct {
 }
 
 func (w *walk) module(ctx context.Context, m *Module) {
-	m.declareChecks()
 	for _, r := range m.resources {
 		w.tasks.Go(ctx, func(ctx context.Context) { w.visitor.Resource(ctx, r) })
 	}
@@ -70,25 +71,27 @@ func (w *walk) call(ctx context.Context, c *Call) {
 	}
 }
 
-// declareChecks notes which blocks have conditions, whether there are objects of them or not.
-func (m *Module) declareChecks() {
-	checks := &m.eval.Checks
-	for name, v := range m.variables {
-		if len(v.config.Validations) > 0 {
-			checks.Declare(engine.CheckVariable, m.staticPrefixed("var."+name))
+// declareAll notes which blocks of a tree have conditions, whether there are objects of them or not, and instances of their modules.
+func (c *Checks) declareAll(tree *configs.Tree, prefix string) {
+	for name, v := range tree.Variables {
+		if len(v.Validations) > 0 {
+			c.Declare(engine.CheckVariable, prefix+"var."+name)
 		}
 	}
-	for name, o := range m.outputs {
-		if len(o.config.Preconditions) > 0 {
-			checks.Declare(engine.CheckOutput, m.staticPrefixed("output."+name))
+	for name, o := range tree.Outputs {
+		if len(o.Preconditions) > 0 {
+			c.Declare(engine.CheckOutput, prefix+"output."+name)
 		}
 	}
-	for addr, r := range m.resources {
-		if len(r.Config.Preconditions)+len(r.Config.Postconditions) > 0 && addr.Mode != stackaddrs.EphemeralResource {
-			checks.Declare(engine.CheckResource, m.staticPrefixed(addr.String()))
+	for addr, r := range tree.Resources {
+		if len(r.Preconditions)+len(r.Postconditions) > 0 && addr.Mode != stackaddrs.EphemeralResource {
+			c.Declare(engine.CheckResource, prefix+addr.String())
 		}
 	}
-	for name := range m.checks {
-		checks.Declare(engine.CheckBlock, m.staticPrefixed("check."+name))
+	for name := range tree.Checks {
+		c.Declare(engine.CheckBlock, prefix+"check."+name)
+	}
+	for name, child := range tree.Children {
+		c.declareAll(child, prefix+"module."+name+".")
 	}
 }

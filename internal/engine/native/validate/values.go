@@ -64,11 +64,7 @@ func (m *moduleChecker) condition(rule *configs.Condition, at place) {
 	if !ok {
 		return
 	}
-	if marks.Contains(message, marks.Ephemeral) {
-		m.problem(rule.ErrorMessage.Range(), "Error message refers to ephemeral values", "The message would show a value that is to be stored nowhere. Leave it out.")
-		return
-	}
-	message, _ = message.Unmark()
+	message, _ = message.Unmark() // what it hides is said where the condition does not hold
 	if converted, err := convert.Convert(message, cty.String); err != nil || converted.IsNull() {
 		m.problem(rule.ErrorMessage.Range(), "Invalid error message", "The message must be a string.")
 	}
