@@ -63,7 +63,7 @@ output out = "x"
 }
 
 // A module that declares the built-in provider takes a configuration of it like of any other, also where a module that it
-// calls does, but needs none; one that only uses it takes none.
+// calls does; one that only uses it takes none.
 func TestBuiltInProviderThatAModuleRequires(t *testing.T) {
 	const required = `terraform {
   required_providers {
@@ -78,10 +78,10 @@ provider "terraform" "this" {}
 component "uses" {
   source = "./uses"
 }
-component "requires" {
+component "requires" { # want error "Provider slot not filled" ` + "`component \"requires\"`" + `
   source = "./requires"
 }
-component "calls" {
+component "calls" { # want error "Provider slot not filled" ` + "`component \"calls\"`" + `
   source = "./calls"
 }
 component "filled" {
@@ -110,16 +110,21 @@ resource "terraform_data" "this" {}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := start(t, archive)
+			if found := wantMistakes(t, s); !found.HasErrors() {
+				t.Fatal("the stack is valid")
+			}
+			head, rest, found := strings.Cut(archive, `component "requires"`)
+			_, rest, foundNext := strings.Cut(rest, `component "filled"`)
+			if !found || !foundNext {
+				t.Fatal("the archive lacks a component")
+			}
+			s.Write(head + `component "filled"` + rest)
 			s.Converge()
 			same(t, "state", `
-component.calls
-  module.called.terraform_data.this
 component.filled
   terraform_data.this
 component.filled_called
   module.called.terraform_data.this
-component.requires
-  terraform_data.this
 component.uses
   terraform_data.this
 `, stacktest.StateText(s.State))

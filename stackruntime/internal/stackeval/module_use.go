@@ -103,9 +103,6 @@ func (u *moduleUse) checkSlots(ctx context.Context, module *engine.Module) hcl.D
 	for _, slot := range slots {
 		provider := module.Slots[slot].Provider
 		assignment, ok := u.assignment(slot)
-		if !ok && provider.IsBuiltin() && slot.Alias == "" {
-			continue // it has no configuration that could be missing
-		}
 		if !ok {
 			diags = diags.Append(&hcl.Diagnostic{
 				Severity: hcl.DiagError,
