@@ -56,7 +56,6 @@ var lengthFunction = function.New(&function.Spec{
 	},
 })
 
-// The library's function answers a search for null with an unknown that never becomes known.
 var containsFunction = function.New(&function.Spec{
 	Description: "Reports whether a list, set or tuple has an element.",
 	Params: []function.Parameter{
@@ -69,6 +68,35 @@ var containsFunction = function.New(&function.Spec{
 		return stdlib.ContainsFunc.Call(args)
 	},
 })
+
+// findsNull is for contains, which looks for null as newer versions of terraform do; 1.11 refuses to.
+func findsNull(f function.Function) function.Function {
+	return delegate(f, func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+		list, listMarks := args[0].UnmarkDeep()
+		wanted, wantedMarks := args[1].Unmark()
+		ty := list.Type()
+		if !wanted.IsNull() || list.IsNull() || !ty.IsListType() && !ty.IsSetType() && !ty.IsTupleType() {
+			return f.Call(args)
+		}
+		return hasNull(list).WithMarks(listMarks, wantedMarks), nil
+	})
+}
+
+func hasNull(list cty.Value) cty.Value {
+	result := cty.False
+	if !list.IsKnown() {
+		return cty.UnknownVal(cty.Bool).RefineNotNull()
+	}
+	for _, element := range list.Elements() {
+		switch {
+		case element.IsNull():
+			return cty.True
+		case !element.Range().DefinitelyNotNull():
+			result = cty.UnknownVal(cty.Bool).RefineNotNull()
+		}
+	}
+	return result
+}
 
 var allTrueFunction = boolsFunction("Reports whether all elements are true.", cty.True)
 

@@ -81,6 +81,9 @@ var cidrHostFunction = function.New(&function.Spec{
 		if err := gocty.FromCtyValue(args[1], &number); err != nil {
 			return cty.NilVal, function.NewArgError(1, err)
 		}
+		if ones, bits := network.Mask.Size(); number.BitLen() > bits { // of which the library sees the last 64 bits
+			return cty.NilVal, function.NewArgErrorf(1, "a prefix of %d bits has no host of that number", ones)
+		}
 		address, err := cidr.HostBig(network, number)
 		if err != nil {
 			return cty.NilVal, function.NewArgError(1, err)
@@ -127,6 +130,9 @@ var cidrSubnetFunction = function.New(&function.Spec{
 		var number *big.Int
 		if err := gocty.FromCtyValue(args[2], &number); err != nil {
 			return cty.NilVal, function.NewArgError(2, err)
+		}
+		if number.BitLen() > max(bits, 64) { // of which the library sees 64 bits
+			return cty.NilVal, function.NewArgErrorf(2, "%d bits are not enough for that number of a subnet", bits)
 		}
 		subnet, err := cidr.SubnetBig(network, bits, number)
 		if err != nil {

@@ -68,13 +68,37 @@ var replaceFunction = function.New(&function.Spec{
 	RefineResult: refineNotNull,
 	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
 		text, search, replacement := args[0].AsString(), args[1].AsString(), args[2].AsString()
-		if len(search) < 2 || !strings.HasPrefix(search, "/") || !strings.HasSuffix(search, "/") {
+		if !isPattern(search) {
 			return cty.StringVal(strings.ReplaceAll(text, search, replacement)), nil
 		}
 		pattern, err := regexp.Compile(search[1 : len(search)-1])
 		if err != nil {
 			return cty.NilVal, function.NewArgErrorf(1, "not a regular expression: %w", err)
 		}
-		return cty.StringVal(pattern.ReplaceAllString(text, replacement)), nil
+		replaced, err := replaceMatches(pattern, text, replacement)
+		return cty.StringVal(replaced), err
 	},
 })
+
+// isPattern reports whether a search text is a regular expression.
+func isPattern(search string) bool {
+	return len(search) >= 2 && strings.HasPrefix(search, "/") && strings.HasSuffix(search, "/")
+}
+
+// replaceMatches replaces all matches. How long the replacements are shows only with the groups that they name.
+func replaceMatches(pattern *regexp.Regexp, text, replacement string) (string, error) {
+	if product(len(text)+1, len(replacement)+1) <= maxText {
+		return pattern.ReplaceAllString(text, replacement), nil
+	}
+	var replaced []byte
+	done, groups := 0, strings.Count(replacement, "$")
+	for _, match := range pattern.FindAllStringSubmatchIndex(text, -1) {
+		replaced = append(replaced, text[done:match[0]]...)
+		if len(replaced)+product(groups, match[1]-match[0])+len(replacement) > maxText {
+			return "", function.NewArgErrorf(2, "%w", errTooMuchText)
+		}
+		replaced = pattern.ExpandString(replaced, replacement, text, match)
+		done = match[1]
+	}
+	return string(replaced) + text[done:], nil
+}

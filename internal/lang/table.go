@@ -121,8 +121,8 @@ var fixedFunctions = sync.OnceValue(func() map[string]function.Function {
 		"coalesce":         coalesceFunction,
 		"coalescelist":     stdlib.CoalesceListFunc,
 		"compact":          stdlib.CompactFunc,
-		"concat":           stdlib.ConcatFunc,
-		"contains":         containsFunction,
+		"concat":           settledLists(keepMarks(stdlib.ConcatFunc)),
+		"contains":         findsNull(containsFunction),
 		"csvdecode":        stdlib.CSVDecodeFunc,
 		"dirname":          notNull(filesystem.DirnameFunc),
 		"distinct":         stdlib.DistinctFunc,
@@ -148,7 +148,7 @@ var fixedFunctions = sync.OnceValue(func() map[string]function.Function {
 		"matchkeys":        matchKeysFunction,
 		"max":              stdlib.MaxFunc,
 		"md5":              notNull(crypto.Md5Func),
-		"merge":            stdlib.MergeFunc,
+		"merge":            onlyMaps(keepMarks(stdlib.MergeFunc)),
 		"min":              stdlib.MinFunc,
 		"nonsensitive":     nonsensitiveFunction,
 		"one":              oneFunction,
@@ -162,10 +162,10 @@ var fixedFunctions = sync.OnceValue(func() map[string]function.Function {
 		"reverse":          stdlib.ReverseListFunc,
 		"rsadecrypt":       rsaDecryptFunction,
 		"sensitive":        sensitiveFunction,
-		"setintersection":  stdlib.SetIntersectionFunc,
-		"setproduct":       stdlib.SetProductFunc,
-		"setsubtract":      stdlib.SetSubtractFunc,
-		"setunion":         stdlib.SetUnionFunc,
+		"setintersection":  settled(stdlib.SetIntersectionFunc, true),
+		"setproduct":       settled(keepMarks(stdlib.SetProductFunc), false),
+		"setsubtract":      settled(stdlib.SetSubtractFunc, true),
+		"setunion":         settled(stdlib.SetUnionFunc, true),
 		"sha1":             notNull(crypto.Sha1Func),
 		"sha256":           notNull(crypto.Sha256Func),
 		"sha512":           notNull(crypto.Sha512Func),
@@ -203,6 +203,7 @@ var fixedFunctions = sync.OnceValue(func() map[string]function.Function {
 		"yamlencode":       yaml.YAMLEncodeFunc,
 		"zipmap":           stdlib.ZipmapFunc,
 	})
+	table = requireAll(table)
 	addCoreNames(table)
 	return table
 })

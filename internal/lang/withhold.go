@@ -5,6 +5,7 @@ package lang
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -17,9 +18,11 @@ import (
 //
 // HCL takes the marks off a collection before a "for" expression goes through it, so in there its elements look
 // harmless: the names of iterators, and what functions say about them. And it quotes duplicate keys whatever
-// their marks. refs is what the evaluated expression refers to in its context.
+// their marks. A function that panics may have quoted anything, besides its stack; see [withholdPanic]. refs is what the
+// evaluated expression refers to in its context.
 func WithholdSecrets(diags hcl.Diagnostics, refs []hcl.Traversal, evalCtx *hcl.EvalContext) hcl.Diagnostics {
 	for _, diag := range diags {
+		withholdPanic(diag)
 		if diag.EvalContext == nil {
 			continue
 		}
@@ -35,6 +38,23 @@ func WithholdSecrets(diags hcl.Diagnostics, refs []hcl.Traversal, evalCtx *hcl.E
 		withholdDetail(diag, secret)
 	}
 	return diags
+}
+
+// panicText is how the errors begin that package function makes of panics, before the value and the stack. They come alone,
+// and within those of templates and operators.
+const panicText = "panic in function implementation: "
+
+// withholdPanic is the last line behind functions that panic. No panic is known; those of the libraries are kept away by
+// what the functions require, and FuzzFunctions looks for more.
+func withholdPanic(diag *hcl.Diagnostic) {
+	before, _, panicked := strings.Cut(diag.Detail, panicText)
+	if !panicked {
+		return
+	}
+	if call, ok := hcl.DiagnosticExtra[hclsyntax.FunctionCallDiagExtra](diag); ok {
+		before = fmt.Sprintf("Function %q failed: ", call.CalledFunctionName())
+	}
+	diag.Detail = before + "It cannot work with such arguments, and did not say so. This is a bug in cairn; please report it."
 }
 
 // withholdDetail replaces a detail that quotes a value, if that may be a secret.
