@@ -4,11 +4,16 @@
 package lang
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
 // A function does not make of a small argument what takes all memory.
@@ -53,6 +58,118 @@ func TestResultsAreBounded(t *testing.T) {
 			t.Errorf("%s has a value, want the error %q", source, want)
 		case want != "" && !strings.Contains(diags[0].Detail, want):
 			t.Errorf("%s: got message %q, want one with %q", source, diags[0].Detail, want)
+		}
+	}
+}
+
+// A value that each line doubles ends with an error at the line that makes it too large, be it long or of many parts.
+func TestNamedValuesAreBounded(t *testing.T) {
+	for source, want := range map[string]string{
+		`"${x}${x}"`:              "128 MiB of text",
+		`[x, x]`:                  "4194304 elements",
+		`[for i in range(10): x]`: "4194304 elements",
+	} {
+		scope := &hcl.EvalContext{Functions: Functions(Options{}), Variables: map[string]cty.Value{"x": cty.StringVal("0123456789abcdef")}}
+		if source == `"${x}${x}"` {
+			scope.Variables["x"] = cty.StringVal(strings.Repeat("x", 1<<24)) // of parts, so much more time is needed
+		}
+		expr := parseExpression(t, source)
+		for level := 0; ; level++ {
+			value, diags := expr.Value(scope)
+			if diags = diags.Extend(Bounded(value, expr)); diags.HasErrors() {
+				if level < 3 || !strings.Contains(diags[0].Detail, want) || *diags[0].Subject != expr.Range() {
+					t.Errorf("%s, level %d: %s", source, level, diags)
+				}
+				break
+			}
+			if level == 60 {
+				t.Errorf("%s has no end", source)
+				break
+			}
+			scope.Variables["x"] = value
+		}
+	}
+	if diags := Bounded(cty.StringVal("x").Mark(marks.Sensitive), parseExpression(t, `"${"x"}y"`)); diags.HasErrors() {
+		t.Error(diags)
+	}
+}
+
+// What is not a file that simply has content is not opened: it may never end, wait forever, or be somebody else's.
+func TestOnlyRegularFilesAreRead(t *testing.T) {
+	dir := t.TempDir()
+	if err := syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o600); err != nil {
+		t.Skip(err)
+	}
+	large, err := os.Create(filepath.Join(dir, "large"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := large.Truncate(maxFile + 1); err != nil {
+		t.Fatal(err)
+	}
+	if err := large.Close(); err != nil {
+		t.Fatal(err)
+	}
+	scope := &hcl.EvalContext{Functions: Functions(Options{BaseDir: dir})}
+	for _, path := range []string{"pipe", "/dev/zero", "/dev/stdin", "/dev/fd/0", "/dev/tty", "."} {
+		for _, call := range []string{"file(%)", "filebase64(%)", "filemd5(%)", "filesha1(%)", "filesha256(%)", "filesha512(%)", "filebase64sha256(%)", "filebase64sha512(%)", "templatefile(%, {})", "fileexists(%)"} {
+			source := strings.ReplaceAll(call, "%", `"`+path+`"`)
+			if value, diags := parseExpression(t, source).Value(scope); !diags.HasErrors() && !value.RawEquals(cty.False) {
+				t.Errorf("%s has a value", source)
+			}
+		}
+	}
+	for source, want := range map[string]string{
+		`file("large")`:             `"large" has more than 64 MiB`,
+		`filebase64("large")`:       `"large" has more than 64 MiB`,
+		`templatefile("large", {})`: `"large" has more than 64 MiB`,
+		`file("/dev/zero")`:         `cannot read "/dev/zero": it is not an ordinary file`,
+		`filesha256("large")`:       "",
+	} {
+		if _, diags := parseExpression(t, source).Value(scope); diags.HasErrors() != (want != "") || want != "" && !strings.Contains(diags[0].Detail, want) {
+			t.Errorf("%s: got %v, want %q", source, diags, want)
+		}
+	}
+}
+
+// Files outside of the directories to stay in are not looked at, by whatever name, and what would be read there is unknown.
+func TestFilesWithin(t *testing.T) {
+	top, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	inside := filepath.Join(top, "inside")
+	for name, content := range map[string]string{"inside/a.txt": "a", "inside/a.tftpl": "${x}", "outside/b.txt": "b"} {
+		path := filepath.Join(top, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(filepath.Join(top, "outside", "b.txt"), filepath.Join(inside, "link.txt")); err != nil {
+		t.Fatal(err)
+	}
+	scope := &hcl.EvalContext{Functions: Functions(Options{BaseDir: inside, Within: []string{inside}})}
+	text := cty.UnknownVal(cty.String).RefineNotNull()
+	for source, want := range map[string]cty.Value{
+		`file("a.txt")`:                        cty.StringVal("a"),
+		`templatefile("a.tftpl", { x = 1 })`:   cty.NumberIntVal(1),
+		`fileset(".", "*.txt")`:                cty.SetVal([]cty.Value{cty.StringVal("a.txt"), cty.StringVal("link.txt")}),
+		`fileexists("missing")`:                cty.False,
+		`file("../outside/b.txt")`:             text,
+		`file("../outside/missing")`:           text,
+		`file("link.txt")`:                     text,
+		`filesha256("/etc/passwd")`:            text,
+		`file("/dev/zero")`:                    text,
+		`templatefile("../outside/b.txt", {})`: cty.DynamicVal,
+		`fileexists("../outside/b.txt")`:       cty.UnknownVal(cty.Bool).RefineNotNull(),
+		`fileset("..", "*/*")`:                 cty.UnknownVal(cty.Set(cty.String)).RefineNotNull(),
+		`fileset(".", "../outside/*")`:         cty.UnknownVal(cty.Set(cty.String)).RefineNotNull(),
+	} {
+		if got := evaluateValue(t, scope, source); !got.RawEquals(want) {
+			t.Errorf("%s: got %#v, want %#v", source, got, want)
 		}
 	}
 }

@@ -17,49 +17,74 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/hashicorp/go-cty-funcs/filesystem"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
+
+	"github.com/cairnstacks/cairn/internal/safefile"
 )
 
 var pathParameter = function.Parameter{Name: "path", Type: cty.String, AllowMarked: true}
 
-func fileFunctions(baseDir string) map[string]function.Function {
+func fileFunctions(opts Options) map[string]function.Function {
 	return map[string]function.Function{
-		"abspath":          absPathFunction(baseDir),
-		"file":             readFunction(baseDir, "Reads a file as a string.", textOf),
-		"filebase64":       readFunction(baseDir, "Reads a file and encodes it in Base64.", base64Of),
-		"filebase64sha256": hashFunction(baseDir, sha256.New, base64.StdEncoding.EncodeToString),
-		"filebase64sha512": hashFunction(baseDir, sha512.New, base64.StdEncoding.EncodeToString),
-		"fileexists":       fileExistsFunction(baseDir),
-		"filemd5":          hashFunction(baseDir, md5.New, hex.EncodeToString),
-		"fileset":          fileSetFunction(baseDir),
-		"filesha1":         hashFunction(baseDir, sha1.New, hex.EncodeToString),
-		"filesha256":       hashFunction(baseDir, sha256.New, hex.EncodeToString),
-		"filesha512":       hashFunction(baseDir, sha512.New, hex.EncodeToString),
+		"abspath":          absPathFunction(opts.BaseDir),
+		"file":             readFunction(opts, "Reads a file as a string.", textOf),
+		"filebase64":       readFunction(opts, "Reads a file and encodes it in Base64.", base64Of),
+		"filebase64sha256": hashFunction(opts, sha256.New, base64.StdEncoding.EncodeToString),
+		"filebase64sha512": hashFunction(opts, sha512.New, base64.StdEncoding.EncodeToString),
+		"fileexists":       fileExistsFunction(opts),
+		"filemd5":          hashFunction(opts, md5.New, hex.EncodeToString),
+		"fileset":          fileSetFunction(opts),
+		"filesha1":         hashFunction(opts, sha1.New, hex.EncodeToString),
+		"filesha256":       hashFunction(opts, sha256.New, hex.EncodeToString),
+		"filesha512":       hashFunction(opts, sha512.New, hex.EncodeToString),
 	}
 }
+
+// What functions read of a file. A value can hold the first in Base64; a hash is made piece by piece.
+const (
+	maxFile   = 64 << 20
+	maxHashed = 16 << 30
+)
 
 // A file is what a path argument of a function leads to.
 type file struct {
 	location string         // where to find it from here
 	name     string         // as the argument has it, quoted, or a note if the argument is marked
 	marks    cty.ValueMarks // of the argument
+	outside  bool           // of the directories to stay in
 }
 
-func fileAt(baseDir string, arg cty.Value) (file, error) {
+func fileAt(opts Options, arg cty.Value) (file, error) {
 	path, own := arg.Unmark()
 	location, err := expandHome(path.AsString())
 	if err != nil {
 		return file{}, function.NewArgErrorf(0, "cannot expand ~: %w", err)
 	}
 	if !filepath.IsAbs(location) {
-		location = filepath.Join(baseDir, location)
+		location = filepath.Join(opts.BaseDir, location)
 	}
-	return file{location: filepath.Clean(location), name: quoted(path.AsString(), own), marks: own}, nil
+	location = filepath.Clean(location)
+	return file{location: location, name: quoted(path.AsString(), own), marks: own, outside: !opts.contain(location)}, nil
+}
+
+// contain reports whether a location is in the directories to stay in, wherever links lead.
+func (o Options) contain(location string) bool {
+	if o.Within == nil {
+		return true
+	}
+	if real, err := filepath.EvalSymlinks(location); err == nil {
+		location = real
+	}
+	return slices.ContainsFunc(o.Within, func(dir string) bool {
+		relative, err := filepath.Rel(dir, location)
+		return err == nil && filepath.IsLocal(relative)
+	})
 }
 
 // expandHome replaces a ~ that is the whole first element of a path by the user's home directory.
@@ -90,9 +115,13 @@ func (f file) problem(err error) error {
 }
 
 func (f file) read() ([]byte, error) {
-	content, err := os.ReadFile(f.location)
-	if err != nil {
+	content, err := safefile.Read(safefile.OS{}, f.location, maxFile)
+	switch {
+	case err != nil:
 		return nil, f.problem(err)
+	case len(content) > maxFile:
+		return nil, function.NewArgErrorf(0,
+			"%s has more than %d MiB, the most that is read of a file; give the path to what needs the content, or a hash of it", f.name, maxFile>>20)
 	}
 	return content, nil
 }
@@ -117,8 +146,8 @@ func base64Of(_ file, content []byte) (string, error) {
 	return base64.StdEncoding.EncodeToString(content), nil
 }
 
-func readFunction(baseDir, description string, express func(file, []byte) (string, error)) function.Function {
-	return pathFunction(baseDir, description, func(f file) (string, error) {
+func readFunction(opts Options, description string, express func(file, []byte) (string, error)) function.Function {
+	return pathFunction(opts, description, func(f file) (string, error) {
 		content, err := f.read()
 		if err != nil {
 			return "", err
@@ -128,33 +157,40 @@ func readFunction(baseDir, description string, express func(file, []byte) (strin
 }
 
 // hashFunction makes a function that reads the file piece by piece, whatever its size.
-func hashFunction(baseDir string, algorithm func() hash.Hash, encode func([]byte) string) function.Function {
-	return pathFunction(baseDir, "Returns a hash of the content of a file.", func(f file) (string, error) {
-		opened, err := os.Open(f.location)
+func hashFunction(opts Options, algorithm func() hash.Hash, encode func([]byte) string) function.Function {
+	return pathFunction(opts, "Returns a hash of the content of a file.", func(f file) (string, error) {
+		opened, err := safefile.Open(safefile.OS{}, f.location)
 		if err != nil {
 			return "", f.problem(err)
 		}
 		defer opened.Close() //nolint:errcheck // nothing was written
 
 		sum := algorithm()
-		if _, err := io.Copy(sum, opened); err != nil {
+		read, err := io.Copy(sum, io.LimitReader(opened, maxHashed+1))
+		switch {
+		case err != nil:
 			return "", f.problem(err)
+		case read > maxHashed:
+			return "", function.NewArgErrorf(0, "%s has more than %d GiB, the most that is read of a file", f.name, maxHashed>>30)
 		}
 		return encode(sum.Sum(nil)), nil
 	})
 }
 
 // pathFunction makes a function from a path to a string.
-func pathFunction(baseDir, description string, result func(file) (string, error)) function.Function {
+func pathFunction(opts Options, description string, result func(file) (string, error)) function.Function {
 	return function.New(&function.Spec{
 		Description:  description,
 		Params:       []function.Parameter{pathParameter},
 		Type:         function.StaticReturnType(cty.String),
 		RefineResult: refineNotNull,
 		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
-			f, err := fileAt(baseDir, args[0])
+			f, err := fileAt(opts, args[0])
 			if err != nil {
 				return cty.NilVal, err
+			}
+			if f.outside {
+				return cty.UnknownVal(cty.String).WithMarks(f.marks), nil
 			}
 			text, err := result(f)
 			if err != nil {
@@ -165,16 +201,19 @@ func pathFunction(baseDir, description string, result func(file) (string, error)
 	})
 }
 
-func fileExistsFunction(baseDir string) function.Function {
+func fileExistsFunction(opts Options) function.Function {
 	return function.New(&function.Spec{
 		Description:  "Reports whether a regular file exists. Other things at the path are an error.",
 		Params:       []function.Parameter{pathParameter},
 		Type:         function.StaticReturnType(cty.Bool),
 		RefineResult: refineNotNull,
 		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
-			f, err := fileAt(baseDir, args[0])
+			f, err := fileAt(opts, args[0])
 			if err != nil {
 				return cty.NilVal, err
+			}
+			if f.outside {
+				return cty.UnknownVal(cty.Bool).WithMarks(f.marks), nil
 			}
 			info, err := os.Stat(f.location)
 			switch {
@@ -192,8 +231,8 @@ func fileExistsFunction(baseDir string) function.Function {
 	})
 }
 
-func fileSetFunction(baseDir string) function.Function {
-	find := filesystem.MakeFileSetFunc(baseDir)
+func fileSetFunction(opts Options) function.Function {
+	find := filesystem.MakeFileSetFunc(opts.BaseDir)
 	return function.New(&function.Spec{
 		Description: "Lists the regular files below a directory whose names match a pattern.",
 		Params: []function.Parameter{
@@ -207,6 +246,12 @@ func fileSetFunction(baseDir string) function.Function {
 			pattern, patternMarks := args[1].Unmark()
 			own := cty.NewValueMarks(pathMarks, patternMarks)
 
+			if opts.Within != nil {
+				below, err := fileAt(opts, path)
+				if err != nil || below.outside || !opts.contain(filepath.Join(below.location, pattern.AsString())) {
+					return cty.UnknownVal(cty.Set(cty.String)).WithMarks(own), err
+				}
+			}
 			found, err := find.Call([]cty.Value{path, pattern})
 			if err != nil {
 				return cty.NilVal, fmt.Errorf("cannot list the files that match %s below %s: %w",

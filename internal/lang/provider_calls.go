@@ -109,8 +109,8 @@ func lastStep(path cty.Path) cty.PathStep {
 // ProviderFunctions returns what expressions need besides the table of their scope to call functions of
 // providers, themselves and in the templates that they render. Empty if they do not call any.
 //
-// The table is one that [Functions] made for the same base directory.
-func ProviderFunctions(expressions []hcl.Expression, baseDir string, table map[string]function.Function, find findProviderFunction) (map[string]function.Function, hcl.Diagnostics) {
+// The table is one that [Functions] made with the same options.
+func ProviderFunctions(expressions []hcl.Expression, opts Options, table map[string]function.Function, find findProviderFunction) (map[string]function.Function, hcl.Diagnostics) {
 	var calls []ProviderCall
 	rendering := false
 	for _, e := range expressions {
@@ -125,14 +125,14 @@ func ProviderFunctions(expressions []hcl.Expression, baseDir string, table map[s
 	}
 	functions, diags := findAll(calls, find)
 	if rendering {
-		maps.Copy(functions, providerRenderers(baseDir, table, find))
+		maps.Copy(functions, providerRenderers(opts, table, find))
 	}
 	return functions, diags
 }
 
 // providerRenderers returns the template functions for templates that can call what find returns.
-func providerRenderers(baseDir string, table map[string]function.Function, find findProviderFunction) map[string]function.Function {
-	functions := renderers(baseDir, templateFunctions{inTemplates(table), find})
+func providerRenderers(opts Options, table map[string]function.Function, find findProviderFunction) map[string]function.Function {
+	functions := renderers(opts, templateFunctions{inTemplates(table), find})
 	addCoreNames(functions)
 	return functions
 }

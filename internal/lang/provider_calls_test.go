@@ -97,7 +97,7 @@ func TestProviderFunctionsInTemplates(t *testing.T) {
 	}
 	evaluate := func(source string) (cty.Value, hcl.Diagnostics) {
 		e := parseExpression(t, source)
-		functions, diags := ProviderFunctions([]hcl.Expression{e}, dir, table, find)
+		functions, diags := ProviderFunctions([]hcl.Expression{e}, Options{BaseDir: dir}, table, find)
 		if diags.HasErrors() {
 			return cty.DynamicVal, diags
 		}
@@ -129,7 +129,7 @@ func TestProviderFunctionsInTemplates(t *testing.T) {
 			t.Errorf("%s: got %v, want an error with %q", source, diags, want)
 		}
 	}
-	functions, _ := ProviderFunctions([]hcl.Expression{parseExpression(t, `upper("x")`)}, dir, table, find)
+	functions, _ := ProviderFunctions([]hcl.Expression{parseExpression(t, `upper("x")`)}, Options{BaseDir: dir}, table, find)
 	if len(functions) != 0 {
 		t.Errorf("an expression without such functions needs %d of its own", len(functions))
 	}

@@ -89,7 +89,7 @@ func TestPanicIsReportedAsBug(t *testing.T) {
 		Impl:   func(args []cty.Value, _ cty.Type) (cty.Value, error) { panic(args[0].AsString()) },
 	})
 	table := With(Functions(Options{}), map[string]function.Function{"bad": bad})
-	table = With(table, renderers("", templateFunctions{table: func() map[string]function.Function { return table }}))
+	table = With(table, renderers(Options{}, templateFunctions{table: func() map[string]function.Function { return table }}))
 	scope := &hcl.EvalContext{Functions: table, Variables: map[string]cty.Value{"template": cty.StringVal("${bad(x)}")}}
 	for _, source := range []string{`bad("s3cr3t")`, `"x-${bad("s3cr3t")}"`, `templatestring(template, { x = "s3cr3t" })`, `[for x in ["s3cr3t"] : bad(x)]`} {
 		expr := parseExpression(t, source)

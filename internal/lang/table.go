@@ -28,6 +28,10 @@ type Options struct {
 	// directory of the process.
 	BaseDir string
 
+	// Within are directories, absolute and without links, that files are read in. Of those elsewhere nothing is known: what reads them has
+	// an unknown result. Nil stands for all directories.
+	Within []string
+
 	// PlanTimestamp is the result of plantimestamp. While it is zero the result is unknown.
 	PlanTimestamp time.Time
 
@@ -43,7 +47,7 @@ type Options struct {
 // must not change it. It is safe for concurrent use.
 func Functions(opts Options) map[string]function.Function {
 	table := maps.Clone(fixedFunctions())
-	own := keepAllMarks(fileFunctions(opts.BaseDir))
+	own := keepAllMarks(fileFunctions(opts))
 	maps.Copy(own, timeFunctions(opts))
 	for name, impure := range impureFunctions {
 		if opts.PureOnly {
@@ -54,7 +58,7 @@ func Functions(opts Options) map[string]function.Function {
 		}
 		own[name] = impure
 	}
-	maps.Copy(own, renderers(opts.BaseDir, templateFunctions{table: inTemplates(table)}))
+	maps.Copy(own, renderers(opts, templateFunctions{table: inTemplates(table)}))
 	addCoreNames(own)
 	maps.Copy(table, own)
 	return table
@@ -64,9 +68,9 @@ func Functions(opts Options) map[string]function.Function {
 var templateNames = []string{"templatefile", "templatestring"}
 
 // renderers returns the functions that render templates.
-func renderers(baseDir string, functions templateFunctions) map[string]function.Function {
+func renderers(opts Options, functions templateFunctions) map[string]function.Function {
 	return map[string]function.Function{
-		"templatefile":   keepMarks(templateFileFunction(baseDir, functions)),
+		"templatefile":   keepMarks(templateFileFunction(opts, functions)),
 		"templatestring": templateStringFunction(functions),
 	}
 }

@@ -67,11 +67,14 @@ func recursiveTemplateFunction(name string) function.Function {
 
 // templateFileFunction makes templatefile. The result of a template that is a single interpolation
 // has the type of what is interpolated, so the file is rendered to find the type.
-func templateFileFunction(baseDir string, functions templateFunctions) function.Function {
+func templateFileFunction(opts Options, functions templateFunctions) function.Function {
 	render := func(args []cty.Value) (cty.Value, error) {
-		template, own, err := loadTemplate(baseDir, args[templateArg])
+		template, own, err := loadTemplate(opts, args[templateArg])
 		if err != nil {
 			return cty.NilVal, err
+		}
+		if template == nil {
+			return cty.DynamicVal.WithMarks(own), nil
 		}
 		result, err := renderTemplate(template, args[variablesArg], functions)
 		if err != nil {
@@ -99,10 +102,14 @@ func templateFileFunction(baseDir string, functions templateFunctions) function.
 	})
 }
 
-func loadTemplate(baseDir string, path cty.Value) (hclsyntax.Expression, cty.ValueMarks, error) {
-	f, err := fileAt(baseDir, path)
+// loadTemplate returns no template if the file is outside of the directories to stay in.
+func loadTemplate(opts Options, path cty.Value) (hclsyntax.Expression, cty.ValueMarks, error) {
+	f, err := fileAt(opts, path)
 	if err != nil {
 		return nil, nil, err
+	}
+	if f.outside {
+		return nil, f.marks, nil
 	}
 	source, err := f.readText()
 	if err != nil {

@@ -184,8 +184,8 @@ func TestHiddenPathsInMessages(t *testing.T) {
 		},
 	}
 	for source, want := range map[string]string{
-		`file(hidden)`:                                 "cannot read (sensitive value): is a directory",
-		`file(fleeting)`:                               "cannot read (ephemeral value): is a directory",
+		`file(hidden)`:                                 "cannot read (sensitive value): it is not an ordinary file",
+		`file(fleeting)`:                               "cannot read (ephemeral value): it is not an ordinary file",
 		`file("${hidden}x")`:                           "no file exists at (sensitive value)",
 		`filesha256(hidden)`:                           "cannot read (sensitive value)",
 		`fileexists(hidden)`:                           "(sensitive value) is a directory, not a file",

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"os"
 )
 
 // ErrNotRegular is of what is not a file that simply has content: reading a pipe or a device could take forever.
@@ -21,11 +22,21 @@ func Reason(err error) string {
 	return err.Error()
 }
 
-// Read reads a regular file, but not more than limit bytes and one, by which the caller sees that there are more. Links are followed as
-// far as the file system lets them lead; that of an [os.Root] keeps them inside.
+// OS is the whole file system, with paths as the operating system has them.
+type OS struct{}
+
+var _ fs.StatFS = OS{}
+
+// Open implements [fs.FS].
+func (OS) Open(name string) (fs.File, error) { return os.Open(name) }
+
+// Stat implements [fs.StatFS].
+func (OS) Stat(name string) (fs.FileInfo, error) { return os.Stat(name) }
+
+// Open opens a regular file. Links are followed as far as the file system lets them lead; that of an [os.Root] keeps them inside.
 //
 // Errors: a [*fs.PathError], of [ErrNotRegular] among others.
-func Read(fsys fs.FS, name string, limit int) ([]byte, error) {
+func Open(fsys fs.FS, name string) (fs.File, error) {
 	info, err := fs.Stat(fsys, name) // before it is opened, which waits for somebody to write to a pipe
 	if err != nil {
 		return nil, err
@@ -33,7 +44,12 @@ func Read(fsys fs.FS, name string, limit int) ([]byte, error) {
 	if !info.Mode().IsRegular() {
 		return nil, &fs.PathError{Op: "read", Path: name, Err: ErrNotRegular}
 	}
-	file, err := fsys.Open(name)
+	return fsys.Open(name)
+}
+
+// Read reads a regular file as [Open] opens it, but not more than limit bytes and one, by which the caller sees that there are more.
+func Read(fsys fs.FS, name string, limit int) ([]byte, error) {
+	file, err := Open(fsys, name)
 	if err != nil {
 		return nil, err
 	}

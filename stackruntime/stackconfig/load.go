@@ -74,7 +74,9 @@ func loadWith(fsys fileSystem, dir string, opts LoadOptions) (*Config, hcl.Diagn
 	l.checkRemovedComponents(root)
 	l.warnOfFormerNames()
 	moved := l.checkMoved(root)
-	return &Config{Root: root, BaseDir: dir, Files: l.files, Paths: l.paths, Moved: moved, Resolver: opts.Resolver}, sorted(l.diags)
+	return &Config{
+		Root: root, BaseDir: dir, FilesWithin: opts.FilesWithin, Files: l.files, Paths: l.paths, Moved: moved, Resolver: opts.Resolver,
+	}, sorted(l.diags)
 }
 
 func unreadableDiagnostic(dir string, err error) *hcl.Diagnostic {

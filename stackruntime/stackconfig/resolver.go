@@ -57,6 +57,10 @@ type LoadOptions struct {
 	// Parse is called in place of [ParseFile], with the path of the file besides: for who has parsed a file before, and what it returns is not
 	// changed. Nil parses.
 	Parse func(path, name string, src []byte) (*hcl.File, hcl.Diagnostics)
+
+	// FilesWithin are the directories, absolute and without links, that functions such as file read files in, as for who shows a stack that it need
+	// not trust. What would be read elsewhere is unknown. Nil stands for all directories.
+	FilesWithin []string
 }
 
 // LoadWith is [Load] with options.

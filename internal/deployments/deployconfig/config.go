@@ -32,6 +32,8 @@ type Config struct {
 
 	rejected map[string]bool // what references to declarations that were left out begin with
 	static   *static
+
+	filesWithin []string // see [LoadOptions.FilesWithin]
 }
 
 // Deployment is a deployment block.

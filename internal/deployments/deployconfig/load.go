@@ -51,6 +51,9 @@ type LoadOptions struct {
 
 	// Parse is called in place of [ParseFile], with the path of the file besides: for who has parsed a file before. Nil parses.
 	Parse func(path, name string, src []byte) (*hcl.File, hcl.Diagnostics)
+
+	// FilesWithin are the directories that functions read files in, as stackconfig.LoadOptions has them.
+	FilesWithin []string
 }
 
 // Load reads the deployment files in the directory of a stack. It returns nil, nil if there are none.
@@ -77,6 +80,7 @@ func LoadWith(dir string, opts LoadOptions) (*Config, hcl.Diagnostics) {
 		opts.Parse = func(_, name string, src []byte) (*hcl.File, hcl.Diagnostics) { return ParseFile(name, src) }
 	}
 	d := newDecoder(dir)
+	d.config.filesWithin = opts.FilesWithin
 	for _, name := range names {
 		d.file(name, opts)
 	}

@@ -30,7 +30,7 @@ type static struct {
 func newStatic(config *Config) *static {
 	return &static{
 		config: config, locals: map[string]cty.Value{},
-		functions: lang.Functions(lang.Options{BaseDir: config.Dir, PureOnly: true}),
+		functions: lang.Functions(lang.Options{BaseDir: config.Dir, Within: config.filesWithin, PureOnly: true}),
 	}
 }
 
@@ -140,7 +140,7 @@ func (s *static) localsIn(expr hcl.Expression) []string {
 func (s *static) value(expr hcl.Expression, in place) (cty.Value, hcl.Diagnostics) {
 	evalCtx, diags := s.evalContext(expr, in)
 	value, moreDiags := expr.Value(evalCtx)
-	diags = diags.Extend(lang.WithholdSecrets(moreDiags, expr.Variables(), evalCtx))
+	diags = diags.Extend(lang.WithholdSecrets(moreDiags, expr.Variables(), evalCtx)).Extend(lang.Bounded(value, expr))
 	if diags.HasErrors() {
 		return cty.DynamicVal, diags
 	}

@@ -133,7 +133,11 @@ func (e *Evaluator) value(ctx context.Context, expr hcl.Expression, further reso
 			diag.Expression, diag.EvalContext = expr, evalCtx
 		}
 	}
-	return value, diags.Extend(lang.WithholdSecrets(moreDiags, traversals, evalCtx))
+	diags = diags.Extend(lang.WithholdSecrets(moreDiags, traversals, evalCtx))
+	if tooLarge := lang.Bounded(value, expr); tooLarge.HasErrors() {
+		return cty.DynamicVal, diags.Extend(tooLarge)
+	}
+	return value, diags
 }
 
 // resolver finds the value of a reference, and how many of its steps name that; ok is false for references of other kinds.

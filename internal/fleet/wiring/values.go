@@ -146,6 +146,9 @@ func (e *evaluation) local(name string, locals map[string]cty.Value) cty.Value {
 	scope.Variables = map[string]cty.Value{"local": object(locals)}
 	value, diags := expr.Value(scope)
 	e.diags = e.diags.Extend(lang.WithholdSecrets(diags, expr.Variables(), scope))
+	if tooLarge := lang.Bounded(value, expr); tooLarge.HasErrors() {
+		e.diags, value = e.diags.Extend(tooLarge), cty.DynamicVal
+	}
 	locals[name] = value // with errors, an unknown one
 	return value
 }

@@ -48,34 +48,35 @@ func (s *stack) concerns(path string) bool {
 }
 
 // at returns the stack as it is after a change. It is nil if the directory cannot be read.
-func (s *stack) at(change int, buffers map[string][]byte) *Snapshot {
+func (s *stack) at(change int, buffers map[string][]byte, folders []string) *Snapshot {
 	s.build.Lock()
 	defer s.build.Unlock()
 	if s.build.last != nil && s.build.change >= change {
 		return s.build.last
 	}
-	s.build.last, s.build.change = s.load(buffers), change
+	s.build.last, s.build.change = s.load(buffers, folders), change
 	return s.build.last
 }
 
-// load makes a snapshot.
-func (s *stack) load(buffers map[string][]byte) *Snapshot {
+// load makes a snapshot. What an editor shows need not be trusted: expressions read no file outside of the folders.
+func (s *stack) load(buffers map[string][]byte, folders []string) *Snapshot {
+	within := append(folders, s.dir)
 	opened := operation.Open(operation.Options{Dir: s.dir, Environ: s.opts.Environ})
 	resolver := opened.Resolver()
 	parser := &parser{before: s.build.parsed, now: map[fileID]*parsedFile{}}
-	config, diags := stackconfig.LoadWith(s.dir, stackconfig.LoadOptions{Resolver: resolver, Buffers: buffers, Parse: parser.parse})
+	config, diags := stackconfig.LoadWith(s.dir, stackconfig.LoadOptions{Resolver: resolver, Buffers: buffers, Parse: parser.parse, FilesWithin: within})
 	if config == nil {
 		return nil
 	}
 	snap := &Snapshot{Dir: s.dir, Config: config, Declared: config, LoadDiagnostics: diags, buffers: buffers, Files: map[string]*File{}}
 	if parser.broken {
-		options := stackconfig.LoadOptions{Resolver: resolver, Buffers: buffers, Parse: parser.declared}
+		options := stackconfig.LoadOptions{Resolver: resolver, Buffers: buffers, Parse: parser.declared, FilesWithin: within}
 		declared, _ := stackconfig.LoadWith(s.dir, options) //nolint:errcheck // diagnostics are those of config
 		if declared != nil {
 			snap.Declared = declared
 		}
 	}
-	snap.Deployments, snap.deployDiagnostics = deployconfig.LoadWith(s.dir, deployconfig.LoadOptions{Buffers: buffers, Parse: parser.parse})
+	snap.Deployments, snap.deployDiagnostics = deployconfig.LoadWith(s.dir, deployconfig.LoadOptions{Buffers: buffers, Parse: parser.parse, FilesWithin: within})
 	s.build.parsed = parser.now
 	for id, parsed := range parser.now {
 		_, open := buffers[id.path]

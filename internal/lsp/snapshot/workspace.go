@@ -64,6 +64,7 @@ func (w *Workspace) AddFolder(dir string) {
 	defer w.mu.Unlock()
 	if !slices.Contains(w.mu.folders, dir) {
 		w.mu.folders = append(w.mu.folders, dir)
+		w.changed("")
 	}
 	w.mu.found = nil
 }
@@ -77,6 +78,7 @@ func (w *Workspace) RemoveFolder(dir string) {
 	defer w.mu.Unlock()
 	w.mu.folders = slices.DeleteFunc(w.mu.folders, func(folder string) bool { return folder == dir })
 	w.mu.found = nil
+	w.changed("")
 }
 
 // Folders returns the directories in which there may be stacks.
@@ -234,10 +236,10 @@ func (w *Workspace) Stack(path string) *Snapshot {
 		s = newStack(dir, w.opts)
 		w.mu.stacks[dir] = s
 	}
-	change, buffers := s.change, maps.Clone(w.mu.buffers)
+	change, buffers, folders := s.change, maps.Clone(w.mu.buffers), slices.Clone(w.mu.folders)
 	w.mu.Unlock()
 
-	snap := s.at(change, buffers)
+	snap := s.at(change, buffers, folders)
 	if snap == nil || len(snap.Files) == 0 {
 		w.mu.Lock()
 		if w.mu.stacks[dir] == s {

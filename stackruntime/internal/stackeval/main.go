@@ -45,7 +45,7 @@ type Main struct {
 	works     *work.Operation
 	panics    maintask.Panics
 
-	baseDir string // of functions
+	functionOptions lang.Options
 
 	planning   *PlanOptions
 	applying   *ApplyOptions
@@ -169,19 +169,20 @@ func NewForInspecting(opts Options, inspecting InspectOptions) *Main {
 
 func newMain(phase expr.EvalPhase, opts Options, timestamp time.Time) *Main {
 	m := &Main{
-		phase:   phase,
-		session: opts.Session,
-		hooks:   opts.Hooks,
-		locks:   opts.Locks,
-		works:   work.NewOperation(work.Options{Name: opts.Operation, Session: opts.Session, StopNow: opts.StopNow}),
-		funcs: lang.Functions(lang.Options{
+		phase:     phase,
+		session:   opts.Session,
+		hooks:     opts.Hooks,
+		locks:     opts.Locks,
+		works:     work.NewOperation(work.Options{Name: opts.Operation, Session: opts.Session, StopNow: opts.StopNow}),
+		functions: providerfunc.Functions{Optional: phase == expr.ValidatePhase},
+		functionOptions: lang.Options{
 			BaseDir:       opts.Config.BaseDir,
+			Within:        opts.Config.FilesWithin,
 			PlanTimestamp: timestamp,
 			PureOnly:      phase != expr.ApplyPhase,
-		}),
-		functions: providerfunc.Functions{Optional: phase == expr.ValidatePhase},
-		baseDir:   opts.Config.BaseDir,
+		},
 	}
+	m.funcs = lang.Functions(m.functionOptions)
 	if opts.Session != nil { // an inspection may need none
 		m.functions.Caller = opts.Session.Abilities().Functions
 	}

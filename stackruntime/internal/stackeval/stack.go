@@ -114,7 +114,7 @@ func (s *Stack) ResolveExpressionReference(_ context.Context, ref stackaddrs.Ref
 func (s *Stack) Functions() map[string]function.Function { return s.main.funcs }
 
 // BaseDir implements [expr.FunctionScope].
-func (s *Stack) BaseDir() string { return s.main.baseDir }
+func (s *Stack) FunctionOptions() lang.Options { return s.main.functionOptions }
 
 // decl is what was written.
 func (s *Stack) decl() *stackconfig.Stack { return s.config.decl }

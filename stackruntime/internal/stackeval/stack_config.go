@@ -72,7 +72,7 @@ func (s *StackConfig) ResolveExpressionReference(_ context.Context, ref stackadd
 func (s *StackConfig) Functions() map[string]function.Function { return s.main.funcs }
 
 // BaseDir implements [expr.FunctionScope].
-func (s *StackConfig) BaseDir() string { return s.main.baseDir }
+func (s *StackConfig) FunctionOptions() lang.Options { return s.main.functionOptions }
 
 // Validate checks what concerns the stack as a whole.
 func (s *StackConfig) Validate(context.Context) hcl.Diagnostics {

@@ -39,6 +39,9 @@ func (m *Module) Eval(ctx context.Context, expr *configs.Expr, at Place) (Result
 	if len(diags) > 0 && !m.eval.Diagnostics.AddTo(at.Resource, lang.WithholdSecrets(diags, expr.Variables(), scope)...) {
 		return result, false
 	}
+	if tooLarge := lang.Bounded(value, expr.Expression); len(tooLarge) > 0 {
+		return result, m.eval.Diagnostics.AddTo(at.Resource, tooLarge...)
+	}
 	result.Value = value
 	return result, true
 }

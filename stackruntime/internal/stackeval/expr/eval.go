@@ -53,9 +53,13 @@ func EvalExprAndEvalContext(ctx context.Context, e hcl.Expression, phase EvalPha
 	}
 	value, moreDiags := e.Value(evalCtx)
 	diags = diags.Extend(lang.WithholdSecrets(moreDiags, e.Variables(), evalCtx))
-	if !moreDiags.HasErrors() {
-		result.Value = value
+	if moreDiags.HasErrors() {
+		return result, diags
 	}
+	if tooLarge := lang.Bounded(value, e); tooLarge.HasErrors() {
+		return result, diags.Extend(tooLarge)
+	}
+	result.Value = value
 	return result, diags
 }
 
@@ -121,7 +125,7 @@ func providerFunctions(ctx context.Context, expressions []hcl.Expression, scope 
 	find := func(call lang.ProviderCall) (function.Function, hcl.Diagnostics) {
 		return scope.ProviderFunction(ctx, call)
 	}
-	return lang.ProviderFunctions(expressions, scope.BaseDir(), scope.Functions(), find)
+	return lang.ProviderFunctions(expressions, scope.FunctionOptions(), scope.Functions(), find)
 }
 
 // bodyExpressions returns all expressions in a body, whose mistakes decoding reports.

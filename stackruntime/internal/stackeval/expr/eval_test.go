@@ -59,7 +59,7 @@ func (s *scope) Functions() map[string]function.Function {
 	return map[string]function.Function{"upper": stdlib.UpperFunc}
 }
 
-func (s *scope) BaseDir() string { return "" }
+func (s *scope) FunctionOptions() lang.Options { return lang.Options{} }
 
 func (s *scope) ProviderFunction(_ context.Context, call lang.ProviderCall) (function.Function, hcl.Diagnostics) {
 	if call.Name == "provider::p::lower" {

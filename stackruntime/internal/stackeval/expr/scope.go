@@ -54,8 +54,8 @@ type FunctionScope interface {
 	// Functions is the table of built-in functions. Not to be changed.
 	Functions() map[string]function.Function
 
-	// BaseDir is where they start from with relative paths.
-	BaseDir() string
+	// FunctionOptions are those that the table was made with.
+	FunctionOptions() lang.Options
 
 	// ProviderFunction finds a function of a provider, or says why there is none.
 	ProviderFunction(ctx context.Context, call lang.ProviderCall) (function.Function, hcl.Diagnostics)

@@ -122,7 +122,7 @@ func TestContradictionOfSecret(t *testing.T) {
 type noFunctions struct{}
 
 func (noFunctions) Functions() map[string]function.Function { return nil }
-func (noFunctions) BaseDir() string                         { return "" }
+func (noFunctions) FunctionOptions() lang.Options           { return lang.Options{} }
 func (noFunctions) ProviderFunction(context.Context, lang.ProviderCall) (function.Function, hcl.Diagnostics) {
 	return function.Function{}, hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "No functions"}}
 }
