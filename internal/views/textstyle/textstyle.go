@@ -7,6 +7,7 @@ package textstyle
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
 )
@@ -104,9 +105,10 @@ func wrapLine(line string, width int) []string {
 }
 
 // Clean makes text that came from elsewhere safe to show: control characters
-// other than newline and tab, which could steer a terminal or turn the direction of writing, become visible.
+// other than newline and tab, which could steer a terminal or turn the direction of writing, become visible, and so do bytes that are
+// no text: some terminals take them for control characters.
 func Clean(text string) string {
-	if strings.IndexFunc(text, isControl) < 0 {
+	if utf8.ValidString(text) && strings.IndexFunc(text, isControl) < 0 {
 		return text
 	}
 	return strings.Map(func(r rune) rune {

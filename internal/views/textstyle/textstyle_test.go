@@ -43,6 +43,7 @@ func TestClean(t *testing.T) {
 		"a\r\nb":          "a\nb",
 		"\x00\x07\x7f":    "␀␇␡",
 		"\u009b2J\u0085x": "\ufffd2J\ufffdx",
+		"a\x9b31m\xffb":   "a\ufffd31m\ufffdb", // no text
 	} {
 		if got := Clean(text); got != want {
 			t.Errorf("Clean(%q) = %q, want %q", text, got, want)
