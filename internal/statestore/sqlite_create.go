@@ -16,6 +16,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/cairnstacks/cairn/internal/durable"
 )
 
 // create makes the state file if there is none (rule S7).
@@ -199,18 +201,5 @@ func publish(draft, path string) error {
 			return fmt.Errorf("%w; %w", err, renameErr)
 		}
 	}
-	return syncDirectory(filepath.Dir(path))
-}
-
-// syncDirectory makes new names in a directory durable.
-func syncDirectory(path string) error {
-	directory, err := os.Open(path)
-	if err != nil {
-		return nil //nolint:nilerr // a directory may be written to without being readable; then nothing can be synced
-	}
-	// Not every system can sync a directory; those order names by themselves.
-	if err := directory.Sync(); err != nil && !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, fs.ErrInvalid) {
-		return errors.Join(err, directory.Close())
-	}
-	return directory.Close()
+	return durable.Dir(filepath.Dir(path))
 }
