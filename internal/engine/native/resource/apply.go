@@ -52,7 +52,7 @@ func (rt *Runtime) Apply(ctx context.Context, t *Target, c *Change, prior *Objec
 		applied.Object = prior
 		return applied
 	}
-	r := &result{Runtime: rt, Target: t, response: response, ok: !response.Diagnostics.HasErrors()}
+	r := &result{Runtime: rt, Target: t, creates: prior == nil, response: response, ok: !response.Diagnostics.HasErrors()}
 	r.judge(request.Planned)
 	now := r.object(prior, sensitive)
 	if now == nil {
@@ -163,10 +163,11 @@ func (rt *Runtime) carryOut(ctx context.Context, t *Target, a asking) (provider.
 type result struct {
 	*Runtime
 	*Target
+	creates  bool // so that nothing is known of the object but by the answer
 	response provider.ApplyResponse
 	ok       bool
 	kept     bool // the answer says nothing about the object that could be kept
-	doubt    bool // or nothing at all
+	doubt    bool // or nothing at all, so that there may be another one than is kept
 }
 
 // applied fills in what there is now.
@@ -188,7 +189,7 @@ func (r *result) judge(planned cty.Value) {
 	}
 	faults := append(change.Conform(r.Block, *answer), change.CheckWriteOnly(r.Block, *answer)...)
 	if !r.broken(r.Target, "Provider produced invalid object", "has made, with mistakes, the object of", faults) {
-		r.ok, r.kept = false, true
+		r.ok, r.kept, r.doubt = false, true, r.creates
 		return
 	}
 	if unknown := notKnown(*answer); len(unknown) > 0 {
@@ -201,6 +202,7 @@ func (r *result) judge(planned cty.Value) {
 	case destroyed && !answer.IsNull():
 		r.ok = r.fail(r.Target, invalid, "The provider "+r.Of.String()+" has destroyed "+r.Address+", and says that there still is an object. That is a mistake in the provider.")
 	case !destroyed && answer.IsNull():
+		r.doubt = r.creates
 		r.ok = r.fail(r.Target, invalid, "The provider "+r.Of.String()+" says that there is no object of "+r.Address+", which it was to make. That is a mistake in the provider.")
 	case !destroyed && !r.response.LegacyTypeSystem:
 		r.ok = r.broken(r.Target, inconsistent, "has not made what it had planned of", change.CheckResult(r.Block, planned, *answer))
