@@ -8,12 +8,14 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"time"
 
+	"github.com/cairnstacks/cairn/internal/durable"
 	"github.com/cairnstacks/cairn/internal/engine/installation"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
@@ -40,7 +42,11 @@ func (d *Dir) BeginApply(record Record) error {
 	if err != nil {
 		return fmt.Errorf("recording an apply: %w", err)
 	}
-	if err := installation.WriteFile(d.File(RecordFile), data); err != nil {
+	err = installation.WriteFile(d.File(RecordFile), data)
+	if err == nil { // on the disk before anything is done
+		err = errors.Join(durable.File(d.File(RecordFile)), durable.Dir(d.path), durable.Dir(filepath.Dir(d.path)))
+	}
+	if err != nil {
 		return fmt.Errorf("recording an apply: %w", err)
 	}
 	return nil

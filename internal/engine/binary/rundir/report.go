@@ -23,6 +23,7 @@ type Report struct {
 	Component   string       `json:"component"`
 	Mode        engine.Mode  `json:"mode"`
 	Doubts      []string     `json:"doubts,omitempty"`
+	Lost        string       `json:"lost,omitempty"` // as in [engine.Recovered]
 	Seen        bool         `json:"seen,omitempty"` // the doubts were shown
 	Diagnostics []Diagnostic `json:"diagnostics"`
 }
@@ -120,7 +121,7 @@ func (d *Dir) ReadReport() (*engine.Recovered, error) {
 	if err := json.Unmarshal(data, &r); err != nil {
 		return nil, fmt.Errorf("reading the messages of an apply: %w", err)
 	}
-	said := &engine.Recovered{Component: r.Component, Mode: r.Mode, Saved: true, Doubts: r.Doubts, Seen: r.Seen}
+	said := &engine.Recovered{Component: r.Component, Mode: r.Mode, Saved: true, Doubts: r.Doubts, Lost: r.Lost, Seen: r.Seen}
 	for _, diag := range r.Diagnostics {
 		said.Diagnostics = said.Diagnostics.Append(&hcl.Diagnostic{
 			Severity: diag.Severity, Summary: diag.Summary, Detail: diag.Detail, Subject: diag.Subject,

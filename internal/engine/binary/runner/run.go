@@ -4,6 +4,7 @@
 package runner
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -84,6 +85,23 @@ func (r Run) Running() bool {
 		return processRunning(r.PID, r.ProcessStart)
 	}
 	return held
+}
+
+// Lost says, as the end of a sentence about the directory, what is lost of the events of a process that has ended, as after a power failure; "" for nothing. An engine
+// writes no zeros, and says which version it is before it does anything: of a process of this boot of the machine that has said nothing, nothing is lost.
+func (r Run) Lost() (string, error) {
+	content, err := os.ReadFile(filepath.Join(r.runDir, EventsFile))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "has lost its " + EventsFile, nil
+	case err != nil:
+		return "", fmt.Errorf("reading the events of a run: %w", err)
+	case bytes.IndexByte(content, 0) >= 0:
+		return "has zeros in its " + EventsFile, nil
+	case len(content) == 0 && r.PID > 0 && r.Scope != "" && r.Scope != processScope():
+		return "has an empty " + EventsFile, nil
+	}
+	return "", nil
 }
 
 // killOrphans ends what is left of the group of a process that was killed: providers have nobody left to work for, and would
