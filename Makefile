@@ -32,7 +32,7 @@ help:
 	@echo 'differential  tests of each behaviour of the language of modules, with the native engine and terraform, and a table of them; ROWS=91-115 for some, DIFFERENTIALTIME=10m for random modules'
 	@echo 'rpc-fuzz  hostile requests to the RPC API for RPCFUZZTIME=10m'
 	@echo 'fuzz      every fuzz target for FUZZTIME=10m; FUZZ=FuzzLoad for some'
-	@echo 'soak      kill cairn, engines and providers KILLS=500 times with each engine, and count what is left'
+	@echo 'soak      kill cairn, engines and providers KILLS=500 times with each engine, cut the power as often, and count what is left'
 	@echo 'stacks    check generated stacks of all sizes for STACKSTIME=10m; STACKS=TestName for some of the checks'
 	@echo 'repositories  check REPOSITORIES=50 generated repositories of stacks, deployments and root modules'
 	@echo 'damage    damage state and plan files DAMAGES=10000 times; what is read must be the truth or an error'
@@ -138,7 +138,7 @@ damage:
 KILLS ?= 500
 soak: export CAIRN_TEST_SEED ?= random
 soak:
-	@$(PREPARED) && $(GO) test ./internal/soak -v -count=1 -timeout=0 -run='^TestKills$$' -kills=$(KILLS)
+	@$(PREPARED) && $(GO) test ./internal/soak -v -count=1 -timeout=0 -run='^(TestKills|TestPowerCuts)$$' -kills=$(KILLS) -cuts=$(KILLS)
 
 # Packages in which goroutines, processes or locks matter.
 RACE_PACKAGES ?= ./promising/... ./stackruntime/... ./internal/engine/auto ./internal/engine/binary ./internal/engine/binary/command ./internal/engine/binary/limiter ./internal/engine/binary/prepare ./internal/engine/binary/rundir ./internal/engine/binary/runner ./internal/engine/native ./internal/engine/native/applying ./internal/engine/native/journal ./internal/engine/native/planning ./internal/providers/... ./internal/rpcapi ./internal/rpcapi/dependencies ./internal/rpcapi/packages ./internal/rpcapi/stacks ./internal/lsp/... ./internal/operation/deployment ./internal/statestore/... ./internal/order/... ./internal/gitdiff ./internal/format/... ./internal/states/... ./internal/fleet/... ./internal/process ./internal/show ./internal/cli/...

@@ -203,7 +203,7 @@ func (r *run) applyFitting(ctx context.Context, plan *stackplan.Plan, made stack
 	if diags.HasErrors() {
 		return diags
 	}
-	if progress != nil {
+	if len(progress) > 0 {
 		r.opts.Notify.Send(notice.Resuming{Done: progress.Count(stackplan.Done), Begun: progress.Count(stackplan.Begun), Of: countChanged(plan)})
 	}
 	if changesState(plan, r.stored.State) {
@@ -282,6 +282,9 @@ func (r *run) withLock(ctx context.Context, do func() hcl.Diagnostics) hcl.Diagn
 // apply carries out a plan that was approved.
 func (r *run) apply(ctx context.Context, plan *stackplan.Plan, inputs variables.Given) hcl.Diagnostics {
 	saver := deployment.NewSaver(r.stored, r.operationName(), r.saved)
+	if err := r.record(ctx, plan, saver); err != nil {
+		return Diagnostics(err)
+	}
 	var result *stackruntime.ApplyResult
 	var diags hcl.Diagnostics
 	r.caller.during(r.name, func(watch hooks.Hooks) {
@@ -317,6 +320,9 @@ func (r *run) apply(ctx context.Context, plan *stackplan.Plan, inputs variables.
 		r.unsaved = !saved
 		diags = withoutNotSaved(diags).Extend(moreDiags)
 	}
+	if !r.unsaved {
+		diags = diags.Extend(Diagnostics(r.forgetRecord(ctx)))
+	}
 	diags = diags.Extend(saver.DiskFull())
 	if r.caller.Applied == nil {
 		return diags
@@ -326,6 +332,35 @@ func (r *run) apply(ctx context.Context, plan *stackplan.Plan, inputs variables.
 		Failed: diags.HasErrors(), Interrupted: WasInterrupted(ctx) && diags.HasErrors(), Unsaved: r.unsaved,
 		InDoubt: slices.ContainsFunc(diags, isInDoubt),
 	})))
+}
+
+// record has the engine make the record of what it does, and then has the state know of it, before anything is done.
+func (r *run) record(ctx context.Context, plan *stackplan.Plan, saver *deployment.Saver) error {
+	recoverer := r.recoverer()
+	if recoverer == nil || countChanged(plan) == 0 {
+		return nil
+	}
+	name, err := recoverer.Record(ctx)
+	if err != nil {
+		return failure.Error("Unusable apply journal", "What is applied could not be written down, so nothing was begun: %s.", failure.Reason(err))
+	}
+	if name == "" {
+		return nil
+	}
+	if err := saver.Begin(ctx, name); err != nil {
+		return err
+	}
+	r.recorded = name
+	return r.bindEngine(ctx)
+}
+
+// forgetRecord says to the engine that the state does not know of a record any more.
+func (r *run) forgetRecord(ctx context.Context) error {
+	if r.recorded == "" {
+		return nil
+	}
+	r.recorded = ""
+	return r.bindEngine(ctx)
 }
 
 func isInDoubt(diag *hcl.Diagnostic) bool {

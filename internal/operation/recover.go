@@ -38,6 +38,9 @@ func (r *run) recover(ctx context.Context) hcl.Diagnostics {
 	}
 	found, diags := r.findInterrupted(ctx)
 	diags = diags.Extend(r.saveRecovered(ctx, found))
+	if !diags.HasErrors() {
+		diags = diags.Extend(Diagnostics(r.dropRecord(ctx)))
+	}
 	for _, recovered := range r.recovered {
 		if r.caller.Report == nil {
 			diags = diags.Extend(recoveredWarnings(recovered, r.accepts(recovered)))
@@ -52,12 +55,28 @@ func (r *run) recover(ctx context.Context) hcl.Diagnostics {
 	return diags
 }
 
+// dropRecord makes the state forget the record of an apply that was cut off: what it had is saved or in doubt, and the engine keeps the doubts from now on.
+func (r *run) dropRecord(ctx context.Context) error {
+	if r.recorded == "" {
+		return nil
+	}
+	if r.stored.Journal != "" { // nothing was saved
+		if err := r.stored.Recover(ctx, r.stored.State, r.stored.Begun); err != nil {
+			return err
+		}
+	}
+	return r.forgetRecord(ctx)
+}
+
 // checkDoubts fails if something is in doubt that the user has not accepted: planned once more, it may be made twice.
 func (r *run) checkDoubts() hcl.Diagnostics {
 	var doubts []string
 	for _, recovered := range r.recovered {
 		if r.accepts(recovered) {
 			continue
+		}
+		if recovered.Lost != "" {
+			doubts = append(doubts, recovered.Lost)
 		}
 		for _, resource := range recovered.Doubts {
 			doubts = append(doubts, recovered.Component+"."+resource)
@@ -100,6 +119,9 @@ func (r *run) bindRuns(ctx context.Context) error {
 	if r.runs, err = r.runsDir(); err != nil {
 		return err
 	}
+	if r.stored.Locked() { // else the apply may go on
+		r.recorded = r.stored.Journal
+	}
 	secret, err := read(ctx)
 	if err != nil {
 		return err
@@ -117,7 +139,7 @@ func (r *run) bindEngine(ctx context.Context) error {
 		return err
 	}
 	if recoverer := r.recoverer(); recoverer != nil {
-		recoverer.Bind(engine.Purpose{Secret: r.secret, Plan: r.saved, Serial: r.stored.Serial, CutOff: r.stored.CutOff()})
+		recoverer.Bind(engine.Purpose{Secret: r.secret, Plan: r.saved, Serial: r.stored.Serial, CutOff: r.stored.CutOff(), Recorded: r.recorded})
 	}
 	return nil
 }
@@ -210,7 +232,7 @@ func (s *Stack) Acknowledge(shown bool) error {
 	var errs []error
 	for _, recovered := range s.recovered {
 		end := s.recoverer().Forget
-		if !shown || len(recovered.Doubts) > 0 && !s.accepts(recovered) {
+		if !shown || recovered.IsDoubtful() && !s.accepts(recovered) {
 			end = s.recoverer().Leave
 		}
 		errs = append(errs, end(context.Background(), recovered.Work))
@@ -260,12 +282,20 @@ func (r *run) findInterrupted(ctx context.Context) ([]*engine.Recovered, hcl.Dia
 
 // recoveredWarnings report one recovered apply, whose doubts were accepted or not, with all that it has failed with in one warning.
 func recoveredWarnings(recovered *engine.Recovered, accepted bool) hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	if recovered.Lost != "" {
+		diags = diags.Append(failure.Warning("Apply journal lost", "An earlier apply was cut off. %s, so that some of what it had done and was doing may be unknown: objects "+
+			"may exist that the state does not have. Compare what really exists with the state, whichever component of it.", recovered.Lost))
+	}
+	if recovered.Component == "" { // which stands for what is lost
+		return diags
+	}
 	warning := &hcl.Diagnostic{
 		Severity: hcl.DiagWarning,
 		Summary:  "Interrupted apply recovered",
 		Detail:   "An earlier apply of " + recovered.Component + " was cut off. What it had done until then is now saved in the state.",
 	}
-	diags := hcl.Diagnostics{warning}
+	diags = diags.Append(warning)
 	var failures []string
 	for _, diag := range recovered.Diagnostics {
 		if diag.Severity != hcl.DiagError {
@@ -316,13 +346,44 @@ func (r *run) recoverComponent(ctx context.Context, state *stackstate.State, rec
 	var component stackstate.Component
 	if known := state.Components[addr]; known != nil {
 		component = *known
+		if recovered.Incomplete {
+			if module, err = withMissing(known.Module, module); err != nil {
+				return err
+			}
+		}
 	} else {
 		component = stackstate.Component{Addr: addr}
 		component.Dependencies, component.Dependents = r.neighbours(ctx, stackaddrs.ComponentOf(addr))
 	}
 	component.Module = recovered.State
+	if recovered.Incomplete {
+		component.Module = module.Bytes()
+	}
 	state.Components[addr] = &component
 	return nil
+}
+
+// withMissing adds to the state of a module the objects that only another one has: one of the same component that may be older.
+func withMissing(known engine.State, older *tfstate.Document) (*tfstate.Document, error) {
+	newer, err := tfstate.Parse(known)
+	if err != nil || newer.IsEmpty() {
+		return older, err
+	}
+	type object struct {
+		addr    stackaddrs.ResourceInstance
+		deposed stackaddrs.DeposedKey
+	}
+	all := slices.Clone(newer.Entries())
+	there := map[object]bool{}
+	for _, e := range all {
+		there[object{e.Addr, e.Deposed}] = true
+	}
+	for _, e := range older.Entries() {
+		if !there[object{e.Addr, e.Deposed}] {
+			all = append(all, e)
+		}
+	}
+	return newer.WithEntries(all)
 }
 
 // neighbours returns what a component requires, and what requires it, by the configuration.

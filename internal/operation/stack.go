@@ -53,6 +53,7 @@ type Stack struct {
 	recovered      []*engine.Recovered // saved, until it is acknowledged
 	acceptRecovery bool                // of what is in doubt
 	runs           string              // directory in which applies are recorded until they are saved
+	recorded       string              // name of the record of an apply that the locked state knows of; "" for none
 }
 
 // loadedConfig is the configuration with what was found wrong with it.

@@ -215,8 +215,11 @@ func (s *Stack) checkNothingInterrupted(ctx context.Context, stored *deployment.
 		slices.Sort(components)
 		components = slices.Compact(components)
 	}
-	if len(components) == 0 {
+	if len(components) == 0 && stored.Journal == "" {
 		return nil
+	}
+	if len(components) == 0 {
+		components = []string{"the stack"}
 	}
 	return hcl.Diagnostics{failure.WithCode(CodeInterrupted, failure.New("Interrupted apply not recovered",
 		"An earlier apply was cut off, and what it did with %s is not in the state yet. Planning recovers that.", strings.Join(components, ", ")))}

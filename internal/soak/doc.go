@@ -11,6 +11,7 @@
 //   - K2. What an engine has recorded as made is in the state, unless it was deleted since.
 //   - K3. What exists without being in the state was named, by address, in an error or a warning of a command that came to its
 //     end and failed. The user then deletes it, and goes on with -accept-recovery where cairn asks for that.
+//     Where a journal was lost, because the power was cut, the command says that instead, and the user compares everything.
 //   - K4. Signals to end do not kill cairn, once it has begun anything: it comes to its end.
 //
 // Seeds choose what is killed, and when; but how far everything has come by then is up to the machine.

@@ -31,6 +31,7 @@ type lifeOptions struct {
 	setting string // that names the engine
 	config  string // path
 	sum     *tally
+	cuts    bool // of the power, rather than kills
 }
 
 // life is a stack and its user.
@@ -60,7 +61,7 @@ func newLife(t *testing.T, opts lifeOptions) *life {
 	t.Cleanup(func() {
 		l.killAll()
 		if t.Failed() {
-			t.Logf("again with: go test ./internal/soak -run TestKills/%s -seed %d\n%s", l.engine.name, l.seed, strings.Join(l.history, "\n"))
+			t.Logf("again with: go test ./internal/soak -run %s -seed %d\n%s", strings.SplitAfterN(t.Name(), "/", 2)[0], l.seed, strings.Join(l.history, "\n"))
 		}
 	})
 	return l
@@ -258,11 +259,11 @@ func (l *life) state() map[string]bool {
 }
 
 // look does what a user does who has read that something may have gone wrong: what exists, is not in the state and was named, is
-// deleted.
+// deleted; or whatever is not in the state, where nobody knows what was done.
 func (l *life) look(warning string) {
 	state := l.state()
 	for id, address := range l.objects() {
-		if state[id] || !strings.Contains(warning, address) {
+		if state[id] || !strings.Contains(warning, address) && !strings.Contains(warning, "Apply journal lost") {
 			continue
 		}
 		if l.written[id] { // rule K2

@@ -24,6 +24,7 @@ import (
 
 var (
 	killsFlag = flag.Int("kills", 6, "kill so many times, in lives of another seed each")
+	cutsFlag  = flag.Int("cuts", 6, "cut the power so many times, in lives of another seed each")
 	seedFlag  = flag.Uint64("seed", 0, "live only the life of this seed")
 )
 
@@ -109,7 +110,13 @@ func liveAll(t *testing.T, opts lifeOptions) {
 					mine := opts
 					opts.seed++
 					next.Unlock()
-					t.Run(fmt.Sprint(mine.seed), func(t *testing.T) { newLife(t, mine).live() })
+					t.Run(fmt.Sprint(mine.seed), func(t *testing.T) {
+						if l := newLife(t, mine); mine.cuts {
+							l.liveWithoutPower()
+						} else {
+							l.live()
+						}
+					})
 				}
 			})
 		}

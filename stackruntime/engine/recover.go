@@ -16,6 +16,10 @@ type Recoverer interface {
 	// Bind says for what work is begun from now on, and which work is recovered: what was begun with the same secret.
 	Bind(purpose Purpose)
 
+	// Record makes sure that there is a record of the work that is begun from now on, also after a power failure, and names it: "" if the session has
+	// none in one place. A caller that keeps the name with the state learns later if the record was lost ([Purpose.Recorded]).
+	Record(ctx context.Context) (string, error)
+
 	// Unfinished returns the applies that were begun by programs which are not alive, and were not forgotten, sorted by
 	// component. It waits for nothing. The work stays with this session until [Recoverer.Forget] or [Recoverer.Leave], and is
 	// not returned again.
@@ -60,6 +64,10 @@ type Purpose struct {
 	// CutOff begins the names of all work of an operation on the same state whose program has died; "" if the caller knows of none. It is what the
 	// caller has recorded before that work began, for engines that can look up work only by its name.
 	CutOff string
+
+	// Recorded names the record of which the state knows ([Recoverer.Record]); "" for none. It is kept as long as that is so. If it is not there, or not whole, a piece
+	// of unfinished work stands for what is lost.
+	Recorded string
 }
 
 // UnfinishedWork is an apply of which nobody has taken the result.
@@ -97,9 +105,19 @@ type Recovered struct {
 	// by their addresses in the component. Planning may make such a change once more.
 	Doubts []string
 
+	// Lost says, as a sentence without a full stop, what is lost of the record of work; "" for nothing. Then nobody knows what else was done, by whichever
+	// component: that is in doubt, too. Without a Component, that is all that there is.
+	Lost string
+
+	// Incomplete says that the record of this work may have had more, so that what is in the state of the caller may be newer than State.
+	Incomplete bool
+
 	// Seen says that the doubts were shown by an earlier program.
 	Seen bool
 
 	// Diagnostics are what the engine had to say, and what may be missing from the state.
 	Diagnostics hcl.Diagnostics
 }
+
+// IsDoubtful reports whether changes may have been made that the state does not show.
+func (r *Recovered) IsDoubtful() bool { return len(r.Doubts) > 0 || r.Lost != "" }

@@ -185,10 +185,14 @@ type recoverer struct{ *Session }
 // Bind implements [engine.Recoverer].
 func (r recoverer) Bind(purpose engine.Purpose) {
 	r.opening.Lock()
-	r.opening.purpose = &purpose // also for a binary that is opened later
+	ofBinary := purpose
+	ofBinary.Recorded = ""        // by the native engine
+	r.opening.purpose = &ofBinary // also for a binary that is opened later
+	opened := r.opening.binary
 	r.opening.Unlock()
-	for _, one := range r.opened() {
-		bind(one, purpose)
+	bind(r.native, purpose)
+	if opened != nil {
+		bind(opened, ofBinary)
 	}
 }
 
@@ -196,6 +200,11 @@ func bind(session engine.Session, purpose engine.Purpose) {
 	if recoverer := session.Abilities().Recoverer; recoverer != nil {
 		recoverer.Bind(purpose)
 	}
+}
+
+// Record implements [engine.Recoverer]. The binary has a record of each piece of work, in a directory of its own.
+func (r recoverer) Record(ctx context.Context) (string, error) {
+	return r.native.Abilities().Recoverer.Record(ctx)
 }
 
 // Unfinished implements [engine.Recoverer].

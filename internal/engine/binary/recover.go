@@ -54,6 +54,16 @@ func (e *Session) isSigned(record rundir.Record) bool {
 	return record.IsSigned(e.mu.purpose.Secret)
 }
 
+// recorded names the record of which the state knows, which is of another engine.
+func (e *Session) recorded() string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.mu.purpose.Recorded
+}
+
+// Record implements [engine.Recoverer]: each piece of work has a record in a directory of its own.
+func (e *Session) Record(context.Context) (string, error) { return "", nil }
+
 // Unfinished implements [engine.Recoverer].
 func (e *Session) Unfinished(context.Context) ([]engine.UnfinishedWork, error) {
 	paths, err := rundir.List(e.runsDir)
@@ -62,6 +72,9 @@ func (e *Session) Unfinished(context.Context) ([]engine.UnfinishedWork, error) {
 	}
 	var unfinished []engine.UnfinishedWork
 	var errs []error
+	if recorded := e.recorded(); recorded != "" {
+		errs = append(errs, fmt.Errorf("an apply by the native engine was cut off, with the journal %s: recover it with that engine or with auto", recorded))
+	}
 	for _, path := range paths {
 		one, err := e.findLeft(path)
 		if err != nil {
@@ -182,13 +195,13 @@ func (r *leftRun) markSaved() error {
 
 func (r *leftRun) report() rundir.Report {
 	said := r.recovered
-	return rundir.Report{Component: said.Component, Mode: said.Mode, Doubts: said.Doubts, Seen: said.Seen, Diagnostics: rundir.Diagnostics(said.Diagnostics)}
+	return rundir.Report{Component: said.Component, Mode: said.Mode, Doubts: said.Doubts, Lost: said.Lost, Seen: said.Seen, Diagnostics: rundir.Diagnostics(said.Diagnostics)}
 }
 
 // MarkSeen implements [engine.Recoverer].
 func (e *Session) MarkSeen(_ context.Context, work engine.WorkID) error {
 	run, err := e.left(work)
-	if err != nil || run.recovered == nil || run.recovered.Seen || !run.recovered.Saved || len(run.recovered.Doubts) == 0 {
+	if err != nil || run.recovered == nil || run.recovered.Seen || !run.recovered.Saved || !run.recovered.IsDoubtful() {
 		return err
 	}
 	shown := run.report()
@@ -236,29 +249,49 @@ func (e *Session) recoverApply(ctx context.Context, dir *rundir.Dir, record rund
 	if err != nil {
 		return nil, err
 	}
+	lost, err := lostOf(dir)
+	if err != nil {
+		return nil, err
+	}
 	if outcome == nil {
 		untouched, err := dir.IsUntouched(record)
 		if err != nil {
 			return nil, err
 		}
-		if untouched {
+		if untouched && lost == "" {
 			return nil, dir.Remove()
 		}
 		outcome = &runner.Result{Outcome: runner.OutcomeDied, ExitCode: runner.ExitUnknown}
 	}
-	one := &engine.Recovered{Component: record.Component, Mode: record.Mode, Plan: record.Plan, Serial: record.Serial}
+	one := &engine.Recovered{Component: record.Component, Mode: record.Mode, Plan: record.Plan, Serial: record.Serial, Lost: lost}
 	one.Diagnostics = (&workcopy.Copy{}).Diagnostics(outcome.Diagnostics)
 	outputs.Hide(one.Diagnostics)
 	if outcome.Outcome == runner.OutcomeDied {
 		one.Diagnostics = one.Diagnostics.Append(e.died("Component partly applied", outcome))
 	}
-	state, doubts, lost := watch.Final(outcome)
+	state, doubts, doubt := watch.Final(outcome)
 	one.State, one.Doubts = state, crash.Addresses(doubts)
-	if lost != nil {
-		one.Diagnostics = one.Diagnostics.Append(lost)
+	if doubt != nil {
+		one.Diagnostics = one.Diagnostics.Append(doubt)
 	}
 	one.Diagnostics = hidden.Diagnostics(one.Diagnostics, []engine.State{one.State})
 	return one, nil
+}
+
+// lostOf says, as a sentence without a full stop, what is lost of what a process has said that was started in a directory.
+func lostOf(dir *rundir.Dir) (string, error) {
+	run, err := runner.ReadRun(dir.Path())
+	if errors.Is(err, os.ErrNotExist) {
+		return "", nil // none was started
+	}
+	if err != nil {
+		return "", err
+	}
+	lost, err := run.Lost()
+	if lost == "" {
+		return "", err
+	}
+	return "The directory " + dir.Path() + " " + lost, nil
 }
 
 // awaitProcess waits for the end of the process of a run. Returns nil if nothing is known to have been done: the program was killed

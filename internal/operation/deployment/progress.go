@@ -24,6 +24,10 @@ type Begun struct {
 const (
 	begunKey     = "plan"
 	progressKind = "prog" // before the address of a component instance
+
+	// journalKey has the name of the record in which an engine keeps what an apply does that goes on, or was cut off. Any serial drops it that is not of such an apply, so
+	// whoever opens one must have recovered before.
+	journalKey = "jrnl"
 )
 
 // begunRecord is the record with the key begunKey, as JSON.
@@ -32,7 +36,10 @@ type begunRecord struct {
 	Serial int64  `json:"serial"`
 }
 
-func isProgressKey(key string) bool { return key == begunKey || strings.HasPrefix(key, progressKind) }
+// isProgressKey reports whether a record is about an operation rather than of the state.
+func isProgressKey(key string) bool {
+	return key == begunKey || key == journalKey || strings.HasPrefix(key, progressKind)
+}
 
 // decodeBegun returns what the records of a serial say about a plan that was begun; nil if there is none that can go on.
 func decodeBegun(records map[string][]byte, serial int64) (*Begun, error) {

@@ -43,7 +43,8 @@ type Saver struct {
 
 	full bool // the disk is: nothing more was begun
 
-	kept map[string][]byte // records to be written at the end, besides those of the state
+	journal string            // names the record of the engine; "" for none
+	kept    map[string][]byte // records to be written at the end, besides those of the state
 }
 
 // Keep has records written at the end, besides those of the state.
@@ -59,6 +60,14 @@ func NewSaver(stored *Stored, operation, plan string) *Saver {
 		progress:  withoutBegun(stored.Records),
 		unsaved:   map[string]map[string][]byte{},
 	}
+}
+
+// Begin opens the serial before anything is done, with the name of the record in which the engine keeps that. Until [Saver.Finish], the state knows that it must be there.
+func (v *Saver) Begin(ctx context.Context, journal string) error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.journal = journal
+	return v.write(ctx, map[string][]byte{journalKey: []byte(journal)})
 }
 
 // EndPlan says that nothing of the plan is left to do, unless the disk was full. Nobody can go on with it then.
@@ -191,6 +200,9 @@ func (v *Saver) Finish(ctx context.Context) error {
 	}
 	if v.ended {
 		maps.Copy(left, v.progress)
+	}
+	if v.journal != "" {
+		left[journalKey] = nil
 	}
 	if err := v.write(ctx, left); err != nil {
 		return errors.Join(err, v.lost)

@@ -64,6 +64,7 @@ type Stored struct {
 	State      *stackstate.State
 	Deployment string // whose it is
 	Begun      *Begun // nil for no plan that can go on
+	Journal    string // names the record of an apply that goes on or was cut off; "" for none
 
 	store    statestore.Store
 	lock     statestore.Lock         // nil when the state was only read
@@ -100,7 +101,7 @@ func (t *Stored) decode(snapshot *statestore.Snapshot) error {
 	if err != nil {
 		return err
 	}
-	t.Snapshot, t.State, t.Begun = snapshot, state, begun
+	t.Snapshot, t.State, t.Begun, t.Journal = snapshot, state, begun, string(snapshot.Records[journalKey])
 	return nil
 }
 
@@ -336,7 +337,7 @@ func (t *Stored) write(ctx context.Context, operation string, changes map[string
 	if err != nil {
 		return err
 	}
-	t.Lineage, t.Serial = writer.Base().Lineage, writer.Base().Serial
+	t.Lineage, t.Serial, t.Journal = writer.Base().Lineage, writer.Base().Serial, ""
 	maps.Copy(t.Records, changes)
 	maps.DeleteFunc(t.Records, func(_ string, value []byte) bool { return value == nil })
 	return writer.Commit(ctx)

@@ -204,6 +204,11 @@ func (r recoverer) Bind(purpose engine.Purpose) {
 	r.Recoverer.Bind(purpose)
 }
 
+// Record implements [engine.Recoverer].
+func (r recoverer) Record(ctx context.Context) (string, error) {
+	return answer(r.Recoverer.Record(ctx))
+}
+
 // Unfinished implements [engine.Recoverer].
 func (r recoverer) Unfinished(ctx context.Context) ([]engine.UnfinishedWork, error) {
 	return answer(r.Recoverer.Unfinished(ctx))

@@ -4,6 +4,8 @@
 package journal
 
 import (
+	"bytes"
+	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -14,6 +16,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/durable"
 	"github.com/cairnstacks/cairn/internal/filelock"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -32,6 +35,10 @@ type Journal struct {
 		file    *file // nil before there is anything to keep
 		works   map[engine.WorkID]*Work
 		left    map[engine.WorkID]*left
+
+		// recorded is the file that the state knows of, with nothing of which somebody must hear; or nil. It stays until the state does not know of it any more.
+		recorded *file
+		replaced string // name of the file that the state knows of, once another one was made in its place
 	}
 }
 
@@ -50,25 +57,35 @@ func (j *Journal) Bind(purpose engine.Purpose) {
 	j.mu.purpose = purpose
 }
 
-// file is an open journal file.
+// file is an open journal file: lines, and then padding in whose place the next ones come. To sync what is written over takes much less than to sync a file that grows.
 type file struct {
 	os     *os.File
 	signer signer
+	size   int64 // of the lines
+	room   int64 // for them, with the padding
+	tail   durable.Tail
 }
 
-// create makes a file that nobody else has.
-func create(dir string, secret []byte) (*file, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+// roomStep is by how much there is more room when it is needed.
+const roomStep = 64 << 10
+
+// create makes a file that nobody else has, in which records are. With its name, it is on the disk.
+func create(path string, secret []byte, records ...record) (*file, error) {
+	if err := durable.MakeDir(filepath.Dir(path), 0o700); err != nil {
 		return nil, err
 	}
-	opened, err := os.OpenFile(filepath.Join(dir, rand.Text()+suffix), os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
+	made, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := filelock.TryLock(opened); err != nil {
-		return nil, errors.Join(err, opened.Close())
+	f := &file{os: made, signer: signer{secret: secret}}
+	if _, err := filelock.TryLock(made); err != nil {
+		return nil, errors.Join(err, made.Close())
 	}
-	return &file{os: opened, signer: signer{secret: secret}}, nil
+	if err := errors.Join(f.write(append([]record{{Kind: opened, StartedAt: time.Now().UTC()}}, records...)...), made.Sync(), durable.Dir(filepath.Dir(path))); err != nil {
+		return nil, errors.Join(err, f.remove())
+	}
+	return f, nil
 }
 
 // write appends records.
@@ -78,33 +95,48 @@ func (f *file) write(records ...record) error {
 	for i := range records {
 		line, err := f.signer.line(&records[i])
 		if err != nil {
+			f.signer.last = before
 			return err
 		}
 		lines = append(lines, line...)
 	}
-	if n, err := f.os.Write(lines); err != nil {
-		f.signer.last = before
-		return errors.Join(err, f.retract(n))
+	end := f.size + int64(len(lines))
+	err := f.makeRoom(end)
+	if err == nil {
+		var n int
+		if n, err = f.os.WriteAt(lines, f.size); err != nil {
+			err = errors.Join(err, f.pad(f.size, f.size+int64(n)))
+		}
 	}
+	if err != nil {
+		f.signer.last = before
+		return err
+	}
+	f.size = end
+	f.tail.Wrote(end)
 	return nil
 }
 
-// retract removes what was written of lines that could not be written whole.
-func (f *file) retract(written int) error {
-	if written == 0 {
+// makeRoom has padding after lines that are as long as that.
+func (f *file) makeRoom(size int64) error {
+	if size < f.room {
 		return nil
 	}
-	info, err := f.os.Stat()
-	if err != nil {
-		return err
+	room := (size/roomStep + 1) * roomStep
+	if err := f.pad(f.room, room); err != nil {
+		return errors.Join(err, f.os.Truncate(f.room))
 	}
-	size := info.Size() - int64(written)
-	if err := f.os.Truncate(size); err != nil {
-		return err
-	}
-	_, err = f.os.Seek(size, 0)
+	f.room = room
+	return nil
+}
+
+// pad writes padding.
+func (f *file) pad(from, to int64) error {
+	_, err := f.os.WriteAt(bytes.Repeat([]byte{padding}, int(to-from)), from)
 	return err
 }
+
+func (f *file) name() string { return filepath.Base(f.os.Name()) }
 
 // remove removes the file, before the lock on it ends.
 func (f *file) remove() error { return errors.Join(os.Remove(f.os.Name()), f.os.Close()) }
@@ -153,17 +185,25 @@ func (w *Work) Unchanged(addr stackaddrs.ResourceInstance, deposed stackaddrs.De
 	return w.add(record{Kind: unchanged, Object: addr.String(), Deposed: string(deposed)}, addr, deposed)
 }
 
-// Finish says that the apply has come to its end, whatever that was.
+// Finish says that the apply has come to its end, whatever that was. With what came of it, that is on the disk then: a result that is safe elsewhere must not seem older
+// here if the acknowledgement of it gets lost.
 func (w *Work) Finish() error {
 	j := w.journal
 	j.mu.Lock()
-	defer j.mu.Unlock()
 	r := record{Kind: finished, Work: w.records[0].Work}
-	if w.durable {
-		return j.mu.file.write(r)
+	if !w.durable {
+		w.records = append(w.records, r)
+		j.mu.Unlock()
+		return nil
 	}
-	w.records = append(w.records, r)
-	return nil
+	f := j.mu.file
+	err := f.write(r)
+	size := f.size
+	j.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	return f.tail.Sync(f.os, size)
 }
 
 // Doubts returns the error about what is in doubt (rule J3), if anything is.
@@ -174,11 +214,17 @@ func (w *Work) Doubts() hcl.Diagnostics {
 }
 
 func (w *Work) add(r record, addr stackaddrs.ResourceInstance, deposed stackaddrs.DeposedKey) error {
+	if err := w.append(r); err != nil {
+		return fmt.Errorf("recording what is done with %s: %w", stackaddrs.ResourceInstanceObject{Instance: addr, Deposed: deposed}, err)
+	}
+	return nil
+}
+
+// append writes a record, unless it can wait, and returns when it is on the disk if it is an intention (rule J1).
+func (w *Work) append(r record) error {
 	j := w.journal
 	j.mu.Lock()
-	defer j.mu.Unlock()
 	r.Work = w.records[0].Work
-	object := stackaddrs.ResourceInstanceObject{Instance: addr, Deposed: deposed}
 	if r.Kind == intended {
 		w.intentions[intention{r.Object, r.Deposed}] = r.Action
 		w.durable = true
@@ -187,23 +233,25 @@ func (w *Work) add(r record, addr stackaddrs.ResourceInstance, deposed stackaddr
 	}
 	if !w.durable {
 		w.records = append(w.records, r)
+		j.mu.Unlock()
 		return nil
 	}
-	if err := w.flush(append(w.records[1:], r)); err != nil {
-		return fmt.Errorf("recording what is done with %s: %w", object, err)
+	err := w.flush(append(w.records[1:], r))
+	f := j.mu.file
+	if err != nil || r.Kind != intended {
+		j.mu.Unlock()
+		return err
 	}
-	return nil
+	size := f.size
+	j.mu.Unlock()
+	return f.tail.Sync(f.os, size)
 }
 
 // flush writes what is not in the file yet. The first record stays, for the name of the work, once it is written. j.mu must be held.
 func (w *Work) flush(rest []record) error {
 	j := w.journal
-	if j.mu.file == nil {
-		f, err := create(j.dir, j.mu.purpose.Secret)
-		if err != nil {
-			return err
-		}
-		j.mu.file = f
+	if err := j.open(); err != nil {
+		return err
 	}
 	records := rest
 	if w.records[0].Kind == began {
@@ -214,6 +262,29 @@ func (w *Work) flush(rest []record) error {
 	}
 	w.records = []record{{Work: w.records[0].Work}}
 	return nil
+}
+
+// open makes the file of the session, once. j.mu must be held.
+func (j *Journal) open() error {
+	if j.mu.file != nil {
+		return nil
+	}
+	f, err := create(filepath.Join(j.dir, rand.Text()+suffix), j.mu.purpose.Secret)
+	if err != nil {
+		return err
+	}
+	j.mu.file = f
+	return nil
+}
+
+// Record implements [engine.Recoverer].
+func (j *Journal) Record(context.Context) (string, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if err := j.open(); err != nil {
+		return "", err
+	}
+	return j.mu.file.name(), nil
 }
 
 // Acknowledge says that the result of an apply is safe elsewhere, and that somebody has heard what is in doubt.
@@ -253,11 +324,19 @@ func (j *Journal) Close() error {
 	for _, old := range j.mu.left {
 		errs = append(errs, old.file.leave())
 	}
+	if known := j.mu.recorded; known != nil {
+		j.mu.recorded = nil
+		if known.name() == j.mu.purpose.Recorded {
+			errs = append(errs, known.os.Close())
+		} else {
+			errs = append(errs, known.remove())
+		}
+	}
 	j.mu.left = map[engine.WorkID]*left{}
 	if j.mu.file == nil {
 		return errors.Join(errs...)
 	}
-	if len(j.mu.works) == 0 {
+	if len(j.mu.works) == 0 && j.mu.file.name() != j.mu.purpose.Recorded {
 		errs = append(errs, j.mu.file.remove())
 	} else {
 		errs = append(errs, j.mu.file.os.Close())

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -180,45 +181,189 @@ func TestDoubtOfLivingSession(t *testing.T) {
 	must(t, next.Close())
 }
 
-// A line that is not whole was being written when the program was killed. Anything else is foreign.
+// A line that is not whole was being written when the program was killed. With anything else that is missing or was changed, something is lost, which stays in doubt until
+// somebody has seen it. What does not begin as a journal is foreign, unless the state knows of it.
 func TestDamaged(t *testing.T) {
+	const none, foreign, lost = "none", "foreign", "lost"
+	pad := func(s string) string { return s + strings.Repeat(string(padding), 100) }
+	cut := func(s string, n int) string { return s[:n] }
+	lines := func(s string) string { return strings.TrimRight(s, string(padding)) }
 	tests := map[string]struct {
 		damage func(text string) string
-		want   int // works
-		other  bool
+		works  int    // that are found besides
+		want   string // where the state knows of the journal
+		other  string // where it does not
 	}{
-		"whole":               {damage: func(s string) string { return s }, want: 1},
-		"last line torn":      {damage: func(s string) string { return s[:len(s)-9] }, want: 1},
-		"first line torn":     {damage: func(s string) string { return s[:20] }, want: 0},
-		"changed":             {damage: func(s string) string { return strings.Replace(s, "component.a", "component.b", 1) }, other: true},
-		"a line taken away":   {damage: func(s string) string { return s[strings.Index(s, "\n")+1:] }, other: true},
-		"a line of somebody":  {damage: func(s string) string { return s + `{"kind":"forgotten","work":"w"}` + "\t00\n" }, other: true},
-		"not a journal":       {damage: func(string) string { return "hello\n" }, other: true},
-		"nothing was written": {damage: func(string) string { return "" }, want: 0},
+		"whole":                      {damage: func(s string) string { return s }, works: 1},
+		"last line torn":             {damage: func(s string) string { return pad(cut(lines(s), len(lines(s))-9)) }, works: 1},
+		"first line torn":            {damage: func(s string) string { return pad(cut(s, 20)) }, want: lost, other: none},
+		"cut within a line":          {damage: func(s string) string { return cut(lines(s), len(lines(s))-9) }, works: 1, want: lost, other: lost},
+		"cut after a line":           {damage: lines, works: 1, want: lost, other: lost},
+		"cut after the first line":   {damage: func(s string) string { return cut(s, strings.Index(s, "\n")+1) }, want: lost, other: lost},
+		"cut within the first line":  {damage: func(s string) string { return cut(s, 20) }, want: lost, other: foreign},
+		"emptied":                    {damage: func(string) string { return "" }, want: lost, other: none},
+		"zeroed":                     {damage: func(s string) string { return strings.Repeat("\x00", len(s)) }, want: lost, other: foreign},
+		"zeros at the end":           {damage: func(s string) string { return lines(s) + strings.Repeat("\x00", len(s)-len(lines(s))) }, works: 1, want: lost, other: lost},
+		"zeros in the last line":     {damage: func(s string) string { return pad(cut(lines(s), len(lines(s))-9) + "\x00\x00") }, works: 1, want: lost, other: lost},
+		"a block that was not":       {damage: func(s string) string { return pad(pad(lines(s)) + "x") }, works: 1, want: lost, other: lost},
+		"changed":                    {damage: func(s string) string { return strings.Replace(s, "component.a", "component.b", 1) }, want: lost, other: lost},
+		"a line taken away":          {damage: func(s string) string { return s[strings.Index(s, "\n")+1:] }, want: lost, other: foreign},
+		"a line of somebody":         {damage: func(s string) string { return pad(lines(s) + `{"kind":"forgotten","work":"w"}` + "\t00\n") }, works: 1, want: lost, other: lost},
+		"not a journal":              {damage: func(string) string { return "hello\n" }, want: lost, other: foreign},
+		"nothing but what is padded": {damage: func(string) string { return pad("") }, want: lost, other: none},
 	}
 	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			dir := t.TempDir()
-			j := bound(dir, purpose)
-			w := j.Begin("w", "component.a", engine.Normal, nil)
-			must(t, w.Intend(instance("x"), "", engine.ActionCreate), w.Intend(instance("y"), "", engine.ActionCreate))
-			path := j.mu.file.os.Name()
-			kill(t, j)
-			text, err := os.ReadFile(path)
-			must(t, err, os.WriteFile(path, []byte(test.damage(string(text))), 0o600))
+		for _, known := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%s, known %t", name, known), func(t *testing.T) {
+				dir := t.TempDir()
+				j := bound(dir, purpose)
+				recorded, err := j.Record(t.Context())
+				must(t, err)
+				w := j.Begin("w", "component.a", engine.Normal, nil)
+				must(t, w.Intend(instance("x"), "", engine.ActionCreate), w.Intend(instance("y"), "", engine.ActionCreate))
+				kill(t, j)
+				path := filepath.Join(dir, recorded)
+				text, err := os.ReadFile(path)
+				must(t, err, os.WriteFile(path, []byte(test.damage(string(text))), 0o600))
 
-			next := bound(dir, purpose)
-			found := unfinished(t, next)
-			if test.other {
-				if len(found) != 1 || !found[0].Foreign {
-					t.Errorf("got %+v, want foreign work", found)
+				of, want := purpose, test.other
+				if known {
+					of.Recorded, want = recorded, test.want
 				}
-				return
+				next := bound(dir, of)
+				found := unfinished(t, next)
+				switch want {
+				case foreign:
+					if len(found) != 1 || !found[0].Foreign {
+						t.Errorf("got %+v, want foreign work", found)
+					}
+					return
+				case lost:
+					if len(found) != test.works+1 {
+						t.Fatalf("got %+v, want %d besides what is lost", found, test.works)
+					}
+					checkLost(t, dir, next, recorded, test.works)
+				default:
+					if len(found) != test.works {
+						t.Errorf("got %+v, want %d", found, test.works)
+					}
+					must(t, next.Close())
+				}
+			})
+		}
+	}
+}
+
+// checkLost checks that what is lost stays in doubt until it was seen and forgotten, and that what is not lost is incomplete.
+func checkLost(t *testing.T, dir string, j *Journal, recorded string, works int) {
+	t.Helper()
+	work := engine.WorkID("journal/" + recorded)
+	if got := resume(t, j, work); !got.Saved || got.Seen || !got.IsDoubtful() || !strings.Contains(got.Lost, recorded) {
+		t.Errorf("what is lost: got %+v", got)
+	}
+	if works > 0 {
+		if got := resume(t, j, "w"); !got.Incomplete || len(got.Doubts) == 0 {
+			t.Errorf("what is not lost: got %+v", got)
+		}
+		must(t, j.Acknowledge("w"), j.Forget(t.Context(), "w"))
+	}
+	if again := unfinished(t, j); len(again) > 0 {
+		t.Errorf("once more: got %+v", again)
+	}
+	must(t, j.MarkSeen(t.Context(), work), j.Close())
+
+	next := bound(dir, purpose)
+	unfinished(t, next)
+	if got := resume(t, next, work); !got.Seen {
+		t.Errorf("after it was seen: got %+v", got)
+	}
+	must(t, next.Forget(t.Context(), work), next.Close())
+	if n := files(t, dir); n != 0 {
+		t.Errorf("%d files are left, want none", n)
+	}
+}
+
+// A journal that the state knows of, and that is missing, is lost. One that is there stays until the state does not know of it.
+func TestRecorded(t *testing.T) {
+	dir := t.TempDir()
+	missing := purpose
+	missing.Recorded = "gone.journal"
+	j := bound(dir, missing)
+	if found := unfinished(t, j); len(found) != 1 {
+		t.Fatalf("got %+v, want what is lost", found)
+	}
+	checkLost(t, dir, j, "gone.journal", 0)
+
+	j = bound(dir, purpose)
+	recorded, err := j.Record(t.Context())
+	must(t, err)
+	kill(t, j)
+	for _, known := range []string{recorded, ""} {
+		next := bound(dir, engine.Purpose{Secret: purpose.Secret, Recorded: recorded})
+		if found := unfinished(t, next); len(found) > 0 {
+			t.Errorf("got %+v, want nothing", found)
+		}
+		next.Bind(engine.Purpose{Secret: purpose.Secret, Recorded: known})
+		must(t, next.Close())
+		if n := files(t, dir); (n == 1) != (known != "") {
+			t.Errorf("%d files, known %q", n, known)
+		}
+	}
+}
+
+// What goes on after a kill, or needs more room than there is, is read again.
+func TestGoingOn(t *testing.T) {
+	dir := t.TempDir()
+	j := bound(dir, purpose)
+	w := j.Begin("w", "component.a", engine.Normal, nil)
+	var group sync.WaitGroup
+	for i := range 200 {
+		group.Go(func() {
+			name := fmt.Sprintf("x%d", i)
+			if err := errors.Join(w.Intend(instance(name), "", engine.ActionCreate), w.Store(object(t, name, strings.Repeat("v", 1000)))); err != nil {
+				t.Error(err)
 			}
-			if len(found) != test.want {
-				t.Errorf("got %+v, want %d", found, test.want)
+		})
+	}
+	group.Wait()
+	path := j.mu.file.os.Name()
+	kill(t, j)
+	text, err := os.ReadFile(path)
+	must(t, err)
+	must(t, os.WriteFile(path, append(bytes.TrimRight(text, string(padding)), "{torn\r\r"...), 0o600))
+
+	next := bound(dir, purpose)
+	unfinished(t, next)
+	if got := resume(t, next, "w"); len(got.Doubts) > 0 || bytes.Count(got.State, []byte("fake_thing")) != 200 {
+		t.Errorf("got %d bytes of state, and doubts %q", len(got.State), got.Doubts)
+	}
+	must(t, next.Acknowledge("w"), next.Close())
+	last := bound(dir, purpose)
+	if found := unfinished(t, last); len(found) != 0 {
+		t.Errorf("after it was acknowledged: got %+v", found)
+	}
+}
+
+// BenchmarkIntend measures intentions of several components at a time, as they wait for the disk.
+func BenchmarkIntend(b *testing.B) {
+	for _, tasks := range []int{1, 10, 100} {
+		b.Run(fmt.Sprint("tasks=", tasks), func(b *testing.B) {
+			j := bound(b.TempDir(), purpose)
+			var group sync.WaitGroup
+			for task := range tasks {
+				w := j.Begin(engine.WorkID(fmt.Sprint(task)), "component.a", engine.Normal, nil)
+				group.Go(func() {
+					for range b.N/tasks + 1 {
+						if err := errors.Join(w.Intend(instance("x"), "", engine.ActionCreate), w.Remove(instance("x"), "")); err != nil {
+							b.Error(err)
+						}
+					}
+				})
 			}
-			must(t, next.Close())
+			group.Wait()
+			if err := j.Close(); err != nil {
+				b.Fatal(err)
+			}
 		})
 	}
 }
@@ -257,14 +402,15 @@ func FuzzRecords(f *testing.F) {
 			fmt.Fprintf(signed, "%s\t%x\n", line, signing.last)
 		}
 		size := int64(signed.Len())
-		records, read, err := (&signer{secret: []byte("secret")}).readRecords(signed)
+		signed.WriteByte(padding)
+		content, err := (&signer{secret: []byte("secret")}).read(bytes.NewReader(signed.Bytes()))
 		if err != nil {
 			return
 		}
-		if read != size {
-			t.Errorf("%d of %d bytes are read", read, size)
+		if content.size != size || content.damage != "" {
+			t.Errorf("%d of %d bytes are read, and the file %s", content.size, size, content.damage)
 		}
-		for _, one := range works(records) {
+		for _, one := range works(content.records) {
 			one.unfinished("x")
 			_ = one.doubts().explain()
 			one.replay(0, func(engine.Event) {})
@@ -272,7 +418,7 @@ func FuzzRecords(f *testing.F) {
 				t.Errorf("the state is no JSON: %s", recovered)
 			}
 		}
-		if _, _, err := (&signer{secret: []byte("another")}).readRecords(strings.NewReader(signed.String())); signed.Len() > 0 && err == nil {
+		if _, err := (&signer{secret: []byte("another")}).read(signed); size > 0 && err == nil {
 			t.Error("a journal of somebody else is read")
 		}
 	})

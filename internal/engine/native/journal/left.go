@@ -5,8 +5,10 @@ package journal
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -22,7 +24,7 @@ import (
 
 // leftFile is the journal of a session that has ended, with work of which somebody must still hear.
 type leftFile struct {
-	file
+	*file
 	works int // that this session has not left
 	open  int // that were not forgotten
 }
@@ -46,6 +48,9 @@ func (j *Journal) Unfinished(context.Context) ([]engine.UnfinishedWork, error) {
 	}
 	var found []engine.UnfinishedWork
 	var errs []error
+	if missing := j.missing(paths); missing != "" {
+		paths = append(paths, missing)
+	}
 	for _, path := range paths {
 		more, err := j.take(path)
 		if err != nil {
@@ -57,46 +62,117 @@ func (j *Journal) Unfinished(context.Context) ([]engine.UnfinishedWork, error) {
 	return found, errors.Join(errs...)
 }
 
+// missing returns the path of the file that the state knows of, if it is not there; "" otherwise. j.mu must be held.
+func (j *Journal) missing(paths []string) string {
+	name := j.mu.purpose.Recorded
+	path := filepath.Join(j.dir, name)
+	if name == "" || j.mu.replaced == name || !filepath.IsLocal(name) || slices.Contains(paths, path) {
+		return ""
+	}
+	return path
+}
+
 // take takes over a file whose session has ended. j.mu must be held.
 func (j *Journal) take(path string) ([]engine.UnfinishedWork, error) {
+	isRecorded := filepath.Base(path) == j.mu.purpose.Recorded
 	opened, err := openLocked(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if !isRecorded {
+			return nil, nil // removed just now
+		}
+		return j.replace(path, contents{damage: "is missing"})
+	}
 	if opened == nil {
 		return nil, err
 	}
-	taken := &leftFile{file: file{os: opened, signer: signer{secret: j.mu.purpose.Secret}}}
-	records, size, err := taken.signer.readRecords(opened)
-	if errors.Is(err, errForeign) {
+	taken := &leftFile{file: &file{os: opened, signer: signer{secret: j.mu.purpose.Secret}}}
+	content, err := taken.signer.read(opened)
+	switch {
+	case errors.Is(err, errForeign) && isRecorded:
+		content.damage = "is damaged at its beginning"
+	case errors.Is(err, errForeign):
 		return []engine.UnfinishedWork{{Foreign: true, Place: path}}, opened.Close()
+	case err != nil:
+		return nil, errors.Join(err, opened.Close())
+	case len(content.records) == 0 && isRecorded:
+		content.damage = "has lost its beginning"
+	case len(content.records) == 0:
+		return nil, taken.remove() // the session was killed before it had made it
 	}
-	if err != nil {
+	if content.damage != "" {
+		found, err := j.replace(path, content)
+		if err != nil {
+			return found, errors.Join(err, opened.Close())
+		}
+		return found, taken.remove()
+	}
+	if err := taken.goOn(content.size); err != nil {
 		return nil, errors.Join(err, opened.Close())
 	}
-	if err := errors.Join(opened.Truncate(size), seek(opened, size)); err != nil {
-		return nil, errors.Join(err, opened.Close())
+	found := j.keep(taken, content.records)
+	switch {
+	case taken.open > 0:
+		return found, nil
+	case isRecorded:
+		j.mu.recorded = taken.file
+		return nil, nil
 	}
+	return nil, taken.remove()
+}
+
+// keep keeps the work in a file that was taken over. j.mu must be held.
+func (j *Journal) keep(taken *leftFile, records []record) []engine.UnfinishedWork {
 	var found []engine.UnfinishedWork
 	for _, one := range works(records) {
 		one.file = taken
 		taken.open++
 		taken.works++
 		j.mu.left[one.records[0].Work] = one
-		found = append(found, one.unfinished(path))
+		found = append(found, one.unfinished(taken.os.Name()))
 	}
-	if taken.open == 0 {
-		return nil, taken.remove()
-	}
-	return found, nil
+	return found
 }
 
-func seek(f *os.File, to int64) error {
-	_, err := f.Seek(to, 0)
-	return err
+// replace makes a file in the place of one of which something is lost, with what there is still of it. That something is lost stays in doubt until somebody has seen it,
+// like an intention. j.mu must be held.
+func (j *Journal) replace(path string, content contents) ([]engine.UnfinishedWork, error) {
+	var records []record
+	for _, r := range content.records {
+		switch r.Kind {
+		case opened:
+			continue
+		case began:
+			r.Damage = content.damage
+		}
+		records = append(records, r)
+	}
+	records = append(records, record{
+		Kind: lost, Work: engine.WorkID("journal/" + filepath.Base(path)), Damage: "The journal " + path + " " + content.damage,
+	})
+	f, err := create(filepath.Join(j.dir, rand.Text()+suffix), j.mu.purpose.Secret, records...)
+	if err != nil {
+		return nil, err
+	}
+	j.mu.replaced = filepath.Base(path)
+	return j.keep(&leftFile{file: f}, records), nil
 }
 
-// openLocked opens a file that no session has. Without an error, the result is nil if there is none.
+// goOn makes the file ready for further records, in the place of a line that is not whole.
+func (f *file) goOn(size int64) error {
+	info, err := f.os.Stat()
+	if err != nil {
+		return err
+	}
+	f.size, f.room = size, info.Size()
+	return f.pad(size, f.room)
+}
+
+// openLocked opens a file that no session has. Without an error, the result is nil if one has it, or if it is no file that [create] makes.
+//
+// Errors: [fs.ErrNotExist].
 func openLocked(path string) (*os.File, error) {
 	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
-		return nil, nil //nolint:nilerr // removed just now, or not made by New
+		return nil, err
 	}
 	opened, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
@@ -116,8 +192,8 @@ func works(records []record) []*left {
 	for _, r := range records {
 		one := byID[r.Work]
 		switch {
-		case r.Kind == began:
-			one = &left{}
+		case r.Kind == began, r.Kind == lost:
+			one = &left{saved: r.Kind == lost}
 			byID[r.Work] = one
 			order = append(order, one)
 		case one == nil:
@@ -137,7 +213,7 @@ func works(records []record) []*left {
 		}
 	}
 	return slices.DeleteFunc(order, func(one *left) bool {
-		return byID[one.records[0].Work] != one || one.saved && len(one.doubts()) == 0
+		return byID[one.records[0].Work] != one || one.saved && !one.isDoubtful()
 	})
 }
 
@@ -145,6 +221,11 @@ func (l *left) unfinished(path string) engine.UnfinishedWork {
 	start := l.records[0]
 	return engine.UnfinishedWork{Work: start.Work, Component: start.Component, Mode: start.Mode, StartedAt: start.StartedAt, Place: path}
 }
+
+// isLost reports whether this is no work, but stands for what is lost of the record of some.
+func (l *left) isLost() bool { return l.records[0].Kind == lost }
+
+func (l *left) isDoubtful() bool { return l.isLost() || len(l.doubts()) > 0 }
 
 // doubts returns the intentions of which nothing is known.
 func (l *left) doubts() intentions {
@@ -168,6 +249,9 @@ func (j *Journal) Resume(_ context.Context, work engine.WorkID, after engine.Pos
 		return nil, engine.ErrUnknownWork
 	}
 	start := l.records[0]
+	if l.isLost() {
+		return &engine.Recovered{Work: work, Saved: true, Seen: l.seen, Lost: start.Damage}, nil
+	}
 	if len(l.records) == 1 {
 		return nil, j.drop(work, forgotten)
 	}
@@ -183,7 +267,7 @@ func (j *Journal) Resume(_ context.Context, work engine.WorkID, after engine.Pos
 	if l.saved {
 		return result, nil
 	}
-	result.Plan, result.Serial = start.Plan, start.Serial
+	result.Plan, result.Serial, result.Incomplete = start.Plan, start.Serial, start.Damage != ""
 	state, err := l.state()
 	if err != nil {
 		return nil, fmt.Errorf("recovering %s: %w", start.Component, err)
@@ -254,7 +338,7 @@ func (j *Journal) MarkSeen(_ context.Context, work engine.WorkID) error {
 	switch {
 	case l == nil:
 		return engine.ErrUnknownWork
-	case l.seen || !l.saved || len(l.doubts()) == 0:
+	case l.seen || !l.saved || !l.isDoubtful():
 		return nil
 	}
 	l.seen = true
@@ -329,9 +413,9 @@ func readWorks(path string, secret []byte) []*left {
 	}
 	defer opened.Close() //nolint:errcheck // it was only read
 	s := signer{secret: secret}
-	records, _, err := s.readRecords(opened)
+	content, err := s.read(opened)
 	if err != nil {
 		return nil
 	}
-	return works(records)
+	return works(content.records)
 }

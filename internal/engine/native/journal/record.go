@@ -21,6 +21,8 @@ import (
 type kind string
 
 const (
+	opened       kind = "opened"       // the file, of which it is the first record
+	lost         kind = "lost"         // something of the record of earlier work
 	began        kind = "began"        // the work, with the state that it began with
 	intended     kind = "intended"     // something is about to be done with an object
 	stored       kind = "stored"       // an object was written
@@ -50,6 +52,9 @@ type record struct {
 	Deposed string          `json:"deposed,omitempty"`
 	Action  engine.Action   `json:"action,omitempty"`
 	Entry   json.RawMessage `json:"entry,omitempty"`
+
+	// Of lost, and of began where something of the work is lost: what has become of the file.
+	Damage string `json:"damage,omitempty"`
 }
 
 // signer signs the lines of a file, each together with all before.
@@ -83,44 +88,78 @@ var errForeign = errors.New("the journal was not written for this state")
 // maxLine is how long a record may be.
 const maxLine = 1 << 30
 
-// readRecords reads a file up to its last whole line, and returns how many bytes that is.
+// padding fills a file after its lines. It is in no line, and not what a disk has where nothing was written.
+const padding = '\r'
+
+// contents are what a file has.
+type contents struct {
+	records []record
+	size    int64 // of the lines
+
+	// damage says what has become of the lines after these, as the end of a sentence about the file; "" if nothing has. A line that is not whole and is
+	// followed by padding is none: it was being written when the program was killed.
+	damage string
+}
+
+// read reads a file.
 //
-// Errors: [errForeign]; that it cannot be read.
-func (s *signer) readRecords(from io.Reader) (records []record, size int64, err error) {
+// Errors: [errForeign] if it does not begin as one; that it cannot be read.
+func (s *signer) read(from io.Reader) (contents, error) {
+	var c contents
 	reader := bufio.NewReader(from)
 	for {
 		line, err := readLine(reader)
 		if errors.Is(err, io.EOF) {
-			return records, size, nil
+			c.damage = damageOf(line)
+			if len(c.records) == 0 && c.damage != "" && len(line) > 0 {
+				return c, errForeign
+			}
+			return c, nil
 		}
 		if err != nil {
-			return nil, 0, err
+			return c, err
 		}
 		text, sum, found := bytes.Cut(bytes.TrimSuffix(line, []byte("\n")), []byte("\t"))
 		given, err := hex.DecodeString(string(sum))
 		want := s.sum(text)
 		if !found || err != nil || !hmac.Equal(given, want) {
-			return nil, 0, errForeign
+			if len(c.records) == 0 {
+				return c, errForeign
+			}
+			c.damage = "was changed, or is damaged"
+			return c, nil
 		}
 		var r record
 		if err := json.Unmarshal(text, &r); err != nil {
-			return nil, 0, err
+			return c, err
 		}
 		s.last = want
-		size += int64(len(line))
-		records = append(records, r)
+		c.size += int64(len(line))
+		c.records = append(c.records, r)
 	}
 }
 
-// readLine returns the next whole line. At the end of the file, and for what comes after the last whole line, it returns [io.EOF].
+// damageOf says what is wrong with what comes after the last whole line.
+func damageOf(rest []byte) string {
+	torn := bytes.TrimRight(rest, string(padding))
+	switch {
+	case len(torn) == len(rest):
+		return "was cut short"
+	case bytes.ContainsAny(torn, "\x00"+string(padding)):
+		return "is damaged"
+	}
+	return ""
+}
+
+// readLine returns the next whole line. At the end of the file, it returns what comes after the last one, with [io.EOF].
 func readLine(reader *bufio.Reader) ([]byte, error) {
 	var line []byte
 	for {
 		part, err := reader.ReadSlice('\n')
 		line = append(line, part...)
 		switch {
-		case err == nil:
-			return line, nil
+		case err == nil, errors.Is(err, io.EOF):
+			return line, err
 		case !errors.Is(err, bufio.ErrBufferFull):
 			return nil, err
 		case len(line) > maxLine:
