@@ -35,7 +35,7 @@ type Hashes struct{ known once.Map[string, string] }
 
 // Record is what is remembered of a package.
 type Record struct {
-	Fingerprint string `json:"fingerprint"` // of names, sizes and times of the files
+	Fingerprint string `json:"fingerprint"` // of names, sizes, times and numbers of the files
 	Hash        string `json:"hash"`        // as in lock files
 }
 
@@ -88,7 +88,8 @@ func (h *Hashes) Of(ctx context.Context, fingerprint, dir string) string {
 	return hash
 }
 
-// Fingerprint changes when a package does, as far as that shows without reading it.
+// Fingerprint changes when a package does, as far as that shows without reading it: where the system says which file it is and when that was changed last, no program can
+// change a file, or put another one in its place, without changing that, whatever time and size it gives the file.
 func Fingerprint(dir string) (string, error) {
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {
@@ -104,7 +105,7 @@ func Fingerprint(dir string) (string, error) {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(&b, "\x00%s %d %d", path, info.Size(), info.ModTime().UnixNano())
+		fmt.Fprintf(&b, "\x00%s %d %d %s", path, info.Size(), info.ModTime().UnixNano(), changeOf(info))
 		return nil
 	})
 	sum := sha256.Sum256([]byte(b.String()))
