@@ -5,6 +5,7 @@
 package environ
 
 import (
+	"runtime"
 	"slices"
 	"strings"
 )
@@ -23,4 +24,24 @@ func LookUp(environ []string, name string) (value string, found bool) {
 func Get(environ []string, name string) string {
 	value, _ := LookUp(environ, name)
 	return value
+}
+
+// ownPrefixes begin the names of variables that are for cairn alone: they would add arguments and input values to what it starts, and values may be secrets, which
+// whatever is started there inherits.
+var ownPrefixes = []string{"TF_CLI_ARGS", "TF_VAR_", "CAIRN_VAR_"}
+
+// IsOwn reports whether a variable must not reach providers, provisioners and engines.
+func IsOwn(name string) bool {
+	if runtime.GOOS == "windows" { // which does not distinguish case in them
+		name = strings.ToUpper(name)
+	}
+	return slices.ContainsFunc(ownPrefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
+}
+
+// WithoutOwn returns an environment without the variables that are for cairn alone.
+func WithoutOwn(environ []string) []string {
+	return slices.DeleteFunc(slices.Clone(environ), func(entry string) bool {
+		name, _, _ := strings.Cut(entry, "=")
+		return IsOwn(name)
+	})
 }

@@ -4,6 +4,7 @@
 package environ_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/cairnstacks/cairn/internal/environ"
@@ -21,5 +22,13 @@ func TestLookUp(t *testing.T) {
 		if value != want.value || found != want.found || environ.Get(given, name) != want.value {
 			t.Errorf("LookUp(%q) = %q, %t, want %q, %t", name, value, found, want.value, want.found)
 		}
+	}
+}
+
+func TestWithoutOwn(t *testing.T) {
+	given := []string{"A=1", "TF_VAR_a=secret", "CAIRN_VAR_b=secret", "TF_CLI_ARGS=-x", "TF_CLI_ARGS_plan=-y", "TF_LOG=trace", "CAIRN_VARSET_NAME=n", "=C:=C:\\"}
+	want := []string{"A=1", "TF_LOG=trace", "CAIRN_VARSET_NAME=n", "=C:=C:\\"}
+	if got := environ.WithoutOwn(given); !slices.Equal(got, want) {
+		t.Errorf("WithoutOwn(%q) = %q, want %q", given, got, want)
 	}
 }

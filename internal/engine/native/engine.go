@@ -19,6 +19,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/toolchain"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain/cliconfig"
 	"github.com/cairnstacks/cairn/internal/enginelog"
+	"github.com/cairnstacks/cairn/internal/environ"
 	"github.com/cairnstacks/cairn/internal/lang"
 	"github.com/cairnstacks/cairn/internal/providers/instances"
 	"github.com/cairnstacks/cairn/internal/providers/selection"
@@ -47,7 +48,7 @@ type Options struct {
 	// Fetching is told which packages of providers are fetched. May be nil.
 	Fetching selection.Observer
 
-	// Environ is the environment for providers; nil stands for that of this program. Relative paths in it are relative to Dir.
+	// Environ is the environment for providers and provisioners, without the variables that are for cairn alone; nil stands for that of this program. Relative paths in it are relative to Dir.
 	Environ []string
 	Dir     string
 
@@ -92,7 +93,7 @@ func New(opts Options) (*Engine, error) {
 	if opts.Environ == nil {
 		opts.Environ = os.Environ()
 	}
-	opts.Environ = cliconfig.AbsolutePaths(opts.Environ, opts.Dir)
+	opts.Environ = cliconfig.AbsolutePaths(environ.WithoutOwn(opts.Environ), opts.Dir)
 	if opts.Shared == nil {
 		opts.Shared = &Shared{}
 	}

@@ -8,12 +8,13 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+
+	"github.com/cairnstacks/cairn/internal/environ"
 )
 
-// removedPrefixes are the variables of the user's environment that must not reach the process. They
-// would add arguments and input values that cairn does not know of, or change what the process prints. Values of
-// root variables may also be secrets, and providers and provisioners inherit the environment.
-var removedPrefixes = []string{"TF_CLI_ARGS", "TF_VAR_", "TF_LOG", "CAIRN_VAR_"}
+// removedPrefix and removedNames are the variables of the user's environment that must not reach the process, besides those that are cairn's own: they would
+// change what it prints and does.
+const removedPrefix = "TF_LOG"
 
 var removedNames = []string{"TF_WORKSPACE", "TF_REATTACH_PROVIDERS"}
 
@@ -56,8 +57,7 @@ func Environ(base []string, extra map[string]string) []string {
 }
 
 func removed(name string) bool {
-	return slices.Contains(removedNames, name) ||
-		slices.ContainsFunc(removedPrefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
+	return environ.IsOwn(name) || strings.HasPrefix(name, removedPrefix) || slices.Contains(removedNames, name)
 }
 
 // canonicalName folds case where the system does.
