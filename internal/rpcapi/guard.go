@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"google.golang.org/grpc"
@@ -14,7 +15,8 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-const servicePrefix, setupPrefix = "/terraform1.", "/terraform1.setup."
+// beforeHandshake begin the methods that need no handshake: that of the handshake, and those of go-plugin and gRPC themselves.
+var beforeHandshake = []string{"/terraform1.setup.", "/plugin.", "/grpc.health.", "/grpc.reflection."}
 
 // maxStatusText is how long the text of a status may be, in bytes. It is sent in a header, and what clients take of headers is limited: a longer one
 // ends their connection.
@@ -40,11 +42,12 @@ func (s *Server) guardStream(server any, stream grpc.ServerStream, info *grpc.St
 	return handle(server, stream)
 }
 
+// allows refuses whatever is not known to need no handshake: gRPC may take a path for a method that is written in another way, such as without its first slash.
 func (s *Server) allows(method string) error {
-	if strings.HasPrefix(method, servicePrefix) && !strings.HasPrefix(method, setupPrefix) && !s.setup.done() {
-		return status.Error(codes.Unavailable, "call Setup.Handshake first")
+	if s.setup.done() || slices.ContainsFunc(beforeHandshake, func(prefix string) bool { return strings.HasPrefix(method, prefix) }) {
+		return nil
 	}
-	return nil
+	return status.Error(codes.Unavailable, "call Setup.Handshake first")
 }
 
 // withoutPanic returns the error of a call, and what takes its place if the call has panicked.
