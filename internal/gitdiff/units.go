@@ -22,7 +22,7 @@ const (
 	InDirectory Kind = "directory"
 	InModule    Kind = "module" // also an embedded stack
 	Watched     Kind = "watch"
-	Included    Kind = "include" // a file that its terragrunt.hcl includes
+	Included    Kind = "include" // a file that its terragrunt.hcl includes or reads
 	Triggered   Kind = "trigger" // a file that says that it is to count as changed
 	Renamed     Kind = "renamed" // the whole stack
 	Inputs      Kind = "inputs"  // what it is run with, by the workspace file

@@ -30,7 +30,9 @@ type Unit struct {
 	Source string // of the module, "" if the files are in the directory
 	Range  hcl.Range
 
-	Included     []string // files that it includes, from the root of the tree, as far as they can be read
+	Included     []string    // files that it includes, from the root of the tree, as far as they can be read
+	Files        []string    // files that expressions and var files of these name, from the root of the tree, whether or not they are there
+	Unread       []hcl.Range // names of such files that cannot be evaluated
 	Dependencies []Dependency
 	Inputs       map[string]string // those that are written out: strings, numbers and booleans
 	Unknown      []Unknown
@@ -138,7 +140,7 @@ func (l *loader) unit(name string) {
 		return
 	}
 	u := &Unit{Dir: path.Dir(name), Range: hcl.Range{Filename: l.shown(name), Start: hcl.InitialPos, End: hcl.InitialPos}, Inputs: map[string]string{}}
-	r := &reader{loader: l, unit: u, seen: map[string]bool{name: true}, named: map[string]bool{}}
+	r := &reader{loader: l, unit: u, seen: map[string]bool{name: true}, named: map[string]bool{}, filed: map[string]bool{}}
 	r.body(body, false)
 	entries, err := fs.ReadDir(l.files, u.Dir)
 	hasFiles := err == nil && slices.ContainsFunc(entries, func(e fs.DirEntry) bool {

@@ -25,6 +25,7 @@ type reader struct {
 	unit      *Unit
 	seen      map[string]bool // files that have been read
 	named     map[string]bool // directories of dependencies
+	filed     map[string]bool // files that expressions read
 	largest   int             // size of a local, at most
 	hasSource bool
 }
@@ -33,6 +34,7 @@ type reader struct {
 func (r *reader) body(body *hclsyntax.Body, included bool) {
 	ctx := &hcl.EvalContext{Functions: r.functions(), Variables: map[string]cty.Value{}}
 	r.locals(body, ctx)
+	r.readsOf(body, ctx)
 	for _, block := range body.Blocks {
 		switch block.Type {
 		case "dependency":

@@ -10,8 +10,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hashicorp/hcl/v2"
+
 	"github.com/cairnstacks/cairn/internal/format/terragrunt"
 	"github.com/cairnstacks/cairn/internal/gitdiff"
+	"github.com/cairnstacks/cairn/internal/problem"
 )
 
 // useTerragrunt adds what the files terragrunt.hcl in directories of stacks use, if there are any.
@@ -44,8 +47,11 @@ func (f *finder) useTerragrunt(units []gitdiff.Unit) {
 		if dir != "" {
 			units[i].Sources = append(units[i].Sources, dir)
 		}
-		for _, name := range u.Included {
+		for _, name := range slices.Concat(u.Included, u.Files) {
 			units[i].Includes = append(units[i].Includes, gitdiff.Watch{Path: name, Text: name})
+		}
+		for _, place := range u.Unread {
+			f.unknownFile(s, place)
 		}
 	}
 }
@@ -70,4 +76,9 @@ func sourceDir(u *terragrunt.Unit) (dir string, known bool) {
 func (f *finder) unknownSource(s *Stack) {
 	f.note(path.Join(s.Path, terragrunt.FileName), "Unknown module source", "What %s takes as its module cannot be evaluated here, so that changes there do not count as changes of the stack. "+
 		"Write the source out, or name its directory in \"watch\".", s.Path)
+}
+
+func (f *finder) unknownFile(s *Stack, place hcl.Range) {
+	f.result.Notes = f.result.Notes.Append(problem.Warning(problem.BadValue, &place, "Unknown file to read",
+		"The name of a file that %s reads here cannot be evaluated, so that changes of that file do not count as changes of the stack. Write the name out, or name the file in \"watch\".", s.Path))
 }
