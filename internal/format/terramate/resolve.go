@@ -135,8 +135,8 @@ func (e *entries) tagged(r *reference) []int {
 	return all
 }
 
-// circularWants warns of stacks that want each other by name: each is only ever selected with all of them. With "wanted_by" that is
-// allowed (line A-56).
+// circularWants warns of stacks that want each other by name, or are wanted by each other: each is only ever selected with all of them. That is allowed
+// (line A-56).
 func (l *loader) circularWants() {
 	var b order.Builder
 	for _, stack := range l.tree.Stacks {
@@ -144,8 +144,12 @@ func (l *loader) circularWants() {
 	}
 	for _, r := range l.tree.edges {
 		for _, named := range r.named {
-			if r.attribute == "wants" && named != r.from {
+			switch {
+			case named == r.from:
+			case r.attribute == "wants":
 				b.Edge(order.Edge{From: r.from, To: named, Place: problem.PlaceOf(r.entry.Range)})
+			case r.attribute == "wanted_by":
+				b.Edge(order.Edge{From: named, To: r.from, Place: problem.PlaceOf(r.entry.Range)})
 			}
 		}
 	}

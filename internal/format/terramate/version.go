@@ -4,6 +4,7 @@
 package terramate
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -26,15 +27,25 @@ func checkVersion(kind, constraint string, rng hcl.Range) *hcl.Diagnostic {
 	if kind == "terrastack" {
 		running = TerrastackVersion
 	}
+	if placeholder.MatchString(constraint) {
+		return problem.Warning(problem.Version, &rng, "No version required",
+			"%q in %s stands for a version constraint, and requires none. Write one as in \"~> 1.0\", or leave required_version out.", constraint, rng.Filename)
+	}
 	constraints, err := version.NewConstraint(constraint)
 	if err != nil {
 		return problem.New(problem.Version, &rng, "Invalid version constraint",
 			"%q is not a version constraint. Write it as in \"~> 1.0\" or \">= 0.9, < 1\".", constraint)
 	}
-	if constraints.Check(version.Must(version.NewVersion(running))) {
+	current := version.Must(version.NewVersion(running))
+	if constraints.Check(current) {
 		return nil
 	}
-	if kind == "terramate" && requiresNewer(constraints, version.Must(version.NewVersion(running))) {
+	if requiresOlder(constraints, current) {
+		return problem.Warning(problem.Version, &rng, "Older version required",
+			"%s requires version %s of the %s format, and this program reads version %s, which has what older ones have. Change required_version if that is all right.",
+			rng.Filename, constraint, kind, running)
+	}
+	if kind == "terramate" && requiresNewer(constraints, current) {
 		return problem.Warning(problem.Version, &rng, "Newer version required",
 			"%s requires version %s of the %s format, and this program reads version %s. What is new since then may be ignored or refused.",
 			rng.Filename, constraint, kind, running)
@@ -44,10 +55,24 @@ func checkVersion(kind, constraint string, rng hcl.Range) *hcl.Diagnostic {
 		rng.Filename, constraint, kind, running)
 }
 
+// placeholder is written in examples where a constraint belongs.
+var placeholder = regexp.MustCompile(`^\s*<[A-Za-z _-]*>\s*$`)
+
 // requiresNewer reports whether a version does not meet constraints only because it is too low.
 func requiresNewer(constraints version.Constraints, running *version.Version) bool {
+	return onlyUnmet(constraints, running, (*version.Version).GreaterThan)
+}
+
+// requiresOlder reports whether a version does not meet constraints only because it is too high.
+func requiresOlder(constraints version.Constraints, running *version.Version) bool {
+	return onlyUnmet(constraints, running, func(required, running *version.Version) bool { return !required.GreaterThan(running) })
+}
+
+// onlyUnmet reports whether all constraints that a version does not meet name versions on the given side of it.
+func onlyUnmet(constraints version.Constraints, running *version.Version, onSide func(required, running *version.Version) bool) bool {
 	return !slices.ContainsFunc(constraints, func(one *version.Constraint) bool {
 		required, err := version.NewVersion(strings.TrimLeft(one.String(), "<>=!~ "))
-		return !one.Check(running) && (err != nil || !required.GreaterThan(running))
+		excluded := strings.HasPrefix(one.String(), "!=") // by name: no other version is as good
+		return !one.Check(running) && (err != nil || excluded || !onSide(required, running))
 	})
 }
