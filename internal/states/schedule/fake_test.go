@@ -54,6 +54,9 @@ func (f *fake) Call(_ context.Context, req Request) Outcome {
 		Failed:  strings.Contains(req.Function, "fails"),
 		Changed: req.Reaction || strings.Contains(req.Function, "changes") || req.Function == "surprises" && !req.Test,
 	}
+	if req.Function == "restarts" { // only its reaction succeeds
+		outcome = Outcome{Failed: !req.Reaction, Changed: req.Reaction}
+	}
 	if req.Function == "passes_trial" { // fails only when it is really made
 		outcome = Outcome{Changed: req.Test, Failed: !req.Test}
 	}

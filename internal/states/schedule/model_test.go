@@ -174,6 +174,7 @@ type modelRun struct {
 	calls  map[string]*modelCall
 	ends   map[string]Status
 	log    []string
+	late   map[string]bool // calls that failed after their reaction changed something
 	halted bool
 }
 
@@ -222,6 +223,10 @@ func (m *modelRun) make(call *modelCall) Status {
 	}
 	m.log = append(m.log, call.id)
 	switch {
+	case call.function == "fails" && reacts: // as its reaction does, which changes something before
+		m.log = append(m.log, call.id+"!")
+		m.late[call.id] = true
+		return Failed
 	case strings.Contains(call.function, "fails"):
 		return Failed
 	case reacts:
@@ -235,7 +240,7 @@ func (m *modelRun) make(call *modelCall) Status {
 
 // end is how a call has ended, as the table has it.
 func (m *modelRun) end(id string) string {
-	if m.ends[id] == Failed && m.calls[id].function == "changes_and_fails" {
+	if m.ends[id] == Failed && (m.calls[id].function == "changes_and_fails" || m.late[id]) {
 		return "failed after changes"
 	}
 	return m.ends[id].String()
@@ -276,7 +281,7 @@ func TestOrderC30C31C32C33C34C37RandomFiles(t *testing.T) {
 			continue
 		}
 		compiled++
-		m := &modelRun{calls: map[string]*modelCall{}, ends: map[string]Status{}}
+		m := &modelRun{calls: map[string]*modelCall{}, ends: map[string]Status{}, late: map[string]bool{}}
 		for _, call := range calls {
 			m.calls[call.id] = call
 		}

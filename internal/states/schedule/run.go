@@ -173,11 +173,15 @@ func (o Outcome) status() Status {
 func (r *run) call(ctx context.Context, call int, test, reaction bool) Outcome {
 	req := RequestFor(r.Calls[call], test)
 	outcome := r.attempts(ctx, r.Calls[call], req)
-	if outcome.Failed || outcome.Needless || !reaction {
+	if outcome.Needless || !reaction || outcome.Failed && (outcome.Changed || ctx.Err() != nil) {
 		return outcome
 	}
 	req.Reaction, req.Changes = true, outcome.Changes
-	return outcome.and(r.attempts(ctx, r.Calls[call], req))
+	later := r.attempts(ctx, r.Calls[call], req)
+	if outcome.Failed { // without a change: what counts is the reaction, as of a service that does not run before the restart
+		outcome.Failed = later.Failed
+	}
+	return outcome.and(later)
 }
 
 // and adds what a later call has done.

@@ -77,7 +77,9 @@ func TestOrderCRun(t *testing.T) {
 		"C-42_reaction_after_the_call": {src: "x: {m.f: [{watch: [y]}]}\ny: {m.changes: []}", log: "y x x!", ended: "x=changed y=changed"},
 		"C-42_no_change":               {src: "x: {m.f: [{watch: [y]}]}\ny: {m.f: []}", log: "y x", ended: "x=ok y=ok"},
 		"C-42_no_reaction":             {src: "x: {mute.f: [{watch: [y]}]}\ny: {m.changes: []}", log: "y x", ended: "x=ok y=changed"},
-		"C-42_call_fails":              {src: "x: {m.fails: [{watch: [y]}]}\ny: {m.changes: []}", log: "y x", ended: "x=failed y=changed"},
+		"C-42_call_fails":              {src: "x: {m.fails: [{watch: [y]}]}\ny: {m.changes: []}", log: "y x x!", ended: "x=failed y=changed"},
+		"C-42_call_fails_with_changes": {src: "x: {m.changes_and_fails: [{watch: [y]}]}\ny: {m.changes: []}", log: "y x", ended: "x=failed y=changed"},
+		"C-42_reaction_succeeds":       {src: "x: {m.restarts: [{watch: [y]}]}\ny: {m.changes: []}", log: "y x x!", ended: "x=changed y=changed"},
 		"C-43_would_change":            {src: "x: {m.f: [{prereq: [y]}]}\ny: {m.changes: []}", log: "y? x y", ended: "x=ok y=changed"},
 		"C-43_would_change_nothing":    {src: "x: {m.f: [{prereq: [y]}]}\ny: {m.f: []}", log: "y? y", ended: "x=not-needed y=ok"},
 		"C-43_changes_what_the_trial_did_not_see": {
