@@ -20,7 +20,7 @@ import (
 
 var deploymentSchema = &hcl.BodySchema{
 	Attributes: []hcl.AttributeSchema{
-		{Name: "inputs", Required: true},
+		{Name: "inputs"}, // where the stack requires some, checking the deployment against it says which
 		{Name: "deployment_group"},
 		{Name: "destroy"},
 		{Name: "import"},
@@ -34,8 +34,12 @@ func (d *decoder) deployment(block *hcl.Block) {
 	}
 	content := d.content(block, deploymentSchema)
 	deployment := &Deployment{Name: name, Group: automaticGroup(name), Range: d.header(block)}
-	inputs, ok := d.expression(content.Attributes["inputs"], block)
-	deployment.Inputs, deployment.broken = inputs, !ok
+	if attr := content.Attributes["inputs"]; attr != nil {
+		inputs, ok := d.expression(attr, block)
+		deployment.Inputs, deployment.broken = inputs, !ok
+	} else {
+		deployment.Inputs = &hclsyntax.ObjectConsExpr{SrcRange: d.header(block), OpenRange: d.header(block)}
+	}
 	d.config.Deployments[name] = deployment
 	d.constantBool(content, block, "destroy", func(v bool) { deployment.Destroy = v })
 	d.constantBool(content, block, "import", func(v bool) { deployment.Import = v })

@@ -161,9 +161,9 @@ func (d *decoder) header(block *hcl.Block) hcl.Range {
 // content decodes a block's body.
 func (d *decoder) content(block *hcl.Block, schema *hcl.BodySchema) *hcl.BodyContent {
 	content, diags := block.Body.Content(schema)
-	elsewhere := misplacedInBlock
-	if block.Type == "deployment" {
-		elsewhere = misplacedInDeployment
+	elsewhere, special := misplacedIn[block.Type]
+	if !special {
+		elsewhere = misplacedInBlock
 	}
 	stackconfig.ExplainMisplaced(block.Body, diags, elsewhere)
 	for _, diag := range diags {

@@ -7,7 +7,7 @@ deployment "one" { # want error "Name used twice" `deployment "one"`
 deployment "1one" { # want error "Not a usable name" `"1one"`
   inputs = { a = "y" }
 }
-deployment "no-inputs" { # want error "Missing required argument" `deployment "no-inputs"`
+deployment "no-inputs" { # want error "Stack variable not set by deployment" `deployment "no-inputs"`
 }
 deployment "loop" {
   for_each = ["a"] # want error "Unsupported argument" `for_each`
@@ -118,4 +118,15 @@ locals {
 }
 locals {
   secret = 1 # want error "Name used twice" `secret`
+}
+deployment_group "says_members" {
+  deployments         = [deployment.one] # want error "Unsupported argument" `deployments`
+  auto_approve_checks = []
+}
+deployment_auto_approve "says_group" {
+  deployment_group = deployment_group.b # want error "Unsupported argument" `deployment_group`
+  check {
+    condition = context.success
+    reason    = "x"
+  }
 }
