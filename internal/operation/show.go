@@ -14,13 +14,24 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
 
-// Graph returns the components of the configuration and what they require. The configuration has to be valid.
+// Graph returns the components of the configuration and what they require. The configuration has to be valid, as far as that shows without an engine and
+// providers: none is looked for.
 func (s *Stack) Graph(ctx context.Context) (graph.Graph, hcl.Diagnostics) {
-	opts, diags := s.loadRuntime(ctx)
-	if diags.HasErrors() {
+	config, diags := s.config()
+	if config == nil || len(config.Files) == 0 && diags.HasErrors() {
 		return graph.Graph{}, diags
 	}
-	if moreDiags := stackruntime.Validate(ctx, opts); moreDiags.HasErrors() {
+	opts := stackruntime.Options{Config: config, StopNow: s.opts.StopNow}
+	if s.opts.ModulesEngine == nil {
+		opts.Session = s.engines.Sources(config.Resolver)
+	} else {
+		opened, err := s.openSession(ctx)
+		if err != nil {
+			return graph.Graph{}, diags.Extend(Diagnostics(err))
+		}
+		opts.Session = opened
+	}
+	if moreDiags := stackruntime.Validate(ctx, opts); diags.HasErrors() || moreDiags.HasErrors() {
 		return graph.Graph{}, diags.Extend(moreDiags)
 	}
 	return graph.New(stackruntime.Inspect(stackruntime.InspectRequest{Options: opts}).ComponentGraph(ctx)), diags
