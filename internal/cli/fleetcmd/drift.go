@@ -13,6 +13,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/internal/cli/reportfile"
 	"github.com/cairnstacks/cairn/internal/cli/session"
+	"github.com/cairnstacks/cairn/internal/cli/stackcmd"
 	"github.com/cairnstacks/cairn/internal/fleet/driver"
 	"github.com/cairnstacks/cairn/internal/fleet/rollout"
 	"github.com/cairnstacks/cairn/internal/order"
@@ -30,6 +31,7 @@ waited for; order does not matter, and a failure stops nothing else. The exit co
 			o = gateOptions{}
 			treeFlags(f, &o.tree)
 			f.Var(&o.parallelOption, "parallel", "work on `N` directories at the same time (default: as a workspace file says, or 1); the output of each is shown when it has ended")
+			stackcmd.ConciseFlag(f, &o.concise)
 			f.Var(&o.report, "report", "write the results to `FILE`: JSON, or JUnit if its name ends in .xml, or Markdown if it ends in .md")
 			session.EngineFlags(f)
 			session.JSONFlag(f, "write the results as a JSON document, and everything else to standard error")

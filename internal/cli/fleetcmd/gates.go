@@ -34,6 +34,7 @@ type gateOptions struct {
 	acceptRecovery bool
 	maxRounds      cmdline.Count
 	report         cmdline.File
+	concise        bool
 	detailed       bool   // exit with 2 if there are changes
 	out            string // directory of the set of plans that is saved
 	set            string // that of the one that is applied
@@ -84,6 +85,7 @@ func gateCommand(mode rollout.Mode, summary, long, example string) *session.Comm
 				o.maxRounds = operation.DefaultRounds
 				f.Var(&o.maxRounds, "max-rounds", fmt.Sprintf("plan and apply a stack at most `N` times while changes are deferred (default: %d)", operation.DefaultRounds))
 			}
+			stackcmd.ConciseFlag(f, &o.concise)
 			f.BoolVar(&o.acceptRecovery, "accept-recovery", false, "go on although applies of stacks that were cut off may have made changes that the states do not show, if an earlier command has named them")
 			if mode == rollout.Destroy {
 				f.BoolVar(&o.tree.gone, "gone", false, "only what there was at the commit of -base and is not any more, with its configuration from git")

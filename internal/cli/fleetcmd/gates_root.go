@@ -42,6 +42,7 @@ func (g *gates) showRoot(unit *rollout.Unit, phase string) driver.RootView {
 	output.Phase(phase)
 	options := func(stream io.Writer) views.Options {
 		options := g.session.ViewOptions(stream)
+		options.Concise = g.options.concise
 		if options.Width > 0 { // of which the name of the unit takes its part
 			options.Width = max(options.Width-ansi.StringWidth(textstyle.Name(unit.Name))-len(" | "), leastWidth)
 		}

@@ -22,7 +22,7 @@ func (g *gates) showStack(unit, phase string, options *operation.Options) driver
 	output.Phase(phase)
 	s := g.session.Part(unit, session.Streams{Out: output.Out, Err: output.Err}, options)
 	s.ListsProviders = true // before a plan
-	return stackView{g.inFlight.Open(s, unit, phase, &stackcmd.PlanFlags{}, output)}
+	return stackView{g.inFlight.Open(s, unit, phase, stackcmd.ShownConcisely(g.options.concise), output)}
 }
 
 // Prepared implements [driver.View].

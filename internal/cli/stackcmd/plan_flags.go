@@ -36,11 +36,19 @@ func (o *PlanFlags) register(f *session.Flags) {
 	f.Var(&o.replace, "replace", "replace this resource instance: `component.x.ADDRESS`; may be repeated")
 	f.Var(&o.target, "target", "plan only this component and what it requires: `component.x`; may be repeated")
 	f.Var(&o.exclude, "exclude", "leave out this component and what requires it: `component.x`; may be repeated")
-	f.BoolVar(&o.concise, "concise", false, "leave out lines for what is unchanged, as for the logs of CI")
+	ConciseFlag(f, &o.concise)
 	f.Var(&o.parallelism, "parallelism", "work on at most `N` components at the same time")
 	f.BoolVar(&o.acceptRecovery, "accept-recovery", false, "go on although an apply that was cut off may have made changes that the state does not show, if an earlier command has named them")
 	session.DeploymentsFlags(f)
 	session.ProviderFlags(f)
+}
+
+// ShownConcisely returns options that are the usual ones, and say whether lines for what is unchanged are left out.
+func ShownConcisely(concise bool) *PlanFlags { return &PlanFlags{concise: concise} }
+
+// ConciseFlag adds the option that leaves out lines for what is unchanged.
+func ConciseFlag(f *session.Flags, concise *bool) {
+	f.BoolVar(concise, "concise", false, "leave out lines for what is unchanged, as for the logs of CI")
 }
 
 // mode returns the kind of plan that is asked for.

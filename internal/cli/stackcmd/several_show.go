@@ -34,7 +34,7 @@ func (s *several) show(member, phase string, options *operation.Options) driver.
 	}
 	part := s.Part(member, streams, options)
 	part.Options.JSON = s.Options.JSON
-	return s.shown.Open(part, member, phase, &PlanFlags{concise: s.flags.concise}, output)
+	return s.shown.Open(part, member, phase, ShownConcisely(s.flags.concise), output)
 }
 
 // memberLines adds the name of a deployment to lines that are JSON objects, each of which is written by one call.

@@ -60,7 +60,9 @@ func (s *Stack) Drift(ctx context.Context, inputs Inputs) (Drift, error) {
 		}
 		req := s.request(false)
 		req.Mode, req.Beside = engine.RefreshOnly, true
-		plan, diags := stack.Plan(ctx, req, view.Caller(), "")
+		caller := view.Caller()
+		caller.Judged = nil // nothing will be applied that a rule could approve
+		plan, diags := stack.Plan(ctx, req, caller, "")
 		if !diags.HasErrors() {
 			drift = driftOf(plan)
 		}
