@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -39,7 +40,7 @@ func Main(ctx context.Context, args []string, streams session.Streams) int {
 }
 
 func run(ctx context.Context, args []string, streams session.Streams, deps session.Dependencies) int {
-	if len(args) > 0 && (args[0] == "-version" || args[0] == "--version") {
+	if len(args) > 0 && slices.Contains([]string{"-version", "--version", "-v"}, args[0]) {
 		args = append([]string{"version"}, args[1:]...)
 	}
 	s := session.New(streams, deps)

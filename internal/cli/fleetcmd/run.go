@@ -91,8 +91,12 @@ func (o *runOptions) check() error {
 	}
 	program, err := exec.LookPath(o.program)
 	if err != nil {
-		return failure.Error("Command not found", "There is no program %q on PATH.%s Nothing was run.",
-			o.program, nearest.DidYouMeanBelow("cairn run ", o.program, []string{"plan", "apply", "destroy", "drift", "states"}))
+		below := []string{"plan", "apply", "destroy", "drift", "states"}
+		meant := nearest.DidYouMeanBelow("cairn run ", o.program, below)
+		if meant == "" {
+			meant = " The commands of cairn itself below \"cairn run\" are " + strings.Join(below, ", ") + "."
+		}
+		return failure.Error("Command not found", "There is no program %q on PATH.%s Nothing was run.", o.program, meant)
 	}
 	o.program = program
 	return nil
