@@ -67,6 +67,7 @@ type Main struct {
 	references     func() *reference.Graph
 	existing       func() *claims.Existing
 	recordedCycles func() map[stackaddrs.AbsComponent]int
+	recordedUsers  func() components.Graph
 	selected       memo.Memo[*planning.Selection]
 }
 
@@ -190,6 +191,7 @@ func newMain(phase expr.EvalPhase, opts Options, timestamp time.Time) *Main {
 	m.config = newStackConfig(m, opts.Config.Root, nil)
 	m.references = sync.OnceValue(func() *reference.Graph { return reference.New(opts.Config.Root) })
 	m.existing = sync.OnceValue(func() *claims.Existing { return claims.FindExisting(m.componentInstances()) })
+	m.recordedUsers = sync.OnceValue(func() components.Graph { return components.Users(m.prior()) })
 	m.recordedCycles = sync.OnceValue(func() map[stackaddrs.AbsComponent]int { return components.RecordedCycles(m.prior()) })
 	return m
 }

@@ -5,10 +5,12 @@ package stackeval
 
 import (
 	"context"
+	"maps"
 
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/components"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/foreach"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/memo"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
@@ -83,8 +85,16 @@ func (i *managedInstance) dependentsState(ctx context.Context) planState {
 	}
 	worst := planComplete
 	cycles := i.main.recordedCycles()
+	component := stackaddrs.ComponentOf(i.addr)
+	dependents := maps.Clone(i.main.recordedUsers()[component]) // who uses it records that; its own record may be older
+	if dependents == nil {
+		dependents = make(components.Set)
+	}
 	for _, dependent := range prior.Dependents {
-		if cycles[dependent] != cycles[stackaddrs.ComponentOf(i.addr)] {
+		dependents[dependent] = struct{}{}
+	}
+	for _, dependent := range dependents.Sorted() {
+		if cycles[dependent] != cycles[component] {
 			worst = max(worst, i.main.dependentState(ctx, dependent))
 		}
 	}

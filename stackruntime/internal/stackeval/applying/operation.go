@@ -91,7 +91,7 @@ type Arguments struct {
 
 // Begin adds the changes of all component instances of the plan. Their results are those that they wait for.
 func (o Operation) Begin(results *Results, add func(Change)) {
-	o.order, o.results = newOrder(o.Plan), results
+	o.order, o.results = newOrder(o.Plan, o.Prior), results
 	for _, plan := range o.Plan.Components {
 		add(Change{Addr: plan.Addr, Run: (&applier{op: &o, plan: plan}).run})
 	}

@@ -99,7 +99,7 @@ func (a *applier) knownInputs(inputs map[string]cty.Value) map[string]cty.Value 
 func (a *applier) newRecord(result *Result) *stackstate.Component {
 	record := &stackstate.Component{
 		Addr:         a.plan.Addr,
-		Dependencies: recordable(a.plan.Requires),
+		Dependencies: recordable(a.dependencies(result)),
 		Dependents:   recordable(a.op.order.dependents[stackaddrs.ComponentOf(a.plan.Addr)]),
 		Outputs:      result.Outputs,
 		Module:       result.Module,
@@ -108,6 +108,16 @@ func (a *applier) newRecord(result *Result) *stackstate.Component {
 		record.Inputs = prior.Inputs
 	}
 	return record
+}
+
+// dependencies are what the instance uses after a result. Objects that were not all changed may still use what they did.
+func (a *applier) dependencies(result *Result) []stackaddrs.AbsComponent {
+	if result.Complete && a.plan.Complete {
+		return a.plan.Requires
+	}
+	used := append(slices.Clone(a.plan.Requires), a.op.order.recorded(a.plan)...)
+	slices.SortFunc(used, stackaddrs.AbsComponent.Compare)
+	return slices.Compact(used)
 }
 
 // recordable leaves out the components of stacks that stand for those not known yet. There is nothing in them, and
