@@ -11,6 +11,7 @@
 //	go run ./internal/buildtool tofu     # prints the path of tofu; builds it where it does not exist
 //	go run ./internal/buildtool tofu-if-there # prints the path of tofu, or nothing
 //	go run ./internal/buildtool tofu-path # prints PATH with tofu in front and without terraform; builds tofu as above
+//	go run ./internal/buildtool licences # writes the licence texts of what is linked, and prints the path of the file
 //	go run ./internal/buildtool cache    # prints the path of the cache
 //
 // Results are kept in the cache (see package toolcache), so that a second run is fast. What takes long is announced on
@@ -38,7 +39,7 @@ func main() {
 
 func run(ctx context.Context, args []string) error {
 	if len(args) != 1 {
-		return fmt.Errorf("usage: go run ./internal/buildtool mirror|engine|engine-if-there|skip-file|skipped|tofu|tofu-if-there|tofu-path|cache")
+		return fmt.Errorf("usage: go run ./internal/buildtool mirror|engine|engine-if-there|skip-file|skipped|tofu|tofu-if-there|tofu-path|licences|cache")
 	}
 	cache, err := toolcache.Open(os.Stderr)
 	if err != nil {
@@ -62,6 +63,8 @@ func run(ctx context.Context, args []string) error {
 		result = cache.TofuIfThere()
 	case "tofu-path":
 		result, err = cache.TofuPath(ctx)
+	case "licences":
+		result, err = licences(ctx)
 	case "cache":
 		result = cache.Dir()
 	default:

@@ -13,6 +13,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/internal/cli/session"
+	"github.com/cairnstacks/cairn/internal/licences"
 	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/views/jsonview"
 )
@@ -30,7 +31,7 @@ type versionDocument struct {
 
 // VersionCommand returns the command that shows versions.
 func VersionCommand() *session.Command {
-	var verbose bool
+	var verbose, licenceTexts bool
 	return &session.Command{
 		Name:    "version",
 		Summary: "Shows the versions of cairn, the engine and the providers.",
@@ -40,10 +41,14 @@ called native; terraform and tofu; and what each module of the stack gets.`,
 		Example: "cairn version\ncairn version -v\ncairn version -json",
 		Flags: func(f *session.Flags) {
 			f.BoolVar(&verbose, "v", false, "show the engines that there are, and which one does which module, and why")
+			f.BoolVar(&licenceTexts, "licenses", false, "show the licence texts of cairn and of all that it is made of")
 			session.EngineFlags(f)
 			session.JSONFlag(f, "write a JSON document")
 		},
 		Run: func(ctx context.Context, s *session.Session, _ []string) (int, error) {
+			if licenceTexts {
+				return cmdline.ExitOK, licences.Write(s.Streams.Out)
+			}
 			s.ReportDocuments()
 			document := versionDocument{
 				FormatVersion: jsonview.FormatVersion,
