@@ -108,10 +108,16 @@ func (s *server) apply(ctx context.Context, c change) (cty.Value, error) {
 		}
 	}
 	if p == phaseDelete {
+		if err := applyFile(c.resourceType, c.prior, c.planned); err != nil {
+			return c.prior, err
+		}
 		return s.remove(c)
 	}
 	next, err := s.appliedState(c)
 	if err != nil {
+		return c.prior, err
+	}
+	if err := applyFile(c.resourceType, c.prior, next); err != nil {
 		return c.prior, err
 	}
 	if err := s.save(c, next); err != nil {

@@ -6,6 +6,8 @@ package testprovider
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
@@ -23,12 +25,33 @@ func dataSourceSchema() *tfprotov6.Schema {
 	)
 }
 
+// dataSources returns the schemas of all data sources.
+func dataSources() map[string]*tfprotov6.Schema {
+	all := map[string]*tfprotov6.Schema{dataSourceName: dataSourceSchema()}
+	for name, source := range fileSources() {
+		all[name] = source.schema
+	}
+	return all
+}
+
+// dataSourceNames returns their names, sorted.
+func dataSourceNames() []tfprotov6.DataSourceMetadata {
+	var names []tfprotov6.DataSourceMetadata
+	for _, name := range slices.Sorted(maps.Keys(dataSources())) {
+		names = append(names, tfprotov6.DataSourceMetadata{TypeName: name})
+	}
+	return names
+}
+
 func (s *server) ValidateDataResourceConfig(_ context.Context, req *tfprotov6.ValidateDataResourceConfigRequest) (*tfprotov6.ValidateDataResourceConfigResponse, error) {
 	record(Call{RPC: "ValidateDataResourceConfig", Type: req.TypeName})
 	return new(tfprotov6.ValidateDataResourceConfigResponse), nil
 }
 
 func (s *server) ReadDataSource(ctx context.Context, req *tfprotov6.ReadDataSourceRequest) (*tfprotov6.ReadDataSourceResponse, error) {
+	if source, ok := fileSources()[req.TypeName]; ok {
+		return s.readFileSource(ctx, source, req)
+	}
 	ty := valueType(dataSourceSchema().ValueType())
 	args, err := decode(req.Config, ty)
 	if err != nil {

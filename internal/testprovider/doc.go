@@ -61,6 +61,9 @@
 //   - fake_deferred: deferred (required bool): planning it as true or unknown is deferred when the client
 //     allows that and [DeferralVariable] is set; result (computed: value) is then unknown in any
 //     case. Accepts a move from fake_resource.
+//   - fake_file: filename (required; a change replaces): the file that has value as its content, for reading, too, where there is no store. Relative names lead
+//     from where the process works, here and below.
+//   - fake_upload: source (a file that must be there when the object is created or changed).
 //   - fake_identity: has a resource identity with the attribute id.
 //   - fake_writeonly: secret (write-only), secret_version (number; a change updates).
 //
@@ -68,6 +71,8 @@
 //
 //   - Data source fake_data: id (required), value and region (computed). Fails if no such object
 //     exists.
+//   - Data sources about files, each with result: fake_content (filename), fake_archive (source_dir or source_file; output_path, which it writes), fake_external
+//     (program), fake_chart (chart, a directory with templates).
 //   - Ephemeral resource fake_ephemeral: name (optional), value (computed, "ephemeral-NAME"),
 //     renew_after (a duration), fail_open (bool).
 //   - Action fake_action: value ([Refused] is an error), secret (sensitive), progress (list of strings: what it says before anything else), defer (planning it

@@ -96,7 +96,7 @@ func (s *server) GetMetadata(context.Context, *tfprotov6.GetMetadataRequest) (*t
 	record(Call{RPC: "GetMetadata"})
 	resp := &tfprotov6.GetMetadataResponse{
 		ServerCapabilities: capabilities(),
-		DataSources:        []tfprotov6.DataSourceMetadata{{TypeName: dataSourceName}},
+		DataSources:        dataSourceNames(),
 		EphemeralResources: []tfprotov6.EphemeralResourceMetadata{{TypeName: ephemeralName}},
 		Functions:          []tfprotov6.FunctionMetadata{{Name: functionName}},
 		Actions:            []tfprotov6.ActionMetadata{{TypeName: actionName}},
@@ -113,7 +113,7 @@ func (s *server) GetProviderSchema(context.Context, *tfprotov6.GetProviderSchema
 		ServerCapabilities:       capabilities(),
 		Provider:                 s.providerSchema,
 		ResourceSchemas:          make(map[string]*tfprotov6.Schema),
-		DataSourceSchemas:        map[string]*tfprotov6.Schema{dataSourceName: dataSourceSchema()},
+		DataSourceSchemas:        dataSources(),
 		EphemeralResourceSchemas: map[string]*tfprotov6.Schema{ephemeralName: ephemeralSchema()},
 		Functions:                map[string]*tfprotov6.Function{functionName: echoFunction()},
 		ActionSchemas:            map[string]*tfprotov6.ActionSchema{actionName: actionSchema()},

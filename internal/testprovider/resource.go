@@ -161,7 +161,7 @@ func (s *server) read(ctx context.Context, t *resourceType, current cty.Value) (
 		return cty.NilVal, err
 	}
 	if s.config.store == nil {
-		return current, nil
+		return readFile(t, current)
 	}
 	obj, err := s.config.store.Get(stringArgument(current, "id"))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -44,7 +44,7 @@ func (t *resourceType) attributeNames(match func(*tfprotov6.SchemaAttribute) boo
 // resourceTypes returns all types of managed resources by name.
 func resourceTypes() map[string]*resourceType {
 	types := make(map[string]*resourceType)
-	for _, t := range []*resourceType{
+	for _, t := range append(fileTypes(), []*resourceType{
 		{name: "fake_resource", schema: objectSchema()},
 		computedType(),
 		everythingType(),
@@ -78,7 +78,7 @@ func resourceTypes() map[string]*resourceType {
 				attribute("secret_version", tftypes.Number, optional),
 			),
 		},
-	} {
+	}...) {
 		t.ty = valueType(t.schema.ValueType())
 		t.replaceOn = append(t.replaceOn, "id")
 		types[t.name] = t
