@@ -135,7 +135,7 @@ func (p *planning) keepFiles() error {
 
 // writtenDir is where files are kept that the module of a component instance has written below its own directory.
 func (e *Session) writtenDir(component string) string {
-	return e.absolute("written", rundir.Slug(component))
+	return rundir.Written(e.runsDir, component)
 }
 
 func (p *planning) run(ctx context.Context) (*engine.PlanResult, hcl.Diagnostics, error) {

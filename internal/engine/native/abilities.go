@@ -13,6 +13,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/engine/native/journal"
+	"github.com/cairnstacks/cairn/internal/engine/native/slots"
 	"github.com/cairnstacks/cairn/internal/providers/instances"
 	"github.com/cairnstacks/cairn/internal/providers/provider"
 	"github.com/cairnstacks/cairn/internal/providers/schema"
@@ -120,19 +121,38 @@ func (s *Session) Functions(ctx context.Context, addr stackaddrs.Provider) (map[
 
 // CallFunction implements [engine.FunctionCaller].
 func (s *Session) CallFunction(ctx context.Context, addr stackaddrs.Provider, name string, args []cty.Value) (cty.Value, error) {
-	pkg := instances.Package{Address: addr}
-	if !addr.IsBuiltin() && !s.pool.Unmanaged(addr) {
+	return s.callFunction(ctx, nil, functionCall{addr, name, args})
+}
+
+// functionCall is a call of a function of a provider.
+type functionCall struct {
+	addr stackaddrs.Provider
+	name string
+	args []cty.Value
+}
+
+// callFunction calls a function in a component, or in none.
+func (s *Session) callFunction(ctx context.Context, in *directory, call functionCall) (cty.Value, error) {
+	pkg := instances.Package{Address: call.addr}
+	if !call.addr.IsBuiltin() && !s.pool.Unmanaged(call.addr) {
 		var err error
-		if pkg, err = s.providerPackage(ctx, addr); err != nil {
+		if pkg, err = s.providerPackage(ctx, call.addr); err != nil {
 			return cty.NilVal, err
 		}
 	}
-	lease, said := s.pool.Unconfigured(ctx, pkg)
+	var workDir string
+	if in != nil && slots.NamesFiles(call.args, in) {
+		var err error
+		if workDir, err = in.Make(); err != nil {
+			return cty.NilVal, err
+		}
+	}
+	lease, said := s.pool.UnconfiguredIn(ctx, pkg, workDir)
 	if said.HasErrors() {
 		return cty.NilVal, failure(said)
 	}
 	defer lease.Release()
-	return lease.Provider.CallFunction(ctx, name, args)
+	return lease.Provider.CallFunction(ctx, call.name, call.args)
 }
 
 // ValidateModule implements [engine.Session].

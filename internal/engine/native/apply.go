@@ -17,7 +17,7 @@ import (
 )
 
 // Apply implements [engine.Session].
-func (s *Session) Apply(ctx context.Context, req *engine.ApplyRequest, observe engine.Observer) (*engine.ApplyResult, hcl.Diagnostics) {
+func (s *Session) Apply(ctx context.Context, req *engine.ApplyRequest, observe engine.Observer) (_ *engine.ApplyResult, diags hcl.Diagnostics) {
 	ctx, work, err := s.works.Begin(ctx, req.Work, observe)
 	if err != nil {
 		return nil, hcl.Diagnostics{stopped("Interrupted apply", err)}
@@ -34,15 +34,20 @@ func (s *Session) Apply(ctx context.Context, req *engine.ApplyRequest, observe e
 	if diag := planFits(plan, req.PriorState); diag != nil {
 		return nil, hcl.Diagnostics{diag}
 	}
-	providers := s.slots(req.ModuleDir, req.Providers, "apply")
+	dir, moreDiags := s.newDirectory(l, req.Component.String(), req.Inputs)
+	defer func() { diags = append(diags, dir.Close()...) }()
+	if moreDiags.HasErrors() {
+		return nil, moreDiags
+	}
+	providers := s.slots(l, dir, req.Providers, "apply")
 	defer providers.Release()
 	secrets := newHidden(l.tree, req.Inputs, req.Providers, plan.State)
 	record := s.journal.Begin(req.Work, req.Component.String(), req.Mode, plan.State)
 	result, diags := applying.Apply(ctx, &applying.Request{
 		ApplyRequest: req, Plan: plan, Tree: l.tree, Graph: l.graph, Providers: providers, Types: &s.opts.Shared.Types,
-		Functions: s.functions(ctx, req.ModuleDir, functionsKey{timestamp: plan.Timestamp, applying: true}), RootPath: rootPath, WorkPath: s.workPath(),
+		Functions: s.functions(ctx, dir, dir.Root(), functionsKey{timestamp: plan.Timestamp, applying: true}), RootPath: rootPath, WorkPath: s.workPath(),
 		Calls: s.calls, Observe: oneAtATime(secrets.observer(observe)),
-		Journal: record, Provisioners: &provision.Runner{Dir: req.ModuleDir, Environ: s.opts.Environ},
+		Journal: record, Provisioners: &provision.Runner{Dir: dir.Root(), Environ: s.opts.Environ},
 	})
 	if len(diags) > 0 {
 		diags = secrets.ofApply(diags, plan, result)

@@ -5,7 +5,10 @@
 //
 // A component goes this way: package configs reads its modules, deps finds what depends on what, eval evaluates them on promises, planning plans what is to be done
 // with each object (through package resource, which asks the providers), planned keeps that, applying does it, and journal records it meanwhile. Package slots hands out
-// the providers, whose processes all components of a session share.
+// the providers, whose processes all components of a session share, but for those that may open files of the component.
+//
+// Relative names lead to the directory of the component, for functions, providers and provisioners: a working copy as that of the binary engine, at the same place, which
+// is made where something may need it.
 //
 // What it behaves like is terraform [TerraformVersion].
 package native

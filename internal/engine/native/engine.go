@@ -87,6 +87,9 @@ func New(opts Options) (*Engine, error) {
 	if opts.RunsDir == "" {
 		opts.RunsDir = filepath.Join(opts.WorkDir, "runs")
 	}
+	if opts.RunsDir, err = filepath.Abs(opts.RunsDir); err != nil {
+		return nil, fmt.Errorf("directory of runs: %w", err)
+	}
 	if opts.SchemaDir == "" {
 		opts.SchemaDir = filepath.Join(opts.WorkDir, "schemas")
 	}
@@ -117,7 +120,7 @@ func (e *Engine) Open(_ context.Context, opts engine.SessionOptions) (engine.Ses
 		return nil, err
 	}
 	pool, err := instances.New(instances.Options{
-		Environ: e.opts.Environ, MaxProcesses: e.opts.MaxProcesses, SchemaDir: e.opts.SchemaDir, Log: log,
+		Environ: e.opts.Environ, MaxProcesses: e.opts.MaxProcesses, SchemaDir: e.opts.SchemaDir, EmptyDir: filepath.Join(e.opts.WorkDir, "empty"), Log: log,
 	})
 	if err != nil {
 		return nil, errors.Join(err, log.Close())

@@ -23,8 +23,8 @@ type functionsKey struct {
 	applying  bool
 }
 
-// functions returns what the modules of a tree may call. The tables of built-in functions are made once for all components.
-func (s *Session) functions(ctx context.Context, root string, key functionsKey) func(*configs.Tree) *hcl.EvalContext {
+// functions returns what the modules of a tree may call, of a component with a directory, or of none: then relative names start from root alone. The tables of built-in functions are made once for all components.
+func (s *Session) functions(ctx context.Context, dir *directory, root string, key functionsKey) func(*configs.Tree) *hcl.EvalContext {
 	s.mu.Lock()
 	tables := s.mu.functions[key]
 	if tables == nil {
@@ -35,7 +35,7 @@ func (s *Session) functions(ctx context.Context, root string, key functionsKey) 
 	shared := &hcl.EvalContext{Functions: tables.In(root)}
 	results := &providercall.Results{}
 	return func(tree *configs.Tree) *hcl.EvalContext {
-		of := s.providerFunctions(ctx, tree, results)
+		of := s.providerFunctions(ctx, dir, tree, results)
 		if len(of) == 0 {
 			return shared
 		}
@@ -44,7 +44,7 @@ func (s *Session) functions(ctx context.Context, root string, key functionsKey) 
 }
 
 // providerFunctions returns the functions of providers that a module calls, by the names that it has for them. What is not there is reported by who evaluates the call.
-func (s *Session) providerFunctions(ctx context.Context, tree *configs.Tree, results *providercall.Results) map[string]function.Function {
+func (s *Session) providerFunctions(ctx context.Context, dir *directory, tree *configs.Tree, results *providercall.Results) map[string]function.Function {
 	var found map[string]function.Function
 	for _, call := range tree.Functions {
 		if !strings.HasPrefix(call.Name, "provider::") {
@@ -67,7 +67,9 @@ func (s *Session) providerFunctions(ctx context.Context, tree *configs.Tree, res
 		}
 		found[call.Name] = (&providercall.Function{
 			Provider: addr, Name: name, Signature: schema.Functions[name], Results: results,
-			Call: func(args []cty.Value) (cty.Value, error) { return s.CallFunction(ctx, addr, name, args) },
+			Call: func(args []cty.Value) (cty.Value, error) {
+				return s.callFunction(ctx, dir, functionCall{addr, name, args})
+			},
 		}).Callable()
 	}
 	return found

@@ -17,7 +17,7 @@ import (
 )
 
 // Plan implements [engine.Session].
-func (s *Session) Plan(ctx context.Context, req *engine.PlanRequest, observe engine.Observer) (*engine.PlanResult, hcl.Diagnostics) {
+func (s *Session) Plan(ctx context.Context, req *engine.PlanRequest, observe engine.Observer) (_ *engine.PlanResult, diags hcl.Diagnostics) {
 	ctx, work, err := s.works.Begin(ctx, req.Work, observe)
 	if err != nil {
 		return nil, hcl.Diagnostics{stopped("Interrupted planning", err)}
@@ -29,12 +29,17 @@ func (s *Session) Plan(ctx context.Context, req *engine.PlanRequest, observe eng
 		return nil, invalid
 	}
 	warnings := s.ofPlans(req.ModuleDir, invalid)
-	providers := s.slots(req.ModuleDir, req.Providers, "plan")
+	dir, moreDiags := s.newDirectory(l, req.Component.String(), req.Inputs)
+	defer func() { diags = append(diags, dir.Close()...) }()
+	if moreDiags.HasErrors() {
+		return nil, moreDiags
+	}
+	providers := s.slots(l, dir, req.Providers, "plan")
 	defer providers.Release()
 	secrets := newHidden(l.tree, req.Inputs, req.Providers, req.PriorState)
 	result, plan, diags := planning.Plan(ctx, &planning.Request{
 		PlanRequest: req, Tree: l.tree, Graph: l.graph, Providers: providers, Types: &s.opts.Shared.Types,
-		Functions: s.functions(ctx, req.ModuleDir, functionsKey{timestamp: req.Timestamp}), RootPath: rootPath, WorkPath: s.workPath(),
+		Functions: s.functions(ctx, dir, dir.Root(), functionsKey{timestamp: req.Timestamp}), RootPath: rootPath, WorkPath: s.workPath(),
 		Calls: s.calls, Observe: oneAtATime(secrets.observer(observe)),
 	})
 	if result == nil {

@@ -95,15 +95,20 @@ func (c *component) write(name, text string) {
 	}
 }
 
+// file returns what the component has written into a file of its own.
 func (c *component) file(name string) string {
-	text, err := os.ReadFile(filepath.Join(c.dir, name))
+	kept, err := filepath.Glob(filepath.Join(c.dir, ".cairn", "written", "*", name))
+	if err != nil || len(kept) != 1 {
+		return ""
+	}
+	text, err := os.ReadFile(kept[0])
 	if err != nil {
 		return ""
 	}
 	return string(text)
 }
 
-// Commands run after an object is created and before it is destroyed, where relative paths start from the module.
+// Commands run after an object is created and before it is destroyed, where relative paths start from the directory of the component.
 func TestLocalExec(t *testing.T) {
 	c := newComponent(t, `
 resource "terraform_data" "x" {

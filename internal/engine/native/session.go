@@ -53,7 +53,9 @@ var _ engine.Session = (*Session)(nil)
 // loaded is a tree of modules with what is found out about it once.
 type loaded struct {
 	once        sync.Once
+	read        *module.Tree
 	tree        *configs.Tree // nil if there is none
+	files       bool          // the modules mention files in other ways than functions do
 	graph       *deps.Graph
 	diags       hcl.Diagnostics // of what is wrong whatever the inputs
 	unsupported hcl.Diagnostics
@@ -75,10 +77,39 @@ func (s *Session) load(dir string) *loaded {
 		if l.tree, l.diags = s.configs.Load(dir); l.tree == nil || l.diags.HasErrors() {
 			return
 		}
+		if l.read, _ = s.modules.Load(dir); l.read != nil { //nolint:errcheck // they are those of the tree
+			l.files = slices.ContainsFunc(l.read.Directories(), mentionsFiles)
+		}
 		l.graph = deps.New(l.tree)
 		l.unsupported = planning.Unsupported(l.tree)
 	})
 	return l
+}
+
+// mentionsFiles reports whether a module mentions files in other ways than functions do.
+func mentionsFiles(dir *module.Directory) bool {
+	return slices.ContainsFunc(dir.Files, func(file *module.File) bool { return slots.MentionsFiles(file.Source) })
+}
+
+// used returns the types of a provider's objects that the modules of the tree have.
+func (l *loaded) used(addr stackaddrs.Provider) []stackaddrs.Resource { return usedIn(l.tree, addr) }
+
+func usedIn(tree *configs.Tree, addr stackaddrs.Provider) []stackaddrs.Resource {
+	var found []stackaddrs.Resource
+	for name, resource := range tree.Resources {
+		if resource.ProviderAddr == addr {
+			found = append(found, name)
+		}
+	}
+	for _, action := range tree.Actions {
+		if action.ProviderAddr == addr {
+			found = append(found, stackaddrs.Resource{}) // a type of which nothing is known
+		}
+	}
+	for _, child := range tree.Children {
+		found = append(found, usedIn(child, addr)...)
+	}
+	return found
 }
 
 // validate checks the tree as far as that is possible without inputs, once. Of a tree that could not be loaded whole, it checks what
@@ -93,7 +124,7 @@ func (s *Session) validate(ctx context.Context, l *loaded) hcl.Diagnostics {
 			tree = tree.Sound()
 		}
 		l.invalid = validate.Tree(ctx, tree, validate.Options{
-			Schemas: schemas{ctx, s}, Functions: s.functions(ctx, tree.Dir.Path, functionsKey{}), Graph: l.graph,
+			Schemas: schemas{ctx, s}, Functions: s.functions(ctx, nil, tree.Dir.Path, functionsKey{}), Graph: l.graph,
 			RootPath: rootPath, WorkPath: s.workPath(),
 		})
 	})
@@ -135,8 +166,10 @@ func (s *Session) Acknowledge(_ context.Context, work engine.WorkID) error {
 }
 
 // slots returns the providers of a component. The caller releases them.
-func (s *Session) slots(dir string, given map[engine.ProviderSlot]engine.ProviderConfig, phase string) *slots.Slots {
-	return slots.New(slots.Options{Pool: s.pool, Package: s.providerPackage, Slots: given, TerraformVersion: TerraformVersion, Dir: dir, Phase: phase})
+func (s *Session) slots(l *loaded, dir *directory, given map[engine.ProviderSlot]engine.ProviderConfig, phase string) *slots.Slots {
+	return slots.New(slots.Options{
+		Pool: s.pool, Package: s.providerPackage, Slots: given, TerraformVersion: TerraformVersion, Directory: dir, Used: l.used, Phase: phase,
+	})
 }
 
 // rootPath is the value of path.root, and of path.module in the root module, which file functions start from.

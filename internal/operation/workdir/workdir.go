@@ -35,7 +35,7 @@ const ownerFile = "owner"
 // could as well bring them in the directories of the modules. Nor is what applies have left behind: that is known by the secret of the state.
 var workCaches = []string{"data", "engine.json", "engine.log", "init", "schemas", "valid"}
 
-// writtenDir is where modules' files are kept. It is removed only if it is a link, through which files elsewhere would be replaced.
+// writtenDir is where modules' files are kept, for each deployment. It is removed only if it is a link, through which files elsewhere would be replaced.
 const writtenDir = "written"
 
 // Own removes what is believed in a working directory unless this user's cairn has made the directory there: else whoever has written a
@@ -75,8 +75,11 @@ func removeCaches(dir string) (removed bool, err error) {
 			paths = append(paths, path)
 		}
 	}
-	if info, err := os.Lstat(filepath.Join(dir, writtenDir)); err == nil && !info.IsDir() {
-		paths = append(paths, filepath.Join(dir, writtenDir))
+	written, _ := filepath.Glob(filepath.Join(dir, "deployments", "*", writtenDir)) //nolint:errcheck // the pattern is right
+	for _, path := range append(written, filepath.Join(dir, writtenDir)) {
+		if info, err := os.Lstat(path); err == nil && !info.IsDir() {
+			paths = append(paths, path)
+		}
 	}
 	if len(paths) == 0 {
 		return false, nil

@@ -18,7 +18,9 @@
 //	S5. A provider that refuses a configuration, or cannot be started, is not tried again in the same phase, nor while anybody uses a provider: all that need it
 //	    fail in the same way. Later it is, as the reason may be gone.
 //	S6. A process is told to stop when all who use it want that. Nobody gets it after that.
-//	S7. Schemas are read once in a run. They are kept on disk for each package whose content is known by a hash, and a process is asked for
+//	S7. A process works in an empty directory, in which no relative name leads to anything, so that those who share it cannot share a file by accident. Who needs
+//	    files by relative names asks for a process in a directory: it is shared for that directory only, and ends with its last user, since directories come and go.
+//	S8. Schemas are read once in a run. They are kept on disk for each package whose content is known by a hash, and a process is asked for
 //	    them only if the disk does not have them or the provider needs to be asked. Nothing depends on what is on the disk: what is damaged is
 //	    read again.
 package instances

@@ -5,6 +5,10 @@ package instances
 
 import (
 	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
 
 	"github.com/cairnstacks/cairn/internal/providers/client"
 	"github.com/cairnstacks/cairn/internal/providers/plugin"
@@ -53,12 +57,12 @@ func (p *Pool) lease(ctx context.Context, k key, start func(context.Context) res
 		select {
 		case <-one.ready:
 		case <-ctx.Done():
-			p.release(one, false)
+			p.release(k, one, false)
 			return nil, provider.Errorf(Unstartable, "Provider %s was needed, but that was given up: %s.", k.address, context.Cause(ctx))
 		}
 		switch {
 		case one.diags.HasErrors() && (isNew || !one.passing):
-			p.release(one, false)
+			p.release(k, one, false)
 			return nil, one.diags
 		case !one.diags.HasErrors() && !one.process.Exited():
 			lease := &Lease{Provider: one.provider, pool: p, key: k, instance: one}
@@ -68,7 +72,7 @@ func (p *Pool) lease(ctx context.Context, k key, start func(context.Context) res
 			return lease, nil // the first one has the warnings
 		}
 		p.retire(k, one) // it has crashed, or whoever wanted to start it has given up
-		p.release(one, false)
+		p.release(k, one, false)
 		if isNew {
 			return nil, provider.Errorf(Unstartable, "The program of provider %s ended as soon as it had been started.", k.address)
 		}
@@ -132,8 +136,8 @@ func (p *Pool) fill(ctx context.Context, k key, one *instance, start func(contex
 }
 
 // start starts a process without configuring it.
-func (p *Pool) start(ctx context.Context, pkg Package) result {
-	process, err := p.startProcess(ctx, pkg)
+func (p *Pool) start(ctx context.Context, pkg Package, workDir string) result {
+	process, err := p.startProcess(ctx, pkg, workDir)
 	if err != nil {
 		return result{diags: notStarted(pkg, err), passing: ctx.Err() != nil}
 	}
@@ -145,11 +149,29 @@ func (p *Pool) start(ctx context.Context, pkg Package) result {
 	return result{process: process, provider: client.New(pkg.Address, process, found)}
 }
 
-func (p *Pool) startProcess(ctx context.Context, pkg Package) (*plugin.Process, error) {
+func (p *Pool) startProcess(ctx context.Context, pkg Package, workDir string) (*plugin.Process, error) {
 	if to, attached := p.attached[pkg.Address]; attached {
 		return plugin.Attach(to, p.opts.Log)
 	}
-	return plugin.Start(ctx, pkg.Program, plugin.Options{Environ: p.opts.Environ, StartTimeout: p.opts.StartTimeout, Log: p.opts.Log})
+	if workDir == "" {
+		workDir = p.emptyDir()
+	}
+	return plugin.Start(ctx, pkg.Program, plugin.Options{Dir: workDir, Environ: p.opts.Environ, StartTimeout: p.opts.StartTimeout, Log: p.opts.Log})
+}
+
+// emptyDir returns the directory of processes that are shared: one in which nobody but a superuser can write.
+func (p *Pool) emptyDir() string {
+	if p.opts.EmptyDir == "" {
+		return ""
+	}
+	err := os.MkdirAll(filepath.Dir(p.opts.EmptyDir), 0o700)
+	if err == nil {
+		err = os.Mkdir(p.opts.EmptyDir, 0o500)
+	}
+	if err == nil || errors.Is(err, fs.ErrExist) {
+		return p.opts.EmptyDir
+	}
+	return filepath.VolumeName(p.opts.EmptyDir) + string(filepath.Separator) // that nothing can be written is no reason to do without providers
 }
 
 func notStarted(pkg Package, err error) provider.Diagnostics {
@@ -161,8 +183,8 @@ func noSchema(pkg Package, err error) provider.Diagnostics {
 }
 
 // startConfigured starts a process and configures it. A provider that refuses the configuration is ended.
-func (p *Pool) startConfigured(ctx context.Context, pkg Package, req provider.ConfigureRequest) result {
-	one := p.start(ctx, pkg)
+func (p *Pool) startConfigured(ctx context.Context, pkg Package, workDir string, req provider.ConfigureRequest) result {
+	one := p.start(ctx, pkg, workDir)
 	if one.diags.HasErrors() {
 		return one
 	}
@@ -220,8 +242,8 @@ func (p *Pool) retire(k key, one *instance) {
 	}
 }
 
-// release takes a user away. The last one of an instance that is retired ends it.
-func (p *Pool) release(one *instance, wasStopping bool) {
+// release takes a user away. The last one of an instance that is retired, or in a directory (rule S7), ends it.
+func (p *Pool) release(k key, one *instance, wasStopping bool) {
 	p.mu.Lock()
 	one.users--
 	p.mu.users--
@@ -230,6 +252,12 @@ func (p *Pool) release(one *instance, wasStopping bool) {
 	}
 	p.mu.clock++
 	one.idleFrom = p.mu.clock
+	if one.users == 0 && k.dir != "" && one.process != nil {
+		one.retired = true
+		if p.mu.instances[k] == one {
+			delete(p.mu.instances, k)
+		}
+	}
 	end := one.users == 0 && one.retired && one.process != nil
 	p.mu.Unlock()
 	if end {

@@ -24,6 +24,7 @@ type key struct {
 	version     string
 	deferral    bool
 	name, phase string // empty where they do not matter
+	dir         string // empty for a process that works nowhere (rule S7)
 }
 
 // keyOf returns the configuration without marks, and the key for it.
@@ -40,6 +41,7 @@ func keyOf(pkg Package, config Configuration) (cty.Value, key, error) {
 	k := key{
 		address: pkg.Address, program: pkg.Program, configured: true,
 		config: sha256.Sum256(encoded), version: config.TerraformVersion, deferral: config.DeferralAllowed,
+		dir: config.WorkDir,
 	}
 	if ephemeral || !value.IsWhollyKnown() {
 		k.name, k.phase = config.Name, config.Phase

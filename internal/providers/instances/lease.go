@@ -32,7 +32,7 @@ func (l *Lease) Release() {
 	if again {
 		return
 	}
-	l.pool.release(l.instance, stopping)
+	l.pool.release(l.key, l.instance, stopping)
 	_ = l.pool.stop(l.pool.life, l.key, l.instance) //nolint:errcheck // those who wait for it see that it did not stop
 }
 

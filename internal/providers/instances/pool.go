@@ -33,6 +33,9 @@ type Options struct {
 	// SchemaDir is the directory in which schemas are kept, which is made when it is needed; empty for none.
 	SchemaDir string
 
+	// EmptyDir is the directory in which processes work that are shared (rule S7), made when it is needed. Empty for that of this program.
+	EmptyDir string
+
 	// BuiltIn are the parameters of the provider that is built in.
 	BuiltIn builtin.Options
 
@@ -64,6 +67,9 @@ type Configuration struct {
 
 	// Dir is the directory of the root module, to which paths are relative for the provider that is built in.
 	Dir string
+
+	// WorkDir is the directory in which the process is to work; empty for one that all share (rule S7).
+	WorkDir string
 }
 
 // Pool has the processes of a run. Made by [New]. Safe for concurrent use.
@@ -135,7 +141,7 @@ func (p *Pool) Configured(ctx context.Context, pkg Package, config Configuration
 	}
 	p.enter(config.Phase)
 	return p.lease(ctx, k, func(ctx context.Context) result {
-		return p.startConfigured(ctx, pkg, provider.ConfigureRequest{
+		return p.startConfigured(ctx, pkg, config.WorkDir, provider.ConfigureRequest{
 			Config: value, TerraformVersion: config.TerraformVersion, DeferralAllowed: config.DeferralAllowed,
 		})
 	})
@@ -143,11 +149,16 @@ func (p *Pool) Configured(ctx context.Context, pkg Package, config Configuration
 
 // Unconfigured returns a provider that is not configured, for validation and functions. Without errors, the caller must release it.
 func (p *Pool) Unconfigured(ctx context.Context, pkg Package) (*Lease, provider.Diagnostics) {
+	return p.UnconfiguredIn(ctx, pkg, "")
+}
+
+// UnconfiguredIn is Unconfigured for a process that works in a directory; see [Configuration.WorkDir].
+func (p *Pool) UnconfiguredIn(ctx context.Context, pkg Package, workDir string) (*Lease, provider.Diagnostics) {
 	if pkg.Address.IsBuiltin() {
 		return &Lease{Provider: p.builtIn}, nil
 	}
-	return p.lease(ctx, key{address: pkg.Address, program: pkg.Program}, func(ctx context.Context) result {
-		return p.start(ctx, pkg)
+	return p.lease(ctx, key{address: pkg.Address, program: pkg.Program, dir: workDir}, func(ctx context.Context) result {
+		return p.start(ctx, pkg, workDir)
 	})
 }
 

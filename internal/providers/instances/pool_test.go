@@ -177,6 +177,44 @@ func TestOneProcess(t *testing.T) {
 }
 
 // Rule S3.
+// A process works in an empty directory, or in the one that it is asked for, and then ends with its last user (rule S7).
+func TestWorkDir(t *testing.T) {
+	r := newRun(t, instances.Options{EmptyDir: filepath.Join(t.TempDir(), "work", "empty")})
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "name"), []byte("content"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	read := func(lease *instances.Lease) (string, bool) {
+		config := cty.ObjectVal(map[string]cty.Value{"filename": cty.StringVal("name"), "result": cty.NullVal(cty.String)})
+		response := lease.Provider.ReadData(t.Context(), provider.ReadDataRequest{Type: "fake_content", Config: config})
+		if response.Diagnostics.HasErrors() {
+			return "", false
+		}
+		return response.State.GetAttr("result").AsString(), true
+	}
+	config := r.config(t, nil)
+	shared := r.lease(t, config)
+	defer shared.Release()
+	if got, ok := read(shared); ok {
+		t.Errorf("the shared process read %q", got)
+	}
+	config.WorkDir = dir
+	for range 2 {
+		first, second := r.lease(t, config), r.lease(t, config)
+		if got, ok := read(first); !ok || got != "content" {
+			t.Errorf("the process in the directory read %q, %t", got, ok)
+		}
+		first.Release()
+		if got, ok := read(second); !ok || got != "content" {
+			t.Errorf("after one of its users has left, the process in the directory read %q, %t", got, ok)
+		}
+		second.Release()
+	}
+	if _, processes := r.count(t, "ConfigureProvider"); processes != 3 {
+		t.Errorf("there were %d processes with the configuration, want 3", processes)
+	}
+}
+
 func TestLimit(t *testing.T) {
 	r := newRun(t, instances.Options{MaxProcesses: 2})
 	a, b, c := r.config(t, region(cty.StringVal("a"))), r.config(t, region(cty.StringVal("b"))), r.config(t, region(cty.StringVal("c")))

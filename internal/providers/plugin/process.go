@@ -35,6 +35,7 @@ const NoTLSVariable = "TF_DISABLE_PLUGIN_TLS"
 
 // Options are the parameters of [Start].
 type Options struct {
+	Dir          string         // the process works in; "" for that of this program
 	Environ      []string       // of the process; nil for none
 	StartTimeout time.Duration  // how long the process may take to start; 0 stands for a minute
 	Log          *enginelog.Log // of what the process writes, and of calls; nil for none
@@ -82,7 +83,11 @@ func Start(ctx context.Context, program string, opts Options) (*Process, error) 
 	defer stop()
 
 	p := &Process{name: filepath.Base(program), words: &lastWords{}, log: opts.Log.Core(), release: end}
+	if absolute, err := filepath.Abs(program); err == nil {
+		program = absolute // which does not depend on where the process works
+	}
 	cmd := exec.CommandContext(life, program)
+	cmd.Dir = opts.Dir
 	cmd.Env = quiet(opts.Environ, opts.Log.LevelOfProviders())
 	endWithParent(cmd)
 	p.client = plugin.NewClient(&plugin.ClientConfig{

@@ -58,7 +58,9 @@ type Dir struct {
 // Any reports whether there is a directory of an apply in the one that they are kept in: of one that is under way, or of one that was cut off.
 func Any(runsDir string) bool {
 	entries, err := os.ReadDir(runsDir)
-	return err == nil && slices.ContainsFunc(entries, func(entry os.DirEntry) bool { return isRun(runsDir, entry) })
+	return err == nil && slices.ContainsFunc(entries, func(entry os.DirEntry) bool {
+		return isRun(runsDir, entry) && (isThere(runsDir, entry.Name(), RecordFile) || isThere(runsDir, entry.Name(), reportFile))
+	})
 }
 
 // List returns the paths of the directories of runs in the one that they are kept in, sorted. It is no error if that does not exist.
@@ -81,8 +83,17 @@ func List(runsDir string) ([]string, error) {
 
 // isRun reports whether an entry was made by [New].
 func isRun(runsDir string, entry os.DirEntry) bool {
-	_, err := os.Lstat(filepath.Join(runsDir, entry.Name(), lockFile))
-	return err == nil && entry.IsDir()
+	return entry.IsDir() && isThere(runsDir, entry.Name(), lockFile)
+}
+
+func isThere(parts ...string) bool {
+	_, err := os.Lstat(filepath.Join(parts...))
+	return err == nil
+}
+
+// Written returns where files are kept, beside the directories of runs, that the module of a component instance has written below its own directory.
+func Written(runsDir, component string) string {
+	return filepath.Join(filepath.Dir(runsDir), "written", Slug(component))
 }
 
 // StateFile returns the file that the engine's process writes.

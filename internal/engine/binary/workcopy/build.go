@@ -117,6 +117,15 @@ func Build(spec *Spec) (*Copy, error) {
 	return c, nil
 }
 
+// Link makes a copy in which nothing is changed or generated: the directory of a component whose modules are evaluated by who asks for it.
+func Link(dir string, tree *module.Tree, layout *Layout) (*Copy, error) {
+	c := &Copy{Root: filepath.Join(dir, layout.Root), top: dir, layout: layout, tree: tree}
+	if err := layout.build(dir, func(string) bool { return false }); err != nil {
+		return nil, fmt.Errorf("preparing a working copy: %w", err)
+	}
+	return c, nil
+}
+
 // rewrite changes the files that can't be linked to.
 func (c *Copy) rewrite(spec *Spec) error {
 	r := &rewriter{latched: map[string]bool{}, timestamp: spec.Timestamp, dir: filepath.ToSlash(spec.Abspath)}

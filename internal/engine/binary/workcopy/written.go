@@ -99,6 +99,7 @@ func (c *Copy) walkWritten(top string, visit func(rel string) error) error {
 	for name := range c.files {
 		made[filepath.Join(c.layout.Root, filepath.FromSlash(name))] = true
 	}
+	packages := filepath.Join(c.layout.Root, ".terraform", "modules") // with the modules that were fetched
 	return filepath.WalkDir(top, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
@@ -109,6 +110,12 @@ func (c *Copy) walkWritten(top string, visit func(rel string) error) error {
 		}
 		inRoot := filepath.Dir(rel) == c.layout.Root
 		switch {
+		case entry.IsDir() && (rel == packages || rel == filepath.Dir(packages)):
+		case filepath.Dir(rel) == packages && entry.IsDir():
+		case filepath.Dir(rel) == packages || filepath.Dir(rel) == filepath.Dir(packages):
+			if entry.IsDir() {
+				return filepath.SkipDir
+			}
 		case made[rel] || leftOut(entry.Name(), inRoot) || inRoot && ofEngine(entry.Name()):
 			if entry.IsDir() {
 				return filepath.SkipDir

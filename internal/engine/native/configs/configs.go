@@ -47,8 +47,9 @@ type Tree struct {
 	Call     *Call // nil for the root
 	Children map[string]*Tree
 
-	// Path is the value of path.module.
-	Path string
+	// Path is the value of path.module, and Place leads to the directory from that of the root module where there is no working copy, which has packages that
+	// are called at other places.
+	Path, Place string
 
 	// Slots are the root's slots from which the provider configurations of this module are filled, by their names here. Those that lead nowhere are missing.
 	Slots map[engine.ProviderSlot]engine.ProviderSlot

@@ -88,7 +88,7 @@ func (l *Loader) build(read *module.Tree) (*Tree, hcl.Diagnostics) {
 	b := &treeBuilder{loader: l, read: read, reported: map[*module.Directory]bool{}}
 	trees := map[string]*Tree{"": b.tree(read.Root, nil)}
 	root := trees[""]
-	root.Path = "."
+	root.Path, root.Place = ".", "."
 	for _, node := range read.Nodes {
 		above, name := "", node.Key
 		if i := strings.LastIndexByte(node.Key, '.'); i >= 0 {
@@ -99,15 +99,16 @@ func (l *Loader) build(read *module.Tree) (*Tree, hcl.Diagnostics) {
 			continue
 		}
 		child := b.tree(node.Directory, node)
-		child.Parent, child.Call, child.Path = parent, parent.Calls[name], pathTo(read.Root, node)
+		child.Parent, child.Call, child.Path = parent, parent.Calls[name], node.Path
+		child.Place = placeOf(read.Root, node)
 		parent.Children[name] = child
 		trees[node.Key] = child
 	}
 	return root, b.diags
 }
 
-// pathTo returns the path of a called module from that of the root, which is where it is: there is no working copy.
-func pathTo(root *module.Directory, node *module.Node) string {
+// placeOf returns the path of a called module from that of the root.
+func placeOf(root *module.Directory, node *module.Node) string {
 	if node.Mounted() == nil {
 		return node.Path
 	}

@@ -32,11 +32,26 @@ type Options struct {
 	// TerraformVersion is the version of terraform that providers are told.
 	TerraformVersion string
 
-	// Dir is the directory of the root module.
-	Dir string
+	// Directory is that of the component.
+	Directory Directory
+
+	// Used returns the types of a provider's objects that the modules of the component have.
+	Used func(addr stackaddrs.Provider) []stackaddrs.Resource
 
 	// Phase is what the providers are used for: configurations that are not wholly known are shared within one phase only.
 	Phase string
+}
+
+// Directory is where relative names lead to in a component. Safe for concurrent use.
+type Directory interface {
+	// Make returns the absolute path of the directory in which a process is to work, after making it.
+	Make() (string, error)
+
+	// Root is that directory, or as long as it is not made the one of the root module, which has the same files.
+	Root() string
+
+	// Has reports whether there is something of a name in it.
+	Has(name string) bool
 }
 
 // Slots are the providers of a component. Made by [New]. Safe for concurrent use.
@@ -46,6 +61,7 @@ type Slots struct {
 	mu struct {
 		sync.Mutex
 		slots   map[slotKey]*slot
+		own     []*instances.Lease // of processes in the directory of the component that routers have started
 		stopped bool
 	}
 }
@@ -58,11 +74,12 @@ type slotKey struct {
 
 // slot is a provider, once somebody has asked for it.
 type slot struct {
-	once  sync.Once
-	lease *instances.Lease
-	known bool
-	ok    bool
-	diags hcl.Diagnostics
+	once   sync.Once
+	lease  *instances.Lease
+	router *router // nil if the lease has a process that works in the directory of the component, or none
+	known  bool
+	ok     bool
+	diags  hcl.Diagnostics
 }
 
 // New returns the providers of a component, of which none is started.
@@ -89,6 +106,9 @@ func (s *Slots) Provider(ctx context.Context, addr stackaddrs.Provider, name eng
 	if !one.ok {
 		return nil, false, false, diags
 	}
+	if one.router != nil {
+		return one.router, one.known, true, diags
+	}
 	return one.lease.Provider, one.known, true, diags
 }
 
@@ -105,18 +125,58 @@ func (s *Slots) open(ctx context.Context, one *slot, addr stackaddrs.Provider, n
 		}
 	}
 	given, filled := s.opts.Slots[name]
+	one.known = !filled || !given.Unknown
+	open := func(ctx context.Context, workDir string) (*instances.Lease, provider.Diagnostics) {
+		if !one.known {
+			return s.opts.Pool.UnconfiguredIn(ctx, pkg, workDir)
+		}
+		config := s.configuration(given, filled)
+		config.WorkDir = workDir
+		return s.opts.Pool.Configured(ctx, pkg, config)
+	}
 	var lease *instances.Lease
-	var said provider.Diagnostics
-	if filled && given.Unknown {
-		lease, said = s.opts.Pool.Unconfigured(ctx, pkg)
-	} else {
-		lease, said = s.opts.Pool.Configured(ctx, pkg, s.configuration(given, filled))
-		one.known = true
+	workDir, said := s.workDir(ctx, pkg, given)
+	if !said.HasErrors() {
+		lease, said = open(ctx, workDir)
 	}
 	one.diags = s.diagnostics(said, name)
-	if one.ok = !said.HasErrors(); one.ok && s.keep(one, lease) {
+	if one.ok = !said.HasErrors(); !one.ok {
+		return
+	}
+	if workDir == "" && !addr.IsBuiltin() {
+		one.router = &router{Provider: lease.Provider, slots: s, open: open}
+		one.router.mu.types = map[string]bool{}
+	}
+	if s.keep(one, lease) {
 		_ = lease.Stop(ctx) //nolint:errcheck // as in Stop
 	}
+}
+
+// workDir returns the directory of the component for a provider that has to work there in any case, as its configuration names files, or all that it is asked for does.
+func (s *Slots) workDir(ctx context.Context, pkg instances.Package, given engine.ProviderConfig) (string, provider.Diagnostics) {
+	if pkg.Address.IsBuiltin() {
+		return "", nil
+	}
+	needed := namesFiles(given.Config, s.opts.Directory.Has)
+	if used := s.opts.Used(pkg.Address); !needed && len(used) > 0 {
+		found, diags := s.opts.Pool.Schema(ctx, pkg)
+		if diags.HasErrors() {
+			return "", diags
+		}
+		needed = onlyFiles(found, used)
+	}
+	if !needed {
+		return "", nil
+	}
+	dir, err := s.opts.Directory.Make()
+	if err != nil {
+		return "", notMade(err)
+	}
+	return dir, nil
+}
+
+func notMade(err error) provider.Diagnostics {
+	return provider.Errorf("Component directory not made", "The provider may open files of the component, whose directory cannot be made: %s.", err)
 }
 
 // keep keeps what is to be released, and reports whether the component is being stopped.
@@ -127,10 +187,32 @@ func (s *Slots) keep(one *slot, lease *instances.Lease) (stopped bool) {
 	return s.mu.stopped
 }
 
+// keepOwn keeps the process of a router.
+func (s *Slots) keepOwn(ctx context.Context, lease *instances.Lease) {
+	s.mu.Lock()
+	s.mu.own = append(s.mu.own, lease)
+	stopped := s.mu.stopped
+	s.mu.Unlock()
+	if stopped {
+		_ = lease.Stop(ctx) //nolint:errcheck // as in Stop
+	}
+}
+
+// leases returns what the component has. Must be called with the lock held.
+func (s *Slots) leases() []*instances.Lease {
+	all := slices.Clone(s.mu.own)
+	for _, one := range s.mu.slots {
+		if one.lease != nil {
+			all = append(all, one.lease)
+		}
+	}
+	return all
+}
+
 // configuration returns how the provider of a slot is configured: one that was not given anything, as with an empty block.
 func (s *Slots) configuration(given engine.ProviderConfig, filled bool) instances.Configuration {
 	config := instances.Configuration{
-		Value: cty.NilVal, TerraformVersion: s.opts.TerraformVersion, DeferralAllowed: true, Phase: s.opts.Phase, Dir: s.opts.Dir,
+		Value: cty.NilVal, TerraformVersion: s.opts.TerraformVersion, DeferralAllowed: true, Phase: s.opts.Phase, Dir: s.opts.Directory.Root(),
 	}
 	if filled {
 		config.Value, config.Name = given.Config, given.Instance.String()
@@ -174,12 +256,7 @@ func (s *Slots) Slot(config tfstate.ProviderConfig) (engine.ProviderSlot, bool) 
 func (s *Slots) Stop(ctx context.Context) {
 	s.mu.Lock()
 	s.mu.stopped = true
-	var running []*instances.Lease
-	for _, one := range s.mu.slots {
-		if one.lease != nil {
-			running = append(running, one.lease)
-		}
-	}
+	running := s.leases()
 	s.mu.Unlock()
 	for _, lease := range running {
 		_ = lease.Stop(ctx) //nolint:errcheck // who waits for the provider sees that it has not stopped
@@ -190,10 +267,8 @@ func (s *Slots) Stop(ctx context.Context) {
 func (s *Slots) Release() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, one := range s.mu.slots {
-		if one.lease != nil {
-			one.lease.Release()
-		}
+	for _, lease := range s.leases() {
+		lease.Release()
 	}
 }
 

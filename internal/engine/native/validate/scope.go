@@ -115,7 +115,7 @@ func (m *moduleChecker) resourceValue(r *configs.Resource) cty.Value {
 func (m *moduleChecker) path(attr string) cty.Value {
 	switch attr {
 	case "module":
-		return cty.StringVal(m.tree.Path)
+		return cty.StringVal(m.tree.Place) // no component has a working copy yet
 	case "root":
 		return cty.StringVal(m.opts.RootPath)
 	default:
