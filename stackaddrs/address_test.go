@@ -444,6 +444,9 @@ func TestOrderOfKinds(t *testing.T) {
 	inOrder(t, StackCall{"a"}, StackCall{"b"})
 	inOrder(t, StackCallInstance{StackCall{"a"}, IntKey(0)}, StackCallInstance{StackCall{"b"}, NoKey})
 	inOrder(t, RootStack, RootStack.Child("a"), RootStack.Child("a").Child("b"), RootStack.Child("b"))
+	module := RootModuleInstance.Child("b", NoKey)
+	inOrder(t, RootModuleInstance, RootModuleInstance.Child("a", NoKey).Child("z", NoKey).Child("z", NoKey), module, module.Child("a", IntKey(0)),
+		module.Child("a", IntKey(0)).Child("z", NoKey), module.Child("a", IntKey(1)), module.Child("b", NoKey), RootModuleInstance.Child("b", IntKey(0)))
 	inOrder(t, ConfigComponent{Item: Component{"z"}}, ConfigComponent{RootStack.Child("a"), Component{"a"}})
 }
 

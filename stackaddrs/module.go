@@ -53,7 +53,7 @@ func (m ModuleInstance) Path() []ModuleCallInstance { return m.path.steps() }
 
 // Compare orders as rule A4 says.
 func (m ModuleInstance) Compare(other ModuleInstance) int {
-	return slices.CompareFunc(m.Path(), other.Path(), ModuleCallInstance.Compare)
+	return m.path.compare(other.path, ModuleCallInstance.Compare)
 }
 
 // String returns the address as terraform writes it, "" for the root module.

@@ -4,7 +4,7 @@
 package stackaddrs
 
 import (
-	"slices"
+	"cmp"
 	"unique"
 )
 
@@ -36,12 +36,37 @@ func (p path[S]) split() (parent path[S], last S, ok bool) {
 
 // steps returns the steps from the root on.
 func (p path[S]) steps() []S {
-	var steps []S
-	for parent, step, ok := p.split(); ok; parent, step, ok = parent.split() {
-		steps = append(steps, step)
+	if p.isRoot() {
+		return nil
 	}
-	slices.Reverse(steps)
+	steps := make([]S, p.depth())
+	i := len(steps)
+	for parent, step, ok := p.split(); ok; parent, step, ok = parent.split() {
+		i--
+		steps[i] = step
+	}
 	return steps
+}
+
+// compare orders paths by their steps from the root on, and one before those that go on from it.
+func (p path[S]) compare(other path[S], steps func(a, b S) int) int {
+	mine, theirs := p.depth(), other.depth()
+	result := cmp.Compare(mine, theirs)
+	for ; mine > theirs; mine-- {
+		p, _, _ = p.split()
+	}
+	for ; theirs > mine; theirs-- {
+		other, _, _ = other.split()
+	}
+	for p != other {
+		var a, b S
+		p, a, _ = p.split()
+		other, b, _ = other.split()
+		if c := steps(a, b); c != 0 {
+			result = c // until one nearer to the root
+		}
+	}
+	return result
 }
 
 func (p path[S]) depth() int {

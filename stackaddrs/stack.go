@@ -126,7 +126,7 @@ func (s StackInstance) Compare(other StackInstance) int {
 	if s == other {
 		return 0
 	}
-	return slices.CompareFunc(s.Path(), other.Path(), StackCallInstance.Compare)
+	return s.path.compare(other.path, StackCallInstance.Compare)
 }
 
 // String returns the address as users write it, "<main>" for the root stack.

@@ -4,6 +4,9 @@
 package lang
 
 import (
+	"iter"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/zclconf/go-cty/cty"
@@ -29,7 +32,7 @@ func conversionFunction(want cty.Type) function.Function {
 			if got.Equals(want) {
 				return want, nil
 			}
-			if convert.GetConversionUnsafe(got, want) == nil {
+			if convert.GetConversionUnsafe(got, elementwise(got, want)) == nil {
 				return cty.NilType, conversionError(args[0], want)
 			}
 			return want, nil
@@ -38,6 +41,11 @@ func conversionFunction(want cty.Type) function.Function {
 			if bare, own := args[0].Unmark(); !bare.IsKnown() {
 				return cty.UnknownVal(want).WithMarks(own), nil // no more is known of it in terraform
 			}
+			want := elementwise(args[0].Type(), want)
+			if bare, own := args[0].Unmark(); want.IsListType() && !want.HasDynamicTypes() && bare.Type().IsTupleType() && !bare.IsNull() {
+				// No element is left to be converted, but package convert would compare each two again.
+				return cty.ListVal(bare.AsValueSlice()).WithMarks(own), nil
+			}
 			converted, err := convert.Convert(args[0], want)
 			if err != nil {
 				return cty.NilVal, conversionError(args[0], want)
@@ -45,6 +53,49 @@ func conversionFunction(want cty.Type) function.Function {
 			return converted, nil
 		},
 	})
+}
+
+// elementwise returns the type that converting to a collection of anything leads to, if all
+// elements of a tuple or object have one type. Package convert compares each two of them to find
+// that, which takes minutes where a for expression has made a hundred thousand. Otherwise it returns
+// the type as it is.
+func elementwise(got, want cty.Type) cty.Type {
+	if !want.IsCollectionType() || want.ElementType() != cty.DynamicPseudoType {
+		return want
+	}
+	element := cty.DynamicPseudoType
+	switch {
+	case got.IsTupleType() && !want.IsMapType():
+		element = commonType(slices.Values(got.TupleElementTypes()))
+	case got.IsObjectType() && want.IsMapType():
+		element = commonType(maps.Values(got.AttributeTypes()))
+	}
+	switch {
+	case element.HasDynamicTypes():
+		return want
+	case want.IsListType():
+		return cty.List(element)
+	case want.IsSetType():
+		return cty.Set(element)
+	default:
+		return cty.Map(element)
+	}
+}
+
+// commonType returns the type that all of some types are, or the dynamic one if there is none.
+func commonType(types iter.Seq[cty.Type]) cty.Type {
+	common := cty.NilType
+	for ty := range types {
+		if common == cty.NilType {
+			common = ty
+		} else if !ty.Equals(common) {
+			return cty.DynamicPseudoType
+		}
+	}
+	if common == cty.NilType {
+		return cty.DynamicPseudoType
+	}
+	return common
 }
 
 func conversionError(value cty.Value, want cty.Type) error {

@@ -362,6 +362,25 @@ func TestDiagnostics(t *testing.T) {
 	}
 }
 
+// Modules that call the next one twice end with an error, not after a million calls.
+func TestTooManyCalls(t *testing.T) {
+	files := map[string]string{}
+	dir := "m"
+	for i := range 20 {
+		next := "c" + strconv.Itoa(i)
+		files[dir+"/a.tf"] = "module \"a\" {\n  source = \"../" + next + "\"\n}\nmodule \"b\" {\n  source = \"../" + next + "\"\n}\n"
+		dir = next
+	}
+	files[dir+"/a.tf"] = ""
+	tree, diags := load(t, files, Options{})
+	if len(diags) != 1 || diags[0].Summary != "Too many module calls" || diags[0].Subject == nil {
+		t.Errorf("got %v", diags)
+	}
+	if len(tree.Nodes) != maxCalls {
+		t.Errorf("%d calls, want %d", len(tree.Nodes), maxCalls)
+	}
+}
+
 func TestProxyProviderInChildIsAccepted(t *testing.T) {
 	mustLoad(t, map[string]string{"m/a.tf": `module "c" { source = "./c" }`, "m/c/a.tf": "provider \"p\" {\n  alias = \"x\"\n}"})
 }

@@ -107,8 +107,10 @@ func (t *Tree) Under(caller *Node) []*Node {
 // Directories returns each directory of the tree once, the root's first.
 func (t *Tree) Directories() []*Directory {
 	dirs := []*Directory{t.Root}
+	seen := map[*Directory]bool{t.Root: true}
 	for _, node := range t.Nodes {
-		if !slices.Contains(dirs, node.Directory) {
+		if !seen[node.Directory] {
+			seen[node.Directory] = true
 			dirs = append(dirs, node.Directory)
 		}
 	}
@@ -163,7 +165,8 @@ func (l *Loader) loadTree(path string) (*Tree, hcl.Diagnostics) {
 		}
 	}
 	diags = diags.Extend(forbiddenInRoot(root))
-	diags = diags.Extend(l.follow(tree, root, nil))
+	f := &follower{Loader: l, tree: tree, seen: map[*Directory]bool{root: true}}
+	diags = diags.Extend(f.follow(root, nil))
 	slices.SortFunc(tree.Nodes, func(a, b *Node) int { return cmp.Compare(a.Key, b.Key) })
 	tree.describe()
 	if tree.Unsupported = l.unsupported(tree); tree.Unsupported.HasErrors() {
@@ -172,52 +175,87 @@ func (l *Loader) loadTree(path string) (*Tree, hcl.Diagnostics) {
 	return tree, diags
 }
 
-func (l *Loader) follow(tree *Tree, caller *Directory, parent *Node) hcl.Diagnostics {
+// maxCalls is how many calls of modules a tree can have, instances aside. Modules that call the next one twice double with each step, which nobody wants to wait for.
+const maxCalls = 20_000
+
+// follower follows the calls of a tree.
+type follower struct {
+	*Loader
+	tree *Tree
+	seen map[*Directory]bool
+	full bool // that there are too many calls was reported
+}
+
+func (f *follower) follow(caller *Directory, parent *Node) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for _, name := range slices.Sorted(maps.Keys(caller.Calls)) {
+		if f.full {
+			break
+		}
 		call := caller.Calls[name]
 		if call.Source == "" {
 			continue // the engine says what is wrong
 		}
-		node, diag := l.target(caller, parent, call)
-		if diag != nil {
-			diags = diags.Append(diag)
-			tree.Faulty[caller] = true
-			continue
-		}
-		path := node.Directory.Path
-		if reachedFrom(tree, parent, path) {
-			tree.Circular = true
-			diags = diags.Append(&hcl.Diagnostic{
-				Severity: hcl.DiagError,
-				Summary:  "Recursive module call",
-				Detail:   fmt.Sprintf("Module call %q leads back to a module that it is called from.", name),
-				Subject:  call.SourceRange.Ptr(),
-			})
-			continue
-		}
-		dir, moreDiags := l.directory(path)
-		if dir == nil {
-			for _, diag := range moreDiags {
-				diag := *diag // the cached one belongs to all callers
-				diag.Subject = call.SourceRange.Ptr()
-				diags = diags.Append(&diag)
-			}
-			tree.Missing = append(tree.Missing, node)
-			continue
-		}
-		if moreDiags.HasErrors() {
-			tree.Faulty[dir] = true
-		}
-		if !slices.Contains(tree.Directories(), dir) {
-			diags = diags.Extend(moreDiags)
-			diags = diags.Extend(forbiddenInChild(dir))
-		}
-		node.Directory = dir
-		tree.Nodes = append(tree.Nodes, node)
-		diags = diags.Extend(l.follow(tree, dir, node))
+		diags = diags.Extend(f.followCall(caller, parent, call))
 	}
 	return diags
+}
+
+func (f *follower) followCall(caller *Directory, parent *Node, call *Call) hcl.Diagnostics {
+	tree := f.tree
+	if len(tree.Nodes) == maxCalls {
+		f.full = true
+		return hcl.Diagnostics{{
+			Severity: hcl.DiagError,
+			Summary:  "Too many module calls",
+			Detail: fmt.Sprintf("The module calls more than %d others, by way of those that it calls. Modules that call another one several times multiply: "+
+				"use for_each or count, whose instances do not count.", maxCalls),
+			Subject: call.SourceRange.Ptr(),
+		}}
+	}
+	node, diag := f.target(caller, parent, call)
+	if diag != nil {
+		tree.Faulty[caller] = true
+		return hcl.Diagnostics{diag}
+	}
+	path := node.Directory.Path
+	if reachedFrom(tree, parent, path) {
+		tree.Circular = true
+		return hcl.Diagnostics{{
+			Severity: hcl.DiagError,
+			Summary:  "Recursive module call",
+			Detail:   fmt.Sprintf("Module call %q leads back to a module that it is called from.", call.Name),
+			Subject:  call.SourceRange.Ptr(),
+		}}
+	}
+	dir, diags := f.directory(path)
+	if dir == nil {
+		tree.Missing = append(tree.Missing, node)
+		return at(diags, call.SourceRange)
+	}
+	if diags.HasErrors() {
+		tree.Faulty[dir] = true
+	}
+	if f.seen[dir] {
+		diags = nil // reported
+	} else {
+		f.seen[dir] = true
+		diags = append(diags[:len(diags):len(diags)], forbiddenInChild(dir)...)
+	}
+	node.Directory = dir
+	tree.Nodes = append(tree.Nodes, node)
+	return append(diags, f.follow(dir, node)...)
+}
+
+// at returns diagnostics with another subject. The cached ones belong to all callers.
+func at(diags hcl.Diagnostics, subject hcl.Range) hcl.Diagnostics {
+	var moved hcl.Diagnostics
+	for _, diag := range diags {
+		diag := *diag
+		diag.Subject = &subject
+		moved = append(moved, &diag)
+	}
+	return moved
 }
 
 func reachedFrom(tree *Tree, node *Node, path string) bool {

@@ -39,6 +39,29 @@ resource "terraform_data" "all" {
 `, n)
 }
 
+// keyed is many with a set for its keys, as most modules have it.
+func keyed(n int) string {
+	return fmt.Sprintf(`-- main.tf --
+resource "terraform_data" "r" {
+  for_each = toset([for n in flatten([for h in range(ceil(%[1]d / 1000)) : range(h * 1000, min(%[1]d, (h + 1) * 1000))]) : "k${n}"])
+  input    = each.key
+}
+`, n)
+}
+
+// deep returns a module that calls another one, and so on, n in all, with a resource each.
+func deep(n int) string {
+	var b strings.Builder
+	b.WriteString("-- main.tf --\nmodule \"m\" {\n  source = \"./d1\"\n}\n")
+	for i := 1; i <= n; i++ {
+		fmt.Fprintf(&b, "-- d%d/main.tf --\nresource \"terraform_data\" \"r\" {\n}\n", i)
+		if i < n {
+			fmt.Fprintf(&b, "module \"m\" {\n  source = \"../d%d\"\n}\n", i+1)
+		}
+	}
+	return b.String()
+}
+
 // counted is many with numbers for keys.
 func counted(n int) string {
 	return fmt.Sprintf("-- main.tf --\nresource \"terraform_data\" \"r\" {\n  count = %d\n}\n", n)
@@ -80,6 +103,18 @@ func BenchmarkGrowth(b *testing.B) {
 				})
 			})
 		}
+	}
+	for _, n := range append(sizes, 100_000) {
+		b.Run(fmt.Sprintf("Plan/keyed/%d", n), func(b *testing.B) {
+			c := nativetest.New(b, keyed(n))
+			testenv.Measure(b, n, func() { plan(b, c, n) })
+		})
+	}
+	for _, n := range []int{10, 100, 1000} { // addresses are as long as their modules are deep
+		b.Run(fmt.Sprintf("Plan/deep/%d", n), func(b *testing.B) {
+			c := nativetest.New(b, deep(n))
+			testenv.Measure(b, n, func() { plan(b, c, n) })
+		})
 	}
 	for _, n := range sizes {
 		b.Run(fmt.Sprintf("Plan/unchanged/%d", n), func(b *testing.B) {
