@@ -36,7 +36,7 @@ func (l *list) runTests(ctx context.Context, rows []row) (results, error) {
 	if err != nil {
 		return nil, err
 	}
-	args := append([]string{"test", "-json", "-timeout=30m", "-run=" + l.pattern(rows)}, packages...)
+	args := append([]string{"test", "-json", "-timeout=60m", "-run=" + l.pattern(rows)}, packages...)
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Stderr = os.Stderr
 	stdout, err := cmd.StdoutPipe()

@@ -6,6 +6,7 @@ package differential
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 )
 
@@ -36,10 +37,59 @@ func Generate(seed uint64, failures bool) *Case {
 	return c
 }
 
+// GenerateReplacements returns a random case: a graph of resources, many of which are created before their predecessors are destroyed or replaced when others change. It is
+// applied, and twice applied again after some of them are gone or have changed.
+func GenerateReplacements(seed uint64) *Case {
+	g := &generator{random: rand.New(rand.NewPCG(seed, 2)), dense: true} //nolint:gosec // not for secrets
+	for i := range 4 + g.random.IntN(6) {
+		g.resources = append(g.resources, g.resource(fmt.Sprintf("r%d", i), g.resources))
+	}
+	g.after = g.resource("after", g.resources)
+	var text strings.Builder
+	fmt.Fprintf(&text, "A random graph, of the seed %d.\n-- steps --\napply\napply\napply\nplan\n", seed) //nolint:dupword // it is applied three times
+	g.write(&text, "")
+	for step := range 2 {
+		g.change()
+		g.remove()
+		g.write(&text, fmt.Sprintf("%d/", step+2))
+	}
+	c, err := ParseCase([]byte(text.String()))
+	if err != nil {
+		panic(err) // the text is made here
+	}
+	return c
+}
+
+// remove removes some resources with all that refer to them, and gives others another order of replacement.
+func (g *generator) remove() {
+	gone := map[string]bool{}
+	all := append(append([]*genResource{}, g.resources[1:]...), g.after)
+	for _, r := range all {
+		if g.chance(30) {
+			r.createFirst = !r.createFirst
+		}
+		refers := func(text string) bool {
+			for address := range gone {
+				if strings.Contains(text, address) {
+					return true
+				}
+			}
+			return false
+		}
+		if g.chance(20) {
+			gone[r.address()], r.gone = true, true
+			continue
+		}
+		r.refs, r.depends, r.triggers = slices.DeleteFunc(r.refs, refers), slices.DeleteFunc(r.depends, refers), slices.DeleteFunc(r.triggers, refers)
+	}
+	g.resources = slices.DeleteFunc(g.resources, func(r *genResource) bool { return r.gone })
+}
+
 // generator is a module that is being made up.
 type generator struct {
 	random    *rand.Rand
 	failures  bool
+	dense     bool // many references, triggers and orders of replacement
 	resources []*genResource
 	child     *child
 	after     *genResource // refers to the child, too
@@ -83,7 +133,10 @@ func (g *generator) repetition() repetition {
 func (g *generator) resource(name string, before []*genResource) *genResource {
 	r := &genResource{
 		kind: g.pick("fake_resource", "fake_computed", "fake_computed", "terraform_data", "fake_scripted"), name: name, repeat: g.repetition(),
-		text: name, createFirst: g.chance(25),
+		text: name, createFirst: g.chance(25) || g.dense && g.chance(20),
+	}
+	if g.dense {
+		r.kind = g.pick("fake_computed", "fake_computed", "fake_computed", "terraform_data", "fake_resource")
 	}
 	for range g.random.IntN(3) {
 		if ref := g.reference(before); ref != "" {
@@ -93,7 +146,7 @@ func (g *generator) resource(name string, before []*genResource) *genResource {
 	if len(before) > 0 && g.chance(20) {
 		r.depends = append(r.depends, before[g.random.IntN(len(before))].address())
 	}
-	if len(before) > 0 && g.chance(15) {
+	if len(before) > 0 && (g.chance(15) || g.dense && g.chance(20)) {
 		r.triggers = append(r.triggers, before[g.random.IntN(len(before))].address())
 	}
 	if g.failures && g.chance(25) {
