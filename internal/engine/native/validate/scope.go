@@ -9,6 +9,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/engine/native/configs"
 	"github.com/cairnstacks/cairn/internal/engine/native/refs"
+	"github.com/cairnstacks/cairn/internal/lang"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
@@ -32,7 +33,12 @@ func (m *moduleChecker) eval(expr *configs.Expr, at place) (cty.Value, bool) {
 	if !m.references(expr.Refs, at) {
 		return cty.DynamicVal, false
 	}
-	value, diags := expr.Value(m.scope(expr.Refs, at))
+	scope := m.scope(expr.Refs, at)
+	value, diags := expr.Value(scope)
+	diags = lang.WithholdSecrets(diags, expr.Variables(), scope)
+	if !diags.HasErrors() {
+		diags = diags.Extend(lang.Bounded(value, expr.Expression))
+	}
 	if !m.add(diags) {
 		return cty.DynamicVal, false
 	}
