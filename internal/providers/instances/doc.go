@@ -5,7 +5,7 @@
 // of what is asked of it.
 //
 // Whoever needs a provider gets a [Lease] from a [Pool], and gives it back. There is one process for each package and configuration that
-// differ, and one for each package without a configuration, for validation and for functions. The provider that is built in has no process.
+// differ, and one for each package without a configuration, for functions and for what is not known yet. The provider that is built in has no process.
 //
 // Rules:
 //
@@ -23,4 +23,6 @@
 //	S8. Schemas are read once in a run. They are kept on disk for each package whose content is known by a hash, and a process is asked for
 //	    them only if the disk does not have them or the provider needs to be asked. Nothing depends on what is on the disk: what is damaged is
 //	    read again.
+//	S9. A process without a configuration that nobody uses becomes the next configured one of its package: what has only validated goes on with the
+//	    work. What needs no configuration, and does no harm to one either, can be asked of any process.
 package instances

@@ -120,7 +120,6 @@ func (p *Pool) fill(ctx context.Context, k key, one *instance, start func(contex
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(p.life, func() { cancel(errClosed) })()
-	p.makeRoom()
 	started := start(ctx)
 	p.mu.Lock()
 	one.process, one.provider, one.diags, one.passing = started.process, started.provider, started.diags, started.passing
@@ -182,11 +181,15 @@ func noSchema(pkg Package, err error) provider.Diagnostics {
 	return provider.Errorf("Provider schema unavailable", "Provider %s was asked for its schema. %s", pkg.Address, err)
 }
 
-// startConfigured starts a process and configures it. A provider that refuses the configuration is ended.
+// startConfigured configures a process: the one without a configuration, if nobody uses that, or else one that it starts. A provider that refuses
+// the configuration is ended.
 func (p *Pool) startConfigured(ctx context.Context, pkg Package, workDir string, req provider.ConfigureRequest) result {
-	one := p.start(ctx, pkg, workDir)
-	if one.diags.HasErrors() {
-		return one
+	one, idle := p.takeOver(unconfiguredKey(pkg, workDir))
+	if !idle {
+		p.makeRoom()
+		if one = p.start(ctx, pkg, workDir); one.diags.HasErrors() {
+			return one
+		}
 	}
 	if one.diags = one.provider.ValidateConfig(ctx, req.Config); !one.diags.HasErrors() {
 		one.diags = append(one.diags, one.provider.Configure(ctx, req)...)
@@ -196,6 +199,42 @@ func (p *Pool) startConfigured(ctx context.Context, pkg Package, workDir string,
 		one.process, one.passing = nil, ctx.Err() != nil
 	}
 	return one
+}
+
+// takeOver removes the instance without a configuration and returns what is in it, unless somebody uses it (rule S9).
+func (p *Pool) takeOver(k key) (result, bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	one := p.mu.instances[k]
+	if one == nil || one.users > 0 || !one.runs() {
+		return result{}, false
+	}
+	delete(p.mu.instances, k)
+	return result{process: one.process, provider: one.provider}, true
+}
+
+// running returns a lease of an instance that runs, with whatever configuration; nil if there is none.
+func (p *Pool) running(pkg Package) *Lease {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for k, one := range p.mu.instances {
+		if k.address == pkg.Address && k.program == pkg.Program && k.dir == "" && one.runs() {
+			one.users++
+			p.mu.users++
+			return &Lease{Provider: one.provider, pool: p, key: k, instance: one}
+		}
+	}
+	return nil
+}
+
+// runs reports whether an instance that is not retired can be used at once.
+func (one *instance) runs() bool {
+	select {
+	case <-one.ready:
+		return !one.diags.HasErrors() && !one.process.Exited()
+	default:
+		return false
+	}
 }
 
 // makeRoom ends the process that has been idle for longest, if the limit leaves no room for another (rule S3).

@@ -27,6 +27,11 @@ type key struct {
 	dir         string // empty for a process that works nowhere (rule S7)
 }
 
+// unconfiguredKey returns the key for a provider without a configuration.
+func unconfiguredKey(pkg Package, workDir string) key {
+	return key{address: pkg.Address, program: pkg.Program, dir: workDir}
+}
+
 // keyOf returns the configuration without marks, and the key for it.
 func keyOf(pkg Package, config Configuration) (cty.Value, key, error) {
 	if config.Value == cty.NilVal {

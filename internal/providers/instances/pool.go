@@ -147,7 +147,7 @@ func (p *Pool) Configured(ctx context.Context, pkg Package, config Configuration
 	})
 }
 
-// Unconfigured returns a provider that is not configured, for validation and functions. Without errors, the caller must release it.
+// Unconfigured returns a provider that is not configured. Without errors, the caller must release it.
 func (p *Pool) Unconfigured(ctx context.Context, pkg Package) (*Lease, provider.Diagnostics) {
 	return p.UnconfiguredIn(ctx, pkg, "")
 }
@@ -157,9 +157,19 @@ func (p *Pool) UnconfiguredIn(ctx context.Context, pkg Package, workDir string) 
 	if pkg.Address.IsBuiltin() {
 		return &Lease{Provider: p.builtIn}, nil
 	}
-	return p.lease(ctx, key{address: pkg.Address, program: pkg.Program, dir: workDir}, func(ctx context.Context) result {
+	return p.lease(ctx, unconfiguredKey(pkg, workDir), func(ctx context.Context) result {
+		p.makeRoom()
 		return p.start(ctx, pkg, workDir)
 	})
+}
+
+// Any returns a provider for what it does with a configuration and without, such as validation: one that runs already, or else one that is not
+// configured. Without errors, the caller must release it.
+func (p *Pool) Any(ctx context.Context, pkg Package) (*Lease, provider.Diagnostics) {
+	if running := p.running(pkg); running != nil {
+		return running, nil
+	}
+	return p.Unconfigured(ctx, pkg)
 }
 
 // Close ends all processes and waits for that. Calls that are under way fail. The pool starts no others after that.

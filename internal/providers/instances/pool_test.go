@@ -218,12 +218,9 @@ func TestWorkDir(t *testing.T) {
 func TestLimit(t *testing.T) {
 	r := newRun(t, instances.Options{MaxProcesses: 2})
 	a, b, c := r.config(t, region(cty.StringVal("a"))), r.config(t, region(cty.StringVal("b"))), r.config(t, region(cty.StringVal("c")))
-	unconfigured, diags := r.Unconfigured(t.Context(), r.pkg)
-	if unconfigured == nil {
-		t.Fatalf("Unconfigured: %+v", diags)
-	}
-	idle := unconfigured.Provider
-	unconfigured.Release()
+	before := r.lease(t, r.config(t, region(cty.StringVal("x"))))
+	idle := before.Provider
+	before.Release()
 
 	first, second := r.lease(t, a), r.lease(t, b)
 	if !exited(idle) {
@@ -240,6 +237,47 @@ func TestLimit(t *testing.T) {
 	again := r.lease(t, b)
 	if again.Provider != second.Provider {
 		t.Error("an idle process was not used again")
+	}
+}
+
+// Rule S9.
+func TestTakeOver(t *testing.T) {
+	r := newRun(t, instances.Options{})
+	a, b := r.config(t, region(cty.StringVal("a"))), r.config(t, region(cty.StringVal("b")))
+	unconfigured := func() *instances.Lease {
+		t.Helper()
+		lease, diags := r.Unconfigured(t.Context(), r.pkg)
+		if lease == nil {
+			t.Fatalf("Unconfigured: %+v", diags)
+		}
+		t.Cleanup(lease.Release)
+		return lease
+	}
+	used := unconfigured()
+	first := r.lease(t, a)
+	if first.Provider == used.Provider {
+		t.Error("a process was configured while it was in use without a configuration")
+	}
+	used.Release()
+	if second := r.lease(t, b); second.Provider != used.Provider {
+		t.Error("the idle process was not configured")
+	}
+	if again := unconfigured(); again.Provider == used.Provider {
+		t.Error("a configured process was used as one that is not")
+	}
+}
+
+// Whatever runs can be asked to validate.
+func TestAny(t *testing.T) {
+	r := newRun(t, instances.Options{})
+	configured := r.lease(t, r.config(t, nil))
+	lease, diags := r.Any(t.Context(), r.pkg)
+	if lease == nil {
+		t.Fatalf("Any: %+v", diags)
+	}
+	defer lease.Release()
+	if lease.Provider != configured.Provider {
+		t.Error("another process was started")
 	}
 }
 
