@@ -45,7 +45,11 @@ func dataSourceNames() []tfprotov6.DataSourceMetadata {
 
 func (s *server) ValidateDataResourceConfig(_ context.Context, req *tfprotov6.ValidateDataResourceConfigRequest) (*tfprotov6.ValidateDataResourceConfigResponse, error) {
 	record(Call{RPC: "ValidateDataResourceConfig", Type: req.TypeName})
-	return new(tfprotov6.ValidateDataResourceConfigResponse), nil
+	args, err := decode(req.Config, valueType(dataSourceSchema().ValueType()))
+	if err != nil {
+		return nil, err
+	}
+	return &tfprotov6.ValidateDataResourceConfigResponse{Diagnostics: judged(args, "id")}, nil
 }
 
 func (s *server) ReadDataSource(ctx context.Context, req *tfprotov6.ReadDataSourceRequest) (*tfprotov6.ReadDataSourceResponse, error) {

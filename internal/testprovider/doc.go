@@ -31,7 +31,7 @@
 // # Managed resources
 //
 // All have id (optional, computed: unknown until created unless set; a change replaces) and value
-// (optional). Creating an object whose id is taken fails.
+// (optional; [Refused] is an error, [Outdated] a warning when it is validated, as for id of fake_data and name of fake_ephemeral). Creating an object whose id is taken fails.
 //
 //   - fake_resource: nothing more.
 //   - fake_computed: replace_on (a change replaces); result (computed: value, unknown until

@@ -27,7 +27,11 @@ func ephemeralSchema() *tfprotov6.Schema {
 
 func (s *server) ValidateEphemeralResourceConfig(_ context.Context, req *tfprotov6.ValidateEphemeralResourceConfigRequest) (*tfprotov6.ValidateEphemeralResourceConfigResponse, error) {
 	record(Call{RPC: "ValidateEphemeralResourceConfig", Type: req.TypeName})
-	return new(tfprotov6.ValidateEphemeralResourceConfigResponse), nil
+	args, err := decode(req.Config, valueType(ephemeralSchema().ValueType()))
+	if err != nil {
+		return nil, err
+	}
+	return &tfprotov6.ValidateEphemeralResourceConfigResponse{Diagnostics: judged(args, "name")}, nil
 }
 
 func (s *server) OpenEphemeralResource(_ context.Context, req *tfprotov6.OpenEphemeralResourceRequest) (*tfprotov6.OpenEphemeralResourceResponse, error) {

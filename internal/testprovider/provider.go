@@ -33,8 +33,12 @@ const (
 	// ExpectedAuthentication is what the argument authentication must be when require_auth is set.
 	ExpectedAuthentication = "open sesame"
 
-	// Refused is a value that the provider's configuration must not have as region, nor as the name in a nested block.
+	// Refused is a value that the provider's configuration must not have as region, nor as the name in a nested block. Others
+	// must not have it either: a resource as value, a data source as id, an ephemeral resource as name.
 	Refused = "refused"
+
+	// Outdated is a value of which the provider warns where it does not accept [Refused] when it validates resources.
+	Outdated = "outdated"
 )
 
 var (
@@ -163,6 +167,23 @@ func refusedNames(args cty.Value) []*tfprotov6.Diagnostic {
 		}
 	}
 	return diags
+}
+
+// judged are the diagnostics about an argument of a configuration that is validated.
+func judged(args cty.Value, name string) []*tfprotov6.Diagnostic {
+	path := tftypes.NewAttributePath().WithAttributeName(name)
+	switch stringArgument(args, name) {
+	case Refused:
+		said := refusal(path)
+		said.Summary = "Argument refused"
+		return []*tfprotov6.Diagnostic{said}
+	case Outdated:
+		return []*tfprotov6.Diagnostic{{
+			Severity: tfprotov6.DiagnosticSeverityWarning, Summary: "Argument outdated", Detail: "Another " + name + " will be needed.", Attribute: path,
+		}}
+	default:
+		return nil
+	}
 }
 
 func refusal(path *tftypes.AttributePath) *tfprotov6.Diagnostic {

@@ -78,7 +78,15 @@ func (t *resourceType) fromState(raw *tfprotov6.RawState) (cty.Value, error) {
 
 func (s *server) ValidateResourceConfig(_ context.Context, req *tfprotov6.ValidateResourceConfigRequest) (*tfprotov6.ValidateResourceConfigResponse, error) {
 	record(Call{RPC: "ValidateResourceConfig", Type: req.TypeName})
-	return new(tfprotov6.ValidateResourceConfigResponse), nil
+	t, err := s.resourceType(req.TypeName)
+	if err != nil {
+		return nil, err
+	}
+	args, err := decode(req.Config, t.ty)
+	if err != nil {
+		return nil, err
+	}
+	return &tfprotov6.ValidateResourceConfigResponse{Diagnostics: judged(args, "value")}, nil
 }
 
 func (s *server) UpgradeResourceState(_ context.Context, req *tfprotov6.UpgradeResourceStateRequest) (*tfprotov6.UpgradeResourceStateResponse, error) {

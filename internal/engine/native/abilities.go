@@ -43,14 +43,19 @@ func (s *Session) providerPackage(ctx context.Context, addr stackaddrs.Provider)
 	return instances.Package{Address: addr, Program: found.Program, Hash: found.Hash}, nil
 }
 
+// program returns the package of a provider that has to be installed, and of others the address alone.
+func (s *Session) program(ctx context.Context, addr stackaddrs.Provider) (instances.Package, error) {
+	if addr.IsBuiltin() || s.pool.Unmanaged(addr) {
+		return instances.Package{Address: addr}, nil
+	}
+	return s.providerPackage(ctx, addr)
+}
+
 // schema returns the schemas of a provider.
 func (s *Session) schema(ctx context.Context, addr stackaddrs.Provider) (*schema.Provider, error) {
-	pkg := instances.Package{Address: addr}
-	if !addr.IsBuiltin() && !s.pool.Unmanaged(addr) {
-		var err error
-		if pkg, err = s.providerPackage(ctx, addr); err != nil {
-			return nil, err
-		}
+	pkg, err := s.program(ctx, addr)
+	if err != nil {
+		return nil, err
 	}
 	found, said := s.pool.Schema(ctx, pkg)
 	if said.HasErrors() {
@@ -133,16 +138,12 @@ type functionCall struct {
 
 // callFunction calls a function in a component, or in none.
 func (s *Session) callFunction(ctx context.Context, in *directory, call functionCall) (cty.Value, error) {
-	pkg := instances.Package{Address: call.addr}
-	if !call.addr.IsBuiltin() && !s.pool.Unmanaged(call.addr) {
-		var err error
-		if pkg, err = s.providerPackage(ctx, call.addr); err != nil {
-			return cty.NilVal, err
-		}
+	pkg, err := s.program(ctx, call.addr)
+	if err != nil {
+		return cty.NilVal, err
 	}
 	var workDir string
 	if in != nil && slots.NamesFiles(call.args, in) {
-		var err error
 		if workDir, err = in.Make(); err != nil {
 			return cty.NilVal, err
 		}

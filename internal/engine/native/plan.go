@@ -43,14 +43,14 @@ func (s *Session) Plan(ctx context.Context, req *engine.PlanRequest, observe eng
 		Calls: s.calls, Observe: oneAtATime(secrets.observer(observe)),
 	})
 	if result == nil {
-		return nil, slices.Concat(warnings, secrets.diagnostics(diags, nil))
+		return nil, slices.Concat(warnings, withoutKnown(secrets.diagnostics(diags, nil), warnings))
 	}
 	if !diags.HasErrors() {
 		if circular := applying.CheckOrder(plan, l.graph); circular.HasErrors() {
 			diags, result.Complete, result.Applyable = append(diags, circular...), false, false
 		}
 	}
-	diags = slices.Concat(warnings, secrets.diagnostics(diags, nil, result.Changes, result.Drift))
+	diags = slices.Concat(warnings, withoutKnown(secrets.diagnostics(diags, nil, result.Changes, result.Drift), warnings))
 	result.Engine = s.info
 	if !diags.HasErrors() && (result.Complete || result.Applyable) {
 		if result.Plan, err = planned.Encode(plan); err != nil {
@@ -64,6 +64,18 @@ func (s *Session) Plan(ctx context.Context, req *engine.PlanRequest, observe eng
 func (s *Session) ofPlans(dir string, found hcl.Diagnostics) hcl.Diagnostics {
 	_, described := s.modules.Load(dir)
 	return slices.DeleteFunc(slices.Clone(found), func(diag *hcl.Diagnostic) bool { return slices.Contains(described, diag) })
+}
+
+// withoutKnown returns the diagnostics of a plan without the warnings that validation has, which a provider repeats for each instance.
+func withoutKnown(diags, known hcl.Diagnostics) hcl.Diagnostics {
+	if len(known) == 0 {
+		return diags
+	}
+	return slices.DeleteFunc(slices.Clone(diags), func(diag *hcl.Diagnostic) bool {
+		return diag.Severity == hcl.DiagWarning && diag.Subject != nil && slices.ContainsFunc(known, func(other *hcl.Diagnostic) bool {
+			return other.Summary == diag.Summary && other.Detail == diag.Detail && other.Subject != nil && *other.Subject == *diag.Subject
+		})
+	})
 }
 
 // stopped returns an error that is not the configuration's fault as a diagnostic.

@@ -21,6 +21,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/native/validate"
 	"github.com/cairnstacks/cairn/internal/enginelog"
 	"github.com/cairnstacks/cairn/internal/lang"
+	"github.com/cairnstacks/cairn/internal/once"
 	"github.com/cairnstacks/cairn/internal/providers/instances"
 	"github.com/cairnstacks/cairn/internal/providers/schema"
 	"github.com/cairnstacks/cairn/stackaddrs"
@@ -60,8 +61,7 @@ type loaded struct {
 	diags       hcl.Diagnostics // of what is wrong whatever the inputs
 	unsupported hcl.Diagnostics
 
-	validation sync.Once
-	invalid    hcl.Diagnostics // what is wrong by the schemas of providers
+	validation once.Map[struct{}, hcl.Diagnostics] // what is wrong by the schemas of providers, and as they say
 }
 
 // load reads the tree of a module, once.
@@ -112,23 +112,29 @@ func usedIn(tree *configs.Tree, addr stackaddrs.Provider) []stackaddrs.Resource 
 	return found
 }
 
-// validate checks the tree as far as that is possible without inputs, once. Of a tree that could not be loaded whole, it checks what
-// there is.
+// validate checks the tree as far as that is possible without inputs, once, unless it was interrupted. Of a tree that could not be loaded whole,
+// it checks what there is, of which providers are not asked.
 func (s *Session) validate(ctx context.Context, l *loaded) hcl.Diagnostics {
 	if l.tree == nil || l.tree.Faulty {
 		return l.diags
 	}
-	l.validation.Do(func() {
+	invalid, err := l.validation.Get(ctx, struct{}{}, func() (hcl.Diagnostics, error) {
 		tree := l.tree
-		if l.diags.HasErrors() {
-			tree = tree.Sound()
-		}
-		l.invalid = validate.Tree(ctx, tree, validate.Options{
+		opts := validate.Options{
 			Schemas: schemas{ctx, s}, Functions: s.functions(ctx, nil, tree.Dir.Path, functionsKey{}), Graph: l.graph,
 			RootPath: rootPath, WorkPath: s.workPath(),
-		})
+		}
+		if l.diags.HasErrors() {
+			tree = tree.Sound()
+		} else {
+			opts.Validator = &validator{session: s, directory: &directory{session: s, tree: l.read}}
+		}
+		return validate.Tree(ctx, tree, opts), context.Cause(ctx)
 	})
-	return slices.Concat(l.diags, l.unsupported, l.invalid)
+	if err != nil {
+		invalid = hcl.Diagnostics{stopped("Interrupted validation", err)}
+	}
+	return slices.Concat(l.diags, l.unsupported, invalid)
 }
 
 // unsupported returns the errors about a module that the engine cannot do.

@@ -35,7 +35,7 @@ func (m *moduleChecker) action(a *configs.Action) {
 		return
 	}
 	bare, _ := config.UnmarkDeep()
-	m.said(w, m.opts.Validator.ValidateAction(m.ctx, a.ProviderAddr, a.Type, bare))
+	m.said(w, config, m.opts.Validator.ValidateAction(m.ctx, a.ProviderAddr, a.Type, bare))
 }
 
 // actionTrigger checks a trigger of a resource. Its condition can refer to the object of the change if it is evaluated after that only.

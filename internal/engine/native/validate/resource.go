@@ -17,6 +17,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/native/refs"
 	"github.com/cairnstacks/cairn/internal/providers/provider"
 	"github.com/cairnstacks/cairn/internal/providers/schema"
+	"github.com/cairnstacks/cairn/internal/redact"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
@@ -93,7 +94,7 @@ func (m *moduleChecker) body(r *configs.Resource, block *schema.Block, at place)
 		return
 	}
 	bare, _ := config.UnmarkDeep()
-	m.said(w, m.opts.Validator.ValidateResource(m.ctx, r.ProviderAddr, r.Addr.Mode, r.Addr.Type, bare))
+	m.said(w, config, m.opts.Validator.ValidateResource(m.ctx, r.ProviderAddr, r.Addr.Mode, r.Addr.Type, bare))
 }
 
 // written is a block that is decoded by a schema.
@@ -143,8 +144,12 @@ func (m *moduleChecker) persistent(w *written, config cty.Value) bool {
 	return ok
 }
 
-// said reports what the provider said.
-func (m *moduleChecker) said(w *written, diags provider.Diagnostics) {
+// said reports what the provider said of a configuration, without what is secret in it.
+func (m *moduleChecker) said(w *written, config cty.Value, diags provider.Diagnostics) {
+	var secrets redact.Set
+	if len(diags) > 0 {
+		secrets.AddMarked(config)
+	}
 	for _, said := range diags {
 		at := &w.at
 		if found := w.decoder.Range(w.body, said.Path); found != nil && len(said.Path) > 0 {
@@ -154,7 +159,7 @@ func (m *moduleChecker) said(w *written, diags provider.Diagnostics) {
 		if said.Severity == provider.Warning {
 			severity = hcl.DiagWarning
 		}
-		m.diags = append(m.diags, &hcl.Diagnostic{Severity: severity, Summary: said.Summary, Detail: said.Detail, Subject: at})
+		m.diags = append(m.diags, &hcl.Diagnostic{Severity: severity, Summary: secrets.Text(said.Summary), Detail: secrets.Text(said.Detail), Subject: at})
 	}
 }
 
