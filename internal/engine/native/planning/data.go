@@ -23,9 +23,8 @@ func (p *planner) data(ctx context.Context, t *resource.Target) outcome {
 	if !ok {
 		return failedOutcome
 	}
-	if isWildcard(t.Addr) || !t.Known || p.deferredBefore(t.Addr) {
-		p.putOff(t)
-		return outcome{p.rt.PlannedData(t, config), true}
+	if reason := p.deferral(t, provider.NotDeferred); reason != "" {
+		return p.readDeferred(t, p.rt.PlannedData(t, config), reason)
 	}
 	if !config.Known() || p.pending(t) {
 		return p.readLater(ctx, t, config)
@@ -42,8 +41,7 @@ func (p *planner) data(ctx context.Context, t *resource.Target) outcome {
 	case !ok:
 		return failedOutcome
 	case deferred != provider.NotDeferred:
-		p.putOff(t)
-		return outcome{value, true}
+		return p.readDeferred(t, value, p.deferral(t, deferred))
 	}
 	if !p.keep(t, &resource.Object{Value: value, Identity: cty.NilVal}, "") {
 		return failedOutcome
@@ -77,9 +75,11 @@ func (p *planner) readLater(ctx context.Context, t *resource.Target, config *res
 	return outcome{value, t.Resource.Postconditions(ctx, at)}
 }
 
-// putOff notes that a data source is deferred: there is no change of it, but what depends on it is.
-func (p *planner) putOff(t *resource.Target) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.mu.deferred[resource.ConfigAddr(t.Addr)] = true
+// readDeferred defers the reading of a data source, and with it what depends on that.
+func (p *planner) readDeferred(t *resource.Target, value cty.Value, reason string) outcome {
+	p.record(&planned.Change{
+		Addr: t.Addr, Provider: t.Of, Alias: t.Slot.Alias, Action: engine.ActionRead, Before: t.Null(), After: value,
+		BeforeIdentity: cty.NilVal, AfterIdentity: cty.NilVal, Deferred: reason,
+	})
+	return outcome{value, true}
 }

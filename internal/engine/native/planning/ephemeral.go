@@ -71,3 +71,10 @@ func (p *planner) opened(ctx context.Context, t *resource.Target, value cty.Valu
 	at.Self = value.Mark(marks.Ephemeral)
 	return outcome{value, t.Resource.Postconditions(ctx, at)}
 }
+
+// putOff notes that an ephemeral resource is deferred: there is no change of it, but what depends on it is.
+func (p *planner) putOff(t *resource.Target) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.mu.deferred[resource.ConfigAddr(t.Addr)] = true
+}

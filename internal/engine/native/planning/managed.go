@@ -235,14 +235,24 @@ func isWildcard(addr stackaddrs.ResourceInstance) bool {
 
 // defers decides whether a change is deferred.
 func (p *planner) defers(t *resource.Target, c *resource.Change, now found) {
+	if c.Deferred == "" {
+		c.Deferred = p.deferral(t, now.deferred)
+	}
+}
+
+// deferral returns why nothing can be done with an instance yet; "" if it can.
+func (p *planner) deferral(t *resource.Target, said provider.DeferredReason) string {
 	switch {
-	case c.Deferred != "":
 	case isWildcard(t.Addr):
-		c.Deferred = instanceCountUnknown
-	case now.deferred != provider.NotDeferred:
-		c.Deferred = now.deferred.String()
+		return instanceCountUnknown
+	case said != provider.NotDeferred:
+		return said.String()
+	case !t.Known:
+		return provider.DeferredProviderConfigUnknown.String()
 	case p.deferredBefore(t.Addr):
-		c.Deferred = deferredPrerequisite
+		return deferredPrerequisite
+	default:
+		return ""
 	}
 }
 
