@@ -41,9 +41,10 @@ type Position int64
 type Event struct {
 	Position Position
 	Type     EventType
-	Resource string // resource instance address in the module, or ""
-	Action   string // create, read, update, delete, replace …
-	IDKey    string // name of the identifying attribute, when known
+	Resource string              // resource instance address in the module, or ""
+	Provider stackaddrs.Provider // of the resource, of events about planning; zero where the engine does not say
+	Action   string              // create, read, update, delete, replace …
+	IDKey    string              // name of the identifying attribute, when known
 	IDValue  string
 	Elapsed  time.Duration
 
@@ -83,6 +84,9 @@ const (
 	// ObjectChanged says that an object was written to the state or removed from it. Not all do while they are finished, but none is left
 	// out for good: those of an apply that succeeds lead from the prior state to the objects of the final one.
 	ObjectChanged EventType = "object_changed"
+
+	// Unplannable says that a resource instance cannot be planned, as its provider has refused its configuration or cannot be started.
+	Unplannable EventType = "unplannable"
 
 	PlannedChange     EventType = "planned_change"
 	ResourceDrift     EventType = "resource_drift"

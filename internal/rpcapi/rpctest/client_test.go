@@ -28,7 +28,10 @@ type client struct {
 
 // connect opens a connection and makes no call.
 func (p *process) connect() *client {
-	conn := p.dial()
+	return clientOf(p, p.dial())
+}
+
+func clientOf(p *process, conn *grpc.ClientConn) *client {
 	return &client{
 		process: p, conn: conn, setup: setuppb.NewSetupClient(conn), dependencies: dependenciespb.NewDependenciesClient(conn),
 		packages: packagespb.NewPackagesClient(conn), stacks: stackspb.NewStacksClient(conn),

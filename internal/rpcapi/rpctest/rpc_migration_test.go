@@ -22,6 +22,7 @@ func TestRPCMigration(t *testing.T) {
 	t.Run("T-05 what cannot be migrated", testMigrateErrors)
 	t.Run("T-06 requests", testMigrateRequests)
 	t.Run("T-07 plan of what was migrated", testPlanMigrated)
+	t.Run("T-08 client of a library", testMigrationClient)
 }
 
 // terraformState is a state of terraform with one object of the fake provider, at an address in a module or none.

@@ -20,6 +20,7 @@ import (
 func TestRPCNative(t *testing.T) {
 	t.Run("X-01 actions", testActions)
 	t.Run("X-03 deferred by the provider", testDeferredByProvider)
+	t.Run("X-08 provider configuration refused", testRefusedConfiguration)
 }
 
 // fakeModule is a stack with one component, whose module has the given blocks and the fake provider.
@@ -216,5 +217,28 @@ output "result" {
 	}
 	if len(resources) != 1 || !strings.Contains(resources[0], "terraform_data.free") {
 		t.Errorf("resources in the state: %q, want the one that waits for nothing", resources)
+	}
+}
+
+// Where a provider refuses its configuration, each resource instance that needs it is in error, with the provider.
+func testRefusedConfiguration(t *testing.T) {
+	s := openFakeStack(t, strings.Replace(fakeModule(`
+resource "fake_resource" "main" {
+  count = 2
+}
+
+resource "terraform_data" "free" {}
+`), `provider "fake" "main" {}`, "provider \"fake\" \"main\" {\n  config {\n    configure_error = \"no such account\"\n  }\n}", 1), "CAIRN_ENGINE=native")
+	events := s.planned(nil, stackspb.PlanMode_NORMAL)
+	wantStatuses(t, events, "PENDING PLANNING ERRORED")
+	for _, addr := range []string{"fake_resource.main[0]", "fake_resource.main[1]"} {
+		if statuses := resourceStatuses(events, addr); statuses != "PLANNING ERRORED" {
+			t.Errorf("statuses of %s: %q", addr, statuses)
+		}
+	}
+	for _, p := range progress(events) {
+		if status := p.GetResourceInstanceStatus(); status != nil && status.GetProviderAddr() == "" {
+			t.Errorf("a status without a provider: %v", status)
+		}
 	}
 }

@@ -161,6 +161,9 @@ resource "terraform_data" "main" {
 		!deferred[0].GetResourceInstance().GetIndex().GetUnknown() {
 		t.Errorf("deferred resources %v", deferred)
 	}
+	if statuses := resourceStatuses(events, "terraform_data.main[*]"); statuses != "PLANNING PLANNED" {
+		t.Errorf("statuses of the deferred resource %q", statuses)
+	}
 	var shown []*stackspb.StackChangeProgress_DeferredResourceInstancePlannedChange
 	for _, p := range progress(events) {
 		if change := p.GetDeferredResourceInstancePlannedChange(); change != nil {
@@ -214,6 +217,11 @@ func testProgressImport(t *testing.T) {
 	resources := descriptions(events, (*stackspb.PlannedChange_ChangeDescription).GetResourceInstancePlanned)
 	if len(resources) != 1 || resources[0].GetImported().GetImportId() != "the-id" || resources[0].GetImported().GetUnknown() {
 		t.Errorf("resources %v, diagnostics %v", resources, diagnostics(events))
+	}
+	for _, p := range progress(events) {
+		if status := p.GetResourceInstanceStatus(); status != nil && status.GetProviderAddr() != builtIn {
+			t.Errorf("a status is of provider %q: %v", status.GetProviderAddr(), status)
+		}
 	}
 	if counts := changeCounts(events, "component.a"); counts.GetImport() != 1 || counts.GetAdd() != 0 || counts.GetTotal() != 1+counts.GetChange() {
 		t.Errorf("counters %v", counts)

@@ -33,7 +33,8 @@ type planWatch struct {
 type watchedPlan struct {
 	plan     *stackplan.Component // set when it is planned
 	diags    hcl.Diagnostics
-	planning map[string]bool // resource instances that were announced
+	planning map[string]string // providers of the resource instances that were announced
+	failed   map[string]bool   // resource instances of which errors were announced
 }
 
 func newPlanWatch(ctx context.Context, p *planner, session engine.Session) *planWatch {
@@ -57,7 +58,7 @@ func (w *planWatch) of(addr stackaddrs.AbsComponentInstance) *watchedPlan {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.components[addr] == nil {
-		w.components[addr] = &watchedPlan{planning: map[string]bool{}}
+		w.components[addr] = &watchedPlan{planning: map[string]string{}, failed: map[string]bool{}}
 	}
 	return w.components[addr]
 }
@@ -86,18 +87,38 @@ func (w *planWatch) status(addr stackaddrs.AbsComponentInstance, status hooks.St
 	}
 }
 
-// event announces a resource instance that the engine looks at.
+// event announces a resource instance that the engine looks at, or cannot. Without its provider, it is announced when the plan is there: clients
+// take the provider from what comes first.
 func (w *planWatch) event(addr stackaddrs.AbsComponentInstance, event engine.Event) {
-	if event.Type == engine.RefreshStart {
-		w.announce(w.of(addr), wire.ResourceObject(addr, event.Resource, ""), "")
+	if event.Provider == (stackaddrs.Provider{}) {
+		return
+	}
+	watched, object, provider := w.of(addr), wire.ResourceObject(addr, event.Resource, ""), event.Provider.String()
+	switch event.Type {
+	case engine.RefreshStart:
+		w.announce(watched, object, provider)
+	case engine.Unplannable:
+		w.fail(watched, object, provider)
 	}
 }
 
-func (w *planWatch) announce(watched *watchedPlan, object *stackspb.ResourceInstanceObjectInStackAddr, provider string) {
+// announce says that a resource instance is planned, once. It returns the provider that was named first.
+func (w *planWatch) announce(watched *watchedPlan, object *stackspb.ResourceInstanceObjectInStackAddr, provider string) string {
 	name := object.GetResourceInstanceAddr() + object.GetDeposedKey()
-	if !watched.planning[name] {
-		watched.planning[name] = true
-		w.progress(resourceProgress(object, provider, resourcePlanning))
+	first, announced := watched.planning[name]
+	if announced {
+		return first
+	}
+	watched.planning[name] = provider
+	w.progress(resourceProgress(object, provider, resourcePlanning))
+	return provider
+}
+
+// fail says that a resource instance could not be planned, once.
+func (w *planWatch) fail(watched *watchedPlan, object *stackspb.ResourceInstanceObjectInStackAddr, provider string) {
+	if name := object.GetResourceInstanceAddr(); !watched.failed[name] {
+		watched.failed[name] = true
+		w.progress(resourceProgress(object, w.announce(watched, object, provider), resourceErrored))
 	}
 }
 
@@ -108,6 +129,9 @@ func (w *planWatch) sendPlanned(addr stackaddrs.AbsComponentInstance, watched *w
 	}
 	for _, change := range watched.plan.Changes {
 		w.sendResource(addr, watched, change)
+	}
+	for _, change := range watched.plan.Deferred {
+		w.sendResource(addr, watched, change.Change)
 	}
 	for _, change := range watched.plan.Changes {
 		w.progress(plannedProgress(addr, change))
@@ -129,15 +153,11 @@ func (w *planWatch) sendResource(addr stackaddrs.AbsComponentInstance, watched *
 
 // sendErrors says of which resource instances the engine has reported errors.
 func (w *planWatch) sendErrors(addr stackaddrs.AbsComponentInstance, watched *watchedPlan) {
-	sent := map[string]bool{}
 	for _, diag := range watched.diags {
 		data, ok := hcl.DiagnosticExtra[*engine.DiagnosticData](diag)
-		if diag.Severity != hcl.DiagError || !ok || data.Resource == "" || sent[data.Resource] {
+		if diag.Severity != hcl.DiagError || !ok || data.Resource == "" {
 			continue
 		}
-		sent[data.Resource] = true
-		object := wire.ResourceObject(addr, data.Resource, "")
-		w.announce(watched, object, "")
-		w.progress(resourceProgress(object, "", resourceErrored))
+		w.fail(watched, wire.ResourceObject(addr, data.Resource, ""), "")
 	}
 }

@@ -78,6 +78,8 @@ func describe(event engine.Event) string {
 	words := wordsFor(event.Action)
 	elapsed := Duration(event.Elapsed)
 	switch event.Type {
+	case engine.Unplannable:
+		return "Cannot be planned without its provider"
 	case engine.PlannedChange:
 		return "Plan to " + event.Action
 	case engine.ResourceDrift:

@@ -85,7 +85,7 @@ func (l *Lines) Hooks(operation string) hooks.Hooks {
 // worthALine leaves out what a plan shows anyhow, and the second half of what is over at once.
 func worthALine(kind engine.EventType) bool {
 	switch kind {
-	case engine.PlannedChange, engine.PlannedInvocation, engine.ResourceDrift, engine.RefreshComplete:
+	case engine.PlannedChange, engine.PlannedInvocation, engine.ResourceDrift, engine.RefreshComplete, engine.Unplannable:
 		return false
 	}
 	return true

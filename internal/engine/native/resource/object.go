@@ -197,7 +197,7 @@ func (rt *Runtime) Refresh(ctx context.Context, t *Target, o *Object) (fresh *Ob
 		return nil, 0, false
 	}
 	defer done()
-	rt.Observe.Observe(engine.Event{Type: engine.RefreshStart, Resource: t.Address})
+	rt.Observe.Observe(engine.Event{Type: engine.RefreshStart, Resource: t.Address, Provider: t.Of})
 	response := t.Provider.Read(ctx, provider.ReadRequest{
 		Type: t.Name, Current: bare, Private: o.Private, Meta: meta, Identity: o.Identity, DeferralAllowed: rt.DeferralAllowed,
 	})

@@ -193,6 +193,7 @@ func (rt *Runtime) find(ctx context.Context, t *Target, addr stackaddrs.Provider
 	p, known, ok, diags := rt.Providers.Provider(ctx, addr, t.Slot)
 	rt.Eval.Diagnostics.Add(diags...)
 	if !ok {
+		rt.Observe.Observe(engine.Event{Type: engine.Unplannable, Resource: t.Address, Provider: addr})
 		return false
 	}
 	t.Provider, t.Known = p, known
