@@ -90,9 +90,12 @@ type PlanResult struct {
 	Applyable bool // there is something to apply
 	Complete  bool // nothing was deferred
 
-	// Outputs has all declared outputs as planned, with their exact types.
+	// Outputs has all declared outputs that are not ephemeral as planned, with their exact types.
 	// Unknown: what becomes known by applying. Marks: sensitive.
 	Outputs map[string]cty.Value
+
+	// Ephemeral has the outputs that are, which nobody stores. Marks: sensitive, ephemeral.
+	Ephemeral map[string]cty.Value
 
 	Changes  []*Change // sorted by address, no-op included
 	Drift    []*Change // what changed outside, sorted by address
@@ -128,9 +131,12 @@ type ApplyRequest struct {
 type ApplyResult struct {
 	State State
 
-	// Outputs has all declared outputs; those which were not computed are
+	// Outputs has all declared outputs that are not ephemeral; those which were not computed are
 	// unknown. Marks: sensitive.
 	Outputs map[string]cty.Value
+
+	// Ephemeral has the outputs that are, as in [PlanResult].
+	Ephemeral map[string]cty.Value
 
 	// Checks are the results of checks and conditions.
 	Checks []CheckResult

@@ -31,6 +31,9 @@ type Options struct {
 	// Actions is the version of terraform that a tree of modules may ask for instead if it has action blocks. Empty if there is none.
 	Actions string
 
+	// EphemeralOutputs lets modules of components have ephemeral outputs, which terraform and tofu refuse in a root module.
+	EphemeralOutputs bool
+
 	// Resolver finds modules that are not in local directories. Without one, calls of them are errors.
 	Resolver stackconfig.Resolver
 
@@ -45,7 +48,7 @@ type Options struct {
 func OptionsOf(info engine.Info, stackDir string, resolver stackconfig.Resolver) Options {
 	options := Options{Base: stackDir, Resolver: resolver}
 	if info.Name == toolchain.Native {
-		options.Terraform, options.Actions = toolchain.NativeTerraform, toolchain.NativeActions
+		options.Terraform, options.Actions, options.EphemeralOutputs = toolchain.NativeTerraform, toolchain.NativeActions, true
 		return options
 	}
 	if options.Tofu = info.Name == toolchain.Tofu; !options.Tofu {
@@ -60,6 +63,7 @@ type Loader struct {
 	tofu      bool
 	terraform string
 	actions   string
+	ephemeral bool                 // outputs of components
 	resolver  stackconfig.Resolver // nil if there is none
 	files     *Files               // nil if there are none
 	buffers   map[string][]byte
@@ -89,7 +93,7 @@ func NewLoader(opts Options) *Loader {
 	if err != nil {
 		base = opts.Base
 	}
-	l := &Loader{base: base, tofu: opts.Tofu, terraform: opts.Terraform, actions: opts.Actions, resolver: opts.Resolver, files: opts.Files, buffers: opts.Buffers}
+	l := &Loader{base: base, tofu: opts.Tofu, terraform: opts.Terraform, actions: opts.Actions, ephemeral: opts.EphemeralOutputs, resolver: opts.Resolver, files: opts.Files, buffers: opts.Buffers}
 	l.mu.dirs = map[string]*directoryEntry{}
 	l.mu.trees = map[string]*treeEntry{}
 	return l

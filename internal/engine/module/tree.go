@@ -165,6 +165,9 @@ func (l *Loader) loadTree(path string) (*Tree, hcl.Diagnostics) {
 		}
 	}
 	diags = diags.Extend(forbiddenInRoot(root))
+	if !l.ephemeral {
+		diags = diags.Extend(ephemeralOutputs(root))
+	}
 	f := &follower{Loader: l, tree: tree, seen: map[*Directory]bool{root: true}}
 	diags = diags.Extend(f.follow(root, nil))
 	slices.SortFunc(tree.Nodes, func(a, b *Node) int { return cmp.Compare(a.Key, b.Key) })
@@ -288,19 +291,25 @@ func forbiddenInRoot(root *Directory) hcl.Diagnostics {
 			Subject:  at.Ptr(),
 		})
 	}
+	diags = diags.Extend(root.withoutValues())
+	diags = diags.Extend(root.WithoutBackends("backend", "cloud"))
+	return diags.Extend(root.withoutWorkspace())
+}
+
+// ephemeralOutputs are the errors about such outputs of a root module.
+func ephemeralOutputs(root *Directory) hcl.Diagnostics {
+	var diags hcl.Diagnostics
 	for _, name := range slices.Sorted(maps.Keys(root.Outputs)) {
 		if output := root.Outputs[name]; output.Ephemeral {
 			diags = diags.Append(&hcl.Diagnostic{
 				Severity: hcl.DiagError,
 				Summary:  "Ephemeral output not allowed here",
-				Detail:   fmt.Sprintf("The outputs of a component are kept in the state, so output %q of its module cannot be ephemeral. Remove the argument or the output.", name),
+				Detail:   fmt.Sprintf("The binary is given the module of a component as the root module, whose outputs cannot be ephemeral, as %q is. Use the native engine, or remove the argument.", name),
 				Subject:  output.Range.Ptr(),
 			})
 		}
 	}
-	diags = diags.Extend(root.withoutValues())
-	diags = diags.Extend(root.WithoutBackends("backend", "cloud"))
-	return diags.Extend(root.withoutWorkspace())
+	return diags
 }
 
 func forbiddenInChild(dir *Directory) hcl.Diagnostics {

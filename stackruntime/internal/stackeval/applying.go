@@ -279,6 +279,10 @@ func (c *ComponentInstance) CheckApply(ctx context.Context) hcl.Diagnostics {
 			Subject:  c.component.config.decl.Range.Ptr(),
 		})
 	}
+	if module := c.component.module(ctx); module != nil && hasEphemeralOutputs(module) && c.main.isRequired(ctx, c.component.addr) {
+		_, moreDiags = c.again.Check(ctx, c.againAspect)
+		diags = diags.Extend(moreDiags)
+	}
 	return diags
 }
 

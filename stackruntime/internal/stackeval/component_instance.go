@@ -15,6 +15,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/foreach"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/memo"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/work"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
@@ -29,6 +30,10 @@ type ComponentInstance struct {
 	inputs  memo.Memo[map[string]cty.Value]
 	plan    memo.Memo[*stackplan.Component]
 	refresh memo.Memo[*engine.PlanResult] // the hidden plan of a destroy
+
+	// fleeting are the ephemeral results of the plan, which holds the others.
+	fleeting atomic.Pointer[map[string]cty.Value]
+	again    memo.Memo[map[string]cty.Value] // ephemeral results that were evaluated apart
 
 	// failed is what is known of a plan with errors, to be shown: others see no plan.
 	failed atomic.Pointer[stackplan.Component]
@@ -61,16 +66,20 @@ func (c *ComponentInstance) ResultValue(ctx context.Context) cty.Value {
 	if !ok {
 		return expr.Placeholder(cty.DynamicPseudoType)
 	}
+	var ephemeral map[string]cty.Value
+	if hasEphemeralOutputs(module) {
+		ephemeral = c.ephemeralOutputs(ctx)
+	}
 	attrs := make(map[string]cty.Value, len(module.Outputs))
 	for name, declared := range module.Outputs {
 		value, ok := outputs[name]
+		if declared.Ephemeral {
+			value, ok = ephemeral[name]
+		}
 		if !ok {
 			value = cty.DynamicVal
 		}
-		if declared.Sensitive {
-			value = value.Mark(marks.Sensitive)
-		}
-		attrs[name] = value
+		attrs[name] = marks.Declared(value, declared.Sensitive, declared.Ephemeral)
 	}
 	return cty.ObjectVal(attrs)
 }
@@ -95,6 +104,77 @@ func (c *ComponentInstance) outputs(ctx context.Context) (outputs map[string]cty
 		return c.appliedOutputs(ctx), true
 	default:
 		return c.priorOutputs(), true
+	}
+}
+
+func hasEphemeralOutputs(module *engine.Module) bool {
+	for _, output := range module.Outputs {
+		if output.Ephemeral {
+			return true
+		}
+	}
+	return false
+}
+
+// ephemeralOutputs are the ephemeral results in this phase. Nothing stores them: where the engine has not just planned or applied the instance, they
+// are evaluated anew. Those that are not there are unknown.
+func (c *ComponentInstance) ephemeralOutputs(ctx context.Context) map[string]cty.Value {
+	main := c.main
+	switch {
+	case main.planning != nil && main.isSelected(ctx, c.addr) && !c.isRemoved():
+		c.Plan(ctx)
+		if planned := c.fleeting.Load(); planned != nil {
+			return *planned
+		}
+		return nil
+	case main.planning != nil && main.isSelected(ctx, c.addr) && !main.planning.SkipRefresh:
+		if result := c.refresh.Value(ctx, c.refreshAspect); result != nil {
+			return result.Ephemeral
+		}
+		return nil
+	case main.applying != nil && main.planFor(c.addr) == nil && !main.isPartial(), main.planning == nil && main.applying == nil:
+		return nil
+	}
+	return c.again.Value(ctx, c.againAspect)
+}
+
+// stays reports whether an apply leaves the instance there, so that its results are those of afterwards.
+func (c *ComponentInstance) stays() bool {
+	plan := c.main.planFor(c.addr)
+	return plan != nil && plan.Action != stackplan.Delete && plan.Action != stackplan.Forget
+}
+
+// againAspect has the ephemeral results of the engine where it has applied something, and otherwise evaluates them for the objects that there are,
+// without reading those.
+func (c *ComponentInstance) againAspect() memo.Aspect[map[string]cty.Value] {
+	return memo.Aspect[map[string]cty.Value]{
+		Name: c.addr.String() + " ephemeral results",
+		Compute: func(ctx context.Context) (map[string]cty.Value, hcl.Diagnostics) {
+			state := c.priorModule()
+			if c.main.applying != nil && c.stays() {
+				applied, err := c.main.changes.Await(ctx, c.addr)
+				if err != nil || !applied.Complete {
+					return nil, nil //nolint:nilerr // reported where it was applied
+				}
+				if applied.Ephemeral != nil {
+					return applied.Ephemeral, nil
+				}
+				state = applied.Module
+			}
+			inputs := c.Inputs(ctx)
+			providers := c.providers.Value(ctx, c.providersAspect)
+			if failedInputs(inputs) || failedProviders(providers) {
+				return nil, nil
+			}
+			result, diags := c.runPlan(ctx, work.Again, &engine.PlanRequest{
+				Component: c.addr, ModuleDir: c.use.source.Dir, Mode: engine.RefreshOnly, Inputs: inputs, Providers: providers,
+				PriorState: state, SkipRefresh: true, Timestamp: c.main.timestamp(),
+			})
+			if result == nil || diags.HasErrors() {
+				return nil, diags
+			}
+			return result.Ephemeral, nil // who plans the instance has the warnings
+		},
 	}
 }
 

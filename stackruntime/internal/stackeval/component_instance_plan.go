@@ -113,6 +113,7 @@ func (c *ComponentInstance) planNormal(ctx context.Context, req *engine.PlanRequ
 		c.setStatus(hooks.Failed)
 		return nil, diags
 	}
+	c.fleeting.Store(&result.Ephemeral)
 	plan := planned.NewStaying(req, result)
 	c.finishPlan(plan)
 	return plan, diags

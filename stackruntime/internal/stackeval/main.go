@@ -196,6 +196,14 @@ func newMain(phase expr.EvalPhase, opts Options, timestamp time.Time) *Main {
 	return m
 }
 
+// timestamp is the time of the plan that is made or applied.
+func (m *Main) timestamp() time.Time {
+	if m.applying != nil {
+		return m.applying.Plan.Timestamp
+	}
+	return m.planning.Timestamp
+}
+
 // prior is the state before the operation, empty while validating.
 func (m *Main) prior() *stackstate.State {
 	switch {

@@ -206,7 +206,7 @@ func (i *managedInstance) runPlan(ctx context.Context, kind work.Kind, req *engi
 		result, diags = i.main.session.Plan(ctx, req, func(event engine.Event) {
 			switch {
 			case event.Type == engine.WorkBegan:
-				if began() && !i.announced.Swap(true) {
+				if began() && kind != work.Again && !i.announced.Swap(true) {
 					i.setStatus(hooks.Planning)
 				}
 			case kind == work.Plan:

@@ -164,3 +164,13 @@ func (m *Main) dependents(ctx context.Context) map[stackaddrs.AbsComponent]bool 
 		}
 	})
 }
+
+// isRequired reports whether a component of the configuration depends on another one.
+func (m *Main) isRequired(ctx context.Context, addr stackaddrs.AbsComponent) bool {
+	for _, required := range m.requirements(ctx) {
+		if _, found := required[addr]; found {
+			return true
+		}
+	}
+	return false
+}

@@ -40,7 +40,8 @@ func (a *applier) waits(output string) bool {
 // result puts together what there is now.
 func (a *applier) result() (*engine.ApplyResult, hcl.Diagnostics) {
 	a.notBegun()
-	result := &engine.ApplyResult{State: a.Plan.State, Outputs: map[string]cty.Value{}, Checks: a.checks()}
+	result := &engine.ApplyResult{State: a.Plan.State, Checks: a.checks()}
+	outputs := map[string]cty.Value{}
 	declared := a.eval.Root().Outputs()
 	for name, output := range declared {
 		value, ok := a.outputs[name]
@@ -49,8 +50,9 @@ func (a *applier) result() (*engine.ApplyResult, hcl.Diagnostics) {
 		} else if !ok {
 			value = marks.Declared(cty.DynamicVal, output.Config().Sensitive, output.Config().Ephemeral)
 		}
-		result.Outputs[name] = value
+		outputs[name] = value
 	}
+	result.Outputs, result.Ephemeral = a.eval.Root().SplitOutputs(outputs)
 	doc, err := a.now.Document(state.Finish{Outputs: a.stored(declared), Checks: result.Checks})
 	if err != nil {
 		a.eval.Diagnostics.Add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: "Unusable state", Detail: err.Error() + "."})

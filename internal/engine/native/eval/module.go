@@ -5,6 +5,7 @@ package eval
 
 import (
 	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/engine/native/configs"
 	"github.com/cairnstacks/cairn/stackaddrs"
@@ -76,6 +77,19 @@ func (m *Module) CallNamed(name string) *Call { return m.calls[name] }
 
 // Outputs returns the output values by name. The caller must not change the map.
 func (m *Module) Outputs() map[string]*Output { return m.outputs }
+
+// SplitOutputs sets apart the values of ephemeral outputs, which nobody may store.
+func (m *Module) SplitOutputs(values map[string]cty.Value) (stored, ephemeral map[string]cty.Value) {
+	stored, ephemeral = make(map[string]cty.Value, len(values)), map[string]cty.Value{}
+	for name, value := range values {
+		if m.outputs[name].Config().Ephemeral {
+			ephemeral[name] = value
+		} else {
+			stored[name] = value
+		}
+	}
+	return stored, ephemeral
+}
 
 // Parent returns the calling module instance; nil for the root.
 func (m *Module) Parent() *Module {

@@ -55,7 +55,7 @@ func (p *planner) result(ctx context.Context) (*engine.PlanResult, *planned.Plan
 	engine.SortInvocations(result.Invocations)
 	engine.SortDeferredInvocations(result.DeferredInvocations)
 	p.announce(result)
-	result.Outputs = p.outputs(ctx)
+	result.Outputs, result.Ephemeral = p.eval.Root().SplitOutputs(p.outputs(ctx))
 	plan.Outputs = p.known(result.Outputs)
 	if doc, err := p.fresh.Document(p.finish(result)); err != nil {
 		p.eval.Diagnostics.Add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: "Unusable state", Detail: err.Error() + "."})
@@ -111,8 +111,8 @@ func (p *planner) known(outputs map[string]cty.Value) map[string]cty.Value {
 	if p.Mode == engine.Destroy {
 		return known
 	}
-	for name, output := range p.eval.Root().Outputs() {
-		if value := outputs[name]; !output.Config().Ephemeral && value.IsWhollyKnown() {
+	for name, value := range outputs {
+		if value.IsWhollyKnown() {
 			known[name] = value
 		}
 	}

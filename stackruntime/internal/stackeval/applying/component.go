@@ -209,7 +209,7 @@ func (a *applier) apply(ctx context.Context, subject Subject) *Result {
 	result.Diags = subject.EngineDiagnostics(ctx, diags)
 	if applied != nil {
 		result.stage = stackplan.Begun
-		result.Module, result.Outputs, result.work = applied.State, applied.Outputs, id
+		result.Module, result.Outputs, result.Ephemeral, result.work = applied.State, applied.Outputs, applied.Ephemeral, id
 		if a.plan.Action == stackplan.Delete {
 			result.Outputs = a.plan.Outputs // nobody sees others while it is removed, nor if some of it could not
 		}

@@ -24,12 +24,13 @@ import (
 
 // Result is what applying left of one component instance.
 type Result struct {
-	Outputs  map[string]cty.Value // nil when there are none
-	Module   engine.State
-	Complete bool // everything planned was done
-	Skipped  bool // nothing was tried, because of another component
-	Deferred bool // nothing was planned that could be done
-	Counts   stackplan.Counts
+	Outputs   map[string]cty.Value // nil when there are none
+	Ephemeral map[string]cty.Value // outputs that are, if the engine has applied something; nobody stores them
+	Module    engine.State
+	Complete  bool // everything planned was done
+	Skipped   bool // nothing was tried, because of another component
+	Deferred  bool // nothing was planned that could be done
+	Counts    stackplan.Counts
 
 	Interrupted bool // it is not complete, and was being applied when the operation was interrupted
 

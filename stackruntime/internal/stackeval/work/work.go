@@ -44,6 +44,7 @@ const (
 	Refresh Kind = "refresh" // a plan to learn the results before something is destroyed
 	Rest    Kind = "rest"    // a plan of what is left of one that was applied in part
 	Apply   Kind = "apply"
+	Again   Kind = "again" // a plan to evaluate what nothing stores
 
 	// RestReplaced is a plan of what is left, with replacements that nothing but a request leads to.
 	RestReplaced Kind = "rest-replaced"
