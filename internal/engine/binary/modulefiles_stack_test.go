@@ -183,7 +183,10 @@ output "a" { value = terraform_data.a.output }
 -- mod/more.tf.json --
 {"terraform": {"cloud": {"organization": "none"}}}
 `)
-		noDiagnostics(t, "Validate", f.validate())
+		ignored := f.validate()
+		if len(ignored) != 1 || ignored.HasErrors() || ignored[0].Summary != "Backend of a module ignored" {
+			t.Errorf("Validate: got %v, want one warning", ignored)
+		}
 		f.run()
 		f.wantOutputs(map[string]cty.Value{"a": cty.StringVal("later-name")})
 		f.settled()

@@ -42,9 +42,10 @@ var _ slots.Directory = (*directory)(nil)
 // newDirectory returns the directory of a component instance, which is made if the module has the means to use it, or has written files before. The caller closes it.
 func (s *Session) newDirectory(l *loaded, component string, inputs map[string]cty.Value) (*directory, hcl.Diagnostics) {
 	d := &directory{session: s, component: component, tree: l.read, inputs: inputs}
-	_, err := os.Lstat(d.written())
-	if !l.files && err != nil {
-		return d, nil
+	if !l.files {
+		if _, err := os.Lstat(d.written()); err != nil {
+			return d, nil //nolint:nilerr // it has written nothing
+		}
 	}
 	if _, err := d.Make(); err != nil {
 		return d, hcl.Diagnostics{stopped("Component directory not made", err)}

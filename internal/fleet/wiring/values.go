@@ -132,9 +132,9 @@ func (e *evaluation) context(references map[string][]Reference) {
 }
 
 // local evaluates a local value, those that it is made of first. There is no cycle, as [Parse] has made sure.
-func (e *evaluation) local(name string, locals map[string]cty.Value) cty.Value {
-	if value, known := locals[name]; known {
-		return value
+func (e *evaluation) local(name string, locals map[string]cty.Value) {
+	if _, known := locals[name]; known {
+		return
 	}
 	expr := e.in.Locals[name].Expr
 	for _, traversal := range expr.Variables() {
@@ -150,7 +150,6 @@ func (e *evaluation) local(name string, locals map[string]cty.Value) cty.Value {
 		e.diags, value = e.diags.Extend(tooLarge), cty.DynamicVal
 	}
 	locals[name] = value // with errors, an unknown one
-	return value
 }
 
 // stacks returns the object behind "stack".

@@ -113,7 +113,7 @@ func (s *Stack) ResolveExpressionReference(_ context.Context, ref stackaddrs.Ref
 // Functions implements [expr.EvaluationScope].
 func (s *Stack) Functions() map[string]function.Function { return s.main.funcs }
 
-// BaseDir implements [expr.FunctionScope].
+// FunctionOptions implements [expr.FunctionScope].
 func (s *Stack) FunctionOptions() lang.Options { return s.main.functionOptions }
 
 // decl is what was written.

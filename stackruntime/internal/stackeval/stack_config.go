@@ -71,7 +71,7 @@ func (s *StackConfig) ResolveExpressionReference(_ context.Context, ref stackadd
 // Functions implements [expr.EvaluationScope].
 func (s *StackConfig) Functions() map[string]function.Function { return s.main.funcs }
 
-// BaseDir implements [expr.FunctionScope].
+// FunctionOptions implements [expr.FunctionScope].
 func (s *StackConfig) FunctionOptions() lang.Options { return s.main.functionOptions }
 
 // Validate checks what concerns the stack as a whole.

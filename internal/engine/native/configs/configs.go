@@ -244,8 +244,15 @@ type Import struct {
 	ID       *Expr                       // or
 	Identity *Expr
 	ForEach  *Expr
-	Provider *hcl.Range // where the argument provider is, which has a meaning only where a configuration is to be generated; nil without one
+	Provider *ImportProvider // nil without the argument
 	Range    hcl.Range
+}
+
+// ImportProvider is the argument provider of an import block. It has a meaning only where a configuration is to be generated, and may otherwise
+// repeat what the resource block says.
+type ImportProvider struct {
+	Slot  engine.ProviderSlot
+	Range hcl.Range
 }
 
 // AddressStep is a name in an address, with the key after it.

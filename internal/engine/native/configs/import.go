@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/engine/module"
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
@@ -28,7 +29,9 @@ func (d *decoder) imported(block *hcl.Block) {
 	}
 	if attr := content.Attributes["provider"]; attr != nil {
 		d.warnQuoted(attr.Expr)
-		i.Provider = attr.Expr.Range().Ptr()
+		slot, diags := module.ParseSlot(attr.Expr)
+		d.add(diags)
+		i.Provider = &ImportProvider{Slot: slot, Range: attr.Expr.Range()}
 	}
 	i.ID, i.Identity, i.ForEach = d.argument(content, "id"), d.argument(content, "identity"), d.argument(content, "for_each")
 	switch {
@@ -47,9 +50,9 @@ func (i *Import) decodeTarget() bool {
 	if !ok {
 		return false
 	}
-	module := stackaddrs.RootModuleInstance
+	at := stackaddrs.RootModuleInstance
 	for len(steps) >= 2 && steps[0].Name == "module" && steps[0].Key == nil {
-		module = module.Child(steps[1].Name, stackaddrs.NoKey)
+		at = at.Child(steps[1].Name, stackaddrs.NoKey)
 		i.Steps = append(i.Steps, steps[1])
 		steps = steps[2:]
 	}
@@ -60,7 +63,7 @@ func (i *Import) decodeTarget() bool {
 		return false
 	}
 	i.Steps = append(i.Steps, steps[1])
-	i.Block = stackaddrs.ResourceInstance{Module: module, Resource: stackaddrs.Resource{Type: steps[0].Name, Name: steps[1].Name}}
+	i.Block = stackaddrs.ResourceInstance{Module: at, Resource: stackaddrs.Resource{Type: steps[0].Name, Name: steps[1].Name}}
 	return true
 }
 

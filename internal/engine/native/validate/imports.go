@@ -60,8 +60,8 @@ func (m *moduleChecker) importTarget(i *configs.Import) {
 		return
 	}
 	m.importKey(i, i.Block.String(), r.Repeat, i.Steps[len(i.Steps)-1])
-	if i.Provider != nil {
-		m.problem(*i.Provider, "Invalid import argument", "The argument provider is for an import that a configuration is generated for. "+
+	if i.Provider != nil && (r.ProviderRange == r.Range || i.Provider.Slot != r.Provider) {
+		m.problem(i.Provider.Range, "Invalid import argument", "The argument provider is for an import that a configuration is generated for. "+
 			"The resource block of this one says which provider configuration is used.")
 	}
 }
