@@ -235,9 +235,22 @@ func isEmpty(ctx context.Context, u *rollout.Unit, state location) (bool, error)
 // unfinished reports whether there may be results of an apply that was cut off, which are in no state yet.
 func unfinished(u *rollout.Unit) bool {
 	for _, dir := range []string{"runs", filepath.Join("deployments", deploymentOf(u), "runs")} {
-		if entries, err := os.ReadDir(filepath.Join(home(u), operation.WorkDir, dir)); err == nil && len(entries) > 0 {
+		if hasFile(filepath.Join(home(u), operation.WorkDir, dir)) {
 			return true
 		}
 	}
 	return false
+}
+
+// hasFile reports whether there is anything but directories below a directory: an engine keeps those in which it writes down its applies.
+func hasFile(dir string) bool {
+	found := false
+	_ = filepath.WalkDir(dir, func(_ string, entry fs.DirEntry, err error) error { //nolint:errcheck // where there is none, nothing is left
+		if err == nil && !entry.IsDir() {
+			found = true
+			return fs.SkipAll
+		}
+		return nil
+	})
+	return found
 }
