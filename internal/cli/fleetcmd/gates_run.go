@@ -166,6 +166,9 @@ func (g *gates) drivers(ctx context.Context) (*rollout.Drivers, error) {
 	if err := g.session.Report(g.session.Stack().Engines().Unmet(found)); err != nil {
 		return nil, err
 	}
+	if g.session.Stack().Engines().Kind() != "" { // nobody has asked for a binary
+		d.Roots.Native = &shared.OfEngines().Native
+	}
 	d.Roots.Info = found.Info
 	d.Roots.Engine, err = filepath.Abs(found.Path)
 	return d, err

@@ -91,7 +91,8 @@ type ProviderBlock struct {
 	// Proxy is set if the block configures nothing: an old way to declare a slot.
 	Proxy bool
 
-	Version string // constraint as written, or empty
+	Version string   // constraint as written, or empty
+	Config  hcl.Body // the arguments of the provider
 	Range   hcl.Range
 }
 

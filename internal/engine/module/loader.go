@@ -37,6 +37,9 @@ type Options struct {
 	// Resolver finds modules that are not in local directories. Without one, calls of them are errors.
 	Resolver stackconfig.Resolver
 
+	// Standalone makes the loader accept provider blocks in the root module, which nobody gives any configuration.
+	Standalone bool
+
 	// Files are those that other loaders have parsed, too. Nil stands for none.
 	Files *Files
 
@@ -61,6 +64,7 @@ func OptionsOf(info engine.Info, stackDir string, resolver stackconfig.Resolver)
 type Loader struct {
 	base      string
 	tofu      bool
+	alone     bool
 	terraform string
 	actions   string
 	ephemeral bool                 // outputs of components
@@ -93,7 +97,10 @@ func NewLoader(opts Options) *Loader {
 	if err != nil {
 		base = opts.Base
 	}
-	l := &Loader{base: base, tofu: opts.Tofu, terraform: opts.Terraform, actions: opts.Actions, ephemeral: opts.EphemeralOutputs, resolver: opts.Resolver, files: opts.Files, buffers: opts.Buffers}
+	l := &Loader{
+		base: base, tofu: opts.Tofu, alone: opts.Standalone, terraform: opts.Terraform, actions: opts.Actions, ephemeral: opts.EphemeralOutputs,
+		resolver: opts.Resolver, files: opts.Files, buffers: opts.Buffers,
+	}
 	l.mu.dirs = map[string]*directoryEntry{}
 	l.mu.trees = map[string]*treeEntry{}
 	return l

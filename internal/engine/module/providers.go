@@ -204,9 +204,10 @@ func invalidRequirement(subject hcl.Range, detail string) hcl.Diagnostics {
 func (d *Directory) addProvider(block *hcl.Block, override bool) hcl.Diagnostics {
 	content, rest, diags := block.Body.PartialContent(schemaOf("alias", "version"))
 	provider := ProviderBlock{
-		Slot:  engine.ProviderSlot{LocalName: block.Labels[0]},
-		Proxy: isEmpty(rest),
-		Range: block.DefRange,
+		Slot:   engine.ProviderSlot{LocalName: block.Labels[0]},
+		Proxy:  isEmpty(rest),
+		Config: rest,
+		Range:  block.DefRange,
 	}
 	if invalid := checkLocalName(block.Labels[0], block.LabelRanges[0]); invalid != nil {
 		diags = diags.Append(invalid)

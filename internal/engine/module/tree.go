@@ -66,6 +66,9 @@ type Node struct {
 	call   *Call
 }
 
+// Constraint returns the version argument of the call as it is written, or empty.
+func (n *Node) Constraint() string { return n.call.Version }
+
 // Mounted returns the call that leads into the package that the node is in, or nil if the node is next to the root.
 func (n *Node) Mounted() *Node {
 	for n != nil && n.Mount == "" {
@@ -163,6 +166,9 @@ func (l *Loader) loadTree(path string) (*Tree, hcl.Diagnostics) {
 		if place, ok := l.resolver.Locate(path); ok {
 			tree.Package = place.Package
 		}
+	}
+	if !l.alone {
+		diags = diags.Extend(configuredInRoot(root))
 	}
 	diags = diags.Extend(forbiddenInRoot(root))
 	if !l.ephemeral {
@@ -270,7 +276,8 @@ func reachedFrom(tree *Tree, node *Node, path string) bool {
 	return tree.Root.Path == path
 }
 
-func forbiddenInRoot(root *Directory) hcl.Diagnostics {
+// configuredInRoot reports the provider blocks of the module of a component.
+func configuredInRoot(root *Directory) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for _, provider := range root.Providers {
 		diags = diags.Append(&hcl.Diagnostic{
@@ -283,6 +290,11 @@ func forbiddenInRoot(root *Directory) hcl.Diagnostics {
 			Subject: provider.Range.Ptr(),
 		})
 	}
+	return diags
+}
+
+func forbiddenInRoot(root *Directory) hcl.Diagnostics {
+	var diags hcl.Diagnostics
 	for _, at := range root.ConstVariables {
 		diags = diags.Append(&hcl.Diagnostic{
 			Severity: hcl.DiagError,

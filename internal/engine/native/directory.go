@@ -42,6 +42,9 @@ var _ slots.Directory = (*directory)(nil)
 // newDirectory returns the directory of a component instance, which is made if the module has the means to use it, or has written files before. The caller closes it.
 func (s *Session) newDirectory(l *loaded, component string, inputs map[string]cty.Value) (*directory, hcl.Diagnostics) {
 	d := &directory{session: s, component: component, tree: l.read, inputs: inputs}
+	if s.opts.Standalone {
+		return d, nil
+	}
 	if !l.files {
 		if _, err := os.Lstat(d.written()); err != nil {
 			return d, nil //nolint:nilerr // it has written nothing
@@ -57,6 +60,9 @@ func (d *directory) written() string { return rundir.Written(d.session.opts.Runs
 
 // Make implements [slots.Directory].
 func (d *directory) Make() (string, error) {
+	if d.session.opts.Standalone { // whose files are its own, as for terraform
+		return d.tree.Root.Path, nil
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if !d.mu.made {

@@ -58,6 +58,9 @@ type Options struct {
 	// Resolver finds modules that are not in local directories. May be nil.
 	Resolver stackconfig.Resolver
 
+	// Standalone says that modules are root modules of their own, whose provider blocks configure their providers; see [Session.RootProviders].
+	Standalone bool
+
 	// Shared is what engines of several stacks have in common. Nil shares nothing.
 	Shared *Shared
 }
@@ -120,13 +123,14 @@ func (e *Engine) Open(_ context.Context, opts engine.SessionOptions) (engine.Ses
 		return nil, err
 	}
 	pool, err := instances.New(instances.Options{
-		Environ: e.opts.Environ, MaxProcesses: e.opts.MaxProcesses, SchemaDir: e.opts.SchemaDir, EmptyDir: filepath.Join(e.opts.WorkDir, "empty"), Log: log,
+		Environ: e.opts.Environ, MaxProcesses: e.opts.MaxProcesses, SchemaDir: e.opts.SchemaDir, EmptyDir: e.sharedDir(stackDir), Log: log,
 	})
 	if err != nil {
 		return nil, errors.Join(err, log.Close())
 	}
 	modules := module.NewLoader(module.Options{
-		Base: stackDir, Terraform: TerraformVersion, Actions: toolchain.NativeActions, EphemeralOutputs: true, Resolver: e.opts.Resolver, Files: &e.opts.Shared.Modules,
+		Base: stackDir, Terraform: TerraformVersion, Actions: toolchain.NativeActions, Standalone: e.opts.Standalone, EphemeralOutputs: !e.opts.Standalone,
+		Resolver: e.opts.Resolver, Files: &e.opts.Shared.Modules,
 	})
 	s := &Session{
 		opts: e.opts, info: e.Info(), stackDir: stackDir, modules: modules, configs: configs.NewLoader(modules),
@@ -140,6 +144,14 @@ func (e *Engine) Open(_ context.Context, opts engine.SessionOptions) (engine.Ses
 	s.mu.loaded = map[string]*loaded{}
 	s.mu.functions = map[functionsKey]*lang.Tables{}
 	return s, nil
+}
+
+// sharedDir returns where the processes work that components share: nowhere, unless the module in the directory is all that there is.
+func (e *Engine) sharedDir(stackDir string) string {
+	if e.opts.Standalone {
+		return stackDir
+	}
+	return filepath.Join(e.opts.WorkDir, "empty")
 }
 
 // providerCalls is how many calls of providers there are at the same time, at most, in a session.

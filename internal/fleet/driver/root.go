@@ -14,6 +14,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/engine/binary"
+	"github.com/cairnstacks/cairn/internal/engine/native"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/fleet/wiring"
 	"github.com/cairnstacks/cairn/internal/process"
@@ -32,6 +33,9 @@ type Roots struct {
 	Shared    *binary.Shared // with stacks
 
 	Processes *process.Set
+
+	// Native is what plans have in common that are made in this process, of root modules that need nothing else; see [Root.Plan]. Nil has the engine plan all.
+	Native *native.Shared
 
 	mu struct {
 		sync.Mutex
@@ -101,7 +105,7 @@ var _ Driver = (*Root)(nil)
 // NewRoot returns a driver of a root module.
 func NewRoot(roots *Roots, opts RootOptions) *Root { return &Root{Roots: roots, opts: opts} }
 
-// Plan implements [Driver].
+// Plan implements [Driver]. A plan that is not to be kept is made by the native engine where that needs nothing but the files of the module.
 func (r *Root) Plan(ctx context.Context, req PlanRequest) (Plan, error) {
 	args := []string{"plan", "-json", "-input=false", "-detailed-exitcode"}
 	if req.Destroy {
@@ -122,6 +126,15 @@ func (r *Root) Plan(ctx context.Context, req PlanRequest) (Plan, error) {
 			}
 			plan = work.readPlan(ctx)
 			return nil
+		}
+		if req.NotToKeep && !req.Destroy {
+			made, err := work.planNatively(ctx)
+			if made != nil || err != nil {
+				if made != nil {
+					plan = *made
+				}
+				return err
+			}
 		}
 		if !req.Again {
 			if err := work.prepare(ctx); err != nil {

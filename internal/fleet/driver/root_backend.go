@@ -165,6 +165,15 @@ func (w *rootWork) initCopy(ctx context.Context) error {
 
 // backupFile is where the engine keeps the state before the last change; "" with a backend that keeps none.
 func (w *rootWork) backupFile() (string, error) {
+	state, err := w.localState()
+	if state == "" {
+		return "", err
+	}
+	return state + ".backup", err
+}
+
+// localState returns the file with the state of the workspace that is worked on; "" with a backend that keeps it elsewhere.
+func (w *rootWork) localState() (string, error) {
 	backend, err := w.backend()
 	if err != nil || backend.kind != localBackend {
 		return "", err
@@ -178,7 +187,7 @@ func (w *rootWork) backupFile() (string, error) {
 		name = strings.TrimSpace(string(selected))
 	}
 	if name == "" || name == "default" {
-		return backend.path("path") + ".backup", nil
+		return backend.path("path"), nil
 	}
-	return filepath.Join(backend.path("workspace_dir"), name, "terraform.tfstate.backup"), nil
+	return filepath.Join(backend.path("workspace_dir"), name, "terraform.tfstate"), nil
 }
