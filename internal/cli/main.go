@@ -21,7 +21,6 @@ import (
 	"github.com/cairnstacks/cairn/internal/cli/session"
 	"github.com/cairnstacks/cairn/internal/cli/stackcmd"
 	"github.com/cairnstacks/cairn/internal/cli/statecmd"
-	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
 	"github.com/cairnstacks/cairn/internal/failure"
 )
 
@@ -33,8 +32,7 @@ func Main(ctx context.Context, args []string, streams session.Streams) int {
 		if phase == session.Starting {
 			fmt.Fprint(streams.Err, "\nInterrupted. Nothing was begun.\n")
 		}
-		runner.KillShort()
-		os.Exit(cmdline.ExitError) // as the signal would have done
+		session.EndProcess(cmdline.ExitError) // as the signal would have done
 	})
 	return run(ctx, args, streams, session.Dependencies{Guard: guard})
 }

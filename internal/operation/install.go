@@ -6,7 +6,7 @@ package operation
 import (
 	"context"
 	"errors"
-	"os"
+	"path/filepath"
 
 	"github.com/hashicorp/hcl/v2"
 
@@ -14,6 +14,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation/engines"
 	"github.com/cairnstacks/cairn/internal/operation/workdir"
+	"github.com/cairnstacks/cairn/internal/tempdir"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
@@ -74,15 +75,15 @@ func (s *Stack) Versions(ctx context.Context, choices bool) (Versions, hcl.Diagn
 	if workdir.CheckWritable(s.work) == nil {
 		return s.versions(ctx, choices)
 	}
-	temporary, err := os.MkdirTemp("", "cairn-version-")
+	temporary, err := tempdir.Kind{Prefix: "cairn-version-", Log: s.log}.Replace()
 	if err != nil {
 		return Versions{}, nil, &NoEngineError{err}
 	}
 	opts := s.opts
-	opts.WorkDir = temporary
+	opts.WorkDir = filepath.Join(temporary.Path, "work")
 	elsewhere := Open(opts)
 	versions, diags, err := elsewhere.versions(ctx, choices)
-	return versions, diags, errors.Join(err, elsewhere.Close(), os.RemoveAll(temporary))
+	return versions, diags, errors.Join(err, elsewhere.Close(), temporary.Remove())
 }
 
 func (s *Stack) versions(ctx context.Context, choices bool) (versions Versions, _ hcl.Diagnostics, err error) {

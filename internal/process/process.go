@@ -174,6 +174,20 @@ func unwrapPath(err error) error {
 	return err
 }
 
+// Busy reports whether anything runs.
+func (s *Set) Busy() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.mu.running)+len(s.mu.guests) > 0
+}
+
+// Used reports whether anything was ever started.
+func (s *Set) Used() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.mu.running != nil || s.mu.guests != nil
+}
+
 // Stop starts nothing more and passes a signal on to all that runs. FromTerminal says that what is in the foreground
 // has the signal already.
 func (s *Set) Stop(signal os.Signal, fromTerminal bool) {

@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"github.com/cairnstacks/cairn/internal/filelock"
 )
@@ -21,9 +22,9 @@ const lockFile = "lock"
 
 // Kind is what directories are for.
 type Kind struct {
-	Parent string // "" for the directory for temporary files of the system
-	Prefix string // of their names
-	Log    *slog.Logger
+	Parent string       // "" for the directory for temporary files of the system
+	Prefix string       // of their names
+	Log    *slog.Logger // nil for none
 
 	// Keep reports whether something in a directory that was left is needed. Where it is nil, nothing is.
 	Keep func(dir string) bool
@@ -45,7 +46,9 @@ func (k Kind) Make() (*Dir, error) {
 		}
 		lock, err := lockIn(path)
 		if lock != nil {
-			return &Dir{path, lock}, nil
+			made := &Dir{path, lock}
+			own.Store(made, nil)
+			return made, nil
 		}
 		failed = err
 	}
@@ -57,7 +60,25 @@ func (d *Dir) Remove() error {
 	if err := d.lock.Close(); err != nil && !errors.Is(err, os.ErrClosed) { // first, since some systems remove no file that is open
 		return err
 	}
+	own.Delete(d)
 	return os.RemoveAll(d.Path)
+}
+
+// own are the directories of this process.
+var own sync.Map // of *Dir
+
+// RemoveOwn removes all directories of this process. It is for a program that ends without unwinding.
+func RemoveOwn() {
+	own.Range(func(dir, _ any) bool {
+		_ = dir.(*Dir).Remove() //nolint:errcheck // the next process tries again
+		return true
+	})
+}
+
+// Replace removes the directories of processes that were killed, and makes one.
+func (k Kind) Replace() (*Dir, error) {
+	k.RemoveLeft()
+	return k.Make()
 }
 
 // lockIn locks a directory that was just made. Without an error, the result is nil if somebody has removed it meanwhile, or is about to.
@@ -93,9 +114,16 @@ func (k Kind) RemoveLeft() {
 			continue
 		}
 		if err := k.removeUnlocked(dir); err != nil {
-			k.Log.Warn("directory of a process that has ended is not removed", "dir", dir, "error", err.Error())
+			k.log().Warn("directory of a process that has ended is not removed", "dir", dir, "error", err.Error())
 		}
 	}
+}
+
+func (k Kind) log() *slog.Logger {
+	if k.Log == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return k.Log
 }
 
 func (k Kind) removeUnlocked(dir string) (err error) {
@@ -126,6 +154,6 @@ func (k Kind) removeUnlocked(dir string) (err error) {
 	if err != nil {
 		return err
 	}
-	k.Log.Info("removed the directory of a process that has ended", "dir", dir)
+	k.log().Info("removed the directory of a process that has ended", "dir", dir)
 	return os.RemoveAll(dir)
 }

@@ -98,10 +98,7 @@ func (g *gates) compare(ctx context.Context) ([]rollout.DriftEnd, error) {
 	defer plans.Abandon() // it is gone, unless there was a panic
 	drivers.Plans = plans.Path()
 	drivers.Roots.WorkDir = filepath.Join(drivers.Plans, "engine")
-	ctx, unread, stop := g.session.InterruptAll(ctx, drivers.Roots.Processes, session.InFlight{
-		Lost:  g.inFlight.Lost,
-		AtEnd: plans.Abandon,
-	})
+	ctx, unread, stop := g.session.InterruptAll(ctx, drivers.Roots.Processes, session.InFlight{Lost: g.inFlight.Lost})
 	defer stop()
 	display := g.session.NewRunDisplay(session.RunDisplayOptions{Title: "Comparing", Total: len(g.work.Compared()), Parallel: g.parallel > 1, Unread: unread})
 	g.output = display.Output

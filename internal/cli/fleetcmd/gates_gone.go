@@ -23,6 +23,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/hclsource"
 	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/safefile"
+	"github.com/cairnstacks/cairn/internal/tempdir"
 )
 
 // goneRun is what a run has of its own that destroys what is not there any more. Its methods do nothing for nil.
@@ -51,22 +52,26 @@ func (o *gateOptions) checkGone(s *session.Session) error {
 
 // destroyGone destroys what is not there any more.
 func destroyGone(ctx context.Context, s *session.Session, o gateOptions) (code int, err error) {
-	dir, err := os.MkdirTemp("", "cairn-gone-") // which only this user can read
+	dir, err := tempdir.Kind{Prefix: "cairn-gone-", Log: s.Log}.Replace() // which only this user can read
 	if err != nil {
 		return 0, failure.Error("Temporary directory not available", "The configuration from git is kept in a temporary directory, and it cannot be made: %s.", failure.Reason(err))
 	}
-	run := &goneRun{dir: dir}
+	run := &goneRun{dir: filepath.Join(dir.Path, "base")}
+	if err := os.Mkdir(run.dir, 0o700); err != nil {
+		return 0, err
+	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	run.unwatch = sync.OnceFunc(s.WatchInterrupts(session.InterruptActions{
 		First:  func(os.Signal) { cancel(operation.ErrInterrupted) },
 		Second: func() {}, // git ends by itself
-		Third:  run.remove,
+		Third:  true,
+		Begun:  func() bool { return false },
 	}))
 	defer func() {
 		run.watched()
 		cancel(context.Canceled)
-		if removeErr := os.RemoveAll(dir); removeErr != nil && err == nil {
-			err = failure.Error("Temporary directory not removed", "The configuration from git is left in %s: %s.", dir, failure.Reason(removeErr))
+		if removeErr := dir.Remove(); removeErr != nil && err == nil {
+			err = failure.Error("Temporary directory not removed", "The configuration from git is left in %s: %s.", dir.Path, failure.Reason(removeErr))
 		}
 	}()
 	g, err := openGone(ctx, s, o, run)
@@ -83,13 +88,6 @@ func destroyGone(ctx context.Context, s *session.Session, o gateOptions) (code i
 func (r *goneRun) watched() {
 	if r != nil {
 		r.unwatch()
-	}
-}
-
-// remove removes the configuration before this program ends.
-func (r *goneRun) remove() {
-	if r != nil {
-		_ = os.RemoveAll(r.dir) //nolint:errcheck // nobody is there any more who would do something about it
 	}
 }
 

@@ -43,11 +43,10 @@ func (g *gates) run(ctx context.Context) (int, error) {
 	drivers.Plans = plans.Path()
 	drivers.Roots.WorkDir = filepath.Join(drivers.Plans, "engine")
 	ctx, unread, stop := g.session.InterruptAll(ctx, drivers.Roots.Processes, session.InFlight{
-		Lost: g.inFlight.Lost,
-		AtEnd: func() {
-			plans.Abandon()
-			g.gone.remove()
+		Begun: func() bool {
+			return g.mode != rollout.PlanOnly && (g.inFlight.Begun() || drivers.Roots.Processes.Used())
 		},
+		Lost: g.inFlight.Lost,
 	})
 	g.gone.watched()
 	display := g.session.NewRunDisplay(session.RunDisplayOptions{

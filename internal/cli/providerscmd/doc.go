@@ -28,6 +28,3 @@ call, each with the providers that it requires itself and the versions that it a
 func platformFlag(f *session.Flags, platforms *cmdline.List) {
 	f.Var(platforms, "platform", "fetch packages for this platform, such as linux_amd64; for several, give it several times; without it, that of this machine: `OS_ARCH`")
 }
-
-// nothingLost is what an interrupt loses.
-func nothingLost() string { return "Nothing will be lost." }

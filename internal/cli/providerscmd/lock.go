@@ -36,8 +36,9 @@ After that, the stack can be used on all these platforms, and with mirrors that 
 			f.StringVar(&req.Network, "net-mirror", "", "take packages from the mirror below this address, not from registries: `URL`")
 			session.EngineFlags(f)
 		},
+		Interruptible: true,
 		Run: func(ctx context.Context, s *session.Session, args []string) (int, error) {
-			ctx, stop := s.Interruptible(ctx, nothingLost)
+			ctx, stop := s.Interruptible(ctx, session.LooksOnly)
 			defer stop()
 			req.Platforms, req.Providers = platforms, args
 			locked, diags := s.Stack().LockProviders(ctx, req)

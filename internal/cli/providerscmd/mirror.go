@@ -32,9 +32,10 @@ The versions are those of .terraform.lock.hcl; without that file, or with -lock-
 			f.BoolVar(&lockFile, "lock-file", true, "take the versions of .terraform.lock.hcl; with false, the newest that are allowed")
 			session.EngineFlags(f)
 		},
+		Interruptible: true,
 		Run: func(ctx context.Context, s *session.Session, args []string) (int, error) {
 			s.ChangesNothing = true
-			ctx, stop := s.Interruptible(ctx, nothingLost)
+			ctx, stop := s.Interruptible(ctx, session.LooksOnly)
 			defer stop()
 			mirrored, diags := s.Stack().MirrorProviders(ctx, requirements.MirrorRequest{Dir: args[0], Platforms: platforms, IgnoreLock: !lockFile})
 			for _, one := range mirrored {

@@ -22,13 +22,14 @@ What is not installed yet is installed, as init does it.`,
 			session.JSONFlag(f, "write the JSON document; there is no other form, so this option is required")
 			session.ProviderFlags(f)
 		},
+		Interruptible: true,
 		Run: func(ctx context.Context, s *session.Session, _ []string) (int, error) {
 			if !s.Options.JSON {
 				return 0, failure.Error("Missing option", "Schemas are for programs, and only written as JSON: give -json.")
 			}
 			s.ReportDocuments()
 			s.ChangesNothing = true
-			ctx, stop := s.Interruptible(ctx, nothingLost)
+			ctx, stop := s.Interruptible(ctx, session.LooksOnly)
 			defer stop()
 			schemas, diags := s.Stack().ProviderSchemas(ctx)
 			if !diags.HasErrors() {

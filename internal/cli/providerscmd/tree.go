@@ -19,7 +19,7 @@ import (
 // showTree runs the command without one of those below it.
 func showTree(ctx context.Context, s *session.Session, _ []string) (int, error) {
 	s.ChangesNothing = true
-	ctx, stop := s.Interruptible(ctx, nothingLost)
+	ctx, stop := s.Interruptible(ctx, session.LooksOnly)
 	defer stop()
 	tree, diags := s.Stack().ProviderTree(ctx)
 	if !diags.HasErrors() {

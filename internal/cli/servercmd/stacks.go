@@ -39,7 +39,10 @@ The exit code is that of the plugin; 98 if it could not be started, 99 if it is 
 			f.StringVar(&cacheDir, "plugin-cache-dir", "", "the `DIRECTORY` in which terraform keeps the plugin")
 		},
 		Run: func(ctx context.Context, s *session.Session, args []string) (int, error) {
-			ctx, stop := s.Interruptible(ctx, func() string { return "The plugin is asked to end." })
+			ctx, stop := s.Interruptible(ctx, session.InFlight{
+				Begun: func() bool { return true }, // nobody knows of the plugin
+				Lost:  func() string { return "The plugin is asked to end." },
+			})
 			defer stop()
 			return runPlugin(ctx, s, cacheDir, args)
 		},

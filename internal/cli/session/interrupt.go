@@ -4,15 +4,20 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"os/signal"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
+	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/providers/plugin"
+	"github.com/cairnstacks/cairn/internal/tempdir"
 )
 
 // InterruptSignals are the signals that are to end what is going on. That the terminal is gone is one, but not below nohup.
@@ -83,9 +88,21 @@ func (g *Guard) Release() {
 	close(g.signals)
 }
 
-// Interruptible returns a context that ends with the first interrupt. The second one closes [Session.StopNow] and says what would be lost, and
-// only the third ends the process at once. The caller must call stop.
-func (s *Session) Interruptible(ctx context.Context, lost func() string) (_ context.Context, stop func()) {
+// InFlight is what is going on in this process.
+type InFlight struct {
+	Begun func() bool   // whether anything was begun that has to come to its end, or was changed; nil for what changes nothing
+	Lost  func() string // what would be lost if this program ended now; "" if nothing is going on
+}
+
+// LooksOnly is in flight where nothing is changed.
+var LooksOnly = InFlight{Lost: func() string { return "Nothing will be lost." }}
+
+func (f InFlight) begun() bool { return f.Begun != nil && f.Begun() }
+
+// Interruptible returns a context that ends with the first interrupt, which closes [Session.StopNow] as well. If nothing was begun that has to come to its end, that ends
+// the process, too, should the operation not return soon: no context reaches what evaluates an expression. Otherwise the second interrupt says what would be lost, and only
+// the third ends the process at once. The caller must call stop.
+func (s *Session) Interruptible(ctx context.Context, inFlight InFlight) (_ context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	signals := make(chan os.Signal, 3)
 	signal.Notify(signals, InterruptSignals()...)
@@ -94,7 +111,7 @@ func (s *Session) Interruptible(ctx context.Context, lost func() string) (_ cont
 	ended := make(chan struct{})
 	go func() { // ends with stop
 		defer close(ended)
-		s.handleInterrupts(signals, done, cancel, lost)
+		s.handleInterrupts(signals, done, cancel, inFlight)
 	}()
 	return ctx, func() {
 		s.Deps.Guard.enter(ending)
@@ -105,27 +122,65 @@ func (s *Session) Interruptible(ctx context.Context, lost func() string) (_ cont
 	}
 }
 
-func (s *Session) handleInterrupts(signals <-chan os.Signal, done <-chan struct{}, cancel context.CancelCauseFunc, lost func() string) {
-	for count := 1; ; count++ {
+func (s *Session) handleInterrupts(signals <-chan os.Signal, done <-chan struct{}, cancel context.CancelCauseFunc, inFlight InFlight) {
+	var tooLong <-chan time.Time
+	for count := 0; ; {
 		select {
 		case <-done:
 			return
+		case <-tooLong:
+			if !inFlight.begun() {
+				s.endUnchanged()
+				return
+			}
+			tooLong = nil
+			continue
 		case <-signals:
+			count++
 		}
-		switch count {
-		case 1:
+		switch {
+		case count == 1:
 			cancel(operation.ErrInterrupted)
+			s.stopNow()
+			if !inFlight.begun() {
+				s.Note("\nInterrupted. Nothing more is begun.\n\n")
+				tooLong = time.After(s.patience())
+				break
+			}
 			s.Note("\nInterrupted. Nothing more is begun; waiting for what is running to stop.\n" +
 				"Everything that was done is saved.\n\n")
-		case 2:
-			s.stopNow()
-			s.Note("\nStill waiting. %s\nInterrupt once more to end at once in spite of that.\n\n", lost())
+		case !inFlight.begun():
+			s.endUnchanged()
+			return
+		case count == 2:
+			s.Note("\nStill waiting. %s\nInterrupt once more to end at once in spite of that.\n\n", inFlight.Lost())
 		default:
 			s.Note("\nEnded at once.\n")
 			s.exit(cmdline.ExitError)
 			return
 		}
 	}
+}
+
+// patience is how long what is interrupted before anything was begun may take to say so itself, and to clean up.
+func (s *Session) patience() time.Duration { return cmp.Or(s.Deps.patience, 2*time.Second) }
+
+// endUnchanged ends the process while something goes on that no context reaches.
+func (s *Session) endUnchanged() {
+	said := make(chan struct{})
+	go func() { // ends with the process if nobody reads what is said
+		defer close(said)
+		if s.Options.JSON {
+			s.Fail(failure.Error("Operation interrupted", "What was going on was ended at once. Nothing was changed."))
+			return
+		}
+		s.Note("\nInterrupted, and ended at once. Nothing was changed.\n")
+	}()
+	select {
+	case <-said:
+	case <-time.After(time.Second):
+	}
+	s.exit(cmdline.ExitError)
 }
 
 // exit ends the process.
@@ -137,6 +192,14 @@ func (s *Session) exit(status int) {
 		s.Deps.exit(status)
 		return
 	}
+	EndProcess(status)
+}
+
+// EndProcess ends this process without unwinding, and with it what must not outlive it: the processes that only look, and files that nobody finds again. Signals of a terminal
+// do not reach other process groups.
+func EndProcess(status int) {
+	runner.KillShort()
 	plugin.KillAll()
+	tempdir.RemoveOwn()
 	os.Exit(status) //nolint:forbidigo // The user asks for this: nothing else ends all that is going on.
 }

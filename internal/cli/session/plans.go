@@ -16,9 +16,7 @@ type Plans struct {
 
 // MakePlans makes such a directory, and removes those of commands that were killed. The caller removes it.
 func (s *Session) MakePlans() (*Plans, error) {
-	kind := tempdir.Kind{Prefix: "cairn-plans-", Log: s.Log}
-	kind.RemoveLeft()
-	dir, err := kind.Make()
+	dir, err := tempdir.Kind{Prefix: "cairn-plans-", Log: s.Log}.Replace()
 	if err != nil {
 		return nil, failure.Error("Temporary directory not available", "Plans are kept in a temporary directory until they are applied, and it cannot be made: %s.", failure.Reason(err))
 	}

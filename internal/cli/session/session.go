@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/hashicorp/hcl/v2"
 	"golang.org/x/term"
@@ -50,7 +51,7 @@ type Session struct {
 	ChangesNothing bool // the command does not even plan
 	ListsProviders bool // the command ends with a list of all providers and their versions
 
-	StopNow <-chan struct{} // closed with the second interrupt
+	StopNow <-chan struct{} // closed with the first interrupt: what changes nothing ends at once
 	stopNow func()          // closes it, once
 
 	input *bufio.Reader // of answers, nil until the first question
@@ -72,9 +73,10 @@ type Session struct {
 
 // Dependencies are replaced by tests. Zero values stand for the real ones.
 type Dependencies struct {
-	Engine engine.Engine
-	exit   func(status int)
-	Guard  *Guard // nil where signals are not for this program
+	Engine   engine.Engine
+	exit     func(status int)
+	patience time.Duration
+	Guard    *Guard // nil where signals are not for this program
 }
 
 func New(streams Streams, deps Dependencies) *Session {

@@ -58,30 +58,26 @@ func (s *Session) ForwardInterrupts(ctx context.Context, processes *process.Set,
 	}
 }
 
-// InFlight is what is going on in this process, and does not end at the second interrupt.
-type InFlight struct {
-	Lost  func() string // what would be lost if this program ended now; "" if nothing is going on
-	AtEnd func()        // cleans up before this program ends
-}
-
-// InterruptAll is ForwardInterrupts for a run that also operates in this process: on that it waits after the second interrupt, and only the third
-// one ends this program. That nobody reads the output any more, which unread says, counts as a first one.
+// InterruptAll is ForwardInterrupts for a run that also operates in this process: the first interrupt ends what changes nothing, and the process if nothing was begun that has to
+// come to its end, as with [Session.Interruptible]. On what has, it waits after the second one, and only the third one ends this program. That nobody reads the output any
+// more, which unread says, counts as a first one.
 func (s *Session) InterruptAll(ctx context.Context, processes *process.Set, inFlight InFlight) (_ context.Context, unread, stop func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	first := func(got os.Signal) {
 		cancel(operation.ErrInterrupted)
+		s.stopNow()
 		processes.Stop(passedOn(got), false)
 	}
 	unwatch := s.WatchInterrupts(InterruptActions{
 		First: first,
+		Begun: func() bool { return inFlight.begun() || processes.Busy() },
 		Second: func() {
 			processes.Kill()
-			s.stopNow()
 			if lost := inFlight.Lost(); lost != "" {
 				s.Note("\nStacks are waited for.\n%s\nInterrupt once more to end at once in spite of that.\n\n", lost)
 			}
 		},
-		Third:       inFlight.AtEnd,
+		Third:       true,
 		WritesPipes: true, // operations write to providers
 	})
 	unread = sync.OnceFunc(func() {
@@ -98,7 +94,11 @@ func (s *Session) InterruptAll(ctx context.Context, processes *process.Set, inFl
 type InterruptActions struct {
 	First  func(got os.Signal) // starts nothing more; may be called once more
 	Second func()              // ends what is still running
-	Third  func()              // before it ends this program; nil does the second once more
+	Third  bool                // ends this program; otherwise it does the second once more
+
+	// Begun reports whether anything was begun that has to come to its end, or was changed. If not, the first one ends this program if the run does not return soon. Nil is for
+	// what always waits.
+	Begun func() bool
 
 	// WritesPipes says that the run writes to others than those who read its output, too. If nobody reads one of these, that is not an interrupt;
 	// that nobody reads the output any more, the run has to find out itself.
@@ -119,11 +119,18 @@ func (s *Session) WatchInterrupts(actions InterruptActions) (stop func()) {
 		defer close(left)
 		var before interrupts
 		unread, ended := false, false
+		var tooLong <-chan time.Time
 		for {
 			var got os.Signal
 			select {
 			case <-done:
 				return
+			case <-tooLong:
+				tooLong = nil
+				if !actions.Begun() {
+					s.endUnchanged()
+				}
+				continue
 			case got = <-signals:
 			}
 			switch {
@@ -133,8 +140,7 @@ func (s *Session) WatchInterrupts(actions InterruptActions) (stop func()) {
 				s.Note(NoteUnread)
 				actions.First(got)
 			case before.repeats(got, time.Now()):
-			case ended && actions.Third != nil:
-				actions.Third()
+			case ended && actions.Third:
 				s.Note("\nEnded at once.\n")
 				s.exit(cmdline.ExitError)
 			case before.first != nil:
@@ -145,6 +151,9 @@ func (s *Session) WatchInterrupts(actions InterruptActions) (stop func()) {
 				before = interrupts{got, time.Now()}
 				s.Note("\nInterrupted. Nothing more is started; waiting for what is running. Interrupt once more to end it at once.\n")
 				actions.First(got)
+				if actions.Begun != nil && !actions.Begun() {
+					tooLong = time.After(s.patience())
+				}
 			}
 		}
 	}()

@@ -101,7 +101,7 @@ func (o *Execution) applyNew(ctx context.Context, flags *applyFlags) (int, error
 			return o.finish(operation.Diagnostics(errNobody()))
 		}
 	}
-	ctx, stop := o.Interruptible(ctx, o.Running.Lost)
+	ctx, stop := o.Interruptible(ctx, o.Running.InFlight())
 	defer stop()
 	return o.finish(o.Stack().Apply(ctx, req, o.Caller()))
 }
@@ -122,7 +122,7 @@ func (o *Execution) applySaved(ctx context.Context, path string) (int, error) {
 	case len(given) == 1:
 		o.ChooseDeployment(given[0])
 	}
-	ctx, stop := o.Interruptible(ctx, o.Running.Lost)
+	ctx, stop := o.Interruptible(ctx, o.Running.InFlight())
 	defer stop()
 	plan, made, err := planfile.Read(path)
 	if err != nil {

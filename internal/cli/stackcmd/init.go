@@ -34,12 +34,13 @@ lock files belong into version control.`,
 			f.BoolVar(&upgrade, "upgrade", false, "choose the newest versions that are allowed, whatever was chosen before")
 			session.ProviderFlags(f)
 		},
+		Interruptible: true,
 		Run: func(ctx context.Context, s *session.Session, _ []string) (int, error) {
 			if upgrade && s.Options.Lockfile != "" {
 				return 0, failure.Error("Conflicting options", "With -lockfile=readonly there is no -upgrade: give only one of them.")
 			}
 			s.ListsProviders = true
-			ctx, stop := s.Interruptible(ctx, func() string { return "Nothing will be lost." })
+			ctx, stop := s.Interruptible(ctx, session.LooksOnly)
 			defer stop()
 			installed, diags := s.Stack().Install(ctx, operation.InstallRequest{
 				Upgrade: upgrade, Verify: true, Fetched: func(packages []bundle.Package) { ShowFetched(s, packages) },

@@ -24,7 +24,8 @@ import (
 type PartViews struct {
 	mu struct {
 		sync.Mutex
-		open map[*PartView]bool
+		open  map[*PartView]bool
+		begun bool // in any that is closed
 	}
 }
 
@@ -38,6 +39,17 @@ func (p *PartViews) Open(s *session.Session, name, phase string, flags *PlanFlag
 	}
 	p.mu.open[view] = true
 	return view
+}
+
+// Begun reports whether the apply of any component of any of them was begun.
+func (p *PartViews) Begun() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	begun := p.mu.begun
+	for view := range p.mu.open {
+		begun = begun || view.Running.Begun()
+	}
+	return begun
 }
 
 // Lost says for each that is being worked on what would be lost if the program ended now.
@@ -87,6 +99,7 @@ func (v *PartView) Report(diags hcl.Diagnostics) error { return v.Session.Report
 func (v *PartView) Close() error {
 	v.all.mu.Lock()
 	delete(v.all.mu.open, v)
+	v.all.mu.begun = v.all.mu.begun || v.Running.Begun()
 	v.all.mu.Unlock()
 	if v.output == nil {
 		return nil

@@ -52,7 +52,7 @@ func (o *Execution) runPlan(ctx context.Context, out string, detailed bool) (int
 		}
 		return o.runSeveral(ctx, all, severalRequest{Request: req, mode: "plan", detailed: detailed}, err)
 	}
-	ctx, stop := o.Interruptible(ctx, func() string { return "Nothing will be lost: planning changes nothing." })
+	ctx, stop := o.Interruptible(ctx, session.LooksOnly)
 	defer stop()
 	plan, diags := o.Stack().Plan(ctx, req, o.Caller(), out)
 	if !diags.HasErrors() {

@@ -163,8 +163,8 @@ func (o *Execution) runSeveral(ctx context.Context, all *chosen, request several
 	}
 	s.options.Shared.OfEngines().Binary.AllowProcesses(parallel)
 	ctx, unread, stop := o.InterruptAll(ctx, &process.Set{}, session.InFlight{
+		Begun: s.shown.Begun,
 		Lost:  s.shown.Lost,
-		AtEnd: s.plans.Abandon,
 	})
 	if !o.Options.JSON {
 		s.display = o.NewRunDisplay(session.RunDisplayOptions{Title: severalTitles[request.mode], Total: len(all.names), Parallel: parallel > 1, Unread: unread})

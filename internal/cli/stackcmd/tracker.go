@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/cairnstacks/cairn/internal/cli/session"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/hooks"
 )
@@ -18,6 +19,7 @@ type progressTracker struct {
 	mu struct {
 		sync.Mutex
 		running map[stackaddrs.AbsComponentInstance]bool
+		begun   bool // any ever was
 	}
 }
 
@@ -43,10 +45,22 @@ func (t *progressTracker) set(component stackaddrs.AbsComponentInstance, running
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if running {
-		t.mu.running[component] = true
+		t.mu.running[component], t.mu.begun = true, true
 	} else {
 		delete(t.mu.running, component)
 	}
+}
+
+// Begun reports whether the apply of any component was begun.
+func (t *progressTracker) Begun() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.mu.begun
+}
+
+// InFlight says so of what is being applied.
+func (t *progressTracker) InFlight() session.InFlight {
+	return session.InFlight{Begun: t.Begun, Lost: t.Lost}
 }
 
 // Lost says what ending at once would lose.

@@ -26,9 +26,10 @@ func ValidateCommand() *session.Command {
 			session.ProviderFlags(f)
 			session.JSONFlag(f, "write the result as a JSON document")
 		},
+		Interruptible: true,
 		Run: func(ctx context.Context, s *session.Session, _ []string) (int, error) {
 			s.ChangesNothing = true
-			ctx, stop := s.Interruptible(ctx, func() string { return "Nothing will be lost." })
+			ctx, stop := s.Interruptible(ctx, session.LooksOnly)
 			defer stop()
 			if s.Options.JSON {
 				ReportValidation(s)

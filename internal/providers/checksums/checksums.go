@@ -24,6 +24,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/providers/release"
 	"github.com/cairnstacks/cairn/internal/providers/selection"
 	"github.com/cairnstacks/cairn/internal/providers/source"
+	"github.com/cairnstacks/cairn/internal/tempdir"
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
@@ -56,7 +57,7 @@ type fetched struct {
 //
 // Errors: joined [*selection.Error]; context.Cause(ctx).
 func (r *Request) Lock(ctx context.Context) (*locks.Locks, []Locked, error) {
-	dir, err := os.MkdirTemp("", "cairn-providers-lock-")
+	dir, err := tempdir.Kind{Prefix: "cairn-providers-lock-"}.Replace()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -64,11 +65,11 @@ func (r *Request) Lock(ctx context.Context) (*locks.Locks, []Locked, error) {
 	all := r.packages(chosen)
 	if err == nil {
 		parallel.Each(all, parallel.Downloads, func(i int, one *fetched) {
-			one.hashes, one.err = r.fetch(ctx, one, filepath.Join(dir, fmt.Sprint(i)))
+			one.hashes, one.err = r.fetch(ctx, one, filepath.Join(dir.Path, fmt.Sprint(i)))
 		})
 		err = failures(all)
 	}
-	err = errors.Join(err, os.RemoveAll(dir))
+	err = errors.Join(err, dir.Remove())
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
