@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"runtime"
 	"syscall"
 
 	"github.com/hashicorp/go-hclog"
@@ -24,6 +25,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/rpcapi/packages"
 	"github.com/cairnstacks/cairn/internal/rpcapi/stacks"
 	"github.com/cairnstacks/cairn/internal/rpcapi/tracing"
+	"github.com/cairnstacks/cairn/internal/tempdir"
 	dependenciespb "github.com/cairnstacks/cairn/proto/terraform1/dependencies"
 	packagespb "github.com/cairnstacks/cairn/proto/terraform1/packages"
 	setuppb "github.com/cairnstacks/cairn/proto/terraform1/setup"
@@ -68,6 +70,11 @@ func Serve(opts Options) error {
 		return ErrNotClient
 	}
 	server := New(opts)
+	removeSocketDir, err := makeSocketDir(server.opts.Log)
+	if err != nil {
+		return fmt.Errorf("making a directory for the socket: %w", err)
+	}
+	defer removeSocketDir()
 	traces, err := tracing.Start(context.Background(), server.opts.Environ)
 	if err != nil {
 		server.opts.Log.Error("tracing", "error", err.Error()) // calls are answered without it
@@ -91,6 +98,21 @@ func Serve(opts Options) error {
 		server.opts.Log.Error("tracing", "error", err.Error())
 	}
 	return server.Close()
+}
+
+// makeSocketDir has the socket made in a directory that only this user can enter: the mode of a socket is not observed everywhere. A client
+// that has made a directory itself, or that serves a group, has said what it wants.
+func makeSocketDir(log *slog.Logger) (remove func(), err error) {
+	if runtime.GOOS == "windows" || os.Getenv(plugin.EnvUnixSocketDir)+os.Getenv(plugin.EnvUnixSocketGroup) != "" {
+		return func() {}, nil
+	}
+	kind := tempdir.Kind{Prefix: "cairn-rpc-", Log: log}
+	kind.RemoveLeft()
+	dir, err := kind.Make()
+	if err != nil {
+		return nil, err
+	}
+	return func() { _ = dir.Remove() }, os.Setenv(plugin.EnvUnixSocketDir, dir.Path) // another process removes what cannot be removed now
 }
 
 // Server has the services of the API.
