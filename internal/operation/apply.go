@@ -6,6 +6,7 @@ package operation
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -138,10 +139,15 @@ func (r *run) unchanged(ctx context.Context) hcl.Diagnostics {
 	if len(records) > 0 && !diags.HasErrors() {
 		diags = diags.Extend(Diagnostics(r.stored.Write(ctx, publishName, records)))
 	}
+	return diags.Extend(r.tellUnchanged(false))
+}
+
+// tellUnchanged tells the caller that there was nothing to apply, and whether that is because all was applied before.
+func (r *run) tellUnchanged(before bool) hcl.Diagnostics {
 	if r.caller.Unchanged == nil {
-		return diags
+		return nil
 	}
-	return diags.Extend(Diagnostics(r.caller.Unchanged(r.stored.State)))
+	return Diagnostics(r.caller.Unchanged(r.stored.State, before))
 }
 
 // ApplySaved applies a plan that was read from a file, and for what it was made. Of the request, only values of variables, the number of components at
@@ -161,7 +167,12 @@ func (s *Stack) ApplySaved(ctx context.Context, plan *stackplan.Plan, made stack
 	if diags.HasErrors() {
 		return r.interrupted(ctx, diags)
 	}
+	if stored.Done != "" && stored.Done == made.Identity {
+		r.stored = stored
+		return diags.Extend(r.tellUnchanged(true))
+	}
 	inputs := r.applyInputs(plan)
+	diags = diags.Extend(r.warnOtherValues(plan, inputs))
 	diags = diags.Extend(r.ask(ctx, neededOnApply(plan, r.runtime.Config, inputs), inputs))
 	if !diags.HasErrors() {
 		diags = diags.Extend(stackruntime.CheckInputs(ctx, stackruntime.ApplyRequest{
@@ -263,6 +274,29 @@ func (r *run) applyInputs(plan *stackplan.Plan) variables.Given {
 		}
 	}
 	return inputs
+}
+
+// warnOtherValues warns of values in the environment that a plan file is applied without, because it holds others.
+func (r *run) warnOtherValues(plan *stackplan.Plan, inputs variables.Given) hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	for _, name := range slices.Sorted(maps.Keys(r.given.Environment)) {
+		planned := plan.Inputs[name]
+		if _, used := inputs.Values[name]; used || planned == nil {
+			continue
+		}
+		value, _ := r.given.Values[name].UnmarkDeep()
+		held, _ := planned.After.UnmarkDeep()
+		if value.RawEquals(held) || value.IsNull() { // null may stand for a default
+			continue
+		}
+		diags = diags.Append(&hcl.Diagnostic{
+			Severity: hcl.DiagWarning,
+			Summary:  "Value differs from the plan",
+			Detail: fmt.Sprintf("The environment variable %s gives var.%s another value than the plan was made with. The plan is applied as it is, without that value. "+
+				"To use it, make a new plan.", r.given.Environment[name], name),
+		})
+	}
+	return diags
 }
 
 // withLock does something with the state locked.

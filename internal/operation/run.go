@@ -88,6 +88,9 @@ func (r *run) loadSaved(ctx context.Context, plan *stackplan.Plan, made stackpla
 		return nil, diags
 	}
 	stored, err := r.ReadState(ctx)
+	if err == nil && stored.Done != "" && stored.Done == made.Identity {
+		return stored, diags
+	}
 	if err == nil {
 		err = r.target(stored).Check(plan, made)
 	}

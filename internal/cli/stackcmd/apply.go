@@ -11,6 +11,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/operation/planfile"
+	"github.com/cairnstacks/cairn/internal/views/eventtext"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
@@ -134,9 +135,15 @@ func (o *Execution) applySaved(ctx context.Context, path string) (int, error) {
 	return o.finish(o.Stack().ApplySaved(ctx, plan, made, req, caller))
 }
 
-// SavedChangesNothing says that there was nothing to do by a saved plan.
-func (o *Execution) SavedChangesNothing(state *stackstate.State) error {
-	if !o.Options.JSON {
+// SavedChangesNothing says that there was nothing to do by a saved plan, which changes nothing or was applied before.
+func (o *Execution) SavedChangesNothing(state *stackstate.State, before bool) error {
+	switch {
+	case o.Options.JSON && before:
+		o.View.begin()
+		o.View.events.AlreadyApplied()
+	case before:
+		o.Say("%s\n", eventtext.AlreadyApplied)
+	case !o.Options.JSON:
 		o.Say("The plan changes nothing.\n")
 	}
 	return failure.AsError(o.View.nothingDone(state))

@@ -79,7 +79,7 @@ func (o *Execution) Caller() operation.Caller {
 		Approver:  operation.ByAnswer,
 		Applying:  o.View.paragraph,
 		NextRound: o.View.NextRound,
-		Unchanged: func(state *stackstate.State) error { return failure.AsError(o.View.nothingDone(state)) },
+		Unchanged: func(state *stackstate.State, _ bool) error { return failure.AsError(o.View.nothingDone(state)) },
 		Applied:   func(applied operation.Applied) error { return failure.AsError(o.View.applied(applied)) },
 		Rescue:    o.rescue,
 	}

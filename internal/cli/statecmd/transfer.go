@@ -52,7 +52,7 @@ func writeState(s *session.Session, stored *deployment.Stored, format string) er
 	case "", "json":
 		return jsonview.WriteDocument(s.Streams.Out, stored.Document(), true)
 	case clientFormat:
-		file, err := clientfile.WriteState(stored.Records)
+		file, err := clientfile.WriteState(stored.StateRecords())
 		if err == nil {
 			_, err = s.Streams.Out.Write(file)
 		}

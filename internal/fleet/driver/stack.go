@@ -335,9 +335,9 @@ func (o *outputs) watch(caller *operation.Caller) {
 		o.after, o.known = done.Result.State.Outputs, true
 		return applied(done)
 	}
-	caller.Unchanged = func(state *stackstate.State) error {
+	caller.Unchanged = func(state *stackstate.State, before bool) error {
 		o.after, o.known = state.Outputs, true
-		return unchanged(state)
+		return unchanged(state, before)
 	}
 }
 

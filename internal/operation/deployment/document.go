@@ -10,6 +10,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"io"
+	"maps"
 
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation/clientfile"
@@ -39,6 +40,13 @@ func (t *Stored) Document() Document {
 		Serial:        t.Serial,
 		Records:       t.Records,
 	}
+}
+
+// StateRecords returns the records of the state itself, without those about the plan that the last serial belongs to, which only cairn knows.
+func (t *Stored) StateRecords() map[string][]byte {
+	records := maps.Clone(t.Records)
+	maps.DeleteFunc(records, func(key string, _ []byte) bool { return isProgressKey(key) })
+	return records
 }
 
 // ParseDocument reads a document, packed or not, or a state that a client of the RPC API has kept, and checks that its records can be understood. The name is that of its file in errors.

@@ -23,6 +23,7 @@ type Begun struct {
 // such that versions which do not know them drop them.
 const (
 	begunKey     = "plan"
+	doneKey      = "done" // instead, if nothing of the plan is left to do
 	progressKind = "prog" // before the address of a component instance
 
 	// journalKey has the name of the record in which an engine keeps what an apply does that goes on, or was cut off. Any serial drops it that is not of such an apply, so
@@ -30,7 +31,7 @@ const (
 	journalKey = "jrnl"
 )
 
-// begunRecord is the record with the key begunKey, as JSON.
+// begunRecord is the record with the key begunKey or doneKey, as JSON.
 type begunRecord struct {
 	Plan   string `json:"plan"`
 	Serial int64  `json:"serial"`
@@ -38,23 +39,16 @@ type begunRecord struct {
 
 // isProgressKey reports whether a record is about an operation rather than of the state.
 func isProgressKey(key string) bool {
-	return key == begunKey || key == journalKey || strings.HasPrefix(key, progressKind)
+	return key == begunKey || key == doneKey || key == journalKey || strings.HasPrefix(key, progressKind)
 }
 
 // decodeBegun returns what the records of a serial say about a plan that was begun; nil if there is none that can go on.
 func decodeBegun(records map[string][]byte, serial int64) (*Begun, error) {
-	value := records[begunKey]
-	if value == nil {
-		return nil, nil
+	plan, err := planOf(records, begunKey, serial)
+	if plan == "" || err != nil {
+		return nil, err
 	}
-	var record begunRecord
-	if err := json.Unmarshal(value, &record); err != nil {
-		return nil, failure.Error("Unreadable state", "The record of the plan that was begun cannot be understood: %s.", err)
-	}
-	if record.Serial != serial {
-		return nil, nil
-	}
-	begun := &Begun{Plan: record.Plan, Progress: stackplan.Progress{}}
+	begun := &Begun{Plan: plan, Progress: stackplan.Progress{}}
 	for key, value := range records {
 		address, ok := strings.CutPrefix(key, progressKind)
 		if !ok {
@@ -67,6 +61,22 @@ func decodeBegun(records map[string][]byte, serial int64) (*Begun, error) {
 		begun.Progress[addr] = stackplan.Stage(value)
 	}
 	return begun, nil
+}
+
+// planOf returns the plan that a record of a serial names; empty if there is none, or if another serial has written it.
+func planOf(records map[string][]byte, key string, serial int64) (string, error) {
+	value := records[key]
+	if value == nil {
+		return "", nil
+	}
+	var record begunRecord
+	if err := json.Unmarshal(value, &record); err != nil {
+		return "", failure.Error("Unreadable state", "The record of the plan that was applied cannot be understood: %s.", err)
+	}
+	if record.Serial != serial {
+		return "", nil
+	}
+	return record.Plan, nil
 }
 
 // records returns how a serial that the plan writes records it.

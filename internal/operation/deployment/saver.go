@@ -70,7 +70,7 @@ func (v *Saver) Begin(ctx context.Context, journal string) error {
 	return v.write(ctx, map[string][]byte{journalKey: []byte(journal)})
 }
 
-// EndPlan says that nothing of the plan is left to do, unless the disk was full. Nobody can go on with it then.
+// EndPlan says that nothing of the plan is left to do, unless the disk was full. Nobody can go on with it then, which is recorded.
 func (v *Saver) EndPlan() { v.ended = !v.full }
 
 // Save writes one change. What could not be written is tried again at the end.
@@ -200,6 +200,13 @@ func (v *Saver) Finish(ctx context.Context) error {
 	}
 	if v.ended {
 		maps.Copy(left, v.progress)
+		if v.plan != "" && (v.writer != nil || len(left) > 0) {
+			record, err := json.Marshal(begunRecord{v.plan, v.stored.Serial + 1})
+			if err != nil {
+				return err
+			}
+			left[doneKey] = record
+		}
 	}
 	if v.journal != "" {
 		left[journalKey] = nil

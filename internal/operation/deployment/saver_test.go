@@ -244,8 +244,12 @@ func TestSaverSavesTogether(t *testing.T) {
 	if found.Serial != 1 {
 		t.Errorf("got serial %d, want 1", found.Serial)
 	}
+	wantRecords[doneKey] = []byte(`{"plan":"p","serial":1}`)
 	if diff := cmp.Diff(wantRecords, found.Records); diff != "" {
 		t.Errorf("records (-want +got):\n%s", diff)
+	}
+	if found.Done != "p" {
+		t.Errorf("got %q as the plan that is done, want p", found.Done)
 	}
 }
 

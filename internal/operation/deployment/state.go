@@ -65,6 +65,7 @@ type Stored struct {
 	Deployment string // whose it is
 	Begun      *Begun // nil for no plan that can go on
 	Journal    string // names the record of an apply that goes on or was cut off; "" for none
+	Done       string // the saved plan that was applied whole, and nothing since; empty for none
 
 	store    statestore.Store
 	lock     statestore.Lock         // nil when the state was only read
@@ -101,7 +102,11 @@ func (t *Stored) decode(snapshot *statestore.Snapshot) error {
 	if err != nil {
 		return err
 	}
-	t.Snapshot, t.State, t.Begun, t.Journal = snapshot, state, begun, string(snapshot.Records[journalKey])
+	done, err := planOf(snapshot.Records, doneKey, snapshot.Serial)
+	if err != nil {
+		return err
+	}
+	t.Snapshot, t.State, t.Begun, t.Journal, t.Done = snapshot, state, begun, string(snapshot.Records[journalKey]), done
 	return nil
 }
 

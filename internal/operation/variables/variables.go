@@ -51,12 +51,16 @@ type Given struct {
 	Values   map[string]cty.Value
 	Explicit map[string]bool      // given by an option, not by the environment
 	Unknown  map[string]hcl.Range // where the values stand that are not known in whole; the zero range for those that stand nowhere
+
+	// Environment has the names of the environment variables that values were taken from.
+	Environment map[string]string
 }
 
 // Set takes a value that is known for one of an option.
 func (g Given) Set(name string, value cty.Value) {
 	g.Values[name], g.Explicit[name] = value, true
 	delete(g.Unknown, name)
+	delete(g.Environment, name)
 }
 
 // Sources are where values of variables come from. Later ones win.
@@ -78,7 +82,7 @@ func Read(declared map[string]*stackconfig.InputVariable, sources Sources, files
 		files:    files,
 		environ:  sources.Environ,
 		declared: declared,
-		given:    Given{map[string]cty.Value{}, map[string]bool{}, map[string]hcl.Range{}},
+		given:    Given{map[string]cty.Value{}, map[string]bool{}, map[string]hcl.Range{}, map[string]string{}},
 		fromEnv:  map[string]hcl.Diagnostics{},
 	}
 	r.environment()
@@ -163,12 +167,13 @@ func (r *reader) environment() {
 			}
 			value, diags := Parse(declared, text, "environment variable "+prefix+name, r.files)
 			delete(r.given.Values, name)
+			delete(r.given.Environment, name)
 			delete(r.fromEnv, name)
 			if len(diags) > 0 {
 				r.fromEnv[name] = diags
 			}
 			if !diags.HasErrors() {
-				r.given.Values[name] = value
+				r.given.Values[name], r.given.Environment[name] = value, prefix+name
 			}
 		}
 	}
@@ -241,6 +246,7 @@ func (r *reader) input(name string, input Input) {
 		diags = inSecret(diags)
 	}
 	delete(r.fromEnv, name)
+	delete(r.given.Environment, name)
 	r.diags = r.diags.Extend(diags)
 	if diags.HasErrors() {
 		return

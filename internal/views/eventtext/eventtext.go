@@ -169,6 +169,9 @@ func IncompleteSummary(operation string, interrupted bool, n stackplan.Counts) s
 	return verb + " " + how + ". Resources: " + AppliedCounts(operation, n) + "."
 }
 
+// AlreadyApplied says that all of a saved plan was done before.
+const AlreadyApplied = "All of this plan was applied before. Nothing was done."
+
 // Resuming says that an apply goes on with a plan of which a part was done: how many of the component instances that the plan changes are done,
 // and how many more were begun.
 func Resuming(done, begun, total int) string {

@@ -189,6 +189,11 @@ func (e *Events) Resuming(done, begun, total int) {
 		line{"components": line{"done": done, "begun": begun, "total": total}})
 }
 
+// AlreadyApplied writes that all of a plan was done before.
+func (e *Events) AlreadyApplied() {
+	e.emit(levelInfo, "already_applied", eventtext.AlreadyApplied, line{})
+}
+
 // ProviderFetch writes that the package of a provider is fetched: begun, arriving, or fetched. Numbers that are -1 are not known.
 func (e *Events) ProviderFetch(provider, version, platform, stage string, done, total int64) {
 	text, fields := eventtext.ProviderFetched(provider+" "+version, platform), line{"provider": provider, "version": version, "platform": platform, "stage": stage}
