@@ -7,16 +7,15 @@ import (
 	"fmt"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 
 	"go.lsp.dev/protocol"
 )
 
-const wide = 300 // components of the stack of the benchmarks
-
-// wideStack writes a stack of many components in several files, each with a module of its own, and returns its directory.
-func wideStack(t testing.TB) string {
+// wideStack writes a stack of many components, each with a module of its own, and returns its directory. Files have as many as they are to have.
+func wideStack(t testing.TB, components, inFile int) string {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -24,7 +23,7 @@ func wideStack(t testing.TB) string {
 	}
 	var text strings.Builder
 	text.WriteString("variable \"region\" {\n  type = string\n}\n")
-	for i := range wide {
+	for i := range components {
 		previous := "var.region"
 		if i > 0 {
 			previous = fmt.Sprintf("component.c%d.id", i-1)
@@ -32,8 +31,8 @@ func wideStack(t testing.TB) string {
 		fmt.Fprintf(&text, "component \"c%d\" {\n  source = \"./modules/m%d\"\n  inputs = {\n    name = \"é-${var.region}\"\n    previous = %s\n  }\n}\n", i, i, previous)
 		put(t, filepath.Join(dir, fmt.Sprintf("modules/m%d/main.tf", i)),
 			"variable \"name\" {\n  type = string\n}\nvariable \"previous\" {\n  type = string\n}\noutput \"id\" {\n  value = var.name\n}\nresource \"terraform_data\" \"x\" {\n  input = var.previous\n}\n")
-		if i%100 == 99 {
-			put(t, filepath.Join(dir, fmt.Sprintf("part%d.tfcomponent.hcl", i/100)), text.String())
+		if (i+1)%inFile == 0 {
+			put(t, filepath.Join(dir, fmt.Sprintf("part%d.tfcomponent.hcl", i/inFile)), text.String())
 			text.Reset()
 		}
 	}
@@ -41,33 +40,37 @@ func wideStack(t testing.TB) string {
 }
 
 // BenchmarkDiagnosticsAfterKeystroke measures the time from a keystroke to the diagnostics that follow from it, without the time in which the server
-// waits for another keystroke.
+// waits for another keystroke. All components are in one file, and each has a module of its own.
 func BenchmarkDiagnosticsAfterKeystroke(b *testing.B) {
-	e := openIn(b, wideStack(b))
-	e.open("part1.tfcomponent.hcl")
-	e.want("part1.tfcomponent.hcl")
-	at := e.in("part1.tfcomponent.hcl", "previous = component.c149.i|d").Position
-	wrong := false
-	for b.Loop() {
-		if wrong = !wrong; wrong {
-			e.edit("part1.tfcomponent.hcl", protocol.Range{Start: at, End: at}, "x")
-		} else {
-			end := at
-			end.Character++
-			e.edit("part1.tfcomponent.hcl", protocol.Range{Start: at, End: end}, "")
-		}
-		e.until(func() string {
-			if (len(e.shown("part1.tfcomponent.hcl")) > 0) == wrong {
-				return ""
+	for _, components := range []int{200, 2_000, 10_000} {
+		b.Run(strconv.Itoa(components), func(b *testing.B) {
+			e := openIn(b, wideStack(b, components, components))
+			e.open("part0.tfcomponent.hcl")
+			e.checked("part0.tfcomponent.hcl")
+			at := e.in("part0.tfcomponent.hcl", fmt.Sprintf("previous = component.c%d.i|d", components/2)).Position
+			wrong := false
+			for b.Loop() {
+				if wrong = !wrong; wrong {
+					e.edit("part0.tfcomponent.hcl", protocol.Range{Start: at, End: at}, "x")
+				} else {
+					end := at
+					end.Character++
+					e.edit("part0.tfcomponent.hcl", protocol.Range{Start: at, End: end}, "")
+				}
+				e.until(func() string {
+					if (len(e.shown("part0.tfcomponent.hcl")) > 0) == wrong {
+						return ""
+					}
+					return "not yet"
+				}, "diagnostics")
 			}
-			return "not yet"
-		}, "diagnostics")
+			b.ReportMetric(float64(b.Elapsed().Milliseconds())/float64(b.N)-float64(testQuiet.Milliseconds()), "ms/keystroke")
+		})
 	}
-	b.ReportMetric(float64(b.Elapsed().Milliseconds())/float64(b.N)-float64(testQuiet.Milliseconds()), "ms/keystroke")
 }
 
 func BenchmarkCompletionAfterKeystroke(b *testing.B) {
-	e := openIn(b, wideStack(b))
+	e := openIn(b, wideStack(b, 300, 100))
 	e.open("part1.tfcomponent.hcl")
 	e.want("part1.tfcomponent.hcl")
 	at := e.in("part1.tfcomponent.hcl", "previous = component.c149.|id").Position

@@ -15,11 +15,9 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"go.lsp.dev/protocol"
 
-	"github.com/cairnstacks/cairn/internal/deployments/deployconfig"
 	"github.com/cairnstacks/cairn/internal/format/cairnfile"
 	"github.com/cairnstacks/cairn/internal/lsp/position"
 	"github.com/cairnstacks/cairn/internal/lsp/snapshot"
-	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
 // Timing is when things are done. Zero values stand for what suits people.
@@ -349,23 +347,14 @@ func (r *run) workspaceFiles(ctx context.Context) bool {
 // checkSyntax tells the errors of the syntax of an open file. While there are some, nothing else is known of the file.
 func (c *checks) checkSyntax(path string) {
 	defer func() { c.server.logPanic("parsing", recover()) }()
-	src, err := c.server.workspace.Text(path)
-	if err != nil {
-		return
-	}
-	var diags hcl.Diagnostics
-	switch kindOf(path) {
-	case kindComponent:
-		_, diags = stackconfig.ParseFile(path, src)
-	case kindDeploy:
-		_, diags = deployconfig.ParseFile(path, src)
-	default:
+	file := c.server.workspace.OpenFile(path)
+	if file == nil {
 		return
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	before := c.mu.syntax[path]
-	now := reportsIn(diags, position.NewText(src))
+	now := reportsIn(file.Diagnostics, file.Text)
 	if len(before) == 0 && len(now) == 0 {
 		return
 	}

@@ -5,15 +5,18 @@ package snapshot
 
 import (
 	"bytes"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"github.com/cairnstacks/cairn/internal/deployments/deployconfig"
 	"github.com/cairnstacks/cairn/internal/lsp/position"
+	"github.com/cairnstacks/cairn/internal/lsp/snapshot/reparse"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
@@ -36,9 +39,42 @@ func (p *parsedFile) file(id fileID, open bool) *File {
 	}
 }
 
+// openFiles has the files that are open in the editor as they were parsed last, for all stacks that they are part of. It is safe for concurrent use.
+type openFiles struct {
+	sync.Mutex
+	parsed map[fileID]*parsedFile
+}
+
+// parse returns a file with a text, parsed only if it is another one than before. A tree of an earlier text helps with that.
+func (o *openFiles) parse(id fileID, src []byte, before *parsedFile) *parsedFile {
+	o.Lock()
+	defer o.Unlock()
+	parsed := o.parsed[id]
+	if parsed == nil {
+		parsed = before
+	}
+	if parsed == nil || !bytes.Equal(parsed.text.Bytes(), src) {
+		parsed = parseAgain(id, src, parsed)
+	}
+	if parsed.good == nil && before != nil && before.good != nil {
+		parsed = &parsedFile{text: parsed.text, tree: parsed.tree, diags: parsed.diags, good: before.good}
+	}
+	o.parsed[id] = parsed
+	return parsed
+}
+
+// close forgets a file.
+func (o *openFiles) close(path string) {
+	o.Lock()
+	defer o.Unlock()
+	maps.DeleteFunc(o.parsed, func(id fileID, _ *parsedFile) bool { return id.path == path })
+}
+
 // parser parses files, but for those that are as before.
 type parser struct {
 	before, now map[fileID]*parsedFile
+	buffers     map[string][]byte
+	open        *openFiles
 	broken      bool // whether there are syntax errors
 }
 
@@ -64,7 +100,11 @@ func (p *parser) get(id fileID, src []byte) *parsedFile {
 	}
 	parsed := p.before[id]
 	if parsed == nil || !bytes.Equal(parsed.text.Bytes(), src) {
-		parsed = parseAgain(id, src, parsed)
+		if _, open := p.buffers[id.path]; open {
+			parsed = p.open.parse(id, src, parsed)
+		} else {
+			parsed = parseAgain(id, src, parsed)
+		}
 	}
 	p.now[id] = parsed
 	return parsed
@@ -72,6 +112,12 @@ func (p *parser) get(id fileID, src []byte) *parsedFile {
 
 func parseAgain(id fileID, src []byte, before *parsedFile) *parsedFile {
 	parsed := &parsedFile{text: position.NewText(src)}
+	if before != nil && before.good != nil {
+		if tree := reparse.File(before.good, id.name, src); tree != nil {
+			parsed.tree, parsed.good = tree, tree
+			return parsed
+		}
+	}
 	if deployconfig.IsDeployFile(id.path) {
 		parsed.tree, parsed.diags = deployconfig.ParseFile(id.name, src)
 	} else {

@@ -50,6 +50,7 @@ type Snapshot struct {
 	buffers map[string][]byte
 	dirs    map[string]bool
 	modules *moduleSet
+	sound   *soundness // of the components, by the last snapshot that was validated
 	schemas func() map[stackaddrs.Provider]*engines.Kept
 	state   func() []stackaddrs.AbsComponentInstance
 	saved   func() map[string][]byte
@@ -181,10 +182,13 @@ func (s *Snapshot) Saved() map[string][]byte { return s.saved() }
 // Functions returns the built-in functions of the language by both of their names.
 func (s *Snapshot) Functions() map[string]function.Function { return stackruntime.Functions() }
 
-// Validate finds the mistakes of the configuration, as far as that takes no process: the diagnostics of loading with them.
+// Validate finds the mistakes of the configuration, as far as that takes no process: the diagnostics of loading with them. Components in which no mistakes
+// were found before, and for which nothing has changed since, are not looked at again.
 func (s *Snapshot) Validate(ctx context.Context) hcl.Diagnostics {
 	session := &session{binary.NewSourceSession(binary.SourceOptions{StackDir: s.Dir, Resolver: s.Config.Resolver}), s}
-	diags := stackruntime.Validate(ctx, stackruntime.Options{Config: s.Config, Session: session})
+	now := s.dependencies()
+	sound, diags := stackruntime.Revalidate(ctx, stackruntime.Options{Config: s.Config, Session: session}, s.sound.known(now))
+	s.sound.keep(now, sound)
 	return slices.Concat(s.LoadDiagnostics, diags, s.deployDiagnostics, s.checkDeployments())
 }
 

@@ -18,10 +18,13 @@ import (
 type stack struct {
 	dir  string
 	opts Options
+	open *openFiles // of the workspace
 
 	// Both are guarded by the lock of the workspace.
 	change int             // the last one that may concern the stack
 	dirs   map[string]bool // that it consisted of when it was last looked at
+
+	sound soundness
 
 	checkModules atomic.Bool // set if files of modules may have changed on the disk
 
@@ -36,8 +39,8 @@ type stack struct {
 	}
 }
 
-func newStack(dir string, opts Options) *stack {
-	s := &stack{dir: dir, opts: opts, dirs: map[string]bool{dir: true}}
+func newStack(dir string, opts Options, open *openFiles) *stack {
+	s := &stack{dir: dir, opts: opts, open: open, dirs: map[string]bool{dir: true}}
 	s.build.parsed = map[fileID]*parsedFile{}
 	return s
 }
@@ -63,12 +66,12 @@ func (s *stack) load(buffers map[string][]byte, folders []string) *Snapshot {
 	within := append(folders, s.dir)
 	opened := operation.Open(operation.Options{Dir: s.dir, Environ: s.opts.Environ})
 	resolver := opened.Resolver()
-	parser := &parser{before: s.build.parsed, now: map[fileID]*parsedFile{}}
+	parser := &parser{before: s.build.parsed, now: map[fileID]*parsedFile{}, buffers: buffers, open: s.open}
 	config, diags := stackconfig.LoadWith(s.dir, stackconfig.LoadOptions{Resolver: resolver, Buffers: buffers, Parse: parser.parse, FilesWithin: within})
 	if config == nil {
 		return nil
 	}
-	snap := &Snapshot{Dir: s.dir, Config: config, Declared: config, LoadDiagnostics: diags, buffers: buffers, Files: map[string]*File{}}
+	snap := &Snapshot{Dir: s.dir, Config: config, Declared: config, LoadDiagnostics: diags, buffers: buffers, Files: map[string]*File{}, sound: &s.sound}
 	if parser.broken {
 		options := stackconfig.LoadOptions{Resolver: resolver, Buffers: buffers, Parse: parser.declared, FilesWithin: within}
 		declared, _ := stackconfig.LoadWith(s.dir, options) //nolint:errcheck // diagnostics are those of config

@@ -25,7 +25,8 @@ type Options struct {
 
 // Workspace has the files that are open in an editor, and the stacks in its folders. It is safe for concurrent use.
 type Workspace struct {
-	opts Options
+	opts   Options
+	parsed openFiles
 
 	mu struct {
 		sync.Mutex
@@ -40,6 +41,7 @@ type Workspace struct {
 // NewWorkspace returns a workspace without folders in which nothing is open.
 func NewWorkspace(opts Options) *Workspace {
 	w := &Workspace{opts: opts}
+	w.parsed.parsed = map[fileID]*parsedFile{}
 	w.mu.buffers, w.mu.stacks = map[string][]byte{}, map[string]*stack{}
 	return w
 }
@@ -106,6 +108,7 @@ func (w *Workspace) Edit(path string, text []byte) {
 func (w *Workspace) Close(path string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.parsed.close(path)
 	if _, open := w.mu.buffers[path]; open {
 		delete(w.mu.buffers, path)
 		w.mu.found = nil
@@ -175,6 +178,18 @@ func (w *Workspace) Text(path string) ([]byte, error) {
 	return os.ReadFile(path)
 }
 
+// OpenFile returns a component file or a deployment file that is open, parsed, and nil for any other. Ranges name it as a snapshot of its own stack does.
+func (w *Workspace) OpenFile(path string) *File {
+	w.mu.Lock()
+	text, open := w.mu.buffers[path]
+	w.mu.Unlock()
+	if !open || (!stackconfig.IsComponentFile(path) && !deployconfig.IsDeployFile(path)) {
+		return nil
+	}
+	id := fileID{path, filepath.Base(path)}
+	return w.parsed.parse(id, text, nil).file(id, true)
+}
+
 // Stacks returns the directories of all stacks: those in the folders, and those of which a file is open. They are sorted.
 //
 // Directories whose names begin with a dot are left out, and links are not followed.
@@ -233,7 +248,7 @@ func (w *Workspace) Stack(path string) *Snapshot {
 	w.mu.Lock()
 	s := w.mu.stacks[dir]
 	if s == nil {
-		s = newStack(dir, w.opts)
+		s = newStack(dir, w.opts, &w.parsed)
 		w.mu.stacks[dir] = s
 	}
 	change, buffers, folders := s.change, maps.Clone(w.mu.buffers), slices.Clone(w.mu.folders)

@@ -156,9 +156,14 @@ func newComponentConfig(stack *StackConfig, decl *stackconfig.Component) *Compon
 // Results of components are not known before planning. Asking for one checks
 // the component all the same, to find cycles.
 func (c *ComponentConfig) ExprReferenceValue(ctx context.Context) cty.Value {
-	c.checks.Value(ctx, c.checksAspect)
+	if !c.isKnownSound() { // else it is on no cycle
+		c.checks.Value(ctx, c.checksAspect)
+	}
 	return cty.DynamicVal
 }
+
+// isKnownSound reports whether checking the component is known to find nothing.
+func (c *ComponentConfig) isKnownSound() bool { return c.stack.main.sound[c.addr] }
 
 // Validate reports what is wrong in any instance.
 func (c *ComponentConfig) Validate(ctx context.Context) hcl.Diagnostics {

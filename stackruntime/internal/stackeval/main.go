@@ -61,6 +61,8 @@ type Main struct {
 	config *StackConfig
 	stack  *Stack // nil while validating
 
+	sound SoundComponents // not to be checked again; while validating
+
 	hasDependents memo.Memo[map[stackaddrs.AbsComponent]bool]
 
 	// Made when first asked for.

@@ -64,7 +64,7 @@ func (m *Main) PlanStack(ctx context.Context) (*stackplan.Plan, hcl.Diagnostics)
 		Outputs:   make(map[string]*stackplan.OutputChange),
 	}
 	_, diags := maintask.Run(ctx, &m.panics, func(ctx context.Context) (struct{}, hcl.Diagnostics) {
-		diags := m.walkStatic(ctx)
+		diags := m.walkStatic(ctx, &walker{})
 		if diags.HasErrors() || m.panics.Any() {
 			return struct{}{}, diags
 		}

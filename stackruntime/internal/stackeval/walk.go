@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/promising"
+	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/diagnostics"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/maintask"
 )
@@ -21,7 +22,15 @@ import (
 type walker struct {
 	diagnostics.Sink
 	tasks promising.Group
+
+	sound struct {
+		sync.Mutex
+		components SoundComponents // in which a static walk has found nothing; nil if nobody asks for them
+	}
 }
+
+// SoundComponents are components whose checks find nothing.
+type SoundComponents map[stackaddrs.ConfigComponent]bool
 
 // Validatable is implemented by objects that static walks visit.
 type Validatable interface {
@@ -33,18 +42,37 @@ type Validatable interface {
 // ValidateStack checks the configuration without values, state and configured providers.
 func (m *Main) ValidateStack(ctx context.Context) hcl.Diagnostics {
 	_, diags := maintask.Run(ctx, &m.panics, func(ctx context.Context) (struct{}, hcl.Diagnostics) {
-		return struct{}{}, m.walkStatic(ctx)
+		return struct{}{}, m.walkStatic(ctx, &walker{})
 	})
 	return diags
 }
 
-// walkStatic validates all Config objects.
-func (m *Main) walkStatic(ctx context.Context) hcl.Diagnostics {
-	cycles := m.references().CheckCycles()
+// RevalidateStack is [Main.ValidateStack], but for components that are known to be sound. It returns all that are, nil if that did not turn out.
+func (m *Main) RevalidateStack(ctx context.Context, known SoundComponents) (SoundComponents, hcl.Diagnostics) {
+	m.sound = known
 	var w walker
+	w.sound.components = make(SoundComponents, len(known))
+	_, diags := maintask.Run(ctx, &m.panics, func(ctx context.Context) (struct{}, hcl.Diagnostics) {
+		return struct{}{}, m.walkStatic(ctx, &w)
+	})
+	if ctx.Err() != nil {
+		return nil, diags
+	}
+	return w.sound.components, diags
+}
+
+// walkStatic validates all Config objects.
+func (m *Main) walkStatic(ctx context.Context, w *walker) hcl.Diagnostics {
+	cycles := m.references().CheckCycles()
+	if len(cycles) > 0 { // which reports remain of those on a cycle depends on which of them are checked
+		m.sound, w.sound.components = nil, nil
+	}
 	w.visitStackConfig(ctx, m.config)
 	w.tasks.Wait()
 	diags := w.All()
+	if slices.ContainsFunc(diags, diagnostics.IsCycle) {
+		w.sound.components = nil
+	}
 	if len(cycles) > 0 {
 		diags = cycles.Extend(slices.DeleteFunc(diags, diagnostics.IsCycle)) // the same cycles, as the promises met them
 	}
@@ -74,7 +102,7 @@ func (w *walker) visitStackConfig(ctx context.Context, s *StackConfig) {
 		validate(object)
 	}
 	for _, object := range asWritten(s.components, (*ComponentConfig).place) {
-		validate(object)
+		w.visitComponentConfig(ctx, object)
 	}
 	for _, object := range s.calls {
 		validate(object)
@@ -87,6 +115,28 @@ func (w *walker) visitStackConfig(ctx context.Context, s *StackConfig) {
 	}
 	for _, child := range s.leaving {
 		w.visitStackConfig(ctx, child)
+	}
+}
+
+func (w *walker) visitComponentConfig(ctx context.Context, c *ComponentConfig) {
+	if c.isKnownSound() {
+		w.addSound(c.addr)
+		return
+	}
+	w.tasks.Go(ctx, func(ctx context.Context) {
+		diags := c.Validate(ctx)
+		if len(diags) == 0 {
+			w.addSound(c.addr)
+		}
+		w.Add(diags)
+	})
+}
+
+func (w *walker) addSound(addr stackaddrs.ConfigComponent) {
+	w.sound.Lock()
+	defer w.sound.Unlock()
+	if w.sound.components != nil {
+		w.sound.components[addr] = true
 	}
 }
 
