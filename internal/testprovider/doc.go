@@ -20,7 +20,7 @@
 //     fails unless authentication is [ExpectedAuthentication].
 //   - configure_error (string): configuring fails with this message.
 //   - region, and name in single_block and list_block: [Refused] is an error there, of region when the provider is
-//     configured, of a name when its configuration is validated.
+//     configured, of a name when its configuration is validated; [Outdated] as region is a warning then.
 //   - panic_on (string): the process panics in this phase: configure, or for any type of
 //     resource one of the phases listed for fake_failing.
 //   - ignored, string (string), number, bool, list, set, map (of strings), object (name string,

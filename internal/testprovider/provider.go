@@ -146,7 +146,11 @@ func (s *server) ValidateProviderConfig(_ context.Context, req *tfprotov6.Valida
 	if err != nil {
 		return nil, err
 	}
-	return &tfprotov6.ValidateProviderConfigResponse{PreparedConfig: req.Config, Diagnostics: refusedNames(args)}, nil
+	diags := refusedNames(args)
+	if stringArgument(args, "region") == Outdated {
+		diags = append(diags, outdated("region"))
+	}
+	return &tfprotov6.ValidateProviderConfigResponse{PreparedConfig: req.Config, Diagnostics: diags}, nil
 }
 
 // refusedNames are the errors about names in nested blocks, each with the place of the name.
@@ -178,11 +182,16 @@ func judged(args cty.Value, name string) []*tfprotov6.Diagnostic {
 		said.Summary = "Argument refused"
 		return []*tfprotov6.Diagnostic{said}
 	case Outdated:
-		return []*tfprotov6.Diagnostic{{
-			Severity: tfprotov6.DiagnosticSeverityWarning, Summary: "Argument outdated", Detail: "Another " + name + " will be needed.", Attribute: path,
-		}}
+		return []*tfprotov6.Diagnostic{outdated(name)}
 	default:
 		return nil
+	}
+}
+
+func outdated(name string) *tfprotov6.Diagnostic {
+	return &tfprotov6.Diagnostic{
+		Severity: tfprotov6.DiagnosticSeverityWarning, Summary: "Argument outdated", Detail: "Another " + name + " will be needed.",
+		Attribute: tftypes.NewAttributePath().WithAttributeName(name),
 	}
 }
 

@@ -119,6 +119,7 @@ type Abilities struct {
 	Recoverer Recoverer
 	Keeper    Keeper
 	Types     TypeDescriber
+	Configs   ConfigValidator
 	Assessor  Assessor
 	Chooser   Chooser
 }

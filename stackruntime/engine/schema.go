@@ -6,6 +6,7 @@ package engine
 import (
 	"context"
 
+	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hcldec"
 	"github.com/zclconf/go-cty/cty"
 
@@ -110,6 +111,15 @@ func (b Block) empty() cty.Value {
 		}
 	}
 	return cty.ObjectVal(values)
+}
+
+// ConfigValidator is the ability to ask a provider about its configuration before anything is planned with it. A session without it leaves that to its plans.
+type ConfigValidator interface {
+	// ValidateProviderConfig asks a provider about a configuration of the shape of its [ProviderSchema], which may have marks and unknown parts.
+	// The provider is not configured with it.
+	//
+	// Diagnostics about a part of the configuration have [DiagnosticData.Provider] with its path, in no slot. What is sensitive is not in them.
+	ValidateProviderConfig(ctx context.Context, provider stackaddrs.Provider, config cty.Value) hcl.Diagnostics
 }
 
 // TypeDescriber is the ability to say of what type the objects of resources are, for who sends their values to programs that know the schemas of providers. A session

@@ -36,6 +36,9 @@ func (s *Session) Abilities() engine.Abilities {
 	if native.Types != nil {
 		abilities.Types = types{s}
 	}
+	if native.Configs != nil {
+		abilities.Configs = configValidator{s}
+	}
 	return abilities
 }
 
@@ -69,6 +72,17 @@ func (t types) ResourceType(ctx context.Context, provider stackaddrs.Provider, m
 		describer = t.native.Abilities().Types
 	}
 	return describer.ResourceType(ctx, provider, mode, name)
+}
+
+// configValidator asks providers with the session that is asked about providers.
+type configValidator struct{ *Session }
+
+// ValidateProviderConfig implements [engine.ConfigValidator].
+func (c configValidator) ValidateProviderConfig(ctx context.Context, provider stackaddrs.Provider, config cty.Value) hcl.Diagnostics {
+	if validator := c.main().Abilities().Configs; validator != nil {
+		return validator.ValidateProviderConfig(ctx, provider, config)
+	}
+	return nil
 }
 
 // preparer prepares both engines, as far as they are needed.

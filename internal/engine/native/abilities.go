@@ -23,7 +23,7 @@ import (
 
 // Abilities implements [engine.Session].
 func (s *Session) Abilities() engine.Abilities {
-	return engine.Abilities{Functions: s, Preparer: s.prepare, Recoverer: s.journal, Keeper: s.journal, Types: s, Assessor: s}
+	return engine.Abilities{Functions: s, Preparer: s.prepare, Recoverer: s.journal, Keeper: s.journal, Types: s, Configs: s, Assessor: s}
 }
 
 // Kept returns the components of applies of which something is kept in a directory of runs, as [engine.Keeper] does.
@@ -143,7 +143,7 @@ func (s *Session) callFunction(ctx context.Context, in *directory, call function
 		return cty.NilVal, err
 	}
 	var workDir string
-	if in != nil && slots.NamesFiles(call.args, in) {
+	if in != nil && slots.NamesFiles(call.args, in.Has) {
 		if workDir, err = in.Make(); err != nil {
 			return cty.NilVal, err
 		}

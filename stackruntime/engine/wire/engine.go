@@ -146,6 +146,9 @@ func (s session) Abilities() engine.Abilities {
 	if abilities.Types != nil {
 		abilities.Types = types{abilities.Types}
 	}
+	if abilities.Configs != nil {
+		abilities.Configs = configValidator{abilities.Configs}
+	}
 	return abilities
 }
 
@@ -258,4 +261,16 @@ func (t types) ResourceType(ctx context.Context, provider stackaddrs.Provider, m
 		return ty, overError(err)
 	}
 	return through(ty)
+}
+
+type configValidator struct{ engine.ConfigValidator }
+
+// ValidateProviderConfig implements [engine.ConfigValidator].
+func (c configValidator) ValidateProviderConfig(ctx context.Context, provider stackaddrs.Provider, config cty.Value) hcl.Diagnostics {
+	config, err := through(config)
+	if err != nil {
+		return failed(err)
+	}
+	diags, err := through(c.ConfigValidator.ValidateProviderConfig(ctx, provider, config))
+	return diags.Extend(failed(err))
 }

@@ -288,7 +288,7 @@ func (i *managedInstance) EngineDiagnostics(ctx context.Context, diags hcl.Diagn
 		if inst := i.providerIn(ctx, data.Provider.Slot); inst != nil {
 			config := inst.provider.config
 			diag.Subject = config.placeOf(ctx, data.Provider.Path).Ptr()
-			diag.Extra = diagnostics.AboutProvider(inst.addr, i.addr, inst.written())
+			diag.Extra = diagnostics.AboutProvider(inst.written(), i.addr)
 		}
 	}
 	if hook := i.main.hooks.ComponentDiagnostics; hook != nil && len(placed) > 0 {

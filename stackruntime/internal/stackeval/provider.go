@@ -12,6 +12,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/conversion"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/diagnostics"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
@@ -148,7 +149,36 @@ func (p *ProviderConfig) Validate(ctx context.Context) hcl.Diagnostics {
 	_, moreDiags := p.spec.Check(ctx, p.specAspect)
 	diags = diags.Extend(moreDiags)
 	_, moreDiags = p.args.Check(ctx, p.argsAspect)
-	return diags.Extend(moreDiags)
+	if diags = diags.Extend(moreDiags); diags.HasErrors() {
+		return diags
+	}
+	return diags.Extend(p.ask(ctx))
+}
+
+// ask has the provider check the arguments, as far as they are known.
+func (p *ProviderConfig) ask(ctx context.Context) hcl.Diagnostics {
+	validator := p.stack.main.session.Abilities().Configs
+	if validator == nil || p.Spec(ctx) == nil {
+		return nil
+	}
+	said := validator.ValidateProviderConfig(maintask.StopContext(ctx), p.decl.Provider, p.args.Value(ctx, p.argsAspect))
+	for _, diag := range said {
+		var path cty.Path
+		if data, ok := hcl.DiagnosticExtra[*engine.DiagnosticData](diag); ok && data.Provider != nil {
+			path = data.Provider.Path
+		}
+		diag.Subject = p.placeOf(ctx, path).Ptr()
+		diag.Extra = diagnostics.AboutProvider(p.written())
+	}
+	return said
+}
+
+// written returns the address as the files of the stack have it.
+func (p *ProviderConfig) written() string {
+	if p.stack.addr.IsRoot() {
+		return p.decl.Ref.String()
+	}
+	return p.stack.addr.String() + "." + p.decl.Ref.String()
 }
 
 // Spec is how the config block is decoded; nil when that could not be found out.

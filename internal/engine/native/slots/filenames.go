@@ -143,7 +143,7 @@ func MentionsFiles(source []byte) bool {
 	return false
 }
 
-// NamesFiles reports whether a provider may take arguments of a function for names of files that are not absolute.
-func NamesFiles(args []cty.Value, of Directory) bool {
-	return slices.ContainsFunc(args, func(arg cty.Value) bool { return namesFiles(arg, of.Has) })
+// NamesFiles reports whether a provider may take what it is given for names of files that are not absolute. exists is as [Directory.Has].
+func NamesFiles(args []cty.Value, exists func(name string) bool) bool {
+	return slices.ContainsFunc(args, func(arg cty.Value) bool { return namesFiles(arg, exists) })
 }

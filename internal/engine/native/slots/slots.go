@@ -139,7 +139,7 @@ func (s *Slots) open(ctx context.Context, one *slot, addr stackaddrs.Provider, n
 	if !said.HasErrors() {
 		lease, said = open(ctx, workDir)
 	}
-	one.diags = s.diagnostics(said, name)
+	one.diags = Diagnostics(said, name)
 	if one.ok = !said.HasErrors(); !one.ok {
 		return
 	}
@@ -220,7 +220,8 @@ func (s *Slots) configuration(given engine.ProviderConfig, filled bool) instance
 	return config
 }
 
-func (s *Slots) diagnostics(said provider.Diagnostics, name engine.ProviderSlot) hcl.Diagnostics {
+// Diagnostics returns what a provider has said about the configuration in a slot.
+func Diagnostics(said provider.Diagnostics, name engine.ProviderSlot) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for _, one := range said {
 		diag := &hcl.Diagnostic{

@@ -67,10 +67,10 @@ func PlacedAt(diags hcl.Diagnostics, place hcl.Range) hcl.Diagnostics {
 const mostEnumerated = 5
 
 // Enumerate writes a list of addresses, of which there is at least one.
-func Enumerate[A fmt.Stringer](addrs []A) string {
+func Enumerate[A any](addrs []A) string {
 	texts := make([]string, 0, mostEnumerated)
 	for _, addr := range addrs[:min(len(addrs), mostEnumerated)] {
-		texts = append(texts, addr.String())
+		texts = append(texts, fmt.Sprint(addr))
 	}
 	if more := len(addrs) - len(texts); more > 0 {
 		return fmt.Sprintf("%s and %d more", strings.Join(texts, ", "), more)

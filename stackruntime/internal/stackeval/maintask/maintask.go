@@ -45,7 +45,7 @@ func Run[T any](ctx context.Context, panics *Panics, f func(ctx context.Context)
 		diags = diags.Append(diagnostics.Bug("Internal evaluation error", "The operation ended early: %s.", err))
 	}
 	diags = slices.DeleteFunc(diags, isPanic) // reported below
-	return value, diagnostics.Tidy(diagnostics.MergeProviders(diags.Extend(panics.diagnostics())))
+	return value, diagnostics.Tidy(diagnostics.Merge(diags.Extend(panics.diagnostics())))
 }
 
 // run runs f as a main task, whose panic it notes and returns as an error.

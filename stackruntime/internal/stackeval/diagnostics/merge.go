@@ -1,0 +1,166 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package diagnostics
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+
+	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/stackaddrs"
+)
+
+// aboutProvider is the Extra of what a provider says about its configuration. Each component that uses the configuration hears it anew, until [Merge] makes
+// one of it.
+type aboutProvider struct {
+	config     string // in the words of the stack's files
+	components []stackaddrs.AbsComponentInstance
+}
+
+// AboutProvider is the Extra of what a provider says about a configuration, which has this address in the words of the stack's files: to a component instance,
+// or to none that is known.
+func AboutProvider(config string, components ...stackaddrs.AbsComponentInstance) any {
+	return aboutProvider{config, components}
+}
+
+// Address returns the component instance that the diagnostic is about, "" if there are several.
+func (d aboutProvider) Address() string { return onlyAddress(d.components) }
+
+func onlyAddress(components []stackaddrs.AbsComponentInstance) string {
+	if len(components) != 1 {
+		return ""
+	}
+	return components[0].String()
+}
+
+// requestID is a part of messages that differs from request to request.
+var requestID = regexp.MustCompile(`[[:xdigit:]]{8}(-[[:xdigit:]]{4}){3}-[[:xdigit:]]{12}`)
+
+// Merge makes one diagnostic of what a provider says to several components about the same configuration, and of one warning about several component instances.
+func Merge(diags hcl.Diagnostics) hcl.Diagnostics {
+	var merged hcl.Diagnostics
+	said := map[identity]*repeated{}
+	for _, diag := range diags {
+		id, ok := identify(diag)
+		if !ok {
+			merged = merged.Append(diag)
+			continue
+		}
+		first := said[id]
+		if first == nil {
+			here := *diag
+			first = &repeated{diag: &here}
+			said[id] = first
+			merged = merged.Append(&here)
+		}
+		first.add(diag.Extra)
+	}
+	for _, one := range said {
+		one.conclude()
+	}
+	return merged
+}
+
+// identity is the same of all diagnostics of which [Merge] makes one.
+type identity struct {
+	severity        hcl.DiagnosticSeverity
+	subject         hcl.Range
+	summary, detail string
+	ofProvider      bool
+	config          string // of errors, which may have different reasons in each instance of a configuration
+}
+
+// identify returns what is the same of all repetitions of a diagnostic. It may have some if somebody is named who was told.
+func identify(diag *hcl.Diagnostic) (identity, bool) {
+	id := identity{
+		severity: diag.Severity, summary: requestID.ReplaceAllString(diag.Summary, ""), detail: requestID.ReplaceAllString(diag.Detail, ""),
+	}
+	if diag.Subject != nil {
+		id.subject = *diag.Subject
+	}
+	switch about := diag.Extra.(type) {
+	case aboutProvider:
+		id.ofProvider = true
+		if diag.Severity == hcl.DiagError {
+			id.config = about.config
+		}
+		return id, true
+	case Address:
+		return id, diag.Severity == hcl.DiagWarning
+	default:
+		return id, false
+	}
+}
+
+// repeated gathers what is said several times.
+type repeated struct {
+	diag       *hcl.Diagnostic // the first time; nobody else has it
+	configs    []string        // of a provider that components use, in the words of the stack's files
+	components []stackaddrs.AbsComponentInstance
+}
+
+func (r *repeated) add(extra any) {
+	switch about := extra.(type) {
+	case aboutProvider:
+		if len(r.components) == 0 {
+			r.configs = nil // said of the block; now there are instances
+		}
+		if len(r.components) == 0 || len(about.components) > 0 {
+			r.configs = append(r.configs, about.config)
+		}
+		r.components = append(r.components, about.components...)
+	case Address:
+		r.components = append(r.components, about.Component)
+	}
+}
+
+// conclude adds to the text what it is about.
+func (r *repeated) conclude() {
+	slices.SortFunc(r.components, stackaddrs.AbsComponentInstance.Compare)
+	r.components = slices.Compact(r.components)
+	var said string
+	switch about := r.diag.Extra.(type) {
+	case aboutProvider:
+		said = r.aboutProvider()
+		r.diag.Extra = aboutProvider{components: r.components}
+	case Address:
+		if len(r.components) == 1 {
+			return
+		}
+		said = fmt.Sprintf("This is about %s.", Enumerate(r.components))
+		r.diag.Extra = severalAddresses{about.Inner}
+	}
+	if r.diag.Detail != "" {
+		r.diag.Detail += "\n\n"
+	}
+	r.diag.Detail += said
+}
+
+func (r *repeated) aboutProvider() string {
+	slices.Sort(r.configs)
+	r.configs = slices.Compact(r.configs)
+	said := "The provider says so about the configuration"
+	if len(r.configs) > 1 {
+		said += "s"
+	}
+	said += " " + Enumerate(r.configs)
+	switch len(r.components) {
+	case 0:
+		return said + "."
+	case 1:
+		return said + ", which " + Enumerate(r.components) + " uses."
+	default:
+		return said + ", which " + Enumerate(r.components) + " use."
+	}
+}
+
+// severalAddresses is the Extra of a diagnostic about several component instances.
+type severalAddresses struct{ inner any }
+
+var _ hcl.DiagnosticExtraUnwrapper = severalAddresses{}
+
+// UnwrapDiagnosticExtra implements [hcl.DiagnosticExtraUnwrapper].
+func (a severalAddresses) UnwrapDiagnosticExtra() any { return a.inner }
