@@ -590,7 +590,7 @@ func TestIgnoredParts(t *testing.T) {
 		want []string
 	}{
 		{false, []string{
-			"m/c/c.tofu:1 File for tofu ignored", "m/c/main.tf:2 Backend of a module ignored", "m/main.tf:2 Backend of a module ignored", "m/main.tofu:1 File for tofu ignored",
+			"m/c/c.tofu:1 File for tofu ignored", "m/c/main.tf:2 Backend of a module ignored", "m/main.tofu:1 File for tofu ignored",
 			"m/more.tofu.json:1 File for tofu ignored", "m/terraform.tfvars:1 Values of variables ignored", "m/x.auto.tfvars.json:1 Values of variables ignored",
 		}},
 		{true, []string{"m/terraform.tfvars:1 Values of variables ignored", "m/x.auto.tfvars.json:1 Values of variables ignored"}}, // main.tofu hides main.tf

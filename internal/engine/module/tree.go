@@ -303,8 +303,7 @@ func forbiddenInRoot(root *Directory) hcl.Diagnostics {
 			Subject:  at.Ptr(),
 		})
 	}
-	diags = diags.Extend(root.withoutValues())
-	diags = diags.Extend(root.WithoutBackends("backend", "cloud"))
+	diags = diags.Extend(root.withoutValues()) // but its backend is for who runs the module without a stack
 	return diags.Extend(root.withoutWorkspace())
 }
 
