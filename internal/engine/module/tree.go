@@ -96,13 +96,11 @@ func (t *Tree) Called() []*Directory {
 	return dirs
 }
 
-// Under returns the nodes that a node calls, or the root if it is nil, sorted by name.
-func (t *Tree) Under(caller *Node) []*Node {
-	var called []*Node
+// ByCaller returns the nodes by those that call them, nil for the root, sorted by name.
+func (t *Tree) ByCaller() map[*Node][]*Node {
+	called := make(map[*Node][]*Node, len(t.Nodes))
 	for _, node := range t.Nodes {
-		if node.parent == caller {
-			called = append(called, node)
-		}
+		called[node.parent] = append(called[node.parent], node)
 	}
 	return called
 }

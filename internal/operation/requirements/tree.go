@@ -73,19 +73,15 @@ func (t *trees) addModule(tree *Tree, name string, source stackconfig.Source) {
 	loaded, diags := t.loader.Load(source.Dir)
 	t.diags = t.diags.Extend(diags)
 	if loaded != nil {
-		tree.Children = append(tree.Children, ofModule(name, loaded, nil))
+		tree.Children = append(tree.Children, ofModule(name, loaded.Root, nil, loaded.ByCaller()))
 	}
 }
 
-// ofModule returns the tree of a called module, of the root if node is nil.
-func ofModule(name string, loaded *module.Tree, node *module.Node) *Tree {
-	dir := loaded.Root
-	if node != nil {
-		dir = node.Directory
-	}
+// ofModule returns the tree of the module in a directory: a called one, or the root if node is nil.
+func ofModule(name string, dir *module.Directory, node *module.Node, byCaller map[*module.Node][]*module.Node) *Tree {
 	tree := &Tree{Name: name, Required: dir.Requirements()}
-	for _, called := range loaded.Under(node) {
-		tree.Children = append(tree.Children, ofModule("module."+called.Name(), loaded, called))
+	for _, called := range byCaller[node] {
+		tree.Children = append(tree.Children, ofModule("module."+called.Name(), called.Directory, called, byCaller))
 	}
 	return tree
 }
