@@ -11,96 +11,21 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
-)
 
-// What a value may have in it. A few lines that double a value each would take all memory of the machine, or make it
-// small in memory, where parts are shared, and endless for whoever goes through it.
-const (
-	maxText  = 128 << 20 // bytes of all strings, keys and numbers
-	maxParts = 4 << 20   // elements and attributes, at all depths
+	"github.com/cairnstacks/cairn/internal/bounds"
 )
-
-// maxExponent is that of a number, as a power of 2, either way. Written out, such a number has some 20 000 digits.
-const maxExponent = 1 << 16
 
 var (
-	errTooMuchText  = fmt.Errorf("the result would have more than %d MiB of text, the most that a value may have", maxText>>20)
-	errTooManyParts = fmt.Errorf("the result would have more than %d elements, the most that a value may have", maxParts)
+	errTooMuchText  = fmt.Errorf("the result would have more than %d MiB of text, the most that a value may have", bounds.MaxText>>20)
+	errTooManyParts = fmt.Errorf("the result would have more than %d elements, the most that a value may have", bounds.MaxParts)
 )
-
-// Bounded reports an expression whose value is larger than values may be. Ask it of whatever gives a value a name, by which
-// the next expression can multiply it; within one expression, a value grows no more than its text does.
-func Bounded(value cty.Value, expr hcl.Expression) hcl.Diagnostics {
-	if cannotGrow(expr) {
-		return nil
-	}
-	left := remaining{text: maxText, parts: maxParts}
-	if left.take(value) {
-		return nil
-	}
-	detail := fmt.Sprintf("The value has more than %d elements at all depths, the most that a value may have.", maxParts)
-	if left.text < 0 {
-		detail = fmt.Sprintf("The value has more than %d MiB of text, the most that a value may have.", maxText>>20)
-	}
-	return hcl.Diagnostics{{
-		Severity: hcl.DiagError,
-		Summary:  "Value too large",
-		Detail:   detail + " Keep large content in files, and pass their names.",
-		Subject:  expr.Range().Ptr(),
-	}}
-}
-
-// cannotGrow reports whether the value of an expression is what stands there, or is a part of another value.
-func cannotGrow(expr hcl.Expression) bool {
-	switch expr.(type) {
-	case *hclsyntax.ScopeTraversalExpr, *hclsyntax.LiteralValueExpr:
-		return true
-	}
-	return false
-}
-
-// remaining is what a value may yet have.
-type remaining struct{ text, parts int64 }
-
-// take goes through a value until there is nothing left to take, and reports whether it came to the end.
-func (r *remaining) take(value cty.Value) bool {
-	value, _ = value.Unmark()
-	ty := value.Type()
-	switch {
-	case !value.IsKnown() || value.IsNull():
-	case ty == cty.String:
-		r.text -= int64(len(value.AsString()))
-	case ty == cty.Number:
-		r.text -= int64(digits(value.AsBigFloat()))
-	case value.CanIterateElements():
-		// The types of tuples and objects may be small in memory and large as trees, as values may be.
-		r.parts -= int64(value.LengthInt())
-		keyed := ty.IsMapType() || ty.IsObjectType()
-		for elements := value.ElementIterator(); r.text >= 0 && r.parts >= 0 && elements.Next(); {
-			key, element := elements.Element()
-			if keyed {
-				r.text -= int64(len(key.AsString()))
-			}
-			r.take(element)
-		}
-	}
-	return r.text >= 0 && r.parts >= 0
-}
-
-// digits returns about how many digits a number has when it is written out.
-func digits(number *big.Float) int {
-	exponent := number.MantExp(nil)
-	return max(exponent, -exponent) * 3 / 10
-}
 
 // product multiplies what is not negative, and stays above every limit once it is.
 func product(a, b int) int {
-	if a > 0 && b > maxText/a {
-		return maxText + 1
+	if a > 0 && b > bounds.MaxText/a {
+		return bounds.MaxText + 1
 	}
 	return a * b
 }
@@ -114,14 +39,22 @@ func boundNumbers(args []cty.Value) error {
 			}
 			arg = number
 		}
-		if arg.Type() != cty.Number {
-			continue
-		}
-		if number := arg.AsBigFloat(); !number.IsInf() && number.Sign() != 0 && digits(number) > maxExponent*3/10 {
-			return function.NewArgErrorf(i, "the number has too many digits when it is written out")
+		if bounds.Huge(arg) {
+			return function.NewArgError(i, bounds.ErrHuge)
 		}
 	}
 	return nil
+}
+
+// boundResult makes a function that is like another but has no result with numbers that are too large.
+func boundResult(f function.Function) function.Function {
+	return delegate(f, func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+		result, err := f.Call(args)
+		if err == nil {
+			err = bounds.CheckNumbers(result)
+		}
+		return result, err
+	})
 }
 
 var formatWidths = regexp.MustCompile(`%[^%a-zA-Z]*?(\d+)?(?:\.(\d+))?(?:\[\d+\])?[a-zA-Z]`)
@@ -146,11 +79,11 @@ func boundFormat(args []cty.Value) error {
 				continue
 			}
 			count, err := strconv.Atoi(width)
-			if err != nil || count > maxText {
+			if err != nil || count > bounds.MaxText {
 				return function.NewArgErrorf(0, "%w", errTooMuchText)
 			}
 			total += count
-			if product(results, total) > maxText {
+			if product(results, total) > bounds.MaxText {
 				return function.NewArgErrorf(0, "%w", errTooMuchText)
 			}
 		}
@@ -171,7 +104,7 @@ func boundIndent(args []cty.Value) error {
 		return function.NewArgErrorf(0, "need a number of spaces, which cannot be negative")
 	}
 	lines := strings.Count(args[1].AsString(), "\n")
-	if accuracy == big.Exact && (spaces > maxText || product(int(spaces), lines) > maxText) {
+	if accuracy == big.Exact && (spaces > bounds.MaxText || product(int(spaces), lines) > bounds.MaxText) {
 		return function.NewArgErrorf(0, "%w", errTooMuchText)
 	}
 	return nil
@@ -179,7 +112,7 @@ func boundIndent(args []cty.Value) error {
 
 func boundReplace(args []cty.Value) error {
 	text, search, replacement := args[0].AsString(), args[1].AsString(), args[2].AsString()
-	if !isPattern(search) && product(strings.Count(text, search), len(replacement)) > maxText {
+	if !isPattern(search) && product(strings.Count(text, search), len(replacement)) > bounds.MaxText {
 		return function.NewArgErrorf(2, "%w", errTooMuchText)
 	}
 	return nil
@@ -197,7 +130,7 @@ func boundJoin(args []cty.Value) error {
 			if element.Type() == cty.String && element.IsKnown() && !element.IsNull() {
 				total += len(element.AsString())
 			}
-			if total > maxText || product(count, separator) > maxText {
+			if total > bounds.MaxText || product(count, separator) > bounds.MaxText {
 				return errTooMuchText
 			}
 		}
@@ -206,7 +139,7 @@ func boundJoin(args []cty.Value) error {
 }
 
 func boundSplit(args []cty.Value) error {
-	if strings.Count(args[1].AsString(), args[0].AsString()) > maxParts {
+	if strings.Count(args[1].AsString(), args[0].AsString()) > bounds.MaxParts {
 		return errTooManyParts
 	}
 	return nil
@@ -220,7 +153,7 @@ func boundProduct(args []cty.Value) error {
 		}
 		tuples = product(tuples, lengthOf(arg))
 	}
-	if product(tuples, len(args)+1) > maxParts {
+	if product(tuples, len(args)+1) > bounds.MaxParts {
 		return errTooManyParts
 	}
 	return nil
@@ -233,7 +166,7 @@ func boundConcat(args []cty.Value) error {
 			total += lengthOf(arg)
 		}
 	}
-	if total > maxParts {
+	if total > bounds.MaxParts {
 		return errTooManyParts
 	}
 	return nil

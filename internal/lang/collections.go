@@ -4,6 +4,8 @@
 package lang
 
 import (
+	"slices"
+
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
 	"github.com/zclconf/go-cty/cty/function"
@@ -325,5 +327,31 @@ var transposeFunction = function.New(&function.Spec{
 			transposed[value] = cty.ListVal(keys)
 		}
 		return cty.MapVal(transposed), nil
+	},
+})
+
+// distinctFunction is that of the library without looking at all elements for each one.
+var distinctFunction = function.New(&function.Spec{
+	Description:  "Leaves out the elements of a list that are equal to an earlier one.",
+	Params:       []function.Parameter{{Name: "list", Type: cty.List(cty.DynamicPseudoType)}},
+	Type:         func(args []cty.Value) (cty.Type, error) { return args[0].Type(), nil },
+	RefineResult: refineNotNull,
+	Impl: func(args []cty.Value, want cty.Type) (cty.Value, error) {
+		if !args[0].IsWhollyKnown() {
+			return cty.UnknownVal(want), nil
+		}
+		var distinct []cty.Value
+		seen := map[int][]cty.Value{} // by hash
+		for _, element := range args[0].AsValueSlice() {
+			hash := element.Hash()
+			if !slices.ContainsFunc(seen[hash], element.RawEquals) {
+				seen[hash] = append(seen[hash], element)
+				distinct = append(distinct, element)
+			}
+		}
+		if len(distinct) == 0 {
+			return cty.ListValEmpty(want.ElementType()), nil
+		}
+		return cty.ListVal(distinct), nil
 	},
 })

@@ -12,6 +12,8 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
 	"github.com/zclconf/go-cty/cty/function"
+
+	"github.com/cairnstacks/cairn/internal/bounds"
 )
 
 // conversionFunction makes the function that converts its argument to the type, or to any type that
@@ -42,11 +44,7 @@ func conversionFunction(want cty.Type) function.Function {
 				return cty.UnknownVal(want).WithMarks(own), nil // no more is known of it in terraform
 			}
 			want := elementwise(args[0].Type(), want)
-			if bare, own := args[0].Unmark(); want.IsListType() && !want.HasDynamicTypes() && bare.Type().IsTupleType() && !bare.IsNull() {
-				// No element is left to be converted, but package convert would compare each two again.
-				return cty.ListVal(bare.AsValueSlice()).WithMarks(own), nil
-			}
-			converted, err := convert.Convert(args[0], want)
+			converted, err := bounds.Convert(args[0], want)
 			if err != nil {
 				return cty.NilVal, conversionError(args[0], want)
 			}
@@ -82,16 +80,76 @@ func elementwise(got, want cty.Type) cty.Type {
 	}
 }
 
-// commonType returns the type that all of some types are, or the dynamic one if there is none.
+// linearly makes a function of the libraries convert its arguments in linear time, which HCL does by package convert for others.
+func linearly(f function.Function) function.Function {
+	collects := func(param function.Parameter) bool {
+		return param.Type.IsListType() || param.Type.IsMapType() || param.Type.IsSetType()
+	}
+	params, variadic := f.Params(), f.VarParam()
+	if !slices.ContainsFunc(params, collects) && (variadic == nil || !collects(*variadic)) {
+		return f
+	}
+	typeOf := func(i int) cty.Type {
+		if i < len(params) {
+			return params[i].Type
+		}
+		return variadic.Type
+	}
+	taking := slices.Clone(params)
+	for i := range taking {
+		takeAny(&taking[i], collects)
+	}
+	var takingMore *function.Parameter
+	if variadic != nil {
+		more := *variadic
+		takeAny(&more, collects)
+		takingMore = &more
+	}
+	return function.New(&function.Spec{
+		Description: f.Description(), Params: taking, VarParam: takingMore,
+		Type: function.StaticReturnType(cty.DynamicPseudoType),
+		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+			args = slices.Clone(args)
+			for i := range args {
+				converted, err := bounds.Convert(args[i], elementwise(args[i].Type(), typeOf(i)))
+				if err != nil {
+					return cty.NilVal, function.NewArgError(i, err)
+				}
+				args[i] = converted
+			}
+			return f.Call(args)
+		},
+	})
+}
+
+func takeAny(param *function.Parameter, collects func(function.Parameter) bool) {
+	if collects(*param) {
+		param.Type = cty.DynamicPseudoType
+	}
+	allowAll(param)
+}
+
+// commonType returns the type that all of some types are or that strings, numbers and booleans become together. The dynamic one
+// stands for none, and for those that package convert is to find.
 func commonType(types iter.Seq[cty.Type]) cty.Type {
-	common := cty.NilType
+	var kinds []cty.Type // in the order in which package convert tries them
 	for ty := range types {
-		if common == cty.NilType {
-			common = ty
-		} else if !ty.Equals(common) {
+		if len(kinds) > 0 && !ty.IsPrimitiveType() && !ty.Equals(kinds[0]) {
 			return cty.DynamicPseudoType
 		}
+		if !slices.ContainsFunc(kinds, ty.Equals) {
+			kinds = append(kinds, ty)
+		}
 	}
+	switch {
+	case len(kinds) == 0:
+		return cty.DynamicPseudoType
+	case len(kinds) == 1:
+		return kinds[0]
+	case !kinds[0].IsPrimitiveType():
+		return cty.DynamicPseudoType
+	}
+	common, _ := convert.UnifyUnsafe(kinds)
 	if common == cty.NilType {
 		return cty.DynamicPseudoType
 	}

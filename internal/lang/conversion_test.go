@@ -11,6 +11,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
 
+	"github.com/cairnstacks/cairn/internal/bounds"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
@@ -50,11 +51,11 @@ func BenchmarkConversion(b *testing.B) {
 			elements[i] = cty.StringVal(fmt.Sprint("k", i))
 		}
 		scope := &hcl.EvalContext{Functions: Functions(Options{PureOnly: true}), Variables: map[string]cty.Value{"names": cty.TupleVal(elements)}}
-		for _, source := range []string{`toset(names)`, `tolist(names)`, `tomap({ for n in names : n => n })`} {
+		for _, source := range []string{`toset(names)`, `tolist(names)`, `tomap({ for n in names : n => n })`, `distinct(names)`, `join(",", names)`, `concat(names, [1])`, `setunion(names, [1])`, `toset(concat(names, [1]))`} {
 			expr := parseExpression(b, source)
 			b.Run(fmt.Sprintf("%s/%d", source, n), func(b *testing.B) {
 				for b.Loop() {
-					if _, diags := expr.Value(scope); diags.HasErrors() {
+					if _, diags := bounds.Evaluate(b.Context(), expr, scope, nil); diags.HasErrors() {
 						b.Fatal(diags)
 					}
 				}

@@ -21,7 +21,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/hashicorp/go-cty-funcs/filesystem"
+	"github.com/bmatcuk/doublestar"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
 
@@ -51,6 +51,9 @@ const (
 	maxFile   = 64 << 20
 	maxHashed = 16 << 30
 )
+
+// errNotShown says that a hash takes too long where files are edited, and remains unknown.
+var errNotShown = errors.New("the file is too large to be read while it is edited")
 
 // A file is what a path argument of a function leads to.
 type file struct {
@@ -165,12 +168,18 @@ func hashFunction(opts Options, algorithm func() hash.Hash, encode func([]byte) 
 		}
 		defer opened.Close() //nolint:errcheck // nothing was written
 
+		limit := int64(maxHashed)
+		if opts.Within != nil {
+			limit = maxFile
+		}
 		sum := algorithm()
-		read, err := io.Copy(sum, io.LimitReader(opened, maxHashed+1))
+		read, err := io.Copy(sum, io.LimitReader(opened, limit+1))
 		switch {
 		case err != nil:
 			return "", f.problem(err)
-		case read > maxHashed:
+		case read > limit && opts.Within != nil:
+			return "", errNotShown
+		case read > limit:
 			return "", function.NewArgErrorf(0, "%s has more than %d GiB, the most that is read of a file", f.name, maxHashed>>30)
 		}
 		return encode(sum.Sum(nil)), nil
@@ -193,7 +202,10 @@ func pathFunction(opts Options, description string, result func(file) (string, e
 				return cty.UnknownVal(cty.String).WithMarks(f.marks), nil
 			}
 			text, err := result(f)
-			if err != nil {
+			switch {
+			case errors.Is(err, errNotShown):
+				return cty.UnknownVal(cty.String).WithMarks(f.marks), nil
+			case err != nil:
 				return cty.NilVal, err
 			}
 			return cty.StringVal(text).WithMarks(f.marks), nil
@@ -232,7 +244,6 @@ func fileExistsFunction(opts Options) function.Function {
 }
 
 func fileSetFunction(opts Options) function.Function {
-	find := filesystem.MakeFileSetFunc(opts.BaseDir)
 	return function.New(&function.Spec{
 		Description: "Lists the regular files below a directory whose names match a pattern.",
 		Params: []function.Parameter{
@@ -246,14 +257,19 @@ func fileSetFunction(opts Options) function.Function {
 			pattern, patternMarks := args[1].Unmark()
 			own := cty.NewValueMarks(pathMarks, patternMarks)
 
+			search := &search{left: maxSearched}
 			if opts.Within != nil {
+				search.left = maxSearchedShown
 				below, err := fileAt(opts, path)
 				if err != nil || below.outside || !opts.contain(filepath.Join(below.location, pattern.AsString())) {
 					return cty.UnknownVal(cty.Set(cty.String)).WithMarks(own), err
 				}
 			}
-			found, err := find.Call([]cty.Value{path, pattern})
-			if err != nil {
+			found, err := search.files(opts.BaseDir, path.AsString(), pattern.AsString())
+			switch {
+			case errors.Is(err, errTooManyDirectories) && opts.Within != nil:
+				return cty.UnknownVal(cty.Set(cty.String)).WithMarks(own), nil
+			case err != nil:
 				return cty.NilVal, fmt.Errorf("cannot list the files that match %s below %s: %w",
 					quoted(pattern.AsString(), own), quoted(path.AsString(), own), withoutPaths(err, own))
 			}
@@ -261,6 +277,84 @@ func fileSetFunction(opts Options) function.Function {
 		},
 	})
 }
+
+// How many directories a function looks through, at most: any real tree has fewer, but not a whole machine, or one in which links
+// lead back. Where files are edited, what is beyond is not known.
+const (
+	maxSearched      = 1 << 18
+	maxSearchedShown = 1 << 12
+)
+
+var errTooManyDirectories = fmt.Errorf(
+	"more than %d directories would be looked through; give a directory further down, or a pattern that names more of the directories in place of **", maxSearched)
+
+// search is a search for files. It is what package doublestar sees of the operating system, which takes errors for files that are
+// not there, and so comes to an end when nothing is left.
+type search struct {
+	left int // directories to be opened
+}
+
+var _ doublestar.OS = (*search)(nil)
+
+// files returns the regular files below a directory whose names match a pattern: a set of relative names with slashes.
+func (s *search) files(baseDir, path, pattern string) (cty.Value, error) {
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(baseDir, path)
+	}
+	matches, err := doublestar.GlobOS(s, filepath.Join(path, pattern))
+	switch {
+	case s.left < 0:
+		return cty.NilVal, errTooManyDirectories
+	case err != nil:
+		return cty.NilVal, err
+	}
+	var names []cty.Value
+	for _, match := range matches {
+		info, err := os.Stat(match)
+		if err != nil {
+			return cty.NilVal, err
+		}
+		if !info.Mode().IsRegular() {
+			continue
+		}
+		name, err := filepath.Rel(path, match)
+		if err != nil {
+			return cty.NilVal, err
+		}
+		names = append(names, cty.StringVal(filepath.ToSlash(name)))
+	}
+	if len(names) == 0 {
+		return cty.SetValEmpty(cty.String), nil
+	}
+	return cty.SetVal(names), nil
+}
+
+// Lstat implements [doublestar.OS].
+func (s *search) Lstat(name string) (os.FileInfo, error) {
+	if s.left < 0 {
+		return nil, errTooManyDirectories
+	}
+	return os.Lstat(name)
+}
+
+// Stat implements [doublestar.OS].
+func (s *search) Stat(name string) (os.FileInfo, error) {
+	if s.left < 0 {
+		return nil, errTooManyDirectories
+	}
+	return os.Stat(name)
+}
+
+// Open implements [doublestar.OS]. Only directories are opened.
+func (s *search) Open(name string) (*os.File, error) {
+	if s.left--; s.left < 0 {
+		return nil, errTooManyDirectories
+	}
+	return os.Open(name)
+}
+
+// PathSeparator implements [doublestar.OS].
+func (s *search) PathSeparator() rune { return filepath.Separator }
 
 // withoutPaths keeps an error whose text quotes marked paths out of messages (rule L3).
 func withoutPaths(err error, own cty.ValueMarks) error {

@@ -4,6 +4,7 @@
 package lang
 
 import (
+	"github.com/cairnstacks/cairn/internal/bounds"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
 	"github.com/zclconf/go-cty/cty/function"
@@ -31,10 +32,15 @@ var sumFunction = function.New(&function.Spec{
 			if err != nil || number.IsNull() {
 				return cty.NilVal, function.NewArgErrorf(0, "every element must be a number")
 			}
+			if bounds.Huge(number) {
+				return cty.NilVal, function.NewArgError(0, bounds.ErrHuge)
+			}
 			if opposedInfinities(sum, number) {
 				return cty.NilVal, function.NewArgErrorf(0, "infinity and minus infinity have no sum")
 			}
-			sum = sum.Add(number)
+			if sum = sum.Add(number); bounds.Huge(sum) {
+				return cty.NilVal, function.NewArgError(0, bounds.ErrHuge)
+			}
 		}
 		return sum, nil
 	},

@@ -132,7 +132,7 @@ func ProviderFunctions(expressions []hcl.Expression, opts Options, table map[str
 
 // providerRenderers returns the template functions for templates that can call what find returns.
 func providerRenderers(opts Options, table map[string]function.Function, find findProviderFunction) map[string]function.Function {
-	functions := renderers(opts, templateFunctions{inTemplates(table), find})
+	functions := renderers(opts, templateFunctions{inTemplates(table), find, opts.Allowance})
 	addCoreNames(functions)
 	return functions
 }

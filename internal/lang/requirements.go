@@ -5,6 +5,7 @@ package lang
 
 import (
 	"math"
+	"slices"
 
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
@@ -16,9 +17,7 @@ import (
 type requirement func(args []cty.Value) error
 
 var requirements = map[string]requirement{
-	"ceil":       boundNumbers,
 	"concat":     boundConcat,
-	"floor":      boundNumbers,
 	"format":     boundFormat,
 	"formatlist": boundFormat,
 	"indent":     boundIndent,
@@ -35,8 +34,14 @@ var requirements = map[string]requirement{
 
 // requireAll puts the requirements before their functions.
 func requireAll(table map[string]function.Function) map[string]function.Function {
-	for name, check := range requirements {
-		f := table[name]
+	for name, f := range table {
+		check := requirements[name]
+		switch {
+		case check == nil && takesNumbers(f):
+			check = boundNumbers
+		case check == nil:
+			continue
+		}
 		table[name] = delegate(f, func(args []cty.Value, _ cty.Type) (cty.Value, error) {
 			if bare, ok := bareArguments(args); ok {
 				if err := check(bare); err != nil {
@@ -47,6 +52,15 @@ func requireAll(table map[string]function.Function) map[string]function.Function
 		})
 	}
 	return table
+}
+
+// takesNumbers reports whether texts among the arguments become numbers. Literals and operators have bounds of their own.
+func takesNumbers(f function.Function) bool {
+	params := f.Params()
+	if variadic := f.VarParam(); variadic != nil {
+		params = append(params, *variadic)
+	}
+	return slices.ContainsFunc(params, func(param function.Parameter) bool { return param.Type == cty.Number })
 }
 
 func bareArguments(args []cty.Value) ([]cty.Value, bool) {

@@ -16,6 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cairnstacks/cairn/internal/safehcl"
+
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclparse"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -117,7 +119,7 @@ func newCorpusScopes(t testing.TB, dir string) corpusScopes {
 
 func parseExpression(t testing.TB, source string) hclsyntax.Expression {
 	t.Helper()
-	expr, diags := hclsyntax.ParseExpression([]byte(source), "test.hcl", hcl.InitialPos)
+	expr, diags := safehcl.ParseExpression([]byte(source), "test.hcl", hcl.InitialPos)
 	if diags.HasErrors() {
 		t.Fatalf("cannot parse %s: %s", source, diags)
 	}

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/cairnstacks/cairn/internal/bounds"
+
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
 )
@@ -87,14 +89,14 @@ func isPattern(search string) bool {
 
 // replaceMatches replaces all matches. How long the replacements are shows only with the groups that they name.
 func replaceMatches(pattern *regexp.Regexp, text, replacement string) (string, error) {
-	if product(len(text)+1, len(replacement)+1) <= maxText {
+	if product(len(text)+1, len(replacement)+1) <= bounds.MaxText {
 		return pattern.ReplaceAllString(text, replacement), nil
 	}
 	var replaced []byte
 	done, groups := 0, strings.Count(replacement, "$")
 	for _, match := range pattern.FindAllStringSubmatchIndex(text, -1) {
 		replaced = append(replaced, text[done:match[0]]...)
-		if len(replaced)+product(groups, match[1]-match[0])+len(replacement) > maxText {
+		if len(replaced)+product(groups, match[1]-match[0])+len(replacement) > bounds.MaxText {
 			return "", function.NewArgErrorf(2, "%w", errTooMuchText)
 		}
 		replaced = pattern.ExpandString(replaced, replacement, text, match)

@@ -17,6 +17,8 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
 	"github.com/zclconf/go-cty/cty/function/stdlib"
+
+	"github.com/cairnstacks/cairn/internal/bounds"
 )
 
 // corePrefix stands before the name of a built-in function in its longer form.
@@ -31,6 +33,9 @@ type Options struct {
 	// Within are directories, absolute and without links, that files are read in. Of those elsewhere nothing is known: what reads them has
 	// an unknown result. Nil stands for all directories.
 	Within []string
+
+	// Allowance is what all evaluations together may take; nil if only each one is bounded.
+	Allowance *bounds.Allowance
 
 	// PlanTimestamp is the result of plantimestamp. While it is zero the result is unknown.
 	PlanTimestamp time.Time
@@ -58,7 +63,7 @@ func Functions(opts Options) map[string]function.Function {
 		}
 		own[name] = impure
 	}
-	maps.Copy(own, renderers(opts, templateFunctions{table: inTemplates(table)}))
+	maps.Copy(own, renderers(opts, templateFunctions{table: inTemplates(table), allowance: opts.Allowance}))
 	addCoreNames(own)
 	maps.Copy(table, own)
 	return table
@@ -129,7 +134,7 @@ var fixedFunctions = sync.OnceValue(func() map[string]function.Function {
 		"contains":         findsNull(containsFunction),
 		"csvdecode":        stdlib.CSVDecodeFunc,
 		"dirname":          notNull(filesystem.DirnameFunc),
-		"distinct":         stdlib.DistinctFunc,
+		"distinct":         distinctFunction,
 		"element":          stdlib.ElementFunc,
 		"endswith":         endsWithFunction,
 		"ephemeralasnull":  ephemeralAsNullFunction,
@@ -142,7 +147,7 @@ var fixedFunctions = sync.OnceValue(func() map[string]function.Function {
 		"index":            indexFunction,
 		"issensitive":      isSensitiveFunction,
 		"join":             stdlib.JoinFunc,
-		"jsondecode":       stdlib.JSONDecodeFunc,
+		"jsondecode":       boundResult(stdlib.JSONDecodeFunc),
 		"jsonencode":       stdlib.JSONEncodeFunc,
 		"keys":             stdlib.KeysFunc,
 		"length":           lengthFunction,
@@ -203,11 +208,14 @@ var fixedFunctions = sync.OnceValue(func() map[string]function.Function {
 		"urlencode":        notNull(encoding.URLEncodeFunc),
 		"uuidv5":           notNull(hideDetails(uuid.V5Func)),
 		"values":           stdlib.ValuesFunc,
-		"yamldecode":       yaml.YAMLDecodeFunc,
+		"yamldecode":       boundResult(yaml.YAMLDecodeFunc),
 		"yamlencode":       yaml.YAMLEncodeFunc,
 		"zipmap":           stdlib.ZipmapFunc,
 	})
 	table = requireAll(table)
+	for name, f := range table {
+		table[name] = linearly(f)
+	}
 	addCoreNames(table)
 	return table
 })

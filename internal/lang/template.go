@@ -4,6 +4,7 @@
 package lang
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/hashicorp/hcl/v2"
@@ -13,6 +14,7 @@ import (
 	"github.com/zclconf/go-cty/cty/convert"
 	"github.com/zclconf/go-cty/cty/function"
 
+	"github.com/cairnstacks/cairn/internal/bounds"
 	"github.com/cairnstacks/cairn/internal/safehcl"
 )
 
@@ -26,6 +28,8 @@ const (
 type templateFunctions struct {
 	table func() map[string]function.Function
 	find  findProviderFunction // nil if there are no providers
+
+	allowance *bounds.Allowance // for rendering them
 }
 
 // evalContext returns the context for the template, yet without variables.
@@ -242,7 +246,8 @@ func renderTemplate(template hclsyntax.Expression, variables cty.Value, function
 				"the template needs a variable %q, at %s, that is not given", root, traversal.SourceRange())
 		}
 	}
-	result, diags := template.Value(evalContext)
+	// The context of the evaluation that calls this is not known here; loops in it observe that.
+	result, diags := bounds.Evaluate(context.Background(), template, evalContext, functions.allowance)
 	if diags.HasErrors() {
 		if len(own) > 0 { // the details may quote variables (rule L3)
 			return cty.NilVal, fmt.Errorf("%s: the template fails there; the details are hidden, because a variable is sensitive or ephemeral", diags[0].Subject)

@@ -34,6 +34,10 @@ func checkJSON(src []byte, filename string) hcl.Diagnostics {
 				return hcl.Diagnostics{tooManyDigits(placeOf(src, i, filename))}
 			}
 			continue
+		case char == 'e' || char == 'E':
+			if exponentTooLarge(src[i:endOfNumber(src, i)]) {
+				return hcl.Diagnostics{tooLarge(placeOf(src, i, filename))}
+			}
 		}
 		digits = 0
 		if depth > MaxDepth {
@@ -58,9 +62,19 @@ func endOfString(src []byte, start int) int {
 	return len(src)
 }
 
+// endOfNumber returns the offset after the exponent that begins with its letter at start.
+func endOfNumber(src []byte, start int) int {
+	end := start + 1
+	for end < len(src) && (src[end] == '+' || src[end] == '-' || src[end] >= '0' && src[end] <= '9') {
+		end++
+	}
+	return end
+}
+
 // checkString checks a string as the template that HCL takes it for.
 func checkString(literal []byte) hcl.Diagnostics {
-	if len(literal) <= MaxDepth || !bytes.ContainsAny(literal, `{\`) { // an escape may stand for a brace
+	escaped := bytes.Contains(literal, []byte(`\u`)) // may stand for a brace, or a digit
+	if !escaped && (bytes.IndexByte(literal, '{') < 0 || surelyHarmless(literal)) {
 		return nil
 	}
 	var text string

@@ -11,19 +11,26 @@
 //     as it is a template.
 //  2. An expression has at most [MaxOperators] operators in a row, which is those without a comma or an end of line between them, and
 //     with them those in a row around the brackets that it is in.
-//  3. A number has at most [MaxDigits] digits in a row: reading them takes the square of the time.
+//  3. A number has at most [MaxDigits] digits in a row: reading them takes the square of the time. Its exponent is at most
+//     [MaxNumberExponent] either way: as a text it has as many digits.
+//  4. Loops and operators keep the rules of package bounds when they are evaluated. Those in strings of JSON are parsed anew by HCL.
 //
 // Text may have any length; package hclsource bounds that of untrusted files.
 package safehcl
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
+	"strconv"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/hashicorp/hcl/v2/hclwrite"
 	"github.com/hashicorp/hcl/v2/json"
 	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/internal/bounds"
 )
 
 // What is parsed; see the package comment. What people write, and what programs write for them, is far from each of them.
@@ -31,6 +38,8 @@ const (
 	MaxDepth     = 200
 	MaxOperators = 10_000
 	MaxDigits    = 1000
+
+	MaxNumberExponent = 18_000 // with the digits before it, below bounds.MaxExponent
 )
 
 // ParseConfig is [hclsyntax.ParseConfig], but the file is nil if it breaks a rule.
@@ -38,7 +47,11 @@ func ParseConfig(src []byte, filename string, start hcl.Pos) (*hcl.File, hcl.Dia
 	if diags := Check(src, filename, start); diags.HasErrors() {
 		return nil, diags
 	}
-	return hclsyntax.ParseConfig(src, filename, start)
+	file, diags := hclsyntax.ParseConfig(src, filename, start)
+	if file != nil {
+		bounds.Prepare(file.Body.(*hclsyntax.Body)) //nolint:forcetypeassert // as package hclsyntax promises
+	}
+	return file, diags
 }
 
 // ParseExpression is [hclsyntax.ParseExpression], but the expression is an unknown value if it breaks a rule.
@@ -46,7 +59,7 @@ func ParseExpression(src []byte, filename string, start hcl.Pos) (hclsyntax.Expr
 	if diags := check(hclsyntax.LexExpression, src, filename, start); diags.HasErrors() {
 		return placeholder(diags), diags
 	}
-	return hclsyntax.ParseExpression(src, filename, start)
+	return prepared(hclsyntax.ParseExpression(src, filename, start))
 }
 
 // ParseTemplate is [hclsyntax.ParseTemplate], but the template is an unknown value if it breaks a rule.
@@ -54,7 +67,14 @@ func ParseTemplate(src []byte, filename string, start hcl.Pos) (hclsyntax.Expres
 	if diags := check(hclsyntax.LexTemplate, src, filename, start); diags.HasErrors() {
 		return placeholder(diags), diags
 	}
-	return hclsyntax.ParseTemplate(src, filename, start)
+	return prepared(hclsyntax.ParseTemplate(src, filename, start))
+}
+
+func prepared(expr hclsyntax.Expression, diags hcl.Diagnostics) (hclsyntax.Expression, hcl.Diagnostics) {
+	if expr != nil {
+		bounds.Prepare(expr)
+	}
+	return expr, diags
 }
 
 // ParseJSON is [json.Parse], but the file is nil if it breaks a rule, and no diagnostic is about what comes after its end: for an end that is unexpected, package json
@@ -115,6 +135,8 @@ func check(lex lexer, src []byte, filename string, start hcl.Pos) hcl.Diagnostic
 			return hcl.Diagnostics{tooLong(token.Range)}
 		case token.Type == hclsyntax.TokenNumberLit && len(token.Bytes) > MaxDigits:
 			return hcl.Diagnostics{tooManyDigits(token.Range)}
+		case token.Type == hclsyntax.TokenNumberLit && exponentTooLarge(token.Bytes):
+			return hcl.Diagnostics{tooLarge(token.Range)}
 		}
 	}
 	return nil
@@ -122,9 +144,11 @@ func check(lex lexer, src []byte, filename string, start hcl.Pos) hcl.Diagnostic
 
 // surelyHarmless reports, without looking at more than single bytes, that no rule is broken, as in most files.
 func surelyHarmless(src []byte) bool {
-	opening, operators, digits := 0, 0, 0
+	opening, operators, digits, exponent := 0, 0, 0, false
 	for _, char := range src {
 		switch char {
+		case 'e', 'E':
+			exponent = digits > 0
 		case '(', '[', '{', '"', '<':
 			opening++
 			operators++ // an index and a comparison are operators
@@ -132,11 +156,15 @@ func surelyHarmless(src []byte) bool {
 			operators++
 		}
 		digits++
-		if (char < '0' || char > '9') && char != '.' {
+		switch {
+		case char >= '0' && char <= '9', char == '.':
+		case char == 'e', char == 'E', char == '+', char == '-':
 			digits = 0
+		default:
+			digits, exponent = 0, false
 		}
 		// A number has up to two such runs, around the sign of its exponent.
-		if opening > MaxDepth || operators > MaxOperators || digits > MaxDigits/4 {
+		if opening > MaxDepth || operators > MaxOperators || digits > MaxDigits/4 || exponent && digits > 4 {
 			return false
 		}
 	}
@@ -201,6 +229,20 @@ func tooLong(at hcl.Range) *hcl.Diagnostic {
 
 func tooManyDigits(at hcl.Range) *hcl.Diagnostic {
 	return problem(at, "Number too long", "A number has more than %d digits. Write it in quotes if it is meant as a text.", MaxDigits)
+}
+
+func tooLarge(at hcl.Range) *hcl.Diagnostic {
+	return problem(at, "Number too large or small", "The exponent of a number is at most %d either way. Write the number in quotes if it is meant as a text.", MaxNumberExponent)
+}
+
+// exponentTooLarge reports whether a number has a larger exponent than numbers may have.
+func exponentTooLarge(number []byte) bool {
+	e := bytes.IndexAny(number, "eE")
+	if e < 0 {
+		return false
+	}
+	exponent, err := strconv.Atoi(string(number[e+1:]))
+	return err != nil && errors.Is(err, strconv.ErrRange) || exponent > MaxNumberExponent || exponent < -MaxNumberExponent
 }
 
 func problem(at hcl.Range, summary, detail string, limit int) *hcl.Diagnostic {

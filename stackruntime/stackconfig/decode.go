@@ -10,8 +10,8 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
-	"github.com/zclconf/go-cty/cty/convert"
 
+	"github.com/cairnstacks/cairn/internal/bounds"
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
@@ -215,7 +215,7 @@ func (d *decoder) literal(attr *hcl.Attribute, ty cty.Type, want string) (cty.Va
 	if diags.HasErrors() {
 		return cty.NilVal, false
 	}
-	v, err := convert.Convert(v, ty)
+	v, err := bounds.Convert(v, ty)
 	if err != nil || v.IsNull() || !v.IsKnown() {
 		d.errorf(attr.Expr.Range(), "Unsuitable argument value", "The argument %q must be %s, written as a literal.", attr.Name, want)
 		return cty.NilVal, false

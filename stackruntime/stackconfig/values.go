@@ -9,8 +9,8 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
-	"github.com/zclconf/go-cty/cty/convert"
 
+	"github.com/cairnstacks/cairn/internal/bounds"
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
@@ -96,7 +96,7 @@ func (t Type) Convert(v cty.Value) (cty.Value, error) {
 	if t.Defaults != nil {
 		v = t.Defaults.Apply(v)
 	}
-	return convert.Convert(v, t.Constraint)
+	return bounds.Convert(v, t.Constraint)
 }
 
 // conversionReason says why a value could not be converted, and which part of it.

@@ -10,8 +10,8 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
-	"github.com/zclconf/go-cty/cty/convert"
 
+	"github.com/cairnstacks/cairn/internal/bounds"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
@@ -216,7 +216,7 @@ func (d *decoder) constantValue(content *hcl.BodyContent, block *hcl.Block, name
 			d.errorf(expr.Range(), "Unsuitable argument value", "The argument %q must be known without tokens, stores and other stacks.", name)
 			return
 		}
-		value, err := convert.Convert(value, ty)
+		value, err := bounds.Convert(value, ty)
 		if err != nil || value.IsNull() {
 			d.errorf(expr.Range(), "Unsuitable argument value", "The argument %q must be %s.", name, want)
 			return

@@ -4,6 +4,7 @@
 package deployconfig
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -11,9 +12,9 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
-	"github.com/zclconf/go-cty/cty/convert"
 	"github.com/zclconf/go-cty/cty/function"
 
+	"github.com/cairnstacks/cairn/internal/bounds"
 	"github.com/cairnstacks/cairn/internal/lang"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
@@ -22,16 +23,15 @@ import (
 // static evaluates expressions without what comes from outside (rule D3).
 type static struct {
 	config    *Config
+	options   lang.Options
 	functions map[string]function.Function
 	locals    map[string]cty.Value
 	outputs   map[string]*stackconfig.OutputValue // of the stack; nil while it is not known
 }
 
 func newStatic(config *Config) *static {
-	return &static{
-		config: config, locals: map[string]cty.Value{},
-		functions: lang.Functions(lang.Options{BaseDir: config.Dir, Within: config.filesWithin, PureOnly: true}),
-	}
+	options := lang.Options{BaseDir: config.Dir, Within: config.filesWithin, Allowance: lang.AllowanceFor(config.filesWithin), PureOnly: true}
+	return &static{config: config, locals: map[string]cty.Value{}, options: options, functions: lang.Functions(options)}
 }
 
 // contextType is that of the object "context" in checks.
@@ -139,8 +139,8 @@ func (s *static) localsIn(expr hcl.Expression) []string {
 // value evaluates an expression. With errors it is unknown.
 func (s *static) value(expr hcl.Expression, in place) (cty.Value, hcl.Diagnostics) {
 	evalCtx, diags := s.evalContext(expr, in)
-	value, moreDiags := expr.Value(evalCtx)
-	diags = diags.Extend(lang.WithholdSecrets(moreDiags, expr.Variables(), evalCtx)).Extend(lang.Bounded(value, expr))
+	value, moreDiags := s.options.Evaluate(context.Background(), expr, evalCtx) // loading has no context
+	diags = diags.Extend(moreDiags)
 	if diags.HasErrors() {
 		return cty.DynamicVal, diags
 	}
@@ -315,7 +315,7 @@ func (s *static) checkChecks(checks []*Check) hcl.Diagnostics {
 // converts reports whether a value is of a type, or may turn out to be.
 func converts(value cty.Value, ty cty.Type) bool {
 	value, _ = value.UnmarkDeep()
-	converted, err := convert.Convert(value, ty)
+	converted, err := bounds.Convert(value, ty)
 	return err == nil && !converted.IsNull()
 }
 

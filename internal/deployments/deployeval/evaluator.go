@@ -127,17 +127,13 @@ func (e *Evaluator) value(ctx context.Context, expr hcl.Expression, further reso
 		return cty.DynamicVal, diags
 	}
 	evalCtx := &hcl.EvalContext{Variables: tree.variables(), Functions: e.functions}
-	value, moreDiags := expr.Value(evalCtx)
+	value, moreDiags := lang.Evaluate(ctx, expr, evalCtx)
 	for _, diag := range moreDiags {
 		if diag.EvalContext == nil {
 			diag.Expression, diag.EvalContext = expr, evalCtx
 		}
 	}
-	diags = diags.Extend(lang.WithholdSecrets(moreDiags, traversals, evalCtx))
-	if tooLarge := lang.Bounded(value, expr); tooLarge.HasErrors() {
-		return cty.DynamicVal, diags.Extend(tooLarge)
-	}
-	return value, diags
+	return value, diags.Extend(moreDiags)
 }
 
 // resolver finds the value of a reference, and how many of its steps name that; ok is false for references of other kinds.

@@ -10,8 +10,8 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
-	"github.com/zclconf/go-cty/cty/convert"
 
+	"github.com/cairnstacks/cairn/internal/bounds"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
@@ -76,7 +76,7 @@ func (e *Evaluator) Published(ctx context.Context, outputs func(ctx context.Cont
 			continue
 		}
 		if declared.Type != nil {
-			converted, err := convert.Convert(value, declared.Type.Constraint)
+			converted, err := bounds.Convert(value, declared.Type.Constraint)
 			if err != nil {
 				diags = diags.Append(e.problem(declared.Value.Range(), "Unsuitable published value", "The published value is not suitable for its type: %s.",
 					marks.DescribeError(value, err)))

@@ -9,8 +9,8 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/ext/typeexpr"
 	"github.com/zclconf/go-cty/cty"
-	"github.com/zclconf/go-cty/cty/convert"
 
+	"github.com/cairnstacks/cairn/internal/bounds"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
@@ -93,7 +93,7 @@ func convertDefault(variable *engine.Variable, value cty.Value, diags *hcl.Diagn
 	if !value.IsNull() {
 		value = variable.ApplyDefaults(value)
 	}
-	converted, err := convert.Convert(value, variable.Type)
+	converted, err := bounds.Convert(value, variable.Type)
 	if err != nil {
 		*diags = diags.Append(&hcl.Diagnostic{
 			Severity: hcl.DiagError,

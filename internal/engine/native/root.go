@@ -103,7 +103,7 @@ func (s *Session) rootProvider(ctx context.Context, evaluation *eval.Evaluation,
 	if !ok {
 		return config, true
 	}
-	value, diags := decoder.Decode(body, scope)
+	value, diags := decoder.Decode(ctx, body, scope)
 	evaluation.Diagnostics.Add(lang.WithholdSecrets(diags, decoder.Variables(body), scope)...)
 	config.Config = value
 	return config, true

@@ -4,6 +4,7 @@
 package wiring
 
 import (
+	"context"
 	"maps"
 	"slices"
 
@@ -63,8 +64,8 @@ func (in *Inputs) Values(outputs func(Origin) (Outputs, error)) ([]Value, hcl.Di
 	diags = diags.Extend(e.diags)
 	var values []Value
 	for _, input := range in.Inputs {
-		value, moreDiags := input.Expr.Value(e.ctx)
-		diags = diags.Extend(lang.WithholdSecrets(moreDiags, input.Expr.Variables(), e.ctx))
+		value, moreDiags := lang.Evaluate(context.Background(), input.Expr, e.ctx)
+		diags = diags.Extend(moreDiags)
 		if marks.Contains(value, marks.Ephemeral) {
 			diags = diags.Append(problem.New(problem.BadValue, input.Expr.Range().Ptr(), "Ephemeral input", "The value of %q is ephemeral: it exists in one operation only, and no other stack can have it.", input.Name))
 		}
@@ -144,11 +145,8 @@ func (e *evaluation) local(name string, locals map[string]cty.Value) {
 	}
 	scope := e.ctx.NewChild()
 	scope.Variables = map[string]cty.Value{"local": object(locals)}
-	value, diags := expr.Value(scope)
-	e.diags = e.diags.Extend(lang.WithholdSecrets(diags, expr.Variables(), scope))
-	if tooLarge := lang.Bounded(value, expr); tooLarge.HasErrors() {
-		e.diags, value = e.diags.Extend(tooLarge), cty.DynamicVal
-	}
+	value, diags := lang.Evaluate(context.Background(), expr, scope)
+	e.diags = e.diags.Extend(diags)
 	locals[name] = value // with errors, an unknown one
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/zclconf/go-cty/cty/function"
 	"github.com/zclconf/go-cty/cty/function/stdlib"
 
+	"github.com/cairnstacks/cairn/internal/bounds"
 	"github.com/cairnstacks/cairn/internal/hclsource"
 	"github.com/cairnstacks/cairn/internal/order"
 	"github.com/cairnstacks/cairn/internal/problem"
@@ -43,7 +44,7 @@ func (r *reader) evaluate(expr hclsyntax.Expression, ctx *hcl.EvalContext) (valu
 		case *hclsyntax.ForExpr, *hclsyntax.TemplateJoinExpr, *hclsyntax.SplatExpr:
 			harmless = false
 		case *hclsyntax.BinaryOpExpr:
-			harmless = harmless && node.Op != hclsyntax.OpMultiply && node.Op != hclsyntax.OpDivide && node.Op != hclsyntax.OpModulo
+			harmless = harmless && !bounds.Is(node.Op, hclsyntax.OpMultiply) && !bounds.Is(node.Op, hclsyntax.OpDivide) && !bounds.Is(node.Op, hclsyntax.OpModulo)
 		case *hclsyntax.LiteralValueExpr:
 			harmless = harmless && !hclsource.TooLarge(node.Val)
 		case *hclsyntax.ScopeTraversalExpr:

@@ -16,8 +16,8 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
-	"github.com/zclconf/go-cty/cty/convert"
 
+	"github.com/cairnstacks/cairn/internal/bounds"
 	"github.com/cairnstacks/cairn/internal/environ"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/nearest"
@@ -412,7 +412,7 @@ func convertVariable(declared *stackconfig.InputVariable, value cty.Value, rng h
 	if declared.Type.Defaults != nil {
 		value = declared.Type.Defaults.Apply(value)
 	}
-	converted, err := convert.Convert(value, declared.Type.Constraint)
+	converted, err := bounds.Convert(value, declared.Type.Constraint)
 	if err != nil {
 		return cty.NilVal, diags.Append(&hcl.Diagnostic{
 			Severity: hcl.DiagError,

@@ -181,6 +181,7 @@ func newMain(phase expr.EvalPhase, opts Options, timestamp time.Time) *Main {
 		functionOptions: lang.Options{
 			BaseDir:       opts.Config.BaseDir,
 			Within:        opts.Config.FilesWithin,
+			Allowance:     lang.AllowanceFor(opts.Config.FilesWithin),
 			PlanTimestamp: timestamp,
 			PureOnly:      phase != expr.ApplyPhase,
 		},

@@ -8,8 +8,8 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
-	"github.com/zclconf/go-cty/cty/convert"
 
+	"github.com/cairnstacks/cairn/internal/bounds"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
@@ -20,10 +20,10 @@ func (a *attribute) decode(content *hcl.BodyContent, written map[string]*blocks,
 	case attr != nil && in.unknown:
 		return cty.UnknownVal(a.ty).WithMarks(in.marks), nil
 	case attr != nil && len(in.marks) > 0:
-		value, diags := a.evaluate(attr, in.ctx)
+		value, diags := a.evaluate(attr, in)
 		return value.WithMarks(in.marks), diags
 	case attr != nil:
-		return a.evaluate(attr, in.ctx)
+		return a.evaluate(attr, in)
 	}
 	if blocks := written[a.Name]; blocks != nil && a.block != nil {
 		return a.decodeBlocks(blocks, content.MissingItemRange)
@@ -48,15 +48,15 @@ func (a *attribute) decodeBlocks(blocks *blocks, missing hcl.Range) (cty.Value, 
 	return a.block.decode(blocks, missing)
 }
 
-func (a *attribute) evaluate(attr *hcl.Attribute, ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
-	value, diags := attr.Expr.Value(ctx)
+func (a *attribute) evaluate(attr *hcl.Attribute, in setting) (cty.Value, hcl.Diagnostics) {
+	value, diags := in.evaluate(attr.Expr, in.ctx)
 	if diags.HasErrors() {
 		return cty.UnknownVal(a.ty), diags
 	}
 	if a.config == cty.DynamicPseudoType || a.config.IsPrimitiveType() && value.Type() == a.config {
 		return value, diags
 	}
-	converted, err := convert.Convert(value, a.config)
+	converted, err := bounds.Convert(value, a.config)
 	if err == nil {
 		return converted, diags
 	}
@@ -67,6 +67,6 @@ func (a *attribute) evaluate(attr *hcl.Attribute, ctx *hcl.EvalContext) (cty.Val
 		Subject:     attr.Expr.Range().Ptr(),
 		Context:     hcl.RangeBetween(attr.NameRange, attr.Expr.Range()).Ptr(),
 		Expression:  attr.Expr,
-		EvalContext: ctx,
+		EvalContext: in.ctx,
 	})
 }

@@ -225,7 +225,7 @@ func TestDecodeRemainingBody(t *testing.T) {
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
-	got, diags := body.NewDecoder(modern()).Decode(remaining, nil)
+	got, diags := body.NewDecoder(modern()).Decode(t.Context(), remaining, nil)
 	if diags.HasErrors() || !got.GetAttr("text").RawEquals(cty.StringVal("x")) || got.GetAttr("blist").LengthInt() != 1 {
 		t.Errorf("Decode of what remains = %#v, %v", got, diags)
 	}
@@ -263,7 +263,7 @@ dynamic "bmax" {
 			decoder, parsed := body.NewDecoder(bench.block), parse(b, bench.text)
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, diags := decoder.Decode(parsed, scope); diags.HasErrors() {
+				if _, diags := decoder.Decode(b.Context(), parsed, scope); diags.HasErrors() {
 					b.Fatal(diags)
 				}
 			}

@@ -15,11 +15,13 @@
 package body
 
 import (
+	"context"
 	"slices"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/bounds"
 	"github.com/cairnstacks/cairn/internal/providers/schema"
 )
 
@@ -98,8 +100,17 @@ func (d *Decoder) addBlock(nested *schema.NestedBlock, legacy bool) {
 // Decode evaluates a body.
 //
 // Shape: object of the type of the schema, marked where expressions are. Unknown: its parts, also after errors; never as a whole.
-func (d *Decoder) Decode(body hcl.Body, ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
-	return d.decode(body, setting{ctx: ctx})
+//
+// Each expression, and all that dynamic blocks make, is within the limits of package bounds.
+func (d *Decoder) Decode(ctx context.Context, body hcl.Body, scope *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
+	in := setting{ctx: scope, made: new(int), evaluate: func(expr hcl.Expression, scope *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
+		return bounds.Evaluate(ctx, expr, scope, nil)
+	}}
+	value, diags := d.decode(body, in)
+	if *in.made > 0 && !diags.HasErrors() {
+		diags = append(diags, bounds.Check(value, body.MissingItemRange())...)
+	}
+	return value, diags
 }
 
 // setting is what the values of a body depend on besides it.
@@ -107,6 +118,9 @@ type setting struct {
 	ctx     *hcl.EvalContext
 	unknown bool           // the body stands for blocks of which nobody knows how many there are: what is in it is not known
 	marks   cty.ValueMarks // of the collection that the body was made for
+
+	made     *int // how many blocks dynamic blocks have made in the whole body
+	evaluate func(hcl.Expression, *hcl.EvalContext) (cty.Value, hcl.Diagnostics)
 }
 
 func (d *Decoder) decode(body hcl.Body, in setting) (cty.Value, hcl.Diagnostics) {

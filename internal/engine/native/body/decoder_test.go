@@ -68,7 +68,7 @@ func testDecode(t *testing.T, block *schema.Block, tests map[string]decoding) {
 	decoder := body.NewDecoder(block)
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			got, diags := decoder.Decode(parse(t, test.text), scope)
+			got, diags := decoder.Decode(t.Context(), parse(t, test.text), scope)
 			if diff := cmp.Diff(test.errs, describe(diags)); diff != "" {
 				t.Errorf("Decode(%s) has other diagnostics: %s", test.text, diff)
 			}

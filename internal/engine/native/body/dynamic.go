@@ -40,7 +40,7 @@ func (d *Decoder) expand(content *hcl.BodyContent, in setting) (map[string]*bloc
 			byName[name] = &blocks{}
 		}
 		if block.Type != dynamicBlock.Type {
-			byName[name].add(block, setting{ctx: in.ctx, unknown: in.unknown})
+			byName[name].add(block, setting{ctx: in.ctx, unknown: in.unknown, made: in.made, evaluate: in.evaluate})
 			continue
 		}
 		ty := d.blockType(content, name)
@@ -71,6 +71,9 @@ func (b *blocks) add(block *hcl.Block, in setting) {
 	b.written = append(b.written, writtenBlock{block, in})
 }
 
+// maxMade is how many blocks the dynamic blocks in a body make at most, at all depths.
+const maxMade = 100_000
+
 // generator is the content of a dynamic block.
 type generator struct {
 	block    *hcl.Block
@@ -93,7 +96,7 @@ func (b *blocks) generate(ty *blockType, block *hcl.Block, in setting) hcl.Diagn
 		b.broken = true
 		return diags
 	}
-	collection, moreDiags := g.collection(in.ctx)
+	collection, moreDiags := g.collection(in)
 	diags = append(diags, moreDiags...)
 	if moreDiags.HasErrors() {
 		b.broken = true
@@ -107,7 +110,7 @@ func (b *blocks) generate(ty *blockType, block *hcl.Block, in setting) hcl.Diagn
 	for key, value := range collection.Elements() {
 		moreDiags := g.add(b, key, value, in)
 		diags = append(diags, moreDiags...)
-		if moreDiags.HasErrors() {
+		if b.broken {
 			break // it would be the same for the others
 		}
 	}
@@ -163,8 +166,8 @@ func wrong(summary, detail string, at hcl.Range) *hcl.Diagnostic {
 }
 
 // collection returns what blocks are made for: not null, and iterable if it is known. It may be marked.
-func (g *generator) collection(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
-	value, diags := g.forEach.Expr.Value(ctx)
+func (g *generator) collection(in setting) (cty.Value, hcl.Diagnostics) {
+	value, diags := in.evaluate(g.forEach.Expr, in.ctx)
 	if diags.HasErrors() {
 		return cty.DynamicVal, diags
 	}
@@ -178,7 +181,7 @@ func (g *generator) collection(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics
 	default:
 		return value, diags
 	}
-	return cty.DynamicVal, append(diags, g.wrongValue("Invalid for_each of dynamic block", detail, g.forEach.Expr, ctx))
+	return cty.DynamicVal, append(diags, g.wrongValue("Invalid for_each of dynamic block", detail, g.forEach.Expr, in.ctx))
 }
 
 func (g *generator) wrongValue(summary, detail string, expr hcl.Expression, ctx *hcl.EvalContext) *hcl.Diagnostic {
@@ -190,11 +193,19 @@ func (g *generator) wrongValue(summary, detail string, expr hcl.Expression, ctx 
 
 // add adds the block for one element.
 func (g *generator) add(b *blocks, key, value cty.Value, in setting) hcl.Diagnostics {
+	if *in.made++; *in.made > maxMade {
+		b.broken = true
+		if *in.made > maxMade+1 {
+			return nil // reported
+		}
+		return hcl.Diagnostics{wrong("Too many blocks", fmt.Sprintf("The dynamic blocks in this block make more than %d blocks, the most that there may be. "+
+			"Make lists of fewer elements, or nest fewer dynamic blocks.", maxMade), g.forEach.Expr.Range())}
+	}
 	in.ctx = in.ctx.NewChild()
 	in.ctx.Variables = map[string]cty.Value{g.iterator: cty.ObjectVal(map[string]cty.Value{"key": key, "value": value})}
 	block := &hcl.Block{Type: g.block.Labels[0], TypeRange: g.block.LabelRanges[0], DefRange: g.block.DefRange, Body: g.body}
 	for _, expr := range g.labels {
-		label, diags := g.label(expr, in.ctx)
+		label, diags := g.label(expr, in)
 		if diags.HasErrors() {
 			b.broken = true
 			return diags
@@ -207,8 +218,8 @@ func (g *generator) add(b *blocks, key, value cty.Value, in setting) hcl.Diagnos
 }
 
 // label returns the label of a block.
-func (g *generator) label(expr hcl.Expression, ctx *hcl.EvalContext) (string, hcl.Diagnostics) {
-	value, diags := expr.Value(ctx)
+func (g *generator) label(expr hcl.Expression, in setting) (string, hcl.Diagnostics) {
+	value, diags := in.evaluate(expr, in.ctx)
 	if diags.HasErrors() {
 		return "", diags
 	}
@@ -226,5 +237,5 @@ func (g *generator) label(expr hcl.Expression, ctx *hcl.EvalContext) (string, hc
 	default:
 		return text.AsString(), diags
 	}
-	return "", append(diags, g.wrongValue("Invalid label of dynamic block", detail, expr, ctx))
+	return "", append(diags, g.wrongValue("Invalid label of dynamic block", detail, expr, in.ctx))
 }

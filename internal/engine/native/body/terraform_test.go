@@ -97,7 +97,7 @@ func TestDecodeAgreesWithTerraform(t *testing.T) {
 		t.Errorf("terraform has planned %d of %d resources", len(calls), len(echo.Resources))
 	}
 	for _, name := range slices.Sorted(maps.Keys(calls)) {
-		got, diags := body.NewDecoder(echo.Resources[name]).Decode(bodies[name], terraformScope)
+		got, diags := body.NewDecoder(echo.Resources[name]).Decode(t.Context(), bodies[name], terraformScope)
 		if diags.HasErrors() || !got.RawEquals(calls[name].Config) {
 			t.Errorf("Decode of %s: %v\n%s", name, diags, schematest.Differences(got, calls[name].Config))
 		}
@@ -247,7 +247,7 @@ func TestCasesAgreeWithTerraform(t *testing.T) {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(texts)) {
-		got, diags := body.NewDecoder(echo.Resources[name]).Decode(bodies[name], terraformScope)
+		got, diags := body.NewDecoder(echo.Resources[name]).Decode(t.Context(), bodies[name], terraformScope)
 		call, accepted := calls[name]
 		bare, _ := got.UnmarkDeep()
 		switch {

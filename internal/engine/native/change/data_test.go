@@ -29,7 +29,7 @@ func decode(t *testing.T, block *schema.Block, text string) cty.Value {
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
-	value, diags := body.NewDecoder(block).Decode(file.Body, &hcl.EvalContext{Variables: map[string]cty.Value{
+	value, diags := body.NewDecoder(block).Decode(t.Context(), file.Body, &hcl.EvalContext{Variables: map[string]cty.Value{
 		"terraform_data": cty.ObjectVal(map[string]cty.Value{"unknown": cty.ObjectVal(map[string]cty.Value{"output": cty.DynamicVal})}),
 	}})
 	if diags.HasErrors() {

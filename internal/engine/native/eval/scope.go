@@ -35,12 +35,9 @@ func (m *Module) Eval(ctx context.Context, expr *configs.Expr, at Place) (Result
 		return result, false
 	}
 	result.EvalContext = scope
-	value, diags := expr.Value(scope)
-	if len(diags) > 0 && !m.eval.Diagnostics.AddTo(at.Resource, lang.WithholdSecrets(diags, expr.Variables(), scope)...) {
+	value, diags := lang.Evaluate(ctx, expr.Expression, scope)
+	if len(diags) > 0 && !m.eval.Diagnostics.AddTo(at.Resource, diags...) {
 		return result, false
-	}
-	if tooLarge := lang.Bounded(value, expr.Expression); len(tooLarge) > 0 {
-		return result, m.eval.Diagnostics.AddTo(at.Resource, tooLarge...)
 	}
 	result.Value = value
 	return result, true

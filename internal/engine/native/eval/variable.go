@@ -9,8 +9,8 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
-	"github.com/zclconf/go-cty/cty/convert"
 
+	"github.com/cairnstacks/cairn/internal/bounds"
 	"github.com/cairnstacks/cairn/internal/engine/native/configs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
@@ -87,7 +87,7 @@ func (v *Variable) accept(value cty.Value, at *Source) (cty.Value, *hcl.Diagnost
 		return cty.NilVal, at.Error("Ephemeral value not allowed",
 			fmt.Sprintf("The variable %q is not declared as ephemeral, and cannot be given an ephemeral value.", v.config.Name))
 	}
-	converted, err := convert.Convert(v.config.ApplyDefaults(value), v.config.Type)
+	converted, err := bounds.Convert(v.config.ApplyDefaults(value), v.config.Type)
 	if err != nil {
 		return cty.NilVal, at.Error("Invalid value for variable",
 			fmt.Sprintf("The value is not suitable for the variable %q: %s.", v.config.Name, marks.DescribeError(value, err)))

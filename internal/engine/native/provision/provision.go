@@ -86,7 +86,7 @@ func decode(ctx context.Context, req *applying.ProvisionRequest, decoder *body.D
 	if !ok {
 		return arguments{}, failed(req, "It was not run, because something that its arguments refer to is not there.")
 	}
-	value, diags := decoder.Decode(written, scope)
+	value, diags := decoder.Decode(ctx, written, scope)
 	if diags.HasErrors() {
 		return arguments{}, diags
 	}

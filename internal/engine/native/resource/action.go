@@ -76,7 +76,7 @@ func (rt *Runtime) ActionConfig(ctx context.Context, a *Action) (*ActionConfig, 
 	if !ok {
 		return nil, false
 	}
-	value, diags := t.Decoder.Decode(t.body(), scope)
+	value, diags := t.Decoder.Decode(ctx, t.body(), scope)
 	if len(diags) > 0 && !rt.Eval.Diagnostics.AddTo(t.Address, lang.WithholdSecrets(diags, t.Decoder.Variables(t.body()), scope)...) {
 		return nil, false
 	}

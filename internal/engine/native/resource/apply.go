@@ -35,7 +35,7 @@ func (a *Applied) End(ok bool) {
 // Apply asks the provider for a change: to create the object if there is none, and otherwise to update it. The change is that of a plan made now, whose configuration is
 // wholly known. An object that was not created without errors is tainted.
 func (rt *Runtime) Apply(ctx context.Context, t *Target, c *Change, prior *Object) Applied {
-	meta, ok := rt.meta(t)
+	meta, ok := rt.meta(ctx, t)
 	if !ok {
 		return Applied{Object: prior}
 	}
@@ -79,7 +79,7 @@ type Destruction struct {
 // Destroy asks the provider to destroy an object.
 func (rt *Runtime) Destroy(ctx context.Context, t *Target, d Destruction) Applied {
 	o := d.Object
-	meta, ok := rt.meta(t)
+	meta, ok := rt.meta(ctx, t)
 	if !ok {
 		return Applied{Object: o}
 	}

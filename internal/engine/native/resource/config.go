@@ -27,7 +27,7 @@ func (rt *Runtime) config(ctx context.Context, t *Target) (cty.Value, bool) {
 	if !ok {
 		return cty.NilVal, false
 	}
-	value, diags := t.Decoder.Decode(t.Config().Body, scope)
+	value, diags := t.Decoder.Decode(ctx, t.Config().Body, scope)
 	if len(diags) > 0 && !rt.Eval.Diagnostics.AddTo(t.Address, lang.WithholdSecrets(diags, t.Decoder.Variables(t.Config().Body), scope)...) {
 		return cty.NilVal, false
 	}
@@ -80,7 +80,7 @@ func kept(t *Target, config cty.Value) (bare cty.Value, sensitive []cty.Path) {
 }
 
 // meta evaluates the provider_meta block of the target's module.
-func (rt *Runtime) meta(t *Target) (cty.Value, bool) {
+func (rt *Runtime) meta(ctx context.Context, t *Target) (cty.Value, bool) {
 	schema := t.Provider.Schema().Meta
 	if schema == nil {
 		return cty.NilVal, true
@@ -88,7 +88,7 @@ func (rt *Runtime) meta(t *Target) (cty.Value, bool) {
 	if t.Resource != nil {
 		for _, block := range t.Resource.Module.Config.ProviderMeta {
 			if block.Provider == t.Of {
-				value, diags := rt.Types.Decoder(schema).Decode(block.Body, nil)
+				value, diags := rt.Types.Decoder(schema).Decode(ctx, block.Body, nil)
 				return value, rt.Eval.Diagnostics.Add(diags...)
 			}
 		}

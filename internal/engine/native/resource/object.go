@@ -188,7 +188,7 @@ func (rt *Runtime) move(ctx context.Context, t *Target, o *Object, content *tfst
 // Refresh asks the provider how the object is now. It is nil if it is gone.
 func (rt *Runtime) Refresh(ctx context.Context, t *Target, o *Object) (fresh *Object, deferred provider.DeferredReason, ok bool) {
 	bare, sensitive, _ := marks.Split(o.Value)
-	meta, ok := rt.meta(t)
+	meta, ok := rt.meta(ctx, t)
 	if !ok {
 		return nil, 0, false
 	}

@@ -54,7 +54,7 @@ func (rt *Runtime) Plan(ctx context.Context, t *Target, opts PlanOptions) (*Chan
 	if !ok {
 		return nil, false
 	}
-	meta, ok := rt.meta(t)
+	meta, ok := rt.meta(ctx, t)
 	if !ok {
 		return nil, false
 	}
@@ -265,7 +265,7 @@ func (rt *Runtime) PlanDestroy(ctx context.Context, t *Target, o *Object) (*Chan
 	if !t.Can.PlanDestroy {
 		return planned, true
 	}
-	meta, ok := rt.meta(t)
+	meta, ok := rt.meta(ctx, t)
 	if !ok {
 		return nil, false
 	}

@@ -91,7 +91,7 @@ func (m *moduleChecker) providerMeta(meta *configs.ProviderMeta) {
 	switch {
 	case p == nil:
 	case p.Meta != nil:
-		_, diags := m.decoder(p.Meta.Block).Decode(meta.Body, nil)
+		_, diags := m.decoder(p.Meta.Block).Decode(m.ctx, meta.Body, nil)
 		m.add(diags)
 	case used:
 		m.problem(meta.Range, "Provider without metadata", fmt.Sprintf("The provider %s has no arguments for provider_meta blocks. Remove the block.", meta.Provider))

@@ -99,7 +99,7 @@ func (m *moduleChecker) provisioner(p *configs.Provisioner, at place) {
 		at = atDestroy(at)
 	}
 	if schema := Provisioners[p.Type]; schema != nil && m.references(p.Refs, at) {
-		args, diags := m.decoder(schema).Decode(p.Body, m.scope(p.Refs, at))
+		args, diags := m.decoder(schema).Decode(m.ctx, p.Body, m.scope(p.Refs, at))
 		if m.add(diags) {
 			m.alternatives(p, args)
 		}
@@ -158,6 +158,6 @@ func (m *moduleChecker) connection(c *configs.Connection, at place) {
 	if c == nil || !m.references(c.Refs, at) {
 		return
 	}
-	_, diags := m.decoder(Connection).Decode(c.Body, m.scope(c.Refs, at))
+	_, diags := m.decoder(Connection).Decode(m.ctx, c.Body, m.scope(c.Refs, at))
 	m.add(diags)
 }

@@ -118,7 +118,7 @@ func (m *moduleChecker) decode(w *written, at place) (cty.Value, bool) {
 	if !m.references(found, at) {
 		return cty.DynamicVal, false
 	}
-	config, diags := w.decoder.Decode(w.body, m.scope(found, at))
+	config, diags := w.decoder.Decode(m.ctx, w.body, m.scope(found, at))
 	m.deprecated(w.body, w.block)
 	return config, m.add(diags)
 }

@@ -34,11 +34,7 @@ func (m *moduleChecker) eval(expr *configs.Expr, at place) (cty.Value, bool) {
 		return cty.DynamicVal, false
 	}
 	scope := m.scope(expr.Refs, at)
-	value, diags := expr.Value(scope)
-	diags = lang.WithholdSecrets(diags, expr.Variables(), scope)
-	if !diags.HasErrors() {
-		diags = diags.Extend(lang.Bounded(value, expr.Expression))
-	}
+	value, diags := lang.Evaluate(m.ctx, expr.Expression, scope)
 	if !m.add(diags) {
 		return cty.DynamicVal, false
 	}

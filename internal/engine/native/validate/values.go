@@ -13,6 +13,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
 
+	"github.com/cairnstacks/cairn/internal/bounds"
 	"github.com/cairnstacks/cairn/internal/engine/native/configs"
 	"github.com/cairnstacks/cairn/internal/engine/native/refs"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
@@ -144,7 +145,7 @@ func (m *moduleChecker) input(v *configs.Variable, value cty.Value, at hcl.Range
 	if !value.IsNull() {
 		value = v.ApplyDefaults(value)
 	}
-	converted, err := convert.Convert(value, v.Type)
+	converted, err := bounds.Convert(value, v.Type)
 	if err != nil {
 		m.problem(at, "Invalid value for variable", fmt.Sprintf("The value does not fit the type of the variable %q: %s.", v.Name, explain(err, value)))
 		return cty.UnknownVal(ty)

@@ -9,13 +9,14 @@ import (
 	"slices"
 
 	"github.com/zclconf/go-cty/cty"
-	"github.com/zclconf/go-cty/cty/convert"
+
+	"github.com/cairnstacks/cairn/internal/bounds"
 )
 
 // Convert converts a value to a type. Infinite numbers, which division by zero
 // gives, have no place in engines, plans and states.
 func Convert(value cty.Value, ty cty.Type) (cty.Value, error) {
-	converted, err := convert.Convert(value, ty)
+	converted, err := bounds.Convert(value, ty)
 	if err != nil {
 		return cty.NilVal, err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
 
+	"github.com/cairnstacks/cairn/internal/bounds"
 	"github.com/cairnstacks/cairn/internal/lang"
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
@@ -51,13 +52,10 @@ func EvalExprAndEvalContext(ctx context.Context, e hcl.Expression, phase EvalPha
 	if diags.HasErrors() {
 		return result, diags
 	}
-	value, moreDiags := e.Value(evalCtx)
-	diags = diags.Extend(lang.WithholdSecrets(moreDiags, e.Variables(), evalCtx))
+	value, moreDiags := scope.FunctionOptions().Evaluate(ctx, e, evalCtx)
+	diags = diags.Extend(moreDiags)
 	if moreDiags.HasErrors() {
 		return result, diags
-	}
-	if tooLarge := lang.Bounded(value, e); tooLarge.HasErrors() {
-		return result, diags.Extend(tooLarge)
 	}
 	result.Value = value
 	return result, diags
@@ -72,7 +70,8 @@ func EvalBody(ctx context.Context, body hcl.Body, spec hcldec.Spec, phase EvalPh
 	if diags.HasErrors() {
 		return placeholder, diags
 	}
-	value, moreDiags := hcldec.Decode(body, spec, evalCtx)
+	decode := func(scope *hcl.EvalContext) (cty.Value, hcl.Diagnostics) { return hcldec.Decode(body, spec, scope) }
+	value, moreDiags := bounds.Within(ctx, body.MissingItemRange(), evalCtx, scope.FunctionOptions().Allowance, decode)
 	diags = diags.Extend(lang.WithholdSecrets(moreDiags, refs, evalCtx))
 	if moreDiags.HasErrors() {
 		return placeholder, diags
