@@ -164,7 +164,7 @@ func TestSearchIsBounded(t *testing.T) {
 		}
 	}
 	search := &search{left: 1000}
-	if _, err := search.files(dir, ".", "**"); !errors.Is(err, errTooManyDirectories) {
+	if _, err := search.files(dir, ".", "**"); !errors.Is(err, errTooManyFiles) {
 		t.Errorf("got %v", err)
 	}
 }

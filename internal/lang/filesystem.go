@@ -267,7 +267,7 @@ func fileSetFunction(opts Options) function.Function {
 			}
 			found, err := search.files(opts.BaseDir, path.AsString(), pattern.AsString())
 			switch {
-			case errors.Is(err, errTooManyDirectories) && opts.Within != nil:
+			case errors.Is(err, errTooManyFiles) && opts.Within != nil:
 				return cty.UnknownVal(cty.Set(cty.String)).WithMarks(own), nil
 			case err != nil:
 				return cty.NilVal, fmt.Errorf("cannot list the files that match %s below %s: %w",
@@ -278,20 +278,20 @@ func fileSetFunction(opts Options) function.Function {
 	})
 }
 
-// How many directories a function looks through, at most: any real tree has fewer, but not a whole machine, or one in which links
+// How many files and directories a function looks at, at most: most real trees have fewer, but not a whole machine, or one in which links
 // lead back. Where files are edited, what is beyond is not known.
 const (
-	maxSearched      = 1 << 18
-	maxSearchedShown = 1 << 12
+	maxSearched      = 1 << 20
+	maxSearchedShown = 1 << 14
 )
 
-var errTooManyDirectories = fmt.Errorf(
-	"more than %d directories would be looked through; give a directory further down, or a pattern that names more of the directories in place of **", maxSearched)
+var errTooManyFiles = fmt.Errorf(
+	"more than %d files and directories would be looked at; give a directory further down, or a pattern that names more of the directories in place of **", maxSearched)
 
 // search is a search for files. It is what package doublestar sees of the operating system, which takes errors for files that are
 // not there, and so comes to an end when nothing is left.
 type search struct {
-	left int // directories to be opened
+	left int // files and directories to be looked at
 }
 
 var _ doublestar.OS = (*search)(nil)
@@ -304,7 +304,7 @@ func (s *search) files(baseDir, path, pattern string) (cty.Value, error) {
 	matches, err := doublestar.GlobOS(s, filepath.Join(path, pattern))
 	switch {
 	case s.left < 0:
-		return cty.NilVal, errTooManyDirectories
+		return cty.NilVal, errTooManyFiles
 	case err != nil:
 		return cty.NilVal, err
 	}
@@ -332,7 +332,7 @@ func (s *search) files(baseDir, path, pattern string) (cty.Value, error) {
 // Lstat implements [doublestar.OS].
 func (s *search) Lstat(name string) (os.FileInfo, error) {
 	if s.left < 0 {
-		return nil, errTooManyDirectories
+		return nil, errTooManyFiles
 	}
 	return os.Lstat(name)
 }
@@ -340,17 +340,32 @@ func (s *search) Lstat(name string) (os.FileInfo, error) {
 // Stat implements [doublestar.OS].
 func (s *search) Stat(name string) (os.FileInfo, error) {
 	if s.left < 0 {
-		return nil, errTooManyDirectories
+		return nil, errTooManyFiles
 	}
 	return os.Stat(name)
 }
 
 // Open implements [doublestar.OS]. Only directories are opened.
 func (s *search) Open(name string) (*os.File, error) {
-	if s.left--; s.left < 0 {
-		return nil, errTooManyDirectories
+	if s.left < 0 {
+		return nil, errTooManyFiles
 	}
-	return os.Open(name)
+	dir, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	for s.left--; s.left >= 0; {
+		names, err := dir.Readdirnames(1 << 10)
+		s.left -= len(names)
+		if err != nil {
+			break // the end, or what is found again
+		}
+	}
+	if _, err := dir.Seek(0, io.SeekStart); err != nil || s.left < 0 {
+		_ = dir.Close() //nolint:errcheck // nothing was written
+		return nil, errors.Join(err, errTooManyFiles)
+	}
+	return dir, nil
 }
 
 // PathSeparator implements [doublestar.OS].
