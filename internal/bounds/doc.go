@@ -46,7 +46,7 @@ func (r *remaining) take(value cty.Value) bool {
 	case ty == cty.String:
 		r.text -= int64(len(value.AsString()))
 	case ty == cty.Number:
-		r.text -= int64(digits(value.AsBigFloat()))
+		r.text -= digits(value.AsBigFloat())
 	case value.CanIterateElements():
 		// The types of tuples and objects may be small in memory and large as trees, as values may be.
 		r.parts -= int64(value.LengthInt())

@@ -249,12 +249,12 @@ func (r *round) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 		return r.Expression.Value(ctx)
 	}
 	if r.first && !b.round(r.SrcRange) || b.over != nil {
-		return cty.DynamicVal, nil // Evaluate returns the error, even if the expression hides errors as try does
+		return cty.DynamicVal, nil //nolint:nilerr // Evaluate returns the error, even if the expression hides errors as try does
 	}
 	value, diags := r.Expression.Value(ctx)
 	b.take(value, r.Expression)
 	if b.over != nil {
-		return cty.DynamicVal, nil
+		return cty.DynamicVal, nil //nolint:nilerr // likewise
 	}
 	return value, diags
 }
