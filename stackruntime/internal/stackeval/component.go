@@ -176,7 +176,7 @@ func (c *ComponentConfig) checksAspect() memo.Aspect[struct{}] {
 	return memo.Aspect[struct{}]{
 		Name: c.addr.String(),
 		Compute: func(ctx context.Context) (struct{}, hcl.Diagnostics) {
-			scope, diags := staticInstanceScope(ctx, c.stack, c.decl.ForEach, "component")
+			scope, diags := c.instanceScope(ctx)
 			diags = diags.Extend(c.checkInputs(ctx, scope))
 			diags = diags.Extend(c.checkAssignments(ctx, scope))
 			diags = diags.Extend(c.stack.checkDependsOn(c.decl.DependsOn))
@@ -245,21 +245,25 @@ func (c *ComponentConfig) CheckSteps(ctx context.Context, traversal hcl.Traversa
 
 // staticSet is what is known of for_each without values.
 func (c *ComponentConfig) staticSet(ctx context.Context) foreach.Set {
-	return c.set.Value(ctx, func() memo.Aspect[foreach.Set] {
-		return memo.Aspect[foreach.Set]{
-			Name:        c.addr.String() + " for_each",
-			Placeholder: foreach.FailedSet,
-			Compute: func(ctx context.Context) (foreach.Set, hcl.Diagnostics) {
-				result, diags := expr.EvalExprAndEvalContext(ctx, c.decl.ForEach, expr.ValidatePhase, c.stack)
-				if diags.HasErrors() {
-					return foreach.FailedSet, nil // reported with the other checks
-				}
-				set, diags := foreach.FromValue(result, "component")
-				if diags.HasErrors() {
-					return foreach.FailedSet, nil
-				}
-				return set, nil
-			},
-		}
-	})
+	return c.set.Value(ctx, c.setAspect)
+}
+
+// setAspect evaluates for_each, once for all that ask.
+func (c *ComponentConfig) setAspect() memo.Aspect[foreach.Set] {
+	return memo.Aspect[foreach.Set]{
+		Name:        c.addr.String() + " for_each",
+		Placeholder: foreach.FailedSet,
+		Compute: func(ctx context.Context) (foreach.Set, hcl.Diagnostics) {
+			return staticForEach(ctx, c.stack, c.decl.ForEach, "component")
+		},
+	}
+}
+
+// instanceScope is that of the arguments of any instance. It reports what is wrong with for_each.
+func (c *ComponentConfig) instanceScope(ctx context.Context) (expr.EvaluationScope, hcl.Diagnostics) {
+	if c.decl.ForEach == nil {
+		return c.stack, nil
+	}
+	_, diags := c.set.Check(ctx, c.setAspect)
+	return repetitionScope{c.stack, foreach.StaticRepetition}, diags
 }

@@ -238,12 +238,22 @@ func staticInstanceScope(ctx context.Context, stack *StackConfig, forEach hcl.Ex
 	if forEach == nil {
 		return stack, nil
 	}
-	result, diags := expr.EvalExprAndEvalContext(ctx, forEach, expr.ValidatePhase, stack)
-	if !diags.HasErrors() {
-		_, moreDiags := foreach.FromValue(result, what)
-		diags = diags.Extend(moreDiags)
-	}
+	_, diags := staticForEach(ctx, stack, forEach, what)
 	return repetitionScope{stack, foreach.StaticRepetition}, diags
+}
+
+// staticForEach is what is known of a for_each argument without values.
+func staticForEach(ctx context.Context, stack *StackConfig, forEach hcl.Expression, what string) (foreach.Set, hcl.Diagnostics) {
+	result, diags := expr.EvalExprAndEvalContext(ctx, forEach, expr.ValidatePhase, stack)
+	if diags.HasErrors() {
+		return foreach.FailedSet, diags
+	}
+	set, moreDiags := foreach.FromValue(result, what)
+	diags = diags.Extend(moreDiags)
+	if moreDiags.HasErrors() {
+		set = foreach.FailedSet
+	}
+	return set, diags
 }
 
 // placeOf returns where a part of the configuration is written, or the closest around it that is.
