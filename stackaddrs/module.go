@@ -5,7 +5,6 @@ package stackaddrs
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 )
 
@@ -45,7 +44,12 @@ func (m ModuleInstance) Parent() (caller ModuleInstance, call ModuleCallInstance
 
 // HasWildcard reports whether a step of m stands for instances not known yet.
 func (m ModuleInstance) HasWildcard() bool {
-	return slices.ContainsFunc(m.Path(), func(call ModuleCallInstance) bool { return call.Key.IsWildcard() })
+	for parent, call, ok := m.path.split(); ok; parent, call, ok = parent.split() {
+		if call.Key.IsWildcard() {
+			return true
+		}
+	}
+	return false
 }
 
 // Path returns the call instances from the root down to m.
@@ -60,9 +64,18 @@ func (m ModuleInstance) Compare(other ModuleInstance) int {
 func (m ModuleInstance) String() string { return strings.TrimSuffix(m.prefix(), ".") }
 
 func (m ModuleInstance) prefix() string {
-	var b strings.Builder
-	for _, call := range m.Path() {
-		b.WriteString("module." + call.Name + call.Key.String() + ".")
+	const before, after = "module.", "."
+	size := 0
+	for parent, call, ok := m.path.split(); ok; parent, call, ok = parent.split() {
+		size += len(before) + len(call.Name) + len(call.Key.String()) + len(after)
 	}
-	return b.String()
+	// Written from its end, the address of a deep module needs no list of its steps.
+	text := make([]byte, size)
+	for parent, call, ok := m.path.split(); ok; parent, call, ok = parent.split() {
+		for _, part := range []string{after, call.Key.String(), call.Name, before} {
+			size -= len(part)
+			copy(text[size:], part)
+		}
+	}
+	return string(text)
 }

@@ -77,12 +77,25 @@ func (rt *Runtime) release() { <-rt.Calls }
 // ConfigAddr returns the address of the block of a resource in the tree of modules.
 func ConfigAddr(addr stackaddrs.ResourceInstance) stackaddrs.ResourceInstance {
 	addr.Key = stackaddrs.NoKey
+	if !hasKeys(addr.Module) { // as of most modules; making the address of a deep one again takes time
+		return addr
+	}
 	module := stackaddrs.RootModuleInstance
 	for _, step := range addr.Module.Path() {
 		module = module.Child(step.Name, stackaddrs.NoKey)
 	}
 	addr.Module = module
 	return addr
+}
+
+// hasKeys reports whether a step of the address has the key of an instance.
+func hasKeys(module stackaddrs.ModuleInstance) bool {
+	for caller, call, ok := module.Parent(); ok; caller, call, ok = caller.Parent() {
+		if call.Key != stackaddrs.NoKey {
+			return true
+		}
+	}
+	return false
 }
 
 // Target is a resource instance together with what is needed to deal with it.
