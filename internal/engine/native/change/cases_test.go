@@ -311,6 +311,10 @@ func TestWriteOnly(t *testing.T) {
 	if got := change.WithoutWriteOnlyMarks(block, config, all); len(got) != 1 || !got[0].Path.Equals(all[0].Path) {
 		t.Errorf("WithoutWriteOnlyMarks(%v) = %v", all, got)
 	}
+	all = append(all, cty.PathValueMarks{Path: cty.GetAttrPath("write").GetAttr("part"), Marks: marked})
+	if got := change.KeptMarks(block, config, all); len(got) != 2 || !got[0].Path.Equals(all[0].Path) || !got[1].Path.Equals(all[1].Path) {
+		t.Errorf("KeptMarks(%v) = %v", all, got)
+	}
 }
 
 // Marks are ignored together with the values that they are on.

@@ -23,8 +23,20 @@ func CheckWriteOnly(block *schema.Block, object cty.Value) []error {
 }
 
 // WithoutWriteOnlyMarks returns the marks that are not on write-only attributes or inside of them. Their values are not kept, so that it does not matter
-// whether these were ephemeral or sensitive. The object is that of the marks, but without them.
+// whether these were ephemeral. The object is that of the marks, but without them.
 func WithoutWriteOnlyMarks(block *schema.Block, object cty.Value, marks []cty.PathValueMarks) []cty.PathValueMarks {
+	return withoutMarks(block, object, marks, func(marked, writeOnly cty.Path) bool { return marked.HasPrefix(writeOnly) })
+}
+
+// KeptMarks returns the marks that are not inside of write-only attributes, of which null is kept. That the attribute itself was sensitive is in states of
+// terraform, so that without it the object would seem to change.
+func KeptMarks(block *schema.Block, object cty.Value, marks []cty.PathValueMarks) []cty.PathValueMarks {
+	return withoutMarks(block, object, marks, func(marked, writeOnly cty.Path) bool {
+		return len(marked) > len(writeOnly) && marked.HasPrefix(writeOnly)
+	})
+}
+
+func withoutMarks(block *schema.Block, object cty.Value, marks []cty.PathValueMarks, drop func(marked, writeOnly cty.Path) bool) []cty.PathValueMarks {
 	if len(marks) == 0 {
 		return marks
 	}
@@ -33,7 +45,7 @@ func WithoutWriteOnlyMarks(block *schema.Block, object cty.Value, marks []cty.Pa
 		return marks
 	}
 	return slices.DeleteFunc(slices.Clone(marks), func(marked cty.PathValueMarks) bool {
-		return slices.ContainsFunc(paths, marked.Path.HasPrefix)
+		return slices.ContainsFunc(paths, func(path cty.Path) bool { return drop(marked.Path, path) })
 	})
 }
 

@@ -65,13 +65,13 @@ func (rt *Runtime) withoutEphemeral(t *Target, value cty.Value) bool {
 	return ok
 }
 
-// kept returns the sensitive paths of a configuration that apply to the object made of it: those of write-only attributes do not.
+// kept returns the sensitive paths of a configuration that apply to the object made of it: those inside of write-only attributes do not.
 func kept(t *Target, config cty.Value) (bare cty.Value, sensitive []cty.Path) {
 	if !config.ContainsMarked() {
 		return config, nil
 	}
 	bare, found := config.UnmarkDeepWithPaths()
-	for _, at := range change.WithoutWriteOnlyMarks(t.Block, bare, found) {
+	for _, at := range change.KeptMarks(t.Block, bare, found) {
 		if _, hidden := at.Marks[marks.Sensitive]; hidden {
 			sensitive = append(sensitive, at.Path)
 		}
