@@ -8,6 +8,8 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+
+	"github.com/cairnstacks/cairn/internal/bounds"
 )
 
 // splat is an expression with a splat, which is referred to from inside of it.
@@ -22,6 +24,22 @@ func (s *splat) of(item *hclsyntax.AnonSymbolExpr) *hclsyntax.AnonSymbolExpr {
 		s = s.outer
 	}
 	return s.moved
+}
+
+// bare returns what a loop evaluates in each round, without that which counts the rounds.
+func bare(e hclsyntax.Expression) hclsyntax.Expression {
+	if e == nil {
+		return nil
+	}
+	if _, parentheses := e.(*hclsyntax.ParenthesesExpr); parentheses {
+		return e
+	}
+	var nodes []hclsyntax.Node
+	_ = hclsyntax.VisitAll(e, func(node hclsyntax.Node) hcl.Diagnostics { //nolint:errcheck // nothing is wrong
+		nodes = append(nodes, node)
+		return nil
+	})
+	return nodes[1].(hclsyntax.Expression) //nolint:forcetypeassert // all but the root are in a prepared loop
 }
 
 // expression returns an expression in its new place. Splats around it are those that it may refer to.
@@ -71,10 +89,13 @@ func (m mover) expression(e hclsyntax.Expression, around *splat) hclsyntax.Expre
 			SrcRange: m.rng(e.SrcRange), OpenRange: m.rng(e.OpenRange), BracketRange: m.rng(e.BracketRange),
 		}
 	case *hclsyntax.ForExpr:
-		return &hclsyntax.ForExpr{
-			KeyVar: e.KeyVar, ValVar: e.ValVar, CollExpr: in(e.CollExpr), KeyExpr: in(e.KeyExpr), ValExpr: in(e.ValExpr), CondExpr: in(e.CondExpr), Group: e.Group,
+		in := func(e hclsyntax.Expression) hclsyntax.Expression { return m.expression(bare(e), around) }
+		moved := &hclsyntax.ForExpr{
+			KeyVar: e.KeyVar, ValVar: e.ValVar, CollExpr: m.expression(e.CollExpr, around), KeyExpr: in(e.KeyExpr), ValExpr: in(e.ValExpr), CondExpr: in(e.CondExpr), Group: e.Group,
 			SrcRange: m.rng(e.SrcRange), OpenRange: m.rng(e.OpenRange), CloseRange: m.rng(e.CloseRange),
 		}
+		bounds.Prepare(moved)
+		return moved
 	case *hclsyntax.SplatExpr:
 		item := &hclsyntax.AnonSymbolExpr{SrcRange: m.rng(e.Item.SrcRange)}
 		return &hclsyntax.SplatExpr{
