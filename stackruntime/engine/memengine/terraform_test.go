@@ -7,7 +7,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -15,10 +14,12 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/hashicorp/terraform-exec/tfexec"
 	tfjson "github.com/hashicorp/terraform-json"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/testenv"
+	"github.com/cairnstacks/cairn/internal/testenv/judge"
 	"github.com/cairnstacks/cairn/internal/views/terraformjson"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/engine/memengine"
@@ -76,35 +77,16 @@ resource "terraform_data" "a" {
 output "out" { value = terraform_data.a["k"].id }
 `
 
-// terraform runs the real thing in a directory.
-type terraform struct {
-	t      *testing.T
-	binary string
-	dir    string
-	env    []string
-}
-
-func (tf terraform) run(args ...string) []byte {
-	tf.t.Helper()
-	cmd := exec.CommandContext(tf.t.Context(), tf.binary, args...)
-	cmd.Dir, cmd.Env = tf.dir, tf.env
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	if err != nil {
-		tf.t.Fatalf("terraform %v: %v\n%s", args, err, stderr.String())
+// planned has terraform make a plan, and returns its changes.
+func planned(t *testing.T, terraform *judge.Judge, options ...tfexec.PlanOption) []*tfjson.ResourceChange {
+	t.Helper()
+	if _, err := terraform.Plan(t.Context(), append(options, tfexec.Out("plan"))...); err != nil {
+		t.Fatal(err)
 	}
-	return out
-}
-
-// plan makes a plan and returns its changes.
-func (tf terraform) plan(args ...string) []*tfjson.ResourceChange {
-	tf.t.Helper()
-	tf.run(append([]string{"plan", "-input=false", "-out=plan"}, args...)...)
 	var shown struct {
 		Changes []*tfjson.ResourceChange `json:"resource_changes"`
 	}
-	decodeJSON(tf.t, tf.run("show", "-json", "plan"), &shown)
+	decodeJSON(t, terraform.ShowPlan("plan"), &shown)
 	// Terraform has the root module first.
 	slices.SortFunc(shown.Changes, func(a, b *tfjson.ResourceChange) int { return strings.Compare(a.Address, b.Address) })
 	return shown.Changes
@@ -178,12 +160,10 @@ func TestSameAsTerraform(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "child", "child.tf"), []byte(comparedChild), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	emptyConfig := filepath.Join(t.TempDir(), "terraformrc")
-	if err := os.WriteFile(emptyConfig, nil, 0o644); err != nil {
+	terraform := judge.New(t, binary, dir, "TF_CLI_CONFIG_FILE="+testenv.CLIConfigFile(t, ""))
+	if err := terraform.Init(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	tf := terraform{t, binary, dir, append(os.Environ(), "TF_CLI_CONFIG_FILE="+emptyConfig, "CHECKPOINT_DISABLE=1")}
-	tf.run("init", "-input=false")
 
 	w := openWorld(t, memengine.New(memengine.Options{}), dir, engine.SessionOptions{})
 	steps := []struct {
@@ -202,13 +182,11 @@ func TestSameAsTerraform(t *testing.T) {
 	}
 	for _, step := range steps {
 		t.Run(step.name, func(t *testing.T) {
-			tf := tf
-			tf.t = t
 			keysJSON, err := json.Marshal(step.keys)
 			if err != nil {
 				t.Fatal(err)
 			}
-			args := []string{"-var=a=" + step.a, "-var=s=secret", "-var=keys=" + string(keysJSON)}
+			options := []tfexec.PlanOption{tfexec.Var("a=" + step.a), tfexec.Var("s=secret"), tfexec.Var("keys=" + string(keysJSON)), tfexec.Destroy(step.destroy)}
 			keys := make([]cty.Value, len(step.keys))
 			for i, key := range step.keys {
 				keys[i] = cty.StringVal(key)
@@ -217,20 +195,21 @@ func TestSameAsTerraform(t *testing.T) {
 			mode := engine.Normal
 			if step.destroy {
 				mode = engine.Destroy
-				args = append(args, "-destroy")
 			}
 			for _, addr := range step.replace {
-				args = append(args, "-replace="+addr)
+				options = append(options, tfexec.Replace(addr))
 			}
 
-			want := tf.plan(args...)
+			want := planned(t, terraform, options...)
 			plan, diags := w.plan(t, inputs, func(r *engine.PlanRequest) { r.Mode, r.Replace = mode, slices.Clone(step.replace) })
 			noErrors(t, diags)
 			if diff := cmp.Diff(indented(t, want), indented(t, changesOf(t, plan))); diff != "" {
 				t.Errorf("planned changes (-terraform +memengine):\n%s", diff)
 			}
 
-			tf.run("apply", "-input=false", "plan")
+			if err := terraform.Apply(t.Context(), tfexec.DirOrPlan("plan")); err != nil {
+				t.Fatal(err)
+			}
 			state, err := os.ReadFile(filepath.Join(dir, "terraform.tfstate"))
 			if err != nil {
 				t.Fatal(err)
@@ -247,8 +226,12 @@ func TestSameAsTerraform(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "ours.tfstate"), exampleDocument(t, dir), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if out := tf.run("state", "list", "-state=ours.tfstate"); !bytes.Contains(out, []byte("terraform_data.each[\"k\"]\n")) {
-		t.Errorf("terraform state list printed %q", out)
+	read, err := terraform.ShowStateFile(t.Context(), "ours.tfstate")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.ContainsFunc(read.Values.RootModule.Resources, func(r *tfjson.StateResource) bool { return r.Address == `terraform_data.each["k"]` }) {
+		t.Errorf("terraform reads %+v", read.Values.RootModule.Resources)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/hashicorp/terraform-exec/tfexec"
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
@@ -48,7 +49,7 @@ resource "terraform_data" "x" {
 `
 	m.write(map[string]string{"main.tf": config})
 	m.apply()
-	planFile := m.plan(false, "-var=rev=2")
+	planFile := m.plan(false, tfexec.Var("rev=2"))
 
 	// A change of the one resource, whose field 9 is the change itself.
 	var original []byte

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/hashicorp/terraform-exec/tfexec"
 	tfjson "github.com/hashicorp/terraform-json"
 
 	"github.com/cairnstacks/cairn/internal/views/terraformjson"
@@ -25,9 +26,9 @@ type scenario struct {
 	before  map[string]string // applied first, if any
 	prepare func(*module)     // run between the two
 	files   map[string]string
-	args    []string // of plan
+	options []tfexec.PlanOption
 	errored bool
-	env     []string // of plan
+	drift   string // value of driftEnv for the plan
 }
 
 const shapesRequired = `
@@ -264,7 +265,11 @@ output "changed" {
   value = { rev = var.rev }
 }
 `},
-		prepare: func(m *module) { m.run(false, "taint", "terraform_data.tainted") },
+		prepare: func(m *module) {
+			if err := m.engine.Taint(m.t.Context(), "terraform_data.tainted"); err != nil {
+				m.t.Fatal(err)
+			}
+		},
 		files: map[string]string{"main.tf": `
 variable "rev" {
   default = "1"
@@ -363,12 +368,12 @@ resource "terraform_data" "leaf" {
   count = 2
 }
 `, "none": `{"version":4,"terraform_version":"1.10.0","serial":1,"lineage":"x","outputs":{},"resources":[]}`},
-		args: []string{"-var=rev=2", "-replace=terraform_data.by_request"},
+		options: []tfexec.PlanOption{tfexec.Var("rev=2"), tfexec.Replace("terraform_data.by_request")},
 	},
 	"destroy": {
-		before: map[string]string{"main.tf": everyShape},
-		files:  map[string]string{"main.tf": everyShape},
-		args:   []string{"-destroy"},
+		before:  map[string]string{"main.tf": everyShape},
+		files:   map[string]string{"main.tf": everyShape},
+		options: []tfexec.PlanOption{tfexec.Destroy(true)},
 	},
 	"no changes": {
 		before: map[string]string{"main.tf": everyShape},
@@ -400,18 +405,18 @@ moved {
 	"drift": {
 		before: map[string]string{"main.tf": everyShape},
 		files:  map[string]string{"main.tf": everyShape},
-		env:    []string{driftEnv + "=drifted"},
+		drift:  "drifted",
 	},
 	"refresh only": {
-		before: map[string]string{"main.tf": everyShape},
-		files:  map[string]string{"main.tf": everyShape},
-		args:   []string{"-refresh-only"},
-		env:    []string{driftEnv + "=drifted"},
+		before:  map[string]string{"main.tf": everyShape},
+		files:   map[string]string{"main.tf": everyShape},
+		options: []tfexec.PlanOption{tfexec.RefreshOnly(true)},
+		drift:   "drifted",
 	},
 	"refresh only, nothing found": {
-		before: map[string]string{"main.tf": everyShape},
-		files:  map[string]string{"main.tf": everyShape},
-		args:   []string{"-refresh-only"},
+		before:  map[string]string{"main.tf": everyShape},
+		files:   map[string]string{"main.tf": everyShape},
+		options: []tfexec.PlanOption{tfexec.RefreshOnly(true)},
 	},
 	"refresh only after a move": {
 		before: map[string]string{"main.tf": `resource "terraform_data" "a" {}`},
@@ -422,7 +427,7 @@ moved {
   to   = terraform_data.b
 }
 `},
-		args: []string{"-refresh-only"},
+		options: []tfexec.PlanOption{tfexec.RefreshOnly(true)},
 	},
 	"import": {files: map[string]string{"main.tf": shapesRequired + `
 import {
@@ -445,7 +450,7 @@ import {
   id = "an-id"
 }
 `},
-		args: []string{"-generate-config-out=generated.tf.txt"},
+		options: []tfexec.PlanOption{tfexec.GenerateConfigOut("generated.tf.txt")},
 		prepare: func(m *module) {
 			_ = os.Remove(m.dir + "/generated.tf.txt")
 		},
@@ -462,12 +467,12 @@ output "b" {
   value = terraform_data.b.id
 }
 `},
-		args: []string{"-target=terraform_data.a"},
+		options: []tfexec.PlanOption{tfexec.Target("terraform_data.a")},
 	},
 	"target without changes": {
-		before: map[string]string{"main.tf": `resource "terraform_data" "a" {}`},
-		files:  map[string]string{"main.tf": `resource "terraform_data" "a" {}`},
-		args:   []string{"-target=terraform_data.a"},
+		before:  map[string]string{"main.tf": `resource "terraform_data" "a" {}`},
+		files:   map[string]string{"main.tf": `resource "terraform_data" "a" {}`},
+		options: []tfexec.PlanOption{tfexec.Target("terraform_data.a")},
 	},
 	"errored": {
 		files: map[string]string{"main.tf": `
@@ -561,10 +566,9 @@ func planOf(t *testing.T, s scenario) (m *module, planFile string) {
 	}
 	m.write(s.files)
 	m.init()
-	env := m.env
-	m.env = slices.Concat(env, s.env)
-	planFile = m.plan(s.errored, s.args...)
-	m.env = env
+	m.engine.Setenv(driftEnv, s.drift)
+	planFile = m.plan(s.errored, s.options...)
+	m.engine.Setenv(driftEnv, "")
 	return m, planFile
 }
 

@@ -13,10 +13,11 @@ import (
 	"strings"
 	"testing"
 
-	tfjson "github.com/hashicorp/terraform-json"
+	"github.com/hashicorp/terraform-exec/tfexec"
 
 	"github.com/cairnstacks/cairn/internal/engine/binary/valueschema"
 	"github.com/cairnstacks/cairn/internal/testenv"
+	"github.com/cairnstacks/cairn/internal/testenv/judge"
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
@@ -31,9 +32,8 @@ func TestMain(m *testing.M) {
 // module is a directory in which the engine runs.
 type module struct {
 	t      *testing.T
-	engine string
+	engine *judge.Judge
 	dir    string
-	env    []string
 }
 
 // newModule returns an empty module. Its providers are the built-in one and this binary.
@@ -54,13 +54,11 @@ func newModule(t *testing.T) *module {
 	if err := os.WriteFile(config, []byte(rc), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	env := append(os.Environ(),
-		"TF_CLI_CONFIG_FILE="+config, "CHECKPOINT_DISABLE=1", "TF_IN_AUTOMATION=1", "TF_INPUT=0", serveEnv+"=1",
-		"TF_LOG_SDK=ERROR", "TF_LOG_SDK_PROTO=ERROR", "TF_LOG_SDK_FRAMEWORK=ERROR")
-	return &module{t: t, engine: engine, dir: dir, env: env}
+	return &module{t: t, dir: dir, engine: judge.New(t, engine, dir, "TF_CLI_CONFIG_FILE="+config, serveEnv+"=1",
+		"TF_LOG_SDK=ERROR", "TF_LOG_SDK_PROTO=ERROR", "TF_LOG_SDK_FRAMEWORK=ERROR")}
 }
 
-func (m *module) isTofu() bool { return strings.HasPrefix(filepath.Base(m.engine), "tofu") }
+func (m *module) isTofu() bool { return strings.HasPrefix(filepath.Base(m.engine.ExecPath()), "tofu") }
 
 // write replaces the module's files. Names may have a directory.
 func (m *module) write(files map[string]string) {
@@ -76,50 +74,43 @@ func (m *module) write(files map[string]string) {
 	}
 }
 
-// run runs the engine and returns its standard output. Failing is allowed if mayFail.
-func (m *module) run(mayFail bool, args ...string) []byte {
-	m.t.Helper()
-	cmd := testenv.Command(m.t, m.engine, args...)
-	cmd.Dir, cmd.Env = m.dir, m.env
-	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	if err := cmd.Run(); err != nil && !mayFail {
-		m.t.Fatalf("terraform %s: %s\n%s%s", strings.Join(args, " "), err, stdout.Bytes(), stderr.Bytes())
-	}
-	return stdout.Bytes()
-}
-
-// init runs init only where there are modules to install: the providers need none.
+// init gets the modules that are called: the providers need no init.
 func (m *module) init() {
 	m.t.Helper()
-	m.run(true, "get", "-no-color")
+	if err := m.engine.Get(m.t.Context()); err != nil {
+		m.t.Fatal(err)
+	}
 }
 
-// plan makes a plan file and returns its name.
-func (m *module) plan(mayFail bool, args ...string) string {
+// plan makes a plan file and returns its name. It may be that of a plan that has failed.
+func (m *module) plan(mayFail bool, options ...tfexec.PlanOption) string {
 	m.t.Helper()
 	out := filepath.Join(m.dir, "tfplan")
-	m.run(mayFail, slices.Concat([]string{"plan", "-no-color", "-out=" + out}, args)...)
+	if _, err := m.engine.Plan(m.t.Context(), slices.Concat([]tfexec.PlanOption{tfexec.Out(out)}, options)...); err != nil && !mayFail {
+		m.t.Fatal(err)
+	}
 	return out
 }
 
 // apply applies the module as it is.
-func (m *module) apply(args ...string) {
+func (m *module) apply() {
 	m.t.Helper()
-	m.run(false, slices.Concat([]string{"apply", "-no-color", "-auto-approve"}, args)...)
+	if err := m.engine.Apply(m.t.Context()); err != nil {
+		m.t.Fatal(err)
+	}
 }
 
 // show returns what the engine itself says about a plan file.
 func (m *module) show(planFile string) map[string]any {
 	m.t.Helper()
-	return decodeJSON(m.t, m.run(false, "show", "-json", planFile)).(map[string]any)
+	return decodeJSON(m.t, m.engine.ShowPlan(planFile)).(map[string]any)
 }
 
 // schemas returns a lookup of what the providers declare.
 func (m *module) schemas() func(stackaddrs.Provider, stackaddrs.ResourceMode, string) *valueschema.Schema {
 	m.t.Helper()
-	var schemas tfjson.ProviderSchemas
-	if err := json.Unmarshal(m.run(false, "providers", "schema", "-json"), &schemas); err != nil {
+	schemas, err := m.engine.ProvidersSchema(m.t.Context())
+	if err != nil {
 		m.t.Fatal(err)
 	}
 	return func(provider stackaddrs.Provider, mode stackaddrs.ResourceMode, typeName string) *valueschema.Schema {

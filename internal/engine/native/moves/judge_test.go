@@ -13,7 +13,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hashicorp/terraform-exec/tfexec"
+
 	"github.com/cairnstacks/cairn/internal/testenv"
+	"github.com/cairnstacks/cairn/internal/testenv/judge"
 )
 
 // TestTerraformAgrees checks what the tests of moves want against plans of terraform.
@@ -25,7 +28,7 @@ func TestTerraformAgrees(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			objects, message := judge(t, binary, test)
+			objects, message := judged(t, binary, test)
 			if test.judge != "" {
 				if !strings.Contains(message, test.judge) {
 					t.Errorf("terraform does not say %q, but:\n%s", test.judge, message)
@@ -48,7 +51,7 @@ func TestTerraformAgreesOnRemovals(t *testing.T) {
 	for name, test := range removalTests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, message := judge(t, binary, moveTest{files: test.files + "\n", state: test.addr})
+			_, message := judged(t, binary, moveTest{files: test.files + "\n", state: test.addr})
 			if test.err != "" {
 				if !strings.Contains(message, "still exists") {
 					t.Errorf("terraform does not say that something still exists, but:\n%s", message)
@@ -63,8 +66,8 @@ func TestTerraformAgreesOnRemovals(t *testing.T) {
 	}
 }
 
-// judge returns the objects that terraform plans with, and what it says.
-func judge(t *testing.T, binary string, test moveTest) (objects []string, message string) {
+// judged returns the objects that terraform plans with, and what it says.
+func judged(t *testing.T, binary string, test moveTest) (objects []string, message string) {
 	dir := t.TempDir()
 	files := write(test.files)
 	files["terraform.tfstate"] = string(stateOf(t, test.state))
@@ -74,23 +77,20 @@ func judge(t *testing.T, binary string, test moveTest) (objects []string, messag
 			t.Fatal(err)
 		}
 	}
-	environ := append(os.Environ(), "CHECKPOINT_DISABLE=1", "TF_CLI_CONFIG_FILE="+testenv.CLIConfigFile(t, ""))
-	run := func(args ...string) string {
-		cmd := testenv.Command(t, binary, args...)
-		cmd.Dir, cmd.Env = dir, environ
-		out, _ := cmd.CombinedOutput()
-		return string(out)
-	}
-	message = run("init", "-no-color", "-input=false")
-	message += run("plan", "-no-color", "-input=false", "-out=plan")
+	engine := judge.New(t, binary, dir, "TF_CLI_CONFIG_FILE="+testenv.CLIConfigFile(t, ""))
+	message = engine.Said(func() error { return engine.Init(t.Context()) })
+	message += engine.Said(func() error {
+		_, err := engine.Plan(t.Context(), tfexec.Out("plan"))
+		return err
+	})
 	if _, err := os.Stat(filepath.Join(dir, "plan")); errors.Is(err, fs.ErrNotExist) {
 		return nil, message
 	}
-	return planned(t, run("show", "-json", "plan")), message
+	return planned(t, engine.ShowPlan("plan")), message
 }
 
 // planned returns the objects of a plan that are in the state.
-func planned(t *testing.T, text string) []string {
+func planned(t *testing.T, text []byte) []string {
 	var plan struct {
 		Changes []struct {
 			Address  string `json:"address"`
@@ -100,7 +100,7 @@ func planned(t *testing.T, text string) []string {
 			} `json:"change"`
 		} `json:"resource_changes"`
 	}
-	if err := json.Unmarshal([]byte(text), &plan); err != nil {
+	if err := json.Unmarshal(text, &plan); err != nil {
 		t.Fatalf("%v: %s", err, text)
 	}
 	var objects []string

@@ -8,18 +8,19 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/hashicorp/terraform-exec/tfexec"
 	"github.com/zclconf/go-cty/cty"
 	ctyjson "github.com/zclconf/go-cty/cty/json"
 
 	"github.com/cairnstacks/cairn/internal/engine/native/nativetest"
 	"github.com/cairnstacks/cairn/internal/testenv"
+	"github.com/cairnstacks/cairn/internal/testenv/judge"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
@@ -87,36 +88,25 @@ func terraformPlan(t *testing.T, program string, c *nativetest.Component, s *scr
 			t.Fatal(err)
 		}
 	}
-	run := func(args ...string) ([]byte, error) {
-		cmd := exec.CommandContext(t.Context(), program, args...)
-		cmd.Dir = c.Dir
-		return cmd.Output()
-	}
+	terraform := judge.New(t, program, c.Dir)
 	if strings.Contains(s.text, "\nmodule ") {
-		if _, err := run("init"); err != nil {
+		if err := terraform.Init(t.Context()); err != nil {
 			t.Fatalf("terraform init: %v", err)
 		}
 	}
-	args := []string{"plan", "-input=false", "-out=plan"}
-	if mode := s.mode(t); mode != engine.Normal {
-		args = append(args, "-"+mode.String())
+	mode := s.mode(t)
+	options := []tfexec.PlanOption{
+		tfexec.Out("plan"), tfexec.Destroy(mode == engine.Destroy), tfexec.RefreshOnly(mode == engine.RefreshOnly), tfexec.Refresh(s.settings("skip refresh") == nil),
 	}
 	for _, address := range s.settings("replace") {
-		args = append(args, "-replace="+address)
+		options = append(options, tfexec.Replace(address))
 	}
-	if s.settings("skip refresh") != nil {
-		args = append(args, "-refresh=false")
-	}
-	if out, err := run(args...); err != nil {
-		t.Logf("terraform plan: %v\n%s", err, out)
+	if _, err := terraform.Plan(t.Context(), options...); err != nil {
+		t.Logf("terraform plan: %v", err)
 		return nil, false
 	}
-	text, err := run("show", "-json", "plan")
-	if err != nil {
-		t.Fatalf("terraform show: %v", err)
-	}
 	var plan planJSON
-	reader := json.NewDecoder(bytes.NewReader(text))
+	reader := json.NewDecoder(bytes.NewReader(terraform.ShowPlan("plan")))
 	reader.UseNumber()
 	if err := reader.Decode(&plan); err != nil {
 		t.Fatal(err)

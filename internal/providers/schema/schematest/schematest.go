@@ -7,11 +7,11 @@ package schematest
 import (
 	"encoding/json"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 
 	"github.com/cairnstacks/cairn/internal/testenv"
+	"github.com/cairnstacks/cairn/internal/testenv/judge"
 )
 
 // Object is an object of JSON.
@@ -37,19 +37,14 @@ resource "terraform_data" "all" {
 	if err := os.WriteFile(filepath.Join(dir, "main.tf"), []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	var output []byte
-	for _, args := range [][]string{{"init"}, {"providers", "schema", "-json"}} {
-		cmd := exec.CommandContext(t.Context(), terraform, args...)
-		cmd.Dir = dir
-		var err error
-		if output, err = cmd.Output(); err != nil {
-			t.Fatalf("terraform %v: %v\n%s", args, err, output)
-		}
+	engine := judge.New(t, terraform, dir)
+	if err := engine.Init(t.Context()); err != nil {
+		t.Fatal(err)
 	}
 	var answer struct {
 		Schemas map[string]Object `json:"provider_schemas"`
 	}
-	if err := json.Unmarshal(output, &answer); err != nil {
+	if err := json.Unmarshal(engine.Schemas(), &answer); err != nil {
 		t.Fatal(err)
 	}
 	if len(answer.Schemas) != 3 {
