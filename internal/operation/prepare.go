@@ -20,7 +20,10 @@ import (
 const LockFile = ".terraform.lock.hcl"
 
 // installing says how providers are installed: as [engine.PrepareRequest] does.
-type installing struct{ upgrade, verify bool }
+type installing struct {
+	upgrade, verify bool
+	known           hcl.Diagnostics // were reported, and are no reason to stop
+}
 
 // prepare installs what the configuration needs and returns what the runtime is to be run with. With errors, that is
 // only the configuration.
@@ -53,7 +56,7 @@ func (s *Stack) prepareWith(ctx context.Context, opened engine.Session, config *
 		request.InstallNothing, request.Packages = true, given.Packages
 	}
 	prepared, moreDiags := preparer.Prepare(ctx, request)
-	diags = diags.Extend(moreDiags)
+	diags = diags.Extend(withoutKnown(moreDiags, install.known))
 	if prepared != nil && len(prepared.Locked) > 0 {
 		s.opts.Notify.Send(notice.ProvidersLocked{Changes: prepared.Locked, File: LockFile})
 	}

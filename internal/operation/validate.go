@@ -10,6 +10,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/engine/module"
 	"github.com/cairnstacks/cairn/stackruntime"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
@@ -18,6 +19,9 @@ import (
 // Validate finds the mistakes of the configuration, which takes neither values nor state. Where the engine or providers cannot be had, that is an
 // error besides the mistakes that show without them.
 func (s *Stack) Validate(ctx context.Context) hcl.Diagnostics {
+	if config, _ := s.config(); config != nil && s.unsupportedModules(ctx, config).HasErrors() { //nolint:errcheck // the others are among those of the steps
+		return s.ValidateInSteps(ctx, ValidateSteps{}) // which goes on with the rest
+	}
 	opts, diags := s.loadRuntime(ctx)
 	if !diags.HasErrors() {
 		diags = diags.Extend(stackruntime.Validate(ctx, opts))
@@ -65,13 +69,16 @@ func (s *Stack) ValidateInSteps(ctx context.Context, steps ValidateSteps) hcl.Di
 	}
 	diags = s.withDeployments(config, diags)
 	_, engineErr := s.openSession(ctx)
-	if unsupported := s.unsupportedModules(ctx, config); unsupported.HasErrors() {
-		return found(unsupported)
+	unsupported := s.unsupportedModules(ctx, config)
+	diags = diags.Extend(unsupported)
+	sourceDiags := s.checkSources(ctx, config)
+	if unsupported.HasErrors() {
+		sourceDiags = s.outsideUnsupported(ctx, config, withoutKnown(sourceDiags, unsupported))
 	}
-	diags = found(diags.Extend(s.checkSources(ctx, config)))
+	diags = found(diags.Extend(sourceDiags))
 	moreDiags := Diagnostics(engineErr)
 	if engineErr == nil {
-		work := func() { moreDiags = s.checkWithEngine(ctx, config) }
+		work := func() { moreDiags = s.checkWithEngine(ctx, config, unsupported) }
 		if steps.During != nil {
 			steps.During(work)
 		} else {
@@ -81,9 +88,32 @@ func (s *Stack) ValidateInSteps(ctx context.Context, steps ValidateSteps) hcl.Di
 	return slices.Concat(diags, found(withoutKnown(moreDiags, diags)))
 }
 
-// checkWithEngine finds the mistakes of a configuration with the engine and providers, if those can be installed.
-func (s *Stack) checkWithEngine(ctx context.Context, config *stackconfig.Config) hcl.Diagnostics {
-	opts, diags := s.prepare(ctx, config, installing{})
+// outsideUnsupported returns the diagnostics that are not about modules for other versions of the engine, with those that they call: what is a mistake in one
+// may be none with the version that it is for.
+func (s *Stack) outsideUnsupported(ctx context.Context, config *stackconfig.Config, diags hcl.Diagnostics) hcl.Diagnostics {
+	opts := module.OptionsOf(engine.Info{}, s.dir, config.Resolver)
+	opts.Files = &s.opts.Shared.engines.Binary.Modules
+	loader := module.NewLoader(opts)
+	inside := map[string]bool{}
+	for _, dir := range config.ModuleDirs() {
+		if !s.session.Abilities().Preparer.Unsupported(ctx, []string{dir}).HasErrors() {
+			continue
+		}
+		if tree, _ := loader.Load(dir); tree != nil { //nolint:errcheck // its mistakes are those that don't count
+			for _, called := range tree.Directories() {
+				for _, file := range called.Files {
+					inside[file.Name] = true
+				}
+			}
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(diags), func(diag *hcl.Diagnostic) bool { return diag.Subject != nil && inside[diag.Subject.Filename] })
+}
+
+// checkWithEngine finds the mistakes of a configuration with the engine and providers, if those can be installed. It goes on in spite of modules that the engine
+// was found not to support.
+func (s *Stack) checkWithEngine(ctx context.Context, config *stackconfig.Config, unsupported hcl.Diagnostics) hcl.Diagnostics {
+	opts, diags := s.prepare(ctx, config, installing{known: unsupported})
 	if diags.HasErrors() {
 		return diags
 	}

@@ -99,15 +99,13 @@ func (p preparer) Unsupported(ctx context.Context, dirs []string) hcl.Diagnostic
 	return diags
 }
 
-// Prepare implements [engine.Preparer]. Where the binary is needed, it finds what the native engine has installed.
+// Prepare implements [engine.Preparer]. Where the binary is needed, it finds what the native engine has installed. Modules that nobody does are errors, and don't
+// keep the others from being prepared.
 func (p preparer) Prepare(ctx context.Context, req *engine.PrepareRequest) (*engine.PrepareResult, hcl.Diagnostics) {
 	p.preparing.Lock()
 	p.preparing.req, p.preparing.prepared = req, false
 	p.preparing.Unlock()
 	needed, diags := p.needsBinary(ctx, req.Modules)
-	if diags.HasErrors() {
-		return nil, diags
-	}
 	result := &engine.PrepareResult{}
 	if p.main() == p.native {
 		var moreDiags hcl.Diagnostics
