@@ -577,3 +577,92 @@ func TestLeftOverInEmbeddedStackSuggestsMove(t *testing.T) {
 		}
 	}
 }
+
+// A removed block that an error suggests destroys what was left over, and nothing else, when it is pasted.
+func TestLeftOverSuggestsRemovals(t *testing.T) {
+	const region = `
+stack "region" {
+  for_each = { eu = ["a", "b"], us = ["a"] }
+  source   = "./region"
+  inputs   = { in = "${each.key}-1", keys = each.value }
+}
+`
+	const files = `
+-- region/main.tfcomponent.hcl --
+variable "in" { type = string }
+variable "keys" { type = set(string) }
+component "inner" {
+  for_each = var.keys
+  source   = "../echo"
+  inputs   = { in = var.in }
+}
+` + echoModule
+	tests := map[string]struct {
+		after string
+		file  string // to paste into
+		fill  []string
+		want  []string
+	}{
+		"component": {
+			after: strings.Replace(moveableEach, `["x", "y"]`, `["y"]`, 1) + region,
+			want:  []string{`component.each["x"]`},
+		},
+		"last of a component": {
+			after: strings.Replace(moveableEach, `["x", "y"]`, `[]`, 1) + region,
+			want:  []string{`component.each["x"]`, `component.each["y"]`},
+		},
+		"component in one instance of a stack": {
+			after: moveableEach + strings.Replace(region, `["a", "b"]`, `["b"]`, 1),
+			file:  "region/more.tfcomponent.hcl",
+			want:  []string{`stack.region["eu"].component.inner["a"]`},
+		},
+		"stack": {
+			after: moveableEach + strings.Replace(region, `eu = ["a", "b"], `, "", 1),
+			fill:  []string{`"VALUE_IT_HAD"`, `["a", "b"]`},
+			want:  []string{`stack.region["eu"].component.inner["a"]`, `stack.region["eu"].component.inner["b"]`},
+		},
+		"block of a component": {
+			after: region,
+			fill:  []string{"./SOURCE-IT-HAD", "./echo"},
+			want:  []string{`component.each["x"]`, `component.each["y"]`},
+		},
+		"block of a stack": {
+			after: moveableEach,
+			fill:  []string{"./SOURCE-IT-HAD", "./region", "= {}", `= { in = "", keys = ["a", "b"] }`},
+			want: []string{
+				`stack.region["eu"].component.inner["a"]`, `stack.region["eu"].component.inner["b"]`, `stack.region["us"].component.inner["a"]`,
+				`stack.region["us"].component.inner["b"]`, // by the inputs of the block; there is nothing of it
+			},
+		},
+	}
+	block := regexp.MustCompile(`(?s)\n  removed \{\n.+?\n  \}\n`)
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, mainFile+moveableEach+region+files)
+			w.Converge()
+			w.Write(mainFile + "\n" + test.after)
+			_, diags := w.TryPlan(engine.Normal)
+			var blocks string
+			for _, diag := range diags {
+				blocks += block.FindString(diag.Detail)
+			}
+			if blocks = strings.NewReplacer(test.fill...).Replace(blocks); test.file != "" {
+				w.Write("-- " + test.file + " --\n" + blocks)
+			} else {
+				w.Write(mainFile + "\n" + test.after + blocks)
+			}
+			var destroyed []string
+			for addr, action := range actions(w.Plan(engine.Normal)) {
+				if action == stackplan.Delete {
+					destroyed = append(destroyed, addr)
+				} else if action != stackplan.NoOp {
+					t.Errorf("%s has action %s, want no-op", addr, action)
+				}
+			}
+			slices.Sort(destroyed)
+			if diff := cmp.Diff(test.want, destroyed); diff != "" {
+				t.Errorf("destroyed (-want +got):\n%s\nby:%s", diff, blocks)
+			}
+		})
+	}
+}

@@ -503,8 +503,9 @@ stack "s" {
 		place  string
 	}{
 		"instance": {
-			after:  strings.Replace(removedEach, `"a", `, "", 1) + removedStack(`"x", "y"`),
-			detail: `A removed block with from = component.each["a"] and the source of its module destroys it`,
+			after: strings.Replace(removedEach, `"a", `, "", 1) + removedStack(`"x", "y"`),
+			detail: "This block destroys it, once what is in capitals is filled in with what it had, or forgets it with lifecycle { destroy = false }:\n\n" +
+				"  removed {\n    from      = component.each[\"a\"]\n",
 		},
 		"stack": {
 			after:  removedEach,
@@ -512,7 +513,7 @@ stack "s" {
 		},
 		"stack to remove": {
 			after:  removedEach,
-			detail: `A removed block with from = stack.s["k"] and the source and inputs that it had destroys all of it`,
+			detail: "\n\n  removed {\n    from   = stack.s[\"k\"]\n    source = \"./SOURCE-IT-HAD\"\n    inputs = {}\n  }\n\n",
 		},
 		"inputs of a removed stack": {
 			after:  removedEach + removedStack(`"x"`),

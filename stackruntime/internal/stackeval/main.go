@@ -59,7 +59,8 @@ type Main struct {
 	movedBy     map[stackaddrs.AbsComponentInstance]movedInstance // by the addresses they have now; while planning
 
 	config *StackConfig
-	stack  *Stack // nil while validating
+	files  map[string]*hcl.File // by their names in ranges
+	stack  *Stack               // nil while validating
 
 	sound SoundComponents // not to be checked again; while validating
 
@@ -190,7 +191,7 @@ func newMain(phase expr.EvalPhase, opts Options, timestamp time.Time) *Main {
 	if opts.Session != nil { // an inspection may need none
 		m.functions.Caller = opts.Session.Abilities().Functions
 	}
-	m.movedBlocks = opts.Config.Moved
+	m.movedBlocks, m.files = opts.Config.Moved, opts.Config.Files
 	m.config = newStackConfig(m, opts.Config.Root, nil)
 	m.references = sync.OnceValue(func() *reference.Graph { return reference.New(opts.Config.Root) })
 	m.existing = sync.OnceValue(func() *claims.Existing { return claims.FindExisting(m.componentInstances()) })

@@ -6,6 +6,7 @@ package stackeval
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/hashicorp/hcl/v2"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/fault"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/claims"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/diagnostics"
+	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
 // leftOver is what nothing claims for one reason: a component instance, or several that a lost stack or a move has in common.
@@ -88,18 +90,19 @@ func (m *Main) leftOverDiagnostic(ctx context.Context, left *leftOver) *hcl.Diag
 		diag.Detail = fmt.Sprintf("%s exists in the state, but nothing in the configuration produces %s any more. Remove that instead, as a whole.", addr, left.missing[0])
 	case left.missing == nil:
 		diag.Extra = diagnostics.Address{Component: addr, Inner: fault.LeftOver}
-		diag.Detail = fmt.Sprintf("%[1]s exists in the state, but no component block creates it and no removed block removes it. Add one of them. %[2]s"+
-			"A removed block with from = %[1]s and the source of its module destroys it, or forgets it with lifecycle { destroy = false }.",
-			addr, m.suggestComponentMove(ctx, addr))
+		diag.Detail = fmt.Sprintf("%[1]s exists in the state, but no component block creates it and no removed block removes it. Add one of them. %[2]s%[3]s"+
+			"Provider configurations that it needs have to stay until it is destroyed.",
+			addr, m.suggestComponentRemoval(ctx, addr), m.suggestComponentMove(ctx, addr))
 	default:
 		diag.Summary, diag.Extra = "Embedded stack left over", fault.LeftOver
 		first, verb, pronoun := left.missing[0], "exists", "it"
 		if len(left.missing) > 1 {
 			verb, pronoun = "exist", "them"
 		}
-		diag.Detail = fmt.Sprintf("%s %s in the state with %s, but nothing in the configuration produces %s any more. %s"+
-			"A removed block with from = %s and the source and inputs that it had destroys all of it, or forgets it with lifecycle { destroy = false }.",
-			diagnostics.Enumerate(left.missing), verb, diagnostics.Enumerate(left.instances), pronoun, m.suggestStackMove(ctx, first), first)
+		diag.Detail = fmt.Sprintf("%s %s in the state with %s, but nothing in the configuration produces %s any more. %s%s"+
+			"With a removed block, the stack is evaluated with the inputs of the block.",
+			diagnostics.Enumerate(left.missing), verb, diagnostics.Enumerate(left.instances), pronoun,
+			m.suggestStackRemoval(ctx, left.missing), m.suggestStackMove(ctx, first))
 	}
 	return diag
 }
@@ -155,4 +158,50 @@ func (m *Main) suggestStackMove(ctx context.Context, addr stackaddrs.StackInstan
 		blocks[name] = claims.BlockOf(call.Instances(ctx), call.existingKeys())
 	}
 	return move.Suggest(blocks)
+}
+
+// suggestComponentRemoval is what to do if a component instance that is left over is to be destroyed.
+func (m *Main) suggestComponentRemoval(ctx context.Context, addr stackaddrs.AbsComponentInstance) string {
+	name := addr.Item.Component.Name
+	removal := claims.LeftOver{Stack: addr.Stack, Kind: stackaddrs.MoveableComponent, Name: name, Key: addr.Item.Key, Files: m.files}
+	if stack := m.stackInstance(ctx, addr.Stack); stack != nil && stack.components[name] != nil {
+		decl := stack.components[name].config.decl
+		removal.Source, removal.Providers = &decl.Source, decl.Providers
+		removal.ForEach, removal.OfSet = decl.ForEach, isOfSet(stack.decl(), decl.ForEach)
+	}
+	return removal.Suggest()
+}
+
+// suggestStackRemoval is what to do if instances of one stack that are left over are to be destroyed.
+func (m *Main) suggestStackRemoval(ctx context.Context, addrs []stackaddrs.StackInstance) string {
+	caller, step, _ := addrs[0].Parent()
+	removal := claims.LeftOver{Stack: caller, Kind: stackaddrs.MoveableStack, Name: step.Call.Name, Key: step.Key, Files: m.files}
+	stack := m.stackInstance(ctx, caller)
+	if stack != nil && stack.calls[step.Call.Name] != nil {
+		decl := stack.calls[step.Call.Name].config.decl
+		removal.Source, removal.Inputs = &decl.Source, decl.Inputs
+		removal.ForEach, removal.OfSet = decl.ForEach, isOfSet(stack.decl(), decl.ForEach)
+	}
+	for _, addr := range addrs[1:] {
+		_, step, _ := addr.Parent()
+		removal.More = append(removal.More, step.Key)
+	}
+	return removal.Suggest()
+}
+
+// isOfSet reports whether for_each is seen to be a set, whose values are its keys.
+func isOfSet(stack *stackconfig.Stack, forEach hcl.Expression) bool {
+	if forEach == nil {
+		return false
+	}
+	if call, diags := hcl.ExprCall(forEach); !diags.HasErrors() {
+		return slices.Contains([]string{"toset", "setunion", "setsubtract", "setintersection"}, call.Name)
+	}
+	traversal, diags := hcl.AbsTraversalForExpr(forEach)
+	if diags.HasErrors() || len(traversal) != 2 || traversal.RootName() != "var" {
+		return false
+	}
+	attr, _ := traversal[1].(hcl.TraverseAttr)
+	variable := stack.Variables[attr.Name]
+	return variable != nil && variable.Type.Constraint.IsSetType()
 }
