@@ -32,10 +32,17 @@ type Rules struct {
 	Notify notice.Func
 }
 
-// AddState makes git ignore a state, with what is next to it at times, and the last copy of one.
+// plans is the pattern for saved plans by the names that they usually have.
+const plans = "*.plan"
+
+// AddState makes git ignore a state, with what is next to it at times, and the last copy of one. Plans are ignored with a state that is where they usually are.
 func (r Rules) AddState(ctx context.Context, path string) {
 	base := filepath.Base(path)
-	r.add(ctx, path, "/"+base+"*", "/."+base+".*", rescued)
+	patterns := []string{"/" + base + "*", "/." + base + ".*", rescued}
+	if absolute, err := filepath.Abs(path); err == nil && filepath.Dir(absolute) == r.Dir {
+		patterns = append(patterns, plans)
+	}
+	r.add(ctx, path, patterns...)
 }
 
 // AddRescued makes git ignore the last copy of a state.
