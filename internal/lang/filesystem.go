@@ -46,6 +46,11 @@ func fileFunctions(opts Options) map[string]function.Function {
 	}
 }
 
+// readingNames are the functions whose results depend on what is in files.
+var readingNames = []string{
+	"file", "filebase64", "filebase64sha256", "filebase64sha512", "fileexists", "filemd5", "fileset", "filesha1", "filesha256", "filesha512", "templatefile",
+}
+
 // What functions read of a file. A value can hold the first in Base64; a hash is made piece by piece.
 const (
 	maxFile   = 64 << 20

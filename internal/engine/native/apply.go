@@ -11,6 +11,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/native/applying"
 	"github.com/cairnstacks/cairn/internal/engine/native/planned"
 	"github.com/cairnstacks/cairn/internal/engine/native/provision"
+	"github.com/cairnstacks/cairn/internal/lang/providercall"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/fault"
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
@@ -42,10 +43,14 @@ func (s *Session) Apply(ctx context.Context, req *engine.ApplyRequest, observe e
 	providers := s.slots(l, dir, req.Providers, "apply")
 	defer providers.Release()
 	secrets := newHidden(l.tree, req.Inputs, req.Providers, plan.State)
+	results := &providercall.Results{}
+	for _, known := range plan.Results {
+		results.Expect(known)
+	}
 	record := s.journal.Begin(req.Work, req.Component.String(), req.Mode, plan.State)
 	result, diags := applying.Apply(ctx, &applying.Request{
 		ApplyRequest: req, Plan: plan, Tree: l.tree, Graph: l.graph, Providers: providers, Types: &s.opts.Shared.Types,
-		Functions: s.functions(ctx, dir, dir.Root(), functionsKey{timestamp: plan.Timestamp, applying: true}), RootPath: rootPath, WorkPath: s.workPath(),
+		Functions: s.remembering(ctx, dir, functionsKey{timestamp: plan.Timestamp, applying: true}, results), RootPath: rootPath, WorkPath: s.workPath(),
 		Calls: s.calls, Observe: oneAtATime(secrets.observer(observe)),
 		Journal: record, Provisioners: &provision.Runner{Dir: dir.Root(), Environ: s.opts.Environ},
 	})

@@ -25,6 +25,16 @@ type functionsKey struct {
 
 // functions returns what the modules of a tree may call, of a component with a directory, or of none: then relative names start from root alone. The tables of built-in functions are made once for all components.
 func (s *Session) functions(ctx context.Context, dir *directory, root string, key functionsKey) func(*configs.Tree) *hcl.EvalContext {
+	return s.functionsWith(ctx, dir, s.builtIn(root, key), &providercall.Results{})
+}
+
+// remembering is functions for one component, of which those that could return something else while applying than while planning have to agree with results.
+func (s *Session) remembering(ctx context.Context, dir *directory, key functionsKey, results *providercall.Results) func(*configs.Tree) *hcl.EvalContext {
+	table := s.builtIn(dir.Root(), key)
+	return s.functionsWith(ctx, dir, lang.With(table, lang.ReadingFiles(table, results.OfFiles)), results)
+}
+
+func (s *Session) builtIn(root string, key functionsKey) map[string]function.Function {
 	s.mu.Lock()
 	tables := s.mu.functions[key]
 	if tables == nil {
@@ -32,8 +42,12 @@ func (s *Session) functions(ctx context.Context, dir *directory, root string, ke
 		s.mu.functions[key] = tables
 	}
 	s.mu.Unlock()
-	shared := &hcl.EvalContext{Functions: tables.In(root)}
-	results := &providercall.Results{}
+	return tables.In(root)
+}
+
+// functionsWith adds the functions of providers to a table.
+func (s *Session) functionsWith(ctx context.Context, dir *directory, table map[string]function.Function, results *providercall.Results) func(*configs.Tree) *hcl.EvalContext {
+	shared := &hcl.EvalContext{Functions: table}
 	return func(tree *configs.Tree) *hcl.EvalContext {
 		of := s.providerFunctions(ctx, dir, tree, results)
 		if len(of) == 0 {

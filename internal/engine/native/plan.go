@@ -13,6 +13,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/native/applying"
 	"github.com/cairnstacks/cairn/internal/engine/native/planned"
 	"github.com/cairnstacks/cairn/internal/engine/native/planning"
+	"github.com/cairnstacks/cairn/internal/lang/providercall"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
@@ -37,9 +38,10 @@ func (s *Session) Plan(ctx context.Context, req *engine.PlanRequest, observe eng
 	providers := s.slots(l, dir, req.Providers, "plan")
 	defer providers.Release()
 	secrets := newHidden(l.tree, req.Inputs, req.Providers, req.PriorState)
+	results := &providercall.Results{}
 	result, plan, diags := planning.Plan(ctx, &planning.Request{
 		PlanRequest: req, Tree: l.tree, Graph: l.graph, Providers: providers, Types: &s.opts.Shared.Types,
-		Functions: s.functions(ctx, dir, dir.Root(), functionsKey{timestamp: req.Timestamp}), RootPath: rootPath, WorkPath: s.workPath(),
+		Functions: s.remembering(ctx, dir, functionsKey{timestamp: req.Timestamp}, results), RootPath: rootPath, WorkPath: s.workPath(),
 		Calls: s.calls, Observe: oneAtATime(secrets.observer(observe)),
 	})
 	if result == nil {
@@ -53,6 +55,7 @@ func (s *Session) Plan(ctx context.Context, req *engine.PlanRequest, observe eng
 	diags = slices.Concat(warnings, withoutKnown(secrets.diagnostics(diags, nil, result.Changes, result.Drift), warnings))
 	result.Engine = s.info
 	if !diags.HasErrors() && (result.Complete || result.Applyable) {
+		plan.Results = results.All()
 		if result.Plan, err = planned.Encode(plan); err != nil {
 			diags = append(diags, stopped("Unstorable plan", err))
 		}

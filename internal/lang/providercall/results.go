@@ -20,8 +20,8 @@ type Hash = [sha256.Size]byte
 // Result is what a call returned.
 type Result struct{ Call, Result Hash }
 
-// Results remember what functions of providers returned, to see that they return the same for the same arguments
-// whenever they are called: what is applied would not be what was planned otherwise (docs/language.md, section 3.7).
+// Results remember what functions of providers, and those that read files, returned, to see that they return the same for the same
+// arguments whenever they are called: what is applied would not be what was planned otherwise (docs/language.md, section 3.7).
 //
 // Only hashes are kept. The zero value is ready to use. Results are safe for concurrent use.
 type Results struct {
@@ -34,29 +34,32 @@ type Results struct {
 // Expect adds what a call returned before.
 func (r *Results) Expect(known Result) { r.isSame(known.Call, known.Result) }
 
-// record remembers the result of a call, and fails if it was another before. Calls with something unknown are not
-// settled yet and do not count.
+// record remembers the result of a call, and fails if it was another before.
 func (r *Results) record(f *Function, args []cty.Value, result cty.Value) error {
-	if r == nil || !result.IsWhollyKnown() || slices.ContainsFunc(args, func(arg cty.Value) bool { return !arg.IsWhollyKnown() }) {
-		return nil
+	same, err := r.confirms(map[string]cty.Value{"provider": cty.StringVal(f.Provider.String()), "function": cty.StringVal(f.Name)}, args, result)
+	if err != nil || same {
+		return err
 	}
-	call, err := hashValue(cty.ObjectVal(map[string]cty.Value{
-		"provider":  cty.StringVal(f.Provider.String()),
-		"function":  cty.StringVal(f.Name),
-		"arguments": cty.TupleVal(args),
-	}))
+	return fmt.Errorf("provider %s has now returned something else for the same arguments than before, while planning or since. "+
+		"A function of a provider must always return the same; this is a mistake in the provider", f.Provider)
+}
+
+// confirms remembers the result of a call of a function, and reports whether it was the same before, or there was none. Calls with something unknown are not settled yet and
+// do not count.
+func (r *Results) confirms(function map[string]cty.Value, args []cty.Value, result cty.Value) (bool, error) {
+	if r == nil || !result.IsWhollyKnown() || slices.ContainsFunc(args, func(arg cty.Value) bool { return !arg.IsWhollyKnown() }) {
+		return true, nil
+	}
+	function["arguments"] = cty.TupleVal(args)
+	call, err := hashValue(cty.ObjectVal(function))
 	if err != nil {
-		return fmt.Errorf("remembering the arguments: %w", err)
+		return false, fmt.Errorf("remembering the arguments: %w", err)
 	}
 	returned, err := hashValue(result)
 	if err != nil {
-		return fmt.Errorf("remembering the result: %w", err)
+		return false, fmt.Errorf("remembering the result: %w", err)
 	}
-	if !r.isSame(call, returned) {
-		return fmt.Errorf("provider %s has now returned something else for the same arguments than before, while planning or since. "+
-			"A function of a provider must always return the same; this is a mistake in the provider", f.Provider)
-	}
-	return nil
+	return r.isSame(call, returned), nil
 }
 
 func (r *Results) isSame(call, returned Hash) bool {

@@ -9,6 +9,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"github.com/cairnstacks/cairn/internal/lang/providercall"
 	componentv1 "github.com/cairnstacks/cairn/proto/cairn/component/v1"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -46,6 +47,13 @@ func Decode(text []byte) (*Plan, error) {
 	}
 	for _, check := range encoded.GetChecks() {
 		p.Checks = append(p.Checks, decodeCheck(check))
+	}
+	for _, one := range encoded.GetFunctionResults() {
+		result := providercall.Result{}
+		if copy(result.Call[:], one.GetCall()) < len(result.Call) || copy(result.Result[:], one.GetResult()) < len(result.Result) {
+			return nil, errors.New("decoding the result of a function: a hash is too short")
+		}
+		p.Results = append(p.Results, result)
 	}
 	for _, address := range encoded.GetDeferred() {
 		addr, err := stackaddrs.ParsePartialResourceInstance(address)

@@ -42,6 +42,9 @@ func Encode(p *Plan) ([]byte, error) {
 	for i, check := range p.Checks {
 		encoded.Checks[i] = encodeCheck(check)
 	}
+	for _, one := range p.Results {
+		encoded.FunctionResults = append(encoded.FunctionResults, &componentv1.FunctionResult{Call: one.Call[:], Result: one.Result[:]})
+	}
 	for _, addr := range p.Deferred {
 		encoded.Deferred = append(encoded.Deferred, addr.String())
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/lang/providercall"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
@@ -36,6 +37,9 @@ type Plan struct {
 
 	Changes []*Change // those that are deferred, too
 	Checks  []engine.CheckResult
+
+	// Results are what functions have returned that could return something else while applying.
+	Results []providercall.Result
 
 	// Deferred are the addresses of the blocks some of whose instances are deferred, without keys.
 	Deferred []stackaddrs.ResourceInstance

@@ -44,9 +44,11 @@ type Plan struct {
 	// What distinguishes the state that the plan was made for.
 	Prior string `protobuf:"bytes,9,opt,name=prior,proto3" json:"prior,omitempty"`
 	// The outputs that are known already, without ephemeral ones. Plans of earlier versions have none, which evaluates all of them while applying.
-	Outputs       map[string]*v1.DynamicValue `protobuf:"bytes,10,rep,name=outputs,proto3" json:"outputs,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Outputs map[string]*v1.DynamicValue `protobuf:"bytes,10,rep,name=outputs,proto3" json:"outputs,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
+	// What functions have returned that could return something else while applying, sorted by call. Plans of earlier versions have none.
+	FunctionResults []*FunctionResult `protobuf:"bytes,11,rep,name=function_results,json=functionResults,proto3" json:"function_results,omitempty"`
+	unknownFields   protoimpl.UnknownFields
+	sizeCache       protoimpl.SizeCache
 }
 
 func (x *Plan) Reset() {
@@ -149,6 +151,66 @@ func (x *Plan) GetOutputs() map[string]*v1.DynamicValue {
 	return nil
 }
 
+func (x *Plan) GetFunctionResults() []*FunctionResult {
+	if x != nil {
+		return x.FunctionResults
+	}
+	return nil
+}
+
+// FunctionResult is what a function has returned.
+type FunctionResult struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	Call          []byte                 `protobuf:"bytes,1,opt,name=call,proto3" json:"call,omitempty"`     // hash of the function and its arguments
+	Result        []byte                 `protobuf:"bytes,2,opt,name=result,proto3" json:"result,omitempty"` // hash
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FunctionResult) Reset() {
+	*x = FunctionResult{}
+	mi := &file_cairn_component_v1_component_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FunctionResult) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FunctionResult) ProtoMessage() {}
+
+func (x *FunctionResult) ProtoReflect() protoreflect.Message {
+	mi := &file_cairn_component_v1_component_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FunctionResult.ProtoReflect.Descriptor instead.
+func (*FunctionResult) Descriptor() ([]byte, []int) {
+	return file_cairn_component_v1_component_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *FunctionResult) GetCall() []byte {
+	if x != nil {
+		return x.Call
+	}
+	return nil
+}
+
+func (x *FunctionResult) GetResult() []byte {
+	if x != nil {
+		return x.Result
+	}
+	return nil
+}
+
 // Change is what is to be done with one object.
 type Change struct {
 	state           protoimpl.MessageState `protogen:"open.v1"`
@@ -179,7 +241,7 @@ type Change struct {
 
 func (x *Change) Reset() {
 	*x = Change{}
-	mi := &file_cairn_component_v1_component_proto_msgTypes[1]
+	mi := &file_cairn_component_v1_component_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -191,7 +253,7 @@ func (x *Change) String() string {
 func (*Change) ProtoMessage() {}
 
 func (x *Change) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_component_v1_component_proto_msgTypes[1]
+	mi := &file_cairn_component_v1_component_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -204,7 +266,7 @@ func (x *Change) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Change.ProtoReflect.Descriptor instead.
 func (*Change) Descriptor() ([]byte, []int) {
-	return file_cairn_component_v1_component_proto_rawDescGZIP(), []int{1}
+	return file_cairn_component_v1_component_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *Change) GetAddress() string {
@@ -359,7 +421,7 @@ type Invocation struct {
 
 func (x *Invocation) Reset() {
 	*x = Invocation{}
-	mi := &file_cairn_component_v1_component_proto_msgTypes[2]
+	mi := &file_cairn_component_v1_component_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -371,7 +433,7 @@ func (x *Invocation) String() string {
 func (*Invocation) ProtoMessage() {}
 
 func (x *Invocation) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_component_v1_component_proto_msgTypes[2]
+	mi := &file_cairn_component_v1_component_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -384,7 +446,7 @@ func (x *Invocation) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Invocation.ProtoReflect.Descriptor instead.
 func (*Invocation) Descriptor() ([]byte, []int) {
-	return file_cairn_component_v1_component_proto_rawDescGZIP(), []int{2}
+	return file_cairn_component_v1_component_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *Invocation) GetAddress() string {
@@ -454,7 +516,7 @@ type Importing struct {
 
 func (x *Importing) Reset() {
 	*x = Importing{}
-	mi := &file_cairn_component_v1_component_proto_msgTypes[3]
+	mi := &file_cairn_component_v1_component_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -466,7 +528,7 @@ func (x *Importing) String() string {
 func (*Importing) ProtoMessage() {}
 
 func (x *Importing) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_component_v1_component_proto_msgTypes[3]
+	mi := &file_cairn_component_v1_component_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -479,7 +541,7 @@ func (x *Importing) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Importing.ProtoReflect.Descriptor instead.
 func (*Importing) Descriptor() ([]byte, []int) {
-	return file_cairn_component_v1_component_proto_rawDescGZIP(), []int{3}
+	return file_cairn_component_v1_component_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Importing) GetId() string {
@@ -516,7 +578,7 @@ type CheckResult struct {
 
 func (x *CheckResult) Reset() {
 	*x = CheckResult{}
-	mi := &file_cairn_component_v1_component_proto_msgTypes[4]
+	mi := &file_cairn_component_v1_component_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -528,7 +590,7 @@ func (x *CheckResult) String() string {
 func (*CheckResult) ProtoMessage() {}
 
 func (x *CheckResult) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_component_v1_component_proto_msgTypes[4]
+	mi := &file_cairn_component_v1_component_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -541,7 +603,7 @@ func (x *CheckResult) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckResult.ProtoReflect.Descriptor instead.
 func (*CheckResult) Descriptor() ([]byte, []int) {
-	return file_cairn_component_v1_component_proto_rawDescGZIP(), []int{4}
+	return file_cairn_component_v1_component_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *CheckResult) GetKind() string {
@@ -584,7 +646,7 @@ type CheckedObject struct {
 
 func (x *CheckedObject) Reset() {
 	*x = CheckedObject{}
-	mi := &file_cairn_component_v1_component_proto_msgTypes[5]
+	mi := &file_cairn_component_v1_component_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -596,7 +658,7 @@ func (x *CheckedObject) String() string {
 func (*CheckedObject) ProtoMessage() {}
 
 func (x *CheckedObject) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_component_v1_component_proto_msgTypes[5]
+	mi := &file_cairn_component_v1_component_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -609,7 +671,7 @@ func (x *CheckedObject) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckedObject.ProtoReflect.Descriptor instead.
 func (*CheckedObject) Descriptor() ([]byte, []int) {
-	return file_cairn_component_v1_component_proto_rawDescGZIP(), []int{5}
+	return file_cairn_component_v1_component_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *CheckedObject) GetAddress() string {
@@ -637,7 +699,7 @@ var File_cairn_component_v1_component_proto protoreflect.FileDescriptor
 
 const file_cairn_component_v1_component_proto_rawDesc = "" +
 	"\n" +
-	"\"cairn/component/v1/component.proto\x12\x12cairn.component.v1\x1a\x1acairn/value/v1/value.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xe4\x04\n" +
+	"\"cairn/component/v1/component.proto\x12\x12cairn.component.v1\x1a\x1acairn/value/v1/value.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xb3\x05\n" +
 	"\x04Plan\x12%\n" +
 	"\x0eformat_version\x18\x01 \x01(\rR\rformatVersion\x12\x12\n" +
 	"\x04mode\x18\x02 \x01(\tR\x04mode\x128\n" +
@@ -649,13 +711,17 @@ const file_cairn_component_v1_component_proto_rawDesc = "" +
 	"\bdeferred\x18\b \x03(\tR\bdeferred\x12\x14\n" +
 	"\x05prior\x18\t \x01(\tR\x05prior\x12?\n" +
 	"\aoutputs\x18\n" +
-	" \x03(\v2%.cairn.component.v1.Plan.OutputsEntryR\aoutputs\x1aW\n" +
+	" \x03(\v2%.cairn.component.v1.Plan.OutputsEntryR\aoutputs\x12M\n" +
+	"\x10function_results\x18\v \x03(\v2\".cairn.component.v1.FunctionResultR\x0ffunctionResults\x1aW\n" +
 	"\vInputsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x122\n" +
 	"\x05value\x18\x02 \x01(\v2\x1c.cairn.value.v1.DynamicValueR\x05value:\x028\x01\x1aX\n" +
 	"\fOutputsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x122\n" +
-	"\x05value\x18\x02 \x01(\v2\x1c.cairn.value.v1.DynamicValueR\x05value:\x028\x01\"\xa6\x06\n" +
+	"\x05value\x18\x02 \x01(\v2\x1c.cairn.value.v1.DynamicValueR\x05value:\x028\x01\"<\n" +
+	"\x0eFunctionResult\x12\x12\n" +
+	"\x04call\x18\x01 \x01(\fR\x04call\x12\x16\n" +
+	"\x06result\x18\x02 \x01(\fR\x06result\"\xa6\x06\n" +
 	"\x06Change\x12\x18\n" +
 	"\aaddress\x18\x01 \x01(\tR\aaddress\x12)\n" +
 	"\x10previous_address\x18\x02 \x01(\tR\x0fpreviousAddress\x12\x18\n" +
@@ -713,43 +779,45 @@ func file_cairn_component_v1_component_proto_rawDescGZIP() []byte {
 	return file_cairn_component_v1_component_proto_rawDescData
 }
 
-var file_cairn_component_v1_component_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
+var file_cairn_component_v1_component_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
 var file_cairn_component_v1_component_proto_goTypes = []any{
 	(*Plan)(nil),                  // 0: cairn.component.v1.Plan
-	(*Change)(nil),                // 1: cairn.component.v1.Change
-	(*Invocation)(nil),            // 2: cairn.component.v1.Invocation
-	(*Importing)(nil),             // 3: cairn.component.v1.Importing
-	(*CheckResult)(nil),           // 4: cairn.component.v1.CheckResult
-	(*CheckedObject)(nil),         // 5: cairn.component.v1.CheckedObject
-	nil,                           // 6: cairn.component.v1.Plan.InputsEntry
-	nil,                           // 7: cairn.component.v1.Plan.OutputsEntry
-	(*timestamppb.Timestamp)(nil), // 8: google.protobuf.Timestamp
-	(*v1.DynamicValue)(nil),       // 9: cairn.value.v1.DynamicValue
-	(*v1.AttributePath)(nil),      // 10: cairn.value.v1.AttributePath
+	(*FunctionResult)(nil),        // 1: cairn.component.v1.FunctionResult
+	(*Change)(nil),                // 2: cairn.component.v1.Change
+	(*Invocation)(nil),            // 3: cairn.component.v1.Invocation
+	(*Importing)(nil),             // 4: cairn.component.v1.Importing
+	(*CheckResult)(nil),           // 5: cairn.component.v1.CheckResult
+	(*CheckedObject)(nil),         // 6: cairn.component.v1.CheckedObject
+	nil,                           // 7: cairn.component.v1.Plan.InputsEntry
+	nil,                           // 8: cairn.component.v1.Plan.OutputsEntry
+	(*timestamppb.Timestamp)(nil), // 9: google.protobuf.Timestamp
+	(*v1.DynamicValue)(nil),       // 10: cairn.value.v1.DynamicValue
+	(*v1.AttributePath)(nil),      // 11: cairn.value.v1.AttributePath
 }
 var file_cairn_component_v1_component_proto_depIdxs = []int32{
-	8,  // 0: cairn.component.v1.Plan.timestamp:type_name -> google.protobuf.Timestamp
-	6,  // 1: cairn.component.v1.Plan.inputs:type_name -> cairn.component.v1.Plan.InputsEntry
-	1,  // 2: cairn.component.v1.Plan.changes:type_name -> cairn.component.v1.Change
-	4,  // 3: cairn.component.v1.Plan.checks:type_name -> cairn.component.v1.CheckResult
-	7,  // 4: cairn.component.v1.Plan.outputs:type_name -> cairn.component.v1.Plan.OutputsEntry
-	9,  // 5: cairn.component.v1.Change.before:type_name -> cairn.value.v1.DynamicValue
-	9,  // 6: cairn.component.v1.Change.after:type_name -> cairn.value.v1.DynamicValue
-	9,  // 7: cairn.component.v1.Change.before_identity:type_name -> cairn.value.v1.DynamicValue
-	9,  // 8: cairn.component.v1.Change.after_identity:type_name -> cairn.value.v1.DynamicValue
-	10, // 9: cairn.component.v1.Change.replace:type_name -> cairn.value.v1.AttributePath
-	3,  // 10: cairn.component.v1.Change.importing:type_name -> cairn.component.v1.Importing
-	2,  // 11: cairn.component.v1.Change.invocations:type_name -> cairn.component.v1.Invocation
-	9,  // 12: cairn.component.v1.Invocation.config:type_name -> cairn.value.v1.DynamicValue
-	9,  // 13: cairn.component.v1.Importing.identity:type_name -> cairn.value.v1.DynamicValue
-	5,  // 14: cairn.component.v1.CheckResult.objects:type_name -> cairn.component.v1.CheckedObject
-	9,  // 15: cairn.component.v1.Plan.InputsEntry.value:type_name -> cairn.value.v1.DynamicValue
-	9,  // 16: cairn.component.v1.Plan.OutputsEntry.value:type_name -> cairn.value.v1.DynamicValue
-	17, // [17:17] is the sub-list for method output_type
-	17, // [17:17] is the sub-list for method input_type
-	17, // [17:17] is the sub-list for extension type_name
-	17, // [17:17] is the sub-list for extension extendee
-	0,  // [0:17] is the sub-list for field type_name
+	9,  // 0: cairn.component.v1.Plan.timestamp:type_name -> google.protobuf.Timestamp
+	7,  // 1: cairn.component.v1.Plan.inputs:type_name -> cairn.component.v1.Plan.InputsEntry
+	2,  // 2: cairn.component.v1.Plan.changes:type_name -> cairn.component.v1.Change
+	5,  // 3: cairn.component.v1.Plan.checks:type_name -> cairn.component.v1.CheckResult
+	8,  // 4: cairn.component.v1.Plan.outputs:type_name -> cairn.component.v1.Plan.OutputsEntry
+	1,  // 5: cairn.component.v1.Plan.function_results:type_name -> cairn.component.v1.FunctionResult
+	10, // 6: cairn.component.v1.Change.before:type_name -> cairn.value.v1.DynamicValue
+	10, // 7: cairn.component.v1.Change.after:type_name -> cairn.value.v1.DynamicValue
+	10, // 8: cairn.component.v1.Change.before_identity:type_name -> cairn.value.v1.DynamicValue
+	10, // 9: cairn.component.v1.Change.after_identity:type_name -> cairn.value.v1.DynamicValue
+	11, // 10: cairn.component.v1.Change.replace:type_name -> cairn.value.v1.AttributePath
+	4,  // 11: cairn.component.v1.Change.importing:type_name -> cairn.component.v1.Importing
+	3,  // 12: cairn.component.v1.Change.invocations:type_name -> cairn.component.v1.Invocation
+	10, // 13: cairn.component.v1.Invocation.config:type_name -> cairn.value.v1.DynamicValue
+	10, // 14: cairn.component.v1.Importing.identity:type_name -> cairn.value.v1.DynamicValue
+	6,  // 15: cairn.component.v1.CheckResult.objects:type_name -> cairn.component.v1.CheckedObject
+	10, // 16: cairn.component.v1.Plan.InputsEntry.value:type_name -> cairn.value.v1.DynamicValue
+	10, // 17: cairn.component.v1.Plan.OutputsEntry.value:type_name -> cairn.value.v1.DynamicValue
+	18, // [18:18] is the sub-list for method output_type
+	18, // [18:18] is the sub-list for method input_type
+	18, // [18:18] is the sub-list for extension type_name
+	18, // [18:18] is the sub-list for extension extendee
+	0,  // [0:18] is the sub-list for field type_name
 }
 
 func init() { file_cairn_component_v1_component_proto_init() }
@@ -763,7 +831,7 @@ func file_cairn_component_v1_component_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_cairn_component_v1_component_proto_rawDesc), len(file_cairn_component_v1_component_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   8,
+			NumMessages:   9,
 			NumExtensions: 0,
 			NumServices:   0,
 		},
