@@ -212,10 +212,11 @@ func (c *ComponentConfig) evalInputs(ctx context.Context, module *engine.Module,
 		return set.WithoutArgument(c.decl.Range)
 	}
 	result, diags := expr.EvalExprAndEvalContext(ctx, c.decl.Inputs, phase, scope)
+	take := set.FromArgument
 	if diags.HasErrors() {
-		return set.Placeholders(), diags
+		take = set.FromFailed
 	}
-	values, moreDiags := set.FromArgument(result)
+	values, moreDiags := take(result)
 	return values, diags.Extend(moreDiags)
 }
 

@@ -259,10 +259,11 @@ func evalStackInputs(ctx context.Context, argument hcl.Expression, block hcl.Ran
 	}
 	scope = scopeWithoutProviders{scope, "The inputs of an embedded stack"}
 	result, diags := expr.EvalExprAndEvalContext(ctx, argument, phase, scope)
+	take := set.FromArgument
 	if diags.HasErrors() {
-		return set.Placeholders(), diags
+		take = set.FromFailed
 	}
-	values, moreDiags := set.FromArgument(result)
+	values, moreDiags := take(result)
 	return values, diags.Extend(moreDiags)
 }
 

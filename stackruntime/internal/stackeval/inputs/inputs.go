@@ -103,6 +103,34 @@ func (s Set) WithoutArgument(block hcl.Range) (map[string]cty.Value, hcl.Diagnos
 	return s.each(func(v *engine.Variable) cty.Value { return v.Default }), nil
 }
 
+// FromFailed is for an inputs argument that could not be evaluated. The variables that it does not set for all that are reported, as the names in it may be known.
+func (s Set) FromFailed(result expr.Result) (map[string]cty.Value, hcl.Diagnostics) {
+	pairs, moreDiags := hcl.ExprMap(result.Expression)
+	if moreDiags.HasErrors() {
+		return s.Placeholders(), nil // not an object constructor
+	}
+	given := make(map[string]bool, len(pairs))
+	for _, pair := range pairs {
+		name := attributeKey(pair.Key)
+		if name == "" {
+			return s.Placeholders(), nil // an expression, which may be any name
+		}
+		given[name] = true
+	}
+	var diags hcl.Diagnostics
+	for _, v := range s.variables {
+		if v.Required() && !given[v.Name] {
+			diags = diags.Append(s.missing(v, result))
+		}
+	}
+	return s.Placeholders(), diags
+}
+
+// missing is about a variable that has no value.
+func (s Set) missing(v *engine.Variable, result expr.Result) *hcl.Diagnostic {
+	return result.Diagnostic(s.messages.missing, fmt.Sprintf("The %s requires a value for its variable %q.", s.messages.owner, v.Name))
+}
+
 // FromArgument takes the values for the variables out of an evaluated inputs argument.
 //
 // Attributes without a variable are dropped. Null selects the default.
@@ -186,8 +214,7 @@ func (s Set) convertOne(v *engine.Variable, given cty.Value, result expr.Result)
 			_, own := given.Unmark() // that it is null may be a secret
 			return v.Default.WithMarks(own), nil
 		case absent || !s.nullable:
-			return cty.NilVal, result.Diagnostic(s.messages.missing,
-				fmt.Sprintf("The %s requires a value for its variable %q.", s.messages.owner, v.Name))
+			return cty.NilVal, s.missing(v, result)
 		}
 	}
 	given = v.ApplyDefaults(given)

@@ -95,3 +95,25 @@ func TestWithoutArgument(t *testing.T) {
 		t.Errorf("got %#v, %v, want the default", got, diags)
 	}
 }
+
+// Where the argument cannot be evaluated, variables that it does not name are missing all the same.
+func TestFromFailed(t *testing.T) {
+	for argument, missing := range map[string]bool{
+		`{ name = nope }`:         false,
+		`{ "name" = nope }`:       false,
+		`{ size = nope }`:         true,
+		`{ (nope) = 1 }`:          false,
+		`merge({ size = 4 }, no)`: false,
+	} {
+		for _, set := range []inputs.Set{inputs.OfModule(module), inputs.OfStack(stack)} {
+			e, diags := hclsyntax.ParseExpression([]byte(argument), "test", hcl.InitialPos)
+			if diags.HasErrors() {
+				t.Fatal(diags)
+			}
+			values, diags := set.FromFailed(expr.Result{Expression: e})
+			if len(values) != 2 || diags.HasErrors() != missing {
+				t.Errorf("%s: %v, %s; missing is %t", argument, values, diags, missing)
+			}
+		}
+	}
+}
