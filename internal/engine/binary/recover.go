@@ -249,7 +249,7 @@ func (e *Session) recoverApply(ctx context.Context, dir *rundir.Dir, record rund
 	if err != nil {
 		return nil, err
 	}
-	lost, err := lostOf(dir)
+	lost, err := lostOf(dir, record)
 	if err != nil {
 		return nil, err
 	}
@@ -279,15 +279,22 @@ func (e *Session) recoverApply(ctx context.Context, dir *rundir.Dir, record rund
 }
 
 // lostOf says, as a sentence without a full stop, what is lost of what a process has said that was started in a directory.
-func lostOf(dir *rundir.Dir) (string, error) {
+func lostOf(dir *rundir.Dir, record rundir.Record) (string, error) {
+	mayHaveBegun, err := dir.MayHaveBegun(record)
+	if err != nil {
+		return "", err
+	}
 	run, err := runner.ReadRun(dir.Path())
 	if errors.Is(err, os.ErrNotExist) {
+		if mayHaveBegun {
+			return "The directory " + dir.Path() + " has lost what identifies its process", nil
+		}
 		return "", nil // none was started
 	}
 	if err != nil {
 		return "", err
 	}
-	lost, err := run.Lost()
+	lost, err := run.Lost(mayHaveBegun)
 	if lost == "" {
 		return "", err
 	}

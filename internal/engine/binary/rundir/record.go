@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/cairnstacks/cairn/internal/durable"
+	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
 	"github.com/cairnstacks/cairn/internal/engine/installation"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
@@ -29,11 +30,28 @@ type Record struct {
 	Root      string        `json:"root"`  // of the working copy, relative to the run's directory
 	State     string        `json:"state"` // hash of the state that it began with; see [Dir.HashState]
 
+	// Scope is that in which the process was to be started, see [runner.Scope]. It is on the disk before that.
+	Scope string `json:"scope,omitempty"`
+
 	// As in [engine.Purpose].
 	Plan   string `json:"plan,omitempty"`
 	Serial int64  `json:"serial,omitempty"`
 
 	MAC string `json:"mac"` // of all others, by the secret of the state
+}
+
+// MayHaveBegun reports whether the engine may have begun the apply, whatever is left of what it has said: it locks the state before that, and what another boot of the machine
+// has written last may not be on the disk.
+func (d *Dir) MayHaveBegun(record Record) (bool, error) {
+	if record.Scope != "" && record.Scope != runner.Scope() {
+		return true, nil
+	}
+	state := d.StateFile(record)
+	_, err := os.Stat(filepath.Join(filepath.Dir(state), "."+filepath.Base(state)+".lock.info"))
+	if errors.Is(err, os.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // BeginApply records that from now on the directory matters (rule T1).

@@ -87,9 +87,12 @@ func (r Run) Running() bool {
 	return held
 }
 
+// Scope names where this program runs, as [Run.Scope].
+func Scope() string { return processScope() }
+
 // Lost says, as the end of a sentence about the directory, what is lost of the events of a process that has ended, as after a power failure; "" for nothing. An engine
-// writes no zeros, and says which version it is before it does anything: of a process of this boot of the machine that has said nothing, nothing is lost.
-func (r Run) Lost() (string, error) {
+// writes no zeros, and says which version it is before it does anything: if something else shows that the process may have begun, it has not been silent.
+func (r Run) Lost(mayHaveBegun bool) (string, error) {
 	content, err := os.ReadFile(filepath.Join(r.runDir, EventsFile))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -98,7 +101,7 @@ func (r Run) Lost() (string, error) {
 		return "", fmt.Errorf("reading the events of a run: %w", err)
 	case bytes.IndexByte(content, 0) >= 0:
 		return "has zeros in its " + EventsFile, nil
-	case len(content) == 0 && r.PID > 0 && r.Scope != "" && r.Scope != processScope():
+	case len(content) == 0 && mayHaveBegun:
 		return "has an empty " + EventsFile, nil
 	}
 	return "", nil

@@ -16,25 +16,24 @@ func TestLostEvents(t *testing.T) {
 	const event = `{"@level":"info","type":"version"}` + "\n"
 	for name, test := range map[string]struct {
 		events string
-		run    Run
+		begun  bool // may have
 		want   string
 	}{
-		"whole":                 {event, Run{PID: 1, Scope: "another boot"}, ""},
-		"nothing was said":      {"", Run{PID: 1, Scope: processScope()}, ""},
-		"nothing was started":   {"", Run{}, ""},
-		"emptied":               {"", Run{PID: 1, Scope: "another boot"}, "has an empty " + EventsFile},
-		"zeroed":                {strings.Repeat("\x00", 100), Run{PID: 1, Scope: processScope()}, "has zeros in its " + EventsFile},
-		"zeros at the end":      {event + "\x00\x00", Run{PID: 1, Scope: processScope()}, "has zeros in its " + EventsFile},
-		"a line that is no end": {event + `{"@lev`, Run{PID: 1, Scope: processScope()}, ""},
+		"whole":                 {event, true, ""},
+		"nothing was said":      {"", false, ""},
+		"emptied":               {"", true, "has an empty " + EventsFile},
+		"zeroed":                {strings.Repeat("\x00", 100), false, "has zeros in its " + EventsFile},
+		"zeros at the end":      {event + "\x00\x00", false, "has zeros in its " + EventsFile},
+		"a line that is no end": {event + `{"@lev`, true, ""},
 	} {
-		test.run.runDir = t.TempDir()
-		err := os.WriteFile(filepath.Join(test.run.runDir, EventsFile), []byte(test.events), 0o600)
-		got, lostErr := test.run.Lost()
+		run := Run{runDir: t.TempDir()}
+		err := os.WriteFile(filepath.Join(run.runDir, EventsFile), []byte(test.events), 0o600)
+		got, lostErr := run.Lost(test.begun)
 		if err := errors.Join(err, lostErr); err != nil || got != test.want {
 			t.Errorf("%s: got %q and %v, want %q", name, got, err, test.want)
 		}
 	}
-	if got, err := (Run{runDir: t.TempDir()}).Lost(); err != nil || got == "" {
+	if got, err := (Run{runDir: t.TempDir()}).Lost(false); err != nil || got == "" {
 		t.Errorf("without events: got %q and %v", got, err)
 	}
 }
