@@ -18,11 +18,15 @@ func Dir(path string) error {
 	if err != nil {
 		return nil //nolint:nilerr // a directory may be written to without being readable; then nothing can be synced
 	}
-	// Not every system can sync a directory; those order names by themselves.
-	if err := directory.Sync(); err != nil && !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, fs.ErrInvalid) {
+	if err := directory.Sync(); err != nil && !isRefused(err) {
 		return errors.Join(err, directory.Close())
 	}
 	return directory.Close()
+}
+
+// isRefused reports whether a system cannot sync directories. Such a one orders names by itself.
+func isRefused(err error) bool {
+	return errors.Is(err, errors.ErrUnsupported) || errors.Is(err, fs.ErrInvalid) || errors.Is(err, fs.ErrPermission)
 }
 
 // File makes the content of a file durable that was written and closed.

@@ -10,6 +10,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/cairnstacks/cairn/internal/durable"
 )
 
 // WriteFile writes a plan file that only its owner can read, since plans hold
@@ -43,7 +45,7 @@ func writeAtomically(path string, write func(io.Writer) error) error {
 	if err := os.Rename(f.Name(), path); err != nil {
 		return errors.Join(err, os.Remove(f.Name()))
 	}
-	return syncDir(filepath.Dir(path))
+	return durable.Dir(filepath.Dir(path))
 }
 
 // writeSynced writes, brings the content to disk and closes the file.
@@ -66,23 +68,4 @@ func writeInPlace(path string, write func(io.Writer) error) error {
 		return err
 	}
 	return errors.Join(write(f), f.Close())
-}
-
-// syncDir makes a rename in the directory last. Systems that cannot do that for
-// directories need no help.
-func syncDir(dir string) error {
-	f, err := os.Open(dir)
-	if err != nil {
-		return nil // a directory that cannot be opened cannot be synced either
-	}
-	defer f.Close() //nolint:errcheck // nothing was written through it
-	if err := f.Sync(); err != nil && !errors.Is(err, errors.ErrUnsupported) && !isInvalid(err) {
-		return err
-	}
-	return nil
-}
-
-// isInvalid reports whether the system refuses to sync this kind of file.
-func isInvalid(err error) bool {
-	return errors.Is(err, fs.ErrInvalid) || errors.Is(err, fs.ErrPermission)
 }
