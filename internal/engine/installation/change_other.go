@@ -7,5 +7,5 @@ package installation
 
 import "io/fs"
 
-// changeOf names nothing here: the system does not say more of a file than its size and time.
+// changeOf names nothing here: the system says no more of a file than its size and a time that programs can choose, so that files are read.
 func changeOf(fs.FileInfo) string { return "" }

@@ -8,7 +8,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -16,6 +18,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/once"
 	"github.com/cairnstacks/cairn/internal/providers/release"
+	"github.com/cairnstacks/cairn/internal/sealed"
 )
 
 // Package is an installed package.
@@ -61,17 +64,23 @@ func (h *Hashes) Remembered(ctx context.Context, file string, packages []Package
 	}
 	if changed && file != "" {
 		if data, err := json.Marshal(records); err == nil {
-			_ = WriteFile(file, data) //nolint:errcheck // the next command finds it out again
+			_ = WriteFile(file, sealed.Seal(recordsKind, data)) //nolint:errcheck // the next command finds it out again
 		}
 	}
 	return hashes
 }
 
-// Records returns what a file remembers, by the paths of packages.
+const recordsKind = "cairn packages 1"
+
+// Records returns what a file remembers, by the paths of packages; nothing if it is damaged.
 func Records(file string) map[string]Record {
 	known := map[string]Record{}
-	if data, err := os.ReadFile(file); err == nil {
-		_ = json.Unmarshal(data, &known) //nolint:errcheck // what is lost is found out again
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return known
+	}
+	if content, whole := sealed.Open(recordsKind, data); whole {
+		_ = json.Unmarshal(content, &known) //nolint:errcheck // what is lost is found out again
 	}
 	return known
 }
@@ -88,9 +97,11 @@ func (h *Hashes) Of(ctx context.Context, fingerprint, dir string) string {
 	return hash
 }
 
-// Fingerprint changes when a package does, as far as that shows without reading it: where the system says which file it is and when that was changed last, no program can
-// change a file, or put another one in its place, without changing that, whatever time and size it gives the file.
-func Fingerprint(dir string) (string, error) {
+// Fingerprint changes when a package does, mostly without reading it: where the system says which file it is and when that was changed last, no program can
+// change a file, or put another one in its place, without changing that, whatever time and size it gives the file. Elsewhere only the content shows it.
+func Fingerprint(dir string) (string, error) { return fingerprint(dir, changeOf) }
+
+func fingerprint(dir string, changeOf func(fs.FileInfo) string) (string, error) {
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {
 		return "", err
@@ -105,9 +116,24 @@ func Fingerprint(dir string) (string, error) {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(&b, "\x00%s %d %d %s", path, info.Size(), info.ModTime().UnixNano(), changeOf(info))
-		return nil
+		change := changeOf(info)
+		if change == "" {
+			change, err = hashFile(path)
+		}
+		fmt.Fprintf(&b, "\x00%s %d %d %s", path, info.Size(), info.ModTime().UnixNano(), change)
+		return err
 	})
 	sum := sha256.Sum256([]byte(b.String()))
 	return hex.EncodeToString(sum[:]), err
+}
+
+func hashFile(path string) (_ string, err error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	sum := sha256.New()
+	_, err = io.Copy(sum, file)
+	return hex.EncodeToString(sum.Sum(nil)), err
 }

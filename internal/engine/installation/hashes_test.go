@@ -1,12 +1,11 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-//go:build linux || darwin
-
 package installation
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
@@ -15,6 +14,16 @@ import (
 
 // A program with the size and the time of another one that takes its place is not taken for it.
 func TestFingerprintOfReplacedProgram(t *testing.T) {
+	for name, changeOf := range map[string]func(fs.FileInfo) string{
+		"this system":                           changeOf,
+		"a system that names no file by itself": func(fs.FileInfo) string { return "" },
+	} {
+		t.Run(name, func(t *testing.T) { testReplacedProgram(t, changeOf) })
+	}
+}
+
+func testReplacedProgram(t *testing.T, changeOf func(fs.FileInfo) string) {
+	t.Helper()
 	dir, at := t.TempDir(), time.Now().Add(-time.Hour)
 	write := func(name, content string) string {
 		t.Helper()
@@ -24,23 +33,23 @@ func TestFingerprintOfReplacedProgram(t *testing.T) {
 		}
 		return path
 	}
-	fingerprint := func() string {
+	now := func() string {
 		t.Helper()
-		found, err := Fingerprint(dir)
+		found, err := fingerprint(dir, changeOf)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return found
 	}
 	program := write("terraform-provider-x", "good")
-	before := fingerprint()
-	if again := fingerprint(); again != before {
+	before := now()
+	if again := now(); again != before {
 		t.Errorf("the same program has the fingerprints %s and %s", before, again)
 	}
 	if err := os.Rename(write("new", "evil"), program); err != nil {
 		t.Fatal(err)
 	}
-	if after := fingerprint(); after == before {
+	if after := now(); after == before {
 		t.Error("a replaced program has the same fingerprint")
 	}
 }

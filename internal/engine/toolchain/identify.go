@@ -19,6 +19,7 @@ import (
 	"github.com/hashicorp/go-version"
 
 	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
+	"github.com/cairnstacks/cairn/internal/sealed"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
@@ -124,10 +125,13 @@ func Remembered(recordFile string) []engine.Info {
 	return engines
 }
 
+const recordsKind = "cairn engines 1"
+
 func (i Identifier) records() []binaryRecord {
 	data, err := os.ReadFile(i.RecordFile)
+	content, whole := sealed.Open(recordsKind, data)
 	var records []binaryRecord
-	if err != nil || json.Unmarshal(data, &records) != nil {
+	if err != nil || !whole || json.Unmarshal(content, &records) != nil {
 		return nil // they are made anew
 	}
 	return records
@@ -143,7 +147,7 @@ func (i Identifier) remember(records []binaryRecord) {
 	if err != nil {
 		return
 	}
-	_, err = file.Write(data)
+	_, err = file.Write(sealed.Seal(recordsKind, data))
 	err = errors.Join(err, file.Close())
 	if err == nil {
 		err = os.Rename(file.Name(), i.RecordFile)

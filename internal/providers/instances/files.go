@@ -15,6 +15,7 @@ import (
 
 	"google.golang.org/protobuf/proto"
 
+	"github.com/cairnstacks/cairn/internal/sealed"
 	pluginv1 "github.com/cairnstacks/cairn/proto/cairn/plugin/v1"
 )
 
@@ -24,8 +25,7 @@ type schemaFiles struct{ dir string }
 
 const (
 	fileSuffix = ".provider"
-	fileMagic  = "cairn provider 1 " // then the checksum, a line feed, and the answer
-	headerSize = len(fileMagic) + 2*sha256.Size + 1
+	fileKind   = "cairn provider 1"
 
 	temporaryPrefix = ".new-"
 )
@@ -39,23 +39,18 @@ func checksum(data []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-func header(content []byte) string { return fileMagic + checksum(content) + "\n" }
-
 // load returns what is kept for a package, nil if that is not there as a whole.
 func (f schemaFiles) load(hash string) *pluginv1.SchemaAnswer {
 	if f.dir == "" || hash == "" {
 		return nil
 	}
 	content, err := os.ReadFile(f.path(hash))
-	if err != nil || len(content) < headerSize {
+	if err != nil {
 		return nil
 	}
-	head, rest := content[:headerSize], content[headerSize:]
-	if string(head) != header(rest) {
-		return nil
-	}
+	rest, whole := sealed.Open(fileKind, content)
 	answer := &pluginv1.SchemaAnswer{}
-	if err := proto.Unmarshal(rest, answer); err != nil {
+	if !whole || proto.Unmarshal(rest, answer) != nil {
 		return nil
 	}
 	f.touch(hash)
@@ -75,7 +70,7 @@ func (f schemaFiles) store(hash string, answer *pluginv1.SchemaAnswer) error {
 		return err
 	}
 	f.prune(time.Now())
-	return replace(f.path(hash), append([]byte(header(content)), content...))
+	return replace(f.path(hash), sealed.Seal(fileKind, content))
 }
 
 // replace writes a file as a whole: no reader sees half of it, and of several writers one wins.

@@ -4,6 +4,7 @@
 package prepare
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -51,7 +52,7 @@ func (p *Preparer) DataDir(tree *module.Tree) (string, error) {
 // makeDataDir makes the directory as a whole, or finds it made.
 func makeDataDir(dir string, manifest []byte, installed []installation.Package) error {
 	if _, err := os.Stat(dir); err == nil {
-		return nil
+		return repairManifest(dir, manifest)
 	}
 	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {
 		return err
@@ -74,13 +75,22 @@ func makeDataDir(dir string, manifest []byte, installed []installation.Package) 
 	return err
 }
 
+// repairManifest writes the manifest of a directory again if it is damaged: the engine would not know its modules.
+func repairManifest(dir string, manifest []byte) error {
+	if content, err := os.ReadFile(manifestIn(dir)); err == nil && bytes.Equal(content, manifest) {
+		return nil
+	}
+	return installation.WriteFile(manifestIn(dir), manifest)
+}
+
+func manifestIn(dir string) string { return filepath.Join(dir, "modules", "modules.json") }
+
 // FillDataDir fills an empty directory with what init would have made for a module with this manifest and these packages.
 func FillDataDir(dir string, manifest []byte, installed []installation.Package) error {
-	modules := filepath.Join(dir, "modules")
-	if err := os.Mkdir(modules, 0o700); err != nil {
+	if err := os.Mkdir(filepath.Dir(manifestIn(dir)), 0o700); err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(modules, "modules.json"), manifest, 0o600); err != nil {
+	if err := os.WriteFile(manifestIn(dir), manifest, 0o600); err != nil {
 		return err
 	}
 	for _, provider := range installed {

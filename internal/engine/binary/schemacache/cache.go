@@ -17,8 +17,6 @@ package schemacache
 import (
 	"bytes"
 	"compress/flate"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -27,6 +25,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/cairnstacks/cairn/internal/sealed"
 )
 
 // Schemas are those of one provider, in the JSON form of the engine.
@@ -61,10 +61,8 @@ type span struct {
 
 const (
 	suffix = ".schemas"
-	magic  = "cairn schemas 1 " // then the checksum, a line feed, the index, a line feed, and the data
+	kind   = "cairn schemas 1" // its content are the index, a line feed, and the data
 )
-
-const headerSize = len(magic) + 2*sha256.Size + 1
 
 // Load returns the schemas for a key, nil if they are not there as a whole.
 func (c Cache) Load(key string) *Entry {
@@ -132,17 +130,14 @@ func encode(schemas Schemas) ([]byte, *Entry, error) {
 		return nil, nil, err
 	}
 	rest := append(append(head, '\n'), entry.data...)
-	return append([]byte(magic+checksum(rest)+"\n"), rest...), entry, nil
+	return sealed.Seal(kind, rest), entry, nil
 }
 
 var errDamaged = errors.New("the file of schemas is damaged")
 
 func decode(content []byte) (*Entry, error) {
-	if len(content) < headerSize {
-		return nil, errDamaged
-	}
-	header, rest := content[:headerSize], content[headerSize:]
-	if string(header) != magic+checksum(rest)+"\n" {
+	rest, whole := sealed.Open(kind, content)
+	if !whole {
 		return nil, errDamaged
 	}
 	head, data, found := bytes.Cut(rest, []byte("\n"))
@@ -151,11 +146,6 @@ func decode(content []byte) (*Entry, error) {
 		return nil, errDamaged
 	}
 	return entry, nil
-}
-
-func checksum(data []byte) string {
-	sum := sha256.Sum256(data)
-	return hex.EncodeToString(sum[:])
 }
 
 // Config returns the schema of the provider's configuration, empty if it has none.

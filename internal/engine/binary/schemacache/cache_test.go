@@ -4,6 +4,7 @@
 package schemacache
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cairnstacks/cairn/internal/sealed"
 	"github.com/cairnstacks/cairn/internal/testenv"
 )
 
@@ -206,11 +208,11 @@ func FuzzDecode(f *testing.F) {
 		if err != nil {
 			f.Fatal(err)
 		}
-		f.Add(content[headerSize:])
+		f.Add(content[bytes.IndexByte(content, '\n')+1:])
 	}
 	f.Add([]byte("{\"config\":{\"at\":-1,\"size\":5},\"types\":{\"x\":{\"at\":9223372036854775807,\"size\":9223372036854775807}}}\nxxxxxx"))
 	f.Fuzz(func(t *testing.T, rest []byte) {
-		entry, err := decode(append([]byte(magic+checksum(rest)+"\n"), rest...))
+		entry, err := decode(sealed.Seal(kind, rest))
 		if err != nil {
 			return
 		}
