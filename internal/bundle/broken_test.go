@@ -111,7 +111,7 @@ func TestArchiveCannotWriteThroughItsLinks(t *testing.T) {
 	archive := sourcetest.Pack(t,
 		sourcetest.Entry{Name: "d", Link: target, Type: tar.TypeSymlink},
 		sourcetest.Entry{Name: "d/evil", Content: "x"})
-	if err := unpack.Tar(bytes.NewReader(archive), dir, unpack.Limits{}); err == nil {
+	if err := unpack.Tar(t.Context(), bytes.NewReader(archive), dir, unpack.Limits{}); err == nil {
 		t.Error("the archive was accepted")
 	}
 	if entries, err := os.ReadDir(target); err != nil || len(entries) > 0 {
@@ -127,7 +127,7 @@ func TestLinksWithinArchive(t *testing.T) {
 		sourcetest.Entry{Name: "./dangling", Link: "b/gone", Type: tar.TypeSymlink},
 		sourcetest.Entry{Name: "./hard", Link: "b/file", Type: tar.TypeLink},
 		sourcetest.Entry{Name: "./b/file", Content: "content"})
-	if err := unpack.Tar(bytes.NewReader(archive), dir, unpack.Limits{}); err != nil {
+	if err := unpack.Tar(t.Context(), bytes.NewReader(archive), dir, unpack.Limits{}); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"a/link", "hard", "b/file"} {

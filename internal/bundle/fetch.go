@@ -20,6 +20,7 @@ import (
 	"github.com/hashicorp/go-slug/sourceaddrs"
 
 	"github.com/cairnstacks/cairn/internal/registry"
+	"github.com/cairnstacks/cairn/internal/tempdir"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
@@ -291,12 +292,16 @@ func (f *Fetcher) inTemporary(use func(dir string) error) (err error) {
 	if err := os.MkdirAll(f.paths.dir, 0o700); err != nil {
 		return fmt.Errorf("the directory for source packages cannot be used: %w", err)
 	}
-	temporary, err := os.MkdirTemp(f.paths.dir, ".new-*")
+	temporary, err := tempdir.Kind{Parent: f.paths.dir, Prefix: ".new-"}.Replace()
 	if err != nil {
 		return fmt.Errorf("the directory for source packages cannot be used: %w", err)
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(temporary)) }()
-	return use(temporary)
+	defer func() { err = errors.Join(err, temporary.Remove()) }()
+	dir := filepath.Join(temporary.Path, "package")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return fmt.Errorf("the directory for source packages cannot be used: %w", err)
+	}
+	return use(dir)
 }
 
 // place makes a directory with a package the one with a name, unless there is one already: it has the same files.

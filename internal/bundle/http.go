@@ -23,7 +23,7 @@ func fetchArchive(ctx context.Context, client *http.Client, location *url.URL, d
 	if resp.StatusCode != http.StatusOK {
 		return registry.StatusError(resp)
 	}
-	err = unpack.Tar(resp.Body, dir, limits)
+	err = unpack.Tar(ctx, resp.Body, dir, limits)
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}

@@ -67,5 +67,5 @@ func fetchZip(ctx context.Context, client *http.Client, location *url.URL, dir s
 	if err = errors.Join(err, file.Close()); err != nil {
 		return err
 	}
-	return unpack.Zip(file.Name(), dir, limits)
+	return unpack.Zip(ctx, file.Name(), dir, limits)
 }

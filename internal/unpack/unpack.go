@@ -13,6 +13,7 @@ import (
 	"archive/tar"
 	"bufio"
 	"compress/gzip"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -48,6 +49,7 @@ func tooManyFiles(limit int) error {
 // unpacker writes the entries of an archive below a directory. Each is written through the root, so that neither a
 // name nor a link that was unpacked before leads out of it (rule U1).
 type unpacker struct {
+	ended  func() error // why nothing more is to be unpacked, nil as long as it is
 	root   *os.Root
 	limits Limits // what is left of them
 	made   int
@@ -55,18 +57,20 @@ type unpacker struct {
 }
 
 // Tar unpacks a tar archive that gzip has compressed into an empty directory.
-func Tar(r io.Reader, dir string, limits Limits) error {
-	return unpackWith(dir, limits, func(u *unpacker) error { return u.tar(r) })
+//
+// Errors: context.Cause(ctx) among others.
+func Tar(ctx context.Context, r io.Reader, dir string, limits Limits) error {
+	return unpackWith(ctx, dir, limits, func(u *unpacker) error { return u.tar(r) })
 }
 
 // unpackWith lets a function write files, and makes the links after that.
-func unpackWith(dir string, limits Limits, write func(*unpacker) error) (err error) {
+func unpackWith(ctx context.Context, dir string, limits Limits, write func(*unpacker) error) (err error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, root.Close()) }()
-	u := &unpacker{root: root, limits: limits.withDefaults()}
+	u := &unpacker{ended: func() error { return context.Cause(ctx) }, root: root, limits: limits.withDefaults()}
 	if err := write(u); err != nil {
 		return err
 	}
@@ -126,6 +130,9 @@ func (u *unpacker) entry(header *tar.Header, content io.Reader) error {
 	if header.Typeflag == tar.TypeXGlobalHeader {
 		return nil // as git archive writes it
 	}
+	if err := u.ended(); err != nil {
+		return err
+	}
 	if u.made++; u.made > u.limits.Files {
 		return tooManyFiles(u.limits.Files)
 	}
@@ -169,11 +176,24 @@ func (u *unpacker) file(name string, header *tar.Header, content io.Reader) erro
 
 // copy copies what counts for the limit.
 func (u *unpacker) copy(w io.Writer, r io.Reader) error {
-	written, err := io.Copy(w, io.LimitReader(r, u.limits.Bytes+1))
+	written, err := io.Copy(w, io.LimitReader(endingReader{u.ended, r}, u.limits.Bytes+1))
 	if u.limits.Bytes -= written; u.limits.Bytes < 0 {
 		return errTooLarge
 	}
 	return err
+}
+
+// endingReader reads until nothing more is to be unpacked: one file may be gigabytes.
+type endingReader struct {
+	ended func() error
+	io.Reader
+}
+
+func (r endingReader) Read(p []byte) (int, error) {
+	if err := r.ended(); err != nil {
+		return 0, err
+	}
+	return r.Reader.Read(p)
 }
 
 func (u *unpacker) link(header *tar.Header) error {

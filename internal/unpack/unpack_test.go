@@ -7,6 +7,9 @@ import (
 	"archive/tar"
 	"archive/zip"
 	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -38,7 +41,7 @@ func FuzzUnpack(f *testing.F) {
 			sourcetest.Entry{Name: "link/" + name, Content: content}) {
 			t.Skip("no archive can be made of it")
 		}
-		err := unpack.Tar(&packed, dir, unpack.Limits{Bytes: 1 << 20, Files: 100})
+		err := unpack.Tar(t.Context(), &packed, dir, unpack.Limits{Bytes: 1 << 20, Files: 100})
 		entries, listErr := os.ReadDir(top)
 		if listErr != nil || len(entries) != 1 {
 			t.Fatalf("got %v, %v next to the package", entries, listErr)
@@ -87,7 +90,7 @@ func zipOf(t testing.TB, entries ...entry) string {
 func TestZip(t *testing.T) {
 	dir := t.TempDir()
 	archive := zipOf(t, entry{"d/", "", fs.ModeDir | 0o755}, entry{"d/program", "x", 0o755}, entry{"text", "y", 0o600}, entry{"link", "d/program", fs.ModeSymlink | 0o777})
-	if err := unpack.Zip(archive, dir, unpack.Limits{}); err != nil {
+	if err := unpack.Zip(t.Context(), archive, dir, unpack.Limits{}); err != nil {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{"d/program": "x", "text": "y", "link": "x"} {
@@ -124,7 +127,7 @@ func TestZipHostile(t *testing.T) {
 			if err := os.Mkdir(dir, 0o700); err != nil {
 				t.Fatal(err)
 			}
-			err := unpack.Zip(zipOf(t, test.entries...), dir, unpack.Limits{Bytes: 1 << 20, Files: 3})
+			err := unpack.Zip(t.Context(), zipOf(t, test.entries...), dir, unpack.Limits{Bytes: 1 << 20, Files: 3})
 			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got %v, want %q", err, test.want)
 			}
@@ -147,7 +150,7 @@ func TestZipDamaged(t *testing.T) {
 		if err := os.WriteFile(path, content, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if err := unpack.Zip(path, t.TempDir(), unpack.Limits{}); err == nil {
+		if err := unpack.Zip(t.Context(), path, t.TempDir(), unpack.Limits{}); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}
@@ -172,7 +175,7 @@ func FuzzZip(f *testing.F) {
 		if err := os.Mkdir(dir, 0o700); err != nil {
 			t.Fatal(err)
 		}
-		err := unpack.Zip(path, dir, unpack.Limits{Bytes: 1 << 20, Files: 100})
+		err := unpack.Zip(t.Context(), path, dir, unpack.Limits{Bytes: 1 << 20, Files: 100})
 		if entries, listErr := os.ReadDir(top); listErr != nil || len(entries) != 1 {
 			t.Fatalf("got %v, %v next to the package", entries, listErr)
 		}
@@ -183,3 +186,38 @@ func FuzzZip(f *testing.F) {
 		}
 	})
 }
+
+// Who waits no longer does not wait for the rest of an archive, not even of one file in it.
+func TestUnpackingEnds(t *testing.T) {
+	ended := errors.New("ended")
+	ctx, end := context.WithCancelCause(t.Context())
+	var packed bytes.Buffer
+	compressed := gzip.NewWriter(&packed)
+	archive := tar.NewWriter(compressed)
+	content := make([]byte, 10<<20)
+	err := archive.WriteHeader(&tar.Header{Name: "file", Mode: 0o644, Size: int64(len(content))})
+	if err == nil {
+		_, err = archive.Write(content)
+	}
+	if err := errors.Join(err, archive.Close(), compressed.Close()); err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	reading := readerFunc(func(p []byte) (int, error) { // it ends while the file is written
+		n, err := packed.Read(p)
+		if info, statErr := os.Stat(filepath.Join(dir, "file")); statErr == nil && info.Size() > 0 {
+			end(ended)
+		}
+		return n, err
+	})
+	if err := unpack.Tar(ctx, reading, dir, unpack.Limits{}); !errors.Is(err, ended) {
+		t.Errorf("unpacking a tar archive: got %v, want %v", err, ended)
+	}
+	if err := unpack.Zip(ctx, zipOf(t, entry{name: "file", content: "x", mode: 0o644}), t.TempDir(), unpack.Limits{}); !errors.Is(err, ended) {
+		t.Errorf("unpacking a zip archive: got %v, want %v", err, ended)
+	}
+}
+
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }

@@ -6,6 +6,7 @@ package unpack
 import (
 	"archive/tar"
 	"archive/zip"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -16,8 +17,10 @@ import (
 const maxLink = 4096
 
 // Zip unpacks a zip archive, which is a file, into an empty directory.
-func Zip(name, dir string, limits Limits) error {
-	return unpackWith(dir, limits, func(u *unpacker) error { return u.zip(name) })
+//
+// Errors: context.Cause(ctx) among others.
+func Zip(ctx context.Context, name, dir string, limits Limits) error {
+	return unpackWith(ctx, dir, limits, func(u *unpacker) error { return u.zip(name) })
 }
 
 // CheckZip returns an error for a zip archive that says of itself that it would unpack to more than the limits. Reading more of a file than the archive says is an error.

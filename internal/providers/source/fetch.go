@@ -93,7 +93,7 @@ func (p *Package) Fetch(ctx context.Context, target string, opts FetchOptions) (
 func (p *Package) fetch(ctx context.Context, target string, opts FetchOptions) (hash release.Hash, err error) {
 	if p.archive != nil {
 		err = p.download(ctx, filepath.Dir(target), opts, func(archive string) (err error) {
-			hash, err = p.unpack(archive, target, opts)
+			hash, err = p.unpack(ctx, archive, target, opts)
 			return err
 		})
 		return hash, err
@@ -105,11 +105,11 @@ func (p *Package) fetch(ctx context.Context, target string, opts FetchOptions) (
 	if info.IsDir() {
 		return p.link(target, opts)
 	}
-	return p.unpack(p.path, target, opts)
+	return p.unpack(ctx, p.path, target, opts)
 }
 
 // unpack checks an archive and unpacks it.
-func (p *Package) unpack(archive, target string, opts FetchOptions) (release.Hash, error) {
+func (p *Package) unpack(ctx context.Context, archive, target string, opts FetchOptions) (release.Hash, error) {
 	hash, err := p.check(archive, opts)
 	if err != nil {
 		return "", err
@@ -117,7 +117,7 @@ func (p *Package) unpack(archive, target string, opts FetchOptions) (release.Has
 	if err := os.Mkdir(target, 0o755); err != nil { //nolint:gosec // as for other programs
 		return "", err
 	}
-	if err := unpack.Zip(archive, target, opts.Limits); err != nil {
+	if err := unpack.Zip(ctx, archive, target, opts.Limits); err != nil {
 		return "", fmt.Errorf("the package of %s cannot be unpacked: %w", p.ID, err)
 	}
 	content, err := release.HashContent(target)
