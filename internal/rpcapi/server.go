@@ -112,7 +112,7 @@ func makeSocketDir(log *slog.Logger) (remove func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	return func() { _ = dir.Remove() }, os.Setenv(plugin.EnvUnixSocketDir, dir.Path) // another process removes what cannot be removed now
+	return func() { _ = dir.Remove() }, os.Setenv(plugin.EnvUnixSocketDir, dir.Path) //nolint:errcheck // another process removes what cannot be removed now
 }
 
 // Server has the services of the API.

@@ -47,7 +47,7 @@ func TestHashContent(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir, link := t.TempDir(), filepath.Join(t.TempDir(), "link")
-	if err := unpack.Zip(archive, dir, unpack.Limits{}); err != nil {
+	if err := unpack.Zip(t.Context(), archive, dir, unpack.Limits{}); err != nil {
 		t.Fatal(err)
 	}
 	testenv.Symlink(t, dir, link)

@@ -25,7 +25,7 @@ func TestSocketDirectory(t *testing.T) {
 	if got := info.Mode().Perm(); got != 0o700 {
 		t.Errorf("mode of %s = %o, want 700", dir, got)
 	}
-	if parent := filepath.Dir(dir); filepath.Clean(parent) != filepath.Clean(os.TempDir()) {
+	if parent := filepath.Dir(dir); filepath.Clean(parent) != filepath.Clean(os.TempDir()) { //nolint:usetesting // of the process
 		t.Errorf("the socket is in %s, not in a directory of its own", dir)
 	}
 	p.signal(syscall.SIGTERM)
