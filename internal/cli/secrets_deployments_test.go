@@ -604,7 +604,7 @@ func (v *vault) gone() {
 			v.t.Fatalf("git %s: %s\n%s", strings.Join(args, " "), err, out)
 		}
 	}
-	v.write(".gitignore", []byte("*.db*\n.cairn/\n/set/\n/public/\n"))
+	v.write(".gitignore", []byte("*.db*\n*.plan\n.cairn/\n/set/\n/public/\n"))
 	git("init", "-q", "-b", "main")
 	git("add", ".")
 	git("commit", "-qm", "one")

@@ -5,6 +5,7 @@ package native
 
 import (
 	"context"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -132,7 +133,7 @@ func (s *Session) validate(ctx context.Context, l *loaded) hcl.Diagnostics {
 		return validate.Tree(ctx, tree, opts), context.Cause(ctx)
 	})
 	if err != nil {
-		invalid = hcl.Diagnostics{stopped("Interrupted validation", err)}
+		invalid = hcl.Diagnostics{stopped("Operation interrupted", fmt.Errorf("the module was not validated completely: %w", err))}
 	}
 	return slices.Concat(l.diags, l.unsupported, invalid)
 }
