@@ -22,6 +22,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/cairnstacks/cairn/internal/lsp/position"
+	"github.com/cairnstacks/cairn/internal/testenv"
 )
 
 // editor is a client of a server, as an editor has it.
@@ -253,7 +254,7 @@ func (e *editor) want(name string, want ...string) {
 // until waits until there is no difference.
 func (e *editor) until(difference func() string, what string) {
 	e.t.Helper()
-	deadline := time.After(20 * time.Second)
+	deadline := time.After(testenv.Patience) // each change wakes it
 	for {
 		e.mu.Lock()
 		changed := e.mu.changed

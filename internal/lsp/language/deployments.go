@@ -245,13 +245,13 @@ func (c *completer) deploymentMembers(steps []syntax.Step, types []string) {
 			}
 		}
 	case len(steps) == 3 && root == "store":
-		c.add(Completion{Label: "stable", Kind: KeywordCompletion, Doc: "Variables whose values are kept with the state of the deployment.", Text: "stable."})
+		c.add(Completion{Label: schema.Stable.Name, Kind: KeywordCompletion, Doc: schema.Stable.Doc, Text: schema.Stable.Name + "."})
 	case len(steps) == 1 && kind != "":
 		for _, decl := range c.file.dir.all(kind) {
 			c.add(Completion{Label: decl.Name, Kind: ReferenceCompletion, Detail: string(kind)})
 		}
 	case len(steps) == 2 && kind == Token:
-		c.add(Completion{Label: "jwt", Kind: KeywordCompletion, Detail: "string", Doc: "The token. It is ephemeral."})
+		c.add(Completion{Label: schema.Token.Name, Kind: KeywordCompletion, Detail: "string", Doc: schema.Token.Doc})
 	case len(steps) == 2 && kind == Deployment && types[0] == "publish_output":
 		for _, decl := range c.file.dir.all(Output) {
 			c.add(Completion{Label: decl.Name, Kind: ReferenceCompletion, Detail: shortType(c.stack.typeOf(decl.Symbol)), Doc: decl.description()})

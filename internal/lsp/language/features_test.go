@@ -39,50 +39,71 @@ func (s session) places(locations []language.Location) []string {
 	return places
 }
 
+func TestHoverInDeployments(t *testing.T) {
+	for name, test := range map[string]struct{ text, want string }{
+		"token":         {"identity_token \"t\" {\n  audience = [\"a\"]\n}\ndeployment \"d\" {\n  inputs = { token = identity_token.t.jw|t }\n}", "The token."},
+		"not of tokens": {"identity_token \"t\" {\n  audience = [\"a\"]\n}\ndeployment \"d\" {\n  inputs = { token = identity_token.t.jw|s }\n}", ""},
+		"stable":        {"store \"varset\" \"s\" {\n  name = \"s\"\n}\ndeployment \"d\" {\n  inputs = { a = store.varset.s.sta|ble.a }\n}", "kept with the state"},
+		"context":       {"deployment_auto_approve \"a\" {\n  check {\n    condition = context.plan.changes.rem|ove == 0\n    reason    = \"r\"\n  }\n}", "remove: number"},
+		"no context":    {"deployment_auto_approve \"a\" {\n  check {\n    condition = context.plan.no|thing == 0\n    reason    = \"r\"\n  }\n}", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			src, offset := cut(t, test.text)
+			s := open(t, "-- stack/main.tfcomponent.hcl --\n-- stack/main.tfdeploy.hcl --\n"+src+"\n", "stack")
+			hover := s.Hover(s.path("stack/main.tfdeploy.hcl"), offset)
+			if got := hover != nil; got != (test.want != "") || got && !strings.Contains(hover.Text, test.want) {
+				t.Errorf("got %+v, want %q", hover, test.want)
+			}
+		})
+	}
+}
+
 func TestHover(t *testing.T) {
 	for name, test := range map[string]struct{ text, want string }{
-		"type of a block":         {"compo|nent \"x\" {\n}", "Runs a Terraform module"},
-		"argument":                {"component \"x\" {\n  for_|each = {}\n}", "`for_each`: map, object or set of strings"},
-		"required argument":       {"component \"x\" {\n  sou|rce = \"./a\"\n}", "required"},
-		"nested block":            {"removed {\n  life|cycle {\n  }\n}", "How it is removed."},
-		"language":                {"lang|uage = TFStack2023", "edition"},
-		"variable":                {"locals {\n  a = var.reg|ion\n}", "variable \"region\": string"},
-		"variable: description":   {"locals {\n  a = var.reg|ion\n}", "Where everything is."},
-		"variable: place":         {"locals {\n  a = var.reg|ion\n}", "Declared in other.tfcomponent.hcl, line 12."},
-		"variable: required":      {"locals {\n  a = var.reg|ion\n}", "Required."},
-		"local":                   {"locals {\n  a = local.pre|fix\n}", "local.prefix: string"},
-		"component":               {"locals {\n  a = component.n|et.id\n}", "source = \"../modules/net\""},
-		"component: outputs":      {"locals {\n  a = component.n|et.id\n}", "Outputs: `id`, `thing`, `zones`."},
-		"component with for_each": {"locals {\n  a = component.man|y\n}", "An instance for each of `toset([\"a\", \"b\"])`."},
-		"output of a module":      {"locals {\n  a = component.net.i|d\n}", "output \"id\": string"},
-		"output: description":     {"locals {\n  a = component.net.i|d\n}", "The id of the network."},
-		"output of unknown type":  {"locals {\n  a = component.net.thi|ng\n}", "output \"thing\": any"},
-		"output of an instance":   {"locals {\n  a = component.many[\"a\"].zo|nes\n}", "output \"zones\": list(string)"},
-		"output of a stack":       {"locals {\n  a = stack.child.ur|l\n}", "Where it is."},
-		"unknown output":          {"locals {\n  a = component.net.no|\n}", "The module has no output \"no\"."},
-		"undeclared":              {"locals {\n  a = var.no|thing\n}", "Variable nothing is not declared in this stack."},
-		"input":                   {"component \"x\" {\n  source = \"../modules/net\"\n  inputs = {\n    ci|dr = 1\n  }\n}", "The range of addresses."},
-		"input: type":             {"component \"x\" {\n  source = \"../modules/net\"\n  inputs = {\n    opt|ions = 1\n  }\n}", "object({ dns = bool, tags = optional(map(string)) })"},
-		"input of a stack":        {"stack \"x\" {\n  source = \"../child\"\n  inputs = {\n    si|ze = 1\n  }\n}", "How many."},
-		"slot":                    {"component \"x\" {\n  source = \"../modules/db\"\n  providers = {\n    aws.othe|r = provider.aws.main\n  }\n}", "takes a configuration of provider registry.terraform.io/hashicorp/aws"},
-		"provider configuration":  {"component \"x\" {\n  providers = { aws = provider.aws.ma|in }\n}", "provider \"aws\" \"main\""},
-		"local name":              {"component \"x\" {\n  providers = { aws = provider.a|ws.main }\n}", "hashicorp/aws"},
-		"argument of a provider":  {"provider \"aws\" \"x\" {\n  config {\n    reg|ion = 1\n  }\n}", "`region`: string, required, an argument of the provider"},
-		"function":                {"locals {\n  a = upp|er(\"x\")\n}", "upper(string: string) → string"},
-		"function: result":        {"locals {\n  a = upp|er(\"x\")\n}", "In upper case."},
-		"function by long name":   {"locals {\n  a = core::upp|er(\"x\")\n}", "core::upper(string"},
-		"function of a provider":  {"locals {\n  a = provider::aws::arn_p|arse(\"x\")\n}", "Takes an ARN apart."},
-		"each":                    {"component \"x\" {\n  inputs = { a = each.ke|y }\n}", "The key of this instance."},
-		"attribute of each.value": {"component \"x\" {\n  for_each = { k = var.settings }\n  inputs = { a = each.value.repl|icas }\n}", "replicas: number"},
-		"root":                    {"locals {\n  a = va|r.region\n}", "The input variables of this stack."},
-		"type":                    {"variable \"x\" {\n  type = lis|t(string)\n}", "Elements of one type, in order."},
-		"type in a type":          {"variable \"x\" {\n  type = list(str|ing)\n}", "A text."},
-		"attribute":               {"locals {\n  a = var.settings.repl|icas\n}", "replicas: number"},
-		"source":                  {"component \"x\" {\n  source = \"../mod|ules/net\"\n}", "Leads to "},
-		"moved":                   {"moved {\n  from = component.old\n  to = component.n|et\n}", "component \"net\""},
-		"comment":                 {"# var.reg|ion\n", ""},
-		"text":                    {"locals {\n  a = \"var.reg|ion\"\n}", ""},
-		"open reference":          {"locals {\n  a = component.n|et.\n", "component \"net\""},
+		"type of a block":          {"compo|nent \"x\" {\n}", "Runs a Terraform module"},
+		"argument":                 {"component \"x\" {\n  for_|each = {}\n}", "`for_each`: map, object or set of strings"},
+		"required argument":        {"component \"x\" {\n  sou|rce = \"./a\"\n}", "required"},
+		"nested block":             {"removed {\n  life|cycle {\n  }\n}", "How it is removed."},
+		"language":                 {"lang|uage = TFStack2023", "edition"},
+		"variable":                 {"locals {\n  a = var.reg|ion\n}", "variable \"region\": string"},
+		"variable: description":    {"locals {\n  a = var.reg|ion\n}", "Where everything is."},
+		"variable: place":          {"locals {\n  a = var.reg|ion\n}", "Declared in other.tfcomponent.hcl, line 12."},
+		"variable: required":       {"locals {\n  a = var.reg|ion\n}", "Required."},
+		"local":                    {"locals {\n  a = local.pre|fix\n}", "local.prefix: string"},
+		"component":                {"locals {\n  a = component.n|et.id\n}", "source = \"../modules/net\""},
+		"component: outputs":       {"locals {\n  a = component.n|et.id\n}", "Outputs: `id`, `thing`, `zones`."},
+		"component with for_each":  {"locals {\n  a = component.man|y\n}", "An instance for each of `toset([\"a\", \"b\"])`."},
+		"output of a module":       {"locals {\n  a = component.net.i|d\n}", "output \"id\": string"},
+		"output: description":      {"locals {\n  a = component.net.i|d\n}", "The id of the network."},
+		"output of unknown type":   {"locals {\n  a = component.net.thi|ng\n}", "output \"thing\": any"},
+		"output of an instance":    {"locals {\n  a = component.many[\"a\"].zo|nes\n}", "output \"zones\": list(string)"},
+		"output of a stack":        {"locals {\n  a = stack.child.ur|l\n}", "Where it is."},
+		"unknown output":           {"locals {\n  a = component.net.no|\n}", "The module has no output \"no\"."},
+		"undeclared":               {"locals {\n  a = var.no|thing\n}", "Variable nothing is not declared in this stack."},
+		"input":                    {"component \"x\" {\n  source = \"../modules/net\"\n  inputs = {\n    ci|dr = 1\n  }\n}", "The range of addresses."},
+		"input: type":              {"component \"x\" {\n  source = \"../modules/net\"\n  inputs = {\n    opt|ions = 1\n  }\n}", "object({ dns = bool, tags = optional(map(string)) })"},
+		"input of a stack":         {"stack \"x\" {\n  source = \"../child\"\n  inputs = {\n    si|ze = 1\n  }\n}", "How many."},
+		"slot":                     {"component \"x\" {\n  source = \"../modules/db\"\n  providers = {\n    aws.othe|r = provider.aws.main\n  }\n}", "takes a configuration of provider registry.terraform.io/hashicorp/aws"},
+		"provider configuration":   {"component \"x\" {\n  providers = { aws = provider.aws.ma|in }\n}", "provider \"aws\" \"main\""},
+		"source of a requirement":  {"required_providers {\n  aws = {\n    sou|rce = \"hashicorp/aws\"\n  }\n}", "The address of the provider"},
+		"version of a requirement": {"required_providers {\n  aws = {\n    source  = \"hashicorp/aws\"\n    ver|sion = \"~> 5\"\n  }\n}", "Which versions are acceptable"},
+		"local name":               {"component \"x\" {\n  providers = { aws = provider.a|ws.main }\n}", "hashicorp/aws"},
+		"argument of a provider":   {"provider \"aws\" \"x\" {\n  config {\n    reg|ion = 1\n  }\n}", "`region`: string, required, an argument of the provider"},
+		"function":                 {"locals {\n  a = upp|er(\"x\")\n}", "upper(string: string) → string"},
+		"function: result":         {"locals {\n  a = upp|er(\"x\")\n}", "In upper case."},
+		"function by long name":    {"locals {\n  a = core::upp|er(\"x\")\n}", "core::upper(string"},
+		"function of a provider":   {"locals {\n  a = provider::aws::arn_p|arse(\"x\")\n}", "Takes an ARN apart."},
+		"each":                     {"component \"x\" {\n  inputs = { a = each.ke|y }\n}", "The key of this instance."},
+		"attribute of each.value":  {"component \"x\" {\n  for_each = { k = var.settings }\n  inputs = { a = each.value.repl|icas }\n}", "replicas: number"},
+		"root":                     {"locals {\n  a = va|r.region\n}", "The input variables of this stack."},
+		"type":                     {"variable \"x\" {\n  type = lis|t(string)\n}", "Elements of one type, in order."},
+		"type in a type":           {"variable \"x\" {\n  type = list(str|ing)\n}", "A text."},
+		"attribute":                {"locals {\n  a = var.settings.repl|icas\n}", "replicas: number"},
+		"source":                   {"component \"x\" {\n  source = \"../mod|ules/net\"\n}", "Leads to "},
+		"moved":                    {"moved {\n  from = component.old\n  to = component.n|et\n}", "component \"net\""},
+		"comment":                  {"# var.reg|ion\n", ""},
+		"text":                     {"locals {\n  a = \"var.reg|ion\"\n}", ""},
+		"open reference":           {"locals {\n  a = component.n|et.\n", "component \"net\""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			src, offset := cut(t, test.text)

@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/deployments/deployconfig"
 	"github.com/cairnstacks/cairn/internal/lsp/language/schema"
 	"github.com/cairnstacks/cairn/internal/lsp/language/syntax"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -109,6 +110,9 @@ func (s *Stack) hoverValue(f *file, argument *syntax.Argument, offset int) *Hove
 			}
 		}
 	}
+	if block := enclosing(f, offset); block.Type == schema.Requirement.Type {
+		return hoverRequirement(argument, offset)
+	}
 	ref, step := argument.Value.RefAt(offset)
 	if ref == nil {
 		return nil
@@ -119,7 +123,7 @@ func (s *Stack) hoverValue(f *file, argument *syntax.Argument, offset int) *Hove
 	case step == 0 && f.deploys() && argument.Name != "type":
 		word = keyword(schema.DeployRoots, at.Name)
 	case step > 0 && f.deploys():
-		return nil
+		return hoverDeploymentMember(ref, step)
 	case step == 0 && argument.Name == "type":
 		word = keyword(schema.TypeWords, at.Name)
 	case step == 0:
@@ -138,6 +142,40 @@ func (s *Stack) hoverValue(f *file, argument *syntax.Argument, offset int) *Hove
 		return &Hover{Text: code(at.Name + ": " + ty), Range: at.Range}
 	}
 	return nil
+}
+
+// hoverRequirement describes an argument of an entry of required_providers.
+func hoverRequirement(entry *syntax.Argument, offset int) *Hover {
+	group, ok := entry.Value.Map()
+	if !ok {
+		return nil
+	}
+	for _, item := range group.Items {
+		if described := schema.Requirement.Argument(item.Key); described != nil && syntax.Contains(item.KeyRange, offset) {
+			return &Hover{Text: describeArgument(*described), Range: item.KeyRange}
+		}
+	}
+	return nil
+}
+
+// hoverDeploymentMember describes a word behind the first one of a reference in a deployment file.
+func hoverDeploymentMember(ref *syntax.Ref, step int) *Hover {
+	at, word := ref.Steps[step], schema.Keyword{}
+	switch {
+	case ref.Root() == "context":
+		if ty := typeText(stepped(deployconfig.ContextType(), ref.Steps[1:step+1])); ty != "" {
+			return &Hover{Text: code(at.Name + ": " + ty), Range: at.Range}
+		}
+		return nil
+	case ref.Root() == "identity_token" && step == 2:
+		word = schema.Token
+	case ref.Root() == "store" && step == 3:
+		word = schema.Stable
+	}
+	if word.Name == "" || word.Name != at.Name {
+		return nil
+	}
+	return &Hover{Text: word.Doc, Range: at.Range}
 }
 
 // enclosing returns the outermost block around an offset; an empty one if there is none.

@@ -90,6 +90,12 @@ var Deploy = []Block{
 	},
 }
 
+// The words behind the name of a token, and behind that of a store.
+var (
+	Token  = Keyword{Name: "jwt", Doc: "The token. It is made anew for each operation, and ephemeral."}
+	Stable = Keyword{Name: "stable", Doc: "Variables whose values are kept with the state of the deployment."}
+)
+
 // DeployRoots are the words with which references in deployment files begin.
 var DeployRoots = []Keyword{
 	{"local", "The local values of the deployment files.", Values},
