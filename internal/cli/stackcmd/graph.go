@@ -40,7 +40,7 @@ type graphNode struct {
 	failed    bool // to be planned
 }
 
-// graphEdge leads from a component to one that it requires.
+// graphEdge leads from a component to one that it requires. Arrows in pictures lead the other way, as those of stacks do.
 type graphEdge struct {
 	From string `json:"from"`
 	To   string `json:"to"`
@@ -55,7 +55,7 @@ func GraphCommand() *session.Command {
 		Name:    "graph",
 		Summary: "Draws which components require which.",
 		Long: `
-An arrow leads from a component to one that it requires. With a plan file, what will be done with each component is
+As in pictures of "cairn order", an arrow leads from a component to one that comes after it. With a plan file, what will be done with each component is
 part of the picture. An svg or html file needs no other program: open it in a browser.`,
 		Example: "cairn graph -format=svg > stack.svg\ncairn graph -format=html -plan=stack.plan > plan.html",
 		Flags: func(f *session.Flags) {
@@ -158,7 +158,7 @@ func (n graphNode) planned() string {
 
 func writeDot(s *session.Session, g *componentGraph) error {
 	var b strings.Builder
-	b.WriteString("digraph components {\n  rankdir = \"RL\"\n  node [shape = box, fontname = \"sans-serif\"]\n")
+	b.WriteString("digraph components {\n  rankdir = \"LR\"\n  node [shape = box, fontname = \"sans-serif\"]\n")
 	for _, node := range g.Components {
 		attributes := ""
 		if len(node.Actions) > 0 {
@@ -171,7 +171,7 @@ func writeDot(s *session.Session, g *componentGraph) error {
 		fmt.Fprintf(&b, "  %s%s\n", dotQuote(node.Address), attributes)
 	}
 	for _, edge := range g.Edges {
-		fmt.Fprintf(&b, "  %s -> %s\n", dotQuote(edge.From), dotQuote(edge.To))
+		fmt.Fprintf(&b, "  %s -> %s\n", dotQuote(edge.To), dotQuote(edge.From))
 	}
 	b.WriteString("}\n")
 	s.Print("%s", b.String())
@@ -194,12 +194,12 @@ func writeMermaid(s *session.Session, g *componentGraph) error {
 		}
 	}
 	var b strings.Builder
-	b.WriteString("flowchart RL\n")
+	b.WriteString("flowchart LR\n")
 	for _, node := range g.Components {
 		fmt.Fprintf(&b, "  %s[\"%s\"]\n", ids[node.Address], mermaidEscape(node.label("<br/>")))
 	}
 	for _, edge := range g.Edges {
-		fmt.Fprintf(&b, "  %s --> %s\n", ids[edge.From], ids[edge.To])
+		fmt.Fprintf(&b, "  %s --> %s\n", ids[edge.To], ids[edge.From])
 	}
 	for _, node := range g.Components {
 		if color := node.color(); color != "" {

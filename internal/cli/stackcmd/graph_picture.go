@@ -78,9 +78,9 @@ func (g *componentGraph) picture() *picture.Picture {
 		p.Groups = append(p.Groups, picture.Group{Name: stack.String(), Nodes: framed[stack]})
 	}
 	for _, edge := range g.Edges {
-		drawn := picture.Edge{From: index[edge.To], To: index[edge.From], Backward: true, Tooltip: edge.From + " requires " + edge.To}
+		drawn := picture.Edge{From: index[edge.To], To: index[edge.From], Tooltip: edge.From + " requires " + edge.To}
 		if column[edge.To] > column[edge.From] { // it closes a cycle of what is and what was
-			drawn.From, drawn.To, drawn.Backward = drawn.To, drawn.From, false
+			drawn.From, drawn.To, drawn.Backward = drawn.To, drawn.From, true
 		}
 		p.Edges = append(p.Edges, drawn)
 	}

@@ -59,8 +59,8 @@ func TestPictureOfPlan(t *testing.T) {
 		t.Error(diff)
 	}
 	for _, e := range p.Edges {
-		if !e.Backward {
-			t.Errorf("the arrow %q points to the right", e.Tooltip)
+		if e.Backward {
+			t.Errorf("the arrow %q points to the left", e.Tooltip)
 		}
 	}
 	var legend []picture.Class
