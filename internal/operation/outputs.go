@@ -12,7 +12,6 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/nearest"
-	"github.com/cairnstacks/cairn/internal/operation/declared"
 )
 
 // Outputs returns the outputs of the last apply, by name.
@@ -23,12 +22,9 @@ func (s *Stack) Outputs(ctx context.Context) (map[string]cty.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(stored.State.Outputs) == 0 && s.namedDeployment() != "" { // a mistyped name must not look like a stack without outputs
-		listed, diags := s.DeploymentStates(ctx)
-		if !diags.HasErrors() && len(listed) > 0 { // without files, any name may be one that nothing was applied for yet
-			if _, err := declared.Find(listed, stored.Deployment); err != nil {
-				return nil, err
-			}
+	if len(stored.State.Outputs) == 0 {
+		if err := s.checkListed(ctx, stored.Deployment); err != nil {
+			return nil, err
 		}
 	}
 	return stored.State.Outputs, nil

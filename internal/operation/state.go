@@ -16,6 +16,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/operation/declared"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/internal/operation/gitignore"
 	"github.com/cairnstacks/cairn/internal/operation/statechange"
@@ -146,6 +147,29 @@ func (s *Stack) ReadState(ctx context.Context) (*deployment.Stored, error) {
 		return nil, err
 	}
 	return opened.Read(ctx)
+}
+
+// ReadToShow is [Stack.ReadState] for commands that only show what the state has. It fails if the deployment files have none of the name that was given. Without such
+// files, any name may be one that nothing was applied for yet, and reading notifies of that.
+func (s *Stack) ReadToShow(ctx context.Context) (*deployment.Stored, error) {
+	stored, err := s.ReadState(ctx)
+	if err != nil || stored.Serial != 0 || s.deploymentConfig() == nil {
+		return stored, err
+	}
+	return stored, s.checkListed(ctx, stored.Deployment)
+}
+
+// checkListed fails if a name was given and there are deployments, but none of that name: a mistyped name must not look like a deployment that nothing was applied for.
+func (s *Stack) checkListed(ctx context.Context, name string) error {
+	if s.namedDeployment() == "" {
+		return nil
+	}
+	listed, diags := s.DeploymentStates(ctx)
+	if diags.HasErrors() || len(listed) == 0 {
+		return nil
+	}
+	_, err := declared.Find(listed, name)
+	return err
 }
 
 // StateChanges are what is changed in the state by hand.

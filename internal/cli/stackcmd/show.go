@@ -53,7 +53,7 @@ With -json, sensitive values are part of the document.`,
 			if len(args) == 1 {
 				return cmdline.ExitOK, showPlan(ctx, s, args[0], concise)
 			}
-			stored, err := s.Stack().ReadState(ctx)
+			stored, err := s.Stack().ReadToShow(ctx)
 			if err != nil {
 				return 0, err
 			}

@@ -36,7 +36,7 @@ func listCommand() *session.Command {
 		MaxArgs: 1,
 		Flags:   session.StateFlags,
 		Run: func(ctx context.Context, s *session.Session, args []string) (int, error) {
-			stored, err := s.Stack().ReadState(ctx)
+			stored, err := s.Stack().ReadToShow(ctx)
 			if err != nil {
 				return 0, err
 			}
