@@ -7,11 +7,12 @@ package format
 import (
 	"context"
 	"errors"
-	"slices"
 
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/fleet"
 	"github.com/cairnstacks/cairn/internal/fleet/rollout"
 	"github.com/cairnstacks/cairn/internal/format/cairnfile"
+	"github.com/cairnstacks/cairn/internal/format/convert"
 	"github.com/cairnstacks/cairn/internal/format/terramate"
 	"github.com/cairnstacks/cairn/internal/format/terrateam"
 )
@@ -54,7 +55,7 @@ func orNone(src *fleet.Source, err error) (*fleet.Source, error) {
 	return src, err
 }
 
-// OpenWork reads the workspace file if there is one, else the configuration of gates.
+// OpenWork reads the workspace file if there is one, else the configuration of gates, else the tree of stacks.
 //
 // Errors: [ErrNoGates].
 func OpenWork(ctx context.Context, r fleet.Request, mode rollout.Mode) (*fleet.Work, error) {
@@ -63,9 +64,30 @@ func OpenWork(ctx context.Context, r fleet.Request, mode rollout.Mode) (*fleet.W
 	}
 	work, err := terrateam.OpenWork(ctx, r, mode)
 	if errors.Is(err, terrateam.ErrNoConfig) {
-		err = ErrNoGates
+		return treeWork(ctx, r, mode)
 	}
 	return work, err
+}
+
+// treeWork reads the tree of stacks by the workspace file that says the same: without one, directories say what there is.
+func treeWork(ctx context.Context, r fleet.Request, mode rollout.Mode) (*fleet.Work, error) {
+	tree, diags := terramate.Load(r.Root)
+	if diags.HasErrors() {
+		return nil, diags
+	}
+	if len(tree.Stacks) == 0 {
+		return nil, ErrNoGates
+	}
+	if _, diags := tree.Graph(); diags.HasErrors() {
+		return nil, diags
+	}
+	written := convert.FromDirs(tree)
+	for _, lost := range written.Lost {
+		if lost.Order {
+			return nil, failure.Error("Order not known", "The order of the stack directories cannot be kept in a run: %s\n\nAdd a file %s that says it.", lost, File)
+		}
+	}
+	return cairnfile.OpenWorkOf(ctx, r, mode, written.Text())
 }
 
 // Named returns the directories that rules of the workspace file name; none if there is no such file.
@@ -76,11 +98,8 @@ func Named(root string) []fleet.NamedDir {
 	return cairnfile.Named(root)
 }
 
+// HasFile reports whether there is a workspace file.
+func HasFile(root string) bool { return cairnfile.Exists(root) }
+
 // Both reports whether there are both a workspace file and a configuration of gates, of which the first is used.
 func Both(root string) bool { return cairnfile.Exists(root) && terrateam.Exists(root) }
-
-// HasStackBlocks reports whether a tree has stack directories of which a file says that they are.
-func HasStackBlocks(root string) bool {
-	tree, _ := terramate.Load(root) //nolint:errcheck // whoever uses the tree reports what is wrong with it
-	return tree != nil && slices.ContainsFunc(tree.Stacks, func(s *terramate.Stack) bool { return s.Range.Start.Line > 0 })
-}

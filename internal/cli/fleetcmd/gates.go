@@ -186,7 +186,7 @@ func openGates(ctx context.Context, s *session.Session, mode rollout.Mode, o gat
 	}
 	work, err := format.OpenWork(ctx, request, mode)
 	if errors.Is(err, format.ErrNoGates) {
-		return nil, noGates(request.Root)
+		return nil, nothingToRun(request.Root)
 	}
 	if err != nil {
 		return nil, changeProblem(err)
@@ -195,7 +195,7 @@ func openGates(ctx context.Context, s *session.Session, mode rollout.Mode, o gat
 		Place: request.Place, session: s, mode: mode, options: o, work: work.Work, changes: work.Changes, diags: work.Diags,
 		parallel: int(o.parallelOption), applying: applying,
 	}
-	if o.out != "" && !g.work.PlansAhead {
+	if o.out != "" && (!g.work.PlansAhead || !format.HasFile(request.Root)) {
 		return nil, failure.Error("No workspace file", "Only stacks of a file %s are planned all together, so that their plans can be saved as a set. Leave -out away.", format.File)
 	}
 	if g.parallel == 0 {
@@ -204,15 +204,10 @@ func openGates(ctx context.Context, s *session.Session, mode rollout.Mode, o gat
 	return g, nil
 }
 
-// noGates says how to get a file that says what stacks wait for.
-func noGates(root string) error {
-	from, what := "roots", "all directories with a stack or a root module"
-	if format.HasStackBlocks(root) {
-		from, what = "dirs", "the stack directories that there are"
-	}
-	return failure.Error("No gates", "There is neither a file %s nor %s in %s, which say what stacks there are and what they wait for. "+
-		"Add one, or name the repository with -root=DIR; \"cairn order convert -from=%s > %s\" writes one for %s.",
-		format.File, format.GateFile, shownDir(root), from, format.File, what)
+// nothingToRun says where stacks may be.
+func nothingToRun(root string) error {
+	return failure.Error("No stacks", "There is no stack in %s and below, and neither a file %[2]s nor %[3]s that says what there is. Name the repository with -root=DIR, or add one: "+
+		"\"cairn order convert -from=roots > %[2]s\" writes it for all directories with a root module.", shownDir(root), format.File, format.GateFile)
 }
 
 // checkStates refuses stacks that share a state, as what one of them plans, the other one changes, and those in a state that is not theirs.

@@ -145,7 +145,7 @@ func openGone(ctx context.Context, s *session.Session, o gateOptions, run *goneR
 	before.Root, before.Base = comparison.Exported, ""
 	base, err := format.OpenWork(ctx, before, rollout.Destroy)
 	if errors.Is(err, format.ErrNoGates) {
-		return nil, failure.Error("No gates at the base", "At %s there is neither a file %s nor %s, which say what stacks there were. Name a base that has one.", o.tree.base, format.File, format.GateFile)
+		return nil, failure.Error("No stacks at the base", "At %s there is no stack, and neither a file %s nor %s that says what there was. Name a base that has one.", o.tree.base, format.File, format.GateFile)
 	}
 	if err != nil {
 		return nil, run.named(s, o.tree.base, err)

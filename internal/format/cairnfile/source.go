@@ -30,9 +30,8 @@ type opened struct {
 	diags    hcl.Diagnostics
 }
 
-// openSelected reads the workspace file in the root of a request and selects of the graph that is made of it.
-func openSelected(ctx context.Context, r fleet.Request, graphOf func(*Model) (*Graph, hcl.Diagnostics)) (*opened, error) {
-	model, diags := Load(r.Root)
+// openSelected selects of the graph that is made of the workspace file of a request.
+func openSelected(ctx context.Context, r fleet.Request, model *Model, diags hcl.Diagnostics, graphOf func(*Model) (*Graph, hcl.Diagnostics)) (*opened, error) {
 	if diags.HasErrors() {
 		return nil, diags
 	}
@@ -74,7 +73,8 @@ func openSelected(ctx context.Context, r fleet.Request, graphOf func(*Model) (*G
 
 // Open reads the workspace file in the root of a request, and returns its stacks and tasks with what the request selects.
 func Open(ctx context.Context, r fleet.Request) (*fleet.Source, error) {
-	o, err := openSelected(ctx, r, func(m *Model) (*Graph, hcl.Diagnostics) { return m.Graph(r.Phases) })
+	model, diags := Load(r.Root)
+	o, err := openSelected(ctx, r, model, diags, func(m *Model) (*Graph, hcl.Diagnostics) { return m.Graph(r.Phases) })
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +110,18 @@ func Open(ctx context.Context, r fleet.Request) (*fleet.Source, error) {
 
 // OpenWork reads the workspace file in the root of a request, and returns what is to be done of what it selects.
 func OpenWork(ctx context.Context, r fleet.Request, mode rollout.Mode) (*fleet.Work, error) {
-	o, err := openSelected(ctx, r, func(m *Model) (*Graph, hcl.Diagnostics) {
+	model, diags := Load(r.Root)
+	return openWork(ctx, r, mode, model, diags)
+}
+
+// OpenWorkOf is [OpenWork] with the text of a workspace file that is not there.
+func OpenWorkOf(ctx context.Context, r fleet.Request, mode rollout.Mode, src []byte) (*fleet.Work, error) {
+	model, diags := LoadText(r.Root, src)
+	return openWork(ctx, r, mode, model, diags)
+}
+
+func openWork(ctx context.Context, r fleet.Request, mode rollout.Mode, model *Model, diags hcl.Diagnostics) (*fleet.Work, error) {
+	o, err := openSelected(ctx, r, model, diags, func(m *Model) (*Graph, hcl.Diagnostics) {
 		if mode == rollout.Destroy {
 			return m.DestroyGraph()
 		}
