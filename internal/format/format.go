@@ -23,8 +23,8 @@ const (
 	GateFile = terrateam.ConfigFile
 )
 
-// ErrNoGates is returned where nothing says what stacks wait for.
-var ErrNoGates = errors.New("there is no file with gates")
+// ErrNoStacks is returned where there are no stacks, and no file that names any.
+var ErrNoStacks = errors.New("there are no stacks")
 
 // Open reads the workspace file if there is one, else the tree of stacks, else the configuration of gates. The files of the source are there also
 // with errors; it is never nil.
@@ -57,7 +57,7 @@ func orNone(src *fleet.Source, err error) (*fleet.Source, error) {
 
 // OpenWork reads the workspace file if there is one, else the configuration of gates, else the tree of stacks.
 //
-// Errors: [ErrNoGates].
+// Errors: [ErrNoStacks].
 func OpenWork(ctx context.Context, r fleet.Request, mode rollout.Mode) (*fleet.Work, error) {
 	if cairnfile.Exists(r.Root) {
 		return cairnfile.OpenWork(ctx, r, mode)
@@ -76,7 +76,7 @@ func treeWork(ctx context.Context, r fleet.Request, mode rollout.Mode) (*fleet.W
 		return nil, diags
 	}
 	if len(tree.Stacks) == 0 {
-		return nil, ErrNoGates
+		return nil, ErrNoStacks
 	}
 	if _, diags := tree.Graph(); diags.HasErrors() {
 		return nil, diags

@@ -112,7 +112,7 @@ func TestOpenNothing(t *testing.T) {
 	if src, err := Open(t.Context(), r); err != nil || !src.Empty {
 		t.Errorf("source %+v, %v; want an empty one", src, err)
 	}
-	if _, err := OpenWork(t.Context(), r, rollout.ApplyAll); !errors.Is(err, ErrNoGates) {
-		t.Errorf("work: %v, want %v", err, ErrNoGates)
+	if _, err := OpenWork(t.Context(), r, rollout.ApplyAll); !errors.Is(err, ErrNoStacks) {
+		t.Errorf("work: %v, want %v", err, ErrNoStacks)
 	}
 }

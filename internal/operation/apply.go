@@ -167,7 +167,7 @@ func (s *Stack) ApplySaved(ctx context.Context, plan *stackplan.Plan, made stack
 	if diags.HasErrors() {
 		return r.interrupted(ctx, diags)
 	}
-	if stored.Done != "" && stored.Done == made.Identity {
+	if stored.HasDone(made.Identity) {
 		r.stored = stored
 		return diags.Extend(r.tellUnchanged(true))
 	}

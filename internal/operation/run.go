@@ -88,7 +88,7 @@ func (r *run) loadSaved(ctx context.Context, plan *stackplan.Plan, made stackpla
 		return nil, diags
 	}
 	stored, err := r.ReadState(ctx)
-	if err == nil && stored.Done != "" && stored.Done == made.Identity {
+	if err == nil && stored.HasDone(made.Identity) {
 		return stored, diags
 	}
 	if err == nil {

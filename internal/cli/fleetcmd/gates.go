@@ -185,7 +185,7 @@ func openGates(ctx context.Context, s *session.Session, mode rollout.Mode, o gat
 		return nil, err
 	}
 	work, err := format.OpenWork(ctx, request, mode)
-	if errors.Is(err, format.ErrNoGates) {
+	if errors.Is(err, format.ErrNoStacks) {
 		return nil, nothingToRun(request.Root)
 	}
 	if err != nil {

@@ -115,7 +115,7 @@ func openGone(ctx context.Context, s *session.Session, o gateOptions, run *goneR
 		return nil, err
 	}
 	living, err := format.OpenWork(ctx, fleet.Request{Place: fleet.Place{Root: request.Root}}, rollout.Destroy)
-	if errors.Is(err, format.ErrNoGates) {
+	if errors.Is(err, format.ErrNoStacks) {
 		living, err = &fleet.Work{}, nil
 	}
 	if err != nil {
@@ -144,7 +144,7 @@ func openGone(ctx context.Context, s *session.Session, o gateOptions, run *goneR
 	before := request
 	before.Root, before.Base = comparison.Exported, ""
 	base, err := format.OpenWork(ctx, before, rollout.Destroy)
-	if errors.Is(err, format.ErrNoGates) {
+	if errors.Is(err, format.ErrNoStacks) {
 		return nil, failure.Error("No stacks at the base", "At %s there is no stack, and neither a file %s nor %s that says what there was. Name a base that has one.", o.tree.base, format.File, format.GateFile)
 	}
 	if err != nil {

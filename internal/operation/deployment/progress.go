@@ -79,9 +79,14 @@ func planOf(records map[string][]byte, key string, serial int64) (string, error)
 	return record.Plan, nil
 }
 
+// planRecord is what planOf reads.
+func planRecord(plan string, serial int64) ([]byte, error) {
+	return json.Marshal(begunRecord{plan, serial})
+}
+
 // records returns how a serial that the plan writes records it.
 func (b *Begun) records(serial int64) (map[string][]byte, error) {
-	value, err := json.Marshal(begunRecord{b.Plan, serial})
+	value, err := planRecord(b.Plan, serial)
 	if err != nil {
 		return nil, err
 	}

@@ -201,7 +201,7 @@ func (v *Saver) Finish(ctx context.Context) error {
 	if v.ended {
 		maps.Copy(left, v.progress)
 		if v.plan != "" && (v.writer != nil || len(left) > 0) {
-			record, err := json.Marshal(begunRecord{v.plan, v.stored.Serial + 1})
+			record, err := planRecord(v.plan, v.stored.Serial+1)
 			if err != nil {
 				return err
 			}

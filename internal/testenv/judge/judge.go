@@ -41,16 +41,16 @@ func New(t testing.TB, program, dir string, environ ...string) *Judge {
 	if err := engine.SetWaitDelay(10 * time.Second); err != nil { // for the pipes that its children may have
 		t.Fatal(err)
 	}
-	j.Setenv("", "")
+	if err := engine.SetEnv(j.environ); err != nil {
+		t.Fatal(err)
+	}
 	return j
 }
 
-// Setenv sets a variable for the commands that follow. Without a name it sets none.
+// Setenv sets a variable for the commands that follow.
 func (j *Judge) Setenv(name, value string) {
 	j.t.Helper()
-	if name != "" {
-		j.environ[name] = value
-	}
+	j.environ[name] = value
 	if err := j.SetEnv(j.environ); err != nil {
 		j.t.Fatal(err)
 	}
