@@ -34,6 +34,13 @@ func (s *Stack) ProviderTree(ctx context.Context) (*requirements.Tree, hcl.Diagn
 	return s.requirements().Tree(ctx)
 }
 
+// KnownProviders returns the providers of which a version is locked, or packages are on the disk. It starts no process, and asks nobody.
+func (s *Stack) KnownProviders(ctx context.Context) []requirements.Known {
+	at := s.requirements()
+	at.Reader = func(context.Context) engine.Info { return s.LastEngine() }
+	return at.Known(ctx)
+}
+
 // ProviderSchemas returns the schemas of the providers of the stack, as "terraform providers schema -json" writes them for a module. It installs what is missing. Schemas come from the providers
 // themselves: neither terraform nor tofu is needed, and only for a stack that uses tofu is that one asked to install.
 func (s *Stack) ProviderSchemas(ctx context.Context) ([]byte, hcl.Diagnostics) {

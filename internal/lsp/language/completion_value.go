@@ -25,6 +25,10 @@ func (c *completer) value(argument *syntax.Argument) {
 		c.directories(c.file.dir.path, text)
 		return
 	}
+	if text := expr.StringAt(c.offset); text != nil && c.blocks[len(c.blocks)-1].Type == schema.Requirement.Type {
+		c.requirement(argument, text)
+		return
+	}
 	if expr.InText(c.offset) || c.file.tree.JSON && !expr.InTemplate(c.offset) {
 		return
 	}

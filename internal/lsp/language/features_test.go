@@ -15,6 +15,8 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/lsp/language"
+	"github.com/cairnstacks/cairn/internal/operation/requirements"
+	"github.com/cairnstacks/cairn/internal/providers/release"
 )
 
 // place writes a location with the text that is there.
@@ -121,6 +123,79 @@ func TestHover(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestCompletionOfRequirements(t *testing.T) {
+	const at = "required_providers {\n  aws = {\n    source  = \"hashicorp/aws\"\n    version = \"|\"\n  }\n}"
+	for name, test := range map[string]struct {
+		text  string
+		known []requirements.Known
+		want  []string
+	}{
+		"sources": {
+			text:  "required_providers {\n  random = {\n    source = \"|\"\n  }\n}",
+			known: []requirements.Known{known(t, "acme/other", "", "1.0.0"), known(t, "hashicorp/random", "3.6.0", "3.6.0"), known(t, "example.com/acme/random", "", "2.1.0")},
+			want: []string{
+				"example.com/acme/random: there is 2.1.0", "hashicorp/random: 3.6.0 is locked", "acme/other: there is 1.0.0", "hashicorp/aws: modules require it",
+				"terraform.io/builtin/terraform: built into the engine",
+			},
+		},
+		"source, in a word that is not complete": {
+			text: "required_providers {\n  aws = {\n    source = \"hashicorp/a|", known: []requirements.Known{known(t, "hashicorp/aws", "", "5.1.0")},
+			want: []string{"hashicorp/aws: there is 5.1.0", "terraform.io/builtin/terraform: built into the engine"},
+		},
+		"version": {
+			text: at, known: []requirements.Known{known(t, "hashicorp/aws", "5.1.2", "6.0.0-beta1", "5.10.0", "5.1.2", "5.1.0", "4.0.0")},
+			want: []string{
+				"~> 5.1: allows 5.1.2", "5.1.2: locked", "~> 5.10: allows 5.10.0", "~> 4.0: allows 4.0.0", ">= 5.0: modules require it",
+				"6.0.0-beta1: ", "5.10.0: ", "5.1.0: ", "4.0.0: ",
+			},
+		},
+		"version, of what is only required": {text: at, want: []string{">= 5.0: modules require it"}},
+		"version, of another provider": {
+			text: strings.Replace(at, "hashicorp/aws", "acme/aws", 1), known: []requirements.Known{known(t, "hashicorp/aws", "", "5.1.0")},
+		},
+		"version, without a source": {text: "required_providers {\n  aws = {\n    version = \"|\"\n  }\n}", known: []requirements.Known{known(t, "hashicorp/aws", "", "5.1.0")}},
+		"another argument":          {text: "required_providers {\n  aws = {\n    alias = \"|\"\n  }\n}", known: []requirements.Known{known(t, "hashicorp/aws", "", "5.1.0")}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			src, offset := cut(t, "component \"db\" {\n  source = \"../modules/aws\"\n}\n"+test.text)
+			dir := writeArchive(t, "-- modules/aws/main.tf --\nterraform {\n  required_providers {\n    aws = {\n      source  = \"hashicorp/aws\"\n      version = \">= 5.0\"\n    }\n  }\n}\n-- "+
+				mainFile+" --\n"+src)
+			view := viewOf(t, filepath.Join(dir, "stack"))
+			view.Providers = func() []requirements.Known { return test.known }
+			var got []string
+			for _, one := range language.New(view).Complete(filepath.Join(dir, mainFile), offset) {
+				got = append(got, one.Label+": "+one.Detail)
+				if quoted := src[one.Replace.Start.Byte-1] == '"' && one.Replace.End.Byte >= offset; !quoted {
+					t.Errorf("%s replaces %v", one.Label, one.Replace)
+				}
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("completions (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// known returns a provider that is at hand, with the version that is locked, if one is, and all that there are.
+func known(t *testing.T, address, locked string, all ...string) requirements.Known {
+	t.Helper()
+	provider, err := release.ParseProvider(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := requirements.Known{Provider: provider}
+	for _, text := range all {
+		version, err := release.ParseVersion(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found.Versions = append(found.Versions, version); text == locked {
+			found.Locked = version
+		}
+	}
+	return found
 }
 
 func TestDefinition(t *testing.T) {

@@ -11,7 +11,6 @@ import (
 	"sync"
 
 	"github.com/hashicorp/hcl/v2"
-	tfaddr "github.com/hashicorp/terraform-registry-address"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/lsp/language/syntax"
@@ -159,23 +158,7 @@ func (d *directory) provider(localName string) (provider stackaddrs.Provider, ok
 	if decl == nil {
 		return stackaddrs.BuiltinProvider, localName == "terraform"
 	}
-	group, ok := decl.argument.Value.Map()
-	if !ok {
-		return provider, false
-	}
-	item := group.Item("source")
-	if item == nil {
-		return provider, false
-	}
-	source := decl.argument.Value.StringAt(item.Value.End.Byte - 1)
-	if source == nil {
-		return provider, false
-	}
-	parsed, err := tfaddr.ParseProviderSource(source.Text)
-	if err != nil || !parsed.HasKnownNamespace() {
-		return provider, false
-	}
-	return stackaddrs.Provider{Hostname: parsed.Hostname.ForDisplay(), Namespace: parsed.Namespace, Type: parsed.Type}, true
+	return requiredSource(decl.argument)
 }
 
 // functionNames returns the names of all functions that a stack can call, sorted.

@@ -19,6 +19,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/format/cairnfile"
 	"github.com/cairnstacks/cairn/internal/lsp/language/schema"
 	"github.com/cairnstacks/cairn/internal/lsp/language/syntax"
+	"github.com/cairnstacks/cairn/internal/operation/requirements"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
@@ -40,6 +41,9 @@ type View struct {
 
 	// ProviderFunctions returns the functions of a provider, nil if they are not known.
 	ProviderFunctions func(provider stackaddrs.Provider) map[string]*engine.Function
+
+	// Providers returns the providers that are at hand.
+	Providers func() []requirements.Known
 
 	// Functions are those of the language. They are called with unknown values only.
 	Functions map[string]function.Function

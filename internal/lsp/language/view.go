@@ -27,7 +27,7 @@ func ViewOf(snap *snapshot.Snapshot) View {
 		}
 		return module
 	}
-	view.Instances = snap.Instances
+	view.Instances, view.Providers = snap.Instances, snap.KnownProviders
 	view.Saved = func() []File {
 		var saved []File
 		for path, text := range snap.Saved() {

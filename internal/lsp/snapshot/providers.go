@@ -10,25 +10,33 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/operation/engines"
+	"github.com/cairnstacks/cairn/internal/operation/requirements"
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
-// checkProviders is how often it is looked for schemas, which operations in other processes may have found out.
+// checkProviders is how often it is looked for schemas and packages, which operations in other processes may have found out or installed.
 const checkProviders = 5 * time.Second
 
 // providers has what is known of the providers of a stack.
 type providers struct {
-	now     func() map[stackaddrs.Provider]*engines.Kept
+	now     *knownProviders
 	checked time.Time
 }
 
-// current returns what is known now. It is looked for when it is first asked for.
-func (p *providers) current(opened *operation.Stack) func() map[stackaddrs.Provider]*engines.Kept {
+// knownProviders is what is known at one moment. Each part is looked for when it is first asked for.
+type knownProviders struct {
+	schemas func() map[stackaddrs.Provider]*engines.Kept
+	atHand  func() []requirements.Known
+}
+
+// current returns what is known now.
+func (p *providers) current(opened *operation.Stack) *knownProviders {
 	if p.now == nil || time.Since(p.checked) > checkProviders {
 		p.checked = time.Now()
-		p.now = sync.OnceValue(func() map[stackaddrs.Provider]*engines.Kept {
-			return opened.KeptSchemas(context.Background())
-		})
+		p.now = &knownProviders{
+			schemas: sync.OnceValue(func() map[stackaddrs.Provider]*engines.Kept { return opened.KeptSchemas(context.Background()) }),
+			atHand:  sync.OnceValue(func() []requirements.Known { return opened.KnownProviders(context.Background()) }),
+		}
 	}
 	return p.now
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/binary"
 	"github.com/cairnstacks/cairn/internal/engine/module"
 	"github.com/cairnstacks/cairn/internal/lsp/position"
-	"github.com/cairnstacks/cairn/internal/operation/engines"
+	"github.com/cairnstacks/cairn/internal/operation/requirements"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -51,9 +51,10 @@ type Snapshot struct {
 	dirs    map[string]bool
 	modules *moduleSet
 	sound   *soundness // of the components, by the last snapshot that was validated
-	schemas func() map[stackaddrs.Provider]*engines.Kept
 	state   func() []stackaddrs.AbsComponentInstance
 	saved   func() map[string][]byte
+
+	providers *knownProviders
 }
 
 // File is a component file or a deployment file.
@@ -159,7 +160,7 @@ func (s *Snapshot) ProviderSchema(provider stackaddrs.Provider) *engine.Provider
 	if provider.IsBuiltin() {
 		return &engine.ProviderSchema{}
 	}
-	if kept := s.schemas()[provider]; kept != nil {
+	if kept := s.providers.schemas()[provider]; kept != nil {
 		return kept.Schema
 	}
 	return nil
@@ -167,11 +168,14 @@ func (s *Snapshot) ProviderSchema(provider stackaddrs.Provider) *engine.Provider
 
 // ProviderFunctions returns the functions of a provider, nil if they are not known: they are if its schema is.
 func (s *Snapshot) ProviderFunctions(provider stackaddrs.Provider) map[string]*engine.Function {
-	if kept := s.schemas()[provider]; kept != nil {
+	if kept := s.providers.schemas()[provider]; kept != nil {
 		return kept.Functions
 	}
 	return nil
 }
+
+// KnownProviders returns the providers that are at hand, sorted by address.
+func (s *Snapshot) KnownProviders() []requirements.Known { return s.providers.atHand() }
 
 // Instances returns the component instances that the state of the stack has, sorted. Only a state in a file is read, while nobody writes to it.
 func (s *Snapshot) Instances() []stackaddrs.AbsComponentInstance { return s.state() }

@@ -90,7 +90,7 @@ func (s *stack) load(buffers map[string][]byte, folders []string) *Snapshot {
 		s.build.modules.checked, s.build.providers.checked = time.Time{}, time.Time{}
 	}
 	snap.modules = s.build.modules.current(s.dir, resolver, buffers, opened)
-	snap.schemas = s.build.providers.current(opened)
+	snap.providers = s.build.providers.current(opened)
 	snap.state = s.build.state.current(opened)
 	snap.saved = sync.OnceValue(func() map[string][]byte { return savedTexts(snap.Files) })
 	return snap

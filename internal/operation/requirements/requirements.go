@@ -103,6 +103,17 @@ func (s *Stack) engineAddress(ctx context.Context) func(stackaddrs.Provider) sta
 	}
 }
 
+// stackAddress is the reverse of engineAddress.
+func (s *Stack) stackAddress(ctx context.Context) func(stackaddrs.Provider) stackaddrs.Provider {
+	isTofu := s.Reader(ctx).Name == toolchain.Tofu
+	return func(provider stackaddrs.Provider) stackaddrs.Provider {
+		if isTofu && provider.Hostname == toolchain.TofuRegistry {
+			provider.Hostname = string(tfaddr.DefaultProviderRegistryHost)
+		}
+		return provider
+	}
+}
+
 // restrict leaves the providers that are named, if any are.
 func (r *required) restrict(names []string) error {
 	if len(names) == 0 {

@@ -30,6 +30,24 @@ func (d Directory) providerDir(provider stackaddrs.Provider) string {
 	return filepath.Join(d.Path, provider.Hostname, provider.Namespace, provider.Type)
 }
 
+// Providers returns those for which there is a place in the mirror, sorted. Nothing is in one that cannot be read.
+func (d Directory) Providers() []stackaddrs.Provider {
+	names, err := fs.Glob(os.DirFS(d.Path), "*/*/*")
+	if err != nil {
+		return nil
+	}
+	var providers []stackaddrs.Provider
+	for _, name := range names {
+		parts := strings.Split(name, "/")
+		written := stackaddrs.Provider{Hostname: parts[0], Namespace: parts[1], Type: parts[2]}
+		if provider, err := release.ParseProvider(name); err == nil && provider == written {
+			providers = append(providers, provider)
+		}
+	}
+	slices.SortFunc(providers, release.CompareProviders)
+	return providers
+}
+
 // Versions implements [Source].
 func (d Directory) Versions(_ context.Context, provider stackaddrs.Provider) (*Available, error) {
 	entries, err := os.ReadDir(d.providerDir(provider))
