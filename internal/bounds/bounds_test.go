@@ -44,7 +44,8 @@ func scope(variables map[string]cty.Value) *hcl.EvalContext {
 
 // Whatever an expression goes round or makes on the way, it ends with an error at its place.
 func TestEvaluate(t *testing.T) {
-	// With an allowance, the limits of each evaluation are an eighth, and are reached in an eighth of the time.
+	// With an allowance, the limits of each evaluation are an eighth, and are reached in an eighth
+	// of the time.
 	for source, want := range map[string]string{
 		`[for a in range(1024): [for b in range(1024): [for c in range(1024): 1]]]`:                           "go round more than 524288 times",
 		`{for a in range(1024): a => {for b in range(1024): b => {for c in range(1024): c => 1}}}`:            "more than 524288 elements",
@@ -74,7 +75,8 @@ func TestEvaluate(t *testing.T) {
 	}
 }
 
-// A value that each line doubles ends with an error at the line that makes it too large, be it long or of many parts.
+// A value that each line doubles ends with an error at the line that makes it too large, be it long
+// or of many parts.
 func TestNamedValues(t *testing.T) {
 	for source, want := range map[string]string{
 		`"${x}${x}"`:              "16 MiB of text",

@@ -8,7 +8,8 @@ import (
 	"github.com/zclconf/go-cty/cty/convert"
 )
 
-// Convert is [convert.Convert] in time that is linear in the elements. A text does not become a number that breaks rule 3.
+// Convert is [convert.Convert] in time that is linear in the elements. A text does not become a
+// number that breaks rule 3.
 func Convert(value cty.Value, ty cty.Type) (cty.Value, error) {
 	converted, ok := eachConverted(value, ty)
 	if !ok {
@@ -26,8 +27,9 @@ func Convert(value cty.Value, ty cty.Type) (cty.Value, error) {
 // fewElements are converted by package convert: comparing each two of them takes no time.
 const fewElements = 32
 
-// eachConverted converts the elements of what a for expression makes, if they become a list or a map. Package convert compares
-// the types of each two of them in the end. Without ok it cannot, or there is an error, which package convert is to find.
+// eachConverted converts the elements of the result of a for expression, if they become a list or a
+// map. Package convert compares the types of each two of them in the end. Without ok it cannot, or
+// there is an error, which package convert is to find.
 func eachConverted(value cty.Value, ty cty.Type) (converted cty.Value, ok bool) {
 	bare, own := value.Unmark()
 	if !bare.IsKnown() || bare.IsNull() || ty.HasDynamicTypes() {

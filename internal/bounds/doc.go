@@ -3,16 +3,19 @@
 
 // Package bounds limits the time and the memory that evaluating an expression takes.
 //
-// HCL evaluates whatever is written: loops within loops, numbers of a billion digits, and values that each line doubles. There
-// is an error instead, by these rules:
+// HCL evaluates whatever is written: loops within loops, numbers of a billion digits, and values
+// that each line doubles. There is an error instead, by these rules:
 //
-//  1. The value of an expression has at most [MaxText] bytes of text and [MaxParts] elements at all depths. See [Evaluate].
-//  2. All loops of one evaluation together go round at most 4 194 304 times, and what they make on the way has at most twice
-//     what a value may have. They also end with the context of the evaluation.
-//  3. A number is not larger than 2 to the power of [MaxExponent], and none but zero is smaller than its inverse.
+//  1. The value of an expression has at most [MaxText] bytes of text and [MaxParts] elements at all
+//     depths. See [Evaluate].
+//  2. All loops of one evaluation together go round at most 4 194 304 times, and the values they
+//     make on the way have together at most twice the size of one value. They also end with the
+//     context of the evaluation.
+//  3. A number is not larger than 2 to the power of [MaxExponent], and none but zero is smaller
+//     than its inverse.
 //
-// Loops and operators ask for that where they stand in the syntax tree: package safehcl calls [Prepare] for all that it parses.
-// What a function makes is bounded by package lang.
+// Loops and operators ask for that where they stand in the syntax tree: package safehcl calls
+// [Prepare] for all that it parses. Package lang bounds the results of functions.
 package bounds
 
 import (
@@ -24,20 +27,23 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// What a value may have in it. A few lines that double a value each would take all memory of the machine, or make it
-// small in memory, where parts are shared, and endless for whoever goes through it.
+// The limits of one value. A few lines that double a value each would take all memory of the
+// machine, or make it small in memory, where parts are shared, and endless for whoever goes through
+// it.
 const (
 	MaxText  = 128 << 20 // bytes of all strings, keys and numbers
 	MaxParts = 4 << 20   // elements and attributes, at all depths
 )
 
-// MaxExponent is that of a number, as a power of 2, either way. Written out, such a number has some 20 000 digits.
+// MaxExponent is that of a number, as a power of 2, either way. Written out, such a number has some
+// 20 000 digits.
 const MaxExponent = 1 << 16
 
-// remaining is what may yet be made.
+// remaining is the size that may yet be made.
 type remaining struct{ text, parts int64 }
 
-// take goes through a value until there is nothing left to take, and reports whether it came to the end.
+// take goes through a value until there is nothing left to take, and reports whether it came to the
+// end.
 func (r *remaining) take(value cty.Value) bool {
 	value, _ = value.Unmark()
 	ty := value.Type()
@@ -48,7 +54,8 @@ func (r *remaining) take(value cty.Value) bool {
 	case ty == cty.Number:
 		r.text -= digits(value.AsBigFloat())
 	case value.CanIterateElements():
-		// The types of tuples and objects may be small in memory and large as trees, as values may be.
+		// The types of tuples and objects may be small in memory and large as trees, as values may
+		// be.
 		r.parts -= int64(value.LengthInt())
 		keyed := ty.IsMapType() || ty.IsObjectType()
 		for elements := value.ElementIterator(); r.text >= 0 && r.parts >= 0 && elements.Next(); {
@@ -68,8 +75,8 @@ func digits(number *big.Float) int64 {
 	return max(exponent, -exponent) * 3 / 10
 }
 
-// Huge reports whether a value is a number that breaks rule 3. Written out as a text, or added to another, it would take any
-// memory.
+// Huge reports whether a value is a number that breaks rule 3. Written out as a text, or added to
+// another, it would take any memory.
 func Huge(value cty.Value) bool {
 	value, _ = value.Unmark()
 	if value.Type() != cty.Number || !value.IsKnown() || value.IsNull() {
@@ -111,7 +118,7 @@ func hasNumbers(ty cty.Type) bool {
 	return true
 }
 
-// cannotGrow reports whether the value of an expression is what stands there, or is a part of another value.
+// cannotGrow reports whether an expression is a literal, or stands for a part of another value.
 func cannotGrow(expr hcl.Expression) bool {
 	switch expr.(type) {
 	case *hclsyntax.ScopeTraversalExpr, *hclsyntax.LiteralValueExpr:

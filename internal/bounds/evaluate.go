@@ -21,8 +21,8 @@ const (
 	between   = 64      // rounds between two looks at the clock and the context
 )
 
-// Allowance is what many evaluations may take together, for what evaluates files that nobody vouches for. Nil stands for no
-// such limit. It is safe for concurrent use.
+// Allowance limits many evaluations together, for callers that evaluate untrusted files. Nil stands
+// for no such limit. It is safe for concurrent use.
 type Allowance struct {
 	time     atomic.Int64 // nanoseconds of evaluation
 	text     atomic.Int64
@@ -30,8 +30,8 @@ type Allowance struct {
 	reported atomic.Bool
 }
 
-// NewAllowance returns an allowance of some time, in which all values together have at most what one value may have elsewhere,
-// and each evaluation an eighth of what it has elsewhere.
+// NewAllowance returns an allowance of some time, in which all values together have the limits of
+// one value elsewhere, and each evaluation has an eighth of its limits elsewhere.
 func NewAllowance(period time.Duration) *Allowance {
 	a := &Allowance{}
 	a.time.Store(int64(period))
@@ -59,7 +59,7 @@ func (a *Allowance) spent() bool {
 	return a != nil && (a.time.Load() < 0 || a.text.Load() < 0 || a.parts.Load() < 0)
 }
 
-// take takes what one evaluation took.
+// take subtracts the use of one evaluation.
 func (a *Allowance) take(b *budget, value remaining) {
 	if a != nil {
 		b.clock()
@@ -68,7 +68,7 @@ func (a *Allowance) take(b *budget, value remaining) {
 	}
 }
 
-// budget is what the loops of one evaluation may take. One goroutine has it.
+// budget limits the loops of one evaluation. One goroutine has it.
 type budget struct {
 	variables map[string]cty.Value // with the budget alone, to be found from within loops
 	allowance *Allowance
@@ -92,9 +92,11 @@ var budgets = sync.Pool{New: func() any {
 	return b
 }}
 
-// Evaluate returns the value of an expression in a scope, within the limits of this package and of the allowance.
+// Evaluate returns the value of an expression in a scope, within the limits of this package and of
+// the allowance.
 //
-// With error diagnostics the value is unknown, or part of what it would be. Their contexts are the scope, or below it.
+// With error diagnostics the value is unknown, or incomplete. Their contexts are the scope, or
+// below it.
 func Evaluate(ctx context.Context, expr hcl.Expression, scope *hcl.EvalContext, allowance *Allowance) (cty.Value, hcl.Diagnostics) {
 	if scope == nil || cannotGrow(expr) {
 		return expr.Value(scope)
@@ -102,8 +104,8 @@ func Evaluate(ctx context.Context, expr hcl.Expression, scope *hcl.EvalContext, 
 	return Within(ctx, expr.Range(), scope, allowance, expr.Value)
 }
 
-// Within is [Evaluate] for what evaluates several expressions, such as those of a body, in a scope. The limits are for all of
-// them. At is the place to report.
+// Within is [Evaluate] for callers that evaluate several expressions, such as those of a body, in a
+// scope. The limits are for all of them. At is the place to report.
 func Within(ctx context.Context, at hcl.Range, scope *hcl.EvalContext, allowance *Allowance,
 	evaluate func(*hcl.EvalContext) (cty.Value, hcl.Diagnostics),
 ) (cty.Value, hcl.Diagnostics) {
@@ -132,7 +134,7 @@ func Within(ctx context.Context, at hcl.Range, scope *hcl.EvalContext, allowance
 	}
 	if b.over != nil {
 		allowance.take(b, remaining{})
-		return cty.DynamicVal, b.diagnostics() // alone: others may come of what was left out
+		return cty.DynamicVal, b.diagnostics() // alone: others may come of the parts that were left out
 	}
 	left := limits.value
 	if !diags.HasErrors() && !left.take(value) {
@@ -189,7 +191,7 @@ func (b *budget) interrupted() bool {
 	}
 }
 
-// take takes what a round has made.
+// take subtracts the result of a round.
 func (b *budget) take(value cty.Value, expr hcl.Expression) {
 	if b.over != nil {
 		return
@@ -201,7 +203,8 @@ func (b *budget) take(value cty.Value, expr hcl.Expression) {
 	}
 }
 
-// end says that nothing is left. Without a detail, that is so for the allowance, of which only one evaluation reports it.
+// end says that nothing is left. Without a detail, that is so for the allowance, of which only one
+// evaluation reports it.
 func (b *budget) end(at hcl.Range, detail string) {
 	if detail == "" {
 		b.silent = b.allowance.reported.Swap(true)
@@ -212,7 +215,8 @@ func (b *budget) end(at hcl.Range, detail string) {
 	b.over = &hcl.Diagnostic{Severity: hcl.DiagError, Summary: "Evaluation takes too long", Detail: detail, Subject: at.Ptr()}
 }
 
-// budgetOf finds the budget of the evaluation that a loop is part of, and returns how many contexts there are up to it.
+// budgetOf finds the budget of the evaluation that a loop is part of, and returns how many contexts
+// there are up to it.
 func budgetOf(ctx *hcl.EvalContext) (b *budget, depth int, constant bool) {
 	constant = true
 	for ; ctx != nil; ctx = ctx.Parent() {
@@ -226,10 +230,11 @@ func budgetOf(ctx *hcl.EvalContext) (b *budget, depth int, constant bool) {
 	return nil, depth, constant
 }
 
-// maxConstantLoops is how deep loops are nested in constants, which are evaluated without a budget. They go over what stands there.
+// maxConstantLoops is how deep loops are nested in constants, which are evaluated without a budget.
+// They go over literals.
 const maxConstantLoops = 2
 
-// round is an expression that a loop evaluates in each round. HCL walks it as what it is made of.
+// round is an expression that a loop evaluates in each round. HCL walks its parts.
 type round struct {
 	*hclsyntax.ParenthesesExpr
 	first bool // of those of the loop

@@ -19,8 +19,8 @@ var reflectBudget = reflect.TypeFor[budget]()
 // ErrHuge says that a number breaks rule 3.
 var ErrHuge = errors.New("the number has too many digits when it is written out")
 
-// Prepare makes the loops and the operators of a syntax tree keep the rules of this package. Call it once, before anybody else
-// has the tree.
+// Prepare makes the loops and the operators of a syntax tree keep the rules of this package. Call
+// it once, before anybody else has the tree.
 func Prepare(node hclsyntax.Node) {
 	_ = hclsyntax.VisitAll(node, func(node hclsyntax.Node) hcl.Diagnostics { //nolint:errcheck // nothing is wrong
 		switch node := node.(type) {
@@ -62,7 +62,8 @@ var operators = func() map[*hclsyntax.Operation]*hclsyntax.Operation {
 // Is reports whether an operator of a prepared tree is one of HCL.
 func Is(op, of *hclsyntax.Operation) bool { return op == of || op == operators[of] }
 
-// boundOperands makes a function that is like another for numbers that keep rule 3, and has results that do.
+// boundOperands makes a function that is like another for numbers that keep rule 3, and has results
+// that do.
 func boundOperands(f function.Function) function.Function {
 	params := f.Params()
 	for i := range params {

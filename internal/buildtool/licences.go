@@ -35,7 +35,8 @@ type linkedPackage struct {
 	}
 }
 
-// licences writes the texts of the licences of all that is linked to a file of package licences, and returns its path.
+// licences writes the texts of the licences of all that is linked to a file of package licences,
+// and returns its path.
 func licences(ctx context.Context) (string, error) {
 	root, err := goCommand(ctx, nil, "list", "-m", "-f", "{{.Dir}}")
 	if err != nil {
@@ -139,7 +140,8 @@ func goCommand(ctx context.Context, environ []string, args ...string) ([]byte, e
 	return command.Output()
 }
 
-// pack writes each text after those that have it: cairn's own, that of Go, then the others by their first module.
+// pack writes each text after those that have it: cairn's own, that of Go, then the others by their
+// first module.
 func pack(owners map[string][]string) ([]byte, error) {
 	for _, names := range owners {
 		slices.Sort(names)

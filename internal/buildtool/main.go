@@ -11,7 +11,7 @@
 //	go run ./internal/buildtool tofu     # prints the path of tofu; builds it where it does not exist
 //	go run ./internal/buildtool tofu-if-there # prints the path of tofu, or nothing
 //	go run ./internal/buildtool tofu-path # prints PATH with tofu in front and without terraform; builds tofu as above
-//	go run ./internal/buildtool licences # writes the licence texts of what is linked, and prints the path of the file
+//	go run ./internal/buildtool licences # writes the licence texts of all linked modules, and prints the path of the file
 //	go run ./internal/buildtool cache    # prints the path of the cache
 //
 // Results are kept in the cache (see package toolcache), so that a second run is fast. What takes long is announced on

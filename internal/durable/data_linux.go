@@ -9,7 +9,8 @@ import (
 	"syscall"
 )
 
-// syncData writes the content of a file to the disk, without what is not needed to read it, such as when it was changed.
+// syncData writes the content of a file to the disk, without metadata that reading does not need,
+// such as the time of the change.
 func syncData(file *os.File) error {
 	conn, err := file.SyscallConn()
 	if err != nil {

@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package durable makes sure that what was written is on the disk, so that it is there after a power failure, too.
+// Package durable makes sure that files are on the disk, so that they survive a power failure.
 package durable
 
 import (
@@ -56,13 +56,14 @@ func MakeDir(path string, perm fs.FileMode) error {
 	return err
 }
 
-// Tail is how much of a file is durable to which several tasks write. The zero value is ready to use. Safe for concurrent use.
+// Tail is how much of a file is durable to which several tasks write. The zero value is ready to
+// use. Safe for concurrent use.
 type Tail struct {
 	mu struct {
 		sync.Mutex
 		written int64
 		synced  int64
-		failed  error         // for good: nobody knows what the disk has then
+		failed  error         // for good: the content of the disk is unknown then
 		syncing chan struct{} // closed when who syncs has ended; nil if nobody does
 	}
 }
@@ -74,7 +75,8 @@ func (t *Tail) Wrote(size int64) {
 	t.mu.written = size
 }
 
-// Sync returns when the file is on the disk up to a size to which it was written before. One task syncs for all that wait.
+// Sync returns when the file is on the disk up to a size to which it was written before. One task
+// syncs for all that wait.
 func (t *Tail) Sync(file *os.File, size int64) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -88,10 +88,10 @@ func (g *Guard) Release() {
 	close(g.signals)
 }
 
-// InFlight is what is going on in this process.
+// InFlight describes the operation of this process.
 type InFlight struct {
-	Begun func() bool   // whether anything was begun that has to come to its end, or was changed; nil for what changes nothing
-	Lost  func() string // what would be lost if this program ended now; "" if nothing is going on
+	Begun func() bool   // whether something was changed, or begun that has to come to its end; nil if the operation changes nothing
+	Lost  func() string // the loss if this program ended now; "" if nothing is going on
 }
 
 // LooksOnly is in flight where nothing is changed.
@@ -99,9 +99,11 @@ var LooksOnly = InFlight{Lost: func() string { return "Nothing will be lost." }}
 
 func (f InFlight) begun() bool { return f.Begun != nil && f.Begun() }
 
-// Interruptible returns a context that ends with the first interrupt, which closes [Session.StopNow] as well. If nothing was begun that has to come to its end, that ends
-// the process, too, should the operation not return soon: no context reaches what evaluates an expression. Otherwise the second interrupt says what would be lost, and only
-// the third ends the process at once. The caller must call stop.
+// Interruptible returns a context that ends with the first interrupt, which closes
+// [Session.StopNow] as well. If nothing was begun that has to come to its end, that ends the
+// process, too, should the operation not return soon: no context reaches the evaluation of an
+// expression. Otherwise the second interrupt names the loss, and only the third ends the process at
+// once. The caller must call stop.
 func (s *Session) Interruptible(ctx context.Context, inFlight InFlight) (_ context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	signals := make(chan os.Signal, 3)
@@ -162,13 +164,14 @@ func (s *Session) handleInterrupts(signals <-chan os.Signal, done <-chan struct{
 	}
 }
 
-// patience is how long what is interrupted before anything was begun may take to say so itself, and to clean up.
+// patience is the time for an operation that is interrupted before anything was begun to say so
+// itself, and to clean up.
 func (s *Session) patience() time.Duration { return cmp.Or(s.Deps.patience, 2*time.Second) }
 
 // endUnchanged ends the process while something goes on that no context reaches.
 func (s *Session) endUnchanged() {
 	said := make(chan struct{})
-	go func() { // ends with the process if nobody reads what is said
+	go func() { // ends with the process if nobody reads the message
 		defer close(said)
 		if s.Options.JSON {
 			s.Fail(failure.Error("Operation interrupted", "What was going on was ended at once. Nothing was changed."))
@@ -195,8 +198,9 @@ func (s *Session) exit(status int) {
 	EndProcess(status)
 }
 
-// EndProcess ends this process without unwinding, and with it what must not outlive it: the processes that only look, and files that nobody finds again. Signals of a terminal
-// do not reach other process groups.
+// EndProcess ends this process without unwinding, and with it all that must not outlive it: the
+// processes that only look, and files that nobody finds again. Signals of a terminal do not reach
+// other process groups.
 func EndProcess(status int) {
 	runner.KillShort()
 	plugin.KillAll()

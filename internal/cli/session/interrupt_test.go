@@ -64,7 +64,8 @@ func (i *interrupting) exits(t *testing.T, why string) {
 	testenv.Receive(t, "interrupts are no longer handled", i.finished)
 }
 
-// The first interrupt cancels and ends what changes nothing, the second one warns, the third one ends the process.
+// The first interrupt cancels, and ends an operation that changes nothing, the second one warns,
+// the third one ends the process.
 func TestInterrupts(t *testing.T) {
 	i := handle(t, time.Nanosecond, InFlight{Begun: func() bool { return true }, Lost: func() string { return "This will be lost." }})
 	i.signals <- os.Interrupt
@@ -100,7 +101,7 @@ func TestInterruptOfWhatChangesNothing(t *testing.T) {
 	i.exits(t, "the second interrupt ends the process")
 }
 
-// What is begun just before an interrupt is waited for.
+// Work begun just before an interrupt is waited for.
 func TestInterruptAsSomethingBegins(t *testing.T) {
 	asked := make(chan struct{}, 10)
 	var begun atomic.Bool

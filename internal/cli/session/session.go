@@ -51,7 +51,7 @@ type Session struct {
 	ChangesNothing bool // the command does not even plan
 	ListsProviders bool // the command ends with a list of all providers and their versions
 
-	StopNow <-chan struct{} // closed with the first interrupt: what changes nothing ends at once
+	StopNow <-chan struct{} // closed with the first interrupt: operations that change nothing end at once
 	stopNow func()          // closes it, once
 
 	input *bufio.Reader // of answers, nil until the first question

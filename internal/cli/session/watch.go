@@ -58,9 +58,11 @@ func (s *Session) ForwardInterrupts(ctx context.Context, processes *process.Set,
 	}
 }
 
-// InterruptAll is ForwardInterrupts for a run that also operates in this process: the first interrupt ends what changes nothing, and the process if nothing was begun that has to
-// come to its end, as with [Session.Interruptible]. On what has, it waits after the second one, and only the third one ends this program. That nobody reads the output any
-// more, which unread says, counts as a first one.
+// InterruptAll is ForwardInterrupts for a run that also operates in this process: the first
+// interrupt ends processes that change nothing, and this one if nothing was begun that has to come
+// to its end, as with [Session.Interruptible]. For work that has to, it waits after the second one,
+// and only the third one ends this program. That nobody reads the output any more, which unread
+// says, counts as a first one.
 func (s *Session) InterruptAll(ctx context.Context, processes *process.Set, inFlight InFlight) (_ context.Context, unread, stop func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	first := func(got os.Signal) {
@@ -96,8 +98,9 @@ type InterruptActions struct {
 	Second func()              // ends what is still running
 	Third  bool                // ends this program; otherwise it does the second once more
 
-	// Begun reports whether anything was begun that has to come to its end, or was changed. If not, the first one ends this program if the run does not return soon. Nil is for
-	// what always waits.
+	// Begun reports whether anything was begun that has to come to its end, or was changed. If not,
+	// the first one ends this program if the run does not return soon. Nil stands for a run that
+	// always waits.
 	Begun func() bool
 
 	// WritesPipes says that the run writes to others than those who read its output, too. If nobody reads one of these, that is not an interrupt;

@@ -135,7 +135,8 @@ func (o *Execution) applySaved(ctx context.Context, path string) (int, error) {
 	return o.finish(o.Stack().ApplySaved(ctx, plan, made, req, caller))
 }
 
-// SavedChangesNothing says that there was nothing to do by a saved plan, which changes nothing or was applied before.
+// SavedChangesNothing says that there was nothing to do by a saved plan, which changes nothing or
+// was applied before.
 func (o *Execution) SavedChangesNothing(state *stackstate.State, before bool) error {
 	switch {
 	case o.Options.JSON && before:

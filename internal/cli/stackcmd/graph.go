@@ -40,7 +40,8 @@ type graphNode struct {
 	failed    bool // to be planned
 }
 
-// graphEdge leads from a component to one that it requires. Arrows in pictures lead the other way, as those of stacks do.
+// graphEdge leads from a component to one that it requires. Arrows in pictures lead the other way,
+// as those of stacks do.
 type graphEdge struct {
 	From string `json:"from"`
 	To   string `json:"to"`

@@ -43,10 +43,10 @@ func (o *PlanFlags) register(f *session.Flags) {
 	session.ProviderFlags(f)
 }
 
-// ShownConcisely returns options that are the usual ones, and say whether lines for what is unchanged are left out.
+// ShownConcisely returns the usual options, with or without lines for unchanged objects.
 func ShownConcisely(concise bool) *PlanFlags { return &PlanFlags{concise: concise} }
 
-// ConciseFlag adds the option that leaves out lines for what is unchanged.
+// ConciseFlag adds the option that leaves out lines for unchanged objects.
 func ConciseFlag(f *session.Flags, concise *bool) {
 	f.BoolVar(concise, "concise", false, "leave out lines for what is unchanged, as for the logs of CI")
 }

@@ -58,7 +58,7 @@ func (t *progressTracker) Begun() bool {
 	return t.mu.begun
 }
 
-// InFlight says so of what is being applied.
+// InFlight describes the apply that is going on.
 func (t *progressTracker) InFlight() session.InFlight {
 	return session.InFlight{Begun: t.Begun, Lost: t.Lost}
 }

@@ -52,7 +52,8 @@ type LoadOptions struct {
 	// Parse is called in place of [ParseFile], with the path of the file besides: for who has parsed a file before. Nil parses.
 	Parse func(path, name string, src []byte) (*hcl.File, hcl.Diagnostics)
 
-	// FilesWithin are the directories that functions read files in, as stackconfig.LoadOptions has them.
+	// FilesWithin are the directories that functions read files in, as stackconfig.LoadOptions has
+	// them.
 	FilesWithin []string
 }
 

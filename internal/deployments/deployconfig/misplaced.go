@@ -59,7 +59,7 @@ var (
 	}
 )
 
-// withMeta adds what is said in all blocks.
+// withMeta adds the arguments that are misplaced in all blocks.
 func withMeta(special map[string]string) map[string]string {
 	all := maps.Clone(misplacedInBlock)
 	maps.Copy(all, special)

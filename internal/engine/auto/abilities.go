@@ -99,8 +99,9 @@ func (p preparer) Unsupported(ctx context.Context, dirs []string) hcl.Diagnostic
 	return diags
 }
 
-// Prepare implements [engine.Preparer]. Where the binary is needed, it finds what the native engine has installed. Modules that nobody does are errors, and don't
-// keep the others from being prepared.
+// Prepare implements [engine.Preparer]. Where the binary is needed, it finds the installed
+// providers of the native engine. Modules without an engine are errors, and don't keep the others
+// from being prepared.
 func (p preparer) Prepare(ctx context.Context, req *engine.PrepareRequest) (*engine.PrepareResult, hcl.Diagnostics) {
 	p.preparing.Lock()
 	p.preparing.req, p.preparing.prepared = req, false
@@ -214,7 +215,8 @@ func bind(session engine.Session, purpose engine.Purpose) {
 	}
 }
 
-// Record implements [engine.Recoverer]. The binary has a record of each piece of work, in a directory of its own.
+// Record implements [engine.Recoverer]. The binary has a record of each piece of work, in a
+// directory of its own.
 func (r recoverer) Record(ctx context.Context) (string, error) {
 	return r.native.Abilities().Recoverer.Record(ctx)
 }

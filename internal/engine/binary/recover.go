@@ -278,7 +278,8 @@ func (e *Session) recoverApply(ctx context.Context, dir *rundir.Dir, record rund
 	return one, nil
 }
 
-// lostOf says, as a sentence without a full stop, what is lost of what a process has said that was started in a directory.
+// lostOf names, as a sentence without a full stop, the events that are lost of a process that was
+// started in a directory.
 func lostOf(dir *rundir.Dir, record rundir.Record) (string, error) {
 	mayHaveBegun, err := dir.MayHaveBegun(record)
 	if err != nil {

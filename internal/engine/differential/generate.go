@@ -37,8 +37,9 @@ func Generate(seed uint64, failures bool) *Case {
 	return c
 }
 
-// GenerateReplacements returns a random case: a graph of resources, many of which are created before their predecessors are destroyed or replaced when others change. It is
-// applied, and twice applied again after some of them are gone or have changed.
+// GenerateReplacements returns a random case: a graph of resources, many of which are created
+// before their predecessors are destroyed or replaced when others change. It is applied, and twice
+// applied again after some of them are gone or have changed.
 func GenerateReplacements(seed uint64) *Case {
 	g := &generator{random: rand.New(rand.NewPCG(seed, 2)), dense: true} //nolint:gosec // not for secrets
 	for i := range 4 + g.random.IntN(6) {
@@ -60,7 +61,8 @@ func GenerateReplacements(seed uint64) *Case {
 	return c
 }
 
-// remove removes some resources with all that refer to them, and gives others another order of replacement.
+// remove removes some resources with all that refer to them, and gives others another order of
+// replacement.
 func (g *generator) remove() {
 	gone := map[string]bool{}
 	all := append(append([]*genResource{}, g.resources[1:]...), g.after)

@@ -28,17 +28,19 @@ func TestRandomModulesAgreeWithTerraform(t *testing.T) {
 	agreeWithTerraform(t, func(seed uint64) *Case { return Generate(seed, true) }, withoutMeant)
 }
 
-// TestRandomMovesAgreeWithTerraform compares what becomes of random trees of modules whose blocks move.
+// TestRandomMovesAgreeWithTerraform compares the plans for random trees of modules whose blocks
+// move.
 func TestRandomMovesAgreeWithTerraform(t *testing.T) {
 	agreeWithTerraform(t, GenerateMoves, mistakenMoves)
 }
 
-// TestRandomReplacementsAgreeWithTerraform compares what becomes of random graphs whose objects are replaced and removed.
+// TestRandomReplacementsAgreeWithTerraform compares the plans for random graphs whose objects are
+// replaced and removed.
 func TestRandomReplacementsAgreeWithTerraform(t *testing.T) {
 	agreeWithTerraform(t, GenerateReplacements, withoutMeant)
 }
 
-// agreeWithTerraform compares what becomes of random cases, without what is meant to differ.
+// agreeWithTerraform compares the results of random cases, without intended differences.
 func agreeWithTerraform(t *testing.T, generate func(seed uint64) *Case, without func(text string) string) {
 	t.Helper()
 	if os.Getenv(oracleVariable) == "" {
@@ -75,7 +77,8 @@ func agreeWithTerraform(t *testing.T, generate func(seed uint64) *Case, without 
 	t.Logf("%d modules, %d of them with cycles of terraform only", tried, cycles)
 }
 
-// mistakenMoves omits what there is besides the errors of a step whose moves are wrong: an engine may find one mistake, or all of them.
+// mistakenMoves omits all but the errors of a step whose moves are wrong: an engine may find one
+// mistake, or all of them.
 func mistakenMoves(text string) string {
 	steps := strings.Split(text, "\n# ")
 	for i, step := range steps {

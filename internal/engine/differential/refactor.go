@@ -10,8 +10,9 @@ import (
 	"strings"
 )
 
-// GenerateMoves returns a random case: a tree of modules that is applied, and applied again after blocks in it have got other names, keys and modules, with moved blocks
-// that say so, some of them wrong. The same seed makes the same case.
+// GenerateMoves returns a random case: a tree of modules that is applied, and applied again after
+// blocks in it have got other names, keys and modules, with moved blocks that say so, some of them
+// wrong. The same seed makes the same case.
 func GenerateMoves(seed uint64) *Case {
 	g := &refactoring{random: rand.New(rand.NewPCG(seed, 1))} //nolint:gosec // not for secrets
 	g.module(2)
@@ -115,7 +116,7 @@ func (g *refactoring) change() {
 		g.into(d, m)
 	case n < 85:
 		g.out(d, m)
-	case n < 90: // gone, and what had its address comes back with another
+	case n < 90: // the block is removed
 		d.blocks = slices.DeleteFunc(d.blocks, func(other *movable) bool { return other == m })
 	default: // perhaps wrong
 		other := d.blocks[g.random.IntN(len(d.blocks))]
@@ -165,7 +166,7 @@ func (g *refactoring) into(d *moduleDir, m *movable) {
 	d.move(m.address(), target.address()+keys[g.random.IntN(len(keys))]+"."+m.address())
 }
 
-// out moves what a called module declares to where that is called.
+// out moves the blocks of a called module to its caller.
 func (g *refactoring) out(d *moduleDir, m *movable) {
 	if m.called == nil || len(m.called.blocks) == 0 {
 		return

@@ -9,7 +9,8 @@ import (
 	"syscall"
 )
 
-// changeOf names a file and when it was changed last, which programs cannot choose as they can the time of its content.
+// changeOf names a file and when it was changed last, which programs cannot choose as they can the
+// time of its content.
 func changeOf(info fs.FileInfo) string {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	if !ok {

@@ -7,5 +7,6 @@ package installation
 
 import "io/fs"
 
-// changeOf names nothing here: the system says no more of a file than its size and a time that programs can choose, so that files are read.
+// changeOf names nothing here: the system says no more of a file than its size and a time that
+// programs can choose, so that files are read.
 func changeOf(fs.FileInfo) string { return "" }

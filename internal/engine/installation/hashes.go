@@ -72,7 +72,7 @@ func (h *Hashes) Remembered(ctx context.Context, file string, packages []Package
 
 const recordsKind = "cairn packages 1"
 
-// Records returns what a file remembers, by the paths of packages; nothing if it is damaged.
+// Records returns the records of a file, by the paths of packages; nothing if it is damaged.
 func Records(file string) map[string]Record {
 	known := map[string]Record{}
 	data, err := os.ReadFile(file)
@@ -80,7 +80,7 @@ func Records(file string) map[string]Record {
 		return known
 	}
 	if content, whole := sealed.Open(recordsKind, data); whole {
-		_ = json.Unmarshal(content, &known) //nolint:errcheck // what is lost is found out again
+		_ = json.Unmarshal(content, &known) //nolint:errcheck // lost records are computed again
 	}
 	return known
 }
@@ -97,8 +97,10 @@ func (h *Hashes) Of(ctx context.Context, fingerprint, dir string) string {
 	return hash
 }
 
-// Fingerprint changes when a package does, mostly without reading it: where the system says which file it is and when that was changed last, no program can
-// change a file, or put another one in its place, without changing that, whatever time and size it gives the file. Elsewhere only the content shows it.
+// Fingerprint changes when a package does, mostly without reading it: where the system says which
+// file it is and when that was changed last, no program can change a file, or put another one in
+// its place, without changing that, whatever time and size it gives the file. Elsewhere only the
+// content shows it.
 func Fingerprint(dir string) (string, error) { return fingerprint(dir, changeOf) }
 
 func fingerprint(dir string, changeOf func(fs.FileInfo) string) (string, error) {

@@ -24,7 +24,8 @@ type Directory struct {
 	// TofuFiles are those that only tofu reads, and that were not read: how messages name them.
 	TofuFiles []string
 
-	// ValueFiles are those with values of variables for a run of the engine in the directory: how messages name them.
+	// ValueFiles are those with values of variables for a run of the engine in the directory: how
+	// messages name them.
 	ValueFiles []string
 
 	Variables map[string]*engine.Variable

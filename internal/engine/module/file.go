@@ -43,7 +43,8 @@ var (
 	tofuSuffixes      = []string{".tofu", ".tofu.json", ".tf", ".tf.json"}
 )
 
-// HasValues reports whether a file of that name has values of variables, and is read where the engine is run in its directory.
+// HasValues reports whether a file of that name has values of variables, and is read where the
+// engine is run in its directory.
 func HasValues(name string) bool {
 	name = strings.TrimSuffix(name, ".json")
 	return name == "terraform.tfvars" || strings.HasSuffix(name, ".auto.tfvars")

@@ -10,7 +10,8 @@ import (
 	"github.com/hashicorp/hcl/v2"
 )
 
-// What is no mistake in a module, and has no effect, is a warning: it would be taken for a part of the module otherwise.
+// A part of a module that is no mistake, and has no effect, is a warning: it would be taken for a
+// part of the module otherwise.
 
 func ignored(at hcl.Range, summary, detail string) *hcl.Diagnostic {
 	return &hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: summary, Detail: detail, Subject: &at}
@@ -40,7 +41,8 @@ func (d *Directory) withoutValues() hcl.Diagnostics {
 	return diags
 }
 
-// WithoutBackends warns of a block of some types that says where the state is kept. There is one at most in a module.
+// WithoutBackends warns of a block of some types that says where the state is kept. There is one at
+// most in a module.
 func (d *Directory) WithoutBackends(types ...string) hcl.Diagnostics {
 	for _, block := range d.Backends {
 		if slices.Contains(types, block.Type) {

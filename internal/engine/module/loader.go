@@ -31,13 +31,15 @@ type Options struct {
 	// Actions is the version of terraform that a tree of modules may ask for instead if it has action blocks. Empty if there is none.
 	Actions string
 
-	// EphemeralOutputs lets modules of components have ephemeral outputs, which terraform and tofu refuse in a root module.
+	// EphemeralOutputs lets modules of components have ephemeral outputs, which terraform and tofu
+	// refuse in a root module.
 	EphemeralOutputs bool
 
 	// Resolver finds modules that are not in local directories. Without one, calls of them are errors.
 	Resolver stackconfig.Resolver
 
-	// Standalone makes the loader accept provider blocks in the root module, which nobody gives any configuration.
+	// Standalone makes the loader accept provider blocks in the root module, which nobody gives any
+	// configuration.
 	Standalone bool
 
 	// Files are those that other loaders have parsed, too. Nil stands for none.

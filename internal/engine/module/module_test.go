@@ -568,7 +568,7 @@ func TestOverriddenVersionConstraint(t *testing.T) {
 	}
 }
 
-// What has no effect is not left out without a word.
+// A part without effect is not dropped silently.
 func TestIgnoredParts(t *testing.T) {
 	files := map[string]string{
 		"m/main.tf":                "terraform {\n  backend \"local\" {}\n}\nmodule \"c\" {\n  source = \"./c\"\n}\n",
@@ -619,7 +619,7 @@ func TestEmptySources(t *testing.T) {
 	}
 }
 
-// A name that is not one of a provider cannot be one in a reference either, nor what follows it an alias.
+// A name that no provider can have is an error in a reference, too, and so is such an alias.
 func TestInvalidProviderReferences(t *testing.T) {
 	for text, want := range map[string]string{
 		`resource "fake_x" "a" { provider = fake }`:                             "",

@@ -182,7 +182,8 @@ func (l *Loader) loadTree(path string) (*Tree, hcl.Diagnostics) {
 	return tree, diags
 }
 
-// maxCalls is how many calls of modules a tree can have, instances aside. Modules that call the next one twice double with each step, which nobody wants to wait for.
+// maxCalls is how many calls of modules a tree can have, instances aside. Modules that call the
+// next one twice double with each step, which nobody wants to wait for.
 const maxCalls = 20_000
 
 // follower follows the calls of a tree.

@@ -19,7 +19,8 @@ type VersionConstraint struct {
 	Range hcl.Range
 }
 
-// addVersionConstraint notes a constraint, which may be written as a number. One of an override file takes the place of all others.
+// addVersionConstraint notes a constraint, which may be written as a number. One of an override
+// file takes the place of all others.
 func (d *Directory) addVersionConstraint(attr *hcl.Attribute, override bool) hcl.Diagnostics {
 	text, diags := decodeConstraint(attr.Expr)
 	if text == "" {
@@ -32,7 +33,8 @@ func (d *Directory) addVersionConstraint(attr *hcl.Attribute, override bool) hcl
 	return diags
 }
 
-// decodeConstraint decodes a constraint on a version. It is empty if the argument is null, which is as none.
+// decodeConstraint decodes a constraint on a version. It is empty if the argument is null, which is
+// as none.
 func decodeConstraint(expr hcl.Expression) (string, hcl.Diagnostics) {
 	value, diags := expr.Value(nil)
 	if diags.HasErrors() || value.IsNull() {

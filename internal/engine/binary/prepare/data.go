@@ -75,7 +75,8 @@ func makeDataDir(dir string, manifest []byte, installed []installation.Package) 
 	return err
 }
 
-// repairManifest writes the manifest of a directory again if it is damaged: the engine would not know its modules.
+// repairManifest writes the manifest of a directory again if it is damaged: the engine would not
+// know its modules.
 func repairManifest(dir string, manifest []byte) error {
 	if content, err := os.ReadFile(manifestIn(dir)); err == nil && bytes.Equal(content, manifest) {
 		return nil

@@ -30,7 +30,8 @@ type Record struct {
 	Root      string        `json:"root"`  // of the working copy, relative to the run's directory
 	State     string        `json:"state"` // hash of the state that it began with; see [Dir.HashState]
 
-	// Scope is that in which the process was to be started, see [runner.Scope]. It is on the disk before that.
+	// Scope is that in which the process was to be started, see [runner.Scope]. It is on the disk
+	// before that.
 	Scope string `json:"scope,omitempty"`
 
 	// As in [engine.Purpose].
@@ -40,8 +41,9 @@ type Record struct {
 	MAC string `json:"mac"` // of all others, by the secret of the state
 }
 
-// MayHaveBegun reports whether the engine may have begun the apply, whatever is left of what it has said: it locks the state before that, and what another boot of the machine
-// has written last may not be on the disk.
+// MayHaveBegun reports whether the engine may have begun the apply, whatever is left of its events:
+// it locks the state before that, and the last writes of another boot of the machine may not be on
+// the disk.
 func (d *Dir) MayHaveBegun(record Record) (bool, error) {
 	if record.Scope != "" && record.Scope != runner.Scope() {
 		return true, nil

@@ -91,7 +91,8 @@ func isThere(parts ...string) bool {
 	return err == nil
 }
 
-// Written returns where files are kept, beside the directories of runs, that the module of a component instance has written below its own directory.
+// Written returns where files are kept, beside the directories of runs, that the module of a
+// component instance has written below its own directory.
 func Written(runsDir, component string) string {
 	return filepath.Join(filepath.Dir(runsDir), "written", Slug(component))
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/environ"
 )
 
-// removedPrefix and removedNames are the variables of the user's environment that must not reach the process, besides those that are cairn's own: they would
-// change what it prints and does.
+// removedPrefix and removedNames are the variables of the user's environment that must not reach
+// the process, besides those that are cairn's own: they would change its output and behaviour.
 const removedPrefix = "TF_LOG"
 
 var removedNames = []string{"TF_WORKSPACE", "TF_REATTACH_PROVIDERS"}

@@ -90,8 +90,10 @@ func (r Run) Running() bool {
 // Scope names where this program runs, as [Run.Scope].
 func Scope() string { return processScope() }
 
-// Lost says, as the end of a sentence about the directory, what is lost of the events of a process that has ended, as after a power failure; "" for nothing. An engine
-// writes no zeros, and says which version it is before it does anything: if something else shows that the process may have begun, it has not been silent.
+// Lost names, as the end of a sentence about the directory, the events that are lost of a process
+// that has ended, as after a power failure; "" for none. An engine writes no zeros, and says which
+// version it is before it does anything: if something else shows that the process may have begun,
+// it has not been silent.
 func (r Run) Lost(mayHaveBegun bool) (string, error) {
 	content, err := os.ReadFile(filepath.Join(r.runDir, EventsFile))
 	switch {

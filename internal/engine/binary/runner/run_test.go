@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// What a power failure does to events is no silence of the engine.
+// Events that a power failure has damaged are no silence of the engine.
 func TestLostEvents(t *testing.T) {
 	const event = `{"@level":"info","type":"version"}` + "\n"
 	for name, test := range map[string]struct {

@@ -4,8 +4,9 @@
 // Package workcopy lays out the directory in which the engine runs for one component instance.
 //
 // The module of the component is the root module there: addresses, paths and state are those of
-// plain terraform. The directory holds links to the module's files, and for a binary generated files that
-// fill its provider slots, and, where an input is not wholly known, changed copies of files.
+// plain terraform. The directory holds links to the module's files, and for a binary generated
+// files that fill its provider slots, and, where an input is not wholly known, changed copies of
+// files.
 //
 // # The input latch
 //
