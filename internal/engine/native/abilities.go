@@ -43,7 +43,8 @@ func (s *Session) providerPackage(ctx context.Context, addr stackaddrs.Provider)
 	return instances.Package{Address: addr, Program: found.Program, Hash: found.Hash}, nil
 }
 
-// program returns the package of a provider that has to be installed, and of others the address alone.
+// program returns the package of a provider that has to be installed, and of others the address
+// alone.
 func (s *Session) program(ctx context.Context, addr stackaddrs.Provider) (instances.Package, error) {
 	if addr.IsBuiltin() || s.pool.Unmanaged(addr) {
 		return instances.Package{Address: addr}, nil

@@ -19,9 +19,11 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/native/slots"
 )
 
-// directory is what relative names lead to for functions, providers and provisioners of one component instance, in one operation: the working copy that the
-// binary engine would run in, at the same place, without what it generates. It is made only where something may need it. Elsewhere nothing can be told from the
-// directory of the module, which functions then read. Safe for concurrent use.
+// directory is the start of relative names for functions, providers and provisioners of one
+// component instance, in one operation: the working copy that the binary engine would run in, at
+// the same place, without generated files. It is made only where something may need it. Elsewhere
+// nothing can be told from the directory of the module, which functions then read. Safe for
+// concurrent use.
 type directory struct {
 	session   *Session
 	component string
@@ -39,7 +41,8 @@ type directory struct {
 
 var _ slots.Directory = (*directory)(nil)
 
-// newDirectory returns the directory of a component instance, which is made if the module has the means to use it, or has written files before. The caller closes it.
+// newDirectory returns the directory of a component instance, which is made if the module has the
+// means to use it, or has written files before. The caller closes it.
 func (s *Session) newDirectory(l *loaded, component string, inputs map[string]cty.Value) (*directory, hcl.Diagnostics) {
 	d := &directory{session: s, component: component, tree: l.read, inputs: inputs}
 	if s.opts.Standalone {
@@ -110,7 +113,7 @@ func (d *directory) Has(name string) bool {
 	return err == nil
 }
 
-// Close keeps what was written and removes the directory. Nothing may work in it any more.
+// Close keeps written files and removes the directory. Nothing may work in it any more.
 func (d *directory) Close() hcl.Diagnostics {
 	d.mu.Lock()
 	defer d.mu.Unlock()

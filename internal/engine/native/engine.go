@@ -48,7 +48,8 @@ type Options struct {
 	// Fetching is told which packages of providers are fetched. May be nil.
 	Fetching selection.Observer
 
-	// Environ is the environment for providers and provisioners, without the variables that are for cairn alone; nil stands for that of this program. Relative paths in it are relative to Dir.
+	// Environ is the environment for providers and provisioners, without the variables that are for
+	// cairn alone; nil stands for that of this program. Relative paths in it are relative to Dir.
 	Environ []string
 	Dir     string
 
@@ -58,7 +59,8 @@ type Options struct {
 	// Resolver finds modules that are not in local directories. May be nil.
 	Resolver stackconfig.Resolver
 
-	// Standalone says that modules are root modules of their own, whose provider blocks configure their providers; see [Session.RootProviders].
+	// Standalone says that modules are root modules of their own, whose provider blocks configure
+	// their providers; see [Session.RootProviders].
 	Standalone bool
 
 	// Shared is what engines of several stacks have in common. Nil shares nothing.
@@ -146,7 +148,8 @@ func (e *Engine) Open(_ context.Context, opts engine.SessionOptions) (engine.Ses
 	return s, nil
 }
 
-// sharedDir returns where the processes work that components share: nowhere, unless the module in the directory is all that there is.
+// sharedDir returns where the processes work that components share: nowhere, unless the module in
+// the directory is all that there is.
 func (e *Engine) sharedDir(stackDir string) string {
 	if e.opts.Standalone {
 		return stackDir

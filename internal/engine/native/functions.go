@@ -23,12 +23,15 @@ type functionsKey struct {
 	applying  bool
 }
 
-// functions returns what the modules of a tree may call, of a component with a directory, or of none: then relative names start from root alone. The tables of built-in functions are made once for all components.
+// functions returns the functions for the modules of a tree, of a component with a directory, or of
+// none: then relative names start from root alone. The tables of built-in functions are made once
+// for all components.
 func (s *Session) functions(ctx context.Context, dir *directory, root string, key functionsKey) func(*configs.Tree) *hcl.EvalContext {
 	return s.functionsWith(ctx, dir, s.builtIn(root, key), &providercall.Results{})
 }
 
-// remembering is functions for one component, of which those that could return something else while applying than while planning have to agree with results.
+// remembering is functions for one component, of which those that could return something else while
+// applying than while planning have to agree with results.
 func (s *Session) remembering(ctx context.Context, dir *directory, key functionsKey, results *providercall.Results) func(*configs.Tree) *hcl.EvalContext {
 	table := s.builtIn(dir.Root(), key)
 	return s.functionsWith(ctx, dir, lang.With(table, lang.ReadingFiles(table, results.OfFiles)), results)

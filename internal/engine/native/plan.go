@@ -63,13 +63,15 @@ func (s *Session) Plan(ctx context.Context, req *engine.PlanRequest, observe eng
 	return result, diags
 }
 
-// ofPlans returns what is to be said with a plan of what the static checks have found: not what describing the module reports.
+// ofPlans returns the findings of the static checks that are reported with a plan: those that
+// describing the module does not report.
 func (s *Session) ofPlans(dir string, found hcl.Diagnostics) hcl.Diagnostics {
 	_, described := s.modules.Load(dir)
 	return slices.DeleteFunc(slices.Clone(found), func(diag *hcl.Diagnostic) bool { return slices.Contains(described, diag) })
 }
 
-// withoutKnown returns the diagnostics of a plan without the warnings that validation has, which a provider repeats for each instance.
+// withoutKnown returns the diagnostics of a plan without the warnings that validation has, which a
+// provider repeats for each instance.
 func withoutKnown(diags, known hcl.Diagnostics) hcl.Diagnostics {
 	if len(known) == 0 {
 		return diags

@@ -95,7 +95,7 @@ func (c *component) write(name, text string) {
 	}
 }
 
-// file returns what the component has written into a file of its own.
+// file returns a file that the component has written for itself.
 func (c *component) file(name string) string {
 	kept, err := filepath.Glob(filepath.Join(c.dir, ".cairn", "written", "*", name))
 	if err != nil || len(kept) != 1 {
@@ -108,7 +108,8 @@ func (c *component) file(name string) string {
 	return string(text)
 }
 
-// Commands run after an object is created and before it is destroyed, where relative paths start from the directory of the component.
+// Commands run after an object is created and before it is destroyed, where relative paths start
+// from the directory of the component.
 func TestLocalExec(t *testing.T) {
 	c := newComponent(t, `
 resource "terraform_data" "x" {

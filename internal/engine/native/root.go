@@ -26,13 +26,14 @@ import (
 // Tree returns the modules of a directory as they are written; nil if there are none.
 func (s *Session) Tree(dir string) (*module.Tree, hcl.Diagnostics) { return s.modules.Load(dir) }
 
-// RootProviders returns the provider configurations that a root module gives itself by its provider blocks, for a plan of it.
-// The session is one of an engine with [Options.Standalone].
+// RootProviders returns the provider configurations that a root module gives itself by its provider
+// blocks, for a plan of it. The session is one of an engine with [Options.Standalone].
 //
 // Inputs: as in [engine.PlanRequest], but each of any type that converts.
 //
-// The reason is not empty, and there are no configurations, where these are for another engine to find out: where one of them
-// depends on an object, which has no value before it is planned, or on something that a component cannot have, either.
+// The reason is not empty, and there are no configurations, where these are for another engine to
+// find out: where one of them depends on an object, which has no value before it is planned, or on
+// something that a component cannot have, either.
 func (s *Session) RootProviders(ctx context.Context, dir string, inputs map[string]cty.Value, prior engine.State) (
 	given map[engine.ProviderSlot]engine.ProviderConfig, reason string, diags hcl.Diagnostics,
 ) {
@@ -80,8 +81,8 @@ func (s *Session) RootProviders(ctx context.Context, dir string, inputs map[stri
 	return given, "", evaluation.Diagnostics.All()
 }
 
-// rootProvider evaluates the configuration of a provider. It is false if that depends on more than variables and local values. What
-// is wrong with it is reported to the evaluation.
+// rootProvider evaluates the configuration of a provider. It is false if that depends on more than
+// variables and local values. Mistakes in it are reported to the evaluation.
 func (s *Session) rootProvider(ctx context.Context, evaluation *eval.Evaluation, of stackaddrs.Provider, name engine.ProviderSlot, body hcl.Body) (
 	config engine.ProviderConfig, ok bool,
 ) {
@@ -111,7 +112,8 @@ func (s *Session) rootProvider(ctx context.Context, evaluation *eval.Evaluation,
 
 func byName(a, b engine.ProviderSlot) int { return strings.Compare(a.String(), b.String()) }
 
-// rootInstance returns an address for the configuration of a slot: those of one session are shared by their addresses.
+// rootInstance returns an address for the configuration of a slot: those of one session are shared
+// by their addresses.
 func rootInstance(of stackaddrs.Provider, name engine.ProviderSlot) stackaddrs.AbsProviderConfigInstance {
 	return stackaddrs.AbsProviderConfigInstance{Item: stackaddrs.ProviderConfigInstance{
 		Config: stackaddrs.ProviderConfig{Provider: of, Name: strings.TrimSuffix("default_"+name.Alias, "_")},
@@ -130,8 +132,8 @@ func providerBlocks(tree *configs.Tree) (blocks map[engine.ProviderSlot]module.P
 	return blocks, ""
 }
 
-// withoutSlot returns why a state is for another engine: it has an object whose provider the module does not mention any more, for which terraform takes a
-// default configuration.
+// withoutSlot returns why a state is for another engine: it has an object whose provider the module
+// does not mention any more, for which terraform takes a default configuration.
 func withoutSlot(described *engine.Module, prior engine.State) string {
 	objects, err := tfstate.ParseObjects(prior)
 	if err != nil {
@@ -156,7 +158,8 @@ func withoutSlot(described *engine.Module, prior engine.State) string {
 	return ""
 }
 
-// dependsOnObjects reports whether something refers to an object or a module call, also by way of variables and local values.
+// dependsOnObjects reports whether something refers to an object or a module call, also by way of
+// variables and local values.
 func dependsOnObjects(in *configs.Module, references []refs.Reference, seen map[refs.Subject]bool) bool {
 	return slices.ContainsFunc(references, func(ref refs.Reference) bool {
 		if seen[ref.Subject] {

@@ -62,7 +62,7 @@ type loaded struct {
 	diags       hcl.Diagnostics // of what is wrong whatever the inputs
 	unsupported hcl.Diagnostics
 
-	validation once.Map[struct{}, hcl.Diagnostics] // what is wrong by the schemas of providers, and as they say
+	validation once.Map[struct{}, hcl.Diagnostics] // mistakes by the schemas of providers, and by their own checks
 }
 
 // load reads the tree of a module, once.
@@ -113,8 +113,9 @@ func usedIn(tree *configs.Tree, addr stackaddrs.Provider) []stackaddrs.Resource 
 	return found
 }
 
-// validate checks the tree as far as that is possible without inputs, once, unless it was interrupted. Of a tree that could not be loaded whole,
-// it checks what there is, of which providers are not asked.
+// validate checks the tree as far as that is possible without inputs, once, unless it was
+// interrupted. Of a tree that could not be loaded whole, it checks the rest, without asking
+// providers.
 func (s *Session) validate(ctx context.Context, l *loaded) hcl.Diagnostics {
 	if l.tree == nil || l.tree.Faulty {
 		return l.diags

@@ -36,8 +36,9 @@ var (
 	_ engine.ConfigValidator = (*Session)(nil)
 )
 
-// ask calls a provider, whatever it is configured with. One that is not installed is not asked: that is reported by who prepares the session. One that
-// cannot be started is an error about the first that it is asked about.
+// ask calls a provider, whatever it is configured with. One that is not installed is not asked:
+// that is reported by who prepares the session. One that cannot be started is an error about the
+// first that it is asked about.
 func (v *validator) ask(ctx context.Context, of stackaddrs.Provider, config cty.Value, question func(provider.Provider) provider.Diagnostics) provider.Diagnostics {
 	pkg, err := v.session.program(ctx, of)
 	if err != nil {
@@ -78,8 +79,8 @@ func (v *validator) ValidateAction(ctx context.Context, of stackaddrs.Provider, 
 	return v.ask(ctx, of, config, func(p provider.Provider) provider.Diagnostics { return p.ValidateAction(ctx, typeName, config) })
 }
 
-// ValidateProviderConfig implements [engine.ConfigValidator]. A configuration with relative names of files is left to plans: it depends on the component where
-// these lead to.
+// ValidateProviderConfig implements [engine.ConfigValidator]. A configuration with relative names
+// of files is left to plans: it depends on the component where these lead to.
 func (s *Session) ValidateProviderConfig(ctx context.Context, of stackaddrs.Provider, config cty.Value) hcl.Diagnostics {
 	pkg, err := s.program(ctx, of)
 	if err != nil || slots.NamesFiles([]cty.Value{config}, func(string) bool { return false }) {

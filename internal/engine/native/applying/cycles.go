@@ -15,9 +15,11 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// CheckOrder returns an error if there is no order in which the changes of a plan could be made. It is the order in which they are applied, so that an apply finds no cycle
-// of its own. There always is one if what is created before its predecessor is destroyed depends on nothing whose predecessor is destroyed first, which package deps sees to.
-// Changes of one kind always have one.
+// CheckOrder returns an error if there is no order in which the changes of a plan could be made. It
+// is the order in which they are applied, so that an apply finds no cycle of its own. There always
+// is one if objects that are created before their predecessors are destroyed depend on none whose
+// predecessors are destroyed first, which package deps sees to. Changes of one kind always have
+// one.
 func CheckOrder(plan *planned.Plan, graph *deps.Graph) hcl.Diagnostics {
 	var creates, destroys bool
 	for _, c := range plan.Changes {
@@ -83,7 +85,8 @@ func cycleOf(steps []*step) []*step {
 	return nil
 }
 
-// disentangle gives up waits on cycles, those of the lowest rank first, until only such are left that are firm.
+// disentangle gives up waits on cycles, those of the lowest rank first, until only such are left
+// that are firm.
 func (p *scheduler) disentangle() {
 	for lowest := range firm {
 		entangled := p.entangled()
@@ -98,10 +101,11 @@ func (p *scheduler) disentangle() {
 	}
 }
 
-// entangled returns which steps are on cycles or between two, by number, or nil if there are no cycles. Steps are taken away as long as some wait for none that is left, and
-// then as long as none that is left waits for some.
+// entangled returns which steps are on cycles or between two, by number, or nil if there are no
+// cycles. Steps are taken away as long as some wait for none that is left, and then as long as none
+// that is left waits for some.
 func (p *scheduler) entangled() []bool {
-	before, after := make([][]*step, len(p.steps)), make([][]*step, len(p.steps)) // what a step waits for, and what waits for it
+	before, after := make([][]*step, len(p.steps)), make([][]*step, len(p.steps)) // the steps that a step waits for, and those that wait for it
 	for _, s := range p.steps {
 		for _, w := range s.after {
 			before[s.number] = append(before[s.number], w.on)
@@ -119,7 +123,8 @@ func (p *scheduler) entangled() []bool {
 	return left
 }
 
-// takeAway takes away steps as long as some have no neighbour on one side that is left, and returns how many are left.
+// takeAway takes away steps as long as some have no neighbour on one side that is left, and returns
+// how many are left.
 func takeAway(steps []*step, left []bool, side, other [][]*step) int {
 	counts := make([]int, len(steps))
 	var free []*step

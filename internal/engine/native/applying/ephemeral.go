@@ -20,8 +20,8 @@ import (
 
 // closeUnused begins to close each ephemeral resource once all that depends on it is done. By then, the group waits for that.
 //
-// What another one depends on that no object needs stays open until all is done, as does what an ephemeral output depends on: nobody knows when that one
-// is opened, and outputs come last.
+// It stays open until all is done if an ephemeral resource depends on it that no object needs, or
+// an ephemeral output: nobody knows when the former is opened, and outputs come last.
 func (a *applier) closeUnused(ctx context.Context, all *promising.Group) {
 	for _, opened := range a.Graph.Ephemerals() {
 		users, lasting := a.users(opened)
@@ -39,8 +39,8 @@ func (a *applier) closeUnused(ctx context.Context, all *promising.Group) {
 	}
 }
 
-// users returns the blocks that depend on an ephemeral resource, with its own, and whether one of them is an ephemeral resource that no object needs, or an
-// output does.
+// users returns the blocks that depend on an ephemeral resource, with its own, and whether one of
+// them is an ephemeral resource that no object needs, or an output does.
 func (a *applier) users(opened *deps.Resource) (users map[stackaddrs.ResourceInstance]bool, lasting bool) {
 	for name, output := range a.eval.Root().Outputs() {
 		if output.Config().Ephemeral && slices.Contains(a.Graph.Output(name), opened) {

@@ -53,15 +53,16 @@ type wait struct {
 	rank rank
 }
 
-// rank is how much there is to a wait. What would close a cycle is given up, the lowest rank first.
+// rank is the importance of a wait. Waits that would close a cycle are given up, the lowest rank
+// first.
 type rank uint8
 
 const (
 	turned rank = iota // an object ends later than it has to, since terraform does so (rules 8 and 9)
 	named              // a new object may need the name or the address of an old one (rule 8b)
-	tidy               // what uses an object is up to date, or gone, before that changes (rules 6 and 7)
+	tidy               // the users of an object are up to date, or gone, before it changes (rules 6 and 7)
 	used               // an object is not used any more when it is destroyed late (rules 6 and 8)
-	kept               // an object outlives what was made for it (rule 5)
+	kept               // an object outlives those that were made for it (rule 5)
 	firm               // it cannot be done otherwise (rules 1 to 4)
 )
 

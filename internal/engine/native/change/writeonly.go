@@ -28,8 +28,9 @@ func WithoutWriteOnlyMarks(block *schema.Block, object cty.Value, marks []cty.Pa
 	return withoutMarks(block, object, marks, func(marked, writeOnly cty.Path) bool { return marked.HasPrefix(writeOnly) })
 }
 
-// KeptMarks returns the marks that are not inside of write-only attributes, of which null is kept. That the attribute itself was sensitive is in states of
-// terraform, so that without it the object would seem to change.
+// KeptMarks returns the marks that are not inside of write-only attributes, of which null is kept.
+// That the attribute itself was sensitive is in states of terraform, so that without it the object
+// would seem to change.
 func KeptMarks(block *schema.Block, object cty.Value, marks []cty.PathValueMarks) []cty.PathValueMarks {
 	return withoutMarks(block, object, marks, func(marked, writeOnly cty.Path) bool {
 		return len(marked) > len(writeOnly) && marked.HasPrefix(writeOnly)

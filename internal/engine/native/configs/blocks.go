@@ -30,7 +30,7 @@ var (
 	}}
 )
 
-// terraform decodes what the reader of the directory has left out, which is not required_version.
+// terraform decodes the block but for required_version, which the reader of the directory decodes.
 func (d *decoder) terraform(block *hcl.Block) {
 	content, diags := block.Body.Content(terraformSchema)
 	d.add(diags)

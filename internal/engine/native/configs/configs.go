@@ -47,8 +47,8 @@ type Tree struct {
 	Call     *Call // nil for the root
 	Children map[string]*Tree
 
-	// Path is the value of path.module, and Place leads to the directory from that of the root module where there is no working copy, which has packages that
-	// are called at other places.
+	// Path is the value of path.module, and Place leads to the directory from that of the root
+	// module where there is no working copy, which has packages that are called at other places.
 	Path, Place string
 
 	// Slots are the root's slots from which the provider configurations of this module are filled, by their names here. Those that lead nowhere are missing.
@@ -239,7 +239,7 @@ type Removed struct {
 // Import is an import block.
 type Import struct {
 	To       hcl.Expression
-	Block    stackaddrs.ResourceInstance // what To names, without keys
+	Block    stackaddrs.ResourceInstance // the target, without keys
 	Steps    []AddressStep               // the names in To after which there can be a key: those of the module calls and of the resource
 	ID       *Expr                       // or
 	Identity *Expr
@@ -248,8 +248,8 @@ type Import struct {
 	Range    hcl.Range
 }
 
-// ImportProvider is the argument provider of an import block. It has a meaning only where a configuration is to be generated, and may otherwise
-// repeat what the resource block says.
+// ImportProvider is the argument provider of an import block. It has a meaning only where a
+// configuration is to be generated, and may otherwise repeat the provider of the resource block.
 type ImportProvider struct {
 	Slot  engine.ProviderSlot
 	Range hcl.Range

@@ -108,7 +108,8 @@ func appendSteps(steps []AddressStep, traversal hcl.Traversal) ([]AddressStep, b
 	return steps, len(steps) > 0
 }
 
-// CanImportEach reports whether a value, which may be null or unknown, is one that the for_each argument of an import block can have.
+// CanImportEach reports whether a value, which may be null or unknown, is one that the for_each
+// argument of an import block can have.
 func CanImportEach(value cty.Value) bool {
 	ty := value.Type()
 	return ty == cty.DynamicPseudoType || ty.IsMapType() || ty.IsObjectType() || ty.IsSetType() || ty.IsTupleType() || ty.IsListType()

@@ -131,7 +131,7 @@ func (b *treeBuilder) tree(dir *module.Directory, node *module.Node) *Tree {
 	if !b.reported[dir] {
 		b.reported[dir] = true
 		b.diags = append(b.diags, diags...)
-		if node != nil { // what is in the root, the reader has said
+		if node != nil { // in the root, the reader has reported them
 			b.diags = append(b.diags, dir.WithoutBackends("backend")...)
 		}
 	}

@@ -29,11 +29,12 @@ type blockCase struct {
 	text   string // a module in which %s stands for one of the parts
 	parts  map[string]string
 
-	// open is set where other arguments are variables of a module, or belong to the schema of a provider or provisioner.
+	// open is set where other arguments are variables of a module, or belong to the schema of a
+	// provider or provisioner.
 	open bool
 }
 
-// What is in the parts is never what the block has without it.
+// Values in the parts are never the defaults.
 var blockCases = map[string]blockCase{
 	"file": {schema: "rootSchema", text: "%s", parts: map[string]string{
 		"terraform":          "terraform {\n  required_version = \">= 1\"\n}",
@@ -194,7 +195,8 @@ var lifecycleParts = map[string]string{
 	"action_trigger":        "action_trigger {\n  events = [before_create]\n  actions = [action.fake_x.x]\n}",
 }
 
-// Each argument and each block that is accepted makes a difference: to what is decoded, or by a diagnostic. All others are errors.
+// Each argument and each block that is accepted makes a difference: to the decoded block, or by a
+// diagnostic. All others are errors.
 func TestNothingIsDropped(t *testing.T) {
 	schemas := map[string]*hcl.BodySchema{
 		"rootSchema": rootSchema, "terraformSchema": terraformSchema, "variableSchema": variableSchema, "outputSchema": outputSchema, "conditionSchema": conditionSchema,
@@ -219,7 +221,7 @@ func TestNothingIsDropped(t *testing.T) {
 					t.Errorf("there is no case for %q", part)
 					continue
 				}
-				// Without the line of the part, what other parts it needs is still there.
+				// Without the line of the part, the other parts that it needs are still there.
 				lines := strings.Split(written, "\n")
 				before := ""
 				if last := len(lines) - 1; last > 0 && strings.HasPrefix(lines[last], part+" ") {
@@ -258,7 +260,8 @@ func TestNothingIsDropped(t *testing.T) {
 	}
 }
 
-// schemaVariables returns the variables of the package whose names say that they are schemas of blocks.
+// schemaVariables returns the variables of the package whose names say that they are schemas of
+// blocks.
 func schemaVariables(t *testing.T) []string {
 	t.Helper()
 	files, err := filepath.Glob("*.go")
@@ -296,7 +299,7 @@ func mentionsSchema(expr ast.Expr) bool {
 	return found
 }
 
-// decoded returns what becomes of a module, which has a module to call, as text.
+// decoded returns a decoded module, which has a module to call, as text.
 func decoded(t *testing.T, text string) string {
 	t.Helper()
 	dir := t.TempDir()

@@ -195,7 +195,7 @@ func (m *Module) errorMessage(ctx context.Context, rule *configs.Condition, at P
 		if marks.Contains(result.Value, mark) {
 			hiding := result.Error("Hidden error message", "The message has "+mark.String()+" values in it, so that it is not shown. Leave them out of it.")
 			if of != engine.CheckVariable {
-				hiding.Severity = hcl.DiagWarning // the condition decides on what goes on
+				hiding.Severity = hcl.DiagWarning // the condition decides whether to go on
 			}
 			m.eval.Diagnostics.Add(hiding)
 			return "The message about this condition is " + mark.String() + ", and not shown.", true

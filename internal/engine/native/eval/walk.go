@@ -71,7 +71,8 @@ func (w *walk) call(ctx context.Context, c *Call) {
 	}
 }
 
-// declareAll notes which blocks of a tree have conditions, whether there are objects of them or not, and instances of their modules.
+// declareAll notes which blocks of a tree have conditions, whether there are objects of them or
+// not, and instances of their modules.
 func (c *Checks) declareAll(tree *configs.Tree, prefix string) {
 	for name, v := range tree.Variables {
 		if len(v.Validations) > 0 {

@@ -1,18 +1,24 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package journal keeps what an apply is about to do, and what it has done, so that the next program can go on from there if this one is killed.
+// Package journal records the intentions and results of an apply, so that the next program can go
+// on from there if this one is killed.
 //
-// A session has one file, made when there is first something to keep, locked while the session lives, and removed with it if all results are safe elsewhere. A line of
-// it is a record in JSON, followed by a signature of it and of all lines before: who does not know the secret of the state cannot add to the file, or take away but from
-// its end, which is where padding follows: a file that was cut there has none. A last line that is not whole was being written when the program was killed, and does not count.
+// A session has one file, made when there is first something to keep, locked while the session
+// lives, and removed with it if all results are safe elsewhere. A line of it is a record in JSON,
+// followed by a signature of it and of all lines before: who does not know the secret of the state
+// cannot add to the file, or take away but from its end, which is where padding follows: a file
+// that was cut there has none. A last line that is not whole was being written when the program was
+// killed, and does not count.
 //
 // Rules:
 //
-//	J1. An intention is on the disk before [Work.Intend] returns, so that a machine that loses power does not lose it. The object after it is in the file before
-//	    [Work.Store] returns, so that a killed process does not lose it: lost with the power, it is in doubt (rule J3).
-//	J2. What changes nothing outside of the state is kept in memory until there is an intention, or until the session is closed without an acknowledgement.
+//	J1. An intention is on the disk before [Work.Intend] returns, so that a machine that loses
+//	    power does not lose it. The object after it is in the file before [Work.Store] returns, so
+//	    that a killed process does not lose it: lost with the power, it is in doubt (rule J3).
+//	J2. A change of nothing but the state is kept in memory until there is an intention, or until
+//	    the session is closed without an acknowledgement.
 //	J3. An intention without a result is in doubt.
-//	J4. So is all that was done if a file is missing of which the state knows ([Journal.Record]), or if its content is not what was written: nothing is believed to be
-//	    whole because it is short.
+//	J4. So is all that was done if a file is missing of which the state knows ([Journal.Record]),
+//	    or if its content has changed: nothing is believed to be whole because it is short.
 package journal

@@ -36,7 +36,8 @@ type Journal struct {
 		works   map[engine.WorkID]*Work
 		left    map[engine.WorkID]*left
 
-		// recorded is the file that the state knows of, with nothing of which somebody must hear; or nil. It stays until the state does not know of it any more.
+		// recorded is the file that the state knows of, with nothing of which somebody must hear;
+		// or nil. It stays until the state does not know of it any more.
 		recorded *file
 		replaced string // name of the file that the state knows of, once another one was made in its place
 	}
@@ -57,7 +58,8 @@ func (j *Journal) Bind(purpose engine.Purpose) {
 	j.mu.purpose = purpose
 }
 
-// file is an open journal file: lines, and then padding in whose place the next ones come. To sync what is written over takes much less than to sync a file that grows.
+// file is an open journal file: lines, and then padding in whose place the next ones come. Syncing
+// overwritten blocks takes much less than syncing a file that grows.
 type file struct {
 	os     *os.File
 	signer signer
@@ -185,8 +187,9 @@ func (w *Work) Unchanged(addr stackaddrs.ResourceInstance, deposed stackaddrs.De
 	return w.add(record{Kind: unchanged, Object: addr.String(), Deposed: string(deposed)}, addr, deposed)
 }
 
-// Finish says that the apply has come to its end, whatever that was. With what came of it, that is on the disk then: a result that is safe elsewhere must not seem older
-// here if the acknowledgement of it gets lost.
+// Finish records the end of the apply, with success or not. Together with the results, that is on
+// the disk then: a result that is safe elsewhere must not seem older here if the acknowledgement of
+// it gets lost.
 func (w *Work) Finish() error {
 	j := w.journal
 	j.mu.Lock()
@@ -220,7 +223,8 @@ func (w *Work) add(r record, addr stackaddrs.ResourceInstance, deposed stackaddr
 	return nil
 }
 
-// append writes a record, unless it can wait, and returns when it is on the disk if it is an intention (rule J1).
+// append writes a record, unless it can wait, and returns when it is on the disk if it is an
+// intention (rule J1).
 func (w *Work) append(r record) error {
 	j := w.journal
 	j.mu.Lock()

@@ -181,8 +181,9 @@ func TestDoubtOfLivingSession(t *testing.T) {
 	must(t, next.Close())
 }
 
-// A line that is not whole was being written when the program was killed. With anything else that is missing or was changed, something is lost, which stays in doubt until
-// somebody has seen it. What does not begin as a journal is foreign, unless the state knows of it.
+// A line that is not whole was being written when the program was killed. With anything else that
+// is missing or was changed, something is lost, which stays in doubt until somebody has seen it. A
+// file that does not begin as a journal is foreign, unless the state knows of it.
 func TestDamaged(t *testing.T) {
 	const none, foreign, lost = "none", "foreign", "lost"
 	pad := func(s string) string { return s + strings.Repeat(string(padding), 100) }
@@ -254,7 +255,8 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
-// checkLost checks that what is lost stays in doubt until it was seen and forgotten, and that what is not lost is incomplete.
+// checkLost checks that lost work stays in doubt until it was seen and forgotten, and that the rest
+// is incomplete.
 func checkLost(t *testing.T, dir string, j *Journal, recorded string, works int) {
 	t.Helper()
 	work := engine.WorkID("journal/" + recorded)
@@ -283,7 +285,8 @@ func checkLost(t *testing.T, dir string, j *Journal, recorded string, works int)
 	}
 }
 
-// A journal that the state knows of, and that is missing, is lost. One that is there stays until the state does not know of it.
+// A journal that the state knows of, and that is missing, is lost. One that is there stays until
+// the state does not know of it.
 func TestRecorded(t *testing.T) {
 	dir := t.TempDir()
 	missing := purpose
@@ -311,7 +314,7 @@ func TestRecorded(t *testing.T) {
 	}
 }
 
-// What goes on after a kill, or needs more room than there is, is read again.
+// A file that is continued after a kill, or that grows beyond its padding, is read again.
 func TestGoingOn(t *testing.T) {
 	dir := t.TempDir()
 	j := bound(dir, purpose)

@@ -62,7 +62,8 @@ func (j *Journal) Unfinished(context.Context) ([]engine.UnfinishedWork, error) {
 	return found, errors.Join(errs...)
 }
 
-// missing returns the path of the file that the state knows of, if it is not there; "" otherwise. j.mu must be held.
+// missing returns the path of the file that the state knows of, if it is not there; "" otherwise.
+// j.mu must be held.
 func (j *Journal) missing(paths []string) string {
 	name := j.mu.purpose.Recorded
 	path := filepath.Join(j.dir, name)
@@ -133,8 +134,8 @@ func (j *Journal) keep(taken *leftFile, records []record) []engine.UnfinishedWor
 	return found
 }
 
-// replace makes a file in the place of one of which something is lost, with what there is still of it. That something is lost stays in doubt until somebody has seen it,
-// like an intention. j.mu must be held.
+// replace makes a file in the place of one of which something is lost, with the records that are
+// left. The loss stays in doubt until somebody has seen it, like an intention. j.mu must be held.
 func (j *Journal) replace(path string, content contents) ([]engine.UnfinishedWork, error) {
 	var records []record
 	for _, r := range content.records {
@@ -167,7 +168,8 @@ func (f *file) goOn(size int64) error {
 	return f.pad(size, f.room)
 }
 
-// openLocked opens a file that no session has. Without an error, the result is nil if one has it, or if it is no file that [create] makes.
+// openLocked opens a file that no session has. Without an error, the result is nil if one has it,
+// or if it is no file that [create] makes.
 //
 // Errors: [fs.ErrNotExist].
 func openLocked(path string) (*os.File, error) {
@@ -222,7 +224,7 @@ func (l *left) unfinished(path string) engine.UnfinishedWork {
 	return engine.UnfinishedWork{Work: start.Work, Component: start.Component, Mode: start.Mode, StartedAt: start.StartedAt, Place: path}
 }
 
-// isLost reports whether this is no work, but stands for what is lost of the record of some.
+// isLost reports whether this is no work, but stands for lost records.
 func (l *left) isLost() bool { return l.records[0].Kind == lost }
 
 func (l *left) isDoubtful() bool { return l.isLost() || len(l.doubts()) > 0 }

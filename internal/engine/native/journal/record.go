@@ -53,7 +53,7 @@ type record struct {
 	Action  engine.Action   `json:"action,omitempty"`
 	Entry   json.RawMessage `json:"entry,omitempty"`
 
-	// Of lost, and of began where something of the work is lost: what has become of the file.
+	// Of lost, and of began where records of the work are lost: the damage to the file.
 	Damage string `json:"damage,omitempty"`
 }
 
@@ -88,16 +88,18 @@ var errForeign = errors.New("the journal was not written for this state")
 // maxLine is how long a record may be.
 const maxLine = 1 << 30
 
-// padding fills a file after its lines. It is in no line, and not what a disk has where nothing was written.
+// padding fills a file after its lines. It is in no line, and no disk has it where nothing was
+// written.
 const padding = '\r'
 
-// contents are what a file has.
+// contents are the records of a file.
 type contents struct {
 	records []record
 	size    int64 // of the lines
 
-	// damage says what has become of the lines after these, as the end of a sentence about the file; "" if nothing has. A line that is not whole and is
-	// followed by padding is none: it was being written when the program was killed.
+	// damage describes the lines after these, as the end of a sentence about the file; "" if they
+	// are whole. A line that is not whole and is followed by padding is none: it was being written
+	// when the program was killed.
 	damage string
 }
 
@@ -139,7 +141,7 @@ func (s *signer) read(from io.Reader) (contents, error) {
 	}
 }
 
-// damageOf says what is wrong with what comes after the last whole line.
+// damageOf describes the damage after the last whole line.
 func damageOf(rest []byte) string {
 	torn := bytes.TrimRight(rest, string(padding))
 	switch {
@@ -151,7 +153,8 @@ func damageOf(rest []byte) string {
 	return ""
 }
 
-// readLine returns the next whole line. At the end of the file, it returns what comes after the last one, with [io.EOF].
+// readLine returns the next whole line. At the end of the file, it returns the rest after the last
+// one, with [io.EOF].
 func readLine(reader *bufio.Reader) ([]byte, error) {
 	var line []byte
 	for {

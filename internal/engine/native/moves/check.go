@@ -57,7 +57,7 @@ func (s *Statement) check() hcl.Diagnostics {
 	return nil
 }
 
-// knownMoves are statements by what they move, and by where they move it.
+// knownMoves are statements by start and by end.
 type knownMoves struct{ from, to map[string]knownMove }
 
 // knownMove is a statement with its other end.
@@ -68,7 +68,8 @@ type knownMove struct {
 
 func newKnownMoves() *knownMoves { return &knownMoves{map[string]knownMove{}, map[string]knownMove{}} }
 
-// add returns the error about a statement that contradicts an earlier one. The name of an end is for messages.
+// add returns the error about a statement that contradicts an earlier one. The name of an end is
+// for messages.
 func (k *knownMoves) add(s *Statement, from, to pattern, name func(configs.MoveEnd) string) *hcl.Diagnostic {
 	start, end := from.String(), to.String()
 	var detail string
@@ -88,8 +89,9 @@ func (k *knownMoves) add(s *Statement, from, to pattern, name func(configs.MoveE
 
 func place(r hcl.Range) string { return fmt.Sprintf("%s:%d", r.Filename, r.Start.Line) }
 
-// CheckDeclared returns the errors about moved blocks of things that the configuration still declares, and about blocks of different modules that contradict each other
-// in an instance that it declares.
+// CheckDeclared returns the errors about moved blocks of things that the configuration still
+// declares, and about blocks of different modules that contradict each other in an instance that it
+// declares.
 func (s *Statements) CheckDeclared(declared Declared) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	known := newKnownMoves()

@@ -66,7 +66,7 @@ func TestTerraformAgreesOnRemovals(t *testing.T) {
 	}
 }
 
-// judged returns the objects that terraform plans with, and what it says.
+// judged returns the objects that terraform plans with, and its messages.
 func judged(t *testing.T, binary string, test moveTest) (objects []string, message string) {
 	dir := t.TempDir()
 	files := write(test.files)

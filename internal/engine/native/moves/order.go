@@ -37,7 +37,7 @@ func sortStatements(statements []*Statement) ([]*Statement, hcl.Diagnostics) {
 // isAfter reports whether a statement has to come after another one.
 func (s *Statement) isAfter(other *Statement) bool {
 	switch {
-	case other.isIn(s): // it may be about what s has moved, and about what it moves if only the key is another one
+	case other.isIn(s): // it may be about the result of s, and about its start if only the key is another one
 		return false
 	case s.from.overlaps(other.to):
 		return true
@@ -47,7 +47,8 @@ func (s *Statement) isAfter(other *Statement) bool {
 	return s.from.contains(other.from) && !other.from.contains(s.from)
 }
 
-// isIn reports whether other moves something to where the module is, or one around it, that declares a statement.
+// isIn reports whether other moves something to where the module is, or one around it, that
+// declares a statement.
 func (s *Statement) isIn(other *Statement) bool {
 	return other.to.resource == nil && len(other.to.steps) <= len(s.path) &&
 		slices.EqualFunc(other.to.steps, s.path[:len(other.to.steps)], func(to step, name string) bool { return to.name == name })

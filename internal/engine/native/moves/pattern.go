@@ -102,7 +102,8 @@ func (p pattern) contains(other pattern) bool {
 // overlaps reports whether something may be in both.
 func (p pattern) overlaps(other pattern) bool { return p.contains(other) || other.contains(p) }
 
-// isNarrower reports whether p stands for a part of what other does: all of its keys are as fixed as those of other, and one is more so.
+// isNarrower reports whether p stands for a part of other: all of its keys are as fixed as those of
+// other, and one is more so.
 func (p pattern) isNarrower(other pattern) bool {
 	if len(p.steps) != len(other.steps) || (p.resource == nil) != (other.resource == nil) || p.equal(other) {
 		return false
@@ -122,7 +123,7 @@ func (p pattern) equal(other pattern) bool {
 	return p.resource == nil || *p.resource == *other.resource && p.key == other.key
 }
 
-// String returns what tells patterns apart.
+// String returns a text that only equal patterns share.
 func (p pattern) String() string {
 	var b strings.Builder
 	for _, s := range p.steps {

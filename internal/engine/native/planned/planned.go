@@ -38,7 +38,7 @@ type Plan struct {
 	Changes []*Change // those that are deferred, too
 	Checks  []engine.CheckResult
 
-	// Results are what functions have returned that could return something else while applying.
+	// Results are those of functions that could return something else while applying.
 	Results []providercall.Result
 
 	// Deferred are the addresses of the blocks some of whose instances are deferred, without keys.

@@ -75,7 +75,7 @@ func (p *planner) readLater(ctx context.Context, t *resource.Target, config *res
 	return outcome{value, t.Resource.Postconditions(ctx, at)}
 }
 
-// readDeferred defers the reading of a data source, and with it what depends on that.
+// readDeferred defers the reading of a data source, and with it its dependents.
 func (p *planner) readDeferred(t *resource.Target, value cty.Value, reason string) outcome {
 	p.record(&planned.Change{
 		Addr: t.Addr, Provider: t.Of, Alias: t.Slot.Alias, Action: engine.ActionRead, Before: t.Null(), After: value,

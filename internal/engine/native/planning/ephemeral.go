@@ -72,7 +72,8 @@ func (p *planner) opened(ctx context.Context, t *resource.Target, value cty.Valu
 	return outcome{value, t.Resource.Postconditions(ctx, at)}
 }
 
-// putOff notes that an ephemeral resource is deferred: there is no change of it, but what depends on it is.
+// putOff notes that an ephemeral resource is deferred: there is no change of it, but its dependents
+// are deferred.
 func (p *planner) putOff(t *resource.Target) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -78,7 +78,8 @@ func (i *importBlock) evaluate(ctx context.Context, p *planner) map[stackaddrs.R
 	return targets
 }
 
-// importPlaces returns one place for each element of the argument for_each. There is none if that is null.
+// importPlaces returns one place for each element of the argument for_each. There is none if that
+// is null.
 func (p *planner) importPlaces(result eval.Result) ([]eval.Place, bool) {
 	value, found := result.Value.Unmark()
 	_, ephemeral := found[marks.Ephemeral]

@@ -32,7 +32,8 @@ func Unsupported(tree *configs.Tree) hcl.Diagnostics {
 	return diags
 }
 
-// onlyInRoots returns the errors about what newer versions of terraform have in called modules, too.
+// onlyInRoots returns the errors about blocks that newer versions of terraform have in called
+// modules, too.
 func onlyInRoots(tree *configs.Tree) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for _, i := range tree.Imports {

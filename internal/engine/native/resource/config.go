@@ -65,7 +65,8 @@ func (rt *Runtime) withoutEphemeral(t *Target, value cty.Value) bool {
 	return ok
 }
 
-// kept returns the sensitive paths of a configuration that apply to the object made of it: those inside of write-only attributes do not.
+// kept returns the sensitive paths of a configuration that apply to the object made of it: those
+// inside of write-only attributes do not.
 func kept(t *Target, config cty.Value) (bare cty.Value, sensitive []cty.Path) {
 	if !config.ContainsMarked() {
 		return config, nil

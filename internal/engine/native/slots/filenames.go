@@ -15,19 +15,23 @@ import (
 	"github.com/cairnstacks/cairn/internal/providers/schema"
 )
 
-// What a provider opens cannot be known, but most that it is given names no file: numbers, flags, and texts that neither look like the name of a file, nor are
-// the argument of a file, nor name what is there. Where there is doubt, a text is taken for a name: that costs a process.
+// The files that a provider opens cannot be known, but most of its arguments name no file: numbers,
+// flags, and texts that neither look like the name of a file, nor are the argument of a file, nor
+// name an existing one. Where there is doubt, a text is taken for a name: that costs a process.
 
-// commandWords are parts of names of arguments with what is run: it works in some directory whatever the argument is.
+// commandWords are parts of names of arguments with commands: these work in some directory whatever
+// the argument is.
 var commandWords = []string{"cmd", "command", "commands", "exec", "interpreter", "program", "script", "scripts"}
 
-// fileWords are parts of names of arguments with names of files, and fileEnds are ends of such parts.
+// fileWords are parts of names of arguments with names of files, and fileEnds are ends of such
+// parts.
 var (
 	fileWords = []string{"archive", "chart", "context", "folder", "folders", "inventory", "kubeconfig", "playbook", "template"}
 	fileEnds  = []string{"dir", "directories", "directory", "dirs", "file", "filename", "filenames", "files", "path", "paths"}
 )
 
-// lastWords are ends of names of arguments with names of files: a source_file is one, a source_port is none.
+// lastWords are ends of names of arguments with names of files: a source_file is one, a source_port
+// is none.
 var lastWords = []string{"source", "sources", "target"}
 
 type argument uint8
@@ -66,8 +70,9 @@ var extensions = regexp.MustCompile(`(?i)^[^\s/\\][^\n]*\.(?:7z|bat|bin|cer|cfg|
 // longestName is more than systems take for the name of a file.
 const longestName = 4096
 
-// namesFiles reports whether a provider may take a text in a value for the name of a file that is not absolute. exists reports whether there is something of a
-// name in the directory of the component.
+// namesFiles reports whether a provider may take a text in a value for the name of a file that is
+// not absolute. exists reports whether there is something of a name in the directory of the
+// component.
 func namesFiles(value cty.Value, exists func(name string) bool) bool {
 	if value == cty.NilVal {
 		return false
@@ -113,20 +118,23 @@ func namesFile(kind argument, text string, exists func(name string) bool) bool {
 	return first != "" && exists(first)
 }
 
-// alwaysNames reports whether each object of a type names files: an argument of it that is required does.
+// alwaysNames reports whether each object of a type names files: an argument of it that is required
+// does.
 func alwaysNames(of *schema.Schema) bool {
 	return of != nil && slices.ContainsFunc(of.Block.Attributes, func(attr *schema.Attribute) bool {
 		return attr.Required && argumentOf(attr.Name) != otherArgument
 	})
 }
 
-// What modules have files with: references to their directories, functions for paths and those of providers, and provisioners. The source of a module call is none.
+// The parts of modules that name files: references to their directories, functions for paths and
+// those of providers, and provisioners. The source of a module call is none.
 var (
 	mentions  = regexp.MustCompile(`\bpath\s*[.\[]|\babspath\b|\bprovisioner\b|\bprovider::`)
 	arguments = regexp.MustCompile(`^\s*"?([A-Za-z]\w*)"?\s*[=:{]`)
 )
 
-// MentionsFiles reports whether a file of a module names files by other means than functions with constant arguments.
+// MentionsFiles reports whether a file of a module names files by other means than functions with
+// constant arguments.
 func MentionsFiles(source []byte) bool {
 	if mentions.Match(source) {
 		return true
@@ -143,7 +151,8 @@ func MentionsFiles(source []byte) bool {
 	return false
 }
 
-// NamesFiles reports whether a provider may take what it is given for names of files that are not absolute. exists is as [Directory.Has].
+// NamesFiles reports whether a provider may take arguments for names of files that are not
+// absolute. exists is as [Directory.Has].
 func NamesFiles(args []cty.Value, exists func(name string) bool) bool {
 	return slices.ContainsFunc(args, func(arg cty.Value) bool { return namesFiles(arg, exists) })
 }

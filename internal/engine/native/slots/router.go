@@ -15,8 +15,9 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
-// router asks the provider of a slot in a process that all components share, or in one that works in the directory of the component: as soon as a value may name a
-// file there, and from then on for all of that type, so that an object has one process.
+// router asks the provider of a slot in a process that all components share, or in one that works
+// in the directory of the component: as soon as a value may name a file there, and from then on for
+// all of that type, so that an object has one process.
 type router struct {
 	provider.Provider // in the shared process
 
@@ -178,7 +179,8 @@ func (r *router) InvokeAction(ctx context.Context, req provider.InvokeActionRequ
 	return p.InvokeAction(ctx, req)
 }
 
-// onlyFiles reports whether a provider has nothing to do for the component but with files: then it needs no shared process.
+// onlyFiles reports whether a provider has nothing to do for the component but with files: then it
+// needs no shared process.
 func onlyFiles(of *schema.Provider, used []stackaddrs.Resource) bool {
 	for _, one := range used {
 		types := of.Managed

@@ -44,10 +44,12 @@ type Options struct {
 
 // Directory is where relative names lead to in a component. Safe for concurrent use.
 type Directory interface {
-	// Make returns the absolute path of the directory in which a process is to work, after making it.
+	// Make returns the absolute path of the directory in which a process is to work, after making
+	// it.
 	Make() (string, error)
 
-	// Root is that directory, or as long as it is not made the one of the root module, which has the same files.
+	// Root is that directory, or as long as it is not made the one of the root module, which has
+	// the same files.
 	Root() string
 
 	// Has reports whether there is something of a name in it.
@@ -152,7 +154,8 @@ func (s *Slots) open(ctx context.Context, one *slot, addr stackaddrs.Provider, n
 	}
 }
 
-// workDir returns the directory of the component for a provider that has to work there in any case, as its configuration names files, or all that it is asked for does.
+// workDir returns the directory of the component for a provider that has to work there in any case,
+// as its configuration names files, or all that it is asked for does.
 func (s *Slots) workDir(ctx context.Context, pkg instances.Package, given engine.ProviderConfig) (string, provider.Diagnostics) {
 	if pkg.Address.IsBuiltin() {
 		return "", nil
@@ -198,7 +201,7 @@ func (s *Slots) keepOwn(ctx context.Context, lease *instances.Lease) {
 	}
 }
 
-// leases returns what the component has. Must be called with the lock held.
+// leases returns those of the component. Must be called with the lock held.
 func (s *Slots) leases() []*instances.Lease {
 	all := slices.Clone(s.mu.own)
 	for _, one := range s.mu.slots {
@@ -220,7 +223,7 @@ func (s *Slots) configuration(given engine.ProviderConfig, filled bool) instance
 	return config
 }
 
-// Diagnostics returns what a provider has said about the configuration in a slot.
+// Diagnostics returns the diagnostics of a provider about the configuration in a slot.
 func Diagnostics(said provider.Diagnostics, name engine.ProviderSlot) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for _, one := range said {

@@ -15,7 +15,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
-// imports checks the import blocks of the root module. Two with the same text of the address are for the same object.
+// imports checks the import blocks of the root module. Two with the same text of the address are
+// for the same object.
 func (c *checker) imports(tree *configs.Tree) {
 	seen := map[string]bool{}
 	m := &moduleChecker{checker: c, tree: tree, functions: c.opts.Functions(tree), locals: map[string]cty.Value{}}
@@ -34,7 +35,8 @@ func (c *checker) imports(tree *configs.Tree) {
 	}
 }
 
-// importTarget checks that there is a block for what is imported, and that it has keys where the address has some.
+// importTarget checks that there is a block for the imported object, and that it has keys where the
+// address has some.
 func (m *moduleChecker) importTarget(i *configs.Import) {
 	missing := func(what string) {
 		m.problem(i.To.Range(), "Undeclared import target", fmt.Sprintf(
@@ -126,7 +128,7 @@ func eachImport(at place, value cty.Value) []place {
 	return places
 }
 
-// importID checks what names the object.
+// importID checks the id or identity of the object.
 func (m *moduleChecker) importID(i *configs.Import, at place) {
 	expr := i.ID
 	if i.Identity != nil {

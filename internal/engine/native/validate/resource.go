@@ -144,7 +144,7 @@ func (m *moduleChecker) persistent(w *written, config cty.Value) bool {
 	return ok
 }
 
-// said reports what the provider said of a configuration, without what is secret in it.
+// said reports the provider's diagnostics about a configuration, without secrets in them.
 func (m *moduleChecker) said(w *written, config cty.Value, diags provider.Diagnostics) {
 	var secrets redact.Set
 	if len(diags) > 0 {

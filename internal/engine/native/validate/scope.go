@@ -20,7 +20,7 @@ type place struct {
 	self   cty.Value            // [cty.NilVal] where there is none
 	own    *configs.Resource    // whose block it is, so that it cannot refer to it
 	check  *configs.Check       // in which it is
-	each   *each                // what each.key and each.value are; nil where that is not known
+	each   *each                // each.key and each.value; nil where they are not known
 	only   func(refs.Kind) bool // nil allows all kinds
 	why    string               // others are not allowed
 }

@@ -65,7 +65,7 @@ func (m *moduleChecker) condition(rule *configs.Condition, at place) {
 	if !ok {
 		return
 	}
-	message, _ = message.Unmark() // what it hides is said where the condition does not hold
+	message, _ = message.Unmark() // hidden values are reported where the condition does not hold
 	if converted, err := convert.Convert(message, cty.String); err != nil || converted.IsNull() {
 		m.problem(rule.ErrorMessage.Range(), "Invalid error message", "The message must be a string.")
 	}
