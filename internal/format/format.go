@@ -55,7 +55,8 @@ func orNone(src *fleet.Source, err error) (*fleet.Source, error) {
 	return src, err
 }
 
-// OpenWork reads the workspace file if there is one, else the configuration of gates, else the tree of stacks.
+// OpenWork reads the workspace file if there is one, else the configuration of gates, else the tree
+// of stacks.
 //
 // Errors: [ErrNoStacks].
 func OpenWork(ctx context.Context, r fleet.Request, mode rollout.Mode) (*fleet.Work, error) {
@@ -69,7 +70,8 @@ func OpenWork(ctx context.Context, r fleet.Request, mode rollout.Mode) (*fleet.W
 	return work, err
 }
 
-// treeWork reads the tree of stacks by the workspace file that says the same: without one, directories say what there is.
+// treeWork reads the tree of stacks by an equivalent workspace file: without one, directories name
+// the stacks.
 func treeWork(ctx context.Context, r fleet.Request, mode rollout.Mode) (*fleet.Work, error) {
 	tree, diags := terramate.Load(r.Root)
 	if diags.HasErrors() {

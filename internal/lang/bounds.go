@@ -22,7 +22,7 @@ var (
 	errTooManyParts = fmt.Errorf("the result would have more than %d elements, the most that a value may have", bounds.MaxParts)
 )
 
-// product multiplies what is not negative, and stays above every limit once it is.
+// product multiplies numbers that are not negative, and stays above every limit once it is.
 func product(a, b int) int {
 	if a > 0 && b > bounds.MaxText/a {
 		return bounds.MaxText + 1
@@ -46,7 +46,8 @@ func boundNumbers(args []cty.Value) error {
 	return nil
 }
 
-// boundResult makes a function that is like another but has no result with numbers that are too large.
+// boundResult makes a function that is like another but has no result with numbers that are too
+// large.
 func boundResult(f function.Function) function.Function {
 	return delegate(f, func(args []cty.Value, _ cty.Type) (cty.Value, error) {
 		result, err := f.Call(args)
@@ -59,7 +60,8 @@ func boundResult(f function.Function) function.Function {
 
 var formatWidths = regexp.MustCompile(`%[^%a-zA-Z]*?(\d+)?(?:\.(\d+))?(?:\[\d+\])?[a-zA-Z]`)
 
-// boundFormat adds the widths and the precisions in a format, for each result that there is going to be.
+// boundFormat adds the widths and the precisions in a format, for each result that there is going
+// to be.
 func boundFormat(args []cty.Value) error {
 	if len(args) == 0 || args[0].Type() != cty.String {
 		return nil

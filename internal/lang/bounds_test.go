@@ -15,7 +15,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// A function does not make of a small argument what takes all memory.
+// The results of functions of small arguments do not take all memory.
 func TestResultsAreBounded(t *testing.T) {
 	const tooMuchText, tooManyParts, tooManyDigits = "more than 128 MiB of text", "more than 4194304 elements", "too many digits"
 	scope := &hcl.EvalContext{Functions: Functions(Options{}), Variables: map[string]cty.Value{
@@ -68,7 +68,7 @@ func TestResultsAreBounded(t *testing.T) {
 	}
 }
 
-// What is not a file that simply has content is not opened: it may never end, wait forever, or be somebody else's.
+// Only regular files are opened: others may never end, wait forever, or be somebody else's.
 func TestOnlyRegularFilesAreRead(t *testing.T) {
 	dir := t.TempDir()
 	if err := syscall.Mkfifo(filepath.Join(dir, "pipe"), 0o600); err != nil {
@@ -106,7 +106,8 @@ func TestOnlyRegularFilesAreRead(t *testing.T) {
 	}
 }
 
-// Files outside of the directories to stay in are not looked at, by whatever name, and what would be read there is unknown.
+// Files outside of the directories to stay in are not looked at, by whatever name, and their
+// content is unknown.
 func TestFilesWithin(t *testing.T) {
 	top, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
@@ -148,7 +149,8 @@ func TestFilesWithin(t *testing.T) {
 	}
 }
 
-// Links that lead back make a tree without end, and a search through the whole machine takes as long.
+// Links that lead back make a tree without end, and a search through the whole machine takes as
+// long.
 func TestSearchIsBounded(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "a.txt"), nil, 0o600); err != nil {

@@ -71,7 +71,8 @@ var containsFunction = function.New(&function.Spec{
 	},
 })
 
-// findsNull is for contains, which looks for null as newer versions of terraform do; 1.11 refuses to.
+// findsNull is for contains, which looks for null as newer versions of terraform do; 1.11 refuses
+// to.
 func findsNull(f function.Function) function.Function {
 	return delegate(f, func(args []cty.Value, _ cty.Type) (cty.Value, error) {
 		list, listMarks := args[0].UnmarkDeep()

@@ -55,8 +55,8 @@ func conversionFunction(want cty.Type) function.Function {
 
 // elementwise returns the type that converting to a collection of anything leads to, if all
 // elements of a tuple or object have one type. Package convert compares each two of them to find
-// that, which takes minutes where a for expression has made a hundred thousand. Otherwise it returns
-// the type as it is.
+// that, which takes minutes where a for expression has made a hundred thousand. Otherwise it
+// returns the type as it is.
 func elementwise(got, want cty.Type) cty.Type {
 	if !want.IsCollectionType() || want.ElementType() != cty.DynamicPseudoType {
 		return want
@@ -80,7 +80,8 @@ func elementwise(got, want cty.Type) cty.Type {
 	}
 }
 
-// linearly makes a function of the libraries convert its arguments in linear time, which HCL does by package convert for others.
+// linearly makes a function of the libraries convert its arguments in linear time, which HCL does
+// by package convert for others.
 func linearly(f function.Function) function.Function {
 	collects := func(param function.Parameter) bool {
 		return param.Type.IsListType() || param.Type.IsMapType() || param.Type.IsSetType()
@@ -129,8 +130,8 @@ func takeAny(param *function.Parameter, collects func(function.Parameter) bool) 
 	allowAll(param)
 }
 
-// commonType returns the type that all of some types are or that strings, numbers and booleans become together. The dynamic one
-// stands for none, and for those that package convert is to find.
+// commonType returns the type that all of some types are or that strings, numbers and booleans
+// become together. The dynamic one stands for none, and for those that package convert is to find.
 func commonType(types iter.Seq[cty.Type]) cty.Type {
 	var kinds []cty.Type // in the order in which package convert tries them
 	for ty := range types {

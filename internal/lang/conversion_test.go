@@ -15,7 +15,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
-// What is converted quickly becomes what package convert makes of it, whatever the elements are.
+// The quick conversion has the same result as package convert, whatever the elements are.
 func TestConversionsOfOneType(t *testing.T) {
 	elements := map[string]cty.Value{
 		"text": cty.StringVal("x"), "number": cty.NumberIntVal(1), "null": cty.NullVal(cty.DynamicPseudoType), "null text": cty.NullVal(cty.String),

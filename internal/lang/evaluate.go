@@ -16,8 +16,8 @@ import (
 // shownTime is how long everything that somebody edits is evaluated for, once.
 const shownTime = 5 * time.Second
 
-// AllowanceFor returns the allowance where files are read within directories only, as in editors, which show what need not be
-// trusted. Elsewhere there is none.
+// AllowanceFor returns the allowance where files are read within directories only, as in editors,
+// which show untrusted files. Elsewhere there is none.
 func AllowanceFor(within []string) *bounds.Allowance {
 	if within == nil {
 		return nil
@@ -25,10 +25,11 @@ func AllowanceFor(within []string) *bounds.Allowance {
 	return bounds.NewAllowance(shownTime)
 }
 
-// Evaluate returns the value of an expression in a scope, within the limits of package bounds, and keeps secrets out of the
-// diagnostics. Whatever users write is evaluated by this, unless it can only be a constant.
+// Evaluate returns the value of an expression in a scope, within the limits of package bounds, and
+// keeps secrets out of the diagnostics. Whatever users write is evaluated by this, unless it can
+// only be a constant.
 //
-// With error diagnostics the value is unknown, or part of what it would be.
+// With error diagnostics the value is unknown, or incomplete.
 func (o Options) Evaluate(ctx context.Context, expr hcl.Expression, scope *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
 	value, diags := bounds.Evaluate(ctx, expr, scope, o.Allowance)
 	if len(diags) > 0 {

@@ -46,12 +46,13 @@ func fileFunctions(opts Options) map[string]function.Function {
 	}
 }
 
-// readingNames are the functions whose results depend on what is in files.
+// readingNames are the functions whose results depend on the content of files.
 var readingNames = []string{
 	"file", "filebase64", "filebase64sha256", "filebase64sha512", "fileexists", "filemd5", "fileset", "filesha1", "filesha256", "filesha512", "templatefile",
 }
 
-// What functions read of a file. A value can hold the first in Base64; a hash is made piece by piece.
+// The largest files that functions read. A value can hold the first in Base64; a hash is made piece
+// by piece.
 const (
 	maxFile   = 64 << 20
 	maxHashed = 16 << 30
@@ -283,8 +284,8 @@ func fileSetFunction(opts Options) function.Function {
 	})
 }
 
-// How many files and directories a function looks at, at most: most real trees have fewer, but not a whole machine, or one in which links
-// lead back. Where files are edited, what is beyond is not known.
+// How many files and directories a function looks at, at most: most real trees have fewer, but not
+// a whole machine, or one in which links lead back. Where files are edited, the rest is not known.
 const (
 	maxSearched      = 1 << 20
 	maxSearchedShown = 1 << 14
@@ -293,15 +294,16 @@ const (
 var errTooManyFiles = fmt.Errorf(
 	"more than %d files and directories would be looked at; give a directory further down, or a pattern that names more of the directories in place of **", maxSearched)
 
-// search is a search for files. It is what package doublestar sees of the operating system, which takes errors for files that are
-// not there, and so comes to an end when nothing is left.
+// search is a search for files. It is the file system of package doublestar, which takes errors for
+// files that are not there, and so comes to an end when nothing is left.
 type search struct {
 	left int // files and directories to be looked at
 }
 
 var _ doublestar.OS = (*search)(nil)
 
-// files returns the regular files below a directory whose names match a pattern: a set of relative names with slashes.
+// files returns the regular files below a directory whose names match a pattern: a set of relative
+// names with slashes.
 func (s *search) files(baseDir, path, pattern string) (cty.Value, error) {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(baseDir, path)
@@ -363,7 +365,7 @@ func (s *search) Open(name string) (*os.File, error) {
 		names, err := dir.Readdirnames(1 << 10)
 		s.left -= len(names)
 		if err != nil {
-			break // the end, or what is found again
+			break // the end, or an error that will be found again
 		}
 	}
 	if _, err := dir.Seek(0, io.SeekStart); err != nil || s.left < 0 {

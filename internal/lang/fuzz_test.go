@@ -26,7 +26,8 @@ var operations = []string{
 	"[for v in a : v if b]", "{ (a) = b }", "[a, b]", "try(a.x, b)", "can(a[b])", "format(a, b...)", "setproduct(a...)", "merge(a...)", "concat(a...)", "coalesce(a...)", "zipmap(keys(a), values(a))",
 }
 
-// choices are the bytes of a fuzzer, each of which decides something. After the last one, everything is decided by 0.
+// choices are the bytes of a fuzzer, each of which decides something. After the last one,
+// everything is decided by 0.
 type choices struct{ bytes []byte }
 
 func (c *choices) below(n int) int {
@@ -143,7 +144,8 @@ func (c *choices) plain(depth int) cty.Value {
 	}
 }
 
-// fuzzedExpressions are calls of all functions, with one to four arguments that are references, and operations.
+// fuzzedExpressions are calls of all functions, with one to four arguments that are references, and
+// operations.
 func fuzzedExpressions(functions []string) []string {
 	expressions := slices.Clone(operations)
 	for _, name := range functions {
@@ -157,7 +159,8 @@ func fuzzedExpressions(functions []string) []string {
 	return expressions
 }
 
-// Whatever a function is called with, by stacks, deployments or modules: it has a value or an error in words.
+// Whatever a function is called with, by stacks, deployments or modules: it has a value or an error
+// in words.
 func FuzzFunctions(f *testing.F) {
 	dir := newCorpusDir(f)
 	within, err := filepath.EvalSymlinks(dir)

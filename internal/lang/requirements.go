@@ -11,9 +11,9 @@ import (
 	"github.com/zclconf/go-cty/cty/function"
 )
 
-// A requirement is one on the arguments of a function that the function itself does not check: it would panic, or make a
-// result that is far larger than its arguments. The arguments are known, not null and without marks; of other calls,
-// nothing is required.
+// A requirement is one on the arguments of a function that the function itself does not check: it
+// would panic, or make a result that is far larger than its arguments. The arguments are known, not
+// null and without marks; of other calls, nothing is required.
 type requirement func(args []cty.Value) error
 
 var requirements = map[string]requirement{
@@ -54,7 +54,8 @@ func requireAll(table map[string]function.Function) map[string]function.Function
 	return table
 }
 
-// takesNumbers reports whether texts among the arguments become numbers. Literals and operators have bounds of their own.
+// takesNumbers reports whether texts among the arguments become numbers. Literals and operators
+// have bounds of their own.
 func takesNumbers(f function.Function) bool {
 	params := f.Params()
 	if variadic := f.VarParam(); variadic != nil {
@@ -74,7 +75,7 @@ func bareArguments(args []cty.Value) ([]cty.Value, bool) {
 	return bare, true
 }
 
-// requirePower keeps away what has no real power; the library would make a number of NaN.
+// requirePower keeps numbers away that have no real power; the library would make a number of NaN.
 func requirePower(args []cty.Value) error {
 	base, _ := args[0].AsBigFloat().Float64()
 	exponent, _ := args[1].AsBigFloat().Float64()
@@ -107,8 +108,8 @@ func requireKeys(args []cty.Value) error {
 	return nil
 }
 
-// onlyMaps is for merge of the library, which takes the type of null for one that it is going to know, and then goes through
-// whatever else it is given.
+// onlyMaps is for merge of the library, which takes the type of null for one that it is going to
+// know, and then goes through whatever else it is given.
 func onlyMaps(f function.Function) function.Function {
 	return delegate(f, func(args []cty.Value, _ cty.Type) (cty.Value, error) {
 		for i, arg := range args {

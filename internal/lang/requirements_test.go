@@ -14,7 +14,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
-// Arguments at which the functions of the libraries panic: each is an error in words, or has a value.
+// Arguments at which the functions of the libraries panic: each is an error in words, or has a
+// value.
 func TestArgumentsThatFunctionsDoNotCheck(t *testing.T) {
 	for source, want := range map[string]string{
 		`pow(-1, 0.5)`:                                           "a negative number has a power only with a whole exponent",
@@ -81,7 +82,8 @@ func TestContainsNull(t *testing.T) {
 	}
 }
 
-// A function that panics all the same is a bug of ours, and says no more: its stack is of no use to users, and the panic may quote a secret.
+// A function that panics all the same is a bug of ours, and says no more: its stack is of no use to
+// users, and the panic may quote a secret.
 func TestPanicIsReportedAsBug(t *testing.T) {
 	bad := function.New(&function.Spec{
 		Params: []function.Parameter{{Name: "value", Type: cty.String}},

@@ -12,10 +12,12 @@ import (
 	"github.com/zclconf/go-cty/cty/function"
 )
 
-// settled makes a function on collections from one of the library that fails on collections of which some elements have
-// no type yet, as null and what is wholly unknown have none. With it, they are of the type of the other elements.
+// settled makes a function on collections from one of the library that fails on collections of
+// which some elements have no type yet, as null and wholly unknown values have none. With it, they
+// are of the type of the other elements.
 //
-// join is set for functions that make one collection of all arguments, whose elements then are of one type.
+// join is set for functions that make one collection of all arguments, whose elements then are of
+// one type.
 func settled(f function.Function, join bool) function.Function {
 	return delegate(f, func(args []cty.Value, _ cty.Type) (cty.Value, error) {
 		bare, own, unsettled := unsettledArguments(args)
@@ -41,8 +43,8 @@ func settled(f function.Function, join bool) function.Function {
 	})
 }
 
-// unsettledArguments returns the arguments and their marks apart, if all of them can be gone through and any has an element
-// without a type.
+// unsettledArguments returns the arguments and their marks apart, if all of them can be gone
+// through and any has an element without a type.
 func unsettledArguments(args []cty.Value) (bare []cty.Value, own []cty.ValueMarks, unsettled bool) {
 	for _, arg := range args {
 		unsettled = unsettled || arg.Type().HasDynamicTypes()
@@ -55,7 +57,7 @@ func unsettledArguments(args []cty.Value) (bare []cty.Value, own []cty.ValueMark
 	for i, arg := range args {
 		bare[i], own[i] = arg.UnmarkDeep()
 		if !bare[i].IsKnown() || bare[i].IsNull() || !bare[i].CanIterateElements() || bare[i].Type().IsObjectType() {
-			return nil, nil, false // the function says what is wrong, or that the result is unknown
+			return nil, nil, false // the function reports an error, or an unknown result
 		}
 	}
 	return bare, own, true

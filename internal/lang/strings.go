@@ -87,7 +87,8 @@ func isPattern(search string) bool {
 	return len(search) >= 2 && strings.HasPrefix(search, "/") && strings.HasSuffix(search, "/")
 }
 
-// replaceMatches replaces all matches. How long the replacements are shows only with the groups that they name.
+// replaceMatches replaces all matches. How long the replacements are shows only with the groups
+// that they name.
 func replaceMatches(pattern *regexp.Regexp, text, replacement string) (string, error) {
 	if product(len(text)+1, len(replacement)+1) <= bounds.MaxText {
 		return pattern.ReplaceAllString(text, replacement), nil

@@ -30,11 +30,12 @@ type Options struct {
 	// directory of the process.
 	BaseDir string
 
-	// Within are directories, absolute and without links, that files are read in. Of those elsewhere nothing is known: what reads them has
-	// an unknown result. Nil stands for all directories.
+	// Within are directories, absolute and without links, that files are read in. Of those
+	// elsewhere nothing is known: the results of reading them are unknown. Nil stands for all
+	// directories.
 	Within []string
 
-	// Allowance is what all evaluations together may take; nil if only each one is bounded.
+	// Allowance limits all evaluations together; nil if only each one is bounded.
 	Allowance *bounds.Allowance
 
 	// PlanTimestamp is the result of plantimestamp. While it is zero the result is unknown.

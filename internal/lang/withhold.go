@@ -16,10 +16,10 @@ import (
 
 // WithholdSecrets keeps sensitive and ephemeral values out of the diagnostics of one evaluation.
 //
-// HCL takes the marks off a collection before a "for" expression goes through it, so in there its elements look
-// harmless: the names of iterators, and what functions say about them. And it quotes duplicate keys whatever
-// their marks. A function that panics may have quoted anything, besides its stack; see [withholdPanic]. refs is what the
-// evaluated expression refers to in its context.
+// HCL takes the marks off a collection before a "for" expression goes through it, so in there its
+// elements look harmless: the names of iterators, and what functions say about them. And it quotes
+// duplicate keys whatever their marks. A function that panics may have quoted anything, besides its
+// stack; see [withholdPanic]. refs are the references of the evaluated expression.
 func WithholdSecrets(diags hcl.Diagnostics, refs []hcl.Traversal, evalCtx *hcl.EvalContext) hcl.Diagnostics {
 	for _, diag := range diags {
 		withholdPanic(diag)
@@ -40,12 +40,12 @@ func WithholdSecrets(diags hcl.Diagnostics, refs []hcl.Traversal, evalCtx *hcl.E
 	return diags
 }
 
-// panicText is how the errors begin that package function makes of panics, before the value and the stack. They come alone,
-// and within those of templates and operators.
+// panicText is how the errors begin that package function makes of panics, before the value and the
+// stack. They come alone, and within those of templates and operators.
 const panicText = "panic in function implementation: "
 
-// withholdPanic is the last line behind functions that panic. No panic is known; those of the libraries are kept away by
-// what the functions require, and FuzzFunctions looks for more.
+// withholdPanic is the last line behind functions that panic. No panic is known; the requirements
+// of the functions keep those of the libraries away, and FuzzFunctions looks for more.
 func withholdPanic(diag *hcl.Diagnostic) {
 	before, _, panicked := strings.Cut(diag.Detail, panicText)
 	if !panicked {

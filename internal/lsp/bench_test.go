@@ -14,7 +14,8 @@ import (
 	"go.lsp.dev/protocol"
 )
 
-// wideStack writes a stack of many components, each with a module of its own, and returns its directory. Files have as many as they are to have.
+// wideStack writes a stack of many components, each with a module of its own, and returns its
+// directory. Files have as many as they are to have.
 func wideStack(t testing.TB, components, inFile int) string {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())

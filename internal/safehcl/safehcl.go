@@ -3,17 +3,20 @@
 
 // Package safehcl parses HCL that may be nested to any depth.
 //
-// The parser of HCL calls itself for each bracket and each operator, and so does everything that walks its trees: text of less than a
-// megabyte can end the process for want of stack, which nothing can recover from. The functions here are those of packages hclsyntax and
-// json, except that such text is an error:
+// The parser of HCL calls itself for each bracket and each operator, and so does everything that
+// walks its trees: text of less than a megabyte can end the process for want of stack, which
+// nothing can recover from. The functions here are those of packages hclsyntax and json, except
+// that such text is an error:
 //
-//  1. Brackets, braces, blocks, templates and their directives are nested at most [MaxDepth] deep. In JSON that holds for each string, too,
-//     as it is a template.
-//  2. An expression has at most [MaxOperators] operators in a row, which is those without a comma or an end of line between them, and
-//     with them those in a row around the brackets that it is in.
-//  3. A number has at most [MaxDigits] digits in a row: reading them takes the square of the time. Its exponent is at most
-//     [MaxNumberExponent] either way: as a text it has as many digits.
-//  4. Loops and operators keep the rules of package bounds when they are evaluated. Those in strings of JSON are parsed anew by HCL.
+//  1. Brackets, braces, blocks, templates and their directives are nested at most [MaxDepth] deep.
+//     In JSON that holds for each string, too, as it is a template.
+//  2. An expression has at most [MaxOperators] operators in a row, which is those without a comma
+//     or an end of line between them, and with them those in a row around the brackets that it is
+//     in.
+//  3. A number has at most [MaxDigits] digits in a row: reading them takes the square of the time.
+//     Its exponent is at most [MaxNumberExponent] either way: as a text it has as many digits.
+//  4. Loops and operators keep the rules of package bounds when they are evaluated. Those in
+//     strings of JSON are parsed anew by HCL.
 //
 // Text may have any length; package hclsource bounds that of untrusted files.
 package safehcl

@@ -34,7 +34,8 @@ type Roots struct {
 
 	Processes *process.Set
 
-	// Native is what plans have in common that are made in this process, of root modules that need nothing else; see [Root.Plan]. Nil has the engine plan all.
+	// Native is shared by the plans that are made in this process, of root modules for which that
+	// is enough; see [Root.Plan]. With nil, the engine plans all.
 	Native *native.Shared
 
 	mu struct {
@@ -105,7 +106,8 @@ var _ Driver = (*Root)(nil)
 // NewRoot returns a driver of a root module.
 func NewRoot(roots *Roots, opts RootOptions) *Root { return &Root{Roots: roots, opts: opts} }
 
-// Plan implements [Driver]. A plan that is not to be kept is made by the native engine where that needs nothing but the files of the module.
+// Plan implements [Driver]. A plan that is not to be kept is made by the native engine where that
+// needs nothing but the files of the module.
 func (r *Root) Plan(ctx context.Context, req PlanRequest) (Plan, error) {
 	args := []string{"plan", "-json", "-input=false", "-detailed-exitcode"}
 	if req.Destroy {

@@ -172,7 +172,8 @@ func (w *rootWork) backupFile() (string, error) {
 	return state + ".backup", err
 }
 
-// localState returns the file with the state of the workspace that is worked on; "" with a backend that keeps it elsewhere.
+// localState returns the file with the state of the workspace that is worked on; "" with a backend
+// that keeps it elsewhere.
 func (w *rootWork) localState() (string, error) {
 	backend, err := w.backend()
 	if err != nil || backend.kind != localBackend {

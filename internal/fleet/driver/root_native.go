@@ -34,11 +34,14 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
-// A plan of a root module that nobody will apply says the same whoever makes it. The native engine makes it without a process of terraform where all that
-// counts is in reach: the files of the module, providers that init has installed, values of variables, and a state in a local file. Whatever else there is,
-// or goes wrong before the module is planned, is left to terraform, which the plans that are applied are made by.
+// A plan of a root module that nobody will apply says the same whoever makes it. The native engine
+// makes it without a process of terraform where all that counts is in reach: the files of the
+// module, providers that init has installed, values of variables, and a state in a local file.
+// Whatever else there is, or goes wrong before the module is planned, is left to terraform, which
+// the plans that are applied are made by.
 
-// planNatively plans the module in this process. The plan is nil, without an error, where terraform has to make it.
+// planNatively plans the module in this process. The plan is nil, without an error, where terraform
+// has to make it.
 func (w *rootWork) planNatively(ctx context.Context) (*Plan, error) {
 	if w.Native == nil || w.Info.Name != toolchain.Terraform || w.isSpecial() {
 		return nil, nil //nolint:nilnil // as documented
@@ -79,7 +82,8 @@ func (w *rootWork) planNatively(ctx context.Context) (*Plan, error) {
 	return plan, w.view.Plan(w.plan, w.diags)
 }
 
-// isSpecial reports whether the environment or the inputs ask for something that only the engine does.
+// isSpecial reports whether the environment or the inputs ask for something that only the engine
+// does.
 func (w *rootWork) isSpecial() bool {
 	for _, name := range []string{"TF_CLI_ARGS", "TF_CLI_ARGS_plan", "TF_REATTACH_PROVIDERS"} {
 		if environ.Get(w.opts.Environ, name) != "" {
@@ -95,7 +99,8 @@ func (w *rootWork) isSpecial() bool {
 	return err != nil || len(config.Overrides) > 0
 }
 
-// priorState reads the state. It is false if that is not in a file, or in one that only the engine understands.
+// priorState reads the state. It is false if that is not in a file, or in one that only the engine
+// understands.
 func (w *rootWork) priorState() (state engine.State, ok bool) {
 	if w.opts.Workspace != "" && environ.Get(w.opts.Environ, WorkspaceVariable) == "" {
 		w.useWorkspace()
@@ -116,7 +121,8 @@ func (w *rootWork) priorState() (state engine.State, ok bool) {
 	return text, err == nil
 }
 
-// openNative opens a session for the module. It is nil where the module is for the engine. What the module needs is installed by init if it is not there.
+// openNative opens a session for the module. It is nil where the module is for the engine.
+// Providers and modules that are missing are installed by init.
 func (w *rootWork) openNative(ctx context.Context) (*native.Session, error) {
 	for _, initialized := range []bool{false, true} {
 		session, missing, err := w.tryNative(ctx)
@@ -130,7 +136,8 @@ func (w *rootWork) openNative(ctx context.Context) (*native.Session, error) {
 	return nil, nil //nolint:nilnil // as documented
 }
 
-// tryNative opens a session for the module as it is installed now, or says that something may be missing.
+// tryNative opens a session for the module as it is installed now, or says that something may be
+// missing.
 func (w *rootWork) tryNative(ctx context.Context) (session *native.Session, missing bool, err error) {
 	e, err := native.New(native.Options{
 		WorkDir: w.opts.RunDir, SchemaDir: w.SchemaDir, Environ: w.opts.Environ, Dir: w.opts.Dir, Resolver: w.installedModules(), Standalone: true, Shared: w.Native,
@@ -150,7 +157,8 @@ func (w *rootWork) tryNative(ctx context.Context) (session *native.Session, miss
 	return session, false, nil
 }
 
-// suits reports whether a session can plan the module, or could if more was installed. It makes the packages of providers known to the session.
+// suits reports whether a session can plan the module, or could if more was installed. It makes the
+// packages of providers known to the session.
 func (w *rootWork) suits(ctx context.Context, session *native.Session) (suits, missing bool) {
 	tree, diags := session.Tree(w.opts.Dir)
 	if tree == nil || len(tree.Root.Backends) > 0 {
@@ -180,7 +188,8 @@ func (w *rootWork) suits(ctx context.Context, session *native.Session) (suits, m
 	return !session.ValidateModule(ctx, w.opts.Dir).HasErrors(), false
 }
 
-// installedPackages returns the packages that init has installed for the module, or that some are missing.
+// installedPackages returns the packages that init has installed for the module, or that some are
+// missing.
 func (w *rootWork) installedPackages(described *engine.Module) (packages []engine.ProviderPackage, missing bool) {
 	required := maps.Clone(described.Requirements)
 	maps.DeleteFunc(required, func(provider stackaddrs.Provider, _ []string) bool { return provider.IsBuiltin() })
@@ -223,7 +232,8 @@ func isAllowed(version, constraint string) bool {
 	return err == nil && allowed.Has(parsed)
 }
 
-// nativeRequest returns what is to be planned; nil where that is for the engine. The diagnostics are about what was found on the way.
+// nativeRequest returns the request for a plan; nil where that is for the engine. The diagnostics
+// are warnings about provider configurations.
 func (w *rootWork) nativeRequest(ctx context.Context, session *native.Session, prior engine.State) (*engine.PlanRequest, hcl.Diagnostics) {
 	described, _ := session.Module(ctx, w.opts.Dir) //nolint:errcheck // it has none, see suits
 	inputs, ok := w.nativeInputs(described.Variables)
@@ -239,7 +249,8 @@ func (w *rootWork) nativeRequest(ctx context.Context, session *native.Session, p
 	}, diags
 }
 
-// nativeInputs returns the values of variables, in the order in which terraform lets later ones win. It is false where the engine has something to say about them.
+// nativeInputs returns the values of variables, in the order in which terraform lets later ones
+// win. It is false where the engine has something to say about them.
 func (w *rootWork) nativeInputs(declared map[string]*engine.Variable) (inputs map[string]cty.Value, ok bool) {
 	inputs = map[string]cty.Value{}
 	for name, variable := range declared {
@@ -274,7 +285,8 @@ func (w *rootWork) nativeInputs(declared map[string]*engine.Variable) (inputs ma
 	return inputs, true
 }
 
-// fromEnvironment returns the value that a text in the environment stands for. Without a type, nobody knows how it is meant.
+// fromEnvironment returns the value that a text in the environment stands for. Without a type,
+// nobody knows how it is meant.
 func fromEnvironment(variable *engine.Variable, text string) (value cty.Value, ok bool) {
 	switch {
 	case variable.Type == cty.DynamicPseudoType:
@@ -290,7 +302,8 @@ func fromEnvironment(variable *engine.Variable, text string) (value cty.Value, o
 	return value, !diags.HasErrors()
 }
 
-// valueFiles returns the files with values of variables that terraform reads by itself, and those that are named.
+// valueFiles returns the files with values of variables that terraform reads by itself, and those
+// that are named.
 func (w *rootWork) valueFiles() []string {
 	var files []string
 	for _, pattern := range []string{"terraform.tfvars", "terraform.tfvars.json", "*.auto.tfvars*"} {
@@ -318,7 +331,8 @@ func escaped(path string) string {
 	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
 }
 
-// readValues reads a file with values of variables. It is false for one in which something is wrong.
+// readValues reads a file with values of variables. It is false for one in which something is
+// wrong.
 func readValues(name string) (values map[string]cty.Value, ok bool) {
 	text, err := os.ReadFile(name)
 	if err != nil {

@@ -242,7 +242,8 @@ func unfinished(u *rollout.Unit) bool {
 	return false
 }
 
-// hasFile reports whether there is anything but directories below a directory: an engine keeps those in which it writes down its applies.
+// hasFile reports whether there is anything but directories below a directory: an engine keeps
+// those in which it writes down its applies.
 func hasFile(dir string) bool {
 	found := false
 	_ = filepath.WalkDir(dir, func(_ string, entry fs.DirEntry, err error) error { //nolint:errcheck // where there is none, nothing is left

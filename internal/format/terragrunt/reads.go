@@ -21,7 +21,7 @@ var readFunctions = map[string]bool{
 
 // readsOf adds the files that a body reads besides those that it includes.
 func (r *reader) readsOf(body *hclsyntax.Body, ctx *hcl.EvalContext) {
-	_ = hclsyntax.VisitAll(body, func(node hclsyntax.Node) hcl.Diagnostics { //nolint:errcheck // it returns what the function does, which is nothing
+	_ = hclsyntax.VisitAll(body, func(node hclsyntax.Node) hcl.Diagnostics { //nolint:errcheck // the function returns no diagnostics
 		switch node := node.(type) {
 		case *hclsyntax.FunctionCallExpr:
 			if readFunctions[node.Name] && len(node.Args) > 0 {
@@ -50,7 +50,8 @@ func (r *reader) varFiles(attribute *hclsyntax.Attribute, ctx *hcl.EvalContext) 
 	}
 }
 
-// readsFile adds the files that an expression names: one, or several where it is a list. What it names as a configuration may read others.
+// readsFile adds the files that an expression names: one, or several where it is a list. A file
+// that it names as a configuration may read others.
 func (r *reader) readsFile(expr hclsyntax.Expression, ctx *hcl.EvalContext, configuration bool) {
 	value, ok := r.evaluate(expr, ctx)
 	if !ok || value.IsNull() {
@@ -81,8 +82,8 @@ func (r *reader) readsFile(expr hclsyntax.Expression, ctx *hcl.EvalContext, conf
 	}
 }
 
-// readsOfConfiguration adds what a file reads that the unit reads as a configuration. Relative names in it are taken from the directory of the unit, as those of
-// files that are included are.
+// readsOfConfiguration adds the files that a configuration reads which the unit reads. Relative
+// names in it are taken from the directory of the unit, as those of files that are included are.
 func (r *reader) readsOfConfiguration(name string) {
 	body, diags := r.included(name)
 	if diags.HasErrors() {

@@ -377,7 +377,7 @@ func TestOrderA54A56Circular(t *testing.T) {
 }
 
 func TestOrderA21(t *testing.T) {
-	// What older versions are required by is read all the same, and so are examples.
+	// Files that require older versions are read all the same, and so are examples.
 	warned := map[string]bool{
 		"terramate ~> 0.4.0": true, "terramate < 0.17": true, "terrastack < 1": true, "terrastack <version>": true, "terramate <version>": true,
 	}

@@ -135,8 +135,8 @@ func (e *entries) tagged(r *reference) []int {
 	return all
 }
 
-// circularWants warns of stacks that want each other by name, or are wanted by each other: each is only ever selected with all of them. That is allowed
-// (line A-56).
+// circularWants warns of stacks that want each other by name, or are wanted by each other: each is
+// only ever selected with all of them. That is allowed (line A-56).
 func (l *loader) circularWants() {
 	var b order.Builder
 	for _, stack := range l.tree.Stacks {

@@ -68,7 +68,8 @@ func requiresOlder(constraints version.Constraints, running *version.Version) bo
 	return onlyUnmet(constraints, running, func(required, running *version.Version) bool { return !required.GreaterThan(running) })
 }
 
-// onlyUnmet reports whether all constraints that a version does not meet name versions on the given side of it.
+// onlyUnmet reports whether all constraints that a version does not meet name versions on the given
+// side of it.
 func onlyUnmet(constraints version.Constraints, running *version.Version, onSide func(required, running *version.Version) bool) bool {
 	return !slices.ContainsFunc(constraints, func(one *version.Constraint) bool {
 		required, err := version.NewVersion(strings.TrimLeft(one.String(), "<>=!~ "))

@@ -15,11 +15,12 @@ import (
 
 var errChanged = errors.New("it has now returned something else for the same arguments than before, as a file was changed since the plan was made, or while it was made. Make a new plan")
 
-// OfFiles returns a function that reads files, such as file, so that it fails if they are not what they were. It does all else as f does.
+// OfFiles returns a function that reads files, such as file, so that it fails if they have changed.
+// Otherwise it is as f.
 func (r *Results) OfFiles(name string, f function.Function) function.Function {
 	spec := &function.Spec{
 		Description: f.Description(),
-		Type:        function.StaticReturnType(cty.DynamicPseudoType), // what f returns: its rules are not asked for it, which for templates means to render them
+		Type:        function.StaticReturnType(cty.DynamicPseudoType), // not asked of f, since that would render templates
 		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
 			result, err := f.Call(args)
 			if err != nil {
@@ -56,7 +57,7 @@ func (r *Results) OfFiles(name string, f function.Function) function.Function {
 	return function.New(spec)
 }
 
-// takeAll leaves it to the function that is called what it makes of special arguments.
+// takeAll leaves special arguments to the function that is called.
 func takeAll(p *function.Parameter) {
 	p.AllowNull, p.AllowUnknown, p.AllowDynamicType, p.AllowMarked = true, true, true, true
 }

@@ -20,8 +20,9 @@ type Hash = [sha256.Size]byte
 // Result is what a call returned.
 type Result struct{ Call, Result Hash }
 
-// Results remember what functions of providers, and those that read files, returned, to see that they return the same for the same
-// arguments whenever they are called: what is applied would not be what was planned otherwise (docs/language.md, section 3.7).
+// Results remember the results of functions of providers, and of those that read files, to see that
+// they return the same for the same arguments whenever they are called: an apply would differ from
+// its plan otherwise (docs/language.md, section 3.7).
 //
 // Only hashes are kept. The zero value is ready to use. Results are safe for concurrent use.
 type Results struct {
@@ -44,8 +45,8 @@ func (r *Results) record(f *Function, args []cty.Value, result cty.Value) error 
 		"A function of a provider must always return the same; this is a mistake in the provider", f.Provider)
 }
 
-// confirms remembers the result of a call of a function, and reports whether it was the same before, or there was none. Calls with something unknown are not settled yet and
-// do not count.
+// confirms remembers the result of a call of a function, and reports whether it was the same
+// before, or there was none. Calls with something unknown are not settled yet and do not count.
 func (r *Results) confirms(function map[string]cty.Value, args []cty.Value, result cty.Value) (bool, error) {
 	if r == nil || !result.IsWhollyKnown() || slices.ContainsFunc(args, func(arg cty.Value) bool { return !arg.IsWhollyKnown() }) {
 		return true, nil

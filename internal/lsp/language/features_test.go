@@ -178,7 +178,8 @@ func TestCompletionOfRequirements(t *testing.T) {
 	}
 }
 
-// known returns a provider that is at hand, with the version that is locked, if one is, and all that there are.
+// known returns a provider that is at hand, with the version that is locked, if one is, and all
+// that there are.
 func known(t *testing.T, address, locked string, all ...string) requirements.Known {
 	t.Helper()
 	provider, err := release.ParseProvider(address)

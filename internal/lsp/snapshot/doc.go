@@ -8,10 +8,11 @@
 //
 // Rules:
 //
-//  1. A snapshot does not change, and nobody changes what it returns. An edit leads to a new one. Any number of goroutines may use one.
-//  2. What has not changed is in the next snapshot as it was in the last: an edit inside a block parses that block, and
-//     validating leaves out components for which nothing has changed. Modules are read when they are first
-//     asked for, and again when their files have changed.
+//  1. A snapshot does not change, nor may its results be changed. An edit leads to a new one. Any
+//     number of goroutines may use one.
+//  2. Unchanged parts of a snapshot are in the next one: an edit inside a block parses that block,
+//     and validating leaves out components for which nothing has changed. Modules are read when
+//     they are first asked for, and again when their files have changed.
 //  3. A file with syntax errors has the tree of what could be understood. [Snapshot.Declared] also has what it declared when it was last right.
 //  4. Paths are absolute, and without symbolic links in the directories. [Workspace.Path] makes them so.
 //

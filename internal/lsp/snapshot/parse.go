@@ -39,13 +39,15 @@ func (p *parsedFile) file(id fileID, open bool) *File {
 	}
 }
 
-// openFiles has the files that are open in the editor as they were parsed last, for all stacks that they are part of. It is safe for concurrent use.
+// openFiles has the files that are open in the editor as they were parsed last, for all stacks that
+// they are part of. It is safe for concurrent use.
 type openFiles struct {
 	sync.Mutex
 	parsed map[fileID]*parsedFile
 }
 
-// parse returns a file with a text, parsed only if it is another one than before. A tree of an earlier text helps with that.
+// parse returns a file with a text, parsed only if it is another one than before. A tree of an
+// earlier text helps with that.
 func (o *openFiles) parse(id fileID, src []byte, before *parsedFile) *parsedFile {
 	o.Lock()
 	defer o.Unlock()

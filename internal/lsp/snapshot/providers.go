@@ -14,7 +14,8 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
-// checkProviders is how often it is looked for schemas and packages, which operations in other processes may have found out or installed.
+// checkProviders is how often it is looked for schemas and packages, which operations in other
+// processes may have found out or installed.
 const checkProviders = 5 * time.Second
 
 // providers has what is known of the providers of a stack.
@@ -23,7 +24,8 @@ type providers struct {
 	checked time.Time
 }
 
-// knownProviders is what is known at one moment. Each part is looked for when it is first asked for.
+// knownProviders is what is known at one moment. Each part is looked for when it is first asked
+// for.
 type knownProviders struct {
 	schemas func() map[stackaddrs.Provider]*engines.Kept
 	atHand  func() []requirements.Known

@@ -186,8 +186,9 @@ func (s *Snapshot) Saved() map[string][]byte { return s.saved() }
 // Functions returns the built-in functions of the language by both of their names.
 func (s *Snapshot) Functions() map[string]function.Function { return stackruntime.Functions() }
 
-// Validate finds the mistakes of the configuration, as far as that takes no process: the diagnostics of loading with them. Components in which no mistakes
-// were found before, and for which nothing has changed since, are not looked at again.
+// Validate finds the mistakes of the configuration, as far as that takes no process: the
+// diagnostics of loading with them. Components in which no mistakes were found before, and for
+// which nothing has changed since, are not looked at again.
 func (s *Snapshot) Validate(ctx context.Context) hcl.Diagnostics {
 	session := &session{binary.NewSourceSession(binary.SourceOptions{StackDir: s.Dir, Resolver: s.Config.Resolver}), s}
 	now := s.dependencies()

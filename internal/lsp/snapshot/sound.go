@@ -15,10 +15,12 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
-// soundness is which components of a stack were sound when it was last validated, and of what that may depend. It is safe for concurrent use.
+// soundness records the components of a stack that were sound when it was last validated, and the
+// dependencies of that. It is safe for concurrent use.
 //
-// What the checks of a component see of other components is all but their inputs. So a component is as sound as it was if its own inputs are the same,
-// and the texts of all files but for the inputs of components.
+// The checks of a component see all of other components but their inputs. So a component is as
+// sound as it was if its own inputs are the same, and the texts of all files but for the inputs of
+// components.
 type soundness struct {
 	sync.Mutex
 	of         *dependencies
@@ -38,7 +40,7 @@ type ownDependencies struct {
 	module string // directory
 }
 
-// known returns the components that are sound for what is known.
+// known returns the components that are still sound.
 func (s *soundness) known(now *dependencies) stackruntime.SoundComponents {
 	s.Lock()
 	defer s.Unlock()
@@ -55,7 +57,7 @@ func (s *soundness) known(now *dependencies) stackruntime.SoundComponents {
 	return known
 }
 
-// keep notes what was found.
+// keep records the sound components.
 func (s *soundness) keep(of *dependencies, components stackruntime.SoundComponents) {
 	s.Lock()
 	defer s.Unlock()
@@ -105,7 +107,8 @@ func appendWithoutInputs(texts [][]byte, file *File) [][]byte {
 	return append(texts, src[end:])
 }
 
-// readsFile reports whether texts may call a function that reads a file: all of them have names with "file". Files change without a text that does.
+// readsFile reports whether texts may call a function that reads a file: all of them have names
+// with "file". Files change without a text that does.
 func readsFile(texts ...[]byte) bool {
 	for _, text := range texts {
 		for {

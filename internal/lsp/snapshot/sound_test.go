@@ -173,7 +173,8 @@ func edit(rnd *rand.Rand, text string) string {
 	}
 }
 
-// meantPattern matches a suggestion of package hcl, which is another each time if several names are as near.
+// meantPattern matches a suggestion of package hcl, which is another each time if several names are
+// as near.
 var meantPattern = regexp.MustCompile(` Did you mean "[a-z0-9]*"\?`)
 
 // texts are diagnostics with all that an editor shows of them, sorted.
@@ -186,7 +187,7 @@ func texts(diags hcl.Diagnostics) []string {
 	return all
 }
 
-// Whatever is edited, validating what has changed finds the same as validating everything.
+// Whatever is edited, validating the changed part finds the same as validating everything.
 func TestRandomEdits(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(testenv.Seed(t), 0)) //nolint:gosec // not for secrets
 	dir := write(t, edited)

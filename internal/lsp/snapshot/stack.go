@@ -61,7 +61,8 @@ func (s *stack) at(change int, buffers map[string][]byte, folders []string) *Sna
 	return s.build.last
 }
 
-// load makes a snapshot. What an editor shows need not be trusted: expressions read no file outside of the folders.
+// load makes a snapshot. Files in an editor may be untrusted: expressions read no file outside of
+// the folders.
 func (s *stack) load(buffers map[string][]byte, folders []string) *Snapshot {
 	within := append(folders, s.dir)
 	opened := operation.Open(operation.Options{Dir: s.dir, Environ: s.opts.Environ})

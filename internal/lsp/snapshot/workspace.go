@@ -178,7 +178,8 @@ func (w *Workspace) Text(path string) ([]byte, error) {
 	return os.ReadFile(path)
 }
 
-// OpenFile returns a component file or a deployment file that is open, parsed, and nil for any other. Ranges name it as a snapshot of its own stack does.
+// OpenFile returns a component file or a deployment file that is open, parsed, and nil for any
+// other. Ranges name it as a snapshot of its own stack does.
 func (w *Workspace) OpenFile(path string) *File {
 	w.mu.Lock()
 	text, open := w.mu.buffers[path]

@@ -26,7 +26,8 @@ func (s *splat) of(item *hclsyntax.AnonSymbolExpr) *hclsyntax.AnonSymbolExpr {
 	return s.moved
 }
 
-// bare returns what a loop evaluates in each round, without that which counts the rounds.
+// bare returns the expression that a loop evaluates in each round, without the one that counts the
+// rounds.
 func bare(e hclsyntax.Expression) hclsyntax.Expression {
 	if e == nil {
 		return nil
@@ -42,7 +43,8 @@ func bare(e hclsyntax.Expression) hclsyntax.Expression {
 	return nodes[1].(hclsyntax.Expression) //nolint:forcetypeassert // all but the root are in a prepared loop
 }
 
-// expression returns an expression in its new place. Splats around it are those that it may refer to.
+// expression returns an expression in its new place. Splats around it are those that it may refer
+// to.
 func (m mover) expression(e hclsyntax.Expression, around *splat) hclsyntax.Expression {
 	in := func(e hclsyntax.Expression) hclsyntax.Expression { return m.expression(e, around) }
 	switch e := e.(type) {

@@ -1,10 +1,12 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package reparse parses a file in native syntax anew of which one block has changed, as that of a stack does with each key that is pressed.
+// Package reparse parses a file in native syntax anew of which one block has changed, as that of a
+// stack does with each key that is pressed.
 //
-// Only the block is parsed. The others are those of the tree that there was, moved to where they are now. The result is the same as that of parsing the
-// whole file: outside of blocks the lexer has no state, and the text before and after the block is what it was.
+// Only the block is parsed. The others are those of the tree that there was, moved to where they
+// are now. The result is the same as that of parsing the whole file: outside of blocks the lexer
+// has no state, and the text before and after the block has not changed.
 package reparse
 
 import (
@@ -16,8 +18,10 @@ import (
 	"github.com/cairnstacks/cairn/internal/safehcl"
 )
 
-// File returns the tree of a text, given one of an earlier text that was parsed without any diagnostics. It is nil unless exactly one block has changed
-// and has no errors: then the whole file is to be parsed. Neither tree may be changed afterwards, as they share blocks. The tree has no [hcl.File.Nav].
+// File returns the tree of a text, given one of an earlier text that was parsed without any
+// diagnostics. It is nil unless exactly one block has changed and has no errors: then the whole
+// file is to be parsed. Neither tree may be changed afterwards, as they share blocks. The tree has
+// no [hcl.File.Nav].
 func File(before *hcl.File, filename string, src []byte) *hcl.File {
 	body, ok := before.Body.(*hclsyntax.Body)
 	if !ok {
@@ -55,7 +59,8 @@ func File(before *hcl.File, filename string, src []byte) *hcl.File {
 	return &hcl.File{Body: moved, Bytes: src}
 }
 
-// changed returns the part of a text that another one has something else for. The text before it and the text after it are the same in both.
+// changed returns the part of a text that another one has something else for. The text before it
+// and the text after it are the same in both.
 func changed(before, after []byte) (start, end int) {
 	shorter := min(len(before), len(after))
 	for start < shorter && before[start] == after[start] {
@@ -109,7 +114,8 @@ func parseBlock(src []byte, filename string, start hcl.Pos) *hclsyntax.Block {
 	return block
 }
 
-// mover makes nodes of a tree what they are in a later place. The lines of what it moves begin after the change, so that columns stay.
+// mover moves the nodes of a tree to a later place. Their lines begin after the change, so that
+// columns stay.
 type mover struct{ lines, bytes int }
 
 func (m mover) pos(p hcl.Pos) hcl.Pos {
@@ -134,7 +140,8 @@ func (m mover) ranges(all []hcl.Range) []hcl.Range {
 	return moved
 }
 
-// end moves the end of the file, which is in the line of the changed block if nothing but spaces follows that.
+// end moves the end of the file, which is in the line of the changed block if nothing but spaces
+// follows that.
 func (m mover) end(p *hcl.Pos, before, now hcl.Pos) {
 	if p.Line == before.Line {
 		p.Column += now.Column - before.Column
