@@ -14,8 +14,8 @@
 //	go run ./internal/buildtool licences # writes the licence texts of all linked modules, and prints the path of the file
 //	go run ./internal/buildtool cache    # prints the path of the cache
 //
-// Results are kept in the cache (see package toolcache), so that a second run is fast. What takes long is announced on
-// standard error.
+// Results are kept in the cache (see package toolcache), so that a second run is fast. What takes
+// long is announced on standard error.
 package main
 
 import (

@@ -1,8 +1,9 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package licences has the licence texts of all that the program is made of: its own, that of Go's standard library, and those of the
-// modules that are linked on any platform. Their licences ask for that wherever the program is given away.
+// Package licences has the licence texts of all that the program is made of: its own, that of Go's
+// standard library, and those of the modules that are linked on any platform. Their licences ask
+// for that wherever the program is given away.
 package licences
 
 import (

@@ -142,7 +142,8 @@ func (r *run) unchanged(ctx context.Context) hcl.Diagnostics {
 	return diags.Extend(r.tellUnchanged(false))
 }
 
-// tellUnchanged tells the caller that there was nothing to apply, and whether that is because all was applied before.
+// tellUnchanged tells the caller that there was nothing to apply, and whether that is because all
+// was applied before.
 func (r *run) tellUnchanged(before bool) hcl.Diagnostics {
 	if r.caller.Unchanged == nil {
 		return nil
@@ -276,7 +277,8 @@ func (r *run) applyInputs(plan *stackplan.Plan) variables.Given {
 	return inputs
 }
 
-// warnOtherValues warns of values in the environment that a plan file is applied without, because it holds others.
+// warnOtherValues warns of values in the environment that a plan file is applied without, because
+// it holds others.
 func (r *run) warnOtherValues(plan *stackplan.Plan, inputs variables.Given) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for _, name := range slices.Sorted(maps.Keys(r.given.Environment)) {
@@ -368,7 +370,8 @@ func (r *run) apply(ctx context.Context, plan *stackplan.Plan, inputs variables.
 	})))
 }
 
-// record has the engine make the record of what it does, and then has the state know of it, before anything is done.
+// record has the engine make the record of its work, and then has the state know of it, before
+// anything is done.
 func (r *run) record(ctx context.Context, plan *stackplan.Plan, saver *deployment.Saver) error {
 	recoverer := r.recoverer()
 	if recoverer == nil || countChanged(plan) == 0 {

@@ -34,7 +34,8 @@ func (s *Stack) ProviderTree(ctx context.Context) (*requirements.Tree, hcl.Diagn
 	return s.requirements().Tree(ctx)
 }
 
-// KnownProviders returns the providers of which a version is locked, or packages are on the disk. It starts no process, and asks nobody.
+// KnownProviders returns the providers of which a version is locked, or packages are on the disk.
+// It starts no process, and asks nobody.
 func (s *Stack) KnownProviders(ctx context.Context) []requirements.Known {
 	at := s.requirements()
 	at.Reader = func(context.Context) engine.Info { return s.LastEngine() }

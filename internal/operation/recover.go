@@ -55,7 +55,8 @@ func (r *run) recover(ctx context.Context) hcl.Diagnostics {
 	return diags
 }
 
-// dropRecord makes the state forget the record of an apply that was cut off: what it had is saved or in doubt, and the engine keeps the doubts from now on.
+// dropRecord makes the state forget the record of an apply that was cut off: its work is saved or
+// in doubt, and the engine keeps the doubts from now on.
 func (r *run) dropRecord(ctx context.Context) error {
 	if r.recorded == "" {
 		return nil
@@ -363,7 +364,8 @@ func (r *run) recoverComponent(ctx context.Context, state *stackstate.State, rec
 	return nil
 }
 
-// withMissing adds to the state of a module the objects that only another one has: one of the same component that may be older.
+// withMissing adds to the state of a module the objects that only another one has: one of the same
+// component that may be older.
 func withMissing(known engine.State, older *tfstate.Document) (*tfstate.Document, error) {
 	newer, err := tfstate.Parse(known)
 	if err != nil || newer.IsEmpty() {

@@ -89,7 +89,8 @@ type Caller struct {
 	// Applying is called before a plan is applied, NextRound before another plan is made of what was deferred.
 	Applying, NextRound func()
 
-	// Unchanged shows that there was nothing to apply: the plan changes nothing, or all of it was applied before. Applied shows what was done.
+	// Unchanged shows that there was nothing to apply: the plan changes nothing, or all of it was
+	// applied before. Applied shows the changes.
 	Unchanged func(state *stackstate.State, before bool) error
 	Applied   func(applied Applied) error
 

@@ -14,8 +14,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
 
-// Graph returns the components of the configuration and what they require. The configuration has to be valid, as far as that shows without an engine and
-// providers: none is looked for.
+// Graph returns the components of the configuration and their requirements. The configuration has
+// to be valid, as far as that shows without an engine and providers: none is looked for.
 func (s *Stack) Graph(ctx context.Context) (graph.Graph, hcl.Diagnostics) {
 	config, diags := s.config()
 	if config == nil || len(config.Files) == 0 && diags.HasErrors() {

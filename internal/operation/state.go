@@ -149,8 +149,9 @@ func (s *Stack) ReadState(ctx context.Context) (*deployment.Stored, error) {
 	return opened.Read(ctx)
 }
 
-// ReadToShow is [Stack.ReadState] for commands that only show what the state has. It fails if the deployment files have none of the name that was given. Without such
-// files, any name may be one that nothing was applied for yet, and reading notifies of that.
+// ReadToShow is [Stack.ReadState] for commands that only show the state. It fails if the deployment
+// files have none of the name that was given. Without such files, any name may be one that nothing
+// was applied for yet, and reading notifies of that.
 func (s *Stack) ReadToShow(ctx context.Context) (*deployment.Stored, error) {
 	stored, err := s.ReadState(ctx)
 	if err != nil || stored.Serial != 0 || s.deploymentConfig() == nil {
@@ -159,7 +160,8 @@ func (s *Stack) ReadToShow(ctx context.Context) (*deployment.Stored, error) {
 	return stored, s.checkListed(ctx, stored.Deployment)
 }
 
-// checkListed fails if a name was given and there are deployments, but none of that name: a mistyped name must not look like a deployment that nothing was applied for.
+// checkListed fails if a name was given and there are deployments, but none of that name: a
+// mistyped name must not look like a deployment that nothing was applied for.
 func (s *Stack) checkListed(ctx context.Context, name string) error {
 	if s.namedDeployment() == "" {
 		return nil

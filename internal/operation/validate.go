@@ -88,8 +88,8 @@ func (s *Stack) ValidateInSteps(ctx context.Context, steps ValidateSteps) hcl.Di
 	return slices.Concat(diags, found(withoutKnown(moreDiags, diags)))
 }
 
-// outsideUnsupported returns the diagnostics that are not about modules for other versions of the engine, with those that they call: what is a mistake in one
-// may be none with the version that it is for.
+// outsideUnsupported returns the diagnostics that are not about modules for other versions of the
+// engine, with those that they call: a mistake in one may be none with the version that it is for.
 func (s *Stack) outsideUnsupported(ctx context.Context, config *stackconfig.Config, diags hcl.Diagnostics) hcl.Diagnostics {
 	opts := module.OptionsOf(engine.Info{}, s.dir, config.Resolver)
 	opts.Files = &s.opts.Shared.engines.Binary.Modules
@@ -110,8 +110,8 @@ func (s *Stack) outsideUnsupported(ctx context.Context, config *stackconfig.Conf
 	return slices.DeleteFunc(slices.Clone(diags), func(diag *hcl.Diagnostic) bool { return diag.Subject != nil && inside[diag.Subject.Filename] })
 }
 
-// checkWithEngine finds the mistakes of a configuration with the engine and providers, if those can be installed. It goes on in spite of modules that the engine
-// was found not to support.
+// checkWithEngine finds the mistakes of a configuration with the engine and providers, if those can
+// be installed. It goes on in spite of modules that the engine was found not to support.
 func (s *Stack) checkWithEngine(ctx context.Context, config *stackconfig.Config, unsupported hcl.Diagnostics) hcl.Diagnostics {
 	opts, diags := s.prepare(ctx, config, installing{known: unsupported})
 	if diags.HasErrors() {

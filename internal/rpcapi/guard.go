@@ -15,7 +15,8 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// beforeHandshake begin the methods that need no handshake: that of the handshake, and those of go-plugin and gRPC themselves.
+// beforeHandshake begin the methods that need no handshake: that of the handshake, and those of
+// go-plugin and gRPC themselves.
 var beforeHandshake = []string{"/terraform1.setup.", "/plugin.", "/grpc.health.", "/grpc.reflection."}
 
 // maxStatusText is how long the text of a status may be, in bytes. It is sent in a header, and what clients take of headers is limited: a longer one
@@ -42,7 +43,8 @@ func (s *Server) guardStream(server any, stream grpc.ServerStream, info *grpc.St
 	return handle(server, stream)
 }
 
-// allows refuses whatever is not known to need no handshake: gRPC may take a path for a method that is written in another way, such as without its first slash.
+// allows refuses whatever is not known to need no handshake: gRPC may take a path for a method that
+// is written in another way, such as without its first slash.
 func (s *Server) allows(method string) error {
 	if s.setup.done() || slices.ContainsFunc(beforeHandshake, func(prefix string) bool { return strings.HasPrefix(method, prefix) }) {
 		return nil

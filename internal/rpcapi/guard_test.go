@@ -38,7 +38,8 @@ func TestShortenStatus(t *testing.T) {
 	}
 }
 
-// rawStatus calls a path as it is given, without a library that would put it right, and returns the status of the call.
+// rawStatus calls a path as it is given, without a library that would put it right, and returns the
+// status of the call.
 func rawStatus(t *testing.T, conn net.Conn, path string) string {
 	t.Helper()
 	if err := conn.SetDeadline(time.Now().Add(testenv.Patience)); err != nil {

@@ -100,8 +100,9 @@ func Serve(opts Options) error {
 	return server.Close()
 }
 
-// makeSocketDir has the socket made in a directory that only this user can enter: the mode of a socket is not observed everywhere. A client
-// that has made a directory itself, or that serves a group, has said what it wants.
+// makeSocketDir has the socket made in a directory that only this user can enter: the mode of a
+// socket is not observed everywhere. A client that has made a directory itself, or that serves a
+// group, has its own choice.
 func makeSocketDir(log *slog.Logger) (remove func(), err error) {
 	if runtime.GOOS == "windows" || os.Getenv(plugin.EnvUnixSocketDir)+os.Getenv(plugin.EnvUnixSocketGroup) != "" {
 		return func() {}, nil
@@ -112,7 +113,7 @@ func makeSocketDir(log *slog.Logger) (remove func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	return func() { _ = dir.Remove() }, os.Setenv(plugin.EnvUnixSocketDir, dir.Path) //nolint:errcheck // another process removes what cannot be removed now
+	return func() { _ = dir.Remove() }, os.Setenv(plugin.EnvUnixSocketDir, dir.Path) //nolint:errcheck // another process removes the directory if it cannot be removed now
 }
 
 // Server has the services of the API.

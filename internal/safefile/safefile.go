@@ -33,7 +33,8 @@ func (OS) Open(name string) (fs.File, error) { return os.Open(name) }
 // Stat implements [fs.StatFS].
 func (OS) Stat(name string) (fs.FileInfo, error) { return os.Stat(name) }
 
-// Open opens a regular file. Links are followed as far as the file system lets them lead; that of an [os.Root] keeps them inside.
+// Open opens a regular file. Links are followed as far as the file system lets them lead; that of
+// an [os.Root] keeps them inside.
 //
 // Errors: a [*fs.PathError], of [ErrNotRegular] among others.
 func Open(fsys fs.FS, name string) (fs.File, error) {
@@ -47,7 +48,8 @@ func Open(fsys fs.FS, name string) (fs.File, error) {
 	return fsys.Open(name)
 }
 
-// Read reads a regular file as [Open] opens it, but not more than limit bytes and one, by which the caller sees that there are more.
+// Read reads a regular file as [Open] opens it, but not more than limit bytes and one, by which the
+// caller sees that there are more.
 func Read(fsys fs.FS, name string, limit int) ([]byte, error) {
 	file, err := Open(fsys, name)
 	if err != nil {

@@ -258,8 +258,9 @@ func (l *life) state() map[string]bool {
 	return ids
 }
 
-// look does what a user does who has read that something may have gone wrong: what exists, is not in the state and was named, is
-// deleted; or whatever is not in the state, where nobody knows what was done.
+// look does what a user does who has read that something may have gone wrong: objects that exist,
+// are not in the state and were named, are deleted; or all that are not in the state, where nobody
+// knows which were made.
 func (l *life) look(warning string) {
 	state := l.state()
 	for id, address := range l.objects() {

@@ -17,7 +17,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/testenv"
 )
 
-// losses are what a disk may have of a journal after the power was cut, and worse.
+// losses are damages to a journal that a power cut may leave, and worse ones.
 var losses = []struct {
 	name string
 	lose func(l *life, path string, content []byte) error
@@ -46,8 +46,9 @@ func used(content []byte) int64 {
 	return max(1, int64(len(strings.TrimRight(string(content), "\r"))))
 }
 
-// The machine loses power while something is applied: all processes are gone, and the journal is not what it was. Nothing is made twice without a stop: a command that
-// succeeds leaves just what is wanted, and one that fails for a lost journal is followed by a user who compares everything.
+// The machine loses power while something is applied: all processes are gone, and the journal is
+// damaged. Nothing is made twice without a stop: a command that succeeds leaves just the wanted
+// objects, and one that fails for a lost journal is followed by a user who compares everything.
 func TestPowerCuts(t *testing.T) {
 	config := testenv.CLIConfigFile(t, testenv.FakeProviderMirror(t))
 	for i := range modulesEngines {
@@ -82,8 +83,9 @@ func (l *life) liveWithoutPower() {
 	l.check(nil)
 }
 
-// settleAfterCut applies until that succeeds. A journal that the state does not know of yet is of an apply that had begun nothing, and if nobody can read whose it
-// is, the user deletes it as the message says. What exists is compared after that as ever.
+// settleAfterCut applies until that succeeds. A journal that the state does not know of yet is of
+// an apply that had begun nothing, and if nobody can read whose it is, the user deletes it as the
+// message says. Objects are compared after that as ever.
 func (l *life) settleAfterCut() {
 	for range 6 {
 		done := l.run("apply", nil)
@@ -146,6 +148,6 @@ func (l *life) cutPower() {
 		l.note("power cut: %s: %s", filepath.Base(path), loss.name)
 		l.made++
 		l.sum.kill(fmt.Sprintf("the power: journal %s", loss.name))
-		clear(l.written) // the journal has not what it had
+		clear(l.written) // the journal has lost its content
 	}
 }

@@ -67,7 +67,8 @@ func (d *Dir) Remove() error {
 // own are the directories of this process.
 var own sync.Map // of *Dir
 
-// RemoveOwn removes all directories of this process. It is for a program that ends without unwinding.
+// RemoveOwn removes all directories of this process. It is for a program that ends without
+// unwinding.
 func RemoveOwn() {
 	own.Range(func(dir, _ any) bool {
 		_ = dir.(*Dir).Remove() //nolint:errcheck // the next process tries again

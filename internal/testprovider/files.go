@@ -20,7 +20,8 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// fileTypes are the types of objects that are about files, whose names are relative to where the process works.
+// fileTypes are the types of objects that are about files, whose names are relative to where the
+// process works.
 func fileTypes() []*resourceType {
 	return []*resourceType{
 		{name: "fake_file", schema: objectSchema(attribute("filename", tftypes.String, required)), replaceOn: []string{"filename"}},
@@ -28,7 +29,7 @@ func fileTypes() []*resourceType {
 	}
 }
 
-// applyFile does what an object is about besides being one: next is null when it is removed.
+// applyFile writes or removes the files of an object: next is null when it is removed.
 func applyFile(t *resourceType, prior, next cty.Value) error {
 	switch {
 	case t.name == "fake_file" && next.IsNull():
@@ -44,7 +45,8 @@ func applyFile(t *resourceType, prior, next cty.Value) error {
 	return nil
 }
 
-// readFile returns a fake_file with the content that the file has, null if it is gone. Others it returns as they are.
+// readFile returns a fake_file with the content that the file has, null if it is gone. Others it
+// returns as they are.
 func readFile(t *resourceType, current cty.Value) (cty.Value, error) {
 	if t.name != "fake_file" {
 		return current, nil

@@ -33,11 +33,13 @@ const (
 	// ExpectedAuthentication is what the argument authentication must be when require_auth is set.
 	ExpectedAuthentication = "open sesame"
 
-	// Refused is a value that the provider's configuration must not have as region, nor as the name in a nested block. Others
-	// must not have it either: a resource as value, a data source as id, an ephemeral resource as name.
+	// Refused is a value that the provider's configuration must not have as region, nor as the name
+	// in a nested block. Others must not have it either: a resource as value, a data source as id,
+	// an ephemeral resource as name.
 	Refused = "refused"
 
-	// Outdated is a value of which the provider warns where it does not accept [Refused] when it validates resources.
+	// Outdated is a value of which the provider warns where it does not accept [Refused] when it
+	// validates resources.
 	Outdated = "outdated"
 )
 

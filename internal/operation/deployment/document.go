@@ -42,7 +42,8 @@ func (t *Stored) Document() Document {
 	}
 }
 
-// StateRecords returns the records of the state itself, without those about the plan that the last serial belongs to, which only cairn knows.
+// StateRecords returns the records of the state itself, without those about the plan that the last
+// serial belongs to, which only cairn knows.
 func (t *Stored) StateRecords() map[string][]byte {
 	records := maps.Clone(t.Records)
 	maps.DeleteFunc(records, func(key string, _ []byte) bool { return isProgressKey(key) })

@@ -26,8 +26,9 @@ const (
 	doneKey      = "done" // instead, if nothing of the plan is left to do
 	progressKind = "prog" // before the address of a component instance
 
-	// journalKey has the name of the record in which an engine keeps what an apply does that goes on, or was cut off. Any serial drops it that is not of such an apply, so
-	// whoever opens one must have recovered before.
+	// journalKey has the name of the record in which an engine keeps the work of an apply that goes
+	// on, or was cut off. Any serial that is not of such an apply drops it, so whoever opens one
+	// must have recovered before.
 	journalKey = "jrnl"
 )
 
@@ -63,7 +64,8 @@ func decodeBegun(records map[string][]byte, serial int64) (*Begun, error) {
 	return begun, nil
 }
 
-// planOf returns the plan that a record of a serial names; empty if there is none, or if another serial has written it.
+// planOf returns the plan that a record of a serial names; empty if there is none, or if another
+// serial has written it.
 func planOf(records map[string][]byte, key string, serial int64) (string, error) {
 	value := records[key]
 	if value == nil {
@@ -79,7 +81,7 @@ func planOf(records map[string][]byte, key string, serial int64) (string, error)
 	return record.Plan, nil
 }
 
-// planRecord is what planOf reads.
+// planRecord returns a record that planOf reads.
 func planRecord(plan string, serial int64) ([]byte, error) {
 	return json.Marshal(begunRecord{plan, serial})
 }

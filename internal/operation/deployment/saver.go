@@ -62,7 +62,8 @@ func NewSaver(stored *Stored, operation, plan string) *Saver {
 	}
 }
 
-// Begin opens the serial before anything is done, with the name of the record in which the engine keeps that. Until [Saver.Finish], the state knows that it must be there.
+// Begin opens the serial before anything is done, with the name of the record in which the engine
+// keeps that. Until [Saver.Finish], the state knows that it must be there.
 func (v *Saver) Begin(ctx context.Context, journal string) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -70,7 +71,8 @@ func (v *Saver) Begin(ctx context.Context, journal string) error {
 	return v.write(ctx, map[string][]byte{journalKey: []byte(journal)})
 }
 
-// EndPlan says that nothing of the plan is left to do, unless the disk was full. Nobody can go on with it then, which is recorded.
+// EndPlan says that nothing of the plan is left to do, unless the disk was full. Nobody can go on
+// with it then, which is recorded.
 func (v *Saver) EndPlan() { v.ended = !v.full }
 
 // Save writes one change. What could not be written is tried again at the end.

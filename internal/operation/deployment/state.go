@@ -93,7 +93,8 @@ func (d *Deployment) Read(ctx context.Context) (*Stored, error) {
 	return stored, nil
 }
 
-// HasDone reports whether all of a saved plan was applied, and nothing since. A plan without an identity never was.
+// HasDone reports whether all of a saved plan was applied, and nothing since. A plan without an
+// identity never was.
 func (t *Stored) HasDone(plan string) bool { return plan != "" && plan == t.Done }
 
 func (t *Stored) decode(snapshot *statestore.Snapshot) error {

@@ -35,7 +35,8 @@ type Rules struct {
 // plans is the pattern for saved plans by the names that they usually have.
 const plans = "*.plan"
 
-// AddState makes git ignore a state, with what is next to it at times, and the last copy of one. Plans are ignored with a state that is where they usually are.
+// AddState makes git ignore a state, with the files that may be next to it, and the last copy of
+// one. Plans are ignored with a state in the usual directory.
 func (r Rules) AddState(ctx context.Context, path string) {
 	base := filepath.Base(path)
 	patterns := []string{"/" + base + "*", "/." + base + ".*", rescued}

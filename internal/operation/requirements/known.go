@@ -17,14 +17,16 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
-// Known is a provider that is at hand: a version of it is locked, or there are packages of it on the disk.
+// Known is a provider that is at hand: a version of it is locked, or there are packages of it on
+// the disk.
 type Known struct {
 	Provider stackaddrs.Provider // as stacks write it
 	Versions []versions.Version  // the newest first, and none twice
 	Locked   versions.Version    // one of them; [versions.Unspecified] if none is locked
 }
 
-// Known returns the providers that are at hand, sorted by address. Nobody is asked, and what cannot be read has none.
+// Known returns the providers that are at hand, sorted by address. Nobody is asked, and what cannot
+// be read has none.
 func (s *Stack) Known(ctx context.Context) []Known {
 	written := s.stackAddress(ctx)
 	all := map[stackaddrs.Provider]*Known{}
@@ -64,7 +66,8 @@ type place struct {
 	method *cliconfig.Method // that names it; nil for one that has packages which were installed
 }
 
-// places are the directories that have packages of providers, or could: where those of the stack are installed, the cache for all configurations, and mirrors.
+// places are the directories that have packages of providers, or could: where those of the stack
+// are installed, the cache for all configurations, and mirrors.
 func (s *Stack) places() []place {
 	all := []place{{Directory: source.Directory{Path: installation.In(s.WorkDir).Providers()}}}
 	config, err := cliconfig.ReadInstallation(s.Environ, s.Dir)

@@ -35,7 +35,8 @@ const ownerFile = "owner"
 // could as well bring them in the directories of the modules. Nor is what applies have left behind: that is known by the secret of the state.
 var workCaches = []string{"data", "engine.json", "engine.log", "init", "schemas", "valid"}
 
-// writtenDir is where modules' files are kept, for each deployment. It is removed only if it is a link, through which files elsewhere would be replaced.
+// writtenDir is where modules' files are kept, for each deployment. It is removed only if it is a
+// link, through which files elsewhere would be replaced.
 const writtenDir = "written"
 
 // Own removes what is believed in a working directory unless this user's cairn has made the directory there: else whoever has written a

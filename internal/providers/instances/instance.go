@@ -158,7 +158,8 @@ func (p *Pool) startProcess(ctx context.Context, pkg Package, workDir string) (*
 	return plugin.Start(ctx, pkg.Program, plugin.Options{Dir: workDir, Environ: p.opts.Environ, StartTimeout: p.opts.StartTimeout, Log: p.opts.Log})
 }
 
-// emptyDir returns the directory of processes that are shared: one in which nobody but a superuser can write.
+// emptyDir returns the directory of processes that are shared: one in which nobody but a superuser
+// can write.
 func (p *Pool) emptyDir() string {
 	if p.opts.EmptyDir == "" {
 		return ""
@@ -181,8 +182,8 @@ func noSchema(pkg Package, err error) provider.Diagnostics {
 	return provider.Errorf("Provider schema unavailable", "Provider %s was asked for its schema. %s", pkg.Address, err)
 }
 
-// startConfigured configures a process: the one without a configuration, if nobody uses that, or else one that it starts. A provider that refuses
-// the configuration is ended.
+// startConfigured configures a process: the one without a configuration, if nobody uses that, or
+// else one that it starts. A provider that refuses the configuration is ended.
 func (p *Pool) startConfigured(ctx context.Context, pkg Package, workDir string, req provider.ConfigureRequest) result {
 	one, idle := p.takeOver(unconfiguredKey(pkg, workDir))
 	if !idle {
@@ -201,7 +202,8 @@ func (p *Pool) startConfigured(ctx context.Context, pkg Package, workDir string,
 	return one
 }
 
-// takeOver removes the instance without a configuration and returns what is in it, unless somebody uses it (rule S9).
+// takeOver removes the instance without a configuration and returns its content, unless somebody
+// uses it (rule S9).
 func (p *Pool) takeOver(k key) (result, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -213,7 +215,8 @@ func (p *Pool) takeOver(k key) (result, bool) {
 	return result{process: one.process, provider: one.provider}, true
 }
 
-// running returns a lease of an instance that runs, with whatever configuration; nil if there is none.
+// running returns a lease of an instance that runs, with whatever configuration; nil if there is
+// none.
 func (p *Pool) running(pkg Package) *Lease {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -281,7 +284,8 @@ func (p *Pool) retire(k key, one *instance) {
 	}
 }
 
-// release takes a user away. The last one of an instance that is retired, or in a directory (rule S7), ends it.
+// release takes a user away. The last one of an instance that is retired, or in a directory (rule
+// S7), ends it.
 func (p *Pool) release(k key, one *instance, wasStopping bool) {
 	p.mu.Lock()
 	one.users--

@@ -33,7 +33,8 @@ type Options struct {
 	// SchemaDir is the directory in which schemas are kept, which is made when it is needed; empty for none.
 	SchemaDir string
 
-	// EmptyDir is the directory in which processes work that are shared (rule S7), made when it is needed. Empty for that of this program.
+	// EmptyDir is the directory in which processes work that are shared (rule S7), made when it is
+	// needed. Empty for that of this program.
 	EmptyDir string
 
 	// BuiltIn are the parameters of the provider that is built in.
@@ -68,7 +69,8 @@ type Configuration struct {
 	// Dir is the directory of the root module, to which paths are relative for the provider that is built in.
 	Dir string
 
-	// WorkDir is the directory in which the process is to work; empty for one that all share (rule S7).
+	// WorkDir is the directory in which the process is to work; empty for one that all share (rule
+	// S7).
 	WorkDir string
 }
 
@@ -147,12 +149,14 @@ func (p *Pool) Configured(ctx context.Context, pkg Package, config Configuration
 	})
 }
 
-// Unconfigured returns a provider that is not configured. Without errors, the caller must release it.
+// Unconfigured returns a provider that is not configured. Without errors, the caller must release
+// it.
 func (p *Pool) Unconfigured(ctx context.Context, pkg Package) (*Lease, provider.Diagnostics) {
 	return p.UnconfiguredIn(ctx, pkg, "")
 }
 
-// UnconfiguredIn is Unconfigured for a process that works in a directory; see [Configuration.WorkDir].
+// UnconfiguredIn is Unconfigured for a process that works in a directory; see
+// [Configuration.WorkDir].
 func (p *Pool) UnconfiguredIn(ctx context.Context, pkg Package, workDir string) (*Lease, provider.Diagnostics) {
 	if pkg.Address.IsBuiltin() {
 		return &Lease{Provider: p.builtIn}, nil
@@ -163,8 +167,8 @@ func (p *Pool) UnconfiguredIn(ctx context.Context, pkg Package, workDir string) 
 	})
 }
 
-// Any returns a provider for what it does with a configuration and without, such as validation: one that runs already, or else one that is not
-// configured. Without errors, the caller must release it.
+// Any returns a provider for requests that need no configuration, such as validation: one that runs
+// already, or else one that is not configured. Without errors, the caller must release it.
 func (p *Pool) Any(ctx context.Context, pkg Package) (*Lease, provider.Diagnostics) {
 	if running := p.running(pkg); running != nil {
 		return running, nil

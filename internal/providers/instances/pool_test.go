@@ -176,8 +176,8 @@ func TestOneProcess(t *testing.T) {
 	}
 }
 
-// Rule S3.
-// A process works in an empty directory, or in the one that it is asked for, and then ends with its last user (rule S7).
+// Rule S3. A process works in an empty directory, or in the one that it is asked for, and then ends
+// with its last user (rule S7).
 func TestWorkDir(t *testing.T) {
 	r := newRun(t, instances.Options{EmptyDir: filepath.Join(t.TempDir(), "work", "empty")})
 	dir := t.TempDir()

@@ -51,7 +51,8 @@ func (p *Pool) keptSchema(ctx context.Context, pkg Package) (*schema.Provider, e
 	})
 }
 
-// schemaOf returns the schemas of the provider in a process, which has been asked for them if it needs to be (rule S8).
+// schemaOf returns the schemas of the provider in a process, which has been asked for them if it
+// needs to be (rule S8).
 func (p *Pool) schemaOf(ctx context.Context, pkg Package, process *plugin.Process) (*schema.Provider, error) {
 	found, err := p.keptSchema(ctx, pkg)
 	if err != nil {

@@ -30,7 +30,8 @@ func (d Directory) providerDir(provider stackaddrs.Provider) string {
 	return filepath.Join(d.Path, provider.Hostname, provider.Namespace, provider.Type)
 }
 
-// Providers returns those for which there is a place in the mirror, sorted. Nothing is in one that cannot be read.
+// Providers returns those for which there is a place in the mirror, sorted. Nothing is in one that
+// cannot be read.
 func (d Directory) Providers() []stackaddrs.Provider {
 	names, err := fs.Glob(os.DirFS(d.Path), "*/*/*")
 	if err != nil {

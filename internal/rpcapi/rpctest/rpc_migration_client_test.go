@@ -29,8 +29,8 @@ func (connected) GRPCClient(_ context.Context, _ *plugin.GRPCBroker, conn *grpc.
 	return conn, nil
 }
 
-// managed starts cairn by the library go-plugin under the name of terraform, as programs do that migrate to stacks. What it returns has a connection, and no process
-// of the tests.
+// managed starts cairn by the library go-plugin under the name of terraform, as programs do that
+// migrate to stacks. The client has a connection, and no process of the tests.
 func managed(t *testing.T, dir string) *client {
 	t.Helper()
 	link := filepath.Join(t.TempDir(), "terraform")
@@ -60,7 +60,8 @@ func managed(t *testing.T, dir string) *client {
 	return clientOf(&process{t: t}, dispensed.(*grpc.ClientConn))
 }
 
-// A program that migrates to stacks hands over what it has written and the states of terraform, keeps what it gets for each component, and closes all in the end.
+// A program that migrates to stacks hands over its files and the states of terraform, keeps the
+// results for each component, and closes all in the end.
 func testMigrationClient(t *testing.T) {
 	dir := writeFiles(t, migratedStack)
 	writeFile(t, filepath.Join(dir, "old", "terraform.tfstate"), terraformState(""))

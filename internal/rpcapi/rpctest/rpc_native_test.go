@@ -220,7 +220,8 @@ output "result" {
 	}
 }
 
-// Where a provider refuses its configuration, each resource instance that needs it is in error, with the provider.
+// Where a provider refuses its configuration, each resource instance that needs it is in error,
+// with the provider.
 func testRefusedConfiguration(t *testing.T) {
 	s := openFakeStack(t, strings.Replace(fakeModule(`
 resource "fake_resource" "main" {

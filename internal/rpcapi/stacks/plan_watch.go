@@ -87,8 +87,8 @@ func (w *planWatch) status(addr stackaddrs.AbsComponentInstance, status hooks.St
 	}
 }
 
-// event announces a resource instance that the engine looks at, or cannot. Without its provider, it is announced when the plan is there: clients
-// take the provider from what comes first.
+// event announces a resource instance that the engine looks at, or cannot. Without its provider, it
+// is announced when the plan is there: clients take the provider from the first message.
 func (w *planWatch) event(addr stackaddrs.AbsComponentInstance, event engine.Event) {
 	if event.Provider == (stackaddrs.Provider{}) {
 		return
@@ -102,7 +102,8 @@ func (w *planWatch) event(addr stackaddrs.AbsComponentInstance, event engine.Eve
 	}
 }
 
-// announce says that a resource instance is planned, once. It returns the provider that was named first.
+// announce says that a resource instance is planned, once. It returns the provider that was named
+// first.
 func (w *planWatch) announce(watched *watchedPlan, object *stackspb.ResourceInstanceObjectInStackAddr, provider string) string {
 	name := object.GetResourceInstanceAddr() + object.GetDeposedKey()
 	first, announced := watched.planning[name]

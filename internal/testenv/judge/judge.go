@@ -24,7 +24,8 @@ type Judge struct {
 	output  sync.Mutex // held by whoever has set where it is written
 }
 
-// New returns an engine with the environment of the test and variables besides. It is ended with the test.
+// New returns an engine with the environment of the test and variables besides. It is ended with
+// the test.
 func New(t testing.TB, program, dir string, environ ...string) *Judge {
 	t.Helper()
 	engine, err := tfexec.NewTerraform(dir, program)
@@ -56,7 +57,8 @@ func (j *Judge) Setenv(name, value string) {
 	}
 }
 
-// Printed returns the standard output of a command as it is, which must succeed: the structures of terraform-json have what they know of it.
+// Printed returns the standard output of a command as it is, which must succeed: the structures of
+// terraform-json have only the known parts of it.
 func (j *Judge) Printed(run func() error) []byte {
 	j.t.Helper()
 	j.output.Lock()

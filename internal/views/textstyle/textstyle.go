@@ -104,9 +104,9 @@ func wrapLine(line string, width int) []string {
 	return append(lines, current)
 }
 
-// Clean makes text that came from elsewhere safe to show: control characters
-// other than newline and tab, which could steer a terminal or turn the direction of writing, become visible, and so do bytes that are
-// no text: some terminals take them for control characters.
+// Clean makes text that came from elsewhere safe to show: control characters other than newline and
+// tab, which could steer a terminal or turn the direction of writing, become visible, and so do
+// bytes that are no text: some terminals take them for control characters.
 func Clean(text string) string {
 	if utf8.ValidString(text) && strings.IndexFunc(text, isControl) < 0 {
 		return text
