@@ -74,8 +74,9 @@ resource "fake_writeonly" "a" {
 }
 `
 
-// Ephemeral outputs of a module reach provider configurations and ephemeral variables in each phase, and are stored nowhere: those of a component
-// that has nothing to apply, or is about to be destroyed, are evaluated again.
+// Ephemeral outputs of a module reach provider configurations and ephemeral variables in each
+// phase, and are stored nowhere: those of a component that has nothing to apply, or is about to be
+// destroyed, are evaluated again.
 func TestEphemeralOutputs(t *testing.T) {
 	t.Parallel()
 	s := stacktest.Native(t, ephemeralOutputStack)

@@ -578,7 +578,8 @@ func TestLeftOverInEmbeddedStackSuggestsMove(t *testing.T) {
 	}
 }
 
-// A removed block that an error suggests destroys what was left over, and nothing else, when it is pasted.
+// A removed block that an error suggests destroys the instance that was left over, and nothing
+// else, when it is pasted.
 func TestLeftOverSuggestsRemovals(t *testing.T) {
 	const region = `
 stack "region" {

@@ -53,7 +53,8 @@ func userOf(value string) string {
 	return failsVariable + "component \"user\" {\n  source = \"./picky\"\n  inputs = { in = " + value + ", fails = var.fails }\n}\n"
 }
 
-// Whatever is removed, and however, goes after what used it was changed, and stays if that fails.
+// A component that is removed, in whichever way, goes after its users were changed, and stays if
+// that fails.
 func TestRemovedStaysUntilNothingUsesIt(t *testing.T) {
 	const keyed = "component \"base\" {\n  for_each = toset([KEYS])\n  source = \"./echo\"\n  inputs = { in = each.key }\n}\n"
 	const stacks = "stack \"s\" {\n  for_each = toset([KEYS])\n  source = \"./sub\"\n}\n"
@@ -118,7 +119,7 @@ func TestRemovedStaysUntilNothingUsesIt(t *testing.T) {
 				w.rewrite("inner/main.tfcomponent.hcl", test.sub)
 			}
 
-			for _, fails := range []int64{1, 2} { // what a failed apply records must not forget it either
+			for _, fails := range []int64{1, 2} { // the record of a failed apply must not forget it either
 				w.Inputs["fails"] = cty.NumberIntVal(fails)
 				if _, diags := w.TryApply(w.Plan(engine.Normal)); !strings.Contains(describe(diags), "It shall fail.") {
 					t.Fatalf("apply: %s; want the failed condition", describe(diags))
@@ -150,7 +151,7 @@ func TestRemovedStaysUntilNothingUsesIt(t *testing.T) {
 	}
 }
 
-// A destroy with a removed block destroys first what uses what is named there, or what it names is used by.
+// A destroy with a removed block destroys first the users of the stack that it names.
 func TestDestroyWithRemovedStack(t *testing.T) {
 	w := newWorld(t, "-- main.tfcomponent.hcl --\nstack \"s\" { source = \"./sub\" }\n"+userOf("stack.s.out")+pickyModule)
 	w.Converge()
@@ -162,7 +163,8 @@ func TestDestroyWithRemovedStack(t *testing.T) {
 	}
 }
 
-// What is forgotten stays recorded while what used it fails, so that a later apply still knows about it.
+// A forgotten component stays recorded while its user fails, so that a later apply still knows
+// about it.
 func TestForgottenStaysUntilNothingUsesIt(t *testing.T) {
 	w := newWorld(t, "-- main.tfcomponent.hcl --\nstack \"s\" { source = \"./sub\" }\n"+userOf("stack.s.out")+pickyModule)
 	w.Converge()

@@ -54,11 +54,14 @@ func Validate(ctx context.Context, opts Options) hcl.Diagnostics {
 // SoundComponents are components whose checks find nothing.
 type SoundComponents = stackeval.SoundComponents
 
-// Revalidate is [Validate] for who validates a configuration again and again while it changes, as an editor does. Components that are known to be sound are not
-// checked. It returns all that are sound now, nil if that did not turn out.
+// Revalidate is [Validate] for who validates a configuration again and again while it changes, as
+// an editor does. Components that are known to be sound are not checked. It returns all that are
+// sound now, nil if that did not turn out.
 //
-// Sound is what an earlier Revalidate has found to be so, as long as nothing has changed that the checks of the component look at: its block and its module; in the
-// same stack and those around it all but the inputs of other components, the outputs of embedded stacks included; files that functions read.
+// A component is sound if an earlier Revalidate has found it to be, and nothing has changed since
+// that the checks of the component look at: its block and its module; in the same stack and those
+// around it all but the inputs of other components, the outputs of embedded stacks included; files
+// that functions read.
 func Revalidate(ctx context.Context, opts Options, known SoundComponents) (SoundComponents, hcl.Diagnostics) {
 	return stackeval.NewForValidating(opts).RevalidateStack(ctx, known)
 }

@@ -85,7 +85,8 @@ const (
 	// out for good: those of an apply that succeeds lead from the prior state to the objects of the final one.
 	ObjectChanged EventType = "object_changed"
 
-	// Unplannable says that a resource instance cannot be planned, as its provider has refused its configuration or cannot be started.
+	// Unplannable says that a resource instance cannot be planned, as its provider has refused its
+	// configuration or cannot be started.
 	Unplannable EventType = "unplannable"
 
 	PlannedChange     EventType = "planned_change"

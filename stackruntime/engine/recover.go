@@ -16,8 +16,9 @@ type Recoverer interface {
 	// Bind says for what work is begun from now on, and which work is recovered: what was begun with the same secret.
 	Bind(purpose Purpose)
 
-	// Record makes sure that there is a record of the work that is begun from now on, also after a power failure, and names it: "" if the session has
-	// none in one place. A caller that keeps the name with the state learns later if the record was lost ([Purpose.Recorded]).
+	// Record makes sure that there is a record of the work that is begun from now on, also after a
+	// power failure, and names it: "" if the session has none in one place. A caller that keeps the
+	// name with the state learns later if the record was lost ([Purpose.Recorded]).
 	Record(ctx context.Context) (string, error)
 
 	// Unfinished returns the applies that were begun by programs which are not alive, and were not forgotten, sorted by
@@ -65,8 +66,9 @@ type Purpose struct {
 	// caller has recorded before that work began, for engines that can look up work only by its name.
 	CutOff string
 
-	// Recorded names the record of which the state knows ([Recoverer.Record]); "" for none. It is kept as long as that is so. If it is not there, or not whole, a piece
-	// of unfinished work stands for what is lost.
+	// Recorded names the record of which the state knows ([Recoverer.Record]); "" for none. It is
+	// kept as long as that is so. If it is not there, or not whole, a piece of unfinished work
+	// stands for the lost records.
 	Recorded string
 }
 
@@ -105,11 +107,13 @@ type Recovered struct {
 	// by their addresses in the component. Planning may make such a change once more.
 	Doubts []string
 
-	// Lost says, as a sentence without a full stop, what is lost of the record of work; "" for nothing. Then nobody knows what else was done, by whichever
-	// component: that is in doubt, too. Without a Component, that is all that there is.
+	// Lost names, as a sentence without a full stop, the lost part of the record of work; "" for
+	// none. Then any component may have done more, which is in doubt, too. Without a Component,
+	// that is all that there is.
 	Lost string
 
-	// Incomplete says that the record of this work may have had more, so that what is in the state of the caller may be newer than State.
+	// Incomplete says that the record of this work may have had more, so that the state of the
+	// caller may be newer than State.
 	Incomplete bool
 
 	// Seen says that the doubts were shown by an earlier program.

@@ -113,12 +113,15 @@ func (b Block) empty() cty.Value {
 	return cty.ObjectVal(values)
 }
 
-// ConfigValidator is the ability to ask a provider about its configuration before anything is planned with it. A session without it leaves that to its plans.
+// ConfigValidator is the ability to ask a provider about its configuration before anything is
+// planned with it. A session without it leaves that to its plans.
 type ConfigValidator interface {
-	// ValidateProviderConfig asks a provider about a configuration of the shape of its [ProviderSchema], which may have marks and unknown parts.
-	// The provider is not configured with it.
+	// ValidateProviderConfig asks a provider about a configuration of the shape of its
+	// [ProviderSchema], which may have marks and unknown parts. The provider is not configured with
+	// it.
 	//
-	// Diagnostics about a part of the configuration have [DiagnosticData.Provider] with its path, in no slot. What is sensitive is not in them.
+	// Diagnostics about a part of the configuration have [DiagnosticData.Provider] with its path,
+	// in no slot. Sensitive values are not in them.
 	ValidateProviderConfig(ctx context.Context, provider stackaddrs.Provider, config cty.Value) hcl.Diagnostics
 }
 

@@ -26,7 +26,8 @@ type Config struct {
 	// Empty stands for the current directory.
 	BaseDir string
 
-	// FilesWithin are the directories that functions read files in; nil stands for all. See [LoadOptions.FilesWithin].
+	// FilesWithin are the directories that functions read files in; nil stands for all. See
+	// [LoadOptions.FilesWithin].
 	FilesWithin []string
 
 	// Files are all files read, by the name used in diagnostics: a slash-separated

@@ -58,8 +58,9 @@ type LoadOptions struct {
 	// changed. Nil parses.
 	Parse func(path, name string, src []byte) (*hcl.File, hcl.Diagnostics)
 
-	// FilesWithin are the directories, absolute and without links, that functions such as file read files in, as for who shows a stack that it need
-	// not trust. What would be read elsewhere is unknown. Nil stands for all directories.
+	// FilesWithin are the directories, absolute and without links, that functions such as file read
+	// files in, as for an editor that shows an untrusted stack. The content of others is unknown.
+	// Nil stands for all directories.
 	FilesWithin []string
 }
 

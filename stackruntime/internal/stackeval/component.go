@@ -260,7 +260,7 @@ func (c *ComponentConfig) setAspect() memo.Aspect[foreach.Set] {
 	}
 }
 
-// instanceScope is that of the arguments of any instance. It reports what is wrong with for_each.
+// instanceScope is that of the arguments of any instance. It reports mistakes in for_each.
 func (c *ComponentConfig) instanceScope(ctx context.Context) (expr.EvaluationScope, hcl.Diagnostics) {
 	if c.decl.ForEach == nil {
 		return c.stack, nil

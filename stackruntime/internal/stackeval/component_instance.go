@@ -116,8 +116,9 @@ func hasEphemeralOutputs(module *engine.Module) bool {
 	return false
 }
 
-// ephemeralOutputs are the ephemeral results in this phase. Nothing stores them: where the engine has not just planned or applied the instance, they
-// are evaluated anew. Those that are not there are unknown.
+// ephemeralOutputs are the ephemeral results in this phase. Nothing stores them: where the engine
+// has not just planned or applied the instance, they are evaluated anew. Those that are not there
+// are unknown.
 func (c *ComponentInstance) ephemeralOutputs(ctx context.Context) map[string]cty.Value {
 	main := c.main
 	switch {
@@ -138,14 +139,15 @@ func (c *ComponentInstance) ephemeralOutputs(ctx context.Context) map[string]cty
 	return c.again.Value(ctx, c.againAspect)
 }
 
-// stays reports whether an apply leaves the instance there, so that its results are those of afterwards.
+// stays reports whether an apply leaves the instance there, so that its results are those of
+// afterwards.
 func (c *ComponentInstance) stays() bool {
 	plan := c.main.planFor(c.addr)
 	return plan != nil && plan.Action != stackplan.Delete && plan.Action != stackplan.Forget
 }
 
-// againAspect has the ephemeral results of the engine where it has applied something, and otherwise evaluates them for the objects that there are,
-// without reading those.
+// againAspect has the ephemeral results of the engine where it has applied something, and otherwise
+// evaluates them for the objects that there are, without reading those.
 func (c *ComponentInstance) againAspect() memo.Aspect[map[string]cty.Value] {
 	return memo.Aspect[map[string]cty.Value]{
 		Name: c.addr.String() + " ephemeral results",

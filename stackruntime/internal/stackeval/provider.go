@@ -242,7 +242,7 @@ func staticInstanceScope(ctx context.Context, stack *StackConfig, forEach hcl.Ex
 	return repetitionScope{stack, foreach.StaticRepetition}, diags
 }
 
-// staticForEach is what is known of a for_each argument without values.
+// staticForEach is the part of a for_each argument that is known without values.
 func staticForEach(ctx context.Context, stack *StackConfig, forEach hcl.Expression, what string) (foreach.Set, hcl.Diagnostics) {
 	result, diags := expr.EvalExprAndEvalContext(ctx, forEach, expr.ValidatePhase, stack)
 	if diags.HasErrors() {

@@ -160,7 +160,7 @@ func (m *Main) suggestStackMove(ctx context.Context, addr stackaddrs.StackInstan
 	return move.Suggest(blocks)
 }
 
-// suggestComponentRemoval is what to do if a component instance that is left over is to be destroyed.
+// suggestComponentRemoval suggests the block that destroys a component instance that is left over.
 func (m *Main) suggestComponentRemoval(ctx context.Context, addr stackaddrs.AbsComponentInstance) string {
 	name := addr.Item.Component.Name
 	removal := claims.LeftOver{Stack: addr.Stack, Kind: stackaddrs.MoveableComponent, Name: name, Key: addr.Item.Key, Files: m.files}
@@ -172,7 +172,7 @@ func (m *Main) suggestComponentRemoval(ctx context.Context, addr stackaddrs.AbsC
 	return removal.Suggest()
 }
 
-// suggestStackRemoval is what to do if instances of one stack that are left over are to be destroyed.
+// suggestStackRemoval suggests the block that destroys instances of one stack that are left over.
 func (m *Main) suggestStackRemoval(ctx context.Context, addrs []stackaddrs.StackInstance) string {
 	caller, step, _ := addrs[0].Parent()
 	removal := claims.LeftOver{Stack: caller, Kind: stackaddrs.MoveableStack, Name: step.Call.Name, Key: step.Key, Files: m.files}

@@ -47,7 +47,8 @@ func (m *Main) ValidateStack(ctx context.Context) hcl.Diagnostics {
 	return diags
 }
 
-// RevalidateStack is [Main.ValidateStack], but for components that are known to be sound. It returns all that are, nil if that did not turn out.
+// RevalidateStack is [Main.ValidateStack], but for components that are known to be sound. It
+// returns all that are, nil if that did not turn out.
 func (m *Main) RevalidateStack(ctx context.Context, known SoundComponents) (SoundComponents, hcl.Diagnostics) {
 	m.sound = known
 	var w walker

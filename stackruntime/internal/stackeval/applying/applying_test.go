@@ -128,7 +128,8 @@ func TestPredecessors(t *testing.T) {
 	}
 }
 
-// Whatever the plan and the state say, nothing waits for itself in the end, and what is removed waits for what stays.
+// Whatever the plan and the state say, nothing waits for itself in the end, and removed components
+// wait for those that stay.
 func TestNoCycles(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // not for secrets
 	for range 500 {

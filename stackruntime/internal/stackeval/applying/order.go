@@ -18,14 +18,15 @@ import (
 
 // order knows which instances of the plan have to wait for which.
 //
-// What stays waits for what its plan requires, never for what is removed. What is removed waits for all that uses it: by the
-// plan, or by the state, because the objects of a dependent use it until the dependent is updated, whatever the
-// configuration says now. A cycle can arise only among components whose requirements are those of different applies; some of
-// those don't wait then ([acyclic]).
+// A component that stays waits for those that its plan requires, never for removed ones. A removed
+// one waits for all its users: by the plan, or by the state, because the objects of a dependent use
+// it until the dependent is updated, whatever the configuration says now. A cycle can arise only
+// among components whose requirements are those of different applies; some of those don't wait then
+// ([acyclic]).
 type order struct {
 	prior      *stackstate.State
 	instances  map[stackaddrs.AbsComponent][]*stackplan.Component
-	dependents map[stackaddrs.AbsComponent][]stackaddrs.AbsComponent // what requires a component, by the plan or the state, sorted
+	dependents map[stackaddrs.AbsComponent][]stackaddrs.AbsComponent // those that require a component, by the plan or the state, sorted
 	waits      waits
 }
 
@@ -81,8 +82,8 @@ func newOrder(plan *stackplan.Plan, prior *stackstate.State) *order {
 	return o
 }
 
-// acyclic returns the waits without those that close a cycle: of the ones on cycles, those by the state are kept rather than those by the
-// plan, and then those of components that come last.
+// acyclic returns the waits without those that close a cycle: of the ones on cycles, those by the
+// state are kept rather than those by the plan, and then those of components that come last.
 func acyclic(recorded, planned waits) waits {
 	next := make(map[part][]part)
 	kept := make(waits, len(recorded)+len(planned))

@@ -110,7 +110,8 @@ func (a *applier) newRecord(result *Result) *stackstate.Component {
 	return record
 }
 
-// dependencies are what the instance uses after a result. Objects that were not all changed may still use what they did.
+// dependencies are the components that the instance uses after a result. Objects that were not all
+// changed may still use those of before.
 func (a *applier) dependencies(result *Result) []stackaddrs.AbsComponent {
 	if result.Complete && a.plan.Complete {
 		return a.plan.Requires

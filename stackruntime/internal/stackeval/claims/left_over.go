@@ -15,7 +15,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
-// unknownSource stands for a source that is not known. There is no such directory, which is reported where it is not filled in.
+// unknownSource stands for a source that is not known. There is no such directory, which is
+// reported where it is not filled in.
 const unknownSource = "./SOURCE-IT-HAD"
 
 // LeftOver is an instance that no block claims, and which may be left to a removed block.
@@ -39,8 +40,9 @@ type LeftOver struct {
 	OfSet bool
 }
 
-// Suggest says how to write the removal as a removed block, to be pasted. Keys are literals, except where another instance of the stack that the block belongs to
-// may still have the instance; what is not known any more, the user has to fill in.
+// Suggest says how to write the removal as a removed block, to be pasted. Keys are literals, except
+// where another instance of the stack that the block belongs to may still have the instance; the
+// user has to fill in the parts that are not known any more.
 func (r LeftOver) Suggest() string {
 	block, complete := r.block()
 	if block == "" {
@@ -58,7 +60,8 @@ func (r LeftOver) Suggest() string {
 		place, missing, strings.ReplaceAll(strings.TrimSpace(block), "\n", "\n  "))
 }
 
-// block returns the text of the block, "" if it cannot be written, and reports whether it is complete.
+// block returns the text of the block, "" if it cannot be written, and reports whether it is
+// complete.
 func (r LeftOver) block() (text string, complete bool) {
 	t := &removalText{LeftOver: r, complete: true}
 	address := r.Kind.String() + "." + r.Name
@@ -101,7 +104,8 @@ func literalKey(key stackaddrs.InstanceKey) string {
 	return strings.TrimSuffix(strings.TrimPrefix(key.String(), "["), "]")
 }
 
-// mayBeElsewhere reports whether the stack has, or may have, several instances, of which others may declare the instance.
+// mayBeElsewhere reports whether the stack has, or may have, several instances, of which others may
+// declare the instance.
 func (t *removalText) mayBeElsewhere() bool {
 	if t.ForEach == nil || t.Key == stackaddrs.NoKey {
 		return false

@@ -11,7 +11,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
 
-// Users returns what uses each component by a state.
+// Users returns the users of each component by a state.
 func Users(state *stackstate.State) Graph {
 	users := make(Graph)
 	for addr, record := range state.Components {

@@ -13,15 +13,15 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
-// aboutProvider is the Extra of what a provider says about its configuration. Each component that uses the configuration hears it anew, until [Merge] makes
-// one of it.
+// aboutProvider is the Extra of diagnostics of a provider about its configuration. Each component
+// that uses the configuration has a copy, until [Merge] makes one of all.
 type aboutProvider struct {
 	config     string // in the words of the stack's files
 	components []stackaddrs.AbsComponentInstance
 }
 
-// AboutProvider is the Extra of what a provider says about a configuration, which has this address in the words of the stack's files: to a component instance,
-// or to none that is known.
+// AboutProvider is the Extra of diagnostics of a provider about a configuration, which has this
+// address in the words of the stack's files: to a component instance, or to none that is known.
 func AboutProvider(config string, components ...stackaddrs.AbsComponentInstance) any {
 	return aboutProvider{config, components}
 }
@@ -39,7 +39,8 @@ func onlyAddress(components []stackaddrs.AbsComponentInstance) string {
 // requestID is a part of messages that differs from request to request.
 var requestID = regexp.MustCompile(`[[:xdigit:]]{8}(-[[:xdigit:]]{4}){3}-[[:xdigit:]]{12}`)
 
-// Merge makes one diagnostic of what a provider says to several components about the same configuration, and of one warning about several component instances.
+// Merge makes one diagnostic of those of a provider to several components about the same
+// configuration, and of one warning about several component instances.
 func Merge(diags hcl.Diagnostics) hcl.Diagnostics {
 	var merged hcl.Diagnostics
 	said := map[identity]*repeated{}
@@ -73,7 +74,8 @@ type identity struct {
 	config          string // of errors, which may have different reasons in each instance of a configuration
 }
 
-// identify returns what is the same of all repetitions of a diagnostic. It may have some if somebody is named who was told.
+// identify returns the identity that all repetitions of a diagnostic share. Only diagnostics that
+// say whom they are for have repetitions.
 func identify(diag *hcl.Diagnostic) (identity, bool) {
 	id := identity{
 		severity: diag.Severity, summary: requestID.ReplaceAllString(diag.Summary, ""), detail: requestID.ReplaceAllString(diag.Detail, ""),
@@ -95,7 +97,7 @@ func identify(diag *hcl.Diagnostic) (identity, bool) {
 	}
 }
 
-// repeated gathers what is said several times.
+// repeated gathers the repetitions of a diagnostic.
 type repeated struct {
 	diag       *hcl.Diagnostic // the first time; nobody else has it
 	configs    []string        // of a provider that components use, in the words of the stack's files
@@ -117,7 +119,7 @@ func (r *repeated) add(extra any) {
 	}
 }
 
-// conclude adds to the text what it is about.
+// conclude adds the configurations and components to the text.
 func (r *repeated) conclude() {
 	slices.SortFunc(r.components, stackaddrs.AbsComponentInstance.Compare)
 	r.components = slices.Compact(r.components)

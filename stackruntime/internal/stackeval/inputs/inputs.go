@@ -103,7 +103,8 @@ func (s Set) WithoutArgument(block hcl.Range) (map[string]cty.Value, hcl.Diagnos
 	return s.each(func(v *engine.Variable) cty.Value { return v.Default }), nil
 }
 
-// FromFailed is for an inputs argument that could not be evaluated. The variables that it does not set for all that are reported, as the names in it may be known.
+// FromFailed is for an inputs argument that could not be evaluated. The variables that it does not
+// set for all that are reported, as the names in it may be known.
 func (s Set) FromFailed(result expr.Result) (map[string]cty.Value, hcl.Diagnostics) {
 	pairs, moreDiags := hcl.ExprMap(result.Expression)
 	if moreDiags.HasErrors() {
