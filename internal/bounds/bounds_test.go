@@ -64,7 +64,9 @@ func TestEvaluate(t *testing.T) {
 		`"1e10000" * 2`:        "",
 		`1 + null`:             "argument must not be null",
 	} {
-		variables := map[string]cty.Value{"text": cty.StringVal(strings.Repeat("x", 1<<20)), "big": cty.TupleVal(slices.Repeat([]cty.Value{cty.True}, 1000))}
+		variables := map[string]cty.Value{
+			"text": cty.StringVal(strings.Repeat("x", 1<<20)), "big": cty.TupleVal(slices.Repeat([]cty.Value{cty.True}, 1000)),
+		}
 		_, diags := bounds.Evaluate(t.Context(), parse(t, source), scope(variables), bounds.NewAllowance(time.Hour))
 		switch {
 		case want == "" && diags.HasErrors():

@@ -163,7 +163,8 @@ func (b *budget) round(at hcl.Range) bool {
 	b.rounds--
 	switch {
 	case b.rounds < 0:
-		b.end(at, fmt.Sprintf("The loops of this expression go round more than %d times, the most that one may have.", b.allowance.limits().rounds))
+		b.end(at, fmt.Sprintf("The loops of this expression go round more than %d times, the most that "+
+			"one may have.", b.allowance.limits().rounds))
 	case b.rounds%between != 0:
 	case b.interrupted():
 		b.end(at, "The operation was interrupted.")
@@ -208,7 +209,8 @@ func (b *budget) take(value cty.Value, expr hcl.Expression) {
 func (b *budget) end(at hcl.Range, detail string) {
 	if detail == "" {
 		b.silent = b.allowance.reported.Swap(true)
-		detail = "Evaluating the files up to here took more time or memory than there is for that while they are edited. Values after this are not known."
+		detail = "Evaluating the files up to here took more time or memory than there is for that while they are edited. Values after " +
+			"this are not known."
 	} else {
 		detail += " Make lists of fewer elements, or nest fewer loops."
 	}

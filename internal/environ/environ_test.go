@@ -26,7 +26,10 @@ func TestLookUp(t *testing.T) {
 }
 
 func TestWithoutOwn(t *testing.T) {
-	given := []string{"A=1", "TF_VAR_a=secret", "CAIRN_VAR_b=secret", "TF_CLI_ARGS=-x", "TF_CLI_ARGS_plan=-y", "TF_LOG=trace", "CAIRN_VARSET_NAME=n", "=C:=C:\\"}
+	given := []string{
+		"A=1", "TF_VAR_a=secret", "CAIRN_VAR_b=secret", "TF_CLI_ARGS=-x", "TF_CLI_ARGS_plan=-y", "TF_LOG=trace",
+		"CAIRN_VARSET_NAME=n", "=C:=C:\\",
+	}
 	want := []string{"A=1", "TF_LOG=trace", "CAIRN_VARSET_NAME=n", "=C:=C:\\"}
 	if got := environ.WithoutOwn(given); !slices.Equal(got, want) {
 		t.Errorf("WithoutOwn(%q) = %q, want %q", given, got, want)

@@ -71,7 +71,8 @@ func destroyGone(ctx context.Context, s *session.Session, o gateOptions) (code i
 		run.watched()
 		cancel(context.Canceled)
 		if removeErr := dir.Remove(); removeErr != nil && err == nil {
-			err = failure.Error("Temporary directory not removed", "The configuration from git is left in %s: %s.", dir.Path, failure.Reason(removeErr))
+			err = failure.Error("Temporary directory not removed", "The configuration from git is "+
+				"left in %s: %s.", dir.Path, failure.Reason(removeErr))
 		}
 	}()
 	g, err := openGone(ctx, s, o, run)
@@ -145,7 +146,8 @@ func openGone(ctx context.Context, s *session.Session, o gateOptions, run *goneR
 	before.Root, before.Base = comparison.Exported, ""
 	base, err := format.OpenWork(ctx, before, rollout.Destroy)
 	if errors.Is(err, format.ErrNoStacks) {
-		return nil, failure.Error("No stacks at the base", "At %s there is no stack, and neither a file %s nor %s that says what there was. Name a base that has one.", o.tree.base, format.File, format.GateFile)
+		return nil, failure.Error("No stacks at the base", "At %s there is no stack, and neither a file %s nor %s that says what there "+
+			"was. Name a base that has one.", o.tree.base, format.File, format.GateFile)
 	}
 	if err != nil {
 		return nil, run.named(s, o.tree.base, err)

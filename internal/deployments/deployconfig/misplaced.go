@@ -67,10 +67,11 @@ func withMeta(special map[string]string) map[string]string {
 }
 
 const (
-	ofComponents     = "It belongs in a file named *.tfcomponent.hcl."
-	keptState        = "Where states are kept is configured outside of these files."
-	inGroup          = "A deployment names its group itself: deployment_group = deployment_group.NAME belongs in each deployment block."
-	ofGroups         = "A group names its rules: auto_approve_checks = [deployment_auto_approve.NAME] belongs in the deployment_group block."
+	ofComponents = "It belongs in a file named *.tfcomponent.hcl."
+	keptState    = "Where states are kept is configured outside of these files."
+	inGroup      = "A deployment names its group itself: deployment_group = deployment_group.NAME belongs in each deployment block."
+	ofGroups     = "A group names its rules: auto_approve_checks = [deployment_auto_approve.NAME] belongs in the " +
+		"deployment_group block."
 	noMeta           = "Blocks of deployment files have no meta-arguments."
 	inInputsArgument = "Values for the variables of the stack belong in the inputs argument: inputs = { NAME = VALUE }."
 )

@@ -30,7 +30,9 @@ type static struct {
 }
 
 func newStatic(config *Config) *static {
-	options := lang.Options{BaseDir: config.Dir, Within: config.filesWithin, Allowance: lang.AllowanceFor(config.filesWithin), PureOnly: true}
+	options := lang.Options{
+		BaseDir: config.Dir, Within: config.filesWithin, Allowance: lang.AllowanceFor(config.filesWithin), PureOnly: true,
+	}
 	return &static{config: config, locals: map[string]cty.Value{}, options: options, functions: lang.Functions(options)}
 }
 

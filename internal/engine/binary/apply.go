@@ -237,7 +237,9 @@ func (a *applying) start() (*runner.Process, hcl.Diagnostics, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	record := rundir.Record{Work: a.req.Work, Component: meta.Component, Mode: a.req.Mode, StartedAt: time.Now().UTC(), Root: root, Scope: runner.Scope()}
+	record := rundir.Record{
+		Work: a.req.Work, Component: meta.Component, Mode: a.req.Mode, StartedAt: time.Now().UTC(), Root: root, Scope: runner.Scope(),
+	}
 	if record.State, err = a.dir.HashState(record); err != nil {
 		return nil, nil, err
 	}

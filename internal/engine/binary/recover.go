@@ -73,7 +73,8 @@ func (e *Session) Unfinished(context.Context) ([]engine.UnfinishedWork, error) {
 	var unfinished []engine.UnfinishedWork
 	var errs []error
 	if recorded := e.recorded(); recorded != "" {
-		errs = append(errs, fmt.Errorf("an apply by the native engine was cut off, with the journal %s: recover it with that engine or with auto", recorded))
+		errs = append(errs, fmt.Errorf("an apply by the native engine was cut off, with the journal %s: recover it with that engine "+
+			"or with auto", recorded))
 	}
 	for _, path := range paths {
 		one, err := e.findLeft(path)
@@ -195,7 +196,10 @@ func (r *leftRun) markSaved() error {
 
 func (r *leftRun) report() rundir.Report {
 	said := r.recovered
-	return rundir.Report{Component: said.Component, Mode: said.Mode, Doubts: said.Doubts, Lost: said.Lost, Seen: said.Seen, Diagnostics: rundir.Diagnostics(said.Diagnostics)}
+	return rundir.Report{
+		Component: said.Component, Mode: said.Mode, Doubts: said.Doubts, Lost: said.Lost, Seen: said.Seen,
+		Diagnostics: rundir.Diagnostics(said.Diagnostics),
+	}
 }
 
 // MarkSeen implements [engine.Recoverer].

@@ -207,7 +207,8 @@ func (d *Directory) addCall(block *hcl.Block) hcl.Diagnostics {
 		diags = diags.Extend(moreDiags)
 		if !moreDiags.HasErrors() && call.Source == "" {
 			diags = diags.Append(sourceError(call, "Empty source address", fmt.Sprintf(
-				"Module call %q has no address of a module. Write the path of a directory, which begins with ./ or ../, or the address of a package.", name)))
+				"Module call %q has no address of a module. Write the path of a directory, which begins with ./ or ../, or the address "+
+					"of a package.", name)))
 		}
 	}
 	if attr := content.Attributes["version"]; attr != nil {

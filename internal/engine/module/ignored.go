@@ -26,7 +26,8 @@ func (d *Directory) withoutTofu() hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for _, file := range d.TofuFiles {
 		diags = diags.Append(ignored(startOf(file), "File for tofu ignored", fmt.Sprintf(
-			"Only tofu reads the file %s. With this engine, nothing in it is a part of the module. Choose tofu as the engine, or write what is meant for this one in a file that ends with .tf.", file)))
+			"Only tofu reads the file %s. With this engine, nothing in it is a part of the module. Choose tofu as the engine, or write "+
+				"what is meant for this one in a file that ends with .tf.", file)))
 	}
 	return diags
 }
@@ -36,7 +37,8 @@ func (d *Directory) withoutValues() hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for _, file := range d.ValueFiles {
 		diags = diags.Append(ignored(startOf(file), "Values of variables ignored", fmt.Sprintf(
-			"The file %s is not read: the variables of a component's module get their values from the inputs of the component only.", file)))
+			"The file %s is not read: the variables of a component's module get their values from the inputs of the "+
+				"component only.", file)))
 	}
 	return diags
 }
@@ -47,7 +49,8 @@ func (d *Directory) WithoutBackends(types ...string) hcl.Diagnostics {
 	for _, block := range d.Backends {
 		if slices.Contains(types, block.Type) {
 			return hcl.Diagnostics{ignored(block.DefRange, "Backend of a module ignored", fmt.Sprintf(
-				"The stack keeps the state of its components, so that a block of type %q in one of their modules has no effect. Remove it.", block.Type))}
+				"The stack keeps the state of its components, so that a block of type %q in one of their modules has no "+
+					"effect. Remove it.", block.Type))}
 		}
 	}
 	return nil

@@ -100,8 +100,9 @@ func NewLoader(opts Options) *Loader {
 		base = opts.Base
 	}
 	l := &Loader{
-		base: base, tofu: opts.Tofu, alone: opts.Standalone, terraform: opts.Terraform, actions: opts.Actions, ephemeral: opts.EphemeralOutputs,
-		resolver: opts.Resolver, files: opts.Files, buffers: opts.Buffers,
+		base: base, tofu: opts.Tofu, alone: opts.Standalone, terraform: opts.Terraform, actions: opts.Actions,
+		ephemeral: opts.EphemeralOutputs,
+		resolver:  opts.Resolver, files: opts.Files, buffers: opts.Buffers,
 	}
 	l.mu.dirs = map[string]*directoryEntry{}
 	l.mu.trees = map[string]*treeEntry{}

@@ -546,7 +546,9 @@ func TestOddVersionConstraints(t *testing.T) {
 		`">= 1.0"`:    "",
 		`">=1, != 2"`: "",
 	} {
-		_, diags := load(t, map[string]string{"m/main.tf": "terraform {\n  required_version = " + odd + "\n}\n"}, Options{Terraform: "1.11.4"})
+		_, diags := load(
+			t, map[string]string{"m/main.tf": "terraform {\n  required_version = " + odd + "\n}\n"}, Options{Terraform: "1.11.4"},
+		)
 		got := ""
 		if len(diags) > 0 {
 			got = diags[0].Summary
@@ -591,7 +593,8 @@ func TestIgnoredParts(t *testing.T) {
 	}{
 		{false, []string{
 			"m/c/c.tofu:1 File for tofu ignored", "m/c/main.tf:2 Backend of a module ignored", "m/main.tofu:1 File for tofu ignored",
-			"m/more.tofu.json:1 File for tofu ignored", "m/terraform.tfvars:1 Values of variables ignored", "m/x.auto.tfvars.json:1 Values of variables ignored",
+			"m/more.tofu.json:1 File for tofu ignored", "m/terraform.tfvars:1 Values of variables ignored",
+			"m/x.auto.tfvars.json:1 Values of variables ignored",
 		}},
 		{true, []string{"m/terraform.tfvars:1 Values of variables ignored", "m/x.auto.tfvars.json:1 Values of variables ignored"}}, // main.tofu hides main.tf
 	} {
@@ -657,7 +660,9 @@ func TestProviderBlocks(t *testing.T) {
 		"provider \"fake\" {\n  version = var.x\n}":    "Variables not allowed",
 		"provider \"fake\" {}\nprovider \"fake\" {}":   "Duplicate provider configuration",
 	} {
-		_, diags := load(t, map[string]string{"m/main.tf": "module \"c\" {\n  source = \"./c\"\n}\n", "m/c/main.tf": text + "\n"}, Options{})
+		_, diags := load(
+			t, map[string]string{"m/main.tf": "module \"c\" {\n  source = \"./c\"\n}\n", "m/c/main.tf": text + "\n"}, Options{},
+		)
 		got := ""
 		if len(diags) > 0 {
 			got = diags[0].Summary

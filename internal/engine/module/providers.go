@@ -109,8 +109,9 @@ func checkLocalName(name string, at hcl.Range) *hcl.Diagnostic {
 	return &hcl.Diagnostic{
 		Severity: hcl.DiagError,
 		Summary:  "Invalid provider local name",
-		Detail:   fmt.Sprintf("%q cannot be the local name of a provider: %s. Give it another name, and refer to the provider by that.", name, why),
-		Subject:  &at,
+		Detail: fmt.Sprintf("%q cannot be the local name of a provider: %s. Give it another name, and refer to the "+
+			"provider by that.", name, why),
+		Subject: &at,
 	}
 }
 
@@ -142,7 +143,8 @@ func (r *Requirement) decodeArgument(localName string, pair hcl.KeyValuePair) hc
 		return diags
 	}
 	if key.Type() != cty.String || key.IsNull() {
-		return invalidRequirement(pair.Key.Range(), "The attributes of a provider requirement are source, version and configuration_aliases.")
+		return invalidRequirement(pair.Key.Range(), "The attributes of a provider requirement are source, version and "+
+			"configuration_aliases.")
 	}
 	if key.AsString() == "configuration_aliases" {
 		return r.decodeAliases(localName, pair.Value)
@@ -235,8 +237,9 @@ func (d *Directory) addProvider(block *hcl.Block, override bool) hcl.Diagnostics
 		diags = diags.Append(&hcl.Diagnostic{
 			Severity: hcl.DiagError,
 			Summary:  "Duplicate provider configuration",
-			Detail:   fmt.Sprintf("There is a provider block for %s at %s. Configurations of one provider differ by alias.", provider.Slot, d.Providers[i].Range),
-			Subject:  block.DefRange.Ptr(),
+			Detail: fmt.Sprintf("There is a provider block for %s at %s. Configurations of one provider "+
+				"differ by alias.", provider.Slot, d.Providers[i].Range),
+			Subject: block.DefRange.Ptr(),
 		})
 	}
 	return diags
@@ -246,8 +249,9 @@ func invalidAlias(at hcl.Range, alias string) hcl.Diagnostics {
 	return hcl.Diagnostics{{
 		Severity: hcl.DiagError,
 		Summary:  "Invalid provider alias",
-		Detail:   fmt.Sprintf("%q cannot be an alias: names begin with a letter or an underscore, and go on with letters, digits, underscores and dashes.", alias),
-		Subject:  &at,
+		Detail: fmt.Sprintf("%q cannot be an alias: names begin with a letter or an underscore, and go on with letters, digits, "+
+			"underscores and dashes.", alias),
+		Subject: &at,
 	}}
 }
 

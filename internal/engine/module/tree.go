@@ -216,7 +216,8 @@ func (f *follower) followCall(caller *Directory, parent *Node, call *Call) hcl.D
 		return hcl.Diagnostics{{
 			Severity: hcl.DiagError,
 			Summary:  "Too many module calls",
-			Detail: fmt.Sprintf("The module calls more than %d others, by way of those that it calls. Modules that call another one several times multiply: "+
+			Detail: fmt.Sprintf("The module calls more than %d others, by way of those that it calls. Modules that call another one "+
+				"several times multiply: "+
 				"use for_each or count, whose instances do not count.", maxCalls),
 			Subject: call.SourceRange.Ptr(),
 		}}
@@ -314,8 +315,9 @@ func ephemeralOutputs(root *Directory) hcl.Diagnostics {
 			diags = diags.Append(&hcl.Diagnostic{
 				Severity: hcl.DiagError,
 				Summary:  "Ephemeral output not allowed here",
-				Detail:   fmt.Sprintf("The binary is given the module of a component as the root module, whose outputs cannot be ephemeral, as %q is. Use the native engine, or remove the argument.", name),
-				Subject:  output.Range.Ptr(),
+				Detail: fmt.Sprintf("The binary is given the module of a component as the root module, whose outputs cannot be "+
+					"ephemeral, as %q is. Use the native engine, or remove the argument.", name),
+				Subject: output.Range.Ptr(),
 			})
 		}
 	}

@@ -83,7 +83,8 @@ func (l *Loader) unsupported(tree *Tree) hcl.Diagnostics {
 				Detail: fmt.Sprintf("This module is for Terraform %[1]s, and the engine is Terraform %[2]s. "+
 					"Install a binary that it is for, use another version of the module, or change the constraint:\n\n"+
 					"  cairn engine install terraform '%[1]s'\n\n"+
-					"Where PATH has another one, the engine block of cairn.hcl has to require it, too: binary = \"terraform\", version = %[1]q.",
+					"Where PATH has another one, the engine block of cairn.hcl has to require it, too: binary = \"terraform\", "+
+					"version = %[1]q.",
 					wanted.Text, l.terraform),
 				Subject: wanted.Range.Ptr(),
 			})

@@ -18,7 +18,9 @@ import (
 )
 
 // Apply implements [engine.Session].
-func (s *Session) Apply(ctx context.Context, req *engine.ApplyRequest, observe engine.Observer) (_ *engine.ApplyResult, diags hcl.Diagnostics) {
+func (s *Session) Apply(
+	ctx context.Context, req *engine.ApplyRequest, observe engine.Observer,
+) (_ *engine.ApplyResult, diags hcl.Diagnostics) {
 	ctx, work, err := s.works.Begin(ctx, req.Work, observe)
 	if err != nil {
 		return nil, hcl.Diagnostics{stopped("Interrupted apply", err)}
@@ -50,7 +52,8 @@ func (s *Session) Apply(ctx context.Context, req *engine.ApplyRequest, observe e
 	record := s.journal.Begin(req.Work, req.Component.String(), req.Mode, plan.State)
 	result, diags := applying.Apply(ctx, &applying.Request{
 		ApplyRequest: req, Plan: plan, Tree: l.tree, Graph: l.graph, Providers: providers, Types: &s.opts.Shared.Types,
-		Functions: s.remembering(ctx, dir, functionsKey{timestamp: plan.Timestamp, applying: true}, results), RootPath: rootPath, WorkPath: s.workPath(),
+		Functions: s.remembering(ctx, dir, functionsKey{timestamp: plan.Timestamp, applying: true}, results),
+		RootPath:  rootPath, WorkPath: s.workPath(),
 		Calls: s.calls, Observe: oneAtATime(secrets.observer(observe)),
 		Journal: record, Provisioners: &provision.Runner{Dir: dir.Root(), Environ: s.opts.Environ},
 	})

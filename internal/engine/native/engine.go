@@ -131,8 +131,9 @@ func (e *Engine) Open(_ context.Context, opts engine.SessionOptions) (engine.Ses
 		return nil, errors.Join(err, log.Close())
 	}
 	modules := module.NewLoader(module.Options{
-		Base: stackDir, Terraform: TerraformVersion, Actions: toolchain.NativeActions, Standalone: e.opts.Standalone, EphemeralOutputs: !e.opts.Standalone,
-		Resolver: e.opts.Resolver, Files: &e.opts.Shared.Modules,
+		Base: stackDir, Terraform: TerraformVersion, Actions: toolchain.NativeActions, Standalone: e.opts.Standalone,
+		EphemeralOutputs: !e.opts.Standalone,
+		Resolver:         e.opts.Resolver, Files: &e.opts.Shared.Modules,
 	})
 	s := &Session{
 		opts: e.opts, info: e.Info(), stackDir: stackDir, modules: modules, configs: configs.NewLoader(modules),

@@ -32,7 +32,9 @@ func (s *Session) functions(ctx context.Context, dir *directory, root string, ke
 
 // remembering is functions for one component, of which those that could return something else while
 // applying than while planning have to agree with results.
-func (s *Session) remembering(ctx context.Context, dir *directory, key functionsKey, results *providercall.Results) func(*configs.Tree) *hcl.EvalContext {
+func (s *Session) remembering(
+	ctx context.Context, dir *directory, key functionsKey, results *providercall.Results,
+) func(*configs.Tree) *hcl.EvalContext {
 	table := s.builtIn(dir.Root(), key)
 	return s.functionsWith(ctx, dir, lang.With(table, lang.ReadingFiles(table, results.OfFiles)), results)
 }
@@ -49,7 +51,9 @@ func (s *Session) builtIn(root string, key functionsKey) map[string]function.Fun
 }
 
 // functionsWith adds the functions of providers to a table.
-func (s *Session) functionsWith(ctx context.Context, dir *directory, table map[string]function.Function, results *providercall.Results) func(*configs.Tree) *hcl.EvalContext {
+func (s *Session) functionsWith(
+	ctx context.Context, dir *directory, table map[string]function.Function, results *providercall.Results,
+) func(*configs.Tree) *hcl.EvalContext {
 	shared := &hcl.EvalContext{Functions: table}
 	return func(tree *configs.Tree) *hcl.EvalContext {
 		of := s.providerFunctions(ctx, dir, tree, results)
@@ -61,7 +65,9 @@ func (s *Session) functionsWith(ctx context.Context, dir *directory, table map[s
 }
 
 // providerFunctions returns the functions of providers that a module calls, by the names that it has for them. What is not there is reported by who evaluates the call.
-func (s *Session) providerFunctions(ctx context.Context, dir *directory, tree *configs.Tree, results *providercall.Results) map[string]function.Function {
+func (s *Session) providerFunctions(
+	ctx context.Context, dir *directory, tree *configs.Tree, results *providercall.Results,
+) map[string]function.Function {
 	var found map[string]function.Function
 	for _, call := range tree.Functions {
 		if !strings.HasPrefix(call.Name, "provider::") {

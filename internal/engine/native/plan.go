@@ -18,7 +18,9 @@ import (
 )
 
 // Plan implements [engine.Session].
-func (s *Session) Plan(ctx context.Context, req *engine.PlanRequest, observe engine.Observer) (_ *engine.PlanResult, diags hcl.Diagnostics) {
+func (s *Session) Plan(
+	ctx context.Context, req *engine.PlanRequest, observe engine.Observer,
+) (_ *engine.PlanResult, diags hcl.Diagnostics) {
 	ctx, work, err := s.works.Begin(ctx, req.Work, observe)
 	if err != nil {
 		return nil, hcl.Diagnostics{stopped("Interrupted planning", err)}

@@ -176,7 +176,8 @@ func (s *Session) Acknowledge(_ context.Context, work engine.WorkID) error {
 // slots returns the providers of a component. The caller releases them.
 func (s *Session) slots(l *loaded, dir *directory, given map[engine.ProviderSlot]engine.ProviderConfig, phase string) *slots.Slots {
 	return slots.New(slots.Options{
-		Pool: s.pool, Package: s.providerPackage, Slots: given, TerraformVersion: TerraformVersion, Directory: dir, Used: l.used, Phase: phase,
+		Pool: s.pool, Package: s.providerPackage, Slots: given, TerraformVersion: TerraformVersion, Directory: dir,
+		Used: l.used, Phase: phase,
 	})
 }
 

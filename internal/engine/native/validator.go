@@ -39,7 +39,9 @@ var (
 // ask calls a provider, whatever it is configured with. One that is not installed is not asked:
 // that is reported by who prepares the session. One that cannot be started is an error about the
 // first that it is asked about.
-func (v *validator) ask(ctx context.Context, of stackaddrs.Provider, config cty.Value, question func(provider.Provider) provider.Diagnostics) provider.Diagnostics {
+func (v *validator) ask(
+	ctx context.Context, of stackaddrs.Provider, config cty.Value, question func(provider.Provider) provider.Diagnostics,
+) provider.Diagnostics {
 	pkg, err := v.session.program(ctx, of)
 	if err != nil {
 		return nil
@@ -70,7 +72,9 @@ func (v *validator) lease(ctx context.Context, pkg instances.Package, config cty
 }
 
 // ValidateResource implements [validate.Validator].
-func (v *validator) ValidateResource(ctx context.Context, of stackaddrs.Provider, mode stackaddrs.ResourceMode, typeName string, config cty.Value) provider.Diagnostics {
+func (v *validator) ValidateResource(
+	ctx context.Context, of stackaddrs.Provider, mode stackaddrs.ResourceMode, typeName string, config cty.Value,
+) provider.Diagnostics {
 	return v.ask(ctx, of, config, func(p provider.Provider) provider.Diagnostics { return p.ValidateResource(ctx, mode, typeName, config) })
 }
 

@@ -117,7 +117,9 @@ func TestJournal(t *testing.T) {
 		refuse bool
 		want   []string
 	}{
-		"good":      {"first", false, []string{"intend create fake_thing.first", "store fake_thing.first", "intend create fake_thing.second", "store fake_thing.second"}},
+		"good": {"first", false, []string{
+			"intend create fake_thing.first", "store fake_thing.first", "intend create fake_thing.second", "store fake_thing.second",
+		}},
 		"fails":     {"fail null", false, []string{"intend create fake_thing.first", "unchanged fake_thing.first"}},
 		"in doubt":  {"nothing", false, []string{"intend create fake_thing.first"}},
 		"nonsense":  {"write-only", false, []string{"intend create fake_thing.first"}},

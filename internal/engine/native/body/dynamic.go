@@ -198,7 +198,8 @@ func (g *generator) add(b *blocks, key, value cty.Value, in setting) hcl.Diagnos
 		if *in.made > maxMade+1 {
 			return nil // reported
 		}
-		return hcl.Diagnostics{wrong("Too many blocks", fmt.Sprintf("The dynamic blocks in this block make more than %d blocks, the most that there may be. "+
+		return hcl.Diagnostics{wrong("Too many blocks", fmt.Sprintf("The dynamic blocks in this block make more than %d blocks, the most "+
+			"that there may be. "+
 			"Make lists of fewer elements, or nest fewer dynamic blocks.", maxMade), g.forEach.Expr.Range())}
 	}
 	in.ctx = in.ctx.NewChild()

@@ -37,7 +37,9 @@ func KeptMarks(block *schema.Block, object cty.Value, marks []cty.PathValueMarks
 	})
 }
 
-func withoutMarks(block *schema.Block, object cty.Value, marks []cty.PathValueMarks, drop func(marked, writeOnly cty.Path) bool) []cty.PathValueMarks {
+func withoutMarks(
+	block *schema.Block, object cty.Value, marks []cty.PathValueMarks, drop func(marked, writeOnly cty.Path) bool,
+) []cty.PathValueMarks {
 	if len(marks) == 0 {
 		return marks
 	}

@@ -66,7 +66,8 @@ func (d *decoder) actionTrigger(block *hcl.Block) *ActionTrigger {
 		switch {
 		case !ok:
 		case slices.Contains(trigger.Events, event):
-			d.problem(expr.Range(), "Duplicate action trigger event", fmt.Sprintf("The event %s is in the list already. It triggers the actions once.", event))
+			d.problem(expr.Range(), "Duplicate action trigger event", fmt.Sprintf("The event %s is in the list already. It triggers the "+
+				"actions once.", event))
 		default:
 			trigger.Events = append(trigger.Events, event)
 		}

@@ -25,7 +25,8 @@ func (d *decoder) imported(block *hcl.Block) {
 	}
 	i := &Import{To: d.unquoted(to.Expr), Range: block.DefRange}
 	if !i.decodeTarget() {
-		d.problem(i.To.Range(), "Invalid import target", "The argument to is the address of an instance of a managed resource, in which only keys can be expressions.")
+		d.problem(i.To.Range(), "Invalid import target", "The argument to is the address of an instance of a managed resource, in which "+
+			"only keys can be expressions.")
 	}
 	if attr := content.Attributes["provider"]; attr != nil {
 		d.warnQuoted(attr.Expr)
@@ -39,7 +40,8 @@ func (d *decoder) imported(block *hcl.Block) {
 		d.missing(content, "id")
 		i.ID = &Expr{Expression: hcl.StaticExpr(cty.DynamicVal, content.MissingItemRange)}
 	case i.ID != nil && i.Identity != nil:
-		d.problem(content.Attributes["identity"].NameRange, "Both id and identity", "An object to be imported is named by an ID or by its identity, not by both.")
+		d.problem(content.Attributes["identity"].NameRange, "Both id and identity", "An object to be imported is named by an ID or by "+
+			"its identity, not by both.")
 	}
 	d.m.Imports = append(d.m.Imports, i)
 }

@@ -33,7 +33,8 @@ func (d *decoder) lifecycle(block *hcl.Block, r *Resource) {
 			d.ignoreChanges(attr, r)
 		}
 		if attr := content.Attributes["replace_triggered_by"]; attr != nil && d.override { // terraform ignores it as well
-			d.warn(attr.NameRange, "Override ignored", "The argument replace_triggered_by has no effect in an override file. Write it where the resource is declared.")
+			d.warn(attr.NameRange, "Override ignored", "The argument replace_triggered_by has no effect in an override file. Write it "+
+				"where the resource is declared.")
 		} else if attr != nil {
 			r.ReplaceTriggeredBy = d.triggers(attr)
 		}

@@ -100,7 +100,8 @@ var blockCases = map[string]blockCase{
 	"resource": {schema: "resourceSchemas.resource", open: true, text: "resource \"fake_x\" \"x\" {\n%s\n}", parts: resourceParts("provisioner", "connection")},
 	"data":     {schema: "resourceSchemas.data", open: true, text: "data \"fake_x\" \"x\" {\n%s\n}", parts: resourceParts()},
 	"ephemeral": {
-		schema: "resourceSchemas.ephemeral", open: true, text: "ephemeral \"fake_x\" \"x\" {\n%s\n}", parts: resourceParts("provisioner", "connection"),
+		schema: "resourceSchemas.ephemeral", open: true, text: "ephemeral \"fake_x\" \"x\" {\n%s\n}",
+		parts: resourceParts("provisioner", "connection"),
 	},
 	"data in check": {
 		schema: "resourceSchemas.data", open: true, parts: resourceParts(),
@@ -199,9 +200,12 @@ var lifecycleParts = map[string]string{
 // diagnostic. All others are errors.
 func TestNothingIsDropped(t *testing.T) {
 	schemas := map[string]*hcl.BodySchema{
-		"rootSchema": rootSchema, "terraformSchema": terraformSchema, "variableSchema": variableSchema, "outputSchema": outputSchema, "conditionSchema": conditionSchema,
-		"callSchema": callSchema, "lifecycleSchema": lifecycleSchema, "triggerSchema": triggerSchema, "actionSchema": actionSchema, "provisionerSchema": provisionerSchema,
-		"connectionTypeSchema": connectionTypeSchema, "checkSchema": checkSchema, "movedSchema": movedSchema, "removedSchema": removedSchema,
+		"rootSchema": rootSchema, "terraformSchema": terraformSchema, "variableSchema": variableSchema,
+		"outputSchema": outputSchema, "conditionSchema": conditionSchema,
+		"callSchema": callSchema, "lifecycleSchema": lifecycleSchema, "triggerSchema": triggerSchema,
+		"actionSchema": actionSchema, "provisionerSchema": provisionerSchema,
+		"connectionTypeSchema": connectionTypeSchema, "checkSchema": checkSchema, "movedSchema": movedSchema,
+		"removedSchema":          removedSchema,
 		"removedLifecycleSchema": removedLifecycleSchema, "importSchema": importSchema,
 	}
 	for keyword, schema := range resourceSchemas {

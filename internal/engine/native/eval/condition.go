@@ -193,7 +193,8 @@ func (m *Module) errorMessage(ctx context.Context, rule *configs.Condition, at P
 	}
 	for _, mark := range []marks.Mark{marks.Sensitive, marks.Ephemeral} {
 		if marks.Contains(result.Value, mark) {
-			hiding := result.Error("Hidden error message", "The message has "+mark.String()+" values in it, so that it is not shown. Leave them out of it.")
+			hiding := result.Error("Hidden error message", "The message has "+mark.String()+" values in it, so that it is not shown. "+
+				"Leave them out of it.")
 			if of != engine.CheckVariable {
 				hiding.Severity = hcl.DiagWarning // the condition decides whether to go on
 			}

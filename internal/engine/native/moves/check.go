@@ -74,9 +74,13 @@ func (k *knownMoves) add(s *Statement, from, to pattern, name func(configs.MoveE
 	start, end := from.String(), to.String()
 	var detail string
 	if earlier, found := k.from[start]; found && earlier.end != end {
-		detail = fmt.Sprintf("%s moves to two places: the block at %s says to %s%s.", name(s.From), place(earlier.Range), endString(earlier.To), earlier.where())
+		detail = fmt.Sprintf(
+			"%s moves to two places: the block at %s says to %s%s.", name(s.From), place(earlier.Range),
+			endString(earlier.To), earlier.where(),
+		)
 	} else if earlier, found := k.to[end]; found && earlier.end != start {
-		detail = fmt.Sprintf("Two objects move to %s: the block at %s says that %s does%s.", name(s.To), place(earlier.Range), endString(earlier.From), earlier.where())
+		detail = fmt.Sprintf("Two objects move to %s: the block at %s says "+
+			"that %s does%s.", name(s.To), place(earlier.Range), endString(earlier.From), earlier.where())
 	}
 	if detail != "" {
 		return &hcl.Diagnostic{
@@ -122,7 +126,8 @@ func (s *Statements) stillDeclaredError(statement *Statement, in stackaddrs.Modu
 	return &hcl.Diagnostic{
 		Severity: hcl.DiagError,
 		Summary:  "Moved object still declared",
-		Detail: fmt.Sprintf("%s is said to have moved to %s, but the configuration still declares it. Remove the block that declares it, or the moved block.",
+		Detail: fmt.Sprintf("%s is said to have moved to %s, but the configuration still declares it. Remove the block that declares it, "+
+			"or the moved block.",
 			what, endString(statement.To)),
 		Subject: statement.Range.Ptr(),
 	}

@@ -101,23 +101,29 @@ var moveTests = map[string]moveTest{
 	},
 
 	"another key, then in it": {
-		files: "moved module.m module.m[0]; module m m count=1\n-- m --\nmoved a b; resource b", state: "module.m.a", want: "module.m[0].b<-module.m.a",
+		files: "moved module.m module.m[0]; module m m count=1\n-- m --\nmoved a b; resource b", state: "module.m.a",
+		want: "module.m[0].b<-module.m.a",
 	},
 	"another key, and implied in it": {
-		files: "moved module.m module.m[0]; module m m count=1\n-- m --\nresource a count=1", state: "module.m.a", want: "module.m[0].a[0]<-module.m.a",
+		files: "moved module.m module.m[0]; module m m count=1\n-- m --\nresource a count=1", state: "module.m.a",
+		want: "module.m[0].a[0]<-module.m.a",
 	},
 	"from key to key, then in it": {
-		files: "moved module.m[\"x\"] module.m[\"y\"]; module m m count=2\n-- m --\nmoved a b; resource b", state: `module.m["x"].a`, want: `module.m["y"].b<-module.m["x"].a`,
+		files: "moved module.m[\"x\"] module.m[\"y\"]; module m m count=2\n-- m --\nmoved a b; resource b",
+		state: `module.m["x"].a`, want: `module.m["y"].b<-module.m["x"].a`,
 	},
 	"no key any more, then in it": {
-		files: "moved module.m[0] module.m; module m m\n-- m --\nmoved a b; resource b", state: "module.m[0].a", want: "module.m.b<-module.m[0].a",
+		files: "moved module.m[0] module.m; module m m\n-- m --\nmoved a b; resource b", state: "module.m[0].a",
+		want: "module.m.b<-module.m[0].a",
 	},
 	"other keys of two modules, then in them": {
-		files: "moved module.m module.m[0]; module m m count=1\n-- m --\nmoved module.n module.n[0]; module n n count=1\n-- n --\nmoved a b; resource b",
+		files: "moved module.m module.m[0]; module m m count=1\n-- m --\nmoved module.n module.n[0]; module n n count=1\n-- n --\nmoved " +
+			"a b; resource b",
 		state: "module.m.module.n.a", want: "module.m[0].module.n[0].b<-module.m.module.n.a",
 	},
 	"another key, in it, and out of it": {
-		files: "moved module.m module.m[0]; moved module.m[0].b c; module m m count=1; resource c\n-- m --\nmoved a b", state: "module.m.a", want: "c<-module.m.a",
+		files: "moved module.m module.m[0]; moved module.m[0].b c; module m m count=1; resource c\n-- m --\nmoved a b",
+		state: "module.m.a", want: "c<-module.m.a",
 	},
 	"one instance besides all of a module": {
 		files: "moved module.m module.o; moved module.m[0] module.n; module n m; module o m count=2\n-- m --\nmoved a b; resource b",
@@ -139,24 +145,29 @@ var moveTests = map[string]moveTest{
 		err: "Cycle of moves", judge: "Cyclic dependency in move statements",
 	},
 	"by caller and module to two places": {
-		files: "moved module.m.a x; resource x; module m m\n-- m --\nmoved a c; resource c", state: "module.m.a", err: "Contradictory moves", judge: "Ambiguous move statements",
+		files: "moved module.m.a x; resource x; module m m\n-- m --\nmoved a c; resource c", state: "module.m.a",
+		err: "Contradictory moves", judge: "Ambiguous move statements",
 	},
 	"by caller and module to one place": {
-		files: "moved module.m.a module.m.c; module m m\n-- m --\nmoved b c; resource c", state: "module.m.a", err: "Contradictory moves", judge: "Ambiguous move statements",
+		files: "moved module.m.a module.m.c; module m m\n-- m --\nmoved b c; resource c", state: "module.m.a",
+		err: "Contradictory moves", judge: "Ambiguous move statements",
 	},
 	"by caller and module in one instance": {
 		files: "moved module.m[0].a module.m[0].b; module m m count=1\n-- m --\nmoved a c; resource b; resource c", state: "module.m[0].a",
 		err: "Contradictory moves", judge: "Ambiguous move statements",
 	},
 	"by caller and module, not in an instance that there is": {
-		files: "moved module.m[1].a module.m[1].c; module m m count=1\n-- m --\nmoved b c; resource c", state: "module.m[0].a", want: "module.m[0].a",
+		files: "moved module.m[1].a module.m[1].c; module m m count=1\n-- m --\nmoved b c; resource c",
+		state: "module.m[0].a", want: "module.m[0].a",
 	},
 	"by caller and module to the same place": {
-		files: "moved module.m.a module.m.b; module m m\n-- m --\nmoved a b; resource b", state: "module.m.a", want: "module.m.b<-module.m.a",
+		files: "moved module.m.a module.m.b; module m m\n-- m --\nmoved a b; resource b", state: "module.m.a",
+		want: "module.m.b<-module.m.a",
 	},
 	"modules to one place": {
-		files: "moved module.m module.o[0]; moved module.n module.o[0]; module o m count=1\n-- m --\nresource a", state: "module.m.a module.n.a",
-		err: "Contradictory moves", judge: "Ambiguous move statements",
+		files: "moved module.m module.o[0]; moved module.n module.o[0]; module o m count=1\n-- m --\nresource a",
+		state: "module.m.a module.n.a",
+		err:   "Contradictory moves", judge: "Ambiguous move statements",
 	},
 	"one or all to one place":  {files: `moved a c; moved b[0] c; resource c`, state: "b[0]", want: "c<-b[0]"},
 	"twice the same":           {files: `moved a b; moved a b; resource b`, state: "a", want: "b<-a"},

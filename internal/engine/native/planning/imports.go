@@ -96,7 +96,9 @@ func (p *planner) importPlaces(result eval.Result) ([]eval.Place, bool) {
 		if value.Type().IsSetType() {
 			key = element
 		}
-		places = append(places, eval.Place{Repetition: eval.Repetition{Mode: eval.ByKey, Key: key.WithMarks(found), Value: element.WithMarks(found)}})
+		places = append(places, eval.Place{
+			Repetition: eval.Repetition{Mode: eval.ByKey, Key: key.WithMarks(found), Value: element.WithMarks(found)},
+		})
 	}
 	return places, true
 }

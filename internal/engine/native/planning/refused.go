@@ -37,11 +37,13 @@ func Unsupported(tree *configs.Tree) hcl.Diagnostics {
 func onlyInRoots(tree *configs.Tree) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for _, i := range tree.Imports {
-		diags = append(diags, unsupported(i.Range, "The native engine, like terraform before 1.16, has import blocks only in the modules of components, not in those that these call. "+
+		diags = append(diags, unsupported(i.Range, "The native engine, like terraform before 1.16, has import blocks only in the modules "+
+			"of components, not in those that these call. "+
 			"Move the block to the module of the component, with the address as it is from there: module.NAME and what follows."))
 	}
 	for _, at := range tree.Dir.ConstVariables {
-		diags = append(diags, unsupported(at, "The native engine, like terraform before 1.15, has no constant variables. Remove the argument const."))
+		diags = append(diags, unsupported(at, "The native engine, like terraform before 1.15, has no constant variables. Remove the "+
+			"argument const."))
 	}
 	return diags
 }
@@ -67,5 +69,6 @@ func otherBackend(r *configs.Resource) hcl.Diagnostics {
 		return nil
 	}
 	return hcl.Diagnostics{unsupported(attr.Expr.Range(),
-		fmt.Sprintf("The native engine reads states from the backends http and local, not from %q. An engine with a binary does: choose terraform or tofu.", name.AsString()))}
+		fmt.Sprintf("The native engine reads states from the backends http and local, not from %q. An engine with a binary does: choose "+
+			"terraform or tofu.", name.AsString()))}
 }

@@ -96,7 +96,8 @@ func terraformPlan(t *testing.T, program string, c *nativetest.Component, s *scr
 	}
 	mode := s.mode(t)
 	options := []tfexec.PlanOption{
-		tfexec.Out("plan"), tfexec.Destroy(mode == engine.Destroy), tfexec.RefreshOnly(mode == engine.RefreshOnly), tfexec.Refresh(s.settings("skip refresh") == nil),
+		tfexec.Out("plan"), tfexec.Destroy(mode == engine.Destroy), tfexec.RefreshOnly(mode == engine.RefreshOnly),
+		tfexec.Refresh(s.settings("skip refresh") == nil),
 	}
 	for _, address := range s.settings("replace") {
 		options = append(options, tfexec.Replace(address))

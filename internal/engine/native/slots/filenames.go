@@ -109,7 +109,8 @@ func namesFile(kind argument, text string, exists func(name string) bool) bool {
 		return false
 	case kind == commandArgument || text == "." || text == ".." || steps.MatchString(text):
 		return true
-	case len(text) > longestName || strings.ContainsAny(text, "\n\x00") || filepath.IsAbs(text) || strings.HasPrefix(text, "~") || strings.Contains(text, "://"):
+	case len(text) > longestName || strings.ContainsAny(text, "\n\x00") || filepath.IsAbs(text) || strings.HasPrefix(text, "~") ||
+		strings.Contains(text, "://"):
 		return false
 	case kind == fileArgument || extensions.MatchString(text):
 		return true

@@ -72,7 +72,9 @@ func (r *router) start(ctx context.Context) (*instances.Lease, provider.Diagnost
 }
 
 // ValidateResource implements [provider.Provider].
-func (r *router) ValidateResource(ctx context.Context, mode stackaddrs.ResourceMode, typeName string, config cty.Value) provider.Diagnostics {
+func (r *router) ValidateResource(
+	ctx context.Context, mode stackaddrs.ResourceMode, typeName string, config cty.Value,
+) provider.Diagnostics {
 	p, diags := r.pick(ctx, typeName, config)
 	if p == nil {
 		return diags

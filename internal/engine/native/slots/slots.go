@@ -179,7 +179,8 @@ func (s *Slots) workDir(ctx context.Context, pkg instances.Package, given engine
 }
 
 func notMade(err error) provider.Diagnostics {
-	return provider.Errorf("Component directory not made", "The provider may open files of the component, whose directory cannot be made: %s.", err)
+	return provider.Errorf("Component directory not made", "The provider may open files of the component, whose directory cannot "+
+		"be made: %s.", err)
 }
 
 // keep keeps what is to be released, and reports whether the component is being stopped.
@@ -215,7 +216,8 @@ func (s *Slots) leases() []*instances.Lease {
 // configuration returns how the provider of a slot is configured: one that was not given anything, as with an empty block.
 func (s *Slots) configuration(given engine.ProviderConfig, filled bool) instances.Configuration {
 	config := instances.Configuration{
-		Value: cty.NilVal, TerraformVersion: s.opts.TerraformVersion, DeferralAllowed: true, Phase: s.opts.Phase, Dir: s.opts.Directory.Root(),
+		Value: cty.NilVal, TerraformVersion: s.opts.TerraformVersion, DeferralAllowed: true, Phase: s.opts.Phase,
+		Dir: s.opts.Directory.Root(),
 	}
 	if filled {
 		config.Value, config.Name = given.Config, given.Instance.String()

@@ -40,7 +40,8 @@ func (c *checker) imports(tree *configs.Tree) {
 func (m *moduleChecker) importTarget(i *configs.Import) {
 	missing := func(what string) {
 		m.problem(i.To.Range(), "Undeclared import target", fmt.Sprintf(
-			"The configuration does not declare %s. Write a block for what is to be imported: the native engine does not generate any.", what))
+			"The configuration does not declare %s. Write a block for what is to be imported: the native engine does not "+
+				"generate any.", what))
 	}
 	in, path := m.tree, ""
 	for _, step := range i.Steps[:len(i.Steps)-1] {
@@ -63,7 +64,8 @@ func (m *moduleChecker) importTarget(i *configs.Import) {
 	}
 	m.importKey(i, i.Block.String(), r.Repeat, i.Steps[len(i.Steps)-1])
 	if i.Provider != nil && (r.ProviderRange == r.Range || i.Provider.Slot != r.Provider) {
-		m.problem(i.Provider.Range, "Invalid import argument", "The argument provider is for an import that a configuration is generated for. "+
+		m.problem(i.Provider.Range, "Invalid import argument", "The argument provider is for an import that a configuration is "+
+			"generated for. "+
 			"The resource block of this one says which provider configuration is used.")
 	}
 }
@@ -74,9 +76,11 @@ func (m *moduleChecker) importKey(i *configs.Import, named string, repeat config
 	switch {
 	case repeated && step.Key == nil:
 		m.problem(i.To.Range(), "Invalid import target", fmt.Sprintf(
-			"%s has several instances, or none: it has a %s argument. Write the key of the instance that is meant in brackets after the name.", named, argumentOf(repeat)))
+			"%s has several instances, or none: it has a %s argument. Write the key of the instance that is meant in brackets "+
+				"after the name.", named, argumentOf(repeat)))
 	case !repeated && step.Key != nil:
-		m.problem(i.To.Range(), "Invalid import target", fmt.Sprintf("%s has one instance, without a key: there is no count or for_each argument. Leave out the brackets.", named))
+		m.problem(i.To.Range(), "Invalid import target", fmt.Sprintf("%s has one instance, without a key: there is no count or for_each "+
+			"argument. Leave out the brackets.", named))
 	}
 }
 
@@ -90,7 +94,8 @@ func (m *moduleChecker) imported(i *configs.Import) {
 			return
 		}
 		if value, _ = value.Unmark(); !configs.CanImportEach(value) {
-			m.problem(i.ForEach.Range(), "Invalid for_each argument", fmt.Sprintf("The objects to import come from a map, a set or a list. A %s is none of these.", value.Type().FriendlyName()))
+			m.problem(i.ForEach.Range(), "Invalid for_each argument", fmt.Sprintf("The objects to import come from a map, a set or a "+
+				"list. A %s is none of these.", value.Type().FriendlyName()))
 			return
 		}
 		places = eachImport(at, value)
@@ -136,7 +141,8 @@ func (m *moduleChecker) importID(i *configs.Import, at place) {
 	}
 	for _, ref := range expr.Refs {
 		if len(i.Steps) == 1 && ref.Subject.Kind == refs.Resource && ref.Subject.Resource() == i.Block.Resource {
-			m.problem(expr.Range(), "Invalid import argument", fmt.Sprintf("What names the object cannot refer to %s, which there is only after the import.", i.Block))
+			m.problem(expr.Range(), "Invalid import argument", fmt.Sprintf("What names the object cannot refer to %s, which there is "+
+				"only after the import.", i.Block))
 			return
 		}
 	}
@@ -154,7 +160,8 @@ func (m *moduleChecker) importID(i *configs.Import, at place) {
 		m.problem(expr.Range(), "Invalid import argument", "What names the object cannot be null.")
 	case i.Identity != nil:
 	case err != nil:
-		m.problem(expr.Range(), "Invalid import argument", fmt.Sprintf("The ID of an object is a string. This is a %s.", value.Type().FriendlyName()))
+		m.problem(expr.Range(), "Invalid import argument", fmt.Sprintf("The ID of an object is a string. "+
+			"This is a %s.", value.Type().FriendlyName()))
 	case text.IsKnown() && text.AsString() == "":
 		m.problem(expr.Range(), "Invalid import argument", "The ID cannot be empty.")
 	}

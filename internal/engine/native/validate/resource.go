@@ -159,7 +159,9 @@ func (m *moduleChecker) said(w *written, config cty.Value, diags provider.Diagno
 		if said.Severity == provider.Warning {
 			severity = hcl.DiagWarning
 		}
-		m.diags = append(m.diags, &hcl.Diagnostic{Severity: severity, Summary: secrets.Text(said.Summary), Detail: secrets.Text(said.Detail), Subject: at})
+		m.diags = append(m.diags, &hcl.Diagnostic{
+			Severity: severity, Summary: secrets.Text(said.Summary), Detail: secrets.Text(said.Detail), Subject: at,
+		})
 	}
 }
 
