@@ -631,7 +631,8 @@ component "inner" {
 			after: moveableEach,
 			fill:  []string{"./SOURCE-IT-HAD", "./region", "= {}", `= { in = "", keys = ["a", "b"] }`},
 			want: []string{
-				`stack.region["eu"].component.inner["a"]`, `stack.region["eu"].component.inner["b"]`, `stack.region["us"].component.inner["a"]`,
+				`stack.region["eu"].component.inner["a"]`, `stack.region["eu"].component.inner["b"]`,
+				`stack.region["us"].component.inner["a"]`,
 				`stack.region["us"].component.inner["b"]`, // by the inputs of the block; there is nothing of it
 			},
 		},

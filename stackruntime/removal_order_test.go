@@ -95,8 +95,9 @@ func TestRemovedStaysUntilNothingUsesIt(t *testing.T) {
 		"inside an embedded stack, from outside": {
 			before: failsVariable + inner,
 			after:  failsVariable + inner + "removed {\n  from = stack.s.component.base\n  source = \"./echo\"\n}\n",
-			sub:    "variable \"fails\" { type = number }\ncomponent \"user\" {\n  source = \"../picky\"\n  inputs = { in = null, fails = var.fails }\n}\n",
-			gone:   []string{"stack.s.component.base"},
+			sub: "variable \"fails\" { type = number }\ncomponent \"user\" {\n  source = \"../picky\"\n  inputs = { in = null, fails " +
+				"= var.fails }\n}\n",
+			gone: []string{"stack.s.component.base"},
 		},
 		"a chain": {
 			before: with(stacks, `"b"`) + "component \"middle\" {\n  source = \"./echo\"\n  inputs = { in = stack.s }\n}\n" + userOf("component.middle.out"),
@@ -125,7 +126,8 @@ func TestRemovedStaysUntilNothingUsesIt(t *testing.T) {
 					t.Fatalf("apply: %s; want the failed condition", describe(diags))
 				}
 				for _, addr := range test.gone {
-					if record := w.State.Components[component(t, addr)]; record == nil || !strings.Contains(string(record.Module), "terraform_data") {
+					if record := w.State.Components[component(t, addr)]; record == nil ||
+						!strings.Contains(string(record.Module), "terraform_data") {
 						t.Errorf("%s is gone though what used it was not changed", addr)
 					}
 				}
@@ -168,7 +170,10 @@ func TestDestroyWithRemovedStack(t *testing.T) {
 func TestForgottenStaysUntilNothingUsesIt(t *testing.T) {
 	w := newWorld(t, "-- main.tfcomponent.hcl --\nstack \"s\" { source = \"./sub\" }\n"+userOf("stack.s.out")+pickyModule)
 	w.Converge()
-	w.rewrite("main.tfcomponent.hcl", userOf("null")+"removed {\n  from = stack.s\n  source = \"./sub\"\n  lifecycle {\n    destroy = false\n  }\n}\n")
+	w.rewrite(
+		"main.tfcomponent.hcl",
+		userOf("null")+"removed {\n  from = stack.s\n  source = \"./sub\"\n  lifecycle {\n    destroy = false\n  }\n}\n",
+	)
 	w.Inputs["fails"] = cty.NumberIntVal(1)
 	if _, diags := w.TryApply(w.Plan(engine.Normal)); !strings.Contains(describe(diags), "It shall fail.") {
 		t.Fatalf("apply: %s; want the failed condition", describe(diags))

@@ -86,7 +86,8 @@ func treeWork(ctx context.Context, r fleet.Request, mode rollout.Mode) (*fleet.W
 	written := convert.FromDirs(tree)
 	for _, lost := range written.Lost {
 		if lost.Order {
-			return nil, failure.Error("Order not known", "The order of the stack directories cannot be kept in a run: %s\n\nAdd a file %s that says it.", lost, File)
+			return nil, failure.Error("Order not known", "The order of the stack directories cannot be kept in a run: %s\n\nAdd a file "+
+				"%s that says it.", lost, File)
 		}
 	}
 	return cairnfile.OpenWorkOf(ctx, r, mode, written.Text())

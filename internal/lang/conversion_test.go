@@ -18,10 +18,13 @@ import (
 // The quick conversion has the same result as package convert, whatever the elements are.
 func TestConversionsOfOneType(t *testing.T) {
 	elements := map[string]cty.Value{
-		"text": cty.StringVal("x"), "number": cty.NumberIntVal(1), "null": cty.NullVal(cty.DynamicPseudoType), "null text": cty.NullVal(cty.String),
-		"unknown": cty.DynamicVal, "unknown text": cty.UnknownVal(cty.String), "secret": cty.StringVal("x").Mark(marks.Sensitive), "empty": cty.EmptyTupleVal,
-		"object": cty.ObjectVal(map[string]cty.Value{"a": cty.StringVal("x")}), "nested": cty.TupleVal([]cty.Value{cty.StringVal("x"), cty.NumberIntVal(1)}),
-		"list": cty.ListVal([]cty.Value{cty.StringVal("x")}), "any list": cty.ListValEmpty(cty.DynamicPseudoType),
+		"text": cty.StringVal("x"), "number": cty.NumberIntVal(1), "null": cty.NullVal(cty.DynamicPseudoType),
+		"null text": cty.NullVal(cty.String),
+		"unknown":   cty.DynamicVal, "unknown text": cty.UnknownVal(cty.String),
+		"secret": cty.StringVal("x").Mark(marks.Sensitive), "empty": cty.EmptyTupleVal,
+		"object": cty.ObjectVal(map[string]cty.Value{"a": cty.StringVal("x")}),
+		"nested": cty.TupleVal([]cty.Value{cty.StringVal("x"), cty.NumberIntVal(1)}),
+		"list":   cty.ListVal([]cty.Value{cty.StringVal("x")}), "any list": cty.ListValEmpty(cty.DynamicPseudoType),
 	}
 	functions := Functions(Options{PureOnly: true})
 	for name, first := range elements {
@@ -30,7 +33,8 @@ func TestConversionsOfOneType(t *testing.T) {
 				"tolist": cty.List(cty.DynamicPseudoType), "toset": cty.Set(cty.DynamicPseudoType), "tomap": cty.Map(cty.DynamicPseudoType),
 			} {
 				for _, value := range []cty.Value{
-					cty.TupleVal([]cty.Value{first, second}), cty.ObjectVal(map[string]cty.Value{"a": first, "b": second}), cty.TupleVal([]cty.Value{first}),
+					cty.TupleVal([]cty.Value{first, second}),
+					cty.ObjectVal(map[string]cty.Value{"a": first, "b": second}), cty.TupleVal([]cty.Value{first}),
 				} {
 					expected, expectedErr := convert.Convert(value, want)
 					got, err := functions[function].Call([]cty.Value{value})
@@ -50,7 +54,9 @@ func BenchmarkConversion(b *testing.B) {
 		for i := range elements {
 			elements[i] = cty.StringVal(fmt.Sprint("k", i))
 		}
-		scope := &hcl.EvalContext{Functions: Functions(Options{PureOnly: true}), Variables: map[string]cty.Value{"names": cty.TupleVal(elements)}}
+		scope := &hcl.EvalContext{
+			Functions: Functions(Options{PureOnly: true}), Variables: map[string]cty.Value{"names": cty.TupleVal(elements)},
+		}
 		for _, source := range []string{`toset(names)`, `tolist(names)`, `tomap({ for n in names : n => n })`, `distinct(names)`, `join(",", names)`, `concat(names, [1])`, `setunion(names, [1])`, `toset(concat(names, [1]))`} {
 			expr := parseExpression(b, source)
 			b.Run(fmt.Sprintf("%s/%d", source, n), func(b *testing.B) {

@@ -48,7 +48,8 @@ func fileFunctions(opts Options) map[string]function.Function {
 
 // readingNames are the functions whose results depend on the content of files.
 var readingNames = []string{
-	"file", "filebase64", "filebase64sha256", "filebase64sha512", "fileexists", "filemd5", "fileset", "filesha1", "filesha256", "filesha512", "templatefile",
+	"file", "filebase64", "filebase64sha256", "filebase64sha512", "fileexists", "filemd5", "fileset", "filesha1",
+	"filesha256", "filesha512", "templatefile",
 }
 
 // The largest files that functions read. A value can hold the first in Base64; a hash is made piece
@@ -130,7 +131,8 @@ func (f file) read() ([]byte, error) {
 		return nil, f.problem(err)
 	case len(content) > maxFile:
 		return nil, function.NewArgErrorf(0,
-			"%s has more than %d MiB, the most that is read of a file; give the path to what needs the content, or a hash of it", f.name, maxFile>>20)
+			"%s has more than %d MiB, the most that is read of a file; give the path to what needs the content, or "+
+				"a hash of it", f.name, maxFile>>20)
 	}
 	return content, nil
 }
@@ -292,7 +294,8 @@ const (
 )
 
 var errTooManyFiles = fmt.Errorf(
-	"more than %d files and directories would be looked at; give a directory further down, or a pattern that names more of the directories in place of **", maxSearched)
+	"more than %d files and directories would be looked at; give a directory further down, or a pattern that names more of the "+
+		"directories in place of **", maxSearched)
 
 // search is a search for files. It is the file system of package doublestar, which takes errors for
 // files that are not there, and so comes to an end when nothing is left.

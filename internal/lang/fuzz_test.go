@@ -22,8 +22,10 @@ import (
 // operations are expressions that call no function by name, but are evaluated by functions of HCL.
 var operations = []string{
 	"a + b", "a - b", "a * b", "a / b", "a % b", "-a", "!a", "a && b", "a || b", "a == b", "a != b", "a < b", "a >= b", "a ? b : c",
-	"a[b]", "a.x", "a.0", "a[*]", "a[*].x", "a.*.x", `"${a}"`, `"x-${a}-${b}"`, `"%{ for x in a }${x}%{ endfor }"`, `"%{ if a }x%{ endif }"`, "[for k, v in a : v]", "{ for k, v in a : k => v }", "{ for k, v in a : v => k... }",
-	"[for v in a : v if b]", "{ (a) = b }", "[a, b]", "try(a.x, b)", "can(a[b])", "format(a, b...)", "setproduct(a...)", "merge(a...)", "concat(a...)", "coalesce(a...)", "zipmap(keys(a), values(a))",
+	"a[b]", "a.x", "a.0", "a[*]", "a[*].x", "a.*.x", `"${a}"`, `"x-${a}-${b}"`, `"%{ for x in a }${x}%{ endfor }"`,
+	`"%{ if a }x%{ endif }"`, "[for k, v in a : v]", "{ for k, v in a : k => v }", "{ for k, v in a : v => k... }",
+	"[for v in a : v if b]", "{ (a) = b }", "[a, b]", "try(a.x, b)", "can(a[b])", "format(a, b...)",
+	"setproduct(a...)", "merge(a...)", "concat(a...)", "coalesce(a...)", "zipmap(keys(a), values(a))",
 }
 
 // choices are the bytes of a fuzzer, each of which decides something. After the last one,
@@ -43,15 +45,22 @@ func (c *choices) below(n int) int {
 var huge = new(big.Float).SetMantExp(big.NewFloat(1.5), 200)
 
 var fuzzNumbers = []cty.Value{
-	cty.Zero, cty.NumberIntVal(1), cty.NumberIntVal(-1), cty.NumberIntVal(2), cty.NumberIntVal(7), cty.NumberFloatVal(0.5), cty.NumberFloatVal(-2.5), cty.NumberIntVal(36), cty.NumberIntVal(1 << 31), cty.NumberIntVal(1 << 62),
-	cty.MustParseNumberVal("9223372036854775808"), cty.MustParseNumberVal("-9223372036854775809"), cty.MustParseNumberVal("1e400"), cty.MustParseNumberVal("-1e-400"),
+	cty.Zero, cty.NumberIntVal(1), cty.NumberIntVal(-1), cty.NumberIntVal(2), cty.NumberIntVal(7),
+	cty.NumberFloatVal(0.5), cty.NumberFloatVal(-2.5), cty.NumberIntVal(36), cty.NumberIntVal(1 << 31), cty.NumberIntVal(1 << 62),
+	cty.MustParseNumberVal("9223372036854775808"), cty.MustParseNumberVal("-9223372036854775809"),
+	cty.MustParseNumberVal("1e400"), cty.MustParseNumberVal("-1e-400"),
 	cty.PositiveInfinity, cty.NegativeInfinity, cty.NumberVal(huge), cty.NumberIntVal(64), cty.NumberIntVal(1 << 20),
 }
 
 var fuzzStrings = []string{
-	"", "a", "b", "x", "1", "-1", "true", "\n", "a\nb\n", "é", "👩‍👩‍👧", "\u0301", "%s", "%d", "%1000000000d", "%[9]q", "%.1000000000f", "%v%%%", "%*d", "10.0.0.0/8", "fd00::/8", "10.0.0.1/32", "0.0.0.0/0", "::/0", "/(a)*/", "/(/", "$1${x}", "[", "(?P<x>a)|(b)",
-	"2024-02-29T00:00:00Z", "9999-12-31T23:59:59+14:00", "1h", "-999999h", "YYYY-MM-DD'T'hh", "'", "{}", `{"x":[null,1e999]}`, `[1,"a",{}]`, "a: &a [*a]", "a: [1, ~]\n<<: {b: 1}", "? [a]\n: b", "!!binary x", ".inf", "a,b\n1,2\n", "a,a\n1,2\n", "\"", "YQ==", "/w==", "UTF-8", "UTF-16", "ISO-8859-1",
-	"${x}", "${x.y}", "%{ for i in x }${i}%{ endfor }", "${1 +}", "~", "~/a", "~b", ".", "..", "/", "/dev/null", "*", "**", "{a,b", "dns", "6ba7b810-9dad-11d1-80b4-00c04fd430c8", "\x00", "oid", "0x7f", "1e10000", "zz",
+	"", "a", "b", "x", "1", "-1", "true", "\n", "a\nb\n", "é", "👩‍👩‍👧", "\u0301", "%s", "%d", "%1000000000d", "%[9]q",
+	"%.1000000000f", "%v%%%", "%*d", "10.0.0.0/8", "fd00::/8", "10.0.0.1/32", "0.0.0.0/0", "::/0", "/(a)*/", "/(/",
+	"$1${x}", "[", "(?P<x>a)|(b)",
+	"2024-02-29T00:00:00Z", "9999-12-31T23:59:59+14:00", "1h", "-999999h", "YYYY-MM-DD'T'hh", "'", "{}",
+	`{"x":[null,1e999]}`, `[1,"a",{}]`, "a: &a [*a]", "a: [1, ~]\n<<: {b: 1}", "? [a]\n: b", "!!binary x", ".inf",
+	"a,b\n1,2\n", "a,a\n1,2\n", "\"", "YQ==", "/w==", "UTF-8", "UTF-16", "ISO-8859-1",
+	"${x}", "${x.y}", "%{ for i in x }${i}%{ endfor }", "${1 +}", "~", "~/a", "~b", ".", "..", "/", "/dev/null", "*",
+	"**", "{a,b", "dns", "6ba7b810-9dad-11d1-80b4-00c04fd430c8", "\x00", "oid", "0x7f", "1e10000", "zz",
 }
 
 // value makes a value of any type: nulls, unknowns, marks and empty collections in all places.

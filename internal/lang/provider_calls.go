@@ -110,7 +110,9 @@ func lastStep(path cty.Path) cty.PathStep {
 // providers, themselves and in the templates that they render. Empty if they do not call any.
 //
 // The table is one that [Functions] made with the same options.
-func ProviderFunctions(expressions []hcl.Expression, opts Options, table map[string]function.Function, find findProviderFunction) (map[string]function.Function, hcl.Diagnostics) {
+func ProviderFunctions(
+	expressions []hcl.Expression, opts Options, table map[string]function.Function, find findProviderFunction,
+) (map[string]function.Function, hcl.Diagnostics) {
 	var calls []ProviderCall
 	rendering := false
 	for _, e := range expressions {

@@ -101,7 +101,8 @@ func TestPanicIsReportedAsBug(t *testing.T) {
 			t.Errorf("%s has a value", source)
 			continue
 		}
-		if detail := diags[0].Detail; !strings.HasSuffix(detail, "This is a bug in cairn; please report it.") || strings.Contains(detail, "s3cr3t") || strings.Contains(detail, "goroutine") {
+		if detail := diags[0].Detail; !strings.HasSuffix(detail, "This is a bug in cairn; please report it.") ||
+			strings.Contains(detail, "s3cr3t") || strings.Contains(detail, "goroutine") {
 			t.Errorf("%s: %s", source, detail)
 		}
 	}

@@ -57,7 +57,9 @@ func With(table, further map[string]function.Function) map[string]function.Funct
 
 // ReadingFiles returns the functions of a table whose results depend on the content of files, as
 // remember makes them of their names without "core::".
-func ReadingFiles(table map[string]function.Function, remember func(name string, f function.Function) function.Function) map[string]function.Function {
+func ReadingFiles(
+	table map[string]function.Function, remember func(name string, f function.Function) function.Function,
+) map[string]function.Function {
 	found := map[string]function.Function{}
 	for _, name := range readingNames {
 		f := remember(name, table[name])

@@ -58,7 +58,9 @@ provider_installation {
 		file, at string
 		want     []string
 	}{
-		"sources":  {mainFile, `source  = "|"`, []string{"example.com/acme/local", "hashicorp/null", "hashicorp/random", "terraform.io/builtin/terraform"}},
+		"sources": {mainFile, `source  = "|"`, []string{
+			"example.com/acme/local", "hashicorp/null", "hashicorp/random", "terraform.io/builtin/terraform",
+		}},
 		"versions": {mainFile, `version = "|"`, []string{"~> 3.5", "3.5.1", "~> 3.6", "3.6.0"}},
 		"JSON":     {"more.tfcomponent.json", `"version": "|"`, []string{"~> 3.2", "3.2.1"}},
 	} {

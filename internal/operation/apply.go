@@ -294,7 +294,8 @@ func (r *run) warnOtherValues(plan *stackplan.Plan, inputs variables.Given) hcl.
 		diags = diags.Append(&hcl.Diagnostic{
 			Severity: hcl.DiagWarning,
 			Summary:  "Value differs from the plan",
-			Detail: fmt.Sprintf("The environment variable %s gives var.%s another value than the plan was made with. The plan is applied as it is, without that value. "+
+			Detail: fmt.Sprintf("The environment variable %s gives var.%s another value than the plan was made with. The plan is applied "+
+				"as it is, without that value. "+
 				"To use it, make a new plan.", r.given.Environment[name], name),
 		})
 	}
@@ -379,7 +380,8 @@ func (r *run) record(ctx context.Context, plan *stackplan.Plan, saver *deploymen
 	}
 	name, err := recoverer.Record(ctx)
 	if err != nil {
-		return failure.Error("Unusable apply journal", "What is applied could not be written down, so nothing was begun: %s.", failure.Reason(err))
+		return failure.Error("Unusable apply journal", "What is applied could not be written down, so nothing "+
+			"was begun: %s.", failure.Reason(err))
 	}
 	if name == "" {
 		return nil

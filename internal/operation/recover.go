@@ -140,7 +140,9 @@ func (r *run) bindEngine(ctx context.Context) error {
 		return err
 	}
 	if recoverer := r.recoverer(); recoverer != nil {
-		recoverer.Bind(engine.Purpose{Secret: r.secret, Plan: r.saved, Serial: r.stored.Serial, CutOff: r.stored.CutOff(), Recorded: r.recorded})
+		recoverer.Bind(engine.Purpose{
+			Secret: r.secret, Plan: r.saved, Serial: r.stored.Serial, CutOff: r.stored.CutOff(), Recorded: r.recorded,
+		})
 	}
 	return nil
 }
@@ -285,8 +287,10 @@ func (r *run) findInterrupted(ctx context.Context) ([]*engine.Recovered, hcl.Dia
 func recoveredWarnings(recovered *engine.Recovered, accepted bool) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	if recovered.Lost != "" {
-		diags = diags.Append(failure.Warning("Apply journal lost", "An earlier apply was cut off. %s, so that some of what it had done and was doing may be unknown: objects "+
-			"may exist that the state does not have. Compare what really exists with the state, whichever component of it.", recovered.Lost))
+		diags = diags.Append(failure.Warning("Apply journal lost", "An earlier apply was cut off. %s, so that some of what it had done "+
+			"and was doing may be unknown: objects "+
+			"may exist that the state does not have. Compare what really exists with the state, whichever "+
+			"component of it.", recovered.Lost))
 	}
 	if recovered.Component == "" { // which stands for what is lost
 		return diags

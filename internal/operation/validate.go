@@ -107,7 +107,10 @@ func (s *Stack) outsideUnsupported(ctx context.Context, config *stackconfig.Conf
 			}
 		}
 	}
-	return slices.DeleteFunc(slices.Clone(diags), func(diag *hcl.Diagnostic) bool { return diag.Subject != nil && inside[diag.Subject.Filename] })
+	return slices.DeleteFunc(slices.Clone(diags), func(diag *hcl.Diagnostic) bool {
+		return diag.Subject != nil &&
+			inside[diag.Subject.Filename]
+	})
 }
 
 // checkWithEngine finds the mistakes of a configuration with the engine and providers, if those can

@@ -235,7 +235,8 @@ func tooManyDigits(at hcl.Range) *hcl.Diagnostic {
 }
 
 func tooLarge(at hcl.Range) *hcl.Diagnostic {
-	return problem(at, "Number too large or small", "The exponent of a number is at most %d either way. Write the number in quotes if it is meant as a text.", MaxNumberExponent)
+	return problem(at, "Number too large or small", "The exponent of a number is at most %d either way. Write the number in quotes if it "+
+		"is meant as a text.", MaxNumberExponent)
 }
 
 // exponentTooLarge reports whether a number has a larger exponent than numbers may have.

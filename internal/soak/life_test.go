@@ -61,7 +61,10 @@ func newLife(t *testing.T, opts lifeOptions) *life {
 	t.Cleanup(func() {
 		l.killAll()
 		if t.Failed() {
-			t.Logf("again with: go test ./internal/soak -run %s -seed %d\n%s", strings.SplitAfterN(t.Name(), "/", 2)[0], l.seed, strings.Join(l.history, "\n"))
+			t.Logf(
+				"again with: go test ./internal/soak -run %s -seed %d\n%s", strings.SplitAfterN(t.Name(), "/", 2)[0],
+				l.seed, strings.Join(l.history, "\n"),
+			)
 		}
 	})
 	return l

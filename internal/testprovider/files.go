@@ -155,7 +155,9 @@ func readChart(_ context.Context, args cty.Value) (string, error) {
 }
 
 // readFileSource answers a request for a data source about files.
-func (s *server) readFileSource(ctx context.Context, source fileSource, req *tfprotov6.ReadDataSourceRequest) (*tfprotov6.ReadDataSourceResponse, error) {
+func (s *server) readFileSource(
+	ctx context.Context, source fileSource, req *tfprotov6.ReadDataSourceRequest,
+) (*tfprotov6.ReadDataSourceResponse, error) {
 	ty := valueType(source.schema.ValueType())
 	args, err := decode(req.Config, ty)
 	if err != nil {

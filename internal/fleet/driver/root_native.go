@@ -140,7 +140,8 @@ func (w *rootWork) openNative(ctx context.Context) (*native.Session, error) {
 // missing.
 func (w *rootWork) tryNative(ctx context.Context) (session *native.Session, missing bool, err error) {
 	e, err := native.New(native.Options{
-		WorkDir: w.opts.RunDir, SchemaDir: w.SchemaDir, Environ: w.opts.Environ, Dir: w.opts.Dir, Resolver: w.installedModules(), Standalone: true, Shared: w.Native,
+		WorkDir: w.opts.RunDir, SchemaDir: w.SchemaDir, Environ: w.opts.Environ, Dir: w.opts.Dir,
+		Resolver: w.installedModules(), Standalone: true, Shared: w.Native,
 	})
 	if err != nil {
 		return nil, false, err
@@ -245,7 +246,8 @@ func (w *rootWork) nativeRequest(ctx context.Context, session *native.Session, p
 		return nil, nil
 	}
 	return &engine.PlanRequest{
-		Work: "root", ModuleDir: w.opts.Dir, Mode: engine.Normal, Inputs: inputs, Providers: providers, PriorState: prior, Timestamp: time.Now().UTC(),
+		Work: "root", ModuleDir: w.opts.Dir, Mode: engine.Normal, Inputs: inputs, Providers: providers,
+		PriorState: prior, Timestamp: time.Now().UTC(),
 	}, diags
 }
 
@@ -364,7 +366,8 @@ func nativePlan(result *engine.PlanResult, req *engine.PlanRequest) *stackplan.P
 	plan := &stackplan.Plan{
 		Mode: req.Mode, Applyable: true, Complete: true, Timestamp: req.Timestamp, Outputs: map[string]*stackplan.OutputChange{},
 		Components: []*stackplan.Component{{
-			Action: stackplan.NoOp, Mode: req.Mode, Applyable: true, Complete: true, Changes: result.Changes, Drift: result.Drift, Checks: result.Checks,
+			Action: stackplan.NoOp, Mode: req.Mode, Applyable: true, Complete: true, Changes: result.Changes,
+			Drift: result.Drift, Checks: result.Checks,
 			Invocations: result.Invocations,
 		}},
 	}

@@ -31,7 +31,9 @@ type opened struct {
 }
 
 // openSelected selects of the graph that is made of the workspace file of a request.
-func openSelected(ctx context.Context, r fleet.Request, model *Model, diags hcl.Diagnostics, graphOf func(*Model) (*Graph, hcl.Diagnostics)) (*opened, error) {
+func openSelected(
+	ctx context.Context, r fleet.Request, model *Model, diags hcl.Diagnostics, graphOf func(*Model) (*Graph, hcl.Diagnostics),
+) (*opened, error) {
 	if diags.HasErrors() {
 		return nil, diags
 	}

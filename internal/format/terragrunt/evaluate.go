@@ -44,7 +44,8 @@ func (r *reader) evaluate(expr hclsyntax.Expression, ctx *hcl.EvalContext) (valu
 		case *hclsyntax.ForExpr, *hclsyntax.TemplateJoinExpr, *hclsyntax.SplatExpr:
 			harmless = false
 		case *hclsyntax.BinaryOpExpr:
-			harmless = harmless && !bounds.Is(node.Op, hclsyntax.OpMultiply) && !bounds.Is(node.Op, hclsyntax.OpDivide) && !bounds.Is(node.Op, hclsyntax.OpModulo)
+			harmless = harmless && !bounds.Is(node.Op, hclsyntax.OpMultiply) && !bounds.Is(node.Op, hclsyntax.OpDivide) &&
+				!bounds.Is(node.Op, hclsyntax.OpModulo)
 		case *hclsyntax.LiteralValueExpr:
 			harmless = harmless && !hclsource.TooLarge(node.Val)
 		case *hclsyntax.ScopeTraversalExpr:

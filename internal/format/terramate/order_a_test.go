@@ -379,12 +379,14 @@ func TestOrderA54A56Circular(t *testing.T) {
 func TestOrderA21(t *testing.T) {
 	// Files that require older versions are read all the same, and so are examples.
 	warned := map[string]bool{
-		"terramate ~> 0.4.0": true, "terramate < 0.17": true, "terrastack < 1": true, "terrastack <version>": true, "terramate <version>": true,
+		"terramate ~> 0.4.0": true, "terramate < 0.17": true, "terrastack < 1": true, "terrastack <version>": true,
+		"terramate <version>": true,
 	}
 	for constraint, ok := range map[string]bool{
 		"terrastack ~> 1.0": true, "terrastack ~> 2.0": false, "terrastack x": false,
 		"terramate ~> 0.4": true, "terramate ~> 0.4.0": false, "terramate >= 0.1, < 1": true, "terramate >= 0.16": true, "terramate ~> 0.17.0": true,
-		"terrastack < 1": false, "terrastack <version>": false, "terramate <version>": false, "terramate < 0.17": false, "terramate != 0.17.0": false, "terramate >= 0.18, < 0.16": false,
+		"terrastack < 1": false, "terrastack <version>": false, "terramate <version>": false,
+		"terramate < 0.17": false, "terramate != 0.17.0": false, "terramate >= 0.18, < 0.16": false,
 	} {
 		t.Run(constraint, func(t *testing.T) {
 			kind, text, _ := strings.Cut(constraint, " ")
@@ -403,7 +405,9 @@ func TestOrderA21(t *testing.T) {
 			if isWarning := len(diags) == 1 && diags[0].Severity == hcl.DiagWarning; isWarning != warned[constraint] {
 				t.Errorf("got %v, warning: want %t", diags, warned[constraint])
 			}
-			if !ok && text != "x" && text != "<version>" && (!strings.Contains(diags[0].Detail, running) || !strings.Contains(diags[0].Detail, file) || !strings.Contains(diags[0].Detail, text)) {
+			if !ok && text != "x" && text != "<version>" &&
+				(!strings.Contains(diags[0].Detail, running) || !strings.Contains(diags[0].Detail, file) ||
+					!strings.Contains(diags[0].Detail, text)) {
 				t.Errorf("detail %q names not all of %s, %s and %s", diags[0].Detail, file, text, running)
 			}
 		})

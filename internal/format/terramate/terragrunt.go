@@ -80,5 +80,6 @@ func (f *finder) unknownSource(s *Stack) {
 
 func (f *finder) unknownFile(s *Stack, place hcl.Range) {
 	f.result.Notes = f.result.Notes.Append(problem.Warning(problem.BadValue, &place, "Unknown file to read",
-		"The name of a file that %s reads here cannot be evaluated, so that changes of that file do not count as changes of the stack. Write the name out, or name the file in \"watch\".", s.Path))
+		"The name of a file that %s reads here cannot be evaluated, so that changes of that file do not count as changes of the stack. "+
+			"Write the name out, or name the file in \"watch\".", s.Path))
 }

@@ -29,7 +29,8 @@ func checkVersion(kind, constraint string, rng hcl.Range) *hcl.Diagnostic {
 	}
 	if placeholder.MatchString(constraint) {
 		return problem.Warning(problem.Version, &rng, "No version required",
-			"%q in %s stands for a version constraint, and requires none. Write one as in \"~> 1.0\", or leave required_version out.", constraint, rng.Filename)
+			"%q in %s stands for a version constraint, and requires none. Write one as in \"~> 1.0\", or leave "+
+				"required_version out.", constraint, rng.Filename)
 	}
 	constraints, err := version.NewConstraint(constraint)
 	if err != nil {
@@ -42,7 +43,8 @@ func checkVersion(kind, constraint string, rng hcl.Range) *hcl.Diagnostic {
 	}
 	if requiresOlder(constraints, current) {
 		return problem.Warning(problem.Version, &rng, "Older version required",
-			"%s requires version %s of the %s format, and this program reads version %s, which has what older ones have. Change required_version if that is all right.",
+			"%s requires version %s of the %s format, and this program reads version %s, which has what older ones have. Change "+
+				"required_version if that is all right.",
 			rng.Filename, constraint, kind, running)
 	}
 	if kind == "terramate" && requiresNewer(constraints, current) {

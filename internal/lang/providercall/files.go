@@ -13,7 +13,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
-var errChanged = errors.New("it has now returned something else for the same arguments than before, as a file was changed since the plan was made, or while it was made. Make a new plan")
+var errChanged = errors.New("it has now returned something else for the same arguments than before, as a file was changed since the plan " +
+	"was made, or while it was made. Make a new plan")
 
 // OfFiles returns a function that reads files, such as file, so that it fails if they have changed.
 // Otherwise it is as f.

@@ -37,7 +37,9 @@ func (r *Results) Expect(known Result) { r.isSame(known.Call, known.Result) }
 
 // record remembers the result of a call, and fails if it was another before.
 func (r *Results) record(f *Function, args []cty.Value, result cty.Value) error {
-	same, err := r.confirms(map[string]cty.Value{"provider": cty.StringVal(f.Provider.String()), "function": cty.StringVal(f.Name)}, args, result)
+	same, err := r.confirms(
+		map[string]cty.Value{"provider": cty.StringVal(f.Provider.String()), "function": cty.StringVal(f.Name)}, args, result,
+	)
 	if err != nil || same {
 		return err
 	}

@@ -117,7 +117,8 @@ func readsFile(texts ...[]byte) bool {
 				break
 			}
 			text = after
-			if rest := bytes.TrimLeft(bytes.TrimLeft(after, "abcdefghijklmnopqrstuvwxyz0123456789"), " \t\r\n"); len(rest) > 0 && (rest[0] == '(' || rest[0] == '/') {
+			if rest := bytes.TrimLeft(bytes.TrimLeft(after, "abcdefghijklmnopqrstuvwxyz0123456789"), " \t\r\n"); len(rest) > 0 &&
+				(rest[0] == '(' || rest[0] == '/') {
 				return true
 			}
 		}

@@ -159,8 +159,10 @@ func edit(rnd *rand.Rand, text string) string {
 		return text[:at] + string("x {}\n\".#$"[rnd.IntN(9)]) + text[at:]
 	case 3: // another line
 		more := []string{
-			"\n", "# comment\n", "component \"new\" {\n  source = \"./net\"\n  inputs = { name = component.app.id }\n}\n", "name = stack.child.id\n",
-			"size = component.many\n", "locals { text = file(\"net/name.txt\") }\n", "variable \"more\" {\n  type = any\n}\n", "size = component.keyed[\"z\"].id\n",
+			"\n", "# comment\n",
+			"component \"new\" {\n  source = \"./net\"\n  inputs = { name = component.app.id }\n}\n", "name = stack.child.id\n",
+			"size = component.many\n", "locals { text = file(\"net/name.txt\") }\n",
+			"variable \"more\" {\n  type = any\n}\n", "size = component.keyed[\"z\"].id\n",
 		}
 		return strings.Join(slices.Insert(lines, n, more[rnd.IntN(len(more))]), "")
 	default: // one word in place of another
@@ -181,7 +183,9 @@ var meantPattern = regexp.MustCompile(` Did you mean "[a-z0-9]*"\?`)
 func texts(diags hcl.Diagnostics) []string {
 	var all []string
 	for _, diag := range diags {
-		all = append(all, fmt.Sprintf("%v %d %s: %s", diag.Subject, diag.Severity, diag.Summary, meantPattern.ReplaceAllString(diag.Detail, "")))
+		all = append(
+			all, fmt.Sprintf("%v %d %s: %s", diag.Subject, diag.Severity, diag.Summary, meantPattern.ReplaceAllString(diag.Detail, "")),
+		)
 	}
 	slices.Sort(all)
 	return all
@@ -229,7 +233,10 @@ func TestRandomEdits(t *testing.T) {
 			fresh.Edit(path, []byte(text))
 		}
 		if diff := cmp.Diff(texts(fresh.Stack(dir).Validate(t.Context())), got); diff != "" {
-			t.Fatalf("step %d, %s was\n%s\nand is\n%s\ndiagnostics (-of everything +of what has changed):\n%s", step, path, before, now[path], diff)
+			t.Fatalf(
+				"step %d, %s was\n%s\nand is\n%s\ndiagnostics (-of everything +of what has changed):\n%s", step, path,
+				before, now[path], diff,
+			)
 		}
 	}
 	if reused == 0 {

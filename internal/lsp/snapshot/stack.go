@@ -68,11 +68,15 @@ func (s *stack) load(buffers map[string][]byte, folders []string) *Snapshot {
 	opened := operation.Open(operation.Options{Dir: s.dir, Environ: s.opts.Environ})
 	resolver := opened.Resolver()
 	parser := &parser{before: s.build.parsed, now: map[fileID]*parsedFile{}, buffers: buffers, open: s.open}
-	config, diags := stackconfig.LoadWith(s.dir, stackconfig.LoadOptions{Resolver: resolver, Buffers: buffers, Parse: parser.parse, FilesWithin: within})
+	config, diags := stackconfig.LoadWith(s.dir, stackconfig.LoadOptions{
+		Resolver: resolver, Buffers: buffers, Parse: parser.parse, FilesWithin: within,
+	})
 	if config == nil {
 		return nil
 	}
-	snap := &Snapshot{Dir: s.dir, Config: config, Declared: config, LoadDiagnostics: diags, buffers: buffers, Files: map[string]*File{}, sound: &s.sound}
+	snap := &Snapshot{
+		Dir: s.dir, Config: config, Declared: config, LoadDiagnostics: diags, buffers: buffers, Files: map[string]*File{}, sound: &s.sound,
+	}
 	if parser.broken {
 		options := stackconfig.LoadOptions{Resolver: resolver, Buffers: buffers, Parse: parser.declared, FilesWithin: within}
 		declared, _ := stackconfig.LoadWith(s.dir, options) //nolint:errcheck // diagnostics are those of config
@@ -80,7 +84,9 @@ func (s *stack) load(buffers map[string][]byte, folders []string) *Snapshot {
 			snap.Declared = declared
 		}
 	}
-	snap.Deployments, snap.deployDiagnostics = deployconfig.LoadWith(s.dir, deployconfig.LoadOptions{Buffers: buffers, Parse: parser.parse, FilesWithin: within})
+	snap.Deployments, snap.deployDiagnostics = deployconfig.LoadWith(s.dir, deployconfig.LoadOptions{
+		Buffers: buffers, Parse: parser.parse, FilesWithin: within,
+	})
 	s.build.parsed = parser.now
 	for id, parsed := range parser.now {
 		_, open := buffers[id.path]

@@ -87,5 +87,8 @@ func (s *Stack) places() []place {
 
 // Providers are those that may come from there.
 func (p place) Providers() []stackaddrs.Provider {
-	return slices.DeleteFunc(p.Directory.Providers(), func(provider stackaddrs.Provider) bool { return p.method != nil && !p.method.Allows(provider) })
+	return slices.DeleteFunc(p.Directory.Providers(), func(provider stackaddrs.Provider) bool {
+		return p.method != nil &&
+			!p.method.Allows(provider)
+	})
 }

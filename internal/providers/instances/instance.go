@@ -155,7 +155,9 @@ func (p *Pool) startProcess(ctx context.Context, pkg Package, workDir string) (*
 	if workDir == "" {
 		workDir = p.emptyDir()
 	}
-	return plugin.Start(ctx, pkg.Program, plugin.Options{Dir: workDir, Environ: p.opts.Environ, StartTimeout: p.opts.StartTimeout, Log: p.opts.Log})
+	return plugin.Start(ctx, pkg.Program, plugin.Options{
+		Dir: workDir, Environ: p.opts.Environ, StartTimeout: p.opts.StartTimeout, Log: p.opts.Log,
+	})
 }
 
 // emptyDir returns the directory of processes that are shared: one in which nobody but a superuser

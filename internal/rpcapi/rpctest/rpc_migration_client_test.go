@@ -84,7 +84,9 @@ func testMigrationClient(t *testing.T) {
 	opened := must[*stackspb.OpenTerraformState_Response](t)(c.openDirectory(filepath.Join(dir, "old")))
 	events := must[[]*stackspb.MigrateTerraformState_Event](t)(s.migrate(&stackspb.MigrateTerraformState_Request{
 		StateHandle: opened.GetStateHandle(), ConfigHandle: s.config, DependencyLocksHandle: s.locks, ProviderCacheHandle: s.cache,
-		Mapping: &stackspb.MigrateTerraformState_Request_Simple{Simple: &mapping{ResourceAddressMap: map[string]string{"fake_resource.old": "component.a"}}},
+		Mapping: &stackspb.MigrateTerraformState_Request_Simple{
+			Simple: &mapping{ResourceAddressMap: map[string]string{"fake_resource.old": "component.a"}},
+		},
 	}))
 	wantMigrated(t, events, "component.a", "fake_resource.old")
 	state := rawState{}
@@ -103,11 +105,15 @@ func testMigrationClient(t *testing.T) {
 		},
 		"configuration": func() error { return s.closeConfiguration(s.config) },
 		"locks": func() error {
-			_, err := c.dependencies.CloseDependencyLocks(t.Context(), &dependenciespb.CloseDependencyLocks_Request{DependencyLocksHandle: s.locks})
+			_, err := c.dependencies.CloseDependencyLocks(
+				t.Context(), &dependenciespb.CloseDependencyLocks_Request{DependencyLocksHandle: s.locks},
+			)
 			return err
 		},
 		"cache": func() error {
-			_, err := c.dependencies.CloseProviderPluginCache(t.Context(), &dependenciespb.CloseProviderPluginCache_Request{ProviderCacheHandle: s.cache})
+			_, err := c.dependencies.CloseProviderPluginCache(
+				t.Context(), &dependenciespb.CloseProviderPluginCache_Request{ProviderCacheHandle: s.cache},
+			)
 			return err
 		},
 	} {

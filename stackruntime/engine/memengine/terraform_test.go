@@ -186,7 +186,9 @@ func TestSameAsTerraform(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			options := []tfexec.PlanOption{tfexec.Var("a=" + step.a), tfexec.Var("s=secret"), tfexec.Var("keys=" + string(keysJSON)), tfexec.Destroy(step.destroy)}
+			options := []tfexec.PlanOption{
+				tfexec.Var("a=" + step.a), tfexec.Var("s=secret"), tfexec.Var("keys=" + string(keysJSON)), tfexec.Destroy(step.destroy),
+			}
 			keys := make([]cty.Value, len(step.keys))
 			for i, key := range step.keys {
 				keys[i] = cty.StringVal(key)

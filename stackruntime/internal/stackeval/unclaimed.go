@@ -90,7 +90,8 @@ func (m *Main) leftOverDiagnostic(ctx context.Context, left *leftOver) *hcl.Diag
 		diag.Detail = fmt.Sprintf("%s exists in the state, but nothing in the configuration produces %s any more. Remove that instead, as a whole.", addr, left.missing[0])
 	case left.missing == nil:
 		diag.Extra = diagnostics.Address{Component: addr, Inner: fault.LeftOver}
-		diag.Detail = fmt.Sprintf("%[1]s exists in the state, but no component block creates it and no removed block removes it. Add one of them. %[2]s%[3]s"+
+		diag.Detail = fmt.Sprintf("%[1]s exists in the state, but no component block creates it and no removed block removes it. Add one "+
+			"of them. %[2]s%[3]s"+
 			"Provider configurations that it needs have to stay until it is destroyed.",
 			addr, m.suggestComponentRemoval(ctx, addr), m.suggestComponentMove(ctx, addr))
 	default:

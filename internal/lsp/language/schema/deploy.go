@@ -28,7 +28,8 @@ var Deploy = []Block{
 		Type: "deployment", Labels: []string{"name"},
 		Doc: "Deploys the stack with inputs, a state and a history of its own.",
 		Arguments: []Argument{
-			{Name: "inputs", Type: "object", Scope: Values, Map: true, Doc: "Values for the variables of the stack, needed where one has no default. Null selects the default."},
+			{Name: "inputs", Type: "object", Scope: Values, Map: true, Doc: "Values for the variables of the stack, needed where one has " +
+				"no default. Null selects the default."},
 			{Name: "deployment_group", Type: "reference", Scope: Path, Doc: "The group of the deployment, as deployment_group.NAME. Without it, the deployment has a group of its own."},
 			{Name: "destroy", Type: "bool", Scope: Bool, Doc: "Whether what the deployment has is destroyed. Then the block can be removed."},
 			{Name: "import", Type: "bool", Scope: Bool, Doc: "Whether a state is being moved into the deployment."},

@@ -78,7 +78,9 @@ func (m mover) expression(e hclsyntax.Expression, around *splat) hclsyntax.Expre
 			NameRange: m.rng(e.NameRange), OpenParenRange: m.rng(e.OpenParenRange), CloseParenRange: m.rng(e.CloseParenRange),
 		}
 	case *hclsyntax.ConditionalExpr:
-		return &hclsyntax.ConditionalExpr{Condition: in(e.Condition), TrueResult: in(e.TrueResult), FalseResult: in(e.FalseResult), SrcRange: m.rng(e.SrcRange)}
+		return &hclsyntax.ConditionalExpr{
+			Condition: in(e.Condition), TrueResult: in(e.TrueResult), FalseResult: in(e.FalseResult), SrcRange: m.rng(e.SrcRange),
+		}
 	case *hclsyntax.BinaryOpExpr:
 		return &hclsyntax.BinaryOpExpr{LHS: in(e.LHS), Op: e.Op, RHS: in(e.RHS), SrcRange: m.rng(e.SrcRange)}
 	case *hclsyntax.UnaryOpExpr:
@@ -93,7 +95,8 @@ func (m mover) expression(e hclsyntax.Expression, around *splat) hclsyntax.Expre
 	case *hclsyntax.ForExpr:
 		in := func(e hclsyntax.Expression) hclsyntax.Expression { return m.expression(bare(e), around) }
 		moved := &hclsyntax.ForExpr{
-			KeyVar: e.KeyVar, ValVar: e.ValVar, CollExpr: m.expression(e.CollExpr, around), KeyExpr: in(e.KeyExpr), ValExpr: in(e.ValExpr), CondExpr: in(e.CondExpr), Group: e.Group,
+			KeyVar: e.KeyVar, ValVar: e.ValVar, CollExpr: m.expression(e.CollExpr, around), KeyExpr: in(e.KeyExpr),
+			ValExpr: in(e.ValExpr), CondExpr: in(e.CondExpr), Group: e.Group,
 			SrcRange: m.rng(e.SrcRange), OpenRange: m.rng(e.OpenRange), CloseRange: m.rng(e.CloseRange),
 		}
 		bounds.Prepare(moved)

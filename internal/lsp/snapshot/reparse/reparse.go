@@ -155,7 +155,8 @@ func (m mover) block(b *hclsyntax.Block) *hclsyntax.Block {
 	}
 	return &hclsyntax.Block{
 		Type: b.Type, Labels: b.Labels, Body: m.body(b.Body),
-		TypeRange: m.rng(b.TypeRange), LabelRanges: m.ranges(b.LabelRanges), OpenBraceRange: m.rng(b.OpenBraceRange), CloseBraceRange: m.rng(b.CloseBraceRange),
+		TypeRange: m.rng(b.TypeRange), LabelRanges: m.ranges(b.LabelRanges), OpenBraceRange: m.rng(b.OpenBraceRange),
+		CloseBraceRange: m.rng(b.CloseBraceRange),
 	}
 }
 

@@ -63,7 +63,8 @@ func TestRandomEdits(t *testing.T) {
 	seed := testenv.Seed(t)
 	rnd := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // not for secrets
 	pieces := []string{
-		"x", " ", "\n", "\r\n", "é", "}", "{", "\"", "#", "/*", "*/", "${", "}\n}", "= 1\n", "a = 1\n", "b {}\n", "b {\n}\n", "<<E\n", "\nE\n", "[*]", "\ufeff", "\t", ", ", "//", "\\", "\x00",
+		"x", " ", "\n", "\r\n", "é", "}", "{", "\"", "#", "/*", "*/", "${", "}\n}", "= 1\n", "a = 1\n", "b {}\n",
+		"b {\n}\n", "<<E\n", "\nE\n", "[*]", "\ufeff", "\t", ", ", "//", "\\", "\x00",
 		"component \"n\" {\n", "y = \"${var.a}\"\n", "[0]", ".z", "1", "...",
 	}
 	for _, text := range []string{source, strings.ReplaceAll(source, "\n", "\r\n"), source + "\n", "a {\n}", "a {}"} {

@@ -41,7 +41,10 @@ func TestProviderDiagnosticsAreMerged(t *testing.T) {
 		for _, text := range components {
 			addrs = append(addrs, component(t, text))
 		}
-		return &hcl.Diagnostic{Severity: severity, Summary: summary, Subject: &hcl.Range{Filename: "main.tfcomponent.hcl"}, Extra: AboutProvider(config, addrs...)}
+		return &hcl.Diagnostic{
+			Severity: severity, Summary: summary, Subject: &hcl.Range{Filename: "main.tfcomponent.hcl"},
+			Extra: AboutProvider(config, addrs...),
+		}
 	}
 	denied := func(request string) string { return "Denied, RequestID: " + request }
 	const main, eu, says = "provider.aws.main", `provider.aws.main["eu"]`, "The provider says so about the configuration"
@@ -71,8 +74,9 @@ func TestWarningsAboutComponentsAreMerged(t *testing.T) {
 	t.Parallel()
 	about := func(severity hcl.DiagnosticSeverity, summary, addr string, line int) *hcl.Diagnostic {
 		return &hcl.Diagnostic{
-			Severity: severity, Summary: summary, Detail: "Use another.", Subject: &hcl.Range{Filename: "main.tf", Start: hcl.Pos{Line: line}},
-			Extra: Address{component(t, addr), nil},
+			Severity: severity, Summary: summary, Detail: "Use another.",
+			Subject: &hcl.Range{Filename: "main.tf", Start: hcl.Pos{Line: line}},
+			Extra:   Address{component(t, addr), nil},
 		}
 	}
 	diags := hcl.Diagnostics{
