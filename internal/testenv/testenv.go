@@ -50,6 +50,10 @@ func Engine(t testing.TB) string {
 // what cairn uses where nobody names an engine.
 const EngineVariable = "CAIRN_TEST_ENGINE"
 
+// OracleVariable names the part that terraform has in tests of what cairn evaluates itself: "terraform" compares its answers with those that are recorded, "record"
+// records them, and "new" does so where nothing is recorded. Without it, terraform is not asked, and tests that take minutes do not run.
+const OracleVariable = "CAIRN_DIFFERENTIAL"
+
 // NativeEngine and AutoEngine are the engines without a binary, and with one where it is needed.
 const (
 	NativeEngine = "native"

@@ -10,11 +10,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-)
 
-// oracleVariable is the environment variable that has terraform asked: "terraform" compares what it answers with what is recorded, "record" records it, and "new"
-// does so where nothing is recorded.
-const oracleVariable = "CAIRN_DIFFERENTIAL"
+	"github.com/cairnstacks/cairn/internal/testenv"
+)
 
 // TestDifferential compares the native engine with the recorded answers of terraform. Names of archives begin with the numbers of the behaviours that they show.
 // With UPDATE_GOLDEN, the answers of the native engine are written that are meant to differ, or that terraform cannot give, and no others.
@@ -25,7 +23,7 @@ func TestDifferential(t *testing.T) {
 	}
 	native := NewNative(t)
 	var terraform *Bench
-	oracle := os.Getenv(oracleVariable)
+	oracle := os.Getenv(testenv.OracleVariable)
 	if oracle != "" {
 		terraform = NewTerraform(t)
 	}

@@ -24,7 +24,7 @@ import (
 // TestRealistic compares both engines on modules as people write them, with real providers. Nothing is recorded: what providers make up differs in each run. DIR in
 // an archive is a directory that there is in that run only, URL a server.
 func TestRealistic(t *testing.T) {
-	if os.Getenv(oracleVariable) == "" {
+	if os.Getenv(testenv.OracleVariable) == "" {
 		t.Skip("builds providers and runs terraform for minutes: make differential")
 	}
 	paths, err := filepath.Glob("testdata/realistic/*.txtar")

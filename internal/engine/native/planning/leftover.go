@@ -85,18 +85,18 @@ func (p *planner) orphans(ctx context.Context) {
 
 // orphaned reports whether nothing declares a resource, or whether that is not known, and why.
 func (p *planner) orphaned(ctx context.Context, addr state.ResourceAddr) (reason engine.ActionReason, kept, orphaned bool) {
-	if p.tree(addr.Module) == nil {
+	tree := p.tree(addr.Module)
+	if tree == nil {
 		return engine.DeleteBecauseNoResourceConfig, false, true
 	}
 	if p.belowUnknown(ctx, addr.Module) {
 		return "", true, true
 	}
-	m := p.eval.Module(ctx, addr.Module)
 	switch {
-	case m == nil:
-		return engine.DeleteBecauseNoModule, false, true
-	case m.Resource(addr.Resource) == nil:
+	case tree.Resources[addr.Resource] == nil: // also where the module instance is gone
 		return engine.DeleteBecauseNoResourceConfig, false, true
+	case p.eval.Module(ctx, addr.Module) == nil:
+		return engine.DeleteBecauseNoModule, false, true
 	default:
 		return "", false, false
 	}
