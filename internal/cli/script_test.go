@@ -24,6 +24,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/toolchain"
 	"github.com/cairnstacks/cairn/internal/providers/release"
 	"github.com/cairnstacks/cairn/internal/testenv"
+	"github.com/cairnstacks/cairn/internal/testenv/toolcache"
 	"github.com/cairnstacks/cairn/internal/testprovider"
 )
 
@@ -33,8 +34,8 @@ func testContext() context.Context { return context.Background() }
 //
 // Besides those of package testscript, scripts know the conditions [engine], where there is terraform or tofu; [tofu], where
 // commands use tofu unless another one is named; [terraform], for what is about terraform alone; [native], where commands evaluate modules themselves unless
-// another engine is named; [git]; and [unprivileged], where
-// the modes of files are obeyed. The variable EXAMPLES names the directory of the examples. BINARY is the name of the terraform or tofu
+// another engine is named; [git]; [unprivileged], where the modes of files are obeyed; and [realproviders], where make differential
+// runs them. The variable EXAMPLES names the directory of the examples. BINARY is the name of the terraform or tofu
 // that is on PATH, for scripts that are about one: env CAIRN_ENGINE=$BINARY; the others use the engine of CAIRN_TEST_ENGINE, where that is set. They
 // know these commands:
 //
@@ -42,6 +43,7 @@ func testContext() context.Context { return context.Background() }
 //     which is for PLATFORM
 //   - attachprovider: starts that provider for TF_REATTACH_PROVIDERS, as a debugger does
 //   - timeprovider: lets it install hashicorp/time as well, a real one
+//   - realproviders: lets it install further real ones, which take minutes to build
 //   - sources: serves repositories, archives and registries; see scriptSources
 //   - registry: serves providers; see registryCommand
 //   - backends: serves states of root modules; see backendsCommand
@@ -70,6 +72,9 @@ func TestScripts(t *testing.T) {
 			"attachprovider": attachProvider,
 			"timeprovider": func(ts *testscript.TestScript, _ bool, _ []string) {
 				ts.Setenv("TF_CLI_CONFIG_FILE", testenv.CLIConfigFile(t, testenv.TimeProviderMirror(t)))
+			},
+			"realproviders": func(ts *testscript.TestScript, _ bool, _ []string) {
+				ts.Setenv("TF_CLI_CONFIG_FILE", testenv.CLIConfigFile(t, testenv.RealProviderMirror(t, toolcache.Real...)))
 			},
 			"sources":  sourcesCommand(t),
 			"backends": backendsCommand(t),
@@ -118,6 +123,8 @@ func setUpScript(env *testscript.Env) error {
 func scriptCondition(cond string) (bool, error) {
 	tofu, terraform := isOnPath("tofu"), isOnPath("terraform")
 	switch cond {
+	case "realproviders":
+		return os.Getenv(testenv.OracleVariable) != "", nil
 	case "unprivileged":
 		return os.Geteuid() > 0, nil
 	case "engine":

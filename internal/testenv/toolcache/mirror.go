@@ -38,6 +38,7 @@ var (
 
 // Real are further providers that are real and small, in the last versions that are Go modules.
 var Real = []Provider{
+	formerly("archive", "1.3.0"),
 	formerly("local", "1.4.0"),
 	formerly("http", "1.2.0"),
 	formerly("null", "1.0.0", oldSDK),
