@@ -24,6 +24,7 @@
 //   - C5. Values that the configuration declares as sensitive are marked as such in plans and outputs (package marks), and never part of
 //     a diagnostic.
 //
-// The engine is terraform or tofu, which has to be installed, or one that the program brings. A program that has its own place for configurations or states uses
-// package stackruntime in place of this one.
+// The engine is cairn's own, with terraform or tofu where it needs one, or one that the program
+// brings. A program that has its own place for configurations or states uses package stackruntime
+// in place of this one.
 package cairn

@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Command cairn runs the Terraform Stacks language with terraform or tofu.
+// Command cairn runs the Terraform Stacks language.
 package main
 
 import (

@@ -122,7 +122,7 @@ func newProgram() *cmdline.Program[*session.Session] {
 	return cmdline.New(cmdline.Program[*session.Session]{
 		Root: &session.Command{
 			Name:    "cairn",
-			Summary: "Runs the Terraform Stacks language with terraform or tofu.",
+			Summary: "Runs the Terraform Stacks language, by itself or with terraform or tofu.",
 			Commands: []*session.Command{
 				stackcmd.InitCommand(), stackcmd.ValidateCommand(), stackcmd.PlanCommand(), stackcmd.ApplyCommand(), stackcmd.DestroyCommand(),
 				stackcmd.OutputCommand(), stackcmd.ShowCommand(), statecmd.Command(), stackcmd.DeploymentCommand(), stackcmd.ConsoleCommand(), stackcmd.GraphCommand(),
