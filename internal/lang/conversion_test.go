@@ -57,7 +57,10 @@ func BenchmarkConversion(b *testing.B) {
 		scope := &hcl.EvalContext{
 			Functions: Functions(Options{PureOnly: true}), Variables: map[string]cty.Value{"names": cty.TupleVal(elements)},
 		}
-		for _, source := range []string{`toset(names)`, `tolist(names)`, `tomap({ for n in names : n => n })`, `distinct(names)`, `join(",", names)`, `concat(names, [1])`, `setunion(names, [1])`, `toset(concat(names, [1]))`} {
+		for _, source := range []string{
+			`toset(names)`, `tolist(names)`, `tomap({ for n in names : n => n })`, `distinct(names)`, `join(",", names)`, `concat(names, [1])`,
+			`setunion(names, [1])`, `setsubtract(names, ["k1"])`, `setintersection(names, names)`, `toset(concat(names, [1]))`,
+		} {
 			expr := parseExpression(b, source)
 			b.Run(fmt.Sprintf("%s/%d", source, n), func(b *testing.B) {
 				for b.Loop() {

@@ -10,7 +10,105 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
 	"github.com/zclconf/go-cty/cty/function"
+
+	"github.com/cairnstacks/cairn/internal/bounds"
 )
+
+// setOperation makes a function on sets from one of the library, which sorts every set again and
+// again: to look for marks, to copy it, to combine it. The elements of a list are not sorted at all
+// here, and those of a set only to get at them. Values that are marked, unknown or of types that
+// only package convert can unite are left to the function of the library.
+func setOperation(f function.Function, combine func(all cty.ValueSet, first, next []cty.Value)) function.Function {
+	params, variadic := f.Params(), f.VarParam()
+	anything := func(function.Parameter) bool { return true }
+	for i := range params {
+		takeAny(&params[i], anything)
+	}
+	if variadic != nil {
+		takeAny(variadic, anything)
+	}
+	others := linearly(settled(f, true))
+	return function.New(&function.Spec{
+		Description: f.Description(), Params: params, VarParam: variadic,
+		Type: function.StaticReturnType(cty.DynamicPseudoType),
+		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
+			sets, ty, ok := elementsOfOneType(args)
+			if !ok {
+				return others.Call(args)
+			}
+			all := cty.NewValueSet(ty)
+			unite(all, nil, sets[0])
+			for _, next := range sets[1:] {
+				combine(all, sets[0], next)
+			}
+			return cty.SetValFromValueSet(all), nil
+		},
+	})
+}
+
+// elementsOfOneType returns the elements of sets, lists and tuples, converted to one type, if all
+// are known and without marks.
+func elementsOfOneType(collections []cty.Value) (elements [][]cty.Value, common cty.Type, ok bool) {
+	var types []cty.Type
+	for _, collection := range collections {
+		if collection.IsMarked() || !collection.IsKnown() || collection.IsNull() {
+			return nil, cty.NilType, false
+		}
+		var own cty.Type
+		switch ty := collection.Type(); {
+		case ty.IsListType() || ty.IsSetType():
+			own = ty.ElementType()
+		case ty.IsTupleType() && ty.Length() == 0:
+			continue // is a set of any type
+		case ty.IsTupleType():
+			own = commonType(slices.Values(ty.TupleElementTypes()))
+		default:
+			return nil, cty.NilType, false
+		}
+		types = append(types, own)
+	}
+	common = commonType(slices.Values(types))
+	if common.HasDynamicTypes() {
+		return nil, cty.NilType, false
+	}
+	elements = make([][]cty.Value, len(collections))
+	for i, collection := range collections {
+		elements[i] = collection.AsValueSlice()
+		for j, element := range elements[i] {
+			if element.ContainsMarked() || !element.IsWhollyKnown() {
+				return nil, cty.NilType, false
+			}
+			converted, err := bounds.Convert(element, common)
+			if err != nil || !converted.Type().Equals(common) {
+				return nil, cty.NilType, false
+			}
+			elements[i][j] = converted
+		}
+	}
+	return elements, common, true
+}
+
+func unite(all cty.ValueSet, _, next []cty.Value) {
+	for _, element := range next {
+		all.Add(element)
+	}
+}
+
+func subtract(all cty.ValueSet, _, next []cty.Value) {
+	for _, element := range next {
+		all.Remove(element)
+	}
+}
+
+func intersect(all cty.ValueSet, first, next []cty.Value) {
+	both := cty.NewValueSet(all.ElementType())
+	unite(both, nil, next)
+	for _, element := range first {
+		if !both.Has(element) {
+			all.Remove(element)
+		}
+	}
+}
 
 // settled makes a function on collections from one of the library that fails on collections of
 // which some elements have no type yet, as null and wholly unknown values have none. With it, they
