@@ -67,10 +67,10 @@ func FromValue(result expr.Result, what string) (Set, hcl.Diagnostics) {
 	}
 	isSet := v.Type().IsSetType()
 	switch {
-	case marks.Has(v, marks.Sensitive) || (isSet && marks.Contains(v, marks.Sensitive)):
+	case marks.Has(v, marks.Sensitive): // a set has the marks of its elements
 		return reject("for_each cannot be sensitive",
 			"The keys of %s instances appear in addresses, which are shown everywhere. Use a value that is not sensitive, or make the keys nonsensitive() if they are not secret.", what)
-	case marks.Has(v, marks.Ephemeral) || (isSet && marks.Contains(v, marks.Ephemeral)):
+	case marks.Has(v, marks.Ephemeral):
 		return reject("for_each cannot be ephemeral",
 			"The keys of %s instances are kept in plan and state. Use a value that is not ephemeral.", what)
 	}
@@ -111,11 +111,15 @@ func fromSet(v cty.Value, what string, reject func(string, string, ...any) (Set,
 		return reject("for_each set must hold strings",
 			"The set holds values of type %s, and %s instances have strings as keys. Use tostring() on its elements.", element.FriendlyName(), what)
 	}
-	if !v.IsWhollyKnown() {
+	if !v.IsKnown() {
 		return unknownSet(v.Type()), nil
 	}
-	elements := make(map[string]cty.Value, v.LengthInt())
-	for _, e := range v.AsValueSlice() {
+	members := v.AsValueSlice() // once, because package cty sorts the set for it
+	if slices.ContainsFunc(members, func(e cty.Value) bool { return !e.IsWhollyKnown() }) {
+		return unknownSet(v.Type()), nil
+	}
+	elements := make(map[string]cty.Value, len(members))
+	for _, e := range members {
 		if e.IsNull() {
 			return reject("for_each cannot contain null",
 				"An element of the set is null, and %s instances have strings as keys.", what)
