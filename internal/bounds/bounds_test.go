@@ -167,3 +167,25 @@ func BenchmarkEvaluate(b *testing.B) {
 		})
 	}
 }
+
+// Of functions with similar names, the same one is proposed in each run.
+func TestFunctionIsSuggested(t *testing.T) {
+	functions := map[string]function.Function{}
+	for _, name := range []string{"max", "min", "core::max", "core::min"} {
+		functions[name] = stdlib.MaxFunc
+	}
+	for source, want := range map[string]string{
+		`mix(1)`:                  `There is no function named "mix". Did you mean "max"?`,
+		`[for x in [1]: min_(x)]`: `There is no function named "min_". Did you mean "min"?`,
+		`core::mix(1)`:            `There is no function named "core::mix". Did you mean "core::max"?`,
+		`nothing_like_it(1)`:      `There is no function named "nothing_like_it".`,
+		`other::mix(1)`:           `There are no functions in namespace "other::".`,
+	} {
+		for range 20 { // HCL goes through a map
+			_, diags := bounds.Evaluate(t.Context(), parse(t, source), &hcl.EvalContext{Functions: functions}, nil)
+			if len(diags) != 1 || diags[0].Detail != want {
+				t.Fatalf("%s: got %v, want %s", source, diags, want)
+			}
+		}
+	}
+}

@@ -131,6 +131,7 @@ func Within(ctx context.Context, at hcl.Range, scope *hcl.EvalContext, allowance
 		if diag.EvalContext == inner {
 			diag.EvalContext = scope
 		}
+		suggestFunction(diag)
 	}
 	if b.over != nil {
 		allowance.take(b, remaining{})
