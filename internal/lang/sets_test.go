@@ -17,14 +17,29 @@ import (
 func TestSetOperations(t *testing.T) {
 	text, number := cty.StringVal("x"), cty.NumberIntVal(1)
 	collections := map[string]cty.Value{
-		"empty": cty.EmptyTupleVal, "texts": cty.TupleVal([]cty.Value{text, cty.StringVal("1"), text}), "numbers": cty.TupleVal([]cty.Value{number, cty.NumberIntVal(2)}),
-		"mixed": cty.TupleVal([]cty.Value{number, text}), "booleans": cty.TupleVal([]cty.Value{cty.True}), "at odds": cty.TupleVal([]cty.Value{number, cty.True}),
-		"null": cty.TupleVal([]cty.Value{cty.NullVal(cty.DynamicPseudoType), text}), "null text": cty.TupleVal([]cty.Value{cty.NullVal(cty.String)}),
-		"unknown": cty.TupleVal([]cty.Value{cty.UnknownVal(cty.String), text}), "secret": cty.TupleVal([]cty.Value{text.Mark(marks.Sensitive)}),
-		"set": cty.SetVal([]cty.Value{text, cty.StringVal("y")}), "set of numbers": cty.SetVal([]cty.Value{number}), "no texts": cty.SetValEmpty(cty.String),
-		"nothing": cty.SetValEmpty(cty.DynamicPseudoType), "unknown in set": cty.SetVal([]cty.Value{cty.UnknownVal(cty.String)}), "secret set": cty.SetVal([]cty.Value{text}).Mark(marks.Sensitive),
-		"list": cty.ListVal([]cty.Value{text}), "nested": cty.TupleVal([]cty.Value{cty.ListVal([]cty.Value{text})}), "tuples": cty.TupleVal([]cty.Value{cty.TupleVal([]cty.Value{text})}),
-		"object": cty.EmptyObjectVal, "whole null": cty.NullVal(cty.Set(cty.String)), "whole unknown": cty.UnknownVal(cty.Set(cty.String)), "anything": cty.DynamicVal,
+		"empty":          cty.EmptyTupleVal,
+		"texts":          cty.TupleVal([]cty.Value{text, cty.StringVal("1"), text}),
+		"numbers":        cty.TupleVal([]cty.Value{number, cty.NumberIntVal(2)}),
+		"mixed":          cty.TupleVal([]cty.Value{number, text}),
+		"booleans":       cty.TupleVal([]cty.Value{cty.True}),
+		"at odds":        cty.TupleVal([]cty.Value{number, cty.True}),
+		"null":           cty.TupleVal([]cty.Value{cty.NullVal(cty.DynamicPseudoType), text}),
+		"null text":      cty.TupleVal([]cty.Value{cty.NullVal(cty.String)}),
+		"unknown":        cty.TupleVal([]cty.Value{cty.UnknownVal(cty.String), text}),
+		"secret":         cty.TupleVal([]cty.Value{text.Mark(marks.Sensitive)}),
+		"set":            cty.SetVal([]cty.Value{text, cty.StringVal("y")}),
+		"set of numbers": cty.SetVal([]cty.Value{number}),
+		"no texts":       cty.SetValEmpty(cty.String),
+		"nothing":        cty.SetValEmpty(cty.DynamicPseudoType),
+		"unknown in set": cty.SetVal([]cty.Value{cty.UnknownVal(cty.String)}),
+		"secret set":     cty.SetVal([]cty.Value{text}).Mark(marks.Sensitive),
+		"list":           cty.ListVal([]cty.Value{text}),
+		"nested":         cty.TupleVal([]cty.Value{cty.ListVal([]cty.Value{text})}),
+		"tuples":         cty.TupleVal([]cty.Value{cty.TupleVal([]cty.Value{text})}),
+		"object":         cty.EmptyObjectVal,
+		"whole null":     cty.NullVal(cty.Set(cty.String)),
+		"whole unknown":  cty.UnknownVal(cty.Set(cty.String)),
+		"anything":       cty.DynamicVal,
 	}
 	functions := Functions(Options{PureOnly: true})
 	for name, library := range map[string]function.Function{
