@@ -9,6 +9,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
@@ -33,6 +34,22 @@ type inputs struct {
 	stable map[string]cty.Value // stable values of stores that were used, by their references
 	used   map[string]hcl.Range // where they were
 }
+
+// fetched are inputs that were evaluated before the operation that uses them, or with what was
+// wrong with them.
+type fetched struct {
+	deployment string
+	mode       engine.Mode
+	at         time.Time
+
+	inputs *inputs
+	taken  map[string]cty.Value
+	diags  hcl.Diagnostics
+}
+
+// fetchedFor is how long tokens and values of stores are used again that were fetched before
+// providers were installed. Some tokens are good for five minutes only.
+const fetchedFor = 30 * time.Second
 
 // loadDeployment finds the block of the deployment, and makes the operation the one that it asks for.
 func (r *run) loadDeployment(ctx context.Context) hcl.Diagnostics {
@@ -66,6 +83,31 @@ func (r *run) loadDeployment(ctx context.Context) hcl.Diagnostics {
 	}
 	r.inputs = &inputs{block: block}
 	return diags
+}
+
+// takeInputs is evaluateInputs for the first time in an operation, or takes what was fetched just
+// before it.
+func (r *run) takeInputs(ctx context.Context, phase string) hcl.Diagnostics {
+	if r.inputs == nil {
+		return nil
+	}
+	name, before := r.inputs.block.Name, r.fetched
+	if before == nil || before.deployment != name || before.mode != r.req.Mode || time.Since(before.at) > fetchedFor {
+		before = &fetched{deployment: name, mode: r.req.Mode, at: time.Now()}
+		before.diags = r.evaluateInputs(ctx, phase)
+		before.inputs, before.taken = r.inputs, r.taken
+	}
+	r.fetched, r.inputs, r.taken = before, before.inputs, before.taken
+	return before.diags
+}
+
+// renewInputs fetches anew what would be too old for a phase, since installing has taken long.
+func (r *run) renewInputs(ctx context.Context, phase string) hcl.Diagnostics {
+	before := r.fetched
+	if r.fetched = nil; before == nil || time.Since(before.at) <= fetchedFor {
+		return nil
+	}
+	return r.refreshInputs(ctx, phase)
 }
 
 // evaluateInputs evaluates the inputs of the deployment for a phase, "plan" or "apply", of the operation.

@@ -39,6 +39,13 @@ const ExpressionFile = "<console>"
 
 // Inspect prepares for evaluating expressions. With errors there is no inspection.
 func (s *Stack) Inspect(ctx context.Context, req InspectRequest) (*Inspection, hcl.Diagnostics) {
+	var given variables.Given
+	if config, found := s.config(); config != nil && !found.HasErrors() { // the others are those of loadRuntime
+		var diags hcl.Diagnostics
+		if given, diags = s.values(config.Root.Variables, req.Variables); diags.HasErrors() {
+			return nil, diags // before providers are installed
+		}
+	}
 	opts, diags := s.loadRuntime(ctx)
 	if diags.HasErrors() {
 		return nil, diags
@@ -46,11 +53,6 @@ func (s *Stack) Inspect(ctx context.Context, req InspectRequest) (*Inspection, h
 	declared := opts.Config.Descendant(req.Stack.Config())
 	if declared == nil {
 		return nil, diags.Append(failure.New("No such stack", "The configuration has no %s.", req.Stack))
-	}
-	given, moreDiags := s.values(opts.Config.Root.Variables, req.Variables)
-	diags = diags.Extend(moreDiags)
-	if diags.HasErrors() {
-		return nil, diags
 	}
 	state, err := s.inspectedState(ctx, req.Plan)
 	if err != nil {

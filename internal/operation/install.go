@@ -26,6 +26,9 @@ type InstallRequest struct {
 
 	// Fetched is called with the source packages that the stack has, before providers are installed, which takes time. Nil is not called.
 	Fetched func([]bundle.Package)
+
+	// Check is called after that. With errors, no providers are installed. Nil is not called.
+	Check func(context.Context) hcl.Diagnostics
 }
 
 // Versions are what a stack is worked on with.
@@ -45,6 +48,11 @@ func (s *Stack) Install(ctx context.Context, req InstallRequest) (Versions, hcl.
 	}
 	if diags.HasErrors() {
 		return Versions{}, diags
+	}
+	if req.Check != nil {
+		if diags = diags.Extend(req.Check(ctx)); diags.HasErrors() {
+			return Versions{}, diags
+		}
 	}
 	opts, moreDiags := s.prepare(ctx, config, installing{upgrade: req.Upgrade, verify: req.Verify})
 	diags = diags.Extend(moreDiags)

@@ -66,11 +66,34 @@ func (s *Stack) newRun(name string, req Request, caller Caller) *run {
 	return &run{Stack: s, name: name, req: req, caller: caller, answers: map[string]cty.Value{}}
 }
 
-// load reads the configuration and gets the engine ready, with values for a phase, "plan" or "apply". All mistakes are reported together.
+// load gets the values of a phase, "plan" or "apply", and the engine for them. All mistakes are
+// reported together, except that no engine is asked, and nothing installed, where the values have
+// some.
 func (r *run) load(ctx context.Context, phase string) hcl.Diagnostics {
-	diags := r.loadStack(ctx)
+	given := r.loadGiven(ctx, phase)
+	if given.HasErrors() {
+		return given.Extend(r.mistakes(ctx))
+	}
+	runtime, diags := r.loadRuntime(ctx)
+	r.runtime = runtime
 	if !diags.HasErrors() {
-		diags = diags.Extend(r.evaluateInputs(ctx, phase))
+		given = given.Extend(r.renewInputs(ctx, phase))
+	}
+	return diags.Extend(given)
+}
+
+// loadGiven reads all that is given to the stack: the block of the deployment, what its inputs are
+// made of, and the values of variables. None of it needs an engine. What is wrong with the
+// configuration itself is reported by [Stack.loadRuntime], or by [run.mistakes] where that is not
+// reached.
+func (r *run) loadGiven(ctx context.Context, phase string) hcl.Diagnostics {
+	config, found := r.config()
+	if config != nil && (len(config.Files) > 0 || !found.HasErrors()) {
+		r.runtime.Config = config
+	}
+	diags := r.loadDeployment(ctx)
+	if !found.HasErrors() && !diags.HasErrors() {
+		diags = diags.Extend(r.takeInputs(ctx, phase))
 	}
 	if r.runtime.Config != nil {
 		diags = diags.Extend(r.readValues())
@@ -78,13 +101,38 @@ func (r *run) load(ctx context.Context, phase string) hcl.Diagnostics {
 	return diags
 }
 
+// mistakes returns those of the configuration that show without an engine.
+func (r *run) mistakes(ctx context.Context) hcl.Diagnostics {
+	config, diags := r.config()
+	if r.runtime.Config == nil {
+		return diags
+	}
+	if unsupported := r.unsupportedModules(ctx, config); unsupported.HasErrors() {
+		return diags.Extend(unsupported)
+	}
+	return diags.Extend(r.checkSources(ctx, config))
+}
+
+// CheckGiven finds what is wrong with what is given to the deployment for a plan, without
+// installing anything. What was fetched for it is used by the plan that follows, on this stack or
+// on one that is [Options.Like] it.
+func (s *Stack) CheckGiven(ctx context.Context, req Request) hcl.Diagnostics {
+	r := s.newRun(planName, req, Caller{})
+	diags := r.loadGiven(ctx, planName)
+	if !diags.HasErrors() {
+		return nil // the plan has the warnings
+	}
+	return diags.Extend(r.mistakes(ctx))
+}
+
 // loadSaved is [run.load] for a saved plan. That is compared before values are asked for: in another checkout, states that they come from may be as far away as that of the plan.
 func (r *run) loadSaved(ctx context.Context, plan *stackplan.Plan, made stackplan.FileContext) (*deployment.Stored, hcl.Diagnostics) {
 	if plan.Mode == engine.Destroy {
 		r.req.Mode = engine.Destroy // by which inputs are evaluated
 	}
-	diags := r.loadStack(ctx)
-	if diags.HasErrors() {
+	runtime, diags := r.loadRuntime(ctx)
+	r.runtime = runtime
+	if diags = diags.Extend(r.loadDeployment(ctx)); diags.HasErrors() {
 		return nil, diags
 	}
 	stored, err := r.ReadState(ctx)
@@ -99,13 +147,6 @@ func (r *run) loadSaved(ctx context.Context, plan *stackplan.Plan, made stackpla
 	}
 	diags = diags.Extend(r.evaluateInputs(ctx, applyName))
 	return stored, diags.Extend(r.readValues())
-}
-
-// loadStack reads the configuration, with that of the deployment, and gets the engine ready.
-func (r *run) loadStack(ctx context.Context) hcl.Diagnostics {
-	runtime, diags := r.loadRuntime(ctx)
-	r.runtime = runtime
-	return diags.Extend(r.loadDeployment(ctx))
 }
 
 // readValues reads the values of variables, by all sources. Those that were asked for stay.

@@ -45,6 +45,7 @@ type Stack struct {
 	session     engine.Session
 	parallelism int // that the operation asks for; 0 leaves it to the settings
 
+	fetched    *fetched               // inputs of the deployment, until they are used
 	taken      map[string]cty.Value   // what the latest operation has used of what other stacks publish
 	declared   *declared.Files        // nil until deployment files are read
 	store      statestore.Store       // nil until it is open
@@ -83,6 +84,9 @@ func Open(opts Options) *Stack {
 	s.engines = s.newEngines()
 	if like := opts.Like; like != nil {
 		s.loaded, s.declared, s.settings = like.loaded, like.declared, like.settings
+		if like.fetched != nil {
+			s.fetched, like.fetched = like.fetched, nil // which is good for one operation
+		}
 		maps.Copy(s.opts.Files, like.opts.Files)
 	}
 	return s

@@ -123,6 +123,7 @@ type several struct {
 	*Execution
 	*chosen
 	request severalRequest
+	ready   *ready
 
 	plans      *session.Plans
 	options    operation.Options
@@ -137,8 +138,8 @@ func (o *Execution) runSeveral(ctx context.Context, all *chosen, request several
 	if err != nil {
 		return 0, err
 	}
-	ready, diags := o.readySeveral(ctx, all)
-	defer ready.Close() //nolint:errcheck // it has changed nothing
+	ready, diags := o.readySeveral(ctx, all, request.Request)
+	defer ready.close()
 	if diags.HasErrors() {
 		return o.finish(diags)
 	}
@@ -151,7 +152,7 @@ func (o *Execution) runSeveral(ctx context.Context, all *chosen, request several
 		}
 	}
 	s := &several{Execution: o, chosen: all, request: request, options: o.StackOptions()}
-	s.options.Shared, s.options.Like = &operation.Shared{}, ready
+	s.options.Shared, s.ready = &operation.Shared{}, ready
 	s.options.Files = nil // each deployment reads into a map of its own, as several do so at the same time
 	if s.plans, err = o.MakePlans(); err != nil {
 		return 0, err
@@ -180,19 +181,90 @@ func (o *Execution) runSeveral(ctx context.Context, all *chosen, request several
 	return s.summarize(ends)
 }
 
-// readySeveral does once what all deployments need: the stack is read, and what it requires is installed. An engine works for one deployment, here for the first.
-func (o *Execution) readySeveral(ctx context.Context, all *chosen) (*operation.Stack, hcl.Diagnostics) {
+// ready are deployments of a stack that is read, and of which what it requires is installed.
+type ready struct {
+	stack   *operation.Stack
+	checked map[string]*operation.Stack // for each deployment, with what is given to it
+}
+
+func (r *ready) close() {
+	for _, checked := range r.checked {
+		_ = checked.Close() //nolint:errcheck // it has changed nothing
+	}
+	_ = r.stack.Close() //nolint:errcheck // it has changed nothing
+}
+
+// readySeveral does once what all deployments need: the stack is read, and what it requires is
+// installed. An engine works for one deployment, here for the first. What is given to the
+// deployments is looked at before, as long as it takes no engine: if none of them can be planned
+// with that, nothing is installed.
+func (o *Execution) readySeveral(ctx context.Context, all *chosen, request operation.Request) (*ready, hcl.Diagnostics) {
 	options := o.StackOptions()
 	options.Deployment, options.Like = all.Names()[0], o.Stack()
-	ready := operation.Open(options)
-	_, diags := ready.Install(ctx, operation.InstallRequest{})
-	if !diags.HasErrors() {
-		diags = diags.Extend(ready.CheckDeployments()) // here, so that each mistake is reported once, not by each deployment
+	r := &ready{operation.Open(options), map[string]*operation.Stack{}}
+	var some faults // of some deployments, while others can be planned
+	_, diags := r.stack.Install(ctx, operation.InstallRequest{Check: func(ctx context.Context) hcl.Diagnostics {
+		diags := r.stack.CheckDeployments() // here, so that each mistake is reported once, not by each deployment
+		if all.all && !diags.HasErrors() {
+			diags = diags.Extend(o.Stack().CheckLeftDeployments(ctx))
+		}
+		if diags.HasErrors() {
+			return diags
+		}
+		failed := 0
+		for _, name := range all.Names() {
+			options.Deployment, options.Like = name, r.stack
+			r.checked[name] = operation.Open(options)
+			moreDiags := r.checked[name].CheckGiven(ctx, request)
+			if moreDiags.HasErrors() {
+				failed++
+			}
+			some.add(name, moreDiags)
+		}
+		if failed == len(all.names) {
+			diags, some = diags.Extend(some.once()), nil
+		}
+		return diags
+	}})
+	if diags.HasErrors() {
+		diags = some.once().Extend(diags)
 	}
-	if all.all && !diags.HasErrors() {
-		diags = diags.Extend(o.Stack().CheckLeftDeployments(ctx))
+	return r, diags
+}
+
+// fault is something wrong with what is given to a deployment.
+type fault struct {
+	diag *hcl.Diagnostic
+	also []string // other deployments with the same, written at another place
+}
+
+// faults are those of several deployments, each once.
+type faults []fault
+
+func (f *faults) add(deployment string, diags hcl.Diagnostics) {
+	for _, diag := range diags {
+		at := slices.IndexFunc(*f, func(known fault) bool {
+			return known.diag.Summary == diag.Summary && known.diag.Detail == diag.Detail && (known.diag.Subject == nil) == (diag.Subject == nil)
+		})
+		switch {
+		case at < 0:
+			*f = append(*f, fault{diag: diag})
+		case diag.Subject != nil && *diag.Subject != *(*f)[at].diag.Subject:
+			(*f)[at].also = append((*f)[at].also, deployment)
+		}
 	}
-	return ready, diags
+}
+
+func (f *faults) once() hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	for _, found := range *f {
+		diag := *found.diag
+		if len(found.also) > 0 {
+			diag.Detail += " It is the same in: " + strings.Join(found.also, ", ") + "."
+		}
+		diags = diags.Append(&diag)
+	}
+	return diags
 }
 
 var severalTitles = map[string]string{"plan": "Planning", "apply": "Applying", "destroy": "Destroying"}
@@ -224,7 +296,7 @@ func (s *several) open(member string) driver.Driver {
 		PlanFile: filepath.Join(s.plans.Path(), member+".plan"),
 		Show:     func(phase string, options *operation.Options) driver.View { return s.show(member, phase, options) },
 	}
-	options.Operation.Deployment, options.Request.Together = member, s.names
+	options.Operation.Deployment, options.Operation.Like, options.Request.Together = member, s.ready.checked[member], s.names
 	if s.request.ApproveLater {
 		options.PlanFile, options.Keep = s.Stack().WaitingPlan(member), driver.UntilApplied
 	}

@@ -55,11 +55,11 @@ func (s *Stack) Drift(ctx context.Context, inputs Inputs) (Drift, error) {
 		if diags := s.take(inputs); diags.HasErrors() {
 			return diags
 		}
-		if diags := prepare(ctx, stack, view); diags.HasErrors() {
-			return diags
-		}
 		req := s.request(false)
 		req.Mode, req.Beside = engine.RefreshOnly, true
+		if diags := prepare(ctx, stack, view, req); diags.HasErrors() {
+			return diags
+		}
 		caller := view.Caller()
 		caller.Judged = nil // nothing will be applied that a rule could approve
 		plan, diags := stack.Plan(ctx, req, caller, "")

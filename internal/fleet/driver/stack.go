@@ -139,7 +139,7 @@ func (s *Stack) Plan(ctx context.Context, req PlanRequest) (Plan, error) {
 		case req.Again:
 			view.Again()
 		case !s.opts.Prepared:
-			if diags := prepare(ctx, stack, view); diags.HasErrors() {
+			if diags := prepare(ctx, stack, view, s.request(req.Destroy)); diags.HasErrors() {
 				return diags // of which the others are found again by planning
 			}
 		}
@@ -199,10 +199,13 @@ func (s *Stack) Publish(ctx context.Context) error {
 	})
 }
 
-// prepare fetches and installs what the stack needs.
-func prepare(ctx context.Context, stack *operation.Stack, view View) hcl.Diagnostics {
+// prepare fetches and installs what the stack needs for a plan.
+func prepare(ctx context.Context, stack *operation.Stack, view View, request operation.Request) hcl.Diagnostics {
 	var fetched []bundle.Package
-	installed, diags := stack.Install(ctx, operation.InstallRequest{Fetched: func(packages []bundle.Package) { fetched = packages }})
+	installed, diags := stack.Install(ctx, operation.InstallRequest{
+		Fetched: func(packages []bundle.Package) { fetched = packages },
+		Check:   func(ctx context.Context) hcl.Diagnostics { return stack.CheckGiven(ctx, request) },
+	})
 	if diags.HasErrors() {
 		return diags
 	}
