@@ -184,11 +184,11 @@ func (s *Stack) checkPlace(config *stackconfig.Config, diags hcl.Diagnostics) hc
 
 // noConfiguration says that a directory is none of a stack, but perhaps in one.
 func noConfiguration(dir string) *hcl.Diagnostic {
-	remedy := "Go to the directory of a stack."
+	remedy, code := "Go to the directory of a stack.", CodeNoStack
 	if above := stackAbove(dir); above != "" {
-		remedy = fmt.Sprintf("The stack that this directory belongs to may be the one in %s: go there.", above)
+		remedy, code = fmt.Sprintf("The stack that this directory belongs to may be the one in %s: go there.", above), CodeStackAbove
 	}
-	return failure.WithCode(CodeNoStack, failure.New("No configuration files",
+	return failure.WithCode(code, failure.New("No configuration files",
 		"There are no .tfcomponent.hcl or .tfcomponent.json files in %s. %s", dir, remedy))
 }
 
@@ -217,5 +217,8 @@ func filesBeside(dir string, isOfKind func(name string) bool) []string {
 	return names
 }
 
-// CodeNoStack is of a directory that is none of a stack.
-const CodeNoStack failure.Code = "operation/no-stack"
+// The codes of directories without a stack.
+const (
+	CodeNoStack    failure.Code = "operation/no-stack"
+	CodeStackAbove failure.Code = "operation/stack-above" // there is one in a directory above
+)

@@ -29,7 +29,8 @@ import (
 
 // remedies are what a user of the command line can do about failures, besides what their details say: libraries know no options.
 var remedies = map[failure.Code]string{
-	operation.CodeNoStack:            "Or name it with -chdir=DIR.",
+	operation.CodeNoStack:            `Or name it with -chdir=DIR. In an empty directory, "cairn init -new" writes a small stack to begin with.`,
+	operation.CodeStackAbove:         "Or name it with -chdir=DIR.",
 	operation.CodeWorkDir:            "The option -chdir=DIR names the directory of a copy.",
 	engines.CodeUntrusted:            "Or give the option -engine.",
 	operation.CodeDeploymentName:     "It is given by -deployment or " + operation.DeploymentVariable + ".",

@@ -18,7 +18,7 @@ import (
 
 // InitCommand returns the command that fetches and installs what the stack needs.
 func InitCommand() *session.Command {
-	var upgrade bool
+	var upgrade, scaffold bool
 	return &session.Command{
 		Name:    "init",
 		Summary: "Fetches the sources and installs the providers of the whole stack.",
@@ -28,16 +28,28 @@ cairn.sources.lock.hcl what it chose. Other commands use what was fetched.
 
 Chooses a version of each provider that all stacks and modules accept, installs it once for all components, and
 records the choice in .terraform.lock.hcl. Other commands do the same by themselves when something has changed. Both
-lock files belong into version control.`,
-		Example: "cairn init\ncairn init -upgrade",
+lock files belong into version control.
+
+With -new, a small stack is written first, which can be planned and applied as it is. It replaces no files.`,
+		Example: "cairn init\ncairn init -upgrade\ncairn init -new",
 		Flags: func(f *session.Flags) {
 			f.BoolVar(&upgrade, "upgrade", false, "choose the newest versions that are allowed, whatever was chosen before")
+			f.BoolVar(&scaffold, "new", false, "write a small stack first, into a directory that has none")
 			session.ProviderFlags(f)
 		},
 		Interruptible: true,
 		Run: func(ctx context.Context, s *session.Session, _ []string) (int, error) {
 			if upgrade && s.Options.Lockfile != "" {
 				return 0, failure.Error("Conflicting options", "With -lockfile=readonly there is no -upgrade: give only one of them.")
+			}
+			if scaffold {
+				created, err := s.Stack().Scaffold()
+				if err != nil {
+					return 0, err
+				}
+				for _, name := range created {
+					s.Print("Created %s\n", name)
+				}
 			}
 			s.ListsProviders = true
 			ctx, stop := s.Interruptible(ctx, session.LooksOnly)
