@@ -225,6 +225,47 @@ func TestNarrowTerminal(t *testing.T) {
 	}
 }
 
+// What is highlighted may be cut, too: each piece has its carets.
+func TestCaretsOfWrappedLines(t *testing.T) {
+	content := "  condition = alltrue([for zone in var.zones : length(zone) > 3])\n"
+	sources := Sources{Files: map[string]*hcl.File{"main.tf": {Bytes: []byte(content)}}}
+	at := func(n int) hcl.Pos { return hcl.Pos{Line: 1, Column: n + 1, Byte: n} }
+	expr := strings.Index(content, "alltrue")
+	for name, test := range map[string]struct {
+		start, end int
+		want       string
+	}{
+		"over three pieces": {expr, len(content) - 1, `
+ 1:   condition = alltrue([fo
+                  ^^^^^^^^^^^
+    r zone in var.zones : len
+    ^^^^^^^^^^^^^^^^^^^^^^^^^
+    gth(zone) > 3])
+    ^^^^^^^^^^^^^^^`},
+		"a whole piece": {50, len(content) - 1, `
+ 1:   condition = alltrue([fo
+    r zone in var.zones : len
+    gth(zone) > 3])
+    ^^^^^^^^^^^^^^^`},
+		"a place where a piece begins": {25, 25, `
+ 1:   condition = alltrue([fo
+    r zone in var.zones : len
+    ^
+    gth(zone) > 3])`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var b strings.Builder
+			diag := &hcl.Diagnostic{Summary: "Wrong", Subject: &hcl.Range{Filename: "main.tf", Start: at(test.start), End: at(test.end)}}
+			if err := Write(&b, []Diagnostic{New(diag, sources)}, Options{Width: 33}); err != nil {
+				t.Fatal(err)
+			}
+			if got := "\n" + code(b.String()); got != test.want {
+				t.Errorf("got%s\nwant%s", got, test.want)
+			}
+		})
+	}
+}
+
 // Of a summary of several lines, each is in the box: engines make a whole text of some.
 func TestSummaryOfSeveralLines(t *testing.T) {
 	var b strings.Builder

@@ -201,16 +201,20 @@ func (b box) code(s *Snippet) {
 	at := 0
 	for i, text := range strings.Split(s.Code, "\n") {
 		number := fmt.Sprintf("%4d: ", s.StartLine+i)
+		start, end := s.HighlightStart-at, s.HighlightEnd-at
+		below := !b.Style.Color && start >= 0 && end <= len(text) && isPart(text, clamp(start, len(text)), clamp(end, len(text)))
+		behind := 0
 		for _, piece := range b.pieces(text, len(number)) {
-			from, to := clamp(s.HighlightStart-at, len(piece)), clamp(s.HighlightEnd-at, len(piece))
+			from, to := clamp(start-behind, len(piece)), clamp(end-behind, len(piece))
 			b.line(strings.TrimRight(number+piece[:from]+b.Style.Underline(piece[from:to])+piece[to:], " "))
-			if !b.Style.Color && s.HighlightStart >= at && s.HighlightEnd <= at+len(piece) && isPart(piece, from, to) {
+			behind += len(piece)
+			isPlace := start == end && start >= behind-len(piece) && (start < behind || behind == len(text))
+			if below && (to > from || isPlace) {
 				b.line(blank(number) + blank(piece[:from]) + strings.Repeat("^", max(1, ansi.StringWidth(piece[from:to]))))
 			}
-			at += len(piece)
 			number = blank(number)
 		}
-		at++
+		at += len(text) + 1
 	}
 }
 
@@ -228,7 +232,7 @@ func (b box) pieces(line string, number int) []string {
 	return append(pieces, line)
 }
 
-// isPart reports whether a piece of a line leaves out something other than space.
+// isPart reports whether a part of a line leaves out something other than space.
 func isPart(line string, from, to int) bool {
 	return strings.TrimSpace(line[:from]) != "" || strings.TrimSpace(line[to:]) != ""
 }
