@@ -211,7 +211,7 @@ func (s *server) CodeAction(_ context.Context, params *protocol.CodeActionParams
 	kind := protocol.CodeActionKindQuickFix
 	at := hcl.Range{Start: p.text.Pos(p.text.Offset(params.Range.Start)), End: p.text.Pos(p.text.Offset(params.Range.End))}
 	var fixed []protocol.Diagnostic
-	for _, action := range p.Actions(p.path, at) {
+	for _, action := range p.actions(at) {
 		changes := map[uri.URI][]protocol.TextEdit{}
 		p.edits(changes, action.Edits)
 		var fixes []protocol.Diagnostic
@@ -235,6 +235,19 @@ func (s *server) CodeAction(_ context.Context, params *protocol.CodeActionParams
 		})
 	}
 	return actions, nil
+}
+
+// actions returns the changes that can be made in a range. What is left over of the stack the states of stacks that embed it have, too.
+func (p *place) actions(at hcl.Range) []language.Action {
+	actions := p.Actions(p.path, at)
+	for _, embedder := range p.embedders() {
+		for _, left := range embedder.LeftOvers(p.path) {
+			if !slices.ContainsFunc(actions, func(other language.Action) bool { return other.Title == left.Title }) {
+				actions = append(actions, left)
+			}
+		}
+	}
+	return actions
 }
 
 // diagnosticData is what a diagnostic tells programs, which the client gives back when it asks for actions.

@@ -52,6 +52,36 @@ func (e *editor) removals(name string) map[string]*protocol.CodeAction {
 	return found
 }
 
+// The state of a stack has what is left over of the stacks that it embeds, too.
+func TestLeftOversOfEmbeddedStacks(t *testing.T) {
+	e := open(t, `
+-- main.tfcomponent.hcl --
+stack "region" {
+  for_each = toset(["a"])
+  source   = "./region"
+  inputs   = { name = each.key }
+}
+-- region/main.tfcomponent.hcl --
+variable "name" {
+  type = string
+}
+`)
+	e.store(statestore.Base{}, `stack.region["a"].component.old`, `stack.region["b"].component.old`)
+	e.open(mainFile)
+	e.open("region/main.tfcomponent.hcl")
+	action := e.removals(mainFile)[`Add a removed block for stack.region["b"]`]
+	if action == nil {
+		t.Fatalf("a key is gone, and the actions are %v", e.removals(mainFile))
+	}
+	want := "removed {\n  from   = stack.region[\"b\"]\n  source = \"./region\"\n  inputs = { name = \"b\" }\n}\n"
+	if after := e.applied(action.Edit)[mainFile]; !strings.HasSuffix(after, want) {
+		t.Errorf("got %q, want %q at its end", after, want)
+	}
+	if actions := e.removals("region/main.tfcomponent.hcl"); len(actions) != 1 || actions["Add a removed block for component.old, with the source to be filled in"] == nil {
+		t.Errorf("in the embedded stack the actions are %v", actions)
+	}
+}
+
 func TestLeftOverComponents(t *testing.T) {
 	e := open(t, shop)
 	e.open(mainFile)
@@ -87,10 +117,10 @@ func TestLeftOverComponents(t *testing.T) {
 	if actions := e.removals(mainFile); len(actions) != 1 || actions[title] == nil {
 		t.Errorf("with the block the actions are %v", actions)
 	}
-	line := strings.Count(text[:strings.Index(text, "SOURCE-OF")], "\n") + 1
+	line := strings.Count(text[:strings.Index(text, "SOURCE-IT-HAD")], "\n") + 1
 	e.until(func() string {
 		shown := e.shown(mainFile)
-		if slices.Contains(shown, fmt.Sprintf("%d:12 Source cannot be used here", line)) {
+		if slices.Contains(shown, fmt.Sprintf("%d:15 Source cannot be used here", line)) {
 			return ""
 		}
 		return strings.Join(shown, "\n")

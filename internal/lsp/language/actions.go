@@ -41,9 +41,7 @@ func (s *Stack) Actions(path string, at hcl.Range) []Action {
 			a.undeclared(occurrence)
 		}
 	}
-	if !f.deploys() {
-		a.leftOvers()
-	}
+	a.actions = append(a.actions, s.LeftOvers(path)...)
 	for _, block := range f.tree.Root.Blocks {
 		if overlap(headerRange(block), at) || block.Body != nil && overlap(block.Range, at) && block.Body.Argument("inputs") != nil && overlap(block.Body.Argument("inputs").NameRange, at) {
 			a.missingInputs(block)

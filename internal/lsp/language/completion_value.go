@@ -493,33 +493,39 @@ func (s *Stack) eachType(f *file, block *syntax.Block) cty.Type {
 // instances completes an index where an instance has to be chosen. It takes the place of the dot.
 func (c *completer) instances(decl *declaration, steps []syntax.Step) {
 	replace := hcl.Range{Filename: c.file.Name, Start: steps[1].Range.End, End: c.replace.End}
-	for _, key := range decl.instanceKeys() {
+	keys, _ := decl.instanceKeys()
+	for _, key := range keys {
 		c.add(Completion{Label: `["` + key + `"]`, Kind: ValueCompletion, Detail: "instance of " + decl.reference(), Replace: replace})
 	}
 	c.add(Completion{Label: "[each.key]", Kind: ValueCompletion, Detail: "instance of " + decl.reference(), Text: "[${1:each.key}]", Snippet: true, Replace: replace})
 }
 
-// instanceKeys are the keys that are written out in for_each: those of a map, or the strings in a set.
-func (d *declaration) instanceKeys() []string {
+// instanceKeys are the keys that are written out in for_each: those of a map, or the strings in a set. It reports whether there are no others.
+func (d *declaration) instanceKeys() (keys []string, all bool) {
 	argument := d.value("for_each")
 	if argument == nil {
-		return nil
+		return nil, false
 	}
-	var keys []string
+	text := strings.TrimSpace(d.text("for_each"))
 	if group, ok := argument.Value.Map(); ok {
+		all = strings.TrimSpace(d.file.text(hcl.Range{Start: group.Range.End, End: argument.Value.Range.End})) == "}"
 		for _, item := range group.Items {
-			if item.Key != "" {
+			if item.Key == "" {
+				all = false
+			} else {
 				keys = append(keys, item.Key)
 			}
 		}
-		return keys
+		return keys, all
 	}
-	if len(argument.Value.Calls) == 1 && argument.Value.Calls[0].Name == "toset" && len(argument.Value.Refs) == 0 {
-		for _, text := range argument.Value.Strings {
-			keys = append(keys, text.Text)
+	if calls := argument.Value.Calls; len(calls) == 1 && calls[0].Name == "toset" && len(argument.Value.Refs) == 0 {
+		isTemplate := func(group *syntax.Group) bool { return group.Kind == syntax.TemplateGroup }
+		all = strings.HasPrefix(text, "toset(") && strings.HasSuffix(text, "])") && !slices.ContainsFunc(argument.Value.Groups, isTemplate)
+		for _, one := range argument.Value.Strings {
+			keys = append(keys, one.Text)
 		}
 	}
-	return keys
+	return keys, all
 }
 
 // outputs completes the outputs of a component or embedded stack.

@@ -4,68 +4,109 @@
 package language
 
 import (
-	"fmt"
+	"cmp"
 	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/hashicorp/hcl/v2"
-
 	"github.com/cairnstacks/cairn/internal/lsp/language/syntax"
-	"github.com/cairnstacks/cairn/internal/safehcl"
+	"github.com/cairnstacks/cairn/internal/removal"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
-// leftOver is a component that a stack has had, and that no block of it declares, removes or moves.
+// leftOver is a component or an embedded stack that a stack has had, or instances of one, and that
+// no block of it declares, removes or moves.
 type leftOver struct {
-	name string
-	key  stackaddrs.InstanceKey // of an instance, if blocks remove or move others; NoKey stands for all
-	was  *declaration           // on the disk; nil if it is not there either
+	symbol Symbol
+	keys   []stackaddrs.InstanceKey // of the instances; none stands for all
+	was    *declaration             // that has produced it, as it is now or on the disk; nil if it is not there either
 }
 
-// leftOvers offers to remove each component that is left over of the stack that the file belongs to.
-func (a *actor) leftOvers() {
-	end := len(a.file.Src)
-	for _, left := range a.stack.leftOvers(a.file.dir) {
-		title := fmt.Sprintf("Add a removed block for component.%s%s", left.name, left.key)
-		if left.was == nil {
-			title += ", with the source to be filled in"
-		}
-		a.add(title, hcl.Range{}, Edit{a.file.Path, a.file.at(end), onNewLine(a.file.Src) + left.removed()})
+// LeftOvers returns the changes to a component file that remove what is left over of the stack that
+// the file belongs to.
+func (s *Stack) LeftOvers(path string) []Action {
+	f := s.file(path)
+	if f == nil || f.tree.JSON || f.deploys() {
+		return nil
 	}
+	var actions []Action
+	for _, left := range s.leftOvers(f.dir) {
+		title, text := left.removed()
+		actions = append(actions, Action{Title: title, Edits: []Edit{{f.Path, f.at(len(f.Src)), onNewLine(f.Src) + text}}})
+	}
+	return actions
 }
 
-// leftOvers returns what is left over of the stack in a directory, by name.
+// leftOvers returns what is left over of the stack in a directory: components by name, then stacks.
 func (s *Stack) leftOvers(dir *directory) []leftOver {
 	saved, stored := s.saved(dir), s.stored(dir)
 	names := maps.Clone(stored)
-	for _, decl := range saved.all(Component) {
-		names[decl.Name] = stored[decl.Name]
+	for _, decl := range slices.Concat(saved.all(Component), saved.all(Call)) {
+		names[decl.Symbol] = stored[decl.Symbol]
 	}
+	sorted := slices.SortedFunc(maps.Keys(names), func(a, b Symbol) int {
+		return cmp.Or(strings.Compare(string(a.Kind), string(b.Kind)), strings.Compare(a.Name, b.Name))
+	})
 	var all []leftOver
-	for _, name := range slices.Sorted(maps.Keys(names)) {
-		if dir.get(Component, name) != nil || s.wasDeclared(dir, name) {
-			continue
-		}
-		claims := s.claims(Symbol{dir.path, Component, name})
+	for _, symbol := range sorted {
+		claims, was, decl := s.claims(symbol), saved.decls[symbol], dir.decls[symbol]
 		switch {
 		case claims.all:
-		case len(claims.keys) == 0:
-			all = append(all, leftOver{name: name, was: saved.get(Component, name)})
+		case decl != nil:
+			keys := slices.DeleteFunc(append(was.literalKeys(), names[symbol]...), func(key stackaddrs.InstanceKey) bool { return claims.keys[key] || decl.mayHave(key) })
+			all = append(all, each(symbol, keys, decl)...)
+		case s.wasDeclared(symbol):
+		case len(claims.keys) > 0:
+			keys := slices.DeleteFunc(names[symbol], func(key stackaddrs.InstanceKey) bool { return claims.keys[key] })
+			all = append(all, each(symbol, keys, was)...)
+		case was == nil && symbol.Kind == Call && !slices.Contains(names[symbol], stackaddrs.NoKey):
+			all = append(all, leftOver{symbol: symbol, keys: unique(names[symbol])})
 		default:
-			for _, key := range names[name] {
-				if !claims.keys[key] {
-					all = append(all, leftOver{name, key, saved.get(Component, name)})
-				}
-			}
+			all = append(all, leftOver{symbol: symbol, was: was})
 		}
 	}
 	return all
 }
 
-// saved returns what the files of a directory declare on the disk, where that is not what is in the editor.
+// each returns what is left over instance by instance.
+func each(symbol Symbol, keys []stackaddrs.InstanceKey, was *declaration) []leftOver {
+	var all []leftOver
+	for _, key := range unique(keys) {
+		all = append(all, leftOver{symbol, []stackaddrs.InstanceKey{key}, was})
+	}
+	return all
+}
+
+func unique(keys []stackaddrs.InstanceKey) []stackaddrs.InstanceKey {
+	return slices.Compact(slices.SortedFunc(slices.Values(keys), stackaddrs.InstanceKey.Compare))
+}
+
+// mayHave reports whether a block produces the instance with a key, as far as that is written out.
+func (d *declaration) mayHave(key stackaddrs.InstanceKey) bool {
+	if !d.repeated() {
+		return key == stackaddrs.NoKey
+	}
+	_, all := d.instanceKeys()
+	return !all || slices.Contains(d.literalKeys(), key)
+}
+
+// literalKeys are the keys that are written out in for_each. d may be nil.
+func (d *declaration) literalKeys() []stackaddrs.InstanceKey {
+	if d == nil {
+		return nil
+	}
+	written, _ := d.instanceKeys()
+	var keys []stackaddrs.InstanceKey
+	for _, key := range written {
+		keys = append(keys, stackaddrs.StringKey(key))
+	}
+	return keys
+}
+
+// saved returns what the files of a directory declare on the disk, where that is not what is in the
+// editor.
 func (s *Stack) saved(dir *directory) *directory {
 	saved := &directory{path: dir.path, decls: map[Symbol]*declaration{}}
 	if s.view.Saved == nil {
@@ -79,41 +120,57 @@ func (s *Stack) saved(dir *directory) *directory {
 	return saved
 }
 
-// stored returns the keys of the component instances in the state, by component: of those in the stack itself, if it is that of the directory.
-func (s *Stack) stored(dir *directory) map[string][]stackaddrs.InstanceKey {
-	stored := map[string][]stackaddrs.InstanceKey{}
-	if s.view.Instances == nil || s.view.Config == nil || s.view.Config.Root == nil || s.view.Config.Root.Dir != dir.path {
+// stored returns the keys that the state has of the components of the stack in a directory, and of
+// the stacks it embeds that no block produces any more. The state is that of the stack of the view,
+// which may embed the one in the directory, and that several times.
+func (s *Stack) stored(dir *directory) map[Symbol][]stackaddrs.InstanceKey {
+	stored := map[Symbol][]stackaddrs.InstanceKey{}
+	if s.view.Instances == nil || s.view.Config == nil || s.view.Config.Root == nil {
 		return stored
 	}
 	for _, instance := range s.view.Instances() {
-		if instance.Stack.IsRoot() {
-			name := instance.Item.Component.Name
-			stored[name] = append(stored[name], instance.Item.Key)
+		at, symbol, key := s.dirs[s.view.Config.Root.Dir], Symbol{dir.path, Component, instance.Item.Component.Name}, instance.Item.Key
+		for _, step := range instance.Stack.Path() {
+			call := at.get(Call, step.Call.Name)
+			if at != nil && (call == nil || !call.mayHave(step.Key)) {
+				symbol, key = Symbol{dir.path, Call, step.Call.Name}, step.Key
+				break
+			}
+			if at != nil {
+				at = s.dirs[s.sourceDir(at, call.block)]
+			}
+		}
+		if at != nil && at.path == dir.path {
+			stored[symbol] = append(stored[symbol], key)
 		}
 	}
 	return stored
 }
 
-// wasDeclared reports whether a component is in the configuration, which has what files with errors declared when they were last right.
-func (s *Stack) wasDeclared(dir *directory, name string) bool {
+// wasDeclared reports whether a component or an embedded stack is in the configuration, which has
+// what files with errors declared when they were last right.
+func (s *Stack) wasDeclared(symbol Symbol) bool {
 	found := false
 	if s.view.Config == nil || s.view.Config.Root == nil {
 		return false
 	}
 	s.view.Config.Walk(func(stack *stackconfig.Stack) {
-		found = found || stack.Dir == dir.path && stack.Components[name] != nil
+		if stack.Dir == symbol.Dir {
+			found = found || symbol.Kind == Component && stack.Components[symbol.Name] != nil || symbol.Kind == Call && stack.Calls[symbol.Name] != nil
+		}
 	})
 	return found
 }
 
-// claims are the instances of a component that blocks remove, or give another name.
+// claims are the instances of a component or an embedded stack that blocks remove, or give another
+// name.
 type claims struct {
 	all  bool // or perhaps all
 	keys map[stackaddrs.InstanceKey]bool
 }
 
-// claims returns those of all files, about a component.
-func (s *Stack) claims(component Symbol) claims {
+// claims returns those of all files.
+func (s *Stack) claims(symbol Symbol) claims {
 	found := claims{keys: map[stackaddrs.InstanceKey]bool{}}
 	for _, f := range s.files {
 		for _, block := range f.tree.Root.Blocks {
@@ -122,7 +179,9 @@ func (s *Stack) claims(component Symbol) claims {
 				continue
 			}
 			steps := from.Value.Refs[0].Steps
-			if i := slices.Index(s.resolve(f.dir, steps, true), component); i >= 0 {
+			i := slices.Index(s.resolve(f.dir, steps, true), symbol)
+			isTarget := i >= 0 && !slices.ContainsFunc(steps[i+1:], func(step syntax.Step) bool { return step.Kind == syntax.NameStep })
+			if isTarget { // and not something in it
 				found.add(steps[i+1:])
 			}
 		}
@@ -130,7 +189,7 @@ func (s *Stack) claims(component Symbol) claims {
 	return found
 }
 
-// add adds what the steps behind a component mean: the instance with a literal key, or all.
+// add adds what the steps behind a name mean: the instance with a literal key, or all.
 func (c *claims) add(behind []syntax.Step) {
 	if len(behind) == 0 || behind[0].Kind != syntax.IndexStep || behind[0].Name == "" {
 		c.all = true
@@ -139,43 +198,45 @@ func (c *claims) add(behind []syntax.Step) {
 	c.keys[stackaddrs.StringKey(behind[0].Name)] = true
 }
 
-// unknownSource stands for a source that is not known. There is no such directory, which validation reports.
-const unknownSource = `"./SOURCE-OF-THE-MODULE"`
-
-// removed returns the block that removes what is left over.
-func (l *leftOver) removed() string {
-	text := fmt.Sprintf("removed {\nfrom = component.%s%s\n", l.name, l.key)
-	if l.was == nil {
-		return formatted(text + "source = " + unknownSource + "\n}\n")
+// removed returns the block that removes what is left over, and says what it is.
+func (l *leftOver) removed() (title, text string) {
+	left := removal.LeftOver{Kind: stackaddrs.MoveableComponent, Name: l.symbol.Name, All: len(l.keys) == 0, Was: l.was.removal()}
+	if l.symbol.Kind == Call {
+		left.Kind = stackaddrs.MoveableStack
 	}
-	providers := l.was.text("providers")
-	if l.was.file.tree.JSON {
-		providers = "" // they are written in another way
+	title = "Add a removed block for " + left.Kind.String() + "." + left.Name
+	if !left.All {
+		left.Key, left.More = l.keys[0], l.keys[1:]
 	}
-	if providers != "" && l.key == stackaddrs.NoKey && l.was.usesEach("providers") {
-		text = fmt.Sprintf("removed {\nfrom = component.%s[each.key]\nfor_each = %s\n", l.name, l.was.text("for_each"))
+	if len(left.More) == 0 {
+		title += left.Key.String()
 	}
-	for _, argument := range []struct{ name, text string }{
-		{"source", l.was.text("source")}, {"version", l.was.text("version")}, {"providers", providers},
-	} {
-		if argument.text != "" {
-			text += argument.name + " = " + argument.text + "\n"
-		}
+	text, complete := left.Text()
+	switch {
+	case complete:
+	case l.was == nil:
+		title += ", with the source to be filled in"
+	default:
+		title += ", with values to be filled in"
 	}
-	return formatted(text + "}\n")
+	return title, text
 }
 
-// usesEach reports whether an argument refers to the key or value of an instance.
-func (d *declaration) usesEach(name string) bool {
-	argument := d.value(name)
-	return argument != nil && slices.ContainsFunc(argument.Value.Refs, func(ref *syntax.Ref) bool { return ref.Root() == "each" })
-}
+// setFunctions return sets, whose values are their keys.
+var setFunctions = []string{"toset", "setunion", "setsubtract", "setintersection"}
 
-// formatted returns a text in its canonical form, or as it is if it has errors.
-func formatted(text string) string {
-	formatted, _, diags := safehcl.Format([]byte(text), "")
-	if diags.HasErrors() {
-		return text
+// removal returns the texts of a block. d may be nil.
+func (d *declaration) removal() *removal.Block {
+	if d == nil {
+		return nil
 	}
-	return strings.TrimLeft(string(formatted), "\n")
+	block := &removal.Block{Source: d.text("source"), Version: d.text("version"), ForEach: d.text("for_each"), Inputs: d.text("inputs")}
+	if !d.file.tree.JSON { // where they are written in another way
+		block.Providers = d.text("providers")
+	}
+	if forEach := d.value("for_each"); forEach != nil && len(forEach.Value.Calls) > 0 {
+		first := forEach.Value.Calls[0]
+		block.OfSet = slices.Contains(setFunctions, first.Name) && strings.HasPrefix(strings.TrimSpace(block.ForEach), first.Name)
+	}
+	return block
 }

@@ -56,7 +56,7 @@ func (r *removals[I]) aspect(kind *removalKind[I]) memo.Aspect[removedInstances[
 			if declaration == foreach.Failed {
 				return removedInstances[I]{failed: true}, nil
 			}
-			named, unknown, failed := r.claimants(ctx)
+			named, unknown, failed := r.claimants(ctx, kind.existing)
 			contest := claims.Contest[*RemovedInstance]{
 				Existing: kind.existing, Declares: isDeclared, MayDeclare: declaration == foreach.Unknown, Named: named, Unknown: unknown,
 			}
@@ -92,12 +92,12 @@ func (k *removalKind[I]) mistakes(conflicts []claims.Conflict[*RemovedInstance])
 
 // claimants are the instances of the blocks that name something here, and those
 // that may do so. failed is set if there may be more, but for errors.
-func (r *removals[I]) claimants(ctx context.Context) (named, unknown []claims.Removal[*RemovedInstance], failed bool) {
+func (r *removals[I]) claimants(ctx context.Context, existing []stackaddrs.InstanceKey) (named, unknown []claims.Removal[*RemovedInstance], failed bool) {
 	for _, block := range r.blocks {
 		targets := block.Targets(ctx)
 		failed = failed || targets.failed
 		for _, inst := range targets.named[r.stack.addr] {
-			named = append(named, claims.Removal[*RemovedInstance]{Key: inst.Target(ctx).Key, By: inst})
+			named = append(named, claims.Removals(inst.Target(ctx), inst, existing)...)
 		}
 		for _, inst := range targets.unknown {
 			if target := inst.Target(ctx); target.IsIn(r.stack.addr) {

@@ -117,7 +117,7 @@ func (r *RemovedInstance) targetAspect() memo.Aspect[*claims.Target] {
 			for _, step := range stacks {
 				target.Stack = target.Stack.Child(step.Name, evaluate(step))
 			}
-			target.Key = evaluate(last)
+			target.Key, target.Whole = evaluate(last), last.Index == nil
 			if r.removed.config.decl.From.Component != nil {
 				target.Component = last.Name
 			} else {

@@ -137,6 +137,8 @@ func TestTargetCovers(t *testing.T) {
 		"component":             {claims.Target{Stack: root, Component: "a"}, "component.a"},
 		"one instance":          {claims.Target{Stack: root, Component: "b", Key: key("x")}, `component.b["x"]`},
 		"any instance":          {claims.Target{Stack: root, Component: "b", Key: key("*")}, `component.b["x"] component.b["y"]`},
+		"whole component":       {claims.Target{Stack: root, Component: "b", Whole: true}, `component.b["x"] component.b["y"]`},
+		"whole stack":           {claims.Target{Stack: root, Call: "s", Whole: true}, `stack.s["k"].component.a stack.s["k"].stack.t.component.a stack.s["l"].component.a`},
 		"stack":                 {claims.Target{Stack: root, Call: "s", Key: key("k")}, `stack.s["k"].component.a stack.s["k"].stack.t.component.a`},
 		"any stack":             {claims.Target{Stack: root, Call: "s", Key: key("*")}, `stack.s["k"].component.a stack.s["k"].stack.t.component.a stack.s["l"].component.a`},
 		"component in a stack":  {claims.Target{Stack: root.Child("s", key("l")), Component: "a"}, `stack.s["l"].component.a`},

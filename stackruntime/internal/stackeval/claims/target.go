@@ -3,38 +3,63 @@
 
 package claims
 
-import "github.com/cairnstacks/cairn/stackaddrs"
+import (
+	"slices"
 
-// Target is what one instance of a removed block names: a component instance, or a stack instance with all that is in it. Keys that are not
-// known before apply are wildcards.
+	"github.com/cairnstacks/cairn/stackaddrs"
+)
+
+// Target is what one instance of a removed block names: a component instance, or a stack instance
+// with all that is in it. Keys that are not known before apply are wildcards.
 type Target struct {
 	Stack     stackaddrs.StackInstance // that the component is in, or that embeds the one to remove
 	Component string                   // empty if a stack is removed
 	Call      string                   // empty if a component is removed
 	Key       stackaddrs.InstanceKey
 
+	// Whole is set if there is no key because the block has no index: all instances of the
+	// component or stack have to go.
+	Whole bool
+
 	// Unknown is set if one of the keys that the block evaluates is not known.
 	Unknown bool
 }
 
-// Covers reports whether a component instance is what is named, or is in it. With unknown keys it may only be so.
+// Removals are what the target means among the instances of its component or stack that exist, for
+// the block that names it.
+func Removals[B any](t *Target, by B, existing []stackaddrs.InstanceKey) []Removal[B] {
+	named := []Removal[B]{{Key: t.Key, By: by}}
+	for _, key := range slices.SortedFunc(slices.Values(existing), stackaddrs.InstanceKey.Compare) {
+		if t.Whole && key != t.Key {
+			named = append(named, Removal[B]{Key: key, By: by})
+		}
+	}
+	return named
+}
+
+// matches reports whether an instance with a key has to go.
+func (t *Target) matches(key stackaddrs.InstanceKey) bool { return t.Whole || Matches(t.Key, key) }
+
+// Covers reports whether a component instance is what is named, or is in it. With unknown keys it
+// may only be so.
 func (t *Target) Covers(addr stackaddrs.AbsComponentInstance) bool {
 	if t.Component != "" {
-		return t.IsIn(addr.Stack) && t.Component == addr.Item.Component.Name && Matches(t.Key, addr.Item.Key)
+		return t.IsIn(addr.Stack) && t.Component == addr.Item.Component.Name && t.matches(addr.Item.Key)
 	}
 	for stack := addr.Stack; ; {
 		caller, step, ok := stack.Parent()
 		if !ok {
 			return false
 		}
-		if t.IsIn(caller) && t.Call == step.Call.Name && Matches(t.Key, step.Key) {
+		if t.IsIn(caller) && t.Call == step.Call.Name && t.matches(step.Key) {
 			return true
 		}
 		stack = caller
 	}
 }
 
-// IsIn reports whether the target is directly in a stack instance. With unknown keys it may only be so.
+// IsIn reports whether the target is directly in a stack instance. With unknown keys it may only be
+// so.
 func (t *Target) IsIn(stack stackaddrs.StackInstance) bool {
 	pattern := t.Stack
 	for pattern != stack {
@@ -48,5 +73,6 @@ func (t *Target) IsIn(stack stackaddrs.StackInstance) bool {
 	return true
 }
 
-// Matches reports whether a key is the one that a pattern stands for: itself, or any for the wildcard.
+// Matches reports whether a key is the one that a pattern stands for: itself, or any for the
+// wildcard.
 func Matches(pattern, key stackaddrs.InstanceKey) bool { return pattern.IsWildcard() || pattern == key }
