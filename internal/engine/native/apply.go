@@ -49,11 +49,12 @@ func (s *Session) Apply(
 	for _, known := range plan.Results {
 		results.Expect(known)
 	}
+	moved := !results.InSameDirectory(s.workPath())
 	record := s.journal.Begin(req.Work, req.Component.String(), req.Mode, plan.State)
 	result, diags := applying.Apply(ctx, &applying.Request{
 		ApplyRequest: req, Plan: plan, Tree: l.tree, Graph: l.graph, Providers: providers, Types: &s.opts.Shared.Types,
 		Functions: s.remembering(ctx, dir, functionsKey{timestamp: plan.Timestamp, applying: true}, results),
-		RootPath:  rootPath, WorkPath: s.workPath(),
+		RootPath:  rootPath, WorkPath: s.workPath(), Moved: moved,
 		Calls: s.calls, Observe: oneAtATime(secrets.observer(observe)),
 		Journal: record, Provisioners: &provision.Runner{Dir: dir.Root(), Environ: s.opts.Environ},
 	})

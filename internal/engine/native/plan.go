@@ -41,6 +41,7 @@ func (s *Session) Plan(
 	defer providers.Release()
 	secrets := newHidden(l.tree, req.Inputs, req.Providers, req.PriorState)
 	results := &providercall.Results{}
+	results.InSameDirectory(s.workPath())
 	result, plan, diags := planning.Plan(ctx, &planning.Request{
 		PlanRequest: req, Tree: l.tree, Graph: l.graph, Providers: providers, Types: &s.opts.Shared.Types,
 		Functions: s.remembering(ctx, dir, functionsKey{timestamp: req.Timestamp}, results), RootPath: rootPath, WorkPath: s.workPath(),

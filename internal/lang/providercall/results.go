@@ -65,6 +65,12 @@ func (r *Results) confirms(function map[string]cty.Value, args []cty.Value, resu
 	return r.isSame(call, returned), nil
 }
 
+// InSameDirectory remembers the directory of the stack, and reports whether it was the same before.
+func (r *Results) InSameDirectory(dir string) bool {
+	same, err := r.confirms(map[string]cty.Value{"directory": cty.True}, nil, cty.StringVal(dir))
+	return same || err != nil
+}
+
 func (r *Results) isSame(call, returned Hash) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

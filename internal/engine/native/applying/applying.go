@@ -36,6 +36,7 @@ type Request struct {
 	Functions func(*configs.Tree) *hcl.EvalContext
 	RootPath  string // the value of path.root
 	WorkPath  string // the value of path.cwd
+	Moved     bool   // it was another one when the plan was made
 	Calls     chan struct{}
 	Observe   engine.Observer
 
@@ -126,6 +127,7 @@ func newApplier(req *Request, before *state.State) *applier {
 	})
 	a.rt = &resource.Runtime{
 		Eval: a.eval, Providers: req.Providers, Graph: req.Graph, Types: req.Types, Calls: req.Calls, Stopped: a.stopped, Before: a.intend, BeforeInvoke: a.mayInvoke,
+		Moved: req.Moved,
 	}
 	if req.Observe != nil {
 		a.rt.Observe = a.observe

@@ -115,7 +115,14 @@ func (rt *Runtime) Refines(t *Target, action engine.Action, after cty.Value, now
 	}
 	planned, _ := after.UnmarkDeep()
 	final, _ := now.After.UnmarkDeep()
-	return rt.broken(t, summary, what, change.CheckResult(t.Block, planned, final))
+	differences := change.CheckResult(t.Block, planned, final)
+	if rt.Moved && len(differences) > 0 {
+		// The provider is most likely not to blame: what has the path of the checkout in it is another value here.
+		return rt.fail(t, "Plan from another directory", "The plan was made in another directory than this one, and "+t.Address+
+			" would not become here what the plan says:\n"+listed(differences)+"\n\nValues with path.cwd or the result of abspath in them differ from "+
+			"one directory to another. Make a new plan here, or apply this one where it was made. This object was not changed.")
+	}
+	return rt.broken(t, summary, what, differences)
 }
 
 // Settled reports whether a change can be made: its configuration must be known.

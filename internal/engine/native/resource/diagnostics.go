@@ -46,13 +46,17 @@ func (rt *Runtime) broken(t *Target, summary, what string, errs []error) bool {
 	if len(errs) == 0 {
 		return true
 	}
+	return rt.fail(t, summary, "The provider "+t.Of.String()+" "+what+" "+t.Address+":\n"+listed(errs)+
+		"\n\nThat is a mistake in the provider, which its authors should hear of.")
+}
+
+// listed returns errors about the parts of an object, a line each.
+func listed(errs []error) string {
 	var b strings.Builder
-	b.WriteString("The provider " + t.Of.String() + " " + what + " " + t.Address + ":\n")
 	for _, err := range errs {
 		b.WriteString("\n  - " + marks.DescribeError(cty.NilVal, err))
 	}
-	b.WriteString("\n\nThat is a mistake in the provider, which its authors should hear of.")
-	return rt.fail(t, summary, b.String())
+	return b.String()
 }
 
 // described returns the address of what is dealt with.

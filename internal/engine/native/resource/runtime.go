@@ -42,6 +42,9 @@ type Runtime struct {
 
 	DeferralAllowed bool
 
+	// Moved is set if the directory of the stack is another one than that of the plan.
+	Moved bool
+
 	// Stopped is closed when providers are not called any more. Nil if that never happens.
 	Stopped <-chan struct{}
 
