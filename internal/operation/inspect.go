@@ -75,7 +75,7 @@ func (s *Stack) inspectedState(ctx context.Context, plan *stackplan.Plan) (*stac
 	if plan != nil {
 		return PlannedState(plan), nil
 	}
-	stored, err := s.ReadState(ctx)
+	stored, err := s.ReadToShow(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -160,6 +160,15 @@ func (s *Stack) ReadToShow(ctx context.Context) (*deployment.Stored, error) {
 	return stored, s.checkListed(ctx, stored.Deployment)
 }
 
+// openExisting is openDeployment for what makes no state; see [Stack.ReadToShow].
+func (s *Stack) openExisting(ctx context.Context) (*deployment.Deployment, error) {
+	opened, err := s.openDeployment(ctx)
+	if err != nil || opened.Declared || s.deploymentConfig() == nil {
+		return opened, err
+	}
+	return opened, s.checkListed(ctx, opened.Name)
+}
+
 // checkListed fails if a name was given and there are deployments, but none of that name: a
 // mistyped name must not look like a deployment that nothing was applied for.
 func (s *Stack) checkListed(ctx context.Context, name string) error {
@@ -176,7 +185,7 @@ func (s *Stack) checkListed(ctx context.Context, name string) error {
 
 // StateChanges are what is changed in the state by hand.
 func (s *Stack) StateChanges() *statechange.State {
-	return &statechange.State{Open: s.openDeployment, Lock: s.lockState, CheckInterrupted: s.checkNothingInterrupted, Config: s.config}
+	return &statechange.State{Open: s.openExisting, Lock: s.lockState, CheckInterrupted: s.checkNothingInterrupted, Config: s.config}
 }
 
 // lockState locks and reads the state, for an operation that changes it. The caller unlocks it.

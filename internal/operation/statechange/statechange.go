@@ -1,7 +1,8 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package statechange changes the stored state of a deployment by hand: each change is one serial, made under the lock of the state.
+// Package statechange changes the stored state of a deployment by hand: each change is one serial,
+// made under the lock of the state.
 package statechange
 
 import (
@@ -18,20 +19,24 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
 
-// CodeNotApproved is of a plan, or a change of the state, for which nobody could be asked to approve it.
+// CodeNotApproved is of a plan, or a change of the state, for which nobody could be asked to
+// approve it.
 const CodeNotApproved failure.Code = "operation/not-approved"
 
 // State is the state of a deployment of a stack. All fields are set.
 type State struct {
+	// Open fails if the deployment that is named is none of those that there are.
 	Open func(context.Context) (*deployment.Deployment, error)
 
 	// Lock locks and reads the state. Who calls it unlocks it.
 	Lock func(context.Context, statestore.LockRequest) (*deployment.Stored, error)
 
-	// CheckInterrupted fails if an apply was cut off of which the result is not in the locked state yet, and whose secret is not the given one.
+	// CheckInterrupted fails if an apply was cut off of which the result is not in the locked state
+	// yet, and whose secret is not the given one.
 	CheckInterrupted func(ctx context.Context, stored *deployment.Stored, except []byte) error
 
-	// Config returns the configuration of the stack. With errors it may be nil, or hold what could be understood.
+	// Config returns the configuration of the stack. With errors it may be nil, or hold what could
+	// be understood.
 	Config func() (*stackconfig.Config, hcl.Diagnostics)
 }
 
@@ -45,12 +50,15 @@ type Changed struct {
 type change struct {
 	lockedFor string // what the lock is held for
 
-	// records returns what is to be written into the locked state, and what the history says about it.
+	// records returns what is to be written into the locked state, and what the history says about
+	// it.
 	records func(*deployment.Stored) (operation string, records map[string][]byte, err error)
 
-	// completes is the secret of the state if the change brings what an apply could not save: that comes before the recovery of what the
-	// apply has left behind, which has only a part of it.
+	// completes is the secret of the state if the change brings what an apply could not save: that
+	// comes before the recovery of what the apply has left behind, which has only a part of it.
 	completes []byte
+
+	mayBeNew bool // the state of a deployment that there is not yet
 }
 
 // read reads the state without locking it.
@@ -64,6 +72,11 @@ func (s *State) read(ctx context.Context) (*deployment.Stored, error) {
 
 // write changes the state under its lock.
 func (s *State) write(ctx context.Context, made change) (Changed, error) {
+	if !made.mayBeNew {
+		if _, err := s.Open(ctx); err != nil {
+			return Changed{}, err
+		}
+	}
 	stored, err := s.Lock(ctx, statestore.LockRequest{Operation: made.lockedFor})
 	if err != nil {
 		return Changed{}, err
@@ -82,7 +95,8 @@ func (s *State) write(ctx context.Context, made change) (Changed, error) {
 	return Changed{Nothing: len(records) == 0, Serial: stored.Serial}, nil
 }
 
-// Remove forgets a component instance or a resource instance without destroying it. It returns what is no longer managed.
+// Remove forgets a component instance or a resource instance without destroying it. It returns what
+// is no longer managed.
 func (s *State) Remove(ctx context.Context, address string) (deployment.Contents, Changed, error) {
 	const name = "state rm"
 	var removed deployment.Contents
@@ -94,7 +108,8 @@ func (s *State) Remove(ctx context.Context, address string) (deployment.Contents
 	return removed, changed, err
 }
 
-// Move gives a component, an embedded stack or a resource another address. It returns what has moved.
+// Move gives a component, an embedded stack or a resource another address. It returns what has
+// moved.
 func (s *State) Move(ctx context.Context, from, to string) ([]deployment.Moved, Changed, error) {
 	const name = "state mv"
 	move, err := deployment.ParseMove(from, to)
@@ -128,10 +143,11 @@ func (s *State) PreviewMove(ctx context.Context, from, to string) ([]deployment.
 	return moved, err
 }
 
-// Push puts a document in the place of the state; by force also one that is older, or of another lineage.
+// Push puts a document in the place of the state; by force also one that is older, or of another
+// lineage.
 func (s *State) Push(ctx context.Context, document *deployment.Document, force bool) (Changed, error) {
 	const name = "state push"
-	return s.write(ctx, change{lockedFor: name, completes: document.Secret, records: func(stored *deployment.Stored) (string, map[string][]byte, error) {
+	return s.write(ctx, change{lockedFor: name, completes: document.Secret, mayBeNew: true, records: func(stored *deployment.Stored) (string, map[string][]byte, error) {
 		records, err := stored.Push(ctx, document, force)
 		return name, records, err
 	}})
@@ -146,7 +162,8 @@ func (s *State) Export(ctx context.Context, address string) (engine.State, error
 	return stored.Export(address)
 }
 
-// Import makes a plain Terraform state that of a component instance, which the configuration must declare. The name is that of the file in errors.
+// Import makes a plain Terraform state that of a component instance, which the configuration must
+// declare. The name is that of the file in errors.
 func (s *State) Import(ctx context.Context, address string, src []byte, file string) (Changed, error) {
 	const name = "state import"
 	addr, resource, err := deployment.ParseAddress(address)
@@ -169,8 +186,9 @@ func (s *State) Import(ctx context.Context, address string, src []byte, file str
 	}})
 }
 
-// RollBack makes the state what it was at the end of a serial, as a new one. What exists is not changed, so objects may be lost sight of: where
-// that is so, approve decides, and nil refuses. An error of it says why not.
+// RollBack makes the state what it was at the end of a serial, as a new one. What exists is not
+// changed, so objects may be lost sight of: where that is so, approve decides, and nil refuses. An
+// error of it says why not.
 func (s *State) RollBack(ctx context.Context, serial int64, approve func(context.Context, deployment.Rollback) error) (Changed, error) {
 	return s.write(ctx, change{lockedFor: "state rollback", records: func(stored *deployment.Stored) (string, map[string][]byte, error) {
 		rollback, err := stored.RollBack(ctx, serial)
