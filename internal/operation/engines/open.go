@@ -130,8 +130,11 @@ func (s *Stack) Sources(resolver stackconfig.Resolver) engine.Session {
 	if runs, err := s.opts.RunsDir(); err == nil { // else who needs the state reports it
 		opts.RunsDir = runs
 	}
-	if s.found != nil {
-		opts.Info = s.found.Info // which files modules have depends on it
+	switch { // which files modules have, and what they may have in them, depends on it
+	case s.Kind() != "":
+		opts.Info = engine.Info{Name: Native}
+	case s.found != nil:
+		opts.Info = s.found.Info
 	}
 	return binary.NewSourceSession(opts)
 }
