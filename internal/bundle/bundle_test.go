@@ -6,6 +6,7 @@ package bundle
 import (
 	"context"
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -97,6 +98,9 @@ func (w *world) fetch(ctx context.Context, change func(*FetcherOptions)) (*stack
 	for {
 		config, diags := w.load(fetcher.Resolver(ctx))
 		if diags.HasErrors() {
+			if err := fetcher.Keep(addressesOf(diags)); err != nil {
+				w.Fatal(err)
+			}
 			return config, diags, fetcher
 		}
 		if fetcher.Again() {
@@ -107,6 +111,16 @@ func (w *world) fetch(ctx context.Context, change func(*FetcherOptions)) (*stack
 		}
 		return config, diags, fetcher
 	}
+}
+
+func addressesOf(diags hcl.Diagnostics) []string {
+	var addresses []string
+	for _, diag := range diags {
+		if diag.Subject != nil {
+			addresses = append(addresses, diag.Subject.Filename)
+		}
+	}
+	return addresses
 }
 
 func upgrade(opts *FetcherOptions) { opts.Upgrade = true }
@@ -399,4 +413,39 @@ component "b" { source = "https://HOST/archives/m.tgz//b" }`)
 	if asked := w.server.Requests(); !slices.Equal(asked, []string{"/archives/m.tgz"}) {
 		t.Errorf("got requests %q", asked)
 	}
+}
+
+// Where a package cannot be had, those that can are not fetched again by the next command.
+func TestPackagesStayWhenAnotherFails(t *testing.T) {
+	w := newWorld(t)
+	w.server.Archive("m.tgz", sourcetest.Pack(t, sourcetest.Entry{Name: "main.tf", Content: emptyModule}))
+	w.server.Archive("wrong.tgz", sourcetest.Pack(t,
+		sourcetest.Entry{Name: "main.tfcomponent.hcl", Content: `component "x" { source = "../../../out" }`}))
+	w.stack(`
+component "a" { source = "https://HOST/archives/m.tgz" }
+component "b" { source = "https://HOST/archives/later.tgz" }
+stack "c" { source = "https://HOST/archives/wrong.tgz" }`)
+	_, diags, _ := w.fetch(t.Context(), nil)
+	if len(diags) != 2 {
+		t.Errorf("got %s, want two errors", diags)
+	}
+	lock := w.read(LockFileName)
+	if !strings.Contains(lock, "m.tgz") || strings.Contains(lock, "later.tgz") || strings.Contains(lock, "wrong.tgz") {
+		t.Errorf("got the lock file\n%s", lock)
+	}
+	right := sourcetest.Pack(t, sourcetest.Entry{Name: "main.tfcomponent.hcl", Content: `required_providers {}`})
+	w.server.Archive("wrong.tgz", right)
+	_, diags, _ = w.fetch(t.Context(), nil)
+	w.wantError(diags, "later.tgz")
+	w.server.Archive("later.tgz", sourcetest.Pack(t, sourcetest.Entry{Name: "main.tf", Content: emptyModule}))
+	w.mustFetch(nil)
+	asked := map[string]int{}
+	for _, path := range w.server.Requests() {
+		asked[path]++
+	}
+	want := map[string]int{"/archives/m.tgz": 1, "/archives/later.tgz": 3, "/archives/wrong.tgz": 2}
+	if !maps.Equal(asked, want) {
+		t.Errorf("got requests %v, want %v", asked, want)
+	}
+	w.mustOffline()
 }

@@ -38,10 +38,11 @@ type FetcherOptions struct {
 	Shared *Shared
 }
 
-// Fetcher fetches packages when sources in them are resolved. The caller resolves all sources of a configuration,
-// again as long as [Fetcher.Again] says so, and then saves what was chosen.
+// Fetcher fetches packages when sources in them are resolved. The caller resolves all sources of a
+// configuration, again as long as [Fetcher.Again] says so, and then saves what was chosen, or keeps
+// what was fetched.
 //
-// It is safe for concurrent use but for Again and Save.
+// It is safe for concurrent use but for Again, Save and Keep.
 type Fetcher struct {
 	paths    paths
 	opts     FetcherOptions
@@ -406,6 +407,43 @@ func (f *Fetcher) Save() error {
 		}
 	}
 	if err := writeLockFile(f.paths.lockFile, locked); err != nil {
+		return fmt.Errorf("writing %s: %w", LockFileName, err)
+	}
+	return nil
+}
+
+// Keep is Save where a package could not be fetched: the others are locked and prepared beside what
+// was before, so that they are not fetched again. Those with mistakes, in files with these
+// addresses, are not: the next attempt takes them as they are then. An upgrade is kept whole or not
+// at all.
+func (f *Fetcher) Keep(mistaken []string) error {
+	if f.opts.Upgrade {
+		return nil
+	}
+	prepared, locked := map[packageID]preparedPackage{}, map[packageID]lockedPackage{}
+	for id, pkg := range f.prepared {
+		prepared[id] = *pkg
+	}
+	maps.Copy(locked, f.locked)
+	isNew, failed := false, false
+	f.mu.Lock()
+	for id, result := range f.mu.results {
+		pkg := result.pkg
+		switch {
+		case pkg == nil:
+			failed = true
+		case pkg != f.prepared[id] && !slices.ContainsFunc(mistaken, func(address string) bool { _, is := pkg.pathOf(address); return is }):
+			prepared[id], locked[id], isNew = *pkg, pkg.lockedPackage, true
+		}
+	}
+	f.mu.Unlock()
+	if !isNew || !failed {
+		return nil
+	}
+	if err := writeManifest(f.paths.dir, slices.Collect(maps.Values(prepared))); err != nil {
+		return fmt.Errorf("saving the list of source packages: %w", err)
+	}
+	if err := writeLockFile(f.paths.lockFile, slices.Collect(maps.Values(locked))); err != nil {
 		return fmt.Errorf("writing %s: %w", LockFileName, err)
 	}
 	return nil

@@ -83,19 +83,37 @@ func (s *Stack) fetch(ctx context.Context, upgrade bool) (*stackconfig.Config, [
 			diags = diags.Extend(s.resolveModules(config, resolver, info))
 		}
 		if diags.HasErrors() {
-			return config, nil, diags
+			return config, nil, diags.Extend(notSaved(fetcher.Keep(filesOf(diags))))
 		}
 		if !fetcher.Again() {
 			break
 		}
 	}
 	if err := fetcher.Save(); err != nil {
-		return nil, nil, failure.Diagnostics(failure.Error("Source packages not saved", "%s.", failure.Capitalize(failure.Reason(err))))
+		return nil, nil, notSaved(err)
 	}
 	packages := fetcher.Packages()
 	s.fetcher, s.bundle, s.loaded = nil, nil, nil // they have what was prepared before
 	config, diags := s.config()
 	return config, packages, diags
+}
+
+// filesOf returns the names of the files that errors are about.
+func filesOf(diags hcl.Diagnostics) []string {
+	var names []string
+	for _, diag := range diags {
+		if diag.Severity == hcl.DiagError && diag.Subject != nil {
+			names = append(names, diag.Subject.Filename)
+		}
+	}
+	return names
+}
+
+func notSaved(err error) hcl.Diagnostics {
+	if err == nil {
+		return nil
+	}
+	return failure.Diagnostics(failure.Error("Source packages not saved", "%s.", failure.Capitalize(failure.Reason(err))))
 }
 
 // resolveModules follows the module calls of all components, and returns which sources cannot be used. Other mistakes
