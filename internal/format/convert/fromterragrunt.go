@@ -32,6 +32,9 @@ func FromTerragrunt(units []*terragrunt.Unit) Result {
 	}
 	units = slices.DeleteFunc(slices.Clone(units), func(u *terragrunt.Unit) bool { return named[u.Dir] == "" })
 	in := unknownIn(units)
+	if len(units) > 0 {
+		w.comment(howToRun(units)...)
+	}
 	for _, u := range units {
 		at := problem.PlaceOf(u.Range)
 		b := w.block(cairnfile.StackType, named[u.Dir], at)
@@ -69,6 +72,39 @@ func FromTerragrunt(units []*terragrunt.Unit) Result {
 		}
 	}
 	return w.result()
+}
+
+// howToRun says with what the units are run, for the head of the file: a module that is named by a
+// source is fetched by terragrunt alone.
+func howToRun(units []*terragrunt.Unit) []string {
+	withSource := 0
+	for _, u := range units {
+		if u.Source != "" {
+			withSource++
+		}
+	}
+	byTerragrunt := []string{
+		"  cairn run -- terragrunt plan",
+		"  cairn run -- terragrunt apply -auto-approve",
+		"",
+		`"cairn list -run-order" shows the order; "-changed -base=REF" after "run" takes those that have changed.`,
+	}
+	if withSource == 0 {
+		return append([]string{
+			"Units of Terragrunt with root modules of their own. cairn plans and applies them itself, with",
+			"nothing of their terragrunt.hcl but the inputs and the order below:",
+			"",
+			"  cairn run plan",
+			"  cairn run apply",
+			"",
+			"Or terragrunt does, in that order:",
+			"",
+		}, byTerragrunt...)
+	}
+	return append([]string{
+		"Units of Terragrunt. Those with a source are run by terragrunt, which fetches their modules:",
+		"",
+	}, byTerragrunt...)
 }
 
 // unknownAt is something unknown in a file, which many units may include.

@@ -58,7 +58,14 @@ skip = true
 		t.Fatal(diags)
 	}
 	r := FromTerragrunt(units)
-	want := `stack "live.app" {
+	want := `# Units of Terragrunt. Those with a source are run by terragrunt, which fetches their modules:
+#
+#   cairn run -- terragrunt plan
+#   cairn run -- terragrunt apply -auto-approve
+#
+# "cairn list -run-order" shows the order; "-changed -base=REF" after "run" takes those that have changed.
+
+stack "live.app" {
   path  = "live/app"
   kind  = "terraform"
   after = ["live.cache", "live.db"]

@@ -46,6 +46,17 @@ type block struct {
 	at   order.Place // what it is written from
 }
 
+// comment writes lines at the head of the file.
+func (w *writer) comment(lines ...string) {
+	var tokens hclwrite.Tokens
+	for _, line := range lines {
+		text := strings.TrimRight("# "+line, " ") + "\n"
+		tokens = append(tokens, &hclwrite.Token{Type: hclsyntax.TokenComment, Bytes: []byte(text)})
+	}
+	w.file.Body().AppendUnstructuredTokens(tokens)
+	w.file.Body().AppendNewline()
+}
+
 // settings adds the block about the whole file.
 func (w *writer) settings() block {
 	w.blocks++
