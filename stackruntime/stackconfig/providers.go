@@ -11,6 +11,7 @@ import (
 
 	"github.com/hashicorp/go-version"
 	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
 	tfaddr "github.com/hashicorp/terraform-registry-address"
 
 	"github.com/cairnstacks/cairn/stackaddrs"
@@ -208,6 +209,31 @@ func (d *decoder) provider(block *hcl.Block) {
 		config.Config = nested.Body
 	}
 	d.providers = append(d.providers, &pendingProvider{config, block.LabelRanges[0]})
+}
+
+// Expressions returns those of the config block and of blocks in it, for those who don't know its
+// schema.
+func (c *ProviderConfig) Expressions() []hcl.Expression { return bodyExpressions(c.Config) }
+
+func bodyExpressions(body hcl.Body) []hcl.Expression {
+	var found []hcl.Expression
+	if body, ok := body.(*hclsyntax.Body); ok {
+		for _, attr := range body.Attributes {
+			found = append(found, attr.Expr)
+		}
+		for _, block := range body.Blocks {
+			found = append(found, bodyExpressions(block.Body)...)
+		}
+		return found
+	}
+	attrs, diags := body.JustAttributes()
+	if diags.HasErrors() {
+		return nil // what is wrong is reported when the body is decoded
+	}
+	for _, attr := range attrs {
+		found = append(found, attr.Expr)
+	}
+	return found
 }
 
 // onlyBlock returns the nested block of which there may be one.

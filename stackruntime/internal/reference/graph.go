@@ -9,7 +9,6 @@ import (
 	"sync"
 
 	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
@@ -96,7 +95,7 @@ func (g *Graph) addStack(stack *stackconfig.Stack, by *call) {
 	for _, d := range stack.Providers {
 		i := s.add(d, stackaddrs.ConfigProviderConfig{Stack: stack.Addr, Item: stackaddrs.ProviderConfig{Provider: d.Provider, Name: d.Ref.Name}}.String(), d.Range)
 		i.refersTo(s, d.ForEach)
-		i.names(s, bodyVariables(d.Config))
+		i.refersTo(s, d.Expressions()...)
 	}
 	for _, d := range stack.Components {
 		i := s.add(d, stackaddrs.ConfigComponent{Stack: stack.Addr, Item: stackaddrs.Component{Name: d.Name}}.String(), d.Range)
@@ -218,26 +217,4 @@ func Targets(traversals []hcl.Traversal) []stackaddrs.Referenceable {
 		}
 	}
 	return targets
-}
-
-// bodyVariables finds the references in a body whose schema is not known.
-func bodyVariables(body hcl.Body) []hcl.Traversal {
-	var found []hcl.Traversal
-	if body, ok := body.(*hclsyntax.Body); ok {
-		for _, attr := range body.Attributes {
-			found = append(found, attr.Expr.Variables()...)
-		}
-		for _, block := range body.Blocks {
-			found = append(found, bodyVariables(block.Body)...)
-		}
-		return found
-	}
-	attrs, diags := body.JustAttributes()
-	if diags.HasErrors() {
-		return nil // what is wrong is reported when the body is decoded
-	}
-	for _, attr := range attrs {
-		found = append(found, attr.Expr.Variables()...)
-	}
-	return found
 }

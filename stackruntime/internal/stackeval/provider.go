@@ -143,8 +143,9 @@ func (p *ProviderConfig) ExprReferenceValue(ctx context.Context) cty.Value {
 // Validate reports what is wrong in any instance.
 func (p *ProviderConfig) Validate(ctx context.Context) hcl.Diagnostics {
 	diags := p.stack.checkLock(p.decl.Provider, p.decl.Range.Ptr())
-	if diags.HasErrors() {
-		return diags // its schema cannot be had either
+	if diags.HasErrors() { // its schema cannot be had either
+		_, moreDiags := p.args.Check(ctx, p.argsAspect)
+		return diags.Extend(moreDiags)
 	}
 	_, moreDiags := p.spec.Check(ctx, p.specAspect)
 	diags = diags.Extend(moreDiags)
@@ -218,7 +219,14 @@ func (p *ProviderConfig) argsAspect() memo.Aspect[cty.Value] {
 func (p *ProviderConfig) evalArgs(ctx context.Context, phase expr.EvalPhase, scope expr.EvaluationScope) (cty.Value, hcl.Diagnostics) {
 	spec := p.Spec(ctx)
 	if spec == nil {
-		return expr.Placeholder(cty.DynamicPseudoType), nil
+		var diags hcl.Diagnostics
+		if phase == expr.ValidatePhase { // as far as that is possible without the schema
+			for _, e := range p.decl.Expressions() {
+				_, moreDiags := expr.EvalExpr(ctx, e, phase, scopeWithoutProviders{scope, "The arguments of a provider"})
+				diags = diags.Extend(moreDiags)
+			}
+		}
+		return expr.Placeholder(cty.DynamicPseudoType), diags
 	}
 	value, diags := expr.EvalBody(ctx, p.decl.Config, spec, phase, scopeWithoutProviders{scope, "The arguments of a provider"})
 	if err := conversion.CheckFinite(value); err != nil && !diags.HasErrors() {
