@@ -28,11 +28,12 @@ type SourceSession struct {
 
 // SourceOptions are the parameters of [NewSourceSession].
 type SourceOptions struct {
-	Info     engine.Info          // of the engine as which modules are read; may be the zero value
-	StackDir string               // to which names of files are relative
-	Resolver stackconfig.Resolver // as in [Options]
-	RunsDir  string               // as in [Options]
-	Parsed   *module.Files        // that were parsed already; nil for none
+	Info       engine.Info          // of the engine as which modules are read; may be the zero value
+	AnyVersion bool                 // modules for other versions of the engine are read like those for its own
+	StackDir   string               // to which names of files are relative
+	Resolver   stackconfig.Resolver // as in [Options]
+	RunsDir    string               // as in [Options]
+	Parsed     *module.Files        // that were parsed already; nil for none
 }
 
 var (
@@ -43,11 +44,11 @@ var (
 
 // NewSourceSession returns a session that reads modules as the named engine would.
 func NewSourceSession(opts SourceOptions) *SourceSession {
-	return &SourceSession{
-		info:    opts.Info,
-		modules: newLoader(opts.Info, opts.StackDir, opts.Resolver, opts.Parsed),
-		runsDir: opts.RunsDir,
+	read := module.OptionsOf(opts.Info, opts.StackDir, opts.Resolver)
+	if read.Files = opts.Parsed; opts.AnyVersion {
+		read.Terraform = ""
 	}
+	return &SourceSession{info: opts.Info, modules: module.NewLoader(read), runsDir: opts.RunsDir}
 }
 
 func newLoader(info engine.Info, stackDir string, resolver stackconfig.Resolver, parsed *module.Files) *module.Loader {

@@ -132,7 +132,7 @@ func (s *Stack) Sources(resolver stackconfig.Resolver) engine.Session {
 	}
 	switch { // which files modules have, and what they may have in them, depends on it
 	case s.Kind() != "":
-		opts.Info = engine.Info{Name: Native}
+		opts.Info, opts.AnyVersion = engine.Info{Name: Native}, true // the native engine itself says what it does not support
 	case s.found != nil:
 		opts.Info = s.found.Info
 	}
