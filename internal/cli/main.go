@@ -117,6 +117,13 @@ func start(s *session.Session) error {
 	return s.OpenLog()
 }
 
+// These commands print what shells complete.
+const (
+	listDeployments = "deployment list -names"
+	listState       = "state list"
+	listComponents  = "state list -components"
+)
+
 // newProgram returns the tree of all commands.
 func newProgram() *cmdline.Program[*session.Session] {
 	return cmdline.New(cmdline.Program[*session.Session]{
@@ -133,6 +140,9 @@ func newProgram() *cmdline.Program[*session.Session] {
 		Global:     session.GlobalFlags,
 		Hints:      cmdline.Hints{Commands: commandHints, Options: optionHints},
 		FileArgs:   []string{"FILE", "PLAN", "ROOT"},
-		ListedArgs: map[string]string{"STACK": "list"},
+		ListedArgs: map[string]string{
+			"STACK": "list", "DEPLOYMENT": listDeployments, "ADDRESS": listState, "FROM": listState, "COMPONENT": listComponents,
+		},
+		ListedValues: map[string]string{"deployment": listDeployments, "target": listComponents, "exclude": listComponents, "replace": listState},
 	})
 }

@@ -32,17 +32,32 @@ type completable struct {
 	options  []*flag.Flag
 	words    []string // positional arguments that are known
 	files    bool     // positional arguments are files
-	lister   string   // the command of the program that prints what positional arguments may be, or ""
+	lister   lister   // of positional arguments
 	programs bool     // after "--" there is a command with its arguments
+
+	listers map[string]lister // of values of options, by the names of these
 }
+
+// lister is a command of the program that prints one word a line. The zero value is none.
+type lister struct {
+	command string
+	passed  []string // options that it takes over from the command line
+}
+
+// passable are the options that say what a command is about, and so what there is to list.
+var passable = []string{"chdir", "state", "deployment"}
 
 func (p *Program[S]) completables() []completable {
 	var all []completable
 	var add func(c *Command[S], path []string)
+	listers := map[string]lister{}
+	for option, command := range p.ListedValues {
+		listers[option] = p.lister(command)
+	}
 	add = func(c *Command[S], path []string) {
-		entry := completable{path: path, commands: namesOf(c.Commands), words: knownWords(c.Args), programs: c.PassesOn}
+		entry := completable{path: path, listers: listers, commands: namesOf(c.Commands), words: knownWords(c.Args), programs: c.PassesOn}
 		first, _, _ := strings.Cut(c.Args, " ")
-		entry.lister = p.ListedArgs[first]
+		entry.lister = p.lister(p.ListedArgs[strings.Trim(first, "[]")])
 		entry.files = slices.ContainsFunc(p.FileArgs, func(word string) bool { return strings.Contains(c.Args, word) })
 		entry.options = p.Options(c)
 		all = append(all, entry)
@@ -63,6 +78,28 @@ func (p *Program[S]) completables() []completable {
 		}
 	}
 	return all
+}
+
+// lister finds out what a command of the program can take over.
+func (p *Program[S]) lister(command string) lister {
+	at := p.Root
+	for word := range strings.FieldsSeq(command) {
+		if i := slices.IndexFunc(at.Commands, func(c *Command[S]) bool { return c.Name == word }); i >= 0 {
+			at = at.Commands[i]
+		}
+	}
+	found := lister{command: command}
+	for _, option := range p.Options(at) {
+		if command != "" && slices.Contains(passable, option.Name) {
+			found.passed = append(found.passed, option.Name)
+		}
+	}
+	return found
+}
+
+// call is how the scripts for bash and zsh list words.
+func (l lister) call() string {
+	return "_listed " + ShellQuote(l.command) + " " + ShellQuote(strings.Join(l.passed, " "))
 }
 
 func namesOf[S any](commands []*Command[S]) []named {
@@ -116,12 +153,16 @@ func (c completable) following() []string {
 
 // optionValues are what may follow an option.
 type optionValues struct {
-	words []string // the values, where they are known
-	files bool
+	words  []string // the values, where they are known
+	files  bool
+	lister lister
 }
 
 // valuesOf finds the values of an option from the placeholder in its help text: words in lower case stand for themselves.
-func valuesOf(option *flag.Flag) optionValues {
+func (c completable) valuesOf(option *flag.Flag) optionValues {
+	if found, ok := c.listers[option.Name]; ok {
+		return optionValues{lister: found}
+	}
 	placeholder, _ := flag.UnquoteUsage(option)
 	switch placeholder {
 	case "FILE", "DIR", "BINARY", "PATH":
@@ -148,8 +189,8 @@ func valueCases(all []completable, line func(optionValues) string) string {
 			if takesNone(option) {
 				continue
 			}
-			v := valuesOf(option)
-			key := fmt.Sprint(v.words, v.files)
+			v := c.valuesOf(option)
+			key := fmt.Sprint(v.words, v.files, v.lister.command)
 			values[key] = v
 			uses[option.Name] = append(uses[option.Name], use{c.typed(), key})
 		}
@@ -176,12 +217,31 @@ func bashCompletion(program string, all []completable) string {
 	var b strings.Builder
 	b.WriteString("# bash completion for " + program + "\n_" + program + `() {
   local current=${COMP_WORDS[COMP_CWORD]} typed="" word words="" files="" lister="" programs="" dashes=0
-  local i
+  local i value chdir="" state="" deployment=""
+  _listed() {
+    local name passed=()
+    for name in $2; do
+      [[ -n ${!name} ]] && passed+=("-$name=${!name}")
+    done
+    while IFS= read -r word; do
+      [[ $word == "$current"* ]] && COMPREPLY+=("$(printf %q "$word")")
+    done < <("${COMP_WORDS[0]}" $1 "${passed[@]}" 2>/dev/null)
+  }
   for ((i = 1; i < COMP_CWORD; i++)); do
     word=${COMP_WORDS[i]}
     if [[ $word == "--" ]]; then
       dashes=$i
       break
+    fi
+    value=$((i + 1))
+    [[ ${COMP_WORDS[value]} == "=" ]] && value=$((i + 2))
+    if ((value < COMP_CWORD)); then
+      case "${word/#--/-}" in
+`)
+	for _, name := range passable {
+		fmt.Fprintf(&b, "        -%[1]s) %[1]s=${COMP_WORDS[value]} ;;\n", name)
+	}
+	b.WriteString(`      esac
     fi
     case "$typed $word" in
 `)
@@ -221,6 +281,9 @@ func bashCompletion(program string, all []completable) string {
 		if v.files {
 			return `compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -f -- "$current")); return`
 		}
+		if v.lister.command != "" {
+			return v.lister.call() + "; return"
+		}
 		return fmt.Sprintf(`COMPREPLY=($(compgen -W %s -- "$current")); return`, ShellQuote(strings.Join(v.words, " ")))
 	}))
 	b.WriteString(`    esac
@@ -230,9 +293,7 @@ func bashCompletion(program string, all []completable) string {
   fi
   COMPREPLY=($(compgen -W "$words" -- "$current"))
   if [[ -n $lister && $current != -* ]]; then
-    while IFS= read -r word; do
-      [[ $word == "$current"* ]] && COMPREPLY+=("$(printf %q "$word")")
-    done < <("${COMP_WORDS[0]}" "$lister" 2>/dev/null)
+    eval "$lister"
   fi
   if [[ -n $files && $current != -* ]]; then
     compopt -o filenames 2>/dev/null
@@ -259,10 +320,13 @@ func writePaths(b *strings.Builder, all []completable) {
 // marks set variables of the scripts for bash and zsh.
 func (c completable) marks() string {
 	marks := ""
-	for _, mark := range [][2]string{{"files", yesIf(c.files)}, {"lister", c.lister}, {"programs", yesIf(c.programs)}} {
+	for _, mark := range [][2]string{{"files", yesIf(c.files)}, {"programs", yesIf(c.programs)}} {
 		if mark[1] != "" {
 			marks += "; " + mark[0] + "=" + mark[1]
 		}
+	}
+	if c.lister.command != "" {
+		marks += `; lister="` + c.lister.call() + `"`
 	}
 	return marks
 }
@@ -277,15 +341,30 @@ func yesIf(set bool) string {
 func zshCompletion(program string, all []completable) string {
 	var b strings.Builder
 	b.WriteString("#compdef " + program + "\n_" + program + `() {
-  local typed="" word option="" files="" lister="" programs=""
-  local -a subs flags values names
+  local typed="" word option="" files="" lister="" programs="" chdir="" state="" deployment=""
+  local -a subs flags values
   integer i dashes=0
+  _listed() {
+    local name
+    local -a names passed
+    for name in ${=2}; do
+      [[ -n ${(P)name} ]] && passed+=("-$name=${(P)name}")
+    done
+    names=("${(@f)$(${words[1]} ${=1} $passed 2>/dev/null)}")
+    compadd -a names
+  }
   for ((i = 2; i < CURRENT; i++)); do
     word=${words[i]}
     if [[ $word == "--" ]]; then
       dashes=$i
       break
     fi
+    case "${word/#--/-}" in
+`)
+	for _, name := range passable {
+		fmt.Fprintf(&b, "      -%[1]s=*) %[1]s=${word#*=} ;;\n      -%[1]s) ((i + 1 < CURRENT)) && %[1]s=${words[i+1]} ;;\n", name)
+	}
+	b.WriteString(`    esac
     case "$typed $word" in
 `)
 	writePaths(&b, all)
@@ -339,6 +418,9 @@ func zshCompletion(program string, all []completable) string {
 		if v.files {
 			return "_files; return"
 		}
+		if v.lister.command != "" {
+			return v.lister.call() + "; return"
+		}
 		return strings.TrimSpace("compadd -- "+strings.Join(v.words, " ")) + "; return"
 	}))
 	b.WriteString(`    esac
@@ -347,8 +429,7 @@ func zshCompletion(program string, all []completable) string {
     esac
   fi
   if [[ -n $lister && ${words[CURRENT]} != -* ]]; then
-    names=("${(@f)$(${words[1]} $lister 2>/dev/null)}")
-    compadd -a names
+    eval "$lister"
   fi
   _describe 'command' subs
   _describe -o 'option' flags
@@ -377,16 +458,18 @@ func fishCompletion(program string, all []completable) string {
 			value := ""
 			if !isBool(option) {
 				value = " -x"
-				if values := valuesOf(option); values.files {
+				if values := c.valuesOf(option); values.files {
 					value = " -r -F"
+				} else if values.lister.command != "" {
+					value += " -a '(" + program + " " + values.lister.command + " 2>/dev/null)'"
 				} else if len(values.words) > 0 {
 					value += " -a " + ShellQuote(strings.Join(values.words, " "))
 				}
 			}
 			fmt.Fprintf(&b, "%s -n %s -o %s%s -d %s\n", complete, ShellQuote(where), option.Name, value, ShellQuote(usage))
 		}
-		if c.lister != "" {
-			fmt.Fprintf(&b, "%s -n %s -a '(%s %s 2>/dev/null)'\n", complete, ShellQuote(where), program, c.lister)
+		if c.lister.command != "" {
+			fmt.Fprintf(&b, "%s -n %s -a '(%s %s 2>/dev/null)'\n", complete, ShellQuote(where), program, c.lister.command)
 		}
 		if c.files || c.programs {
 			fmt.Fprintf(&b, "%s -n %s -F\n", complete, ShellQuote(where))

@@ -20,6 +20,9 @@ type Program[S any] struct {
 	// command of the program that prints one a line, by its name.
 	FileArgs   []string
 	ListedArgs map[string]string
+
+	// ListedValues are such commands for the values of options, by the names of the options.
+	ListedValues map[string]string
 }
 
 // Hints say what takes the place of commands and options that there are not, but that users of other programs know.

@@ -37,12 +37,16 @@ func deploymentFlags(f *session.Flags) {
 }
 
 func deploymentListCommand() *session.Command {
+	var names bool
 	return &session.Command{
 		Name:    "list",
 		Summary: "Lists the deployments of the stack, and what their states have.",
 		Long:    "First come those that are declared, as they are written, and then those of which there is only a state.",
 		Example: "cairn deployment list\ncairn deployment list -json",
-		Flags:   deploymentFlags,
+		Flags: func(f *session.Flags) {
+			f.BoolVar(&names, "names", false, "print only the names, one a line")
+			deploymentFlags(f)
+		},
 		Run: func(ctx context.Context, s *session.Session, _ []string) (int, error) {
 			s.ReportDocuments()
 			states, diags := s.Stack().DeploymentStates(ctx)
@@ -55,6 +59,12 @@ func deploymentListCommand() *session.Command {
 					document.Deployments = append(document.Deployments, newDeploymentEntry(state))
 				}
 				return cmdline.ExitOK, jsonview.WriteDocument(s.Streams.Out, document, true)
+			}
+			if names {
+				for _, state := range states {
+					s.Print("%s\n", state.Name)
+				}
+				return cmdline.ExitOK, nil
 			}
 			return listDeployments(s, states)
 		},
@@ -94,7 +104,7 @@ func listDeployments(s *session.Session, states []declared.Deployment) (int, err
 func deploymentShowCommand() *session.Command {
 	return &session.Command{
 		Name:    "show",
-		Args:    "NAME",
+		Args:    "DEPLOYMENT",
 		Summary: "Shows a deployment, and what the stack has published with it.",
 		Example: "cairn deployment show prod",
 		MinArgs: 1, MaxArgs: 1,

@@ -5,12 +5,18 @@ package statecmd
 
 import (
 	"context"
+	"slices"
 	"strings"
+
+	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/internal/cli/session"
+	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/internal/operation/statechange"
+	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
 // Command returns the command state with all below it.
@@ -27,6 +33,7 @@ func Command() *session.Command {
 }
 
 func listCommand() *session.Command {
+	var components bool
 	return &session.Command{
 		Name:    "list",
 		Args:    "[ADDRESS]",
@@ -34,9 +41,16 @@ func listCommand() *session.Command {
 		Long:    "With an address, only that component or that stack instance.",
 		Example: "cairn state list\ncairn state list component.network",
 		MaxArgs: 1,
-		Flags:   session.StateFlags,
+		Flags: func(f *session.Flags) {
+			f.BoolVar(&components, "components", false, "print only components, with those that are declared and not applied yet")
+			session.StateFlags(f)
+		},
 		Run: func(ctx context.Context, s *session.Session, args []string) (int, error) {
 			stored, err := s.Stack().ReadToShow(ctx)
+			if components && severalDeployments(err) { // which have the same components
+				s.Print("%s", strings.Join(componentAddresses(ctx, s, nil), ""))
+				return cmdline.ExitOK, nil
+			}
 			if err != nil {
 				return 0, err
 			}
@@ -48,10 +62,40 @@ func listCommand() *session.Command {
 			if err != nil {
 				return 0, err
 			}
+			if components {
+				s.Print("%s", strings.Join(componentAddresses(ctx, s, contents), ""))
+				return cmdline.ExitOK, nil
+			}
 			listContents(s, contents)
 			return cmdline.ExitOK, nil
 		},
 	}
+}
+
+// severalDeployments reports whether an error is that none of several deployments was named.
+func severalDeployments(err error) bool {
+	return slices.ContainsFunc(failure.Diagnostics(err), func(diag *hcl.Diagnostic) bool {
+		return diag.Extra == operation.CodeSeveralDeployments
+	})
+}
+
+// componentAddresses are lines with the component instances of a state, and with the components of
+// the configuration of which there are none.
+func componentAddresses(ctx context.Context, s *session.Session, contents []deployment.Contents) []string {
+	var lines []string
+	stored := map[stackaddrs.AbsComponent]bool{}
+	for _, component := range contents {
+		lines = append(lines, component.Addr.String()+"\n")
+		stored[stackaddrs.ComponentOf(component.Addr)] = true
+	}
+	declared, _ := s.Stack().Graph(ctx) //nolint:errcheck // other commands report mistakes of the configuration
+	for _, component := range declared.Components {
+		if !stored[component.Addr] && !component.Addr.Stack.HasWildcard() {
+			lines = append(lines, component.Addr.String()+"\n")
+		}
+	}
+	slices.Sort(lines)
+	return lines
 }
 
 func listContents(s *session.Session, contents []deployment.Contents) {
