@@ -504,8 +504,7 @@ stack "s" {
 	}{
 		"instance": {
 			after: strings.Replace(removedEach, `"a", `, "", 1) + removedStack(`"x", "y"`),
-			detail: "This block destroys it, once what is in capitals is filled in with what it had, or forgets it with lifecycle { " +
-				"destroy = false }:\n\n" +
+			detail: "This block destroys it, once you have replaced the words in capitals, or forgets it with lifecycle { destroy = false }:\n\n" +
 				"  removed {\n    from      = component.each[\"a\"]\n",
 		},
 		"stack": {

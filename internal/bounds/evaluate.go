@@ -201,7 +201,7 @@ func (b *budget) take(value cty.Value, expr hcl.Expression) {
 	b.made.parts--
 	if !cannotGrow(expr) && !b.made.take(value) || b.made.parts < 0 {
 		b.over = tooLarge(b.made, b.allowance.limits().value, expr.Range())
-		b.over.Detail = "What the loops of this expression make is too much. " + b.over.Detail
+		b.over.Detail = "The results of the loops of this expression are too large. " + b.over.Detail
 	}
 }
 

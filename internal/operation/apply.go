@@ -380,7 +380,7 @@ func (r *run) record(ctx context.Context, plan *stackplan.Plan, saver *deploymen
 	}
 	name, err := recoverer.Record(ctx)
 	if err != nil {
-		return failure.Error("Unusable apply journal", "What is applied could not be written down, so nothing "+
+		return failure.Error("Unusable apply journal", "The work of the apply could not be written down, so nothing "+
 			"was begun: %s.", failure.Reason(err))
 	}
 	if name == "" {

@@ -206,7 +206,7 @@ func openGates(ctx context.Context, s *session.Session, mode rollout.Mode, o gat
 
 // nothingToRun says where stacks may be.
 func nothingToRun(root string) error {
-	return failure.Error("No stacks", "There is no stack in %s and below, and neither a file %[2]s nor %[3]s that says what there is. "+
+	return failure.Error("No stacks", "There is no stack in %s and below, and neither a file %[2]s nor %[3]s that lists any. "+
 		"Name the repository with -root=DIR, or add one: "+
 		"\"cairn order convert -from=roots > %[2]s\" writes it for all directories with a "+
 		"root module.", shownDir(root), format.File, format.GateFile)

@@ -146,8 +146,8 @@ func openGone(ctx context.Context, s *session.Session, o gateOptions, run *goneR
 	before.Root, before.Base = comparison.Exported, ""
 	base, err := format.OpenWork(ctx, before, rollout.Destroy)
 	if errors.Is(err, format.ErrNoStacks) {
-		return nil, failure.Error("No stacks at the base", "At %s there is no stack, and neither a file %s nor %s that says what there "+
-			"was. Name a base that has one.", o.tree.base, format.File, format.GateFile)
+		return nil, failure.Error("No stacks at the base", "At %s there is no stack, and neither a file %s nor %s that lists "+
+			"any. Name a base that has one.", o.tree.base, format.File, format.GateFile)
 	}
 	if err != nil {
 		return nil, run.named(s, o.tree.base, err)

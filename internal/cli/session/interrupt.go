@@ -174,7 +174,7 @@ func (s *Session) endUnchanged() {
 	go func() { // ends with the process if nobody reads the message
 		defer close(said)
 		if s.Options.JSON {
-			s.Fail(failure.Error("Operation interrupted", "What was going on was ended at once. Nothing was changed."))
+			s.Fail(failure.Error("Operation interrupted", "The operation was ended at once. Nothing was changed."))
 			return
 		}
 		s.Note("\nInterrupted, and ended at once. Nothing was changed.\n")

@@ -48,7 +48,7 @@ func ShownConcisely(concise bool) *PlanFlags { return &PlanFlags{concise: concis
 
 // ConciseFlag adds the option that leaves out lines for unchanged objects.
 func ConciseFlag(f *session.Flags, concise *bool) {
-	f.BoolVar(concise, "concise", false, "leave out lines for what is unchanged, as for the logs of CI")
+	f.BoolVar(concise, "concise", false, "leave out lines for unchanged objects, as for the logs of CI")
 }
 
 // mode returns the kind of plan that is asked for.

@@ -33,7 +33,7 @@ With -json, sensitive values are part of the document.`,
 		MaxArgs: 1000,
 		Flags: func(f *session.Flags) {
 			session.JSONFlag(f, "write a JSON document")
-			f.BoolVar(&concise, "concise", false, "of a plan, leave out lines for what is unchanged")
+			f.BoolVar(&concise, "concise", false, "of a plan, leave out lines for unchanged objects")
 			format = ""
 			f.StringVar(&format, "format", "", "write plans as `FORMAT`: markdown, a table with folded details and no values, of one or several")
 			session.StateFlags(f)

@@ -292,7 +292,7 @@ func lostOf(dir *rundir.Dir, record rundir.Record) (string, error) {
 	run, err := runner.ReadRun(dir.Path())
 	if errors.Is(err, os.ErrNotExist) {
 		if mayHaveBegun {
-			return "The directory " + dir.Path() + " has lost what identifies its process", nil
+			return "The directory " + dir.Path() + " has lost the identity of its process", nil
 		}
 		return "", nil // none was started
 	}

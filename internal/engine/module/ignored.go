@@ -26,8 +26,8 @@ func (d *Directory) withoutTofu() hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for _, file := range d.TofuFiles {
 		diags = diags.Append(ignored(startOf(file), "File for tofu ignored", fmt.Sprintf(
-			"Only tofu reads the file %s. With this engine, nothing in it is a part of the module. Choose tofu as the engine, or write "+
-				"what is meant for this one in a file that ends with .tf.", file)))
+			"Only tofu reads the file %s. With this engine, nothing in it is a part of the module. Choose tofu as the engine, or move "+
+				"its blocks to a file that ends with .tf.", file)))
 	}
 	return diags
 }

@@ -43,7 +43,7 @@ func checkVersion(kind, constraint string, rng hcl.Range) *hcl.Diagnostic {
 	}
 	if requiresOlder(constraints, current) {
 		return problem.Warning(problem.Version, &rng, "Older version required",
-			"%s requires version %s of the %s format, and this program reads version %s, which has what older ones have. Change "+
+			"%s requires version %s of the %s format, and this program reads version %s, which has all of older ones. Change "+
 				"required_version if that is all right.",
 			rng.Filename, constraint, kind, running)
 	}

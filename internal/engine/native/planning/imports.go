@@ -209,7 +209,7 @@ func (p *planner) importName(ctx context.Context, t *resource.Target, config *co
 		return named, false, p.eval.Diagnostics.Add(result.Error("Invalid import argument", detail))
 	}
 	if marks.Contains(result.Value, marks.Ephemeral) {
-		return reject("What names the object cannot be ephemeral.")
+		return reject("The ID or identity of an object cannot be ephemeral.")
 	}
 	bare, _ := result.Value.UnmarkDeep()
 	value, err := convert.Convert(bare, ty)
@@ -217,7 +217,7 @@ func (p *planner) importName(ctx context.Context, t *resource.Target, config *co
 	case err != nil:
 		return reject("The value does not have the right type: " + err.Error() + ".")
 	case value.IsNull():
-		return reject("What names the object cannot be null.")
+		return reject("The ID or identity of an object cannot be null.")
 	case !value.IsWhollyKnown():
 		return named, false, true
 	case config.Identity != nil:

@@ -40,7 +40,7 @@ func (c *checker) imports(tree *configs.Tree) {
 func (m *moduleChecker) importTarget(i *configs.Import) {
 	missing := func(what string) {
 		m.problem(i.To.Range(), "Undeclared import target", fmt.Sprintf(
-			"The configuration does not declare %s. Write a block for what is to be imported: the native engine does not "+
+			"The configuration does not declare %s. Write a block for the object to import: the native engine does not "+
 				"generate any.", what))
 	}
 	in, path := m.tree, ""
@@ -141,8 +141,8 @@ func (m *moduleChecker) importID(i *configs.Import, at place) {
 	}
 	for _, ref := range expr.Refs {
 		if len(i.Steps) == 1 && ref.Subject.Kind == refs.Resource && ref.Subject.Resource() == i.Block.Resource {
-			m.problem(expr.Range(), "Invalid import argument", fmt.Sprintf("What names the object cannot refer to %s, which there is "+
-				"only after the import.", i.Block))
+			m.problem(expr.Range(), "Invalid import argument", fmt.Sprintf("The ID or identity of the object cannot refer "+
+				"to %s, which exists only after the import.", i.Block))
 			return
 		}
 	}
@@ -151,13 +151,13 @@ func (m *moduleChecker) importID(i *configs.Import, at place) {
 		return
 	}
 	if marks.Contains(value, marks.Ephemeral) {
-		m.problem(expr.Range(), "Invalid import argument", "What names the object cannot be ephemeral.")
+		m.problem(expr.Range(), "Invalid import argument", "The ID or identity of an object cannot be ephemeral.")
 		return
 	}
 	value, _ = value.UnmarkDeep()
 	switch text, err := convert.Convert(value, cty.String); {
 	case value.IsNull():
-		m.problem(expr.Range(), "Invalid import argument", "What names the object cannot be null.")
+		m.problem(expr.Range(), "Invalid import argument", "The ID or identity of an object cannot be null.")
 	case i.Identity != nil:
 	case err != nil:
 		m.problem(expr.Range(), "Invalid import argument", fmt.Sprintf("The ID of an object is a string. "+

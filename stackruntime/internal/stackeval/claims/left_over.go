@@ -49,7 +49,7 @@ func (r LeftOver) Suggest() string {
 	}
 	missing := ""
 	if !complete {
-		missing = " once what is in capitals is filled in with what it had,"
+		missing = " once you have replaced the words in capitals,"
 	}
 	return fmt.Sprintf("This block%s destroys it,%s or forgets it with lifecycle { destroy = false }:\n\n  %s\n\n",
 		place, missing, strings.ReplaceAll(strings.TrimSpace(block), "\n", "\n  "))
