@@ -13,6 +13,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/diagnostics"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/inputs"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/maintask"
@@ -65,9 +66,12 @@ func (m *Main) PlanStack(ctx context.Context) (*stackplan.Plan, hcl.Diagnostics)
 	}
 	_, diags := maintask.Run(ctx, &m.panics, func(ctx context.Context) (struct{}, hcl.Diagnostics) {
 		diags := m.walkStatic(ctx, &walker{})
-		if diags.HasErrors() || m.panics.Any() {
+		if m.panics.Any() || slices.ContainsFunc(diags, func(diag *hcl.Diagnostic) bool {
+			return diag.Severity == hcl.DiagError && !diagnostics.IsAboutProvider(diag)
+		}) {
 			return struct{}{}, diags
 		}
+		// A provider that refuses its configuration keeps nobody from what others say when they are configured.
 		moved, moreDiags := m.followMoves()
 		diags = diags.Extend(moreDiags)
 		if moreDiags.HasErrors() {

@@ -26,6 +26,12 @@ func AboutProvider(config string, components ...stackaddrs.AbsComponentInstance)
 	return aboutProvider{config, components}
 }
 
+// IsAboutProvider reports whether a diagnostic is what a provider says about its configuration.
+func IsAboutProvider(diag *hcl.Diagnostic) bool {
+	_, ok := diag.Extra.(aboutProvider)
+	return ok
+}
+
 // Address returns the component instance that the diagnostic is about, "" if there are several.
 func (d aboutProvider) Address() string { return onlyAddress(d.components) }
 
@@ -44,11 +50,15 @@ var requestID = regexp.MustCompile(`[[:xdigit:]]{8}(-[[:xdigit:]]{4}){3}-[[:xdig
 func Merge(diags hcl.Diagnostics) hcl.Diagnostics {
 	var merged hcl.Diagnostics
 	said := map[identity]*repeated{}
+	instances := ofInstances(diags)
 	for _, diag := range diags {
 		id, ok := identify(diag)
 		if !ok {
 			merged = merged.Append(diag)
 			continue
+		}
+		if about, ok := diag.Extra.(aboutProvider); ok && len(about.components) == 0 && instances[id.ofBlock()] {
+			continue // was said of the block before it was said of its instances
 		}
 		first := said[id]
 		if first == nil {
@@ -72,6 +82,24 @@ type identity struct {
 	summary, detail string
 	ofProvider      bool
 	config          string // of errors, which may have different reasons in each instance of a configuration
+}
+
+// ofBlock is the identity for all configurations that a block has.
+func (id identity) ofBlock() identity {
+	id.config = ""
+	return id
+}
+
+// ofInstances returns the identities of what providers say to component instances, for all configurations of a block.
+func ofInstances(diags hcl.Diagnostics) map[identity]bool {
+	found := map[identity]bool{}
+	for _, diag := range diags {
+		if about, ok := diag.Extra.(aboutProvider); ok && len(about.components) > 0 {
+			id, _ := identify(diag)
+			found[id.ofBlock()] = true
+		}
+	}
+	return found
 }
 
 // identify returns the identity that all repetitions of a diagnostic share. Only diagnostics that
