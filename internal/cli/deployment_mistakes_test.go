@@ -379,7 +379,7 @@ func TestDeploymentOptionMistakes(t *testing.T) {
 		{name: "approve several root modules later", command: "run apply -approve=later", summary: "Unknown option", says: []string{`"cairn apply" and "cairn destroy"`}},
 		{name: "validate one", command: "validate -deployment=dev", summary: "Unknown option", says: []string{"cairn validate -h"}},
 		{name: "show one that is not there", command: "deployment show prd", summary: "No such deployment", says: []string{`Did you mean "prod"?`, "dev, prod"}},
-		{name: "show none", command: "deployment show", summary: "Missing argument", says: []string{"cairn deployment show NAME"}},
+		{name: "show none", command: "deployment show", summary: "Missing argument", says: []string{"cairn deployment show DEPLOYMENT"}},
 		{name: "list one", command: "deployment list dev", summary: "Too many arguments", says: []string{"cairn deployment list -h"}},
 		{name: "unknown command", command: "deployment lst", summary: "Unknown command", says: []string{`Did you mean "list"?`}},
 		{name: "nobody to ask", command: "apply -input=false -deployment=dev -var=size=3", locks: true, code: cmdline.ExitApproval, summary: "Approval needed", says: []string{"-auto-approve"}},
