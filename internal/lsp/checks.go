@@ -41,6 +41,7 @@ type checks struct {
 	ctx    context.Context //nolint:containedctx // of all that runs in the background, which no call waits for
 	quiet  time.Duration
 	kicks  chan struct{}
+	asks   chan struct{} // says that stacks were checked, whose providers may be unknown
 	work   sync.WaitGroup
 
 	mu struct {
@@ -57,13 +58,14 @@ type checks struct {
 }
 
 func newChecks(ctx context.Context, s *server) *checks {
-	c := &checks{server: s, ctx: ctx, quiet: s.opts.Timing.Quiet, kicks: make(chan struct{}, 1)}
+	c := &checks{server: s, ctx: ctx, quiet: s.opts.Timing.Quiet, kicks: make(chan struct{}, 1), asks: make(chan struct{}, 1)}
 	if c.quiet == 0 {
 		c.quiet = usualQuiet
 	}
 	c.mu.checked, c.mu.stacks, c.mu.syntax = map[string]*snapshot.Snapshot{}, map[string]found{}, found{}
 	c.mu.published = map[string][]byte{}
 	c.background(c.loop)
+	c.background(c.askProviders)
 	return c
 }
 
@@ -102,6 +104,32 @@ func (c *checks) kick(all bool) {
 	case c.kicks <- struct{}{}:
 	default: // one is waiting
 	}
+}
+
+// askProviders asks providers of which nothing is known, one after the other, whenever stacks were
+// checked. What they say is one more reason to check.
+func (c *checks) askProviders(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-c.asks:
+		}
+		c.mu.Lock()
+		checked := maps.Clone(c.mu.checked)
+		c.mu.Unlock()
+		for _, dir := range slices.Sorted(maps.Keys(checked)) {
+			if c.learns(ctx, checked[dir]) {
+				c.kick(false)
+			}
+		}
+	}
+}
+
+// learns reports whether the providers of a stack have said anything new.
+func (c *checks) learns(ctx context.Context, snap *snapshot.Snapshot) bool {
+	defer func() { c.server.logPanic("asking providers", recover()) }()
+	return c.server.workspace.Ask(ctx, snap)
 }
 
 func (c *checks) loop(ctx context.Context) {
@@ -165,6 +193,10 @@ func (r *run) do(ctx context.Context, all bool) bool {
 		if !r.stack(ctx, root, all) {
 			return false
 		}
+	}
+	select {
+	case r.asks <- struct{}{}:
+	default: // they are asked after those that are asked now
 	}
 	return r.current(ctx) && r.workspaceFiles(ctx) && r.forget(roots)
 }

@@ -13,8 +13,9 @@
 //	S1. Notifications change what the server knows, one after the other, in the order in which
 //	    they were sent. Requests are answered at the same time, from what was known when they
 //	    began; those that are cancelled end with the error that the protocol has for that.
-//	S2. No process is started, nothing is downloaded, and no file is written. Expressions read no
-//	    file outside of the folders and the stack.
+//	S2. No request starts a process. In the background, providers are asked for their schemas, by
+//	    packages that the user has and no checkout has brought; only these schemas are written to a
+//	    file. Nothing is downloaded. Expressions read no file outside of the folders and the stack.
 //	S3. Diagnostics are those of `cairn validate`, as far as these need no process. What an editor
 //	    shows is always replaced as a whole for one file, and by the newest run: a run that is
 //	    overtaken by an edit reports nothing.

@@ -124,6 +124,12 @@ func (l testLog) Write(line []byte) (int, error) {
 // open starts a session in a directory with the files of an archive.
 func open(t testing.TB, archive string) *editor {
 	t.Helper()
+	return openIn(t, write(t, archive))
+}
+
+// write makes a directory with the files of an archive.
+func write(t testing.TB, archive string) string {
+	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
@@ -131,7 +137,7 @@ func open(t testing.TB, archive string) *editor {
 	for _, file := range txtar.Parse([]byte(archive)).Files {
 		put(t, filepath.Join(dir, file.Name), string(file.Data))
 	}
-	return openIn(t, dir)
+	return dir
 }
 
 func openIn(t testing.TB, dir string) *editor {

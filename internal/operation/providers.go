@@ -15,6 +15,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/operation/notice"
 	"github.com/cairnstacks/cairn/internal/operation/requirements"
 	"github.com/cairnstacks/cairn/internal/providers/selection"
+	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
@@ -40,6 +41,18 @@ func (s *Stack) KnownProviders(ctx context.Context) []requirements.Known {
 	at := s.requirements()
 	at.Reader = func(context.Context) engine.Info { return s.LastEngine() }
 	return at.Known(ctx)
+}
+
+// DescribeProvider returns what a provider that is at hand can be told, by its program if need be; see
+// [requirements.Stack.Describe].
+func (s *Stack) DescribeProvider(ctx context.Context, provider stackaddrs.Provider, constraints []string) (*engines.Kept, error) {
+	at := s.requirements()
+	at.Reader = func(context.Context) engine.Info { return s.LastEngine() }
+	found, err := at.Describe(ctx, provider, constraints)
+	if err != nil {
+		return nil, err
+	}
+	return engines.KeptOf(found), nil
 }
 
 // ProviderSchemas returns the schemas of the providers of the stack, as "terraform providers schema -json" writes them for a module. It installs what is missing. Schemas come from the providers

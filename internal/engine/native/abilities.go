@@ -81,10 +81,15 @@ func (s *Session) ProviderSchema(ctx context.Context, addr stackaddrs.Provider) 
 	if err != nil {
 		return nil, hcl.Diagnostics{stopped("Provider schema not available", err)}
 	}
+	return Described(found), nil
+}
+
+// Described returns what a provider can be told, by its schemas.
+func Described(found *schema.Provider) *engine.ProviderSchema {
 	if found.Config == nil || found.Config.Block == nil {
-		return &engine.ProviderSchema{}, nil
+		return &engine.ProviderSchema{}
 	}
-	return &engine.ProviderSchema{Config: describe(found.Config.Block)}, nil
+	return &engine.ProviderSchema{Config: describe(found.Config.Block)}
 }
 
 // describe returns what a block may contain.

@@ -4,7 +4,8 @@
 // Package snapshot has stacks as an editor shows them: files on the disk, with the texts of those that are open in their place.
 //
 // A [Workspace] knows what is open. [Workspace.Stack] returns a [Snapshot] of the stack in a directory: its files and those of the stacks that it
-// embeds, parsed; the configuration; the modules of its components, described from their source. No process is started for any of it.
+// embeds, parsed; the configuration; the modules of its components, described from their source.
+// No process is started for any of it: only [Workspace.Ask] starts some.
 //
 // Rules:
 //

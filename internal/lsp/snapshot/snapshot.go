@@ -18,6 +18,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/binary"
 	"github.com/cairnstacks/cairn/internal/engine/module"
 	"github.com/cairnstacks/cairn/internal/lsp/position"
+	"github.com/cairnstacks/cairn/internal/operation/engines"
 	"github.com/cairnstacks/cairn/internal/operation/requirements"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime"
@@ -29,14 +30,17 @@ import (
 type Snapshot struct {
 	Dir string // of the stack, absolute
 
-	// Files are the component files of the stack and of all that it embeds, and its deployment files, by path.
+	// Files are the component files of the stack and of all that it embeds, and its deployment
+	// files, by path.
 	Files map[string]*File
 
-	// Config is what the files say. Those with syntax errors are not in it. Ranges name files as [Snapshot.Path] understands.
+	// Config is what the files say. Those with syntax errors are not in it. Ranges name files as
+	// [Snapshot.Path] understands.
 	Config *stackconfig.Config
 
-	// Declared is Config with what the files with syntax errors declare as far as they are understood, and with blocks that they had when they were last
-	// right. The ranges of the latter are of that version. Without syntax errors it is Config.
+	// Declared is Config with what the files with syntax errors declare as far as they are
+	// understood, and with blocks that they had when they were last right. The ranges of the latter
+	// are of that version. Without syntax errors it is Config.
 	Declared *stackconfig.Config
 
 	// LoadDiagnostics are the mistakes that show without evaluating, those of syntax with them.
@@ -55,6 +59,7 @@ type Snapshot struct {
 	saved   func() map[string][]byte
 
 	providers *knownProviders
+	asked     map[stackaddrs.Provider]*engines.Kept // by their programs
 }
 
 // File is a component file or a deployment file.
@@ -69,7 +74,8 @@ type File struct {
 	Tree        *hcl.File
 	Diagnostics hcl.Diagnostics // of the syntax
 
-	// LastGood is the last tree without syntax errors, nil if there was none. Its ranges are of the text of that time, which it has.
+	// LastGood is the last tree without syntax errors, nil if there was none. Its ranges are of the
+	// text of that time, which it has.
 	LastGood *hcl.File
 }
 
@@ -92,7 +98,8 @@ func (s *Snapshot) StackDirs() []string {
 	return slices.Sorted(maps.Keys(dirs))
 }
 
-// StacksOf returns the stacks of the tree that a file belongs to: several if its directory is embedded more than once.
+// StacksOf returns the stacks of the tree that a file belongs to: several if its directory is
+// embedded more than once.
 func (s *Snapshot) StacksOf(path string) []*stackconfig.Stack {
 	var stacks []*stackconfig.Stack
 	s.Declared.Walk(func(stack *stackconfig.Stack) {
@@ -123,7 +130,8 @@ func (s *Snapshot) Path(name string) string {
 	return filepath.Join(s.Dir, filepath.FromSlash(name))
 }
 
-// Text returns the text of a file: of a component file, of one that is open, or of one on the disk, as those of modules are. It is nil if there is none.
+// Text returns the text of a file: of a component file, of one that is open, or of one on the disk,
+// as those of modules are. It is nil if there is none.
 func (s *Snapshot) Text(path string) *position.Text {
 	if file := s.Files[path]; file != nil {
 		return file.Text
@@ -138,7 +146,8 @@ func (s *Snapshot) Text(path string) *position.Text {
 	return position.NewText(text)
 }
 
-// Module describes the module in a directory, as the source of a component has it. It is nil if there is none.
+// Module describes the module in a directory, as the source of a component has it. It is nil if
+// there is none.
 func (s *Snapshot) Module(dir string) *engine.Module {
 	if tree := s.ModuleTree(dir); tree != nil {
 		return tree.Module
@@ -146,7 +155,8 @@ func (s *Snapshot) Module(dir string) *engine.Module {
 	return nil
 }
 
-// ModuleTree returns the module in a directory with its files, and with those that it calls. It is nil if there is none.
+// ModuleTree returns the module in a directory with its files, and with those that it calls. It is
+// nil if there is none.
 func (s *Snapshot) ModuleTree(dir string) *module.Tree {
 	if dir == "" {
 		return nil
@@ -155,32 +165,43 @@ func (s *Snapshot) ModuleTree(dir string) *module.Tree {
 	return tree
 }
 
-// ProviderSchema returns what can be told to a provider, nil if that is not known: it is if an operation has asked the provider before.
+// ProviderSchema returns what can be told to a provider, nil if that is not known: it is if an
+// operation has asked the provider before, or [Workspace.Ask] has.
 func (s *Snapshot) ProviderSchema(provider stackaddrs.Provider) *engine.ProviderSchema {
 	if provider.IsBuiltin() {
 		return &engine.ProviderSchema{}
 	}
-	if kept := s.providers.schemas()[provider]; kept != nil {
+	if kept := s.kept(provider); kept != nil {
 		return kept.Schema
 	}
 	return nil
 }
 
-// ProviderFunctions returns the functions of a provider, nil if they are not known: they are if its schema is.
+// ProviderFunctions returns the functions of a provider, nil if they are not known: they are if its
+// schema is.
 func (s *Snapshot) ProviderFunctions(provider stackaddrs.Provider) map[string]*engine.Function {
-	if kept := s.providers.schemas()[provider]; kept != nil {
+	if kept := s.kept(provider); kept != nil {
 		return kept.Functions
 	}
 	return nil
 }
 
+func (s *Snapshot) kept(provider stackaddrs.Provider) *engines.Kept {
+	if kept := s.providers.schemas()[provider]; kept != nil {
+		return kept
+	}
+	return s.asked[provider]
+}
+
 // KnownProviders returns the providers that are at hand, sorted by address.
 func (s *Snapshot) KnownProviders() []requirements.Known { return s.providers.atHand() }
 
-// Instances returns the component instances that the state of the stack has, sorted. Only a state in a file is read, while nobody writes to it.
+// Instances returns the component instances that the state of the stack has, sorted. Only a state
+// in a file is read, while nobody writes to it.
 func (s *Snapshot) Instances() []stackaddrs.AbsComponentInstance { return s.state() }
 
-// Saved returns the texts on the disk of the component files that have another one in the editor, by path.
+// Saved returns the texts on the disk of the component files that have another one in the editor,
+// by path.
 func (s *Snapshot) Saved() map[string][]byte { return s.saved() }
 
 // Functions returns the built-in functions of the language by both of their names.
@@ -197,7 +218,8 @@ func (s *Snapshot) Validate(ctx context.Context) hcl.Diagnostics {
 	return slices.Concat(s.LoadDiagnostics, diags, s.deployDiagnostics, s.checkDeployments())
 }
 
-// checkDeployments finds the mistakes in how deployments use the stack. Without component files there is none to use.
+// checkDeployments finds the mistakes in how deployments use the stack. Without component files
+// there is none to use.
 func (s *Snapshot) checkDeployments() hcl.Diagnostics {
 	if s.Deployments == nil || len(s.Config.Files) == 0 {
 		return nil

@@ -5,6 +5,7 @@ package snapshot
 
 import (
 	"bytes"
+	"maps"
 	"slices"
 	"sync"
 
@@ -67,6 +68,9 @@ func (s *soundness) keep(of *dependencies, components stackruntime.SoundComponen
 // dependencies returns those of the components of the snapshot.
 func (s *Snapshot) dependencies() *dependencies {
 	d := &dependencies{modules: s.modules, inputs: map[stackaddrs.ConfigComponent]ownDependencies{}}
+	for _, provider := range slices.SortedFunc(maps.Keys(s.asked), stackaddrs.Provider.Compare) { // whose functions are known
+		d.common = append(d.common, []byte(provider.String()))
+	}
 	for _, path := range s.Paths() {
 		d.common = append(d.common, []byte(path))
 		d.common = appendWithoutInputs(d.common, s.Files[path])

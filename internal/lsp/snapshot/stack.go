@@ -25,6 +25,7 @@ type stack struct {
 	dirs   map[string]bool // that it consisted of when it was last looked at
 
 	sound soundness
+	asked asked
 
 	checkModules atomic.Bool // set if files of modules may have changed on the disk
 
@@ -98,6 +99,7 @@ func (s *stack) load(buffers map[string][]byte, folders []string) *Snapshot {
 	}
 	snap.modules = s.build.modules.current(s.dir, resolver, buffers, opened)
 	snap.providers = s.build.providers.current(opened)
+	snap.asked = s.asked.now()
 	snap.state = s.build.state.current(opened)
 	snap.saved = sync.OnceValue(func() map[string][]byte { return savedTexts(snap.Files) })
 	return snap

@@ -16,6 +16,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/toolchain"
 	"github.com/cairnstacks/cairn/internal/enginelog"
 	"github.com/cairnstacks/cairn/internal/operation/notice"
+	"github.com/cairnstacks/cairn/internal/providers/schema"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
@@ -141,6 +142,11 @@ func (s *Stack) Sources(resolver stackconfig.Resolver) engine.Session {
 
 // Kept is what is known of a provider.
 type Kept = binary.Kept
+
+// KeptOf is what the schemas of a provider say.
+func KeptOf(found *schema.Provider) *Kept {
+	return &Kept{Schema: native.Described(found), Functions: found.Functions}
+}
 
 // KeptSchemas returns what is known of installed providers without starting or reading anything of them.
 func KeptSchemas(ctx context.Context, dir, workDir string) map[stackaddrs.Provider]*Kept {

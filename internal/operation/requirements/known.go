@@ -5,12 +5,15 @@ package requirements
 
 import (
 	"context"
+	"path/filepath"
 	"slices"
 
 	"github.com/apparentlymart/go-versions/versions"
 
 	"github.com/cairnstacks/cairn/internal/engine/installation"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain/cliconfig"
+	"github.com/cairnstacks/cairn/internal/environ"
+	"github.com/cairnstacks/cairn/internal/operation/workdir"
 	"github.com/cairnstacks/cairn/internal/providers/locks"
 	"github.com/cairnstacks/cairn/internal/providers/release"
 	"github.com/cairnstacks/cairn/internal/providers/source"
@@ -64,25 +67,34 @@ func (s *Stack) Known(ctx context.Context) []Known {
 type place struct {
 	source.Directory
 	method *cliconfig.Method // that names it; nil for one that has packages which were installed
+
+	chosen bool // by the user: it did not come with a checkout
 }
 
 // places are the directories that have packages of providers, or could: where those of the stack
 // are installed, the cache for all configurations, and mirrors.
 func (s *Stack) places() []place {
-	all := []place{{Directory: source.Directory{Path: installation.In(s.WorkDir).Providers()}}}
+	own := environ.Get(s.Environ, workdir.Variable) != "" || workdir.IsOwn(s.WorkDir)
+	all := []place{{Directory: source.Directory{Path: installation.In(s.WorkDir).Providers()}, chosen: own}}
 	config, err := cliconfig.ReadInstallation(s.Environ, s.Dir)
 	if err != nil {
 		return all
 	}
 	if config.CacheDir != "" {
-		all = append(all, place{Directory: source.Directory{Path: config.CacheDir}})
+		all = append(all, place{Directory: source.Directory{Path: config.CacheDir}, chosen: s.isElsewhere(config.CacheDir)})
 	}
 	for i := range config.Methods {
 		if method := &config.Methods[i]; method.Directory != "" {
-			all = append(all, place{source.Directory{Path: method.Directory}, method})
+			all = append(all, place{source.Directory{Path: method.Directory}, method, s.isElsewhere(method.Directory)})
 		}
 	}
 	return all
+}
+
+// isElsewhere reports whether a directory is not one of the stack, as terraform.d/plugins is.
+func (s *Stack) isElsewhere(dir string) bool {
+	relative, err := filepath.Rel(s.Dir, dir)
+	return err == nil && !filepath.IsLocal(relative)
 }
 
 // Providers are those that may come from there.

@@ -26,7 +26,8 @@ type LockRequest struct {
 	Platforms []string // such as linux_amd64; that of this program if there are none
 	Providers []string // source addresses; all that the stack requires if there are none
 
-	// Directory is the path of a mirror, Network the address of one, which is asked in place of the registries. At most one of them is given.
+	// Directory is the path of a mirror, Network the address of one, which is asked in place of the
+	// registries. At most one of them is given.
 	Directory, Network string
 }
 
@@ -46,8 +47,9 @@ type Package struct {
 	File       string // after mirroring: its path in the mirror, with slashes
 }
 
-// Lock completes the lock file of the stack with the checksums of packages for several platforms, as they are published, whatever the CLI configuration says of installing them.
-// The packages are returned by provider and platform.
+// Lock completes the lock file of the stack with the checksums of packages for several platforms,
+// as they are published, whatever the CLI configuration says of installing them. The packages are
+// returned by provider and platform.
 func (s *Stack) Lock(ctx context.Context, req LockRequest) ([]Package, hcl.Diagnostics) {
 	sources, err := s.publishers(req.Directory, req.Network)
 	if err != nil {
@@ -92,7 +94,8 @@ func (s *Stack) Lock(ctx context.Context, req LockRequest) ([]Package, hcl.Diagn
 	return packages, diags
 }
 
-// Mirror fetches the packages of the stack's providers from their registries into a directory that they can be installed from. They are returned by provider and platform.
+// Mirror fetches the packages of the stack's providers from their registries into a directory that
+// they can be installed from. They are returned by provider and platform.
 func (s *Stack) Mirror(ctx context.Context, req MirrorRequest) ([]Package, hcl.Diagnostics) {
 	required, diags := s.required(ctx)
 	if diags.HasErrors() {

@@ -1,7 +1,8 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package requirements knows which providers a stack and its modules require, and locks, mirrors and describes these.
+// Package requirements knows which providers a stack and its modules require, and locks, mirrors
+// and describes these.
 package requirements
 
 import (
@@ -32,7 +33,8 @@ type Stack struct {
 	Modules func(stackconfig.Resolver) engine.Session // reads modules, and starts no process
 	Files   map[string]*hcl.File                      // receives the lock file, by its name
 
-	// Exclusive keeps other programs from installing, and from changing the lock file, at the same time.
+	// Exclusive keeps other programs from installing, and from changing the lock file, at the same
+	// time.
 	Exclusive func(context.Context) (unlock func(), err error)
 
 	Observe   selection.Observer   // sees what is fetched
@@ -40,7 +42,8 @@ type Stack struct {
 	SchemaDir string               // where schemas are kept for all stacks; "" if nowhere
 }
 
-// required are those that a stack and its modules require, without what is built in, by their addresses for the engine.
+// required are those that a stack and its modules require, without what is built in, by their
+// addresses for the engine.
 type required struct {
 	constraints map[stackaddrs.Provider][]string
 	ranges      map[stackaddrs.Provider]hcl.Range // where the stack requires them
@@ -48,7 +51,8 @@ type required struct {
 	address     func(stackaddrs.Provider) stackaddrs.Provider
 }
 
-// required reads the configuration and its modules, which starts no process but one that identifies the engine.
+// required reads the configuration and its modules, which starts no process but one that identifies
+// the engine.
 func (s *Stack) required(ctx context.Context) (*required, hcl.Diagnostics) {
 	config, diags := s.Config()
 	if diags.HasErrors() {
@@ -92,7 +96,8 @@ func (s *Stack) moduleRequirements(ctx context.Context, config *stackconfig.Conf
 	return all, diags
 }
 
-// engineAddress returns what the address of a provider is in the lock file: tofu finds those without a host in a registry of its own.
+// engineAddress returns what the address of a provider is in the lock file: tofu finds those
+// without a host in a registry of its own.
 func (s *Stack) engineAddress(ctx context.Context) func(stackaddrs.Provider) stackaddrs.Provider {
 	isTofu := s.Reader(ctx).Name == toolchain.Tofu
 	return func(provider stackaddrs.Provider) stackaddrs.Provider {

@@ -23,7 +23,8 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
-// Schemas returns the schemas of the providers of the stack, which are installed, as "terraform providers schema -json" writes them for a module. They come from the providers themselves.
+// Schemas returns the schemas of the providers of the stack, which are installed, as "terraform
+// providers schema -json" writes them for a module. They come from the providers themselves.
 func (s *Stack) Schemas(ctx context.Context) ([]byte, hcl.Diagnostics) {
 	packages, err := s.schemaPackages(ctx)
 	if err != nil {
@@ -71,7 +72,8 @@ func (s *Stack) schemaPackages(ctx context.Context) ([]instances.Package, error)
 	return packages, nil
 }
 
-// packageHash finds the installed package of a release, and returns the hash by which its schema is kept.
+// packageHash finds the installed package of a release, and returns the hash by which its schema is
+// kept.
 func (s *Stack) packageHash(ctx context.Context, id release.ID, found *packagecache.Package) string {
 	install := installation.In(s.WorkDir)
 	dir := packagecache.Dir{Path: install.Providers(), Platform: release.CurrentPlatform}

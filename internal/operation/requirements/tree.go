@@ -16,15 +16,17 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
-// Tree is what a stack, the module of a component, or a module that is called requires, with what is below it.
+// Tree is what a stack, the module of a component, or a module that is called requires, with what
+// is below it.
 type Tree struct {
 	Name     string                           // as configurations refer to it; empty for the stack itself
 	Required map[stackaddrs.Provider][]string // constraints as written, of which there may be none
 	Children []*Tree
 }
 
-// Tree returns who requires which providers: the stack, the stacks in it, the modules of components and of removed blocks, and the modules that these call.
-// It installs nothing, and asks no provider.
+// Tree returns who requires which providers: the stack, the stacks in it, the modules of components
+// and of removed blocks, and the modules that these call. It installs nothing, and asks no
+// provider.
 func (s *Stack) Tree(ctx context.Context) (*Tree, hcl.Diagnostics) {
 	config, diags := s.Config()
 	if diags.HasErrors() {

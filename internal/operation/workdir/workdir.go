@@ -95,6 +95,20 @@ func removeCaches(dir string) (removed bool, err error) {
 	return true, err
 }
 
+// IsOwn reports whether this user's cairn has made a working directory. It changes nothing.
+func IsOwn(dir string) bool {
+	name, err := ownerKeyFile()
+	if err != nil {
+		return false
+	}
+	key, err := os.ReadFile(name)
+	if err != nil || len(key) == 0 {
+		return false
+	}
+	mark, err := ownerMark(key, dir)
+	return err == nil && isMarked(dir, mark)
+}
+
 func isMarked(dir, mark string) bool {
 	have, err := os.ReadFile(filepath.Join(dir, ownerFile))
 	return err == nil && hmac.Equal(have, []byte(mark))
@@ -129,11 +143,10 @@ func ownerMark(key []byte, dir string) (string, error) {
 
 // readOwnerKey returns the user's key and its file, which is nowhere near a stack. It is made when it is first needed.
 func readOwnerKey() (name string, key []byte, err error) {
-	caches, err := os.UserCacheDir()
+	name, err = ownerKeyFile()
 	if err != nil {
 		return "", nil, err
 	}
-	name = filepath.Join(caches, "cairn", "key")
 	key, err = os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		if err = makeOwnerKey(name); err == nil {
@@ -144,6 +157,11 @@ func readOwnerKey() (name string, key []byte, err error) {
 		err = fmt.Errorf("%s is empty", name)
 	}
 	return name, key, err
+}
+
+func ownerKeyFile() (string, error) {
+	caches, err := os.UserCacheDir()
+	return filepath.Join(caches, "cairn", "key"), err
 }
 
 // makeOwnerKey makes the key whole, unless another program does at the same time.
