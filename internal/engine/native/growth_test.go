@@ -62,6 +62,27 @@ func deep(n int) string {
 	return b.String()
 }
 
+// called returns a module that calls others side by side, each of which calls as many as it has, if any, with a resource in
+// each of the last.
+func called(n, each int) string {
+	var b strings.Builder
+	calls := func(n int, source string) {
+		for i := range n {
+			fmt.Fprintf(&b, "module \"m%d\" {\n  source = %q\n}\n", i, source)
+		}
+	}
+	b.WriteString("-- main.tf --\n")
+	if each == 0 {
+		calls(n, "./leaf")
+	} else {
+		calls(n, "./branch")
+		b.WriteString("-- branch/main.tf --\n")
+		calls(each, "../leaf")
+	}
+	b.WriteString("-- leaf/main.tf --\nresource \"terraform_data\" \"r\" {\n}\n")
+	return b.String()
+}
+
 // counted is many with numbers for keys.
 func counted(n int) string {
 	return fmt.Sprintf("-- main.tf --\nresource \"terraform_data\" \"r\" {\n  count = %d\n}\n", n)
@@ -114,6 +135,18 @@ func BenchmarkGrowth(b *testing.B) {
 		b.Run(fmt.Sprintf("Plan/deep/%d", n), func(b *testing.B) {
 			c := nativetest.New(b, deep(n))
 			testenv.Measure(b, n, func() { plan(b, c, n) })
+		})
+	}
+	for _, n := range sizes {
+		b.Run(fmt.Sprintf("Plan/calls/%d", n), func(b *testing.B) {
+			c := nativetest.New(b, called(n, 0))
+			testenv.Measure(b, n, func() { plan(b, c, n) })
+		})
+	}
+	for _, n := range []int{10, 30, 100} {
+		b.Run(fmt.Sprintf("Plan/tree/%d", n*n), func(b *testing.B) {
+			c := nativetest.New(b, called(n, n))
+			testenv.Measure(b, n*n, func() { plan(b, c, n*n) })
 		})
 	}
 	for _, n := range sizes {
