@@ -316,7 +316,7 @@ func ephemeralOutputs(root *Directory) hcl.Diagnostics {
 				Severity: hcl.DiagError,
 				Summary:  "Ephemeral output not allowed here",
 				Detail: fmt.Sprintf("The binary is given the module of a component as the root module, whose outputs cannot be "+
-					"ephemeral, as %q is. Use the native engine (-engine=native), or remove the argument ephemeral.", name),
+					"ephemeral, as %q is. Use the native engine, or remove the argument ephemeral.", name),
 				Subject: output.Range.Ptr(),
 			})
 		}
