@@ -16,6 +16,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation"
+	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/internal/providers/plugin"
 	"github.com/cairnstacks/cairn/internal/tempdir"
 )
@@ -173,6 +174,9 @@ func (s *Session) endUnchanged() {
 	said := make(chan struct{})
 	go func() { // ends with the process if nobody reads the message
 		defer close(said)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second/2)
+		defer cancel()
+		deployment.UnlockUnchanged(ctx)
 		if s.Options.JSON {
 			s.Fail(failure.Error("Operation interrupted", "The operation was ended at once. Nothing was changed."))
 			return

@@ -12,6 +12,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/hashicorp/hcl/v2"
@@ -155,6 +156,7 @@ func (d *Deployment) Lock(ctx context.Context, request statestore.LockRequest) (
 		return nil, errors.Join(err, lock.Unlock(ctx))
 	}
 	stored.lock = lock
+	held.Store(lock, nil)
 	return stored, nil
 }
 
@@ -307,7 +309,23 @@ func (t *Stored) Unlock(ctx context.Context) error {
 	}
 	lock := t.lock
 	t.lock = nil
+	held.Delete(lock)
 	return lock.Unlock(ctx)
+}
+
+// held are the locks of this process.
+var held sync.Map // of statestore.Lock
+
+// UnlockUnchanged gives back the locks of this process. It is for a program that ends without
+// unwinding, and has begun nothing that a lock would tell of. One that was taken from a program that
+// had died stays: it tells of the work of that.
+func UnlockUnchanged(ctx context.Context) {
+	held.Range(func(key, _ any) bool {
+		if lock := key.(statestore.Lock); lock.TakenFrom() == nil {
+			_ = lock.Unlock(ctx) //nolint:errcheck // the next program takes it over
+		}
+		return true
+	})
 }
 
 // Recover changes the whole state to what applies have left behind that were cut off, as one serial. Begun is the plan of which all of that is
