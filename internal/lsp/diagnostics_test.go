@@ -4,8 +4,10 @@
 package lsp
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -66,6 +68,28 @@ func TestDiagnosticsWhileTyping(t *testing.T) {
 	e.want("main.tfcomponent.hcl", "3:21 Unknown variable")
 	e.close("variables.tfcomponent.hcl")
 	e.want("main.tfcomponent.hcl")
+	e.leave()
+}
+
+// Of very many diagnostics in a file, its beginning tells how many are not told.
+func TestVeryManyDiagnostics(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("-- main.tfcomponent.hcl --\nlocals {\n")
+	for n := range 1234 {
+		fmt.Fprintf(&b, "  l%d = var.nope\n", n)
+	}
+	b.WriteString("}\n")
+	e := open(t, b.String())
+	e.open("main.tfcomponent.hcl")
+	e.until(func() string { return cmp.Diff(501, len(e.shown("main.tfcomponent.hcl"))) }, "with 1234 mistakes")
+	shown := e.shown("main.tfcomponent.hcl")
+	if !slices.Contains(shown, "1:1 More problems") {
+		t.Errorf("the last ones: %q", shown[len(shown)-2:])
+	}
+	last := e.last("main.tfcomponent.hcl").Diagnostics[500]
+	if text := fmt.Sprint(last.Message); !strings.Contains(text, "There are 734 more problems") {
+		t.Errorf("the last one says %q", text)
+	}
 	e.leave()
 }
 

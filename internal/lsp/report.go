@@ -20,9 +20,6 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/fault"
 )
 
-// mostInFile is how many diagnostics of one file are told. Nobody reads more.
-const mostInFile = 500
-
 // reporter makes diagnostics of a stack those of the protocol.
 type reporter struct {
 	server  *server
@@ -43,35 +40,60 @@ func (r *reporter) divide(diags hcl.Diagnostics) (syntax, semantic found) {
 			ofSyntax[diag] = true
 		}
 	}
-	syntax, semantic = found{}, found{}
-	for _, diag := range diagnostic.Sorted(diags) {
-		into := semantic
+	ofFiles := [2]map[string]hcl.Diagnostics{{}, {}} // the first those of syntax
+	for _, diag := range diags {
+		kind := 1
 		if ofSyntax[diag] {
-			into = syntax
+			kind = 0
 		}
-		path, reported := r.report(diag)
-		if path != "" && len(into[path]) < mostInFile {
-			into[path] = append(into[path], reported)
+		if path := r.path(diag); path != "" {
+			ofFiles[kind][path] = append(ofFiles[kind][path], diag)
 		}
 	}
-	return syntax, semantic
+	reported := [2]found{{}, {}}
+	for kind, files := range ofFiles {
+		for path, diags := range files {
+			reported[kind][path] = r.report(path, diags)
+		}
+	}
+	return reported[0], reported[1]
 }
 
-// report returns the file that a diagnostic is about, and what is told of it. What has no place is told at the beginning of the first file.
-func (r *reporter) report(diag *hcl.Diagnostic) (path string, reported protocol.Diagnostic) {
+// path returns the file that a diagnostic is told in, "" if there is none. What has no place is
+// told at the beginning of the first file.
+func (r *reporter) path(diag *hcl.Diagnostic) string {
 	if diag.Subject == nil || diag.Subject.Filename == "" {
 		paths := r.snap.Paths()
 		if len(paths) == 0 {
-			return "", reported
+			return ""
 		}
-		return paths[0], reportIn(diag, nil)
+		return paths[0]
 	}
-	path = r.snap.Path(diag.Subject.Filename)
-	reported = reportIn(diag, r.text(path))
-	if r.related {
-		reported.RelatedInformation = r.mentioned(diag)
+	return r.snap.Path(diag.Subject.Filename)
+}
+
+// report returns what is told of diagnostics in one file.
+func (r *reporter) report(path string, diags hcl.Diagnostics) []protocol.Diagnostic {
+	return limited(diags, func(diag *hcl.Diagnostic) protocol.Diagnostic {
+		if diag.Subject == nil || diag.Subject.Filename == "" {
+			return reportIn(diag, nil)
+		}
+		reported := reportIn(diag, r.text(path))
+		if r.related {
+			reported.RelatedInformation = r.mentioned(diag)
+		}
+		return reported
+	})
+}
+
+// limited returns what is told of diagnostics, sorted, each once. Of very many in a file, its
+// beginning tells how many are not told.
+func limited(diags hcl.Diagnostics, report func(*hcl.Diagnostic) protocol.Diagnostic) []protocol.Diagnostic {
+	var reported []protocol.Diagnostic
+	for _, diag := range diagnostic.Limited(diagnostic.Sorted(diags)) {
+		reported = append(reported, report(diag))
 	}
-	return path, reported
+	return reported
 }
 
 func (r *reporter) text(path string) *position.Text {
@@ -109,13 +131,7 @@ func (r *reporter) mentioned(diag *hcl.Diagnostic) []protocol.DiagnosticRelatedI
 
 // reportsIn returns what is told of diagnostics that are all about one file.
 func reportsIn(diags hcl.Diagnostics, text *position.Text) []protocol.Diagnostic {
-	var reported []protocol.Diagnostic
-	for _, diag := range diagnostic.Sorted(diags) {
-		if len(reported) < mostInFile {
-			reported = append(reported, reportIn(diag, text))
-		}
-	}
-	return reported
+	return limited(diags, func(diag *hcl.Diagnostic) protocol.Diagnostic { return reportIn(diag, text) })
 }
 
 // reportIn returns what is told of a diagnostic about a file with a text. A file that is not there has none.

@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/engine/module"
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/stackruntime"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
@@ -73,7 +74,7 @@ func (s *Stack) ValidateInSteps(ctx context.Context, steps ValidateSteps) hcl.Di
 	diags = diags.Extend(unsupported)
 	sourceDiags := s.checkSources(ctx, config)
 	if unsupported.HasErrors() {
-		sourceDiags = s.outsideUnsupported(ctx, config, withoutKnown(sourceDiags, unsupported))
+		sourceDiags = s.outsideUnsupported(ctx, config, failure.Without(sourceDiags, unsupported))
 	}
 	diags = found(diags.Extend(sourceDiags))
 	moreDiags := Diagnostics(engineErr)
@@ -85,7 +86,7 @@ func (s *Stack) ValidateInSteps(ctx context.Context, steps ValidateSteps) hcl.Di
 			work()
 		}
 	}
-	return slices.Concat(diags, found(withoutKnown(moreDiags, diags)))
+	return slices.Concat(diags, found(failure.Without(moreDiags, diags)))
 }
 
 // outsideUnsupported returns the diagnostics that are not about modules for other versions of the
@@ -121,27 +122,6 @@ func (s *Stack) checkWithEngine(ctx context.Context, config *stackconfig.Config,
 		return diags
 	}
 	return diags.Extend(stackruntime.Validate(ctx, opts))
-}
-
-// withoutKnown returns the diagnostics that are not among those that are known.
-func withoutKnown(diags, known hcl.Diagnostics) hcl.Diagnostics {
-	type identity struct {
-		severity        hcl.DiagnosticSeverity
-		summary, detail string
-		subject         hcl.Range
-	}
-	identify := func(diag *hcl.Diagnostic) identity {
-		id := identity{severity: diag.Severity, summary: diag.Summary, detail: diag.Detail}
-		if diag.Subject != nil {
-			id.subject = *diag.Subject
-		}
-		return id
-	}
-	isKnown := map[identity]bool{}
-	for _, diag := range known {
-		isKnown[identify(diag)] = true
-	}
-	return slices.DeleteFunc(slices.Clone(diags), func(diag *hcl.Diagnostic) bool { return isKnown[identify(diag)] })
 }
 
 // otherMistakes returns the mistakes in the configuration that a plan has not come to, if it ended with some. Where it ended with

@@ -60,13 +60,13 @@ func (s *Session) schema(ctx context.Context, addr stackaddrs.Provider) (*schema
 	}
 	found, said := s.pool.Schema(ctx, pkg)
 	if said.HasErrors() {
-		return nil, failure(said)
+		return nil, firstError(said)
 	}
 	return found, nil
 }
 
-// failure returns the first error of a provider.
-func failure(said provider.Diagnostics) error {
+// firstError returns the first error of a provider.
+func firstError(said provider.Diagnostics) error {
 	for _, one := range said {
 		if one.Severity == provider.Error {
 			return fmt.Errorf("%s: %s", one.Summary, one.Detail)
@@ -156,7 +156,7 @@ func (s *Session) callFunction(ctx context.Context, in *directory, call function
 	}
 	lease, said := s.pool.UnconfiguredIn(ctx, pkg, workDir)
 	if said.HasErrors() {
-		return cty.NilVal, failure(said)
+		return cty.NilVal, firstError(said)
 	}
 	defer lease.Release()
 	return lease.Provider.CallFunction(ctx, call.name, call.args)

@@ -13,6 +13,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/native/applying"
 	"github.com/cairnstacks/cairn/internal/engine/native/planned"
 	"github.com/cairnstacks/cairn/internal/engine/native/planning"
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/lang/providercall"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
@@ -48,14 +49,15 @@ func (s *Session) Plan(
 		Calls: s.calls, Observe: oneAtATime(secrets.observer(observe)),
 	})
 	if result == nil {
-		return nil, slices.Concat(warnings, withoutKnown(secrets.diagnostics(diags, nil), warnings))
+		return nil, slices.Concat(warnings, failure.Without(secrets.diagnostics(diags, nil), warnings))
 	}
 	if !diags.HasErrors() {
 		if circular := applying.CheckOrder(plan, l.graph); circular.HasErrors() {
 			diags, result.Complete, result.Applyable = append(diags, circular...), false, false
 		}
 	}
-	diags = slices.Concat(warnings, withoutKnown(secrets.diagnostics(diags, nil, result.Changes, result.Drift), warnings))
+	// A provider repeats for each instance what it has said when the configuration was validated.
+	diags = slices.Concat(warnings, failure.Without(secrets.diagnostics(diags, nil, result.Changes, result.Drift), warnings))
 	result.Engine = s.info
 	if !diags.HasErrors() && (result.Complete || result.Applyable) {
 		plan.Results = results.All()
@@ -70,20 +72,7 @@ func (s *Session) Plan(
 // describing the module does not report.
 func (s *Session) ofPlans(dir string, found hcl.Diagnostics) hcl.Diagnostics {
 	_, described := s.modules.Load(dir)
-	return slices.DeleteFunc(slices.Clone(found), func(diag *hcl.Diagnostic) bool { return slices.Contains(described, diag) })
-}
-
-// withoutKnown returns the diagnostics of a plan without the warnings that validation has, which a
-// provider repeats for each instance.
-func withoutKnown(diags, known hcl.Diagnostics) hcl.Diagnostics {
-	if len(known) == 0 {
-		return diags
-	}
-	return slices.DeleteFunc(slices.Clone(diags), func(diag *hcl.Diagnostic) bool {
-		return diag.Severity == hcl.DiagWarning && diag.Subject != nil && slices.ContainsFunc(known, func(other *hcl.Diagnostic) bool {
-			return other.Summary == diag.Summary && other.Detail == diag.Detail && other.Subject != nil && *other.Subject == *diag.Subject
-		})
-	})
+	return failure.Without(found, described)
 }
 
 // stopped returns an error that is not the configuration's fault as a diagnostic.

@@ -6,13 +6,15 @@ package wire
 import (
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/views/diagnostic"
 	terraform1pb "github.com/cairnstacks/cairn/proto/terraform1"
 )
 
-// Diagnostics returns messages for diagnostics. The function gives files the names that clients know them by; nil leaves them as they are.
+// Diagnostics returns messages for diagnostics; of very many, for those that views show. The
+// function gives files the names that clients know them by; nil leaves them as they are.
 func Diagnostics(diags hcl.Diagnostics, name func(file string) string) []*terraform1pb.Diagnostic {
 	var messages []*terraform1pb.Diagnostic
-	for _, diag := range diags {
+	for _, diag := range diagnostic.Limited(diags) {
 		messages = append(messages, Diagnostic(diag, name))
 	}
 	return messages

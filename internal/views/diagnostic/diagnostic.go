@@ -30,6 +30,8 @@ type Diagnostic struct {
 	Range    *Range   `json:"range,omitempty"`
 	Snippet  *Snippet `json:"snippet,omitempty"`
 	Hidden   bool     `json:"-"` // there is no snippet because it might show secrets
+
+	leftOut int // how many problems it stands for that are not shown
 }
 
 // Range is a piece of a file.
@@ -129,6 +131,9 @@ func New(diag *hcl.Diagnostic, sources Sources) Diagnostic {
 		Summary:  textstyle.Clean(diag.Summary),
 		Detail:   textstyle.Clean(shorten(diag.Detail)),
 	}
+	if n, ok := diag.Extra.(leftOut); ok {
+		d.leftOut = int(n)
+	}
 	d.Address = addressOf(diag)
 	if coded, ok := hcl.DiagnosticExtra[Coded](diag); ok {
 		d.Code = coded.DiagnosticCode()
@@ -163,27 +168,46 @@ func shorten(text string) string {
 // most is how many diagnostics are shown at a time. Nobody reads more, and a file that is not meant well can have a hundred thousand mistakes.
 const most = 500
 
-// All collects what is shown of several diagnostics, sorted and without repeats. Of very many, the first errors are shown, and warnings if
-// there is room; the last diagnostic says then how many are not.
+// All collects what is shown of several diagnostics, sorted and without repeats, and not more than
+// [Limited] leaves.
 func All(diags hcl.Diagnostics, sources Sources) []Diagnostic {
-	shown := Sorted(diags)
-	left := hcl.Diagnostics(nil)
-	if len(shown) > most {
-		shown, left = shown[:most], shown[most:]
-	}
-	list := make([]Diagnostic, 0, len(shown)+1)
+	shown := limited(Sorted(diags))
+	list := make([]Diagnostic, 0, len(shown))
 	sources.found = map[string]*hcl.File{}
 	for _, diag := range shown {
 		list = append(list, New(diag, sources))
 	}
-	if len(left) > 0 {
-		list = append(list, Diagnostic{
-			Severity: severity(left[0].Severity), Summary: "More problems",
-			Detail: fmt.Sprintf("There are %d more problems, which are not shown. Solve the first ones, and look again.", len(left)),
-		})
-	}
 	return list
 }
+
+// Limited returns diagnostics as they are unless they are very many. Of these it returns the first
+// as [Sorted] has them, so that warnings are among them only if there is room; the last one says
+// then how many are not.
+func Limited(diags hcl.Diagnostics) hcl.Diagnostics {
+	if len(diags) <= most {
+		return diags
+	}
+	return limited(Sorted(diags))
+}
+
+func limited(sorted hcl.Diagnostics) hcl.Diagnostics {
+	if len(sorted) <= most {
+		return sorted
+	}
+	left := sorted[most:]
+	return append(slices.Clone(sorted[:most]), LeftOut(left[0].Severity, len(left)))
+}
+
+// LeftOut says of how many diagnostics, of this severity at most, nothing is said.
+func LeftOut(severity hcl.DiagnosticSeverity, n int) *hcl.Diagnostic {
+	return &hcl.Diagnostic{
+		Severity: severity, Summary: "More problems", Extra: leftOut(n),
+		Detail: fmt.Sprintf("There are %d more problems, which are not shown. Solve the first ones, and look again.", n),
+	}
+}
+
+// leftOut is the Extra of the diagnostic of [LeftOut].
+type leftOut int
 
 // Sorted returns the diagnostics, errors before warnings, each only once. Both are sorted by file, line, column and
 // summary; those without a place come last.
@@ -193,13 +217,16 @@ func Sorted(diags hcl.Diagnostics) hcl.Diagnostics {
 }
 
 func compare(a, b *hcl.Diagnostic) int {
-	return cmp.Or(
+	differ := cmp.Or(
 		cmp.Compare(a.Severity, b.Severity),
 		compareSubjects(a.Subject, b.Subject),
 		strings.Compare(a.Summary, b.Summary),
 		strings.Compare(a.Detail, b.Detail),
-		strings.Compare(addressOf(a), addressOf(b)),
 	)
+	if differ != 0 {
+		return differ // without making texts of addresses, which costs more than all else
+	}
+	return strings.Compare(addressOf(a), addressOf(b))
 }
 
 func compareSubjects(a, b *hcl.Range) int {

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"maps"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -243,5 +244,30 @@ func TestVeryMany(t *testing.T) {
 	}
 	if errors != 10 || list[0].Range.Start.Line != 2*most-9 || list[most-1].Range.Start.Line != most-10 {
 		t.Errorf("%d errors are shown, from line %d to %d", errors, list[0].Range.Start.Line, list[most-1].Range.Start.Line)
+	}
+
+	var b strings.Builder
+	if err := Write(&b, All(diags[:2*most-10], Sources{}), Options{CompactWarnings: true}); err != nil {
+		t.Fatal(err)
+	}
+	if want := "Warnings:\n\n- Problem\n  on f.hcl line 1 (and 499 more)\n- 490 more warnings, of these or other kinds\n"; b.String() != want {
+		t.Errorf("compactly: %q, want %q", b.String(), want)
+	}
+}
+
+// Few diagnostics stay in their order, for programs that get all.
+func TestLimited(t *testing.T) {
+	few := hcl.Diagnostics{{Severity: hcl.DiagWarning, Summary: "B"}, {Severity: hcl.DiagError, Summary: "A"}, {Severity: hcl.DiagWarning, Summary: "B"}}
+	if got := Limited(few); !slices.Equal(got, few) {
+		t.Errorf("few: %v", got)
+	}
+	var many hcl.Diagnostics
+	for n := range 100_000 {
+		many = append(many, &hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: "Problem", Subject: &hcl.Range{Filename: "f.hcl", Start: hcl.Pos{Byte: n, Line: n}}})
+	}
+	many = append(many, few[1])
+	got := Limited(many)
+	if last := got[len(got)-1]; len(got) != most+1 || got[0] != few[1] || !strings.HasPrefix(last.Detail, "There are 99501 more problems") {
+		t.Errorf("of very many: %d, and %q", len(got), last.Detail)
 	}
 }

@@ -59,6 +59,10 @@ func writeCompact(b *strings.Builder, list []Diagnostic, options Options) {
 			continue // said before
 		}
 		delete(more, d.Summary)
+		if d.leftOut > 0 {
+			fmt.Fprintf(b, "- %d more warnings, of these or other kinds\n", d.leftOut)
+			continue
+		}
 		text := "- " + d.Summary
 		if d.Range != nil {
 			text += "\n  on " + d.where()

@@ -44,13 +44,16 @@ func Tidy(diags hcl.Diagnostics) hcl.Diagnostics {
 }
 
 func compareDiagnostics(a, b *hcl.Diagnostic) int {
-	return cmp.Or(
+	differ := cmp.Or(
 		compareRanges(a.Subject, b.Subject),
 		cmp.Compare(a.Severity, b.Severity),
 		cmp.Compare(a.Summary, b.Summary),
 		cmp.Compare(a.Detail, b.Detail),
-		cmp.Compare(diagnosticAddress(a), diagnosticAddress(b)),
 	)
+	if differ != 0 {
+		return differ // without making texts of addresses, which costs more than all else
+	}
+	return cmp.Compare(diagnosticAddress(a), diagnosticAddress(b))
 }
 
 // diagnosticAddress is the component a diagnostic is about; empty for none.
