@@ -162,6 +162,19 @@ func foreignWork(work engine.UnfinishedWork) *hcl.Diagnostic {
 			"another state, or is of an earlier version of cairn. Nothing was taken from it. %s", work.Place, remedy)
 }
 
+// emptyRecord explains the record of an apply that has nothing in it. Whether anything can have
+// been begun is known once the state is locked.
+func (r *run) emptyRecord(work engine.UnfinishedWork) hcl.Diagnostics {
+	switch {
+	case !work.Foreign:
+		return hcl.Diagnostics{failure.Warning("Apply journal without content", "An earlier apply was cut off while it made its journal %s, before it had begun any change: nothing "+
+			"is lost with it, and it was removed.", work.Place)}
+	case r.stored.Locked():
+		return hcl.Diagnostics{foreignWork(work)}
+	}
+	return nil
+}
+
 // saveRecovered saves the states of applies that were not saved before. What is saved is then in r.recovered.
 func (r *run) saveRecovered(ctx context.Context, found []*engine.Recovered) (diags hcl.Diagnostics) {
 	var unsaved []*engine.Recovered
@@ -267,6 +280,10 @@ func (r *run) findInterrupted(ctx context.Context) ([]*engine.Recovered, hcl.Dia
 	var diags hcl.Diagnostics
 	var found []*engine.Recovered
 	for _, work := range unfinished {
+		if work.Empty {
+			diags = diags.Extend(r.emptyRecord(work))
+			continue
+		}
 		if work.Foreign {
 			diags = diags.Append(foreignWork(work))
 			continue

@@ -85,6 +85,10 @@ type UnfinishedWork struct {
 	// Foreign says that the work was not begun with the secret of [Recoverer.Bind]. It cannot be resumed.
 	Foreign bool
 
+	// Empty says that the record has lost all that it had, or never had anything. If it is not
+	// foreign, it is of an operation that had begun nothing, and is gone now.
+	Empty bool
+
 	// Place is where the work is recorded, and StateFile the file with its newest state, if there is one: for messages.
 	Place, StateFile string
 }

@@ -185,7 +185,7 @@ func TestDoubtOfLivingSession(t *testing.T) {
 // is missing or was changed, something is lost, which stays in doubt until somebody has seen it. A
 // file that does not begin as a journal is foreign, unless the state knows of it.
 func TestDamaged(t *testing.T) {
-	const none, foreign, lost = "none", "foreign", "lost"
+	const none, foreign, lost, empty = "none", "foreign", "lost", "empty"
 	pad := func(s string) string { return s + strings.Repeat(string(padding), 100) }
 	cut := func(s string, n int) string { return s[:n] }
 	lines := func(s string) string { return strings.TrimRight(s, string(padding)) }
@@ -201,9 +201,10 @@ func TestDamaged(t *testing.T) {
 		"cut within a line":          {damage: func(s string) string { return cut(lines(s), len(lines(s))-9) }, works: 1, want: lost, other: lost},
 		"cut after a line":           {damage: lines, works: 1, want: lost, other: lost},
 		"cut after the first line":   {damage: func(s string) string { return cut(s, strings.Index(s, "\n")+1) }, want: lost, other: lost},
-		"cut within the first line":  {damage: func(s string) string { return cut(s, 20) }, want: lost, other: foreign},
+		"cut within the first line":  {damage: func(s string) string { return cut(s, 20) }, want: lost, other: empty},
 		"emptied":                    {damage: func(string) string { return "" }, want: lost, other: none},
-		"zeroed":                     {damage: func(s string) string { return strings.Repeat("\x00", len(s)) }, want: lost, other: foreign},
+		"zeroed":                     {damage: func(s string) string { return strings.Repeat("\x00", len(s)) }, want: lost, other: empty},
+		"zeros in the first line":    {damage: func(s string) string { return cut(s, 20) + strings.Repeat("\x00", len(s)-20) }, want: lost, other: empty},
 		"zeros at the end":           {damage: func(s string) string { return lines(s) + strings.Repeat("\x00", len(s)-len(lines(s))) }, works: 1, want: lost, other: lost},
 		"zeros in the last line":     {damage: func(s string) string { return pad(cut(lines(s), len(lines(s))-9) + "\x00\x00") }, works: 1, want: lost, other: lost},
 		"a block that was not":       {damage: func(s string) string { return pad(pad(lines(s)) + "x") }, works: 1, want: lost, other: lost},
@@ -234,6 +235,8 @@ func TestDamaged(t *testing.T) {
 				next := bound(dir, of)
 				found := unfinished(t, next)
 				switch want {
+				case empty:
+					checkEmpty(t, next, path)
 				case foreign:
 					if len(found) != 1 || !found[0].Foreign {
 						t.Errorf("got %+v, want foreign work", found)
@@ -253,6 +256,25 @@ func TestDamaged(t *testing.T) {
 			})
 		}
 	}
+}
+
+// checkEmpty checks that a file without a whole line stays for a user to look at, unless the
+// program has died that had just made it.
+func checkEmpty(t *testing.T, j *Journal, path string) {
+	t.Helper()
+	if found := unfinished(t, j); len(found) != 1 || !found[0].Foreign || !found[0].Empty || found[0].Place != path {
+		t.Errorf("got %+v, want empty foreign work", found)
+	}
+	after := purpose
+	after.CutOff = "lock"
+	j.Bind(after)
+	if found := unfinished(t, j); len(found) != 1 || found[0].Foreign || !found[0].Empty || found[0].Place != path {
+		t.Errorf("with a lock that was taken over: got %+v, want empty work", found)
+	}
+	if found := unfinished(t, j); len(found) != 0 {
+		t.Errorf("the second time: got %+v, want none", found)
+	}
+	must(t, j.Close())
 }
 
 // checkLost checks that lost work stays in doubt until it was seen and forgotten, and that the rest

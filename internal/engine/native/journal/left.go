@@ -89,10 +89,17 @@ func (j *Journal) take(path string) ([]engine.UnfinishedWork, error) {
 	taken := &leftFile{file: &file{os: opened, signer: signer{secret: j.mu.purpose.Secret}}}
 	content, err := taken.signer.read(opened)
 	switch {
-	case errors.Is(err, errForeign) && isRecorded:
+	case (errors.Is(err, errForeign) || errors.Is(err, errEmpty)) && isRecorded:
 		content.damage = "is damaged at its beginning"
 	case errors.Is(err, errForeign):
 		return []engine.UnfinishedWork{{Foreign: true, Place: path}}, opened.Close()
+	case errors.Is(err, errEmpty) && j.mu.purpose.CutOff != "" && j.mu.purpose.Recorded == "":
+		// The program died before the state knew of its journal, and so before it asked a provider
+		// for anything. A file with doubts of an earlier one has none of this: it was synced when
+		// it was made.
+		return []engine.UnfinishedWork{{Empty: true, Place: path}}, taken.remove()
+	case errors.Is(err, errEmpty):
+		return []engine.UnfinishedWork{{Foreign: true, Empty: true, Place: path}}, opened.Close()
 	case err != nil:
 		return nil, errors.Join(err, opened.Close())
 	case len(content.records) == 0 && isRecorded:

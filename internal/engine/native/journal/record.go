@@ -85,6 +85,11 @@ func (s *signer) sum(text []byte) []byte {
 // errForeign says that a file was signed with another secret, or changed.
 var errForeign = errors.New("the journal was not written for this state")
 
+// errEmpty says that a file has no whole line, and yet more than what is left of it when the
+// program is killed that makes it: a disk may have that of a file that was not synced yet when the
+// power was cut.
+var errEmpty = errors.New("the journal has lost all that was in it")
+
 // maxLine is how long a record may be.
 const maxLine = 1 << 30
 
@@ -105,7 +110,8 @@ type contents struct {
 
 // read reads a file.
 //
-// Errors: [errForeign] if it does not begin as one; that it cannot be read.
+// Errors: [errForeign] if it does not begin as one; [errEmpty] if it does not end its first line;
+// that it cannot be read.
 func (s *signer) read(from io.Reader) (contents, error) {
 	var c contents
 	reader := bufio.NewReader(from)
@@ -114,7 +120,7 @@ func (s *signer) read(from io.Reader) (contents, error) {
 		if errors.Is(err, io.EOF) {
 			c.damage = damageOf(line)
 			if len(c.records) == 0 && c.damage != "" && len(line) > 0 {
-				return c, errForeign
+				return c, errEmpty
 			}
 			return c, nil
 		}
