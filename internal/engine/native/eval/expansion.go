@@ -162,31 +162,29 @@ func (m *Module) byCount(result Result) (Expansion, *hcl.Diagnostic) {
 }
 
 func (m *Module) byKey(result Result) (Expansion, *hcl.Diagnostic) {
-	reject := func(detail string) (Expansion, *hcl.Diagnostic) {
-		return Expansion{}, result.Error("Invalid for_each argument", detail)
-	}
+	reject := func(detail string) *hcl.Diagnostic { return result.Error("Invalid for_each argument", detail) }
 	unknown := func() (Expansion, *hcl.Diagnostic) {
 		if m.eval.opts.Deferral {
 			return Expansion{Mode: ByKey, Unknown: true}, nil
 		}
-		return reject("The keys of the instances depend on values that are known after apply only. Apply what they come from first, or use keys that are known, with values that need not be.")
+		return Expansion{}, reject("The keys of the instances depend on values that are known after apply only. Apply what they come from first, or use keys that are known, with values that need not be.")
 	}
 	value, found := result.Value.Unmark()
 	for mark := range found {
-		return reject(fmt.Sprintf("The keys of instances are shown to everybody, and cannot come from a collection that is %s.", mark))
+		return Expansion{}, reject(fmt.Sprintf("The keys of instances are shown to everybody, and cannot come from a collection that is %s.", mark))
 	}
 	ty := value.Type()
 	switch {
 	case ty != cty.DynamicPseudoType && !ty.IsMapType() && !ty.IsObjectType() && !ty.IsSetType():
-		return reject(fmt.Sprintf("The for_each argument must be a map, or a set of strings. A %s is neither.", ty.FriendlyName()))
+		return Expansion{}, reject(fmt.Sprintf("The for_each argument must be a map, or a set of strings. A %s is neither.", ty.FriendlyName()))
 	case value.IsNull():
-		return reject("The for_each argument is null. A map, or a set of strings, is required.")
+		return Expansion{}, reject("The for_each argument is null. A map, or a set of strings, is required.")
 	case !value.IsKnown():
 		return unknown()
 	case ty.IsSetType() && ty.ElementType() != cty.String && !value.IsWhollyKnown():
 		return unknown()
 	case ty.IsSetType() && ty.ElementType() != cty.String && value.LengthInt() > 0:
-		return reject(fmt.Sprintf("The for_each argument is a set of %s. Sets must be of strings.", ty.ElementType().FriendlyName()))
+		return Expansion{}, reject(fmt.Sprintf("The for_each argument is a set of %s. Sets must be of strings.", ty.ElementType().FriendlyName()))
 	}
 	x := Expansion{Mode: ByKey}
 	if !ty.IsSetType() {
@@ -199,7 +197,7 @@ func (m *Module) byKey(result Result) (Expansion, *hcl.Diagnostic) {
 		x.values = make(map[string]cty.Value, len(elements))
 		for _, element := range elements {
 			if element.IsNull() {
-				return reject("The for_each argument is a set with an element that is null. All elements must be strings.")
+				return Expansion{}, reject("The for_each argument is a set with an element that is null. All elements must be strings.")
 			}
 			x.values[element.AsString()] = element
 		}

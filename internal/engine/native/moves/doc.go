@@ -1,4 +1,5 @@
-// Copyright (c) The cairn authors SPDX-License-Identifier: MPL-2.0
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
 
 // Package moves gives the objects of a state the addresses that moved blocks say they have now, and
 // finds the removed block that an object is covered by.
