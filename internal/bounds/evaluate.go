@@ -233,6 +233,13 @@ func budgetOf(ctx *hcl.EvalContext) (b *budget, depth int, constant bool) {
 	return nil, depth, constant
 }
 
+// Exceeded reports whether the evaluation that a context belongs to has nothing left, which its
+// caller reports.
+func Exceeded(ctx *hcl.EvalContext) bool {
+	b, _, _ := budgetOf(ctx)
+	return b != nil && b.over != nil
+}
+
 // maxConstantLoops is how deep loops are nested in constants, which are evaluated without a budget.
 // They go over literals.
 const maxConstantLoops = 2

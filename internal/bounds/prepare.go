@@ -19,15 +19,16 @@ var reflectBudget = reflect.TypeFor[budget]()
 // ErrHuge says that a number breaks rule 3.
 var ErrHuge = errors.New("the number has too many digits when it is written out")
 
-// Prepare makes the loops and the operators of a syntax tree keep the rules of this package. Call
-// it once, before anybody else has the tree.
-func Prepare(node hclsyntax.Node) {
+// Prepare makes the loops and the operators of a syntax tree keep the rules of this package, and
+// reports whether there are any. Call it once, before anybody else has the tree.
+func Prepare(node hclsyntax.Node) (found bool) {
 	_ = hclsyntax.VisitAll(node, func(node hclsyntax.Node) hcl.Diagnostics { //nolint:errcheck // nothing is wrong
 		switch node := node.(type) {
 		case *hclsyntax.ForExpr:
 			if _, done := node.ValExpr.(*round); done {
 				break
 			}
+			found = true
 			first := true
 			for _, part := range []*hclsyntax.Expression{&node.CondExpr, &node.KeyExpr, &node.ValExpr} {
 				if *part != nil {
@@ -37,15 +38,16 @@ func Prepare(node hclsyntax.Node) {
 			}
 		case *hclsyntax.BinaryOpExpr:
 			if bounded := operators[node.Op]; bounded != nil {
-				node.Op = bounded
+				node.Op, found = bounded, true
 			}
 		case *hclsyntax.UnaryOpExpr:
 			if bounded := operators[node.Op]; bounded != nil {
-				node.Op = bounded
+				node.Op, found = bounded, true
 			}
 		}
 		return nil
 	})
+	return found
 }
 
 // operators are those on numbers with their bounded forms.

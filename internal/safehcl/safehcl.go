@@ -15,8 +15,7 @@
 //     in.
 //  3. A number has at most [MaxDigits] digits in a row: reading them takes the square of the time.
 //     Its exponent is at most [MaxNumberExponent] either way: as a text it has as many digits.
-//  4. Loops and operators keep the rules of package bounds when they are evaluated. Those in
-//     strings of JSON are parsed anew by HCL.
+//  4. Loops and operators keep the rules of package bounds when they are evaluated.
 //
 // Text may have any length; package hclsource bounds that of untrusted files.
 package safehcl
@@ -87,6 +86,9 @@ func ParseJSON(src []byte, filename string) (*hcl.File, hcl.Diagnostics) {
 		return nil, diags
 	}
 	file, diags := json.Parse(src, filename)
+	if file != nil {
+		file.Body = boundedBody{file.Body}
+	}
 	for _, diag := range diags {
 		endAt(diag.Subject, len(src))
 		endAt(diag.Context, len(src))

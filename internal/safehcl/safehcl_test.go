@@ -6,10 +6,13 @@ package safehcl_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/bounds"
 	"github.com/cairnstacks/cairn/internal/safehcl"
 )
 
@@ -91,6 +94,78 @@ func TestParseJSON(t *testing.T) {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
 		})
+	}
+}
+
+// TestJSONIsBounded checks that strings in JSON keep the rules of evaluation wherever they stand.
+func TestJSONIsBounded(t *testing.T) {
+	numbers := make([]cty.Value, 2048)
+	for i := range numbers {
+		numbers[i] = cty.NumberIntVal(int64(i))
+	}
+	scope := &hcl.EvalContext{Variables: map[string]cty.Value{"n": cty.TupleVal(numbers), "x": cty.StringVal("1e60000")}}
+	const loops = `%{for a in n}%{for b in n}%{for c in n}%{endfor}%{endfor}%{endfor}`
+	for name, test := range map[string]struct{ src, want string }{
+		"string":    {`{"v": "` + loops + `"}`, "Evaluation takes too long"},
+		"escaped":   {`{"v": "` + strings.ReplaceAll(loops, "for", `f\u006fr`) + `"}`, "Evaluation takes too long"},
+		"in a list": {`{"v": ["a", ["` + loops + `"]]}`, "Evaluation takes too long"},
+		"in a map":  {`{"v": {"a": {"b": "` + loops + `"}}}`, "Evaluation takes too long"},
+		"key":       {`{"v": {"` + loops + `": 1}}`, "Evaluation takes too long"},
+		"number":    {`{"v": "${-x}"}`, "Operation failed"},
+		"few":       {`{"v": ["%{for a in n}%{endfor}", {"${x}": "${1 + 1}"}, null, 1, "$${"]}`, ""},
+		"mistake":   {`{"v": ["${missing + 1}"]}`, "Unknown variable"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			file, diags := safehcl.ParseJSON([]byte(test.src), "f.json")
+			if diags.HasErrors() {
+				t.Fatal(diags)
+			}
+			attributes, diags := file.Body.JustAttributes()
+			if diags.HasErrors() {
+				t.Fatal(diags)
+			}
+			value, diags := bounds.Evaluate(t.Context(), attributes["v"].Expr, scope, bounds.NewAllowance(time.Hour))
+			if got := summary(diags); got != test.want {
+				t.Errorf("got %q, want %q: %v", got, test.want, diags)
+			}
+			const want = `cty.TupleVal([]cty.Value{cty.StringVal(""), cty.ObjectVal(map[string]cty.Value{"1e60000":cty.NumberIntVal(2)}), cty.NullVal(cty.DynamicPseudoType), cty.NumberIntVal(1), cty.StringVal("${")})`
+			if got := value.GoString(); test.want == "" && got != want {
+				t.Errorf("got %s, want %s", got, want)
+			}
+		})
+	}
+}
+
+// TestBoundedJSONIsStatic checks that the static forms of JSON stay.
+func TestBoundedJSONIsStatic(t *testing.T) {
+	file, diags := safehcl.ParseJSON([]byte(`{"b": {"list": ["a.b"], "map": {"k": "c"}, "call": "f(1)"}}`), "f.json")
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	content, _, diags := file.Body.PartialContent(&hcl.BodySchema{Blocks: []hcl.BlockHeaderSchema{{Type: "b"}}})
+	if diags.HasErrors() || len(content.Blocks) != 1 {
+		t.Fatal(content, diags)
+	}
+	attributes, diags := content.Blocks[0].Body.JustAttributes()
+	if diags.HasErrors() {
+		t.Fatal(diags)
+	}
+	elements, diags := hcl.ExprList(attributes["list"].Expr)
+	if diags.HasErrors() || len(elements) != 1 {
+		t.Fatal(elements, diags)
+	}
+	if traversal, diags := hcl.AbsTraversalForExpr(elements[0]); diags.HasErrors() || len(traversal) != 2 {
+		t.Error(traversal, diags)
+	}
+	pairs, diags := hcl.ExprMap(attributes["map"].Expr)
+	if diags.HasErrors() || len(pairs) != 1 || hcl.ExprAsKeyword(pairs[0].Value) != "c" {
+		t.Error(pairs, diags)
+	}
+	if call, diags := hcl.ExprCall(attributes["call"].Expr); diags.HasErrors() || call.Name != "f" {
+		t.Error(call, diags)
+	}
+	if _, diags := hcl.ExprList(attributes["map"].Expr); !diags.HasErrors() {
+		t.Error("a map is a list")
 	}
 }
 
