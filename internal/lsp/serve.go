@@ -4,6 +4,7 @@
 package lsp
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -74,7 +75,9 @@ func (codec) Unmarshal(data []byte, v any) error {
 		*raw = append(jsonrpc2.RawMessage(nil), data...)
 		return nil
 	}
-	return protocol.Unmarshal(data, v)
+	// Strings that package protocol reads are parts of the bytes, which the library reads the next
+	// message into once a call has its result.
+	return protocol.Unmarshal(bytes.Clone(data), v)
 }
 
 // handler lets requests run at the same time and notifications one after the other (rule S1). Requests that are about the conversation itself are like

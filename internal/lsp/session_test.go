@@ -103,8 +103,10 @@ func connect(t testing.TB, dir string) *editor {
 			Version: "1.2.3", Log: log, Timing: Timing{Quiet: testQuiet},
 		})
 	}()
-	_, conn, server := protocol.NewClient(context.Background(), screen{e: e}, jsonrpc2.NewStream(pipe{fromServer, toServer, fromServer}))
-	e.Server, e.conn, e.hangUp = server, conn, func() { _ = toServer.Close() }
+	conn := jsonrpc2.NewConn(jsonrpc2.NewStream(pipe{fromServer, toServer, fromServer}), jsonrpc2.WithCodec(codec{}))
+	client := screen{e: e}
+	conn.Go(protocol.WithClient(context.Background(), client), protocol.Handlers(protocol.ClientHandler(client, jsonrpc2.MethodNotFoundHandler)))
+	e.Server, e.conn, e.hangUp = protocol.ServerDispatcher(conn), conn, func() { _ = toServer.Close() }
 	t.Cleanup(func() {
 		_ = toServer.Close()
 		_ = conn.Close()
