@@ -33,7 +33,7 @@ func (s *Stack) Describe(ctx context.Context, provider stackaddrs.Provider, cons
 	address := s.engineAddress(ctx)(provider)
 	var sources source.Several
 	for _, place := range s.places() {
-		if place.chosen && (place.method == nil || place.method.Allows(address)) {
+		if place.chosen && place.allows(address) {
 			sources = append(sources, place.Directory)
 		}
 	}

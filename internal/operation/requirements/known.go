@@ -99,8 +99,10 @@ func (s *Stack) isElsewhere(dir string) bool {
 
 // Providers are those that may come from there.
 func (p place) Providers() []stackaddrs.Provider {
-	return slices.DeleteFunc(p.Directory.Providers(), func(provider stackaddrs.Provider) bool {
-		return p.method != nil &&
-			!p.method.Allows(provider)
-	})
+	return slices.DeleteFunc(p.Directory.Providers(), func(provider stackaddrs.Provider) bool { return !p.allows(provider) })
+}
+
+// allows reports whether a provider may come from there.
+func (p place) allows(provider stackaddrs.Provider) bool {
+	return p.method == nil || p.method.Allows(provider)
 }
