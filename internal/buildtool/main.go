@@ -12,6 +12,7 @@
 //	go run ./internal/buildtool tofu-if-there # prints the path of tofu, or nothing
 //	go run ./internal/buildtool tofu-path # prints PATH with tofu in front and without terraform; builds tofu as above
 //	go run ./internal/buildtool licences # writes the licence texts of all linked modules, and prints the path of the file
+//	go run ./internal/buildtool race-packages # prints the packages whose tests run under the race detector
 //	go run ./internal/buildtool cache    # prints the path of the cache
 //
 // Results are kept in the cache (see package toolcache), so that a second run is fast. What takes
@@ -39,7 +40,7 @@ func main() {
 
 func run(ctx context.Context, args []string) error {
 	if len(args) != 1 {
-		return fmt.Errorf("usage: go run ./internal/buildtool mirror|engine|engine-if-there|skip-file|skipped|tofu|tofu-if-there|tofu-path|licences|cache")
+		return fmt.Errorf("usage: go run ./internal/buildtool mirror|engine|engine-if-there|skip-file|skipped|tofu|tofu-if-there|tofu-path|licences|race-packages|cache")
 	}
 	cache, err := toolcache.Open(os.Stderr)
 	if err != nil {
@@ -65,6 +66,8 @@ func run(ctx context.Context, args []string) error {
 		result, err = cache.TofuPath(ctx)
 	case "licences":
 		result, err = licences(ctx)
+	case "race-packages":
+		result, err = racePackages(ctx)
 	case "cache":
 		result = cache.Dir()
 	default:
