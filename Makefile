@@ -141,24 +141,14 @@ soak: export CAIRN_TEST_SEED ?= random
 soak:
 	@$(PREPARED) && $(GO) test ./internal/soak -v -count=1 -timeout=0 -run='^(TestKills|TestPowerCuts)$$' -kills=$(KILLS) -cuts=$(KILLS)
 
-# Packages in which goroutines, processes or locks matter.
-RACE_PACKAGES ?= ./promising/... ./stackruntime/... ./internal/engine/auto ./internal/engine/binary ./internal/engine/binary/command ./internal/engine/binary/limiter ./internal/engine/binary/prepare ./internal/engine/binary/rundir ./internal/engine/binary/runner ./internal/engine/native ./internal/engine/native/applying ./internal/engine/native/journal ./internal/engine/native/planning ./internal/providers/... ./internal/rpcapi ./internal/rpcapi/dependencies ./internal/rpcapi/packages ./internal/rpcapi/stacks ./internal/lsp/... ./internal/operation/deployment ./internal/statestore/... ./internal/order/... ./internal/gitdiff ./internal/format/... ./internal/states/... ./internal/fleet/... ./internal/process ./internal/show ./internal/cli/...
-
-# Packages among them in which nothing starts a goroutine, neither in tests nor below, or nothing but what the packages left start in the same way: readers and codecs.
-RACE_WITHOUT = /(stackruntime/(engine|engine/wire|internal/reference|internal/stackeval/(claims|components|expr|foreach|inputs|planning|steps|variables)|marks|safevalue|stackplan|stackstate|storedvalue|tfstate)|internal/(engine/native/journal|providers/(builtin|locks|release)|lsp/(language|language/schema|language/syntax|outline|position)|format/.+|states/compile|cli/cmdline))$$
-
-# Modules whose plans and applies differ in values, while the contract of engines does the same things at a time.
-RACE_SKIP_VALUES = ^TestContractThroughBytes$$|^Test(ChildrenOfEngineFindNoValues|CheckWithDataSource|ConditionsOnValuesKnownAtApply|ConditionsThatFailWhilePlanning|CreateBeforeDestroy|DestroyRefreshesUnknownInstances|DestroyWithUnknowns|Drift|IgnoreChanges|ImportAndMovedBlocks|ProviderOfChildModuleOnly|ReadingThroughUnknownProviderConfiguration|Repetition|ReplaceTriggeredBy|RoundsOfDeferredInstances|Row067ChecksAndConditions|Row158FailingCheckThenDestroy|Row192ProviderFunctionsAtPlanAndApply|SensitiveBySchema|UnknownInputTypes|UnknownInstances(AreDeferred|FromOwnResource|InOtherModes|Only|WithKeys|WithMovesAndImports|WithRemovedAndValidation)|UnknownProviderConfiguration|WriteOnlyAndEphemeral)$$
-
-# Whole commands that do one thing at a time, or the same things at a time as others do that are left, and files that are damaged in many ways one after the other.
-RACE_SKIP = $(RACE_SKIP_VALUES)|TestFullDiskOnTerminal/^(another_directory|printed.*)$$|TestScripts/^(approval|deployments_(inputs|life_.*|linked|secrets)|directory_readonly|order_changed_triggers|order_gates_(consent|roots|sources|workspace)|order_hostile_run|order_kind|order_workspace_plugins|providers_.*|recover_foreign|resume_replace|state_interrupted|state_readonly|arguments|checks|completion|data_dir|deployment|dropped_data|engine_.*|ephemeral|failing|fmt|former_names|graph|ignore|init|json|lockfile|logs(_native)?|moved|options|order_(along|changed|convert|failed|gone_backends|planset_(backends|elsewhere|failed|roots_more|versions)|query_nearest|reports_cut|environments|errors_.*|gates_changed|gates_failed|gates_inputs|gates_list|gates_outputs|hostile_files|hostile_git|list|pictures|workspace|workspace_inputs)|output|output_not_made|planfile(_elsewhere)?|provider_errors|provider_functions|recorded_values|removed|required_version|rounds|runtime_remedies|sensitive_texts|settings.*|sources_.*|state|state_errors|state_mv|target|tofu_files|unknown_.*|validate.*|variables|workdir_foreign)$$|^TestPlanted(Deployment)?Secrets$$|^TestRandomDamage$$|^TestUnfoundDeploymentIsDamage$$|^TestWriteCostIsConstant$$|^TestElements$$|^TestAlteredFilesAreRefused$$|^TestValidateModule|^TestValuesOfEveryType|^TestResumeAfterKill$$|^Test(DamagedFile|MissingRecordIsNoticed|FormerFormat|DiskFullWhileMaking)$$|^TestTooManyDiagnostics$$
-
-# A process under the race detector usually waits for a second before it ends, in case another goroutine is about to race: with some hundred short commands and providers, most of
-# the time that this takes. What they do at their ends is not worth that.
+# A process under the race detector usually waits for a second before it ends, in case another
+# goroutine is about to race: with some hundred short commands and providers, that is most of the time
+# that this takes, and more than a race at their ends is worth. RACE_PACKAGES chooses others.
 race: export CGO_ENABLED := 1
 race: export GORACE ?= atexit_sleep_ms=0
 race:
-	@$(PREPARED) && $(GO) test -race -shuffle=on -timeout=30m -skip='$(RACE_SKIP)' $$($(GO) list -e -find -f '{{if not .Error}}{{.ImportPath}}{{end}}' $(RACE_PACKAGES) 2>/dev/null | grep -vE '$(RACE_WITHOUT)')
+	@$(PREPARED) && packages="$${RACE_PACKAGES:-$$($(GO) run ./internal/buildtool race-packages)}" && \
+		$(GO) test -race -shuffle=on -timeout=30m $$packages
 	@echo 'go test -race: all packages passed'
 
 lint:

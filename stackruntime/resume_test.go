@@ -13,6 +13,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/cairnstacks/cairn/internal/testenv"
+
 	"github.com/google/go-cmp/cmp"
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
@@ -272,6 +274,7 @@ func (k *killed) killAtEachMoment(t *testing.T, s *stacktest.Stack, plan *stackp
 
 // Whatever the moment of a kill, the same plan applied again does the rest, and nothing twice.
 func TestResumeAfterKill(t *testing.T) {
+	testenv.SkipUnderRace(t, "does one thing at a time")
 	t.Parallel()
 	program, s := newKilled(t, killedChain(10))
 	for _, step := range []struct {

@@ -273,6 +273,7 @@ func TestFullDiskOnTerminal(t *testing.T) {
 	})
 
 	t.Run("another directory", func(t *testing.T) {
+		testenv.SkipUnderRace(t, "waits as the first one does")
 		d := newFullDisk(t)
 		elsewhere := t.TempDir()
 		term := start(t, d)
@@ -290,6 +291,7 @@ func TestFullDiskOnTerminal(t *testing.T) {
 
 	for name, answered := range map[string]bool{"printed": true, "printed without asking": false} {
 		t.Run(name, func(t *testing.T) {
+			testenv.SkipUnderRace(t, "waits as the first one does")
 			d := newFullDisk(t)
 			var term *terminal
 			if answered {

@@ -125,6 +125,8 @@ func scriptCondition(cond string) (bool, error) {
 	switch cond {
 	case "realproviders":
 		return os.Getenv(testenv.OracleVariable) != "", nil
+	case "race":
+		return testenv.RaceDetector, nil
 	case "unprivileged":
 		return os.Geteuid() > 0, nil
 	case "engine":

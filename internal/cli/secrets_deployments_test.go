@@ -461,6 +461,7 @@ func (v *vault) isInPrivate(path string) bool {
 
 // TestPlantedDeploymentSecrets looks for the secrets of deployments, of whatever source, where they do not belong.
 func TestPlantedDeploymentSecrets(t *testing.T) {
+	testenv.SkipUnderRace(t, "does one thing at a time")
 	t.Run("native", func(t *testing.T) {
 		v := newVault(t, testenv.NativeEngine)
 		v.begin()

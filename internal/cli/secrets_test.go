@@ -306,6 +306,7 @@ var plantedConsole = []string{
 
 // The life of a stack in which secrets are planted everywhere. They must not come out anywhere but where they belong.
 func TestPlantedSecrets(t *testing.T) {
+	testenv.SkipUnderRace(t, "does one thing at a time")
 	for i, enginePath := range testenv.Engines(t) {
 		t.Run(filepath.Base(enginePath), func(t *testing.T) {
 			p := plant(t, enginePath)

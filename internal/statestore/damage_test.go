@@ -15,6 +15,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cairnstacks/cairn/internal/testenv"
+
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/cairnstacks/cairn/internal/damage"
@@ -245,6 +247,7 @@ func (d *damageSubject) damage(random *rand.Rand) (*damageSubject, string) {
 // Whatever is damaged, what is read is the truth or an error, and so it is after
 // more was written (rule S9).
 func TestRandomDamage(t *testing.T) {
+	testenv.SkipUnderRace(t, "does one thing at a time")
 	subjects := damageSubjects(t)
 	path := newFile(t)
 	var number, found int

@@ -287,6 +287,7 @@ func TestDiskFull(t *testing.T) {
 
 // However little space is left, a state is made whole or not at all.
 func TestDiskFullWhileMaking(t *testing.T) {
+	testenv.SkipUnderRace(t, "does one thing at a time")
 	const size = 512 << 10
 	directory := t.TempDir()
 	testenv.SmallDisk(t, directory, size)

@@ -10,11 +10,14 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/cairnstacks/cairn/internal/testenv"
 )
 
 // A state is never taken for one that was not made yet because its entry is not
 // found: one bit in the index of the deployments was enough for that.
 func TestUnfoundDeploymentIsDamage(t *testing.T) {
+	testenv.SkipUnderRace(t, "does one thing at a time")
 	path := newFile(t)
 	want := filled(t, path)
 	content, err := os.ReadFile(path)
@@ -173,6 +176,7 @@ func TestSecretOfFormerFormat(t *testing.T) {
 // A state of version 1 is read as it is, checked as a whole, and brought into
 // the present format by the first lock.
 func TestFormerFormat(t *testing.T) {
+	testenv.SkipUnderRace(t, "does one thing at a time")
 	former := func(t *testing.T, statements ...string) (path string, want map[string][]byte) {
 		t.Helper()
 		path = newFile(t)

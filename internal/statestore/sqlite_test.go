@@ -15,6 +15,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/cairnstacks/cairn/internal/testenv"
 )
 
 // newFile returns a path for a state in a directory of its own.
@@ -174,6 +176,7 @@ func use(t *testing.T, s Store) (map[string][]byte, error) {
 }
 
 func TestDamagedFile(t *testing.T) {
+	testenv.SkipUnderRace(t, "does one thing at a time")
 	tests := map[string]struct {
 		damage func(content []byte) []byte
 		want   Problem
@@ -228,6 +231,7 @@ func TestDamagedFile(t *testing.T) {
 }
 
 func TestMissingRecordIsNoticed(t *testing.T) {
+	testenv.SkipUnderRace(t, "does one thing at a time")
 	for name, statement := range map[string]string{
 		"record":        `DELETE FROM cairn_record WHERE state_key = CAST('one' AS BLOB)`,
 		"end of record": `UPDATE cairn_record SET valid_to = 2 WHERE state_key = CAST('one' AS BLOB)`,
@@ -489,6 +493,7 @@ func TestLockOfReusedProcessNumber(t *testing.T) {
 
 // Writing one record touches neither the other records nor many pages (rule S5).
 func TestWriteCostIsConstant(t *testing.T) {
+	testenv.SkipUnderRace(t, "does one thing at a time")
 	size := func(records int) int64 {
 		path := newFile(t)
 		s := openStore(t, path)

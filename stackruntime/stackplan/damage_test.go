@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/cairnstacks/cairn/internal/testenv"
+
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/cairnstacks/cairn/internal/damage"
@@ -18,6 +20,7 @@ import (
 
 // Whatever is damaged, a plan file that is read at all is the plan that was written.
 func TestRandomDamage(t *testing.T) {
+	testenv.SkipUnderRace(t, "does one thing at a time")
 	want, wantFile := examplePlan(t)
 	incompressible := make([]byte, 50_000)
 	random := rand.NewChaCha8([32]byte{})

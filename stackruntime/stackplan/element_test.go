@@ -10,6 +10,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/cairnstacks/cairn/internal/testenv"
+
 	"github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/anypb"
@@ -86,6 +88,7 @@ func read(all []Element) (*ElementReader, error) {
 }
 
 func TestElements(t *testing.T) {
+	testenv.SkipUnderRace(t, "does one thing at a time")
 	want, context := examplePlan(t)
 	want.Partial = false
 	want.Components[0].RefreshedState = bytes.Repeat([]byte("x"), 2*maxPart+5)

@@ -18,6 +18,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cairnstacks/cairn/internal/testenv"
+
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/zclconf/go-cty/cty"
@@ -236,6 +238,7 @@ func TestEmptyPlan(t *testing.T) {
 // Whatever single byte is changed, the file is refused or the plan is the same:
 // some bytes of the archive, such as file times, mean nothing.
 func TestAlteredFilesAreRefused(t *testing.T) {
+	testenv.SkipUnderRace(t, "does one thing at a time")
 	want, file := examplePlan(t)
 	raw := encode(t, want, file)
 	refused := 0

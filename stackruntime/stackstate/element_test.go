@@ -8,11 +8,14 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/cairnstacks/cairn/internal/testenv"
+
 	"google.golang.org/protobuf/types/known/anypb"
 	"google.golang.org/protobuf/types/known/wrapperspb"
 )
 
 func TestElements(t *testing.T) {
+	testenv.SkipUnderRace(t, "does one thing at a time")
 	state := exampleState(t)
 	state.Preserved = nil
 	records, err := state.Records()

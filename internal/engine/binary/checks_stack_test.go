@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cairnstacks/cairn/internal/testenv"
+
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
@@ -142,6 +144,7 @@ var.name pass
 `
 
 func TestRow067ChecksAndConditions(t *testing.T) {
+	testenv.SkipUnderRace(t, "the contract of engines does the same things at the same time")
 	f := newFeature(t, `name = "check"`, checkedModule)
 	plan, diags := f.tryPlan(engine.Normal)
 	if diag := wantDiagnostic(t, diags, hcl.DiagWarning, "Checked check."); diag.Filename != "mod/main.tf" || diag.Start.Line != 28 {
@@ -192,6 +195,7 @@ check "c" {
 }
 
 func TestRow158FailingCheckThenDestroy(t *testing.T) {
+	testenv.SkipUnderRace(t, "the contract of engines does the same things at the same time")
 	f := newFeature(t, `name = "check"`, checkedModule+`
 -- after.tfcomponent.hcl --
 component "after" {
@@ -216,6 +220,7 @@ resource "terraform_data" "a" { input = var.name }
 }
 
 func TestConditionsThatFailWhilePlanning(t *testing.T) {
+	testenv.SkipUnderRace(t, "the contract of engines does the same things at the same time")
 	for name, message := range map[string]string{
 		"":              "Empty.",
 		"precondition":  "Precondition of precondition.",
@@ -256,6 +261,7 @@ var.name unknown
 // What can't be checked before apply is checked then: an error where a condition stops, a warning where a check block
 // does not.
 func TestConditionsOnValuesKnownAtApply(t *testing.T) {
+	testenv.SkipUnderRace(t, "the contract of engines does the same things at the same time")
 	for name, test := range map[string]struct {
 		severity hcl.DiagnosticSeverity
 		message  string
@@ -310,6 +316,7 @@ func TestConditionsOnValuesKnownAtApply(t *testing.T) {
 
 // A data source in a check block is read last; what goes wrong with it is a warning.
 func TestCheckWithDataSource(t *testing.T) {
+	testenv.SkipUnderRace(t, "the contract of engines does the same things at the same time")
 	const module = `
 -- mod/main.tf --
 ` + fakeModule + `

@@ -49,6 +49,7 @@ output "out" { value = provider::fake::echo(terraform_data.this.output) }
 // Row 192 of docs/language.md. Results of calls in a module are in the engine's own plan, those of calls in the
 // stack in ours; both are checked when applying.
 func TestRow192ProviderFunctionsAtPlanAndApply(t *testing.T) {
+	testenv.SkipUnderRace(t, "the contract of engines does the same things at the same time")
 	testenv.CLIConfig(t, testenv.FakeProviderMirror(t))
 	s := newStack(t, functionStack)
 	plan := s.plan(engine.Normal)

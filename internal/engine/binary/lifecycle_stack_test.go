@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cairnstacks/cairn/internal/testenv"
+
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
@@ -21,6 +23,7 @@ import (
 func (s *stack) isTofu() bool { return s.opts.Session.Info().Name == "tofu" }
 
 func TestCreateBeforeDestroy(t *testing.T) {
+	testenv.SkipUnderRace(t, "the contract of engines does the same things at the same time")
 	module := func(value string) string {
 		return `
 -- mod/main.tf --
@@ -80,6 +83,7 @@ resource "terraform_data" "a" {
 }
 
 func TestIgnoreChanges(t *testing.T) {
+	testenv.SkipUnderRace(t, "the contract of engines does the same things at the same time")
 	f := newFeature(t, "value = var.name", `
 -- mod/main.tf --
 `+fakeModule+`
@@ -103,6 +107,7 @@ output "value" { value = fake_resource.a.value }
 }
 
 func TestReplaceTriggeredBy(t *testing.T) {
+	testenv.SkipUnderRace(t, "the contract of engines does the same things at the same time")
 	f := newFeature(t, "value = var.name", `
 -- mod/main.tf --
 variable "value" { type = string }
@@ -160,6 +165,7 @@ resource "fake_computed" "a" {
 
 // Instances, nested blocks and dependencies from values that are known, and from those that are not.
 func TestRepetition(t *testing.T) {
+	testenv.SkipUnderRace(t, "the contract of engines does the same things at the same time")
 	f := newFeature(t, `names = toset(["a", "b"]), size = 2, later = component.up.later`, `
 -- mod/main.tf --
 `+fakeModule+`
@@ -217,6 +223,7 @@ output "id" { value = fake_blocked.a.id }
 
 // A write-only argument reaches the provider with every change, and no plan and no state.
 func TestWriteOnlyAndEphemeral(t *testing.T) {
+	testenv.SkipUnderRace(t, "the contract of engines does the same things at the same time")
 	module := func(version string) string {
 		return `
 -- mod/main.tf --

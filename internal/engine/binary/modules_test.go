@@ -137,6 +137,7 @@ func TestWorkingFilesArePrivate(t *testing.T) {
 
 // Trap 6: import and moved blocks work in a module that is the root, with latched inputs, too.
 func TestImportAndMovedBlocks(t *testing.T) {
+	testenv.SkipUnderRace(t, "the contract of engines does the same things at the same time")
 	b := newBench(t, map[string]string{"mod/main.tf": `
 variable "later" { type = string }
 resource "terraform_data" "old" { input = "kept" }
@@ -357,6 +358,7 @@ check "c" {
 }
 
 func TestValidateModule(t *testing.T) {
+	testenv.SkipUnderRace(t, "does one thing at a time")
 	testenv.CLIConfig(t, testenv.FakeProviderMirror(t))
 	b := newBenchAt(t, t.TempDir(), map[string]string{
 		"mod/main.tf": fakeRequired + `

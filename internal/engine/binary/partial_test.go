@@ -167,6 +167,7 @@ func finalInputs(copies int64, names ...cty.Value) map[string]cty.Value {
 
 // All that does not depend on a number of instances is planned and applied; the next plan has the rest.
 func TestUnknownInstancesAreDeferred(t *testing.T) {
+	testenv.SkipUnderRace(t, "the contract of engines does the same things at the same time")
 	b := newBench(t, unknownFiles)
 	req := b.request(unknownInputs())
 	plan, diags := b.tryPlan(context.Background(), req)
@@ -265,6 +266,7 @@ func TestUnknownInstancesAreDeferred(t *testing.T) {
 
 // With nothing that could be planned, there is nothing to apply, and no second process.
 func TestUnknownInstancesOnly(t *testing.T) {
+	testenv.SkipUnderRace(t, "the contract of engines does the same things at the same time")
 	for name, source := range map[string]string{
 		"resource":                 "resource \"terraform_data\" \"a\" {\n  count = var.v\n}\n",
 		"data source":              "data \"terraform_remote_state\" \"a\" {\n  count   = var.v\n  backend = \"local\"\n}\n",
@@ -339,6 +341,7 @@ func TestProcessesForUnknownInstances(t *testing.T) {
 
 // Moves and imports in the part that is planned don't keep it from being applied.
 func TestUnknownInstancesWithMovesAndImports(t *testing.T) {
+	testenv.SkipUnderRace(t, "the contract of engines does the same things at the same time")
 	b := newBench(t, map[string]string{"mod/main.tf": `
 variable "v" {}
 resource "terraform_data" "old" { input = "kept" }
@@ -393,6 +396,7 @@ resource "terraform_data" "more" {}
 
 // A count that depends on a resource of the same module becomes known by applying the part.
 func TestUnknownInstancesFromOwnResource(t *testing.T) {
+	testenv.SkipUnderRace(t, "the contract of engines does the same things at the same time")
 	b := newBench(t, map[string]string{"mod/main.tf": `
 resource "terraform_data" "size" { input = 2 }
 resource "terraform_data" "gone" {}
@@ -433,6 +437,7 @@ output "ids" { value = terraform_data.c[*].id }
 
 // The other modes: destroying doesn't need the number, and refreshing goes as far as it can.
 func TestUnknownInstancesInOtherModes(t *testing.T) {
+	testenv.SkipUnderRace(t, "the contract of engines does the same things at the same time")
 	b := newBench(t, map[string]string{"mod/main.tf": `
 variable "v" {}
 resource "terraform_data" "c" { count = var.v }
@@ -539,6 +544,7 @@ resource "terraform_data" "i" {
 
 // Instance keys are nothing to stumble over, nor are replacements asked for.
 func TestUnknownInstancesWithKeys(t *testing.T) {
+	testenv.SkipUnderRace(t, "the contract of engines does the same things at the same time")
 	b := newBench(t, map[string]string{
 		"mod/main.tf": `
 variable "n" {}
@@ -731,6 +737,7 @@ resource "terraform_data" "b" {}
 
 // Objects that are to be forgotten are, and rules of inputs hold for the part that is applied.
 func TestUnknownInstancesWithRemovedAndValidation(t *testing.T) {
+	testenv.SkipUnderRace(t, "the contract of engines does the same things at the same time")
 	b := newBench(t, map[string]string{
 		"mod/main.tf":       "variable \"v\" {}\nvariable \"n\" {}\nresource \"terraform_data\" \"gone\" {}\nresource \"terraform_data\" \"kept\" {}\n",
 		"mod/child/main.tf": "variable \"n\" {}\nresource \"terraform_data\" \"a\" {\n  count = var.n\n}\noutput \"ids\" {\n  value = terraform_data.a[*].id\n}\n",

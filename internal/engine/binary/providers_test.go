@@ -166,6 +166,7 @@ output "region" { value = fake_computed.a.region }
 
 // Trap 1c and 5: a provider configuration that is unknown while planning is known while the same plan is applied.
 func TestUnknownProviderConfiguration(t *testing.T) {
+	testenv.SkipUnderRace(t, "the contract of engines does the same things at the same time")
 	b := newFakeBench(t, map[string]string{"mod/main.tf": regionModule})
 	req := b.request(nil)
 	req.Providers = map[engine.ProviderSlot]engine.ProviderConfig{fakeSlot: b.config(map[string]cty.Value{
@@ -255,6 +256,7 @@ resource "fake_resource" "a" {}
 
 // Trap 2: with a configuration that is not known, data sources can't be read, and existing objects neither.
 func TestReadingThroughUnknownProviderConfiguration(t *testing.T) {
+	testenv.SkipUnderRace(t, "the contract of engines does the same things at the same time")
 	b := newFakeBench(t, map[string]string{"mod/main.tf": regionModule})
 	req := b.request(nil)
 	req.Providers = map[engine.ProviderSlot]engine.ProviderConfig{fakeSlot: b.config(map[string]cty.Value{"region": cty.StringVal("eu")})}
@@ -328,6 +330,7 @@ output "inherited" { value = fake_computed.inherited.region }
 
 // A provider that only a child module declares gets its configuration by address.
 func TestProviderOfChildModuleOnly(t *testing.T) {
+	testenv.SkipUnderRace(t, "the contract of engines does the same things at the same time")
 	b := newFakeBench(t, map[string]string{
 		"mod/main.tf":    "module \"child\" {\n  source = \"./child\"\n}\noutput \"region\" {\n  value = module.child.region\n}\n",
 		"mod/child/a.tf": regionModule,
@@ -374,6 +377,7 @@ resource "fake_failing" "second" {
 
 // Trap 4: what only the provider's schema calls sensitive is marked in the planned changes.
 func TestSensitiveBySchema(t *testing.T) {
+	testenv.SkipUnderRace(t, "the contract of engines does the same things at the same time")
 	b := newFakeBench(t, map[string]string{"mod/main.tf": fakeRequired + `
 resource "fake_everything" "a" {
   secret = "hush"
@@ -397,6 +401,7 @@ resource "fake_everything" "a" {
 
 // Trap 7: what changed outside is drift, in a normal plan and in one that only refreshes.
 func TestDrift(t *testing.T) {
+	testenv.SkipUnderRace(t, "the contract of engines does the same things at the same time")
 	b := newFakeBench(t, map[string]string{"mod/main.tf": fakeRequired + `
 resource "fake_resource" "a" {
   id    = "a"
@@ -445,6 +450,7 @@ output "value" { value = fake_resource.a.value }
 // Trap 7: objects are destroyed with inputs and provider configurations that were unknown while planning, and with
 // a slot that only the state has a use for.
 func TestDestroyWithUnknowns(t *testing.T) {
+	testenv.SkipUnderRace(t, "the contract of engines does the same things at the same time")
 	b := newFakeBench(t, map[string]string{"mod/main.tf": regionModule + "variable \"v\" {}\n"})
 	req := b.request(map[string]cty.Value{"v": cty.StringVal("x")})
 	req.Providers = map[engine.ProviderSlot]engine.ProviderConfig{fakeSlot: b.config(map[string]cty.Value{"region": cty.StringVal("eu")})}

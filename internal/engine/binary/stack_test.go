@@ -231,6 +231,7 @@ output "region" { value = fake_computed.this.region }
 // Every input of a component is an output, unknown before apply, of the one
 // before; provider configurations get unknown and sensitive values the same way.
 func TestValuesOfEveryTypeFlowThroughAChain(t *testing.T) {
+	testenv.SkipUnderRace(t, "does one thing at a time")
 	testenv.CLIConfig(t, testenv.FakeProviderMirror(t))
 	t.Setenv("CAIRN_FAKE_STORE", t.TempDir())
 	s := newStack(t, typedChain)

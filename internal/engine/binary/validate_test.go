@@ -20,6 +20,7 @@ import (
 
 // All mistakes of a tree are found in one run, wherever the engine would stop at others, each once.
 func TestValidateModuleFindsAllMistakes(t *testing.T) {
+	testenv.SkipUnderRace(t, "does one thing at a time")
 	b := newBench(t, map[string]string{
 		"mod/main.tf": `
 module "torn" { source = "./torn" }
@@ -60,6 +61,7 @@ output "wrong" { value = nowhere.id }
 
 // Modules that are right where they are called are right also while something else in their tree is not.
 func TestValidateModuleWithoutFalseErrors(t *testing.T) {
+	testenv.SkipUnderRace(t, "does one thing at a time")
 	testenv.CLIConfig(t, testenv.FakeProviderMirror(t))
 	caller := `
 variable "secret" { ephemeral = true }

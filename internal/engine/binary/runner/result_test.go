@@ -6,10 +6,13 @@ package runner
 import (
 	"strings"
 	"testing"
+
+	"github.com/cairnstacks/cairn/internal/testenv"
 )
 
 // Diagnostics without end are not all kept, and an error among those left out still counts.
 func TestTooManyDiagnostics(t *testing.T) {
+	testenv.SkipUnderRace(t, "does one thing at a time")
 	const line = `{"@level":"warn","type":"diagnostic","diagnostic":{"severity":"warning","summary":"w","detail":"DETAIL"}}`
 	for name, test := range map[string]struct {
 		detail string

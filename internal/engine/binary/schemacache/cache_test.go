@@ -97,6 +97,7 @@ func TestStoreWithoutDirectory(t *testing.T) {
 
 // However a file is damaged, it is never taken for one with other schemas (rule 2).
 func TestDamagedFile(t *testing.T) {
+	testenv.SkipUnderRace(t, "does one thing at a time")
 	dir := t.TempDir()
 	want := someSchemas(20)
 	if _, err := In(dir).Store("k", want); err != nil {
