@@ -5,7 +5,6 @@ package stackruntime
 
 import (
 	"context"
-	"maps"
 	"sync"
 	"time"
 
@@ -19,25 +18,29 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/hooks"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/applying"
-	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/diagnostics"
+	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
 
 // Options are what every operation needs.
-type Options = stackeval.Options
+type Options struct {
+	Config  *stackconfig.Config
+	Session engine.Session
+	Hooks   hooks.Hooks
 
-// StateChange is a change of the state, to be saved as soon as it is reported.
-type StateChange = applying.StateChange
+	// Operation begins the names of all work that the engine is given. No other operation may have
+	// had it. Empty stands for a random one.
+	Operation string
 
-// Renaming is the change of one record when component instances get other addresses.
-type Renaming = applying.Renaming
+	// StopNow is closed when running work is to end now, after the context of the operation has
+	// ended. Nil is never closed.
+	StopNow <-chan struct{}
 
-// DiagnosticAddress is the Extra of diagnostics about one component instance.
-type DiagnosticAddress = diagnostics.Address
-
-// NotSaved is the Extra of the diagnostic about an error of [ApplyRequest.Save].
-type NotSaved = stackeval.NotSaved
+	// Locks are the selected versions of all providers that have one, and empty for those that need
+	// none. Nil turns the checks against the lock file off.
+	Locks map[stackaddrs.Provider]string
+}
 
 // Functions returns the built-in functions of the language by both of their names, for who describes them. The caller must not change the table.
 // Those that give another result at each call give an unknown one.
@@ -48,11 +51,11 @@ var functions = sync.OnceValue(func() map[string]function.Function { return lang
 // Validate checks a configuration as far as that is possible without values,
 // state and configured providers.
 func Validate(ctx context.Context, opts Options) hcl.Diagnostics {
-	return stackeval.NewForValidating(opts).ValidateStack(ctx)
+	return stackeval.NewForValidating(stackeval.Options(opts)).ValidateStack(ctx)
 }
 
 // SoundComponents are components whose checks find nothing.
-type SoundComponents = stackeval.SoundComponents
+type SoundComponents map[stackaddrs.ConfigComponent]bool
 
 // Revalidate is [Validate] for who validates a configuration again and again while it changes, as
 // an editor does. Components that are known to be sound are not checked. It returns all that are
@@ -63,7 +66,8 @@ type SoundComponents = stackeval.SoundComponents
 // around it all but the inputs of other components, the outputs of embedded stacks included; files
 // that functions read.
 func Revalidate(ctx context.Context, opts Options, known SoundComponents) (SoundComponents, hcl.Diagnostics) {
-	return stackeval.NewForValidating(opts).RevalidateStack(ctx, known)
+	sound, diags := stackeval.NewForValidating(stackeval.Options(opts)).RevalidateStack(ctx, stackeval.SoundComponents(known))
+	return SoundComponents(sound), diags
 }
 
 // PlanRequest says what to plan.
@@ -109,7 +113,7 @@ func Plan(ctx context.Context, req PlanRequest) (*stackplan.Plan, hcl.Diagnostic
 	if req.Timestamp.IsZero() {
 		req.Timestamp = time.Now()
 	}
-	return stackeval.NewForPlanning(req.Options, stackeval.PlanOptions{
+	return stackeval.NewForPlanning(stackeval.Options(req.Options), stackeval.PlanOptions{
 		Mode:        req.Mode,
 		Inputs:      req.Inputs,
 		Prior:       req.Prior,
@@ -219,11 +223,11 @@ func CheckInputs(ctx context.Context, req ApplyRequest) hcl.Diagnostics {
 	if req.Prior == nil {
 		req.Prior = stackstate.New()
 	}
-	return newForApplying(req, req.Save).CheckInputs(ctx)
+	return newForApplying(req, nil).CheckInputs(ctx)
 }
 
-func newForApplying(req ApplyRequest, save func(context.Context, StateChange) error) *stackeval.Main {
-	return stackeval.NewForApplying(req.Options, stackeval.ApplyOptions{
+func newForApplying(req ApplyRequest, save func(context.Context, applying.StateChange) error) *stackeval.Main {
+	return stackeval.NewForApplying(stackeval.Options(req.Options), stackeval.ApplyOptions{
 		Plan:         req.Plan,
 		Prior:        req.Prior,
 		Inputs:       req.Inputs,
@@ -233,62 +237,6 @@ func newForApplying(req ApplyRequest, save func(context.Context, StateChange) er
 
 		SavesTogether: req.SavesTogether,
 	})
-}
-
-// recorder keeps the state up to date while it is saved.
-type recorder struct {
-	next func(context.Context, StateChange) error
-
-	mu    sync.Mutex
-	state *stackstate.State
-}
-
-func newRecorder(req ApplyRequest) *recorder {
-	state := *req.Prior
-	state.Components = maps.Clone(state.Components)
-	state.Inputs = maps.Clone(state.Inputs)
-	state.Outputs = maps.Clone(state.Outputs)
-	return &recorder{next: req.Save, state: &state}
-}
-
-func (r *recorder) save(ctx context.Context, change StateChange) error {
-	r.keep(change)
-	if r.next == nil {
-		return nil
-	}
-	return r.next(ctx, change)
-}
-
-func (r *recorder) keep(change StateChange) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, renaming := range change.Renamed {
-		delete(r.state.Components, renaming.Before.Addr)
-	}
-	for _, renaming := range change.Renamed {
-		r.state.Components[renaming.After.Addr] = renaming.After
-	}
-	switch {
-	case change.After != nil:
-		r.state.Components[change.After.Addr] = change.After
-	case change.Before != nil:
-		delete(r.state.Components, change.Before.Addr)
-	}
-	if len(change.Discard) > 0 {
-		r.state.Discarded = nil
-	}
-	setAll(r.state.Inputs, change.Inputs)
-	setAll(r.state.Outputs, change.Outputs)
-}
-
-func setAll(values, changed map[string]cty.Value) {
-	for name, value := range changed {
-		if value == cty.NilVal {
-			delete(values, name)
-			continue
-		}
-		values[name] = value
-	}
 }
 
 // InspectRequest says what to look at.
@@ -313,7 +261,7 @@ func Inspect(req InspectRequest) *Inspector {
 	if req.State == nil {
 		req.State = stackstate.New()
 	}
-	main := stackeval.NewForInspecting(req.Options, stackeval.InspectOptions{State: req.State, Inputs: req.Inputs})
+	main := stackeval.NewForInspecting(stackeval.Options(req.Options), stackeval.InspectOptions{State: req.State, Inputs: req.Inputs})
 	return &Inspector{main, req.Stack}
 }
 

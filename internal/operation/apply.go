@@ -21,6 +21,7 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/fault"
 	"github.com/cairnstacks/cairn/stackruntime/hooks"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
@@ -410,7 +411,7 @@ func isInDoubt(diag *hcl.Diagnostic) bool {
 // withoutNotSaved leaves out what the evaluator says about changes that were not saved: who has tried to save knows more of the reason.
 func withoutNotSaved(diags hcl.Diagnostics) hcl.Diagnostics {
 	return slices.DeleteFunc(diags, func(diag *hcl.Diagnostic) bool {
-		_, notSaved := hcl.DiagnosticExtra[stackruntime.NotSaved](diag)
+		_, notSaved := hcl.DiagnosticExtra[fault.NotSaved](diag)
 		return notSaved
 	})
 }

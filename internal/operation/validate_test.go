@@ -11,6 +11,7 @@ import (
 
 	"github.com/cairnstacks/cairn/stackruntime"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/fault"
 )
 
 // faulty is a session in which every module has an error.
@@ -23,7 +24,7 @@ func (faulty) ValidateModule(context.Context, string) hcl.Diagnostics {
 // What an engine says about a resource is no mistake in the module, also once the runtime has said in which component it is.
 func TestIsMistake(t *testing.T) {
 	s := Open(Options{Dir: t.TempDir()})
-	inComponent := func(data *engine.DiagnosticData) any { return stackruntime.DiagnosticAddress{Inner: data} }
+	inComponent := func(data *engine.DiagnosticData) any { return fault.Address{Inner: data} }
 	for name, test := range map[string]struct {
 		extra any
 		want  bool

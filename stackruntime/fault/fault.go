@@ -1,7 +1,9 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package fault names faults for which a program that embeds the runtime may know a remedy of its own.
+// Package fault is the Extra of the runtime's diagnostics: the component instance that one is about
+// ([Address]), and the faults for which a program that embeds the runtime may know a remedy of its
+// own.
 //
 // The runtime says what is wrong and what has to become true. How that is brought about is a matter of the program: by an option of a
 // command, a button, another call. So details name no command, and the diagnostics of such faults have a [Code] in their Extra.

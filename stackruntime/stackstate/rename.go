@@ -24,6 +24,10 @@ func (e *OccupiedError) Error() string {
 	return fmt.Sprintf("%s cannot become %s: the state has both", e.From, e.To)
 }
 
+// Renaming is the record of a component instance before and after instances got other addresses: its
+// own, or those that it requires or that require it.
+type Renaming struct{ Before, After *Component }
+
 // Followed is a component instance that moves take to another address.
 type Followed struct {
 	stackaddrs.Rename

@@ -12,7 +12,6 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/fleet/driver"
 	"github.com/cairnstacks/cairn/internal/operation/planfile"
-	"github.com/cairnstacks/cairn/stackruntime"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/fault"
 )
@@ -33,8 +32,8 @@ func TestIsUnfit(t *testing.T) {
 		want bool
 	}{
 		"an engine":          {failed(named(found)), true},
-		"an engine, wrapped": {failed(named(stackruntime.DiagnosticAddress{Inner: found})), true},
-		"the runtime":        {failed(named(stackruntime.DiagnosticAddress{Inner: fault.StalePlan})), true},
+		"an engine, wrapped": {failed(named(fault.Address{Inner: found})), true},
+		"the runtime":        {failed(named(fault.Address{Inner: fault.StalePlan})), true},
 		"the saved plan":     {failed(planfile.Stale("It was applied.")), true},
 		"another fault":      {failed(named(&engine.DiagnosticData{Fault: fault.LeftOver})), false},
 		"no code":            {failed(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: "Stale plan"}), false},

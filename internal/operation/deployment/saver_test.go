@@ -134,7 +134,7 @@ func TestSaverWritesAddressesFirst(t *testing.T) {
 			lock := &flakyLock{records: records}
 			saver := newTestSaver(lock, prior)
 			for i, change := range []stackruntime.StateChange{
-				{Renamed: []stackruntime.Renaming{{Before: old, After: moved}}},
+				{Renamed: []stackstate.Renaming{{Before: old, After: moved}}},
 				{Before: moved, After: done},
 			} {
 				lock.broken = i < writable

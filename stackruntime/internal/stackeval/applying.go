@@ -16,6 +16,7 @@ import (
 	"github.com/cairnstacks/cairn/promising"
 	"github.com/cairnstacks/cairn/promising/changeexec"
 	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/fault"
 	"github.com/cairnstacks/cairn/stackruntime/hooks"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/applying"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/components"
@@ -69,7 +70,7 @@ func (m *Main) checkEngines() hcl.Diagnostics {
 			Summary:  "Plan of another engine",
 			Detail: fmt.Sprintf("%s was planned with %s %s, which is not in use now. Nothing was done. Use the engine that made the plan, or make a new plan.",
 				plan.Addr, plan.Engine.Name, plan.Engine.Version),
-			Extra: diagnostics.Address{Component: plan.Addr},
+			Extra: fault.Address{Component: plan.Addr},
 		})
 	}
 	return diags
@@ -149,15 +150,12 @@ func (m *Main) brokenOff(addr stackaddrs.AbsComponentInstance, err error) hcl.Di
 	if cycle, ok := errors.AsType[*promising.CycleError](err); ok {
 		diag = diagnostics.Bug("Internal evaluation error", "The change of %s came to no result: %s.", addr, cycle)
 	}
-	diag.Extra = diagnostics.Address{Component: addr}
+	diag.Extra = fault.Address{Component: addr}
 	if hook := m.hooks.ComponentStatus; hook != nil {
 		hook(addr, hooks.Failed)
 	}
 	return hcl.Diagnostics{diag}
 }
-
-// NotSaved is the Extra of diagnostics that say that a change was not saved. Who saves may know more about the reason.
-type NotSaved struct{ Err error }
 
 // save hands a change of the state to the caller, one at a time if it wants that. After an error
 // nothing more is begun; what runs goes on to its end.
@@ -175,7 +173,7 @@ func (m *Main) save(ctx context.Context, change applying.StateChange) hcl.Diagno
 			Severity: hcl.DiagError,
 			Summary:  "State not saved",
 			Detail:   fmt.Sprintf("A change was made but could not be recorded: %s. No further change was begun.", err),
-			Extra:    NotSaved{Err: err},
+			Extra:    fault.NotSaved{Err: err},
 		}}
 	}
 	return nil

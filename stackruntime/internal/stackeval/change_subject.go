@@ -11,8 +11,8 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/fault"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/applying"
-	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/diagnostics"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/foreach"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
@@ -41,7 +41,7 @@ func (m *Main) changeSubject(ctx context.Context, plan *stackplan.Component) (ap
 		Severity: hcl.DiagError,
 		Summary:  "Plan does not match the configuration",
 		Detail:   fmt.Sprintf("The plan has changes for %s, which no block of the configuration produces. Make a new plan.", plan.Addr),
-		Extra:    diagnostics.Address{Component: plan.Addr},
+		Extra:    fault.Address{Component: plan.Addr},
 	}}
 }
 

@@ -121,7 +121,7 @@ type ApplyOptions struct {
 
 	SavesTogether bool // changes of different component instances
 
-	renamed []applying.Renaming // what the moves of the plan have made of Prior
+	renamed []stackstate.Renaming // what the moves of the plan have made of Prior
 }
 
 // ErrBeginNothing is returned for a change that was saved, when no further one

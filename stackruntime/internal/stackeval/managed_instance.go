@@ -15,6 +15,7 @@ import (
 
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/fault"
 	"github.com/cairnstacks/cairn/stackruntime/hooks"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/components"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/diagnostics"
@@ -112,7 +113,7 @@ func (i *managedInstance) checkStateProviders(configs map[engine.ProviderSlot]en
 			Severity: hcl.DiagError,
 			Summary:  "Unreadable component state",
 			Detail:   fmt.Sprintf("The state of %s cannot be read: %s.", i.addr, err),
-			Extra:    diagnostics.Address{Component: i.addr},
+			Extra:    fault.Address{Component: i.addr},
 		}}
 	}
 	var diags hcl.Diagnostics
@@ -129,7 +130,7 @@ func (i *managedInstance) checkStateProviders(configs map[engine.ProviderSlot]en
 			Summary:  "Provider needed by existing resources not assigned",
 			Detail:   fmt.Sprintf("Resources of %s in the state were made with provider %s. Assign a configuration of it to %s in the providers argument, at least until they are destroyed.", i.addr, need.Provider, slot),
 			Subject:  i.use.place.Ptr(),
-			Extra:    diagnostics.Address{Component: i.addr},
+			Extra:    fault.Address{Component: i.addr},
 		})
 	}
 	return diags
@@ -251,7 +252,7 @@ func (i *managedInstance) planForget(ctx context.Context, req *engine.PlanReques
 			Severity: hcl.DiagError,
 			Summary:  "Unreadable component state",
 			Detail:   fmt.Sprintf("The state of %s cannot be read: %s.", i.addr, err),
-			Extra:    diagnostics.Address{Component: i.addr},
+			Extra:    fault.Address{Component: i.addr},
 		}}
 	}
 	plan := i.planned(ctx, req, requires).NewComponent(req, result)
@@ -272,7 +273,7 @@ func (i *managedInstance) planForget(ctx context.Context, req *engine.PlanReques
 		Summary:  "Resources no longer managed",
 		Detail:   fmt.Sprintf("These resources of %s continue to exist, but nothing will manage them any more:%s", i.addr, &names),
 		Subject:  i.use.place.Ptr(),
-		Extra:    diagnostics.Address{Component: i.addr},
+		Extra:    fault.Address{Component: i.addr},
 	}}
 }
 

@@ -61,10 +61,10 @@ func (m *Main) impossibleMoves(occupied []*stackstate.OccupiedError) hcl.Diagnos
 				"%[1]s was made anew, remove this block. Otherwise give what is at %[2]s another address in the state, or forget it.",
 				one.From, one.To),
 			Subject: block.ToRange.Ptr(),
-			Extra:   diagnostics.Address{Component: one.From, Inner: fault.MoveBlocked},
+			Extra:   fault.Address{Component: one.From, Inner: fault.MoveBlocked},
 		}
 		if one.Cycle {
-			diag.Extra = diagnostics.Address{Component: one.From}
+			diag.Extra = fault.Address{Component: one.From}
 			diag.Summary = "Cycle of moves"
 			diag.Detail = fmt.Sprintf("The moved blocks lead %s back to %s. Remove those that are out of date.", one.From, one.To)
 		}
@@ -139,7 +139,7 @@ func (m *Main) movedToNothing(addrs []stackaddrs.AbsComponentInstance) *hcl.Diag
 		Detail: fmt.Sprintf("This block moves %s to %s, which no block of the configuration produces. Make the address that of an instance that there is, or declare it.",
 			moved.from, addrs[0]),
 		Subject: moved.block.ToRange.Ptr(),
-		Extra:   diagnostics.Address{Component: addrs[0]},
+		Extra:   fault.Address{Component: addrs[0]},
 	}
 	if len(addrs) > 1 {
 		diag.Detail += fmt.Sprintf(" The same goes for %s.", diagnostics.Enumerate(addrs[1:]))

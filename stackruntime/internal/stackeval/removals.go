@@ -11,8 +11,8 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/fault"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/claims"
-	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/diagnostics"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/foreach"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/memo"
 )
@@ -135,7 +135,7 @@ func (r *ComponentRemovals) claimsAspect() memo.Aspect[removedInstances[*Removed
 		addr:    addr.String(),
 		address: func(key stackaddrs.InstanceKey) fmt.Stringer { return stackaddrs.InstanceOf(addr, key) },
 		extra: func(key stackaddrs.InstanceKey) any {
-			return diagnostics.Address{Component: stackaddrs.InstanceOf(addr, key)}
+			return fault.Address{Component: stackaddrs.InstanceOf(addr, key)}
 		},
 		existing: r.stack.main.existing().ComponentKeys(addr),
 		newInstance: func(by *RemovedInstance, key stackaddrs.InstanceKey, standIn bool) *RemovedComponentInstance {

@@ -78,7 +78,7 @@ func (m *Main) leftOverDiagnostic(ctx context.Context, left *leftOver) *hcl.Diag
 	if _, moved := m.movedBy[addr]; moved {
 		return m.movedToNothing(left.instances)
 	}
-	diag := &hcl.Diagnostic{Severity: hcl.DiagError, Summary: "Component instance left over", Extra: diagnostics.Address{Component: addr}}
+	diag := &hcl.Diagnostic{Severity: hcl.DiagError, Summary: "Component instance left over", Extra: fault.Address{Component: addr}}
 	switch {
 	case left.by != nil && left.missing == nil:
 		diag.Subject = left.by.subject()
@@ -89,7 +89,7 @@ func (m *Main) leftOverDiagnostic(ctx context.Context, left *leftOver) *hcl.Diag
 		diag.Summary = "Removal target lies in a missing stack"
 		diag.Detail = fmt.Sprintf("%s exists in the state, but nothing in the configuration produces %s any more. Remove that instead, as a whole.", addr, left.missing[0])
 	case left.missing == nil:
-		diag.Extra = diagnostics.Address{Component: addr, Inner: fault.LeftOver}
+		diag.Extra = fault.Address{Component: addr, Inner: fault.LeftOver}
 		diag.Detail = fmt.Sprintf("%[1]s exists in the state, but no component block creates it and no removed block removes it. Add one "+
 			"of them. %[2]s%[3]s"+
 			"Provider configurations that it needs have to stay until it is destroyed.",

@@ -14,7 +14,7 @@ import (
 
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
-	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/diagnostics"
+	"github.com/cairnstacks/cairn/stackruntime/fault"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/planning"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
@@ -80,7 +80,7 @@ func (a *applier) record(ctx context.Context, subject Subject, result *Result) {
 				Severity: hcl.DiagWarning,
 				Summary:  "Apply leftovers not removed",
 				Detail:   fmt.Sprintf("The state of %s is saved, but what the engine kept of the apply could not be removed: %s.", a.plan.Addr, err),
-				Extra:    diagnostics.Address{Component: a.plan.Addr},
+				Extra:    fault.Address{Component: a.plan.Addr},
 			})
 		}
 	}

@@ -15,7 +15,6 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/fault"
 	"github.com/cairnstacks/cairn/stackruntime/hooks"
-	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/diagnostics"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/planning"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/work"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
@@ -122,6 +121,6 @@ func (a *applier) stale(reason error) hcl.Diagnostics {
 		Summary:  "Stale plan",
 		Detail: fmt.Sprintf("%s was applied in part, and what is left to do is not what the plan says: %s. Nothing more was done with it. Make a new plan.",
 			a.plan.Addr, reason),
-		Extra: diagnostics.Address{Component: a.plan.Addr, Inner: fault.StalePlan},
+		Extra: fault.Address{Component: a.plan.Addr, Inner: fault.StalePlan},
 	}}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/fault"
 )
 
 // Bug reports what only a mistake of ours can lead to.
@@ -28,25 +29,11 @@ func About(diags hcl.Diagnostics, addr stackaddrs.AbsComponentInstance) hcl.Diag
 	var addressed hcl.Diagnostics
 	for _, diag := range diags {
 		here := *diag
-		here.Extra = Address{addr, diag.Extra}
+		here.Extra = fault.Address{Component: addr, Inner: diag.Extra}
 		addressed = append(addressed, &here)
 	}
 	return addressed
 }
-
-// Address is the Extra of a diagnostic about one component instance.
-type Address struct {
-	Component stackaddrs.AbsComponentInstance
-	Inner     any // what the engine has added, or nil
-}
-
-var _ hcl.DiagnosticExtraUnwrapper = Address{}
-
-// Address returns the address as text.
-func (a Address) Address() string { return a.Component.String() }
-
-// UnwrapDiagnosticExtra implements [hcl.DiagnosticExtraUnwrapper].
-func (a Address) UnwrapDiagnosticExtra() any { return a.Inner }
 
 // PlacedAt gives diagnostics that name no place a usable one. Diagnostics of the
 // engine may be shared between components, so they are copied.

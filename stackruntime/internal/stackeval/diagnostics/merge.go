@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/fault"
 )
 
 // aboutProvider is the Extra of diagnostics of a provider about its configuration. Each component
@@ -118,7 +119,7 @@ func identify(diag *hcl.Diagnostic) (identity, bool) {
 			id.config = about.config
 		}
 		return id, true
-	case Address:
+	case fault.Address:
 		return id, diag.Severity == hcl.DiagWarning
 	default:
 		return id, false
@@ -142,7 +143,7 @@ func (r *repeated) add(extra any) {
 			r.configs = append(r.configs, about.config)
 		}
 		r.components = append(r.components, about.components...)
-	case Address:
+	case fault.Address:
 		r.components = append(r.components, about.Component)
 	}
 }
@@ -156,7 +157,7 @@ func (r *repeated) conclude() {
 	case aboutProvider:
 		said = r.aboutProvider()
 		r.diag.Extra = aboutProvider{components: r.components}
-	case Address:
+	case fault.Address:
 		if len(r.components) == 1 {
 			return
 		}

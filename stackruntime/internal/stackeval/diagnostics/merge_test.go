@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/fault"
 )
 
 func component(t *testing.T, text string) stackaddrs.AbsComponentInstance {
@@ -76,7 +77,7 @@ func TestWarningsAboutComponentsAreMerged(t *testing.T) {
 		return &hcl.Diagnostic{
 			Severity: severity, Summary: summary, Detail: "Use another.",
 			Subject: &hcl.Range{Filename: "main.tf", Start: hcl.Pos{Line: line}},
-			Extra:   Address{component(t, addr), nil},
+			Extra:   fault.Address{Component: component(t, addr)},
 		}
 	}
 	diags := hcl.Diagnostics{
