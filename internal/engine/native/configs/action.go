@@ -73,7 +73,9 @@ func (d *decoder) actionTrigger(block *hcl.Block) *ActionTrigger {
 		}
 	}
 	for _, expr := range d.triggerList(content, "actions") {
-		trigger.Actions = append(trigger.Actions, d.expr(d.unquoted(expr)))
+		reference, diags := unquoted(expr)
+		d.add(diags)
+		trigger.Actions = append(trigger.Actions, d.expr(reference))
 	}
 	return trigger
 }

@@ -23,8 +23,10 @@ func (d *decoder) imported(block *hcl.Block) {
 	if to == nil {
 		return
 	}
-	i := &Import{To: d.unquoted(to.Expr), Range: block.DefRange}
-	if !i.decodeTarget() {
+	target, diags := unquoted(to.Expr)
+	d.add(diags)
+	i := &Import{To: target, Range: block.DefRange}
+	if !i.decodeTarget() && !diags.HasErrors() {
 		d.problem(i.To.Range(), "Invalid import target", "The argument to is the address of an instance of a managed resource, in which "+
 			"only keys can be expressions.")
 	}

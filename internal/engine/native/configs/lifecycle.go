@@ -119,7 +119,9 @@ func (d *decoder) triggers(attr *hcl.Attribute) []*Expr {
 	d.add(diags)
 	var triggers []*Expr
 	for _, expr := range exprs {
-		triggers = append(triggers, d.expr(d.unquoted(expr)))
+		reference, diags := unquoted(expr)
+		d.add(diags)
+		triggers = append(triggers, d.expr(reference))
 	}
 	return triggers
 }

@@ -4,8 +4,6 @@
 package configs
 
 import (
-	"strings"
-
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
@@ -52,21 +50,14 @@ func inside(at hcl.Range) hcl.Pos {
 	return start
 }
 
-// unquoted returns the expression that a string in JSON syntax holds, with or without ${}. Others are as they are.
-func (d *decoder) unquoted(expr hcl.Expression) hcl.Expression {
+// unquoted returns the expression that a string in JSON syntax holds, which is no template. Others are as they are.
+func unquoted(expr hcl.Expression) (hcl.Expression, hcl.Diagnostics) {
 	if isNative(expr) {
-		return expr
+		return expr, nil
 	}
 	value, diags := expr.Value(nil)
 	if diags.HasErrors() || value.Type() != cty.String || value.IsNull() {
-		return expr
+		return expr, nil
 	}
-	text := strings.TrimSpace(value.AsString())
-	start := inside(expr.Range())
-	if inner, ok := strings.CutPrefix(text, "${"); ok && strings.HasSuffix(inner, "}") {
-		text = strings.TrimSuffix(inner, "}")
-	}
-	parsed, diags := safehcl.ParseExpression([]byte(text), expr.Range().Filename, start)
-	d.add(diags)
-	return parsed
+	return safehcl.ParseExpression([]byte(value.AsString()), expr.Range().Filename, inside(expr.Range()))
 }

@@ -17,6 +17,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
@@ -89,7 +90,7 @@ var blockCases = map[string]blockCase{
 		"source":     "source = \"./c\"",
 		"version":    "version = \"1\"",
 		"count":      "count = 1",
-		"for_each":   "for_each = {}",
+		"for_each":   "for_each = { a = 1 }",
 		"depends_on": "depends_on = [fake_x.a]",
 		"providers":  "providers = {\n  fake = fake\n}",
 		"_":          "_ {\n  x = 1\n}",
@@ -117,7 +118,7 @@ var blockCases = map[string]blockCase{
 	}},
 	"action": {schema: "actionSchema", text: "action \"fake_x\" \"x\" {\n%s\n}", parts: map[string]string{
 		"count":    "count = 1",
-		"for_each": "for_each = {}",
+		"for_each": "for_each = { a = 1 }",
 		"provider": "provider = fake.b",
 		"config":   "config {\n  x = local.x\n}",
 	}},
@@ -143,11 +144,11 @@ var blockCases = map[string]blockCase{
 		"from": "from = fake_x.a",
 		"to":   "to = fake_x.b",
 	}},
-	"removed": {schema: "removedSchema", text: "removed {\n  from = fake_x.a\n%s\n}", parts: map[string]string{
+	"removed": {schema: "removedSchema", text: "removed {\n%s\n}", parts: map[string]string{
 		"from":        "from = fake_x.b",
-		"lifecycle":   "lifecycle {\n  destroy = false\n}",
-		"connection":  "connection {}",
-		"provisioner": "provisioner \"local-exec\" {\n  when = destroy\n}",
+		"lifecycle":   "from = fake_x.a\nlifecycle {\n  destroy = false\n}",
+		"connection":  "from = fake_x.a\nconnection {}",
+		"provisioner": "from = fake_x.a\nprovisioner \"local-exec\" {\n  when = destroy\n}",
 	}},
 	"lifecycle of removed": {
 		schema: "removedLifecycleSchema", text: "removed {\n  from = fake_x.a\n  lifecycle {\n%s\n  }\n}",
@@ -157,7 +158,7 @@ var blockCases = map[string]blockCase{
 		"to":       "to = fake_x.a",
 		"id":       "to = fake_x.a\nid = \"x\"",
 		"identity": "to = fake_x.a\nidentity = {}",
-		"for_each": "to = fake_x.a\nid = \"x\"\nfor_each = {}",
+		"for_each": "to = fake_x.a\nid = \"x\"\nfor_each = { a = 1 }",
 		"provider": "to = fake_x.a\nid = \"x\"\nprovider = fake",
 	}},
 }
@@ -171,7 +172,7 @@ var notBlocks = []string{
 func resourceParts(more ...string) map[string]string {
 	parts := map[string]string{
 		"count":      "count = 1",
-		"for_each":   "for_each = {}",
+		"for_each":   "for_each = { a = 1 }",
 		"provider":   "provider = fake.b",
 		"depends_on": "depends_on = [fake_x.a]",
 		"_":          "_ {\n  x = local.x\n}",
@@ -196,8 +197,8 @@ var lifecycleParts = map[string]string{
 	"action_trigger":        "action_trigger {\n  events = [before_create]\n  actions = [action.fake_x.x]\n}",
 }
 
-// Each argument and each block that is accepted makes a difference: to the decoded block, or by a
-// diagnostic. All others are errors.
+// Each argument and each block that is accepted makes a difference, in both syntaxes: to the decoded
+// block, or by a diagnostic. All others are errors.
 func TestNothingIsDropped(t *testing.T) {
 	schemas := map[string]*hcl.BodySchema{
 		"rootSchema": rootSchema, "terraformSchema": terraformSchema, "variableSchema": variableSchema,
@@ -225,24 +226,35 @@ func TestNothingIsDropped(t *testing.T) {
 					t.Errorf("there is no case for %q", part)
 					continue
 				}
-				// Without the line of the part, the other parts that it needs are still there.
+				// Without the lines of the part, the other parts that it needs are still there.
 				lines := strings.Split(written, "\n")
-				before := ""
-				if last := len(lines) - 1; last > 0 && strings.HasPrefix(lines[last], part+" ") {
-					before = strings.Join(lines[:last], "\n")
-				}
-				without, with := decoded(t, fmt.Sprintf(c.text, before)), decoded(t, fmt.Sprintf(c.text, written))
-				if without == with {
-					t.Errorf("%q makes no difference", part)
+				own := slices.IndexFunc(lines, func(line string) bool { return strings.HasPrefix(line, part+" ") })
+				before := strings.Join(lines[:max(own, 0)], "\n")
+				var native string
+				for _, s := range syntaxes {
+					without, with := decoded(t, s, fmt.Sprintf(c.text, before)), decoded(t, s, fmt.Sprintf(c.text, written))
+					if without == with {
+						t.Errorf("%q makes no difference in %s", part, s.file)
+					}
+					if !s.json {
+						native = with
+					} else if !strings.Contains(with, "error: ") && with != native {
+						t.Errorf("%q is another thing in %s: (-native +JSON)\n%s", part, s.file, cmp.Diff(native, with))
+					}
 				}
 				wrong := part + " {}"
 				if blocks[part] {
 					wrong = part + " = 1"
 				}
-				got := decoded(t, fmt.Sprintf(c.text, wrong))
-				refused := strings.Contains(got, "error: ")
-				if !c.open && !refused || c.schema == "callSchema" && !refused && got == without { // others are for a schema to judge
-					t.Errorf("%q is accepted", wrong)
+				for _, s := range syntaxes {
+					if s.json && !blocks[part] {
+						continue // an object is a value, too
+					}
+					without, got := decoded(t, s, fmt.Sprintf(c.text, "")), decoded(t, s, fmt.Sprintf(c.text, wrong))
+					refused := strings.Contains(got, "error: ")
+					if !c.open && !refused || c.schema == "callSchema" && !refused && got == without { // others are for a schema to judge
+						t.Errorf("%q is accepted in %s", wrong, s.file)
+					}
 				}
 			}
 			for part := range c.parts {
@@ -251,8 +263,10 @@ func TestNothingIsDropped(t *testing.T) {
 				}
 			}
 			for _, unknown := range []string{"no_such_name = 1", "no_such_name {}"} {
-				if got := decoded(t, fmt.Sprintf(c.text, unknown)); !c.open && !strings.Contains(got, "error: Unsupported") {
-					t.Errorf("%q is accepted:\n%s", unknown, got)
+				for _, s := range syntaxes {
+					if got := decoded(t, s, fmt.Sprintf(c.text, unknown)); !c.open && !strings.Contains(got, s.unsupported) {
+						t.Errorf("%q is accepted in %s:\n%s", unknown, s.file, got)
+					}
 				}
 			}
 		})
@@ -303,11 +317,27 @@ func mentionsSchema(expr ast.Expr) bool {
 	return found
 }
 
-// decoded returns a decoded module, which has a module to call, as text.
-func decoded(t *testing.T, text string) string {
+// syntax is one of the two in which a module can be written.
+type syntax struct {
+	file        string
+	json        bool
+	unsupported string // what is said about a name that no schema has
+}
+
+var syntaxes = []syntax{
+	{file: "main.tf", unsupported: "error: Unsupported"},
+	{file: "main.tf.json", json: true, unsupported: "error: Extraneous JSON object property"},
+}
+
+// decoded returns a decoded module, which has a module to call, as text. It is given in the native
+// syntax.
+func decoded(t *testing.T, s syntax, text string) string {
 	t.Helper()
+	if s.json {
+		text = jsonOf(t, text)
+	}
 	dir := t.TempDir()
-	for name, text := range map[string]string{"main.tf": "module \"called\" {\n  source = \"./d\"\n}\n", "d/main.tf": text, "d/c/main.tf": ""} {
+	for name, text := range map[string]string{"main.tf": "module \"called\" {\n  source = \"./d\"\n}\n", "d/" + s.file: text, "d/c/main.tf": ""} {
 		path := filepath.Join(dir, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			t.Fatal(err)
@@ -326,7 +356,7 @@ func decoded(t *testing.T, text string) string {
 		}
 		fmt.Fprintf(&said, "%s: %s: %s\n", kind, diag.Summary, diag.Detail)
 	}
-	source, err := fs.ReadFile(os.DirFS(dir), "d/main.tf")
+	source, err := fs.ReadFile(os.DirFS(dir), "d/"+s.file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -334,6 +364,9 @@ func decoded(t *testing.T, text string) string {
 	w.value(reflect.ValueOf(child.Module), 0)
 	return said.String() + w.text.String()
 }
+
+// withoutSyntax takes from an expression what the two syntaxes write in different ways.
+var withoutSyntax = strings.NewReplacer(`"`, "", "${", "", "{", "", "}", "", ":", "", "=", "", " ", "", "\n", "")
 
 // writer writes values in such a way that two that mean the same have the same text.
 type writer struct {
@@ -356,11 +389,11 @@ func (w *writer) value(v reflect.Value, depth int) {
 			return
 		case hcl.Expression:
 			if known != nil && !v.IsZero() {
-				w.text.Write(known.Range().SliceBytes(w.source))
+				w.text.WriteString(withoutSyntax.Replace(string(known.Range().SliceBytes(w.source))))
 			}
 			return
 		case hcl.Body:
-			fmt.Fprintf(&w.text, "%T", known)
+			w.text.WriteString("body")
 			return
 		case cty.Value:
 			w.text.WriteString(known.GoString())
