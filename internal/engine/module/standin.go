@@ -26,18 +26,19 @@ type StandIn struct {
 func (t *Tree) StandIn(replaced map[*Directory]bool) *Tree {
 	cut := *t
 	cut.Nodes = nil
-	reached := func(node *Node) bool { return node.parent == nil || slices.Contains(cut.Nodes, node.parent) }
-	for _, node := range t.Nodes { // callers come first
+	kept := map[*Node]bool{nil: true} // the root
+	for _, node := range t.Nodes {    // callers come first
 		switch {
-		case !reached(node):
+		case !kept[node.parent]:
 		case replaced[node.Directory]:
 			cut.StandIns = append(cut.StandIns, cut.standIn(node))
 		default:
+			kept[node] = true
 			cut.Nodes = append(cut.Nodes, node)
 		}
 	}
 	for _, node := range t.Missing {
-		if reached(node) {
+		if kept[node.parent] {
 			cut.StandIns = append(cut.StandIns, cut.standIn(node))
 		}
 	}

@@ -87,13 +87,13 @@ func (t *Tree) Bare() *Tree {
 
 // Called returns each directory that the root calls once.
 func (t *Tree) Called() []*Directory {
-	var dirs []*Directory
+	var called []*Node
 	for _, node := range t.Nodes {
-		if node.parent == nil && !slices.Contains(dirs, node.Directory) {
-			dirs = append(dirs, node.Directory)
+		if node.parent == nil {
+			called = append(called, node)
 		}
 	}
-	return dirs
+	return appendDirectories(nil, called)
 }
 
 // ByCaller returns the nodes by those that call them, nil for the root, sorted by name.
@@ -107,9 +107,16 @@ func (t *Tree) ByCaller() map[*Node][]*Node {
 
 // Directories returns each directory of the tree once, the root's first.
 func (t *Tree) Directories() []*Directory {
-	dirs := []*Directory{t.Root}
-	seen := map[*Directory]bool{t.Root: true}
-	for _, node := range t.Nodes {
+	return appendDirectories([]*Directory{t.Root}, t.Nodes)
+}
+
+// appendDirectories appends each directory of nodes that is not there yet.
+func appendDirectories(dirs []*Directory, nodes []*Node) []*Directory {
+	seen := make(map[*Directory]bool, len(dirs))
+	for _, dir := range dirs {
+		seen[dir] = true
+	}
+	for _, node := range nodes {
 		if !seen[node.Directory] {
 			seen[node.Directory] = true
 			dirs = append(dirs, node.Directory)
