@@ -49,6 +49,17 @@ resource "terraform_data" "r" {
 `, n)
 }
 
+// product returns a module with one resource of n instances, which a product of two collections makes.
+func product(n int, collection string) string {
+	first := min(n/10, 1000) // a range has no more than 1024
+	return fmt.Sprintf(`-- main.tf --
+resource "terraform_data" "r" {
+  for_each = { for pair in setproduct(%[3]s(range(%[1]d)), %[3]s(range(%[2]d))) : "${pair[0]}-${pair[1]}" => pair }
+  input    = each.value[0]
+}
+`, first, n/first, collection)
+}
+
 // deep returns a module that calls another one, and so on, n in all, with a resource each.
 func deep(n int) string {
 	var b strings.Builder
@@ -130,6 +141,14 @@ func BenchmarkGrowth(b *testing.B) {
 			c := nativetest.New(b, keyed(n))
 			testenv.Measure(b, n, func() { plan(b, c, n) })
 		})
+	}
+	for _, collection := range []string{"tolist", "toset"} {
+		for _, n := range append(sizes, 100_000) {
+			b.Run(fmt.Sprintf("Plan/product/%s/%d", collection, n), func(b *testing.B) {
+				c := nativetest.New(b, product(n, collection))
+				testenv.Measure(b, n, func() { plan(b, c, n) })
+			})
+		}
 	}
 	for _, n := range []int{10, 100, 1000} { // addresses are as long as their modules are deep
 		b.Run(fmt.Sprintf("Plan/deep/%d", n), func(b *testing.B) {
