@@ -13,8 +13,6 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/operation/planfile"
-	"github.com/cairnstacks/cairn/internal/operation/requirements"
-	"github.com/cairnstacks/cairn/internal/operation/variables"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
@@ -56,21 +54,6 @@ func Open(opts Options) *Stack {
 	})}
 }
 
-// Request says what is to be planned, or planned and applied. The zero value is an ordinary plan of the whole stack.
-type Request = operation.Request
-
-// Argument gives values to variables: one of a file, one as text, or one as it is.
-type Argument = variables.Argument
-
-// Caller has the functions by which an operation shows what is done and has decisions made. All may be nil.
-type Caller = operation.Caller
-
-// Applied is what [Caller.Applied] gets.
-type Applied = operation.Applied
-
-// Rescue is what [Caller.Rescue] decides.
-type Rescue = operation.Rescue
-
 // ErrInterrupted is the cause with which a caller ends the context of an operation that is to stop (rule C4).
 var ErrInterrupted = operation.ErrInterrupted
 
@@ -87,7 +70,7 @@ func (s *Stack) Validate(ctx context.Context) hcl.Diagnostics { return s.operati
 //
 // The plan is nil if there is none. With error diagnostics it is of what could be planned, and not saved.
 func (s *Stack) Plan(ctx context.Context, req Request, caller Caller, file string) (*stackplan.Plan, hcl.Diagnostics) {
-	plan, diags := s.operations.Plan(ctx, req, caller, file)
+	plan, diags := s.operations.Plan(ctx, req.operation(), caller.operation(), file)
 	return plan, s.end(diags)
 }
 
@@ -101,7 +84,7 @@ func (s *Stack) ApplyFile(ctx context.Context, file string, req Request, caller 
 	if err != nil {
 		return operation.Diagnostics(err)
 	}
-	return s.end(s.operations.ApplySaved(ctx, plan, made, req, caller))
+	return s.end(s.operations.ApplySaved(ctx, plan, made, req.operation(), caller.operation()))
 }
 
 // Apply plans, has the plan approved by the caller, and applies it. While something is deferred that may be known after that, it does so again, up to
@@ -109,31 +92,12 @@ func (s *Stack) ApplyFile(ctx context.Context, file string, req Request, caller 
 //
 // With error diagnostics, some of it may have been done. Whatever was done is in the state.
 func (s *Stack) Apply(ctx context.Context, req Request, caller Caller) hcl.Diagnostics {
-	return s.end(s.operations.Apply(ctx, req, caller))
+	return s.end(s.operations.Apply(ctx, req.operation(), caller.operation()))
 }
 
 // end ends an operation whose diagnostics the caller gets: what was recovered is among them.
 func (s *Stack) end(diags hcl.Diagnostics) hcl.Diagnostics {
 	return diags.Extend(operation.Diagnostics(s.operations.Acknowledge(true)))
-}
-
-// LockProvidersRequest says for which packages of providers checksums are locked. The zero value is for all that the stack requires, and for this platform.
-type LockProvidersRequest = requirements.LockRequest
-
-// MirrorProvidersRequest says which packages of providers are fetched, and into which directory.
-type MirrorProvidersRequest = requirements.MirrorRequest
-
-// ProviderPackage is the package of a provider for a platform.
-type ProviderPackage = requirements.Package
-
-// LockProviders adds the checksums of packages to the lock file of the stack, as "terraform providers lock" does: for several platforms, and from where packages are published. It takes no engine.
-func (s *Stack) LockProviders(ctx context.Context, req LockProvidersRequest) ([]ProviderPackage, hcl.Diagnostics) {
-	return s.operations.LockProviders(ctx, req)
-}
-
-// MirrorProviders fetches packages of the stack's providers into a directory that they can be installed from, as "terraform providers mirror" does. It takes no engine.
-func (s *Stack) MirrorProviders(ctx context.Context, req MirrorProvidersRequest) ([]ProviderPackage, hcl.Diagnostics) {
-	return s.operations.MirrorProviders(ctx, req)
 }
 
 // ProviderSchemas returns the schemas of the stack's providers as "terraform providers schema -json" writes them. Providers that are not there yet are installed.
