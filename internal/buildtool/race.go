@@ -63,7 +63,7 @@ var unraced = []string{
 	"internal/providers/release",
 	"internal/states/compile",
 	"stackruntime/engine",
-	"stackruntime/engine/wire",
+	"stackruntime/engine/enginetest/wire",
 	"stackruntime/internal/reference",
 	"stackruntime/internal/stackeval/claims",
 	"stackruntime/internal/stackeval/components",

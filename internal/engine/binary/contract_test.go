@@ -10,7 +10,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/testenv"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/engine/enginetest"
-	"github.com/cairnstacks/cairn/stackruntime/engine/wire"
+	"github.com/cairnstacks/cairn/stackruntime/engine/enginetest/wire"
 )
 
 func TestContract(t *testing.T) { testContract(t, func(e engine.Engine) engine.Engine { return e }) }

@@ -12,8 +12,8 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/engine/enginetest"
+	"github.com/cairnstacks/cairn/stackruntime/engine/enginetest/wire"
 	"github.com/cairnstacks/cairn/stackruntime/engine/memengine"
-	"github.com/cairnstacks/cairn/stackruntime/engine/wire"
 )
 
 // contractEngine has the function of the provider that the tests call.

@@ -14,7 +14,7 @@ import (
 
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
-	"github.com/cairnstacks/cairn/stackruntime/engine/wire"
+	"github.com/cairnstacks/cairn/stackruntime/engine/enginetest/wire"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
