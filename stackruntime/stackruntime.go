@@ -107,6 +107,10 @@ type PlanRequest struct {
 // There is a plan even with errors, for showing what could be planned; it is
 // not applyable then.
 func Plan(ctx context.Context, req PlanRequest) (*stackplan.Plan, hcl.Diagnostics) {
+	return newForPlanning(req).PlanStack(ctx)
+}
+
+func newForPlanning(req PlanRequest) *stackeval.Main {
 	if req.Prior == nil {
 		req.Prior = stackstate.New()
 	}
@@ -122,7 +126,14 @@ func Plan(ctx context.Context, req PlanRequest) (*stackplan.Plan, hcl.Diagnostic
 		Replace:     req.Replace,
 		Targets:     req.Targets,
 		Excludes:    req.Excludes,
-	}).PlanStack(ctx)
+	})
+}
+
+// CheckPlanInputs reports what [Plan] would find wrong with the values of root variables, as far as
+// that shows without providers, which the session of the request need not have. It does nothing
+// else.
+func CheckPlanInputs(ctx context.Context, req PlanRequest) hcl.Diagnostics {
+	return newForPlanning(req).CheckInputs(ctx)
 }
 
 // ApplyRequest says what to apply.

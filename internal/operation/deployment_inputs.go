@@ -53,12 +53,12 @@ const fetchedFor = 30 * time.Second
 
 // loadDeployment finds the block of the deployment, and makes the operation the one that it asks for.
 func (r *run) loadDeployment(ctx context.Context) hcl.Diagnostics {
-	if config, diags := r.Deployments(); config == nil {
-		return diags
-	}
 	name, err := r.deploymentName()
 	if err != nil {
 		return Diagnostics(err)
+	}
+	if config, diags := r.Deployments(); config == nil {
+		return diags
 	}
 	block, diags := r.deploymentBlock(name)
 	if block == nil {

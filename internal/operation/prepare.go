@@ -121,7 +121,13 @@ func (s *Stack) checkSources(ctx context.Context, config *stackconfig.Config) hc
 	if s.opts.ModulesEngine != nil {
 		return nil // it starts no processes
 	}
-	return stackruntime.Validate(ctx, stackruntime.Options{Config: config, Session: s.engines.Sources(config.Resolver)})
+	return stackruntime.Validate(ctx, s.withoutProviders(config))
+}
+
+// withoutProviders returns what the runtime is to be run with where no process of an engine is to
+// be started, and no provider to be there.
+func (s *Stack) withoutProviders(config *stackconfig.Config) stackruntime.Options {
+	return stackruntime.Options{Config: config, Session: s.engines.Sources(config.Resolver)}
 }
 
 // PlanTarget is what plans are made for and applied to that a caller keeps itself, with the state.

@@ -82,8 +82,8 @@ func (r *run) load(ctx context.Context, phase string) hcl.Diagnostics {
 	return diags.Extend(given)
 }
 
-// loadGiven reads all that is given to the stack: the block of the deployment, what its inputs are
-// made of, and the values of variables. None of it needs an engine. What is wrong with the
+// loadGiven reads and checks all that is given to the stack: the block of the deployment, what its
+// inputs are made of, and the values of variables. None of it needs an engine. What is wrong with the
 // configuration itself is reported by [Stack.loadRuntime], or by [run.mistakes] where that is not
 // reached.
 func (r *run) loadGiven(ctx context.Context, phase string) hcl.Diagnostics {
@@ -98,7 +98,27 @@ func (r *run) loadGiven(ctx context.Context, phase string) hcl.Diagnostics {
 	if r.runtime.Config != nil {
 		diags = diags.Extend(r.readValues())
 	}
+	if !found.HasErrors() && !diags.HasErrors() {
+		if moreDiags := r.checkValues(ctx); moreDiags.HasErrors() { // the plan has the warnings
+			diags = diags.Extend(moreDiags)
+		}
+	}
 	return diags
+}
+
+// checkValues reports the variables that have no value, and the values that validation rules
+// reject. Those that somebody is asked for later count as given.
+func (r *run) checkValues(ctx context.Context) hcl.Diagnostics {
+	if r.opts.ModulesEngine != nil {
+		return nil // there is nothing to install before the plan, which reports the same
+	}
+	values := maps.Clone(r.given.Values)
+	if r.caller.Value != nil {
+		for _, missing := range variables.Missing(r.runtime.Config.Root.Variables, r.given) {
+			values[missing.Name] = cty.DynamicVal
+		}
+	}
+	return stackruntime.CheckPlanInputs(ctx, stackruntime.PlanRequest{Options: r.withoutProviders(r.runtime.Config), Mode: r.req.Mode, Inputs: values})
 }
 
 // mistakes returns those of the configuration that show without an engine.
@@ -115,9 +135,9 @@ func (r *run) mistakes(ctx context.Context) hcl.Diagnostics {
 
 // CheckGiven finds what is wrong with what is given to the deployment for a plan, without
 // installing anything. What was fetched for it is used by the plan that follows, on this stack or
-// on one that is [Options.Like] it.
-func (s *Stack) CheckGiven(ctx context.Context, req Request) hcl.Diagnostics {
-	r := s.newRun(planName, req, Caller{})
+// on one that is [Options.Like] it. The caller is that of the plan, and is not asked yet.
+func (s *Stack) CheckGiven(ctx context.Context, req Request, caller Caller) hcl.Diagnostics {
+	r := s.newRun(planName, req, caller)
 	diags := r.loadGiven(ctx, planName)
 	if !diags.HasErrors() {
 		return nil // the plan has the warnings

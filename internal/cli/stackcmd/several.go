@@ -215,7 +215,7 @@ func (o *Execution) readySeveral(ctx context.Context, all *chosen, request opera
 		for _, name := range all.Names() {
 			options.Deployment, options.Like = name, r.stack
 			r.checked[name] = operation.Open(options)
-			moreDiags := r.checked[name].CheckGiven(ctx, request)
+			moreDiags := r.checked[name].CheckGiven(ctx, request, o.Caller())
 			if moreDiags.HasErrors() {
 				failed++
 			}

@@ -204,7 +204,7 @@ func prepare(ctx context.Context, stack *operation.Stack, view View, request ope
 	var fetched []bundle.Package
 	installed, diags := stack.Install(ctx, operation.InstallRequest{
 		Fetched: func(packages []bundle.Package) { fetched = packages },
-		Check:   func(ctx context.Context) hcl.Diagnostics { return stack.CheckGiven(ctx, request) },
+		Check:   func(ctx context.Context) hcl.Diagnostics { return stack.CheckGiven(ctx, request, view.Caller()) },
 	})
 	if diags.HasErrors() {
 		return diags

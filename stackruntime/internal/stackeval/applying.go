@@ -127,8 +127,26 @@ func (m *Main) applyAll(ctx context.Context) (map[stackaddrs.AbsComponentInstanc
 // CheckInputs reports what is wrong with the values of root variables, without doing anything.
 func (m *Main) CheckInputs(ctx context.Context) hcl.Diagnostics {
 	_, diags := maintask.Run(ctx, &m.panics, func(ctx context.Context) (struct{}, hcl.Diagnostics) {
+		if m.planning != nil {
+			return struct{}{}, m.checkPlanInputs(ctx)
+		}
 		return struct{}{}, m.checkInputs(ctx, func(*stackplan.InputChange) bool { return true })
 	})
+	return diags
+}
+
+// checkPlanInputs checks the values of root variables before providers are there. What a rule gets
+// from a function of one is not known then.
+func (m *Main) checkPlanInputs(ctx context.Context) hcl.Diagnostics {
+	m.functions.Optional = true
+	var diags hcl.Diagnostics
+	for _, variable := range m.stack.variables {
+		if variable.config.Validate(ctx).HasErrors() {
+			continue // the static walk reports that, and plans come to no values then
+		}
+		_, moreDiags := variable.CheckValue(ctx)
+		diags = diags.Extend(moreDiags)
+	}
 	return diags
 }
 

@@ -132,5 +132,8 @@ func (s *Stack) ProviderFunction(ctx context.Context, call lang.ProviderCall) (f
 	if diags.HasErrors() {
 		return function.Function{}, diags
 	}
+	if found == nil {
+		return providerfunc.Unusable, nil
+	}
 	return found.Function(ctx), diags
 }

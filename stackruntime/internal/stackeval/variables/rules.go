@@ -88,6 +88,8 @@ func ruleMessage(ctx context.Context, rule *stackconfig.CheckRule, phase expr.Ev
 		return diags.Append(result.Diagnostic(summary, detail))
 	}
 	switch {
+	case expr.IsFailed(result.Value):
+		return "", false, diags // the reason is reported elsewhere
 	case marks.Contains(result.Value, marks.Sensitive):
 		return "The message cannot be shown because it is made of a sensitive value.", true, problem(
 			"Validation message would reveal a sensitive value",
