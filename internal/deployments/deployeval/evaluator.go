@@ -4,7 +4,6 @@
 package deployeval
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -370,9 +369,4 @@ func (t tree) variables() map[string]cty.Value {
 		}
 	}
 	return variables
-}
-
-// CompareKeys orders stable values for messages.
-func CompareKeys(a, b StableKey) int {
-	return cmp.Or(cmp.Compare(a.Type, b.Type), cmp.Compare(a.Store, b.Store), cmp.Compare(a.Key, b.Key))
 }

@@ -83,11 +83,6 @@ type End struct {
 	Started, Ended time.Time // zero if it was not begun
 }
 
-// Done reports whether nothing is left to do that was asked for.
-func (e End) Done(planOnly bool) bool {
-	return e.State == Applied || e.State == Destroyed || e.State == NoChanges || planOnly && e.State == Planned
-}
-
 // work is what is done on all groups.
 type work struct {
 	Options
