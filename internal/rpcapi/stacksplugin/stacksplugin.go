@@ -4,7 +4,8 @@
 // Package stacksplugin runs the plugin of the stacks command of terraform: a program that does the work of that command line, and calls the services of
 // the RPC API in the process that has started it.
 //
-// The protocol is that of section 7.3 of the sheet of the RPC API: no TLS, three streams of the broker with one service each, no handshake of the API.
+// The protocol of the plugin has no TLS, three streams of the broker with one service each, and no
+// handshake of the API.
 package stacksplugin
 
 import (

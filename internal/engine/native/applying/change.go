@@ -16,7 +16,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// change creates or updates an object, or checks the conditions of one that stays as it is (section 6.3 of the sheet of the modules language).
+// change creates or updates an object, or checks the conditions of one that stays as it is.
 func (a *applier) change(ctx context.Context, s *step) bool {
 	c := s.change
 	r := a.resource(ctx, c.Addr)

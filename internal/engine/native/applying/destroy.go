@@ -11,7 +11,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/native/resource"
 )
 
-// destroy destroys an object, if it is still there (section 6.4 of the sheet of the modules language).
+// destroy destroys an object, if it is still there.
 func (a *applier) destroy(ctx context.Context, s *step) bool {
 	c := s.change
 	stored := a.now.Object(c.Addr, s.deposed)

@@ -10,7 +10,7 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
-// dependencies lets what makes or reads objects of a block wait for all that makes those on which it depends (rules 1 and 2). Blocks between others wait for these
+// dependencies lets what makes or reads objects of a block wait for all that makes those on which it depends (rules O1 and O2). Blocks between others wait for these
 // already.
 func (p *scheduler) dependencies(b *block) {
 	if len(b.makers) == 0 || b.config == nil {
@@ -55,7 +55,7 @@ func (p *scheduler) link(r rank, steps, before []*step) {
 	}
 }
 
-// leftOvers lets what was deposed before be destroyed after the current objects of its instance are made (rule 9).
+// leftOvers lets what was deposed before be destroyed after the current objects of its instance are made (rule O9).
 func (p *scheduler) leftOvers(b *block) {
 	if len(b.leftOver) == 0 {
 		return
@@ -71,7 +71,7 @@ func (p *scheduler) leftOvers(b *block) {
 	}
 }
 
-// stored orders the steps of a block and of what its objects were made for, as far as that is stored (rules 5 to 8).
+// stored orders the steps of a block and of what its objects were made for, as far as that is stored (rules O5 to O8).
 func (p *scheduler) stored(b *block) {
 	users := p.users[b.text]
 	if users == nil {
@@ -82,16 +82,16 @@ func (p *scheduler) stored(b *block) {
 			if apart(here.module, user.module) {
 				continue
 			}
-			p.link(kept, slices.Concat(here.early, here.late), slices.Concat(user.early, user.late)) // rule 5
-			p.link(tidy, user.creators, here.early)                                                  // rule 6
-			p.link(used, here.late, user.creators)                                                   // rules 6 and 8
-			p.link(tidy, here.creators, user.early)                                                  // rule 7
-			p.link(turned, user.late, here.creators)                                                 // rules 7 and 8
+			p.link(kept, slices.Concat(here.early, here.late), slices.Concat(user.early, user.late)) // rule O5
+			p.link(tidy, user.creators, here.early)                                                  // rule O6
+			p.link(used, here.late, user.creators)                                                   // rules O6 and O8
+			p.link(tidy, here.creators, user.early)                                                  // rule O7
+			p.link(turned, user.late, here.creators)                                                 // rules O7 and O8
 		}
 	}
 }
 
-// fresh lets new objects of a block wait for what destroys objects of those that it refers to, whose names or addresses they may need (rule 8b). Where new ones come
+// fresh lets new objects of a block wait for what destroys objects of those that it refers to, whose names or addresses they may need (rule O8b). Where new ones come
 // first, old objects of all on which the block depends wait for the new objects.
 func (p *scheduler) fresh(b *block) {
 	if b.config == nil {
@@ -125,7 +125,7 @@ func (p *scheduler) eachPart(here *part, resources []*deps.Resource, visit func(
 	}
 }
 
-// apart reports whether module instances are, or are below, different instances of the same call (rule 8a).
+// apart reports whether module instances are, or are below, different instances of the same call (rule O8a).
 func apart(a, b stackaddrs.ModuleInstance) bool {
 	first, second := a.Path(), b.Path()
 	for i := range min(len(first), len(second)) {

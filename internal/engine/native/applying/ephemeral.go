@@ -59,7 +59,7 @@ func (a *applier) users(opened *deps.Resource) (users map[stackaddrs.ResourceIns
 
 func isObject(r *deps.Resource) bool { return r.Addr.Resource.Mode != stackaddrs.EphemeralResource }
 
-// ephemeral opens an ephemeral resource, which something refers to (section 5.12 of the sheet of the modules language).
+// ephemeral opens an ephemeral resource, which something refers to.
 func (a *applier) ephemeral(ctx context.Context, r *eval.Resource, key stackaddrs.InstanceKey) (cty.Value, bool) {
 	if !r.AwaitDependencies(ctx) {
 		return cty.NilVal, false

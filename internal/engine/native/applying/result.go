@@ -62,7 +62,7 @@ func (a *applier) result() (*engine.ApplyResult, hcl.Diagnostics) {
 	return result, a.eval.Diagnostics.All()
 }
 
-// stored returns the outputs for the state. Those that could not be computed stay as they were (section 6.7 of the sheet of the modules language).
+// stored returns the outputs for the state. Those that could not be computed stay as they were.
 func (a *applier) stored(declared map[string]*eval.Output) map[string]tfstate.Output {
 	outputs := map[string]tfstate.Output{}
 	if a.Plan.Mode == engine.Destroy {

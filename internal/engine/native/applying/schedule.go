@@ -58,12 +58,12 @@ type wait struct {
 type rank uint8
 
 const (
-	turned rank = iota // an object ends later than it has to, since terraform does so (rules 8 and 9)
-	named              // a new object may need the name or the address of an old one (rule 8b)
-	tidy               // the users of an object are up to date, or gone, before it changes (rules 6 and 7)
-	used               // an object is not used any more when it is destroyed late (rules 6 and 8)
-	kept               // an object outlives those that were made for it (rule 5)
-	firm               // it cannot be done otherwise (rules 1 to 4)
+	turned rank = iota // an object ends later than it has to, since terraform does so (rules O8 and O9)
+	named              // a new object may need the name or the address of an old one (rule O8b)
+	tidy               // the users of an object are up to date, or gone, before it changes (rules O6 and O7)
+	used               // an object is not used any more when it is destroyed late (rules O6 and O8)
+	kept               // an object outlives those that were made for it (rule O5)
+	firm               // it cannot be done otherwise (rules O1 to O4)
 )
 
 // situation is what decides on the order of changes.
@@ -76,7 +76,7 @@ type situation struct {
 	graph *deps.Graph
 }
 
-// schedule returns the steps of changes, in no order but that of what they wait for (section 6.2 of the sheet of the modules language, whose rules are numbered here, too).
+// schedule returns the steps of changes, each with those that it waits for (rules O1 to O10).
 func schedule(s situation) []*step {
 	p := &scheduler{situation: s, blocks: map[stackaddrs.ResourceInstance]*block{}, users: map[string]*group{}}
 	for _, c := range s.changes {
@@ -145,20 +145,20 @@ func (g *group) in(module stackaddrs.ModuleInstance) *part {
 func (p *scheduler) add(c *planned.Change) {
 	b := p.block(c.Addr)
 	switch c.Action {
-	case engine.ActionForget: // rule 13
+	case engine.ActionForget: // rule O10
 		p.step(forgetStep, c)
 	case engine.ActionRead:
 		b.made(p.step(readStep, c))
-	case engine.ActionNoOp: // is no creator (rule 8a)
+	case engine.ActionNoOp: // is no creator (rule O8a)
 		b.made(p.step(changeStep, c))
 	case engine.ActionDelete:
 		p.destroys(b, c, p.step(destroyStep, c))
-	case engine.ActionDeleteThenCreate: // rule 3
+	case engine.ActionDeleteThenCreate: // rule O3
 		old, made := p.step(destroyStep, c), p.step(changeStep, c)
 		made.waits(firm, old)
 		p.destroys(b, c, old)
 		p.creates(b, c, made)
-	case engine.ActionCreateThenDelete: // rule 4
+	case engine.ActionCreateThenDelete: // rule O4
 		old, made := p.step(destroyStep, c), p.step(changeStep, c)
 		made.old = old
 		old.waits(firm, made)
@@ -215,7 +215,7 @@ func (p *scheduler) creates(b *block, c *planned.Change, s *step) {
 	}
 }
 
-// destroys notes a step that destroys an object. It comes after others are created for what was replaced in that order, or is to be (rule 8).
+// destroys notes a step that destroys an object. It comes after others are created for what was replaced in that order, or is to be (rule O8).
 func (p *scheduler) destroys(b *block, c *planned.Change, s *step) {
 	late := c.Deposed != "" || c.Action == engine.ActionCreateThenDelete ||
 		c.Action == engine.ActionDelete && (c.CreateBeforeDestroy || b.createFirst())

@@ -75,7 +75,7 @@ func (v *Variable) given(ctx context.Context) (value cty.Value, at *Source, ok b
 	return result.Value, &result.Source, ok
 }
 
-// accept converts what was given (section 2.2 of the sheet of the modules language).
+// accept converts what was given.
 func (v *Variable) accept(value cty.Value, at *Source) (cty.Value, *hcl.Diagnostic) {
 	if value == cty.NilVal {
 		if v.config.Required() {

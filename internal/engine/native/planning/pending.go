@@ -13,8 +13,9 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// pending reports whether a data source depends on objects that will change (section 5.11 of the sheet of the modules language): those that it refers to directly, those
-// that a depends_on argument stands for, and with conditions all that it depends on in any way.
+// pending reports whether a data source depends on objects that will change, so that terraform reads
+// it while applying: those that it refers to directly, those that a depends_on argument stands for,
+// and with conditions all that it depends on in any way.
 //
 // All of them are planned: what the block refers to was waited for.
 func (p *planner) pending(t *resource.Target) bool {

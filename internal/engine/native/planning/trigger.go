@@ -18,7 +18,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// triggered reports whether something has changed that the argument replace_triggered_by names (section 5.4 of the sheet of the modules language).
+// triggered reports whether something has changed that the argument replace_triggered_by names.
 func (p *planner) triggered(ctx context.Context, t *resource.Target) (triggered, ok bool) {
 	for _, expr := range t.Config().ReplaceTriggeredBy {
 		triggered, ok := p.triggers(ctx, t, expr)

@@ -183,7 +183,8 @@ func (r *result) applied(a Applied, now *Object) Applied {
 	return a
 }
 
-// judge checks the answer: whatever the provider may not do is an error, whether something is stored of it or not (section 6.3 of the sheet of the modules language, step 6).
+// judge checks the answer: a violation of the protocol by the provider is an error, whether the
+// object is stored or not.
 func (r *result) judge(planned cty.Value) {
 	const invalid, inconsistent = "Provider returned invalid object", "Provider produced inconsistent result after apply"
 	answer := &r.response.New

@@ -47,8 +47,7 @@ type PlanOptions struct {
 	Applying       bool
 }
 
-// Plan plans what becomes of the current object of an instance that the configuration declares (section 5.3 of the sheet of the modules language, from the evaluation of
-// the block on).
+// Plan plans the change of the current object of an instance that the configuration declares.
 func (rt *Runtime) Plan(ctx context.Context, t *Target, opts PlanOptions) (*Change, bool) {
 	config, ok := rt.config(ctx, t)
 	if !ok {
