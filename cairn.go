@@ -17,8 +17,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
-// Options say which stack is opened, and how. What has the zero value is taken from the environment, from the settings file cairn.hcl of the stack, or
-// is what is usual.
+// Options say which stack is opened, and how. What has the zero value is taken from the
+// environment, from the settings file cairn.hcl of the stack, or is what is usual.
 type Options struct {
 	Dir        string // of the stack; the current directory if empty
 	WorkDir    string // for what is kept between operations; .cairn next to the stack if empty
@@ -29,11 +29,13 @@ type Options struct {
 	// ModulesEngine plans and applies modules. Nil stands for the engine that Engine names.
 	ModulesEngine engine.Engine
 
-	// Environ is the environment of the operations, and of the programs that they start, as [os.Environ] has it. Paths in it are relative to the directory
-	// of the stack. Nil stands for the environment of this program.
+	// Environ is the environment of the operations, and of the programs that they start, as
+	// [os.Environ] has it. Paths in it are relative to the directory of the stack. Nil stands for the
+	// environment of this program.
 	Environ []string
 
-	// StopNow is closed by a caller that waits for the end of an operation that it has interrupted (rule C4). Nil is never closed.
+	// StopNow is closed by a caller that waits for the end of an operation that it has interrupted
+	// (rule C4). Nil is never closed.
 	StopNow <-chan struct{}
 
 	ReadOnlyLocks bool          // no version of a provider is chosen that is not locked
@@ -41,8 +43,10 @@ type Options struct {
 	Log           *slog.Logger  // gets names, addresses and processes, never values; nil logs nothing
 }
 
-// Stack is a stack as one caller uses it, with what was opened so far. Its operations may be called one after the other. The configuration and the
-// settings are read once, and how many components are worked on at a time is settled by the first operation: open a stack anew after files have changed.
+// Stack is a stack as one caller uses it, with what was opened so far. Its operations may be called
+// one after the other. The configuration and the settings are read once, and how many components
+// are worked on at a time is settled by the first operation: open a stack anew after files have
+// changed.
 type Stack struct{ operations *operation.Stack }
 
 // Open returns a stack of which nothing was read yet. The caller closes it.
@@ -54,7 +58,8 @@ func Open(opts Options) *Stack {
 	})}
 }
 
-// ErrInterrupted is the cause with which a caller ends the context of an operation that is to stop (rule C4).
+// ErrInterrupted is the cause with which a caller ends the context of an operation that is to stop
+// (rule C4).
 var ErrInterrupted = operation.ErrInterrupted
 
 // ApproveAll approves every plan. It is a [Caller.Approve].
@@ -62,21 +67,24 @@ func ApproveAll(ctx context.Context, plan *stackplan.Plan, warnings hcl.Diagnost
 	return operation.ApproveAll(ctx, plan, warnings)
 }
 
-// Validate finds the mistakes of the configuration. It takes neither values nor a state, but an engine and the providers, which are installed.
+// Validate finds the mistakes of the configuration. It takes neither values nor a state, but an
+// engine and the providers, which are installed.
 func (s *Stack) Validate(ctx context.Context) hcl.Diagnostics { return s.operations.Validate(ctx) }
 
-// Plan makes a plan and saves it in a file, unless the name of that is empty. Nothing is changed, except that what an apply has done that was cut off
-// is recovered into the state.
+// Plan makes a plan and saves it in a file, unless the name of that is empty. Nothing is changed,
+// except that what an apply has done that was cut off is recovered into the state.
 //
-// The plan is nil if there is none. With error diagnostics it is of what could be planned, and not saved.
+// The plan is nil if there is none. With error diagnostics it is of what could be planned, and not
+// saved.
 func (s *Stack) Plan(ctx context.Context, req Request, caller Caller, file string) (*stackplan.Plan, hcl.Diagnostics) {
 	plan, diags := s.operations.Plan(ctx, req.operation(), caller.operation(), file)
 	return plan, s.end(diags)
 }
 
-// ApplyFile applies a plan that [Stack.Plan] or "cairn plan" has saved, exactly as it is. A file that does not fit the configuration, the state, the deployment or the
-// engine any more is an error, before anything is done. What an apply of the same file has left undone, as it was interrupted or has failed, is done by the next one. Nobody is asked
-// to approve it.
+// ApplyFile applies a plan that [Stack.Plan] or "cairn plan" has saved, exactly as it is. A file
+// that does not fit the configuration, the state, the deployment or the engine any more is an
+// error, before anything is done. What an apply of the same file has left undone, as it was
+// interrupted or has failed, is done by the next one. Nobody is asked to approve it.
 //
 // Of the request count only the values of variables, Parallelism and AcceptRecovery.
 func (s *Stack) ApplyFile(ctx context.Context, file string, req Request, caller Caller) hcl.Diagnostics {
@@ -87,8 +95,9 @@ func (s *Stack) ApplyFile(ctx context.Context, file string, req Request, caller 
 	return s.end(s.operations.ApplySaved(ctx, plan, made, req.operation(), caller.operation()))
 }
 
-// Apply plans, has the plan approved by the caller, and applies it. While something is deferred that may be known after that, it does so again, up to
-// [Request.Rounds] times, and each plan is approved. A plan that changes nothing is not approved.
+// Apply plans, has the plan approved by the caller, and applies it. While something is deferred
+// that may be known after that, it does so again, up to [Request.Rounds] times, and each plan is
+// approved. A plan that changes nothing is not approved.
 //
 // With error diagnostics, some of it may have been done. Whatever was done is in the state.
 func (s *Stack) Apply(ctx context.Context, req Request, caller Caller) hcl.Diagnostics {
@@ -100,19 +109,22 @@ func (s *Stack) end(diags hcl.Diagnostics) hcl.Diagnostics {
 	return diags.Extend(operation.Diagnostics(s.operations.Acknowledge(true)))
 }
 
-// ProviderSchemas returns the schemas of the stack's providers as "terraform providers schema -json" writes them. Providers that are not there yet are installed.
+// ProviderSchemas returns the schemas of the stack's providers as "terraform providers schema
+// -json" writes them. Providers that are not there yet are installed.
 func (s *Stack) ProviderSchemas(ctx context.Context) ([]byte, hcl.Diagnostics) {
 	return s.operations.ProviderSchemas(ctx)
 }
 
 // Outputs returns the outputs of the last apply, by name. There are none before the first one.
 //
-// Unknown: in whole or in part, where that apply failed or deferred what a value depends on. Marks: sensitive ones are kept.
+// Unknown: in whole or in part, where that apply failed or deferred what a value depends on. Marks:
+// sensitive ones are kept.
 func (s *Stack) Outputs(ctx context.Context) (map[string]cty.Value, error) {
 	return s.operations.Outputs(ctx)
 }
 
-// Files are the sources of diagnostics, by the names in their ranges, as [hcl.NewDiagnosticTextWriter] takes them.
+// Files are the sources of diagnostics, by the names in their ranges, as
+// [hcl.NewDiagnosticTextWriter] takes them.
 func (s *Stack) Files() map[string]*hcl.File { return s.operations.Files() }
 
 // Close releases what was opened. All that matters was saved before.

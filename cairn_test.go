@@ -79,7 +79,8 @@ output "text" {
 The state is kept here.
 `
 
-// writeStack writes the files of an archive into a new directory, which does not become the current one.
+// writeStack writes the files of an archive into a new directory, which does not become the current
+// one.
 func writeStack(t *testing.T, archive string) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -143,7 +144,8 @@ func outputText(t *testing.T, stack *cairn.Stack) string {
 	return outputs["text"].AsString()
 }
 
-// Two stacks in other directories are planned and applied at the same time. Nothing is written outside of them.
+// Two stacks in other directories are planned and applied at the same time. Nothing is written
+// outside of them.
 func TestStacksInOtherDirectories(t *testing.T) {
 	useEngine(t)
 	current := t.TempDir()
@@ -232,7 +234,8 @@ func TestApplyAndOutputs(t *testing.T) {
 	mustSucceed(t, again, again.Apply(t.Context(), fromFile, unchanged))
 }
 
-// Without an approver, or when it refuses, nothing is applied, and the reason is in the diagnostics.
+// Without an approver, or when it refuses, nothing is applied, and the reason is in the
+// diagnostics.
 func TestApproval(t *testing.T) {
 	useEngine(t)
 	dir := writeStack(t, twoComponents)

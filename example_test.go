@@ -19,7 +19,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
-// A stack is applied by an approver of the program's, here with an engine in memory in place of terraform.
+// A stack is applied by an approver of the program's, here with an engine in memory in place of
+// terraform.
 func Example() {
 	dir, err := writeExample()
 	if err != nil {

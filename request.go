@@ -39,7 +39,8 @@ type Request struct {
 	// ApproveLater saves a plan that no rule approves, in place of asking for approval.
 	ApproveLater bool
 
-	// ApprovedBy says for the history by whom a saved plan was approved. Empty stands for "saved plan".
+	// ApprovedBy says for the history by whom a saved plan was approved. Empty stands for "saved
+	// plan".
 	ApprovedBy string
 
 	// AcceptRecovery goes on although an apply that was cut off may have made changes that the state

@@ -16,8 +16,9 @@ const (
 	module = root + "/"
 )
 
-// imports returns what each package of the module imports without its tests, by its path in the module. Packages of the module are given
-// by these paths, too, with "./" before them; all others as they are.
+// imports returns what each package of the module imports without its tests, by its path in the
+// module. Packages of the module are given by these paths, too, with "./" before them; all others
+// as they are.
 func imports(t *testing.T) map[string][]string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "go", "list", "-f", `{{.ImportPath}}{{range .Imports}} {{.}}{{end}}`, "./...")

@@ -17,7 +17,8 @@ import (
 	"testing"
 )
 
-// writers are the packages that write to the streams of the process, or know a terminal, besides commands, which are of package main.
+// writers are the packages that write to the streams of the process, or know a terminal, besides
+// commands, which are of package main.
 var writers = []string{
 	"internal/cli",     // and its views, which get a writer from it
 	"internal/testenv", // builds what tests need, and says so
@@ -46,7 +47,8 @@ func TestOnlyCommandLinesWrite(t *testing.T) {
 	})
 }
 
-// speakers are the packages whose messages may name options of commands: those of cairn, or of programs that they are about.
+// speakers are the packages whose messages may name options of commands: those of cairn, or of
+// programs that they are about.
 var speakers = []string{
 	"internal/cli",
 	"internal/views",          // write what the command line shows
@@ -55,7 +57,8 @@ var speakers = []string{
 	"internal/testenv",
 }
 
-// option is an option of cairn's commands in a text. Those of git have two dashes; the files of SQLite have names with such endings.
+// option is an option of cairn's commands in a text. Those of git have two dashes; the files of
+// SQLite have names with such endings.
 var option = regexp.MustCompile("(?:^|[ (\"`])-[a-z][a-z-]+")
 
 var endings = []string{"-wal", "-shm"}

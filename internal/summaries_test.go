@@ -26,7 +26,8 @@ import (
 	"unicode/utf8"
 )
 
-// A program is the type-checked source of all packages of the module, without tests and generated code.
+// A program is the type-checked source of all packages of the module, without tests and generated
+// code.
 type program struct {
 	fset     *token.FileSet
 	files    []*ast.File
@@ -93,8 +94,8 @@ type importerFunc func(path string) (*types.Package, error)
 
 func (f importerFunc) Import(path string) (*types.Package, error) { return f(path) }
 
-// A flow finds the texts that reach a variable or field: what is assigned to it, and to what is assigned to it, and so on, by way of
-// parameters, results, fields, elements and local variables.
+// A flow finds the texts that reach a variable or field: what is assigned to it, and to what is
+// assigned to it, and so on, by way of parameters, results, fields, elements and local variables.
 type flow struct {
 	*program
 	into    map[types.Object][]ast.Expr         // what is assigned to a variable, field, parameter or element of a collection
@@ -104,8 +105,8 @@ type flow struct {
 	texts   map[string][]token.Position
 }
 
-// visit is an object seen from within a call, whose arguments are the values of parameters. There is no call where the flow came to a
-// parameter by another way than by a result.
+// visit is an object seen from within a call, whose arguments are the values of parameters. There
+// is no call where the flow came to a parameter by another way than by a result.
 type visit struct {
 	obj  types.Object
 	call *ast.CallExpr
@@ -147,7 +148,8 @@ func newFlow(p *program) *flow {
 	return f
 }
 
-// assign notes that an expression is assigned to another. What is assigned to an element counts for the whole.
+// assign notes that an expression is assigned to another. What is assigned to an element counts for
+// the whole.
 func (f *flow) assign(to, from ast.Expr) {
 	if obj := f.object(to); obj != nil {
 		f.into[obj] = append(f.into[obj], from)
@@ -239,7 +241,8 @@ func (f *flow) returns(fn *ast.FuncDecl) {
 	})
 }
 
-// object returns what an expression names: for an element the collection, for an instance of a generic function that function.
+// object returns what an expression names: for an element the collection, for an instance of a
+// generic function that function.
 func (f *flow) object(e ast.Expr) types.Object {
 	var obj types.Object
 	switch e := ast.Unparen(e).(type) {
@@ -320,7 +323,8 @@ func (f *flow) add(e ast.Expr, result int, within *ast.CallExpr) {
 	}
 }
 
-// text returns the fixed text of an expression, "…" in the place of what is not fixed; false if nothing is.
+// text returns the fixed text of an expression, "…" in the place of what is not fixed; false if
+// nothing is.
 func (f *flow) text(e ast.Expr) (string, bool) {
 	if value := f.info.Types[e].Value; value != nil && value.Kind() == constant.String {
 		return constant.StringVal(value), true
@@ -340,7 +344,8 @@ func (f *flow) text(e ast.Expr) (string, bool) {
 	return "", false
 }
 
-// summaries are the texts that reach the summary of a diagnostic, and where they are written. What a variable part stands for is "…".
+// summaries are the texts that reach the summary of a diagnostic, and where they are written. What
+// a variable part stands for is "…".
 func summaries(t *testing.T) map[string][]token.Position {
 	t.Helper()
 	flow := newFlow(load(t))
@@ -356,7 +361,8 @@ func summaries(t *testing.T) map[string][]token.Position {
 	return flow.texts
 }
 
-// fixedSummaries are part of the language: programs and people search for them. They stay as they are, whatever the rules of TestSummaries.
+// fixedSummaries are part of the language: programs and people search for them. They stay as they
+// are, whatever the rules of TestSummaries.
 var fixedSummaries = []string{
 	"Attribute default does not fit its type",
 	"Built-in providers have no version",
@@ -408,7 +414,8 @@ var clause = regexp.MustCompile(`\b(is|are|was|were|has|have|can|cannot|could|wi
 // privateWords are those that the field does not use for what is meant, or has other words for.
 var privateWords = regexp.MustCompile(`(?i)\b(circles?|is no|are no|tells?|mend|mended|strangers?|for ever|gets? lost|fate|something|too much|wrong)\b`)
 
-// synonyms are words for one kind of fault, of which summaries use the second. Words that tell no faults apart are dropped.
+// synonyms are words for one kind of fault, of which summaries use the second. Words that tell no
+// faults apart are dropped.
 var synonyms = map[string]string{
 	"malformed": "invalid", "wrong": "invalid", "bad": "invalid", "impossible": "invalid", "repeated": "duplicate", "contradictory": "conflicting",
 	"absent": "missing", "undefined": "unknown", "undeclared": "unknown",
@@ -430,8 +437,8 @@ func kindOfFault(summary string) string {
 	return strings.Join(words, " ")
 }
 
-// A summary is a noun phrase of two to six words that names a fault, in the words of the field; what to do is said in the detail. With -v,
-// the test lists all of them.
+// A summary is a noun phrase of two to six words that names a fault, in the words of the field;
+// what to do is said in the detail. With -v, the test lists all of them.
 func TestSummaries(t *testing.T) {
 	all := summaries(t)
 	if len(all) < 300 {

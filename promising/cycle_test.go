@@ -140,7 +140,8 @@ func checkRing(t *testing.T, ctx context.Context, n int) {
 	}
 }
 
-// A cycle wakes not only the tasks on it but all that wait for one of its promises, and those that wait for these.
+// A cycle wakes not only the tasks on it but all that wait for one of its promises, and those that
+// wait for these.
 func TestTrapC22CycleWakesAllWaiters(t *testing.T) {
 	inTask(t, func(t *testing.T, ctx context.Context) {
 		const n = 3

@@ -67,9 +67,9 @@
 //
 // # Not guaranteed
 //
-// Nobody joins async tasks but those of a [Group]: MainTask may return while they run, and promises may
-// be awaited long after. Fairness, order of wake-ups and limits on the number of
-// goroutines are left to the caller. Endless loops and P4 violations still hang.
+// Nobody joins async tasks but those of a [Group]: MainTask may return while they run, and promises
+// may be awaited long after. Fairness, order of wake-ups and limits on the number of goroutines are
+// left to the caller. Endless loops and P4 violations still hang.
 //
 // The ownership rule and the detector are after Caleb Voss and Vivek Sarkar, "An
 // Ownership Policy and Deadlock Detector for Promises", arXiv:2101.01312.

@@ -8,7 +8,8 @@ import (
 	"sync"
 )
 
-// Group starts tasks that are responsible for no promises at first, and waits for all of them to end.
+// Group starts tasks that are responsible for no promises at first, and waits for all of them to
+// end.
 //
 // The zero value is ready for use. A Group must not be copied after first use.
 type Group struct {
@@ -17,7 +18,8 @@ type Group struct {
 
 // Go starts f as a task, like [AsyncTask].
 //
-// It may be called from a task of the group, which then counts until f does, but otherwise not after Wait.
+// It may be called from a task of the group, which then counts until f does, but otherwise not
+// after Wait.
 func (g *Group) Go(ctx context.Context, f func(ctx context.Context)) {
 	parent := mustTask(ctx, "Group.Go")
 	t := &task{Context: withoutTask(ctx), main: parent.main}
@@ -26,8 +28,10 @@ func (g *Group) Go(ctx context.Context, f func(ctx context.Context)) {
 	})
 }
 
-// Wait blocks until all tasks of the group have ended, however that came about. A panic in one of them
-// has been handled then; an unhandled one crashes the program, and Wait does not return (rule P10).
+// Wait blocks until all tasks of the group have ended, however that came about. A panic in one of
+// them has been handled then; an unhandled one crashes the program, and Wait does not return (rule
+// P10).
 //
-// The detector does not see who waits here: the caller must be responsible for no promise (rule P4).
+// The detector does not see who waits here: the caller must be responsible for no promise (rule
+// P4).
 func (g *Group) Wait() { g.running.Wait() }

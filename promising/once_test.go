@@ -167,7 +167,8 @@ func TestOnceDeepChain(t *testing.T) {
 	})
 }
 
-// Who waits for a promise that a cycle has failed goes on, though its function still waits for what only they can supply.
+// Who waits for a promise that a cycle has failed goes on, though its function still waits for what
+// only they can supply.
 func TestOnceFailsBeforeItsFunctionEnds(t *testing.T) {
 	inTask(t, func(t *testing.T, ctx context.Context) {
 		var first, second Once[int]

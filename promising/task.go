@@ -110,10 +110,11 @@ func AsyncTask[P PromiseContainer](ctx context.Context, handover P, f func(ctx c
 // WithPanicHandler returns a context that puts handler in charge of panics in the
 // async tasks and [Once] functions below each [MainTask] that is given the context.
 //
-// The handler runs in the goroutine of the panicked task before the promises of the task fail, so that
-// whoever was waiting for one finds the panic handled; err holds the panic value and the stack, and the
-// ids of those promises, if any. The handler may run many times at once, and must not await promises. When
-// it returns, the panic counts as dealt with and the goroutine ends. Without a handler the program crashes (rule P10).
+// The handler runs in the goroutine of the panicked task before the promises of the task fail, so
+// that whoever was waiting for one finds the panic handled; err holds the panic value and the
+// stack, and the ids of those promises, if any. The handler may run many times at once, and must
+// not await promises. When it returns, the panic counts as dealt with and the goroutine ends.
+// Without a handler the program crashes (rule P10).
 func WithPanicHandler(ctx context.Context, handler func(err *UnresolvedError)) context.Context {
 	return context.WithValue(ctx, panicHandlerKey{}, handler)
 }

@@ -8,7 +8,8 @@ import (
 	"fmt"
 )
 
-// ActionInstance is the address of one instance of an action block inside a component, as plain terraform has it.
+// ActionInstance is the address of one instance of an action block inside a component, as plain
+// terraform has it.
 type ActionInstance struct {
 	Module     ModuleInstance
 	Type, Name string
@@ -24,7 +25,8 @@ func (a ActionInstance) Compare(b ActionInstance) int {
 	return cmp.Or(a.Module.Compare(b.Module), cmp.Compare(a.Type, b.Type), cmp.Compare(a.Name, b.Name), a.Key.Compare(b.Key))
 }
 
-// ParsePartialActionInstance parses an address like module.m.action.aws_thing.z["k"]. It also accepts [*] as a key.
+// ParsePartialActionInstance parses an address like module.m.action.aws_thing.z["k"]. It also
+// accepts [*] as a key.
 func ParsePartialActionInstance(s string) (ActionInstance, error) {
 	return parsePartial(s, "action instance", func(p *parser) (ActionInstance, error) {
 		module, err := p.modulePath()

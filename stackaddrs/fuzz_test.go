@@ -43,7 +43,8 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// FuzzSteps checks that what is split without hcl has the steps that hcl finds, and is printed as it was written.
+// FuzzSteps checks that what is split without hcl has the steps that hcl finds, and is printed as
+// it was written.
 func FuzzSteps(f *testing.F) {
 	for _, seed := range []string{
 		"a", "a.b", `a.b["c.d]"].e[0][12]`, "a[*]", "_a-.b_1", `a["$${"]`, "a[007]", "a[999999999999999999]", "a[1e3]", "null.true", "for.in",

@@ -70,7 +70,8 @@ func (k InstanceKey) String() string {
 	}
 }
 
-// Index returns the key as JSON documents have it: a string, an int, or nil where there is no key or it is not known.
+// Index returns the key as JSON documents have it: a string, an int, or nil where there is no key
+// or it is not known.
 func (k InstanceKey) Index() any {
 	switch k.kind {
 	case keyInt:
@@ -100,9 +101,9 @@ func (k InstanceKey) Value() cty.Value {
 
 // KeyFromValue turns an index value into a key, the reverse of [InstanceKey.Value].
 //
-// Strings and whole numbers that are not negative are keys; an unknown value that could still become
-// one is the wildcard. ok is false for anything else, null included. Marks must
-// have been removed.
+// Strings and whole numbers that are not negative are keys; an unknown value that could still
+// become one is the wildcard. ok is false for anything else, null included. Marks must have been
+// removed.
 func KeyFromValue(v cty.Value) (key InstanceKey, ok bool) {
 	ty := v.Type()
 	if ty != cty.String && ty != cty.Number && ty != cty.DynamicPseudoType {

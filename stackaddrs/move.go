@@ -9,8 +9,8 @@ import (
 	"slices"
 )
 
-// Moveable is the address of something that can get another address together with all that is in it: a component, an
-// embedded stack, or one instance of either.
+// Moveable is the address of something that can get another address together with all that is in
+// it: a component, an embedded stack, or one instance of either.
 type Moveable struct {
 	Stack StackInstance // that it is in
 	Kind  MoveableKind
@@ -62,8 +62,9 @@ func (m Moveable) Within(stack StackInstance) Moveable {
 
 // Move gives something another address.
 //
-// Without a key in either address it means the whole block: each instance keeps its key. With a key in one of them, it means
-// one instance on both sides, and an address without a key is the only instance of a block without for_each.
+// Without a key in either address it means the whole block: each instance keeps its key. With a key
+// in one of them, it means one instance on both sides, and an address without a key is the only
+// instance of a block without for_each.
 type Move struct{ From, To Moveable }
 
 // Check returns why a move makes no sense, whatever there is, or nil.
@@ -86,7 +87,8 @@ func (m Move) IsWhole() bool { return m.From.Key == NoKey && m.To.Key == NoKey }
 // Within is [Moveable.Within] for both addresses.
 func (m Move) Within(stack StackInstance) Move { return Move{m.From.Within(stack), m.To.Within(stack)} }
 
-// Rename returns the address that a component instance has after the move. ok is false if the move does not concern it.
+// Rename returns the address that a component instance has after the move. ok is false if the move
+// does not concern it.
 func (m Move) Rename(addr AbsComponentInstance) (renamed AbsComponentInstance, ok bool) {
 	if m.From.Kind == MoveableStack {
 		stack, ok := m.renameStack(addr.Stack)
@@ -118,7 +120,8 @@ func (m Move) newKey(key InstanceKey) InstanceKey {
 	return m.To.Key
 }
 
-// names reports whether m is the address of a stack instance, whatever its key if all instances are meant.
+// names reports whether m is the address of a stack instance, whatever its key if all instances are
+// meant.
 func (m Moveable) names(stack StackInstance, all bool) bool {
 	caller, call, ok := stack.Parent()
 	return ok && m.Kind == MoveableStack && caller == m.Stack && call.Call.Name == m.Name && (all || call.Key == m.Key)
@@ -137,13 +140,15 @@ func (s StackInstance) isBelow(of Moveable, all bool) bool {
 // Rename is a component instance that gets another address.
 type Rename struct{ From, To AbsComponentInstance }
 
-// DeclaredMove is a move that a stack declares for each of its instances, with addresses seen from there.
+// DeclaredMove is a move that a stack declares for each of its instances, with addresses seen from
+// there.
 type DeclaredMove struct {
 	Stack Stack
 	Move
 }
 
-// Rename is [Move.Rename] for the stack instance that a component instance is in, or that is around it.
+// Rename is [Move.Rename] for the stack instance that a component instance is in, or that is around
+// it.
 func (m DeclaredMove) Rename(addr AbsComponentInstance) (renamed AbsComponentInstance, ok bool) {
 	stack := addr.Stack
 	for depth := stack.Depth(); depth > m.Stack.Depth(); depth-- {
@@ -155,8 +160,8 @@ func (m DeclaredMove) Rename(addr AbsComponentInstance) (renamed AbsComponentIns
 	return m.Within(stack).Rename(addr)
 }
 
-// compareSpecificity orders moves such that the more specific one comes first: what lies deeper before what it is in, and
-// one instance before all.
+// compareSpecificity orders moves such that the more specific one comes first: what lies deeper
+// before what it is in, and one instance before all.
 func (m DeclaredMove) compareSpecificity(other DeclaredMove) int {
 	depth := func(m DeclaredMove) int { return m.Stack.Depth() + m.From.Stack.Depth() }
 	all := func(m DeclaredMove) int {
@@ -176,8 +181,8 @@ func (m DeclaredMove) compareSpecificity(other DeclaredMove) int {
 // Moves are the moves of a configuration, which may go on from each other.
 type Moves []DeclaredMove
 
-// Follow returns the address that a component instance has in the end, and which moves take it there, one after
-// the other. Where several start from an address, the most specific one counts.
+// Follow returns the address that a component instance has in the end, and which moves take it
+// there, one after the other. Where several start from an address, the most specific one counts.
 //
 // ok is false if the moves lead back to where it was before: then they are the moves that do so.
 func (m Moves) Follow(addr AbsComponentInstance) (end AbsComponentInstance, by []int, ok bool) {

@@ -45,7 +45,8 @@ func ParseModuleInstance(s string) (ModuleInstance, error) {
 	return parseWhole(s, "module instance", (*parser).moduleInstance)
 }
 
-// ParsePartialModuleInstance is like [ParseModuleInstance] and also accepts [*] as a key, but no empty string.
+// ParsePartialModuleInstance is like [ParseModuleInstance] and also accepts [*] as a key, but no
+// empty string.
 func ParsePartialModuleInstance(s string) (ModuleInstance, error) {
 	return parsePartial(s, "module instance", (*parser).moduleInstance)
 }

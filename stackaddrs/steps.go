@@ -30,8 +30,9 @@ const (
 
 // splitSteps splits an address into its steps. [*] is one of a partial address only.
 //
-// Nearly all addresses are in states and plans, thousands of them, and in plain ASCII. They are split here; those with escapes
-// or other letters, those that are written in another way than they are printed, and those that are wrong are left to hcl.
+// Nearly all addresses are in states and plans, thousands of them, and in plain ASCII. They are
+// split here; those with escapes or other letters, those that are written in another way than they
+// are printed, and those that are wrong are left to hcl.
 func splitSteps(s, kind string, partial bool) ([]step, error) {
 	if steps, ok := scanSteps(s, partial); ok {
 		return steps, nil
@@ -110,8 +111,8 @@ func nameSize(s string) int {
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-// scanKey returns the instance key that s begins with, in brackets, and the size of these and what is in them. It is 0 for any key
-// that takes more to read.
+// scanKey returns the instance key that s begins with, in brackets, and the size of these and what
+// is in them. It is 0 for any key that takes more to read.
 func scanKey(s string) (key InstanceKey, size int) {
 	if strings.HasPrefix(s, "[*]") {
 		return WildcardKey, len("[*]")

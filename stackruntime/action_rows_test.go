@@ -179,7 +179,8 @@ component.a action.fake_action.tell `+end+"\n"+outcome, withoutExpansion(events)
 	}
 }
 
-// TestRow068ByProvider has a provider that defers a resource, where others show it with an engine in memory.
+// TestRow068ByProvider has a provider that defers a resource, where others show it with an engine
+// in memory.
 func TestRow068ByProvider(t *testing.T) {
 	t.Parallel()
 	s := stacktest.Native(t, actionStack+`

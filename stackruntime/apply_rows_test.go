@@ -62,8 +62,8 @@ output out = "x"
 	}
 }
 
-// A module that declares the built-in provider takes a configuration of it like of any other, also where a module that it
-// calls does; one that only uses it takes none.
+// A module that declares the built-in provider takes a configuration of it like of any other, also
+// where a module that it calls does; one that only uses it takes none.
 func TestBuiltInProviderThatAModuleRequires(t *testing.T) {
 	const required = `terraform {
   required_providers {

@@ -20,8 +20,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
-// deferringStack is a stack whose module "./late" has two resources: the provider defers the first, and the second
-// refers to it.
+// deferringStack is a stack whose module "./late" has two resources: the provider defers the first,
+// and the second refers to it.
 func deferringStack(t *testing.T, config string, reason func() string) *stacktest.Stack {
 	t.Helper()
 	modules := map[string]*memengine.Module{}
@@ -434,7 +434,8 @@ component.b: update, incomplete, deferred (provider_config_unknown)
 	}
 }
 
-// isNative reports whether the stack runs on the native engine, which defers resources by itself and so knows more of them than a binary.
+// isNative reports whether the stack runs on the native engine, which defers resources by itself
+// and so knows more of them than a binary.
 func isNative(s *stacktest.Stack) bool { return s.Engine.Info().Name == "native" }
 
 func TestRow102UnknownProviderWithWriteOnlyAttribute(t *testing.T) {

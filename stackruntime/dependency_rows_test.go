@@ -14,8 +14,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// acrossStacks has references from b to a through a variable of an embedded stack, and from c to all of that
-// stack through one of its outputs.
+// acrossStacks has references from b to a through a variable of an embedded stack, and from c to
+// all of that stack through one of its outputs.
 const acrossStacks = `
 -- main.tfcomponent.hcl --
 component "a" { source = "./box" }
@@ -110,7 +110,8 @@ stack.s.component.uses_variable: no-op, requires component.empty component.first
 `, stacktest.PlanText(s.Plan(engine.Normal)))
 }
 
-// What depends_on of a stack names reaches only those components of the stack that use one of its variables.
+// What depends_on of a stack names reaches only those components of the stack that use one of its
+// variables.
 func TestTrapC12DependsOnOfAStackNeedsAVariable(t *testing.T) {
 	s := stacktest.InMemory(t, withDependsOn)
 	for _, c := range s.Plan(engine.Normal).Components {

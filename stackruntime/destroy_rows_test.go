@@ -231,7 +231,8 @@ resource "fake_resource" "this" { id = "y" }
 	same(t, "state after destroying", "", stacktest.StateText(s.State))
 }
 
-// destroyOrders are stacks of a base component and a dependent one that can only be destroyed first.
+// destroyOrders are stacks of a base component and a dependent one that can only be destroyed
+// first.
 func TestRowsDestroyOrder(t *testing.T) {
 	for name, config := range map[string]string{
 		"202_blocking_resource": `
@@ -534,7 +535,8 @@ component "c" {
 	nothingLeft(t, s)
 }
 
-// What is missing in the middle of a chain is planned, so that what comes after it can be destroyed.
+// What is missing in the middle of a chain is planned, so that what comes after it can be
+// destroyed.
 func TestRow214TheMiddleOfAChainIsMissing(t *testing.T) {
 	t.Parallel()
 	s := stacktest.Real(t, fakeStack(`

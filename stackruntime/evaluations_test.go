@@ -17,8 +17,9 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
-// TestForEachIsEvaluatedOnce evaluates each for_each argument once without values, and then once in each stack instance,
-// whatever else asks for the instances: references, dependencies, moves, outputs, the state.
+// TestForEachIsEvaluatedOnce evaluates each for_each argument once without values, and then once in
+// each stack instance, whatever else asks for the instances: references, dependencies, moves,
+// outputs, the state.
 func TestForEachIsEvaluatedOnce(t *testing.T) {
 	w := newWorld(t, `
 -- main.tfcomponent.hcl --
@@ -123,7 +124,8 @@ output "out" { value = terraform_data.this.output }
 	check("Apply", instances)
 }
 
-// countForEach counts the evaluations of the arguments of all blocks in a stack, by the addresses of the blocks.
+// countForEach counts the evaluations of the arguments of all blocks in a stack, by the addresses
+// of the blocks.
 func countForEach(stack *stackconfig.Stack, path string, evaluations stacktest.Evaluations) {
 	for ref, p := range stack.Providers {
 		evaluations.Count(path+ref.String(), &p.ForEach)

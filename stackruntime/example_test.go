@@ -104,7 +104,8 @@ type program struct {
 	inputs  map[string]cty.Value
 }
 
-// newProgram loads the stack of the examples. The engine works in memory, without any other program.
+// newProgram loads the stack of the examples. The engine works in memory, without any other
+// program.
 func newProgram() (*program, func()) {
 	dir, err := os.MkdirTemp("", "stack")
 	if err != nil {
@@ -183,8 +184,8 @@ func Example() {
 	}
 	fmt.Printf("%d to add, server = %s\n", plan.Counts().Add, show(plan.Outputs["server"].After))
 
-	// A plan can wait in a file until somebody has agreed to it. Whether it still fits what there is by then is
-	// for the program to say: it compares what it puts into FileContext, and the engine.
+	// A plan can wait in a file until somebody has agreed to it. Whether it still fits what there is
+	// by then is for the program to say: it compares what it puts into FileContext, and the engine.
 	var file bytes.Buffer
 	if err := stackplan.Write(&file, plan, stackplan.FileContext{Deployment: "default", StateSerial: 0}); err != nil {
 		panic(err)
@@ -236,8 +237,8 @@ func ExampleInspect() {
 	// "NET-A"
 }
 
-// protectiveSession is a session of an engine of our own. It leaves the work to another one, and refuses plans that
-// destroy something.
+// protectiveSession is a session of an engine of our own. It leaves the work to another one, and
+// refuses plans that destroy something.
 type protectiveSession struct{ engine.Session }
 
 // Plan implements [engine.Session].

@@ -26,8 +26,8 @@ import (
 
 var otherProvider = stackaddrs.Provider{Hostname: "registry.terraform.io", Namespace: "cairnstacks", Type: "other"}
 
-// fakeFunctions are the functions of the provider cairnstacks/fake. The one named changing returns another
-// result at each call.
+// fakeFunctions are the functions of the provider cairnstacks/fake. The one named changing returns
+// another result at each call.
 func fakeFunctions() map[string]*memengine.Function {
 	anything := engine.FunctionParameter{Name: "value", Type: cty.DynamicPseudoType, AllowNull: true, AllowUnknown: true}
 	text := engine.FunctionParameter{Name: "text", Type: cty.String}

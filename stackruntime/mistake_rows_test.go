@@ -20,8 +20,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
-// wantMistakes compares the diagnostics of validating, and of planning, with those that the files expect, and returns
-// the former.
+// wantMistakes compares the diagnostics of validating, and of planning, with those that the files
+// expect, and returns the former.
 func wantMistakes(t *testing.T, s *stacktest.Stack) hcl.Diagnostics {
 	t.Helper()
 	want := expected(t, s)

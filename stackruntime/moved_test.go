@@ -22,7 +22,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
-// moveable is what the tests below move: a component, one that requires it, one with instances, and a stack with instances.
+// moveable is what the tests below move: a component, one that requires it, one with instances, and
+// a stack with instances.
 const (
 	moveableBase = `
 component "base" {
@@ -72,7 +73,8 @@ func movedBlock(from, to string) string {
 
 const mainFile = "-- main.tfcomponent.hcl --"
 
-// moveableWorld is a stack that was applied once with everything moveable, and has another configuration then.
+// moveableWorld is a stack that was applied once with everything moveable, and has another
+// configuration then.
 func moveableWorld(t *testing.T, after string) *world {
 	t.Helper()
 	w := newWorld(t, mainFile+moveable+moveableFiles)
@@ -105,7 +107,8 @@ func objectsByAddress(t *testing.T, state *stackstate.State) map[string]string {
 	return found
 }
 
-// What has moved keeps its objects, nothing else changes, what requires it follows, and after that there is nothing to move.
+// What has moved keeps its objects, nothing else changes, what requires it follows, and after that
+// there is nothing to move.
 func TestMoved(t *testing.T) {
 	region := func(eu, us string) []string {
 		return []string{
@@ -258,7 +261,8 @@ func saveTo(records map[string][]byte) func(context.Context, stackruntime.StateC
 	}
 }
 
-// checkNeighbours checks that what component instances have recorded as required is there, and knows that.
+// checkNeighbours checks that what component instances have recorded as required is there, and
+// knows that.
 func checkNeighbours(t *testing.T, state *stackstate.State) {
 	t.Helper()
 	has := make(map[stackaddrs.AbsComponent]map[stackaddrs.AbsComponent]bool)
@@ -285,7 +289,8 @@ func checkNeighbours(t *testing.T, state *stackstate.State) {
 	}
 }
 
-// Moves are part of plans of every mode, of those of a part of the stack, and of those that go on in a next round.
+// Moves are part of plans of every mode, of those of a part of the stack, and of those that go on
+// in a next round.
 func TestMovedInOtherModes(t *testing.T) {
 	after := strings.NewReplacer(`"base" {`, `"network" {`, `.base.`, `.network.`).Replace(moveable) + movedBlock("component.base", "component.network")
 	want := []string{`component.base to component.network`}
@@ -487,8 +492,8 @@ func TestMovesNotSaved(t *testing.T) {
 	}
 }
 
-// What is left over comes with one error for each component instance or lost stack, and with a block that makes it right where there is
-// no choice.
+// What is left over comes with one error for each component instance or lost stack, and with a
+// block that makes it right where there is no choice.
 func TestLeftOverSuggestsMoves(t *testing.T) {
 	tests := map[string]struct {
 		after  string

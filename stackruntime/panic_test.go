@@ -124,7 +124,8 @@ func wantPanic(t *testing.T, operation string, diags hcl.Diagnostics, texts ...s
 	}
 }
 
-// Whichever task panics, and whoever waits for it: it is an error of the operation, and never success.
+// Whichever task panics, and whoever waits for it: it is an error of the operation, and never
+// success.
 func TestPanicsAreErrors(t *testing.T) {
 	for _, method := range []string{"Module", "ValidateModule", "ProviderSchema", "ValidateModule with a value"} {
 		t.Run(method, func(t *testing.T) {

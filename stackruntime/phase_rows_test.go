@@ -16,7 +16,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
-// What is computed in one phase is not taken for another, though the configuration is the same object.
+// What is computed in one phase is not taken for another, though the configuration is the same
+// object.
 func TestRow229PhasesShareNothing(t *testing.T) {
 	t.Parallel()
 	s := stacktest.InMemory(t, `

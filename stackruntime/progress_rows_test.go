@@ -22,8 +22,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/hooks"
 )
 
-// watch makes a stack report what it does, as plan -json and apply -json do. The function returns what was reported since
-// the last call, a line each:
+// watch makes a stack report what it does, as plan -json and apply -json do. The function returns
+// what was reported since the last call, a line each:
 //
 //	component.a: planning
 //	component.a: planned_change create terraform_data.b, from terraform_data.a, id x

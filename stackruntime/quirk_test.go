@@ -145,7 +145,8 @@ component "c" { source = "../echo" }
 	}
 }
 
-// Keys of records that no version needs any more are dropped by the next apply, even one that changes nothing.
+// Keys of records that no version needs any more are dropped by the next apply, even one that
+// changes nothing.
 func TestQuirkB09DiscardableRecords(t *testing.T) {
 	t.Parallel()
 	s := stacktest.InMemory(t, "-- main.tfcomponent.hcl --\n")
@@ -418,7 +419,8 @@ func recordSlots(s *stacktest.Stack) *slotEngine {
 	return recorded
 }
 
-// What is in a slot may not be known at all while planning, not even that it is a provider configuration.
+// What is in a slot may not be known at all while planning, not even that it is a provider
+// configuration.
 func TestQuirkB14UnknownSlotValue(t *testing.T) {
 	t.Parallel()
 	s := stacktest.InMemory(t, "-- main.tfcomponent.hcl --\n"+fakeRequired+`
@@ -451,7 +453,8 @@ terraform {
 	}
 }
 
-// Defaults of nested optional attributes count in static checks, too: a null in their place would be an error here.
+// Defaults of nested optional attributes count in static checks, too: a null in their place would
+// be an error here.
 func TestQuirkB15NestedDefaultsInStaticChecks(t *testing.T) {
 	t.Parallel()
 	s := stacktest.InMemory(t, `
@@ -564,7 +567,8 @@ removed {
 	}
 }
 
-// What may be declared in a file that can't be decoded is not missing in the others, nor to those that embed the stack.
+// What may be declared in a file that can't be decoded is not missing in the others, nor to those
+// that embed the stack.
 func TestQuirkB26FileWithErrors(t *testing.T) {
 	for name, test := range map[string]struct{ archive, want string }{
 		"same stack": {`

@@ -15,8 +15,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// inStacks completes the files of an archive that begins in main.tfcomponent.hcl with the provider, and
-// whatever uses the module "one" with its slot.
+// inStacks completes the files of an archive that begins in main.tfcomponent.hcl with the provider,
+// and whatever uses the module "one" with its slot.
 func inStacks(archive string) string {
 	archive = "-- main.tfcomponent.hcl --\n" + archive
 	archive = strings.ReplaceAll(archive, ".tfcomponent.hcl --\n", ".tfcomponent.hcl --"+fakeHead)
@@ -71,7 +71,8 @@ removed {
 
 const noLongerManaged = ": Resources no longer managed\n"
 
-// What removed blocks name is gone after the apply: from the state, and unless it is forgotten, for good.
+// What removed blocks name is gone after the apply: from the state, and unless it is forgotten, for
+// good.
 func TestRowsRemovalAtApply(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

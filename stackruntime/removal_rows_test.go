@@ -303,7 +303,8 @@ func TestRowsRemovalAtPlan(t *testing.T) {
 	}
 }
 
-// A stack in a stack that is declared nowhere has no configuration, which is found when it is loaded.
+// A stack in a stack that is declared nowhere has no configuration, which is found when it is
+// loaded.
 func TestRow121StackInAStackDeclaredNowhere(t *testing.T) {
 	s := stacktest.InMemory(t, `
 -- main.tfcomponent.hcl --

@@ -46,7 +46,8 @@ func changeRecord(t *testing.T, s *stacktest.Stack, addr string, change func(*st
 	})
 }
 
-// All that the state says depends on a removed component is looked at, also after something that is gone with its stack.
+// All that the state says depends on a removed component is looked at, also after something that is
+// gone with its stack.
 func TestQuirkB06AllDependentsOfARemovedComponentCount(t *testing.T) {
 	const rest = `
 -- s/main.tfcomponent.hcl --
@@ -164,7 +165,8 @@ component "user" {
 	}
 }
 
-// Records from different applies may say that two components depend on each other. Both can go nevertheless.
+// Records from different applies may say that two components depend on each other. Both can go
+// nevertheless.
 func TestRemovalOfWhatDependsOnEachOther(t *testing.T) {
 	const blocks = `
 -- main.tfcomponent.hcl --
@@ -190,7 +192,8 @@ removed {
 	same(t, "state", "", stacktest.StateText(s.State))
 }
 
-// Sets that depend on components with unknown sets, and on what is removed from them, are not a cycle.
+// Sets that depend on components with unknown sets, and on what is removed from them, are not a
+// cycle.
 func TestUnknownSetsOfUnknownSets(t *testing.T) {
 	s := stacktest.InMemory(t, `
 -- main.tfcomponent.hcl --
@@ -223,7 +226,8 @@ removed {
 	}
 }
 
-// What uses a provider whose configuration fails while applying stays as it was, and what requires it is skipped.
+// What uses a provider whose configuration fails while applying stays as it was, and what requires
+// it is skipped.
 func TestQuirkB08ProviderFailsAtApply(t *testing.T) {
 	s := stacktest.InMemory(t, `
 -- main.tfcomponent.hcl --
@@ -315,7 +319,8 @@ removed {
 	same(t, "validate", "error main.tfcomponent.hcl:3: Component both declared and removed\n", stacktest.Summaries(s.Validate()))
 }
 
-// Removed blocks get only what is in the state; those with unknown sets only what nothing else may get.
+// Removed blocks get only what is in the state; those with unknown sets only what nothing else may
+// get.
 func TestTrapC06RemovedBlocksComeLast(t *testing.T) {
 	s := stacktest.InMemory(t, `
 -- main.tfcomponent.hcl --
@@ -420,7 +425,8 @@ component "dependent" {
 	same(t, "state", "", stacktest.StateText(s.State))
 }
 
-// Each component of the chain needs the result of the one before, and when it is destroyed goes before that.
+// Each component of the chain needs the result of the one before, and when it is destroyed goes
+// before that.
 func TestTrapC10DeletesPublishAtOnce(t *testing.T) {
 	w := newWorld(t, chain)
 	want := []string{"component.a", "component.b", "component.c"}
@@ -481,7 +487,8 @@ removed {
 	}
 }
 
-// An error found while planning leaves the rest of the plan alone; a mistake in the configuration leaves nothing.
+// An error found while planning leaves the rest of the plan alone; a mistake in the configuration
+// leaves nothing.
 func TestTrapC14OnlyTheStaticPassIsAGate(t *testing.T) {
 	const config = `
 -- main.tfcomponent.hcl --
@@ -535,7 +542,8 @@ component "self" {
 	}
 }
 
-// The destruction of a component without resources leaves no record, even if it is skipped because a dependent refuses to go.
+// The destruction of a component without resources leaves no record, even if it is skipped because
+// a dependent refuses to go.
 func TestSkippedDestructionOfNothingLeavesNoRecord(t *testing.T) {
 	refuse := false
 	s := stacktest.InMemory(t, `

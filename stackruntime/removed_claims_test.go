@@ -37,7 +37,8 @@ component "inner" { source = "../echo" }
 	}
 	w.applyRounds(engine.Normal)
 
-	// An instance that a block in the stack of the component removes is not counted among those that exist.
+	// An instance that a block in the stack of the component removes is not counted among those that
+	// exist.
 	w.rewrite("main.tfcomponent.hcl", `
 component "source" {
   source = "./echo"

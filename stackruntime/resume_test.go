@@ -62,8 +62,8 @@ output "id" { value = terraform_data.replaced.id }
 // errKilled is why nothing goes on after a kill.
 var errKilled = errors.New("killed")
 
-// killed is a program that ends in the middle of an apply: from one moment on it does nothing any more. What it has saved stays, and so does
-// what the engine has kept.
+// killed is a program that ends in the middle of an apply: from one moment on it does nothing any
+// more. What it has saved stays, and so does what the engine has kept.
 type killed struct {
 	engine.Session
 
@@ -204,7 +204,8 @@ func (k *killed) begin(t *testing.T, state *stackstate.State, moment int) {
 
 var anyID = regexp.MustCompile(`[0-9a-f]{8}(-[0-9a-f]+){4}`)
 
-// stateWithoutIDs describes a state but for ids, which come from the objects that are replaced, as far as these are still there.
+// stateWithoutIDs describes a state but for ids, which come from the objects that are replaced, as
+// far as these are still there.
 func stateWithoutIDs(state *stackstate.State) string {
 	return anyID.ReplaceAllString(stacktest.StateText(state), "ID")
 }
@@ -223,8 +224,9 @@ func newKilled(t *testing.T, files string) (*killed, *stacktest.Stack) {
 	return program, s
 }
 
-// killAtEachMoment applies a plan to the state of the stack, killed at each moment that there is and again at a later one. It compares what comes of
-// going on with what comes of an apply that nobody kills, leaves the stack as that does, and returns the number of moments.
+// killAtEachMoment applies a plan to the state of the stack, killed at each moment that there is
+// and again at a later one. It compares what comes of going on with what comes of an apply that
+// nobody kills, leaves the stack as that does, and returns the number of moments.
 func (k *killed) killAtEachMoment(t *testing.T, s *stacktest.Stack, plan *stackplan.Plan) (moments int) {
 	t.Helper()
 	apply := func(progress stackplan.Progress) hcl.Diagnostics {
@@ -292,7 +294,8 @@ func TestResumeAfterKill(t *testing.T) {
 	}
 }
 
-// The same holds for objects that are replaced because that was asked for, which their arguments do not say.
+// The same holds for objects that are replaced because that was asked for, which their arguments do
+// not say.
 func TestResumeRequestedReplacements(t *testing.T) {
 	t.Parallel()
 	program, s := newKilled(t, `

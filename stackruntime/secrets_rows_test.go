@@ -18,7 +18,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
-// keeperModule has a sensitive output, and a resource with the input. takerModule has an ephemeral variable.
+// keeperModule has a sensitive output, and a resource with the input. takerModule has an ephemeral
+// variable.
 const keeperModule = `
 -- keeper/main.tf --
 variable "in" { type = any }

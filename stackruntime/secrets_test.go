@@ -104,7 +104,8 @@ func TestDefaultIsNoSubstituteForAGivenEphemeralValue(t *testing.T) {
 	}
 }
 
-// HCL takes marks off what a for expression goes through, and quotes keys. People must not see them.
+// HCL takes marks off what a for expression goes through, and quotes keys. People must not see
+// them.
 func TestMessagesAboutLoopsHideSecrets(t *testing.T) {
 	s := secretsStack(t, `
 variable "tokens" {

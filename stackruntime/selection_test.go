@@ -110,7 +110,8 @@ func TestTargetThatIsNothing(t *testing.T) {
 	}
 }
 
-// An instance that neither the state nor the configuration has is as much a mistake as such a component.
+// An instance that neither the state nor the configuration has is as much a mistake as such a
+// component.
 func TestTargetWithWrongKey(t *testing.T) {
 	w := newWorld(t, chain)
 	w.Apply(w.Plan(engine.Normal))

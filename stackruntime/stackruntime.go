@@ -42,8 +42,9 @@ type Options struct {
 	Locks map[stackaddrs.Provider]string
 }
 
-// Functions returns the built-in functions of the language by both of their names, for who describes them. The caller must not change the table.
-// Those that give another result at each call give an unknown one.
+// Functions returns the built-in functions of the language by both of their names, for who
+// describes them. The caller must not change the table. Those that give another result at each call
+// give an unknown one.
 func Functions() map[string]function.Function { return functions() }
 
 var functions = sync.OnceValue(func() map[string]function.Function { return lang.Functions(lang.Options{PureOnly: true}) })
@@ -145,9 +146,10 @@ type ApplyRequest struct {
 	Plan  *stackplan.Plan
 	Prior *stackstate.State // nil means an empty one
 
-	// Progress, unless it is nil, goes on with a plan that was applied in part: it is what earlier applies have given to Save, and Prior is the state
-	// that they have left behind, changed by nobody else. What is done is not done again. What was begun is planned again: if nothing is left to
-	// do that the plan does not have, it is applied, and otherwise fails with nothing done.
+	// Progress, unless it is nil, goes on with a plan that was applied in part: it is what earlier
+	// applies have given to Save, and Prior is the state that they have left behind, changed by nobody
+	// else. What is done is not done again. What was begun is planned again: if nothing is left to do
+	// that the plan does not have, it is applied, and otherwise fails with nothing done.
 	Progress stackplan.Progress
 
 	// Inputs are the values of root variables that the plan does not hold, see
@@ -229,7 +231,8 @@ func Apply(ctx context.Context, req ApplyRequest) (*ApplyResult, hcl.Diagnostics
 	return &ApplyResult{State: recorder.state, Components: outcomes}, diags
 }
 
-// CheckInputs reports what [Apply] would find wrong with the values of root variables. It does nothing else.
+// CheckInputs reports what [Apply] would find wrong with the values of root variables. It does
+// nothing else.
 func CheckInputs(ctx context.Context, req ApplyRequest) hcl.Diagnostics {
 	if req.Prior == nil {
 		req.Prior = stackstate.New()

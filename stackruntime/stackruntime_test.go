@@ -129,7 +129,8 @@ func TestCanceledPlanSaysSo(t *testing.T) {
 	}
 }
 
-// An interrupt that comes when the last component is done finds nothing that it could keep from being done.
+// An interrupt that comes when the last component is done finds nothing that it could keep from
+// being done.
 func TestInterruptAfterTheLastComponent(t *testing.T) {
 	for last, complete := range map[string]bool{"component.c": true, "component.b": false} {
 		t.Run(last, func(t *testing.T) {

@@ -20,8 +20,9 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
-// Whatever validate makes of the results of components fits, apart from their names; only planning can tell. Cycles are found all the same,
-// also where nothing but an argument without values closes them.
+// Whatever validate makes of the results of components fits, apart from their names; only planning
+// can tell. Cycles are found all the same, also where nothing but an argument without values closes
+// them.
 func TestTrapC01ResultsOfComponentsInValidate(t *testing.T) {
 	t.Parallel()
 	const component = `
@@ -64,7 +65,8 @@ locals {
 
 func second[A, B any](_ A, b B) B { return b }
 
-// Instances of a component may have results of different types, so they make an object. Stacks and providers make maps.
+// Instances of a component may have results of different types, so they make an object. Stacks and
+// providers make maps.
 func TestTrapC02ResultsOfForEach(t *testing.T) {
 	t.Parallel()
 	s := stacktest.InMemory(t, "-- main.tfcomponent.hcl --\n"+fakeRequired+`
@@ -170,7 +172,8 @@ output all: create "root child module"
 `)
 }
 
-// Names that no variable has are dropped without an error, so only the warning points to a misspelt one.
+// Names that no variable has are dropped without an error, so only the warning points to a misspelt
+// one.
 func TestTrapC04MisspeltInputs(t *testing.T) {
 	t.Parallel()
 	s := stacktest.InMemory(t, `

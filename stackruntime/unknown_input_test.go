@@ -222,7 +222,8 @@ variable "token" {
 	s.Apply(plan, given("token", cty.StringVal("t")))
 }
 
-// What is deferred for the input waits for the next plan; nothing of it is applied with values that nobody has seen.
+// What is deferred for the input waits for the next plan; nothing of it is applied with values that
+// nobody has seen.
 func TestUnknownInputDefers(t *testing.T) {
 	t.Parallel()
 	s := stacktest.InMemory(t, `
@@ -259,7 +260,8 @@ component "apart" {
 	}
 }
 
-// A caller may let the input stay unknown; what was planned with it can't be applied then, all else is.
+// A caller may let the input stay unknown; what was planned with it can't be applied then, all else
+// is.
 func TestUnknownInputMayStayUnknown(t *testing.T) {
 	t.Parallel()
 	s := stacktest.InMemory(t, unknownInput)
@@ -277,7 +279,8 @@ func TestUnknownInputMayStayUnknown(t *testing.T) {
 	}
 }
 
-// Random values with random parts unknown: the value itself can be applied, and one with another known part can not.
+// Random values with random parts unknown: the value itself can be applied, and one with another
+// known part can not.
 func TestUnknownPartsOfRandomInputs(t *testing.T) {
 	t.Parallel()
 	const config = `
@@ -332,8 +335,8 @@ func randomInput(rng *rand.Rand) cty.Value {
 	return cty.MapVal(objects)
 }
 
-// hideParts returns a value with parts made unknown, and one that differs from it in one text that was left known, if
-// there is any.
+// hideParts returns a value with parts made unknown, and one that differs from it in one text that
+// was left known, if there is any.
 func hideParts(t *testing.T, rng *rand.Rand, final cty.Value) (planned, other cty.Value) {
 	t.Helper()
 	planned, err := cty.Transform(final, func(_ cty.Path, v cty.Value) (cty.Value, error) {

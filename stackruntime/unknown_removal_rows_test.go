@@ -101,7 +101,8 @@ func about(text string, prefixes ...string) string {
 }
 
 // wantBoxes compares the parts of a plan that begin with component.box or with a stack.
-// keptResource is a line of a plan about a resource that stays, whose component waits for something else.
+// keptResource is a line of a plan about a resource that stays, whose component waits for something
+// else.
 var keptResource = regexp.MustCompile(`(?m)^  \S+: deferred \(deferred_prereq\), (no-op|update)\n`)
 
 func wantBoxes(t *testing.T, s *stacktest.Stack, plan *stackplan.Plan, want string) {

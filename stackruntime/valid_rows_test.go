@@ -17,7 +17,8 @@ import (
 
 var fakeProvider = stackaddrs.Provider{Hostname: "registry.terraform.io", Namespace: "cairnstacks", Type: "fake"}
 
-// withFakeProvider is an engine in memory that knows the fake provider, with a region as its only setting.
+// withFakeProvider is an engine in memory that knows the fake provider, with a region as its only
+// setting.
 var withFakeProvider = memengine.Options{Providers: map[stackaddrs.Provider]engine.ProviderSchema{
 	fakeProvider: {Config: engine.Block{Attributes: map[string]engine.Attribute{"region": {Type: cty.String}}}},
 }}

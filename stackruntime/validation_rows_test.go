@@ -215,7 +215,8 @@ variable "tags" {
 	}
 }
 
-// Conditions and messages that are not good themselves. The variable is a string, and "a" is the good value.
+// Conditions and messages that are not good themselves. The variable is a string, and "a" is the
+// good value.
 func TestRowsValidationRules(t *testing.T) {
 	const (
 		noAnswer = "error main.tfcomponent.hcl:4: Validation condition gave no yes/no answer\n"

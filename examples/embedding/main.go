@@ -1,7 +1,8 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Embedding applies the stack in the directory that it is given, unless that would delete something, and prints the outputs.
+// Embedding applies the stack in the directory that it is given, unless that would delete
+// something, and prints the outputs.
 package main
 
 import (

@@ -1,7 +1,8 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Rpcclient applies a stack by the RPC API of a server that it starts, keeps the state in a file, and prints the outputs.
+// Rpcclient applies a stack by the RPC API of a server that it starts, keeps the state in a file,
+// and prints the outputs.
 //
 //	rpcclient CAIRN STACK STATE
 package main

@@ -13,7 +13,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/testenv"
 )
 
-// The program makes the stack of the quickstart with a server in another process, and then finds nothing to do.
+// The program makes the stack of the quickstart with a server in another process, and then finds
+// nothing to do.
 func TestRPCClient(t *testing.T) {
 	testenv.CLIConfig(t, "")
 	t.Setenv("CAIRN_ENGINE", testenv.Engine(t))

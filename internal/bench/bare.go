@@ -35,7 +35,8 @@ func (b *bare) prepare(ctx context.Context, f *fixture) error {
 	})
 }
 
-// run does one layer after the other: it applies what another layer needs the outputs of, before that can be planned.
+// run does one layer after the other: it applies what another layer needs the outputs of, before
+// that can be planned.
 func (b *bare) run(ctx context.Context, f *fixture, parallelism int) (t timing, err error) {
 	outputs := make([]string, len(f.units))
 	for begin := 0; begin < len(f.units); begin += f.shape.width(len(f.units)) {

@@ -43,7 +43,8 @@ func (r *report) measureEngine(ctx context.Context, opts options, dir string) er
 	return err
 }
 
-// compareAll adds the rows of one comparison after the other. Some subjects are compared where the stack is small only.
+// compareAll adds the rows of one comparison after the other. Some subjects are compared where the
+// stack is small only.
 func compareAll(ctx context.Context, table *table, subjects, small []subject, opts options, dir string) error {
 	for _, parallelism := range []int{2, 10} {
 		c := comparison{components: 50, shape: wide, parallelism: parallelism, rounds: opts.rounds, module: builtInModule()}
@@ -75,7 +76,8 @@ func (c comparison) addRows(ctx context.Context, table *table, subjects []subjec
 	return nil
 }
 
-// measure runs each subject once a round, in an order that turns round, and returns the timings by subject and round.
+// measure runs each subject once a round, in an order that turns round, and returns the timings by
+// subject and round.
 func (c comparison) measure(ctx context.Context, subjects []subject, dir string) ([][]timing, error) {
 	f, err := newFixture(dir, c.components, c.shape, c.module)
 	if err != nil {
@@ -154,6 +156,6 @@ func planAndApplyTime(t timing) time.Duration { return t.plan.plus(t.apply).elap
 // processorOf is that of planning and applying, which all subjects do.
 func processorOf(t timing) time.Duration { return t.plan.plus(t.apply).processor }
 
-// plainEnvironment is that of this program, but the engine looks for no newer version of itself: an answer of the
-// network is nothing to measure.
+// plainEnvironment is that of this program, but the engine looks for no newer version of itself: an
+// answer of the network is nothing to measure.
 func plainEnvironment() []string { return append(os.Environ(), "CHECKPOINT_DISABLE=1") }

@@ -75,7 +75,8 @@ func runBenchmark(ctx context.Context, program, dir, pattern string) (benchmarkR
 	return benchmarkResult{median(nanoseconds), median(allocated), peakMemory(cmd.ProcessState)}, nil
 }
 
-// metric returns the values with a unit in the output of a benchmark, of which there must be one for each repeat.
+// metric returns the values with a unit in the output of a benchmark, of which there must be one
+// for each repeat.
 func metric(output []byte, unit string) ([]float64, error) {
 	var values []float64
 	for line := range bytes.Lines(output) {

@@ -93,7 +93,8 @@ const (
 	unitPlan   = "plan.tfplan"       // of a unit
 )
 
-// fixture is the same work twice: as a stack, and as units, which are directories with a module each.
+// fixture is the same work twice: as a stack, and as units, which are directories with a module
+// each.
 type fixture struct {
 	module
 	shape shape
@@ -174,7 +175,8 @@ func (f *fixture) reset() error {
 	return errors.Join(errs...)
 }
 
-// environ returns the environment of processes, with that of the fixture and the providers of the module.
+// environ returns the environment of processes, with that of the fixture and the providers of the
+// module.
 func (f *fixture) environ(environ []string) []string {
 	environ = append(environ, f.env...)
 	if f.config == "" {

@@ -32,7 +32,8 @@ func (l *library) name() string { return "cairn, library and binary" }
 // prepare does nothing: it is done by a run.
 func (l *library) prepare(context.Context, *fixture) error { return nil }
 
-// libraryCommand is the first argument with which this program runs as a subject: "library BINARY STACK PARALLELISM".
+// libraryCommand is the first argument with which this program runs as a subject: "library BINARY
+// STACK PARALLELISM".
 const libraryCommand = "library"
 
 // libraryTiming is what that prints.

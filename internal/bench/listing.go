@@ -44,7 +44,8 @@ func (r *report) measureListing(ctx context.Context, opts options, dir string) e
 	return nil
 }
 
-// makeRepository makes a repository whose last commit has changed one module, and the one before a file of each stack.
+// makeRepository makes a repository whose last commit has changed one module, and the one before a
+// file of each stack.
 func makeRepository(ctx context.Context, root string, stacks int) error {
 	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // the same at every run
 	for i := range 100 {

@@ -144,7 +144,8 @@ func (r *report) measureManyStacks(ctx context.Context, opts options, dir string
 	return nil
 }
 
-// measure returns the seconds of each round: of a run over new stacks, of another run, of bare plans, and of the installations that they need.
+// measure returns the seconds of each round: of a run over new stacks, of another run, of bare
+// plans, and of the installations that they need.
 func (f *manyStacks) measure(ctx context.Context, opts options, env []string) (columns [4][]float64, err error) {
 	initArgs := func(int) []string { return []string{"init", "-input=false"} }
 	planArgs := func(i int) []string {

@@ -11,7 +11,8 @@ import (
 	"syscall"
 )
 
-// peakMemory returns the most memory that a process had at a time, in bytes; 0 where it is not known.
+// peakMemory returns the most memory that a process had at a time, in bytes; 0 where it is not
+// known.
 func peakMemory(process *os.ProcessState) int64 {
 	usage, ok := process.SysUsage().(*syscall.Rusage)
 	if !ok {

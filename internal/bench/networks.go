@@ -14,7 +14,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/testenv/toolcache"
 )
 
-// networkModule is a network of three tiers in three zones. The configuration of the provider asks nobody for anything while planning.
+// networkModule is a network of three tiers in three zones. The configuration of the provider asks
+// nobody for anything while planning.
 const networkModule = `terraform {
   required_providers {
     aws = { source = "hashicorp/aws" }

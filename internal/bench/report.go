@@ -123,7 +123,8 @@ func megabytes(size int64) string {
 	return fmt.Sprintf("%.0f", float64(size)/1e6)
 }
 
-// median returns the middle one of the values, of which there must be one at least, or the mean of the two in the middle.
+// median returns the middle one of the values, of which there must be one at least, or the mean of
+// the two in the middle.
 func median(values []float64) float64 {
 	sorted := slices.Sorted(slices.Values(values))
 	middle := len(sorted) / 2

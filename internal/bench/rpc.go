@@ -51,7 +51,8 @@ func writeStack(dir string, components int) error {
 		writeFile(filepath.Join(dir, "module", moduleFile), threeObjects), writeFile(filepath.Join(dir, "main.tfcomponent.hcl"), config.String()))
 }
 
-// rpcCost is what a step took: time, and the memory of the process of cairn, without those of engines.
+// rpcCost is what a step took: time, and the memory of the process of cairn, without those of
+// engines.
 type rpcCost struct {
 	elapsed time.Duration
 	memory  int64
@@ -61,7 +62,8 @@ func (c rpcCost) String() string {
 	return fmt.Sprintf("%.1f s, %d MB", c.elapsed.Seconds(), c.memory>>20)
 }
 
-// rpcHost drives stacks as a host does: each operation is in a process of its own, and plans and states are in files.
+// rpcHost drives stacks as a host does: each operation is in a process of its own, and plans and
+// states are in files.
 type rpcHost struct {
 	opts        options
 	dir         string
@@ -150,11 +152,13 @@ func (h *rpcHost) commands(ctx context.Context) (costs [3]rpcCost, err error) {
 	return costs, nil
 }
 
-// rpcRounds is how often many sessions run at once: what the first round leaves behind, such as room in the heap, the next ones use again.
+// rpcRounds is how often many sessions run at once: what the first round leaves behind, such as
+// room in the heap, the next ones use again.
 const rpcRounds = 3
 
-// sessions opens, validates and closes a stack many times at once on one server, round by round. It returns what a round takes, and the memory and the
-// open files of the server before the first one and after each.
+// sessions opens, validates and closes a stack many times at once on one server, round by round. It
+// returns what a round takes, and the memory and the open files of the server before the first one
+// and after each.
 func (h *rpcHost) sessions(ctx context.Context) (elapsed time.Duration, memory, files [rpcRounds + 1]int64, err error) {
 	validate := func(server *client.Client) error {
 		stack, err := server.OpenStack(ctx, client.StackOptions{Source: "./"})
@@ -191,7 +195,8 @@ func (h *rpcHost) sessions(ctx context.Context) (elapsed time.Duration, memory, 
 	return elapsed, memory, files, err
 }
 
-// serverProcess returns the directory in /proc of the only child of this process, "" where there is none.
+// serverProcess returns the directory in /proc of the only child of this process, "" where there is
+// none.
 func serverProcess() string {
 	tasks, err := filepath.Glob("/proc/self/task/*/children")
 	if err != nil {

@@ -48,8 +48,8 @@ func command(ctx context.Context, program string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// timed runs a process to its end. Its standard output is returned only if asked for, because a pipe
-// costs time that a file does not.
+// timed runs a process to its end. Its standard output is returned only if asked for, because a
+// pipe costs time that a file does not.
 func timed(cmd *exec.Cmd) (elapsed, processor time.Duration, err error) {
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr

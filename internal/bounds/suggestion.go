@@ -13,8 +13,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/nearest"
 )
 
-// suggestFunction has a diagnostic about a function that there is not propose the nearest one. HCL proposes any that is near,
-// another one in each run.
+// suggestFunction has a diagnostic about a function that there is not propose the nearest one. HCL
+// proposes any that is near, another one in each run.
 func suggestFunction(diag *hcl.Diagnostic) {
 	call, ok := hcl.DiagnosticExtra[hclsyntax.FunctionCallUnknownDiagExtra](diag)
 	if !ok {

@@ -80,7 +80,8 @@ func run(ctx context.Context, args []string) error {
 	return nil
 }
 
-// mirror builds all providers and returns the path of a CLI configuration that takes them from the mirror.
+// mirror builds all providers and returns the path of a CLI configuration that takes them from the
+// mirror.
 func mirror(ctx context.Context, cache *toolcache.Cache) (string, error) {
 	dir, err := cache.Mirror(ctx, toolcache.Fake, toolcache.Time)
 	if err != nil {

@@ -15,7 +15,8 @@ import (
 const modulePath = "github.com/cairnstacks/cairn"
 
 // raced are the packages in which goroutines, processes or locks matter. A test among them that the
-// race detector can't find anything in says so itself (testenv.SkipUnderRace, the condition [race]).
+// race detector can't find anything in says so itself (testenv.SkipUnderRace, the condition
+// [race]).
 var raced = []string{
 	"promising/...",
 	"stackruntime/...",
@@ -94,8 +95,9 @@ func racePackages(ctx context.Context) (string, error) {
 	return strings.Join(chosen, "\n"), err
 }
 
-// choosePackages returns the packages that a pattern of with matches, and none of without. A pattern
-// that matches nothing is an error: its package was renamed and would leave the tests unnoticed.
+// choosePackages returns the packages that a pattern of with matches, and none of without. A
+// pattern that matches nothing is an error: its package was renamed and would leave the tests
+// unnoticed.
 func choosePackages(packages, with, without []string) ([]string, error) {
 	for _, pattern := range with {
 		if !slices.ContainsFunc(packages, func(path string) bool { return matchPackage(pattern, path) }) {

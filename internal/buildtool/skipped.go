@@ -29,7 +29,8 @@ func newSkipFile(cache *toolcache.Cache) (string, error) {
 // maxSkipped is how many tests are named for one reason.
 const maxSkipped = 5
 
-// printSkipped writes the tests that were not run, by the reasons. It writes nothing if there are none.
+// printSkipped writes the tests that were not run, by the reasons. It writes nothing if there are
+// none.
 func printSkipped(w io.Writer, path string) error {
 	content, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

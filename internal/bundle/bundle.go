@@ -25,7 +25,8 @@ type Options struct {
 	StackDir string // where the lock file is
 	Dir      string // where the packages are; made when needed
 
-	// Environ is the environment for git, and where credentials are looked for; nil stands for that of this program.
+	// Environ is the environment for git, and where credentials are looked for; nil stands for that of
+	// this program.
 	Environ []string
 
 	// Client is used for registries and archives; nil stands for one with sensible limits of time.
@@ -184,8 +185,8 @@ func (p paths) path(address string, packages iter.Seq[*preparedPackage]) (path s
 	return path, longest >= 0
 }
 
-// newest returns the newest version that satisfies a constraint, or "". An empty constraint allows all but
-// pre-releases.
+// newest returns the newest version that satisfies a constraint, or "". An empty constraint allows
+// all but pre-releases.
 func newest(versions []string, constraint string) (string, error) {
 	if constraint == "" {
 		constraint = ">= 0.0.0"

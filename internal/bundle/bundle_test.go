@@ -307,7 +307,8 @@ stack "pets" {
 	}
 }
 
-// What is locked is used for all constraints that it satisfies, in whatever order they come, now and later.
+// What is locked is used for all constraints that it satisfies, in whatever order they come, now
+// and later.
 func TestLockedVersionBeatsNewerOne(t *testing.T) {
 	w := newWorld(t)
 	publish := func(version string) {

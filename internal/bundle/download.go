@@ -26,8 +26,8 @@ type DownloadOptions struct {
 	Limits  unpack.Limits
 }
 
-// Download gets a package that is not kept with those of a stack. With a path in it, only what is below that is put into the directory. With an
-// error, the directory is as it was, or empty.
+// Download gets a package that is not kept with those of a stack. With a path in it, only what is
+// below that is put into the directory. With an error, the directory is as it was, or empty.
 func Download(ctx context.Context, opts DownloadOptions) error {
 	below, fetch, err := opts.parse()
 	if err != nil {

@@ -31,7 +31,8 @@ type FetcherOptions struct {
 	// Upgrade chooses versions, and commits of branches and tags, anew.
 	Upgrade bool
 
-	// Started is called when a package is going to be fetched; possibly from several goroutines. May be nil.
+	// Started is called when a package is going to be fetched; possibly from several goroutines. May
+	// be nil.
 	Started func(name string)
 
 	// Shared is what fetchers for several stacks have in common. Nil shares nothing.
@@ -121,8 +122,8 @@ func (f *Fetcher) pin(ids func(yield func(packageID) bool)) {
 	}
 }
 
-// Prefetch fetches at the same time what the lock file has and the directory lacks. What fails is reported when a
-// source in it is resolved.
+// Prefetch fetches at the same time what the lock file has and the directory lacks. What fails is
+// reported when a source in it is resolved.
 func (f *Fetcher) Prefetch(ctx context.Context) {
 	if f.opts.Upgrade {
 		return
@@ -242,7 +243,8 @@ func (f *Fetcher) fetch(ctx context.Context, id packageID) (*preparedPackage, er
 	return result.pkg, result.err
 }
 
-// usable returns a package from the directory, or nil if it must be fetched. Versions in registries don't change.
+// usable returns a package from the directory, or nil if it must be fetched. Versions in registries
+// don't change.
 func (f *Fetcher) usable(id packageID) *preparedPackage {
 	pkg := f.prepared[id]
 	if pkg == nil || f.locked[id].Hash != pkg.Hash || (f.opts.Upgrade && id.Kind == remoteKind) {
@@ -259,7 +261,8 @@ func (f *Fetcher) wanted(id packageID) lockedPackage {
 	return lockedPackage{packageID: id}
 }
 
-// fetchNew fetches a package and puts it into the directory. What is locked of it must be what it is.
+// fetchNew fetches a package and puts it into the directory. What is locked of it must be what it
+// is.
 func (f *Fetcher) fetchNew(ctx context.Context, locked lockedPackage) (*preparedPackage, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, context.Cause(ctx)
@@ -288,7 +291,8 @@ func (f *Fetcher) fetchNew(ctx context.Context, locked lockedPackage) (*prepared
 	return pkg, nil
 }
 
-// inTemporary calls a function with a new directory, next to those of packages, and removes what it leaves of it.
+// inTemporary calls a function with a new directory, next to those of packages, and removes what it
+// leaves of it.
 func (f *Fetcher) inTemporary(use func(dir string) error) (err error) {
 	if err := os.MkdirAll(f.paths.dir, 0o700); err != nil {
 		return fmt.Errorf("the directory for source packages cannot be used: %w", err)
@@ -305,7 +309,8 @@ func (f *Fetcher) inTemporary(use func(dir string) error) (err error) {
 	return use(dir)
 }
 
-// place makes a directory with a package the one with a name, unless there is one already: it has the same files.
+// place makes a directory with a package the one with a name, unless there is one already: it has
+// the same files.
 func (f *Fetcher) place(temporary, name string) error {
 	target := filepath.Join(f.paths.dir, name)
 	if err := os.Chmod(temporary, 0o755); err != nil { //nolint:gosec // as for other modules; the directory above is private
@@ -356,8 +361,8 @@ func (f *Fetcher) location(ctx context.Context, id packageID) (sourceaddrs.Remot
 	return remote, nil
 }
 
-// findRoot returns the directory that a registry's entry stands for. Entries for archives whose top directory has
-// an unforeseeable name have a pattern there.
+// findRoot returns the directory that a registry's entry stands for. Entries for archives whose top
+// directory has an unforeseeable name have a pattern there.
 func findRoot(dir, written string) (string, error) {
 	if !strings.Contains(written, "*") {
 		return written, nil
@@ -370,7 +375,8 @@ func findRoot(dir, written string) (string, error) {
 	return path.Clean(filepath.ToSlash(rel)), err
 }
 
-// Again reports whether all sources must be resolved once more: a version was fetched that other constraints allow, too.
+// Again reports whether all sources must be resolved once more: a version was fetched that other
+// constraints allow, too.
 func (f *Fetcher) Again() bool {
 	count := func() (n int) {
 		for _, versions := range f.pinned {
@@ -389,8 +395,8 @@ func (f *Fetcher) Again() bool {
 	return true
 }
 
-// Save makes the packages in which sources were resolved since the last Again the prepared ones, and writes the
-// lock file.
+// Save makes the packages in which sources were resolved since the last Again the prepared ones,
+// and writes the lock file.
 func (f *Fetcher) Save() error {
 	var prepared []preparedPackage
 	var locked []lockedPackage

@@ -23,8 +23,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
-// gitFetcher gets commits with the git binary, and so with all that users have set up for it: keys, credential
-// helpers, proxies, replaced addresses.
+// gitFetcher gets commits with the git binary, and so with all that users have set up for it: keys,
+// credential helpers, proxies, replaced addresses.
 type gitFetcher struct {
 	environ []string
 }
@@ -34,8 +34,8 @@ var (
 	credentials   = regexp.MustCompile(`(://)[^/@\s']+@`)
 )
 
-// fetch puts the files of a commit into an empty directory: the given commit, or if that is empty, the one that the
-// address names. It returns the commit's full name.
+// fetch puts the files of a commit into an empty directory: the given commit, or if that is empty,
+// the one that the address names. It returns the commit's full name.
 func (g *gitFetcher) fetch(ctx context.Context, location *url.URL, dir, commit string) (string, error) {
 	ref := location.Query().Get("ref")
 	repository := *location
@@ -70,8 +70,8 @@ func (g *gitFetcher) fetch(ctx context.Context, location *url.URL, dir, commit s
 // errMissingRef means that a repository lacks what was asked for.
 var errMissingRef = errors.New("the repository has no branch, tag or commit")
 
-// fetchCommit gets a commit and returns its full name. Without history if the server allows that, which for commits
-// that no branch or tag points at not all do.
+// fetchCommit gets a commit and returns its full name. Without history if the server allows that,
+// which for commits that no branch or tag points at not all do.
 func (g *gitFetcher) fetchCommit(ctx context.Context, repository, dir, ref string) (string, error) {
 	_, err := g.run(ctx, "-C", dir, "fetch", "--quiet", "--no-tags", "--depth=1", "--", repository, ref)
 	if err == nil {
@@ -197,8 +197,8 @@ func (g *gitFetcher) lookUp() (string, error) {
 	return "", missing
 }
 
-// environment returns the environment of git processes: nothing of a repository that this program may have been called
-// from, no questions, and no other ways to get code than the language allows.
+// environment returns the environment of git processes: nothing of a repository that this program
+// may have been called from, no questions, and no other ways to get code than the language allows.
 func (g *gitFetcher) environment() []string {
 	environ := []string{"LC_ALL=C", "GIT_TERMINAL_PROMPT=0", "GIT_ALLOW_PROTOCOL=https:ssh"}
 	for _, entry := range g.environ {

@@ -13,7 +13,8 @@ import (
 	"testing"
 )
 
-// Over ssh, git runs a program at the other end. The one that stands for ssh here runs it at once, and notes the host.
+// Over ssh, git runs a program at the other end. The one that stands for ssh here runs it at once,
+// and notes the host.
 func TestGitOverSSH(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("needs a shell script")

@@ -14,8 +14,8 @@ import (
 	"golang.org/x/mod/sumdb/dirhash"
 )
 
-// hashDirectory identifies the files below a directory by names and contents; links count by where they lead. Modes
-// don't count: not every system has them.
+// hashDirectory identifies the files below a directory by names and contents; links count by where
+// they lead. Modes don't count: not every system has them.
 func hashDirectory(dir string) (string, error) {
 	var names []string
 	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {

@@ -25,8 +25,8 @@ type manifest struct {
 	Packages []preparedPackage `json:"packages"`
 }
 
-// readManifest returns the packages that are in a directory. A list of another version counts as none: everything is
-// fetched again.
+// readManifest returns the packages that are in a directory. A list of another version counts as
+// none: everything is fetched again.
 func readManifest(dir string) ([]preparedPackage, error) {
 	data, err := os.ReadFile(filepath.Join(dir, manifestName))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -55,11 +55,12 @@ func writeManifest(dir string, packages []preparedPackage) error {
 	return replaceFile(filepath.Join(dir, manifestName), data, 0o600)
 }
 
-// keepUnused is how long a directory stays after it was last needed: another command may still use it.
+// keepUnused is how long a directory stays after it was last needed: another command may still use
+// it.
 const keepUnused = 24 * time.Hour
 
-// prune removes directories that have not been needed for long. before and after are the packages listed until now and
-// from now on.
+// prune removes directories that have not been needed for long. before and after are the packages
+// listed until now and from now on.
 func prune(dir string, before, after []preparedPackage, now time.Time) error {
 	listed := func(packages []preparedPackage, name string) bool {
 		return slices.ContainsFunc(packages, func(p preparedPackage) bool { return p.Dir == name })

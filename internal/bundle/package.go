@@ -83,7 +83,8 @@ func splitSource(source sourceaddrs.Source) (id packageID, below string) {
 	}
 }
 
-// addressOf returns the source address of a slash-separated path in the package, relative to its directory.
+// addressOf returns the source address of a slash-separated path in the package, relative to its
+// directory.
 func (p *preparedPackage) addressOf(below string) string {
 	prefix, suffix := p.affixes()
 	if p.Kind != remoteKind {
@@ -136,8 +137,8 @@ func relative(base, target string) string {
 
 var notInName = regexp.MustCompile(`[^A-Za-z0-9._]+`)
 
-// dirName returns the name of a package's directory: something people recognise, and something that is different
-// for other packages and other content (rule B3).
+// dirName returns the name of a package's directory: something people recognise, and something that
+// is different for other packages and other content (rule B3).
 func dirName(id packageID, hash string) string {
 	address, _, _ := strings.Cut(id.Address, "?")
 	parts := strings.Split(address, "/")

@@ -41,8 +41,9 @@ func TestRow001ErrorsInPackages(t *testing.T) {
 	}
 }
 
-// Of the versions that a constraint allows the newest is taken. Relative sources in a stack from a registry lead
-// on in the package that the registry names, even above the directory that is the stack.
+// Of the versions that a constraint allows the newest is taken. Relative sources in a stack from a
+// registry lead on in the package that the registry names, even above the directory that is the
+// stack.
 func TestRow005ComponentRegistry(t *testing.T) {
 	w := newWorld(t)
 	for _, version := range []string{"0.0.1", "0.0.2", "0.1.0"} {

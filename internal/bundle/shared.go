@@ -18,7 +18,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/unpack"
 )
 
-// Shared is what fetchers for several stacks fetch once in one process. The zero value has nothing yet. It is safe for concurrent use.
+// Shared is what fetchers for several stacks fetch once in one process. The zero value has nothing
+// yet. It is safe for concurrent use.
 type Shared struct {
 	packages once.Map[sharedKey, *sharedPackage]
 }
@@ -38,7 +39,8 @@ type sharedPackage struct {
 	path string
 }
 
-// obtain gets a package and puts it into the directory. Of several stacks that would fetch the same, one does, and the others copy its package.
+// obtain gets a package and puts it into the directory. Of several stacks that would fetch the
+// same, one does, and the others copy its package.
 func (f *Fetcher) obtain(ctx context.Context, locked lockedPackage) (*preparedPackage, error) {
 	if f.opts.Shared == nil {
 		return f.fetchNew(ctx, locked)
@@ -65,7 +67,8 @@ func (f *Fetcher) obtain(ctx context.Context, locked lockedPackage) (*preparedPa
 	return f.fetchNew(ctx, locked) // somebody has removed or changed the other one
 }
 
-// copyShared puts a package into the directory that was fetched for another stack. A copy stays as it is (rule B3), whatever becomes of the files there.
+// copyShared puts a package into the directory that was fetched for another stack. A copy stays as
+// it is (rule B3), whatever becomes of the files there.
 func (f *Fetcher) copyShared(made *sharedPackage) (*preparedPackage, error) {
 	pkg := made.preparedPackage
 	err := f.inTemporary(func(dir string) error {
@@ -84,8 +87,8 @@ func (f *Fetcher) copyShared(made *sharedPackage) (*preparedPackage, error) {
 	return &pkg, err
 }
 
-// configDigest identifies the environment and the CLI configuration, as far as what is fetched can depend on them: git, and what it calls, may read
-// any variable.
+// configDigest identifies the environment and the CLI configuration, as far as what is fetched can
+// depend on them: git, and what it calls, may read any variable.
 func (f *Fetcher) configDigest() (digest [sha256.Size]byte, err error) {
 	config, err := cliconfig.Read(f.opts.Environ)
 	if err != nil {

@@ -139,7 +139,8 @@ func TestStacksFetchTogether(t *testing.T) {
 	}
 }
 
-// What was fetched for another stack is used only as it was then, and only where the same would be fetched.
+// What was fetched for another stack is used only as it was then, and only where the same would be
+// fetched.
 func TestPackagesThatAreNotShared(t *testing.T) {
 	s := newSharing(t)
 	first := s.another()

@@ -20,7 +20,8 @@ import (
 // maxZip is how many bytes a zip archive may have, which is unpacked when it is there as a whole.
 const maxZip = 1 << 30
 
-// zipPackage is a zip archive, with a path in it or without. No source of a stack can be one, but the package of a module can.
+// zipPackage is a zip archive, with a path in it or without. No source of a stack can be one, but
+// the package of a module can.
 type zipPackage struct {
 	location *url.URL
 	below    string

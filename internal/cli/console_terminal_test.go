@@ -25,7 +25,8 @@ const (
 	keyUp    = "\x1b[A"
 )
 
-// startConsole starts the console of a stack with a few variables, on a terminal. What was typed is kept in historyDir.
+// startConsole starts the console of a stack with a few variables, on a terminal. What was typed is
+// kept in historyDir.
 func startConsole(t *testing.T, historyDir string, environ ...string) *terminal {
 	t.Helper()
 	testenv.Engine(t)

@@ -38,7 +38,8 @@ type mistake struct {
 	says    []string // parts of the text: what is wrong, and what to do
 }
 
-// checkMistakes makes mistakes, one after the other, in the current directory. Each is to be reported as it says, and to change nothing.
+// checkMistakes makes mistakes, one after the other, in the current directory. Each is to be
+// reported as it says, and to change nothing.
 func checkMistakes(t *testing.T, mistakes []mistake) {
 	for _, m := range mistakes {
 		t.Run(m.name, func(t *testing.T) {
@@ -220,7 +221,8 @@ deployment "prod" {
 }
 `
 
-// Everything that the language of deployment files calls an error, in whatever command finds it. The codes are those of the specification, section 9.4.
+// Everything that the language of deployment files calls an error, in whatever command finds it.
+// The codes are those of the specification, section 9.4.
 func TestDeploymentFileMistakes(t *testing.T) {
 	newStack(t, mistakenStack)
 	mustRunNative(t, "apply", "-auto-approve")
@@ -426,7 +428,8 @@ func TestDeploymentOptionMistakes(t *testing.T) {
 	})
 }
 
-// Where tokens, variable sets and other stacks are, and what is in them, shows only when they are needed.
+// Where tokens, variable sets and other stacks are, and what is in them, shows only when they are
+// needed.
 func TestDeploymentValueMistakes(t *testing.T) {
 	newStack(t, mistakenStack)
 	mustRunNative(t, "apply", "-auto-approve")

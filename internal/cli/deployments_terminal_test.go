@@ -18,7 +18,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/testenv"
 )
 
-// askedStack writes a stack with three deployments. When one is applied, it writes to a pipe that it has begun, and waits for one of its name.
+// askedStack writes a stack with three deployments. When one is applied, it writes to a pipe that
+// it has begun, and waits for one of its name.
 func askedStack(t *testing.T) (dir string) {
 	t.Helper()
 	dir = t.TempDir()

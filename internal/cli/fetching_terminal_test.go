@@ -40,7 +40,8 @@ func slowly(archive []byte, rest <-chan struct{}) http.HandlerFunc {
 	}
 }
 
-// TestTerminalFetching checks that a line shows how much of a provider has arrived, is gone afterwards, and that an interrupt ends a download at once.
+// TestTerminalFetching checks that a line shows how much of a provider has arrived, is gone
+// afterwards, and that an interrupt ends a download at once.
 func TestTerminalFetching(t *testing.T) {
 	server := registrytest.Start(t)
 	archive := registrytest.Zip(t, registrytest.File{Name: "terraform-provider-bar", Content: strings.Repeat("x", 200_000)})

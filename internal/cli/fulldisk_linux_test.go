@@ -89,7 +89,8 @@ resource "terraform_data" "x" {
 }
 `
 
-// fullDisk is a stack on a disk of its own that is full as soon as its first component is being applied. What the engine writes is elsewhere.
+// fullDisk is a stack on a disk of its own that is full as soon as its first component is being
+// applied. What the engine writes is elsewhere.
 type fullDisk struct {
 	t     *testing.T
 	disk  string // with everything else
@@ -233,7 +234,8 @@ func TestFullDiskReserve(t *testing.T) {
 	d.checkComplete()
 }
 
-// Where there is nobody to ask, nothing is printed that logs must not have. The working directory has everything.
+// Where there is nobody to ask, nothing is printed that logs must not have. The working directory
+// has everything.
 func TestFullDiskWithoutTerminal(t *testing.T) {
 	d := newFullDisk(t)
 	go d.fillWhileApplied(false)

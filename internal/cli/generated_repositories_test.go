@@ -29,14 +29,17 @@ const (
 	usualRepositories = 3
 )
 
-// TestGeneratedRepositories checks what must hold for every repository of stacks, deployments and root modules with values from each other:
+// TestGeneratedRepositories checks what must hold for every repository of stacks, deployments and
+// root modules with values from each other:
 //
 //   - R1. The plans of a set do not depend on how many stacks are planned at the same time.
-//   - R2. What was known when planning is so after the apply, and every output has the value that the configuration says.
+//   - R2. What was known when planning is so after the apply, and every output has the value that
+//     the configuration says.
 //   - R3. After an apply there is nothing left to plan.
-//   - R4. What fails, is skipped and is applied of a set follows from what is broken, however many stacks are worked on at the same time, and so do the outputs then. Without a
-//     set, some is not started instead. When the causes are gone, the same command ends in the state that there is without failures, and so does a set of which what has
-//     failed was applied by itself.
+//   - R4. What fails, is skipped and is applied of a set follows from what is broken, however many
+//     stacks are worked on at the same time, and so do the outputs then. Without a set, some is not
+//     started instead. When the causes are gone, the same command ends in the state that there is
+//     without failures, and so does a set of which what has failed was applied by itself.
 //   - R5. Destroying leaves nothing in any state.
 //
 // Root modules, which need a binary, are in them if [repositoriesVariable] is set.
@@ -379,7 +382,8 @@ func (p *place) checkKnown(content []byte) {
 	}
 }
 
-// ends returns how each unit is to end while some are broken: "failed", "skipped" or "ok". What comes after a unit that has not succeeded does not begin.
+// ends returns how each unit is to end while some are broken: "failed", "skipped" or "ok". What
+// comes after a unit that has not succeeded does not begin.
 func (r *repository) ends() map[string]string {
 	ends := map[string]string{}
 	for _, u := range r.units { // each after those that it has values from
@@ -401,9 +405,12 @@ func (r *repository) ends() map[string]string {
 	return ends
 }
 
-// fail applies while some units are broken. Of a set, everything is applied that does not come after them. Without one, nothing more is started after the first failure: what has begun
-// until then, and which of several is the first, depends on what is worked on at the same time. So each unit ends as it does with a set, or is not started, and outputs of two places
-// can differ. What is never compared is for which of several prerequisites a unit was skipped, and the order of units that have nothing to do with each other.
+// fail applies while some units are broken. Of a set, everything is applied that does not come
+// after them. Without one, nothing more is started after the first failure: what has begun until
+// then, and which of several is the first, depends on what is worked on at the same time. So each
+// unit ends as it does with a set, or is not started, and outputs of two places can differ. What is
+// never compared is for which of several prerequisites a unit was skipped, and the order of units
+// that have nothing to do with each other.
 func (p *place) fail(args ...string) {
 	p.t.Helper()
 	before := p.outputs()
@@ -483,7 +490,8 @@ func (r *repository) check(t *testing.T) {
 
 	r.recover(t, healthy, other)
 
-	// Another version of everything, which fails at first, too: what was applied before is left where nothing else was.
+	// Another version of everything, which fails at first, too: what was applied before is left where
+	// nothing else was.
 	r.salt = "two"
 	for _, p := range []*place{healthy, other} {
 		p.write(r.files())
@@ -514,7 +522,8 @@ func (r *repository) recover(t *testing.T, healthy, one *place) {
 		t.Errorf("rule R4: parallelism changes the outputs after failures of a set (-1 +16):\n%s", diff)
 	}
 
-	// The plans of what was skipped are good after that of what has failed. That of a root module can be applied only once, which is said.
+	// The plans of what was skipped are good after that of what has failed. That of a root module can
+	// be applied only once, which is said.
 	var failed, again []string
 	ends := r.ends()
 	for _, u := range r.units {

@@ -11,7 +11,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/cli/session"
 )
 
-// Every command says what it does, how it is called and gives an example, and its options have a usage.
+// Every command says what it does, how it is called and gives an example, and its options have a
+// usage.
 func TestHelpIsComplete(t *testing.T) {
 	program := newProgram()
 	var check func(c *session.Command)

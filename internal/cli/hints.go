@@ -3,8 +3,8 @@
 
 package cli
 
-// commandHints say to those who know terraform what takes the place of its commands that cairn does not have. The keys are
-// paths of commands.
+// commandHints say to those who know terraform what takes the place of its commands that cairn does
+// not have. The keys are paths of commands.
 var commandHints = map[string]string{
 	"cairn cloud":        "Each environment is a deployment with a state of its own: \"cairn plan -deployment=NAME\".",
 	"cairn env":          `Each environment is a deployment with a state of its own: "cairn plan -deployment=NAME", or CAIRN_DEPLOYMENT.`,

@@ -28,8 +28,9 @@ import (
 	"github.com/cairnstacks/cairn/internal/operation/settings"
 )
 
-// relyingParty believes tokens of an issuer as the token service of AWS does: it fetches discovery document and keys by https, and checks signature,
-// issuer, audience, times and subject. It has nothing in common with the code that signs.
+// relyingParty believes tokens of an issuer as the token service of AWS does: it fetches discovery
+// document and keys by https, and checks signature, issuer, audience, times and subject. It has
+// nothing in common with the code that signs.
 type relyingParty struct {
 	client            *http.Client
 	issuer            string
@@ -133,7 +134,8 @@ func (p *relyingParty) believe(token string) error {
 	return nil
 }
 
-// What "identity jwks -out" writes, served by any web server, lets others believe tokens that are signed with the key, and no others.
+// What "identity jwks -out" writes, served by any web server, lets others believe tokens that are
+// signed with the key, and no others.
 func TestTokensAreVerified(t *testing.T) {
 	for _, algorithm := range []string{identity.RS256, identity.ES256} {
 		t.Run(algorithm, func(t *testing.T) { testVerified(t, algorithm) })

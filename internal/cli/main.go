@@ -24,8 +24,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/failure"
 )
 
-// Main runs the command that the arguments name and returns the exit code of the process, which is to end then: signals may go on being
-// kept from it.
+// Main runs the command that the arguments name and returns the exit code of the process, which is
+// to end then: signals may go on being kept from it.
 func Main(ctx context.Context, args []string, streams session.Streams) int {
 	tuneMemory()
 	guard := session.GuardSignals(func(phase session.GuardPhase) {

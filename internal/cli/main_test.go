@@ -37,7 +37,8 @@ func (w withSignals) Run() int {
 	return w.tests.Run()
 }
 
-// await waits until a file exists, or until a text is in it, in place of loops in scripts that know no limit.
+// await waits until a file exists, or until a text is in it, in place of loops in scripts that know
+// no limit.
 func await() {
 	text := ""
 	if len(os.Args) > 2 {

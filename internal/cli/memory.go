@@ -10,8 +10,9 @@ import (
 	"runtime/metrics"
 )
 
-// How much garbage there may be before it is collected. A small stack is done before the first collection, and a
-// large one keeps to an amount of memory as long as that does not cost more than collecting is worth.
+// How much garbage there may be before it is collected. A small stack is done before the first
+// collection, and a large one keeps to an amount of memory as long as that does not cost more than
+// collecting is worth.
 const (
 	leastGarbage = 64 << 20
 	usualMemory  = 608 << 20 // with garbage
@@ -27,7 +28,8 @@ func garbage(used uint64) uint64 {
 	return max(leastGarbage, min(used, left), used/mostOften)
 }
 
-// tuneMemory sets when garbage is collected, now and after each collection, unless the user has said when.
+// tuneMemory sets when garbage is collected, now and after each collection, unless the user has
+// said when.
 func tuneMemory() {
 	if os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" {
 		return

@@ -11,7 +11,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 )
 
-// tooNested returns expressions that are nested so deep that their parser would end the process, or nearly so.
+// tooNested returns expressions that are nested so deep that their parser would end the process, or
+// nearly so.
 func tooNested(levels int) map[string]string {
 	nested := func(open, middle, closing string) string {
 		return strings.Repeat(open, levels) + middle + strings.Repeat(closing, levels)

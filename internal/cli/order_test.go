@@ -51,7 +51,8 @@ func TestOrderO01(t *testing.T) {
 	}
 }
 
-// Line C-03: high and low data are printed by two commands, as JSON and as YAML that means the same, and nothing is run.
+// Line C-03: high and low data are printed by two commands, as JSON and as YAML that means the
+// same, and nothing is run.
 func TestOrderC03(t *testing.T) {
 	t.Chdir(t.TempDir())
 	const file = "touch:\n  cmd.run:\n    - name: touch ran\n    - order: 5\n    - require: [{test: first}]\n    - mode: '0644'\nfirst: test.nop\n"
@@ -173,7 +174,8 @@ func TestOrderX10(t *testing.T) {
 	}
 }
 
-// Line B-09: with auto_apply, what is planned is applied without a question; all else waits for somebody to agree.
+// Line B-09: with auto_apply, what is planned is applied without a question; all else waits for
+// somebody to agree.
 func TestOrderB09(t *testing.T) {
 	testenv.Engine(t)
 	testenv.CLIConfig(t, "")
@@ -212,7 +214,8 @@ func TestOrderB09(t *testing.T) {
 	}
 }
 
-// Names of directories can have any character. None steers the terminal, ends a line or a string of another language.
+// Names of directories can have any character. None steers the terminal, ends a line or a string of
+// another language.
 func TestHostileNames(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("such names cannot be")

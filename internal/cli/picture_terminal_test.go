@@ -53,8 +53,8 @@ func TestPictureOfPlanIsWhatIsShown(t *testing.T) {
 // tookLong is what a slow machine adds.
 var tookLong = regexp.MustCompile(` \((\d+m)?\d+s\)$`)
 
-// screenSVG draws a screen with plain texts, each at its own place: no style sheets, scripts, classes or preserved spaces, which
-// renderers treat differently.
+// screenSVG draws a screen with plain texts, each at its own place: no style sheets, scripts,
+// classes or preserved spaces, which renderers treat differently.
 func screenSVG(screen vt10x.Terminal, command string) string {
 	const letter, line, border = 8.43, 18, 20
 	lines := strings.Split(strings.TrimRight(screen.String(), " \n"), "\n")

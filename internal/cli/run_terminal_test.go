@@ -20,7 +20,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/testenv"
 )
 
-// stackDirs makes directories with stacks, each with a pipe "go", and returns the directory above. In "b<a" b is after a.
+// stackDirs makes directories with stacks, each with a pipe "go", and returns the directory above.
+// In "b<a" b is after a.
 func stackDirs(t *testing.T, stacks ...string) string {
 	t.Helper()
 	root := t.TempDir()
@@ -288,7 +289,8 @@ func TestRunTableStopped(t *testing.T) {
 	}
 }
 
-// A panic in the work on a node, which runs in a goroutine of its own, leaves the terminal as it was.
+// A panic in the work on a node, which runs in a goroutine of its own, leaves the terminal as it
+// was.
 func TestPanicOnTerminal(t *testing.T) {
 	term := startProgramOnTerminal(t, pty.Winsize{Rows: 200, Cols: 100}, nil, "panics-in-run")
 	if code := term.end(); code == cmdline.ExitOK {

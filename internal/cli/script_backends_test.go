@@ -19,8 +19,9 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// backendsCommand implements the command backends, which serves states of root modules: those of the backend http below $BACKENDS/http, with locks, and those of s3 at the
-// end point $BACKENDS/s3. While there is a file refuse-states in the directory of the script, it takes no states.
+// backendsCommand implements the command backends, which serves states of root modules: those of
+// the backend http below $BACKENDS/http, with locks, and those of s3 at the end point $BACKENDS/s3.
+// While there is a file refuse-states in the directory of the script, it takes no states.
 func backendsCommand(t *testing.T) func(ts *testscript.TestScript, neg bool, args []string) {
 	return func(ts *testscript.TestScript, neg bool, args []string) {
 		if neg || len(args) != 0 {

@@ -15,8 +15,8 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// refusedCommand runs cairn, which must find a problem of the given code at the given place, end with exit code 1, and run nothing:
-// what it would run makes the file ran in the work directory.
+// refusedCommand runs cairn, which must find a problem of the given code at the given place, end
+// with exit code 1, and run nothing: what it would run makes the file ran in the work directory.
 func refusedCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg {
 		ts.Fatalf("refused cannot be negated")
@@ -24,7 +24,8 @@ func refusedCommand(ts *testscript.TestScript, neg bool, args []string) {
 	problemCommand(ts, "error", args)
 }
 
-// warnedCommand is [refusedCommand] for warnings, with which cairn must end with exit code 0, whatever it runs.
+// warnedCommand is [refusedCommand] for warnings, with which cairn must end with exit code 0,
+// whatever it runs.
 func warnedCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg {
 		ts.Fatalf("warned cannot be negated")
@@ -32,7 +33,8 @@ func warnedCommand(ts *testscript.TestScript, neg bool, args []string) {
 	problemCommand(ts, "warning", args)
 }
 
-// problemCommand checks the text, or the document where the arguments ask for JSON. The place "-" stands for none.
+// problemCommand checks the text, or the document where the arguments ask for JSON. The place "-"
+// stands for none.
 func problemCommand(ts *testscript.TestScript, severity string, args []string) {
 	if len(args) < 3 {
 		ts.Fatalf("usage: refused|warned CODE FILE:LINE:COLUMN ARGUMENT...")
@@ -78,7 +80,8 @@ func findInText(text, severity, code, place string) error {
 	return fmt.Errorf("no %s %s at %s", severity, code, place)
 }
 
-// findInDocument looks for the code and the place in a JSON document, which must be the only thing that is printed.
+// findInDocument looks for the code and the place in a JSON document, which must be the only thing
+// that is printed.
 func findInDocument(text, severity, code, place string) error {
 	var document struct {
 		Diagnostics []struct {

@@ -19,12 +19,14 @@ import (
 	"github.com/cairnstacks/cairn/internal/providers/source/registrytest"
 )
 
-// registryCommand returns the command registry of scripts, which starts a registry that terraform and cairn find as example.com. It has the providers
-// example.com/foo/bar 1.0.0 and 1.1.0 and example.com/foo/baz 2.0.0 for linux_amd64 and darwin_arm64, whose programs do nothing.
+// registryCommand returns the command registry of scripts, which starts a registry that terraform
+// and cairn find as example.com. It has the providers example.com/foo/bar 1.0.0 and 1.1.0 and
+// example.com/foo/baz 2.0.0 for linux_amd64 and darwin_arm64, whose programs do nothing.
 //
 //   - registry: it is found by the CLI configuration
 //   - registry token TOKEN: so, and demands a token
-//   - registry proxy USER PASSWORD: it is reached through the proxy that $PROXY names, host and port, which demands a password
+//   - registry proxy USER PASSWORD: it is reached through the proxy that $PROXY names, host and
+//     port, which demands a password
 func registryCommand(t *testing.T) func(*testscript.TestScript, bool, []string) {
 	return func(ts *testscript.TestScript, _ bool, args []string) {
 		server := startRegistry(t)
@@ -58,7 +60,8 @@ func startRegistry(t *testing.T) *registrytest.Server {
 	return server
 }
 
-// startProxy starts a proxy through which a server is reached, by whatever name, and returns its address.
+// startProxy starts a proxy through which a server is reached, by whatever name, and returns its
+// address.
 func startProxy(t *testing.T, server, user string) string {
 	want := "Basic " + base64.StdEncoding.EncodeToString([]byte(user))
 	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -18,9 +18,10 @@ var scriptReleases = map[string][]string{
 	"terraform": {"1.5.7", "1.10.0", "1.11.4"},
 }
 
-// releasesCommand implements the command releases of scripts: it starts a mirror with releases at $MIRROR, which are signed by the key in
-// the file release.asc. Of tofu, 1.11.0 has an altered archive, the signature of 1.12.0 is by another key, and downloads of 1.13.0-beta1 begin
-// and never end; when one has begun, there is a file download.reached.
+// releasesCommand implements the command releases of scripts: it starts a mirror with releases at
+// $MIRROR, which are signed by the key in the file release.asc. Of tofu, 1.11.0 has an altered
+// archive, the signature of 1.12.0 is by another key, and downloads of 1.13.0-beta1 begin and never
+// end; when one has begun, there is a file download.reached.
 func releasesCommand(t *testing.T) func(*testscript.TestScript, bool, []string) {
 	return func(ts *testscript.TestScript, _ bool, _ []string) {
 		server := releasetest.Start(t)

@@ -32,15 +32,17 @@ func testContext() context.Context { return context.Background() }
 
 // TestScripts runs the scripts in testdata/script, which say what users see.
 //
-// Besides those of package testscript, scripts know the conditions [engine], where there is terraform or tofu; [tofu], where
-// commands use tofu unless another one is named; [terraform], for what is about terraform alone; [native], where commands evaluate modules themselves unless
-// another engine is named; [git]; [unprivileged], where the modes of files are obeyed; and [realproviders], where make differential
-// runs them. The variable EXAMPLES names the directory of the examples. BINARY is the name of the terraform or tofu
-// that is on PATH, for scripts that are about one: env CAIRN_ENGINE=$BINARY; the others use the engine of CAIRN_TEST_ENGINE, where that is set. They
-// know these commands:
+// Besides those of package testscript, scripts know the conditions [engine], where there is
+// terraform or tofu; [tofu], where commands use tofu unless another one is named; [terraform], for
+// what is about terraform alone; [native], where commands evaluate modules themselves unless
+// another engine is named; [git]; [unprivileged], where the modes of files are obeyed; and
+// [realproviders], where make differential runs them. The variable EXAMPLES names the directory of
+// the examples. BINARY is the name of the terraform or tofu that is on PATH, for scripts that are
+// about one: env CAIRN_ENGINE=$BINARY; the others use the engine of CAIRN_TEST_ENGINE, where that
+// is set. They know these commands:
 //
-//   - fakeprovider: lets the engine install the provider of package testprovider, and nothing else; FAKE_PACKAGE names the directory of its package,
-//     which is for PLATFORM
+//   - fakeprovider: lets the engine install the provider of package testprovider, and nothing else;
+//     FAKE_PACKAGE names the directory of its package, which is for PLATFORM
 //   - attachprovider: starts that provider for TF_REATTACH_PROVIDERS, as a debugger does
 //   - timeprovider: lets it install hashicorp/time as well, a real one
 //   - realproviders: lets it install further real ones, which take minutes to build
@@ -48,7 +50,8 @@ func testContext() context.Context { return context.Background() }
 //   - registry: serves providers; see registryCommand
 //   - backends: serves states of root modules; see backendsCommand
 //   - releases: serves releases of terraform and tofu; see releasesCommand
-//   - waitfor FILE [TEXT]: waits until a file exists, or a text is in it; what the script runs can call the program await for that
+//   - waitfor FILE [TEXT]: waits until a file exists, or a text is in it; what the script runs can
+//     call the program await for that
 //   - truncate FILE BYTES: cuts a file
 //   - refused CODE PLACE ARGUMENT...: cairn finds a problem and runs nothing; see refusedCommand
 //   - warned CODE PLACE ARGUMENT...: cairn warns
@@ -119,7 +122,8 @@ func setUpScript(env *testscript.Env) error {
 	return err
 }
 
-// scriptCondition implements the conditions. Where the variable CI is set, no script is skipped for want of an engine or git.
+// scriptCondition implements the conditions. Where the variable CI is set, no script is skipped for
+// want of an engine or git.
 func scriptCondition(cond string) (bool, error) {
 	tofu, terraform := isOnPath("tofu"), isOnPath("terraform")
 	switch cond {

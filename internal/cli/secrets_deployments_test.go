@@ -361,7 +361,8 @@ func (v *vault) command(dir string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// run runs a command in a directory, which is to end with an exit code, and looks for secrets in all that it leaves.
+// run runs a command in a directory, which is to end with an exit code, and looks for secrets in
+// all that it leaves.
 func (v *vault) run(dir string, code int, args ...string) {
 	v.t.Helper()
 	out := v.execute(dir, code, args)
@@ -413,7 +414,8 @@ func mayKeep(path string) bool {
 	return strings.HasPrefix(name, "cairn.state.db") || strings.HasSuffix(name, ".plan")
 }
 
-// checkFiles looks for secrets in all files that the test has not written. While an engine runs, what is kept may be in any file that only its owner can read.
+// checkFiles looks for secrets in all files that the test has not written. While an engine runs,
+// what is kept may be in any file that only its owner can read.
 func (v *vault) checkFiles(when string, running bool) {
 	v.t.Helper()
 	v.must(filepath.WalkDir(v.home, func(path string, entry fs.DirEntry, err error) error {
@@ -449,7 +451,8 @@ func (v *vault) checkFiles(when string, running bool) {
 	}))
 }
 
-// isInPrivate reports whether a directory with the file is for its owner alone: terraform gives a backup of its state the usual mode.
+// isInPrivate reports whether a directory with the file is for its owner alone: terraform gives a
+// backup of its state the usual mode.
 func (v *vault) isInPrivate(path string) bool {
 	for dir := filepath.Dir(path); dir != v.home; dir = filepath.Dir(dir) {
 		if info, err := os.Stat(dir); err == nil && info.Mode().Perm()&0o077 == 0 {
@@ -459,7 +462,8 @@ func (v *vault) isInPrivate(path string) bool {
 	return false
 }
 
-// TestPlantedDeploymentSecrets looks for the secrets of deployments, of whatever source, where they do not belong.
+// TestPlantedDeploymentSecrets looks for the secrets of deployments, of whatever source, where they
+// do not belong.
 func TestPlantedDeploymentSecrets(t *testing.T) {
 	testenv.SkipUnderRace(t, "does one thing at a time")
 	t.Run("native", func(t *testing.T) {
@@ -592,7 +596,8 @@ func (v *vault) runs() {
 	v.run(".", 0, "run", "apply", "-auto-approve", "-report=apply.json")
 }
 
-// gone destroys the stack with the secrets after its files were deleted: what is read of it is in git.
+// gone destroys the stack with the secrets after its files were deleted: what is read of it is in
+// git.
 func (v *vault) gone() {
 	if _, err := exec.LookPath("git"); err != nil && os.Getenv("CI") == "" {
 		testenv.RecordSkipped(v.t.Name(), "git is not on PATH")
@@ -662,8 +667,9 @@ func (v *vault) slowLife() {
 	}
 }
 
-// checkProcesses looks for secrets in the arguments of all processes, and in the environment of those that a command has started: they have the variables of its own
-// environment, of which stores may be made, too.
+// checkProcesses looks for secrets in the arguments of all processes, and in the environment of
+// those that a command has started: they have the variables of its own environment, of which stores
+// may be made, too.
 func (v *vault) checkProcesses(command int) {
 	if runtime.GOOS != "linux" {
 		return
@@ -711,7 +717,8 @@ func (v *vault) checkProcesses(command int) {
 	}
 }
 
-// provedWorth makes sure that the secrets reached those who are to have them, and looks for the tokens that were signed here.
+// provedWorth makes sure that the secrets reached those who are to have them, and looks for the
+// tokens that were signed here.
 func (v *vault) provedWorth() {
 	calls, err := testprovider.ReadCalls(v.calls)
 	v.must(err)

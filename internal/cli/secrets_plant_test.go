@@ -218,8 +218,9 @@ func (p *planted) checkFiles(after string) {
 	})
 }
 
-// checkRunningFiles looks for secrets in files while an engine runs, or after its program was killed. What is
-// sensitive may be in files of the working directory that only their owner can read.
+// checkRunningFiles looks for secrets in files while an engine runs, or after its program was
+// killed. What is sensitive may be in files of the working directory that only their owner can
+// read.
 func (p *planted) checkRunningFiles() {
 	p.t.Helper()
 	p.eachFile(func(path string, content []byte) {
@@ -279,7 +280,8 @@ func core(secret string) string {
 	return regexp.MustCompile(`[0-9A-Za-z]{8}`).FindString(strings.NewReplacer("&", " ", "-", " ").Replace(secret)[6:])
 }
 
-// holds reports whether some bytes have a secret in them: as it is, as JSON or in a URL, or as Base64 at any place.
+// holds reports whether some bytes have a secret in them: as it is, as JSON or in a URL, or as
+// Base64 at any place.
 func holds(content []byte, secret string) bool {
 	forms := []string{core(secret), url.QueryEscape(secret), strings.Trim(jsonString(secret), `"`)}
 	for shift := range 3 {

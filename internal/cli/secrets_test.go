@@ -17,7 +17,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/testprovider"
 )
 
-// The secrets that are planted. Those in modules are written there backwards, so that they occur only as values.
+// The secrets that are planted. Those in modules are written there backwards, so that they occur
+// only as values.
 const (
 	sensitiveVariable = `sensvar&"x4Kq81Zt/+`
 	sensitiveObject   = `sensobj&"m2Wp77Rv/+`
@@ -33,8 +34,9 @@ const (
 	ephemeralResource = "ephres-b4Rh86Tn"
 )
 
-// plantedStack has backwards(SECRET) where the secret stands backwards. Nothing in it gives a secret to an attribute that
-// its provider repeats in another one, as terraform_data does in output: nobody knows then that this is a secret.
+// plantedStack has backwards(SECRET) where the secret stands backwards. Nothing in it gives a
+// secret to an attribute that its provider repeats in another one, as terraform_data does in
+// output: nobody knows then that this is a secret.
 const plantedStack = `
 -- main.tfcomponent.hcl --
 required_providers {
@@ -304,7 +306,8 @@ var plantedConsole = []string{
 	`local.mixed.closed.x`, `local.mixed.nothing`, `sum([var.password])`, `merge(var.password)`, `timestamp(var.password)`, `uuidv5(var.password, "x")`,
 }
 
-// The life of a stack in which secrets are planted everywhere. They must not come out anywhere but where they belong.
+// The life of a stack in which secrets are planted everywhere. They must not come out anywhere but
+// where they belong.
 func TestPlantedSecrets(t *testing.T) {
 	testenv.SkipUnderRace(t, "does one thing at a time")
 	for i, enginePath := range testenv.Engines(t) {
@@ -378,7 +381,8 @@ func (p *planted) failures() {
 	p.run("repaired", "apply", "-auto-approve")
 }
 
-// interruptedLife kills the program in the middle of an apply, at first alone, then with its engine.
+// interruptedLife kills the program in the middle of an apply, at first alone, then with its
+// engine.
 func (p *planted) interruptedLife() {
 	for _, alone := range []bool{true, false} {
 		gate := filepath.Join(p.dir, "gate"+map[bool]string{true: "1", false: "2"}[alone])
@@ -402,7 +406,8 @@ func (p *planted) interruptedLife() {
 	}
 }
 
-// provedWorth makes sure that the secrets reached those who are to have them: else the test would find nothing.
+// provedWorth makes sure that the secrets reached those who are to have them: else the test would
+// find nothing.
 func (p *planted) provedWorth() {
 	calls, err := testprovider.ReadCalls(p.calls)
 	if err != nil {
@@ -441,7 +446,8 @@ func (p *planted) killEngines() {
 	}
 }
 
-// checkProcesses looks for secrets in what other users, or the engine's children, can see of running processes.
+// checkProcesses looks for secrets in what other users, or the engine's children, can see of
+// running processes.
 func (p *planted) checkProcesses() {
 	if runtime.GOOS != "linux" {
 		return

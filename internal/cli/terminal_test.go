@@ -95,7 +95,8 @@ func (term *terminal) read() {
 	}
 }
 
-// wholeRunes returns the length of text without a last character that is cut off: the screen would lose it.
+// wholeRunes returns the length of text without a last character that is cut off: the screen would
+// lose it.
 func wholeRunes(text []byte) int {
 	for n := 1; n < utf8.UTFMax && n <= len(text); n++ {
 		if tail := text[len(text)-n:]; utf8.RuneStart(tail[0]) {
@@ -113,7 +114,8 @@ var (
 	long     = regexp.MustCompile(` \((\d+m)?\d+s\)`)
 )
 
-// text returns what is on the screen, with all durations as 0s, and without those of what took long.
+// text returns what is on the screen, with all durations as 0s, and without those of what took
+// long.
 func (term *terminal) text() string {
 	var lines []string
 	for line := range strings.Lines(term.screen.String()) {

@@ -242,7 +242,8 @@ func TestEveryRowHasATest(t *testing.T) {
 	}
 }
 
-// tested returns the rows that names of functions, names of scripts, and strings in the sources of tests stand for. Strings may be names of subtests.
+// tested returns the rows that names of functions, names of scripts, and strings in the sources of
+// tests stand for. Strings may be names of subtests.
 func (l *list) tested(root string) (map[string]bool, error) {
 	tested := map[string]bool{}
 	add := func(test string) {
@@ -357,7 +358,8 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// A function fails with its subtests, and what its name says then is theirs. One that fails by itself is shown, too.
+// A function fails with its subtests, and what its name says then is theirs. One that fails by
+// itself is shown, too.
 func TestByRow(t *testing.T) {
 	found := ordering.byRow([]outcome{
 		{"p", "TestOrderA/A-03_x", "fail", nil},

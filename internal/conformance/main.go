@@ -3,19 +3,26 @@
 
 // Command conformance runs the tests of a list of behaviours, and prints a table of them.
 //
-// There are four lists, in files of the same names: language.txt of the language, whose rows are numbered, ordering.txt of the
-// ordering of many stacks, whose rows have letters and numbers, or names, rpc.txt of the RPC API, and modules.txt of the language of modules. The name of a test says which rows it is for:
+// There are four lists, in files of the same names: language.txt of the language, whose rows are
+// numbered, ordering.txt of the ordering of many stacks, whose rows have letters and numbers, or
+// names, rpc.txt of the RPC API, and modules.txt of the language of modules. The name of a test
+// says which rows it is for:
 //
-//   - of the language: a function such as TestRow055BuiltInResource (or TestRow055And056 for two rows), and a subtest of a
-//     function whose name begins with TestRows, such as TestRowsValidation/078_in_range;
-//   - of ordering: a function such as TestOrderA16 (or TestOrderB60B61Gates), a subtest of a function whose name begins with
-//     TestOrder, such as TestOrderA/A-03_repeated_entries (or B-01_B-06, or C-20_and_C-28), and for the code order/bad-path
-//     the script order_errors_bad_path;
-//   - of the RPC API: a subtest of a function whose name begins with TestRPC, such as TestRPCSetup/S-03_second_handshake;
-//   - of modules: an archive of package differential, such as 161-replace-chain.txtar, or a test that is in modules_tests.txt.
+//   - of the language: a function such as TestRow055BuiltInResource (or TestRow055And056 for two
+//     rows), and a subtest of a function whose name begins with TestRows, such as
+//     TestRowsValidation/078_in_range;
+//   - of ordering: a function such as TestOrderA16 (or TestOrderB60B61Gates), a subtest of a
+//     function whose name begins with TestOrder, such as TestOrderA/A-03_repeated_entries (or
+//     B-01_B-06, or C-20_and_C-28), and for the code order/bad-path the script
+//     order_errors_bad_path;
+//   - of the RPC API: a subtest of a function whose name begins with TestRPC, such as
+//     TestRPCSetup/S-03_second_handshake;
+//   - of modules: an archive of package differential, such as 161-replace-chain.txtar, or a test
+//     that is in modules_tests.txt.
 //
-// A row has passed if it has tests and all of them passed. A test for no row that has failed is shown below the table. A row without tests is an error unless docs/differences.md says why, in
-// a table row that begins with its id.
+// A row has passed if it has tests and all of them passed. A test for no row that has failed is
+// shown below the table. A row without tests is an error unless docs/differences.md says why, in a
+// table row that begins with its id.
 //
 //	go run ./internal/conformance [-v] [-list=language|ordering|rpc|modules] [ROW|FIRST-LAST|BEGINNING]...
 package main

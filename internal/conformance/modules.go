@@ -16,7 +16,8 @@ import (
 //go:embed modules.txt
 var modulesText string
 
-// modulesTestsText has lines "DIRECTORY/TEST ROW|FIRST-LAST...", for tests that are not archives of package differential.
+// modulesTestsText has lines "DIRECTORY/TEST ROW|FIRST-LAST...", for tests that are not archives of
+// package differential.
 //
 //go:embed modules_tests.txt
 var modulesTestsText string
@@ -42,7 +43,8 @@ var modules = &list{
 
 var modulesSubtest = regexp.MustCompile(`^TestDifferential/((?:\d{3}-)+)`)
 
-// modulesRowsOf returns the numbers with which the name of an archive begins, or those of a test elsewhere. Subtests of these do not count by themselves.
+// modulesRowsOf returns the numbers with which the name of an archive begins, or those of a test
+// elsewhere. Subtests of these do not count by themselves.
 func modulesRowsOf(test string) []string {
 	if match := modulesSubtest.FindStringSubmatch(test); match != nil {
 		return strings.Split(strings.TrimSuffix(match[1], "-"), "-")

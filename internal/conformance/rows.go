@@ -18,7 +18,8 @@ type row struct {
 	title   string
 }
 
-// rows reads the text of a list, in which each section begins with a line "# TITLE" and each row is a line "ID TITLE".
+// rows reads the text of a list, in which each section begins with a line "# TITLE" and each row is
+// a line "ID TITLE".
 func (l *list) rows() []row {
 	var rows []row
 	section := ""
@@ -49,8 +50,8 @@ func selectRows(rows []row, texts []string) ([]row, error) {
 	return selected, nil
 }
 
-// rowsMeantBy returns one row ("A-05", "55"), those from one to another ("A-05-A-08", "50-77"), or those of a letter or word
-// ("B", "order").
+// rowsMeantBy returns one row ("A-05", "55"), those from one to another ("A-05-A-08", "50-77"), or
+// those of a letter or word ("B", "order").
 func rowsMeantBy(rows []row, text string) []row {
 	if n := indexOf(rows, text); n >= 0 {
 		return rows[n : n+1]
@@ -82,7 +83,8 @@ func indexOf(rows []row, id string) int {
 
 var tableLine = regexp.MustCompile(`(?m)^\| *([^|]+?) *\| *(.+?) *\|$`)
 
-// readExceptions reads which rows a document gives a reason for, in the table below a heading; without the heading none.
+// readExceptions reads which rows a document gives a reason for, in the table below a heading;
+// without the heading none.
 func readExceptions(path, heading string, rows []row) (map[string]string, error) {
 	document, err := os.ReadFile(path)
 	if err != nil {

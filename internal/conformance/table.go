@@ -43,7 +43,8 @@ func judge(tests []outcome, excepted bool) verdict {
 	return untested
 }
 
-// printTable prints a line for each row with the number of its tests, what failing tests printed, and totals. It reports whether all is as it should be.
+// printTable prints a line for each row with the number of its tests, what failing tests printed,
+// and totals. It reports whether all is as it should be.
 func printTable(w io.Writer, rows []row, found results, exceptions map[string]string, verbose bool) bool {
 	totals := map[verdict]int{}
 	var failures []outcome

@@ -27,7 +27,8 @@ type outcome struct {
 // results are the outcomes of tests by row.
 type results map[string][]outcome
 
-// ofNoRow are the results of tests that have failed on their own account, and are for no row: such as a function whose subtests are.
+// ofNoRow are the results of tests that have failed on their own account, and are for no row: such
+// as a function whose subtests are.
 const ofNoRow = ""
 
 // runTests runs the tests of the given rows, if not more.
@@ -127,7 +128,8 @@ func (l *list) isIn(path string, source []byte) bool {
 	return false
 }
 
-// readOutcomes reads what go test -json prints. Unfinished is the output of packages that failed on their own account.
+// readOutcomes reads what go test -json prints. Unfinished is the output of packages that failed on
+// their own account.
 func readOutcomes(r io.Reader) (outcomes []outcome, unfinished []string, err error) {
 	type key struct{ pkg, test string }
 	output := map[key][]string{}

@@ -16,7 +16,8 @@ import (
 	"github.com/hashicorp/go-hclog"
 )
 
-// Lines returns a writer for what the program of a provider writes, nil if that is not asked for. Each line becomes an entry.
+// Lines returns a writer for what the program of a provider writes, nil if that is not asked for.
+// Each line becomes an entry.
 //
 // go-plugin could do that, too, but it panics on a JSON object whose message is not a string.
 func (l *Log) Lines(program string) io.Writer {
@@ -55,7 +56,8 @@ func (w *lines) Write(data []byte) (int, error) {
 	return len(data), nil
 }
 
-// writtenLevel is how lines begin that the log package of the standard library has written, and those who use it.
+// writtenLevel is how lines begin that the log package of the standard library has written, and
+// those who use it.
 var writtenLevel = regexp.MustCompile(`^[0-9/:. ]*\[(TRACE|DEBUG|INFO|WARN|ERROR)\] *`)
 
 // entry writes one line. The caller holds the lock.

@@ -9,7 +9,8 @@ import (
 	"github.com/hashicorp/go-hclog"
 )
 
-// Log is a log that is written by this program. Made by [Open]. Safe for concurrent use. Nil is no log.
+// Log is a log that is written by this program. Made by [Open]. Safe for concurrent use. Nil is no
+// log.
 type Log struct {
 	file          *os.File
 	request       Request

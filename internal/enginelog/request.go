@@ -16,7 +16,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/environ"
 )
 
-// The variables by which a log is asked for: a level for all, levels for parts that beat it, and a file.
+// The variables by which a log is asked for: a level for all, levels for parts that beat it, and a
+// file.
 const (
 	variable         = "TF_LOG"
 	coreVariable     = "TF_LOG_CORE"
@@ -24,9 +25,11 @@ const (
 	PathVariable     = "TF_LOG_PATH"
 )
 
-// FileName is the name of the log in the working directory, where it is unless [PathVariable] names another file.
+// FileName is the name of the log in the working directory, where it is unless [PathVariable] names
+// another file.
 //
-// Standard error is not a place for that: many components are worked on at the same time, and what engines write there is read for errors.
+// Standard error is not a place for that: many components are worked on at the same time, and what
+// engines write there is read for errors.
 const FileName = "engine.log"
 
 // Request is what an environment asks for. The zero value is no log.
@@ -85,7 +88,8 @@ func (e *FileError) Error() string { return "log of the engine: " + e.Err.Error(
 // Unwrap returns what the system says.
 func (e *FileError) Unwrap() error { return e.Err }
 
-// Open opens the file of the log, whose name then is an absolute path. It is made for its owner alone: a log has values in it.
+// Open opens the file of the log, whose name then is an absolute path. It is made for its owner
+// alone: a log has values in it.
 //
 // Errors: a [*FileError].
 func (r Request) Open(workDir string) (*os.File, error) {
@@ -100,8 +104,9 @@ func (r Request) Open(workDir string) (*os.File, error) {
 	return file, nil
 }
 
-// ForProcess returns the environment of an engine that writes its log itself, and may run in another directory: the path of the log is absolute, and the file is made as
-// [Request.Open] makes it. Whether it cannot be written, the engine says; without a path it logs to its standard error.
+// ForProcess returns the environment of an engine that writes its log itself, and may run in
+// another directory: the path of the log is absolute, and the file is made as [Request.Open] makes
+// it. Whether it cannot be written, the engine says; without a path it logs to its standard error.
 func ForProcess(env []string) []string {
 	request := Read(env)
 	if !request.Asked() || request.path == "" {
@@ -117,7 +122,8 @@ func ForProcess(env []string) []string {
 	return append(slices.Clone(env), PathVariable+"="+file.Name())
 }
 
-// LevelOfProviders is how much libraries of providers should log, for their variables. Unless a log of providers is asked for, only errors.
+// LevelOfProviders is how much libraries of providers should log, for their variables. Unless a log
+// of providers is asked for, only errors.
 func (r Request) LevelOfProviders() string {
 	if r.Provider == hclog.NoLevel {
 		return "ERROR"

@@ -10,7 +10,8 @@ import (
 	"strings"
 )
 
-// LookUp returns the value of a variable, and whether there is one. Of several the last one counts, as for programs.
+// LookUp returns the value of a variable, and whether there is one. Of several the last one counts,
+// as for programs.
 func LookUp(environ []string, name string) (value string, found bool) {
 	for _, entry := range slices.Backward(environ) {
 		if key, value, _ := strings.Cut(entry, "="); key == name {

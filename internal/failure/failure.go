@@ -1,10 +1,12 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package failure makes diagnostics of what went wrong outside of the configuration: in files, in the environment, in what was asked for.
+// Package failure makes diagnostics of what went wrong outside of the configuration: in files, in
+// the environment, in what was asked for.
 //
-// A summary is fixed text of two to six words; the detail is whole sentences that say what is wrong, what was done, and what to do. Details
-// name no option of a command line: callers of different kinds show them, and each may add what helps its own users, by the [Code].
+// A summary is fixed text of two to six words; the detail is whole sentences that say what is
+// wrong, what was done, and what to do. Details name no option of a command line: callers of
+// different kinds show them, and each may add what helps its own users, by the [Code].
 package failure
 
 import (
@@ -33,7 +35,8 @@ func Error(summary, detail string, args ...any) error {
 	return hcl.Diagnostics{New(summary, detail, args...)}
 }
 
-// Of returns an error, such as one of the operating system, as a diagnostic whose detail is the text of the error as a whole sentence.
+// Of returns an error, such as one of the operating system, as a diagnostic whose detail is the
+// text of the error as a whole sentence.
 func Of(summary string, err error) *hcl.Diagnostic { return New(summary, "%s", Sentence(err.Error())) }
 
 // Code names a kind of failure, for callers that know a remedy of their own.
@@ -45,7 +48,8 @@ func WithCode(code Code, diag *hcl.Diagnostic) *hcl.Diagnostic {
 	return diag
 }
 
-// Diagnostics returns what an error says: its diagnostics if it holds some, else one diagnostic. It is empty for nil.
+// Diagnostics returns what an error says: its diagnostics if it holds some, else one diagnostic. It
+// is empty for nil.
 func Diagnostics(err error) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	switch {
@@ -73,7 +77,8 @@ func Reason(err error) string {
 	return strings.TrimSuffix(err.Error(), ".")
 }
 
-// Capitalize begins a sentence. What a colon follows is a name, such as that of a file, and stays as it is.
+// Capitalize begins a sentence. What a colon follows is a name, such as that of a file, and stays
+// as it is.
 func Capitalize(text string) string {
 	first, _, _ := strings.Cut(text, " ")
 	if text == "" || strings.HasSuffix(first, ":") || strings.ContainsAny(first, `./\`) {
@@ -108,5 +113,6 @@ func Sentence(text string) string {
 	return text
 }
 
-// Cause is the Extra of a diagnostic that was made of an error, for callers that know the type of the error.
+// Cause is the Extra of a diagnostic that was made of an error, for callers that know the type of
+// the error.
 type Cause struct{ Err error }

@@ -9,7 +9,8 @@ import (
 	"github.com/hashicorp/hcl/v2"
 )
 
-// Warnings are what was noticed while something was done, each thing once. The zero value is empty. It is safe for concurrent use.
+// Warnings are what was noticed while something was done, each thing once. The zero value is empty.
+// It is safe for concurrent use.
 type Warnings struct {
 	mu struct {
 		sync.Mutex

@@ -25,7 +25,8 @@ type Along struct {
 // Any reports whether something may be added.
 func (a Along) Any() bool { return a.Dependents || a.Dependencies }
 
-// Walk is where to look for what is added. Units are numbers, of which a format may have several nodes each.
+// Walk is where to look for what is added. Units are numbers, of which a format may have several
+// nodes each.
 type Walk struct {
 	Graph   *order.Graph // forward: an edge leads from what is done first
 	Unit    func(node int) int
@@ -43,8 +44,9 @@ type Added struct {
 	Place order.Place // of what says that one depends on the other, if it is known
 }
 
-// Add returns what depends on selected units, or what they depend on, without these themselves. Each has the nearest cause, for both directions counted
-// from the selection alone. Units that are reached both ways have the cause of a dependent.
+// Add returns what depends on selected units, or what they depend on, without these themselves.
+// Each has the nearest cause, for both directions counted from the selection alone. Units that are
+// reached both ways have the cause of a dependent.
 func (a Along) Add(w Walk, selected map[int]bool) map[int]Added {
 	added := map[int]Added{}
 	if a.Dependencies {
@@ -130,7 +132,8 @@ func (w Walk) cause(node int, backwards bool, cameBy map[int]order.Edge) Added {
 	return added
 }
 
-// Named returns the units of a request that asks for some by their names. It is nil if the request does not.
+// Named returns the units of a request that asks for some by their names. It is nil if the request
+// does not.
 //
 // Errors: names that no unit has.
 func (r *Request) Named(all []string) (map[string]bool, error) {
@@ -158,7 +161,8 @@ func (r *Request) Named(all []string) (map[string]bool, error) {
 		r.NamesFrom, strings.Join(missing, ", "), hint)}
 }
 
-// Within is the directory that selected units are in, as [Place] has it. What is asked for by name may be anywhere.
+// Within is the directory that selected units are in, as [Place] has it. What is asked for by name
+// may be anywhere.
 func (r *Request) Within() string {
 	if r.Names != nil {
 		return ""

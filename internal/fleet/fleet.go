@@ -1,10 +1,12 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package fleet is about many stacks: what there is of them, in what order they come, and which are meant.
+// Package fleet is about many stacks: what there is of them, in what order they come, and which are
+// meant.
 //
-// The packages of formats answer a [Request] with a [Source], which is the same for all of them, or with [Work] for a rollout. Whoever lists stacks,
-// shows their order or runs something in them needs to know no format.
+// The packages of formats answer a [Request] with a [Source], which is the same for all of them, or
+// with [Work] for a rollout. Whoever lists stacks, shows their order or runs something in them
+// needs to know no format.
 package fleet
 
 import (
@@ -27,7 +29,8 @@ type Place struct {
 	Below string // the current directory, from the root, with a slash at the beginning; "" if it is not in it
 }
 
-// Shown returns how users see a directory, which is a path from the root: relative to the current directory.
+// Shown returns how users see a directory, which is a path from the root: relative to the current
+// directory.
 func (p Place) Shown(dir string) string {
 	if p.Below != "" {
 		if rel, err := filepath.Rel(filepath.FromSlash(p.Below), filepath.FromSlash(path.Join("/", dir))); err == nil {
@@ -47,7 +50,8 @@ type Request struct {
 	Changed bool   // only what has changed
 	Base    string // since when; see [gitdiff.Repository.Diff]
 
-	// Names are those of the units that are asked for, wherever they are; nil for all. NamesFrom is what has named them, in words that begin a sentence.
+	// Names are those of the units that are asked for, wherever they are; nil for all. NamesFrom is
+	// what has named them, in words that begin a sentence.
 	Names     []string
 	NamesFrom string
 
@@ -56,8 +60,8 @@ type Request struct {
 	Phases bool // plans and applies are to be nodes of their own, where the format knows them
 }
 
-// Matches returns what of the units that there are, by their numbers, the query matches. All of them are to be given, whatever else leaves them out: what there is
-// somewhere was not mistyped.
+// Matches returns what of the units that there are, by their numbers, the query matches. All of
+// them are to be given, whatever else leaves them out: what there is somewhere was not mistyped.
 func (r *Request) Matches(units []tagquery.Subject) func(unit int) bool {
 	r.Asked.Look(r.Query, r.Tags, units)
 	return func(unit int) bool { return r.Query.Match(units[unit]) }
@@ -126,7 +130,8 @@ type Source struct {
 	Diags      hcl.Diagnostics // other warnings
 	Files      map[string]*hcl.File
 
-	// Work is what must not share states when commands are run in the units. Nil if that does not matter.
+	// Work is what must not share states when commands are run in the units. Nil if that does not
+	// matter.
 	Work *rollout.Work
 
 	// GroupNames are names that users may take for those of units.

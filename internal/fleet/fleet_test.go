@@ -5,7 +5,8 @@ package fleet
 
 import "testing"
 
-// Directories are shown as users would type them: from where they are, or from the directory that they named.
+// Directories are shown as users would type them: from where they are, or from the directory that
+// they named.
 func TestShown(t *testing.T) {
 	for _, test := range []struct {
 		place     Place

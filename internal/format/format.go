@@ -1,7 +1,8 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package format finds out which format says what stacks there are in a directory, and reads it. The formats themselves are in the packages below.
+// Package format finds out which format says what stacks there are in a directory, and reads it.
+// The formats themselves are in the packages below.
 package format
 
 import (
@@ -17,7 +18,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/format/terrateam"
 )
 
-// The files that say what stacks there are, in the root of a repository; without them directories do.
+// The files that say what stacks there are, in the root of a repository; without them directories
+// do.
 const (
 	File     = cairnfile.FileName
 	GateFile = terrateam.ConfigFile
@@ -26,8 +28,8 @@ const (
 // ErrNoStacks is returned where there are no stacks, and no file that names any.
 var ErrNoStacks = errors.New("there are no stacks")
 
-// Open reads the workspace file if there is one, else the tree of stacks, else the configuration of gates. The files of the source are there also
-// with errors; it is never nil.
+// Open reads the workspace file if there is one, else the tree of stacks, else the configuration of
+// gates. The files of the source are there also with errors; it is never nil.
 func Open(ctx context.Context, r fleet.Request) (*fleet.Source, error) {
 	if cairnfile.Exists(r.Root) {
 		return orNone(cairnfile.Open(ctx, r))
@@ -93,7 +95,8 @@ func treeWork(ctx context.Context, r fleet.Request, mode rollout.Mode) (*fleet.W
 	return cairnfile.OpenWorkOf(ctx, r, mode, written.Text())
 }
 
-// Named returns the directories that rules of the workspace file name; none if there is no such file.
+// Named returns the directories that rules of the workspace file name; none if there is no such
+// file.
 func Named(root string) []fleet.NamedDir {
 	if !cairnfile.Exists(root) {
 		return nil
@@ -104,5 +107,6 @@ func Named(root string) []fleet.NamedDir {
 // HasFile reports whether there is a workspace file.
 func HasFile(root string) bool { return cairnfile.Exists(root) }
 
-// Both reports whether there are both a workspace file and a configuration of gates, of which the first is used.
+// Both reports whether there are both a workspace file and a configuration of gates, of which the
+// first is used.
 func Both(root string) bool { return cairnfile.Exists(root) && terrateam.Exists(root) }

@@ -40,7 +40,8 @@ func request(t *testing.T, files ...string) fleet.Request {
 	return fleet.Request{Place: fleet.Place{Root: root, Below: "/"}}
 }
 
-// Each format is used where it is meant to be, says its own rule, and orders the same units in the same way.
+// Each format is used where it is meant to be, says its own rule, and orders the same units in the
+// same way.
 func TestOpen(t *testing.T) {
 	modules := []string{"app/main.tf", main, "net/main.tf", main}
 	dirs := []string{"app/stack.tm.hcl", app, "net/stack.tm.hcl", net}

@@ -15,7 +15,8 @@ type comparison struct {
 	name string // of the base, for people
 }
 
-// compare finds out what to compare. The base may be a name of a commit, a range FROM..TO, or empty.
+// compare finds out what to compare. The base may be a name of a commit, a range FROM..TO, or
+// empty.
 func (r *Repository) compare(ctx context.Context, base string) (comparison, error) {
 	if from, to, isRange := strings.Cut(base, ".."); isRange {
 		return r.commitRange(ctx, base, from, to)

@@ -13,7 +13,8 @@ import (
 	"strings"
 )
 
-// contents returns what files had in them in a commit, those of at most limit bytes. One process reads them all.
+// contents returns what files had in them in a commit, those of at most limit bytes. One process
+// reads them all.
 func (r *Repository) contents(ctx context.Context, commit string, paths []string, limit int) (map[string][]byte, error) {
 	var names bytes.Buffer
 	var asked []string
@@ -52,7 +53,8 @@ func (r *Repository) contents(ctx context.Context, commit string, paths []string
 	return found, cmd.Wait()
 }
 
-// readObject reads a line "ID TYPE SIZE" and as many bytes, or a line that says that there is no such object.
+// readObject reads a line "ID TYPE SIZE" and as many bytes, or a line that says that there is no
+// such object.
 func readObject(in *bufio.Reader, limit int) (src []byte, ok bool, err error) {
 	line, err := in.ReadString('\n')
 	if err != nil {

@@ -49,7 +49,8 @@ type Diff struct {
 	repository *Repository
 }
 
-// Diff compares with a base: the name of a commit, a range FROM..TO of commits, or "" for the default branch.
+// Diff compares with a base: the name of a commit, a range FROM..TO of commits, or "" for the
+// default branch.
 //
 // Errors: [*Problem] where there is no such base.
 func (r *Repository) Diff(ctx context.Context, base string) (*Diff, error) {
@@ -83,7 +84,8 @@ func (r *Repository) Diff(ctx context.Context, base string) (*Diff, error) {
 	return d, nil
 }
 
-// File returns the change of a file by its path from the top of the repository, nil if it has not changed.
+// File returns the change of a file by its path from the top of the repository, nil if it has not
+// changed.
 func (d *Diff) File(path string) *File {
 	i, found := slices.BinarySearchFunc(d.Files, path, func(f File, path string) int { return cmp.Compare(f.Path, path) })
 	if !found {
@@ -92,7 +94,8 @@ func (d *Diff) File(path string) *File {
 	return &d.Files[i]
 }
 
-// Before returns the content that a file had at the base, of at most limit bytes. The path is from the top of the repository.
+// Before returns the content that a file had at the base, of at most limit bytes. The path is from
+// the top of the repository.
 func (d *Diff) Before(ctx context.Context, file string, limit int) ([]byte, error) {
 	contents, err := d.ContentsBefore(ctx, []string{file}, limit)
 	if err != nil {
@@ -105,13 +108,14 @@ func (d *Diff) Before(ctx context.Context, file string, limit int) ([]byte, erro
 	return content, nil
 }
 
-// ContentsBefore returns the contents that files had at the base, those of at most limit bytes, by their paths from the top of the repository. One
-// process reads them all.
+// ContentsBefore returns the contents that files had at the base, those of at most limit bytes, by
+// their paths from the top of the repository. One process reads them all.
 func (d *Diff) ContentsBefore(ctx context.Context, files []string, limit int) (map[string][]byte, error) {
 	return d.repository.contents(ctx, d.Commit, files, limit)
 }
 
-// parseNameStatus reads status, path and, for renamed files, another path, each ended by a zero byte.
+// parseNameStatus reads status, path and, for renamed files, another path, each ended by a zero
+// byte.
 func parseNameStatus(text string) []File {
 	fields := strings.Split(text, "\x00")
 	var files []File

@@ -17,10 +17,13 @@ import (
 	"strings"
 )
 
-// Export writes the files that the base has into a directory, which only this user can read and nothing else is in. Of submodules there are empty
-// directories, as their files are in other repositories. What git would make of files in a working tree, such as other ends of lines, is not done.
+// Export writes the files that the base has into a directory, which only this user can read and
+// nothing else is in. Of submodules there are empty directories, as their files are in other
+// repositories. What git would make of files in a working tree, such as other ends of lines, is not
+// done.
 //
-// No file is written outside of the directory, whatever names and links the base has. When ctx ends, the directory is left incomplete.
+// No file is written outside of the directory, whatever names and links the base has. When ctx
+// ends, the directory is left incomplete.
 func (d *Diff) Export(ctx context.Context, dir string) error {
 	entries, err := d.repository.tree(ctx, d.Commit)
 	if err != nil {

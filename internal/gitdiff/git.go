@@ -82,7 +82,8 @@ func (r *Repository) command(ctx context.Context, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// choosesRepository reports whether a variable of the environment would make git use something other than the repository of the directory (rule G3).
+// choosesRepository reports whether a variable of the environment would make git use something
+// other than the repository of the directory (rule G3).
 func choosesRepository(variable string) bool {
 	name, _, _ := strings.Cut(variable, "=")
 	switch name {

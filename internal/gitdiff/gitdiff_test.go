@@ -77,7 +77,8 @@ func begin(t *testing.T, files ...string) work {
 	return w
 }
 
-// changed returns the stacks of the tree in a directory that have changed, with the kinds and files of the reasons.
+// changed returns the stacks of the tree in a directory that have changed, with the kinds and files
+// of the reasons.
 func (w work) changed(dir, base string) []string {
 	w.Helper()
 	tree, stacks := w.stacks(dir, base)
@@ -321,7 +322,8 @@ func TestConfiguredProgramsAreNotRun(t *testing.T) {
 	}
 }
 
-// All of a submodule has changed if it is at another commit: the stacks in it, and those that take modules from it.
+// All of a submodule has changed if it is at another commit: the stacks in it, and those that take
+// modules from it.
 func TestSubmodules(t *testing.T) {
 	inner := begin(t, "s/s.tm", stack, "m/main.tf", "")
 	outer := begin(t, "a/s.tm", stack, "a/main.tf", "module \"m\" {\n  source = \"../lib/m\"\n}\n", "b/s.tm", stack)
@@ -390,7 +392,8 @@ func TestTerragruntSource(t *testing.T) {
 	}
 }
 
-// What a commit has is written with its links and programs, and never through a link that leads out.
+// What a commit has is written with its links and programs, and never through a link that leads
+// out.
 func TestExport(t *testing.T) {
 	w := begin(t, "a/main.tf", "# one\n", "a/run.sh", "#!/bin/sh\n", "b.txt", "")
 	if err := os.Chmod(filepath.Join(w.dir, "a", "run.sh"), 0o700); err != nil {

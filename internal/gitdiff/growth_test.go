@@ -79,7 +79,8 @@ func TestContents(t *testing.T) {
 	}
 }
 
-// BenchmarkStacks finds the stacks that have changed if a file in each of them has. Each uses one of a hundred modules.
+// BenchmarkStacks finds the stacks that have changed if a file in each of them has. Each uses one
+// of a hundred modules.
 func BenchmarkStacks(b *testing.B) {
 	for _, stacks := range []int{100, 1_000, 10_000} {
 		b.Run(fmt.Sprint(stacks), func(b *testing.B) {

@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// Ignored returns those of some files, by their absolute paths, that git leaves out of "git add", also where it has them already. They need not
-// exist. Where git fails, it is none.
+// Ignored returns those of some files, by their absolute paths, that git leaves out of "git add",
+// also where it has them already. They need not exist. Where git fails, it is none.
 func (r *Repository) Ignored(ctx context.Context, paths ...string) []string {
 	cmd := r.command(ctx, "check-ignore", "--no-index", "-z", "--stdin")
 	cmd.Args = slices.DeleteFunc(cmd.Args, func(arg string) bool { return arg == "--literal-pathspecs" }) // which this command refuses

@@ -16,7 +16,8 @@ type place struct {
 	from bool
 }
 
-// pathIndex finds the files of a diff by where they are and were, so that not each is looked at for each stack.
+// pathIndex finds the files of a diff by where they are and were, so that not each is looked at for
+// each stack.
 type pathIndex []place
 
 func newPathIndex(files []File) pathIndex {
@@ -54,7 +55,8 @@ func (x pathIndex) starting(path string, wanted func(string) bool) []place {
 	return rest
 }
 
-// inOrder returns places in the order of the diff, of each file its present one if that is among them.
+// inOrder returns places in the order of the diff, of each file its present one if that is among
+// them.
 func inOrder(places []place) []place {
 	sorted := slices.SortedFunc(slices.Values(places), func(a, b place) int {
 		if a.file != b.file || a.from == b.from {

@@ -11,8 +11,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/localsource"
 )
 
-// DiffOf is a diff of files that are known to have changed without asking git, by their paths from a directory. Nothing is known
-// about what there was before.
+// DiffOf is a diff of files that are known to have changed without asking git, by their paths from
+// a directory. Nothing is known about what there was before.
 func DiffOf(dir string, files ...File) (*Diff, error) {
 	dir, err := localsource.RealPath(dir)
 	if err != nil {
@@ -32,8 +32,8 @@ func (d *Diff) Prefix(dir string) (string, error) {
 	return filepath.ToSlash(prefix), err
 }
 
-// Below returns the paths from a directory, with slashes, of the files that have changed in it or below it. Of a file that was renamed,
-// also the one before counts.
+// Below returns the paths from a directory, with slashes, of the files that have changed in it or
+// below it. Of a file that was renamed, also the one before counts.
 func (d *Diff) Below(dir string) ([]string, error) {
 	prefix, err := d.Prefix(dir)
 	if err != nil {

@@ -13,8 +13,9 @@ import (
 	"strings"
 )
 
-// addSubmodules adds the files of the submodules that have changed. To git such a submodule is one entry, which says that it is at
-// another commit, and the commit that it was at before may not be there: each of its files counts.
+// addSubmodules adds the files of the submodules that have changed. To git such a submodule is one
+// entry, which says that it is at another commit, and the commit that it was at before may not be
+// there: each of its files counts.
 func (d *Diff) addSubmodules(ctx context.Context) error {
 	for _, module := range slices.Clone(d.Files) {
 		dir := filepath.Join(d.repository.Dir, filepath.FromSlash(module.Path))

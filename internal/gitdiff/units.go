@@ -38,7 +38,8 @@ type Reason struct {
 	Text string `json:"text"` // a sentence without a full stop
 	File string `json:"file"` // that has changed, from the top of the repository
 
-	// Modules are the directories that lead from the stack to the module, from the top of the repository.
+	// Modules are the directories that lead from the stack to the module, from the top of the
+	// repository.
 	Modules []string `json:"modules,omitempty"`
 }
 
@@ -49,11 +50,13 @@ type Gone struct {
 	RenamedTo string `json:"renamed_to,omitempty"` // another path; in a workspace file another name
 }
 
-// Unit is a directory of which a format asks whether it has changed: that of a stack or of a root module.
+// Unit is a directory of which a format asks whether it has changed: that of a stack or of a root
+// module.
 type Unit struct {
 	Path string // of the directory, from the root of all units, with slashes and one at the beginning
 
-	// Sources are directories of modules that it uses besides those that its configuration names, from the root, with slashes.
+	// Sources are directories of modules that it uses besides those that its configuration names, from
+	// the root, with slashes.
 	Sources []string
 
 	// Includes and Watches are files and directories that belong to it wherever they are.
@@ -71,7 +74,8 @@ type Units struct {
 	Root  string // directory, as it was given
 	Units []Unit
 
-	// Ignored reports whether a file is of no unit although it is in the directory of one, by its path from the root. It may be nil.
+	// Ignored reports whether a file is of no unit although it is in the directory of one, by its path
+	// from the root. It may be nil.
 	Ignored func(file string) bool
 }
 
@@ -86,8 +90,9 @@ func (u *Units) owner(dir string) (int, bool) {
 	}
 }
 
-// Reasons returns why units have changed, by their numbers; those that have not are not in it. The reasons of each are of its directory, of what
-// it includes, of modules that it uses at any depth, and of what it watches, in this order.
+// Reasons returns why units have changed, by their numbers; those that have not are not in it. The
+// reasons of each are of its directory, of what it includes, of modules that it uses at any depth,
+// and of what it watches, in this order.
 func (d *Diff) Reasons(units Units) (map[int][]Reason, error) {
 	root, err := localsource.RealPath(units.Root)
 	if err != nil {
@@ -138,8 +143,8 @@ type changedIn struct {
 	owner int    // the unit in whose directory that is; -1 for none
 }
 
-// FromRoot returns the path from a directory, with a slash at the beginning, of a file of the diff: both are paths from the top of the repository. It
-// is not ok for a file outside of the directory.
+// FromRoot returns the path from a directory, with a slash at the beginning, of a file of the diff:
+// both are paths from the top of the repository. It is not ok for a file outside of the directory.
 func FromRoot(prefix, file string) (inside string, ok bool) {
 	rel, err := filepath.Rel(filepath.FromSlash(prefix), filepath.FromSlash(file))
 	if err != nil || !filepath.IsLocal(rel) {
@@ -150,7 +155,8 @@ func FromRoot(prefix, file string) (inside string, ok bool) {
 
 func (f *finder) add(unit int, reason Reason) { f.reasons[unit] = append(f.reasons[unit], reason) }
 
-// directories finds the units in whose directories files have changed. What has left a unit has changed it, too.
+// directories finds the units in whose directories files have changed. What has left a unit has
+// changed it, too.
 func (f *finder) directories() {
 	for _, file := range f.diff.Files {
 		if i, ok := f.owner(file.Path); ok {
@@ -175,7 +181,8 @@ func (f *finder) owner(file string) (int, bool) {
 	return f.Units.owner(dir)
 }
 
-// modules finds changes in what a unit uses, of each module the first one that is not in the directory of the unit anyway.
+// modules finds changes in what a unit uses, of each module the first one that is not in the
+// directory of the unit anyway.
 func (f *finder) modules(unit int) {
 	for use := range f.calls.Uses(f.dir(unit)) {
 		changed := f.changedIn(use.Rel)
@@ -191,8 +198,8 @@ func (f *finder) modules(unit int) {
 	}
 }
 
-// changedIn returns the changes in a module, in the order of the diff, without those in the directories of other units than
-// the one that the module itself may be in.
+// changedIn returns the changes in a module, in the order of the diff, without those in the
+// directories of other units than the one that the module itself may be in.
 func (f *finder) changedIn(dir string) []changedIn {
 	changed, known := f.inModules[dir]
 	if known {

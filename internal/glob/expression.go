@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// What patterns and regular expressions from untrusted files may be. Matching takes time in proportion to the size and to the text, so that a
-// large one makes each of many names slow.
+// What patterns and regular expressions from untrusted files may be. Matching takes time in
+// proportion to the size and to the text, so that a large one makes each of many names slow.
 const (
 	MaxLength       = 1000 // bytes
 	maxInstructions = 2000 // of a regular expression; a{1000} has 1000 of them
@@ -20,7 +20,8 @@ const (
 
 var errLong = fmt.Errorf("it is longer than %d characters", MaxLength)
 
-// Expression reads a regular expression. The size is about how many steps matching takes for each character of a text.
+// Expression reads a regular expression. The size is about how many steps matching takes for each
+// character of a text.
 func Expression(text string) (matcher *regexp.Regexp, size int, err error) {
 	if len(text) > MaxLength {
 		return nil, 0, errLong

@@ -1,12 +1,13 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package glob matches slash-separated paths with patterns. Matching takes time linear in the path, whatever the
-// pattern, which has at most [MaxLength] bytes.
+// Package glob matches slash-separated paths with patterns. Matching takes time linear in the path,
+// whatever the pattern, which has at most [MaxLength] bytes.
 //
-// In a pattern, * stands for any text without a slash, ? for one such character, ** as a whole path element for any
-// number of elements, also none, [ab-c] and [!a] for one character of a set, and {a,b} for one of several texts. A
-// backslash takes the meaning from the character that follows. Everything else stands for itself.
+// In a pattern, * stands for any text without a slash, ? for one such character, ** as a whole path
+// element for any number of elements, also none, [ab-c] and [!a] for one character of a set, and
+// {a,b} for one of several texts. A backslash takes the meaning from the character that follows.
+// Everything else stands for itself.
 package glob
 
 import (
@@ -22,8 +23,9 @@ type Pattern struct {
 	text   string
 	prefix string // what each path that matches begins with
 
-	// One of these, or none for a pattern without special characters. Most patterns have a single *, or ** at the end,
-	// and need no regular expression, which costs a hundred times as much to compile.
+	// One of these, or none for a pattern without special characters. Most patterns have a single *,
+	// or ** at the end, and need no regular expression, which costs a hundred times as much to
+	// compile.
 	matcher *regexp.Regexp
 	suffix  func(rest string) bool // for what follows the prefix
 }
@@ -60,7 +62,8 @@ func Compile(text string) (Pattern, error) {
 	return Pattern{text: text, prefix: prefix, matcher: matcher}, nil
 }
 
-// simple returns what matches the rest of a simple pattern, after its prefix; nil if it is not simple.
+// simple returns what matches the rest of a simple pattern, after its prefix; nil if it is not
+// simple.
 func simple(prefix, rest string) func(path string) bool {
 	if rest == "**" && (prefix == "" || strings.HasSuffix(prefix, "/")) {
 		return func(string) bool { return true }

@@ -12,13 +12,16 @@ import (
 	"github.com/zclconf/go-cty/cty/function"
 )
 
-// Constant returns the value of an expression that is written out: texts, numbers, booleans, null, and lists and objects of them.
+// Constant returns the value of an expression that is written out: texts, numbers, booleans, null,
+// and lists and objects of them.
 //
-// It takes time and memory linear in what is written. A loop could take any, and so could a number that becomes a text: 1e600000000
-// has as many digits. Both are errors, and so are calculations. The expression of HCL's JSON syntax is always one that is written out.
+// It takes time and memory linear in what is written. A loop could take any, and so could a number
+// that becomes a text: 1e600000000 has as many digits. Both are errors, and so are calculations.
+// The expression of HCL's JSON syntax is always one that is written out.
 func Constant(expr hcl.Expression) (cty.Value, hcl.Diagnostics) { return ConstantOf(expr, nil) }
 
-// ConstantOf is [Constant] with functions that may be called with constants. They must not take more than linear time and memory.
+// ConstantOf is [Constant] with functions that may be called with constants. They must not take
+// more than linear time and memory.
 func ConstantOf(expr hcl.Expression, functions map[string]function.Function) (cty.Value, hcl.Diagnostics) {
 	if native, ok := expr.(hclsyntax.Expression); ok {
 		if at, what := notWrittenOut(native); what != "" {
@@ -35,8 +38,9 @@ func ConstantOf(expr hcl.Expression, functions map[string]function.Function) (ct
 	return expr.Value(&hcl.EvalContext{Functions: functions})
 }
 
-// notWrittenOut reports what keeps an expression from being evaluated safely, and where it is; "" for nothing. References, and
-// calls of functions that there are not, are left to the evaluation, which refuses them.
+// notWrittenOut reports what keeps an expression from being evaluated safely, and where it is; ""
+// for nothing. References, and calls of functions that there are not, are left to the evaluation,
+// which refuses them.
 func notWrittenOut(expr hclsyntax.Expression) (at hcl.Range, what string) {
 	switch expr := expr.(type) {
 	case *hclsyntax.LiteralValueExpr:
@@ -81,10 +85,12 @@ func firstNotWrittenOut(exprs []hclsyntax.Expression) (at hcl.Range, what string
 	return at, what
 }
 
-// maxBits is how many binary digits a number has at most before its point, or behind: more than any that is not meant to do harm.
+// maxBits is how many binary digits a number has at most before its point, or behind: more than any
+// that is not meant to do harm.
 const maxBits = 4096
 
-// TooLarge reports whether a value is a number with so many digits that nobody should write them out.
+// TooLarge reports whether a value is a number with so many digits that nobody should write them
+// out.
 func TooLarge(value cty.Value) bool {
 	if value.IsNull() || !value.IsKnown() || value.Type() != cty.Number {
 		return false

@@ -3,8 +3,9 @@
 
 // Package hclsource parses files of HCL that are untrusted.
 //
-// Deep nesting is an error, as package safehcl has it, and so is size: a file is not larger than [MaxSize], and has not many more than
-// [MaxTokens] tokens, each of which takes a hundred times its size in memory.
+// Deep nesting is an error, as package safehcl has it, and so is size: a file is not larger than
+// [MaxSize], and has not many more than [MaxTokens] tokens, each of which takes a hundred times its
+// size in memory.
 package hclsource
 
 import (
@@ -52,7 +53,8 @@ func tooLarge(src []byte, filename string) *hcl.Diagnostic {
 	}
 }
 
-// tokensIn estimates how many tokens there are, from above: each word and each other character outside of words counts, but space.
+// tokensIn estimates how many tokens there are, from above: each word and each other character
+// outside of words counts, but space.
 func tokensIn(src []byte) int {
 	tokens, inWord := 0, false
 	for _, char := range src {

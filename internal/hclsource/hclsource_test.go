@@ -53,7 +53,8 @@ func summary(diags hcl.Diagnostics) string {
 	return diags[0].Summary
 }
 
-// FuzzParse checks that whatever is accepted is what the parser makes of it, and that places are in the file.
+// FuzzParse checks that whatever is accepted is what the parser makes of it, and that places are in
+// the file.
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{"a = [1, (2 + 3) * -4]\nb {\n c = \"${d ? \"x\" : y[0]}\"\n}\n", "a = <<E\n%{if x}${y}%{endif}\nE\n", "}{)(", "a = !!!!true"} {
 		f.Add([]byte(seed))

@@ -5,8 +5,8 @@ package hclsource
 
 import "github.com/zclconf/go-cty/cty"
 
-// Text returns a string, a number or a boolean as it is written on a command line. It is not ok for anything else, for null, and for what is
-// not known.
+// Text returns a string, a number or a boolean as it is written on a command line. It is not ok for
+// anything else, for null, and for what is not known.
 func Text(value cty.Value) (text string, ok bool) {
 	if value == cty.NilVal || value.IsNull() || !value.IsKnown() {
 		return "", false

@@ -82,8 +82,8 @@ func hideDetails(f function.Function) function.Function {
 	})
 }
 
-// keepMarks makes a function that handles marks itself keep them when it is not called at all, since
-// an argument is unknown. Cty then loses the marks of the arguments.
+// keepMarks makes a function that handles marks itself keep them when it is not called at all,
+// since an argument is unknown. Cty then loses the marks of the arguments.
 func keepMarks(f function.Function) function.Function {
 	params := parametersOf(f)
 	return delegate(f, func(args []cty.Value, _ cty.Type) (cty.Value, error) {

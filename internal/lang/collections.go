@@ -14,8 +14,8 @@ import (
 
 func isSequence(ty cty.Type) bool { return ty.IsListType() || ty.IsTupleType() }
 
-// Strings count in characters as people see them. Of a value with unknown parts the length may still
-// be known; the marks of the parts say nothing about it.
+// Strings count in characters as people see them. Of a value with unknown parts the length may
+// still be known; the marks of the parts say nothing about it.
 var lengthFunction = function.New(&function.Spec{
 	Description: "Returns the number of elements, attributes or characters.",
 	Params: []function.Parameter{{

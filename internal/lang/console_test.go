@@ -68,8 +68,8 @@ func terraform(t *testing.T, dir, stdin string, args ...string) ([]byte, error) 
 	return stdout.Bytes(), nil
 }
 
-// The console takes lines of at most 64 KiB and, when its input is a pipe, prints only the result of
-// the last. So many expressions are made into one object.
+// The console takes lines of at most 64 KiB and, when its input is a pipe, prints only the result
+// of the last. So many expressions are made into one object.
 const consoleLine = 48 << 10
 
 // A question is what to ask the console about an object of expressions, and how the answer looks.

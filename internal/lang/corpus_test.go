@@ -19,7 +19,8 @@ type corpusEntry struct {
 	outcome
 }
 
-// An outcome is the result of an expression as terraform's console writes it, and what a plan has besides.
+// An outcome is the result of an expression as terraform's console writes it, and what a plan has
+// besides.
 type outcome struct {
 	fails bool
 	typ   string
@@ -59,8 +60,9 @@ const (
 	expressionsFile = "testdata/expressions.txt"
 )
 
-// readCorpus parses a file of the corpus: "# NAME" opens a section, that of a function in functionsFile, "> EXPRESSION"
-// an entry, and then come "! fails", or lines of its type (": "), of its value ("= "), and of what a plan has ("~ ").
+// readCorpus parses a file of the corpus: "# NAME" opens a section, that of a function in
+// functionsFile, "> EXPRESSION" an entry, and then come "! fails", or lines of its type (": "), of
+// its value ("= "), and of what a plan has ("~ ").
 func readCorpus(t *testing.T, corpusFile string) []corpusEntry {
 	t.Helper()
 	source, err := os.ReadFile(corpusFile)

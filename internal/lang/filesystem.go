@@ -112,7 +112,8 @@ func expandHome(path string) (string, error) {
 	return filepath.Join(home, path[1:]), nil
 }
 
-// problem turns an error of the operating system, which quotes the path, into one that keeps rule L3.
+// problem turns an error of the operating system, which quotes the path, into one that keeps rule
+// L3.
 func (f file) problem(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return function.NewArgErrorf(0,

@@ -15,8 +15,9 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/binary/planfile"
 )
 
-// planValues has terraform evaluate the expressions, none of which fails, in a plan, and returns their values. A plan file
-// has what a console does not show: what is known of unknown values, and the marks of them and in them.
+// planValues has terraform evaluate the expressions, none of which fails, in a plan, and returns
+// their values. A plan file has what a console does not show: what is known of unknown values, and
+// the marks of them and in them.
 func planValues(t *testing.T, dir string, expressions []string) []cty.Value {
 	t.Helper()
 	var object strings.Builder
@@ -51,12 +52,14 @@ func planValues(t *testing.T, dir string, expressions []string) []cty.Value {
 	return values
 }
 
-// isPlannable reports whether a plan can have the result of the entry: it has no place for infinity, and resources for ephemeral values.
+// isPlannable reports whether a plan can have the result of the entry: it has no place for
+// infinity, and resources for ephemeral values.
 func (e corpusEntry) isPlannable() bool {
 	return !e.fails && !strings.Contains(e.expr, "phemeral") && !strings.Contains(e.value, "Inf")
 }
 
-// flat takes marks off the parts of what is marked as a whole. Plans list no paths below that of the whole.
+// flat takes marks off the parts of what is marked as a whole. Plans list no paths below that of
+// the whole.
 func flat(v cty.Value) cty.Value {
 	flattened, err := cty.Transform(v, func(_ cty.Path, part cty.Value) (cty.Value, error) {
 		bare, own := part.Unmark()
@@ -72,7 +75,8 @@ func flat(v cty.Value) cty.Value {
 	return flattened
 }
 
-// planText writes a value that is marked or unknown somewhere, with its marks and all that is known of it, and others as "".
+// planText writes a value that is marked or unknown somewhere, with its marks and all that is known
+// of it, and others as "".
 func planText(v cty.Value) string {
 	if v.IsWhollyKnown() && !v.ContainsMarked() {
 		return "" // a console shows it all

@@ -19,7 +19,8 @@ import (
 // providerPrefix stands before the names of functions of providers.
 const providerPrefix = "provider::"
 
-// ProviderCall is a call of a function of a provider, as it is written: provider::LOCALNAME::FUNCTION(...).
+// ProviderCall is a call of a function of a provider, as it is written:
+// provider::LOCALNAME::FUNCTION(...).
 type ProviderCall struct {
 	Name  string    // the whole name
 	Range hcl.Range // of the name or, in JSON, of the expression it is in
@@ -35,7 +36,8 @@ func (c ProviderCall) Parts() (localName, name string, ok bool) {
 // findProviderFunction returns the function that is called, or says why there is none.
 type findProviderFunction func(call ProviderCall) (function.Function, hcl.Diagnostics)
 
-// providerCalls returns the calls of functions of providers in an expression, in the order of the text.
+// providerCalls returns the calls of functions of providers in an expression, in the order of the
+// text.
 func providerCalls(e hcl.Expression) []ProviderCall {
 	var calls []ProviderCall
 	for _, call := range functionCalls(e) {
@@ -63,8 +65,8 @@ func functionCalls(e hcl.Expression) []ProviderCall {
 	return calls
 }
 
-// callsInStrings finds calls in an expression of the JSON syntax, where strings are templates. Without a
-// context, HCL gives these as they are written.
+// callsInStrings finds calls in an expression of the JSON syntax, where strings are templates.
+// Without a context, HCL gives these as they are written.
 func callsInStrings(e hcl.Expression) []ProviderCall {
 	if e == nil {
 		return nil
@@ -106,8 +108,9 @@ func lastStep(path cty.Path) cty.PathStep {
 	return path[len(path)-1]
 }
 
-// ProviderFunctions returns what expressions need besides the table of their scope to call functions of
-// providers, themselves and in the templates that they render. Empty if they do not call any.
+// ProviderFunctions returns what expressions need besides the table of their scope to call
+// functions of providers, themselves and in the templates that they render. Empty if they do not
+// call any.
 //
 // The table is one that [Functions] made with the same options.
 func ProviderFunctions(

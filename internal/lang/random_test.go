@@ -18,7 +18,8 @@ var (
 	durationFlag = flag.Duration("for", 0, "compare random expressions of further seeds for so long")
 )
 
-// A kind is what a random expression is meant to be. It may turn out to be something else, null, or an error.
+// A kind is what a random expression is meant to be. It may turn out to be something else, null, or
+// an error.
 type kind int
 
 const (
@@ -29,10 +30,11 @@ const (
 	aMap
 )
 
-// forms are ways to make an expression of a kind: S, N, B, L and M stand for expressions of a kind. The first few are
-// leaves. What is known to differ (see differences) is left out: && and ||, format of null or of what is of unknown
-// type, negative positions. Equality of objects is, too: cty compares their attributes in any order, and finds either an
-// unknown one or a different one first.
+// forms are ways to make an expression of a kind: S, N, B, L and M stand for expressions of a kind.
+// The first few are leaves. What is known to differ (see differences) is left out: && and ||,
+// format of null or of what is of unknown type, negative positions. Equality of objects is, too:
+// cty compares their attributes in any order, and finds either an unknown one or a different one
+// first.
 var forms = [][]string{
 	aString: {
 		`"a"`, `"B c"`, `""`, `"é,1"`, `local.str`, `local.prefix`, `local.hidden`, `"7"`, `local.null`, `local.any`, `sensitive(local.str)`,
@@ -92,8 +94,9 @@ func isWordByte(c byte) bool {
 	return c == '"' || c == '_' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 }
 
-// extends reports whether got is want, or more of it is known: what is unknown in want may be anything of its type, and
-// marks may be more. It is what can become of the differences that comparison.knowsMore allows, inside of expressions.
+// extends reports whether got is want, or more of it is known: what is unknown in want may be
+// anything of its type, and marks may be more. It is what can become of the differences that
+// comparison.knowsMore allows, inside of expressions.
 func extends(got, want cty.Value) bool {
 	got, gotMarks := got.Unmark()
 	want, wantMarks := want.Unmark()
@@ -123,8 +126,8 @@ func extends(got, want cty.Value) bool {
 	return true
 }
 
-// Random expressions, with values that are unknown or sensitive as a whole or in part, have the values that terraform gives them.
-// A failure names the seed, and -seed repeats it.
+// Random expressions, with values that are unknown or sensitive as a whole or in part, have the
+// values that terraform gives them. A failure names the seed, and -seed repeats it.
 func TestRandomExpressionsAgainstTerraform(t *testing.T) {
 	needTerraform(t)
 	end := time.Now().Add(*durationFlag)

@@ -13,7 +13,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
-// Sets are combined quickly as the functions of the library combine them, whatever the elements are.
+// Sets are combined quickly as the functions of the library combine them, whatever the elements
+// are.
 func TestSetOperations(t *testing.T) {
 	text, number := cty.StringVal("x"), cty.NumberIntVal(1)
 	collections := map[string]cty.Value{

@@ -81,8 +81,8 @@ func renderers(opts Options, functions templateFunctions) map[string]function.Fu
 	}
 }
 
-// inTemplates makes, when it is first needed, the table for templates from that of their scope. They see everything
-// but the template functions themselves, which fail when called.
+// inTemplates makes, when it is first needed, the table for templates from that of their scope.
+// They see everything but the template functions themselves, which fail when called.
 func inTemplates(table map[string]function.Function) func() map[string]function.Function {
 	return sync.OnceValue(func() map[string]function.Function {
 		table := maps.Clone(table)
@@ -107,8 +107,8 @@ var impureFunctions = map[string]function.Function{
 	"uuid":      uuid.V4Func,
 }
 
-// fixedFunctions returns the functions that depend on nothing but their arguments, with the "core::"
-// names. They are the same in all tables.
+// fixedFunctions returns the functions that depend on nothing but their arguments, with the
+// "core::" names. They are the same in all tables.
 var fixedFunctions = sync.OnceValue(func() map[string]function.Function {
 	table := keepAllMarks(map[string]function.Function{
 		"abs":              stdlib.AbsoluteFunc,

@@ -10,8 +10,9 @@ import (
 	"github.com/zclconf/go-cty/cty/function"
 )
 
-// Tables are the tables of functions of one run, for scopes whose relative file paths start from different
-// directories. Each is made once, when it is first asked for, and shared by all scopes of its directory.
+// Tables are the tables of functions of one run, for scopes whose relative file paths start from
+// different directories. Each is made once, when it is first asked for, and shared by all scopes of
+// its directory.
 //
 // Tables are safe for concurrent use.
 type Tables struct {
@@ -22,14 +23,16 @@ type Tables struct {
 	}
 }
 
-// NewTables returns the tables for scopes that have these options in common. Its base directory is not used.
+// NewTables returns the tables for scopes that have these options in common. Its base directory is
+// not used.
 func NewTables(opts Options) *Tables {
 	t := &Tables{opts: opts}
 	t.mu.made = map[string]map[string]function.Function{}
 	return t
 }
 
-// In returns the table for scopes with this base directory, as [Functions] makes it. The caller must not change it.
+// In returns the table for scopes with this base directory, as [Functions] makes it. The caller
+// must not change it.
 func (t *Tables) In(baseDir string) map[string]function.Function {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -43,9 +46,10 @@ func (t *Tables) In(baseDir string) map[string]function.Function {
 	return table
 }
 
-// With returns a table with further functions, such as those that [ProviderFunctions] found for all expressions of
-// a module. Without any it is the given table. HCL proposes other names for one that does not exist only from the
-// innermost context with functions, so a table serves its users better than a second context does.
+// With returns a table with further functions, such as those that [ProviderFunctions] found for all
+// expressions of a module. Without any it is the given table. HCL proposes other names for one that
+// does not exist only from the innermost context with functions, so a table serves its users better
+// than a second context does.
 func With(table, further map[string]function.Function) map[string]function.Function {
 	if len(further) == 0 {
 		return table

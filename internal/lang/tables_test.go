@@ -66,8 +66,8 @@ func TestWith(t *testing.T) {
 	}
 }
 
-// HCL finds functions in all contexts around an expression, so that a context of a module can have those of
-// providers, and contexts for count and each within need none.
+// HCL finds functions in all contexts around an expression, so that a context of a module can have
+// those of providers, and contexts for count and each within need none.
 func TestFunctionsOfOuterContexts(t *testing.T) {
 	root := &hcl.EvalContext{Functions: Functions(Options{})}
 	module := root.NewChild()

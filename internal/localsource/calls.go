@@ -16,7 +16,8 @@ type Calls struct {
 	more map[string][]*Use // that are not in the configuration
 }
 
-// NewCalls returns the calls below a directory, which is an absolute path without links: modules outside of it are left out.
+// NewCalls returns the calls below a directory, which is an absolute path without links: modules
+// outside of it are left out.
 func NewCalls(top string) *Calls {
 	return &Calls{top: top, used: map[string][]*Use{}, more: map[string][]*Use{}}
 }
@@ -39,7 +40,8 @@ func (u *Use) Chain() []string {
 	return dirs
 }
 
-// Add says that a directory uses another one although its configuration does not name it. It counts only before the directory is asked for.
+// Add says that a directory uses another one although its configuration does not name it. It counts
+// only before the directory is asked for.
 func (c *Calls) Add(dir, uses string) {
 	if use := c.use(uses); use != nil {
 		c.more[dir] = append(c.more[dir], use)

@@ -12,7 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Modules are found at any depth, the nearest first and each once, also in cycles and where files do not say that they are used; not outside of the top.
+// Modules are found at any depth, the nearest first and each once, also in cycles and where files
+// do not say that they are used; not outside of the top.
 func TestUses(t *testing.T) {
 	top, err := RealPath(t.TempDir())
 	if err != nil {

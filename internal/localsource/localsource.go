@@ -1,10 +1,12 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package localsource finds the local directories that the configuration in a directory takes modules and stacks from.
+// Package localsource finds the local directories that the configuration in a directory takes
+// modules and stacks from.
 //
-// It reads only what it needs, of files of the Terraform language and of the Terraform Stacks language alike, and
-// keeps silent about everything that is wrong in them: others say so when the configuration is used.
+// It reads only what it needs, of files of the Terraform language and of the Terraform Stacks
+// language alike, and keeps silent about everything that is wrong in them: others say so when the
+// configuration is used.
 package localsource
 
 import (
@@ -76,7 +78,8 @@ func In(dir string) ([]Call, error) {
 	return calls, nil
 }
 
-// RealPath returns the absolute path of a directory without links, so that it can be compared with others.
+// RealPath returns the absolute path of a directory without links, so that it can be compared with
+// others.
 func RealPath(dir string) (string, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {

@@ -34,7 +34,8 @@ type place struct {
 	text   *position.Text
 }
 
-// answersAbout returns the answers about a stack as it is now, nil for a directory without one. Those about the same snapshot are the same.
+// answersAbout returns the answers about a stack as it is now, nil for a directory without one.
+// Those about the same snapshot are the same.
 func (s *server) answersAbout(dir string) *answers {
 	snap := s.workspace.Stack(dir)
 	if snap == nil {
@@ -70,7 +71,8 @@ func directories(dir string) []string {
 	return names
 }
 
-// at returns where a client asks, nil in a document that is neither part of a stack nor a workspace file.
+// at returns where a client asks, nil in a document that is neither part of a stack nor a workspace
+// file.
 func (s *server) at(u uri.URI) *place {
 	doc := s.document(u)
 	switch {
@@ -90,8 +92,8 @@ func (s *server) at(u uri.URI) *place {
 	return &place{about, s, doc.path, about.snap.File(doc.path).Text}
 }
 
-// embedders returns the places of the same file as part of other stacks of the workspace: of those that embed its stack. Without any it is the
-// place itself.
+// embedders returns the places of the same file as part of other stacks of the workspace: of those
+// that embed its stack. Without any it is the place itself.
 func (p *place) embedders() []*place {
 	if p.snap == nil {
 		return []*place{p}
@@ -138,7 +140,8 @@ func (p *place) textOf(path string) *position.Text {
 	return p.answers.textOf(path)
 }
 
-// locations returns places of package language as the client knows them, each once. A directory is shown by the file that one would look at first.
+// locations returns places of package language as the client knows them, each once. A directory is
+// shown by the file that one would look at first.
 func (p *place) locations(found []language.Location) protocol.LocationSlice {
 	locations := protocol.LocationSlice{}
 	for _, one := range found {

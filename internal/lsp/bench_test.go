@@ -40,8 +40,9 @@ func wideStack(t testing.TB, components, inFile int) string {
 	return dir
 }
 
-// BenchmarkDiagnosticsAfterKeystroke measures the time from a keystroke to the diagnostics that follow from it, without the time in which the server
-// waits for another keystroke. All components are in one file, and each has a module of its own.
+// BenchmarkDiagnosticsAfterKeystroke measures the time from a keystroke to the diagnostics that
+// follow from it, without the time in which the server waits for another keystroke. All components
+// are in one file, and each has a module of its own.
 func BenchmarkDiagnosticsAfterKeystroke(b *testing.B) {
 	for _, components := range []int{200, 2_000, 10_000} {
 		b.Run(strconv.Itoa(components), func(b *testing.B) {

@@ -27,7 +27,8 @@ type Timing struct {
 
 const usualQuiet = 120 * time.Millisecond
 
-// maxEmbedders is how many stacks of a workspace are looked at for those that embed the one that is edited.
+// maxEmbedders is how many stacks of a workspace are looked at for those that embed the one that is
+// edited.
 const maxEmbedders = 500
 
 // found are diagnostics by the paths of files.
@@ -35,7 +36,8 @@ type found map[string][]protocol.Diagnostic
 
 // checks finds mistakes in the background, and tells the client.
 //
-// Errors of the syntax of a file are told as soon as it is edited. What takes the whole stack is found once nobody has typed for a while.
+// Errors of the syntax of a file are told as soon as it is edited. What takes the whole stack is
+// found once nobody has typed for a while.
 type checks struct {
 	server *server
 	ctx    context.Context //nolint:containedctx // of all that runs in the background, which no call waits for
@@ -208,7 +210,8 @@ func (r *run) current(ctx context.Context) bool {
 	return ctx.Err() == nil && r.mu.generation == r.generation
 }
 
-// roots returns the directories of the stacks to check: those with open files, or in place of these the stacks of the workspace that embed them.
+// roots returns the directories of the stacks to check: those with open files, or in place of these
+// the stacks of the workspace that embed them.
 func (r *run) roots(ctx context.Context) []string {
 	open := map[string]bool{}
 	for _, path := range r.server.workspace.Open() {
@@ -299,7 +302,8 @@ func setOrDelete(all found, path string, list []protocol.Diagnostic) {
 	all[path] = list
 }
 
-// forget drops what was found in stacks that are not checked any more. It reports whether the run goes on.
+// forget drops what was found in stacks that are not checked any more. It reports whether the run
+// goes on.
 func (r *run) forget(roots []string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -376,7 +380,8 @@ func (r *run) workspaceFiles(ctx context.Context) bool {
 	return true
 }
 
-// checkSyntax tells the errors of the syntax of an open file. While there are some, nothing else is known of the file.
+// checkSyntax tells the errors of the syntax of an open file. While there are some, nothing else is
+// known of the file.
 func (c *checks) checkSyntax(path string) {
 	defer func() { c.server.logPanic("parsing", recover()) }()
 	file := c.server.workspace.OpenFile(path)
@@ -397,7 +402,8 @@ func (c *checks) checkSyntax(path string) {
 	c.publish(path, c.server.versions())
 }
 
-// publish tells the client what is known of a file, unless it was told just that. The lock is held, so that what is newer is told later.
+// publish tells the client what is known of a file, unless it was told just that. The lock is held,
+// so that what is newer is told later.
 func (c *checks) publish(path string, versions map[string]int32) {
 	list := slices.Clone(c.mu.syntax[path])
 	for _, root := range slices.Sorted(maps.Keys(c.mu.stacks)) {

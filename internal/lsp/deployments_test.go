@@ -65,7 +65,8 @@ publish_output "where" {
 }
 `
 
-// Deployment files are checked while they are typed, against component files as they are in the editor.
+// Deployment files are checked while they are typed, against component files as they are in the
+// editor.
 func TestDeploymentDiagnostics(t *testing.T) {
 	e := open(t, deployed)
 	e.open(deployFile)
@@ -208,7 +209,8 @@ func TestDeploymentActions(t *testing.T) {
 	}
 }
 
-// A deployment file that is typed one character after the other has an answer to everything at each moment, and in the end there are no mistakes.
+// A deployment file that is typed one character after the other has an answer to everything at each
+// moment, and in the end there are no mistakes.
 func TestTypingDeployments(t *testing.T) {
 	e := open(t, deployed)
 	src, err := os.ReadFile(filepath.Join(e.dir, deployFile))

@@ -131,7 +131,8 @@ func (s *server) DidChange(_ context.Context, params *protocol.DidChangeTextDocu
 	return nil
 }
 
-// DidSave implements [protocol.Server]. Clients that do not watch files say by it that one has changed.
+// DidSave implements [protocol.Server]. Clients that do not watch files say by it that one has
+// changed.
 func (s *server) DidSave(_ context.Context, params *protocol.DidSaveTextDocumentParams) error {
 	if path := s.pathOf(params.TextDocument.URI); path != "" {
 		s.workspace.Changed()
@@ -188,7 +189,8 @@ func (s *server) DidChangeConfiguration(context.Context, *protocol.DidChangeConf
 	return nil
 }
 
-// watched are the files of which the client says when they change on the disk: those of stacks and modules, workspace files, and what is locked.
+// watched are the files of which the client says when they change on the disk: those of stacks and
+// modules, workspace files, and what is locked.
 var watched = []string{
 	"**/*.{tfcomponent.hcl,tfcomponent.json,tfstack.hcl,tfstack.json,tfdeploy.hcl,tfdeploy.json}", "**/*.{tf,tf.json,tofu,tofu.json}",
 	"**/" + cairnfile.FileName, "**/*.lock.hcl",

@@ -237,7 +237,8 @@ func (s *server) CodeAction(_ context.Context, params *protocol.CodeActionParams
 	return actions, nil
 }
 
-// actions returns the changes that can be made in a range. What is left over of the stack the states of stacks that embed it have, too.
+// actions returns the changes that can be made in a range. What is left over of the stack the
+// states of stacks that embed it have, too.
 func (p *place) actions(at hcl.Range) []language.Action {
 	actions := p.Actions(p.path, at)
 	for _, embedder := range p.embedders() {
@@ -250,12 +251,14 @@ func (p *place) actions(at hcl.Range) []language.Action {
 	return actions
 }
 
-// diagnosticData is what a diagnostic tells programs, which the client gives back when it asks for actions.
+// diagnosticData is what a diagnostic tells programs, which the client gives back when it asks for
+// actions.
 type diagnosticData struct {
 	Meant string `json:"meant"` // what could be written in its place
 }
 
-// meantBy returns what could be written in the place of a diagnostic of this server, "" if it does not say.
+// meantBy returns what could be written in the place of a diagnostic of this server, "" if it does
+// not say.
 func meantBy(diag protocol.Diagnostic) string {
 	var data diagnosticData
 	if source, _ := diag.Source.Get(); source != "cairn" || len(diag.Data) == 0 {

@@ -108,7 +108,8 @@ func (r *reporter) text(path string) *position.Text {
 // mentionPattern matches places as messages write them.
 var mentionPattern = regexp.MustCompile(`([^\s"]+\.(?:hcl|json|tf|tofu)) line (\d+)`)
 
-// mentioned returns the places in other lines that the text of a diagnostic names, as that of a second declaration names the first.
+// mentioned returns the places in other lines that the text of a diagnostic names, as that of a
+// second declaration names the first.
 func (r *reporter) mentioned(diag *hcl.Diagnostic) []protocol.DiagnosticRelatedInformation {
 	var related []protocol.DiagnosticRelatedInformation
 	for _, match := range mentionPattern.FindAllStringSubmatch(diag.Detail, -1) {
@@ -134,7 +135,8 @@ func reportsIn(diags hcl.Diagnostics, text *position.Text) []protocol.Diagnostic
 	return limited(diags, func(diag *hcl.Diagnostic) protocol.Diagnostic { return reportIn(diag, text) })
 }
 
-// reportIn returns what is told of a diagnostic about a file with a text. A file that is not there has none.
+// reportIn returns what is told of a diagnostic about a file with a text. A file that is not there
+// has none.
 func reportIn(diag *hcl.Diagnostic, text *position.Text) protocol.Diagnostic {
 	reported := protocol.Diagnostic{
 		Severity: protocol.DiagnosticSeverityError,
@@ -174,7 +176,8 @@ func rangeOf(rng hcl.Range, text *position.Text) protocol.Range {
 	return text.Span(start, end)
 }
 
-// message is the text of a diagnostic. Its details are in a paragraph of their own, as editors show the first line where there is room for one.
+// message is the text of a diagnostic. Its details are in a paragraph of their own, as editors show
+// the first line where there is room for one.
 func message(diag *hcl.Diagnostic) string {
 	if diag.Detail == "" {
 		return diag.Summary

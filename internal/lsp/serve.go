@@ -25,7 +25,8 @@ type Options struct {
 	Timing  Timing
 }
 
-// ErrNoShutdown is the error for a client that has left without having asked the server to shut down.
+// ErrNoShutdown is the error for a client that has left without having asked the server to shut
+// down.
 var ErrNoShutdown = errors.New("the client has left without a shutdown request")
 
 // Serve answers a client until it says exit, its connection ends, or the context does.
@@ -80,8 +81,8 @@ func (codec) Unmarshal(data []byte, v any) error {
 	return protocol.Unmarshal(bytes.Clone(data), v)
 }
 
-// handler lets requests run at the same time and notifications one after the other (rule S1). Requests that are about the conversation itself are like
-// notifications; they cannot be cancelled.
+// handler lets requests run at the same time and notifications one after the other (rule S1).
+// Requests that are about the conversation itself are like notifications; they cannot be cancelled.
 func (s *server) handler() jsonrpc2.Handler {
 	answer := s.guard(protocol.ServerHandler(s, jsonrpc2.MethodNotFoundHandler))
 	concurrent := protocol.CancelHandler(func(ctx context.Context, req *jsonrpc2.Request) (any, error) {

@@ -239,7 +239,8 @@ func (e *editor) diskChanged(name string) {
 	}))
 }
 
-// shown returns the diagnostics of a file: for each, where it begins, counted from 1, and its first line.
+// shown returns the diagnostics of a file: for each, where it begins, counted from 1, and its first
+// line.
 func (e *editor) shown(name string) []string {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -13,8 +13,8 @@ import (
 	"go.lsp.dev/protocol"
 )
 
-// A file that is typed one character after the other has an answer to everything at each moment, all diagnostics lie in the text that they are about,
-// and in the end there are none.
+// A file that is typed one character after the other has an answer to everything at each moment,
+// all diagnostics lie in the text that they are about, and in the end there are none.
 func TestTyping(t *testing.T) {
 	for name, ending := range map[string]string{"LF": "\n", "CRLF": "\r\n"} {
 		t.Run(name, func(t *testing.T) {
@@ -149,7 +149,8 @@ func (e *editor) checkRanges(name string) {
 	}
 }
 
-// Files that are removed while they are open count as they are in the editor, and those that are closed not at all.
+// Files that are removed while they are open count as they are in the editor, and those that are
+// closed not at all.
 func TestRemovedFiles(t *testing.T) {
 	e := open(t, shop)
 	e.open(mainFile)

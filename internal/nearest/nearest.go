@@ -10,11 +10,12 @@ import (
 	"slices"
 )
 
-// longestMistyped is the length in bytes of the longest words that are compared with others, which takes time in proportion to its square.
+// longestMistyped is the length in bytes of the longest words that are compared with others, which
+// takes time in proportion to its square.
 const longestMistyped = 200
 
-// Name returns the one of the names that may have been meant by another, "" if none is near. Of equally near ones it is the
-// smallest.
+// Name returns the one of the names that may have been meant by another, "" if none is near. Of
+// equally near ones it is the smallest.
 func Name(given string, names []string) string {
 	return Within(max(2, len(given)/3), given, names)
 }
@@ -33,12 +34,14 @@ func Within(most int, given string, names []string) string {
 	return best
 }
 
-// DidYouMean offers the nearest of the names in a sentence with a space before it; "" if none is near.
+// DidYouMean offers the nearest of the names in a sentence with a space before it; "" if none is
+// near.
 func DidYouMean(given string, names []string) string {
 	return DidYouMeanBelow("", given, names)
 }
 
-// DidYouMeanBelow is [DidYouMean] for names that are given without the prefix that all of them have.
+// DidYouMeanBelow is [DidYouMean] for names that are given without the prefix that all of them
+// have.
 func DidYouMeanBelow(prefix, given string, names []string) string {
 	if best := Name(given, names); best != "" {
 		return fmt.Sprintf(" Did you mean %q?", prefix+best)
@@ -46,8 +49,9 @@ func DidYouMeanBelow(prefix, given string, names []string) string {
 	return ""
 }
 
-// Hints is [DidYouMean] for files in which there may be any number of mistakes: it compares with all names for the first hundred only, so
-// that the time is linear in the names. The zero value is ready for use.
+// Hints is [DidYouMean] for files in which there may be any number of mistakes: it compares with
+// all names for the first hundred only, so that the time is linear in the names. The zero value is
+// ready for use.
 type Hints struct{ asked int }
 
 // DidYouMean offers the nearest of the names, as the function of this name does.
@@ -60,7 +64,8 @@ func (h *Hints) DidYouMean(given string, names iter.Seq[string]) string {
 	return DidYouMean(given, slices.Collect(names))
 }
 
-// editDistance counts the letters to insert, delete, replace or swap to turn one word into the other. It stops counting above most.
+// editDistance counts the letters to insert, delete, replace or swap to turn one word into the
+// other. It stops counting above most.
 func editDistance(a, b string, most int) int {
 	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
 		a, b = a[1:], b[1:]

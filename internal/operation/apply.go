@@ -29,8 +29,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
-// Apply plans, has the plan approved and applies it, in rounds until nothing is deferred any more: what could not be planned in one round may be
-// known after it.
+// Apply plans, has the plan approved and applies it, in rounds until nothing is deferred any more:
+// what could not be planned in one round may be known after it.
 func (s *Stack) Apply(ctx context.Context, req Request, caller Caller) hcl.Diagnostics {
 	name := applyName
 	if req.Mode == engine.Destroy {
@@ -54,8 +54,9 @@ func (s *Stack) Apply(ctx context.Context, req Request, caller Caller) hcl.Diagn
 	}))
 }
 
-// completeValues asks for the values that an apply without a saved plan needs. Those that are not known must be before
-// anything is planned, since what is planned is applied at once. Destroying everything does not need them.
+// completeValues asks for the values that an apply without a saved plan needs. Those that are not
+// known must be before anything is planned, since what is planned is applied at once. Destroying
+// everything does not need them.
 func (r *run) completeValues(ctx context.Context) hcl.Diagnostics {
 	declared := r.runtime.Config.Root.Variables
 	if r.req.Mode == engine.Destroy {
@@ -103,7 +104,8 @@ func stillDeferred() *hcl.Diagnostic {
 		"Plan again when what it waits for is there.")
 }
 
-// applyRound makes a plan, has it approved, and applies it. The plan is nil only with error diagnostics.
+// applyRound makes a plan, has it approved, and applies it. The plan is nil only with error
+// diagnostics.
 func (r *run) applyRound(ctx context.Context) (*stackplan.Plan, hcl.Diagnostics) {
 	plan, diags := r.plan(ctx)
 	if plan == nil || WasInterrupted(ctx) {
@@ -133,7 +135,8 @@ func (r *run) applyRound(ctx context.Context) (*stackplan.Plan, hcl.Diagnostics)
 	return plan, diags.Extend(r.apply(ctx, plan, r.given))
 }
 
-// unchanged ends an apply that has nothing to apply. What the state keeps besides components may be new nevertheless.
+// unchanged ends an apply that has nothing to apply. What the state keeps besides components may be
+// new nevertheless.
 func (r *run) unchanged(ctx context.Context) hcl.Diagnostics {
 	defer r.publishing()()
 	records, diags := r.keptRecords(ctx, r.stored.State)
@@ -152,8 +155,8 @@ func (r *run) tellUnchanged(before bool) hcl.Diagnostics {
 	return Diagnostics(r.caller.Unchanged(r.stored.State, before))
 }
 
-// ApplySaved applies a plan that was read from a file, and for what it was made. Of the request, only values of variables, the number of components at
-// a time and what is accepted count.
+// ApplySaved applies a plan that was read from a file, and for what it was made. Of the request,
+// only values of variables, the number of components at a time and what is accepted count.
 func (s *Stack) ApplySaved(ctx context.Context, plan *stackplan.Plan, made stackplan.FileContext, req Request, caller Caller) hcl.Diagnostics {
 	name := applyName
 	if plan.Mode == engine.Destroy {
@@ -187,8 +190,8 @@ func (s *Stack) ApplySaved(ctx context.Context, plan *stackplan.Plan, made stack
 	return diags.Extend(r.withLock(ctx, func() hcl.Diagnostics { return r.applyFitting(ctx, plan, made, inputs) }))
 }
 
-// CheckSaved reports whether [Stack.ApplySaved] would find that a plan does not fit, as far as that can be known without the values of variables that were not known
-// while planning. Nothing is done.
+// CheckSaved reports whether [Stack.ApplySaved] would find that a plan does not fit, as far as that
+// can be known without the values of variables that were not known while planning. Nothing is done.
 func (s *Stack) CheckSaved(ctx context.Context, plan *stackplan.Plan, made stackplan.FileContext, req Request) hcl.Diagnostics {
 	s.engines.UseOf(plan)
 	if config := s.deploymentConfig(); config != nil && s.opts.Deployment == "" && s.getenv(DeploymentVariable) == "" {
@@ -230,7 +233,8 @@ func (r *run) applyFitting(ctx context.Context, plan *stackplan.Plan, made stack
 	return diags
 }
 
-// progress returns how far earlier applies of the saved plan have come; nil if there was none, or if it had done nothing.
+// progress returns how far earlier applies of the saved plan have come; nil if there was none, or
+// if it had done nothing.
 func (r *run) progress() stackplan.Progress {
 	if begun := r.stored.Begun; begun != nil && begun.Plan == r.saved {
 		return begun.Progress
@@ -249,7 +253,8 @@ func countChanged(plan *stackplan.Plan) int {
 	return n
 }
 
-// neededOnApply returns the variables whose values a plan file needs but does not hold, sorted by name.
+// neededOnApply returns the variables whose values a plan file needs but does not hold, sorted by
+// name.
 func neededOnApply(plan *stackplan.Plan, config *stackconfig.Config, inputs variables.Given) []*stackconfig.InputVariable {
 	var needed []*stackconfig.InputVariable
 	for _, name := range slices.Sorted(maps.Keys(plan.Inputs)) {
@@ -265,8 +270,8 @@ func neededOnApply(plan *stackplan.Plan, config *stackconfig.Config, inputs vari
 	return needed
 }
 
-// applyInputs are the values to apply a plan file with: of ephemeral variables, of those that were not known while
-// planning, and what was given by an option.
+// applyInputs are the values to apply a plan file with: of ephemeral variables, of those that were
+// not known while planning, and what was given by an option.
 func (r *run) applyInputs(plan *stackplan.Plan) variables.Given {
 	inputs := variables.Given{Values: maps.Clone(r.given.Values), Explicit: r.given.Explicit, Unknown: r.given.Unknown}
 	for name := range r.given.Values {
@@ -408,7 +413,8 @@ func isInDoubt(diag *hcl.Diagnostic) bool {
 	return ok && len(data.InDoubt) > 0
 }
 
-// withoutNotSaved leaves out what the evaluator says about changes that were not saved: who has tried to save knows more of the reason.
+// withoutNotSaved leaves out what the evaluator says about changes that were not saved: who has
+// tried to save knows more of the reason.
 func withoutNotSaved(diags hcl.Diagnostics) hcl.Diagnostics {
 	return slices.DeleteFunc(diags, func(diag *hcl.Diagnostic) bool {
 		_, notSaved := hcl.DiagnosticExtra[fault.NotSaved](diag)
@@ -421,7 +427,8 @@ func changesState(plan *stackplan.Plan, state *stackstate.State) bool {
 	return !plan.IsEmpty() || changesInputs(plan) || dropsObjects(plan, state)
 }
 
-// changesInputs reports whether the state is to have other values of root variables, also of those that no component uses.
+// changesInputs reports whether the state is to have other values of root variables, also of those
+// that no component uses.
 func changesInputs(plan *stackplan.Plan) bool {
 	for _, input := range plan.Inputs {
 		if input.Action != stackplan.NoOp && !input.RequiredOnApply {
@@ -431,8 +438,9 @@ func changesInputs(plan *stackplan.Plan) bool {
 	return false
 }
 
-// dropsObjects reports whether a plan, though it may change nothing, takes objects out of the state: data sources that a
-// module no longer has, and resources that both the module and the world have lost.
+// dropsObjects reports whether a plan, though it may change nothing, takes objects out of the
+// state: data sources that a module no longer has, and resources that both the module and the world
+// have lost.
 func dropsObjects(plan *stackplan.Plan, state *stackstate.State) bool {
 	return slices.ContainsFunc(plan.Components, func(c *stackplan.Component) bool {
 		prior := state.Components[c.Addr]

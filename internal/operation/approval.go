@@ -18,8 +18,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
-// CodeWaiting is of a plan that was saved until somebody approves it. As with CodeNotApproved of package statechange, that it is not applied is another end for
-// a caller than a failure.
+// CodeWaiting is of a plan that was saved until somebody approves it. As with CodeNotApproved of
+// package statechange, that it is not applied is another end for a caller than a failure.
 const CodeWaiting failure.Code = "operation/waiting"
 
 // How plans are approved that no rule has approved, as the history says it.
@@ -29,8 +29,8 @@ const (
 	BySavedPlan = "saved plan"
 )
 
-// judge has a plan judged by the rules for the deployment, and shows what they say. Without deployment files there are none but the built-in one, which nobody needs
-// to be told of.
+// judge has a plan judged by the rules for the deployment, and shows what they say. Without
+// deployment files there are none but the built-in one, which nobody needs to be told of.
 func (r *run) judge(ctx context.Context, plan *stackplan.Plan, diags hcl.Diagnostics) hcl.Diagnostics {
 	facts := approval.Facts{Deployment: r.stored.Deployment, Replans: r.req.Replans + max(r.round-1, 0), Diagnostics: diags}
 	if r.inputs == nil {
@@ -49,7 +49,8 @@ func (r *run) judge(ctx context.Context, plan *stackplan.Plan, diags hcl.Diagnos
 	return Diagnostics(r.caller.Judged(r.judged))
 }
 
-// decide reports whether a plan that changes something is to be applied now. If not, the diagnostics say why.
+// decide reports whether a plan that changes something is to be applied now. If not, the
+// diagnostics say why.
 func (r *run) decide(ctx context.Context, plan *stackplan.Plan, warnings hcl.Diagnostics) (bool, hcl.Diagnostics) {
 	switch {
 	case r.judged.Approved():
@@ -99,7 +100,8 @@ func (s *Stack) PrepareWaiting() error {
 	return os.MkdirAll(filepath.Dir(s.WaitingPlan("")), 0o700)
 }
 
-// operationName is what the history says of what is done. Other stacks than those with deployment files have nobody but who has called the operation.
+// operationName is what the history says of what is done. Other stacks than those with deployment
+// files have nobody but who has called the operation.
 func (r *run) operationName() string {
 	if r.inputs == nil || r.approvedBy == "" {
 		return r.name

@@ -25,7 +25,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
 
-// inputs are the values that deployment files give to the variables of a deployment in one phase of an operation.
+// inputs are the values that deployment files give to the variables of a deployment in one phase of
+// an operation.
 type inputs struct {
 	block     *deployconfig.Deployment
 	values    map[string]variables.Input
@@ -51,7 +52,8 @@ type fetched struct {
 // providers were installed. Some tokens are good for five minutes only.
 const fetchedFor = 30 * time.Second
 
-// loadDeployment finds the block of the deployment, and makes the operation the one that it asks for.
+// loadDeployment finds the block of the deployment, and makes the operation the one that it asks
+// for.
 func (r *run) loadDeployment(ctx context.Context) hcl.Diagnostics {
 	name, err := r.deploymentName()
 	if err != nil {
@@ -110,7 +112,8 @@ func (r *run) renewInputs(ctx context.Context, phase string) hcl.Diagnostics {
 	return r.refreshInputs(ctx, phase)
 }
 
-// evaluateInputs evaluates the inputs of the deployment for a phase, "plan" or "apply", of the operation.
+// evaluateInputs evaluates the inputs of the deployment for a phase, "plan" or "apply", of the
+// operation.
 func (r *run) evaluateInputs(ctx context.Context, phase string) hcl.Diagnostics {
 	if r.inputs == nil {
 		return nil
@@ -160,7 +163,8 @@ func inputPlaces(expr hcl.Expression) map[string]hcl.Range {
 	return places
 }
 
-// refreshInputs fetches anew what inputs of the deployment are made of that is not kept, for a phase that begins.
+// refreshInputs fetches anew what inputs of the deployment are made of that is not kept, for a
+// phase that begins.
 func (r *run) refreshInputs(ctx context.Context, phase string) hcl.Diagnostics {
 	if r.inputs == nil || !r.inputs.ephemeral {
 		return nil
@@ -172,7 +176,8 @@ func (r *run) refreshInputs(ctx context.Context, phase string) hcl.Diagnostics {
 	return diags.Extend(r.readValues())
 }
 
-// checkStable fails if a stable value of a store is another one than that which the state keeps, and something is still made with that.
+// checkStable fails if a stable value of a store is another one than that which the state keeps,
+// and something is still made with that.
 func (r *run) checkStable() hcl.Diagnostics {
 	if r.inputs == nil || len(r.stored.State.Components) == 0 {
 		return nil
@@ -200,7 +205,8 @@ func (r *run) checkStable() hcl.Diagnostics {
 	return diags
 }
 
-// keptRecords returns the changes of records that keep what the state of the deployment has besides components: stable values of stores, and what the stack publishes.
+// keptRecords returns the changes of records that keep what the state of the deployment has besides
+// components: stable values of stores, and what the stack publishes.
 func (r *run) keptRecords(ctx context.Context, state *stackstate.State) (map[string][]byte, hcl.Diagnostics) {
 	if r.inputs == nil {
 		return nil, nil
@@ -214,7 +220,8 @@ func (r *run) keptRecords(ctx context.Context, state *stackstate.State) (map[str
 	return records, diags
 }
 
-// inputSources are where the values of inputs come from that deployment files only name. Tokens and sets are fetched anew with each call.
+// inputSources are where the values of inputs come from that deployment files only name. Tokens and
+// sets are fetched anew with each call.
 func (r *run) inputSources(phase string) (*inputSources, error) {
 	read, err := r.Settings()
 	if err != nil {

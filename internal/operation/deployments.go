@@ -37,7 +37,8 @@ const (
 	CodeNotDeclared failure.Code = "operation/deployment-not-declared"
 )
 
-// Deployments returns what the deployment files of the stack declare, nil if there are none. With errors it holds what could be understood.
+// Deployments returns what the deployment files of the stack declare, nil if there are none. With
+// errors it holds what could be understood.
 func (s *Stack) Deployments() (*deployconfig.Config, hcl.Diagnostics) {
 	if s.opts.Resolver != nil {
 		return nil, nil // their caller knows of them
@@ -51,7 +52,8 @@ func (s *Stack) Deployments() (*deployconfig.Config, hcl.Diagnostics) {
 	return s.declared.Config, s.declared.Diags
 }
 
-// deploymentConfig is [Stack.Deployments] for those to whom mistakes were, or will be, reported by another.
+// deploymentConfig is [Stack.Deployments] for those to whom mistakes were, or will be, reported by
+// another.
 func (s *Stack) deploymentConfig() *deployconfig.Config {
 	config, _ := s.Deployments() //nolint:errcheck // see above
 	return config
@@ -65,7 +67,8 @@ func (s *Stack) namedDeployment() string {
 	return cmp.Or(s.opts.Deployment, s.getenv(DeploymentVariable))
 }
 
-// deploymentName returns which deployment is meant: the one that is named, or the only one that there is.
+// deploymentName returns which deployment is meant: the one that is named, or the only one that
+// there is.
 func (s *Stack) deploymentName() (string, error) {
 	name := s.namedDeployment()
 	if name == "" {
@@ -92,7 +95,8 @@ func (s *Stack) onlyDeployment() (string, error) {
 		"This is about one deployment, and the stack has several: %s. Name one.", strings.Join(config.Order, ", ")))}
 }
 
-// deploymentBlock returns the block of the deployment, nil if the stack has no deployment files. It is an error if they have none of that name.
+// deploymentBlock returns the block of the deployment, nil if the stack has no deployment files. It
+// is an error if they have none of that name.
 func (s *Stack) deploymentBlock(name string) (*deployconfig.Deployment, hcl.Diagnostics) {
 	config, diags := s.Deployments()
 	if config == nil || diags.HasErrors() {
@@ -104,14 +108,16 @@ func (s *Stack) deploymentBlock(name string) (*deployconfig.Deployment, hcl.Diag
 	return nil, diags.Append(NotDeclared(config, name))
 }
 
-// NotDeclared says that deployment files have no deployment of that name, or none that a pattern matches.
+// NotDeclared says that deployment files have no deployment of that name, or none that a pattern
+// matches.
 func NotDeclared(config *deployconfig.Config, name string) *hcl.Diagnostic {
 	return failure.WithCode(CodeNotDeclared, failure.New("Deployment not declared", "The deployment files have no deployment %q.%s The deployments are: %s. "+
 		"To destroy what one manages whose block was deleted, put the block back with destroy = true, apply, and delete it again.",
 		name, nearest.DidYouMean(name, config.Order), strings.Join(config.Order, ", ")))
 }
 
-// CheckDeployments checks the deployment files of a stack that is installed against its variables and outputs.
+// CheckDeployments checks the deployment files of a stack that is installed against its variables
+// and outputs.
 func (s *Stack) CheckDeployments() hcl.Diagnostics {
 	config, diags := s.Deployments()
 	if config == nil || diags.HasErrors() || s.loaded == nil || s.loaded.config == nil {
@@ -120,8 +126,8 @@ func (s *Stack) CheckDeployments() hcl.Diagnostics {
 	return s.declared.CheckStack(s.loaded.config)
 }
 
-// CheckLeftDeployments fails if the store has objects of deployments of which the deployment files have no block, as of one whose block was deleted before what
-// it manages was destroyed.
+// CheckLeftDeployments fails if the store has objects of deployments of which the deployment files
+// have no block, as of one whose block was deleted before what it manages was destroyed.
 func (s *Stack) CheckLeftDeployments(ctx context.Context) hcl.Diagnostics {
 	config, diags := s.Deployments()
 	if config == nil || diags.HasErrors() {
@@ -147,7 +153,8 @@ func (s *Stack) CheckLeftDeployments(ctx context.Context) hcl.Diagnostics {
 		"The state has objects of the deployment %s, of which no block is there. %s", strings.Join(left, ", "), remedy))}
 }
 
-// DeploymentStates returns the deployments that are declared, in the order of their blocks, and then those that only have a state, sorted by name.
+// DeploymentStates returns the deployments that are declared, in the order of their blocks, and
+// then those that only have a state, sorted by name.
 func (s *Stack) DeploymentStates(ctx context.Context) ([]declared.Deployment, hcl.Diagnostics) {
 	config, diags := s.Deployments()
 	if diags.HasErrors() {

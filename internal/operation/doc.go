@@ -1,17 +1,23 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package operation carries out operations on one deployment of one stack: what lies between a wish, such as "plan this", and the runtime, which
-// knows neither files nor stores nor programs.
+// Package operation carries out operations on one deployment of one stack: what lies between a
+// wish, such as "plan this", and the runtime, which knows neither files nor stores nor programs.
 //
-// A [Stack] is opened with [Options] and used for one operation, or for some one after the other, as long as its files stay as they are. What it needs, it finds when it is first asked for it: the settings file, the
-// configuration with its source packages, an engine with the providers that it has to install, and the stored state. All callers perform the same
-// operation by the same calls, in the same process: the command line, a server, a run over many stacks.
+// A [Stack] is opened with [Options] and used for one operation, or for some one after the other,
+// as long as its files stay as they are. What it needs, it finds when it is first asked for it: the
+// settings file, the configuration with its source packages, an engine with the providers that it
+// has to install, and the stored state. All callers perform the same operation by the same calls,
+// in the same process: the command line, a server, a run over many stacks.
 //
 // Rules:
 //
-//   - O1. Nothing here prints, asks, or ends the process. Results and diagnostics are returned; what is of use at once is a notice.
-//   - O2. Nothing here knows an option of a command line. Diagnostics have codes and causes by which a caller adds its own remedies.
-//   - O3. Paths in options are relative to the current directory, those in diagnostics to the directory of the stack.
-//   - O4. A stack is used by one goroutine at a time; different stacks at the same time, also with the same files.
+//   - O1. Nothing here prints, asks, or ends the process. Results and diagnostics are returned;
+//     what is of use at once is a notice.
+//   - O2. Nothing here knows an option of a command line. Diagnostics have codes and causes by
+//     which a caller adds its own remedies.
+//   - O3. Paths in options are relative to the current directory, those in diagnostics to the
+//     directory of the stack.
+//   - O4. A stack is used by one goroutine at a time; different stacks at the same time, also with
+//     the same files.
 package operation

@@ -61,7 +61,8 @@ func newStack(t *testing.T, files map[string]string) string {
 	return dir
 }
 
-// Stacks in other directories than the current one are operated on at the same time, each in an environment of its own.
+// Stacks in other directories than the current one are operated on at the same time, each in an
+// environment of its own.
 func TestOperateElsewhere(t *testing.T) {
 	binary := testenv.Engine(t)
 	stack := map[string]string{
@@ -122,7 +123,8 @@ func TestOperateElsewhere(t *testing.T) {
 	wg.Wait()
 }
 
-// Mistakes are reported with the places of their files as a user in the directory of the stack sees them.
+// Mistakes are reported with the places of their files as a user in the directory of the stack sees
+// them.
 func TestMistakesElsewhere(t *testing.T) {
 	dir := newStack(t, map[string]string{
 		"main.tfcomponent.hcl": "component \"one\" {\n  source = \"./module\"\n}\n",

@@ -32,7 +32,8 @@ func (s *Stack) newEngines() *engines.Stack {
 	})
 }
 
-// openSession opens a session of the engine, without having prepared anything for it. It is closed with the stack.
+// openSession opens a session of the engine, without having prepared anything for it. It is closed
+// with the stack.
 func (s *Stack) openSession(ctx context.Context) (engine.Session, error) {
 	if s.session != nil {
 		return s.session, nil
@@ -82,8 +83,8 @@ func (s *Stack) prepareWorkDir() error {
 	return err
 }
 
-// openIdle returns a session that may be able to do nothing but to read modules, and to say what it keeps: no engine is looked for. It is closed with the stack,
-// or needs not be closed.
+// openIdle returns a session that may be able to do nothing but to read modules, and to say what it
+// keeps: no engine is looked for. It is closed with the stack, or needs not be closed.
 func (s *Stack) openIdle(ctx context.Context) (engine.Session, error) {
 	if s.session != nil || s.opts.ModulesEngine != nil {
 		return s.openSession(ctx)
@@ -91,7 +92,8 @@ func (s *Stack) openIdle(ctx context.Context) (engine.Session, error) {
 	return s.engines.Sources(nil), nil
 }
 
-// KeptSchemas returns what is known of installed providers without starting or reading anything of them.
+// KeptSchemas returns what is known of installed providers without starting or reading anything of
+// them.
 func (s *Stack) KeptSchemas(ctx context.Context) map[stackaddrs.Provider]*engines.Kept {
 	return engines.KeptSchemas(ctx, absolute(s.dir), absolute(s.work))
 }
@@ -99,7 +101,8 @@ func (s *Stack) KeptSchemas(ctx context.Context) map[stackaddrs.Provider]*engine
 // LastEngine names the engine that the stack was last used with, if that is known.
 func (s *Stack) LastEngine() engine.Info { return engines.Last(absolute(s.work)) }
 
-// keptApplies returns the components of applies that were begun with the state of a secret, and of which a session keeps what was done, sorted.
+// keptApplies returns the components of applies that were begun with the state of a secret, and of
+// which a session keeps what was done, sorted.
 func keptApplies(ctx context.Context, session engine.Session, secret []byte) ([]string, error) {
 	keeper := session.Abilities().Keeper
 	if keeper == nil {

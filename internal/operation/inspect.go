@@ -19,7 +19,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
 
-// InspectRequest says with what expressions are evaluated. The zero value is the state, in the root of the stack.
+// InspectRequest says with what expressions are evaluated. The zero value is the state, in the root
+// of the stack.
 type InspectRequest struct {
 	Stack     stackaddrs.StackInstance // in which the expressions are
 	Variables []variables.Argument     // others have the values of the last apply, or of the plan

@@ -24,7 +24,8 @@ type InstallRequest struct {
 	Upgrade bool // choose the newest versions that are allowed, whatever was chosen before
 	Verify  bool // read the providers that are installed, and install again what is damaged
 
-	// Fetched is called with the source packages that the stack has, before providers are installed, which takes time. Nil is not called.
+	// Fetched is called with the source packages that the stack has, before providers are installed,
+	// which takes time. Nil is not called.
 	Fetched func([]bundle.Package)
 
 	// Check is called after that. With errors, no providers are installed. Nil is not called.
@@ -73,8 +74,10 @@ func (e *NoEngineError) Error() string { return "no engine: " + e.Err.Error() }
 // Unwrap returns the reason.
 func (e *NoEngineError) Unwrap() error { return e.Err }
 
-// Versions returns the versions that are used, without installing anything, and leaves no working directory where there is none. Diagnostics are warnings about the
-// choice of the engine. With choices, they have all engines and what each module gets; to know that, each binary that is found is asked for its version.
+// Versions returns the versions that are used, without installing anything, and leaves no working
+// directory where there is none. Diagnostics are warnings about the choice of the engine. With
+// choices, they have all engines and what each module gets; to know that, each binary that is found
+// is asked for its version.
 //
 // Errors:
 //   - [*NoEngineError]: there is no engine that can be used.

@@ -20,7 +20,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine/memengine"
 )
 
-// workNames notes the names of work, without the name of the lock that the store has recorded by the time it begins.
+// workNames notes the names of work, without the name of the lock that the store has recorded by
+// the time it begins.
 type workNames struct {
 	engine.Session
 	store string

@@ -26,8 +26,8 @@ type installing struct {
 	known           hcl.Diagnostics // were reported, and are no reason to stop
 }
 
-// prepare installs what the configuration needs and returns what the runtime is to be run with. With errors, that is
-// only the configuration.
+// prepare installs what the configuration needs and returns what the runtime is to be run with.
+// With errors, that is only the configuration.
 func (s *Stack) prepare(ctx context.Context, config *stackconfig.Config, install installing) (stackruntime.Options, hcl.Diagnostics) {
 	opened, err := s.openSession(ctx)
 	if err != nil {
@@ -72,14 +72,15 @@ func (s *Stack) prepareWith(ctx context.Context, opened engine.Session, config *
 	return opts, diags
 }
 
-// Runtime returns what the runtime is to be run with on the stack, for callers that keep plans and states themselves. With errors, not all of it can be used, and
-// they are all mistakes that could be found.
+// Runtime returns what the runtime is to be run with on the stack, for callers that keep plans and
+// states themselves. With errors, not all of it can be used, and they are all mistakes that could
+// be found.
 func (s *Stack) Runtime(ctx context.Context) (stackruntime.Options, hcl.Diagnostics) {
 	return s.loadRuntime(ctx)
 }
 
-// loadRuntime is prepare for a configuration that is used only if it is good. Where it is not, all its mistakes
-// are found, as far as that is possible with what could be installed.
+// loadRuntime is prepare for a configuration that is used only if it is good. Where it is not, all
+// its mistakes are found, as far as that is possible with what could be installed.
 func (s *Stack) loadRuntime(ctx context.Context) (stackruntime.Options, hcl.Diagnostics) {
 	config, diags := s.config()
 	if config == nil || len(config.Files) == 0 && diags.HasErrors() {
@@ -106,8 +107,8 @@ func unreadModules(ctx context.Context, opts stackruntime.Options) bool {
 	})
 }
 
-// unsupportedModules returns the errors about modules that are for other versions of the engine. Nothing else is said
-// then, nor anything installed.
+// unsupportedModules returns the errors about modules that are for other versions of the engine.
+// Nothing else is said then, nor anything installed.
 func (s *Stack) unsupportedModules(ctx context.Context, config *stackconfig.Config) hcl.Diagnostics {
 	opened, err := s.openSession(ctx)
 	if err != nil || opened.Abilities().Preparer == nil {
@@ -116,7 +117,8 @@ func (s *Stack) unsupportedModules(ctx context.Context, config *stackconfig.Conf
 	return opened.Abilities().Preparer.Unsupported(ctx, config.ModuleDirs())
 }
 
-// checkSources returns the mistakes that show without a process of an engine, and without providers.
+// checkSources returns the mistakes that show without a process of an engine, and without
+// providers.
 func (s *Stack) checkSources(ctx context.Context, config *stackconfig.Config) hcl.Diagnostics {
 	if s.opts.ModulesEngine != nil {
 		return nil // it starts no processes

@@ -19,13 +19,15 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// LockProviders completes the lock file of the stack with the checksums of packages for several platforms, as they are published, whatever the CLI configuration says of installing them.
-// The packages are returned by provider and platform.
+// LockProviders completes the lock file of the stack with the checksums of packages for several
+// platforms, as they are published, whatever the CLI configuration says of installing them. The
+// packages are returned by provider and platform.
 func (s *Stack) LockProviders(ctx context.Context, req requirements.LockRequest) ([]requirements.Package, hcl.Diagnostics) {
 	return s.requirements().Lock(ctx, req)
 }
 
-// MirrorProviders fetches the packages of the stack's providers from their registries into a directory that they can be installed from. They are returned by provider and platform.
+// MirrorProviders fetches the packages of the stack's providers from their registries into a
+// directory that they can be installed from. They are returned by provider and platform.
 func (s *Stack) MirrorProviders(ctx context.Context, req requirements.MirrorRequest) ([]requirements.Package, hcl.Diagnostics) {
 	return s.requirements().Mirror(ctx, req)
 }
@@ -43,8 +45,8 @@ func (s *Stack) KnownProviders(ctx context.Context) []requirements.Known {
 	return at.Known(ctx)
 }
 
-// DescribeProvider returns what a provider that is at hand can be told, by its program if need be; see
-// [requirements.Stack.Describe].
+// DescribeProvider returns what a provider that is at hand can be told, by its program if need be;
+// see [requirements.Stack.Describe].
 func (s *Stack) DescribeProvider(ctx context.Context, provider stackaddrs.Provider, constraints []string) (*engines.Kept, error) {
 	at := s.requirements()
 	at.Reader = func(context.Context) engine.Info { return s.LastEngine() }
@@ -55,8 +57,10 @@ func (s *Stack) DescribeProvider(ctx context.Context, provider stackaddrs.Provid
 	return engines.KeptOf(found), nil
 }
 
-// ProviderSchemas returns the schemas of the providers of the stack, as "terraform providers schema -json" writes them for a module. It installs what is missing. Schemas come from the providers
-// themselves: neither terraform nor tofu is needed, and only for a stack that uses tofu is that one asked to install.
+// ProviderSchemas returns the schemas of the providers of the stack, as "terraform providers schema
+// -json" writes them for a module. It installs what is missing. Schemas come from the providers
+// themselves: neither terraform nor tofu is needed, and only for a stack that uses tofu is that one
+// asked to install.
 func (s *Stack) ProviderSchemas(ctx context.Context) ([]byte, hcl.Diagnostics) {
 	config, diags := s.config()
 	if diags.HasErrors() {
@@ -76,7 +80,8 @@ func (s *Stack) ProviderSchemas(ctx context.Context) ([]byte, hcl.Diagnostics) {
 	return encoded, diags.Extend(moreDiags)
 }
 
-// openInstaller returns a session that installs providers: that of the engine, unless the engine would be terraform, in whose place the native one does the same. The caller calls closing.
+// openInstaller returns a session that installs providers: that of the engine, unless the engine
+// would be terraform, in whose place the native one does the same. The caller calls closing.
 func (s *Stack) openInstaller(ctx context.Context) (_ engine.Session, closing func(), err error) {
 	closing = func() {}
 	if s.session != nil || s.opts.ModulesEngine != nil || s.engines.Kind() != "" || s.engines.Reader(ctx).Name == toolchain.Tofu {

@@ -27,9 +27,10 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
-// recover saves what applies have done whose program was killed, and reports it at once: this program may be killed, too. What such an
-// apply has failed with does not keep the next one from going on, so errors are reported as warnings; but what may be there without
-// being in the state would be made once more, so that nothing is changed before the user has looked.
+// recover saves what applies have done whose program was killed, and reports it at once: this
+// program may be killed, too. What such an apply has failed with does not keep the next one from
+// going on, so errors are reported as warnings; but what may be there without being in the state
+// would be made once more, so that nothing is changed before the user has looked.
 //
 // What is reported is kept until [Stack.Acknowledge].
 func (r *run) recover(ctx context.Context) hcl.Diagnostics {
@@ -69,7 +70,8 @@ func (r *run) dropRecord(ctx context.Context) error {
 	return r.forgetRecord(ctx)
 }
 
-// checkDoubts fails if something is in doubt that the user has not accepted: planned once more, it may be made twice.
+// checkDoubts fails if something is in doubt that the user has not accepted: planned once more, it
+// may be made twice.
 func (r *run) checkDoubts() hcl.Diagnostics {
 	var doubts []string
 	for _, recovered := range r.recovered {
@@ -110,7 +112,8 @@ func (s *Stack) accepts(recovered *engine.Recovered) bool {
 	return s.acceptRecovery && recovered.Seen
 }
 
-// bindRuns has the engine believe only those applies that were begun with this state, and not what came with a checkout.
+// bindRuns has the engine believe only those applies that were begun with this state, and not what
+// came with a checkout.
 func (r *run) bindRuns(ctx context.Context) error {
 	read := r.stored.Secret
 	if r.stored.Locked() && r.name != planName { // something may be begun
@@ -175,7 +178,8 @@ func (r *run) emptyRecord(work engine.UnfinishedWork) hcl.Diagnostics {
 	return nil
 }
 
-// saveRecovered saves the states of applies that were not saved before. What is saved is then in r.recovered.
+// saveRecovered saves the states of applies that were not saved before. What is saved is then in
+// r.recovered.
 func (r *run) saveRecovered(ctx context.Context, found []*engine.Recovered) (diags hcl.Diagnostics) {
 	var unsaved []*engine.Recovered
 	for _, recovered := range found {
@@ -223,7 +227,8 @@ func (r *run) saveRecovered(ctx context.Context, found []*engine.Recovered) (dia
 	return diags
 }
 
-// begunBy returns the plan of which all that was recovered is work, as is all that has changed in the state since it was made; nil if there is none.
+// begunBy returns the plan of which all that was recovered is work, as is all that has changed in
+// the state since it was made; nil if there is none.
 func (r *run) begunBy(found []*engine.Recovered) *deployment.Begun {
 	begun := &deployment.Begun{Plan: found[0].Plan, Progress: stackplan.Progress{}}
 	if before := r.stored.Begun; before != nil && before.Plan == begun.Plan {
@@ -243,7 +248,8 @@ func (r *run) begunBy(found []*engine.Recovered) *deployment.Begun {
 	return begun
 }
 
-// Acknowledge ends what was recovered. Until then it would be reported again by the next operation, which it also is if it was not all shown.
+// Acknowledge ends what was recovered. Until then it would be reported again by the next operation,
+// which it also is if it was not all shown.
 func (s *Stack) Acknowledge(shown bool) error {
 	var errs []error
 	for _, recovered := range s.recovered {
@@ -260,7 +266,8 @@ func (s *Stack) Acknowledge(shown bool) error {
 // waitNoticeDelay is how long a running engine is waited for in silence.
 const waitNoticeDelay = 250 * time.Millisecond
 
-// findInterrupted asks the engine for applies that were cut off, and waits for those that go on. If that takes time, a notice says what for.
+// findInterrupted asks the engine for applies that were cut off, and waits for those that go on. If
+// that takes time, a notice says what for.
 func (r *run) findInterrupted(ctx context.Context) ([]*engine.Recovered, hcl.Diagnostics) {
 	recoverer := r.recoverer()
 	if recoverer == nil {
@@ -300,7 +307,8 @@ func (r *run) findInterrupted(ctx context.Context) ([]*engine.Recovered, hcl.Dia
 	return found, diags.Extend(Diagnostics(errors.Join(errs...)))
 }
 
-// recoveredWarnings report one recovered apply, whose doubts were accepted or not, with all that it has failed with in one warning.
+// recoveredWarnings report one recovered apply, whose doubts were accepted or not, with all that it
+// has failed with in one warning.
 func recoveredWarnings(recovered *engine.Recovered, accepted bool) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	if recovered.Lost != "" {
@@ -351,7 +359,8 @@ func (r *run) leave(ctx context.Context, found []*engine.Recovered) hcl.Diagnost
 	return Diagnostics(errors.Join(errs...))
 }
 
-// recoverComponent puts the state of a module into the state of the stack. After an error nothing has changed.
+// recoverComponent puts the state of a module into the state of the stack. After an error nothing
+// has changed.
 func (r *run) recoverComponent(ctx context.Context, state *stackstate.State, recovered *engine.Recovered) error {
 	addr, err := stackaddrs.ParseAbsComponentInstance(recovered.Component)
 	if err != nil {

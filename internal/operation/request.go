@@ -23,7 +23,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
 
-// Request says what is to be planned, or planned and applied. The zero value is an ordinary plan without values of variables.
+// Request says what is to be planned, or planned and applied. The zero value is an ordinary plan
+// without values of variables.
 type Request struct {
 	Mode        engine.Mode
 	Variables   []variables.Argument
@@ -37,56 +38,68 @@ type Request struct {
 	// Rounds is how often an apply plans while changes are deferred; 0 stands for [DefaultRounds].
 	Rounds int
 
-	// Beside plans without the lock of the state, from what it is at that moment, and writes nothing to it: applies that were cut off are left to be recovered.
+	// Beside plans without the lock of the state, from what it is at that moment, and writes nothing
+	// to it: applies that were cut off are left to be recovered.
 	Beside bool
 
-	// Replans is how many plans were made, and applied, before this one, which belongs to them: rules for approval see it.
+	// Replans is how many plans were made, and applied, before this one, which belongs to them: rules
+	// for approval see it.
 	Replans int
 
 	// ApproveLater saves a plan that no rule approves, in place of asking for approval.
 	ApproveLater bool
 
-	// ApprovedBy says for the history by whom, or by what, a saved plan was approved. Empty stands for [BySavedPlan].
+	// ApprovedBy says for the history by whom, or by what, a saved plan was approved. Empty stands for
+	// [BySavedPlan].
 	ApprovedBy string
 
-	// AcceptRecovery goes on although an apply that was cut off may have made changes that the state does not show, if an earlier operation
-	// has reported them.
+	// AcceptRecovery goes on although an apply that was cut off may have made changes that the state
+	// does not show, if an earlier operation has reported them.
 	AcceptRecovery bool
 
-	// Together are the deployments of the stack that the caller works on one after the other, or at the same time. That something waits for them is not worth a warning.
+	// Together are the deployments of the stack that the caller works on one after the other, or at
+	// the same time. That something waits for them is not worth a warning.
 	Together map[string]bool
 
 	// Version is that of the program, for plan files.
 	Version string
 }
 
-// DefaultRounds is enough for what is deferred for a good reason, and ends what is deferred forever.
+// DefaultRounds is enough for what is deferred for a good reason, and ends what is deferred
+// forever.
 const DefaultRounds = 10
 
-// Caller is who has an operation carried out: it sees what is done, and decides what only a person or a policy can. Functions that are nil are
-// not called, but for Approve. They are called by one goroutine at a time, except for the hooks.
+// Caller is who has an operation carried out: it sees what is done, and decides what only a person
+// or a policy can. Functions that are nil are not called, but for Approve. They are called by one
+// goroutine at a time, except for the hooks.
 type Caller struct {
-	// During shows a phase, "plan", "apply" or "destroy", while work is done, which it calls once with hooks that see it.
+	// During shows a phase, "plan", "apply" or "destroy", while work is done, which it calls once with
+	// hooks that see it.
 	During func(phase string, work func(hooks.Hooks))
 
-	// Report shows diagnostics at once that must not be lost if this program is killed; without it, they are returned with the others. After an
-	// error the operation ends, and the next one reports them.
+	// Report shows diagnostics at once that must not be lost if this program is killed; without it,
+	// they are returned with the others. After an error the operation ends, and the next one reports
+	// them.
 	Report func(hcl.Diagnostics) error
 
-	// Planned shows a plan. With errors it is of what could be planned. The diagnostics are about it, and are still to be reported.
+	// Planned shows a plan. With errors it is of what could be planned. The diagnostics are about it,
+	// and are still to be reported.
 	Planned func(plan *stackplan.Plan, diags hcl.Diagnostics) error
 
 	// Judged shows what the rules for a deployment say of a plan that was shown.
 	Judged func(judgement approval.Judgement) error
 
-	// Approve decides whether a plan that changes something, and that no rule has approved, is applied; nil refuses. An error says why not, and ends the operation, which adds what
-	// was done until then. Warnings are part of what is approved. They are returned at the end, too, whether they were shown or not.
+	// Approve decides whether a plan that changes something, and that no rule has approved, is
+	// applied; nil refuses. An error says why not, and ends the operation, which adds what was done
+	// until then. Warnings are part of what is approved. They are returned at the end, too, whether
+	// they were shown or not.
 	Approve func(ctx context.Context, plan *stackplan.Plan, warnings hcl.Diagnostics) error
 
 	// Approver says for the history how Approve decides, such as [ByAnswer].
 	Approver string
 
-	// Applying is called before a plan is applied, NextRound before another plan is made of what was deferred.
+	// Applying is called before a plan is applied, NextRound before another plan is made of what was
+	// deferred.
 	Applying, NextRound func()
 
 	// Unchanged shows that there was nothing to apply: the plan changes nothing, or all of it was
@@ -97,8 +110,9 @@ type Caller struct {
 	// Value asks for the value of a variable that must have one.
 	Value func(ctx context.Context, declared *stackconfig.InputVariable) (cty.Value, hcl.Diagnostics)
 
-	// Rescue decides what becomes of a state that could be written nowhere, because of the cause. It may print the document, and returns what else is
-	// to be tried. An error means that there is nobody to decide.
+	// Rescue decides what becomes of a state that could be written nowhere, because of the cause. It
+	// may print the document, and returns what else is to be tried. An error means that there is
+	// nobody to decide.
 	Rescue func(ctx context.Context, cause error, document []byte) (Rescue, error)
 }
 
@@ -120,7 +134,8 @@ type Rescue struct {
 	Dir     string // write it there; empty tries the usual places again
 }
 
-// ErrInterrupted is the cause with which a caller ends the context of an operation that is to stop. What runs is waited for, and saved.
+// ErrInterrupted is the cause with which a caller ends the context of an operation that is to stop.
+// What runs is waited for, and saved.
 var ErrInterrupted = errors.New("interrupted")
 
 // WasInterrupted reports whether the caller has ended an operation.

@@ -21,8 +21,9 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
-// rescue keeps what could not be saved, in the first of these places that works: a file next to the stack, one among the user's own files, a
-// temporary one, one in memory, and what the caller decides.
+// rescue keeps what could not be saved, in the first of these places that works: a file next to the
+// stack, one among the user's own files, a temporary one, one in memory, and what the caller
+// decides.
 type rescue struct {
 	*run
 	saver    *deployment.Saver
@@ -67,8 +68,8 @@ func savedIn(path string) string {
 		"When the cause is remedied, save it with: cairn state push %[1]s", path, fleeting)
 }
 
-// ask lets the caller decide what becomes of the state. It returns whether it is saved, or the file that it is in, or neither and no error when it
-// was printed.
+// ask lets the caller decide what becomes of the state. It returns whether it is saved, or the file
+// that it is in, or neither and no error when it was printed.
 func (s *rescue) ask(ctx context.Context, cause error) (saved bool, path string, err error) {
 	if s.caller.Rescue == nil {
 		return false, "", cause

@@ -28,7 +28,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
-// The names of operations, as locks and the history have them. The first two are those of phases, too.
+// The names of operations, as locks and the history have them. The first two are those of phases,
+// too.
 const (
 	planName    = deployment.Plan
 	applyName   = "apply"
@@ -83,9 +84,9 @@ func (r *run) load(ctx context.Context, phase string) hcl.Diagnostics {
 }
 
 // loadGiven reads and checks all that is given to the stack: the block of the deployment, what its
-// inputs are made of, and the values of variables. None of it needs an engine. What is wrong with the
-// configuration itself is reported by [Stack.loadRuntime], or by [run.mistakes] where that is not
-// reached.
+// inputs are made of, and the values of variables. None of it needs an engine. What is wrong with
+// the configuration itself is reported by [Stack.loadRuntime], or by [run.mistakes] where that is
+// not reached.
 func (r *run) loadGiven(ctx context.Context, phase string) hcl.Diagnostics {
 	config, found := r.config()
 	if config != nil && (len(config.Files) > 0 || !found.HasErrors()) {
@@ -145,7 +146,8 @@ func (s *Stack) CheckGiven(ctx context.Context, req Request, caller Caller) hcl.
 	return diags.Extend(r.mistakes(ctx))
 }
 
-// loadSaved is [run.load] for a saved plan. That is compared before values are asked for: in another checkout, states that they come from may be as far away as that of the plan.
+// loadSaved is [run.load] for a saved plan. That is compared before values are asked for: in
+// another checkout, states that they come from may be as far away as that of the plan.
 func (r *run) loadSaved(ctx context.Context, plan *stackplan.Plan, made stackplan.FileContext) (*deployment.Stored, hcl.Diagnostics) {
 	if plan.Mode == engine.Destroy {
 		r.req.Mode = engine.Destroy // by which inputs are evaluated
@@ -183,7 +185,8 @@ func (r *run) readValues() hcl.Diagnostics {
 	return diags
 }
 
-// ask asks for values, where there is someone to ask. Where there is nobody, the evaluator reports all that are missing.
+// ask asks for values, where there is someone to ask. Where there is nobody, the evaluator reports
+// all that are missing.
 func (r *run) ask(ctx context.Context, needed []*stackconfig.InputVariable, given variables.Given) hcl.Diagnostics {
 	if r.caller.Value == nil {
 		return nil
@@ -239,8 +242,10 @@ func (r *run) plan(ctx context.Context) (*stackplan.Plan, hcl.Diagnostics) {
 	return plan, diags.Extend(r.nothingToReplace(r.stored.State.Renamed(plan.Moved)))
 }
 
-// named returns what the runtime is to be called with once. The operation has the name of the lock, which the store has recorded before anything is begun: whoever
-// takes over the lock knows by it what work may be unfinished. A state that is not locked has nothing recorded, and the runtime makes up a name.
+// named returns what the runtime is to be called with once. The operation has the name of the lock,
+// which the store has recorded before anything is begun: whoever takes over the lock knows by it
+// what work may be unfinished. A state that is not locked has nothing recorded, and the runtime
+// makes up a name.
 func (r *run) named() stackruntime.Options {
 	runtime := r.runtime
 	if id := r.stored.LockID(); id != "" {

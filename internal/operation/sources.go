@@ -116,8 +116,9 @@ func notSaved(err error) hcl.Diagnostics {
 	return failure.Diagnostics(failure.Error("Source packages not saved", "%s.", failure.Capitalize(failure.Reason(err))))
 }
 
-// resolveModules follows the module calls of all components, and returns which sources cannot be used. Other mistakes
-// of modules are left to the commands that need them right. Modules for other versions of the engine are said first and alone.
+// resolveModules follows the module calls of all components, and returns which sources cannot be
+// used. Other mistakes of modules are left to the commands that need them right. Modules for other
+// versions of the engine are said first and alone.
 func (s *Stack) resolveModules(config *stackconfig.Config, resolver stackconfig.Resolver, info engine.Info) hcl.Diagnostics {
 	opts := module.OptionsOf(info, config.Root.Dir, resolver)
 	opts.Files = &s.opts.Shared.engines.Binary.Modules

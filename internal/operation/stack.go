@@ -174,7 +174,8 @@ func (s *Stack) loadWith(resolver stackconfig.Resolver) (*stackconfig.Config, hc
 	return s.loaded.config, s.loaded.diags
 }
 
-// checkPlace reports what is wrong with the directory, of which only a user has said that it is that of a stack.
+// checkPlace reports what is wrong with the directory, of which only a user has said that it is
+// that of a stack.
 func (s *Stack) checkPlace(config *stackconfig.Config, diags hcl.Diagnostics) hcl.Diagnostics {
 	if len(config.Files) > 0 || diags.HasErrors() {
 		return nil
@@ -202,7 +203,8 @@ func stackAbove(dir string) string {
 	return ""
 }
 
-// filesBeside returns the names of files in a directory that are of a kind, sorted. One that cannot be read has none.
+// filesBeside returns the names of files in a directory that are of a kind, sorted. One that cannot
+// be read has none.
 func filesBeside(dir string, isOfKind func(name string) bool) []string {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

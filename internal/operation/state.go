@@ -27,8 +27,9 @@ import (
 // CodeInterrupted is of applies that were cut off, for which a caller may know a remedy of its own.
 const CodeInterrupted failure.Code = "operation/interrupted-apply"
 
-// runsDir is where the engine keeps what applies of the deployment have done until it is in the state. Where it is not known which deployment is meant, nothing can be
-// applied, and any will do: that of an operation on the configuration alone.
+// runsDir is where the engine keeps what applies of the deployment have done until it is in the
+// state. Where it is not known which deployment is meant, nothing can be applied, and any will do:
+// that of an operation on the configuration alone.
 func (s *Stack) runsDir() (string, error) {
 	name, err := s.deploymentName()
 	if err != nil && s.namedDeployment() == "" {
@@ -112,7 +113,8 @@ func (s *Stack) stateFile() (string, error) {
 	return strings.TrimPrefix(location, sqliteScheme), err
 }
 
-// StateFile returns the path of the file that the state is in, whether it exists or not; "" if it is in none, or if it is not known where it is.
+// StateFile returns the path of the file that the state is in, whether it exists or not; "" if it
+// is in none, or if it is not known where it is.
 func (s *Stack) StateFile() string {
 	path, err := s.stateFile()
 	if err != nil || strings.Contains(path, "://") {
@@ -121,8 +123,9 @@ func (s *Stack) StateFile() string {
 	return path
 }
 
-// PeekInstances returns the component instances that the state has, sorted. It takes no lock, starts no process, and leaves no trace on the disk. A state
-// that is in no file, and one that is being written to, it cannot read.
+// PeekInstances returns the component instances that the state has, sorted. It takes no lock,
+// starts no process, and leaves no trace on the disk. A state that is in no file, and one that is
+// being written to, it cannot read.
 func (s *Stack) PeekInstances(ctx context.Context) ([]stackaddrs.AbsComponentInstance, error) {
 	name, err := s.deploymentName()
 	if err != nil {
@@ -207,7 +210,8 @@ func (s *Stack) lockState(ctx context.Context, request statestore.LockRequest) (
 	return stored, err
 }
 
-// lockToPlan is lockState for an operation that changes nothing, which does without the lock if it must.
+// lockToPlan is lockState for an operation that changes nothing, which does without the lock if it
+// must.
 func (s *Stack) lockToPlan(ctx context.Context) (*deployment.Stored, error) {
 	opened, err := s.openDeployment(ctx)
 	if err != nil {
@@ -216,7 +220,8 @@ func (s *Stack) lockToPlan(ctx context.Context) (*deployment.Stored, error) {
 	return opened.LockToPlan(ctx)
 }
 
-// readBeside reads the state for an operation that neither waits for others nor keeps them from anything.
+// readBeside reads the state for an operation that neither waits for others nor keeps them from
+// anything.
 func (s *Stack) readBeside(ctx context.Context) (*deployment.Stored, error) {
 	opened, err := s.openDeployment(ctx)
 	if err != nil {
@@ -225,8 +230,9 @@ func (s *Stack) readBeside(ctx context.Context) (*deployment.Stored, error) {
 	return opened.ReadBeside(ctx)
 }
 
-// checkNothingInterrupted fails if an apply was cut off of which the result is not in the state yet, and whose secret is not the given one. It
-// would be recovered into whatever the state has become: for the address that its component had then, and over what was put there. To be called
+// checkNothingInterrupted fails if an apply was cut off of which the result is not in the state
+// yet, and whose secret is not the given one. It would be recovered into whatever the state has
+// become: for the address that its component had then, and over what was put there. To be called
 // with the state locked.
 func (s *Stack) checkNothingInterrupted(ctx context.Context, stored *deployment.Stored, except []byte) error {
 	secret, err := stored.Secret(ctx)

@@ -23,7 +23,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
-// upstream returns what a stack has published that another one takes values from. The error is [neverApplied] if it has never published anything.
+// upstream returns what a stack has published that another one takes values from. The error is
+// [neverApplied] if it has never published anything.
 func (s *Stack) upstream(ctx context.Context, declared *deployconfig.UpstreamInput) (map[string]cty.Value, error) {
 	source := declared.Source.String()
 	mapped, err := s.mapUpstream(source)
@@ -59,7 +60,8 @@ type neverApplied hcl.Diagnostics
 func (e neverApplied) Error() string { return hcl.Diagnostics(e).Error() }
 func (e neverApplied) Unwrap() error { return hcl.Diagnostics(e) }
 
-// mapUpstream returns where an upstream stack is kept, by the settings of this stack or by the workspace file. Paths are absolute.
+// mapUpstream returns where an upstream stack is kept, by the settings of this stack or by the
+// workspace file. Paths are absolute.
 func (s *Stack) mapUpstream(source string) (settings.Upstream, error) {
 	read, err := s.Settings()
 	if err != nil {
@@ -96,7 +98,8 @@ func (s *Stack) mapUpstream(source string) (settings.Upstream, error) {
 		"or state = \"FILE\" in place of the directory.%s", source, settings.File, settings.WorkspaceFile, source, nearest.DidYouMean(source, known))
 }
 
-// workspaceDir is where a workspace file may say where upstream stacks are kept; "" if the stack is in no repository.
+// workspaceDir is where a workspace file may say where upstream stacks are kept; "" if the stack is
+// in no repository.
 func (s *Stack) workspaceDir() string {
 	if s.opts.Workspace != "" {
 		return s.opts.Workspace
@@ -146,7 +149,8 @@ func (s *Stack) upstreamLocation(mapped settings.Upstream) (string, error) {
 	return upstream.stateLocation()
 }
 
-// upstreamStack is a stack on disk from which this one takes values. What the environment says of this one is not about that.
+// upstreamStack is a stack on disk from which this one takes values. What the environment says of
+// this one is not about that.
 func (s *Stack) upstreamStack(mapped settings.Upstream) *Stack {
 	environ := slices.DeleteFunc(slices.Clone(s.environ), func(variable string) bool {
 		return strings.HasPrefix(variable, StateVariable+"=") || strings.HasPrefix(variable, DeploymentVariable+"=")
@@ -162,7 +166,8 @@ func (s *Stack) upstreamStack(mapped settings.Upstream) *Stack {
 
 func hasConfiguration(dir string) bool { return len(filesBeside(dir, stackconfig.IsComponentFile)) > 0 }
 
-// upstreamCycle returns directories of stacks that take values from each other, beginning and ending with the same; nil if there are none.
+// upstreamCycle returns directories of stacks that take values from each other, beginning and
+// ending with the same; nil if there are none.
 func (s *Stack) upstreamCycle(path []string) []string {
 	dir := absolute(s.dir)
 	if at := slices.Index(path, dir); at >= 0 {

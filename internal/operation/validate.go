@@ -17,8 +17,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
-// Validate finds the mistakes of the configuration, which takes neither values nor state. Where the engine or providers cannot be had, that is an
-// error besides the mistakes that show without them.
+// Validate finds the mistakes of the configuration, which takes neither values nor state. Where the
+// engine or providers cannot be had, that is an error besides the mistakes that show without them.
 func (s *Stack) Validate(ctx context.Context) hcl.Diagnostics {
 	if config, _ := s.config(); config != nil && s.unsupportedModules(ctx, config).HasErrors() { //nolint:errcheck // the others are among those of the steps
 		return s.ValidateInSteps(ctx, ValidateSteps{}) // which goes on with the rest
@@ -33,7 +33,8 @@ func (s *Stack) Validate(ctx context.Context) hcl.Diagnostics {
 	return s.withDeployments(s.loaded.config, diags)
 }
 
-// withDeployments adds the mistakes of the deployment files to what was found in a configuration, which may be nil.
+// withDeployments adds the mistakes of the deployment files to what was found in a configuration,
+// which may be nil.
 func (s *Stack) withDeployments(config *stackconfig.Config, diags hcl.Diagnostics) hcl.Diagnostics {
 	if config == nil || len(config.Files) == 0 {
 		return diags
@@ -55,8 +56,8 @@ type ValidateSteps struct {
 	During func(work func())
 }
 
-// ValidateInSteps is [Stack.Validate] for who waits for the result: what shows at once is found before the engine goes on with what takes time. It
-// returns what all steps have found.
+// ValidateInSteps is [Stack.Validate] for who waits for the result: what shows at once is found
+// before the engine goes on with what takes time. It returns what all steps have found.
 func (s *Stack) ValidateInSteps(ctx context.Context, steps ValidateSteps) hcl.Diagnostics {
 	found := func(diags hcl.Diagnostics) hcl.Diagnostics {
 		if steps.Found != nil {
@@ -124,8 +125,9 @@ func (s *Stack) checkWithEngine(ctx context.Context, config *stackconfig.Config,
 	return diags.Extend(stackruntime.Validate(ctx, opts))
 }
 
-// otherMistakes returns the mistakes in the configuration that a plan has not come to, if it ended with some. Where it ended with
-// errors that are none, such as those of providers, there is nothing to say.
+// otherMistakes returns the mistakes in the configuration that a plan has not come to, if it ended
+// with some. Where it ended with errors that are none, such as those of providers, there is nothing
+// to say.
 func (s *Stack) otherMistakes(ctx context.Context, opts stackruntime.Options, planned hcl.Diagnostics) hcl.Diagnostics {
 	if !slices.ContainsFunc(planned, func(diag *hcl.Diagnostic) bool { return s.isMistake(ctx, opts, diag) }) {
 		return nil

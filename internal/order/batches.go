@@ -5,10 +5,10 @@ package order
 
 import "slices"
 
-// Batches returns the selected nodes in groups that are done one after the other, the nodes of each together: all of
-// the first kind that wait for nothing, then all of the second kind that can be done now, and so on in turn until
-// everything is done. Kind numbers the kinds of nodes from 0 to kinds-1. Nodes of a group are in the order of
-// [Graph.Compare].
+// Batches returns the selected nodes in groups that are done one after the other, the nodes of each
+// together: all of the first kind that wait for nothing, then all of the second kind that can be
+// done now, and so on in turn until everything is done. Kind numbers the kinds of nodes from 0 to
+// kinds-1. Nodes of a group are in the order of [Graph.Compare].
 func (g *Graph) Batches(selected Selection, kinds int, kind func(node int) int) [][]int {
 	waiting, first := g.waiting()
 	ready := make([][]int, kinds)

@@ -16,7 +16,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// shuffled makes the graph of the given edges ("a b" for a before b) and nodes, added in an order of its own.
+// shuffled makes the graph of the given edges ("a b" for a before b) and nodes, added in an order
+// of its own.
 func shuffled(t *testing.T, random *rand.Rand, lines []string) (*Graph, error) {
 	t.Helper()
 	lines = slices.Clone(lines)
@@ -137,7 +138,8 @@ func TestOrderO02(t *testing.T) {
 	}
 }
 
-// Line O-03: x before m and m before y puts x before y, whether m is selected, is a stack or only a meeting point.
+// Line O-03: x before m and m before y puts x before y, whether m is selected, is a stack or only a
+// meeting point.
 func TestOrderO03(t *testing.T) {
 	g, _ := build(t, "z m1", "m1 m2", "m2 [meet]", "[meet] m3", "m3 a", "b")
 	for _, test := range []struct{ selected, sequence, waves, edges string }{
@@ -169,7 +171,8 @@ func TestOrderO03(t *testing.T) {
 	}
 }
 
-// Line O-04: the whole path, from the smallest name back to it, wherever it is found first. There is no graph to run.
+// Line O-04: the whole path, from the smallest name back to it, wherever it is found first. There
+// is no graph to run.
 func TestOrderO04(t *testing.T) {
 	random := rand.New(rand.NewPCG(4, 4))
 	for range 30 {
@@ -182,7 +185,8 @@ func TestOrderO04(t *testing.T) {
 			t.Fatalf("got %v, want one cycle with the path app → web → db → app", err)
 		}
 	}
-	// Two cycles that have nothing to do with each other are two problems, in the order of their names.
+	// Two cycles that have nothing to do with each other are two problems, in the order of their
+	// names.
 	_, err := shuffled(t, random, []string{"d c", "c d", "b a", "a b"})
 	var paths []string
 	cycles, _ := errors.AsType[CycleErrors](err)
@@ -227,7 +231,8 @@ func TestOrderO05(t *testing.T) {
 	}
 }
 
-// Line O-06: what a hard edge places after a failure, at any distance, is skipped because of it; everything else goes on.
+// Line O-06: what a hard edge places after a failure, at any distance, is skipped because of it;
+// everything else goes on.
 func TestOrderO06(t *testing.T) {
 	broken := errors.New("broken")
 	lines := []string{"a b", "b m", "m c", "c [end]", "[end] d", "x y", "y d", "z"}

@@ -62,8 +62,9 @@ func chainShape(nodes int) *Builder {
 	return b
 }
 
-// groupsInARow has groups with an anchor at the begin and one at the end, each after the group before. What does not belong to a run
-// passes on what it waits for, so that there is also a way from the begin of each to its end.
+// groupsInARow has groups with an anchor at the begin and one at the end, each after the group
+// before. What does not belong to a run passes on what it waits for, so that there is also a way
+// from the begin of each to its end.
 func groupsInARow(groups, size int) *Builder {
 	b := &Builder{}
 	for i := range groups {
@@ -99,8 +100,8 @@ func onePercent(g *Graph) Selection {
 	return selected
 }
 
-// BenchmarkOrderO07 makes everything that is shown of four layers of 70 nodes with all edges between them, of which the first and
-// the last are selected. Line O-07 allows 1 s and 200 MB.
+// BenchmarkOrderO07 makes everything that is shown of four layers of 70 nodes with all edges
+// between them, of which the first and the last are selected. Line O-07 allows 1 s and 200 MB.
 func BenchmarkOrderO07(b *testing.B) {
 	testenv.Measure(b, 4*70, func() {
 		g, selected := layers(b, 4, 70)
@@ -110,7 +111,8 @@ func BenchmarkOrderO07(b *testing.B) {
 	})
 }
 
-// BenchmarkOrderO08 builds a graph of 10 000 nodes and 50 000 edges and puts it in order. Line O-08 allows 1 s.
+// BenchmarkOrderO08 builds a graph of 10 000 nodes and 50 000 edges and puts it in order. Line O-08
+// allows 1 s.
 func BenchmarkOrderO08(b *testing.B) {
 	const nodes = 10_000
 	shape := randomShape(nodes)
@@ -124,7 +126,8 @@ func BenchmarkOrderO08(b *testing.B) {
 	}
 }
 
-// BenchmarkGrowth shows how the cost of each operation grows: cpu-ns/item, an item being a node, should stay what it is, or nearly so.
+// BenchmarkGrowth shows how the cost of each operation grows: cpu-ns/item, an item being a node,
+// should stay what it is, or nearly so.
 func BenchmarkGrowth(b *testing.B) {
 	operations := []struct {
 		name string

@@ -3,18 +3,21 @@
 
 package order
 
-// Budget is how many steps may still be spent on what the author of a file asks for, so that an untrusted file that asks for too much
-// is an error rather than a program that takes all time or memory. It is negative once more was asked for than there was.
+// Budget is how many steps may still be spent on what the author of a file asks for, so that an
+// untrusted file that asks for too much is an error rather than a program that takes all time or
+// memory. It is negative once more was asked for than there was.
 type Budget int
 
-// A budget for finding out what references mean, in steps of some nanoseconds. It is enough for MaxReferenced things that they mean.
+// A budget for finding out what references mean, in steps of some nanoseconds. It is enough for
+// MaxReferenced things that they mean.
 const (
 	ReferenceBudget    Budget = MaxReferenced * StepsPerReferenced
 	StepsPerReferenced        = 1000
 	MaxReferenced             = 2_000_000
 )
 
-// Spend takes steps and reports whether there were as many. The first time that there were not, it calls exhausted; after that nothing is left.
+// Spend takes steps and reports whether there were as many. The first time that there were not, it
+// calls exhausted; after that nothing is left.
 func (b *Budget) Spend(steps int, exhausted func()) bool {
 	if *b < 0 {
 		return false

@@ -158,7 +158,8 @@ func TestByWeight(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// All is wanted second and waits for the three; of these light is first, then middle, which waits for heavy.
+	// All is wanted second and waits for the three; of these light is first, then middle, which waits
+	// for heavy.
 	if got, want := names(g, g.Sequence(ByWeight, nil)), "first light heavy middle all"; got != want {
 		t.Errorf("order: %s, want %s", got, want)
 	}

@@ -52,7 +52,8 @@ func (e *CycleError) Place() Place {
 	return Place{}
 }
 
-// CycleErrors are one cycle for each group of nodes that wait for each other, in the order of their first nodes.
+// CycleErrors are one cycle for each group of nodes that wait for each other, in the order of their
+// first nodes.
 type CycleErrors []*CycleError
 
 func (e CycleErrors) Error() string {
@@ -72,7 +73,8 @@ func (e CycleErrors) Unwrap() []error {
 	return errs
 }
 
-// findCycles returns a shortest cycle through the smallest name of each group of nodes that wait for each other.
+// findCycles returns a shortest cycle through the smallest name of each group of nodes that wait
+// for each other.
 func (g *Graph) findCycles() CycleErrors {
 	if g.isAcyclic() {
 		return nil
@@ -118,7 +120,8 @@ func (g *Graph) waiting() (counts, ready []int) {
 	return counts, ready
 }
 
-// components returns the groups of nodes that can all reach each other, after Tarjan, without recursion.
+// components returns the groups of nodes that can all reach each other, after Tarjan, without
+// recursion.
 func (g *Graph) components() (groups [][]int, groupOf []int) {
 	const unseen = -1
 	n := len(g.nodes)

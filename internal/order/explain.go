@@ -13,14 +13,16 @@ import (
 type Explanation struct {
 	First, Second int
 
-	// Chain are the edges that lead from First to Second. Empty if only weight, ties or names order them.
+	// Chain are the edges that lead from First to Second. Empty if only weight, ties or names order
+	// them.
 	Chain []Edge
 
 	// Rule says what orders them where there is no chain.
 	Rule string
 }
 
-// Explain reports which of two different nodes comes first in the sequence of the given rule, and why.
+// Explain reports which of two different nodes comes first in the sequence of the given rule, and
+// why.
 func (g *Graph) Explain(rule Rule, a, b int) Explanation {
 	if chain := g.chain(a, b); chain != nil {
 		return Explanation{First: a, Second: b, Chain: chain}
@@ -66,8 +68,9 @@ func (g *Graph) chainBack(from, to int, cameBy []int) []Edge {
 	return chain
 }
 
-// JoinSteps joins steps of a chain without a reason with those before or after them that have one, and steps of the same rule. The
-// graph of gates has many points in which nothing happens, and a stage one that all its tasks meet in.
+// JoinSteps joins steps of a chain without a reason with those before or after them that have one,
+// and steps of the same rule. The graph of gates has many points in which nothing happens, and a
+// stage one that all its tasks meet in.
 func JoinSteps(chain []Edge) []Edge {
 	var steps []Edge
 	for i, edge := range chain {

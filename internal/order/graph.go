@@ -30,7 +30,8 @@ type Node struct {
 	Name   string
 	Anchor bool // has no work of its own
 
-	// Weight orders nodes that no edge orders; the lower is first. Equal ones are ordered by Ties, element by element.
+	// Weight orders nodes that no edge orders; the lower is first. Equal ones are ordered by Ties,
+	// element by element.
 	Weight float64
 	Ties   []string
 
@@ -60,7 +61,8 @@ func (b *Builder) Add(node Node) int {
 	return len(b.nodes) - 1
 }
 
-// Edge adds an edge. Of several between the same nodes the first is kept; it is soft only if all are.
+// Edge adds an edge. Of several between the same nodes the first is kept; it is soft only if all
+// are.
 func (b *Builder) Edge(edge Edge) {
 	b.edges = append(b.edges, edge)
 }
@@ -112,7 +114,8 @@ func (g *Graph) Successors(n int) func(yield func(Edge) bool) { return g.out.eac
 // Compare orders two nodes by weight, ties and name alone.
 func (g *Graph) Compare(a, b int) int { return cmp.Compare(g.rank[a], g.rank[b]) }
 
-// dedupe keeps the first of the edges between the same nodes, in the order in which they were added.
+// dedupe keeps the first of the edges between the same nodes, in the order in which they were
+// added.
 func dedupe(nodes int, edges []Edge) []Edge {
 	const none = -1
 	byFrom := index(nodes, edges, func(e Edge) int { return e.From })

@@ -11,12 +11,13 @@ import (
 
 // limiter limits how many nodes run at the same time, and decides which one starts next.
 //
-// It knows by itself when a node has lost its last predecessor: from then on it is expected to ask for a slot, or to
-// end without. A slot goes to the first in the sequence of those that are expected, as soon as that one asks. How long
-// goroutines take to ask therefore does not matter: what starts next follows from what has ended, and in which order.
+// It knows by itself when a node has lost its last predecessor: from then on it is expected to ask
+// for a slot, or to end without. A slot goes to the first in the sequence of those that are
+// expected, as soon as that one asks. How long goroutines take to ask therefore does not matter:
+// what starts next follows from what has ended, and in which order.
 //
-// As a node comes after its predecessors in the sequence, none that becomes expected later would have come first. With one
-// slot, the nodes start exactly in the order of the sequence.
+// As a node comes after its predecessors in the sequence, none that becomes expected later would
+// have come first. With one slot, the nodes start exactly in the order of the sequence.
 type limiter struct {
 	graph    *Graph
 	selected Selection
@@ -80,10 +81,12 @@ func newLimiter(g *Graph, opts RunOptions) *limiter {
 	return lim
 }
 
-// take waits for a slot and reports whether the node may start. A node asks when all its predecessors have ended.
+// take waits for a slot and reports whether the node may start. A node asks when all its
+// predecessors have ended.
 //
-// Whether a stop comes before a start is decided when the slot is given, which happens in the order of the sequence. So a failure that ends
-// the run never overtakes a node whose turn came earlier, however late its goroutine runs.
+// Whether a stop comes before a start is decided when the slot is given, which happens in the order
+// of the sequence. So a failure that ends the run never overtakes a node whose turn came earlier,
+// however late its goroutine runs.
 func (lim *limiter) take(n int) bool {
 	granted := make(chan bool, 1)
 	lim.mu.Lock()

@@ -18,7 +18,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// build makes a graph of edges such as "a b" (a before b) and single nodes; names in square brackets are anchors.
+// build makes a graph of edges such as "a b" (a before b) and single nodes; names in square
+// brackets are anchors.
 func build(t testing.TB, lines ...string) (*Graph, map[string]int) {
 	t.Helper()
 	var b Builder

@@ -9,8 +9,9 @@ import (
 	"slices"
 )
 
-// Reduced returns the edges between selected nodes that stand for all ways from one to another through nodes that are not selected, sorted
-// by their ends. Each is the last edge of the way that it stands for: of several ways that of the direct one, or else the first that was added.
+// Reduced returns the edges between selected nodes that stand for all ways from one to another
+// through nodes that are not selected, sorted by their ends. Each is the last edge of the way that
+// it stands for: of several ways that of the direct one, or else the first that was added.
 // Transitive leaves out those that others imply.
 func (g *Graph) Reduced(selected Selection, transitive bool) []Edge {
 	var ways []way
@@ -29,7 +30,8 @@ func (g *Graph) Reduced(selected Selection, transitive bool) []Edge {
 // way leads from a node along some edges, of which this is the last.
 type way struct{ from, edge int }
 
-// edgesOf returns an edge for each pair of nodes between which there are ways, made of the first of them.
+// edgesOf returns an edge for each pair of nodes between which there are ways, made of the first of
+// them.
 func (g *Graph) edgesOf(ways []way) []Edge {
 	to := func(i int) int { return g.edges[ways[i].edge].To }
 	byFrom := index(len(g.nodes), ways, func(w way) int { return w.from })
@@ -47,9 +49,10 @@ func (g *Graph) edgesOf(ways []way) []Edge {
 	return edges
 }
 
-// indirect returns the ways between selected nodes through others, at least one for each pair, and the first of each by their last edges.
-// Transitive leaves out those of which it is easily seen that others imply them: where many groups come one after the other, nearly all
-// pairs have a way, but most of these pass selected nodes, too.
+// indirect returns the ways between selected nodes through others, at least one for each pair, and
+// the first of each by their last edges. Transitive leaves out those of which it is easily seen
+// that others imply them: where many groups come one after the other, nearly all pairs have a way,
+// but most of these pass selected nodes, too.
 func (g *Graph) indirect(selected Selection, transitive bool) []way {
 	sequence := g.topological()
 	var arriving []int // edges from what is passed to what is selected, those to the same node side by side
@@ -88,8 +91,9 @@ func (g *Graph) indirect(selected Selection, transitive bool) []way {
 	return ways
 }
 
-// appendWays appends the ways from a node whose last edges are in a set of some edges, of those to the same node the first. Those whose
-// last edges are also reached past selected nodes are left out.
+// appendWays appends the ways from a node whose last edges are in a set of some edges, of those to
+// the same node the first. Those whose last edges are also reached past selected nodes are left
+// out.
 func (g *Graph) appendWays(ways []way, from int, set, past *reachedSet, some []int) []way {
 	last := -1
 	for w, word := range set {
@@ -173,7 +177,8 @@ func (g *Graph) levels(sequence []int) []int {
 	return levels
 }
 
-// levelsBefore returns the least and the most level of the predecessors of a node, 0 each if there are none.
+// levelsBefore returns the least and the most level of the predecessors of a node, 0 each if there
+// are none.
 func (g *Graph) levelsBefore(n int, levels []int) (least, most int) {
 	for k, i := range g.in.of(n) {
 		level := levels[g.edges[i].From]
@@ -185,8 +190,9 @@ func (g *Graph) levelsBefore(n int, levels []int) (least, most int) {
 	return least, most
 }
 
-// reachedAtOnce is how many things are looked for at the same time: one pass over the graph finds who reaches each of them. So
-// the time is that of a search for each of them divided by this, and the memory is linear in the nodes.
+// reachedAtOnce is how many things are looked for at the same time: one pass over the graph finds
+// who reaches each of them. So the time is that of a search for each of them divided by this, and
+// the memory is linear in the nodes.
 const reachedAtOnce = 1024
 
 // reachedSet is a set of numbers below [reachedAtOnce].

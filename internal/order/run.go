@@ -42,21 +42,23 @@ type RunOptions struct {
 	Rule     Rule // which of several ready nodes is started first
 	Parallel int  // how many may run at the same time; less than 1 stands for 1
 
-	// FailFast starts nothing more after a failure. KeepGoing starts also what depends on a failed node. Without either,
-	// everything is started but what depends on a failed node.
+	// FailFast starts nothing more after a failure. KeepGoing starts also what depends on a failed
+	// node. Without either, everything is started but what depends on a failed node.
 	FailFast, KeepGoing bool
 
-	// Decide, if there is one, is asked about each selected node when what it waits for has ended, unless a failure behind hard
-	// edges has settled the matter. It may ask for the results of nodes that this one waits for, anchors excepted. The zero
-	// Result starts the node; one that is Passed counts as success, one that is Skipped as failure of Because. Until it
-	// has decided, nothing that comes later in the sequence is started.
+	// Decide, if there is one, is asked about each selected node when what it waits for has ended,
+	// unless a failure behind hard edges has settled the matter. It may ask for the results of nodes
+	// that this one waits for, anchors excepted. The zero Result starts the node; one that is Passed
+	// counts as success, one that is Skipped as failure of Because. Until it has decided, nothing that
+	// comes later in the sequence is started.
 	Decide func(node int, result func(int) Result) Result
 
 	// Limits keep nodes from running at the same time as others.
 	Limits []Limit
 
-	// Ended, if there is one, is called with the result of each selected node as soon as there is one, before another node takes its
-	// place; those that are not started have none. It is called from several goroutines.
+	// Ended, if there is one, is called with the result of each selected node as soon as there is one,
+	// before another node takes its place; those that are not started have none. It is called from
+	// several goroutines.
 	Ended func(node int, result Result)
 }
 
@@ -66,12 +68,14 @@ type Limit struct {
 	Nodes    []int
 }
 
-// Run does the work of the selected nodes, each when all it waits for has ended. The result has an entry for each
-// node of the graph. One at a time, they are done in the order of [Graph.Sequence]. Several at a time, a free slot goes to the
-// node that is first in that order among those that can start then: which one depends on what has ended, not on goroutines.
+// Run does the work of the selected nodes, each when all it waits for has ended. The result has an
+// entry for each node of the graph. One at a time, they are done in the order of [Graph.Sequence].
+// Several at a time, a free slot goes to the node that is first in that order among those that can
+// start then: which one depends on what has ended, not on goroutines.
 //
-// Once ctx ends nothing more is started. Run returns when all that was started has ended. Work that ends its goroutine has
-// failed; work that panics stops the run, and the panic continues in the caller.
+// Once ctx ends nothing more is started. Run returns when all that was started has ended. Work that
+// ends its goroutine has failed; work that panics stops the run, and the panic continues in the
+// caller.
 func (g *Graph) Run(ctx context.Context, opts RunOptions, work func(ctx context.Context, node int) error) []Result {
 	r := &run{
 		graph: g, opts: opts, work: work, results: make([]Result, g.Len()),
@@ -81,7 +85,8 @@ func (g *Graph) Run(ctx context.Context, opts RunOptions, work func(ctx context.
 	defer stop()
 	r.stop = stop
 	r.limiter.stopped = func() bool { return starts.Err() != nil }
-	// The tasks do not end with ctx, so that everything is accounted for. Their panics reach those that wait for them.
+	// The tasks do not end with ctx, so that everything is accounted for. Their panics reach those
+	// that wait for them.
 	tasks := promising.WithPanicHandler(context.WithoutCancel(ctx), func(*promising.UnresolvedError) {})
 	broken, err := promising.MainTask(tasks, func(tasks context.Context) (map[int]error, error) {
 		return r.all(tasks, ctx), nil
@@ -124,8 +129,8 @@ type end struct {
 	because int // the node whose failure it was
 }
 
-// all registers a change for each node and waits for all. Work is done with ctx. The errors are those of nodes whose tasks
-// were broken off.
+// all registers a change for each node and waits for all. Work is done with ctx. The errors are
+// those of nodes whose tasks were broken off.
 func (r *run) all(tasks, ctx context.Context) map[int]error {
 	results := changeexec.ChangeExec(tasks, func(results *ends, add func(change)) {
 		for _, n := range r.graph.topological() {

@@ -21,20 +21,21 @@ type Rule int
 
 // The rules of the systems that cairn reads.
 const (
-	// ByQueue takes nodes as they become ready: first those that wait for nothing, smallest first, then after each
-	// node those that waited for it last, smallest first (section 3.3 of the list of behaviours).
+	// ByQueue takes nodes as they become ready: first those that wait for nothing, smallest first,
+	// then after each node those that waited for it last, smallest first (section 3.3 of the list of
+	// behaviours).
 	ByQueue Rule = iota
 
-	// ByDemand takes the smallest node next, and before it what it waits for, in the order in which that was
-	// written (lines C-30 to C-33).
+	// ByDemand takes the smallest node next, and before it what it waits for, in the order in which
+	// that was written (lines C-30 to C-33).
 	ByDemand
 
 	// ByWeight takes the smallest node next, and before it what it waits for, smallest first.
 	ByWeight
 )
 
-// Sequence returns the selected nodes in the order in which they are done one after the other. It does not depend on
-// the selection in which order two nodes are.
+// Sequence returns the selected nodes in the order in which they are done one after the other. It
+// does not depend on the selection in which order two nodes are.
 func (g *Graph) Sequence(rule Rule, selected Selection) []int {
 	if g.forward != nil {
 		sequence := g.forward.Sequence(rule, selected)
@@ -57,7 +58,8 @@ func (g *Graph) byQueue() []int {
 	waiting, first := g.waiting()
 	queue := make([]int, 0, len(g.nodes))
 	enter := func(ready []int) {
-		// Anchors are passed at once, as if what comes before them were directly before what comes after them.
+		// Anchors are passed at once, as if what comes before them were directly before what comes after
+		// them.
 		from := len(queue)
 		for len(ready) > 0 {
 			n := ready[0]
@@ -127,8 +129,8 @@ func (g *Graph) byDemand() []int {
 	return sequence
 }
 
-// Waves returns the selected nodes in groups that may be done at the same time, each as early as possible. Nodes
-// of a wave are in the order of [Graph.Compare].
+// Waves returns the selected nodes in groups that may be done at the same time, each as early as
+// possible. Nodes of a wave are in the order of [Graph.Compare].
 func (g *Graph) Waves(selected Selection) [][]int {
 	wave := make([]int, len(g.nodes)) // the first in which a node can be
 	waiting, ready := g.waiting()
@@ -154,8 +156,8 @@ func (g *Graph) Waves(selected Selection) [][]int {
 	return waves
 }
 
-// Reverse returns the graph with all edges turned around, for undoing what was done. Its sequences are exactly those of g from
-// their end (line O-05).
+// Reverse returns the graph with all edges turned around, for undoing what was done. Its sequences
+// are exactly those of g from their end (line O-05).
 func (g *Graph) Reverse() *Graph {
 	if g.forward != nil {
 		return g.forward

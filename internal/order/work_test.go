@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// allocated returns how many bytes some work allocates, which does not depend on what else the machine does.
+// allocated returns how many bytes some work allocates, which does not depend on what else the
+// machine does.
 func allocated(work func()) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -18,8 +19,8 @@ func allocated(work func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// Line O-07: the work is in proportion to the edges, not to the ways: twice as many layers have 2.3 times as many edges,
-// and 24 million times as many ways.
+// Line O-07: the work is in proportion to the edges, not to the ways: twice as many layers have 2.3
+// times as many edges, and 24 million times as many ways.
 func TestOrderO07WorkIsInProportionToEdges(t *testing.T) {
 	reduce := func(count int) uint64 {
 		return allocated(func() {
@@ -82,7 +83,8 @@ func TestOrderO08WorkIsInProportionToNodes(t *testing.T) {
 	run := func(g *Graph) {
 		g.Run(context.Background(), RunOptions{Parallel: 10}, func(context.Context, int) error { return nil })
 	}
-	// Smaller, since it takes long under the race detector; and once before, for what Go keeps of goroutines that have ended.
+	// Smaller, since it takes long under the race detector; and once before, for what Go keeps of
+	// goroutines that have ended.
 	small, large = mustBuild(t, randomShape(200)), mustBuild(t, randomShape(2_000))
 	run(large)
 	checkGrowth(t, "Run", run, small, large)
@@ -96,8 +98,8 @@ func checkGrowth(t *testing.T, name string, do func(g *Graph), small, large *Gra
 	}
 }
 
-// Groups that come one after the other join nearly all pairs of nodes. The work of finding the few edges that are not implied is in
-// proportion to those.
+// Groups that come one after the other join nearly all pairs of nodes. The work of finding the few
+// edges that are not implied is in proportion to those.
 func TestReducedGroupsTakeWorkInProportionToNodes(t *testing.T) {
 	reduce := func(groups int) uint64 {
 		const size = 10

@@ -1,8 +1,9 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package problem says what is wrong in files that put work in order: diagnostics of HCL with codes that programs know. It also leads from
-// ranges of files to the places of package order, which knows nothing of files, and back.
+// Package problem says what is wrong in files that put work in order: diagnostics of HCL with codes
+// that programs know. It also leads from ranges of files to the places of package order, which
+// knows nothing of files, and back.
 package problem
 
 import (
@@ -60,8 +61,8 @@ func CodeOf(diag *hcl.Diagnostic) Code {
 	return code
 }
 
-// OfCycles returns what is wrong by the error of [order.Builder.Build], each cycle at the place of its first edge that has one. For all other
-// errors, and nil, it returns nothing.
+// OfCycles returns what is wrong by the error of [order.Builder.Build], each cycle at the place of
+// its first edge that has one. For all other errors, and nil, it returns nothing.
 func OfCycles(err error) hcl.Diagnostics {
 	var cycles order.CycleErrors
 	if !errors.As(err, &cycles) {

@@ -15,7 +15,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/order"
 )
 
-// Line O-04: each cycle is a problem of its own, with its whole path, at the first place on it that is known.
+// Line O-04: each cycle is a problem of its own, with its whole path, at the first place on it that
+// is known.
 func TestOfCycles(t *testing.T) {
 	var b order.Builder
 	for _, name := range []string{"b", "a", "self", "x", "y"} {

@@ -13,7 +13,8 @@ import (
 // inOwnGroup does nothing here: there are no process groups.
 func inOwnGroup(*exec.Cmd) {}
 
-// send sends a signal to a command, which may have ended already. There are no other signals than the one that ends it.
+// send sends a signal to a command, which may have ended already. There are no other signals than
+// the one that ends it.
 func send(cmd *exec.Cmd, signal os.Signal, _ bool) {
 	if signal == os.Kill {
 		_ = cmd.Process.Kill() //nolint:errcheck // see above

@@ -1,7 +1,8 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package process runs commands that can be interrupted and ended together with all that they have started.
+// Package process runs commands that can be interrupted and ended together with all that they have
+// started.
 package process
 
 import (
@@ -29,14 +30,16 @@ type Command struct {
 	Dir     string
 	Env     []string // nil stands for the environment of this process
 
-	// Timeout is how long the command may run before it is ended, with all that it has started. 0 stands for any time.
+	// Timeout is how long the command may run before it is ended, with all that it has started. 0
+	// stands for any time.
 	Timeout time.Duration
 
 	Stdin          *os.File // nil for none
 	Stdout, Stderr io.Writer
 
-	// Foreground leaves the command in the process group of this program, so that it can read from the terminal. It gets
-	// the interrupts of the terminal by itself then, and only its own process is ended by [Set.Kill].
+	// Foreground leaves the command in the process group of this program, so that it can read from the
+	// terminal. It gets the interrupts of the terminal by itself then, and only its own process is
+	// ended by [Set.Kill].
 	Foreground bool
 }
 
@@ -50,7 +53,8 @@ type Set struct {
 	}
 }
 
-// Guest is a process that is started and followed elsewhere. Whoever follows it asks it to stop, too.
+// Guest is a process that is started and followed elsewhere. Whoever follows it asks it to stop,
+// too.
 type Guest interface {
 	// Kill ends it, with all that it has started.
 	Kill() error
@@ -88,7 +92,8 @@ func (s *Set) Run(c Command) error {
 	return asExit(err)
 }
 
-// endAfter ends a command that runs longer. What it returns stops that, and reports whether it has come to it.
+// endAfter ends a command that runs longer. What it returns stops that, and reports whether it has
+// come to it.
 func (s *Set) endAfter(timeout time.Duration, cmd *exec.Cmd) (stop func() bool) {
 	if timeout <= 0 {
 		return func() bool { return false }
@@ -126,8 +131,9 @@ func (s *Set) start(cmd *exec.Cmd, foreground bool) error {
 	return nil
 }
 
-// Enter starts a process that is followed elsewhere, and has it ended by [Set.Kill] until leave is called. [Set.Stop] starts none either, and leaves
-// it to whoever follows the process to ask it to stop.
+// Enter starts a process that is followed elsewhere, and has it ended by [Set.Kill] until leave is
+// called. [Set.Stop] starts none either, and leaves it to whoever follows the process to ask it to
+// stop.
 //
 // Errors: [ErrStopped], and those of start.
 func (s *Set) Enter(start func() (Guest, error)) (leave func(), err error) {
@@ -151,8 +157,8 @@ func (s *Set) Enter(start func() (Guest, error)) (leave func(), err error) {
 	}, nil
 }
 
-// StartError says what is wrong with a command that could not be started. Of the system's errors, one and the same is of programs,
-// of their interpreters and of directories.
+// StartError says what is wrong with a command that could not be started. Of the system's errors,
+// one and the same is of programs, of their interpreters and of directories.
 func StartError(cmd *exec.Cmd, err error) error {
 	if info, statErr := os.Stat(cmd.Dir); cmd.Dir != "" && (statErr != nil || !info.IsDir()) {
 		return fmt.Errorf("its directory %s is not there", cmd.Dir)
@@ -188,8 +194,8 @@ func (s *Set) Used() bool {
 	return s.mu.running != nil || s.mu.guests != nil
 }
 
-// Stop starts nothing more and passes a signal on to all that runs. FromTerminal says that what is in the foreground
-// has the signal already.
+// Stop starts nothing more and passes a signal on to all that runs. FromTerminal says that what is
+// in the foreground has the signal already.
 func (s *Set) Stop(signal os.Signal, fromTerminal bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -217,7 +223,8 @@ type ExitError struct {
 	how  string
 }
 
-// NewExitError says how a process ended: by an exit code, or if that is negative by what the system says, such as "signal: killed".
+// NewExitError says how a process ended: by an exit code, or if that is negative by what the system
+// says, such as "signal: killed".
 func NewExitError(code int, how string) *ExitError { return &ExitError{code, how} }
 
 func (e *ExitError) Error() string {

@@ -44,7 +44,8 @@ func (o Options) start(ctx context.Context, binary string) (*plugin.Process, err
 	return plugin.Start(ctx, binary, plugin.Options{Environ: o.Environ, StartTimeout: o.StartTimeout})
 }
 
-// Pool keeps one process for each provider that was asked for something. Made by [New]. Safe for concurrent use.
+// Pool keeps one process for each provider that was asked for something. Made by [New]. Safe for
+// concurrent use.
 type Pool struct {
 	opts Options
 
@@ -81,7 +82,8 @@ func (p *Pool) Close() error {
 	return nil
 }
 
-// Functions returns the functions of the provider with this binary, by name. The provider is asked once.
+// Functions returns the functions of the provider with this binary, by name. The provider is asked
+// once.
 //
 // Errors: a [*engine.FunctionError]; that the process could not be started; context.Cause(ctx).
 func (p *Pool) Functions(ctx context.Context, binary string) (map[string]*engine.Function, error) {

@@ -91,7 +91,8 @@ func (p *provider) signatures(ctx context.Context) (map[string]*engine.Function,
 	return functions, err
 }
 
-// askFunctions asks for the functions alone if the provider allows it: the schemas of a large provider take seconds.
+// askFunctions asks for the functions alone if the provider allows it: the schemas of a large
+// provider take seconds.
 func (o Options) askFunctions(ctx context.Context, p *plugin.Process) (map[string]*engine.Function, error) {
 	var metadata pluginv1.MetadataResponse
 	err := p.Invoke(ctx, o.CallTimeout, plugin.GetMetadata, &pluginv1.Empty{}, &metadata)

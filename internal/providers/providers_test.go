@@ -44,7 +44,8 @@ func newPool(t *testing.T, opts providers.Options) *providers.Pool {
 	return pool
 }
 
-// oddPool returns a pool and a program, which is that of the tests, that behaves like this as a provider.
+// oddPool returns a pool and a program, which is that of the tests, that behaves like this as a
+// provider.
 func oddPool(t *testing.T, behaviour string, opts providers.Options) (*providers.Pool, string) {
 	t.Helper()
 	program, err := os.Executable()

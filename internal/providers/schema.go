@@ -10,7 +10,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/providers/schema"
 )
 
-// ReadSchema starts a provider, asks for its schemas, and ends it. Warnings of the provider are dropped.
+// ReadSchema starts a provider, asks for its schemas, and ends it. Warnings of the provider are
+// dropped.
 //
 // Errors: that the process could not be started; what the provider says; context.Cause(ctx).
 func ReadSchema(ctx context.Context, binary string, opts Options) (*schema.Provider, error) {

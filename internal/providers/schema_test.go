@@ -28,7 +28,8 @@ import (
 
 type object = schematest.Object
 
-// asTerraform returns schemas as terraform writes them in JSON. Descriptions of the built-in provider are our own, and left out.
+// asTerraform returns schemas as terraform writes them in JSON. Descriptions of the built-in
+// provider are our own, and left out.
 type asTerraform struct{ withoutText bool }
 
 func (a asTerraform) provider(p *schema.Provider) object {
@@ -127,8 +128,8 @@ func (a asTerraform) attributes(attributes []*schema.Attribute) object {
 	return written
 }
 
-// known removes from what terraform says what is not compared: functions, whose signatures have tests of their own, and what later versions of it
-// have besides.
+// known removes from what terraform says what is not compared: functions, whose signatures have
+// tests of their own, and what later versions of it have besides.
 func known(o object) object {
 	for _, name := range []string{"functions", "resource_identity_schemas", "list_resource_schemas", "action_schemas"} {
 		delete(o, name)

@@ -1,14 +1,17 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package redact hides sensitive values in texts that other programs write, such as the errors of a provider.
+// Package redact hides sensitive values in texts that other programs write, such as the errors of a
+// provider.
 //
-// A value is found as it is, and in the forms in which programs quote it: in JSON, HCL, Go and HTML, in URLs and
-// in Base64. How much of a text may be taken for a value depends on its length, since hiding each "a" of a message
-// says more than it hides:
+// A value is found as it is, and in the forms in which programs quote it: in JSON, HCL, Go and
+// HTML, in URLs and in Base64. How much of a text may be taken for a value depends on its length,
+// since hiding each "a" of a message says more than it hides:
 //
-//	R1. Strings of six bytes or more are hidden wherever they occur, of a value of several lines each line.
-//	R2. Strings of three to five bytes, and numbers of four digits or more, are hidden where they stand as a word.
+//	R1. Strings of six bytes or more are hidden wherever they occur, of a value of several lines each
+//	    line.
+//	R2. Strings of three to five bytes, and numbers of four digits or more, are hidden where they
+//	    stand as a word.
 //	R3. Shorter strings are hidden only in quotes; shorter numbers, and true and false, not at all.
 //
 // What is made of a value, such as a hash of it, is not recognised.
@@ -41,7 +44,8 @@ const (
 	asNumber = 4
 )
 
-// Set is a set of values to hide. The zero value is empty. It is safe for concurrent use while no values are added.
+// Set is a set of values to hide. The zero value is empty. It is safe for concurrent use while no
+// values are added.
 type Set struct {
 	known map[string]bool
 	forms map[string][]form // by their first bytes, the longest first
@@ -57,7 +61,8 @@ type form struct {
 // prefixLength is the number of bytes by which forms are looked up. No form is shorter.
 const prefixLength = 3
 
-// Add adds all strings and numbers in a value, whatever its marks. Parts that are not known are left out.
+// Add adds all strings and numbers in a value, whatever its marks. Parts that are not known are
+// left out.
 func (s *Set) Add(value cty.Value) {
 	if value == cty.NilVal {
 		return

@@ -30,14 +30,17 @@ type Download struct {
 	// Stall is how long it may stand still; 0 stands for [StallTime].
 	Stall time.Duration
 
-	// Progress is called now and then with how many bytes are there, of how many; these are -1 if the server does not say. May be nil.
+	// Progress is called now and then with how many bytes are there, of how many; these are -1 if the
+	// server does not say. May be nil.
 	Progress func(done, total int64)
 
 	version string // what the server says about which version of the file it has; "" if it says nothing
 }
 
-// Download writes a file from its beginning. One that breaks off goes on where it has ended if the server still has the same file, and is fetched anew otherwise, a few times. It
-// reports whether parts of several answers were put together: where the result is not what it should be, that may be the reason.
+// Download writes a file from its beginning. One that breaks off goes on where it has ended if the
+// server still has the same file, and is fetched anew otherwise, a few times. It reports whether
+// parts of several answers were put together: where the result is not what it should be, that may
+// be the reason.
 //
 // Errors: those of [Client.Open]; what kept the file from arriving; context.Cause(ctx).
 func (c *Client) Download(ctx context.Context, file *os.File, d Download) (joined bool, err error) {
@@ -105,7 +108,8 @@ func (c *Client) part(ctx context.Context, file *os.File, d *Download, done int6
 	return at, err
 }
 
-// versionOf returns what identifies the content of an answer, byte for byte; "" for one that cannot be gone on with.
+// versionOf returns what identifies the content of an answer, byte for byte; "" for one that cannot
+// be gone on with.
 func versionOf(resp *http.Response) string {
 	tag := resp.Header.Get("ETag")
 	if tag == "" || strings.HasPrefix(tag, "W/") {

@@ -124,7 +124,8 @@ func TestDownload(t *testing.T) {
 	}
 }
 
-// A server that gives another part than the one asked for is not believed, and one that has no such part is asked for all.
+// A server that gives another part than the one asked for is not believed, and one that has no such
+// part is asked for all.
 func TestDownloadOtherPart(t *testing.T) {
 	for _, status := range []int{http.StatusPartialContent, http.StatusRequestedRangeNotSatisfiable} {
 		t.Run(fmt.Sprint(status), func(t *testing.T) { downloadOtherPart(t, status) })

@@ -21,8 +21,8 @@ const (
 	maxAnswer    = 16 << 20 // bytes of an answer of a registry
 )
 
-// NewHTTPClient returns a client that gives up on hosts that don't answer. The time that a download takes isn't limited;
-// that it goes on is up to the user, who can interrupt it.
+// NewHTTPClient returns a client that gives up on hosts that don't answer. The time that a download
+// takes isn't limited; that it goes on is up to the user, who can interrupt it.
 func NewHTTPClient() *http.Client {
 	transport, ok := http.DefaultTransport.(*http.Transport)
 	if !ok {
@@ -35,7 +35,8 @@ func NewHTTPClient() *http.Client {
 	return &http.Client{Transport: transport, CheckRedirect: CheckRedirect}
 }
 
-// CheckRedirect follows redirects to a limit, and none to an address without encryption. A token is for one port of a host (rule G1).
+// CheckRedirect follows redirects to a limit, and none to an address without encryption. A token is
+// for one port of a host (rule G1).
 func CheckRedirect(req *http.Request, via []*http.Request) error {
 	switch {
 	case req.URL.Scheme != "https":
@@ -71,7 +72,8 @@ func getWith(ctx context.Context, client *http.Client, location *url.URL, token 
 	return resp, nil
 }
 
-// RequestError says why there is no answer, without the URL, which can have secrets in it (rule G2).
+// RequestError says why there is no answer, without the URL, which can have secrets in it (rule
+// G2).
 func RequestError(ctx context.Context, location *url.URL, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -115,8 +117,8 @@ func ReadAll(ctx context.Context, resp *http.Response) ([]byte, error) {
 // StallTime is how long a download may stand still.
 const StallTime = time.Minute
 
-// Copy copies the body of an answer, of which it takes no more than limit bytes. It gives up if nothing arrives for [StallTime], or another time
-// that is not 0.
+// Copy copies the body of an answer, of which it takes no more than limit bytes. It gives up if
+// nothing arrives for [StallTime], or another time that is not 0.
 func Copy(ctx context.Context, w io.Writer, resp *http.Response, limit int64, stall time.Duration) error {
 	if stall == 0 {
 		stall = StallTime

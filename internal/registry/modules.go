@@ -14,7 +14,8 @@ import (
 	svchost "github.com/hashicorp/terraform-svchost"
 )
 
-// Package is a package in a registry of modules or components. That of components has the protocol of that of modules, with two parts in the path.
+// Package is a package in a registry of modules or components. That of components has the protocol
+// of that of modules, with two parts in the path.
 type Package struct {
 	Service string // [Modules] or [Components]
 	Host    svchost.Hostname
@@ -23,7 +24,8 @@ type Package struct {
 
 func (p Package) String() string { return p.Host.ForDisplay() + "/" + p.Path }
 
-// versionList is how a registry lists versions: one element per package, of which only one is asked for.
+// versionList is how a registry lists versions: one element per package, of which only one is asked
+// for.
 type versionList struct {
 	Versions []struct {
 		Version string `json:"version"`
@@ -56,7 +58,8 @@ func (c *Client) Versions(ctx context.Context, pkg Package) ([]string, error) {
 	return versions, nil
 }
 
-// Location returns where the files of a version are: a source address, as it is written for a module. It may have secrets in it (rule G2).
+// Location returns where the files of a version are: a source address, as it is written for a
+// module. It may have secrets in it (rule G2).
 func (c *Client) Location(ctx context.Context, pkg Package, version string) (string, error) {
 	resp, err := c.Request(ctx, pkg.Host, pkg.Service, path.Join(pkg.Path, url.PathEscape(version), "download"), pkg.String()+" "+version)
 	if err != nil {

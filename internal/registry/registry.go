@@ -1,12 +1,13 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package registry speaks with registries: it finds them by service discovery, gives them the tokens that the user has for them, and knows the
-// protocol of those for modules.
+// Package registry speaks with registries: it finds them by service discovery, gives them the
+// tokens that the user has for them, and knows the protocol of those for modules.
 //
 // Rules:
 //
-//	G1. A token is given to the host that it is for, and to the services that this host names, and to nobody else.
+//	G1. A token is given to the host that it is for, and to the services that this host names, and to
+//	    nobody else.
 //	G2. Locations that a registry gives can have secrets in them. They are in no error.
 //	G3. What a registry answers may be anything: it is limited in size, and only decoded by its type.
 package registry
@@ -52,7 +53,8 @@ type discovered struct {
 	err      error
 }
 
-// New returns a client for the CLI configuration that an environment names. A nil HTTP client stands for that of [NewHTTPClient].
+// New returns a client for the CLI configuration that an environment names. A nil HTTP client
+// stands for that of [NewHTTPClient].
 func New(client *http.Client, env []string) *Client {
 	if client == nil {
 		client = NewHTTPClient()
@@ -72,13 +74,15 @@ func New(client *http.Client, env []string) *Client {
 	return c
 }
 
-// The variables of terraform that say how often a request is repeated, and how many seconds one may take.
+// The variables of terraform that say how often a request is repeated, and how many seconds one may
+// take.
 const (
 	RetryVariable   = "TF_REGISTRY_DISCOVERY_RETRY"
 	TimeoutVariable = "TF_REGISTRY_CLIENT_TIMEOUT"
 )
 
-// number returns what a variable of the environment has, if that is a number that is not negative, and not absurd.
+// number returns what a variable of the environment has, if that is a number that is not negative,
+// and not absurd.
 func number(env []string, name string) (int, bool) {
 	n, err := strconv.Atoi(environ.Get(env, name))
 	return n, err == nil && n >= 0 && n <= 1000
@@ -110,9 +114,11 @@ func (c *Client) token(ctx context.Context, host svchost.Hostname) (string, erro
 	return config.Token(ctx, host)
 }
 
-// Request asks a service of a host, such as modules.v1, for something below its address. The caller closes the body.
+// Request asks a service of a host, such as modules.v1, for something below its address. The caller
+// closes the body.
 //
-// Errors: also for answers that refuse access, and for those that there is nothing; the latter is a [*NotFoundError].
+// Errors: also for answers that refuse access, and for those that there is nothing; the latter is a
+// [*NotFoundError].
 func (c *Client) Request(ctx context.Context, host svchost.Hostname, service, below, what string) (*http.Response, error) {
 	base, err := c.Service(ctx, host, service)
 	if err != nil {
@@ -152,9 +158,11 @@ func (c *Client) get(ctx context.Context, location *url.URL, token string) (*htt
 	})
 }
 
-// Open requests what a registry has named, with the token for its host if there is one. The caller closes the body.
+// Open requests what a registry has named, with the token for its host if there is one. The caller
+// closes the body.
 //
-// Errors: also for answers other than 200; a [*NotFoundError] for 404, which names what was asked for.
+// Errors: also for answers other than 200; a [*NotFoundError] for 404, which names what was asked
+// for.
 func (c *Client) Open(ctx context.Context, location *url.URL, what string) (*http.Response, error) {
 	token, err := c.tokenOf(ctx, location, what)
 	if err != nil {
@@ -164,7 +172,8 @@ func (c *Client) Open(ctx context.Context, location *url.URL, what string) (*htt
 	return c.opened(resp, err, what)
 }
 
-// openOnce is Open with more headers, without repetitions. What was answered may be a part if one was asked for, or that there is none.
+// openOnce is Open with more headers, without repetitions. What was answered may be a part if one
+// was asked for, or that there is none.
 func (c *Client) openOnce(ctx context.Context, location *url.URL, what string, header http.Header) (*http.Response, error) {
 	token, err := c.tokenOf(ctx, location, what)
 	if err != nil {

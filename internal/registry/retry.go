@@ -18,7 +18,8 @@ const (
 	requestTries = 3 // unless the environment says something else
 	firstPause   = 250 * time.Millisecond
 
-	// longestPause is how long a server may make a client wait. One that asks for more is not waited for.
+	// longestPause is how long a server may make a client wait. One that asks for more is not waited
+	// for.
 	longestPause = time.Minute
 )
 
@@ -79,7 +80,8 @@ func (c *Client) pause(ctx context.Context, try int, asked time.Duration) error 
 	}
 }
 
-// retried makes requests until one has an answer that is not about to pass. The answer may be one of an error.
+// retried makes requests until one has an answer that is not about to pass. The answer may be one
+// of an error.
 func (c *Client) retried(ctx context.Context, request func() (*http.Response, error)) (*http.Response, error) {
 	for try := 1; ; try++ {
 		resp, err := request()

@@ -26,7 +26,8 @@ import (
 	stackspb "github.com/cairnstacks/cairn/proto/terraform1/stacks"
 )
 
-// validations is how many calls a server has at the same time, configurations on how many stacks these are.
+// validations is how many calls a server has at the same time, configurations on how many stacks
+// these are.
 const validations, configurations = 1000, 20
 
 // used is what a server holds.
@@ -45,8 +46,10 @@ func measure(s *Server) used {
 	return used{goroutines: runtime.NumGoroutine(), handles: s.handles.Len(), files: len(files), heap: memory.HeapAlloc}
 }
 
-// BenchmarkValidations opens stacks, validates them a thousand times at the same time on one server, and closes them, again and again. What the server holds must
-// not grow with that: goroutines, handles and open files are as before, and memory is within some megabytes of what the first thousand have left.
+// BenchmarkValidations opens stacks, validates them a thousand times at the same time on one
+// server, and closes them, again and again. What the server holds must not grow with that:
+// goroutines, handles and open files are as before, and memory is within some megabytes of what the
+// first thousand have left.
 func BenchmarkValidations(b *testing.B) {
 	testenv.CLIConfig(b, "")
 	testenv.Engine(b)

@@ -19,11 +19,12 @@ import (
 // go-plugin and gRPC themselves.
 var beforeHandshake = []string{"/terraform1.setup.", "/plugin.", "/grpc.health.", "/grpc.reflection."}
 
-// maxStatusText is how long the text of a status may be, in bytes. It is sent in a header, and what clients take of headers is limited: a longer one
-// ends their connection.
+// maxStatusText is how long the text of a status may be, in bytes. It is sent in a header, and what
+// clients take of headers is limited: a longer one ends their connection.
 const maxStatusText = 2 << 10
 
-// guardUnary refuses calls before the handshake, makes a status of a panic (rule A2), and shortens what requests have brought into a status.
+// guardUnary refuses calls before the handshake, makes a status of a panic (rule A2), and shortens
+// what requests have brought into a status.
 func (s *Server) guardUnary(ctx context.Context, req any, info *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (response any, err error) {
 	if err := s.allows(info.FullMethod); err != nil {
 		return nil, err

@@ -19,9 +19,11 @@ const (
 	keptMemory = 64 << 20    // what a process without work may keep, in bytes
 )
 
-// reclaimer gives memory back to the system when a client makes no calls. The Go runtime alone would keep what large requests have needed, which is about three times
-// their size: it collects after as much again was allocated, which does not happen in a process without work, or else every two minutes, and what gRPC has in pools
-// outlives one collection. It is a [stats.Handler] because calls whose requests cannot be decoded come to no interceptor.
+// reclaimer gives memory back to the system when a client makes no calls. The Go runtime alone
+// would keep what large requests have needed, which is about three times their size: it collects
+// after as much again was allocated, which does not happen in a process without work, or else every
+// two minutes, and what gRPC has in pools outlives one collection. It is a [stats.Handler] because
+// calls whose requests cannot be decoded come to no interceptor.
 type reclaimer struct {
 	memory  func() uint64 // what the process has of the system, in bytes
 	reclaim func()
@@ -56,7 +58,8 @@ func (r *reclaimer) callEnded() {
 	r.timer.Reset(quiet)
 }
 
-// run gives memory back, if there is enough to be worth collections. Calls may run, or end, at the same time.
+// run gives memory back, if there is enough to be worth collections. Calls may run, or end, at the
+// same time.
 func (r *reclaimer) run() {
 	if r.memory() > keptMemory {
 		r.reclaim()

@@ -42,10 +42,12 @@ var Handshake = plugin.HandshakeConfig{
 // pluginName is what the one plugin of the process is called. It is not said on the wire.
 const pluginName = "tfcore"
 
-// maxRequestSize is that of one message, for which the process needs about three times as much. Terraform takes 4 MiB; larger plans and states are sent in pieces.
+// maxRequestSize is that of one message, for which the process needs about three times as much.
+// Terraform takes 4 MiB; larger plans and states are sent in pieces.
 const maxRequestSize = 64 << 20
 
-// ErrNotClient is the error for a process that was started by somebody else than a client of the API.
+// ErrNotClient is the error for a process that was started by somebody else than a client of the
+// API.
 var ErrNotClient = errors.New("the process was not started by a client of the RPC API")
 
 // Options are the parameters of [Serve] and [New].
@@ -55,14 +57,16 @@ type Options struct {
 	Log     *slog.Logger // may be nil
 	Stderr  io.Writer    // gets the log of the library, as JSON
 
-	// NoHandshake serves everything from the start, and not Setup, to a client that this process has started itself: a plugin.
+	// NoHandshake serves everything from the start, and not Setup, to a client that this process has
+	// started itself: a plugin.
 	NoHandshake bool
 
 	// HTTP is for requests to registries; nil stands for the usual one.
 	HTTP *http.Client
 }
 
-// Serve speaks with the client that has started the process, until that ends it. It then ends the process itself with status 0.
+// Serve speaks with the client that has started the process, until that ends it. It then ends the
+// process itself with status 0.
 //
 // Errors: [ErrNotClient]; nothing was written then.
 func Serve(opts Options) error {
@@ -146,7 +150,8 @@ func New(opts Options) *Server {
 // Close removes what the server keeps on the disk. Nothing may be served any more.
 func (s *Server) Close() error { return s.stacks.Close() }
 
-// NewGRPC returns a gRPC server to which the services can be registered: it refuses calls before the handshake, and gives memory back when no calls are made.
+// NewGRPC returns a gRPC server to which the services can be registered: it refuses calls before
+// the handshake, and gives memory back when no calls are made.
 func (s *Server) NewGRPC(options ...grpc.ServerOption) *grpc.Server {
 	return grpc.NewServer(append(options,
 		grpc.MaxRecvMsgSize(maxRequestSize),

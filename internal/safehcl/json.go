@@ -11,7 +11,8 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
-// checkJSON follows the brackets and strings of a file as HCL's JSON scanner does, which ends a string at the end of a line.
+// checkJSON follows the brackets and strings of a file as HCL's JSON scanner does, which ends a
+// string at the end of a line.
 func checkJSON(src []byte, filename string) hcl.Diagnostics {
 	depth, digits := 0, 0
 	for i := 0; i < len(src); i++ {

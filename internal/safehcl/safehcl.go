@@ -35,7 +35,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/bounds"
 )
 
-// What is parsed; see the package comment. What people write, and what programs write for them, is far from each of them.
+// What is parsed; see the package comment. What people write, and what programs write for them, is
+// far from each of them.
 const (
 	MaxDepth     = 200
 	MaxOperators = 10_000
@@ -56,7 +57,8 @@ func ParseConfig(src []byte, filename string, start hcl.Pos) (*hcl.File, hcl.Dia
 	return file, diags
 }
 
-// ParseExpression is [hclsyntax.ParseExpression], but the expression is an unknown value if it breaks a rule.
+// ParseExpression is [hclsyntax.ParseExpression], but the expression is an unknown value if it
+// breaks a rule.
 func ParseExpression(src []byte, filename string, start hcl.Pos) (hclsyntax.Expression, hcl.Diagnostics) {
 	if diags := check(hclsyntax.LexExpression, src, filename, start); diags.HasErrors() {
 		return placeholder(diags), diags
@@ -64,7 +66,8 @@ func ParseExpression(src []byte, filename string, start hcl.Pos) (hclsyntax.Expr
 	return prepared(hclsyntax.ParseExpression(src, filename, start))
 }
 
-// ParseTemplate is [hclsyntax.ParseTemplate], but the template is an unknown value if it breaks a rule.
+// ParseTemplate is [hclsyntax.ParseTemplate], but the template is an unknown value if it breaks a
+// rule.
 func ParseTemplate(src []byte, filename string, start hcl.Pos) (hclsyntax.Expression, hcl.Diagnostics) {
 	if diags := check(hclsyntax.LexTemplate, src, filename, start); diags.HasErrors() {
 		return placeholder(diags), diags
@@ -79,8 +82,9 @@ func prepared(expr hclsyntax.Expression, diags hcl.Diagnostics) (hclsyntax.Expre
 	return expr, diags
 }
 
-// ParseJSON is [json.Parse], but the file is nil if it breaks a rule, and no diagnostic is about what comes after its end: for an end that is unexpected, package json
-// reports the byte that should have followed.
+// ParseJSON is [json.Parse], but the file is nil if it breaks a rule, and no diagnostic is about
+// what comes after its end: for an end that is unexpected, package json reports the byte that
+// should have followed.
 func ParseJSON(src []byte, filename string) (*hcl.File, hcl.Diagnostics) {
 	if diags := checkJSON(src, filename); diags.HasErrors() {
 		return nil, diags
@@ -109,12 +113,14 @@ func endAt(rng *hcl.Range, size int) {
 	}
 }
 
-// Check returns an error if a file in native syntax breaks a rule, for what parses it with package hclwrite.
+// Check returns an error if a file in native syntax breaks a rule, for what parses it with package
+// hclwrite.
 func Check(src []byte, filename string, start hcl.Pos) hcl.Diagnostics {
 	return check(hclsyntax.LexConfig, src, filename, start)
 }
 
-// placeholder stands for an expression that was not parsed. It is not nil, as results of package hclsyntax never are.
+// placeholder stands for an expression that was not parsed. It is not nil, as results of package
+// hclsyntax never are.
 func placeholder(diags hcl.Diagnostics) hclsyntax.Expression {
 	return &hclsyntax.LiteralValueExpr{Val: cty.DynamicVal, SrcRange: *diags[0].Subject}
 }
@@ -147,7 +153,8 @@ func check(lex lexer, src []byte, filename string, start hcl.Pos) hcl.Diagnostic
 	return nil
 }
 
-// surelyHarmless reports, without looking at more than single bytes, that no rule is broken, as in most files.
+// surelyHarmless reports, without looking at more than single bytes, that no rule is broken, as in
+// most files.
 func surelyHarmless(src []byte) bool {
 	opening, operators, digits, exponent := 0, 0, 0, false
 	for _, char := range src {
@@ -255,7 +262,8 @@ func problem(at hcl.Range, summary, detail string, limit int) *hcl.Diagnostic {
 	return &hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: fmt.Sprintf(detail, limit), Subject: &at}
 }
 
-// Format returns the canonical form of a file in native syntax, and the file as it is. A file with errors has none.
+// Format returns the canonical form of a file in native syntax, and the file as it is. A file with
+// errors has none.
 func Format(src []byte, filename string) (formatted []byte, file *hcl.File, diags hcl.Diagnostics) {
 	file, diags = ParseConfig(src, filename, hcl.InitialPos)
 	if diags.HasErrors() {

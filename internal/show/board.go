@@ -22,8 +22,9 @@ type BoardOptions struct {
 	Now   func() time.Time // the clock; time.Now if nil
 }
 
-// Board shows on a terminal, while nodes run, which ones do and what they print, and counts the others. An [Output] that has it
-// shows it what runs; how a node has ended, [Board.Ended] has to report.
+// Board shows on a terminal, while nodes run, which ones do and what they print, and counts the
+// others. An [Output] that has it shows it what runs; how a node has ended, [Board.Ended] has to
+// report.
 //
 // What is written to it appears above; it must consist of whole lines.
 type Board struct {
@@ -91,7 +92,8 @@ func (b *Board) stop(n *NodeOutput) {
 	})
 }
 
-// Ended counts a node. If it has run, or there is a text about it, it gets a line above: its name, the text, and how long it ran if that was long.
+// Ended counts a node. If it has run, or there is a text about it, it gets a line above: its name,
+// the text, and how long it ran if that was long.
 func (b *Board) Ended(name string, state order.State, text string) {
 	name = textstyle.Name(name)
 	b.Update(func() string {

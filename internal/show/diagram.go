@@ -95,7 +95,8 @@ const mermaidStyle = `  classDef task fill:#fbefff,stroke:#8250df,color:#1f2328
   classDef apply fill:#dafbe1,stroke:#1a7f37,color:#1f2328
 `
 
-// mermaidText writes what would be a string's end, an entity, or markup of HTML or Markdown as entities.
+// mermaidText writes what would be a string's end, an entity, or markup of HTML or Markdown as
+// entities.
 var mermaidText = strings.NewReplacer(`"`, "#quot;", "#", "#35;", "<", "#lt;", ">", "#gt;", "&", "#amp;", "`", "#96;")
 
 func (v View) severalKinds() bool {

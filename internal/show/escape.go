@@ -11,8 +11,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/views/textstyle"
 )
 
-// colors lets, of all that steers a terminal, only colours pass, and keeps them within their lines: what a line leaves on goes on in
-// the next one. The zero value begins without any.
+// colors lets, of all that steers a terminal, only colours pass, and keeps them within their lines:
+// what a line leaves on goes on in the next one. The zero value begins without any.
 type colors struct{ on string }
 
 // mostColors limits what is remembered of colours that are never reset.

@@ -20,8 +20,9 @@ const (
 	ApplyKind Kind = "apply" // and its apply
 )
 
-// frames returns the groups of which pictures can draw frames, with their selected nodes: of any two, one holds all of the other,
-// or they have nothing in common. Of groups that overlap, the first is drawn.
+// frames returns the groups of which pictures can draw frames, with their selected nodes: of any
+// two, one holds all of the other, or they have nothing in common. Of groups that overlap, the
+// first is drawn.
 func (v View) frames() []Group {
 	holders := map[int][]int{} // the frames so far, by node
 	var frames []Group

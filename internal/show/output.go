@@ -38,8 +38,9 @@ type late struct {
 	pieces []piece
 }
 
-// Hold keeps what nodes print from being shown until release is called, so that somebody can be asked something. Nodes do not wait
-// for that. Above a board it does nothing: that holds back everything by itself while it is suspended.
+// Hold keeps what nodes print from being shown until release is called, so that somebody can be
+// asked something. Nodes do not wait for that. Above a board it does nothing: that holds back
+// everything by itself while it is suspended.
 func (o *Output) Hold() (release func()) {
 	if o.board != nil {
 		return func() {}
@@ -113,14 +114,16 @@ func (h *Headings) next(name string) string {
 	return blank + h.Style.Bold(name) + h.Style.Dim(fmt.Sprintf("  %d of %d", h.begun, h.Total)) + "\n"
 }
 
-// NewOutput returns an output. If it is grouped, what a node prints is shown together at its end, or when there is very
-// much of it; otherwise at once, also what is not yet a whole line, such as a question.
+// NewOutput returns an output. If it is grouped, what a node prints is shown together at its end,
+// or when there is very much of it; otherwise at once, also what is not yet a whole line, such as a
+// question.
 func NewOutput(out, err io.Writer, grouped bool) *Output {
 	return &Output{out: out, err: err, grouped: grouped}
 }
 
-// NewBoardOutput returns a grouped output that is shown above a board, which shows the nodes that are not closed. Of what steers a
-// terminal it keeps colours only. Err is for what nodes print as errors; the board if nil.
+// NewBoardOutput returns a grouped output that is shown above a board, which shows the nodes that
+// are not closed. Of what steers a terminal it keeps colours only. Err is for what nodes print as
+// errors; the board if nil.
 func NewBoardOutput(board *Board, err io.Writer) *Output {
 	if err == nil {
 		err = board
@@ -128,7 +131,8 @@ func NewBoardOutput(board *Board, err io.Writer) *Output {
 	return &Output{out: board, err: err, grouped: true, board: board}
 }
 
-// NewTerminalOutput returns an output that leaves the terminal to one node after the other, each below a heading.
+// NewTerminalOutput returns an output that leaves the terminal to one node after the other, each
+// below a heading.
 func NewTerminalOutput(out, err io.Writer, headings Headings) *Output {
 	return &Output{out: out, err: err, headings: &headings}
 }
@@ -211,8 +215,9 @@ func (n *NodeOutput) Close() error {
 	return errors.Join(errs...)
 }
 
-// flush writes what is held back, whose lock the caller has. What cannot be written is lost, and so is all that comes after it: who
-// prints it is not to be stopped by that in the middle of what it does.
+// flush writes what is held back, whose lock the caller has. What cannot be written is lost, and so
+// is all that comes after it: who prints it is not to be stopped by that in the middle of what it
+// does.
 func (n *NodeOutput) flush() {
 	pieces := n.held.pieces
 	n.held.pieces, n.held.size = nil, 0
@@ -265,7 +270,8 @@ func (l *lines) end() error {
 	return err
 }
 
-// wholeLines passes on whole lines only, fit for a terminal that has a board, and gives the board what was last printed.
+// wholeLines passes on whole lines only, fit for a terminal that has a board, and gives the board
+// what was last printed.
 type wholeLines struct {
 	*lines
 	colors colors

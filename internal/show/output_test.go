@@ -129,7 +129,8 @@ func (f *full) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// Whoever prints is not stopped by output that cannot be written; that it is lost is an error at the end.
+// Whoever prints is not stopped by output that cannot be written; that it is lost is an error at
+// the end.
 func TestOutputIsLost(t *testing.T) {
 	for _, grouped := range []bool{false, true} {
 		out := NewOutput(&full{10}, io.Discard, grouped).Node("a")

@@ -19,7 +19,8 @@ type Part struct {
 	Deferred  []string         `json:"deferred,omitempty"` // addresses; that of the component if all of it is
 }
 
-// Parts takes out of a plan, in its order, what it would do with each component. Those with which it would do nothing are left out.
+// Parts takes out of a plan, in its order, what it would do with each component. Those with which
+// it would do nothing are left out.
 func Parts(plan *stackplan.Plan) []Part {
 	var parts []Part
 	for _, component := range plan.Components {

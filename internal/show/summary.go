@@ -31,16 +31,20 @@ type Summary struct {
 	Times    []Times        // by node
 	Sequence []int          // the selected nodes
 
-	// Outcomes are what became of nodes, where there is more to say than their states; nil if there is not.
+	// Outcomes are what became of nodes, where there is more to say than their states; nil if there is
+	// not.
 	Outcomes []string
 
-	// Changes are what plans of nodes would do or have done, nil where that is not known; nil as a whole if there are no plans.
+	// Changes are what plans of nodes would do or have done, nil where that is not known; nil as a
+	// whole if there are no plans.
 	Changes []*stackplan.Counts
 
-	// Parts are what plans of nodes would do by component, nil where that is not known; nil as a whole if there are no plans.
+	// Parts are what plans of nodes would do by component, nil where that is not known; nil as a whole
+	// if there are no plans.
 	Parts [][]Part
 
-	// Problems are the first errors of nodes that have failed, as far as they are known as data; nil as a whole if none is.
+	// Problems are the first errors of nodes that have failed, as far as they are known as data; nil
+	// as a whole if none is.
 	Problems []*diagnostic.Diagnostic
 }
 

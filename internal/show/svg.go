@@ -12,8 +12,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/views/textstyle"
 )
 
-// SVG draws the graph as a picture: the waves in columns from left to right, with frames around groups. Pointing at something shows where
-// it is written, and why.
+// SVG draws the graph as a picture: the waves in columns from left to right, with frames around
+// groups. Pointing at something shows where it is written, and why.
 func (v View) SVG() string {
 	p := picture.Picture{Numbered: true}
 	position := map[int]int{} // of each node

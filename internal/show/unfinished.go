@@ -27,14 +27,15 @@ const (
 
 var unfinishedStates = map[string]bool{"ok": false, passedState: false, "failed": true, "skipped": true, "not_started": true}
 
-// What cases of JUnit have in reports of runs: their class, and the type of the failure of those that have only drifted.
+// What cases of JUnit have in reports of runs: their class, and the type of the failure of those
+// that have only drifted.
 const (
 	CaseClass   = "cairn.run"
 	DriftedCase = "drifted"
 )
 
-// Unfinished returns the names of nodes that have failed, were skipped or were not started in a run, by a report that a [Summary] has written as JSON or for
-// JUnit. It is never nil.
+// Unfinished returns the names of nodes that have failed, were skipped or were not started in a
+// run, by a report that a [Summary] has written as JSON or for JUnit. It is never nil.
 //
 // Errors: what is wrong with the report, in words that follow its name.
 func Unfinished(report []byte) ([]string, error) {

@@ -34,8 +34,8 @@ func (v View) Why(edge order.Edge) string {
 	return fmt.Sprintf("%s before %s", v.label(edge.From), v.label(edge.To)) + v.because(edge)
 }
 
-// because is the reason of an edge and its place, in words that follow its ends. Of an edge that stands for a way through others, as
-// through a group, it is those of all steps.
+// because is the reason of an edge and its place, in words that follow its ends. Of an edge that
+// stands for a way through others, as through a group, it is those of all steps.
 func (v View) because(edge order.Edge) string {
 	steps := []order.Edge{edge}
 	if len(v.Graph.Edges()) <= mostExplained && !v.direct(edge) {
@@ -68,7 +68,8 @@ func (v View) direct(edge order.Edge) bool {
 	return false
 }
 
-// mostExplained is the number of edges up to which the steps of ways are looked for, which takes time for each of them.
+// mostExplained is the number of edges up to which the steps of ways are looked for, which takes
+// time for each of them.
 const mostExplained = 5_000
 
 func (v View) edges() []order.Edge { return v.Graph.Reduced(v.Selected, v.Transitive) }
@@ -93,7 +94,8 @@ func (v View) Text() string {
 	})
 }
 
-// TextWhy is the same with the groups of each node, and a line for each that it comes after directly, which says why.
+// TextWhy is the same with the groups of each node, and a line for each that it comes after
+// directly, which says why.
 func (v View) TextWhy() string {
 	edges := map[int][]order.Edge{}
 	for _, edge := range v.edges() {
@@ -111,7 +113,8 @@ func (v View) TextWhy() string {
 	})
 }
 
-// text shows the waves, each node with what finish writes after its name, the end of the line included.
+// text shows the waves, each node with what finish writes after its name, the end of the line
+// included.
 func (v View) text(finish func(b *strings.Builder, n int)) string {
 	var b strings.Builder
 	for i, wave := range v.Graph.Waves(v.Selected) {

@@ -44,7 +44,8 @@ type instance struct {
 	Attributes struct{ ID string }
 }
 
-// stateObjects reads the state file of the process that a record names. A file that is half written has no objects.
+// stateObjects reads the state file of the process that a record names. A file that is half written
+// has no objects.
 func stateObjects(record string) (objects []instance) {
 	var apply struct{ Root string }
 	src, err := os.ReadFile(record)
@@ -67,7 +68,8 @@ func stateObjects(record string) (objects []instance) {
 	return objects
 }
 
-// journalObjects reads the objects that were stored according to a journal, up to its last whole line.
+// journalObjects reads the objects that were stored according to a journal, up to its last whole
+// line.
 func journalObjects(record string) (objects []instance) {
 	src, err := os.ReadFile(record)
 	if err != nil {

@@ -132,8 +132,8 @@ type result struct {
 	stdout, stderr string
 }
 
-// run runs a command. While it runs, disturb may kill it or others. A command that ends by itself has an exit code, and its
-// messages were read.
+// run runs a command. While it runs, disturb may kill it or others. A command that ends by itself
+// has an exit code, and its messages were read.
 func (l *life) run(command string, disturb func(run *running)) result {
 	args := []string{command, "-auto-approve", "-no-color", "-var=generation=" + l.generation}
 	if l.accept {

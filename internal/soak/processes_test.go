@@ -16,7 +16,8 @@ import (
 // lifeVariable marks all processes of one life, in their environment.
 const lifeVariable = "CAIRN_SOAK_LIFE"
 
-// processes returns the numbers of the processes of a life whose program has this name, or of all with "".
+// processes returns the numbers of the processes of a life whose program has this name, or of all
+// with "".
 func processes(life, program string) []int {
 	mark := []byte("\x00" + lifeVariable + "=" + life + "\x00")
 	environs, err := filepath.Glob("/proc/[0-9]*/environ")

@@ -76,8 +76,8 @@ func writeChain(t *testing.T, dir string) []string {
 	return want
 }
 
-// A saved plan whose apply is killed, together with the engine or not, or is interrupted, at any moment: the same plan applied again does the
-// rest. What was made without doubt is not made again.
+// A saved plan whose apply is killed, together with the engine or not, or is interrupted, at any
+// moment: the same plan applied again does the rest. What was made without doubt is not made again.
 func TestResumeSavedPlan(t *testing.T) {
 	moments := 20
 	if testing.Short() {

@@ -41,8 +41,8 @@ component "second" {
 }
 `
 
-// moduleFile is the module of component NAME. Each generation creates, replaces, updates and deletes something. The value of
-// each object begins with its address.
+// moduleFile is the module of component NAME. Each generation creates, replaces, updates and
+// deletes something. The value of each object begins with its address.
 const moduleFile = `
 terraform {
   required_providers {

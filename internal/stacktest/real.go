@@ -12,8 +12,9 @@ import (
 	"github.com/cairnstacks/cairn/internal/testprovider"
 )
 
-// Real writes a stack which runs on the engine of [NewEngine], with the fake provider (cairnstacks/fake, see package
-// testprovider) for modules that want it. Extra are settings of the environment, as in "NAME=value".
+// Real writes a stack which runs on the engine of [NewEngine], with the fake provider
+// (cairnstacks/fake, see package testprovider) for modules that want it. Extra are settings of the
+// environment, as in "NAME=value".
 //
 // The test may be parallel.
 func Real(t *testing.T, archive string, extra ...string) *Stack {

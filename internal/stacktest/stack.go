@@ -1,8 +1,9 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package stacktest runs stacks for tests, through the library and without a command line: a stack is written from a
-// txtar archive, planned and applied, and what came of it is compared with short texts.
+// Package stacktest runs stacks for tests, through the library and without a command line: a stack
+// is written from a txtar archive, planned and applied, and what came of it is compared with short
+// texts.
 package stacktest
 
 import (
@@ -28,7 +29,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
 
-// Stack is a stack in a directory of the test, with its state. Made by [InMemory], [Real] or [Native].
+// Stack is a stack in a directory of the test, with its state. Made by [InMemory], [Real] or
+// [Native].
 type Stack struct {
 	Dir string
 
@@ -40,10 +42,12 @@ type Stack struct {
 	Engine engine.Engine
 	Hooks  hooks.Hooks
 
-	// Locks are the versions in the provider lock file. [Real] and [Native] read them before each operation.
+	// Locks are the versions in the provider lock file. [Real] and [Native] read them before each
+	// operation.
 	Locks map[stackaddrs.Provider]string
 
-	// Store is where the objects of the fake provider are, and Calls the file in which it records requests. Not of [InMemory].
+	// Store is where the objects of the fake provider are, and Calls the file in which it records
+	// requests. Not of [InMemory].
 	Store testprovider.Store
 	Calls string
 

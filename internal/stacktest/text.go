@@ -30,7 +30,8 @@ func Explain(diags hcl.Diagnostics) string {
 	return b.String()
 }
 
-// Summaries prints diagnostics a line each, sorted, as in "error main.tfcomponent.hcl:3: Invalid for_each".
+// Summaries prints diagnostics a line each, sorted, as in "error main.tfcomponent.hcl:3: Invalid
+// for_each".
 func Summaries(diags hcl.Diagnostics) string {
 	var lines []string
 	for _, d := range diags {
@@ -64,8 +65,9 @@ func summary(d *hcl.Diagnostic) string {
 //	removed component.gone
 //	output NAME: update (unknown)
 //
-// A line or part that does not apply is left out; applyable and complete plans begin with no such line. Of components in which nothing
-// changes it is not said whether they are applyable: with an engine that counts outputs, those that have some are.
+// A line or part that does not apply is left out; applyable and complete plans begin with no such
+// line. Of components in which nothing changes it is not said whether they are applyable: with an
+// engine that counts outputs, those that have some are.
 func PlanText(plan *stackplan.Plan) string {
 	var b strings.Builder
 	line := func(indent string, name string, parts ...string) {
@@ -170,8 +172,9 @@ func ValuesText(values map[string]cty.Value) string {
 	return b.String()
 }
 
-// ValueText prints a value like an expression: "text", 1, null, [1, 2], {a = 1}, (unknown), (sensitive VALUE),
-// (ephemeral VALUE). Lists, sets and tuples look the same, and so do maps and objects.
+// ValueText prints a value like an expression: "text", 1, null, [1, 2], {a = 1}, (unknown),
+// (sensitive VALUE), (ephemeral VALUE). Lists, sets and tuples look the same, and so do maps and
+// objects.
 func ValueText(value cty.Value) string {
 	if value == cty.NilVal {
 		return "(none)"

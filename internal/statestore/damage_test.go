@@ -93,7 +93,8 @@ func readTruth(t *testing.T, path string) (damageTruth, []error) {
 	return truth, errs
 }
 
-// differs returns where two truths contradict each other. What could not be read contradicts nothing.
+// differs returns where two truths contradict each other. What could not be read contradicts
+// nothing.
 func (have damageTruth) differs(want damageTruth) string {
 	var b strings.Builder
 	for name, got := range have.Now {
@@ -164,7 +165,8 @@ func (d *damageSubject) write(t *testing.T, path string) {
 	}
 }
 
-// damageSubjects makes states of several sizes, closed in order and left by a process that was killed.
+// damageSubjects makes states of several sizes, closed in order and left by a process that was
+// killed.
 func damageSubjects(t *testing.T) []*damageSubject {
 	t.Helper()
 	var subjects []*damageSubject

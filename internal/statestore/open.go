@@ -17,7 +17,8 @@ import (
 // Nothing is created, and no file opened, yet.
 func Open(ctx context.Context, location string) (Store, error) { return OpenWith(ctx, location, nil) }
 
-// OpenWith is [Open] with what other stores of this process have in common with it; nil for nothing.
+// OpenWith is [Open] with what other stores of this process have in common with it; nil for
+// nothing.
 func OpenWith(_ context.Context, location string, shared *Shared) (Store, error) {
 	path := location
 	if scheme, rest, ok := strings.Cut(location, "://"); ok {

@@ -8,8 +8,9 @@ import (
 	"errors"
 )
 
-// Peek returns the current state of a deployment in a file, and leaves no trace on the disk, not even the log that SQLite has while it reads. That works
-// while nobody writes to the file: otherwise the problem is [ProblemBusy].
+// Peek returns the current state of a deployment in a file, and leaves no trace on the disk, not
+// even the log that SQLite has while it reads. That works while nobody writes to the file:
+// otherwise the problem is [ProblemBusy].
 func Peek(ctx context.Context, path, deployment string) (*Snapshot, error) {
 	opened, err := Open(ctx, path)
 	if err != nil {

@@ -10,8 +10,10 @@ import (
 	"sync"
 )
 
-// Shared is what stores that one process has open at the same locations have in common, as those of several deployments of one stack: writers queue here, where
-// nobody waits by polling, and what takes a look at a whole file is done once. The zero value knows nothing yet. It is safe for concurrent use.
+// Shared is what stores that one process has open at the same locations have in common, as those of
+// several deployments of one stack: writers queue here, where nobody waits by polling, and what
+// takes a look at a whole file is done once. The zero value knows nothing yet. It is safe for
+// concurrent use.
 type Shared struct {
 	mu struct {
 		sync.Mutex
@@ -81,7 +83,8 @@ func (s *sqliteStore) openFile() fs.FileInfo {
 	return s.mu.file
 }
 
-// checkOnce is a check of the whole file, unless one with the same [Shared] has found nothing before. What was written since is sealed.
+// checkOnce is a check of the whole file, unless one with the same [Shared] has found nothing
+// before. What was written since is sealed.
 func (s *sqliteStore) checkOnce(ctx context.Context, tx *transaction) error {
 	if s.shared == nil {
 		return s.checkAll(ctx, tx)
@@ -97,7 +100,8 @@ func (s *sqliteStore) checkOnce(ctx context.Context, tx *transaction) error {
 	return nil
 }
 
-// checkStructureOnce has SQLite verify its own structures, unless a store with the same [Shared] has done it.
+// checkStructureOnce has SQLite verify its own structures, unless a store with the same [Shared]
+// has done it.
 func (s *sqliteStore) checkStructureOnce(ctx context.Context, tx *transaction) error {
 	if s.shared == nil {
 		return s.checkStructure(ctx, tx)

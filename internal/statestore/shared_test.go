@@ -38,7 +38,8 @@ func TestSharedTurn(t *testing.T) {
 	}
 }
 
-// What is damaged is found by the first look at the file, and by a later one of others that share nothing with it.
+// What is damaged is found by the first look at the file, and by a later one of others that share
+// nothing with it.
 func TestSharedCheck(t *testing.T) {
 	path := newFile(t)
 	filled(t, path)
@@ -69,7 +70,8 @@ func TestSharedCheck(t *testing.T) {
 	wantProblem(t, "Read", err, ProblemCorrupt, path) // what is read is checked always
 }
 
-// SQLite verifies its structures for the first lock, and for that of others who share nothing with it.
+// SQLite verifies its structures for the first lock, and for that of others who share nothing with
+// it.
 func TestSharedStructure(t *testing.T) {
 	path := newFile(t)
 	filled(t, path)

@@ -16,8 +16,10 @@ import (
 	"sync/atomic"
 )
 
-// reserves is the space that is kept back next to a file until that is needed to save what was done: one file for all locks that share it, since their
-// writes queue. It has the name of one of them, so that it is found when the process is killed: the next lock of that deployment uses or removes it.
+// reserves is the space that is kept back next to a file until that is needed to save what was
+// done: one file for all locks that share it, since their writes queue. It has the name of one of
+// them, so that it is found when the process is killed: the next lock of that deployment uses or
+// removes it.
 type reserves struct {
 	mu struct {
 		sync.Mutex
@@ -109,8 +111,9 @@ func makeFile(path string, size int64) error {
 	return enlargeFile(path, size)
 }
 
-// enlargeFile adds to a file, which it makes if there is none, until it has this size. What is in it is random, as some file systems keep nothing else at its full
-// size. A file that the disk has no room for is as it was.
+// enlargeFile adds to a file, which it makes if there is none, until it has this size. What is in
+// it is random, as some file systems keep nothing else at its full size. A file that the disk has
+// no room for is as it was.
 func enlargeFile(path string, size int64) error {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -160,8 +163,8 @@ func (r *reserve) isUsed() bool {
 	return r.of.mu.used
 }
 
-// pass leaves the file to the other locks that have a part in it, if there are any, before r is unlocked: whoever has the lock next removes what has its name. It may be called
-// for nil.
+// pass leaves the file to the other locks that have a part in it, if there are any, before r is
+// unlocked: whoever has the lock next removes what has its name. It may be called for nil.
 func (r *reserve) pass() error {
 	if r == nil {
 		return nil
@@ -174,7 +177,8 @@ func (r *reserve) pass() error {
 	return r.of.drop(r)
 }
 
-// release ends the part that r has in the file, and removes it with the last. It may be called for nil.
+// release ends the part that r has in the file, and removes it with the last. It may be called for
+// nil.
 func (r *reserve) release() error {
 	if r == nil {
 		return nil

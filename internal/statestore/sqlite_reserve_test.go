@@ -92,7 +92,8 @@ func directoryNames(t *testing.T, directory string) string {
 	return strings.Join(names, " ")
 }
 
-// Locks of one process share a reserve, which is there until the last of them ends, and is given up for all.
+// Locks of one process share a reserve, which is there until the last of them ends, and is given up
+// for all.
 func TestSharedReserve(t *testing.T) {
 	directory := t.TempDir()
 	testenv.SmallDisk(t, directory, 4<<20)

@@ -98,8 +98,8 @@ type sqliteWriter struct {
 	known     *written
 }
 
-// written is what a transaction of a writer has left in the file, which need not be read again where that is
-// the version of the file.
+// written is what a transaction of a writer has left in the file, which need not be read again
+// where that is the version of the file.
 type written struct {
 	version    fileVersion
 	deployment deploymentRow
@@ -109,7 +109,8 @@ type written struct {
 
 var _ Writer = (*sqliteWriter)(nil)
 
-// touchInterval is how often writes note that the holder of the lock has written: people read it, to the second.
+// touchInterval is how often writes note that the holder of the lock has written: people read it,
+// to the second.
 const touchInterval = time.Second
 
 // batch is what several calls of Write store together.

@@ -16,8 +16,8 @@ type executor interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
-// writing is the connection that all writes of a store go through. It parses each statement once, as
-// parsing costs more than what the statements do. It is used by who has the store's turn.
+// writing is the connection that all writes of a store go through. It parses each statement once,
+// as parsing costs more than what the statements do. It is used by who has the store's turn.
 type writing struct {
 	db       *sql.DB // that conn is one of
 	conn     *sql.Conn
@@ -26,7 +26,8 @@ type writing struct {
 	found fileVersion // by the transaction that was begun last
 }
 
-// fileVersion stands for what a file has: if it is the same in two transactions of a [writing], so is the file.
+// fileVersion stands for what a file has: if it is the same in two transactions of a [writing], so
+// is the file.
 type fileVersion struct {
 	others int64 // changes whenever another connection has changed the file, be it of this process or of another one
 	own    int64 // number of own transactions before

@@ -33,8 +33,9 @@ type Store interface {
 	// Deployments returns the names of the deployments that have serials, sorted.
 	Deployments(ctx context.Context) ([]string, error)
 
-	// Newest returns the newest serial of each deployment that has one, by name. While that is the same and finished, so is what Read returns for the deployment. One
-	// query answers for all of them, which makes sure of no record and of no seal.
+	// Newest returns the newest serial of each deployment that has one, by name. While that is the
+	// same and finished, so is what Read returns for the deployment. One query answers for all of
+	// them, which makes sure of no record and of no seal.
 	Newest(ctx context.Context) (map[string]Newest, error)
 
 	// Lock takes the deployment's lock, or fails at once.
@@ -89,11 +90,13 @@ type Lock interface {
 	//   - [*LockLostError]: someone removed the lock.
 	Begin(ctx context.Context, base Base, operation string, changes map[string][]byte) (Writer, error)
 
-	// Secret returns random bytes that belong to the deployment, the same ones each time, and are kept nowhere else. With
-	// them a program can tell whether something outside of the store was made by one that had this lock.
+	// Secret returns random bytes that belong to the deployment, the same ones each time, and are kept
+	// nowhere else. With them a program can tell whether something outside of the store was made by
+	// one that had this lock.
 	Secret(ctx context.Context) ([]byte, error)
 
-	// AdoptSecret makes this the secret if there is none yet, as of a state that is put in the place of one that was lost.
+	// AdoptSecret makes this the secret if there is none yet, as of a state that is put in the place
+	// of one that was lost.
 	AdoptSecret(ctx context.Context, secret []byte) error
 
 	// Unlock gives the lock back. It does so even when ctx has ended.

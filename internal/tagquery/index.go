@@ -11,7 +11,8 @@ type Index struct {
 	byTag    map[string][]int
 }
 
-// NewIndex makes an index of subjects, which are known by their positions. The tags of each have to include "dir:PATH" with its directory.
+// NewIndex makes an index of subjects, which are known by their positions. The tags of each have to
+// include "dir:PATH" with its directory.
 func NewIndex(subjects []Subject) *Index {
 	x := &Index{subjects: subjects, byTag: map[string][]int{}}
 	for i, subject := range subjects {

@@ -168,7 +168,8 @@ func (p *parser) and(depth int) (node, error) {
 	return terms, nil
 }
 
-// term reads a tag, a question about the directory, something in parentheses, or not with one of these.
+// term reads a tag, a question about the directory, something in parentheses, or not with one of
+// these.
 func (p *parser) term(depth int) (node, error) {
 	switch t := p.take(); t.kind {
 	case opNot:

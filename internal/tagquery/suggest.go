@@ -13,8 +13,9 @@ import (
 	"github.com/cairnstacks/cairn/internal/nearest"
 )
 
-// Asked takes down what there is of tags while queries are evaluated that matched nothing yet, to find out afterwards what may have been meant by them. The
-// zero value is ready for use; nil takes down nothing.
+// Asked takes down what there is of tags while queries are evaluated that matched nothing yet, to
+// find out afterwards what may have been meant by them. The zero value is ready for use; nil takes
+// down nothing.
 type Asked struct {
 	tags    map[string]bool // that something has
 	dirs    map[string]bool
@@ -24,11 +25,13 @@ type Asked struct {
 
 // term is what a query asks for, outside of negations.
 type term interface {
-	// meant returns the nearest term for which there is something; "" if there is something for this one, or nothing near.
+	// meant returns the nearest term for which there is something; "" if there is something for this
+	// one, or nothing near.
 	meant(a *Asked) string
 }
 
-// Look takes down what a query and terms, of which one is to match if there are any, were asked about.
+// Look takes down what a query and terms, of which one is to match if there are any, were asked
+// about.
 func (a *Asked) Look(q Query, terms []Terms, subjects []Subject) {
 	if a == nil || a.matched || q.root == nil && len(terms) == 0 {
 		return
@@ -60,8 +63,9 @@ func (a *Asked) Look(q Query, terms []Terms, subjects []Subject) {
 // mostMeant is how many suggestions there are at most.
 const mostMeant = 3
 
-// DidYouMean offers what is near tags and directories for which there is nothing, in a sentence with a space before it. It is "" if something matched, and for
-// what is left out by other tags, which there are.
+// DidYouMean offers what is near tags and directories for which there is nothing, in a sentence
+// with a space before it. It is "" if something matched, and for what is left out by other tags,
+// which there are.
 func (a *Asked) DidYouMean() string {
 	if a == nil || a.matched {
 		return ""
@@ -125,7 +129,8 @@ func split(tag string) (key, value string) {
 	return "", tag
 }
 
-// meantPlain returns what may be meant by a text without a key: a tag, or a value of which the key was left out or is written in another way.
+// meantPlain returns what may be meant by a text without a key: a tag, or a value of which the key
+// was left out or is written in another way.
 func meantPlain(text string, values map[string][]string) string {
 	if best := near(text, values[""]); best != "" {
 		return best
@@ -174,8 +179,9 @@ func prefixed(prefix, name string) string {
 	return prefix + name
 }
 
-// near returns the name that is meant by one that was mistyped; "" if none is near. Values are often short, and one such as "dev" is not meant by another one such as "web":
-// in up to five letters, one may be wrong, and in the longest three.
+// near returns the name that is meant by one that was mistyped; "" if none is near. Values are
+// often short, and one such as "dev" is not meant by another one such as "web": in up to five
+// letters, one may be wrong, and in the longest three.
 func near(given string, names []string) string {
 	if strings.ContainsAny(given, "*?[]{}") {
 		return "" // a pattern, which no query knows

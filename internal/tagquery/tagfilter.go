@@ -10,12 +10,14 @@ import (
 	"strings"
 )
 
-// Terms select by tags, as -tags does: alternatives, of each of which what is selected has all tags.
+// Terms select by tags, as -tags does: alternatives, of each of which what is selected has all
+// tags.
 type Terms [][]string
 
 var tagPattern = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9_./-]*[A-Za-z0-9])?$`)
 
-// ParseTerms reads terms: tags joined by ":", all of which are needed, and such groups joined by ",".
+// ParseTerms reads terms: tags joined by ":", all of which are needed, and such groups joined by
+// ",".
 func ParseTerms(text string) (Terms, error) {
 	var terms Terms
 	for alternative := range strings.SplitSeq(text, ",") {

@@ -1,12 +1,13 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package tagquery reads and evaluates tag expressions such as "prod and (network or not dir:base)".
+// Package tagquery reads and evaluates tag expressions such as "prod and (network or not
+// dir:base)".
 //
-// The words and, or, not and in, in any case, are operators, with parentheses; two terms side by side mean the
-// same as and, which binds tighter than or. A quoted word is always a tag. "x in dir", or "dir~x", asks for whole elements of the
-// path of a directory, "dir:x" for the whole path, and "relative_dir:x" for a path seen from where the query is
-// declared.
+// The words and, or, not and in, in any case, are operators, with parentheses; two terms side by
+// side mean the same as and, which binds tighter than or. A quoted word is always a tag. "x in
+// dir", or "dir~x", asks for whole elements of the path of a directory, "dir:x" for the whole path,
+// and "relative_dir:x" for a path seen from where the query is declared.
 //
 // [Terms] are simpler: tags joined by ":" and ",".
 package tagquery
@@ -18,7 +19,8 @@ import (
 	"strings"
 )
 
-// Query is an expression over the tags of a directory. The zero value is the empty query, which matches everything.
+// Query is an expression over the tags of a directory. The zero value is the empty query, which
+// matches everything.
 type Query struct {
 	text string
 	root node
@@ -56,7 +58,8 @@ type Subject struct {
 // Match reports whether the query matches.
 func (q Query) Match(s Subject) bool { return q.root == nil || q.root.match(s) }
 
-// At returns the query as one that is declared in a directory: relative_dir: is resolved against it.
+// At returns the query as one that is declared in a directory: relative_dir: is resolved against
+// it.
 func (q Query) At(dir string) Query {
 	if q.root != nil && strings.Contains(q.text, relativePrefix) {
 		q.root = q.root.at(dir)
@@ -64,8 +67,9 @@ func (q Query) At(dir string) Query {
 	return q
 }
 
-// AnyOf returns tags of which everything that the query matches has at least one, of several choices those with the least cost. Without ok
-// there are no such tags. It spares asking about everything.
+// AnyOf returns tags of which everything that the query matches has at least one, of several
+// choices those with the least cost. Without ok there are no such tags. It spares asking about
+// everything.
 func (q Query) AnyOf(cost func(tag string) int) (tags []string, ok bool) {
 	if q.root == nil {
 		return nil, false

@@ -79,13 +79,15 @@ func TestOrderBMatch(t *testing.T) {
 	}
 }
 
-// expression is a random query: a text, with spaces, quotes and letters as somebody may write them, and what it means.
+// expression is a random query: a text, with spaces, quotes and letters as somebody may write them,
+// and what it means.
 type expression struct {
 	text  string
 	means func(s Subject) bool
 }
 
-// randomExpression makes one whose operators bind at least as tightly as level says: 0 or, 1 and, 2 not, 3 a term.
+// randomExpression makes one whose operators bind at least as tightly as level says: 0 or, 1 and, 2
+// not, 3 a term.
 func randomExpression(random *rand.Rand, level, depth int) expression {
 	space := func() string { return []string{" ", "  ", "\t", " \n "}[random.IntN(4)] }
 	gap := func() string { return []string{"", "", " ", "\t"}[random.IntN(4)] }
@@ -139,7 +141,8 @@ func randomExpression(random *rand.Rand, level, depth int) expression {
 	return expression{tag, func(s Subject) bool { return s.Tags[tag] }}
 }
 
-// Lines B-80 to B-84 for random queries: however they are written, they mean what their structure says.
+// Lines B-80 to B-84 for random queries: however they are written, they mean what their structure
+// says.
 func TestOrderB80B81B83B84RandomQueries(t *testing.T) {
 	for seed := range uint64(5000) {
 		random := rand.New(rand.NewPCG(seed, 80))

@@ -1,8 +1,9 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package tempdir makes directories for temporary files that do not stay when their process is killed: the next one of the same kind removes them.
-// Each has a file that is locked for as long as the process lives.
+// Package tempdir makes directories for temporary files that do not stay when their process is
+// killed: the next one of the same kind removes them. Each has a file that is locked for as long as
+// the process lives.
 package tempdir
 
 import (
@@ -26,7 +27,8 @@ type Kind struct {
 	Prefix string       // of their names
 	Log    *slog.Logger // nil for none
 
-	// Keep reports whether something in a directory that was left is needed. Where it is nil, nothing is.
+	// Keep reports whether something in a directory that was left is needed. Where it is nil, nothing
+	// is.
 	Keep func(dir string) bool
 }
 
@@ -82,7 +84,8 @@ func (k Kind) Replace() (*Dir, error) {
 	return k.Make()
 }
 
-// lockIn locks a directory that was just made. Without an error, the result is nil if somebody has removed it meanwhile, or is about to.
+// lockIn locks a directory that was just made. Without an error, the result is nil if somebody has
+// removed it meanwhile, or is about to.
 func lockIn(dir string) (*os.File, error) {
 	file, err := os.OpenFile(filepath.Join(dir, lockFile), os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -98,7 +101,8 @@ func lockIn(dir string) (*os.File, error) {
 	return nil, errors.Join(err, file.Close())
 }
 
-// RemoveLeft removes the directories of processes that were killed. It leaves alone what belongs to another user, is in use, or is to be kept. What cannot be removed is logged.
+// RemoveLeft removes the directories of processes that were killed. It leaves alone what belongs to
+// another user, is in use, or is to be kept. What cannot be removed is logged.
 func (k Kind) RemoveLeft() {
 	parent := cmp.Or(k.Parent, os.TempDir())
 	entries, err := os.ReadDir(parent)

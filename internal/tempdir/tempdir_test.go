@@ -14,7 +14,8 @@ import (
 
 const prefix = "cairn-test-"
 
-// leave makes the directory of a process, with a file at each of the paths in it, and reports how to end the process without cleaning up.
+// leave makes the directory of a process, with a file at each of the paths in it, and reports how
+// to end the process without cleaning up.
 func leave(t *testing.T, parent string, paths ...string) (path string, end func()) {
 	t.Helper()
 	dir, err := Kind{Parent: parent, Prefix: prefix}.Make()

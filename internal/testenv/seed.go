@@ -20,8 +20,9 @@ const (
 	usualSeed = 1
 )
 
-// Seed returns the seed of a random test, which it logs. It is always the same unless [SeedVariable] says otherwise: what a gate finds should be of the change that it
-// checks, not of chance.
+// Seed returns the seed of a random test, which it logs. It is always the same unless
+// [SeedVariable] says otherwise: what a gate finds should be of the change that it checks, not of
+// chance.
 func Seed(t testing.TB) uint64 {
 	t.Helper()
 	seed := uint64(usualSeed)

@@ -9,8 +9,9 @@ import (
 	"syscall"
 )
 
-// ResetSignals lets the processes that tests start be ended by signals which the test program itself was started to ignore, as below
-// nohup or in the background of a shell. Programs inherit what is ignored, but not what is handled. It belongs into TestMain.
+// ResetSignals lets the processes that tests start be ended by signals which the test program
+// itself was started to ignore, as below nohup or in the background of a shell. Programs inherit
+// what is ignored, but not what is handled. It belongs into TestMain.
 func ResetSignals() {
 	for _, ignorable := range []os.Signal{syscall.SIGHUP, syscall.SIGINT} {
 		if signal.Ignored(ignorable) {

@@ -10,10 +10,12 @@ import (
 	"strings"
 )
 
-// SkippedVariable names a file to which tests add a line when they are skipped for want of something. Empty records nothing.
+// SkippedVariable names a file to which tests add a line when they are skipped for want of
+// something. Empty records nothing.
 const SkippedVariable = "CAIRN_TEST_SKIPPED"
 
-// RecordSkipped adds a test to the file of those that were skipped, of whatever package: the name, a tab, and the reason.
+// RecordSkipped adds a test to the file of those that were skipped, of whatever package: the name,
+// a tab, and the reason.
 func RecordSkipped(test, reason string) {
 	path := os.Getenv(SkippedVariable)
 	if path == "" {

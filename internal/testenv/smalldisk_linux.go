@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// SmallDisk mounts a file system of some bytes at an existing directory until the test ends, or gives the one that it has mounted there
-// before that size. It needs root.
+// SmallDisk mounts a file system of some bytes at an existing directory until the test ends, or
+// gives the one that it has mounted there before that size. It needs root.
 func SmallDisk(t testing.TB, dir string, size int) {
 	t.Helper()
 	Root(t)

@@ -1,12 +1,13 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package testenv gives tests what they need from outside: an engine, providers, a CLI configuration that keeps
-// Terraform off the network, git, symbolic links, the rights of root, and for benchmarks the processor time. It also limits how
-// long they wait for processes and goroutines.
+// Package testenv gives tests what they need from outside: an engine, providers, a CLI
+// configuration that keeps Terraform off the network, git, symbolic links, the rights of root, and
+// for benchmarks the processor time. It also limits how long they wait for processes and
+// goroutines.
 //
-// Where something is missing that a developer may well do without, a test is skipped and says why. Where the variable
-// CI is set, it fails instead, so that nothing is skipped unseen there.
+// Where something is missing that a developer may well do without, a test is skipped and says why.
+// Where the variable CI is set, it fails instead, so that nothing is skipped unseen there.
 package testenv
 
 import (
@@ -46,12 +47,15 @@ func Engine(t testing.TB) string {
 	return engine
 }
 
-// EngineVariable names the engine that tests of whole stacks and scripts use, where they are not about one: native, auto, terraform or tofu. Without it they use
-// what cairn uses where nobody names an engine.
+// EngineVariable names the engine that tests of whole stacks and scripts use, where they are not
+// about one: native, auto, terraform or tofu. Without it they use what cairn uses where nobody
+// names an engine.
 const EngineVariable = "CAIRN_TEST_ENGINE"
 
-// OracleVariable names the part that terraform has in tests of what cairn evaluates itself: "terraform" compares its answers with those that are recorded, "record"
-// records them, and "new" does so where nothing is recorded. Without it, terraform is not asked, and tests that take minutes do not run.
+// OracleVariable names the part that terraform has in tests of what cairn evaluates itself:
+// "terraform" compares its answers with those that are recorded, "record" records them, and "new"
+// does so where nothing is recorded. Without it, terraform is not asked, and tests that take
+// minutes do not run.
 const OracleVariable = "CAIRN_DIFFERENTIAL"
 
 // NativeEngine and AutoEngine are the engines without a binary, and with one where it is needed.
@@ -110,10 +114,11 @@ func Symlink(t testing.TB, target, link string) {
 	}
 }
 
-// Root ends the test unless root runs it. It fits what only the system can show, such as that a file was given away; what is decided
-// here is to be tested as anybody.
+// Root ends the test unless root runs it. It fits what only the system can show, such as that a
+// file was given away; what is decided here is to be tested as anybody.
 //
-// On CI, too, it is skipped, for nobody should have to run all as root: the gate says at its end that it was not.
+// On CI, too, it is skipped, for nobody should have to run all as root: the gate says at its end
+// that it was not.
 func Root(t testing.TB) {
 	t.Helper()
 	if os.Geteuid() != 0 {
@@ -121,8 +126,8 @@ func Root(t testing.TB) {
 	}
 }
 
-// FakeProviderMirror returns a filesystem mirror with the provider of package testprovider. It is built when its sources have changed,
-// once for all processes.
+// FakeProviderMirror returns a filesystem mirror with the provider of package testprovider. It is
+// built when its sources have changed, once for all processes.
 func FakeProviderMirror(t testing.TB) string {
 	t.Helper()
 	dir, err := fakeMirror()
@@ -132,7 +137,8 @@ func FakeProviderMirror(t testing.TB) string {
 	return dir
 }
 
-// TimeProviderMirror is [FakeProviderMirror] with the real provider hashicorp/time besides the fake one.
+// TimeProviderMirror is [FakeProviderMirror] with the real provider hashicorp/time besides the fake
+// one.
 func TimeProviderMirror(t testing.TB) string {
 	t.Helper()
 	FakeProviderMirror(t) // whose failure is never a reason to skip
@@ -167,16 +173,18 @@ func mirror(providers ...toolcache.Provider) (string, error) {
 	return c.Mirror(context.Background(), providers...)
 }
 
-// CLIConfig sets up the environment of the test so that engines install providers from the given mirror alone, or none with an
-// empty path, and call nobody. The test must not be parallel; [CLIConfigFile] suits those.
+// CLIConfig sets up the environment of the test so that engines install providers from the given
+// mirror alone, or none with an empty path, and call nobody. The test must not be parallel;
+// [CLIConfigFile] suits those.
 func CLIConfig(t testing.TB, mirrorDir string) {
 	t.Helper()
 	t.Setenv("TF_CLI_CONFIG_FILE", CLIConfigFile(t, mirrorDir))
 	t.Setenv("CHECKPOINT_DISABLE", "1")
 }
 
-// CLIConfigFile returns the path of a CLI configuration, removed after the test, in which providers come from the given mirror
-// alone. For tests that pass TF_CLI_CONFIG_FILE and CHECKPOINT_DISABLE=1 to processes themselves.
+// CLIConfigFile returns the path of a CLI configuration, removed after the test, in which providers
+// come from the given mirror alone. For tests that pass TF_CLI_CONFIG_FILE and CHECKPOINT_DISABLE=1
+// to processes themselves.
 func CLIConfigFile(t testing.TB, mirrorDir string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "cli.tfrc")

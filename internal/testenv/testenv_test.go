@@ -13,8 +13,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/testenv"
 )
 
-// TestProvidersInstall lets the engine install both providers from the mirror, under the short address that means
-// another registry in each engine.
+// TestProvidersInstall lets the engine install both providers from the mirror, under the short
+// address that means another registry in each engine.
 func TestProvidersInstall(t *testing.T) {
 	engine := testenv.Engine(t)
 	mirror := testenv.TimeProviderMirror(t)

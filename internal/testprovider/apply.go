@@ -173,7 +173,8 @@ func (s *server) appliedState(c change) (cty.Value, error) {
 	return next, nil
 }
 
-// newID returns an id that no other object has. In a directory for ids, it is made of the value of the object, or else of its type, and a number, which has a file there.
+// newID returns an id that no other object has. In a directory for ids, it is made of the value of
+// the object, or else of its type, and a number, which has a file there.
 func newID(typeName string, planned cty.Value) (string, error) {
 	dir := os.Getenv(IDsVariable)
 	if dir == "" {

@@ -27,12 +27,14 @@ const (
 	phaseDelete phase = "delete"
 )
 
-// gatePoll is how often a gate is looked at. File notification would not be worth another module here.
+// gatePoll is how often a gate is looked at. File notification would not be worth another module
+// here.
 const gatePoll = 5 * time.Millisecond
 
 var errOrphaned = errors.New("the process that started the provider is gone")
 
-// disturb does what the arguments in obj and the provider's configuration ask for before phase p: it panics or waits.
+// disturb does what the arguments in obj and the provider's configuration ask for before phase p:
+// it panics or waits.
 //
 // Errors: waiting was interrupted, or cannot be done.
 func (s *server) disturb(ctx context.Context, p phase, obj cty.Value) error {
@@ -93,8 +95,9 @@ func passGate(ctx context.Context, path string) error {
 	})
 }
 
-// waitFor returns when timer fires or open says so; with an error when ctx ends, or when the process
-// that started this one does: killing Terraform must not leave providers behind that wait forever.
+// waitFor returns when timer fires or open says so; with an error when ctx ends, or when the
+// process that started this one does: killing Terraform must not leave providers behind that wait
+// forever.
 func waitFor(ctx context.Context, timer <-chan time.Time, open func() (bool, error)) error {
 	parent := os.Getppid()
 	tick := time.NewTicker(gatePoll)
@@ -116,7 +119,8 @@ func waitFor(ctx context.Context, timer <-chan time.Time, open func() (bool, err
 	}
 }
 
-// checkRequired returns an error unless all objects exist whose ids obj lists in required_resources.
+// checkRequired returns an error unless all objects exist whose ids obj lists in
+// required_resources.
 func (s *server) checkRequired(obj cty.Value) error {
 	ids, ok := knownArgument(obj, "required_resources")
 	if !ok {

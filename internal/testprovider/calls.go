@@ -17,12 +17,13 @@ import (
 	ctyjson "github.com/zclconf/go-cty/cty/json"
 )
 
-// CallsVariable is the environment variable with the path of the file that calls are appended to, one JSON
-// object a line.
+// CallsVariable is the environment variable with the path of the file that calls are appended to,
+// one JSON object a line.
 const CallsVariable = "CAIRN_FAKE_CALLS"
 
-// DescriptorsVariable is the environment variable with the path of the file to which a provider appends, when it is
-// started, what it can read from the descriptors that it has inherited. Only on Linux.
+// DescriptorsVariable is the environment variable with the path of the file to which a provider
+// appends, when it is started, what it can read from the descriptors that it has inherited. Only on
+// Linux.
 const DescriptorsVariable = "CAIRN_FAKE_DESCRIPTORS"
 
 // ValuesVariable is the environment variable that has values recorded, too, when it is not empty.
@@ -40,12 +41,14 @@ type Call struct {
 	PID      int    `json:"pid"`              // of the provider process
 	Finished bool   `json:"finished,omitempty"`
 
-	// Config is the provider configuration that ValidateProviderConfig or ConfigureProvider received, with null
-	// for what was unknown; Unknown has the paths of those values, such as ".list_block[0].name".
+	// Config is the provider configuration that ValidateProviderConfig or ConfigureProvider received,
+	// with null for what was unknown; Unknown has the paths of those values, such as
+	// ".list_block[0].name".
 	Config  json.RawMessage `json:"config,omitempty"`
 	Unknown []string        `json:"unknown,omitempty"`
 
-	// Values are those that the request has by their names in the protocol, as text, if [ValuesVariable] is set.
+	// Values are those that the request has by their names in the protocol, as text, if
+	// [ValuesVariable] is set.
 	Values map[string]string `json:"values,omitempty"`
 
 	// WriteOnly has the write-only attributes that ApplyResourceChange received, those that were set.
@@ -54,7 +57,8 @@ type Call struct {
 	values map[string]cty.Value
 }
 
-// ReadCalls returns the calls recorded in the file at path, in the order in which they arrived. A missing file has none.
+// ReadCalls returns the calls recorded in the file at path, in the order in which they arrived. A
+// missing file has none.
 func ReadCalls(path string) ([]Call, error) {
 	raw, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -78,7 +82,8 @@ func ReadCalls(path string) ([]Call, error) {
 	}
 }
 
-// CountCalls returns how many of calls are requests of the given kind, such as "PlanResourceChange".
+// CountCalls returns how many of calls are requests of the given kind, such as
+// "PlanResourceChange".
 func CountCalls(calls []Call, rpc string) int {
 	count := 0
 	for _, call := range calls {

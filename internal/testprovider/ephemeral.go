@@ -81,7 +81,8 @@ func (s *server) CloseEphemeralResource(_ context.Context, req *tfprotov6.CloseE
 	return new(tfprotov6.CloseEphemeralResourceResponse), nil
 }
 
-// renewTime returns when a resource with this renew_after needs renewing: never, the zero time, if it is empty.
+// renewTime returns when a resource with this renew_after needs renewing: never, the zero time, if
+// it is empty.
 func renewTime(renewAfter string) (time.Time, error) {
 	if renewAfter == "" {
 		return time.Time{}, nil

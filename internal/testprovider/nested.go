@@ -33,7 +33,8 @@ var nestedKinds = []struct {
 	{"group_block", tfprotov6.SchemaNestedBlockNestingModeGroup},
 }
 
-// nestedType is a type with nested blocks of all kinds, two deep, and with nested attributes of all kinds. All have something computed inside.
+// nestedType is a type with nested blocks of all kinds, two deep, and with nested attributes of all
+// kinds. All have something computed inside.
 func nestedType() *resourceType {
 	inner := func() []*tfprotov6.SchemaAttribute {
 		return []*tfprotov6.SchemaAttribute{attribute("name", tftypes.String, optional), attribute(madeName, tftypes.String, computed)}
@@ -83,7 +84,8 @@ func emptyContent(block *tfprotov6.SchemaBlock, ty cty.Type) cty.Value {
 	return cty.ObjectVal(attrs)
 }
 
-// fillMade returns an object in which what the provider chooses inside of others is the given value, where it has none yet.
+// fillMade returns an object in which what the provider chooses inside of others is the given
+// value, where it has none yet.
 func fillMade(obj, made cty.Value) (cty.Value, error) {
 	return cty.Transform(obj, func(path cty.Path, v cty.Value) (cty.Value, error) {
 		if len(path) == 0 {

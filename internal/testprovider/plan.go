@@ -76,8 +76,8 @@ func (s *server) PlanResourceChange(ctx context.Context, req *tfprotov6.PlanReso
 	return resp, err
 }
 
-// plannedState returns the state to expect after applying, from what core proposes: the arguments as written and the computed
-// attributes as they were.
+// plannedState returns the state to expect after applying, from what core proposes: the arguments
+// as written and the computed attributes as they were.
 func (s *server) plannedState(t *resourceType, prior, proposed cty.Value) cty.Value {
 	creating := prior.IsNull()
 	attrs := proposed.AsValueMap()
@@ -122,7 +122,8 @@ func requiresReplace(t *resourceType, prior, planned cty.Value) []*tftypes.Attri
 	return paths
 }
 
-// deferral returns why a change to the object with these arguments should be planned later, nil if it need not.
+// deferral returns why a change to the object with these arguments should be planned later, nil if
+// it need not.
 func (s *server) deferral(args cty.Value) *tfprotov6.Deferred {
 	switch {
 	case s.config.unknown:
@@ -142,7 +143,8 @@ func wantsDeferral(args cty.Value) bool {
 	return !args.GetAttr("deferred").IsKnown() || boolArgument(args, "deferred")
 }
 
-// actionOf names what turns the object prior into next. Replacing is planned as a delete and a create.
+// actionOf names what turns the object prior into next. Replacing is planned as a delete and a
+// create.
 func actionOf(prior, next cty.Value) string {
 	switch {
 	case prior.IsNull():

@@ -18,16 +18,20 @@ const (
 	// Address is the provider's source address.
 	Address = "registry.terraform.io/cairnstacks/fake"
 
-	// StoreVariable is the environment variable with the directory of the objects, for when the argument store is not set.
+	// StoreVariable is the environment variable with the directory of the objects, for when the
+	// argument store is not set.
 	StoreVariable = "CAIRN_FAKE_STORE"
 
-	// IDsVariable is the environment variable with a directory for the ids that were used, which are then the same in each run.
+	// IDsVariable is the environment variable with a directory for the ids that were used, which are
+	// then the same in each run.
 	IDsVariable = "CAIRN_FAKE_IDS"
 
-	// DeferralVariable is the environment variable that lets fake_deferred be deferred, when it is not empty.
+	// DeferralVariable is the environment variable that lets fake_deferred be deferred, when it is not
+	// empty.
 	//
-	// It is needed because released versions of Terraform (seen with 1.11.4) forbid deferral when planning but allow
-	// it when they plan once more while applying, and then fail if it is used: what was planned as a change could not be applied.
+	// It is needed because released versions of Terraform (seen with 1.11.4) forbid deferral when
+	// planning but allow it when they plan once more while applying, and then fail if it is used: what
+	// was planned as a change could not be applied.
 	DeferralVariable = "CAIRN_FAKE_DEFERRAL"
 
 	// ExpectedAuthentication is what the argument authentication must be when require_auth is set.
@@ -50,7 +54,8 @@ var (
 		"part of the provider's configuration is not known yet, so it cannot read or change anything")
 )
 
-// server implements the provider protocol. Core configures it once, before all requests that need the configuration.
+// server implements the provider protocol. Core configures it once, before all requests that need
+// the configuration.
 type server struct {
 	types          map[string]*resourceType
 	providerSchema *tfprotov6.Schema
@@ -255,7 +260,8 @@ func storeOf(args cty.Value) *Store {
 	return &Store{Dir: dir}
 }
 
-// configureError returns the reason for which the arguments are refused. What is unknown is accepted.
+// configureError returns the reason for which the arguments are refused. What is unknown is
+// accepted.
 func configureError(args cty.Value) error {
 	if msg := stringArgument(args, "configure_error"); msg != "" {
 		return errors.New(msg)
@@ -267,7 +273,8 @@ func configureError(args cty.Value) error {
 	return nil
 }
 
-// StopProvider has nothing to do: the protocol library ends the contexts of all running requests by itself.
+// StopProvider has nothing to do: the protocol library ends the contexts of all running requests by
+// itself.
 func (s *server) StopProvider(context.Context, *tfprotov6.StopProviderRequest) (*tfprotov6.StopProviderResponse, error) {
 	record(Call{RPC: "StopProvider"})
 	return new(tfprotov6.StopProviderResponse), nil

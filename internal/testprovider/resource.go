@@ -28,7 +28,8 @@ func (t *resourceType) writeOnlyNames() []string {
 	return t.attributeNames(func(a *tfprotov6.SchemaAttribute) bool { return a.WriteOnly })
 }
 
-// identityOf returns the identity of an object, nil for types that have none and while it is not known.
+// identityOf returns the identity of an object, nil for types that have none and while it is not
+// known.
 func (t *resourceType) identityOf(obj cty.Value) (*tfprotov6.ResourceIdentityData, error) {
 	id, known := knownArgument(obj, "id")
 	if t.identity == nil || !known {
@@ -47,7 +48,8 @@ func (t *resourceType) emptyObject() cty.Value {
 	return emptyContent(t.schema.Block, t.ty)
 }
 
-// overlay returns base with the attributes that values has. Members that the type does not know are ignored.
+// overlay returns base with the attributes that values has. Members that the type does not know are
+// ignored.
 func (t *resourceType) overlay(base cty.Value, values map[string]json.RawMessage) (cty.Value, error) {
 	attrs := base.AsValueMap()
 	for name, ty := range t.ty.AttributeTypes() {

@@ -13,10 +13,12 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// scriptedVersion is the version of the schema of fake_scripted. Version 0 had old_value in place of value.
+// scriptedVersion is the version of the schema of fake_scripted. Version 0 had old_value in place
+// of value.
 const scriptedVersion = 2
 
-// scriptedType is a type whose arguments say what is planned and applied, against all rules if need be.
+// scriptedType is a type whose arguments say what is planned and applied, against all rules if need
+// be.
 func scriptedType() *resourceType {
 	t := &resourceType{
 		name: "fake_scripted",
@@ -52,7 +54,8 @@ func scriptPlan(attrs map[string]cty.Value) {
 	}
 }
 
-// scriptedReplacement returns the path that an update cannot change because the arguments say so, whether it exists or not.
+// scriptedReplacement returns the path that an update cannot change because the arguments say so,
+// whether it exists or not.
 func scriptedReplacement(prior, planned cty.Value) []*tftypes.AttributePath {
 	name := stringArgument(planned, "plan_replace")
 	if prior.IsNull() || name == "" {
@@ -61,7 +64,8 @@ func scriptedReplacement(prior, planned cty.Value) []*tftypes.AttributePath {
 	return []*tftypes.AttributePath{tftypes.NewAttributePath().WithAttributeName(name)}
 }
 
-// scriptedPrivate returns what is kept for itself of an object that is planned: what its arguments say, or what was kept before.
+// scriptedPrivate returns what is kept for itself of an object that is planned: what its arguments
+// say, or what was kept before.
 func scriptedPrivate(prior []byte, planned cty.Value) []byte {
 	if private, ok := knownArgument(planned, "private"); ok {
 		return []byte(private.AsString())
@@ -69,7 +73,8 @@ func scriptedPrivate(prior []byte, planned cty.Value) []byte {
 	return prior
 }
 
-// scriptApply returns what an object is after it has been applied, and the error: something else than was planned, or nothing, if its arguments say so.
+// scriptApply returns what an object is after it has been applied, and the error: something else
+// than was planned, or nothing, if its arguments say so.
 func scriptApply(c change, next cty.Value, err error) (cty.Value, error) {
 	if next.IsNull() {
 		if message := stringArgument(c.prior, "delete_error"); message != "" {

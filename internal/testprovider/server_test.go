@@ -20,7 +20,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/testenv"
 )
 
-// configured returns a provider with the given arguments, and with objects in a directory of the test.
+// configured returns a provider with the given arguments, and with objects in a directory of the
+// test.
 func configured(t *testing.T, args map[string]cty.Value) *server {
 	t.Helper()
 	t.Setenv(StoreVariable, t.TempDir())

@@ -21,9 +21,10 @@ type Store struct {
 
 // Object is what the provider keeps of one managed resource instance.
 //
-// Values has every attribute and nested block of the resource by name, in the JSON of Terraform's state;
-// attributes of unknown type are wrapped as {"type":…,"value":…}. A member that is missing counts
-// as unchanged when the object is read. WriteOnly has what write-only attributes were set to.
+// Values has every attribute and nested block of the resource by name, in the JSON of Terraform's
+// state; attributes of unknown type are wrapped as {"type":…,"value":…}. A member that is missing
+// counts as unchanged when the object is read. WriteOnly has what write-only attributes were set
+// to.
 type Object struct {
 	Type      string                     `json:"type"`
 	ID        string                     `json:"id"`
@@ -72,7 +73,8 @@ func (s Store) Delete(id string) error {
 	return nil
 }
 
-// List returns the ids of all objects in lexical order of their file names. A missing directory is an empty store.
+// List returns the ids of all objects in lexical order of their file names. A missing directory is
+// an empty store.
 func (s Store) List() ([]string, error) {
 	names, err := filepath.Glob(filepath.Join(s.Dir, "*.json"))
 	if err != nil {

@@ -22,7 +22,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/testprovider"
 )
 
-// workspace is a root module in a directory of its own, with a store of objects and a record of calls, for the engine that is installed.
+// workspace is a root module in a directory of its own, with a store of objects and a record of
+// calls, for the engine that is installed.
 type workspace struct {
 	engine string
 	dir    string
@@ -87,7 +88,8 @@ func (w *workspace) must(t *testing.T, args ...string) string {
 	return string(out)
 }
 
-// mustFail runs the engine, which has to fail with all of the wanted texts in its output, line breaks aside.
+// mustFail runs the engine, which has to fail with all of the wanted texts in its output, line
+// breaks aside.
 func (w *workspace) mustFail(t *testing.T, args []string, want ...string) {
 	t.Helper()
 	out, err := w.command(t, args...).CombinedOutput()
@@ -111,7 +113,8 @@ var (
 	noDiff  = []string{"plan", "-no-color", "-detailed-exitcode"}
 )
 
-// output returns the root module's outputs as JSON by name, also after a plan that is in the file "tfplan".
+// output returns the root module's outputs as JSON by name, also after a plan that is in the file
+// "tfplan".
 func (w *workspace) output(t *testing.T) map[string]any {
 	t.Helper()
 	cmd := w.command(t, "output", "-json")
@@ -527,7 +530,8 @@ func configurations(calls []testprovider.Call) []testprovider.Call {
 	return slices.DeleteFunc(calls, func(call testprovider.Call) bool { return call.RPC != "ConfigureProvider" })
 }
 
-// TestTerraformInterrupt interrupts the engine while an object is being created, which a gate holds up.
+// TestTerraformInterrupt interrupts the engine while an object is being created, which a gate holds
+// up.
 func TestTerraformInterrupt(t *testing.T) {
 	t.Parallel()
 	w := newWorkspace(t, `

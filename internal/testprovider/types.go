@@ -11,8 +11,8 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// resourceType is a type of managed resource. What its attributes do follows from their names (see behaviour.go)
-// and from the fields here.
+// resourceType is a type of managed resource. What its attributes do follows from their names (see
+// behaviour.go) and from the fields here.
 type resourceType struct {
 	name     string
 	schema   *tfprotov6.Schema
@@ -30,7 +30,8 @@ func (t *resourceType) has(name string) bool {
 	return t.ty.HasAttribute(name)
 }
 
-// attributeNames returns the names of the top-level attributes that match, in the order of the schema.
+// attributeNames returns the names of the top-level attributes that match, in the order of the
+// schema.
 func (t *resourceType) attributeNames(match func(*tfprotov6.SchemaAttribute) bool) []string {
 	var names []string
 	for _, attr := range t.schema.Block.Attributes {

@@ -17,7 +17,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-mux/tf6to5server"
 )
 
-// ProtocolVariable is the environment variable with the version of the plugin protocol that [Serve] speaks: 5, or else 6.
+// ProtocolVariable is the environment variable with the version of the plugin protocol that [Serve]
+// speaks: 5, or else 6.
 const ProtocolVariable = "CAIRN_FAKE_PROTOCOL"
 
 // Serve makes this program the provider, until the program that has started it tells it to end.
@@ -32,7 +33,8 @@ func Serve() error {
 	return tf5server.Serve(Address, func() tfprotov5.ProviderServer { return server })
 }
 
-// New5 returns an instance of the provider for version 5 of the protocol, which has no nested attributes.
+// New5 returns an instance of the provider for version 5 of the protocol, which has no nested
+// attributes.
 func New5(ctx context.Context) (tfprotov5.ProviderServer, error) {
 	server, err := tf6to5server.DowngradeServer(ctx, func() tfprotov6.ProviderServer {
 		s := New().(*server)

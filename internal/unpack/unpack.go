@@ -5,7 +5,8 @@
 //
 // Rules:
 //
-//	U1. Nothing outside of the directory is written or changed, and nothing in it leads out of it: no name, no link.
+//	U1. Nothing outside of the directory is written or changed, and nothing in it leads out of it: no
+//	    name, no link.
 //	U2. What an archive unpacks to is limited, so that it cannot fill a disk.
 package unpack
 
@@ -46,8 +47,8 @@ func tooManyFiles(limit int) error {
 	return fmt.Errorf("the archive has too many files: more than %d", limit)
 }
 
-// unpacker writes the entries of an archive below a directory. Each is written through the root, so that neither a
-// name nor a link that was unpacked before leads out of it (rule U1).
+// unpacker writes the entries of an archive below a directory. Each is written through the root, so
+// that neither a name nor a link that was unpacked before leads out of it (rule U1).
 type unpacker struct {
 	ended  func() error // why nothing more is to be unpacked, nil as long as it is
 	root   *os.Root
@@ -208,8 +209,8 @@ func (u *unpacker) link(header *tar.Header) error {
 	return u.root.Link(target, name)
 }
 
-// CheckLinks returns an error if a symbolic link below a directory leads out of it (rule U1). Links that lead nowhere
-// are removed, as the engine would stumble over them.
+// CheckLinks returns an error if a symbolic link below a directory leads out of it (rule U1). Links
+// that lead nowhere are removed, as the engine would stumble over them.
 func CheckLinks(dir string) error {
 	realDir, err := filepath.EvalSymlinks(dir)
 	if err != nil {

@@ -20,8 +20,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/unpack"
 )
 
-// Whatever an archive has, nothing outside of its directory changes, and after success all names and links in it
-// lead to something inside.
+// Whatever an archive has, nothing outside of its directory changes, and after success all names
+// and links in it lead to something inside.
 func FuzzUnpack(f *testing.F) {
 	f.Add("a/b", "content", "../b/c", byte(tar.TypeSymlink))
 	f.Add("../a", "content", "a", byte(tar.TypeLink))

@@ -23,7 +23,8 @@ func Zip(ctx context.Context, name, dir string, limits Limits) error {
 	return unpackWith(ctx, dir, limits, func(u *unpacker) error { return u.zip(name) })
 }
 
-// CheckZip returns an error for a zip archive that says of itself that it would unpack to more than the limits. Reading more of a file than the archive says is an error.
+// CheckZip returns an error for a zip archive that says of itself that it would unpack to more than
+// the limits. Reading more of a file than the archive says is an error.
 func CheckZip(name string, limits Limits) error {
 	archive, err := zip.OpenReader(name)
 	if err != nil {

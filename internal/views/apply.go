@@ -23,7 +23,8 @@ type ApplySummary struct {
 	Unsaved     bool // the state could not be saved; diagnostics say where it is
 	Components  []ComponentResult
 
-	// PlanFile is the file of the plan that was applied, empty if there is none. Another apply of it goes on.
+	// PlanFile is the file of the plan that was applied, empty if there is none. Another apply of it
+	// goes on.
 	PlanFile string
 }
 
@@ -80,8 +81,8 @@ func outcomeOf(status hooks.Status) string {
 	return outcomeNotStarted
 }
 
-// WriteApplySummary writes what an apply has done, and when it did not do all of
-// it, what became of each component. Diagnostics are not part of it, nor is what follows from deferred changes.
+// WriteApplySummary writes what an apply has done, and when it did not do all of it, what became of
+// each component. Diagnostics are not part of it, nor is what follows from deferred changes.
 func WriteApplySummary(w io.Writer, summary ApplySummary, options Options) error {
 	p := newPage(options)
 	components := slices.SortedStableFunc(slices.Values(summary.Components), func(a, b ComponentResult) int { return a.Addr.Compare(b.Addr) })
@@ -156,8 +157,8 @@ func resultNote(c ComponentResult) string {
 	return ""
 }
 
-// causes names component instances, those of one component together: which of them is needed is not known, as
-// components require each other as a whole.
+// causes names component instances, those of one component together: which of them is needed is not
+// known, as components require each other as a whole.
 func causes(instances []stackaddrs.AbsComponentInstance) []string {
 	of := map[stackaddrs.AbsComponent][]stackaddrs.AbsComponentInstance{}
 	for _, addr := range instances {

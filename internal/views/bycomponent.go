@@ -45,8 +45,9 @@ var countColumns = []countColumn{
 
 const deferredHeading = "deferred"
 
-// byComponent writes a table of what is planned, or was done, in each component. With fewer than two the total says it all. What is
-// to destroy or destroyed is always there, other usual columns unless the operation can only destroy.
+// byComponent writes a table of what is planned, or was done, in each component. With fewer than
+// two the total says it all. What is to destroy or destroyed is always there, other usual columns
+// unless the operation can only destroy.
 func (p *page) byComponent(rows []componentRow, destroy bool, heading func(countColumn) string) {
 	if len(rows) < 2 {
 		return
@@ -114,7 +115,8 @@ func plannedRows(plan *stackplan.Plan) []componentRow {
 	return rows
 }
 
-// doneByComponent writes the table of what was done. Of an apply that did not do all, the lists of outcomes say it.
+// doneByComponent writes the table of what was done. Of an apply that did not do all, the lists of
+// outcomes say it.
 func (p *page) doneByComponent(components []ComponentResult, destroy bool) {
 	var rows []componentRow
 	for _, c := range components {

@@ -9,8 +9,9 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
-// WriteModulePlan writes the plan of a root module for a person, as [WritePlan] writes that of a component. Its only component is the module, which has no
-// address. Diagnostics are not part of it.
+// WriteModulePlan writes the plan of a root module for a person, as [WritePlan] writes that of a
+// component. Its only component is the module, which has no address. Diagnostics are not part of
+// it.
 func WriteModulePlan(w io.Writer, plan *stackplan.Plan, options Options) error {
 	return writePlan(w, planView{page: newPage(options), plan: plan, module: true})
 }
@@ -23,7 +24,8 @@ type ModuleSummary struct {
 	Counts      stackplan.Counts
 }
 
-// WriteModuleSummary writes what an apply of a root module has done. Diagnostics and outputs are not part of it.
+// WriteModuleSummary writes what an apply of a root module has done. Diagnostics and outputs are
+// not part of it.
 func WriteModuleSummary(w io.Writer, summary ModuleSummary, options Options) error {
 	p := newPage(options)
 	p.applyTotal(ApplySummary{Destroy: summary.Destroy, Interrupted: summary.Interrupted, Failed: summary.Failed}, summary.Counts)

@@ -26,7 +26,8 @@ type Options struct {
 	// Concise leaves out lines for what is unchanged.
 	Concise bool
 
-	// CompactWarnings leaves out what there is to say about warnings beyond their summaries and places, where there are no errors.
+	// CompactWarnings leaves out what there is to say about warnings beyond their summaries and
+	// places, where there are no errors.
 	CompactWarnings bool
 }
 
@@ -65,7 +66,8 @@ func (p *page) paragraph(text string) {
 	p.printf("\n")
 }
 
-// total writes a line that scripts look for, so that it is wrapped on terminals only, and an empty line.
+// total writes a line that scripts look for, so that it is wrapped on terminals only, and an empty
+// line.
 func (p *page) total(text string) {
 	if p.terminal {
 		text = textstyle.Fold(text, p.columns)
@@ -73,7 +75,8 @@ func (p *page) total(text string) {
 	p.printf("%s\n\n", text)
 }
 
-// fitted breaks text into lines of at most width columns on terminals, and leaves it one line elsewhere.
+// fitted breaks text into lines of at most width columns on terminals, and leaves it one line
+// elsewhere.
 func (p *page) fitted(text string, width int) []string {
 	if !p.terminal {
 		return []string{text}
@@ -93,7 +96,8 @@ func (p *page) comment(text string) {
 	p.printf("%s%s\n", start, strings.Join(p.fitted(text, p.columns-len(start)), "\n"+start))
 }
 
-// header writes parts of a line and an empty line. On a terminal, a part for which there is no room goes below.
+// header writes parts of a line and an empty line. On a terminal, a part for which there is no room
+// goes below.
 func (p *page) header(parts ...string) {
 	const indent, gap = "  ", "  "
 	column := 0

@@ -374,8 +374,8 @@ func noChanges(plan *stackplan.Plan) string {
 	return "Your infrastructure matches the configuration."
 }
 
-// planCounts is the text of the total line, without its first word. It counts the components that the table has; those
-// of which only outputs or records change count where no resource does.
+// planCounts is the text of the total line, without its first word. It counts the components that
+// the table has; those of which only outputs or records change count where no resource does.
 func (v *planView) planCounts() string {
 	plan := v.plan
 	if v.module {

@@ -37,7 +37,8 @@ func TestWritePlanConcisely(t *testing.T) {
 	viewtest.Golden(t, "plan/concise.txt", planText(t, viewtest.Plan(t), Options{Concise: true, Width: 60}))
 }
 
-// What only has other addresses is listed with both, and is not a reason to say that nothing changes.
+// What only has other addresses is listed with both, and is not a reason to say that nothing
+// changes.
 func TestWritePlanWithMoves(t *testing.T) {
 	plan := &stackplan.Plan{
 		Applyable: true, Complete: true,
@@ -87,7 +88,8 @@ func TestTableOfDestroyPlan(t *testing.T) {
 	}
 }
 
-// What the last apply left unknown is new when an apply can find it out; a destroy plan says about it what the state knows.
+// What the last apply left unknown is new when an apply can find it out; a destroy plan says about
+// it what the state knows.
 func TestOutputsThatWereNotKnown(t *testing.T) {
 	unknown := cty.UnknownVal(cty.String)
 	urls := func(a, b cty.Value) cty.Value { return cty.MapVal(map[string]cty.Value{"a": a, "b": b}) }

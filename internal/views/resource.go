@@ -51,7 +51,8 @@ var kinds = map[engine.Action]changeKind{
 	engine.ActionForgetThenCreate: kindCreateForget,
 }
 
-// kindOf returns the kind of an action: kindNothing where nothing is done or nothing could be planned.
+// kindOf returns the kind of an action: kindNothing where nothing is done or nothing could be
+// planned.
 func kindOf(action engine.Action) changeKind {
 	if kind, ok := kinds[action]; ok {
 		return kind

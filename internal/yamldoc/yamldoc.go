@@ -1,8 +1,9 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package yamldoc reads YAML files of users as trees of nodes, each with its place. What it returns is safe to walk: not too large, even
-// with all aliases replaced by what they stand for, and without an alias inside of what it stands for.
+// Package yamldoc reads YAML files of users as trees of nodes, each with its place. What it returns
+// is safe to walk: not too large, even with all aliases replaced by what they stand for, and
+// without an alias inside of what it stands for.
 package yamldoc
 
 import (
@@ -139,8 +140,8 @@ func Range(filename string, node *yaml.Node) *hcl.Range {
 	return &hcl.Range{Filename: filename, Start: start, End: end}
 }
 
-// Within returns the place of a part of a scalar, counted in bytes of its value. Of what is on several lines it is
-// that of the whole scalar. Escapes before the part put it too far to the left.
+// Within returns the place of a part of a scalar, counted in bytes of its value. Of what is on
+// several lines it is that of the whole scalar. Escapes before the part put it too far to the left.
 func Within(filename string, node *yaml.Node, offset, length int) *hcl.Range {
 	rng := Range(filename, node)
 	quote, ok := onOneLine(node)
@@ -176,8 +177,9 @@ type Pair struct {
 	Key, Value *yaml.Node
 }
 
-// Pairs returns the entries of a mapping in the order in which they are written, aliases resolved, and after them those
-// that << takes from other mappings. A key that is repeated is an error, and so is one that is not a string.
+// Pairs returns the entries of a mapping in the order in which they are written, aliases resolved,
+// and after them those that << takes from other mappings. A key that is repeated is an error, and
+// so is one that is not a string.
 func Pairs(filename string, mapping *yaml.Node) ([]Pair, hcl.Diagnostics) {
 	var pairs []Pair
 	var diags hcl.Diagnostics

@@ -12,15 +12,18 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
-// Invocation is an action of a provider that is invoked because of the change of a resource instance.
+// Invocation is an action of a provider that is invoked because of the change of a resource
+// instance.
 type Invocation struct {
-	// Addr is the address in the module tree of the component. The key [*] stands for an instance that is not known yet.
+	// Addr is the address in the module tree of the component. The key [*] stands for an instance that
+	// is not known yet.
 	Addr     stackaddrs.ActionInstance
 	Provider stackaddrs.Provider // the zero value where it is not known
 	Trigger  Trigger
 
-	// Config is the configuration of the action, an object of the type that its schema gives it. Unknown: whole or in part. Marks: sensitive.
-	// [cty.NilVal] where nobody has evaluated it, and in events.
+	// Config is the configuration of the action, an object of the type that its schema gives it.
+	// Unknown: whole or in part. Marks: sensitive. [cty.NilVal] where nobody has evaluated it, and in
+	// events.
 	Config cty.Value
 }
 
@@ -46,7 +49,8 @@ const (
 // Before reports whether the action is invoked before the change is made, and not after that.
 func (e TriggerEvent) Before() bool { return e == BeforeCreate || e == BeforeUpdate }
 
-// Matches reports whether an action is one that the event is about. A replacement creates an object.
+// Matches reports whether an action is one that the event is about. A replacement creates an
+// object.
 func (e TriggerEvent) Matches(action Action) bool {
 	switch e {
 	case BeforeCreate, AfterCreate:
@@ -63,7 +67,8 @@ type DeferredInvocation struct {
 	Invocation *Invocation
 }
 
-// Compare orders invocations by the addresses of the resource instances, and for one of these as they follow each other.
+// Compare orders invocations by the addresses of the resource instances, and for one of these as
+// they follow each other.
 func (i *Invocation) Compare(other *Invocation) int {
 	order := func(e TriggerEvent) int {
 		if e.Before() {

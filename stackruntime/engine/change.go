@@ -12,16 +12,20 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
-// Change is what is planned for one object of a resource instance, or was found to have happened to it outside.
+// Change is what is planned for one object of a resource instance, or was found to have happened to
+// it outside.
 //
-// Shape of all values: with a schema at hand, of the type that it gives to the resource type; else objects and tuples, of the types that the values
-// themselves have. Unknown: in After, whole or in part. Marks: sensitive. A set is sensitive as a whole, or not at all.
+// Shape of all values: with a schema at hand, of the type that it gives to the resource type; else
+// objects and tuples, of the types that the values themselves have. Unknown: in After, whole or in
+// part. Marks: sensitive. A set is sensitive as a whole, or not at all.
 type Change struct {
-	// Addr is the address in the module tree of the component. The key [*] stands for all instances, where these are not known
-	// yet. Without a resource, it is the address of a called module of which nothing else is known.
+	// Addr is the address in the module tree of the component. The key [*] stands for all instances,
+	// where these are not known yet. Without a resource, it is the address of a called module of which
+	// nothing else is known.
 	Addr stackaddrs.ResourceInstance
 
-	// PreviousAddr is the address in the prior state, if that is another one. Otherwise it is the zero value.
+	// PreviousAddr is the address in the prior state, if that is another one. Otherwise it is the zero
+	// value.
 	PreviousAddr stackaddrs.ResourceInstance
 
 	Deposed  stackaddrs.DeposedKey
@@ -30,7 +34,8 @@ type Change struct {
 	Action Action // "" if nothing could be planned
 	Reason ActionReason
 
-	// Before and After are the object as it is and as it will be. Null where there is no object. [cty.NilVal] where nobody has looked.
+	// Before and After are the object as it is and as it will be. Null where there is no object.
+	// [cty.NilVal] where nobody has looked.
 	Before, After cty.Value
 
 	// Replace leads to the parts of the object because of which it has to be replaced.
@@ -40,7 +45,8 @@ type Change struct {
 	Importing       *Importing
 	GeneratedConfig string // configuration that was written for the object to import, or ""
 
-	// BeforeIdentity and AfterIdentity are what the provider knows the object by. [cty.NilVal] where there is no such thing.
+	// BeforeIdentity and AfterIdentity are what the provider knows the object by. [cty.NilVal] where
+	// there is no such thing.
 	BeforeIdentity, AfterIdentity cty.Value
 }
 
@@ -77,10 +83,12 @@ const (
 // Replaces reports whether the object is destroyed and another one created, in either order.
 func (a Action) Replaces() bool { return a == ActionDeleteThenCreate || a == ActionCreateThenDelete }
 
-// ForgetsOld reports whether a new object is created, in either order, while the old one is forgotten.
+// ForgetsOld reports whether a new object is created, in either order, while the old one is
+// forgotten.
 func (a Action) ForgetsOld() bool { return a == ActionCreateThenForget || a == ActionForgetThenCreate }
 
-// ActionReason says why an action was chosen, in the words of terraform's JSON plans. It is for display only: engines may have others.
+// ActionReason says why an action was chosen, in the words of terraform's JSON plans. It is for
+// display only: engines may have others.
 type ActionReason string
 
 // The reasons.
@@ -116,7 +124,8 @@ func (c *Change) IsMove() bool {
 	return c.PreviousAddr != stackaddrs.ResourceInstance{} && c.PreviousAddr != c.Addr
 }
 
-// IsNoOp reports whether nothing is done: the object stays as and where it is, and is managed already.
+// IsNoOp reports whether nothing is done: the object stays as and where it is, and is managed
+// already.
 func (c *Change) IsNoOp() bool { return c.Action == ActionNoOp && c.Importing == nil && !c.IsMove() }
 
 // SortChanges sorts in place, as rule E5 says: by address as it is written, then by deposed key.

@@ -3,7 +3,8 @@
 
 package engine
 
-// CheckResult is the result of the conditions of one checkable object: a resource, an output value, an input variable or a check block.
+// CheckResult is the result of the conditions of one checkable object: a resource, an output value,
+// an input variable or a check block.
 type CheckResult struct {
 	Kind    CheckKind
 	Address string // in the configuration: without instance keys

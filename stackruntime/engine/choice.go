@@ -62,9 +62,11 @@ func (c ReasonCode) IsFallback() bool {
 	return false
 }
 
-// Assessor is the ability to say for which modules a session is no good choice, though it may do something with them. A session without it is good for all.
+// Assessor is the ability to say for which modules a session is no good choice, though it may do
+// something with them. A session without it is good for all.
 type Assessor interface {
-	// Assess returns why the components of a module are to be left to another engine, or nil. Providers count as soon as they are installed.
+	// Assess returns why the components of a module are to be left to another engine, or nil.
+	// Providers count as soon as they are installed.
 	Assess(ctx context.Context, moduleDir string) *Reason
 
 	// AssessState is Assess for what an apply has left behind.

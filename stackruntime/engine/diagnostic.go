@@ -10,25 +10,28 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/fault"
 )
 
-// DiagnosticData is what an engine knows of a diagnostic besides its text and its place. The Extra of a diagnostic is a pointer to it, or wraps one (see
-// [hcl.DiagnosticExtraUnwrapper]), or there is none.
+// DiagnosticData is what an engine knows of a diagnostic besides its text and its place. The Extra
+// of a diagnostic is a pointer to it, or wraps one (see [hcl.DiagnosticExtraUnwrapper]), or there
+// is none.
 //
 //	if data, ok := hcl.DiagnosticExtra[*engine.DiagnosticData](diag); ok { … }
 type DiagnosticData struct {
 	// Resource is the resource instance in the module that the diagnostic is about, or "".
 	Resource string
 
-	// Block is the block with the faulty expression, for example `resource "time_sleep" "wait"`, or "".
+	// Block is the block with the faulty expression, for example `resource "time_sleep" "wait"`, or
+	// "".
 	Block string
 
-	// Provider is the part of a provider configuration that the diagnostic is about, or nil. Where that is written is not known to the engine.
+	// Provider is the part of a provider configuration that the diagnostic is about, or nil. Where
+	// that is written is not known to the engine.
 	Provider *ProviderArgument
 
 	// References says what the references in the faulty expression stood for.
 	References []ReferenceValue
 
-	// InDoubt are the resource instances of which it is not known what an apply has made of them, as in [Recovered.Doubts]. Until somebody has
-	// looked at them, nobody should plan again.
+	// InDoubt are the resource instances of which it is not known what an apply has made of them, as
+	// in [Recovered.Doubts]. Until somebody has looked at them, nobody should plan again.
 	InDoubt []string
 
 	// Fault is one for which a program may know a remedy of its own, or "".
@@ -53,7 +56,8 @@ func (d *DiagnosticData) ResourceAddress() string { return d.Resource }
 // BlockContext is Block, for what shows diagnostics of many kinds.
 func (d *DiagnosticData) BlockContext() string { return d.Block }
 
-// ReferenceValues are the statements of References by their references, for what shows diagnostics of many kinds.
+// ReferenceValues are the statements of References by their references, for what shows diagnostics
+// of many kinds.
 func (d *DiagnosticData) ReferenceValues() map[string]string {
 	values := make(map[string]string, len(d.References))
 	for _, value := range d.References {
@@ -62,7 +66,8 @@ func (d *DiagnosticData) ReferenceValues() map[string]string {
 	return values
 }
 
-// FaultOf returns the fault that a diagnostic names, whether an engine has found it or what uses one; "" if it names none.
+// FaultOf returns the fault that a diagnostic names, whether an engine has found it or what uses
+// one; "" if it names none.
 func FaultOf(diag *hcl.Diagnostic) fault.Code {
 	if code, ok := hcl.DiagnosticExtra[fault.Code](diag); ok {
 		return code

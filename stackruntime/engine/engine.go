@@ -8,9 +8,10 @@
 // It knows nothing of processes, files of a terraform binary or databases. A
 // program that embeds the stacks runtime brings its own [Engine].
 //
-// An operation opens a [Session], uses it and closes it. Planning and applying a component instance is a piece of work: a blocking
-// call whose request has the [WorkID] that the caller has made up before. While it runs, its events go to one [Observer].
-// The result of an apply is kept safe by the session until the caller acknowledges it.
+// An operation opens a [Session], uses it and closes it. Planning and applying a component instance
+// is a piece of work: a blocking call whose request has the [WorkID] that the caller has made up
+// before. While it runs, its events go to one [Observer]. The result of an apply is kept safe by
+// the session until the caller acknowledges it.
 //
 // Rules for implementations:
 //
@@ -23,8 +24,9 @@
 //     show sensitive or ephemeral values.
 //     What a provider says about its configuration has the part of it in its [DiagnosticData].
 //   - E5. Output does not depend on scheduling: changes are sorted by address.
-//   - E6. A session works on as many component instances at the same time as it was opened for, and begins each with
-//     [WorkBegan]. What the context has ended for by the time that the observer returns from that event is not begun.
+//   - E6. A session works on as many component instances at the same time as it was opened for, and
+//     begins each with [WorkBegan]. What the context has ended for by the time that the observer
+//     returns from that event is not begun.
 //   - E7. Requests are not changed, and results are not changed any more once they are returned.
 package engine
 
@@ -48,7 +50,8 @@ type Engine interface {
 	Open(ctx context.Context, opts SessionOptions) (Session, error)
 }
 
-// DefaultParallelism is how many component instances are worked on at the same time if nobody says otherwise.
+// DefaultParallelism is how many component instances are worked on at the same time if nobody says
+// otherwise.
 const DefaultParallelism = 10
 
 // SessionOptions are what a session is bound to.
@@ -56,17 +59,19 @@ type SessionOptions struct {
 	// StackDir is the directory of the stack. Names of files in diagnostics are relative to it.
 	StackDir string
 
-	// Parallelism is how many component instances are planned and applied at the same time; 0 means [DefaultParallelism].
+	// Parallelism is how many component instances are planned and applied at the same time; 0 means
+	// [DefaultParallelism].
 	Parallelism int
 }
 
-// Session is an engine at work for one operation on one stack. What its calls have in common is started when it is first needed, and stopped
-// by Close.
+// Session is an engine at work for one operation on one stack. What its calls have in common is
+// started when it is first needed, and stopped by Close.
 type Session interface {
 	// Info names the engine whose session it is.
 	Info() Info
 
-	// CanApply reports whether the session applies plans that an engine has made: the one whose session it is, or one to which it hands work.
+	// CanApply reports whether the session applies plans that an engine has made: the one whose
+	// session it is, or one to which it hands work.
 	CanApply(made Info) bool
 
 	// Abilities are what the session can do besides. They stay the same.
@@ -83,8 +88,8 @@ type Session interface {
 	// without inputs, configured providers and state.
 	ValidateModule(ctx context.Context, dir string) hcl.Diagnostics
 
-	// ProviderSchema returns what can be told to a provider. The result is nil if that is not known, for a reason which somebody else reports, or
-	// with errors.
+	// ProviderSchema returns what can be told to a provider. The result is nil if that is not known,
+	// for a reason which somebody else reports, or with errors.
 	ProviderSchema(ctx context.Context, provider stackaddrs.Provider) (*ProviderSchema, hcl.Diagnostics)
 
 	// Plan plans one component instance. With error diagnostics the result is
@@ -104,11 +109,13 @@ type Session interface {
 	// Errors: [ErrUnknownWork].
 	Stop(ctx context.Context, work WorkID, how Urgency) error
 
-	// Acknowledge says that what an apply has left behind is safe elsewhere, so that the session can drop what it has kept
-	// in case that the program dies before. What it has kept nothing of may be acknowledged, too.
+	// Acknowledge says that what an apply has left behind is safe elsewhere, so that the session can
+	// drop what it has kept in case that the program dies before. What it has kept nothing of may be
+	// acknowledged, too.
 	Acknowledge(ctx context.Context, work WorkID) error
 
-	// Close ends the session. Nothing may be running. What was not acknowledged stays for another session to recover.
+	// Close ends the session. Nothing may be running. What was not acknowledged stays for another
+	// session to recover.
 	Close() error
 }
 

@@ -10,7 +10,8 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
-// Observer receives the events of one piece of work, one at a time and in their order, before the call for the work returns. It must not block.
+// Observer receives the events of one piece of work, one at a time and in their order, before the
+// call for the work returns. It must not block.
 type Observer func(Event)
 
 // Observe passes on an event. Nobody receives those for a nil observer.
@@ -20,7 +21,8 @@ func (o Observer) Observe(event Event) {
 	}
 }
 
-// Numbered returns an observer that passes events on with their positions, from 1. It is for engines whose events cannot be read again.
+// Numbered returns an observer that passes events on with their positions, from 1. It is for
+// engines whose events cannot be read again.
 func (o Observer) Numbered() Observer {
 	if o == nil {
 		return nil
@@ -33,8 +35,9 @@ func (o Observer) Numbered() Observer {
 	}
 }
 
-// Position is how far the events of a piece of work are: each event has the position of the one before, or a larger one. Where events are read
-// again, that is done from after a position. [WorkBegan] has none.
+// Position is how far the events of a piece of work are: each event has the position of the one
+// before, or a larger one. Where events are read again, that is done from after a position.
+// [WorkBegan] has none.
 type Position int64
 
 // Event is progress of one component instance.
@@ -48,7 +51,8 @@ type Event struct {
 	IDValue  string
 	Elapsed  time.Duration
 
-	// Previous is the address in the state, of a planned change that moves the object, and ImportID the ID of one that imports it.
+	// Previous is the address in the state, of a planned change that moves the object, and ImportID
+	// the ID of one that imports it.
 	Previous, ImportID string
 
 	Message string // what terraform would print for a person
@@ -59,17 +63,20 @@ type Event struct {
 
 	Object *ObjectChange // of ObjectChanged only
 
-	// Invocation is the action that is invoked, of PlannedInvocation and of the events of actions only. Resource is then what triggers it.
+	// Invocation is the action that is invoked, of PlannedInvocation and of the events of actions
+	// only. Resource is then what triggers it.
 	Invocation *Invocation
 }
 
-// ObjectChange is a change of the state while a component instance is being applied, so that it can be saved now and then. Until
-// [Session.Acknowledge], the engine keeps the state safe itself if it can.
+// ObjectChange is a change of the state while a component instance is being applied, so that it can
+// be saved now and then. Until [Session.Acknowledge], the engine keeps the state safe itself if it
+// can.
 type ObjectChange struct {
 	Addr    stackaddrs.ResourceInstance
 	Deposed stackaddrs.DeposedKey
 
-	// Entry is the object as it is now, in the form of an entry of package tfstate. Holds values in clear. Nil if the object is gone.
+	// Entry is the object as it is now, in the form of an entry of package tfstate. Holds values in
+	// clear. Nil if the object is gone.
 	Entry json.RawMessage
 }
 
@@ -78,11 +85,13 @@ type EventType string
 
 // The kinds of events.
 const (
-	// WorkBegan comes first, when the engine begins the work: until then it has waited for other work to end.
+	// WorkBegan comes first, when the engine begins the work: until then it has waited for other work
+	// to end.
 	WorkBegan EventType = "work_began"
 
-	// ObjectChanged says that an object was written to the state or removed from it. Not all do while they are finished, but none is left
-	// out for good: those of an apply that succeeds lead from the prior state to the objects of the final one.
+	// ObjectChanged says that an object was written to the state or removed from it. Not all do while
+	// they are finished, but none is left out for good: those of an apply that succeeds lead from the
+	// prior state to the objects of the final one.
 	ObjectChanged EventType = "object_changed"
 
 	// Unplannable says that a resource instance cannot be planned, as its provider has refused its

@@ -13,8 +13,8 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
-// ErrNoProviders says that no provider can be asked, for a reason that the caller of the runtime reports. While a configuration is
-// validated, results of their functions are then unknown.
+// ErrNoProviders says that no provider can be asked, for a reason that the caller of the runtime
+// reports. While a configuration is validated, results of their functions are then unknown.
 var ErrNoProviders = errors.New("there are no providers to ask")
 
 // FunctionCaller is the ability to call functions of providers. A [Session] without it

@@ -13,15 +13,18 @@ import (
 
 // Preparer is the ability to install what modules need. A session without it needs nothing.
 type Preparer interface {
-	// Unsupported returns the errors about modules that are for other versions of the engine, of those in the given directories and those
-	// that they call. What else is wrong with a stack may be right with another engine.
+	// Unsupported returns the errors about modules that are for other versions of the engine, of those
+	// in the given directories and those that they call. What else is wrong with a stack may be right
+	// with another engine.
 	Unsupported(ctx context.Context, moduleDirs []string) hcl.Diagnostics
 
-	// Prepare installs the providers that the whole stack needs, and writes the stack's provider lock file. It is cheap if
-	// nothing has changed since it was last called. With errors the result may be nil.
+	// Prepare installs the providers that the whole stack needs, and writes the stack's provider lock
+	// file. It is cheap if nothing has changed since it was last called. With errors the result may be
+	// nil.
 	Prepare(ctx context.Context, req *PrepareRequest) (*PrepareResult, hcl.Diagnostics)
 
-	// Locks returns the versions in the stack's provider lock file. It is empty for what is used without an entry in it, such as a provider in development.
+	// Locks returns the versions in the stack's provider lock file. It is empty for what is used
+	// without an entry in it, such as a provider in development.
 	Locks(ctx context.Context) (map[stackaddrs.Provider]string, error)
 }
 
@@ -42,10 +45,12 @@ type PrepareRequest struct {
 	// Verify reads what is installed, which takes time, and installs again what is damaged.
 	Verify bool
 
-	// ReadOnlyLock makes it an error if the stack's provider lock file would have other versions than it has.
+	// ReadOnlyLock makes it an error if the stack's provider lock file would have other versions than
+	// it has.
 	ReadOnlyLock bool
 
-	// InstallNothing says that Packages are all providers that there are. They are used as they are, and the lock file of the stack does not count.
+	// InstallNothing says that Packages are all providers that there are. They are used as they are,
+	// and the lock file of the stack does not count.
 	InstallNothing bool
 	Packages       []ProviderPackage
 }
@@ -64,7 +69,8 @@ type PrepareResult struct {
 	Locked []LockChange
 }
 
-// LockChange is a difference between what the lock file says about a provider and what it has said before.
+// LockChange is a difference between what the lock file says about a provider and what it has said
+// before.
 type LockChange struct {
 	Provider      stackaddrs.Provider
 	Before, After string // versions; empty where there is no entry

@@ -10,10 +10,12 @@ import (
 	"github.com/hashicorp/hcl/v2"
 )
 
-// Recoverer is the ability to pick up applies that another program has begun, by their names: the engine has recorded them before it began. A
-// session without it loses what it does when the program dies.
+// Recoverer is the ability to pick up applies that another program has begun, by their names: the
+// engine has recorded them before it began. A session without it loses what it does when the
+// program dies.
 type Recoverer interface {
-	// Bind says for what work is begun from now on, and which work is recovered: what was begun with the same secret.
+	// Bind says for what work is begun from now on, and which work is recovered: what was begun with
+	// the same secret.
 	Bind(purpose Purpose)
 
 	// Record makes sure that there is a record of the work that is begun from now on, also after a
@@ -21,16 +23,18 @@ type Recoverer interface {
 	// name with the state learns later if the record was lost ([Purpose.Recorded]).
 	Record(ctx context.Context) (string, error)
 
-	// Unfinished returns the applies that were begun by programs which are not alive, and were not forgotten, sorted by
-	// component. It waits for nothing. The work stays with this session until [Recoverer.Forget] or [Recoverer.Leave], and is
-	// not returned again.
+	// Unfinished returns the applies that were begun by programs which are not alive, and were not
+	// forgotten, sorted by component. It waits for nothing. The work stays with this session until
+	// [Recoverer.Forget] or [Recoverer.Leave], and is not returned again.
 	//
-	// Errors: joined, one for each record that cannot be used. What was found is returned together with them.
+	// Errors: joined, one for each record that cannot be used. What was found is returned together
+	// with them.
 	Unfinished(ctx context.Context) ([]UnfinishedWork, error)
 
-	// Resume reads the events of unfinished work after a position, waits for its end, and returns what came of it. Ending ctx stops it, as it does for
-	// [Session.Apply], and so does [Session.Stop]. The result is nil if nothing was done; the work is forgotten then. [ObjectChanged] is not among the events: the result has the
-	// whole state. The observer may be nil.
+	// Resume reads the events of unfinished work after a position, waits for its end, and returns what
+	// came of it. Ending ctx stops it, as it does for [Session.Apply], and so does [Session.Stop]. The
+	// result is nil if nothing was done; the work is forgotten then. [ObjectChanged] is not among the
+	// events: the result has the whole state. The observer may be nil.
 	//
 	// The state must be saved and then acknowledged by [Session.Acknowledge], unless it was before.
 	Resume(ctx context.Context, work WorkID, after Position, observe Observer) (*Recovered, error)
@@ -45,25 +49,29 @@ type Recoverer interface {
 	Leave(ctx context.Context, work WorkID) error
 }
 
-// Keeper is the ability to say which applies are not safe yet, for who wants to change what they would be recovered into. It takes less than a [Recoverer]:
-// a session may have it that can do nothing with them.
+// Keeper is the ability to say which applies are not safe yet, for who wants to change what they
+// would be recovered into. It takes less than a [Recoverer]: a session may have it that can do
+// nothing with them.
 type Keeper interface {
-	// Kept returns the component instances, sorted, of the applies that were begun with a secret and of which no result was acknowledged, whether their
-	// programs are alive or not. It waits for nobody and changes nothing. What cannot be read is for [Recoverer.Unfinished] to report.
+	// Kept returns the component instances, sorted, of the applies that were begun with a secret and
+	// of which no result was acknowledged, whether their programs are alive or not. It waits for
+	// nobody and changes nothing. What cannot be read is for [Recoverer.Unfinished] to report.
 	Kept(ctx context.Context, secret []byte) ([]string, error)
 }
 
 // Purpose is to what state work belongs, and for what it is begun.
 type Purpose struct {
-	// Secret is of the state: the records of work are signed with it, and those only are believed that are. Who can write to where they are, such
-	// as the author of a repository that comes with them, does not know it. Without a secret, all are believed that were begun without one.
+	// Secret is of the state: the records of work are signed with it, and those only are believed that
+	// are. Who can write to where they are, such as the author of a repository that comes with them,
+	// does not know it. Without a secret, all are believed that were begun without one.
 	Secret []byte
 
 	Plan   string // identity of the saved plan that is applied, empty for another one
 	Serial int64  // of the state when the apply began
 
-	// CutOff begins the names of all work of an operation on the same state whose program has died; "" if the caller knows of none. It is what the
-	// caller has recorded before that work began, for engines that can look up work only by its name.
+	// CutOff begins the names of all work of an operation on the same state whose program has died; ""
+	// if the caller knows of none. It is what the caller has recorded before that work began, for
+	// engines that can look up work only by its name.
 	CutOff string
 
 	// Recorded names the record of which the state knows ([Recoverer.Record]); "" for none. It is
@@ -82,14 +90,16 @@ type UnfinishedWork struct {
 	Running bool // it goes on
 	PID     int  // of the process that does it; 0 if that is not known, or is none of this machine
 
-	// Foreign says that the work was not begun with the secret of [Recoverer.Bind]. It cannot be resumed.
+	// Foreign says that the work was not begun with the secret of [Recoverer.Bind]. It cannot be
+	// resumed.
 	Foreign bool
 
 	// Empty says that the record has lost all that it had, or never had anything. If it is not
 	// foreign, it is of an operation that had begun nothing, and is gone now.
 	Empty bool
 
-	// Place is where the work is recorded, and StateFile the file with its newest state, if there is one: for messages.
+	// Place is where the work is recorded, and StateFile the file with its newest state, if there is
+	// one: for messages.
 	Place, StateFile string
 }
 
@@ -104,11 +114,13 @@ type Recovered struct {
 	Plan   string
 	Serial int64
 
-	// Saved says that the state was acknowledged before. What is left is to say what went wrong, and for Doubts to be cleared up.
+	// Saved says that the state was acknowledged before. What is left is to say what went wrong, and
+	// for Doubts to be cleared up.
 	Saved bool
 
-	// Doubts are the resource instances that were being changed, or have been, while the state may not show what came of it,
-	// by their addresses in the component. Planning may make such a change once more.
+	// Doubts are the resource instances that were being changed, or have been, while the state may not
+	// show what came of it, by their addresses in the component. Planning may make such a change once
+	// more.
 	Doubts []string
 
 	// Lost names, as a sentence without a full stop, the lost part of the record of work; "" for

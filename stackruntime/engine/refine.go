@@ -50,8 +50,8 @@ func checkRefines(planned, final cty.Value, path cty.Path) error {
 	return nil
 }
 
-// checkSet is checkRefines for sets with something unknown in them. Which elements stand for the unknown ones
-// can't be told, and two of them may turn out to be one.
+// checkSet is checkRefines for sets with something unknown in them. Which elements stand for the
+// unknown ones can't be told, and two of them may turn out to be one.
 func checkSet(planned, final cty.Value, path cty.Path) error {
 	if final.LengthInt() > planned.LengthInt() {
 		return path.NewErrorf("the value doesn't have the planned elements")
@@ -65,7 +65,8 @@ func checkSet(planned, final cty.Value, path cty.Path) error {
 	return nil
 }
 
-// element returns the element of a final value that has the key of a planned one, and the step that leads there.
+// element returns the element of a final value that has the key of a planned one, and the step that
+// leads there.
 func element(value, key cty.Value, path cty.Path) (cty.Value, cty.PathStep, error) {
 	ty := value.Type()
 	if ty.IsObjectType() {

@@ -64,7 +64,8 @@ func (b Block) Spec() hcldec.ObjectSpec {
 
 func (b NestedBlock) spec(name string) hcldec.Spec {
 	content := b.Block.Spec()
-	// Collections need elements of one type. Where that is not known, blocks become tuples and objects.
+	// Collections need elements of one type. Where that is not known, blocks become tuples and
+	// objects.
 	dynamic := hcldec.ImpliedType(content).HasDynamicTypes()
 	switch b.Nesting {
 	case NestingList:
@@ -125,10 +126,11 @@ type ConfigValidator interface {
 	ValidateProviderConfig(ctx context.Context, provider stackaddrs.Provider, config cty.Value) hcl.Diagnostics
 }
 
-// TypeDescriber is the ability to say of what type the objects of resources are, for who sends their values to programs that know the schemas of providers. A session
-// without it has values that carry their types.
+// TypeDescriber is the ability to say of what type the objects of resources are, for who sends
+// their values to programs that know the schemas of providers. A session without it has values that
+// carry their types.
 type TypeDescriber interface {
-	// ResourceType returns the type that a provider's schema gives to the objects of a resource type or data source. It is [cty.NilType] if that is not known. Repeated
-	// calls for one type are cheap.
+	// ResourceType returns the type that a provider's schema gives to the objects of a resource type
+	// or data source. It is [cty.NilType] if that is not known. Repeated calls for one type are cheap.
 	ResourceType(ctx context.Context, provider stackaddrs.Provider, mode stackaddrs.ResourceMode, name string) (cty.Type, error)
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
-// WorkID names a piece of work: the plan or the apply of one component instance. The caller makes it up, so that it can be known before the
-// work begins, and never uses it again.
+// WorkID names a piece of work: the plan or the apply of one component instance. The caller makes
+// it up, so that it can be known before the work begins, and never uses it again.
 type WorkID string
 
 // Urgency is how work is to end.
@@ -22,8 +22,8 @@ const (
 	// Gracefully lets the work finish what it has begun, and begin nothing more.
 	Gracefully Urgency = iota
 
-	// Now says that somebody waits for the end. What changes nothing, such as a plan, is ended at once. What was asked to end gracefully goes
-	// on to where nothing of it is lost, but no further.
+	// Now says that somebody waits for the end. What changes nothing, such as a plan, is ended at
+	// once. What was asked to end gracefully goes on to where nothing of it is lost, but no further.
 	Now
 )
 
@@ -46,7 +46,8 @@ func (m Mode) String() string {
 type ProviderConfig struct {
 	Provider stackaddrs.Provider
 
-	// Instance says which configuration it is: those with the same address have the same content. Zero if Unknown.
+	// Instance says which configuration it is: those with the same address have the same content. Zero
+	// if Unknown.
 	Instance stackaddrs.AbsProviderConfigInstance
 
 	// Config has the shape that the provider's [ProviderSchema] gives it. May be
@@ -102,7 +103,8 @@ type PlanResult struct {
 	Deferred []DeferredChange
 	Checks   []CheckResult
 
-	// Invocations are the actions that the changes trigger, sorted by what triggers them. An invocation is deferred with the change that triggers it.
+	// Invocations are the actions that the changes trigger, sorted by what triggers them. An
+	// invocation is deferred with the change that triggers it.
 	Invocations         []*Invocation
 	DeferredInvocations []DeferredInvocation
 

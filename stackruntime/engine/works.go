@@ -9,7 +9,8 @@ import (
 	"sync"
 )
 
-// Works is for engines: the work of a session, of which so much is done at the same time (rule E6), and which can be stopped.
+// Works is for engines: the work of a session, of which so much is done at the same time (rule E6),
+// and which can be stopped.
 type Works struct {
 	free chan struct{} // an element for each piece of work that is being done
 
@@ -19,7 +20,8 @@ type Works struct {
 	}
 }
 
-// NewWorks returns the works of a session that does so many at the same time; 0 means [DefaultParallelism].
+// NewWorks returns the works of a session that does so many at the same time; 0 means
+// [DefaultParallelism].
 func NewWorks(parallelism int) *Works {
 	if parallelism <= 0 {
 		parallelism = DefaultParallelism
@@ -46,8 +48,8 @@ type Work struct {
 // ErrStopped is the cause with which the context of work ends that was stopped.
 var ErrStopped = errors.New("the work was stopped")
 
-// Begin waits until a piece of work may begin, and calls the observer. The work is to be done with the context that is returned. The caller calls
-// End after it.
+// Begin waits until a piece of work may begin, and calls the observer. The work is to be done with
+// the context that is returned. The caller calls End after it.
 //
 // Errors: the cause of the end of ctx, or [ErrStopped]. The work must not begin then.
 func (w *Works) Begin(ctx context.Context, id WorkID, observe Observer) (context.Context, *Work, error) {
@@ -72,7 +74,8 @@ func (w *Works) Begin(ctx context.Context, id WorkID, observe Observer) (context
 	return ctx, work, nil
 }
 
-// PickUp is [Works.Begin] for work that another program has begun, which is waited for and can be stopped, and keeps nothing else from beginning.
+// PickUp is [Works.Begin] for work that another program has begun, which is waited for and can be
+// stopped, and keeps nothing else from beginning.
 func (w *Works) PickUp(ctx context.Context, id WorkID) (context.Context, *Work) {
 	ctx, stop := context.WithCancelCause(ctx)
 	work := &Work{id: id, works: w, stop: stop, pickedUp: true}
@@ -108,7 +111,8 @@ func (w *Work) OnNow(end func()) {
 	}
 }
 
-// Stop ends the context of a piece of work, and at once what it is doing if somebody waits for that and nothing is lost ([Work.OnNow]).
+// Stop ends the context of a piece of work, and at once what it is doing if somebody waits for that
+// and nothing is lost ([Work.OnNow]).
 //
 // Errors: [ErrUnknownWork].
 func (w *Works) Stop(id WorkID, how Urgency) error {

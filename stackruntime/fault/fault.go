@@ -5,8 +5,9 @@
 // ([Address]), and the faults for which a program that embeds the runtime may know a remedy of its
 // own.
 //
-// The runtime says what is wrong and what has to become true. How that is brought about is a matter of the program: by an option of a
-// command, a button, another call. So details name no command, and the diagnostics of such faults have a [Code] in their Extra.
+// The runtime says what is wrong and what has to become true. How that is brought about is a matter
+// of the program: by an option of a command, a button, another call. So details name no command,
+// and the diagnostics of such faults have a [Code] in their Extra.
 //
 //	if code, ok := hcl.DiagnosticExtra[fault.Code](diag); ok { … }
 package fault
@@ -14,7 +15,8 @@ package fault
 // Code names a kind of fault.
 type Code string
 
-// Value is the fault of a root variable for which a value is needed. It stands in the place of a [Code], for remedies that name the variable.
+// Value is the fault of a root variable for which a value is needed. It stands in the place of a
+// [Code], for remedies that name the variable.
 type Value struct {
 	Variable string // its name
 
@@ -23,8 +25,8 @@ type Value struct {
 	Plannable bool // a plan can be saved without it
 }
 
-// Meant is the Extra of a diagnostic about a name that there is not, if there is one that is like it: what could be written in the place of the subject of
-// the diagnostic.
+// Meant is the Extra of a diagnostic about a name that there is not, if there is one that is like
+// it: what could be written in the place of the subject of the diagnostic.
 type Meant struct{ Text string }
 
 // The faults with a remedy outside of the configuration.
@@ -50,13 +52,15 @@ const (
 	// MoveBlocked: what a moved block names cannot have its new address, since something else has it.
 	MoveBlocked Code = "move-blocked"
 
-	// LeftOver: the state has component instances, or stack instances, for which the configuration has no block.
+	// LeftOver: the state has component instances, or stack instances, for which the configuration has
+	// no block.
 	LeftOver Code = "left-over"
 
 	// ImportMisplaced: a stack has a block that belongs in a module, which takes over what exists.
 	ImportMisplaced Code = "import-misplaced"
 
-	// StalePlan: what a plan is to be applied to has changed since the plan was made, so that nothing of it was applied.
+	// StalePlan: what a plan is to be applied to has changed since the plan was made, so that nothing
+	// of it was applied.
 	StalePlan Code = "stale-plan"
 
 	// StorageMisplaced: a stack says where its state is kept, or what runs it.

@@ -40,8 +40,8 @@ type Hooks struct {
 	// ComponentEvent passes on progress from the engine.
 	ComponentEvent func(component stackaddrs.AbsComponentInstance, event engine.Event)
 
-	// ComponentDiagnostics reports what the engine has said about an instance, before its final status. What of it concerns the operation is
-	// among the diagnostics of that, too.
+	// ComponentDiagnostics reports what the engine has said about an instance, before its final
+	// status. What of it concerns the operation is among the diagnostics of that, too.
 	ComponentDiagnostics func(component stackaddrs.AbsComponentInstance, diags hcl.Diagnostics)
 
 	// ComponentPlanned reports the plan of an instance, before its final status.

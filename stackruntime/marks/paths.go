@@ -194,8 +194,8 @@ func DescribePath(path cty.Path) string {
 	return b.String()
 }
 
-// DescribeError returns the message of an error about a value after the path that it is about, as in "tags[0]: string required". Of a marked value, it names neither keys nor
-// attributes.
+// DescribeError returns the message of an error about a value after the path that it is about, as
+// in "tags[0]: string required". Of a marked value, it names neither keys nor attributes.
 func DescribeError(value cty.Value, err error) string {
 	text := err.Error()
 	if at, ok := errors.AsType[cty.PathError](err); ok && len(at.Path) > 0 {

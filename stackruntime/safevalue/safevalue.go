@@ -1,9 +1,11 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package safevalue decodes values in MessagePack that may be hostile, as cty does others: of clients, and of files that may be damaged.
+// Package safevalue decodes values in MessagePack that may be hostile, as cty does others: of
+// clients, and of files that may be damaged.
 //
-// cty makes room for as many elements as the data says that there are, and calls itself for each level of nesting: a few bytes could end the process.
+// cty makes room for as many elements as the data says that there are, and calls itself for each
+// level of nesting: a few bytes could end the process.
 package safevalue
 
 import (
@@ -28,7 +30,8 @@ var (
 	errUnknown   = errors.New("the value has an unknown kind of data")
 )
 
-// Unmarshal returns a value of a type, or with [cty.DynamicPseudoType] of the type in the data; with an error it is [cty.NilVal].
+// Unmarshal returns a value of a type, or with [cty.DynamicPseudoType] of the type in the data;
+// with an error it is [cty.NilVal].
 func Unmarshal(data []byte, ty cty.Type) (v cty.Value, err error) {
 	if err := Check(data); err != nil {
 		return cty.NilVal, err
@@ -47,7 +50,8 @@ func Unmarshal(data []byte, ty cty.Type) (v cty.Value, err error) {
 	return v, nil
 }
 
-// Check reports what would make decoding costly: lengths that the data cannot hold, too many elements, or too much nesting.
+// Check reports what would make decoding costly: lengths that the data cannot hold, too many
+// elements, or too much nesting.
 func Check(data []byte) error {
 	s := scanner{data: data}
 	return s.skip(0)
@@ -93,7 +97,8 @@ func (s *scanner) skip(depth int) error {
 	return s.skipBytes(kind.bytes + size)
 }
 
-// kinds are the kinds of data with a head of their own: those with a length in the next bytes, with elements for each, or of some bytes besides.
+// kinds are the kinds of data with a head of their own: those with a length in the next bytes, with
+// elements for each, or of some bytes besides.
 var kinds = map[byte]struct{ lengthSize, elements, bytes int }{
 	0xc4: {lengthSize: 1}, 0xc5: {lengthSize: 2}, 0xc6: {lengthSize: 4}, // bytes
 	0xc7: {lengthSize: 1, bytes: 1}, 0xc8: {lengthSize: 2, bytes: 1}, 0xc9: {lengthSize: 4, bytes: 1}, // extensions

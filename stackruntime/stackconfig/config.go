@@ -22,8 +22,8 @@ import (
 type Config struct {
 	Root *Stack
 
-	// BaseDir is where relative paths in expressions start: the directory of the root stack, absolute, by the name by which it was given.
-	// Empty stands for the current directory.
+	// BaseDir is where relative paths in expressions start: the directory of the root stack, absolute,
+	// by the name by which it was given. Empty stands for the current directory.
 	BaseDir string
 
 	// FilesWithin are the directories that functions read files in; nil stands for all. See
@@ -96,7 +96,8 @@ func (r *ProviderRequirements) Named(localName string) *ProviderRequirement {
 	return r.Providers[localName]
 }
 
-// Of returns the requirement for a provider, which has one local name at most; nil when there is none. r may be nil.
+// Of returns the requirement for a provider, which has one local name at most; nil when there is
+// none. r may be nil.
 func (r *ProviderRequirements) Of(provider stackaddrs.Provider) *ProviderRequirement {
 	if r == nil {
 		return nil

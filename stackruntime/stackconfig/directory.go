@@ -51,7 +51,8 @@ func ParseFile(name string, src []byte) (*hcl.File, hcl.Diagnostics) {
 	return parseFile(name, name, src)
 }
 
-// ParseFileAs is [ParseFile] for a file that diagnostics call by another name than that of which its syntax depends, as those of packages are.
+// ParseFileAs is [ParseFile] for a file that diagnostics call by another name than that of which
+// its syntax depends, as those of packages are.
 func ParseFileAs(fileName, name string, src []byte) (*hcl.File, hcl.Diagnostics) {
 	return parseFile(fileName, name, src)
 }

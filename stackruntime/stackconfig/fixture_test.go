@@ -13,7 +13,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/wantdiag"
 )
 
-// rowsOfFixtures are the rows of the behaviour checklist that a fixture below testdata/invalid is for.
+// rowsOfFixtures are the rows of the behaviour checklist that a fixture below testdata/invalid is
+// for.
 var rowsOfFixtures = map[string]string{
 	"several-files":  "001_",
 	"sources":        "002_",

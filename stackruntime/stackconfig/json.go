@@ -20,9 +20,9 @@ import (
 // staticExpression returns an expression that is analysed instead of evaluated,
 // in native syntax: JSON files have it as a string.
 //
-// Ranges inside a JSON string are exact as long as it has no escapes; those of
-// diagnostics are corrected by keepInside. ok is false if there was a syntax error; expressions of JSON files that are no
-// strings are returned as they are.
+// Ranges inside a JSON string are exact as long as it has no escapes; those of diagnostics are
+// corrected by keepInside. ok is false if there was a syntax error; expressions of JSON files that
+// are no strings are returned as they are.
 func (d *decoder) staticExpression(expr hcl.Expression) (native hcl.Expression, ok bool) {
 	text, isString := jsonString(expr)
 	if !isString {
@@ -37,7 +37,8 @@ func (d *decoder) staticExpression(expr hcl.Expression) (native hcl.Expression, 
 	return native, !diags.HasErrors()
 }
 
-// StaticTraversal returns the traversal that an expression consists of, or nil. In JSON it is a string.
+// StaticTraversal returns the traversal that an expression consists of, or nil. In JSON it is a
+// string.
 func StaticTraversal(expr hcl.Expression) hcl.Traversal {
 	if text, ok := jsonString(expr); ok {
 		traversal, diags := hclsyntax.ParseTraversalAbs([]byte(text), expr.Range().Filename, insideQuotes(expr))
@@ -70,7 +71,8 @@ func insideQuotes(expr hcl.Expression) hcl.Pos {
 	return hcl.Pos{Line: start.Line, Column: start.Column + 1, Byte: start.Byte + 1}
 }
 
-// CheckTemplates finds syntax errors in the strings of an expression in a JSON file, whose text is src.
+// CheckTemplates finds syntax errors in the strings of an expression in a JSON file, whose text is
+// src.
 func CheckTemplates(expr hcl.Expression, src []byte) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	if pairs, notMap := hcl.ExprMap(expr); !notMap.HasErrors() {

@@ -12,8 +12,9 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/fault"
 )
 
-// What belongs elsewhere, though those who know terraform modules or the files of deployments look for it here. The keys are names of
-// blocks and arguments, the values sentences that follow those of the HCL parser.
+// What belongs elsewhere, though those who know terraform modules or the files of deployments look
+// for it here. The keys are names of blocks and arguments, the values sentences that follow those
+// of the HCL parser.
 var (
 	misplacedInStack = map[string]string{
 		"module": `A stack calls modules by components: component "NAME" { source = "./DIRECTORY", inputs = { … } }, ` +
@@ -72,7 +73,8 @@ const (
 	ofDeployments = "It belongs in a file named *.tfdeploy.hcl, in the directory of the root stack."
 )
 
-// misplacedFaults are those of the sentences above for which there is a remedy outside of the configuration.
+// misplacedFaults are those of the sentences above for which there is a remedy outside of the
+// configuration.
 var misplacedFaults = map[string]fault.Code{
 	keptState:                     fault.StorageMisplaced,
 	misplacedInStack["import"]:    fault.ImportMisplaced,
@@ -83,8 +85,8 @@ func inModule(subject string) string {
 	return subject + " in the .tf files of a module, which a component block calls."
 }
 
-// ExplainMisplaced adds to what the parser says about names that it does not expect where these belong. An empty name in elsewhere stands for
-// any that the parser takes for no misspelling.
+// ExplainMisplaced adds to what the parser says about names that it does not expect where these
+// belong. An empty name in elsewhere stands for any that the parser takes for no misspelling.
 func ExplainMisplaced(body hcl.Body, diags hcl.Diagnostics, elsewhere map[string]string) {
 	if len(diags) == 0 || elsewhere == nil {
 		return

@@ -15,7 +15,8 @@ import (
 
 // The part of loading moved blocks that needs the tree of stacks.
 
-// checkMoved returns the moved blocks of the tree and reports those that contradict each other or the rest of it.
+// checkMoved returns the moved blocks of the tree and reports those that contradict each other or
+// the rest of it.
 func (l *loader) checkMoved(root *Stack) []*MovedIn {
 	var found []*MovedIn
 	root.walk(func(s *Stack) {
@@ -37,7 +38,8 @@ func (l *loader) checkMoved(root *Stack) []*MovedIn {
 	return found
 }
 
-// moveEnd is one end of a moved block, seen from the root. Two are the same only if they mean the same instances.
+// moveEnd is one end of a moved block, seen from the root. Two are the same only if they mean the
+// same instances.
 type moveEnd struct {
 	stack string // with [*] for the instances of the stacks around the block
 	last  stackaddrs.Moveable
@@ -99,8 +101,9 @@ func (l *loader) checkMoveCycles(blocks []*MovedIn, moves stackaddrs.Moves) {
 	}
 }
 
-// probe is an instance of what an end of a block means: with the wildcard as key where there may be any, which only a
-// move of all instances concerns, and for a stack one of a component without a name.
+// probe is an instance of what an end of a block means: with the wildcard as key where there may be
+// any, which only a move of all instances concerns, and for a stack one of a component without a
+// name.
 func probe(block *MovedIn, end stackaddrs.Moveable) stackaddrs.AbsComponentInstance {
 	around := stackaddrs.RootStackInstance
 	for _, name := range block.Stack.Addr.Path() {
@@ -137,7 +140,8 @@ func (l *loader) checkMovedFrom(block *MovedIn, gone []removal) {
 	}
 }
 
-// checkMovedTo checks that something takes what is moved: a block that declares or removes it, or another move.
+// checkMovedTo checks that something takes what is moved: a block that declares or removes it, or
+// another move.
 func (l *loader) checkMovedTo(block *MovedIn, moves stackaddrs.Moves, gone []removal) {
 	to := block.Move.To
 	declared := findDeclared(block.Stack, to, block.Move.IsWhole())
@@ -163,8 +167,8 @@ func (l *loader) checkMovedTo(block *MovedIn, moves stackaddrs.Moves, gone []rem
 	}
 }
 
-// namesEnd reports whether a removed block names an end of a moved block, for all that can be seen without values, and
-// whether it names all that is meant there.
+// namesEnd reports whether a removed block names an end of a moved block, for all that can be seen
+// without values, and whether it names all that is meant there.
 func (r removal) namesEnd(block *MovedIn, end stackaddrs.Moveable) (named, all bool) {
 	target, name, index, kind := r.target, "", hcl.Expression(nil), stackaddrs.MoveableComponent
 	if component := r.block.From.Component; component != nil {
@@ -231,7 +235,8 @@ func findDeclared(stack *Stack, m stackaddrs.Moveable, whole bool) declaration {
 	return found
 }
 
-// instanceDeclared says whether a block with a for_each argument, or without for nil, has an instance.
+// instanceDeclared says whether a block with a for_each argument, or without for nil, has an
+// instance.
 func instanceDeclared(forEach hcl.Expression, key stackaddrs.InstanceKey, place hcl.Range) declaration {
 	found := declaration{certainty: notDeclared, place: place, hasForEach: forEach != nil}
 	switch {

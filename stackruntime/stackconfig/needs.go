@@ -57,7 +57,8 @@ func (c *Config) RequirementRanges() map[stackaddrs.Provider]hcl.Range {
 	return ranges
 }
 
-// walkRequirements visits the requirements of all stacks, those of one stack in the order of their names.
+// walkRequirements visits the requirements of all stacks, those of one stack in the order of their
+// names.
 func (c *Config) walkRequirements(visit func(*ProviderRequirement)) {
 	c.Walk(func(stack *Stack) {
 		if stack.RequiredProviders == nil {

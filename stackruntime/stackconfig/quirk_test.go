@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// wantErrors loads a stack from files in memory and compares what is wrong, as in "a.tfcomponent.hcl:1: Summary".
+// wantErrors loads a stack from files in memory and compares what is wrong, as in
+// "a.tfcomponent.hcl:1: Summary".
 func wantErrors(t *testing.T, files map[string]string, want ...string) {
 	t.Helper()
 	_, diags := load(inMemory(files), "/s")

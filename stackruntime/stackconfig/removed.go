@@ -114,7 +114,8 @@ func (d *decoder) removedFrom(attr *hcl.Attribute) *RemovedFrom {
 	return d.objectPath(attr, "component.name, stack.name[\"key\"] or stack.name.component.name[each.key]")
 }
 
-// objectPath decodes an argument that names a component or an embedded stack. It returns nil if that has a mistake.
+// objectPath decodes an argument that names a component or an embedded stack. It returns nil if
+// that has a mistake.
 func (d *decoder) objectPath(attr *hcl.Attribute, examples string) *RemovedFrom {
 	expr, ok := d.staticExpression(attr.Expr)
 	if !ok {

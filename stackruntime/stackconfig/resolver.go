@@ -51,11 +51,12 @@ type LoadOptions struct {
 	// Resolver finds sources that are not local. Without one they are errors.
 	Resolver Resolver
 
-	// Buffers are texts that stand for files, by their absolute paths, in which no symbolic link leads to the directory. The files need not be there.
+	// Buffers are texts that stand for files, by their absolute paths, in which no symbolic link leads
+	// to the directory. The files need not be there.
 	Buffers map[string][]byte
 
-	// Parse is called in place of [ParseFile], with the path of the file besides: for who has parsed a file before, and what it returns is not
-	// changed. Nil parses.
+	// Parse is called in place of [ParseFile], with the path of the file besides: for who has parsed a
+	// file before, and what it returns is not changed. Nil parses.
 	Parse func(path, name string, src []byte) (*hcl.File, hcl.Diagnostics)
 
 	// FilesWithin are the directories, absolute and without links, that functions such as file read
@@ -108,7 +109,8 @@ func ParseSource(written string) (sourceaddrs.Source, error) {
 // ErrLocked means that a source is not what is locked of it any more. Locking it anew would help.
 var ErrLocked = errors.New("it is not what is locked")
 
-// SourceProblem describes why a source cannot be used in a block at a place, of what from names: "this stack".
+// SourceProblem describes why a source cannot be used in a block at a place, of what from names:
+// "this stack".
 func SourceProblem(written, from string, place hcl.Range, err error) *hcl.Diagnostic {
 	diag := &hcl.Diagnostic{Severity: hcl.DiagError, Subject: &place}
 	if errors.Is(err, ErrNotPrepared) {

@@ -9,7 +9,8 @@ import (
 	"github.com/hashicorp/hcl/v2"
 )
 
-// bodySchemas are those of all blocks with arguments of fixed names, by the types that lead to them.
+// bodySchemas are those of all blocks with arguments of fixed names, by the types that lead to
+// them.
 var bodySchemas = map[string]*hcl.BodySchema{
 	"":                    rootSchema,
 	"component":           componentSchema,
@@ -23,8 +24,10 @@ var bodySchemas = map[string]*hcl.BodySchema{
 	"moved":               movedSchema,
 }
 
-// BodySchema returns what a block can contain, by its type and those of the blocks around it, the outermost first; without types, what a file can. It is
-// nil for blocks whose arguments have any names. The caller must not change it.
+// BodySchema returns what a block can contain, by its type and those of the blocks around it, the
+// outermost first; without types, what a file can. It is nil for blocks whose arguments have any
+// names. The caller must not change it.
 //
-// It has a few names that are known only to be refused: nullable of a variable, precondition of an output.
+// It has a few names that are known only to be refused: nullable of a variable, precondition of an
+// output.
 func BodySchema(types ...string) *hcl.BodySchema { return bodySchemas[strings.Join(types, ".")] }

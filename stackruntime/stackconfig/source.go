@@ -48,7 +48,8 @@ func (d *decoder) source(content *hcl.BodyContent, what string) Source {
 	return source
 }
 
-// localSource says how to write what was meant for a local source. In modules that mistake is as common.
+// localSource says how to write what was meant for a local source. In modules that mistake is as
+// common.
 func (d *decoder) localSource(written string) string {
 	if path.IsAbs(written) || strings.ContainsAny(written, ":?") {
 		return ""

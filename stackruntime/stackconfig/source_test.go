@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// A source that is advised instead of one that was refused is itself accepted, and is the only advice.
+// A source that is advised instead of one that was refused is itself accepted, and is the only
+// advice.
 func TestAdviceOnLocalSources(t *testing.T) {
 	quoted := regexp.MustCompile(`(?:canonical form|write) "([^"]*)"`)
 	for written, want := range map[string]string{

@@ -33,8 +33,8 @@ func (d *decoder) constraint(expr hcl.Expression) (ty Type, ok bool) {
 	return ty, true
 }
 
-// ParseType decodes a type constraint that stands elsewhere than in a configuration. In JSON it is a string. With
-// errors, the result is a placeholder.
+// ParseType decodes a type constraint that stands elsewhere than in a configuration. In JSON it is
+// a string. With errors, the result is a placeholder.
 func ParseType(expr hcl.Expression) (Type, hcl.Diagnostics) {
 	d := &decoder{loader: &loader{}, stack: &Stack{}}
 	ty, _ := d.constraint(expr)

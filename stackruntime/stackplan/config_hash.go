@@ -24,7 +24,8 @@ type ConfigSources struct {
 	ModuleDirs []string // directories of modules, all files below which count
 }
 
-// ConfigFiles are the hashes of files by their names, which are relative to the directory of the root stack.
+// ConfigFiles are the hashes of files by their names, which are relative to the directory of the
+// root stack.
 type ConfigFiles map[string][]byte
 
 // HashConfig returns the hashes of the contents of files. They do not depend on

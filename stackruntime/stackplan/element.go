@@ -17,14 +17,17 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// Element is a piece of a plan, for who sends a plan while it is made, and keeps it in pieces. The order of elements is that of proto/cairn/plan/v1/element.proto: the
-// header, the records of the prior state, the time, what is planned, and the verdict. [ElementReader] makes a plan of them.
+// Element is a piece of a plan, for who sends a plan while it is made, and keeps it in pieces. The
+// order of elements is that of proto/cairn/plan/v1/element.proto: the header, the records of the
+// prior state, the time, what is planned, and the verdict. [ElementReader] makes a plan of them.
 type Element = *anypb.Any
 
-// maxPart bounds the data in one element, so that programs with the usual limits on messages can pass it on.
+// maxPart bounds the data in one element, so that programs with the usual limits on messages can
+// pass it on.
 const maxPart = 1 << 20
 
-// HeaderElement is the element that comes first. What the context says of the state does not count: its records are elements.
+// HeaderElement is the element that comes first. What the context says of the state does not count:
+// its records are elements.
 func HeaderElement(file FileContext, mode engine.Mode, made engine.Info) (Element, error) {
 	return anypb.New(&planv1.PlanHeader{
 		FormatVersion: FormatVersion,
@@ -36,7 +39,8 @@ func HeaderElement(file FileContext, mode engine.Mode, made engine.Info) (Elemen
 	})
 }
 
-// PriorElement is the element of a record of the state that the plan is made with, as its keeper has it.
+// PriorElement is the element of a record of the state that the plan is made with, as its keeper
+// has it.
 func PriorElement(key string, record *anypb.Any) (Element, error) {
 	return anypb.New(&planv1.PriorRecord{Key: key, Value: record})
 }
@@ -46,7 +50,8 @@ func TimestampElement(at time.Time) (Element, error) {
 	return anypb.New(&planv1.PlanTimestamp{Timestamp: timestamppb.New(at)})
 }
 
-// ComponentElements are the elements of a component instance without its changes. The first one announces it.
+// ComponentElements are the elements of a component instance without its changes. The first one
+// announces it.
 func ComponentElements(c *Component, made engine.Info) ([]Element, error) {
 	bare := *c
 	bare.Changes, bare.Drift, bare.Deferred, bare.RefreshedState, bare.BaseState = nil, nil, nil, nil, nil
@@ -103,7 +108,8 @@ func DeferredElement(component stackaddrs.AbsComponentInstance, c engine.Deferre
 	})
 }
 
-// InvocationElement is [ChangeElement] for an action that a change triggers. The reason is why it is deferred, or "".
+// InvocationElement is [ChangeElement] for an action that a change triggers. The reason is why it
+// is deferred, or "".
 func InvocationElement(component stackaddrs.AbsComponentInstance, i *engine.Invocation, deferred string) (Element, error) {
 	invocation, err := encodeInvocation(i, deferred)
 	if err != nil {

@@ -19,7 +19,8 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
-// ErrNotWhole is the error for elements that begin as a plan does, and have nothing of it after that.
+// ErrNotWhole is the error for elements that begin as a plan does, and have nothing of it after
+// that.
 var ErrNotWhole = errors.New("the plan has no header")
 
 // ElementReader makes a plan of its elements. The zero value has none.
@@ -173,7 +174,8 @@ func (r *ElementReader) Prior() map[string]*anypb.Any { return r.prior }
 
 // Plan returns the plan when all elements were added, and with what it was made.
 //
-// Errors: [ErrNotWhole]; those of [ReadFrom] for a plan file; or that what the elements say cannot be.
+// Errors: [ErrNotWhole]; those of [ReadFrom] for a plan file; or that what the elements say cannot
+// be.
 func (r *ElementReader) Plan() (*Plan, FileContext, error) {
 	switch {
 	case len(r.file) > 0 && r.index != nil:

@@ -9,7 +9,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// IsEmpty reports whether applying the plan would change nothing that a user sees: no object, no address, no output.
+// IsEmpty reports whether applying the plan would change nothing that a user sees: no object, no
+// address, no output.
 func (p *Plan) IsEmpty() bool {
 	if !p.Applyable || !p.Complete || len(p.Removed)+len(p.Moved) > 0 || p.Counts().Total() > 0 {
 		return false
@@ -28,5 +29,6 @@ func (p *Plan) IsEmpty() bool {
 // IsDrift reports whether an object was found to be different from what the state says.
 func IsDrift(c *engine.Change) bool { return c.Action != "" && c.Action != engine.ActionNoOp }
 
-// IsChange reports whether something about a resource instance changes: itself, its address, or that it is managed.
+// IsChange reports whether something about a resource instance changes: itself, its address, or
+// that it is managed.
 func IsChange(c *engine.Change) bool { return c.Action != "" && !c.IsNoOp() }

@@ -53,8 +53,8 @@ type FileContext struct {
 	Deployment   string
 	Stack        string // identity of the stack, in the terms of the caller
 
-	// Prior is the state that the plan was made with, of a plan that has it with it and not in a store, from which it would be known by lineage and serial. It is
-	// not in plan files.
+	// Prior is the state that the plan was made with, of a plan that has it with it and not in a
+	// store, from which it would be known by lineage and serial. It is not in plan files.
 	Prior *stackstate.State
 
 	// Identity is what no other plan has. Reading a file sets it; writing one does not look at it.

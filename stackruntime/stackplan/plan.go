@@ -35,8 +35,9 @@ type Plan struct {
 	// no longer has: applying drops their records.
 	Removed []stackaddrs.AbsComponentInstance
 
-	// Moved are component instances that the prior state has at another address, sorted by that. What the plan says about
-	// them is by their new addresses, and applying gives them these before anything else.
+	// Moved are component instances that the prior state has at another address, sorted by that. What
+	// the plan says about them is by their new addresses, and applying gives them these before
+	// anything else.
 	Moved []stackaddrs.Rename
 
 	// FunctionResults are what functions of providers returned to expressions of
@@ -80,11 +81,13 @@ type InputChange struct {
 // IsUnknown reports whether the value was not known while planning, in whole or in part.
 func (c *InputChange) IsUnknown() bool { return !c.After.IsWhollyKnown() }
 
-// NeededOnApply reports whether an apply must be given the value, because the plan does not hold it. See also [Plan.LeavesUnknown].
+// NeededOnApply reports whether an apply must be given the value, because the plan does not hold
+// it. See also [Plan.LeavesUnknown].
 func (c *InputChange) NeededOnApply() bool { return c.RequiredOnApply || c.IsUnknown() }
 
-// LeavesUnknown reports whether the plan can be applied while inputs that were unknown still are: it destroys everything, objects as the state has them, and what
-// such inputs are made of may be destroyed already.
+// LeavesUnknown reports whether the plan can be applied while inputs that were unknown still are:
+// it destroys everything, objects as the state has them, and what such inputs are made of may be
+// destroyed already.
 func (p *Plan) LeavesUnknown() bool { return p.Mode == engine.Destroy }
 
 // UnknownInputs returns the names of the root variables that were not known while planning, sorted.
@@ -132,11 +135,13 @@ type Component struct {
 	Deferred []engine.DeferredChange // sorted by address
 	Checks   []engine.CheckResult
 
-	// Invocations are the actions that changes trigger, DeferredInvocations those that deferred ones would. Sorted by what triggers them.
+	// Invocations are the actions that changes trigger, DeferredInvocations those that deferred ones
+	// would. Sorted by what triggers them.
 	Invocations         []*engine.Invocation
 	DeferredInvocations []engine.DeferredInvocation
 
-	// Engine is what has planned it, for a reason of its own or that of the whole plan. Zero if it was not planned.
+	// Engine is what has planned it, for a reason of its own or that of the whole plan. Zero if it was
+	// not planned.
 	Engine engine.Info
 	Reason engine.Reason
 
@@ -150,8 +155,8 @@ type Component struct {
 	BaseState engine.State
 }
 
-// PreviousAddress returns the address that the prior state has for a component instance. ok is false if that is not another
-// one, or if there is nothing.
+// PreviousAddress returns the address that the prior state has for a component instance. ok is
+// false if that is not another one, or if there is nothing.
 func (p *Plan) PreviousAddress(addr stackaddrs.AbsComponentInstance) (previous stackaddrs.AbsComponentInstance, ok bool) {
 	for _, moved := range p.Moved {
 		if moved.To == addr {
@@ -161,8 +166,8 @@ func (p *Plan) PreviousAddress(addr stackaddrs.AbsComponentInstance) (previous s
 	return addr, false
 }
 
-// Counts are the numbers of a summary line, as in docs/language.md, section 7. As JSON they have the names of
-// terraform's change_summary.
+// Counts are the numbers of a summary line, as in docs/language.md, section 7. As JSON they have
+// the names of terraform's change_summary.
 type Counts struct {
 	Add    int `json:"add"`
 	Change int `json:"change"`

@@ -5,11 +5,12 @@ package stackplan
 
 import "github.com/cairnstacks/cairn/stackaddrs"
 
-// Progress is how far the component instances of a plan have come when an apply of it ended before its end. Of those not in it, the engine
-// has changed nothing.
+// Progress is how far the component instances of a plan have come when an apply of it ended before
+// its end. Of those not in it, the engine has changed nothing.
 type Progress map[stackaddrs.AbsComponentInstance]Stage
 
-// Stage is how far a component instance has come. The zero value is that of one of which the engine has changed nothing.
+// Stage is how far a component instance has come. The zero value is that of one of which the engine
+// has changed nothing.
 type Stage string
 
 // The stages that something was done in.

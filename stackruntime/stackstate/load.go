@@ -157,8 +157,8 @@ func (l *loader) loadComponent(key Key, value []byte) error {
 	return nil
 }
 
-// componentAddrs parses the addresses of components. Keys of their own are
-// dropped: docs/language.md, section 5. So are components in stacks that stand for those not known yet:
+// componentAddrs parses the addresses of components. Keys of their own are dropped:
+// docs/language.md, section 5. So are components in stacks that stand for those not known yet:
 // nothing in a state is in them.
 func (l *loader) componentAddrs(names []string) ([]stackaddrs.AbsComponent, error) {
 	var addrs []stackaddrs.AbsComponent

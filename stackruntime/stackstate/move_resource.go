@@ -12,8 +12,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
-// ResourceMove gives a resource another address, in its component or in another one. As with [stackaddrs.Move], addresses
-// without a key mean all instances of the resource.
+// ResourceMove gives a resource another address, in its component or in another one. As with
+// [stackaddrs.Move], addresses without a key mean all instances of the resource.
 type ResourceMove struct{ From, To stackaddrs.ResourceInstance }
 
 // ResourceRename is a resource instance that gets another address.
@@ -22,7 +22,8 @@ type ResourceRename struct{ From, To stackaddrs.ResourceInstance }
 // ErrNoResource is the error for a resource that the state does not have.
 var ErrNoResource = errors.New("the resource is not in the state")
 
-// ResourceOccupiedError is the error for a resource instance that cannot get an address because another one has it.
+// ResourceOccupiedError is the error for a resource instance that cannot get an address because
+// another one has it.
 type ResourceOccupiedError struct{ ResourceRename }
 
 func (e *ResourceOccupiedError) Error() string {
@@ -44,9 +45,9 @@ func (m ResourceMove) rename(addr stackaddrs.ResourceInstance) (renamed stackadd
 	return renamed, true
 }
 
-// MoveResource moves a resource with all its objects, deposed ones included, from one component instance to another, or
-// within one if both are the same. The instance that it moves to need not have a state. Each object keeps the provider
-// configuration that it was made with.
+// MoveResource moves a resource with all its objects, deposed ones included, from one component
+// instance to another, or within one if both are the same. The instance that it moves to need not
+// have a state. Each object keeps the provider configuration that it was made with.
 //
 // Errors:
 //   - [ErrNoResource]: there is nothing to move.

@@ -13,7 +13,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// A resource that was applied sets its own record; one that has also moved deletes that of its old address.
+// A resource that was applied sets its own record; one that has also moved deletes that of its old
+// address.
 func TestRow247AppliedResources(t *testing.T) {
 	addr := componentAddr(t, "component.c")
 	with := func(name, value string) *Component {

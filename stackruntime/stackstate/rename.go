@@ -11,7 +11,8 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
-// OccupiedError is the error for a component instance that cannot get an address because another one has it, or gets it, too.
+// OccupiedError is the error for a component instance that cannot get an address because another
+// one has it, or gets it, too.
 type OccupiedError struct {
 	Followed
 	Cycle bool // the moves lead back to where they began
@@ -24,8 +25,8 @@ func (e *OccupiedError) Error() string {
 	return fmt.Sprintf("%s cannot become %s: the state has both", e.From, e.To)
 }
 
-// Renaming is the record of a component instance before and after instances got other addresses: its
-// own, or those that it requires or that require it.
+// Renaming is the record of a component instance before and after instances got other addresses:
+// its own, or those that it requires or that require it.
 type Renaming struct{ Before, After *Component }
 
 // Followed is a component instance that moves take to another address.
@@ -34,9 +35,9 @@ type Followed struct {
 	By []int // the moves by their index, one after the other
 }
 
-// Follow finds the component instances of the state that moves concern, sorted by their addresses. Those that cannot
-// get their new address are in occupied only, and so are those that the moves would lead round in a cycle, with the
-// address that they come back to.
+// Follow finds the component instances of the state that moves concern, sorted by their addresses.
+// Those that cannot get their new address are in occupied only, and so are those that the moves
+// would lead round in a cycle, with the address that they come back to.
 func (s *State) Follow(moves stackaddrs.Moves) (followed []Followed, occupied []*OccupiedError) {
 	if len(moves) == 0 {
 		return nil, nil
@@ -68,7 +69,8 @@ func (s *State) Follow(moves stackaddrs.Moves) (followed []Followed, occupied []
 	return followed, occupied
 }
 
-// Renames finds the component instances of the state that one move concerns, sorted by their addresses.
+// Renames finds the component instances of the state that one move concerns, sorted by their
+// addresses.
 //
 // Errors:
 //   - [*OccupiedError]: the state has a component instance at a new address that stays there.
@@ -84,10 +86,12 @@ func (s *State) Renames(move stackaddrs.Move) ([]stackaddrs.Rename, error) {
 	return renames, nil
 }
 
-// Renamed returns the state with component instances at other addresses, and with these in the dependencies of all.
-// Instances that it does not have are passed over. Everything else of them stays as it is, the states of their modules included.
+// Renamed returns the state with component instances at other addresses, and with these in the
+// dependencies of all. Instances that it does not have are passed over. Everything else of them
+// stays as it is, the states of their modules included.
 //
-// No two may get one address, and none that of an instance which keeps it: [State.Renames] sees to that.
+// No two may get one address, and none that of an instance which keeps it: [State.Renames] sees to
+// that.
 func (s *State) Renamed(renames []stackaddrs.Rename) *State {
 	renamed := make(map[stackaddrs.AbsComponentInstance]stackaddrs.AbsComponentInstance, len(renames))
 	for _, rename := range renames {
@@ -123,8 +127,8 @@ func (s *State) Renamed(renames []stackaddrs.Rename) *State {
 // renamedBlocks says which components the instances of a component belong to now.
 type renamedBlocks map[stackaddrs.AbsComponent][]stackaddrs.AbsComponent
 
-// renamedBlocks finds what becomes of components with an instance that gets another address. One that keeps some
-// of its instances stays among the results.
+// renamedBlocks finds what becomes of components with an instance that gets another address. One
+// that keeps some of its instances stays among the results.
 func (s *State) renamedBlocks(renamed map[stackaddrs.AbsComponentInstance]stackaddrs.AbsComponentInstance) renamedBlocks {
 	blocks := make(renamedBlocks)
 	for from, to := range renamed {
@@ -140,8 +144,9 @@ func (s *State) renamedBlocks(renamed map[stackaddrs.AbsComponentInstance]stacka
 	return blocks
 }
 
-// follow returns the components with those that they have become, sorted, and whether that makes a difference. None
-// that is now the same as the one they are recorded of is among them: no component requires itself.
+// follow returns the components with those that they have become, sorted, and whether that makes a
+// difference. None that is now the same as the one they are recorded of is among them: no component
+// requires itself.
 func (b renamedBlocks) follow(addrs []stackaddrs.AbsComponent, of stackaddrs.AbsComponent) (followed []stackaddrs.AbsComponent, changed bool) {
 	if !slices.ContainsFunc(addrs, func(addr stackaddrs.AbsComponent) bool { return b[addr] != nil || addr == of }) {
 		return addrs, false

@@ -17,7 +17,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// stateOf makes a state of lines like `component.a["k"] -> component.b`: the instance requires what follows the arrow.
+// stateOf makes a state of lines like `component.a["k"] -> component.b`: the instance requires what
+// follows the arrow.
 func stateOf(t *testing.T, lines ...string) *State {
 	t.Helper()
 	s := New()
@@ -48,7 +49,8 @@ func stateOf(t *testing.T, lines ...string) *State {
 	return s
 }
 
-// describe writes a state as stateOf reads it, with what each instance was before and what depends on it.
+// describe writes a state as stateOf reads it, with what each instance was before and what depends
+// on it.
 func describe(s *State) []string {
 	names := func(addrs []stackaddrs.AbsComponent) string {
 		var texts []string
@@ -176,7 +178,8 @@ func TestRename(t *testing.T) {
 	}
 }
 
-// checkRoundTrip applies the records of a change to those of the state before, and reads the result.
+// checkRoundTrip applies the records of a change to those of the state before, and reads the
+// result.
 func checkRoundTrip(t *testing.T, before, after *State) {
 	t.Helper()
 	records, err := before.Records()

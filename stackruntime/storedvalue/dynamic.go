@@ -22,8 +22,9 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/safevalue"
 )
 
-// encodeDynamic encodes a value with its type as cty does, but describes the type without the detours of package json, and finds the parts that
-// are sensitive in the same pass: a plan has many values, and each goes with its type. The paths are sorted.
+// encodeDynamic encodes a value with its type as cty does, but describes the type without the
+// detours of package json, and finds the parts that are sensitive in the same pass: a plan has many
+// values, and each goes with its type. The paths are sorted.
 //
 // Errors: [ErrEphemeral], and those of cty.
 func encodeDynamic(v cty.Value) (raw []byte, sensitive []cty.Path, err error) {
@@ -53,7 +54,8 @@ type valueEncoder struct {
 	b           *bytes.Buffer
 	description []byte // of a type
 
-	// names has those of the attributes of the objects that are being encoded, of the outermost one first.
+	// names has those of the attributes of the objects that are being encoded, of the outermost one
+	// first.
 	names []string
 
 	// sensitive are the paths found so far, each from its end up to the value that is being encoded.
@@ -66,7 +68,8 @@ var encoders = sync.Pool{New: func() any {
 	return &valueEncoder{Encoder: msgpack.NewEncoder(&b), b: &b}
 }}
 
-// sortedNames returns the names of attributes, sorted. The caller gives them back with [valueEncoder.dropNames], the last ones first.
+// sortedNames returns the names of attributes, sorted. The caller gives them back with
+// [valueEncoder.dropNames], the last ones first.
 func (e *valueEncoder) sortedNames(attrs map[string]cty.Type) []string {
 	first := len(e.names)
 	for name := range attrs {
@@ -95,7 +98,8 @@ func (e *valueEncoder) unmark(v cty.Value) (cty.Value, error) {
 	return bare, nil
 }
 
-// within adds the step that leads to a part of a value to the paths that were found in it: all but the first ones.
+// within adds the step that leads to a part of a value to the paths that were found in it: all but
+// the first ones.
 func (e *valueEncoder) within(step cty.PathStep, first int) {
 	for i := range e.sensitive[first:] {
 		e.sensitive[first+i] = append(e.sensitive[first+i], step)
@@ -203,7 +207,8 @@ func (e *valueEncoder) leaveToCty(v cty.Value) error {
 	return err
 }
 
-// appendType appends the description of a type in JSON, as cty has it. ok is false for a type that is left to cty.
+// appendType appends the description of a type in JSON, as cty has it. ok is false for a type that
+// is left to cty.
 func (e *valueEncoder) appendType(b []byte, ty cty.Type) (_ []byte, ok bool) {
 	switch {
 	case ty == cty.String:

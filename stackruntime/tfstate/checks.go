@@ -65,8 +65,8 @@ func (c documentCheck) result() engine.CheckResult {
 	return result
 }
 
-// WithChecks returns a document with other results of checks and conditions. One that has the same results
-// already is returned as it is, and so is an empty one, which can hold none.
+// WithChecks returns a document with other results of checks and conditions. One that has the same
+// results already is returned as it is, and so is an empty one, which can hold none.
 func (d *Document) WithChecks(results []engine.CheckResult) (*Document, error) {
 	before, err := d.Checks()
 	if err != nil || d.IsEmpty() {
@@ -100,8 +100,8 @@ func newDocumentCheck(result engine.CheckResult) documentCheck {
 	return check
 }
 
-// WithCheckAddresses returns a document in which checkable objects have other addresses. Where rename returns "" for an object of the configuration, its
-// results are dropped.
+// WithCheckAddresses returns a document in which checkable objects have other addresses. Where
+// rename returns "" for an object of the configuration, its results are dropped.
 func (d *Document) WithCheckAddresses(rename func(address string) string) (*Document, error) {
 	if isNull(d.members[checksMember]) {
 		return d, nil

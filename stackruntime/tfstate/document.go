@@ -41,7 +41,8 @@ type Document struct {
 	serial  uint64
 }
 
-// Parse parses a document. Text without anything but white space is an empty one. The document may share memory with the text.
+// Parse parses a document. Text without anything but white space is an empty one. The document may
+// share memory with the text.
 //
 // Errors:
 //   - [ErrNotDocument]: it is something else.
@@ -128,7 +129,8 @@ func (d *Document) check() error {
 	return nil
 }
 
-// Unknown returns a member of the document, or of an object in it, that this version of cairn does not know, for messages; empty if there is none.
+// Unknown returns a member of the document, or of an object in it, that this version of cairn does
+// not know, for messages; empty if there is none.
 func (d *Document) Unknown() string {
 	for _, name := range slices.Sorted(maps.Keys(d.members)) {
 		if !slices.Contains(documentMembers, name) {
@@ -160,8 +162,8 @@ var (
 	}
 )
 
-// New puts a document together of the rest of one, as [Document.Rest] returns it, and of entries. What a document must have is added, except for a lineage.
-// Without a rest and entries it is empty.
+// New puts a document together of the rest of one, as [Document.Rest] returns it, and of entries.
+// What a document must have is added, except for a lineage. Without a rest and entries it is empty.
 func New(rest json.RawMessage, entries []Entry) (*Document, error) {
 	if len(rest) == 0 && len(entries) == 0 {
 		return &Document{}, nil
@@ -192,7 +194,8 @@ func New(rest json.RawMessage, entries []Entry) (*Document, error) {
 // IsEmpty reports whether there is no state at all.
 func (d *Document) IsEmpty() bool { return d.members == nil }
 
-// Lineage returns the name of the state that the document is a version of, Serial which of its versions. Either may be missing, and is then zero.
+// Lineage returns the name of the state that the document is a version of, Serial which of its
+// versions. Either may be missing, and is then zero.
 func (d *Document) Lineage() string { return d.lineage }
 
 // Serial is described at [Document.Lineage].
@@ -201,7 +204,8 @@ func (d *Document) Serial() uint64 { return d.serial }
 // HasObjects reports whether there is any resource instance object.
 func (d *Document) HasObjects() bool { return len(d.entries) > 0 }
 
-// Entries returns the resource instance objects, sorted by address: the current one of an instance before those deposed. The caller must not change the slice.
+// Entries returns the resource instance objects, sorted by address: the current one of an instance
+// before those deposed. The caller must not change the slice.
 func (d *Document) Entries() []Entry { return d.entries }
 
 // Objects decodes all entries, in their order.
@@ -225,7 +229,8 @@ func ParseObjects(text []byte) ([]Object, error) {
 	return d.Objects()
 }
 
-// Rest returns the document without resources and outputs, in the form of rule D2. Nil for an empty document.
+// Rest returns the document without resources and outputs, in the form of rule D2. Nil for an empty
+// document.
 func (d *Document) Rest() json.RawMessage {
 	if d.IsEmpty() {
 		return nil
@@ -307,7 +312,8 @@ func (d *Document) WithIdentity(lineage string, serial uint64) *Document {
 	return changed
 }
 
-// WithEntries returns a document with other resource instance objects, in any order. It fails if one of them occurs twice.
+// WithEntries returns a document with other resource instance objects, in any order. It fails if
+// one of them occurs twice.
 func (d *Document) WithEntries(entries []Entry) (*Document, error) {
 	changed := d.with(nil)
 	changed.entries = slices.SortedFunc(slices.Values(entries), Entry.compare)
@@ -319,7 +325,8 @@ func (d *Document) WithEntries(entries []Entry) (*Document, error) {
 	return changed, nil
 }
 
-// Resources returns the resources that there are objects of, without keys of instances, each once and in the order of the entries.
+// Resources returns the resources that there are objects of, without keys of instances, each once
+// and in the order of the entries.
 func (d *Document) Resources() []stackaddrs.ResourceInstance {
 	var resources []stackaddrs.ResourceInstance
 	for _, e := range d.entries {

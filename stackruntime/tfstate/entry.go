@@ -16,7 +16,8 @@ import (
 
 // Entry is a resource instance object as JSON. Made by [Parse] or an [EntryReader].
 //
-// Its own JSON form is an object with two members: "resource", which is the entry of the list of resources without its instances, and "instance", which is one of these.
+// Its own JSON form is an object with two members: "resource", which is the entry of the list of
+// resources without its instances, and "instance", which is one of these.
 type Entry struct {
 	Addr    stackaddrs.ResourceInstance
 	Deposed stackaddrs.DeposedKey
@@ -33,20 +34,23 @@ type Object struct {
 	SchemaVersion uint64
 	Tainted       bool
 
-	// Attributes is a JSON object in the form of the provider's schema. FlatAttributes is what very old documents have instead: a JSON object of strings.
+	// Attributes is a JSON object in the form of the provider's schema. FlatAttributes is what very
+	// old documents have instead: a JSON object of strings.
 	Attributes, FlatAttributes json.RawMessage
 
 	// SensitiveAttributes is the list of paths as in the document.
 	SensitiveAttributes json.RawMessage
 
-	// Private is what the provider keeps for itself, in base64 as in the document. Empty if that is nothing.
+	// Private is what the provider keeps for itself, in base64 as in the document. Empty if that is
+	// nothing.
 	Private string
 
 	Dependencies []string // resource addresses, in the order of the document
 
 	CreateBeforeDestroy bool
 
-	// Identity is a JSON object in the form of the provider's identity schema, of which IdentityVersion is the version. Empty for an object without one.
+	// Identity is a JSON object in the form of the provider's identity schema, of which
+	// IdentityVersion is the version. Empty for an object without one.
 	Identity        json.RawMessage
 	IdentityVersion uint64
 }
@@ -302,8 +306,9 @@ func appendEntries(out []byte, entries []Entry) json.RawMessage {
 	return append(out, ']')
 }
 
-// EntryReader reads the JSON forms of entries, one after the other; what it has found out about a resource it knows for the next of its instances.
-// The zero value is ready for use. Not safe for concurrent use.
+// EntryReader reads the JSON forms of entries, one after the other; what it has found out about a
+// resource it knows for the next of its instances. The zero value is ready for use. Not safe for
+// concurrent use.
 type EntryReader struct {
 	addrs map[string]stackaddrs.ResourceInstance // by resource
 }

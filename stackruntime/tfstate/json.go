@@ -14,8 +14,9 @@ import (
 	"unicode/utf8"
 )
 
-// A state is mostly attributes that nobody looks into. So it is checked and compacted as a whole once, and then split without copying any of it.
-// The functions below take compact JSON, which is valid.
+// A state is mostly attributes that nobody looks into. So it is checked and compacted as a whole
+// once, and then split without copying any of it. The functions below take compact JSON, which is
+// valid.
 
 // compact returns JSON text without white space between its tokens, and fails if it is not valid.
 func compact(text []byte) (json.RawMessage, error) {

@@ -43,8 +43,8 @@ func (c ProviderConfig) String() string {
 	return address
 }
 
-// IsOf reports whether the configuration is one of a provider. Each engine has its own default registry, and writes
-// that one.
+// IsOf reports whether the configuration is one of a provider. Each engine has its own default
+// registry, and writes that one.
 func (c ProviderConfig) IsOf(provider stackaddrs.Provider) bool {
 	if provider.Hostname == "registry.terraform.io" && c.Provider == "registry.opentofu.org/"+provider.Namespace+"/"+provider.Type {
 		return true

@@ -9,13 +9,14 @@ import (
 	"sync/atomic"
 )
 
-// recent are documents that were parsed not long ago: while a component is planned or applied, one state
-// is parsed several times in different places. It is known by its whole text.
+// recent are documents that were parsed not long ago: while a component is planned or applied, one
+// state is parsed several times in different places. It is known by its whole text.
 var recent [64]atomic.Pointer[Document]
 
 var recentSeed = maphash.MakeSeed()
 
-// mostRecent is the largest text that is kept: one more parsing of a larger one costs less than its memory.
+// mostRecent is the largest text that is kept: one more parsing of a larger one costs less than its
+// memory.
 const mostRecent = 64 << 10
 
 func recentPlace(text []byte) *atomic.Pointer[Document] {

@@ -14,8 +14,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
-// Value returns the object as a value of the type that its provider's schema gives it, with what the document calls sensitive marked. Of [cty.NilType], it has the
-// type that JSON says.
+// Value returns the object as a value of the type that its provider's schema gives it, with what
+// the document calls sensitive marked. Of [cty.NilType], it has the type that JSON says.
 func (o Object) Value(ty cty.Type) (cty.Value, error) {
 	if ty == cty.NilType {
 		implied, err := ctyjson.ImpliedType(o.Attributes)
@@ -76,7 +76,8 @@ func (s pathStep) decode() (cty.PathStep, error) {
 	}
 }
 
-// EncodePaths returns paths in the form of [Object.SensitiveAttributes]. A path ends where it leads into a set, since elements of sets have no place of their own.
+// EncodePaths returns paths in the form of [Object.SensitiveAttributes]. A path ends where it leads
+// into a set, since elements of sets have no place of their own.
 //
 // Errors: a step that is no path of an object, such as a key that is not known.
 func EncodePaths(paths []cty.Path) (json.RawMessage, error) {

@@ -1,8 +1,8 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package sourcetest serves sources to tests: git repositories, archives and registries, all over https on the
-// loopback interface.
+// Package sourcetest serves sources to tests: git repositories, archives and registries, all over
+// https on the loopback interface.
 package sourcetest
 
 import (
@@ -59,7 +59,8 @@ func (s *Server) RequireToken(token string) {
 	s.mu.token = token
 }
 
-// Start starts a server that ends with the test. It skips the test if there is no git, unless the variable CI is set.
+// Start starts a server that ends with the test. It skips the test if there is no git, unless the
+// variable CI is set.
 func Start(tb testing.TB) *Server {
 	tb.Helper()
 	backend, err := gitBackend(tb)
@@ -115,7 +116,8 @@ func (s *Server) Requests() []string {
 	return requests
 }
 
-// Environ returns an environment in which programs trust the server, and which nothing of the user's is in.
+// Environ returns an environment in which programs trust the server, and which nothing of the
+// user's is in.
 func (s *Server) Environ() []string {
 	return []string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + s.dir, "GIT_CONFIG_NOSYSTEM=1",
@@ -175,7 +177,8 @@ func (s *Server) serveRegistry(w http.ResponseWriter, r *http.Request) {
 	http.NotFound(w, r)
 }
 
-// Publish makes a version of a package known to a registry. The path starts with modules/ or components/.
+// Publish makes a version of a package known to a registry. The path starts with modules/ or
+// components/.
 func (s *Server) Publish(path, version, location string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -207,8 +210,8 @@ func (s *Server) Archive(name string, content []byte) string {
 	return s.server.URL + "/archives/" + name
 }
 
-// Repository makes a repository with one commit, or adds one to it, on the branch main, and returns the address and
-// the commit. A tag, unless it is empty, is set to it.
+// Repository makes a repository with one commit, or adds one to it, on the branch main, and returns
+// the address and the commit. A tag, unless it is empty, is set to it.
 func (s *Server) Repository(tb testing.TB, name string, files map[string]string, tag string) (address, commit string) {
 	tb.Helper()
 	bare := filepath.Join(s.dir, name)

@@ -25,11 +25,12 @@ type Command[S any] struct {
 	PassesOn         bool // from the first positional argument on, nothing is an option of this command
 	Interruptible    bool // handles interrupts from its first step that matters on
 
-	// Flags defines the options. It is called with a session whose options nobody reads for help and completion, too.
+	// Flags defines the options. It is called with a session whose options nobody reads for help and
+	// completion, too.
 	Flags func(*Flags[S])
 
-	// Run runs the command and returns the exit code of the process. A group need not have it; one that has runs without the name
-	// of one of its commands.
+	// Run runs the command and returns the exit code of the process. A group need not have it; one
+	// that has runs without the name of one of its commands.
 	Run func(ctx context.Context, session S, args []string) (status int, err error)
 
 	Commands []*Command[S] // of a group
@@ -119,7 +120,8 @@ const HelpWidth = 100
 
 const leastHelpWidth = 50
 
-// writeParagraph writes an empty line and a paragraph, which is wrapped unless it is a table, which has columns.
+// writeParagraph writes an empty line and a paragraph, which is wrapped unless it is a table, which
+// has columns.
 func writeParagraph(b *strings.Builder, text string, width int) {
 	switch {
 	case text == "":

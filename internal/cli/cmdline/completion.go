@@ -20,7 +20,8 @@ var completionScripts = map[string]func(program string, all []completable) strin
 	"fish": fishCompletion,
 }
 
-// Completion returns the script with which one of [Shells] completes commands, options, values of options where they are known, and files.
+// Completion returns the script with which one of [Shells] completes commands, options, values of
+// options where they are known, and files.
 func (p *Program[S]) Completion(shell string) string {
 	return completionScripts[shell](p.Root.Name, p.completables())
 }
@@ -110,7 +111,8 @@ func namesOf[S any](commands []*Command[S]) []named {
 	return names
 }
 
-// knownWords are the arguments that a usage line spells out, as in "bash|zsh|fish" or "[terraform|tofu] [VERSION]".
+// knownWords are the arguments that a usage line spells out, as in "bash|zsh|fish" or
+// "[terraform|tofu] [VERSION]".
 func knownWords(args string) []string {
 	first, _, _ := strings.Cut(args, " ")
 	return alternatives(strings.Trim(first, "[]"))
@@ -158,7 +160,8 @@ type optionValues struct {
 	lister lister
 }
 
-// valuesOf finds the values of an option from the placeholder in its help text: words in lower case stand for themselves.
+// valuesOf finds the values of an option from the placeholder in its help text: words in lower case
+// stand for themselves.
 func (c completable) valuesOf(option *flag.Flag) optionValues {
 	if found, ok := c.listers[option.Name]; ok {
 		return optionValues{lister: found}
@@ -174,13 +177,15 @@ func (c completable) valuesOf(option *flag.Flag) optionValues {
 	return optionValues{words: alternatives(placeholder)}
 }
 
-// takesNone reports whether an option may stand without a value, so that the next word is something else.
+// takesNone reports whether an option may stand without a value, so that the next word is something
+// else.
 func takesNone(option *flag.Flag) bool {
 	value, ok := option.Value.(interface{ IsBoolFlag() bool })
 	return ok && value.IsBoolFlag()
 }
 
-// valueCases are lines of a case over a path as it is typed, a space, and an option that takes a value: one for each set of values.
+// valueCases are lines of a case over a path as it is typed, a space, and an option that takes a
+// value: one for each set of values.
 func valueCases(all []completable, line func(optionValues) string) string {
 	type use struct{ typed, values string }
 	uses, values := map[string][]use{}, map[string]optionValues{}

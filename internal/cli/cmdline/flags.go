@@ -72,7 +72,8 @@ func (f *Flags[S]) parseAll(args []string) ([]string, error) {
 	}
 }
 
-// onlyGlobal checks that options before the name of a subcommand are of those that all commands have.
+// onlyGlobal checks that options before the name of a subcommand are of those that all commands
+// have.
 func (f *Flags[S]) onlyGlobal(sub *Command[S]) error {
 	var misplaced error
 	f.Visit(func(option *flag.Flag) {

@@ -16,8 +16,8 @@ type Program[S any] struct {
 	Global func(*Flags[S]) // defines the options of all commands; may be nil
 	Hints  Hints
 
-	// FileArgs are words of [Command.Args] that stand for files; ListedArgs are those for which the shell can get the values by a
-	// command of the program that prints one a line, by its name.
+	// FileArgs are words of [Command.Args] that stand for files; ListedArgs are those for which the
+	// shell can get the values by a command of the program that prints one a line, by its name.
 	FileArgs   []string
 	ListedArgs map[string]string
 
@@ -25,7 +25,8 @@ type Program[S any] struct {
 	ListedValues map[string]string
 }
 
-// Hints say what takes the place of commands and options that there are not, but that users of other programs know.
+// Hints say what takes the place of commands and options that there are not, but that users of
+// other programs know.
 type Hints struct {
 	Commands map[string]string // by the path of the command
 	Options  map[string]string // by the name of the option
@@ -50,7 +51,8 @@ type Invocation[S any] struct {
 	Args    []string // positional
 	Help    Help     // what is to be shown instead of running the command
 
-	// JSON is set if the option -json is among the arguments of a command that has it, also if they are wrong otherwise.
+	// JSON is set if the option -json is among the arguments of a command that has it, also if they
+	// are wrong otherwise.
 	JSON bool
 }
 
@@ -66,7 +68,8 @@ const (
 
 // Parse finds the command that arguments name, and puts the values of its options into a session.
 //
-// Errors: [failure.Error] of what is wrong with the arguments. The invocation then has the command as far as it was found.
+// Errors: [failure.Error] of what is wrong with the arguments. The invocation then has the command
+// as far as it was found.
 func (p *Program[S]) Parse(session S, args []string) (Invocation[S], error) {
 	c := p.Root
 	for len(c.Commands) > 0 {
@@ -119,7 +122,8 @@ func helpOr[S any](inv Invocation[S], err error) (Invocation[S], error) {
 	return inv, err
 }
 
-// Help returns the help text of a command for a screen of a width in columns, which is [HelpWidth] at most.
+// Help returns the help text of a command for a screen of a width in columns, which is [HelpWidth]
+// at most.
 func (p *Program[S]) Help(c *Command[S], width int) string {
 	return c.help(p.flags(c, p.NewSession()), width)
 }

@@ -143,7 +143,8 @@ func wantedProgram(s *session.Session, required []toolchain.Requirement) string 
 	return toolchain.Tofu
 }
 
-// installConstraints returns what the version must satisfy: what was given, else what the stack requires.
+// installConstraints returns what the version must satisfy: what was given, else what the stack
+// requires.
 func installConstraints(program, given string, required []toolchain.Requirement) ([]toolchain.Constraint, error) {
 	if given != "" {
 		constraint, err := toolchain.ParseConstraint(given)

@@ -212,7 +212,8 @@ func nothingToRun(root string) error {
 		"root module.", shownDir(root), format.File, format.GateFile)
 }
 
-// checkStates refuses stacks that share a state, as what one of them plans, the other one changes, and those in a state that is not theirs.
+// checkStates refuses stacks that share a state, as what one of them plans, the other one changes,
+// and those in a state that is not theirs.
 func checkStates(work *rollout.Work) error {
 	if one, other := work.SharingState(); one != nil {
 		return failure.Error("State shared by two stacks", "The stacks %q and %q are both in %s, with the same state: what one of them plans, the other one would change. "+

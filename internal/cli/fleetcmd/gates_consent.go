@@ -18,10 +18,12 @@ type consents struct {
 	groups map[string]consentGiven // by the name of a group or stack
 }
 
-// consentGiven is consent to all of a group, but for what has other requirements that nobody checks than what was asked for.
+// consentGiven is consent to all of a group, but for what has other requirements that nobody checks
+// than what was asked for.
 type consentGiven struct{ requirements []string }
 
-// groupsOf returns what a unit is a part of: groups of a workspace file, or a stack of several directories.
+// groupsOf returns what a unit is a part of: groups of a workspace file, or a stack of several
+// directories.
 func groupsOf(u *rollout.Unit) []string {
 	if u.Stack != "" {
 		return append([]string{u.Stack}, u.Groups...)
@@ -39,7 +41,8 @@ func (g *gates) agreed(u *rollout.Unit) string {
 	return ""
 }
 
-// groupsToAskFor returns the groups of a unit that have others that are still to be asked for, the one with the fewest of these first.
+// groupsToAskFor returns the groups of a unit that have others that are still to be asked for, the
+// one with the fewest of these first.
 func (g *gates) groupsToAskFor(unit int) []string {
 	if g.asked == nil {
 		g.asked = map[int]bool{}

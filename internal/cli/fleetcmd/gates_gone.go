@@ -26,7 +26,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/tempdir"
 )
 
-// goneRun is what a run has of its own that destroys what is not there any more. Its methods do nothing for nil.
+// goneRun is what a run has of its own that destroys what is not there any more. Its methods do
+// nothing for nil.
 type goneRun struct {
 	dir     string // temporary, with the configuration from git
 	root    string // in it, what stands for that of the repository
@@ -92,7 +93,8 @@ func (r *goneRun) watched() {
 	}
 }
 
-// tidy removes what was written for units in directories that did not exist, once nothing in it is needed any more.
+// tidy removes what was written for units in directories that did not exist, once nothing in it is
+// needed any more.
 func (r *goneRun) tidy(ends []rollout.End) {
 	if r == nil {
 		return
@@ -183,7 +185,8 @@ func export(ctx context.Context, diff *gitdiff.Diff, dir, root string) (string, 
 		}
 		return "", failure.Error("Base not readable", "What git has at %s cannot be written to a temporary directory: %s. Nothing was destroyed.", diff.Base, failure.Reason(err))
 	}
-	// As in the repository itself: what modules reach ends here, and programs that files name were not named by the user.
+	// As in the repository itself: what modules reach ends here, and programs that files name were not
+	// named by the user.
 	if err := os.Mkdir(filepath.Join(dir, ".git"), 0o700); err != nil {
 		return "", err
 	}

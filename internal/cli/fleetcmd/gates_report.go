@@ -44,7 +44,8 @@ type gateReport struct {
 // Markdown returns the report for pull requests.
 func (r gateReport) Markdown() ([]byte, error) { return markdown.Write(r.title, r.units), nil }
 
-// report returns what became of units, with what their plans would do if that is asked for. Tasks have none.
+// report returns what became of units, with what their plans would do if that is asked for. Tasks
+// have none.
 func (g *gates) report(ends []rollout.End) gateReport {
 	report := gateReport{Summary: g.reportOf(ends), title: "cairn run " + string(g.mode)}
 	for _, end := range ends {
@@ -87,7 +88,8 @@ func (g *gates) reportOf(ends []rollout.End) show.Summary {
 	return summary
 }
 
-// problem returns the first error of a unit, nil if none is known. Its place is in the directory of the unit; the source is not shown in reports.
+// problem returns the first error of a unit, nil if none is known. Its place is in the directory of
+// the unit; the source is not shown in reports.
 func problem(failed *driver.Failure) *diagnostic.Diagnostic {
 	first := failed.First()
 	if first == nil {

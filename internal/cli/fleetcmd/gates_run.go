@@ -110,7 +110,8 @@ func boardState(end rollout.End) order.State {
 	return order.Skipped
 }
 
-// endDetail says what the state of a unit does not: how much its plan would change or has changed, and why it ended so.
+// endDetail says what the state of a unit does not: how much its plan would change or has changed,
+// and why it ended so.
 func (g *gates) endDetail(end rollout.End) string {
 	text := ""
 	if end.Changes != nil {
@@ -130,7 +131,8 @@ func (g *gates) countsText(counts stackplan.Counts, done bool) string {
 	return eventtext.PlanCounts(counts)
 }
 
-// drivers returns by what units are worked on. It finds the engine where one is needed that is found from here.
+// drivers returns by what units are worked on. It finds the engine where one is needed that is
+// found from here.
 func (g *gates) drivers(ctx context.Context) (*rollout.Drivers, error) {
 	shared := &operation.Shared{}
 	shared.OfEngines().Binary.AllowProcesses(g.parallel) // one for each stack, where these have less parallelism
@@ -179,7 +181,8 @@ func (g *gates) asksFor(unit int) bool {
 	return !u.AutoApply || len(u.Requirements) > 0 || g.options.ask || g.mode == rollout.Destroy || u.Destroyed
 }
 
-// byRules reports whether nobody is asked about the plan of a unit if the rules for its deployment approve it, as they do where only that is applied.
+// byRules reports whether nobody is asked about the plan of a unit if the rules for its deployment
+// approve it, as they do where only that is applied.
 func (g *gates) byRules(unit int) bool {
 	return g.mode == rollout.ApplyAll && !g.options.ask && len(g.work.Units[unit].Requirements) == 0
 }

@@ -37,7 +37,8 @@ type savingSet struct {
 	units map[int]planset.Unit // that were planned
 }
 
-// openSet reads the set that is to be applied, and asks for its units. There is none if no set is named.
+// openSet reads the set that is to be applied, and asks for its units. There is none if no set is
+// named.
 func openSet(request *fleet.Request, o *gateOptions) (*planset.Applying, error) {
 	if o.set == "" {
 		return nil, nil
@@ -159,7 +160,8 @@ func (g *gates) planned(ctx context.Context, planning rollout.Planning) error {
 	return nil
 }
 
-// saveSet saves what was planned, unless something has failed. What waits for something that could not be planned is left out.
+// saveSet saves what was planned, unless something has failed. What waits for something that could
+// not be planned is left out.
 func (g *gates) saveSet(ends []rollout.End) error {
 	if g.saving == nil {
 		return nil
@@ -210,7 +212,8 @@ func (g *gates) sayHowToApply(code int) {
 	}
 }
 
-// howToGoOn says what to do about a unit that the plan of a set does not fit any more; "" about others.
+// howToGoOn says what to do about a unit that the plan of a set does not fit any more; "" about
+// others.
 func (g *gates) howToGoOn(end rollout.End) string {
 	if _, unfit := errors.AsType[*planset.UnfitError](end.Err); !unfit || g.applying == nil {
 		return ""
@@ -219,7 +222,8 @@ func (g *gates) howToGoOn(end rollout.End) string {
 	return "; plan and apply it by itself with " + alone + ", then go on with " + commandLine([]string{"cairn", "run", "apply", g.options.set})
 }
 
-// withPlans makes a run apply the plans of a set. All of them are looked at before anything is done.
+// withPlans makes a run apply the plans of a set. All of them are looked at before anything is
+// done.
 func (g *gates) withPlans(ctx context.Context, drivers *rollout.Drivers, options *rollout.Options) error {
 	chosen := map[string]int{}
 	for _, unit := range g.work.Chosen() {
@@ -260,7 +264,8 @@ func (g *gates) withPlans(ctx context.Context, drivers *rollout.Drivers, options
 	return nil
 }
 
-// checkPlans looks at all plans of a set, as many at the same time as are worked on, and returns what is wrong in the order of the set.
+// checkPlans looks at all plans of a set, as many at the same time as are worked on, and returns
+// what is wrong in the order of the set.
 func (g *gates) checkPlans(ctx context.Context, drivers *rollout.Drivers, chosen map[string]int) hcl.Diagnostics {
 	found := make([]hcl.Diagnostics, len(g.applying.Units))
 	var b order.Builder

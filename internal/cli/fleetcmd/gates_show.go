@@ -71,7 +71,8 @@ func (g *gates) batches() []rollout.Batch {
 	})
 }
 
-// namesAfter returns by stack and phase the names of the other stacks and tasks that it waits for directly, sorted.
+// namesAfter returns by stack and phase the names of the other stacks and tasks that it waits for
+// directly, sorted.
 func (g *gates) namesAfter() map[string]map[rollout.Phase][]string {
 	after := map[string]map[rollout.Phase][]string{}
 	for n, units := range g.work.After() {
@@ -126,7 +127,8 @@ func (g *gates) phaseName(phase rollout.Phase) string {
 	return string(phase)
 }
 
-// heldBy returns the names of the other stacks and tasks that come before a phase of a stack, sorted.
+// heldBy returns the names of the other stacks and tasks that come before a phase of a stack,
+// sorted.
 func (g *gates) heldBy(units []int, phase rollout.Phase) []string {
 	return g.namesOf(units, func(unit int) []int { return g.work.HeldBy(unit, phase) })
 }
@@ -281,7 +283,8 @@ func (g *gates) summarize(ends []rollout.End) int {
 	return code
 }
 
-// total adds up how much all plans would change, or those have changed that were applied. It is "" if that is not known of one of them.
+// total adds up how much all plans would change, or those have changed that were applied. It is ""
+// if that is not known of one of them.
 func (g *gates) total(ends []rollout.End) string {
 	title, states := " Resources: ", []rollout.State{rollout.Applied, rollout.Destroyed, rollout.InPart}
 	if g.mode == rollout.PlanOnly {

@@ -11,7 +11,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/operation"
 )
 
-// stackView shows a phase of the work on a stack under its name, as the command for it shows it in the directory of the stack.
+// stackView shows a phase of the work on a stack under its name, as the command for it shows it in
+// the directory of the stack.
 type stackView struct{ *stackcmd.PartView }
 
 var _ driver.View = stackView{}

@@ -110,8 +110,8 @@ func writeList(s *session.Session, l listing, why bool) {
 	}
 }
 
-// noteEmpty says on standard error that a list has nothing, and since when, if it is about changes. Where there are no stacks at all, a warning has
-// said so.
+// noteEmpty says on standard error that a list has nothing, and since when, if it is about changes.
+// Where there are no stacks at all, a warning has said so.
 func noteEmpty(s *session.Session, l listing, o treeOptions) {
 	if len(l.stacks) > 0 || len(l.diags) > 0 {
 		return

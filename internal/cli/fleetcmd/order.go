@@ -91,7 +91,8 @@ func (v *reducedValue) Set(text string) (err error) {
 // IsBoolFlag says that the option may stand without a value.
 func (*reducedValue) IsBoolFlag() bool { return true }
 
-// maxReduced is the size of a graph up to which all that is for people leaves out implied edges: of larger ones that can take many seconds.
+// maxReduced is the size of a graph up to which all that is for people leaves out implied edges: of
+// larger ones that can take many seconds.
 const maxReduced = 200_000
 
 var orderFormats = map[string]func(*session.Session, *ordering, show.View) error{

@@ -156,7 +156,8 @@ func convertSource(s *session.Session, o convertOptions, args []string) (convert
 	return result, diags.Extend(moreDiags), nil
 }
 
-// writeConverted writes files below a directory, all or none. Files that are there may only be the same.
+// writeConverted writes files below a directory, all or none. Files that are there may only be the
+// same.
 func writeConverted(s *session.Session, out string, files []convert.File) error {
 	dir, err := os.OpenRoot(out)
 	if err != nil {

@@ -108,7 +108,8 @@ func kindOf(step fleet.Step) show.Kind {
 	return show.StackKind
 }
 
-// findUnit finds the nodes of units by their names, by their directories from here or from the root, and by their ids.
+// findUnit finds the nodes of units by their names, by their directories from here or from the
+// root, and by their ids.
 func findUnit(src *fleet.Source) func(name string) (int, error) {
 	steps := src.Order.Steps
 	f := finder{what: src.What, names: make([]string, len(steps)), dirs: make([]string, len(steps)), deployments: make([]string, len(steps)), below: src.Below}
@@ -183,7 +184,8 @@ type finder struct {
 	several     []string // other names that stand for several, which find does not know
 }
 
-// find returns the node with a name; without one that in a directory, from here or from the root, if there is only one; else that with an id.
+// find returns the node with a name; without one that in a directory, from here or from the root,
+// if there is only one; else that with an id.
 func (f finder) find(name string) (int, error) {
 	if i := slices.Index(f.names, name); i >= 0 && name != "" {
 		return i, nil

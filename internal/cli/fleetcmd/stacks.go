@@ -23,7 +23,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/tagquery"
 )
 
-// openStacks reads what there is to list, to put in order and to run commands in, whatever the format, with what is selected of it.
+// openStacks reads what there is to list, to put in order and to run commands in, whatever the
+// format, with what is selected of it.
 func openStacks(ctx context.Context, s *session.Session, o treeOptions) (*fleet.Source, error) {
 	request, err := o.request()
 	if err != nil {
@@ -140,7 +141,8 @@ func (o *treeOptions) place() (fleet.Place, error) {
 	return at, nil
 }
 
-// repositoryTop returns the directory above, or the one itself, that has a repository; without one the directory itself.
+// repositoryTop returns the directory above, or the one itself, that has a repository; without one
+// the directory itself.
 func repositoryTop(dir string) string {
 	for at := dir; ; at = filepath.Dir(at) {
 		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
@@ -152,7 +154,8 @@ func repositoryTop(dir string) string {
 	}
 }
 
-// nothing says that nothing is selected, in a clause that ends a sentence, and what may have been meant. The time since something would have had to change may be empty.
+// nothing says that nothing is selected, in a clause that ends a sentence, and what may have been
+// meant. The time since something would have had to change may be empty.
 func (o *treeOptions) nothing(since string) string {
 	return "nothing " + o.chosen() + since + "." + o.asked.DidYouMean()
 }

@@ -1,7 +1,8 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package providerscmd has the commands about the providers of a stack, which are those that terraform has about those of a module.
+// Package providerscmd has the commands about the providers of a stack, which are those that
+// terraform has about those of a module.
 package providerscmd
 
 import (

@@ -53,7 +53,8 @@ func Check(file cmdline.File) error {
 	return nil
 }
 
-// Write writes a report to the file, if one is named: as JUnit if its name ends in .xml, as Markdown if it ends in .md and the report can be that, as JSON otherwise.
+// Write writes a report to the file, if one is named: as JUnit if its name ends in .xml, as
+// Markdown if it ends in .md and the report can be that, as JSON otherwise.
 func Write(file cmdline.File, report Report, permissions fs.FileMode) error {
 	if file == "" {
 		return nil

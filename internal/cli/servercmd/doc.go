@@ -1,5 +1,6 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package servercmd has the commands that serve other programs: clients of the RPC API, and editors.
+// Package servercmd has the commands that serve other programs: clients of the RPC API, and
+// editors.
 package servercmd

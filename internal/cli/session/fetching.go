@@ -17,7 +17,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/views/eventtext"
 )
 
-// fetching are the packages of providers that are arriving. On a terminal they have one line, which is the last one, for as long as it takes.
+// fetching are the packages of providers that are arriving. On a terminal they have one line, which
+// is the last one, for as long as it takes.
 type fetching struct {
 	mu struct {
 		sync.Mutex
@@ -87,7 +88,8 @@ func fetchLine(arriving []notice.ProviderFetch) string {
 	return eventtext.ProviderFetches(len(arriving), done, total)
 }
 
-// drawsFetches reports whether there is a terminal on which a line can be drawn, and nothing else is.
+// drawsFetches reports whether there is a terminal on which a line can be drawn, and nothing else
+// is.
 func (s *Session) drawsFetches() bool {
 	return os.Getenv("CI") == "" && !s.Options.JSON && s.live.Load() == nil && s.ViewOptions(s.Streams.Err).Color
 }

@@ -48,7 +48,8 @@ func StateFlag(f *Flags) {
 	f.StringVar(&f.Session.Options.state, "state", "", "keep the state in this file: `PATH`")
 }
 
-// DeploymentsFlags adds the options of commands that lock the states of one deployment or of several.
+// DeploymentsFlags adds the options of commands that lock the states of one deployment or of
+// several.
 func DeploymentsFlags(f *Flags) {
 	StateFlag(f)
 	f.Var(&f.Session.Options.Deployments, "deployment", "work on this deployment of the stack: `NAME`, or a pattern such as prod-*; may be repeated")

@@ -21,7 +21,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/tempdir"
 )
 
-// InterruptSignals are the signals that are to end what is going on. That the terminal is gone is one, but not below nohup.
+// InterruptSignals are the signals that are to end what is going on. That the terminal is gone is
+// one, but not below nohup.
 func InterruptSignals() []os.Signal {
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {
@@ -30,8 +31,9 @@ func InterruptSignals() []os.Signal {
 	return signals
 }
 
-// Guard keeps signals from ending the process before an operation handles them, and after that: a program that ends by a signal has not
-// said what it has done, and whoever has sent the signal takes it for one that did not clean up. Its methods do nothing for nil.
+// Guard keeps signals from ending the process before an operation handles them, and after that: a
+// program that ends by a signal has not said what it has done, and whoever has sent the signal
+// takes it for one that did not clean up. Its methods do nothing for nil.
 type Guard struct {
 	signals chan os.Signal
 
@@ -49,8 +51,8 @@ const (
 	ending                      // everything is done and said
 )
 
-// GuardSignals guards until the process ends, or until release. A signal before anything was begun calls exit, and so does the third one
-// when everything is done, in case the end takes long.
+// GuardSignals guards until the process ends, or until release. A signal before anything was begun
+// calls exit, and so does the third one when everything is done, in case the end takes long.
 func GuardSignals(exit func(phase GuardPhase)) *Guard {
 	g := &Guard{signals: make(chan os.Signal, 3)}
 	signal.Notify(g.signals, InterruptSignals()...)

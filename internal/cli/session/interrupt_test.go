@@ -120,8 +120,8 @@ func TestInterruptAsSomethingBegins(t *testing.T) {
 	}
 }
 
-// Before an operation has begun a signal ends the program in good order; while it runs, it is the operation's; and when all is done, only the
-// third one ends the program.
+// Before an operation has begun a signal ends the program in good order; while it runs, it is the
+// operation's; and when all is done, only the third one ends the program.
 func TestSignalGuard(t *testing.T) {
 	exits := make(chan GuardPhase, 10)
 	guard := GuardSignals(func(phase GuardPhase) { exits <- phase })

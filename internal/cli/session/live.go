@@ -15,7 +15,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/views/live"
 )
 
-// CanRedraw reports whether standard output is a terminal that obeys commands, with a person before it.
+// CanRedraw reports whether standard output is a terminal that obeys commands, with a person before
+// it.
 func (s *Session) CanRedraw() bool {
 	return os.Getenv("CI") == "" && s.ViewOptions(s.Streams.Out).Color
 }

@@ -14,7 +14,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/views/live"
 )
 
-// stoppable takes a display off the screen while this process is stopped, as by Ctrl-Z. The caller must call end.
+// stoppable takes a display off the screen while this process is stopped, as by Ctrl-Z. The caller
+// must call end.
 func stoppable(display *live.Display) (end func()) {
 	stops, continues, done := make(chan os.Signal, 1), make(chan os.Signal, 1), make(chan struct{})
 	signal.Notify(stops, syscall.SIGTSTP)

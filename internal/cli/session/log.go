@@ -11,14 +11,15 @@ import (
 	"github.com/cairnstacks/cairn/internal/failure"
 )
 
-// The environment variables that ask for a log of cairn itself: its level, and a file instead of standard error.
+// The environment variables that ask for a log of cairn itself: its level, and a file instead of
+// standard error.
 const (
 	logVariable     = "CAIRN_LOG"
 	logPathVariable = "CAIRN_LOG_PATH"
 )
 
-// OpenLog makes the log that the environment asks for. It never has values of the configuration in it: only names, addresses, paths of
-// files, and what became of processes.
+// OpenLog makes the log that the environment asks for. It never has values of the configuration in
+// it: only names, addresses, paths of files, and what became of processes.
 func (s *Session) OpenLog() error {
 	text := strings.ToLower(os.Getenv(logVariable))
 	if text == "" || text == "off" {

@@ -14,7 +14,8 @@ type Plans struct {
 	session *Session
 }
 
-// MakePlans makes such a directory, and removes those of commands that were killed. The caller removes it.
+// MakePlans makes such a directory, and removes those of commands that were killed. The caller
+// removes it.
 func (s *Session) MakePlans() (*Plans, error) {
 	dir, err := tempdir.Kind{Prefix: "cairn-plans-", Log: s.Log}.Replace()
 	if err != nil {

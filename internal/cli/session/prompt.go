@@ -29,7 +29,8 @@ var ErrNoAnswer = errors.New("there was no answer")
 // answersPerVariable bounds how often the value of a variable is asked for.
 const answersPerVariable = 3
 
-// AskValue asks for the value of a variable that must have one and has none, until there is one that fits, but not forever: a program may give the answers.
+// AskValue asks for the value of a variable that must have one and has none, until there is one
+// that fits, but not forever: a program may give the answers.
 func (s *Session) AskValue(ctx context.Context, declared *stackconfig.InputVariable) (cty.Value, hcl.Diagnostics) {
 	s.Note("var.%s\n", declared.Name)
 	if declared.Description != "" {
@@ -54,7 +55,8 @@ func (s *Session) AskValue(ctx context.Context, declared *stackconfig.InputVaria
 	}
 }
 
-// Ask reads one line. What is secret does not appear on a terminal. What is drawn there is gone for the time of the question.
+// Ask reads one line. What is secret does not appear on a terminal. What is drawn there is gone for
+// the time of the question.
 func (s *Session) Ask(ctx context.Context, question string, secret bool) (string, error) {
 	if live := s.live.Load(); live != nil {
 		defer live.Suspend()()
@@ -76,7 +78,8 @@ type Answer struct {
 	Err  error
 }
 
-// AwaitAnswer returns what read reads, and false if ctx ends first. Then read goes on until the process ends.
+// AwaitAnswer returns what read reads, and false if ctx ends first. Then read goes on until the
+// process ends.
 func AwaitAnswer(ctx context.Context, read func() (string, error)) (Answer, bool) {
 	answers := make(chan Answer, 1)
 	go func() {
@@ -96,7 +99,8 @@ func (s *Session) prompt(text string) {
 	fmt.Fprint(s.Streams.Err, fold(s.Streams.Err, text))
 }
 
-// keepTerminal returns a function that makes the terminal what it was, for a question that is left unanswered.
+// keepTerminal returns a function that makes the terminal what it was, for a question that is left
+// unanswered.
 func (s *Session) keepTerminal() (restore func()) {
 	file, ok := s.Streams.In.(*os.File)
 	if !ok {

@@ -27,7 +27,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/fault"
 )
 
-// remedies are what a user of the command line can do about failures, besides what their details say: libraries know no options.
+// remedies are what a user of the command line can do about failures, besides what their details
+// say: libraries know no options.
 var remedies = map[failure.Code]string{
 	operation.CodeNoStack:            `Or name it with -chdir=DIR. In an empty directory, "cairn init -new" writes a small stack to begin with.`,
 	operation.CodeStackAbove:         "Or name it with -chdir=DIR.",

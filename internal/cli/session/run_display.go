@@ -28,12 +28,13 @@ type RunDisplayOptions struct {
 	Parallel bool   // several may run at the same time
 	Terminal bool   // what runs may ask something on the terminal, one at a time
 
-	// Unread is called when it turns out that nobody reads the output any more, at each piece of it. Nil if that does not matter.
+	// Unread is called when it turns out that nobody reads the output any more, at each piece of it.
+	// Nil if that does not matter.
 	Unread func()
 }
 
-// NewRunDisplay returns a display. On a terminal it has a board, unless what runs is to have the terminal for itself. Elsewhere each
-// line appears with the name of its node.
+// NewRunDisplay returns a display. On a terminal it has a board, unless what runs is to have the
+// terminal for itself. Elsewhere each line appears with the name of its node.
 func (s *Session) NewRunDisplay(o RunDisplayOptions) *RunDisplay {
 	d := &RunDisplay{session: s}
 	style := textstyle.Style{Color: s.ViewOptions(s.Streams.Out).Color}

@@ -67,7 +67,8 @@ type Session struct {
 	// Reporter shows diagnostics. How depends on the command and its options.
 	Reporter func(hcl.Diagnostics) error
 
-	// Notice shows what an operation says while it goes on. It returns false for what is to be shown as text instead. Nil does so for all.
+	// Notice shows what an operation says while it goes on. It returns false for what is to be shown
+	// as text instead. Nil does so for all.
 	Notice func(notice.Notice) bool
 }
 
@@ -88,8 +89,9 @@ func New(streams Streams, deps Dependencies) *Session {
 	return s
 }
 
-// Part returns a session for one of the stacks that a command works on, which shows what happens to that elsewhere. Nobody is asked anything by it. It
-// completes the options with which the stack is opened; the caller says when it is opened, and closes it.
+// Part returns a session for one of the stacks that a command works on, which shows what happens to
+// that elsewhere. Nobody is asked anything by it. It completes the options with which the stack is
+// opened; the caller says when it is opened, and closes it.
 func (s *Session) Part(stack string, streams Streams, options *operation.Options) *Session {
 	part := New(streams, s.Deps)
 	part.Options.noColor = s.Options.noColor
@@ -101,8 +103,8 @@ func (s *Session) Part(stack string, streams Streams, options *operation.Options
 // Opened is called with the stack of a part.
 func (s *Session) Opened(stack *operation.Stack) { s.opened = stack }
 
-// Close releases what was opened. What can still go wrong here, no user can do anything about: all that matters
-// was saved before.
+// Close releases what was opened. What can still go wrong here, no user can do anything about: all
+// that matters was saved before.
 func (s *Session) Close() {
 	if s.opened != nil {
 		_ = s.opened.Close() //nolint:errcheck // see above
@@ -112,7 +114,8 @@ func (s *Session) Close() {
 	}
 }
 
-// ChooseDeployment makes a command work on one deployment. The stack must not have been opened yet for anything but to read its files.
+// ChooseDeployment makes a command work on one deployment. The stack must not have been opened yet
+// for anything but to read its files.
 func (s *Session) ChooseDeployment(name string) {
 	s.Options.deployment = name
 	if s.opened != nil {
@@ -158,7 +161,8 @@ func (s *Session) Print(format string, args ...any) {
 	}
 }
 
-// Line writes a line of the output. Texts from elsewhere, such as names of directories, stay on it, and steer no terminal.
+// Line writes a line of the output. Texts from elsewhere, such as names of directories, stay on it,
+// and steer no terminal.
 func (s *Session) Line(format string, texts ...string) { s.Print("%s\n", inLine(format, texts)) }
 
 // NoteLine is line for what accompanies the output.
@@ -172,7 +176,8 @@ func inLine(format string, texts []string) string {
 	return fmt.Sprintf(format, args...)
 }
 
-// Note writes what accompanies it. It goes to standard error, so that the output can be used by programs.
+// Note writes what accompanies it. It goes to standard error, so that the output can be used by
+// programs.
 func (s *Session) Note(format string, args ...any) {
 	text := fold(s.Streams.Err, fmt.Sprintf(format, args...))
 	if live := s.live.Load(); live != nil {
@@ -265,7 +270,8 @@ func (s *Session) Sources() diagnostic.Sources {
 	}}
 }
 
-// ViewOptions say how to write for people to a stream. Where that is not a terminal, COLUMNS may have the width.
+// ViewOptions say how to write for people to a stream. Where that is not a terminal, COLUMNS may
+// have the width.
 func (s *Session) ViewOptions(w io.Writer) views.Options {
 	var options views.Options
 	if columns, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && columns > 0 {

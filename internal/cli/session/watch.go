@@ -25,12 +25,14 @@ type interrupts struct {
 // sameMoment is less than anybody needs to interrupt once more.
 const sameMoment = 100 * time.Millisecond
 
-// repeats reports whether a signal is the first one, which programs such as timeout(1) send to this program and then to its group.
+// repeats reports whether a signal is the first one, which programs such as timeout(1) send to this
+// program and then to its group.
 func (i interrupts) repeats(signal os.Signal, now time.Time) bool {
 	return signal == i.first && now.Sub(i.at) < sameMoment
 }
 
-// passedOn is what processes get of a signal. That the terminal is gone would end engines at once, as they don't expect it; they are to save first.
+// passedOn is what processes get of a signal. That the terminal is gone would end engines at once,
+// as they don't expect it; they are to save first.
 func passedOn(signal os.Signal) os.Signal {
 	switch signal {
 	case syscall.SIGHUP:
@@ -41,8 +43,8 @@ func passedOn(signal os.Signal) os.Signal {
 	return signal
 }
 
-// ForwardInterrupts returns a context that ends with the first interrupt, which is passed on to the processes. The second one
-// ends them. The caller must call stop.
+// ForwardInterrupts returns a context that ends with the first interrupt, which is passed on to the
+// processes. The second one ends them. The caller must call stop.
 func (s *Session) ForwardInterrupts(ctx context.Context, processes *process.Set, terminal bool) (_ context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	unwatch := s.WatchInterrupts(InterruptActions{
@@ -103,15 +105,17 @@ type InterruptActions struct {
 	// always waits.
 	Begun func() bool
 
-	// WritesPipes says that the run writes to others than those who read its output, too. If nobody reads one of these, that is not an interrupt;
-	// that nobody reads the output any more, the run has to find out itself.
+	// WritesPipes says that the run writes to others than those who read its output, too. If nobody
+	// reads one of these, that is not an interrupt; that nobody reads the output any more, the run has
+	// to find out itself.
 	WritesPipes bool
 }
 
 const NoteUnread = "\nNobody reads the output any more. Nothing more is started; waiting for what is running.\n"
 
-// WatchInterrupts takes the actions at interrupts until stop is called. That nobody reads the output any more counts as a first one: it would
-// end this program, and all that runs would go on without it.
+// WatchInterrupts takes the actions at interrupts until stop is called. That nobody reads the
+// output any more counts as a first one: it would end this program, and all that runs would go on
+// without it.
 func (s *Session) WatchInterrupts(actions InterruptActions) (stop func()) {
 	signals := make(chan os.Signal, 3)
 	signal.Notify(signals, InterruptSignals()...)

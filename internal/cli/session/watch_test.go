@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// A signal that comes twice at the same moment is one interrupt; anything later, or another one, is the second.
+// A signal that comes twice at the same moment is one interrupt; anything later, or another one, is
+// the second.
 func TestInterruptRepeats(t *testing.T) {
 	start := time.Now()
 	first := interrupts{syscall.SIGTERM, start}

@@ -41,7 +41,8 @@ func (v *approveLater) Set(text string) error {
 	return nil
 }
 
-// judged shows what the rules for a deployment say of its plan. Nobody needs to know that there are none.
+// judged shows what the rules for a deployment say of its plan. Nobody needs to know that there are
+// none.
 func (v *Display) judged(judgement approval.Judgement) error {
 	if len(judgement.Refusals) == 0 && (!judgement.Approved() || slices.Equal(judgement.Rules, []string{approval.EmptyPlan})) {
 		return nil
@@ -109,7 +110,8 @@ func errNobody() error {
 		"Without someone to ask, give -auto-approve, -approve=later, or the file of a plan that was looked at before."))}
 }
 
-// exitCode is that of a command which has ended with diagnostics. What was only not approved, has not failed.
+// exitCode is that of a command which has ended with diagnostics. What was only not approved, has
+// not failed.
 func exitCode(status int, diags hcl.Diagnostics) int {
 	waits := false
 	for _, diag := range diags {

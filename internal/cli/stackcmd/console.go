@@ -127,7 +127,8 @@ func isExit(line string) bool {
 	return line == "exit" || line == "quit"
 }
 
-// isOpen reports whether an expression goes on in the next line: a bracket, a template or a heredoc is open.
+// isOpen reports whether an expression goes on in the next line: a bracket, a template or a heredoc
+// is open.
 func isOpen(source string) bool {
 	tokens, _ := hclsyntax.LexExpression([]byte(source), operation.ExpressionFile, hcl.InitialPos) //nolint:errcheck // the parser reports mistakes
 	depth := 0

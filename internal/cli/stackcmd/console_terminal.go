@@ -109,7 +109,8 @@ func readLine(ctx context.Context, editor *liner.State, prompt string) (string, 
 	return typed.Text, typed.Err
 }
 
-// readHistory makes an editor remember what was typed before. Without a file there is nothing to remember.
+// readHistory makes an editor remember what was typed before. Without a file there is nothing to
+// remember.
 func readHistory(editor *liner.State) {
 	content, err := os.ReadFile(historyPath())
 	if err != nil {

@@ -31,7 +31,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
 
-// Display shows an operation while it runs and what came of it: to a person, or with -json to a program.
+// Display shows an operation while it runs and what came of it: to a person, or with -json to a
+// program.
 type Display struct {
 	session   *session.Session
 	operation string
@@ -44,7 +45,8 @@ type Display struct {
 	arrived map[string]int64 // how much of each package was written about
 }
 
-// NewDisplay returns the display of an operation: "plan", "apply" or "destroy". With -json, diagnostics become events, too.
+// NewDisplay returns the display of an operation: "plan", "apply" or "destroy". With -json,
+// diagnostics become events, too.
 func NewDisplay(s *session.Session, operation string) *Display {
 	v := &Display{session: s, operation: operation}
 	if s.Options.JSON {
@@ -55,7 +57,8 @@ func NewDisplay(s *session.Session, operation string) *Display {
 	return v
 }
 
-// during shows the progress of work, which is one phase of the operation: "plan", "apply" or "destroy".
+// during shows the progress of work, which is one phase of the operation: "plan", "apply" or
+// "destroy".
 func (v *Display) during(phase string, work func(hooks.Hooks)) {
 	v.begin()
 	switch out := v.session.Streams.Out; {
@@ -97,7 +100,8 @@ func (v *Display) begin() {
 	v.events.Version(session.Version(), info, why)
 }
 
-// Plan shows a plan, as far as there is one in spite of errors. Diagnostics about it are still to be reported.
+// Plan shows a plan, as far as there is one in spite of errors. Diagnostics about it are still to
+// be reported.
 func (v *Display) Plan(plan *stackplan.Plan, diags hcl.Diagnostics) error {
 	if v.events != nil {
 		v.events.Moved(plan.Moved)
@@ -114,7 +118,8 @@ func (v *Display) Plan(plan *stackplan.Plan, diags hcl.Diagnostics) error {
 	return views.WritePlan(out, plan, options)
 }
 
-// inAutomation reports whether commands follow each other without a person who needs to know the next one.
+// inAutomation reports whether commands follow each other without a person who needs to know the
+// next one.
 func inAutomation() bool { return os.Getenv("TF_IN_AUTOMATION") != "" }
 
 // next says what can be done with a plan.
@@ -128,8 +133,9 @@ func (v *Display) next(plan *stackplan.Plan, file string) {
 	}
 }
 
-// howToApply names the command that applies a saved plan. Where there is no room next to the rest, it stands on a line of its
-// own, so that it can be copied. Values of sensitive variables belong into files: other users see the options of commands.
+// howToApply names the command that applies a saved plan. Where there is no room next to the rest,
+// it stands on a line of its own, so that it can be copied. Values of sensitive variables belong
+// into files: other users see the options of commands.
 func (v *Display) howToApply(plan *stackplan.Plan, file string) string {
 	saved, command := fmt.Sprintf("The plan is saved in %s. To carry it out:", file), "cairn apply"
 	secrets := ""
@@ -274,7 +280,8 @@ func (v *Display) fetchEvent(n notice.ProviderFetch) {
 	}
 }
 
-// tenths returns how many tenths of a package have arrived, or how many tens of megabytes if nobody knows how large it is.
+// tenths returns how many tenths of a package have arrived, or how many tens of megabytes if nobody
+// knows how large it is.
 func tenths(done, total int64) int64 {
 	if total <= 0 {
 		return done / 10_000_000

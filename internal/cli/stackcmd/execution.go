@@ -92,7 +92,8 @@ func (o *Execution) Caller() operation.Caller {
 	return caller
 }
 
-// finish shows the diagnostics of the whole command and returns its exit code. What was recovered has been said to its end then.
+// finish shows the diagnostics of the whole command and returns its exit code. What was recovered
+// has been said to its end then.
 func (o *Execution) finish(diags hcl.Diagnostics) (int, error) {
 	diags = slices.DeleteFunc(slices.Clone(diags), func(diag *hcl.Diagnostic) bool { return slices.Contains(o.shown, diag) })
 	status, err := o.Session.Finish(diags)
@@ -140,9 +141,11 @@ func approvalQuestion(mode engine.Mode) string {
 
 // rescue lets a person decide what becomes of a state that could be written nowhere.
 //
-// What is printed holds sensitive values, which are printed nowhere else. It is for a person alone: never where standard error is not a terminal,
-// since logs are kept and read by many; packed, so that nobody reads it in passing; and, where someone can be asked, only if they want it. They
-// stand before the choice between a secret on their own screen and resources that nobody knows of any more.
+// What is printed holds sensitive values, which are printed nowhere else. It is for a person alone:
+// never where standard error is not a terminal, since logs are kept and read by many; packed, so
+// that nobody reads it in passing; and, where someone can be asked, only if they want it. They
+// stand before the choice between a secret on their own screen and resources that nobody knows of
+// any more.
 func (o *Execution) rescue(ctx context.Context, cause error, document []byte) (operation.Rescue, error) {
 	if !session.IsTerminal(o.Streams.Err) || o.Options.JSON {
 		return operation.Rescue{}, cause

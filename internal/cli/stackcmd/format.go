@@ -164,7 +164,8 @@ func (o *formatter) format(src []byte, name string) ([]byte, hcl.Diagnostics) {
 	return formatted, diags
 }
 
-// replaceFile replaces the content of a file as a whole. Its mode stays, and a symbolic link stays one.
+// replaceFile replaces the content of a file as a whole. Its mode stays, and a symbolic link stays
+// one.
 func replaceFile(path string, content []byte) error {
 	path, err := filepath.EvalSymlinks(path)
 	if err != nil {

@@ -16,7 +16,8 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
-// pictureClasses are the ways in which components are drawn, with the symbols of plans, in the order of a legend.
+// pictureClasses are the ways in which components are drawn, with the symbols of plans, in the
+// order of a legend.
 var pictureClasses = []struct {
 	class  picture.Class
 	symbol string
@@ -56,7 +57,8 @@ func (n graphNode) class() picture.Class {
 	return ""
 }
 
-// picture draws what is required on the left of what requires it, with frames around embedded stacks.
+// picture draws what is required on the left of what requires it, with frames around embedded
+// stacks.
 func (g *componentGraph) picture() *picture.Picture {
 	p := &picture.Picture{Title: fmt.Sprintf("%d components", len(g.Components))}
 	nodes := g.withAllEnds()
@@ -132,8 +134,8 @@ func requirements(edges []graphEdge) map[string][]string {
 	return requires
 }
 
-// columnsOf returns the column of each component: right of all that it requires. Where a plan's new and former requirements make a
-// cycle together, one of them is not heeded.
+// columnsOf returns the column of each component: right of all that it requires. Where a plan's new
+// and former requirements make a cycle together, one of them is not heeded.
 func columnsOf(nodes []graphNode, edges []graphEdge) map[string]int {
 	requires := requirements(edges)
 	columns := map[string]int{}

@@ -20,7 +20,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
-// PartViews are the views of what one command works on that are not closed. Safe for concurrent use.
+// PartViews are the views of what one command works on that are not closed. Safe for concurrent
+// use.
 type PartViews struct {
 	mu struct {
 		sync.Mutex
@@ -29,7 +30,8 @@ type PartViews struct {
 	}
 }
 
-// Open begins to show a phase of the work on one of several under its name. The output is closed with the view; nil for none.
+// Open begins to show a phase of the work on one of several under its name. The output is closed
+// with the view; nil for none.
 func (p *PartViews) Open(s *session.Session, name, phase string, flags *PlanFlags, output *show.NodeOutput) *PartView {
 	view := &PartView{Execution: NewExecution(s, phase, flags), all: p, name: name, output: output}
 	p.mu.Lock()

@@ -100,7 +100,8 @@ func (o *PlanFlags) components(option string, given cmdline.List) ([]stackaddrs.
 	return addrs, nil
 }
 
-// isDefault reports whether no option was given that makes a difference for a plan which already exists.
+// isDefault reports whether no option was given that makes a difference for a plan which already
+// exists.
 func (o *PlanFlags) isDefault() bool {
 	return !o.destroy && !o.refreshOnly && o.refresh && len(o.replace)+len(o.target)+len(o.exclude) == 0
 }

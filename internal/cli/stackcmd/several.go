@@ -57,7 +57,8 @@ func (c *chosen) groups() []groups.Group {
 	return result
 }
 
-// chooseDeployments returns the deployments that the options name, or all. It is nil if it is one, which the session then has, or if there are no deployment files.
+// chooseDeployments returns the deployments that the options name, or all. It is nil if it is one,
+// which the session then has, or if there are no deployment files.
 func (o *Execution) chooseDeployments() (*chosen, error) {
 	given := o.Options.Deployments
 	if len(given) == 1 && !glob.HasMeta(given[0]) {
@@ -303,7 +304,8 @@ func (s *several) open(member string) driver.Driver {
 	return driver.NewStack(options)
 }
 
-// approve decides whether the plan of a deployment is applied: by its rules, by options, or by who is asked.
+// approve decides whether the plan of a deployment is applied: by its rules, by options, or by who
+// is asked.
 func (s *several) approve(ctx context.Context, member string, plan driver.Plan, show func() error) (string, error) {
 	switch {
 	case plan.Judged.Approved():

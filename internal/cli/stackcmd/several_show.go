@@ -37,7 +37,8 @@ func (s *several) show(member, phase string, options *operation.Options) driver.
 	return s.shown.Open(part, member, phase, ShownConcisely(s.flags.concise), output)
 }
 
-// memberLines adds the name of a deployment to lines that are JSON objects, each of which is written by one call.
+// memberLines adds the name of a deployment to lines that are JSON objects, each of which is
+// written by one call.
 type memberLines struct {
 	to     io.Writer
 	mu     *sync.Mutex // of all deployments

@@ -65,7 +65,8 @@ With -json, sensitive values are part of the document.`,
 	}
 }
 
-// showMarkdown writes one document about some plans, each by the name of its stack, or of its file without one.
+// showMarkdown writes one document about some plans, each by the name of its stack, or of its file
+// without one.
 func showMarkdown(s *session.Session, paths []string) error {
 	var units []markdown.Unit
 	for _, path := range paths {

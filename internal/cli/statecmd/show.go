@@ -57,7 +57,8 @@ func showCommand() *session.Command {
 	}
 }
 
-// targetDocument is what "state show -json" writes: a component, or the objects of one resource instance.
+// targetDocument is what "state show -json" writes: a component, or the objects of one resource
+// instance.
 type targetDocument struct {
 	FormatVersion string                   `json:"format_version"`
 	Component     *jsonview.StateComponent `json:"component,omitempty"`

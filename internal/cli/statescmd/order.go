@@ -54,7 +54,8 @@ func (src *Source) Close() error { return src.root.Close() }
 
 func (src *Source) files() fs.FS { return src.root.FS() }
 
-// Open reads the SLS files that args name: the directory of the tree, and names in it or none for top.sls. The caller must close the result, and report its warnings.
+// Open reads the SLS files that args name: the directory of the tree, and names in it or none for
+// top.sls. The caller must close the result, and report its warnings.
 func Open(args []string, o Options) (*Source, error) {
 	root, err := os.OpenRoot(args[0])
 	if err != nil {

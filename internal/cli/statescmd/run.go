@@ -216,7 +216,8 @@ func (r *statesRun) run(ctx context.Context, o Options, options schedule.Options
 	return status, nil
 }
 
-// during shows what happens while work runs: each result, and on a terminal also which calls are being made.
+// during shows what happens while work runs: each result, and on a terminal also which calls are
+// being made.
 func (r *statesRun) during(options *schedule.Options, work func()) {
 	display := r.session.NewRunDisplay(session.RunDisplayOptions{Title: "Running", Total: len(r.source.Low.Calls), Parallel: true})
 	rows := map[*compile.Call]*show.NodeOutput{}
@@ -250,8 +251,9 @@ type hostCalls struct {
 // Call implements [schedule.Functions].
 func (c hostCalls) Call(_ context.Context, req schedule.Request) schedule.Outcome { return c.call(req) }
 
-// interruptibleCalls returns a context for starting calls, which ends with the first interrupt, and one for making them, which
-// ends with the second. That nobody reads the results, which unread says, counts as a first one. The caller must call stop.
+// interruptibleCalls returns a context for starting calls, which ends with the first interrupt, and
+// one for making them, which ends with the second. That nobody reads the results, which unread
+// says, counts as a first one. The caller must call stop.
 func interruptibleCalls(ctx context.Context, s *session.Session) (starting, making context.Context, unread, stop func()) {
 	making, end := context.WithCancelCause(ctx)
 	starting, begin := context.WithCancelCause(making)

@@ -32,7 +32,8 @@ func resultText(result schedule.Result, status string, all bool) string {
 	return b.String()
 }
 
-// isOutputSaid reports whether there is nothing to show of the output of a command: it is empty, or the comment on a failure has it.
+// isOutputSaid reports whether there is nothing to show of the output of a command: it is empty, or
+// the comment on a failure has it.
 func isOutputSaid(key, text string, result schedule.Result) bool {
 	if key != "stdout" && key != "stderr" {
 		return false

@@ -23,9 +23,9 @@ const planOperation = "plan"
 
 // Context returns the object "context" of conditions.
 //
-// Shape: object with operation, success, errors, warnings and plan, as section 9.2 of the language reference has them. The changes are an object of numbers, those of
-// components a map of such objects with the addresses of component instances as keys.
-// Null, unknown, marks: never.
+// Shape: object with operation, success, errors, warnings and plan, as section 9.2 of the language
+// reference has them. The changes are an object of numbers, those of components a map of such
+// objects with the addresses of component instances as keys. Null, unknown, marks: never.
 func Context(plan *stackplan.Plan, facts Facts) cty.Value {
 	components := map[string]cty.Value{}
 	for _, component := range plan.Components {
@@ -49,7 +49,8 @@ func Context(plan *stackplan.Plan, facts Facts) cty.Value {
 
 var changesType = changesObject(stackplan.Counts{}).Type()
 
-// changesObject counts changes. The total is of all of them, also of what is deferred, so that a plan without changes is one that leaves nothing to do.
+// changesObject counts changes. The total is of all of them, also of what is deferred, so that a
+// plan without changes is one that leaves nothing to do.
 func changesObject(n stackplan.Counts) cty.Value {
 	numbers := map[string]int{
 		"add": n.Add, "change": n.Change, "remove": n.Remove, "import": n.Import, "move": n.Move, "forget": n.Forget, "defer": n.Defer,

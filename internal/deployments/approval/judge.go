@@ -24,7 +24,8 @@ type Judgement struct {
 // Approved reports whether nobody needs to be asked.
 func (j Judgement) Approved() bool { return len(j.Rules) > 0 }
 
-// Judge says whether the rules for a deployment approve a plan of it. The evaluator is one for that deployment. Without declarations, only the built-in rule counts.
+// Judge says whether the rules for a deployment approve a plan of it. The evaluator is one for that
+// deployment. Without declarations, only the built-in rule counts.
 func Judge(ctx context.Context, config *deployconfig.Config, evaluator *deployeval.Evaluator, plan *stackplan.Plan, facts Facts) Judgement {
 	switch {
 	case facts.Diagnostics.HasErrors() || !plan.Applyable:

@@ -72,7 +72,8 @@ func (d *decoder) isAutomatic(group string) bool {
 	return ok && d.config.Deployments[deployment] != nil
 }
 
-// referenceTo returns the name in a reference to a declaration of a kind. It may be quoted, as it is in JSON.
+// referenceTo returns the name in a reference to a declaration of a kind. It may be quoted, as it
+// is in JSON.
 func (d *decoder) referenceTo(kind string, expr hcl.Expression) (name string, rng hcl.Range, ok bool) {
 	traversal := stackconfig.StaticTraversal(expr)
 	if traversal == nil {
@@ -85,7 +86,8 @@ func (d *decoder) referenceTo(kind string, expr hcl.Expression) (name string, rn
 	return name, expr.Range(), ok
 }
 
-// quotedTraversal returns the traversal that is written as a text, also between ${ and }; nil if there is none.
+// quotedTraversal returns the traversal that is written as a text, also between ${ and }; nil if
+// there is none.
 func quotedTraversal(expr hcl.Expression) hcl.Traversal {
 	if template, ok := expr.(*hclsyntax.TemplateWrapExpr); ok {
 		return stackconfig.StaticTraversal(template.Wrapped)
@@ -388,5 +390,6 @@ func (d *decoder) locals(block *hcl.Block) {
 	}
 }
 
-// rejects reports whether a reference may lead to a declaration that was left out for a mistake that was reported.
+// rejects reports whether a reference may lead to a declaration that was left out for a mistake
+// that was reported.
 func (c *Config) rejects(addr string) bool { return c.Incomplete || c.rejected[addr] }

@@ -27,7 +27,8 @@ type Config struct {
 	Upstreams   map[string]*UpstreamInput
 	Locals      map[string]*Local
 
-	// Incomplete is set when a file could not be decoded, so that a missing declaration may not be the fault of the reference to it.
+	// Incomplete is set when a file could not be decoded, so that a missing declaration may not be the
+	// fault of the reference to it.
 	Incomplete bool
 
 	rejected map[string]bool // what references to declarations that were left out begin with

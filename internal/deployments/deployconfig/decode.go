@@ -121,7 +121,8 @@ func problem(subject hcl.Range, summary, format string, args ...any) *hcl.Diagno
 	return &hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: fmt.Sprintf(format, args...), Subject: &subject}
 }
 
-// declare notes the declaration of a block by its last label. It reports whether the name can be used; if not, the block is to be left out.
+// declare notes the declaration of a block by its last label. It reports whether the name can be
+// used; if not, the block is to be left out.
 func (d *decoder) declare(block *hcl.Block, addr string) bool {
 	last := len(block.Labels) - 1
 	return d.checkName(block.Labels[last], block.LabelRanges[last]) && d.claim(addr, d.header(block))
@@ -175,7 +176,8 @@ func (d *decoder) content(block *hcl.Block, schema *hcl.BodySchema) *hcl.BodyCon
 	return content
 }
 
-// expression returns the expression of an argument, and one of an unknown value when it is not set or has a mistake.
+// expression returns the expression of an argument, and one of an unknown value when it is not set
+// or has a mistake.
 func (d *decoder) expression(attr *hcl.Attribute, block *hcl.Block) (expr hcl.Expression, ok bool) {
 	if attr == nil {
 		return unknownExpression(d.header(block)), false
@@ -191,11 +193,13 @@ func (d *decoder) expression(attr *hcl.Attribute, block *hcl.Block) (expr hcl.Ex
 	return attr.Expr, true
 }
 
-// unknownExpression stands for an expression that was not written or has a mistake: evaluating it causes no further diagnostics.
+// unknownExpression stands for an expression that was not written or has a mistake: evaluating it
+// causes no further diagnostics.
 func unknownExpression(rng hcl.Range) hcl.Expression { return hcl.StaticExpr(cty.DynamicVal, rng) }
 
-// constantValue gives the value of an argument that says what there is, once all locals are known. use is not called when it is not set
-// or cannot be used; those of the wrong type are reported as such, with what is wanted instead.
+// constantValue gives the value of an argument that says what there is, once all locals are known.
+// use is not called when it is not set or cannot be used; those of the wrong type are reported as
+// such, with what is wanted instead.
 func (d *decoder) constantValue(content *hcl.BodyContent, block *hcl.Block, name string, ty cty.Type, want string, use func(cty.Value, *hcl.Attribute)) {
 	attr := content.Attributes[name]
 	if attr == nil {

@@ -16,7 +16,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
-// The fixtures below testdata/invalid are stacks with mistakes in their deployment files, with the expectations of package wantdiag.
+// The fixtures below testdata/invalid are stacks with mistakes in their deployment files, with the
+// expectations of package wantdiag.
 func TestInvalidFixtures(t *testing.T) {
 	for _, root := range fixtures(t, "testdata/invalid") {
 		t.Run(filepath.Base(root), func(t *testing.T) {

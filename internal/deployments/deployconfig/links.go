@@ -19,7 +19,8 @@ type Taken struct {
 // String returns the reference as it is usually written.
 func (t Taken) String() string { return "upstream_input." + t.Input.Name + "." + t.Output }
 
-// Taken returns what the inputs of a deployment have from other stacks, also by way of local values, each output once, in the order in which it is written.
+// Taken returns what the inputs of a deployment have from other stacks, also by way of local
+// values, each output once, in the order in which it is written.
 func (c *Config) Taken(deployment *Deployment) []Taken {
 	var found []Taken
 	seen := map[string]bool{} // references, and local values by "local.NAME"
@@ -46,7 +47,8 @@ func (c *Config) Taken(deployment *Deployment) []Taken {
 	return found
 }
 
-// Publishers returns the deployments of which a published output is made, sorted. Nil if there is no such output, or if it is made of none.
+// Publishers returns the deployments of which a published output is made, sorted. Nil if there is
+// no such output, or if it is made of none.
 func (c *Config) Publishers(output string) []string {
 	declared := c.Published[output]
 	if declared == nil {

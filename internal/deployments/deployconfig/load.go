@@ -28,7 +28,8 @@ func IsDeployFile(name string) bool {
 	return strings.HasSuffix(name, nativeSuffix) || strings.HasSuffix(name, jsonSuffix)
 }
 
-// ParseFile parses a deployment file, in the syntax that its name says, without decoding it. The result is never nil and has the source text in any case.
+// ParseFile parses a deployment file, in the syntax that its name says, without decoding it. The
+// result is never nil and has the source text in any case.
 func ParseFile(name string, src []byte) (*hcl.File, hcl.Diagnostics) {
 	var file *hcl.File
 	var diags hcl.Diagnostics
@@ -49,7 +50,8 @@ type LoadOptions struct {
 	// Buffers are texts that stand for files, by their absolute paths. The files need not be there.
 	Buffers map[string][]byte
 
-	// Parse is called in place of [ParseFile], with the path of the file besides: for who has parsed a file before. Nil parses.
+	// Parse is called in place of [ParseFile], with the path of the file besides: for who has parsed a
+	// file before. Nil parses.
 	Parse func(path, name string, src []byte) (*hcl.File, hcl.Diagnostics)
 
 	// FilesWithin are the directories that functions read files in, as stackconfig.LoadOptions has
@@ -57,10 +59,11 @@ type LoadOptions struct {
 	FilesWithin []string
 }
 
-// Load reads the deployment files in the directory of a stack. It returns nil, nil if there are none.
+// Load reads the deployment files in the directory of a stack. It returns nil, nil if there are
+// none.
 //
-// With errors the configuration is as rule D1 says; it is nil only if the directory cannot be read. Diagnostics are sorted by place and name files
-// relative to the directory.
+// With errors the configuration is as rule D1 says; it is nil only if the directory cannot be read.
+// Diagnostics are sorted by place and name files relative to the directory.
 func Load(dir string) (*Config, hcl.Diagnostics) { return LoadWith(dir, LoadOptions{}) }
 
 // LoadWith is [Load] with options.
@@ -89,7 +92,8 @@ func LoadWith(dir string, opts LoadOptions) (*Config, hcl.Diagnostics) {
 	return d.config, sorted(d.diags)
 }
 
-// IsCurrent reports whether the deployment files are still those of which the configuration was read.
+// IsCurrent reports whether the deployment files are still those of which the configuration was
+// read.
 func (c *Config) IsCurrent() bool {
 	names, err := deployFiles(c.Dir, nil)
 	if err != nil || len(names) != len(c.Files) {
@@ -166,7 +170,8 @@ func fileStart(name string) hcl.Range {
 	return hcl.Range{Filename: name, Start: hcl.InitialPos, End: hcl.InitialPos}
 }
 
-// sorted sorts diagnostics by place and drops repetitions: two deployments may use one local that cannot be used.
+// sorted sorts diagnostics by place and drops repetitions: two deployments may use one local that
+// cannot be used.
 func sorted(diags hcl.Diagnostics) hcl.Diagnostics {
 	slices.SortStableFunc(diags, func(a, b *hcl.Diagnostic) int {
 		return cmp.Or(compareRanges(a.Subject, b.Subject), cmp.Compare(a.Severity, b.Severity), cmp.Compare(a.Summary, b.Summary), cmp.Compare(a.Detail, b.Detail))

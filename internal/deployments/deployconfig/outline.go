@@ -17,9 +17,11 @@ import (
 	"github.com/cairnstacks/cairn/internal/safefile"
 )
 
-// Outline is which deployments a stack has, and in which groups: what has to be known of many stacks before one of them is worked on.
+// Outline is which deployments a stack has, and in which groups: what has to be known of many
+// stacks before one of them is worked on.
 //
-// Nothing is evaluated for it, so that it costs little and the files may be anybody's. Mistakes that leave no doubt which deployments there are, are left to [Load].
+// Nothing is evaluated for it, so that it costs little and the files may be anybody's. Mistakes
+// that leave no doubt which deployments there are, are left to [Load].
 type Outline struct {
 	Deployments []OutlinedDeployment // in the order of their blocks
 	Groups      []OutlinedGroup      // with members, in the order in which they are carried out
@@ -69,7 +71,8 @@ func (o *Outline) Deployment(name string) *OutlinedDeployment {
 	return &o.Deployments[i]
 }
 
-// ReadOutline reads the deployment files of a stack, which are named, from a directory of a file system. Their places are in the directory shown.
+// ReadOutline reads the deployment files of a stack, which are named, from a directory of a file
+// system. Their places are in the directory shown.
 func ReadOutline(fsys fs.FS, dir, shown string, names []string) (*Outline, hcl.Diagnostics) {
 	texts := map[string][]byte{}
 	var diags hcl.Diagnostics
@@ -95,7 +98,8 @@ var outlineSchema = &hcl.BodySchema{Blocks: []hcl.BlockHeaderSchema{
 	{Type: "upstream_input", LabelNames: []string{"name"}},
 }}
 
-// NewOutline reads the texts of all deployment files of a stack, by the names that they have in places.
+// NewOutline reads the texts of all deployment files of a stack, by the names that they have in
+// places.
 func NewOutline(texts map[string][]byte) (*Outline, hcl.Diagnostics) {
 	d, takes := newDecoder(""), false
 	for _, name := range sortedNames(texts) {
@@ -174,7 +178,8 @@ func written(attr *hcl.Attribute, usual bool) bool {
 	return value.True()
 }
 
-// isWritten reports whether an expression is a reference, also as a text, so that nothing is calculated to see what it names.
+// isWritten reports whether an expression is a reference, also as a text, so that nothing is
+// calculated to see what it names.
 func isWritten(expr hcl.Expression) bool {
 	native, ok := expr.(hclsyntax.Expression)
 	if !ok {
@@ -210,5 +215,6 @@ func (c *Config) outline() *Outline {
 // NodeName is what one of several deployments of a stack is called among many stacks.
 func NodeName(stack, deployment string) string { return stack + NodeSeparator + deployment }
 
-// NodeSeparator stands between a stack and its deployment. No block of a workspace file has it in its name, and no deployment.
+// NodeSeparator stands between a stack and its deployment. No block of a workspace file has it in
+// its name, and no deployment.
 const NodeSeparator = ":"

@@ -31,7 +31,8 @@ var (
 	inConstant  = place{"an argument that says what there is", []string{"local"}}
 )
 
-// Roots returns the names with which references in an expression may begin: of an argument of a block, whose types are as in [BodySchema].
+// Roots returns the names with which references in an expression may begin: of an argument of a
+// block, whose types are as in [BodySchema].
 func Roots(argument string, types ...string) []string {
 	switch strings.Join(types, ".") + " " + argument {
 	case "deployment inputs":
@@ -77,7 +78,8 @@ type reference struct {
 	rng    hcl.Range // of the steps up to attr
 }
 
-// resolve finds what a traversal refers to. ok is false if that is nothing; if it is not known whether the traversal is right, there is no diagnostic.
+// resolve finds what a traversal refers to. ok is false if that is nothing; if it is not known
+// whether the traversal is right, there is no diagnostic.
 func (c *Config) resolve(traversal hcl.Traversal, in place) (ref reference, diag *hcl.Diagnostic, ok bool) {
 	root := traversal.RootName()
 	switch {
@@ -196,7 +198,8 @@ func allowed(in place) string {
 	return list[0]
 }
 
-// stepNames are the names of attributes at the beginning of the steps of a traversal; a constant index is one, too.
+// stepNames are the names of attributes at the beginning of the steps of a traversal; a constant
+// index is one, too.
 func stepNames(steps hcl.Traversal) []string {
 	var names []string
 	for _, step := range steps {

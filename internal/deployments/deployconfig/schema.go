@@ -9,7 +9,8 @@ import (
 	"github.com/hashicorp/hcl/v2"
 )
 
-// bodySchemas are those of all blocks with arguments of fixed names, by the types that lead to them.
+// bodySchemas are those of all blocks with arguments of fixed names, by the types that lead to
+// them.
 var bodySchemas = map[string]*hcl.BodySchema{
 	"":                              rootSchema,
 	"deployment":                    deploymentSchema,
@@ -24,6 +25,7 @@ var bodySchemas = map[string]*hcl.BodySchema{
 	"upstream_input":                upstreamSchema,
 }
 
-// BodySchema returns what a block can contain, by its type and those of the blocks around it, the outermost first; without types, what a file can. It is
-// nil for blocks whose arguments have any names. The caller must not change it.
+// BodySchema returns what a block can contain, by its type and those of the blocks around it, the
+// outermost first; without types, what a file can. It is nil for blocks whose arguments have any
+// names. The caller must not change it.
 func BodySchema(types ...string) *hcl.BodySchema { return bodySchemas[strings.Join(types, ".")] }

@@ -18,8 +18,9 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
-// CheckStack checks what the files say about the stack that they deploy: inputs against its variables, published outputs against its outputs. It
-// returns what Load has not returned (rule D2), sorted by place.
+// CheckStack checks what the files say about the stack that they deploy: inputs against its
+// variables, published outputs against its outputs. It returns what Load has not returned (rule
+// D2), sorted by place.
 func (c *Config) CheckStack(root *stackconfig.Stack) hcl.Diagnostics {
 	check := &stackCheck{static: c.static, stack: root}
 	for _, name := range c.Order {
@@ -78,7 +79,8 @@ func (c *stackCheck) inputs(deployment *Deployment) {
 	}
 }
 
-// inputsOf returns the inputs of a deployment as far as their names are known, and whether these are all.
+// inputsOf returns the inputs of a deployment as far as their names are known, and whether these
+// are all.
 func (c *stackCheck) inputsOf(deployment *Deployment) (inputs []input, complete bool) {
 	if pairs, diags := hcl.ExprMap(deployment.Inputs); !diags.HasErrors() {
 		return c.writtenOut(pairs)

@@ -59,14 +59,16 @@ var (
 		"defer": cty.Number, "move": cty.Number, "forget": cty.Number,
 	})
 
-	// DeploymentType is that of deployment.NAME and context.plan.deployment in checks, which can be compared.
+	// DeploymentType is that of deployment.NAME and context.plan.deployment in checks, which can be
+	// compared.
 	DeploymentType = cty.Object(map[string]cty.Type{"deployment_name": cty.String})
 )
 
 // ContextType returns the type of the object "context" in the checks of rules.
 func ContextType() cty.Type { return contextType }
 
-// checkLocals evaluates all local values, each after those that it refers to, and reports what is wrong with them.
+// checkLocals evaluates all local values, each after those that it refers to, and reports what is
+// wrong with them.
 func (s *static) checkLocals() hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	var chain []string // of locals that are being evaluated
@@ -149,7 +151,8 @@ func (s *static) value(expr hcl.Expression, in place) (cty.Value, hcl.Diagnostic
 	return value, diags
 }
 
-// evalContext has values for all that an expression refers to, rightly or not, so that evaluating it finds the other mistakes.
+// evalContext has values for all that an expression refers to, rightly or not, so that evaluating
+// it finds the other mistakes.
 func (s *static) evalContext(expr hcl.Expression, in place) (*hcl.EvalContext, hcl.Diagnostics) {
 	var diags hcl.Diagnostics
 	symbols := symbols{}
@@ -244,7 +247,8 @@ func (s symbols) values() map[string]cty.Value {
 	return values
 }
 
-// check evaluates what deployments, rules and published outputs have, and reports what is wrong with it.
+// check evaluates what deployments, rules and published outputs have, and reports what is wrong
+// with it.
 func (s *static) check() hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for _, name := range s.config.Order {
@@ -386,7 +390,8 @@ func keepFirst(places map[string]hcl.Range, ref reference) {
 	}
 }
 
-// checkStores reports variables of stores that a deployment reads as a value that is kept, and also as one that is not.
+// checkStores reports variables of stores that a deployment reads as a value that is kept, and also
+// as one that is not.
 func (s *static) checkStores(deployment *Deployment) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for key, store := range s.config.Uses(deployment.Inputs).Stores {

@@ -23,8 +23,9 @@ type Refusal struct {
 	Range  hcl.Range
 }
 
-// Check evaluates the checks of a rule for a plan, of which context is the object that conditions see. No refusals mean that it approves. A condition that cannot be
-// evaluated, or has no value of its own, does not approve.
+// Check evaluates the checks of a rule for a plan, of which context is the object that conditions
+// see. No refusals mean that it approves. A condition that cannot be evaluated, or has no value of
+// its own, does not approve.
 func (e *Evaluator) Check(ctx context.Context, rule *deployconfig.Rule, plan cty.Value) []Refusal {
 	var refusals []Refusal
 	see := func(_ context.Context, path []string, _ hcl.Range) (cty.Value, int, bool, hcl.Diagnostics) {

@@ -29,7 +29,8 @@ type Sources interface {
 	Upstream(ctx context.Context, upstream *deployconfig.UpstreamInput) (map[string]cty.Value, error)
 }
 
-// ErrNotYet is an error of [Sources.Upstream] about a stack of which nobody can say yet what it publishes: all of that is unknown.
+// ErrNotYet is an error of [Sources.Upstream] about a stack of which nobody can say yet what it
+// publishes: all of that is unknown.
 var ErrNotYet = errors.New("nothing is known yet of what the stack publishes")
 
 // StableKey names a stable value of a store.
@@ -40,9 +41,11 @@ func (k StableKey) String() string {
 	return fmt.Sprintf("store.%s.%s.stable.%s", k.Type, k.Store, k.Key)
 }
 
-// Evaluator evaluates expressions of deployment files for one deployment and one operation. It is used by one goroutine at a time.
+// Evaluator evaluates expressions of deployment files for one deployment and one operation. It is
+// used by one goroutine at a time.
 type Evaluator struct {
-	// Destroying is set where everything is destroyed: what stacks do not publish, or not any more, is unknown then.
+	// Destroying is set where everything is destroyed: what stacks do not publish, or not any more, is
+	// unknown then.
 	Destroying bool
 
 	config  *deployconfig.Config
@@ -60,7 +63,8 @@ type Evaluator struct {
 	failed    map[any]bool // what could not be fetched, and was reported
 }
 
-// New returns an evaluator of which nothing is fetched yet. Functions that read files start from the directory of the stack.
+// New returns an evaluator of which nothing is fetched yet. Functions that read files start from
+// the directory of the stack.
 func New(config *deployconfig.Config, dir string, sources Sources) *Evaluator {
 	return &Evaluator{
 		config: config, sources: sources,
@@ -78,7 +82,8 @@ func New(config *deployconfig.Config, dir string, sources Sources) *Evaluator {
 
 // Inputs evaluates the inputs of a deployment.
 //
-// Marks: sensitive and ephemeral ones as rule V3 says. Unknown: what an upstream does not know yet. With errors there are those that could be evaluated.
+// Marks: sensitive and ephemeral ones as rule V3 says. Unknown: what an upstream does not know yet.
+// With errors there are those that could be evaluated.
 func (e *Evaluator) Inputs(ctx context.Context, deployment *deployconfig.Deployment) (map[string]cty.Value, hcl.Diagnostics) {
 	value, diags := e.value(ctx, deployment.Inputs, nil)
 	if diags.HasErrors() {
@@ -96,15 +101,18 @@ func (e *Evaluator) Inputs(ctx context.Context, deployment *deployconfig.Deploym
 	return inputs, diags
 }
 
-// Stable returns the stable values of stores that were used, which the state of the deployment is to keep, and where.
+// Stable returns the stable values of stores that were used, which the state of the deployment is
+// to keep, and where.
 func (e *Evaluator) Stable() (map[StableKey]cty.Value, map[StableKey]hcl.Range) {
 	return e.stable, e.used
 }
 
-// Taken returns what was used of what other stacks publish, by its references. Unknown and marks: as of [Sources].
+// Taken returns what was used of what other stacks publish, by its references. Unknown and marks:
+// as of [Sources].
 func (e *Evaluator) Taken() map[string]cty.Value { return e.taken }
 
-// Ephemeral reports whether inputs of a deployment are made of values that are fetched again for each operation.
+// Ephemeral reports whether inputs of a deployment are made of values that are fetched again for
+// each operation.
 func Ephemeral(inputs map[string]cty.Value) bool {
 	for _, value := range inputs {
 		if marks.Contains(value, marks.Ephemeral) {
@@ -114,7 +122,8 @@ func Ephemeral(inputs map[string]cty.Value) bool {
 	return false
 }
 
-// value evaluates an expression. Further are the objects of this kind of expression, by the first name of references.
+// value evaluates an expression. Further are the objects of this kind of expression, by the first
+// name of references.
 func (e *Evaluator) value(ctx context.Context, expr hcl.Expression, further resolver) (cty.Value, hcl.Diagnostics) {
 	traversals := expr.Variables()
 	var diags hcl.Diagnostics
@@ -135,7 +144,8 @@ func (e *Evaluator) value(ctx context.Context, expr hcl.Expression, further reso
 	return value, diags.Extend(moreDiags)
 }
 
-// resolver finds the value of a reference, and how many of its steps name that; ok is false for references of other kinds.
+// resolver finds the value of a reference, and how many of its steps name that; ok is false for
+// references of other kinds.
 type resolver func(ctx context.Context, path []string, at hcl.Range) (value cty.Value, steps int, ok bool, diags hcl.Diagnostics)
 
 // resolve puts what a traversal refers to into a tree.

@@ -60,7 +60,8 @@ func parse(token string) (made, error) {
 	return claims, nil
 }
 
-// checked returns a token if it is what was asked for (rule I3). Origin says where it is from, and renew what to do about an old one.
+// checked returns a token if it is what was asked for (rule I3). Origin says where it is from, and
+// renew what to do about an old one.
 func (r *request) checked(token, origin, renew string) (string, error) {
 	token = strings.TrimSpace(token)
 	if token == "" {

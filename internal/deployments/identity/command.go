@@ -14,7 +14,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/deployments/secretoutput"
 )
 
-// fromCommand runs a program that prints a token. It gets the claims in its environment, and nothing in its arguments.
+// fromCommand runs a program that prints a token. It gets the claims in its environment, and
+// nothing in its arguments.
 func (r *request) fromCommand(ctx context.Context) (string, error) {
 	program := r.block.Command[0]
 	token, err := secretoutput.Run(ctx, secretoutput.Command{

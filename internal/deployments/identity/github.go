@@ -38,8 +38,9 @@ type statusError struct{ resp *http.Response }
 
 func (e *statusError) Error() string { return registry.StatusError(e.resp).Error() }
 
-// fromGitHub asks the end point that a job of GitHub Actions has for a token. It has one audience: of several, which the language allows,
-// none could be left out without somebody refusing the token.
+// fromGitHub asks the end point that a job of GitHub Actions has for a token. It has one audience:
+// of several, which the language allows, none could be left out without somebody refusing the
+// token.
 func (r *request) fromGitHub(ctx context.Context) (string, error) {
 	if len(r.claims.Audience) > 1 {
 		return "", r.fail("Several audiences at GitHub", "The identity_token %q has the audiences %s, and a token of GitHub Actions has one. Write one "+

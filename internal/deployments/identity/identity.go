@@ -27,7 +27,8 @@ const (
 
 // Claims say what a token is for.
 //
-// Organization and Project are names that a run need not have. Where they are empty, the settings say them, and else they are "default".
+// Organization and Project are names that a run need not have. Where they are empty, the settings
+// say them, and else they are "default".
 type Claims struct {
 	Audience     []string // at least one
 	Organization string
@@ -37,7 +38,8 @@ type Claims struct {
 	Operation    string // [Plan] or [Apply]
 	PlanID       string // of the plan that is made or applied
 
-	// Lifetime is how long the token is needed. If it is 0, the settings say it, and else it is an hour. Only tokens that are signed here follow it.
+	// Lifetime is how long the token is needed. If it is 0, the settings say it, and else it is an
+	// hour. Only tokens that are signed here follow it.
 	Lifetime time.Duration
 }
 
@@ -49,11 +51,11 @@ type Source interface {
 	Token(ctx context.Context, name string, claims Claims) (string, error)
 }
 
-// Open returns the source that settings and environment say. Dir is the directory of the stack, from which relative paths count and in which
-// commands are run.
+// Open returns the source that settings and environment say. Dir is the directory of the stack,
+// from which relative paths count and in which commands are run.
 //
-// Without settings, tokens come from GitHub Actions if the run is there and may have tokens. Where there is no source, asking for a token is
-// an error that says what to do.
+// Without settings, tokens come from GitHub Actions if the run is there and may have tokens. Where
+// there is no source, asking for a token is an error that says what to do.
 func Open(s settings.Identity, environ []string, dir string) (Source, error) {
 	return open(s, environ, dir), nil
 }
@@ -62,7 +64,8 @@ func open(s settings.Identity, environ []string, dir string) *opened {
 	return &opened{settings: s, place: place{environ: environ, dir: dir, now: time.Now, limits: usualLimits}}
 }
 
-// Warnings returns what was noticed while a source that [Open] has returned gave tokens, each thing once. It returns nothing for other sources.
+// Warnings returns what was noticed while a source that [Open] has returned gave tokens, each thing
+// once. It returns nothing for other sources.
 func Warnings(source Source) hcl.Diagnostics {
 	if o, ok := source.(*opened); ok {
 		return o.warnings.Take()
@@ -164,7 +167,8 @@ func (r *request) noSource(others bool) error {
 	return r.fail("No source of tokens", "The identity_token %q needs a token, and nothing says from where. %s", r.label, remedy)
 }
 
-// readableByOthers reports whether others than the owner may do to a file what the bits say. Where files have no such bits, nobody may.
+// readableByOthers reports whether others than the owner may do to a file what the bits say. Where
+// files have no such bits, nobody may.
 func readableByOthers(mode uint32, bits uint32) bool {
 	return runtime.GOOS != "windows" && mode&bits != 0
 }

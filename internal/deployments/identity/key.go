@@ -36,7 +36,8 @@ const (
 	ES256 = string(jose.ES256)
 )
 
-// NewKey makes a private key for an algorithm, [RS256] or [ES256]. It returns the content of its file, and the ID of the key in tokens.
+// NewKey makes a private key for an algorithm, [RS256] or [ES256]. It returns the content of its
+// file, and the ID of the key in tokens.
 func NewKey(algorithm string) (content []byte, id string, err error) {
 	var key crypto.Signer
 	switch algorithm {
@@ -61,7 +62,8 @@ func NewKey(algorithm string) (content []byte, id string, err error) {
 	return pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}), public.KeyID, nil
 }
 
-// readKey reads a file with a key. That of a private key is for its owner only. Errors name the file.
+// readKey reads a file with a key. That of a private key is for its owner only. Errors name the
+// file.
 func (p *place) readKey(name string) (any, error) {
 	content, mode, err := p.read(name, maxKey)
 	switch {
@@ -137,7 +139,8 @@ func algorithmOf(public any) (jose.SignatureAlgorithm, error) {
 	return "", errors.New("the key is neither one of RSA nor one on the curve P-256, which RS256 and ES256 are signed with")
 }
 
-// webKey returns a public key as it is published. Its ID is its thumbprint by RFC 7638, so that the same key has the same ID everywhere.
+// webKey returns a public key as it is published. Its ID is its thumbprint by RFC 7638, so that the
+// same key has the same ID everywhere.
 func webKey(public any) (jose.JSONWebKey, error) {
 	algorithm, err := algorithmOf(public)
 	if err != nil {

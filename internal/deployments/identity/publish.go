@@ -42,7 +42,8 @@ type discovery struct {
 	Claims        []string `json:"claims_supported"`
 }
 
-// Publish returns what an issuer has to publish: that of the settings if they have one, else the one that is named. Dir is the directory of the stack.
+// Publish returns what an issuer has to publish: that of the settings if they have one, else the
+// one that is named. Dir is the directory of the stack.
 //
 // Errors: [hcl.Diagnostics].
 func Publish(s settings.Identity, dir, issuer string) (string, []Document, error) {

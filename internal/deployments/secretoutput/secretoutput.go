@@ -1,8 +1,9 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package secretoutput runs programs whose output is secret, such as those that print tokens. What such a program says about its failure can
-// be shown: what it has printed is hidden there, and so is all that looks like a JWT.
+// Package secretoutput runs programs whose output is secret, such as those that print tokens. What
+// such a program says about its failure can be shown: what it has printed is hidden there, and so
+// is all that looks like a JWT.
 package secretoutput
 
 import (
@@ -38,7 +39,8 @@ func (e *FailedError) Error() string { return e.Err.Error() + "." + e.Said() }
 // Unwrap returns how it ended.
 func (e *FailedError) Unwrap() error { return e.Err }
 
-// Said returns what it has said on standard error, as a sentence with a space before it; "" for nothing.
+// Said returns what it has said on standard error, as a sentence with a space before it; "" for
+// nothing.
 func (e *FailedError) Said() string {
 	if e.said == "" {
 		return ""
@@ -55,7 +57,8 @@ type Command struct {
 	Limit   int           // bytes of output
 }
 
-// Run runs a program to its end, and returns what it has printed. It is ended, with all that it has started, when ctx ends.
+// Run runs a program to its end, and returns what it has printed. It is ended, with all that it has
+// started, when ctx ends.
 //
 // Errors:
 //   - the cause of the end of ctx
@@ -86,7 +89,8 @@ type limited struct {
 	limit int
 }
 
-// Write implements [io.Writer]. What is too much is dropped: a program that could not write would fail for another reason than its own.
+// Write implements [io.Writer]. What is too much is dropped: a program that could not write would
+// fail for another reason than its own.
 func (l *limited) Write(p []byte) (int, error) {
 	if room := l.limit + 1 - l.Len(); room > 0 {
 		_, _ = l.Buffer.Write(p[:min(room, len(p))])
@@ -94,7 +98,8 @@ func (l *limited) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// anyToken finds what looks like a JWT, of which the middle part begins as that of an object in JSON does.
+// anyToken finds what looks like a JWT, of which the middle part begins as that of an object in
+// JSON does.
 var anyToken = regexp.MustCompile(`[A-Za-z0-9_-]+\.ey[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]*)?`)
 
 // said is what a program has written on standard error, without what it has printed.

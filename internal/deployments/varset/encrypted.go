@@ -139,7 +139,8 @@ func isSopsEncrypted(content []byte, written format) bool {
 // sopsFormats are the names that sops has for formats.
 var sopsFormats = map[format]string{formatYAML: "yaml", formatEnv: "dotenv", formatJSON: "json"}
 
-// fromSops has the program sops decrypt the file of the set, whose keys may be anywhere. It writes JSON.
+// fromSops has the program sops decrypt the file of the set, whose keys may be anywhere. It writes
+// JSON.
 func (r *reader) fromSops(ctx context.Context, written format) ([]byte, error) {
 	program, err := exec.LookPath("sops")
 	if err != nil {

@@ -111,7 +111,8 @@ func TestReadableKeys(t *testing.T) {
 	}
 }
 
-// Files with what sops puts into them are handed to that program, which writes JSON. Here it is a script that checks how it is called.
+// Files with what sops puts into them are handed to that program, which writes JSON. Here it is a
+// script that checks how it is called.
 func TestSops(t *testing.T) {
 	needsShell(t)
 	program := `#!/bin/sh

@@ -30,7 +30,8 @@ const (
 	formatYAML format = "yaml"
 )
 
-// parse reads values. What is wrong is a clause with a line, and has nothing of the content but names of variables (rule V2).
+// parse reads values. What is wrong is a clause with a line, and has nothing of the content but
+// names of variables (rule V2).
 func parse(content []byte, written format) (map[string]cty.Value, error) {
 	if !utf8.Valid(content) {
 		return nil, errors.New("it is not text in UTF-8")
@@ -70,7 +71,8 @@ func parseHCL(content []byte) (map[string]cty.Value, error) {
 	return values, nil
 }
 
-// hclError says where a file is wrong, and what kind of error it is. The details of such errors quote from the file.
+// hclError says where a file is wrong, and what kind of error it is. The details of such errors
+// quote from the file.
 func hclError(diags hcl.Diagnostics) error {
 	for _, diag := range diags {
 		if diag.Severity == hcl.DiagError && diag.Subject != nil {
@@ -162,9 +164,10 @@ func numberOf(text string) (cty.Value, error) {
 // envName is that of a variable in a dotenv file.
 var envName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.]*$`)
 
-// parseEnv reads lines NAME=VALUE, as they are common to programs that read such files: "export" may stand before a name; a value may be in single
-// quotes, in which all is as it is, or in double quotes, in which \n, \t, \r, \", \\ and \$ are escapes; in quotes it may have several lines; without them it ends
-// before a space with a #. Nothing refers to other variables.
+// parseEnv reads lines NAME=VALUE, as they are common to programs that read such files: "export"
+// may stand before a name; a value may be in single quotes, in which all is as it is, or in double
+// quotes, in which \n, \t, \r, \", \\ and \$ are escapes; in quotes it may have several lines;
+// without them it ends before a space with a #. Nothing refers to other variables.
 func parseEnv(content []byte) (map[string]cty.Value, error) {
 	values := map[string]cty.Value{}
 	text := strings.ReplaceAll(string(content), "\r\n", "\n")

@@ -29,20 +29,23 @@ type Value struct {
 
 // Sets reads sets. It is safe for concurrent use.
 type Sets interface {
-	// Read returns the variables of a category, "terraform" or "env", of the set with that ID or that name, one of which is empty. The caller
-	// must not change them. A set from the environment may have all that is there, so hide of sensitive values those that are used.
+	// Read returns the variables of a category, "terraform" or "env", of the set with that ID or that
+	// name, one of which is empty. The caller must not change them. A set from the environment may
+	// have all that is there, so hide of sensitive values those that are used.
 	//
 	// Errors: [hcl.Diagnostics], which never hold a value.
 	Read(ctx context.Context, id, name, category string) (map[string]Value, error)
 }
 
-// Open returns the sets of the settings. Dir is the directory of the stack, from which relative paths count and in which commands are run.
-// A set is read once: open the sets anew for an operation that is to have new values.
+// Open returns the sets of the settings. Dir is the directory of the stack, from which relative
+// paths count and in which commands are run. A set is read once: open the sets anew for an
+// operation that is to have new values.
 func Open(s settings.Varsets, environ []string, dir string) (Sets, error) {
 	return &opened{settings: s, environ: environ, dir: dir}, nil
 }
 
-// Warnings returns what was noticed while sets that [Open] has returned were read, each thing once. It returns nothing for other sets.
+// Warnings returns what was noticed while sets that [Open] has returned were read, each thing once.
+// It returns nothing for other sets.
 func Warnings(sets Sets) hcl.Diagnostics {
 	if o, ok := sets.(*opened); ok {
 		return o.warnings.Take()
@@ -156,8 +159,9 @@ func (r *reader) marked(values map[string]cty.Value) (map[string]Value, error) {
 // terraformPrefix is how terraform finds values of variables in its environment.
 const terraformPrefix = "TF_VAR_"
 
-// fromEnvironment returns variables of the environment, without the prefix of their names. Where none is set, it is terraform's for variables
-// of terraform, and there is none for those of the environment.
+// fromEnvironment returns variables of the environment, without the prefix of their names. Where
+// none is set, it is terraform's for variables of terraform, and there is none for those of the
+// environment.
 func (r *reader) fromEnvironment() map[string]cty.Value {
 	prefix := r.block.Prefix
 	if prefix == "" && r.category == settings.TerraformCategory {

@@ -17,7 +17,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// Abilities implements [engine.Session]: those of the native session, to which those of the binary are added where they are needed.
+// Abilities implements [engine.Session]: those of the native session, to which those of the binary
+// are added where they are needed.
 func (s *Session) Abilities() engine.Abilities {
 	native := s.native.Abilities()
 	abilities := engine.Abilities{Chooser: chooser{s}}
@@ -181,7 +182,8 @@ func (k keeper) Kept(ctx context.Context, secret []byte) ([]string, error) {
 	return slices.Compact(all), errs
 }
 
-// everybody returns the sessions of all who may have left something behind. The error says why there is no binary to recover its work.
+// everybody returns the sessions of all who may have left something behind. The error says why
+// there is no binary to recover its work.
 func (s *Session) everybody(ctx context.Context) ([]engine.Session, error) {
 	var err error
 	if s.opts.Left() {

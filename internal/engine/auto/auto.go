@@ -18,10 +18,12 @@ import (
 type Options struct {
 	Native engine.Engine
 
-	// Binary returns the engine that runs a binary, or why there is none, with what to do about it. It is called once at most for a session.
+	// Binary returns the engine that runs a binary, or why there is none, with what to do about it. It
+	// is called once at most for a session.
 	Binary func(ctx context.Context) (engine.Engine, error)
 
-	// Left reports whether a binary has left something behind that is to be recovered. Nil stands for no.
+	// Left reports whether a binary has left something behind that is to be recovered. Nil stands for
+	// no.
 	Left func() bool
 }
 

@@ -96,7 +96,8 @@ func (f *fake) Locks(context.Context) (map[stackaddrs.Provider]string, error) {
 	return map[stackaddrs.Provider]string{{Type: f.info.Name}: "1.0.0"}, nil
 }
 
-// setup is a stack with the modules "plain" and "special", of which the native engine supports the first.
+// setup is a stack with the modules "plain" and "special", of which the native engine supports the
+// first.
 type setup struct {
 	t              *testing.T
 	dir            string
@@ -124,7 +125,8 @@ func newSetup(t *testing.T, binary string) *setup {
 
 func (s *setup) module(name string) string { return filepath.Join(s.dir, name) }
 
-// wantChoice checks which engine does a module, for what reason, and what line that is about; 0 for none.
+// wantChoice checks which engine does a module, for what reason, and what line that is about; 0 for
+// none.
 func (s *setup) wantChoice(module string, by *fake, code engine.ReasonCode, line int) {
 	s.t.Helper()
 	choice, diags := s.session.Abilities().Chooser.Choice(s.t.Context(), s.module(module))

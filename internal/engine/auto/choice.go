@@ -104,7 +104,8 @@ func (s *Session) chooseFor(ctx context.Context, dir string, state engine.State)
 	return &choice{session: binary, reason: *why}
 }
 
-// review decides again about the modules that the native engine would do, now that providers are installed.
+// review decides again about the modules that the native engine would do, now that providers are
+// installed.
 func (s *Session) review(ctx context.Context, dirs []string) {
 	var all sync.WaitGroup
 	for _, dir := range dirs {
@@ -122,7 +123,8 @@ func (s *Session) review(ctx context.Context, dirs []string) {
 	all.Wait()
 }
 
-// needsBinary returns the directories of modules that the native engine does not do, and the errors about those that nobody does.
+// needsBinary returns the directories of modules that the native engine does not do, and the errors
+// about those that nobody does.
 func (s *Session) needsBinary(ctx context.Context, dirs []string) (needed []string, diags hcl.Diagnostics) {
 	for _, dir := range dirs {
 		made := s.choose(ctx, dir)
@@ -151,7 +153,8 @@ func unsupported(ctx context.Context, session engine.Session, dirs []string) hcl
 	return preparer.Unsupported(ctx, dirs)
 }
 
-// withoutBinary adds to errors about what the native engine does not support that there is no other one (rule A2).
+// withoutBinary adds to errors about what the native engine does not support that there is no other
+// one (rule A2).
 func withoutBinary(lacks hcl.Diagnostics, reason string) hcl.Diagnostics {
 	diags := make(hcl.Diagnostics, len(lacks))
 	for i, diag := range lacks {

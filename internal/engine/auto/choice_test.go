@@ -25,7 +25,8 @@ func (s *setup) prepare(modules ...string) {
 	}
 }
 
-// A provider that does not start is known once it is installed, and counts only where there is another engine.
+// A provider that does not start is known once it is installed, and counts only where there is
+// another engine.
 func TestUnstartableProvider(t *testing.T) {
 	for _, test := range []struct {
 		binary string
@@ -50,7 +51,8 @@ func TestUnstartableProvider(t *testing.T) {
 	}
 }
 
-// A state that the native engine does not know as a whole is left to the binary, which is prepared for it.
+// A state that the native engine does not know as a whole is left to the binary, which is prepared
+// for it.
 func TestUnknownState(t *testing.T) {
 	for _, test := range []struct {
 		binary string

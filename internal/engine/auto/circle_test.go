@@ -47,7 +47,8 @@ resource "terraform_data" "many" {
 output "text" { value = terraform_data.x.output.text }
 `
 
-// TestStateMovesBetweenEngines checks that each engine finds nothing to do where another one has applied, and can go on from there.
+// TestStateMovesBetweenEngines checks that each engine finds nothing to do where another one has
+// applied, and can go on from there.
 func TestStateMovesBetweenEngines(t *testing.T) {
 	dir := t.TempDir()
 	module := filepath.Join(dir, "m")
@@ -86,7 +87,8 @@ func TestStateMovesBetweenEngines(t *testing.T) {
 	c.round(engines)
 }
 
-// round applies with each engine in turn, in both directions, so that each goes on from what two others have left behind.
+// round applies with each engine in turn, in both directions, so that each goes on from what two
+// others have left behind.
 func (c *circle) round(engines map[string]engine.Session) {
 	names := slices.Sorted(maps.Keys(engines))
 	for range 2 {

@@ -12,7 +12,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// begin waits until a piece of work may begin (rule A4). The observer that is returned is for the session that does it.
+// begin waits until a piece of work may begin (rule A4). The observer that is returned is for the
+// session that does it.
 func (s *Session) begin(ctx context.Context, id engine.WorkID, observe engine.Observer, owner engine.Session) (
 	_ context.Context, _ *engine.Work, passOn engine.Observer, _ error,
 ) {
@@ -67,7 +68,8 @@ func (s *Session) Apply(ctx context.Context, req *engine.ApplyRequest, observe e
 	return chosen.Apply(ctx, req, passOn)
 }
 
-// maker returns the session of the engine that made a plan; where that is not said, the one that would make it now.
+// maker returns the session of the engine that made a plan; where that is not said, the one that
+// would make it now.
 func (s *Session) maker(ctx context.Context, req *engine.ApplyRequest) (engine.Session, hcl.Diagnostics) {
 	switch req.Engine {
 	case s.native.Info():

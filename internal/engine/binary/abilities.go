@@ -21,8 +21,9 @@ type ability struct {
 	since map[string]string // version it came with, by engine; missing where it is not there
 }
 
-// abilities are those that came after the oldest version that cairn works with, or with one of the engines only. They are
-// found by what the other engines say about them: the summary, and the name in the detail.
+// abilities are those that came after the oldest version that cairn works with, or with one of the
+// engines only. They are found by what the other engines say about them: the summary, and the name
+// in the detail.
 var abilities = map[[2]string]ability{
 	{"Unsupported block type", "action"}:         {`a block "action"`, map[string]string{toolchain.Terraform: "1.14.0"}},
 	{"Unsupported argument", "enabled"}:          {`the argument "enabled" of "lifecycle" blocks`, map[string]string{toolchain.Tofu: "1.11.0"}},

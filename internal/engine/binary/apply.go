@@ -262,7 +262,8 @@ func (a *applying) start() (*runner.Process, hcl.Diagnostics, error) {
 	return process, nil, err
 }
 
-// withoutHalt drops the error in which terraform and tofu only repeat that they were interrupted, where others say more.
+// withoutHalt drops the error in which terraform and tofu only repeat that they were interrupted,
+// where others say more.
 func withoutHalt(diags hcl.Diagnostics) hcl.Diagnostics {
 	rest := slices.DeleteFunc(slices.Clone(diags), func(diag *hcl.Diagnostic) bool { return diag.Summary == "execution halted" })
 	if !rest.HasErrors() {
@@ -354,8 +355,8 @@ func (a *applying) outputs(result *engine.ApplyResult, errored bool) error {
 	return nil
 }
 
-// replaceSkipped gives those outputs their planned values that are not computed when a part of a module is
-// applied. The state has the ones from before.
+// replaceSkipped gives those outputs their planned values that are not computed when a part of a
+// module is applied. The state has the ones from before.
 func (a *applying) replaceSkipped(result *engine.ApplyResult) error {
 	plan, err := planfile.Read(a.stored.file, planfile.Options{})
 	if err != nil {

@@ -110,8 +110,8 @@ func checkResults(t *testing.T, component map[string]any) map[string]checkResult
 	return results
 }
 
-// wantChecks compares the results in a document with a table: lines of an address and its status, each followed by the
-// instances, indented.
+// wantChecks compares the results in a document with a table: lines of an address and its status,
+// each followed by the instances, indented.
 func wantChecks(t *testing.T, what string, component map[string]any, want string) {
 	t.Helper()
 	var lines []string
@@ -258,8 +258,8 @@ var.name unknown
   var.name unknown
 `
 
-// What can't be checked before apply is checked then: an error where a condition stops, a warning where a check block
-// does not.
+// What can't be checked before apply is checked then: an error where a condition stops, a warning
+// where a check block does not.
 func TestConditionsOnValuesKnownAtApply(t *testing.T) {
 	testenv.SkipUnderRace(t, "the contract of engines does the same things at the same time")
 	for name, test := range map[string]struct {

@@ -48,8 +48,8 @@ type planMeta struct {
 	// Inputs are the planned values of the variables that are not ephemeral, as MessagePack with type.
 	Inputs map[string][]byte `json:"inputs,omitempty"`
 
-	// Partial is set if the plan is for what could be planned. Outputs are then those that the engine will not
-	// compute, since they don't depend on what it applies.
+	// Partial is set if the plan is for what could be planned. Outputs are then those that the engine
+	// will not compute, since they don't depend on what it applies.
 	Partial bool                    `json:"partial,omitempty"`
 	Outputs map[string]storedOutput `json:"outputs,omitempty"`
 }

@@ -174,7 +174,8 @@ func TestMainApply(t *testing.T) {
 	b.noErrors("Apply", diags)
 }
 
-// killedApply starts an apply in another program and kills that with SIGKILL when the gate is reached.
+// killedApply starts an apply in another program and kills that with SIGKILL when the gate is
+// reached.
 func killedApply(t *testing.T, b *bench, gate string) {
 	t.Helper()
 	executable, err := os.Executable()
@@ -200,7 +201,8 @@ func killedApply(t *testing.T, b *bench, gate string) {
 	_ = cmd.Wait() // it was killed
 }
 
-// newCutOffBench returns a bench with an apply of slowModule whose program was killed, and the gate that its engine waits at.
+// newCutOffBench returns a bench with an apply of slowModule whose program was killed, and the gate
+// that its engine waits at.
 func newCutOffBench(t *testing.T) (b *bench, gate string) {
 	t.Helper()
 	b = newFakeBench(t, map[string]string{"mod/main.tf": slowModule})
@@ -209,7 +211,8 @@ func newCutOffBench(t *testing.T) (b *bench, gate string) {
 	return b, gate
 }
 
-// recoverAll recovers an apply of slowModule that came to its end after its program was killed, and leaves nothing behind.
+// recoverAll recovers an apply of slowModule that came to its end after its program was killed, and
+// leaves nothing behind.
 func (b *bench) recoverAll() *pickedUp {
 	b.t.Helper()
 	one := b.recover()
@@ -276,7 +279,8 @@ func (b *bench) recoverWork() ([]*pickedUp, error) {
 	return picked, err
 }
 
-// Trap 8: our program is killed; the engine's process goes on, and the next program gets all of its state.
+// Trap 8: our program is killed; the engine's process goes on, and the next program gets all of its
+// state.
 func TestRecoverWaitsForRunningProcess(t *testing.T) {
 	b, gate := newCutOffBench(t)
 
@@ -320,7 +324,8 @@ func editRun(t *testing.T, b *bench, edit func(run map[string]any)) {
 	}
 }
 
-// Our program is killed between starting the engine's process and recording which one that is. It is waited for all the same.
+// Our program is killed between starting the engine's process and recording which one that is. It
+// is waited for all the same.
 func TestRecoverWaitsForProcessThatIsNotRecorded(t *testing.T) {
 	b, gate := newCutOffBench(t)
 	editRun(t, b, func(run map[string]any) {
@@ -332,7 +337,8 @@ func TestRecoverWaitsForProcessThatIsNotRecorded(t *testing.T) {
 	b.recoverAll()
 }
 
-// A directory with a state that somebody has written is never removed, whatever is recorded about a process.
+// A directory with a state that somebody has written is never removed, whatever is recorded about a
+// process.
 func TestRecoverStateWithoutRecordOfProcess(t *testing.T) {
 	b, gate := newCutOffBench(t)
 	touch(t, gate)
@@ -350,7 +356,8 @@ func TestRecoverStateWithoutRecordOfProcess(t *testing.T) {
 	b.noRuns()
 }
 
-// Our program is killed when it was about to start the engine's process: there is nothing to recover, and nothing in the way.
+// Our program is killed when it was about to start the engine's process: there is nothing to
+// recover, and nothing in the way.
 func TestRecoverWhatWasNotStarted(t *testing.T) {
 	for _, left := range []string{"record of the apply", "record of the process"} {
 		t.Run(left, func(t *testing.T) {
@@ -443,7 +450,8 @@ func TestRecoverAfterBothWereKilled(t *testing.T) {
 	b.noRuns()
 }
 
-// A program that is killed while it makes room for the next run has said nothing yet, and is in nobody's way.
+// A program that is killed while it makes room for the next run has said nothing yet, and is in
+// nobody's way.
 func TestRecoverHalfRetired(t *testing.T) {
 	b, gate := newCutOffBench(t)
 	killProcess(t, b)
@@ -544,7 +552,8 @@ func killProcess(t *testing.T, b *bench) string {
 	return endOfProcess(t, b)
 }
 
-// endOfProcess waits for the end of the process of the only run there is, and returns the run's directory.
+// endOfProcess waits for the end of the process of the only run there is, and returns the run's
+// directory.
 func endOfProcess(t *testing.T, b *bench) string {
 	t.Helper()
 	dirs, err := filepath.Glob(filepath.Join(b.stack, ".cairn", "runs", "*"))
@@ -622,7 +631,8 @@ func TestEmptyStateFileAfterKill(t *testing.T) {
 	}
 }
 
-// What was not begun with the state is neither taken into it nor touched: neither the record nor what is recorded next to it.
+// What was not begun with the state is neither taken into it nor touched: neither the record nor
+// what is recorded next to it.
 func TestRecoverOnlyWhatTheStateKnows(t *testing.T) {
 	b, gate := newCutOffBench(t)
 	b.engine.Bind(engine.Purpose{Secret: []byte("of another state")})

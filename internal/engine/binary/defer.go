@@ -23,8 +23,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
-// Why changes are deferred: because of what they depend on, because the number of instances or what to import is not
-// known, or because the configuration of their provider is not.
+// Why changes are deferred: because of what they depend on, because the number of instances or what
+// to import is not known, or because the configuration of their provider is not.
 const (
 	reasonPrerequisite  = "deferred_prereq"
 	reasonInstanceCount = "instance_count_unknown"
@@ -34,8 +34,8 @@ const (
 
 // mustDefer reports whether the component can't even be planned yet.
 //
-// With a configuration that is not wholly known a provider can plan, but not read: a data source would
-// fail, or return what is wrong.
+// With a configuration that is not wholly known a provider can plan, but not read: a data source
+// would fail, or return what is wrong.
 func mustDefer(tree *module.Tree, req *engine.PlanRequest) bool {
 	for slot, config := range req.Providers {
 		if config.Unknown || tree.DataProviders[slot] && !isWhollyKnown(config.Config) {
@@ -68,7 +68,8 @@ func (e *Session) deferredPlan(tree *module.Tree, req *engine.PlanRequest, prior
 	return result
 }
 
-// unplanned describes all resources of a component as deferred, as far as their blocks and the state show them.
+// unplanned describes all resources of a component as deferred, as far as their blocks and the
+// state show them.
 func unplanned(tree *module.Tree, req *engine.PlanRequest, prior *tfstate.Document) []engine.DeferredChange {
 	if req.Mode == engine.RefreshOnly {
 		return nil
@@ -110,8 +111,8 @@ func deferChanges(result *engine.PlanResult, diags hcl.Diagnostics) *engine.Plan
 	return result
 }
 
-// isUnknownInstances recognises the errors about count and for_each arguments that are not known yet, about
-// ids of import blocks, and about tofu's enabled argument.
+// isUnknownInstances recognises the errors about count and for_each arguments that are not known
+// yet, about ids of import blocks, and about tofu's enabled argument.
 func isUnknownInstances(diag *hcl.Diagnostic) bool {
 	switch diag.Summary {
 	case "Invalid count argument", "Invalid for_each argument", "Invalid import id argument":
@@ -123,7 +124,8 @@ func isUnknownInstances(diag *hcl.Diagnostic) bool {
 	}
 }
 
-// OnlyUnknownInstances reports whether there are errors, and all of them are about numbers of instances, or ids to import, that are not known while planning.
+// OnlyUnknownInstances reports whether there are errors, and all of them are about numbers of
+// instances, or ids to import, that are not known while planning.
 func OnlyUnknownInstances(diags hcl.Diagnostics) bool { return onlyUnknownInstances(diags) }
 
 // onlyUnknownInstances reports whether there are errors, and all of them are such.
@@ -145,8 +147,8 @@ func withoutTargeting(diags hcl.Diagnostics) hcl.Diagnostics {
 	})
 }
 
-// deferInstances makes the best of a plan in which the only errors are numbers of instances that are not
-// known yet: a second process plans all but what depends on them.
+// deferInstances makes the best of a plan in which the only errors are numbers of instances that
+// are not known yet: a second process plans all but what depends on them.
 func (p *planning) deferInstances(ctx context.Context, diags hcl.Diagnostics) (*engine.PlanResult, hcl.Diagnostics, error) {
 	if p.req.Mode == engine.Destroy {
 		// It was the refresh before. What is destroyed doesn't depend on the number of instances.
@@ -182,7 +184,8 @@ func (p *planning) deferInstances(ctx context.Context, diags hcl.Diagnostics) (*
 	return result, warnings(diags), nil
 }
 
-// planTargets plans what could be planned once more, so that it can be applied, and completes the result.
+// planTargets plans what could be planned once more, so that it can be applied, and completes the
+// result.
 func (p *planning) planTargets(ctx context.Context, part *partial, result *engine.PlanResult) (hcl.Diagnostics, error) {
 	args := p.args()
 	for _, target := range part.targets() {
@@ -214,7 +217,8 @@ func (p *planning) planTargets(ctx context.Context, part *partial, result *engin
 	return nil, err
 }
 
-// describedChanges returns the changes as the first plan describes them. It knows what is moved and imported.
+// describedChanges returns the changes as the first plan describes them. It knows what is moved and
+// imported.
 func describedChanges(changes, first []*engine.Change) []*engine.Change {
 	object := func(change *engine.Change) stackaddrs.ResourceInstanceObject {
 		return stackaddrs.ResourceInstanceObject{Instance: change.Addr, Deposed: change.Deposed}

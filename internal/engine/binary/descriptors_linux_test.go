@@ -17,7 +17,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// Providers and commands of provisioners inherit the descriptor with the values of variables, but nothing is left to read there.
+// Providers and commands of provisioners inherit the descriptor with the values of variables, but
+// nothing is left to read there.
 func TestChildrenOfEngineFindNoValues(t *testing.T) {
 	testenv.SkipUnderRace(t, "the contract of engines does the same things at the same time")
 	dir := t.TempDir()

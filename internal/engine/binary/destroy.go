@@ -21,7 +21,8 @@ import (
 )
 
 // destroyInstances makes a destroy plan where numbers of instances are not known: first a process
-// refreshes all objects without the module's configuration, then another one plans without refreshing.
+// refreshes all objects without the module's configuration, then another one plans without
+// refreshing.
 func (p *planning) destroyInstances(ctx context.Context) (*engine.PlanResult, hcl.Diagnostics, error) {
 	var drift []*engine.Change
 	if !p.skipsRefresh() && !p.prior.IsEmpty() {
@@ -42,8 +43,8 @@ func (p *planning) destroyInstances(ctx context.Context) (*engine.PlanResult, hc
 	return result, diags, err
 }
 
-// refreshBare brings the state in the working copy up to date, and returns what has changed outside. That the objects
-// have no configuration keeps no provider from reading them.
+// refreshBare brings the state in the working copy up to date, and returns what has changed
+// outside. That the objects have no configuration keeps no provider from reading them.
 func (p *planning) refreshBare(ctx context.Context) ([]*engine.Change, hcl.Diagnostics, error) {
 	spec := *p.spec
 	spec.Dir = p.dir.File("refresh")
@@ -94,8 +95,8 @@ func withManaged(state, other *tfstate.Document) (*tfstate.Document, error) {
 	return state.WithEntries(entries)
 }
 
-// unrepeated passes on events about reading objects only the first time: the process that could not plan has read some
-// of the objects already.
+// unrepeated passes on events about reading objects only the first time: the process that could not
+// plan has read some of the objects already.
 func unrepeated(report engine.Observer) engine.Observer {
 	if report == nil {
 		return nil

@@ -16,8 +16,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
-// A destroy plan refreshes all objects, also where the number of instances is not known any more: of a block, of a module,
-// and of what depends on them. What is gone is not deleted.
+// A destroy plan refreshes all objects, also where the number of instances is not known any more:
+// of a block, of a module, and of what depends on them. What is gone is not deleted.
 func TestDestroyRefreshesUnknownInstances(t *testing.T) {
 	testenv.SkipUnderRace(t, "the contract of engines does the same things at the same time")
 	b := newFakeBench(t, map[string]string{

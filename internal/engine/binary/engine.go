@@ -37,13 +37,15 @@ type Options struct {
 	// SchemaDir is where schemas of providers are kept, for all stacks; "" for a directory in WorkDir.
 	SchemaDir string
 
-	// Working is called before something is done that may take long and is done once: what it is, such as "Installing providers". May be nil.
+	// Working is called before something is done that may take long and is done once: what it is, such
+	// as "Installing providers". May be nil.
 	Working func(what string)
 
 	// Log takes notice of processes and of what is kept between them, never of values. May be nil.
 	Log *slog.Logger
 
-	// Environ is the environment for processes; nil stands for that of this program. Relative paths in it are relative to Dir.
+	// Environ is the environment for processes; nil stands for that of this program. Relative paths in
+	// it are relative to Dir.
 	Environ []string
 	Dir     string
 
@@ -112,8 +114,8 @@ func (o *onceValue[T]) get(compute func() (T, error)) (T, error) {
 	return o.value, o.err
 }
 
-// New returns an engine that keeps its files in the working directory of one stack. The binary is started only if it was not used
-// before. Ending ctx ends only the question for the version.
+// New returns an engine that keeps its files in the working directory of one stack. The binary is
+// started only if it was not used before. Ending ctx ends only the question for the version.
 //
 // Errors: an [*toolchain.TooOldError], or that the binary or the working directory can't be used.
 func New(ctx context.Context, opts Options) (*Engine, error) {
@@ -204,7 +206,8 @@ func (e *Engine) Open(_ context.Context, opts engine.SessionOptions) (engine.Ses
 	return s, nil
 }
 
-// Close implements [engine.Session]. It ends the processes of providers that were started for their functions.
+// Close implements [engine.Session]. It ends the processes of providers that were started for their
+// functions.
 func (e *Session) Close() error {
 	errs := []error{e.plugins.Close()}
 	e.mu.Lock()

@@ -9,7 +9,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// planEvents are the events of a plan that are reported, applyEvents those of an apply, which would repeat the plan first.
+// planEvents are the events of a plan that are reported, applyEvents those of an apply, which would
+// repeat the plan first.
 var (
 	planEvents = map[string]bool{
 		runner.EventPlannedChange: true, runner.EventResourceDrift: true,

@@ -81,8 +81,9 @@ resource "terraform_data" "up" { input = "later-${var.name}" }
 output "later" { value = terraform_data.up.output }
 `
 
-// newFeature makes the stack with these inputs of component.c, like "name = var.name, later = component.up.later",
-// and the files of a txtar archive. Slots are filled besides that of the fake provider.
+// newFeature makes the stack with these inputs of component.c, like "name = var.name, later =
+// component.up.later", and the files of a txtar archive. Slots are filled besides that of the fake
+// provider.
 func newFeature(t *testing.T, inputs, archive string, slots ...string) *feature {
 	t.Helper()
 	testenv.CLIConfig(t, testenv.FakeProviderMirror(t))
@@ -95,7 +96,8 @@ func newFeature(t *testing.T, inputs, archive string, slots ...string) *feature 
 	return &feature{stack: newStack(t, files+archive), store: testprovider.Store{Dir: dir}}
 }
 
-// write adds or replaces the files of a txtar archive, and loads the stack as another command would.
+// write adds or replaces the files of a txtar archive, and loads the stack as another command
+// would.
 func (f *feature) write(archive string) {
 	f.t.Helper()
 	dir := f.opts.Config.Root.Dir
@@ -337,7 +339,8 @@ func wantCounts(t *testing.T, what string, got, want stackplan.Counts) {
 	}
 }
 
-// wantDiagnostic fails unless there is one of that severity that contains the text, and returns its place.
+// wantDiagnostic fails unless there is one of that severity that contains the text, and returns its
+// place.
 func wantDiagnostic(t *testing.T, diags hcl.Diagnostics, severity hcl.DiagnosticSeverity, text string) hcl.Range {
 	t.Helper()
 	for _, diag := range diags {

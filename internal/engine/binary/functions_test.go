@@ -46,8 +46,8 @@ resource "terraform_data" "this" { input = provider::fake::echo("${var.in}, from
 output "out" { value = provider::fake::echo(terraform_data.this.output) }
 `
 
-// Row 192 of docs/language.md. Results of calls in a module are in the engine's own plan, those of calls in the
-// stack in ours; both are checked when applying.
+// Row 192 of docs/language.md. Results of calls in a module are in the engine's own plan, those of
+// calls in the stack in ours; both are checked when applying.
 func TestRow192ProviderFunctionsAtPlanAndApply(t *testing.T) {
 	testenv.SkipUnderRace(t, "the contract of engines does the same things at the same time")
 	testenv.CLIConfig(t, testenv.FakeProviderMirror(t))

@@ -18,7 +18,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// Packages that are there are used where they are. No process installs anything, and the lock file of the stack does not count.
+// Packages that are there are used where they are. No process installs anything, and the lock file
+// of the stack does not count.
 func TestGivenPackages(t *testing.T) {
 	mirror := testenv.FakeProviderMirror(t)
 	t.Setenv("TF_CLI_CONFIG_FILE", os.DevNull)

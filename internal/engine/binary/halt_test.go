@@ -10,7 +10,8 @@ import (
 	"github.com/hashicorp/hcl/v2"
 )
 
-// What an interrupted engine says about itself is dropped only where something else says what was not done.
+// What an interrupted engine says about itself is dropped only where something else says what was
+// not done.
 func TestWithoutHalt(t *testing.T) {
 	halted := &hcl.Diagnostic{Severity: hcl.DiagError, Summary: "execution halted"}
 	canceled := &hcl.Diagnostic{Severity: hcl.DiagError, Summary: "Create time sleep error", Detail: "context canceled"}

@@ -30,8 +30,9 @@ type Kept struct {
 	Functions map[string]*engine.Function // whether they may be called with unknown values is not known
 }
 
-// KeptSchemas returns what is known of installed providers without starting or reading any of them: the schemas that earlier operations have kept, of
-// the engine that was last used with the working directory. What is not known is left out, for whatever reason.
+// KeptSchemas returns what is known of installed providers without starting or reading any of them:
+// the schemas that earlier operations have kept, of the engine that was last used with the working
+// directory. What is not known is left out, for whatever reason.
 func KeptSchemas(ctx context.Context, opts KeptOptions) map[stackaddrs.Provider]*Kept {
 	engines := toolchain.Remembered(RecordFile(opts.WorkDir))
 	if len(engines) == 0 {

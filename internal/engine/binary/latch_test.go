@@ -84,8 +84,8 @@ func latchTests() map[string]latchTest {
 	}
 }
 
-// Trap 1: unknown inputs of every type, in native and in JSON syntax: the saved plan is applied, and the values
-// arrive with their types.
+// Trap 1: unknown inputs of every type, in native and in JSON syntax: the saved plan is applied,
+// and the values arrive with their types.
 func TestUnknownInputTypes(t *testing.T) {
 	testenv.SkipUnderRace(t, "the contract of engines does the same things at the same time")
 	for _, syntax := range []string{"native", "json"} {

@@ -131,7 +131,8 @@ resource "terraform_data" "a" {
 	f.settled()
 }
 
-// OpenTofu forgets an object instead of destroying it where the resource says so, also when it makes a new one.
+// OpenTofu forgets an object instead of destroying it where the resource says so, also when it
+// makes a new one.
 func TestObjectsThatAreNotDestroyed(t *testing.T) {
 	module := func(value string) string {
 		return `
@@ -163,7 +164,8 @@ resource "fake_computed" "a" {
 	}
 }
 
-// Instances, nested blocks and dependencies from values that are known, and from those that are not.
+// Instances, nested blocks and dependencies from values that are known, and from those that are
+// not.
 func TestRepetition(t *testing.T) {
 	testenv.SkipUnderRace(t, "the contract of engines does the same things at the same time")
 	f := newFeature(t, `names = toset(["a", "b"]), size = 2, later = component.up.later`, `
@@ -317,7 +319,8 @@ provider "terraform" "main" {}
 	f.settled()
 }
 
-// What another program has written as a plain state can be read, and so can what one component has exported for another.
+// What another program has written as a plain state can be read, and so can what one component has
+// exported for another.
 func TestRemoteState(t *testing.T) {
 	f := newFeature(t, "later = component.up.later", `
 -- other.tfstate --

@@ -16,8 +16,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
-// A module in JSON takes inputs that are known during apply, in all places where there are expressions; so does one of which
-// only a part is in JSON, and so do override files.
+// A module in JSON takes inputs that are known during apply, in all places where there are
+// expressions; so does one of which only a part is in JSON, and so do override files.
 func TestModulesInJSON(t *testing.T) {
 	f := newFeature(t, "later = component.up.later, list = [component.up.later, \"known\"]", `
 -- mod/main.tf.json --
@@ -237,7 +237,8 @@ terraform {
 	})
 }
 
-// Conditions of resources, too, hold for inputs that only apply knows, in modules that are called several times.
+// Conditions of resources, too, hold for inputs that only apply knows, in modules that are called
+// several times.
 func TestConditionsInRepeatedModules(t *testing.T) {
 	f := newFeature(t, "later = component.up.later", `
 -- mod/main.tf --

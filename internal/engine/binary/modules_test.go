@@ -67,7 +67,8 @@ output "set" { value = fileset(path.module, "files/**") }
 	}
 }
 
-// Trap 6b: files that plain terraform would load don't reach a component, and the module's directory stays as it is.
+// Trap 6b: files that plain terraform would load don't reach a component, and the module's
+// directory stays as it is.
 func TestFilesThatAreLeftOut(t *testing.T) {
 	files := map[string]string{
 		"mod/main.tf": `
@@ -228,7 +229,8 @@ func TestPlansThatAreRefused(t *testing.T) {
 	b.noRuns()
 }
 
-// A state that came without the engine's bookkeeping, as from a store of single records, is planned and applied.
+// A state that came without the engine's bookkeeping, as from a store of single records, is planned
+// and applied.
 func TestStateWithoutLineage(t *testing.T) {
 	b := newBench(t, map[string]string{"mod/main.tf": `
 variable "v" { type = string }
@@ -248,8 +250,8 @@ resource "terraform_data" "a" { input = var.v }
 	b.apply(applyRequest(req, plan.Plan, req.Inputs))
 }
 
-// Trap 6a: rules for latched variables hold at plan and apply, wherever they refer to, and messages are
-// about the module as it was written.
+// Trap 6a: rules for latched variables hold at plan and apply, wherever they refer to, and messages
+// are about the module as it was written.
 func TestValidationOfLatchedVariables(t *testing.T) {
 	b := newBench(t, map[string]string{"mod/main.tf": `
 variable "limit" { type = number }
@@ -294,7 +296,8 @@ resource "terraform_data" "a" { input = var.v }
 	b.apply(applyRequest(req, plan.Plan, inputs(cty.NumberIntVal(5))))
 }
 
-// Trap 6a: places in messages are those in the module's files, though references before them are longer in the copy.
+// Trap 6a: places in messages are those in the module's files, though references before them are
+// longer in the copy.
 func TestPlacesInMessages(t *testing.T) {
 	const line = `output "o" { value = [var.v, var.v, tonumber("x${var.w}")] }`
 	b := newBench(t, map[string]string{"mod/sub.tf": "variable \"v\" {}\nvariable \"w\" {}\n" + line + "\n"})

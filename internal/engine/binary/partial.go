@@ -18,8 +18,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
-// partial is what could be planned of a module in which the number of instances of some blocks is not
-// known, and what could not.
+// partial is what could be planned of a module in which the number of instances of some blocks is
+// not known, and what could not.
 type partial struct {
 	plan    *planfile.Plan // ended with errors about these blocks, and has everything else
 	links   *module.Links
@@ -32,7 +32,8 @@ type partial struct {
 	modules []stackaddrs.ModuleInstance   // sorted
 }
 
-// instanceGroup is all instances of a resource, or of a called module, in one instance of its module.
+// instanceGroup is all instances of a resource, or of a called module, in one instance of its
+// module.
 type instanceGroup struct {
 	module stackaddrs.ModuleInstance
 	block  string // address in the module
@@ -49,7 +50,8 @@ func groupOf(resource stackaddrs.ResourceInstance) instanceGroup {
 	return instanceGroup{resource.Module, resource.Resource.String()}
 }
 
-// newPartial reads a plan that ended with these errors. Returns nil if one is about something else than blocks of the module.
+// newPartial reads a plan that ended with these errors. Returns nil if one is about something else
+// than blocks of the module.
 func newPartial(tree *module.Tree, plan *planfile.Plan, diags hcl.Diagnostics) (*partial, error) {
 	p := &partial{
 		plan: plan, tree: tree, links: module.NewLinks(tree),
@@ -88,8 +90,8 @@ func newPartial(tree *module.Tree, plan *planfile.Plan, diags hcl.Diagnostics) (
 	return p, nil
 }
 
-// candidates returns the blocks that an error can be about. If several module calls lead to the file with
-// it, those are ruled out where all instances were planned.
+// candidates returns the blocks that an error can be about. If several module calls lead to the
+// file with it, those are ruled out where all instances were planned.
 func (p *partial) candidates(at *hcl.Range) []module.Place {
 	if at == nil {
 		return nil
@@ -239,8 +241,8 @@ func (p *partial) hasChanges() bool {
 	})
 }
 
-// targets returns the addresses of all that could be planned, sorted: a second plan with these targets
-// has the same changes.
+// targets returns the addresses of all that could be planned, sorted: a second plan with these
+// targets has the same changes.
 func (p *partial) targets() []string {
 	targets := map[string]bool{}
 	for _, change := range p.plan.ResourceChanges {

@@ -165,7 +165,8 @@ func finalInputs(copies int64, names ...cty.Value) map[string]cty.Value {
 	return map[string]cty.Value{"names": cty.SetVal(names), "copies": cty.NumberIntVal(copies), "v": cty.StringVal("x")}
 }
 
-// All that does not depend on a number of instances is planned and applied; the next plan has the rest.
+// All that does not depend on a number of instances is planned and applied; the next plan has the
+// rest.
 func TestUnknownInstancesAreDeferred(t *testing.T) {
 	testenv.SkipUnderRace(t, "the contract of engines does the same things at the same time")
 	b := newBench(t, unknownFiles)
@@ -520,7 +521,8 @@ resource "terraform_data" "a" { count = var.v }
 	}
 }
 
-// An import that waits for something unknown defers its resource, along with instances that are deferred.
+// An import that waits for something unknown defers its resource, along with instances that are
+// deferred.
 func TestUnknownImports(t *testing.T) {
 	b := newBench(t, map[string]string{"mod/main.tf": `
 variable "v" {}
@@ -590,8 +592,8 @@ resource "terraform_data" "after" {
 	req.PriorState = b.applyQuietly(applyRequest(req, plan.Plan, final)).State
 }
 
-// Data sources are read once, ephemeral resources opened for those who need them, and what was found outside is reported
-// and corrected, also when something is deferred.
+// Data sources are read once, ephemeral resources opened for those who need them, and what was
+// found outside is reported and corrected, also when something is deferred.
 func TestUnknownInstancesWithProvider(t *testing.T) {
 	b := newFakeBench(t, map[string]string{"mod/main.tf": fakeRequired + `
 variable "n" { type = number }

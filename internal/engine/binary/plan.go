@@ -133,7 +133,8 @@ func (p *planning) keepFiles() error {
 	return p.copy.KeepFiles(p.engine.writtenDir(p.req.Component.String()))
 }
 
-// writtenDir is where files are kept that the module of a component instance has written below its own directory.
+// writtenDir is where files are kept that the module of a component instance has written below its
+// own directory.
 func (e *Session) writtenDir(component string) string {
 	return rundir.Written(e.runsDir, component)
 }
@@ -242,8 +243,8 @@ func (p *planning) skipsRefresh() bool {
 	return p.req.SkipRefresh || p.unknownProviders() && p.req.Mode != engine.RefreshOnly
 }
 
-// unknownProviders reports whether a provider configuration is not wholly known. Nothing can be read
-// with it then.
+// unknownProviders reports whether a provider configuration is not wholly known. Nothing can be
+// read with it then.
 func (p *planning) unknownProviders() bool {
 	return slices.ContainsFunc(p.copy.Shape.Providers, func(leaf workcopy.ProviderLeaf) bool { return leaf.Unknown })
 }
@@ -331,8 +332,8 @@ func visibleChanges(changes []*engine.Change) []*engine.Change {
 	return visible
 }
 
-// store packs the plan with what has to be known to apply it. A plan of only a part of the module comes with
-// the outputs that are known even so.
+// store packs the plan with what has to be known to apply it. A plan of only a part of the module
+// comes with the outputs that are known even so.
 func (p *planning) store(file []byte, known map[string]cty.Value) ([]byte, error) {
 	var err error
 	stored := storedPlan{file: file, meta: planMeta{
@@ -402,7 +403,8 @@ func (e *Session) died(summary string, outcome *runner.Result) *hcl.Diagnostic {
 	return &hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: detail}
 }
 
-// addRemedies says what users can do about errors that only occur because the whole stack is planned at once.
+// addRemedies says what users can do about errors that only occur because the whole stack is
+// planned at once.
 func addRemedies(diags hcl.Diagnostics) {
 	for _, diag := range diags {
 		if !isUnknownInstances(diag) {

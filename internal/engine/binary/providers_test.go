@@ -164,7 +164,8 @@ resource "fake_computed" "a" { value = "v" }
 output "region" { value = fake_computed.a.region }
 `
 
-// Trap 1c and 5: a provider configuration that is unknown while planning is known while the same plan is applied.
+// Trap 1c and 5: a provider configuration that is unknown while planning is known while the same
+// plan is applied.
 func TestUnknownProviderConfiguration(t *testing.T) {
 	testenv.SkipUnderRace(t, "the contract of engines does the same things at the same time")
 	b := newFakeBench(t, map[string]string{"mod/main.tf": regionModule})
@@ -254,7 +255,8 @@ resource "fake_resource" "a" {}
 	}
 }
 
-// Trap 2: with a configuration that is not known, data sources can't be read, and existing objects neither.
+// Trap 2: with a configuration that is not known, data sources can't be read, and existing objects
+// neither.
 func TestReadingThroughUnknownProviderConfiguration(t *testing.T) {
 	testenv.SkipUnderRace(t, "the contract of engines does the same things at the same time")
 	b := newFakeBench(t, map[string]string{"mod/main.tf": regionModule})
@@ -447,8 +449,8 @@ output "value" { value = fake_resource.a.value }
 	}
 }
 
-// Trap 7: objects are destroyed with inputs and provider configurations that were unknown while planning, and with
-// a slot that only the state has a use for.
+// Trap 7: objects are destroyed with inputs and provider configurations that were unknown while
+// planning, and with a slot that only the state has a use for.
 func TestDestroyWithUnknowns(t *testing.T) {
 	testenv.SkipUnderRace(t, "the contract of engines does the same things at the same time")
 	b := newFakeBench(t, map[string]string{"mod/main.tf": regionModule + "variable \"v\" {}\n"})
@@ -478,7 +480,8 @@ func TestDestroyWithUnknowns(t *testing.T) {
 	}
 }
 
-// The user's environment: a plugin cache is used, relative paths hold, and another data directory changes nothing.
+// The user's environment: a plugin cache is used, relative paths hold, and another data directory
+// changes nothing.
 func TestPrepareInUsersEnvironment(t *testing.T) {
 	config := testenv.CLIConfigFile(t, testenv.FakeProviderMirror(t))
 	here := t.TempDir()
@@ -542,7 +545,8 @@ func TestSuperfluousLockEntries(t *testing.T) {
 	b.plan(request)
 }
 
-// Schemas are kept for all stacks: what one of them asked for, another one finds, and what is damaged is asked for again.
+// Schemas are kept for all stacks: what one of them asked for, another one finds, and what is
+// damaged is asked for again.
 func TestSchemasAreSharedBetweenStacks(t *testing.T) {
 	shared := t.TempDir()
 	open := func() *bench {
@@ -598,7 +602,8 @@ func fakeSource(e *Session) string {
 	return fakeProvider.String()
 }
 
-// What one operation has asked a provider is known later without any process, as long as the package stays as it is.
+// What one operation has asked a provider is known later without any process, as long as the
+// package stays as it is.
 func TestKeptSchemas(t *testing.T) {
 	b := newFakeBench(t, map[string]string{"mod/main.tf": fakeRequired})
 	shared := t.TempDir()

@@ -185,7 +185,8 @@ func (e *Session) resume(ctx context.Context, run *leftRun, after engine.Positio
 	return e.recoverApply(ctx, run.dir, run.record, after, observe)
 }
 
-// markSaved keeps what was said about the apply. From then on the component can be planned and applied.
+// markSaved keeps what was said about the apply. From then on the component can be planned and
+// applied.
 func (r *leftRun) markSaved() error {
 	if r.recovered == nil || r.recovered.Saved {
 		return nil
@@ -306,8 +307,9 @@ func lostOf(dir *rundir.Dir, record rundir.Record) (string, error) {
 	return "The directory " + dir.Path() + " " + lost, nil
 }
 
-// awaitProcess waits for the end of the process of a run. Returns nil if nothing is known to have been done: the program was killed
-// before it started a process, or the process before it said anything.
+// awaitProcess waits for the end of the process of a run. Returns nil if nothing is known to have
+// been done: the program was killed before it started a process, or the process before it said
+// anything.
 func awaitProcess(ctx context.Context, runDir string, onEvent func(runner.Event)) (*runner.Result, error) {
 	process, err := runner.Attach(runDir)
 	if errors.Is(err, os.ErrNotExist) {

@@ -25,7 +25,8 @@ func wantMove(t *testing.T, rc *engine.Change, from string) {
 	}
 }
 
-// Section 4.9: a moved object is a change with its previous address, counted even without any other.
+// Section 4.9: a moved object is a change with its previous address, counted even without any
+// other.
 func TestRows139And180MovedResource(t *testing.T) {
 	f := newFeature(t, "", `
 -- mod/main.tf --
@@ -162,7 +163,8 @@ func (f *feature) wantFailed(plan *stackplan.Plan, want stackplan.Counts) {
 	wantCounts(f.t, "apply", o.Counts, want)
 }
 
-// Section 7.4: moves, imports and what is forgotten count though something else fails, and are recorded.
+// Section 7.4: moves, imports and what is forgotten count though something else fails, and are
+// recorded.
 func TestRow185MoveWithFailingSibling(t *testing.T) {
 	f := newFeature(t, "", `
 -- mod/main.tf --
@@ -366,7 +368,8 @@ resource "fake_resource" "second" {
 	f.settled()
 }
 
-// An import whose id is known only during apply is deferred, with what depends on it; all else is planned and applied.
+// An import whose id is known only during apply is deferred, with what depends on it; all else is
+// planned and applied.
 func TestImportWithUnknownID(t *testing.T) {
 	f := newFeature(t, `id = trimprefix(component.up.later, "later-")`, `
 -- mod/main.tf --

@@ -24,7 +24,8 @@ type RootModule struct {
 	DataDir string // TF_DATA_DIR as its environment has it; "" for the usual one
 }
 
-// paths says where init has installed providers. The hashes of packages are remembered next to them.
+// paths says where init has installed providers. The hashes of packages are remembered next to
+// them.
 func (m RootModule) paths() prepare.Paths {
 	data := m.DataDir
 	if data == "" {
@@ -40,10 +41,12 @@ func (m RootModule) paths() prepare.Paths {
 	}
 }
 
-// ReadRootPlan decodes the plan file of a root module by the schemas of its providers, without which nobody knows all that is sensitive in it. The
-// binary is asked for schemas that are not kept.
+// ReadRootPlan decodes the plan file of a root module by the schemas of its providers, without
+// which nobody knows all that is sensitive in it. The binary is asked for schemas that are not
+// kept.
 //
-// Errors: a [*planfile.FormatError] if only the engine can read the file, as one that is encrypted; that schemas are missing or cannot be read.
+// Errors: a [*planfile.FormatError] if only the engine can read the file, as one that is encrypted;
+// that schemas are missing or cannot be read.
 func (e *Engine) ReadRootPlan(ctx context.Context, root RootModule, file []byte) (_ *planfile.Plan, err error) {
 	opened, err := e.Open(ctx, engine.SessionOptions{StackDir: root.Dir})
 	if err != nil {

@@ -92,7 +92,8 @@ component "c" {
 }
 `
 
-// Modules without required_providers take providers of the namespace hashicorp, by their local name.
+// Modules without required_providers take providers of the namespace hashicorp, by their local
+// name.
 func TestRowsLegacyModules(t *testing.T) {
 	t.Run("044_provider_of_hashicorp", func(t *testing.T) {
 		testenv.CLIConfig(t, testenv.TimeProviderMirror(t))
@@ -155,7 +156,8 @@ component "c" {
   providers = { fake = var.fake }
 }
 `)
-		// The place is not in the reference, which has none to give; the entry is what the constraint is in.
+		// The place is not in the reference, which has none to give; the entry is what the constraint is
+		// in.
 		diags := locked(f, "0.9.0")
 		wantAt(t, wantDiagnostic(t, diags, hcl.DiagError, "0.9.0"), "main.tfcomponent.hcl", 2)
 		if len(diags) != 1 {
@@ -265,7 +267,8 @@ resource "fake_identity" "later" {}
 	f.destroyed()
 }
 
-// wantIdentities compares the identities of a resource before and after its change, by their only attribute.
+// wantIdentities compares the identities of a resource before and after its change, by their only
+// attribute.
 func wantIdentities(t *testing.T, plan *stackplan.Plan, address string, before, after cty.Value) {
 	t.Helper()
 	known, err := version.NewVersion(plan.Engine.Version)

@@ -84,7 +84,8 @@ func (e *Session) ProviderSchema(ctx context.Context, provider stackaddrs.Provid
 	return &engine.ProviderSchema{Config: describeBlock(block)}, nil
 }
 
-// schemas returns the schemas of all installed providers. The binary is asked once for each package of a provider.
+// schemas returns the schemas of all installed providers. The binary is asked once for each package
+// of a provider.
 func (e *Session) schemas(ctx context.Context) (*providerSchemas, error) {
 	e.mu.Lock()
 	once := e.mu.schemas
@@ -156,7 +157,8 @@ func (e *Session) keptSchema(ctx context.Context, key string) (*providerSchema, 
 	})
 }
 
-// missingSchemas asks the binary for schemas that are not kept, and keeps them. The results are by source.
+// missingSchemas asks the binary for schemas that are not kept, and keeps them. The results are by
+// source.
 func (e *Session) missingSchemas(ctx context.Context, missing []installation.Package, hashes map[string]string) (map[string]*providerSchema, error) {
 	ask := func() (map[string]*providerSchema, error) {
 		e.working("Reading schemas of " + describeProviders(missing))
@@ -182,7 +184,8 @@ func (e *Session) missingSchemas(ctx context.Context, missing []installation.Pac
 	return e.shared.asked.Get(ctx, strings.Join(keys, " "), ask)
 }
 
-// keepSchema keeps what the binary has said, on the disk and for other stacks, unless the key is empty.
+// keepSchema keeps what the binary has said, on the disk and for other stacks, unless the key is
+// empty.
 func (e *Session) keepSchema(ctx context.Context, key string, asked schemacache.Schemas) (*providerSchema, error) {
 	cache := e.schemaCache
 	if key == "" {
@@ -216,7 +219,8 @@ func (s *providerSchemas) add(e *Session, source string, schema *providerSchema)
 	return nil
 }
 
-// schemaKey returns by what the schemas of a package are known; "" for one that cannot be read. What they look like is the engine's matter.
+// schemaKey returns by what the schemas of a package are known; "" for one that cannot be read.
+// What they look like is the engine's matter.
 func (e *Session) schemaKey(packageHash string) string {
 	if packageHash == "" {
 		return ""
@@ -226,7 +230,8 @@ func (e *Session) schemaKey(packageHash string) string {
 
 // askSchemas runs the binary, which starts the providers. The results are by source.
 //
-// Each schema is kept on its own: those of all resource types of a large provider take seconds to decode.
+// Each schema is kept on its own: those of all resource types of a large provider take seconds to
+// decode.
 func (e *Session) askSchemas(ctx context.Context, providers []installation.Package) (_ map[string]schemacache.Schemas, err error) {
 	dir, err := rundir.New(e.runsDir, "provider schemas")
 	if err != nil {
@@ -275,7 +280,8 @@ func (e *Session) askSchemas(ctx context.Context, providers []installation.Packa
 
 func typeName(mode stackaddrs.ResourceMode, name string) string { return mode.String() + "/" + name }
 
-// schemaModule makes a directory the module that needs just these providers, and returns the data directory to go with it.
+// schemaModule makes a directory the module that needs just these providers, and returns the data
+// directory to go with it.
 func (e *Session) schemaModule(dir string, providers []installation.Package) (data string, err error) {
 	lock, err := e.preparer.InstalledLock()
 	if err != nil {
@@ -380,8 +386,9 @@ var builtinTypes = map[string]cty.Type{
 	}),
 }
 
-// readPlanBy decodes a plan file by the schemas that are found for other providers than the builtin one: its values carry their types, and it has
-// nothing sensitive of its own. The first error is the last time that one is looked for.
+// readPlanBy decodes a plan file by the schemas that are found for other providers than the builtin
+// one: its values carry their types, and it has nothing sensitive of its own. The first error is
+// the last time that one is looked for.
 func (e *Session) readPlanBy(data []byte, find func(stackaddrs.Provider, stackaddrs.ResourceMode, string) (*valueschema.Schema, error)) (*planfile.Plan, error) {
 	var schemaErr error
 	plan, err := planfile.Read(data, planfile.Options{

@@ -12,9 +12,11 @@ import (
 	"github.com/cairnstacks/cairn/internal/once"
 )
 
-// Shared is what engines of several stacks find out once in one process. The zero value knows nothing yet. It is safe for concurrent use.
+// Shared is what engines of several stacks find out once in one process. The zero value knows
+// nothing yet. It is safe for concurrent use.
 //
-// All is known by what it depends on, so that nothing of it becomes wrong: schemas by the content of packages and the version of the engine; see also [prepare.Shared].
+// All is known by what it depends on, so that nothing of it becomes wrong: schemas by the content
+// of packages and the version of the engine; see also [prepare.Shared].
 type Shared struct {
 	Modules module.Files // that were parsed
 
@@ -25,8 +27,9 @@ type Shared struct {
 	processes limiter.Limiter // of all stacks
 }
 
-// AllowProcesses allows at least n processes of engines at the same time. Each session allows as many as it may do at the same time, so that all of them
-// together have as many as the one with the most.
+// AllowProcesses allows at least n processes of engines at the same time. Each session allows as
+// many as it may do at the same time, so that all of them together have as many as the one with the
+// most.
 func (s *Shared) AllowProcesses(n int) { s.processes.Raise(n) }
 
 // LockCache is that of [prepare.Shared].

@@ -50,7 +50,8 @@ func (b *bench) withPackage(dir string) {
 	})
 }
 
-// The engine compares the sources in its list of modules with those in the files, in a normal form of its own.
+// The engine compares the sources in its list of modules with those in the files, in a normal form
+// of its own.
 func TestEngineAcceptsAllKindsOfSources(t *testing.T) {
 	sources := []string{
 		"git::https://example.com/x.git",

@@ -30,8 +30,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// ValidateModule implements [engine.Session]. What [Session.Module] reports is not repeated. All else is checked that the modules it is
-// about leave to be checked.
+// ValidateModule implements [engine.Session]. What [Session.Module] reports is not repeated. All
+// else is checked that the modules it is about leave to be checked.
 func (e *Session) ValidateModule(ctx context.Context, dir string) hcl.Diagnostics {
 	tree, _ := e.modules.Load(dir) //nolint:errcheck // Module reports the diagnostics
 	if tree == nil || tree.Circular || tree.Unsupported.HasErrors() {
@@ -59,8 +59,9 @@ func (e *Session) validateOnce(ctx context.Context, tree *module.Tree) (hcl.Diag
 
 // validateAll finds all mistakes in a tree. A tree without any takes one process.
 //
-// The engine itself stops at modules that it cannot load, and leaves out what depends on other mistakes. So the modules that a
-// faulty tree calls are validated on their own, and their caller with stand-ins for those that are faulty.
+// The engine itself stops at modules that it cannot load, and leaves out what depends on other
+// mistakes. So the modules that a faulty tree calls are validated on their own, and their caller
+// with stand-ins for those that are faulty.
 func (e *Session) validateAll(ctx context.Context, tree *module.Tree) (hcl.Diagnostics, error) {
 	found := mistakes.New(tree)
 	if len(tree.Faulty)+len(tree.Missing) == 0 {
@@ -153,7 +154,8 @@ func (e *Session) validate(ctx context.Context, tree *module.Tree) (diags hcl.Di
 	return diags, nil
 }
 
-// validRecord returns the name of the file that is there if a module with this content was found to be valid, with these providers.
+// validRecord returns the name of the file that is there if a module with this content was found to
+// be valid, with these providers.
 //
 // A module may also read files that are not its own. If they change, the plan finds out.
 func (e *Session) validRecord(ctx context.Context, moduleHash string, lock []byte) (string, error) {
@@ -171,10 +173,12 @@ func (e *Session) validRecord(ctx context.Context, moduleHash string, lock []byt
 	return e.absolute("valid", hashOf([]byte(strings.Join(key, "\x00")))[:40]), nil
 }
 
-// maxValid is how many modules are remembered as valid. Beyond that, those of former content are forgotten with all others.
+// maxValid is how many modules are remembered as valid. Beyond that, those of former content are
+// forgotten with all others.
 const maxValid = 20000
 
-// rememberValid records what validRecord asks for. Where that fails, the module is validated again the next time.
+// rememberValid records what validRecord asks for. Where that fails, the module is validated again
+// the next time.
 func (e *Session) rememberValid(record string) {
 	dir := filepath.Dir(record)
 	if err := os.MkdirAll(dir, 0o700); err != nil {

@@ -59,7 +59,8 @@ output "wrong" { value = nowhere.id }
 	}
 }
 
-// Modules that are right where they are called are right also while something else in their tree is not.
+// Modules that are right where they are called are right also while something else in their tree is
+// not.
 func TestValidateModuleWithoutFalseErrors(t *testing.T) {
 	testenv.SkipUnderRace(t, "does one thing at a time")
 	testenv.CLIConfig(t, testenv.FakeProviderMirror(t))

@@ -11,7 +11,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// Stop implements [engine.Session]. The process of an apply is only interrupted, since what it has not written yet would be lost with it.
+// Stop implements [engine.Session]. The process of an apply is only interrupted, since what it has
+// not written yet would be lost with it.
 func (e *Session) Stop(_ context.Context, work engine.WorkID, how engine.Urgency) error {
 	return e.works.Stop(work, how)
 }

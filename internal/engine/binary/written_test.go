@@ -13,7 +13,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// A module finds what it has written below its directory, as it does with plain terraform, until it removes that itself. Its sources stay as they are.
+// A module finds what it has written below its directory, as it does with plain terraform, until it
+// removes that itself. Its sources stay as they are.
 func TestFilesOfModulesAreKept(t *testing.T) {
 	b := newBench(t, map[string]string{
 		"mod/given.txt": "given",
@@ -91,7 +92,8 @@ output "found" { value = fileexists("${path.module}/inner.txt") }
 	}
 }
 
-// A directory of files that came with a checkout brings nothing that the directory of the module could not: neither a state nor configuration.
+// A directory of files that came with a checkout brings nothing that the directory of the module
+// could not: neither a state nor configuration.
 func TestRestoresOnlyWhatIsKept(t *testing.T) {
 	b := newBench(t, map[string]string{
 		"mod/main.tf": `output "found" { value = fileexists("${path.module}/text.txt") }`,

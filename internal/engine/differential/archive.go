@@ -18,7 +18,8 @@ import (
 type Case struct {
 	Steps []Step
 
-	// Want is what terraform has answered, and WantNative what the native engine has to answer in its place for a reason, or "".
+	// Want is what terraform has answered, and WantNative what the native engine has to answer in its
+	// place for a reason, or "".
 	Want, WantNative string
 	Differs, ByHand  string // reasons, or ""
 
@@ -27,8 +28,9 @@ type Case struct {
 
 // Step is one step of a case. In an archive it is a verb and words:
 //
-//   - validate, plan or apply, which plans before; with any of destroy, refresh-only, skip-refresh, defer-all, replace=ADDRESS, unknown-provider, where an argument
-//     of the provider is not known, and ordered, where the order in which objects are applied counts;
+//   - validate, plan or apply, which plans before; with any of destroy, refresh-only, skip-refresh,
+//     defer-all, replace=ADDRESS, unknown-provider, where an argument of the provider is not known,
+//     and ordered, where the order in which objects are applied counts;
 //   - set ID NAME=VALUE..., or gone ID: what becomes of an object outside, with values as JSON;
 //   - unlink PATH: what becomes of a file outside.
 type Step struct {
@@ -150,7 +152,8 @@ func (c *Case) Format() []byte {
 	return txtar.Format(&changed)
 }
 
-// files returns the files in a step, from 1: those of the module by their paths, and the others by their names.
+// files returns the files in a step, from 1: those of the module by their paths, and the others by
+// their names.
 func (c *Case) files(step int) (files, others map[string][]byte) {
 	files, others = map[string][]byte{}, map[string][]byte{}
 	latest := map[string]int{}

@@ -18,7 +18,8 @@ const apiPrefix = "/api/v1/"
 // object is what a cluster stores, as JSON has it.
 type object = map[string]any
 
-// cluster answers as the API of Kubernetes does for objects that nobody works on: they are stored, changed by JSON patches (RFC 6902), and deleted at once.
+// cluster answers as the API of Kubernetes does for objects that nobody works on: they are stored,
+// changed by JSON patches (RFC 6902), and deleted at once.
 type cluster struct {
 	mu struct {
 		sync.Mutex

@@ -14,8 +14,10 @@ import (
 	"github.com/cairnstacks/cairn/internal/testenv"
 )
 
-// TestDifferential compares the native engine with the recorded answers of terraform. Names of archives begin with the numbers of the behaviours that they show.
-// With UPDATE_GOLDEN, the answers of the native engine are written that are meant to differ, or that terraform cannot give, and no others.
+// TestDifferential compares the native engine with the recorded answers of terraform. Names of
+// archives begin with the numbers of the behaviours that they show. With UPDATE_GOLDEN, the answers
+// of the native engine are written that are meant to differ, or that terraform cannot give, and no
+// others.
 func TestDifferential(t *testing.T) {
 	paths, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(paths) == 0 {

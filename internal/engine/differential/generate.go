@@ -10,8 +10,9 @@ import (
 	"strings"
 )
 
-// Generate returns a random case: a module that is applied, changed and applied again, planned once more, and destroyed. The same seed makes the same case. With
-// failures, some of its objects cannot be made, changed or destroyed.
+// Generate returns a random case: a module that is applied, changed and applied again, planned once
+// more, and destroyed. The same seed makes the same case. With failures, some of its objects cannot
+// be made, changed or destroyed.
 func Generate(seed uint64, failures bool) *Case {
 	g := &generator{random: rand.New(rand.NewPCG(seed, 0)), failures: failures} //nolint:gosec // not for secrets
 	for i := range 2 + g.random.IntN(5) {
@@ -196,7 +197,8 @@ func (r *genResource) all(attribute string) string {
 	}
 }
 
-// change changes the module: what its resources are made of, how many there are, and whether they are there at all.
+// change changes the module: what its resources are made of, how many there are, and whether they
+// are there at all.
 func (g *generator) change() {
 	all := append(append([]*genResource{}, g.resources...), g.after)
 	if g.child != nil {
@@ -291,7 +293,8 @@ func quotedText(text string, refs ...string) string {
 	return `"` + text + `"`
 }
 
-// writeResource writes a resource block. What a module is given is in all of its values, so that no two objects have the same.
+// writeResource writes a resource block. What a module is given is in all of its values, so that no
+// two objects have the same.
 func (g *generator) writeResource(w *strings.Builder, r *genResource, given string) {
 	fmt.Fprintf(w, "resource %q %q {\n%s", r.kind, r.name, r.repeat.text())
 	value := quotedText(r.text+r.repeat.key(), append([]string{given}, r.refs...)...)

@@ -18,7 +18,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
-// readInputs returns the values of a file of inputs, of the types of the variables as stacks give them.
+// readInputs returns the values of a file of inputs, of the types of the variables as stacks give
+// them.
 func readInputs(text []byte, variables map[string]*engine.Variable) (map[string]cty.Value, error) {
 	file, diags := safehcl.ParseConfig(text, inputsFile, hcl.InitialPos)
 	if diags.HasErrors() {

@@ -20,7 +20,8 @@ type message struct {
 	place, summary string // place: severity, file, line and resource
 }
 
-// In some summaries, terraform has names: those of the members of a cycle, in any order, and those in quotation marks.
+// In some summaries, terraform has names: those of the members of a cycle, in any order, and those
+// in quotation marks.
 var (
 	cycle  = regexp.MustCompile(`^Cycle: .*`)
 	quoted = regexp.MustCompile(`"[^"]*"`)
@@ -57,7 +58,8 @@ func parseMessage(line string) (message, bool) {
 //go:embed testdata/summaries.txt
 var summariesText string
 
-// summaries are pairs of terraform's summary of a diagnostic and one that the native engine has for the same. In the file, they are lines "TERRAFORM'S => NATIVE'S".
+// summaries are pairs of terraform's summary of a diagnostic and one that the native engine has for
+// the same. In the file, they are lines "TERRAFORM'S => NATIVE'S".
 var summaries = readSummaries(summariesText)
 
 func readSummaries(text string) map[[2]string]bool {
@@ -70,8 +72,9 @@ func readSummaries(text string) map[[2]string]bool {
 	return found
 }
 
-// InWordsOf returns what the native engine has answered with its diagnostics as terraform has them, if want is terraform's answer: with other summaries, and without
-// a place or a resource where terraform has none. Those that are then the same count once.
+// InWordsOf returns what the native engine has answered with its diagnostics as terraform has them,
+// if want is terraform's answer: with other summaries, and without a place or a resource where
+// terraform has none. Those that are then the same count once.
 func InWordsOf(want, got string) string {
 	lines := strings.Split(got, "\n")
 	lacking := map[message]int{} // by step, which is part of the place

@@ -16,14 +16,16 @@ import (
 )
 
 const (
-	// timeVariable is the environment variable that says for how long random modules are compared with terraform.
+	// timeVariable is the environment variable that says for how long random modules are compared with
+	// terraform.
 	timeVariable = "CAIRN_DIFFERENTIAL_TIME"
 
 	// seedVariable is the environment variable with the only seed to try.
 	seedVariable = "CAIRN_DIFFERENTIAL_SEED"
 )
 
-// TestRandomModulesAgreeWithTerraform compares what becomes of random modules, some of whose objects fail, with terraform.
+// TestRandomModulesAgreeWithTerraform compares what becomes of random modules, some of whose
+// objects fail, with terraform.
 func TestRandomModulesAgreeWithTerraform(t *testing.T) {
 	agreeWithTerraform(t, func(seed uint64) *Case { return Generate(seed, true) }, withoutMeant)
 }
@@ -92,14 +94,17 @@ func mistakenMoves(text string) string {
 	return text
 }
 
-// unplaced is an error without a place. Of objects that nothing declares, terraform has the same error for all.
+// unplaced is an error without a place. Of objects that nothing declares, terraform has the same
+// error for all.
 var unplaced = regexp.MustCompile(`(?m)^error[^:]*: .*\n`)
 
 // applied are the outputs that an apply returns besides those that it stores.
 var applied = regexp.MustCompile(`(?m)^output .*\n`)
 
-// withoutMeant omits what is meant to differ: errors without places, outputs after an apply that has failed, of which nobody can tell with terraform whether they
-// have their old values or the same new ones, and the last step where nothing is left to be destroyed, for which the native engine plans nothing.
+// withoutMeant omits what is meant to differ: errors without places, outputs after an apply that
+// has failed, of which nobody can tell with terraform whether they have their old values or the
+// same new ones, and the last step where nothing is left to be destroyed, for which the native
+// engine plans nothing.
 func withoutMeant(text string) string {
 	text = unplaced.ReplaceAllStringFunc(text, func(line string) string {
 		if m, ok := parseMessage(strings.TrimSpace(line)); ok && located.FindStringSubmatch(m.place)[2] == "" {
@@ -122,7 +127,8 @@ func withoutMeant(text string) string {
 	return text
 }
 
-// TestRandomModulesAreStable checks that there is nothing to do once a random module has been applied.
+// TestRandomModulesAreStable checks that there is nothing to do once a random module has been
+// applied.
 func TestRandomModulesAreStable(t *testing.T) {
 	native := NewNative(t)
 	const modules = 6

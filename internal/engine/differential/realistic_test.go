@@ -21,8 +21,9 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// TestRealistic compares both engines on modules as people write them, with real providers. Nothing is recorded: what providers make up differs in each run. DIR in
-// an archive is a directory that there is in that run only, URL a server.
+// TestRealistic compares both engines on modules as people write them, with real providers. Nothing
+// is recorded: what providers make up differs in each run. DIR in an archive is a directory that
+// there is in that run only, URL a server.
 func TestRealistic(t *testing.T) {
 	if os.Getenv(testenv.OracleVariable) == "" {
 		t.Skip("builds providers and runs terraform for minutes: make differential")
@@ -94,8 +95,10 @@ func realPackages(t *testing.T) []engine.ProviderPackage {
 // token is a word, a string or a number.
 var token = regexp.MustCompile(`[A-Za-z_][A-Za-z0-9_]*|"(?:[^"\\]|\\.)*"|-?[0-9][0-9.e+]*`)
 
-// renamed returns a text in which literals are those that another text has at the same places, as far as each stands for the same one wherever the same word is before it:
-// encodings differ in where they have special characters. Those that are in the archive are nobody's invention, and stay.
+// renamed returns a text in which literals are those that another text has at the same places, as
+// far as each stands for the same one wherever the same word is before it: encodings differ in
+// where they have special characters. Those that are in the archive are nobody's invention, and
+// stay.
 func renamed(want, got, archive string) string {
 	wanted := token.FindAllString(want, -1)
 	forward, backward := map[string]string{}, map[string]string{}

@@ -26,7 +26,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// Run does the steps of a case and returns what has come of them, as text. The test fails if they cannot be done.
+// Run does the steps of a case and returns what has come of them, as text. The test fails if they
+// cannot be done.
 func (b *Bench) Run(t testing.TB, c *Case) string {
 	t.Helper()
 	b.runs++
@@ -200,7 +201,8 @@ func (r *run) set(step Step) error {
 	return store.Put(object)
 }
 
-// requireProvider adds requirements of providers to the modules that lack them: those that use the provider, and the root module if anything in the case does.
+// requireProvider adds requirements of providers to the modules that lack them: those that use the
+// provider, and the root module if anything in the case does.
 func requireProvider(files map[string][]byte, root bool) {
 	for _, name := range slices.Collect(maps.Keys(files)) {
 		dir := path.Dir(name)

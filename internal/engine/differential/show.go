@@ -98,7 +98,8 @@ func objectText(object cty.Value) string {
 	return stable(nativetest.ShowValue(cty.ObjectVal(values).WithMarks(found)))
 }
 
-// showOutputs shows outputs, of which there are none when everything is destroyed, whether engines have null for them or nothing.
+// showOutputs shows outputs, of which there are none when everything is destroyed, whether engines
+// have null for them or nothing.
 func showOutputs(w io.Writer, outputs map[string]cty.Value, mode engine.Mode) {
 	if mode == engine.Destroy {
 		return
@@ -189,7 +190,8 @@ func storedText(o *tfstate.Object) string {
 	return strings.Join(words, " ") + " " + stable(withoutNulls(o.Attributes))
 }
 
-// withoutNulls returns a JSON object without the members that are null, in the order of their names.
+// withoutNulls returns a JSON object without the members that are null, in the order of their
+// names.
 func withoutNulls(text json.RawMessage) string {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.UseNumber()
@@ -231,8 +233,8 @@ var counted = map[string]string{
 	"ReadDataSource": "read data", "OpenEphemeralResource": "open", "RenewEphemeralResource": "renew", "CloseEphemeralResource": "close",
 }
 
-// showCalls shows calls: sorted, and then, where that counts, the order of those that change something. Objects that take long are not in it: they are for others
-// to wait.
+// showCalls shows calls: sorted, and then, where that counts, the order of those that change
+// something. Objects that take long are not in it: they are for others to wait.
 func showCalls(w io.Writer, while string, calls []testprovider.Call, ordered bool) {
 	var lines, order []string
 	for _, call := range calls {
@@ -264,7 +266,8 @@ func showCalls(w io.Writer, while string, calls []testprovider.Call, ordered boo
 	}
 }
 
-// showDiagnostics shows diagnostics in an order of their own, the same once. Terraform has some twice, once without a place.
+// showDiagnostics shows diagnostics in an order of their own, the same once. Terraform has some
+// twice, once without a place.
 func showDiagnostics(w io.Writer, diags hcl.Diagnostics) {
 	placed := map[string]bool{} // summaries
 	var messages []message

@@ -32,8 +32,8 @@ func (p Package) Source() string {
 	return strings.Join(strings.Split(filepath.ToSlash(p.Path), "/")[:3], "/")
 }
 
-// Hashes are those of packages, by fingerprint. It takes a second to read a large provider, which is done once for all who use them. The zero value knows
-// none yet. Safe for concurrent use.
+// Hashes are those of packages, by fingerprint. It takes a second to read a large provider, which
+// is done once for all who use them. The zero value knows none yet. Safe for concurrent use.
 type Hashes struct{ known once.Map[string, string] }
 
 // Record is what is remembered of a package.
@@ -42,7 +42,8 @@ type Record struct {
 	Hash        string `json:"hash"`        // as in lock files
 }
 
-// Remembered returns the hash of each package by its path, and none of what cannot be read. The file remembers them for other programs; it is none for "".
+// Remembered returns the hash of each package by its path, and none of what cannot be read. The
+// file remembers them for other programs; it is none for "".
 func (h *Hashes) Remembered(ctx context.Context, file string, packages []Package) map[string]string {
 	known := Records(file)
 	hashes, records, changed := map[string]string{}, map[string]Record{}, false

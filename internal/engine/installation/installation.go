@@ -1,11 +1,13 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package installation is where the providers of a stack are installed, and what says so: the same for all engines, so that a stack can change from one to another
-// without installing anything again.
+// Package installation is where the providers of a stack are installed, and what says so: the same
+// for all engines, so that a stack can change from one to another without installing anything
+// again.
 //
-// The lock file beside the stack has the versions. Packages are in the working directory of the stack, as init of terraform and tofu lays them out, with a copy
-// of the lock file that has the checksums for this platform, too.
+// The lock file beside the stack has the versions. Packages are in the working directory of the
+// stack, as init of terraform and tofu lays them out, with a copy of the lock file that has the
+// checksums for this platform, too.
 package installation
 
 import (
@@ -38,7 +40,8 @@ const DataDir = ".terraform"
 // LockFile is the copy of the lock file.
 func (d Dir) LockFile() string { return filepath.Join(string(d), locks.FileName) }
 
-// Lock returns a lock of the stack with the checksums for this platform, which the stack's lock file lacks if it was not to be changed: these are in the copy.
+// Lock returns a lock of the stack with the checksums for this platform, which the stack's lock
+// file lacks if it was not to be changed: these are in the copy.
 func (d Dir) Lock(lock *locks.Lock) *locks.Lock {
 	copied, diags := locks.Read(d.LockFile())
 	if diags.HasErrors() {
@@ -64,7 +67,8 @@ func (d Dir) Exclusive(ctx context.Context) (unlock func(), err error) {
 	return filelock.Lock(ctx, string(d)+".lock")
 }
 
-// WriteLock writes the lock file of a stack, which others may read: it belongs into version control.
+// WriteLock writes the lock file of a stack, which others may read: it belongs into version
+// control.
 func WriteLock(name string, data []byte) error {
 	if err := WriteFile(name, data); err != nil {
 		return err
@@ -72,7 +76,8 @@ func WriteLock(name string, data []byte) error {
 	return os.Chmod(name, 0o644) //nolint:gosec // not secret
 }
 
-// WriteFile replaces a file as a whole, so that no reader sees half of it. Only its owner may read it.
+// WriteFile replaces a file as a whole, so that no reader sees half of it. Only its owner may read
+// it.
 func WriteFile(name string, data []byte) error {
 	temporary, err := os.CreateTemp(filepath.Dir(name), ".new-*") // of mode 0600
 	if err != nil {

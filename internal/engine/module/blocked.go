@@ -190,8 +190,8 @@ func (l *Links) anyRequired(node *Node, references []hcl.Traversal) bool {
 	})
 }
 
-// target returns what a reference leads to: its name in the module, and the output if it is one of a
-// called module. The name is empty if it is nothing with dependencies.
+// target returns what a reference leads to: its name in the module, and the output if it is one of
+// a called module. The name is empty if it is nothing with dependencies.
 func target(reference hcl.Traversal) (name, output string) {
 	var names []string
 	for _, step := range reference[1:] {

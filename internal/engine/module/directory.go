@@ -33,8 +33,8 @@ type Directory struct {
 	Calls     map[string]*Call
 	Required  map[string]*Requirement // by local name
 
-	// ProviderUses has the references to provider configurations by resources, actions and functions, each
-	// with the first range where it occurs.
+	// ProviderUses has the references to provider configurations by resources, actions and functions,
+	// each with the first range where it occurs.
 	ProviderUses map[engine.ProviderSlot]hcl.Range
 
 	// DataProviders are those of ProviderUses that data sources use.
@@ -46,7 +46,8 @@ type Directory struct {
 	// ConstVariables are the ranges of const arguments in variable blocks.
 	ConstVariables []hcl.Range
 
-	// WorkspaceUses are where the name of the workspace is asked for, which the modules of components have not.
+	// WorkspaceUses are where the name of the workspace is asked for, which the modules of components
+	// have not.
 	WorkspaceUses []hcl.Range
 
 	// Backends are the backend and cloud blocks.

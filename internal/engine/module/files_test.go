@@ -21,7 +21,8 @@ func writeModule(t testing.TB, dir, content string) string {
 	return dir
 }
 
-// Loaders for several stacks parse a module once, as long as it is the same and has the same name for all of them.
+// Loaders for several stacks parse a module once, as long as it is the same and has the same name
+// for all of them.
 func TestFilesAreParsedOnce(t *testing.T) {
 	root := t.TempDir()
 	module := writeModule(t, filepath.Join(root, "module"), "variable \"a\" {}\n")

@@ -33,7 +33,8 @@ func newImportBlock(block *hcl.Block) importBlock {
 	return found
 }
 
-// importTarget returns what to imports, which may have a key that is an expression. In JSON it is in quotes.
+// importTarget returns what to imports, which may have a key that is an expression. In JSON it is
+// in quotes.
 func importTarget(expr hcl.Expression) hcl.Traversal {
 	if expr == nil {
 		return nil
@@ -62,7 +63,8 @@ func importTarget(expr hcl.Expression) hcl.Traversal {
 	return nil
 }
 
-// ImportedAt returns the resources that an import block is for, if what is written at a position decides on that import.
+// ImportedAt returns the resources that an import block is for, if what is written at a position
+// decides on that import.
 func (l *Links) ImportedAt(pos hcl.Range) []Place {
 	var places []Place
 	for _, imported := range l.contents[l.tree.Root].imports {

@@ -25,10 +25,12 @@ type Options struct {
 	// Tofu makes the loader read .tofu files, as only that engine does.
 	Tofu bool
 
-	// Terraform is the version of terraform that modules may ask for. With tofu it is empty: that takes no such request for its own.
+	// Terraform is the version of terraform that modules may ask for. With tofu it is empty: that
+	// takes no such request for its own.
 	Terraform string
 
-	// Actions is the version of terraform that a tree of modules may ask for instead if it has action blocks. Empty if there is none.
+	// Actions is the version of terraform that a tree of modules may ask for instead if it has action
+	// blocks. Empty if there is none.
 	Actions string
 
 	// EphemeralOutputs lets modules of components have ephemeral outputs, which terraform and tofu
@@ -49,7 +51,8 @@ type Options struct {
 	Buffers map[string][]byte
 }
 
-// OptionsOf returns how the named engine reads the modules of a stack in a directory. The name may be the zero value, the resolver nil.
+// OptionsOf returns how the named engine reads the modules of a stack in a directory. The name may
+// be the zero value, the resolver nil.
 func OptionsOf(info engine.Info, stackDir string, resolver stackconfig.Resolver) Options {
 	options := Options{Base: stackDir, Resolver: resolver}
 	if info.Name == toolchain.Native {

@@ -500,7 +500,8 @@ func TestInvalidLocalNames(t *testing.T) {
 	}
 }
 
-// A module for another version of terraform may be wrong for this one in many ways, of which only this matters.
+// A module for another version of terraform may be wrong for this one in many ways, of which only
+// this matters.
 func TestUnsupportedVersionIsReportedAlone(t *testing.T) {
 	files := map[string]string{
 		"m/main.tf":   "terraform {\n  required_version = \">= 1.12\"\n}\nvariable \"v\" { type = no_such_type }\nmodule \"c\" {\n  source = \"./c\"\n}\n",

@@ -40,7 +40,8 @@ func (d *Directory) Provider(localName string) (provider stackaddrs.Provider, de
 	return DefaultProvider(localName), false
 }
 
-// Requirements returns the providers that the module itself needs, each with the constraints on its version as written, of which there may be none.
+// Requirements returns the providers that the module itself needs, each with the constraints on its
+// version as written, of which there may be none.
 func (d *Directory) Requirements() map[stackaddrs.Provider][]string {
 	required := map[stackaddrs.Provider][]string{}
 	add := func(provider stackaddrs.Provider, version string) {
@@ -276,8 +277,8 @@ func (d *Directory) addUsage(block *hcl.Block) hcl.Diagnostics {
 	return diags
 }
 
-// usedSlot returns the provider configuration that the block of a resource uses, and where it is named: at the head of the block if only the type of the resource
-// says it.
+// usedSlot returns the provider configuration that the block of a resource uses, and where it is
+// named: at the head of the block if only the type of the resource says it.
 func usedSlot(block *hcl.Block) (slot engine.ProviderSlot, at hcl.Range, diags hcl.Diagnostics) {
 	name, _, _ := strings.Cut(block.Labels[0], "_")
 	slot, at = engine.ProviderSlot{LocalName: name}, block.DefRange

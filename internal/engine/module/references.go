@@ -68,7 +68,8 @@ var contentsSchema = &hcl.BodySchema{Blocks: []hcl.BlockHeaderSchema{
 	{Type: "import"},
 }}
 
-// contents collects the references in a directory. What is wrong in it was reported when it was read.
+// contents collects the references in a directory. What is wrong in it was reported when it was
+// read.
 func (d *Directory) contents() *contents {
 	c := &contents{
 		blocks:  map[string]*Block{},

@@ -17,13 +17,15 @@ import (
 type Declared struct {
 	Provider stackaddrs.Provider
 
-	// Slot is the one of the root that the provider configuration of the resource comes from. HasSlot is false where the root takes none: of the built-in
-	// provider, or where a call does not pass the one that is meant, which is a mistake.
+	// Slot is the one of the root that the provider configuration of the resource comes from. HasSlot
+	// is false where the root takes none: of the built-in provider, or where a call does not pass the
+	// one that is meant, which is a mistake.
 	Slot    engine.ProviderSlot
 	HasSlot bool
 }
 
-// Resource returns what the tree says about a resource in the module that some calls lead to, from the root down. It reports false if that is not declared.
+// Resource returns what the tree says about a resource in the module that some calls lead to, from
+// the root down. It reports false if that is not declared.
 func (t *Tree) Resource(calls []string, resource stackaddrs.Resource) (Declared, bool) {
 	dir, node := t.Root, (*Node)(nil)
 	if len(calls) > 0 {
@@ -50,7 +52,8 @@ func (t *Tree) Resource(calls []string, resource stackaddrs.Resource) (Declared,
 	return Declared{Provider: provider, Slot: root, HasSlot: ok}, true
 }
 
-// resourceSlot returns the provider configuration that the block of a resource names, or the one that its type stands for.
+// resourceSlot returns the provider configuration that the block of a resource names, or the one
+// that its type stands for.
 func (d *Directory) resourceSlot(resource stackaddrs.Resource) (slot engine.ProviderSlot, found bool) {
 	for _, file := range d.Files { // overriding ones last
 		content, _, _ := file.File.Body.PartialContent(rootSchema) //nolint:errcheck // loading has reported its mistakes

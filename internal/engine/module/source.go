@@ -71,11 +71,13 @@ func (l *Loader) target(caller *Directory, parent *Node, call *Call) (*Node, *hc
 	return node, nil
 }
 
-// CallResolver is a [stackconfig.Resolver] that has recorded for each call where it leads to, as init does.
+// CallResolver is a [stackconfig.Resolver] that has recorded for each call where it leads to, as
+// init does.
 type CallResolver interface {
 	stackconfig.Resolver
 
-	// ResolveCall is Resolve for one call, which is named by those from the root module on, with dots between.
+	// ResolveCall is Resolve for one call, which is named by those from the root module on, with dots
+	// between.
 	ResolveCall(call string, source sourceaddrs.Source, version string) (stackconfig.Resolved, error)
 }
 
@@ -86,13 +88,14 @@ func (l *Loader) resolve(call string, source sourceaddrs.Source, version string)
 	return l.resolver.Resolve(source, version)
 }
 
-// isLocal reports whether a source is a path. The engine is less strict about how it is written than the stacks
-// language: there may be a slash at its end.
+// isLocal reports whether a source is a path. The engine is less strict about how it is written
+// than the stacks language: there may be a slash at its end.
 func isLocal(source string) bool {
 	return strings.HasPrefix(source, "./") || strings.HasPrefix(source, "../") || source == "." || source == ".."
 }
 
-// IsLocal reports whether the called module is next to the caller, and not in another source package.
+// IsLocal reports whether the called module is next to the caller, and not in another source
+// package.
 func (c *Call) IsLocal() bool { return isLocal(c.Source) }
 
 // cleanLocal returns a path as the engine records it.
@@ -107,8 +110,8 @@ func cleanLocal(source string) string {
 	}
 }
 
-// checkKind checks what can be said about an address without resolving it. Unlike in stacks, the version of a module
-// from a registry may be left open.
+// checkKind checks what can be said about an address without resolving it. Unlike in stacks, the
+// version of a module from a registry may be left open.
 func checkKind(call *Call, addr sourceaddrs.Source) *hcl.Diagnostic {
 	if _, ok := addr.(sourceaddrs.ComponentSource); ok {
 		return sourceError(call, "Unusable source address", fmt.Sprintf(
@@ -117,7 +120,8 @@ func checkKind(call *Call, addr sourceaddrs.Source) *hcl.Diagnostic {
 	return checkConstraint(call, addr.SupportsVersionConstraints())
 }
 
-// checkConstraint reports a version argument, whatever its value is, where there is nothing to select a version from.
+// checkConstraint reports a version argument, whatever its value is, where there is nothing to
+// select a version from.
 func checkConstraint(call *Call, selectable bool) *hcl.Diagnostic {
 	if !call.Constrained || selectable {
 		return nil
@@ -125,8 +129,8 @@ func checkConstraint(call *Call, selectable bool) *hcl.Diagnostic {
 	return sourceError(call, "Version constraint not applicable", "Only registry sources can be constrained by version. Remove the version argument.")
 }
 
-// recorded returns a source as the engine records it in its list of modules. It writes queries of archives as
-// they are, where our parser has a normal form for them.
+// recorded returns a source as the engine records it in its list of modules. It writes queries of
+// archives as they are, where our parser has a normal form for them.
 func (l *Loader) recorded(written string, addr sourceaddrs.Source) string {
 	registry, ok := addr.(sourceaddrs.RegistrySource)
 	switch {

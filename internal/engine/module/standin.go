@@ -13,16 +13,16 @@ import (
 	tfaddr "github.com/hashicorp/terraform-registry-address"
 )
 
-// StandIn takes the place of a called module that cannot be loaded, so that its caller can be checked: it accepts all that the
-// call gives, and has every output that the caller may ask for.
+// StandIn takes the place of a called module that cannot be loaded, so that its caller can be
+// checked: it accepts all that the call gives, and has every output that the caller may ask for.
 type StandIn struct {
 	Key, Source, Version string // as in [Node]
 
 	Content []byte // of its only file, in JSON syntax
 }
 
-// StandIn returns the tree with stand-ins for the given directories below the root and for modules that are not there. What only the
-// modules call that are replaced is left out.
+// StandIn returns the tree with stand-ins for the given directories below the root and for modules
+// that are not there. What only the modules call that are replaced is left out.
 func (t *Tree) StandIn(replaced map[*Directory]bool) *Tree {
 	cut := *t
 	cut.Nodes = nil
@@ -63,7 +63,8 @@ func (t *Tree) standIn(node *Node) StandIn {
 	return StandIn{Key: node.Key, Source: node.Source, Version: node.Version, Content: content}
 }
 
-// givenTo returns the declarations of the variables that a call sets. Their values may be of any kind.
+// givenTo returns the declarations of the variables that a call sets. Their values may be of any
+// kind.
 func (d *Directory) givenTo(call *Call) map[string]any {
 	variables := map[string]any{}
 	for name := range d.contents().blocks["module."+call.Name].arguments {
@@ -77,8 +78,8 @@ func (d *Directory) givenTo(call *Call) map[string]any {
 // attributeName finds what may be the name of an attribute: after a dot, or as an index.
 var attributeName = regexp.MustCompile(`[."]\s*([\pL_][\pL\pN_-]*)`)
 
-// mayAskFor returns declarations of outputs with all names that occur in the directory: an expression may take those of a module
-// that is called in many ways.
+// mayAskFor returns declarations of outputs with all names that occur in the directory: an
+// expression may take those of a module that is called in many ways.
 func (d *Directory) mayAskFor() map[string]any {
 	outputs := map[string]any{}
 	for _, file := range d.Files {

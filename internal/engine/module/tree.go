@@ -26,15 +26,15 @@ type Tree struct {
 
 	Module *engine.Module
 
-	// Unsupported are the errors about modules of the tree that are for other versions of terraform. If there are any,
-	// loading the tree reports nothing else.
+	// Unsupported are the errors about modules of the tree that are for other versions of terraform.
+	// If there are any, loading the tree reports nothing else.
 	Unsupported hcl.Diagnostics
 
 	// DataProviders are the slots through which data sources of the tree are read.
 	DataProviders map[engine.ProviderSlot]bool
 
-	// Faulty are the directories that no engine can load, as their files could not be read whole or they call a module whose
-	// source cannot be used.
+	// Faulty are the directories that no engine can load, as their files could not be read whole or
+	// they call a module whose source cannot be used.
 	Faulty map[*Directory]bool
 
 	// Missing are the calls of local directories that are not there.
@@ -69,7 +69,8 @@ type Node struct {
 // Constraint returns the version argument of the call as it is written, or empty.
 func (n *Node) Constraint() string { return n.call.Version }
 
-// Mounted returns the call that leads into the package that the node is in, or nil if the node is next to the root.
+// Mounted returns the call that leads into the package that the node is in, or nil if the node is
+// next to the root.
 func (n *Node) Mounted() *Node {
 	for n != nil && n.Mount == "" {
 		n = n.parent
@@ -77,8 +78,8 @@ func (n *Node) Mounted() *Node {
 	return n
 }
 
-// Bare returns a tree of which nothing is left but the provider configurations that its root takes. For the engine all objects
-// of the module's state are such that the configuration has no more.
+// Bare returns a tree of which nothing is left but the provider configurations that its root takes.
+// For the engine all objects of the module's state are such that the configuration has no more.
 func (t *Tree) Bare() *Tree {
 	module := *t.Module
 	module.Variables, module.Outputs = nil, nil
@@ -125,8 +126,8 @@ func appendDirectories(dirs []*Directory, nodes []*Node) []*Directory {
 	return dirs
 }
 
-// TofuFile returns a file that only tofu reads, in the directory of a module or in one that it calls, as messages name it; empty if there is none, or
-// if they are read.
+// TofuFile returns a file that only tofu reads, in the directory of a module or in one that it
+// calls, as messages name it; empty if there is none, or if they are read.
 func (l *Loader) TofuFile(dir string) string {
 	tree, _ := l.Load(dir) //nolint:errcheck // whoever describes the module reports them
 	if tree == nil {
@@ -416,8 +417,9 @@ func (t *Tree) addSlot(dir *Directory, node *Node, slot engine.ProviderSlot, at 
 	return slot, true
 }
 
-// RootSlot returns the root's slot that a slot of a called module, or of the root if node is nil, is filled from. It reports false if there
-// is none: of the built-in provider as long as nobody declares it, and of an aliased slot that a call does not fill.
+// RootSlot returns the root's slot that a slot of a called module, or of the root if node is nil,
+// is filled from. It reports false if there is none: of the built-in provider as long as nobody
+// declares it, and of an aliased slot that a call does not fill.
 func (t *Tree) RootSlot(node *Node, slot engine.ProviderSlot) (engine.ProviderSlot, bool) {
 	dir := t.Root
 	if node != nil {

@@ -10,7 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestTreeOfCalls looks at calls in a tree by those that call them, as directories, and with a stand-in.
+// TestTreeOfCalls looks at calls in a tree by those that call them, as directories, and with a
+// stand-in.
 func TestTreeOfCalls(t *testing.T) {
 	const leaf, other = "module \"leaf\" {\n  source = \"../leaf\"\n}\n", "module \"z\" {\n  source = \"../leaf\"\n}\n"
 	tree := mustLoad(t, map[string]string{

@@ -14,8 +14,9 @@ import (
 	"github.com/cairnstacks/cairn/internal/safehcl"
 )
 
-// visit calls a function for every node of a file's syntax, if the text occurs in it. For files in JSON these are the
-// nodes of the templates in strings, whose places are not known; place then gives the file's beginning.
+// visit calls a function for every node of a file's syntax, if the text occurs in it. For files in
+// JSON these are the nodes of the templates in strings, whose places are not known; place then
+// gives the file's beginning.
 func (f *File) visit(text string, each func(node hclsyntax.Node, place func(hcl.Range) hcl.Range)) {
 	if !bytes.Contains(f.Source, []byte(text)) {
 		return

@@ -26,7 +26,8 @@ func (s *Session) Abilities() engine.Abilities {
 	return engine.Abilities{Functions: s, Preparer: s.prepare, Recoverer: s.journal, Keeper: s.journal, Types: s, Configs: s, Assessor: s}
 }
 
-// Kept returns the components of applies of which something is kept in a directory of runs, as [engine.Keeper] does.
+// Kept returns the components of applies of which something is kept in a directory of runs, as
+// [engine.Keeper] does.
 func Kept(ctx context.Context, runsDir string, secret []byte) ([]string, error) {
 	return journal.New(filepath.Join(runsDir, Name)).Kept(ctx, secret)
 }

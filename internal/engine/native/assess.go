@@ -25,8 +25,9 @@ var _ engine.Assessor = (*Session)(nil)
 
 // Assess implements [engine.Assessor].
 //
-// A provider counts if its program is not one for this platform, or, once Prepare has installed it, if it cannot be started, which is tried only where its schema is
-// not known: a plan would start it then for that. What else is wrong with it is reported by a plan.
+// A provider counts if its program is not one for this platform, or, once Prepare has installed it,
+// if it cannot be started, which is tried only where its schema is not known: a plan would start it
+// then for that. What else is wrong with it is reported by a plan.
 func (s *Session) Assess(ctx context.Context, dir string) *engine.Reason {
 	if file := s.modules.TofuFile(dir); file != "" {
 		return &engine.Reason{
@@ -71,7 +72,8 @@ type usedProvider struct {
 	Range    hcl.Range // where it does first
 }
 
-// usedProviders returns the providers that a module and those that it calls use something of, sorted.
+// usedProviders returns the providers that a module and those that it calls use something of,
+// sorted.
 func (s *Session) usedProviders(dir string) []usedProvider {
 	tree, _ := s.modules.Load(dir) //nolint:errcheck // describing the module reports them
 	if tree == nil {
@@ -102,7 +104,8 @@ func before(a, b hcl.Range) bool {
 	return a.Start.Byte < b.Start.Byte
 }
 
-// usable returns why a provider cannot be started, once for a run. It is nil where that is not known.
+// usable returns why a provider cannot be started, once for a run. It is nil where that is not
+// known.
 func (s *Session) usable(ctx context.Context, provider stackaddrs.Provider) error {
 	pkg, err := s.providerPackage(ctx, provider)
 	if err != nil {

@@ -1,7 +1,8 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package native is the engine that plans and applies modules of the Terraform language in this process: it starts providers, and no other programs.
+// Package native is the engine that plans and applies modules of the Terraform language in this
+// process: it starts providers, and no other programs.
 //
 // A component goes this way: package configs reads its modules, deps finds what depends on what,
 // eval evaluates them on promises, planning plans what is to be done with each object (through

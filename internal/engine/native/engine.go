@@ -30,7 +30,8 @@ import (
 // Name is the engine's name.
 const Name = toolchain.Native
 
-// TerraformVersion is the version of terraform that the engine behaves like, as modules and providers are told.
+// TerraformVersion is the version of terraform that the engine behaves like, as modules and
+// providers are told.
 const TerraformVersion = toolchain.NativeTerraform
 
 // Version is the version of the engine: plans of another one cannot be applied.
@@ -42,7 +43,8 @@ type Options struct {
 	RunsDir   string // for what applies have done until it is saved elsewhere; "" for a directory in WorkDir
 	SchemaDir string // where schemas of providers are kept, for all stacks; "" for a directory in WorkDir
 
-	// Working is called before something is done that may take long and is done once, such as "Installing providers". May be nil.
+	// Working is called before something is done that may take long and is done once, such as
+	// "Installing providers". May be nil.
 	Working func(what string)
 
 	// Fetching is told which packages of providers are fetched. May be nil.
@@ -53,7 +55,8 @@ type Options struct {
 	Environ []string
 	Dir     string
 
-	// MaxProcesses is how many processes of providers there should be at most; 0 stands for any number.
+	// MaxProcesses is how many processes of providers there should be at most; 0 stands for any
+	// number.
 	MaxProcesses int
 
 	// Resolver finds modules that are not in local directories. May be nil.
@@ -80,7 +83,8 @@ type Engine struct{ opts Options }
 
 var _ engine.Engine = (*Engine)(nil)
 
-// New returns an engine that keeps its files in the working directory of one stack. Nothing is started or written.
+// New returns an engine that keeps its files in the working directory of one stack. Nothing is
+// started or written.
 func New(opts Options) (*Engine, error) {
 	var err error
 	if opts.WorkDir, err = filepath.Abs(opts.WorkDir); err != nil {

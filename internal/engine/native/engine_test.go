@@ -10,7 +10,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/environ"
 )
 
-// Relative paths in the environment start from the directory that it belongs to, not from that of the process.
+// Relative paths in the environment start from the directory that it belongs to, not from that of
+// the process.
 func TestPathsInEnvironment(t *testing.T) {
 	dir := t.TempDir()
 	e, err := New(Options{WorkDir: filepath.Join(dir, ".cairn"), Dir: dir, Environ: []string{"TF_CLI_CONFIG_FILE=user.tfrc"}})

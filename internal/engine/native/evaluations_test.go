@@ -19,8 +19,9 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
-// TestRepetitionsAreEvaluatedOnce evaluates count and for_each arguments once in each phase for each instance of their
-// module, whatever else asks for the instances: references, checks, moves, imports, dependencies, outputs.
+// TestRepetitionsAreEvaluatedOnce evaluates count and for_each arguments once in each phase for
+// each instance of their module, whatever else asks for the instances: references, checks, moves,
+// imports, dependencies, outputs.
 func TestRepetitionsAreEvaluatedOnce(t *testing.T) {
 	c := nativetest.New(t, `
 -- main.tf --
@@ -145,7 +146,8 @@ type builtinSchemas struct{}
 
 func (builtinSchemas) Schema(stackaddrs.Provider) *schema.Provider { return builtin.Schema() }
 
-// countRepetitions counts the evaluations of the arguments of all blocks in a tree, by the addresses of the blocks.
+// countRepetitions counts the evaluations of the arguments of all blocks in a tree, by the
+// addresses of the blocks.
 func countRepetitions(tree *configs.Tree, path string, evaluations stacktest.Evaluations) {
 	count := func(name string, repeat configs.Repeat) {
 		for _, expr := range []*configs.Expr{repeat.Count, repeat.ForEach} {

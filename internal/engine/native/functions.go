@@ -64,7 +64,8 @@ func (s *Session) functionsWith(
 	}
 }
 
-// providerFunctions returns the functions of providers that a module calls, by the names that it has for them. What is not there is reported by who evaluates the call.
+// providerFunctions returns the functions of providers that a module calls, by the names that it
+// has for them. What is not there is reported by who evaluates the call.
 func (s *Session) providerFunctions(
 	ctx context.Context, dir *directory, tree *configs.Tree, results *providercall.Results,
 ) map[string]function.Function {

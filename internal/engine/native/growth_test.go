@@ -49,7 +49,8 @@ resource "terraform_data" "r" {
 `, n)
 }
 
-// product returns a module with one resource of n instances, which a product of two collections makes.
+// product returns a module with one resource of n instances, which a product of two collections
+// makes.
 func product(n int, collection string) string {
 	first := min(n/10, 1000) // a range has no more than 1024
 	return fmt.Sprintf(`-- main.tf --
@@ -73,8 +74,8 @@ func deep(n int) string {
 	return b.String()
 }
 
-// called returns a module that calls others side by side, each of which calls as many as it has, if any, with a resource in
-// each of the last.
+// called returns a module that calls others side by side, each of which calls as many as it has, if
+// any, with a resource in each of the last.
 func called(n, each int) string {
 	var b strings.Builder
 	calls := func(n int, source string) {
@@ -109,7 +110,8 @@ func chain(n int) string {
 	return b.String()
 }
 
-// BenchmarkGrowth shows that the cost of an object is the same however many there are in a module, however deep they depend on each other.
+// BenchmarkGrowth shows that the cost of an object is the same however many there are in a module,
+// however deep they depend on each other.
 func BenchmarkGrowth(b *testing.B) {
 	sizes := []int{10, 100, 1000, 10_000}
 	for _, shape := range []struct {

@@ -18,8 +18,9 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// hidden has the sensitive and ephemeral values of one component, which providers and provisioners may repeat in what they say (rule E4 of package engine). What
-// the engine itself says of values is hidden where it is made. The values are collected when there first is a text.
+// hidden has the sensitive and ephemeral values of one component, which providers and provisioners
+// may repeat in what they say (rule E4 of package engine). What the engine itself says of values is
+// hidden where it is made. The values are collected when there first is a text.
 type hidden struct {
 	given  func() *redact.Set // values that the engine was given
 	stored func() *redact.Set // and what the state before calls sensitive

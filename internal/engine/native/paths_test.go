@@ -17,7 +17,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine/enginetest"
 )
 
-// The working directory is that of the stack, while paths are relative to the directory of the module.
+// The working directory is that of the stack, while paths are relative to the directory of the
+// module.
 func TestPaths(t *testing.T) {
 	dir := t.TempDir()
 	module := filepath.Join(dir, "m")

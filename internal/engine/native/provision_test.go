@@ -198,7 +198,8 @@ resource "terraform_data" "x" {
 	}
 }
 
-// What is to be done before objects are destroyed is also done for those that no instance of their module declares any more, and, by removed blocks, for those whose blocks are gone.
+// What is to be done before objects are destroyed is also done for those that no instance of their
+// module declares any more, and, by removed blocks, for those whose blocks are gone.
 func TestProvisionersOfRemoved(t *testing.T) {
 	const module = `
 resource "terraform_data" "x" {

@@ -59,7 +59,8 @@ func (c *component) said(kind string) string {
 	return strings.Join(lines, "\n")
 }
 
-// Scripts are run on another machine, and removed there, whether they are lines or files. Secrets of the connection are no secrets of what is done with it.
+// Scripts are run on another machine, and removed there, whether they are lines or files. Secrets
+// of the connection are no secrets of what is done with it.
 func TestRemoteExec(t *testing.T) {
 	s := sshtest.Start(t)
 	machine := t.TempDir()
@@ -131,8 +132,10 @@ resource "terraform_data" "x" {
 	}
 }
 
-// Files and directories are copied by the rules of terraform 1.11, which has put the same files into such a directory. Only a file whose destination is written as a directory gets its own name
-// here, not that of the directory, and nothing is written to another place where a directory is missing.
+// Files and directories are copied by the rules of terraform 1.11, which has put the same files
+// into such a directory. Only a file whose destination is written as a directory gets its own name
+// here, not that of the directory, and nothing is written to another place where a directory is
+// missing.
 func TestFileProvisioner(t *testing.T) {
 	s := sshtest.Start(t)
 	machine := t.TempDir()

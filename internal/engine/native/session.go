@@ -181,7 +181,8 @@ func (s *Session) slots(l *loaded, dir *directory, given map[engine.ProviderSlot
 	})
 }
 
-// rootPath is the value of path.root, and of path.module in the root module, which file functions start from.
+// rootPath is the value of path.root, and of path.module in the root module, which file functions
+// start from.
 const rootPath = "."
 
 // workPath returns the value of path.cwd: the directory of the stack, as with the binary engine.

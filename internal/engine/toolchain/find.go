@@ -52,7 +52,8 @@ type Candidate struct {
 	Origin Origin
 	Info   engine.Info // zero if it could not be identified
 
-	// Err says why the binary cannot be used: a [*TooOldError], an [*UnacceptedError], or that it is not an engine. Nil if it can.
+	// Err says why the binary cannot be used: a [*TooOldError], an [*UnacceptedError], or that it is
+	// not an engine. Nil if it can.
 	Err error
 
 	// Unmet are the advisory requirements that do not accept the binary.
@@ -94,7 +95,8 @@ type Search struct {
 
 // Find returns the binary to use.
 //
-// Errors: [ErrNone], a [*NotFoundError], an [*UnusableError], or why a binary could not be identified.
+// Errors: [ErrNone], a [*NotFoundError], an [*UnusableError], or why a binary could not be
+// identified.
 func (s Search) Find(ctx context.Context) (*Candidate, error) {
 	var choice choice
 	for c, err := range s.candidates(ctx) {
@@ -119,8 +121,8 @@ func (s Search) Find(ctx context.Context) (*Candidate, error) {
 	return nil, ErrNone
 }
 
-// All returns every binary that was found, in the order in which they are looked at. The one that [Search.Find]
-// returns is chosen; it is nil if there is none.
+// All returns every binary that was found, in the order in which they are looked at. The one that
+// [Search.Find] returns is chosen; it is nil if there is none.
 func (s Search) All(ctx context.Context) (all []*Candidate, chosen *Candidate, err error) {
 	var choice choice
 	for c, err := range s.candidates(ctx) {
@@ -225,7 +227,8 @@ func lookPathIn(name string, env []string) (string, error) {
 	return "", exec.ErrNotFound
 }
 
-// installed returns the paths of the installed binaries of some programs, in the order of the programs.
+// installed returns the paths of the installed binaries of some programs, in the order of the
+// programs.
 func (s Search) installed(programs []string) []string {
 	if s.Home == "" {
 		return nil

@@ -18,10 +18,12 @@ import (
 // HomeVariable is the environment variable that names the directory of installed toolchain.
 const HomeVariable = "CAIRN_ENGINE_DIR"
 
-// Home returns the absolute path of the directory where engines are installed for the user. It need not exist.
+// Home returns the absolute path of the directory where engines are installed for the user. It need
+// not exist.
 //
-// It is what [HomeVariable] says, or else cairn/engines in the user's directory for data: XDG_DATA_HOME or ~/.local/share,
-// ~/Library/Application Support on macOS, %LocalAppData% on Windows.
+// It is what [HomeVariable] says, or else cairn/engines in the user's directory for data:
+// XDG_DATA_HOME or ~/.local/share, ~/Library/Application Support on macOS, %LocalAppData% on
+// Windows.
 func Home() (string, error) {
 	dir := os.Getenv(HomeVariable)
 	if dir == "" {
@@ -65,8 +67,8 @@ type installedBinary struct {
 	path    string
 }
 
-// installed lists what is installed of a program, the newest version first. What else the directory has is
-// passed over.
+// installed lists what is installed of a program, the newest version first. What else the directory
+// has is passed over.
 func installed(home, program string) []installedBinary {
 	entries, err := os.ReadDir(filepath.Join(home, program))
 	if err != nil {

@@ -28,11 +28,13 @@ const (
 	Terraform = "terraform"
 	Tofu      = "tofu"
 
-	// Native is no program: the engine that evaluates modules in this process. Modules may ask for terraform in the version NativeTerraform, which it behaves like.
+	// Native is no program: the engine that evaluates modules in this process. Modules may ask for
+	// terraform in the version NativeTerraform, which it behaves like.
 	Native          = "native"
 	NativeTerraform = "1.11.4"
 
-	// NativeActions is the version of terraform whose action blocks the native engine has. Modules with such blocks may ask for it.
+	// NativeActions is the version of terraform whose action blocks the native engine has. Modules
+	// with such blocks may ask for it.
 	NativeActions = "1.14.0"
 
 	// TofuRegistry is where tofu finds providers whose source doesn't name a host.
@@ -89,12 +91,13 @@ type Identifier struct {
 	// Known are what was found out in this process. May be nil.
 	Known *Known
 
-	// RecordFile remembers what earlier runs have found out. May be empty; where it cannot be written, nothing is remembered.
+	// RecordFile remembers what earlier runs have found out. May be empty; where it cannot be written,
+	// nothing is remembered.
 	RecordFile string
 }
 
-// Identify returns which program the binary is, and its version. It is started unless that is known from an earlier
-// run and the file has not changed since.
+// Identify returns which program the binary is, and its version. It is started unless that is known
+// from an earlier run and the file has not changed since.
 func (i Identifier) Identify(ctx context.Context, path string) (engine.Info, error) {
 	stat, err := os.Stat(path)
 	if err != nil {
@@ -116,7 +119,8 @@ func (i Identifier) Identify(ctx context.Context, path string) (engine.Info, err
 	return info, nil
 }
 
-// Remembered returns the engines that a record file has, the one that was found out last first. The binaries may have changed since.
+// Remembered returns the engines that a record file has, the one that was found out last first. The
+// binaries may have changed since.
 func Remembered(recordFile string) []engine.Info {
 	var engines []engine.Info
 	for _, record := range (Identifier{RecordFile: recordFile}).records() {
@@ -159,7 +163,8 @@ func (i Identifier) remember(records []binaryRecord) {
 
 var versionLine = regexp.MustCompile(`(?m)^(Terraform|OpenTofu) v(\S+)`)
 
-// versionSilence is how long the version command may print nothing: it takes long only where the disk or the machine is very slow.
+// versionSilence is how long the version command may print nothing: it takes long only where the
+// disk or the machine is very slow.
 const versionSilence = time.Minute
 
 // askVersion runs the version command. Its JSON form doesn't say which of the two programs it is.

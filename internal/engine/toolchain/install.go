@@ -63,8 +63,9 @@ func describe(constraints []Constraint) string {
 //
 // It is verified, started once to see that it works, and only then given its name (rule 3).
 //
-// Errors: a [*TooOldError] for a version that cairn does not work with, a [*NoVersionError], those of package release, that the directory
-// cannot be written to, or the cause of the context's end. After any of them nothing is installed.
+// Errors: a [*TooOldError] for a version that cairn does not work with, a [*NoVersionError], those
+// of package release, that the directory cannot be written to, or the cause of the context's end.
+// After any of them nothing is installed.
 func Install(ctx context.Context, req InstallRequest) (_ *Candidate, fresh bool, err error) {
 	wanted, err := req.version(ctx)
 	if err != nil {
@@ -94,7 +95,8 @@ func Install(ctx context.Context, req InstallRequest) (_ *Candidate, fresh bool,
 	return &Candidate{Path: path, Origin: Installed, Info: info}, true, nil
 }
 
-// version chooses what to install. An exact version is not looked up: whether it exists shows when it is fetched.
+// version chooses what to install. An exact version is not looked up: whether it exists shows when
+// it is fetched.
 func (req InstallRequest) version(ctx context.Context) (*version.Version, error) {
 	for _, c := range req.Constraints {
 		if only := c.exact(); only != nil {
@@ -158,8 +160,8 @@ const stagingPrefix = ".installing-"
 // stagingAge is how old such a directory is when nobody can be working in it any more.
 const stagingAge = 24 * time.Hour
 
-// makeStaging makes a directory to install in, on the file system where the result is to be, and removes
-// what killed processes have left.
+// makeStaging makes a directory to install in, on the file system where the result is to be, and
+// removes what killed processes have left.
 func makeStaging(home string) (string, error) {
 	if err := os.MkdirAll(home, 0o755); err != nil {
 		return "", err
@@ -189,7 +191,8 @@ func (req InstallRequest) tryOut(ctx context.Context, path string, wanted *versi
 	return info, nil
 }
 
-// publish gives what is complete its name. Another process may have been faster; its result is as good.
+// publish gives what is complete its name. Another process may have been faster; its result is as
+// good.
 func publish(staging, binary string) error {
 	if err := syncFiles(staging); err != nil {
 		return err
@@ -212,7 +215,8 @@ func publish(staging, binary string) error {
 	return nil
 }
 
-// syncFiles makes sure that the files of a directory are on the disk, lest a crash leave a name without content.
+// syncFiles makes sure that the files of a directory are on the disk, lest a crash leave a name
+// without content.
 func syncFiles(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

@@ -67,7 +67,8 @@ func (b *bench) request(program, wanted string) InstallRequest {
 	}
 }
 
-// nothingInstalled checks that nothing is left of an installation that failed, not even a directory.
+// nothingInstalled checks that nothing is left of an installation that failed, not even a
+// directory.
 func (b *bench) nothingInstalled() {
 	b.t.Helper()
 	for _, dir := range []string{b.home, os.TempDir()} {

@@ -22,8 +22,8 @@ type Constraint struct {
 
 var exactVersion = regexp.MustCompile(`^v?\d+\.\d+\.\d+[-+.0-9A-Za-z]*$`)
 
-// ParseConstraint reads a whole version, which stands for that version alone, constraints such as ">= 1.9, < 2", or "latest", which
-// accepts all as the empty text does.
+// ParseConstraint reads a whole version, which stands for that version alone, constraints such as
+// ">= 1.9, < 2", or "latest", which accepts all as the empty text does.
 func ParseConstraint(text string) (Constraint, error) {
 	text = strings.TrimSpace(text)
 	if text == "" || text == "latest" {
@@ -54,8 +54,8 @@ func (c Constraint) exact() *version.Version {
 	return only
 }
 
-// Accepts reports whether a version is wanted. A pre-release counts as the release that it comes before, as in
-// the required_version argument of modules, unless the constraint names one itself.
+// Accepts reports whether a version is wanted. A pre-release counts as the release that it comes
+// before, as in the required_version argument of modules, unless the constraint names one itself.
 func (c Constraint) Accepts(v *version.Version) bool {
 	return c.parsed.Check(v) || !c.namesPrerelease() && c.parsed.Check(v.Core())
 }
@@ -76,10 +76,12 @@ type Requirement struct {
 	Place      string     // where it is written, for messages
 	Range      *hcl.Range // of it, where that can be shown
 
-	// Invalid says why what is written there is no constraint. Then no version of the program is accepted.
+	// Invalid says why what is written there is no constraint. Then no version of the program is
+	// accepted.
 	Invalid string
 
-	// Advisory requirements prefer a binary and exclude none: where they accept no binary, the first one is used that the others accept.
+	// Advisory requirements prefer a binary and exclude none: where they accept no binary, the first
+	// one is used that the others accept.
 	Advisory bool
 }
 

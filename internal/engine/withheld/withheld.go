@@ -1,7 +1,8 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package withheld finds the values that no text may show (rule E4 of package engine) in what engines work with: states and planned changes.
+// Package withheld finds the values that no text may show (rule E4 of package engine) in what
+// engines work with: states and planned changes.
 package withheld
 
 import (
@@ -57,7 +58,8 @@ func decodeValue(data []byte) any {
 	return value
 }
 
-// stepInto returns a part of a value in a state. Where a step leads nowhere, as into a set, that is the whole.
+// stepInto returns a part of a value in a state. Where a step leads nowhere, as into a set, that is
+// the whole.
 func stepInto(value, step any) any {
 	if index, ok := step.(map[string]any); ok { // with its type
 		step = index["value"]
@@ -102,7 +104,8 @@ func addStrings(set *redact.Set, value any) {
 	}
 }
 
-// Diagnostics returns copies of diagnostics whose texts have no secrets of a set. What else is known of them is what data makes of it.
+// Diagnostics returns copies of diagnostics whose texts have no secrets of a set. What else is
+// known of them is what data makes of it.
 func Diagnostics(diags hcl.Diagnostics, set *redact.Set, data func(*engine.DiagnosticData) *engine.DiagnosticData) hcl.Diagnostics {
 	hidden := make(hcl.Diagnostics, len(diags))
 	for i, diag := range diags {

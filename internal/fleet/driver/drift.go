@@ -17,7 +17,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
-// Drifter compares a unit with what its state says. It writes to no state, waits for nobody's lock and takes none.
+// Drifter compares a unit with what its state says. It writes to no state, waits for nobody's lock
+// and takes none.
 type Drifter interface {
 	// Drift gets values of variables as [PlanRequest] has them.
 	Drift(ctx context.Context, inputs Inputs) (Drift, error)
@@ -37,7 +38,8 @@ type Drift struct {
 	Objects []Drifted // nil also where only the engine can say more
 }
 
-// Drifted is an object that differs from what the state says. It holds no values, which may be sensitive.
+// Drifted is an object that differs from what the state says. It holds no values, which may be
+// sensitive.
 type Drifted struct {
 	Component  string        `json:"component,omitempty"` // of a stack
 	Address    string        `json:"address"`             // of the object, in its module
@@ -131,7 +133,8 @@ func driftOf(plan *stackplan.Plan) Drift {
 	return drift
 }
 
-// changedAttributes returns the names of the attributes that differ, sorted. There are none if one of the objects is not there.
+// changedAttributes returns the names of the attributes that differ, sorted. There are none if one
+// of the objects is not there.
 func changedAttributes(before, after cty.Value) []string {
 	if !isObject(before) || !isObject(after) {
 		return nil

@@ -1,15 +1,19 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package driver plans and applies single units of a fleet: stacks of the Terraform Stacks language, and root modules.
+// Package driver plans and applies single units of a fleet: stacks of the Terraform Stacks
+// language, and root modules.
 //
-// A [Driver] knows one unit and nothing of others. A [Stack] is operated on by package operation in this process, a [Root] by terraform or tofu.
+// A [Driver] knows one unit and nothing of others. A [Stack] is operated on by package operation in
+// this process, a [Root] by terraform or tofu.
 //
 // Rules:
 //
 //   - D1. What is applied is the plan that was made last, and no other.
-//   - D2. Nothing is formatted here. What an operation has to say goes to a [View], what terraform and tofu report or print to a [RootView].
-//   - D3. Different drivers work at the same time; one is used by one goroutine at a time. Nothing depends on the working directory of this process.
+//   - D2. Nothing is formatted here. What an operation has to say goes to a [View], what terraform
+//     and tofu report or print to a [RootView].
+//   - D3. Different drivers work at the same time; one is used by one goroutine at a time. Nothing
+//     depends on the working directory of this process.
 package driver
 
 import (
@@ -29,10 +33,12 @@ import (
 
 // Driver plans and applies one unit.
 //
-// Errors of all methods: [process.ErrStopped] if nothing was begun since everything is to stop; [*LostOutputError] if the work was done and nobody
-// could see it; [*Failure] if an operation has failed; those of package process.
+// Errors of all methods: [process.ErrStopped] if nothing was begun since everything is to stop;
+// [*LostOutputError] if the work was done and nobody could see it; [*Failure] if an operation has
+// failed; those of package process.
 type Driver interface {
-	// Plan makes a plan and keeps it in place of an earlier one. With errors there is none, unless its output is lost.
+	// Plan makes a plan and keeps it in place of an earlier one. With errors there is none, unless its
+	// output is lost.
 	Plan(ctx context.Context, req PlanRequest) (Plan, error)
 
 	// Show shows the plan once more.
@@ -54,18 +60,20 @@ type PlanRequest struct {
 	// Saved takes the plan that is in the file, in place of making one. Only Inputs count then.
 	Saved bool
 
-	// Inputs returns values of variables, which the driver keeps for all that follows. It is called once, while the work is shown. Nil for none, or for those of
-	// the plan before.
+	// Inputs returns values of variables, which the driver keeps for all that follows. It is called
+	// once, while the work is shown. Nil for none, or for those of the plan before.
 	Inputs func() ([]wiring.Value, hcl.Diagnostics)
 
 	// Planned is as in [operation.Options]; nil if no other unit is only planned.
 	Planned func(ctx context.Context, dir, deployment string) (outputs map[string]cty.Value, planned bool, err error)
 
-	// CheckTaken finds out whether what deployment files have from other stacks now is what a saved plan was made with. Nil where there is nothing to compare with.
+	// CheckTaken finds out whether what deployment files have from other stacks now is what a saved
+	// plan was made with. Nil where there is nothing to compare with.
 	CheckTaken func(now []operation.Taken) hcl.Diagnostics
 }
 
-// Publisher is a driver of a unit that publishes some of its outputs, which each apply does. Publish does it for a unit without anything to apply.
+// Publisher is a driver of a unit that publishes some of its outputs, which each apply does.
+// Publish does it for a unit without anything to apply.
 type Publisher interface {
 	Publish(ctx context.Context) error
 }
@@ -81,14 +89,17 @@ type Plan struct {
 	// Counts are what it would do; nil if that is not known.
 	Counts *stackplan.Counts
 
-	// Outputs are what others see of the unit if it is applied as planned. OutputsChange is set if they are not what they were, as far as that is known.
+	// Outputs are what others see of the unit if it is applied as planned. OutputsChange is set if
+	// they are not what they were, as far as that is known.
 	Outputs       wiring.Outputs
 	OutputsChange bool
 
-	// Taken are the values that it was made with of those that other stacks publish, by references. Unknown: what is only planned there.
+	// Taken are the values that it was made with of those that other stacks publish, by references.
+	// Unknown: what is only planned there.
 	Taken map[string]cty.Value
 
-	// Details are the plan itself, of a root module as that of a stack with nothing but the module. Nil if only its engine can read it.
+	// Details are the plan itself, of a root module as that of a stack with nothing but the module.
+	// Nil if only its engine can read it.
 	Details *stackplan.Plan
 	// Judged is what the rules for the deployment say of it. Zero where there are none.
 	Judged approval.Judgement
@@ -119,11 +130,13 @@ type LostOutputError struct{ Err error }
 func (e *LostOutputError) Error() string { return e.Err.Error() }
 func (e *LostOutputError) Unwrap() error { return e.Err }
 
-// Failure says that work on a unit has ended with errors, which were shown. Made where they are known as data.
+// Failure says that work on a unit has ended with errors, which were shown. Made where they are
+// known as data.
 type Failure struct {
 	Diagnostics hcl.Diagnostics // of the whole work; a program may have failed without any
 
-	// End is how the program ended that has done the work. Nil for an operation, which counts as its command would have ended.
+	// End is how the program ended that has done the work. Nil for an operation, which counts as its
+	// command would have ended.
 	End *process.ExitError
 }
 

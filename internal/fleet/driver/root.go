@@ -57,7 +57,8 @@ type RootOptions struct {
 	Show func(phase string) RootView
 }
 
-// RootView shows one phase of the work on a root module, until it is closed. Its methods are called one at a time.
+// RootView shows one phase of the work on a root module, until it is closed. Its methods are called
+// one at a time.
 type RootView interface {
 	// Writers returns where programs write to what is not data.
 	Writers() (stdout, stderr io.Writer)
@@ -65,13 +66,15 @@ type RootView interface {
 	// Event shows what a command reports while it runs.
 	Event(event engine.Event)
 
-	// Plan shows a plan, whose only component is the module. Diagnostics about it are still to be reported.
+	// Plan shows a plan, whose only component is the module. Diagnostics about it are still to be
+	// reported.
 	Plan(plan *stackplan.Plan, diags hcl.Diagnostics) error
 
 	// Applied shows what an apply has done.
 	Applied(applied RootApplied) error
 
-	// Report shows the diagnostics of the whole phase. Compact asks for warnings without their details.
+	// Report shows the diagnostics of the whole phase. Compact asks for warnings without their
+	// details.
 	Report(diags hcl.Diagnostics, compact bool) error
 
 	// Close ends the view. Its error is that something could not be shown.
@@ -198,7 +201,8 @@ func (w *rootWork) makePlan(ctx context.Context, args []string) (changes bool, c
 // exitChanges is the exit code of plans with changes.
 const exitChanges = 2
 
-// Show implements [Driver]. The file knows its workspace; selecting it could disturb another unit that is at work in the directory.
+// Show implements [Driver]. The file knows its workspace; selecting it could disturb another unit
+// that is at work in the directory.
 func (r *Root) Show(ctx context.Context) error {
 	return r.during(ctx, planPhase, func(work *rootWork) error { return work.showPlan(ctx) })
 }

@@ -32,8 +32,9 @@ const localBackend = "local"
 // path returns an argument of a local backend.
 func (b *backend) path(argument string) string { return b.config[argument].(string) } //nolint:forcetypeassert // see [rootWork.backend]
 
-// backendPaths are the arguments that are paths of files, at any depth, of the backends that leave all but the state to the engine: the public documentation of terraform
-// and OpenTofu lists them. Those of other backends, as "remote" and "cloud", run plans elsewhere, or are not known.
+// backendPaths are the arguments that are paths of files, at any depth, of the backends that leave
+// all but the state to the engine: the public documentation of terraform and OpenTofu lists them.
+// Those of other backends, as "remote" and "cloud", run plans elsewhere, or are not known.
 var backendPaths = map[string][]string{
 	"azurerm":    {"client_certificate_path", "client_id_file_path", "client_secret_file_path", "oidc_token_file_path"},
 	"consul":     {"ca_file", "cert_file", "key_file"},
@@ -47,7 +48,8 @@ var backendPaths = map[string][]string{
 	"s3":         {"custom_ca_bundle", "shared_config_files", "shared_credentials_file", "shared_credentials_files", "web_identity_token_file"},
 }
 
-// relativeCertificate matches what names a file by a relative path in a text with the parameters of a connection to PostgreSQL.
+// relativeCertificate matches what names a file by a relative path in a text with the parameters of
+// a connection to PostgreSQL.
 var relativeCertificate = regexp.MustCompile(`ssl(rootcert|cert|key)=[^/&\s]`)
 
 // backend returns where the state of the module is, from what init has recorded.
@@ -109,7 +111,8 @@ func withoutNulls(config map[string]any) map[string]any {
 	return given
 }
 
-// absolutePaths returns the value of an argument of a backend with absolute paths in place of those that are relative to the module.
+// absolutePaths returns the value of an argument of a backend with absolute paths in place of those
+// that are relative to the module.
 func (w *rootWork) absolutePaths(kind string, paths []string, name string, value any) any {
 	switch value := value.(type) {
 	case string:
@@ -163,7 +166,8 @@ func (w *rootWork) initCopy(ctx context.Context) error {
 	return err
 }
 
-// backupFile is where the engine keeps the state before the last change; "" with a backend that keeps none.
+// backupFile is where the engine keeps the state before the last change; "" with a backend that
+// keeps none.
 func (w *rootWork) backupFile() (string, error) {
 	state, err := w.localState()
 	if state == "" {

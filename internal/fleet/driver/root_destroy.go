@@ -23,10 +23,13 @@ import (
 	"github.com/cairnstacks/cairn/internal/process"
 )
 
-// A root module can be destroyed although what its inputs are made of is not there (any more): objects are destroyed as the state has them. Only the configuration of
-// providers counts, so that it must not depend on these inputs. The plan is made with unknown values, and applied with null ones, which nothing evaluates.
+// A root module can be destroyed although what its inputs are made of is not there (any more):
+// objects are destroyed as the state has them. Only the configuration of providers counts, so that
+// it must not depend on these inputs. The plan is made with unknown values, and applied with null
+// ones, which nothing evaluates.
 
-// planWithout prepares a plan that destroys without the values of some inputs. It reports whether there is nothing to destroy.
+// planWithout prepares a plan that destroys without the values of some inputs. It reports whether
+// there is nothing to destroy.
 func (w *rootWork) planWithout(ctx context.Context) (nothing bool, err error) {
 	var missing []string
 	for _, input := range w.inputs {
@@ -116,7 +119,8 @@ func withNulls(value cty.Value) (cty.Value, error) {
 	})
 }
 
-// dependentProvider returns where a provider is configured by what may depend on some variables of the root module; nil if none is. All that is not easily followed may.
+// dependentProvider returns where a provider is configured by what may depend on some variables of
+// the root module; nil if none is. All that is not easily followed may.
 func dependentProvider(tree *module.Tree, variables []string) *hcl.Range {
 	for _, dir := range tree.Directories() {
 		for _, file := range dir.Files {

@@ -18,7 +18,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
-// Fingerprint is with what a plan of a root module is made. Plans with the same are made of the same.
+// Fingerprint is with what a plan of a root module is made. Plans with the same are made of the
+// same.
 type Fingerprint struct {
 	Engine string // name and version
 	Config string // hash of the files of the module and of those that it uses from local directories

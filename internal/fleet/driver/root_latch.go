@@ -30,8 +30,10 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
-// A root module some of whose inputs are not known yet is planned in a working copy of its directory (package workcopy), in which these inputs come through a latch.
-// The copy has no backend of its own: the engine is told where the state of the module is, and reads, locks and writes it there itself.
+// A root module some of whose inputs are not known yet is planned in a working copy of its
+// directory (package workcopy), in which these inputs come through a latch. The copy has no backend
+// of its own: the engine is told where the state of the module is, and reads, locks and writes it
+// there itself.
 
 // WaitError says why a root module cannot be planned before its inputs are known.
 type WaitError struct{ Reason string }
@@ -46,7 +48,8 @@ type latch struct {
 	dir     string               // of the working copy, "" unless the engine is to run
 	copy    *workcopy.Copy
 
-	// Of a plan that was made before: where its inputs were unknown, and what they are now. Nulls for one that destroys.
+	// Of a plan that was made before: where its inputs were unknown, and what they are now. Nulls for
+	// one that destroys.
 	shape *workcopy.Shape
 	final map[string]cty.Value
 }
@@ -101,7 +104,8 @@ func (w *rootWork) takeLatch() error {
 	return nil
 }
 
-// asVariable returns a value as the module sees it; as it is if it does not fit, which the engine says.
+// asVariable returns a value as the module sees it; as it is if it does not fit, which the engine
+// says.
 func asVariable(variable *engine.Variable, value cty.Value) cty.Value {
 	if converted, err := convert.Convert(variable.ApplyDefaults(value), variable.Type); err == nil {
 		return converted
@@ -109,7 +113,8 @@ func asVariable(variable *engine.Variable, value cty.Value) cty.Value {
 	return value
 }
 
-// latchable returns the modules of the root module if it can be planned in a working copy as it would be where it is.
+// latchable returns the modules of the root module if it can be planned in a working copy as it
+// would be where it is.
 //
 // Errors: a [*WaitError].
 func (w *rootWork) latchable() (*module.Tree, error) {
@@ -218,12 +223,14 @@ func (r *Root) removeCopy() {
 	r.latch.dir, r.latch.copy = "", nil
 }
 
-// inCopy returns the arguments and the environment of a command that runs in the working copy, for path.cwd in the directory of the module.
+// inCopy returns the arguments and the environment of a command that runs in the working copy, for
+// path.cwd in the directory of the module.
 func (w *rootWork) inCopy(args []string) (inCopy, env []string) {
 	return append([]string{"-chdir=" + w.latch.copy.Root}, args...), append(slices.Clone(w.opts.Environ), "TF_DATA_DIR="+w.copyDataDir())
 }
 
-// autoVarFiles are the files with values of variables that the engine would find in the directory of the module, in its order.
+// autoVarFiles are the files with values of variables that the engine would find in the directory
+// of the module, in its order.
 func (w *rootWork) autoVarFiles() ([]string, error) {
 	entries, err := os.ReadDir(w.opts.Dir)
 	if err != nil {
@@ -241,7 +248,8 @@ func (w *rootWork) autoVarFiles() ([]string, error) {
 	return append(always, auto...), nil
 }
 
-// planInCopy makes what is needed for a plan of the module in a working copy, and returns its arguments that name files with values.
+// planInCopy makes what is needed for a plan of the module in a working copy, and returns its
+// arguments that name files with values.
 func (w *rootWork) planInCopy(ctx context.Context) ([]string, error) {
 	auto, err := w.autoVarFiles()
 	if err != nil {
@@ -256,7 +264,8 @@ func (w *rootWork) planInCopy(ctx context.Context) ([]string, error) {
 	return w.latch.withEphemeral(append(auto, w.varFiles()...)), nil
 }
 
-// withEphemeral adds the file with values of ephemeral inputs, if there are any, to arguments that name such files.
+// withEphemeral adds the file with values of ephemeral inputs, if there are any, to arguments that
+// name such files.
 func (l *latch) withEphemeral(files []string) []string {
 	if !l.hasEphemeral() {
 		return files
@@ -264,7 +273,8 @@ func (l *latch) withEphemeral(files []string) []string {
 	return append(files, "-var-file="+workcopy.VariablesFile)
 }
 
-// hasEphemeral reports whether there are inputs that a process has to be given anew, and that are in no plan.
+// hasEphemeral reports whether there are inputs that a process has to be given anew, and that are
+// in no plan.
 func (l *latch) hasEphemeral() bool { return len(l.copy.Shape.EphemeralWrapped) > 0 }
 
 // endCopy takes over what the engine has written into the copy.
@@ -295,7 +305,8 @@ const erroredName = "errored.tfstate"
 
 func (w *rootWork) erroredState() string { return filepath.Join(w.latch.copy.Root, erroredName) }
 
-// returnErroredState moves a state that the backend has not taken to where the messages of the engine say that it is.
+// returnErroredState moves a state that the backend has not taken to where the messages of the
+// engine say that it is.
 func (w *rootWork) returnErroredState() error {
 	text, err := os.ReadFile(w.erroredState())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -317,7 +328,8 @@ func (w *rootWork) returnErroredState() error {
 	return errors.Join(err, file.Sync(), file.Close())
 }
 
-// explainUnknown says of a plan that has failed only because a number of instances is not known that it has to wait.
+// explainUnknown says of a plan that has failed only because a number of instances is not known
+// that it has to wait.
 func (w *rootWork) explainUnknown(err error) error {
 	if w.latch == nil || !binary.OnlyUnknownInstances(w.diags) {
 		return err
@@ -332,8 +344,9 @@ func (w *rootWork) explainUnknown(err error) error {
 	return waitFor("a number of instances, or an id to import,%s depends on it", at)
 }
 
-// cleanState removes from the state what the checks of generated objects have left in it. The engine is asked to do it, which locks the state. A backup that it has made
-// of the state before the apply stays.
+// cleanState removes from the state what the checks of generated objects have left in it. The
+// engine is asked to do it, which locks the state. A backup that it has made of the state before
+// the apply stays.
 func (w *rootWork) cleanState() error {
 	run := func(stdout io.Writer, args ...string) error {
 		return w.Processes.Run(process.Command{Program: w.Engine, Args: args, Dir: w.opts.Dir, Env: w.opts.Environ, Stdout: stdout, Stderr: io.Discard})
@@ -393,7 +406,8 @@ func (l *latch) ofCopy(diags hcl.Diagnostics) hcl.Diagnostics {
 	})
 }
 
-// openSaved finds the plan of the engine in the file of a plan that was saved, and makes the working copy in which it was made, if it was made in one.
+// openSaved finds the plan of the engine in the file of a plan that was saved, and makes the
+// working copy in which it was made, if it was made in one.
 func (w *rootWork) openSaved() error {
 	w.latch = nil
 	text, err := os.ReadFile(w.opts.PlanFile)
@@ -445,7 +459,8 @@ func (w *rootWork) openSaved() error {
 	return os.WriteFile(w.enginePlan(), saved.File, 0o600)
 }
 
-// applyInCopy makes what is needed to apply a plan of a working copy, and returns its arguments that name files with values: those of ephemeral variables, which no plan holds.
+// applyInCopy makes what is needed to apply a plan of a working copy, and returns its arguments
+// that name files with values: those of ephemeral variables, which no plan holds.
 func (w *rootWork) applyInCopy() ([]string, error) {
 	if err := w.buildCopy(); err != nil {
 		return nil, err

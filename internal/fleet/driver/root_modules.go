@@ -48,7 +48,8 @@ func (w *rootWork) installedModules() stackconfig.Resolver {
 	return &installedModules{packages, calls}
 }
 
-// ResolveCall implements [module.CallResolver]: a call may have another version of a module than others.
+// ResolveCall implements [module.CallResolver]: a call may have another version of a module than
+// others.
 func (m *installedModules) ResolveCall(call string, source sourceaddrs.Source, _ string) (stackconfig.Resolved, error) {
 	installed, ok := m.calls[call]
 	if !ok {

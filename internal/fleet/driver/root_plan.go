@@ -24,8 +24,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
-// takePlan keeps and shows the plan that was just made, and returns what it would do. Nothing is known of a file that only its engine can read, since it
-// is encrypted.
+// takePlan keeps and shows the plan that was just made, and returns what it would do. Nothing is
+// known of a file that only its engine can read, since it is encrypted.
 func (w *rootWork) takePlan(ctx context.Context) (counts *stackplan.Counts, err error) {
 	counts, err = w.decodePlan(ctx)
 	if err != nil {
@@ -76,8 +76,8 @@ func (w *rootWork) showPlan(ctx context.Context) error {
 	return w.view.Plan(w.plan, w.diags)
 }
 
-// planBySchemas decodes a plan by the schemas of its providers; nil if they are not to be had. Without them, values would be shown that only schemas call
-// sensitive.
+// planBySchemas decodes a plan by the schemas of its providers; nil if they are not to be had.
+// Without them, values would be shown that only schemas call sensitive.
 func (w *rootWork) planBySchemas(ctx context.Context, file []byte) *stackplan.Plan {
 	e, err := binary.New(ctx, binary.Options{
 		Binary: w.Engine, WorkDir: w.WorkDir, SchemaDir: w.SchemaDir, Shared: w.Shared, Environ: w.opts.Environ, Dir: w.opts.Dir,
@@ -101,7 +101,8 @@ func withoutGenerated(plan *planfile.Plan) {
 	plan.Checks = workcopy.PlannedChecks(plan.Checks)
 }
 
-// needsSchemas reports whether there is something to show that is not of the builtin provider, whose values carry their types.
+// needsSchemas reports whether there is something to show that is not of the builtin provider,
+// whose values carry their types.
 func needsSchemas(plan *planfile.Plan) bool {
 	shown := func(c *engine.Change) bool {
 		return !c.Provider.IsBuiltin() && (stackplan.IsChange(c) || stackplan.IsDrift(c))
@@ -174,7 +175,8 @@ func (t *tally) count(action string) {
 	}
 }
 
-// of returns what an apply has done that has ended. The engine's own numbers, which only come at the end of one without errors, also have what is no event.
+// of returns what an apply has done that has ended. The engine's own numbers, which only come at
+// the end of one without errors, also have what is no event.
 func (t *tally) of(result *runner.Result) RootApplied {
 	done := t.applied
 	done.Failed = result.Outcome != runner.OutcomeSucceeded

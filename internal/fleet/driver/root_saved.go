@@ -21,7 +21,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
-// The plan file of a root module with inputs that were not known is a zip with the engine's plan file and what has to be known to apply it.
+// The plan file of a root module with inputs that were not known is a zip with the engine's plan
+// file and what has to be known to apply it.
 const (
 	latchedVersion = 1
 	latchedMeta    = "cairn-root.json"
@@ -117,7 +118,8 @@ func (w *rootWork) saveLatched() error {
 	return os.WriteFile(w.opts.PlanFile, out.Bytes(), 0o600)
 }
 
-// ErrNotRootPlan says that a file is not the plan of a root module, or that only its engine can read it.
+// ErrNotRootPlan says that a file is not the plan of a root module, or that only its engine can
+// read it.
 var ErrNotRootPlan = errors.New("it is no plan of a root module, or one that only its engine can read")
 
 // RootPlan is the plan of a root module as its file has it.

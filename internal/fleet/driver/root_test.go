@@ -14,7 +14,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
-// Diagnostics are in the order of their places, however they were scheduled, and those without one come last.
+// Diagnostics are in the order of their places, however they were scheduled, and those without one
+// come last.
 func TestDiagnosticsByPlace(t *testing.T) {
 	at := func(file string, line, column int) *runner.Range {
 		return &runner.Range{Filename: file, Start: runner.Pos{Line: line, Column: column}}
@@ -49,7 +50,8 @@ func TestAsksCompactWarnings(t *testing.T) {
 	}
 }
 
-// An apply that ends without errors has done what the engine says at its end, another one what it was seen to do.
+// An apply that ends without errors has done what the engine says at its end, another one what it
+// was seen to do.
 func TestTally(t *testing.T) {
 	var seen tally
 	for _, action := range []string{"create", "delete", "create", "update", "read"} {

@@ -28,7 +28,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
-// inputsFile is the file with values of variables that the module has from others. It may hold secrets.
+// inputsFile is the file with values of variables that the module has from others. It may hold
+// secrets.
 func (r *Root) inputsFile() string { return filepath.Join(r.opts.RunDir, "inputs.tfvars.json") }
 
 // takeInputs keeps values of variables, and writes them for the engine.
@@ -48,7 +49,8 @@ func (w *rootWork) takeInputs(inputs func() ([]wiring.Value, hcl.Diagnostics)) e
 	return w.writeInputs()
 }
 
-// checkInputs finds out what no engine would say at the place of a value: whether there are such variables, and whether sensitive values stay so.
+// checkInputs finds out what no engine would say at the place of a value: whether there are such
+// variables, and whether sensitive values stay so.
 func (w *rootWork) checkInputs(values []wiring.Value) hcl.Diagnostics {
 	tree, _ := module.NewLoader(module.OptionsOf(w.Info, w.opts.Dir, nil)).Load(w.opts.Dir) //nolint:errcheck // the engine says what is wrong with it
 	if tree == nil || tree.Module == nil {
@@ -127,7 +129,8 @@ func (w *rootWork) withReason(err error) error {
 	return err
 }
 
-// storedOutputs asks the engine for the outputs in the state. Sensitive ones are among them, so that nothing of what it writes is shown.
+// storedOutputs asks the engine for the outputs in the state. Sensitive ones are among them, so
+// that nothing of what it writes is shown.
 func (w *rootWork) storedOutputs(ctx context.Context) (outputs map[string]cty.Value, found bool, err error) {
 	if err := stopped(ctx); err != nil {
 		return nil, false, err

@@ -59,8 +59,9 @@ func (w *rootWork) initialize(ctx context.Context) error {
 	return w.either(ctx, []string{"init", "-input=false"}, "Root module not initialized")
 }
 
-// selectWorkspace selects the workspace, and makes it if there is none, as a person would do it. What follows names it nevertheless: others may select another one
-// in the same directory meanwhile.
+// selectWorkspace selects the workspace, and makes it if there is none, as a person would do it.
+// What follows names it nevertheless: others may select another one in the same directory
+// meanwhile.
 func (w *rootWork) selectWorkspace(ctx context.Context) error {
 	if w.opts.Workspace == "" || environ.Get(w.opts.Environ, WorkspaceVariable) == w.opts.Workspace {
 		return nil
@@ -72,8 +73,8 @@ func (w *rootWork) selectWorkspace(ctx context.Context) error {
 	return nil
 }
 
-// nameWorkspace names the workspace to all that follows, without writing anything. It reports whether there is such a workspace: naming one that there is not
-// would make it.
+// nameWorkspace names the workspace to all that follows, without writing anything. It reports
+// whether there is such a workspace: naming one that there is not would make it.
 func (w *rootWork) nameWorkspace(ctx context.Context) (exists bool, err error) {
 	if w.opts.Workspace == "" {
 		return true, nil
@@ -100,11 +101,12 @@ func (w *rootWork) useWorkspace() {
 	w.opts.Environ = append(slices.Clone(w.opts.Environ), WorkspaceVariable+"="+w.opts.Workspace)
 }
 
-// WorkspaceVariable is the environment variable that names a workspace to all commands of an engine, whichever one is selected.
+// WorkspaceVariable is the environment variable that names a workspace to all commands of an
+// engine, whichever one is selected.
 const WorkspaceVariable = "TF_WORKSPACE"
 
-// either runs a command that reports data only with newer engines; others refuse the option before they do anything else. The summary is for
-// a failure of which there are texts only.
+// either runs a command that reports data only with newer engines; others refuse the option before
+// they do anything else. The summary is for a failure of which there are texts only.
 func (w *rootWork) either(ctx context.Context, args []string, summary string) error {
 	if !w.isTextOnly(args[0]) {
 		options := []string{"-json"}
@@ -127,7 +129,8 @@ func (w *rootWork) either(ctx context.Context, args []string, summary string) er
 	return err
 }
 
-// optionsAt is where the options of a command are among its arguments: after its name, or that of its subcommand.
+// optionsAt is where the options of a command are among its arguments: after its name, or that of
+// its subcommand.
 func optionsAt(args []string) int {
 	if args[0] == "workspace" {
 		return 2
@@ -160,7 +163,8 @@ func (w *rootWork) printing(ctx context.Context, args []string) error {
 	return w.Processes.Run(process.Command{Program: w.Engine, Args: args, Dir: w.opts.Dir, Env: w.opts.Environ, Stdout: stdout, Stderr: stderr})
 }
 
-// reporting runs a command that reports data. The function gets its events; it may be nil. There is no result of a command that was not started.
+// reporting runs a command that reports data. The function gets its events; it may be nil. There is
+// no result of a command that was not started.
 //
 // Errors: as those of [process.Set.Run].
 func (w *rootWork) reporting(ctx context.Context, args []string, onEvent func(runner.Event)) (*runner.Result, error) {
@@ -247,7 +251,8 @@ func (w *rootWork) run(ctx context.Context, c *reporter) (*runner.Result, error)
 	return result, err
 }
 
-// start starts a process that reports data. Whoever ends all processes ends this one, too, until leave is called.
+// start starts a process that reports data. Whoever ends all processes ends this one, too, until
+// leave is called.
 func (w *rootWork) start(args []string, errLine func([]byte)) (started *runner.Process, leave func(), err error) {
 	env := w.opts.Environ
 	var piped []byte
@@ -304,7 +309,8 @@ func asksCompactWarnings(env []string, command string) bool {
 	return false
 }
 
-// diagnostics returns what a command has reported, sorted by place: its own order depends on scheduling.
+// diagnostics returns what a command has reported, sorted by place: its own order depends on
+// scheduling.
 func diagnostics(reported []runner.Diagnostic) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for i := range reported {

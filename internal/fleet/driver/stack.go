@@ -56,7 +56,8 @@ type StackOptions struct {
 	// Sources are files that values of variables are from, by the names in their places.
 	Sources map[string]*hcl.File
 
-	// Show begins to show a phase of the work. It may complete the options with which the stack is opened for that.
+	// Show begins to show a phase of the work. It may complete the options with which the stack is
+	// opened for that.
 	Show func(phase string, options *operation.Options) View
 }
 
@@ -174,7 +175,8 @@ func (s *Stack) Plan(ctx context.Context, req PlanRequest) (Plan, error) {
 	return result, err
 }
 
-// takeSaved takes the plan in the file, if what it was made with of other stacks still is as it was.
+// takeSaved takes the plan in the file, if what it was made with of other stacks still is as it
+// was.
 func (s *Stack) takeSaved(ctx context.Context, stack *operation.Stack, req PlanRequest) (Plan, hcl.Diagnostics) {
 	if err := s.read(); err != nil {
 		return Plan{}, failure.Diagnostics(err)
@@ -255,7 +257,8 @@ func (s *Stack) Outputs(ctx context.Context) (outputs map[string]cty.Value, foun
 	return state.State.Outputs, state.Lineage != "", nil
 }
 
-// keep reads the plan as it was saved: only then it is known as the plan of a version of the state. The file is of no use any more.
+// keep reads the plan as it was saved: only then it is known as the plan of a version of the state.
+// The file is of no use any more.
 func (s *Stack) keep(plan *Plan) error {
 	if err := s.read(); err != nil {
 		return err
@@ -272,7 +275,8 @@ func (s *Stack) read() (err error) {
 	return err
 }
 
-// CheckSaved finds out whether the plan in the file still fits the configuration, the engine and the state. What the stack needs is fetched and installed for that.
+// CheckSaved finds out whether the plan in the file still fits the configuration, the engine and
+// the state. What the stack needs is fetched and installed for that.
 func (s *Stack) CheckSaved(ctx context.Context) hcl.Diagnostics {
 	if err := s.read(); err != nil {
 		return failure.Diagnostics(err)
@@ -325,7 +329,8 @@ func (s *Stack) Apply(ctx context.Context, req ApplyRequest) (Applied, error) {
 	return Applied{OutputsChanged: outputs.changed(), Outputs: outputs.after}, err
 }
 
-// outputs are those of a stack before and after an apply. The zero value is of outputs that are not known.
+// outputs are those of a stack before and after an apply. The zero value is of outputs that are not
+// known.
 type outputs struct {
 	before, after map[string]cty.Value
 	known         bool
@@ -357,7 +362,8 @@ func (o *outputs) changed() bool {
 	return false
 }
 
-// during does a phase of the work. What was recovered from an earlier apply counts as reported only if it could be shown.
+// during does a phase of the work. What was recovered from an earlier apply counts as reported only
+// if it could be shown.
 func (s *Stack) during(ctx context.Context, phase string, do func(*operation.Stack, View) hcl.Diagnostics) error {
 	if err := stopped(ctx); err != nil {
 		return err

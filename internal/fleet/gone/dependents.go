@@ -93,7 +93,8 @@ func (f *finder) dependents(u *rollout.Unit, state location) hcl.Diagnostics {
 	return diags
 }
 
-// stillTaken returns the addresses of the stacks that a stack takes values from without settings of its own that say where these are.
+// stillTaken returns the addresses of the stacks that a stack takes values from without settings of
+// its own that say where these are.
 func (f *finder) stillTaken(u *rollout.Unit, own settings.Upstreams) []string {
 	config, _ := deployconfig.Load(u.Dir) //nolint:errcheck // the mistakes were reported
 	if config == nil {
@@ -121,7 +122,8 @@ func (f *finder) ownBefore(u *rollout.Unit) settings.Upstreams {
 	return read.Upstreams
 }
 
-// isOf reports whether a place from which others take values is that of a unit. Its paths are absolute.
+// isOf reports whether a place from which others take values is that of a unit. Its paths are
+// absolute.
 func isOf(from settings.Upstream, u *rollout.Unit, state location) bool {
 	return from.Stack != "" && absolute(from.Stack) == absolute(u.Home) || from.State != "" && state.file != "" && absolute(from.State) == state.file
 }

@@ -1,15 +1,18 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package gone finds what there was at a commit and is not any more: stacks, deployments of them, and workspaces of root modules, with what they manage
-// still to be destroyed.
+// Package gone finds what there was at a commit and is not any more: stacks, deployments of them,
+// and workspaces of root modules, with what they manage still to be destroyed.
 //
-// Their configuration is that of the commit, in a directory to which it was exported. Their states are where they were.
+// Their configuration is that of the commit, in a directory to which it was exported. Their states
+// are where they were.
 //
 // Rules:
 //
-//   - G1. What may be there under another name, or in another place, is left alone, and so is what has no state. Both are reported.
-//   - G2. What something depends on that is still there, or whose state that has, is an error, and nothing is done.
+//   - G1. What may be there under another name, or in another place, is left alone, and so is what
+//     has no state. Both are reported.
+//   - G2. What something depends on that is still there, or whose state that has, is an error, and
+//     nothing is done.
 //   - G3. Nothing is destroyed here, and nothing is written but next to the exported configuration.
 package gone
 
@@ -46,11 +49,13 @@ type Comparison struct {
 type Gone struct {
 	Work *rollout.Work // nothing else is selected in it
 
-	// Missing are the directories of stacks that do not exist any more, by unit, each with those above it that do not either. Their work may make them.
+	// Missing are the directories of stacks that do not exist any more, by unit, each with those above
+	// it that do not either. Their work may make them.
 	Missing map[int][]string
 }
 
-// Find returns what is selected of the base and not there any more, and what is to be said about the rest of what is not. With errors nothing is to be destroyed.
+// Find returns what is selected of the base and not there any more, and what is to be said about
+// the rest of what is not. With errors nothing is to be destroyed.
 func Find(ctx context.Context, c Comparison) (*Gone, hcl.Diagnostics) {
 	base, diags := expand(c.Base)
 	living, moreDiags := c.living()
@@ -102,7 +107,8 @@ type finder struct {
 	states map[*rollout.Unit]location // of what there is, once they are asked for
 }
 
-// home says where the state of a unit is, and takes files that git does not have from where they are.
+// home says where the state of a unit is, and takes files that git does not have from where they
+// are.
 func (f *finder) home(u *rollout.Unit) {
 	u.Home = f.original(u.Dir)
 	u.VarFiles = slices.Clone(u.VarFiles)
@@ -125,7 +131,8 @@ func (f *finder) original(file string) string {
 // isGone reports whether there is no unit any more with the state of one.
 func (f *finder) isGone(u *rollout.Unit) bool { return f.living.units[keyOf(u)] == nil }
 
-// destroyed reports whether a unit that is gone is to be destroyed. If not, the diagnostics say why.
+// destroyed reports whether a unit that is gone is to be destroyed. If not, the diagnostics say
+// why.
 func (f *finder) destroyed(ctx context.Context, u *rollout.Unit) (bool, hcl.Diagnostics) {
 	if why := f.stillThere(u); why != nil {
 		return false, hcl.Diagnostics{why}
@@ -182,7 +189,8 @@ func (f *finder) reason(u *rollout.Unit) string {
 	return fmt.Sprintf("%s%s was there at %s", what, u.Path, f.Diff.Base)
 }
 
-// CodeNeeded is of errors because of what is still there, which do not matter if what it is about is not selected.
+// CodeNeeded is of errors because of what is still there, which do not matter if what it is about
+// is not selected.
 const CodeNeeded failure.Code = "gone/needed"
 
 // The summaries of what is reported.

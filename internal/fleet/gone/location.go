@@ -35,7 +35,8 @@ type location struct {
 	backend *localBackend // of a root module whose state is in a file
 }
 
-// localBackend is what says where a root module has the states of its workspaces. The paths are absolute.
+// localBackend is what says where a root module has the states of its workspaces. The paths are
+// absolute.
 type localBackend struct{ file, dir string }
 
 // stateOf returns where the state of a unit is: that of what was there is where it was.
@@ -138,10 +139,12 @@ func describe(body hcl.Body) string {
 	return strings.Join(texts, " ")
 }
 
-// overrideFile is by what the copy of a root module finds the state where it was. Engines let files of such names take precedence.
+// overrideFile is by what the copy of a root module finds the state where it was. Engines let files
+// of such names take precedence.
 const overrideFile = "cairn_state_override.tf"
 
-// keepRootStates lets the copies of root modules find their states, also of those that only values are from.
+// keepRootStates lets the copies of root modules find their states, also of those that only values
+// are from.
 func (f *finder) keepRootStates() hcl.Diagnostics {
 	done := map[string]bool{}
 	for i := range f.work.Units {
@@ -165,7 +168,8 @@ func (f *finder) keepRootStates() hcl.Diagnostics {
 	return nil
 }
 
-// override writes a file of that name in place of what the commit may have there, which could be a link.
+// override writes a file of that name in place of what the commit may have there, which could be a
+// link.
 func (f *finder) override(u *rollout.Unit, content []byte) error {
 	root, err := os.OpenRoot(f.Exported)
 	if err != nil {
@@ -232,7 +236,8 @@ func isEmpty(ctx context.Context, u *rollout.Unit, state location) (bool, error)
 	return len(stored.State.Components) == 0, nil
 }
 
-// unfinished reports whether there may be results of an apply that was cut off, which are in no state yet.
+// unfinished reports whether there may be results of an apply that was cut off, which are in no
+// state yet.
 func unfinished(u *rollout.Unit) bool {
 	for _, dir := range []string{"runs", filepath.Join("deployments", deploymentOf(u), "runs")} {
 		if hasFile(filepath.Join(home(u), operation.WorkDir, dir)) {

@@ -17,8 +17,9 @@ import (
 	"github.com/cairnstacks/cairn/internal/fleet/rollout"
 )
 
-// movedTo returns the unit that one that is gone has become, nil if there is none: in the directory to which git says that at least half of its files were
-// renamed, be it listed or not, or with its name in a directory that nothing was in.
+// movedTo returns the unit that one that is gone has become, nil if there is none: in the directory
+// to which git says that at least half of its files were renamed, be it listed or not, or with its
+// name in a directory that nothing was in.
 func (f *finder) movedTo(u *rollout.Unit) *rollout.Unit {
 	if f.living.dirs[clean(u.Path)] != nil {
 		return nil // the directory is where it was
@@ -50,7 +51,8 @@ func (f *finder) livingUnits() []rollout.Unit {
 	return f.Living.Units
 }
 
-// renamed counts files of a unit that are in other directories with a configuration of its kind now, by these directories.
+// renamed counts files of a unit that are in other directories with a configuration of its kind
+// now, by these directories.
 func (f *finder) renamed(u *rollout.Unit, files []string) map[string]int {
 	to := map[string]int{}
 	prefix, err := f.Diff.Prefix(f.Root)

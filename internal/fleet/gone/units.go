@@ -38,7 +38,8 @@ func keyOf(u *rollout.Unit) key {
 
 func deploymentOf(u *rollout.Unit) string { return cmp.Or(u.Deployment, deployment.Default) }
 
-// expand returns a work in which each deployment of a stack is a unit of its own. The units and nodes that there were keep their numbers.
+// expand returns a work in which each deployment of a stack is a unit of its own. The units and
+// nodes that there were keep their numbers.
 func expand(work *rollout.Work) (*rollout.Work, hcl.Diagnostics) {
 	expanded := *work
 	expanded.Units = slices.Clone(work.Units)
@@ -72,7 +73,8 @@ func expand(work *rollout.Work) (*rollout.Work, hcl.Diagnostics) {
 	return &expanded, diags
 }
 
-// deploymentsOf returns the deployments that a unit stands for without naming one, none if it has only what needs no name.
+// deploymentsOf returns the deployments that a unit stands for without naming one, none if it has
+// only what needs no name.
 func deploymentsOf(u *rollout.Unit) ([]string, hcl.Diagnostics) {
 	if u.Kind != rollout.Components || u.Deployment != "" {
 		return nil, nil

@@ -35,13 +35,15 @@ type Options struct {
 	// Open returns the driver of a member. It is called once for each.
 	Open func(member string) driver.Driver
 
-	// Approve decides whether the plan of a member is applied, and returns for the history by whom it is approved. One question is asked at a time, for which show
-	// shows the plan once more.
+	// Approve decides whether the plan of a member is applied, and returns for the history by whom it
+	// is approved. One question is asked at a time, for which show shows the plan once more.
 	//
-	// Errors: [ErrRefused]; [ErrWaiting] if it is decided later; others count as a failure of the member.
+	// Errors: [ErrRefused]; [ErrWaiting] if it is decided later; others count as a failure of the
+	// member.
 	Approve func(ctx context.Context, member string, plan driver.Plan, show func() error) (by string, err error)
 
-	// Ended, if there is one, is called with the end of each member that was begun. It is called by several goroutines.
+	// Ended, if there is one, is called with the end of each member that was begun. It is called by
+	// several goroutines.
 	Ended func(End)
 }
 
@@ -77,7 +79,8 @@ type End struct {
 	Detail        string // why, as far as the state does not say it
 	Err           error  // of a member that failed
 
-	// Counts are what its plan would do, or those plans that were applied. Nil if there are none or if that is not known.
+	// Counts are what its plan would do, or those plans that were applied. Nil if there are none or if
+	// that is not known.
 	Counts *stackplan.Counts
 
 	Started, Ended time.Time // zero if it was not begun
@@ -160,7 +163,8 @@ func planAll(ctx context.Context, all []*group) {
 	})
 }
 
-// applyAll applies group by group (rule G4), and those beside each other that are alone together (rule G7).
+// applyAll applies group by group (rule G4), and those beside each other that are alone together
+// (rule G7).
 func applyAll(ctx context.Context, all []*group) {
 	for len(all) > 0 {
 		together := 1
@@ -177,7 +181,8 @@ func applyAll(ctx context.Context, all []*group) {
 	}
 }
 
-// applyBeside applies groups that do not wait for each other, as many at the same time as the caller allows, and says what keeps others from being begun.
+// applyBeside applies groups that do not wait for each other, as many at the same time as the
+// caller allows, and says what keeps others from being begun.
 func applyBeside(ctx context.Context, all []*group) string {
 	var mu sync.Mutex
 	held := "" // guarded by mu
@@ -370,7 +375,8 @@ func (g *group) approved(ctx context.Context, m *member) bool {
 	return false
 }
 
-// applyRounds applies a plan that was approved, and plans and applies again until nothing is left (rule G6).
+// applyRounds applies a plan that was approved, and plans and applies again until nothing is left
+// (rule G6).
 func (g *group) applyRounds(ctx context.Context, m *member) {
 	done := Applied
 	if m.plan.Destroys {

@@ -142,7 +142,8 @@ func alone(name string) groups.Group {
 	return groups.Group{Name: name + "_default", Members: []string{name}, Eager: true, Alone: true}
 }
 
-// Deployments without a group are worked on at the same time, and those before and after a group wait for it.
+// Deployments without a group are worked on at the same time, and those before and after a group
+// wait for it.
 func TestRunAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &bench{}

@@ -3,15 +3,20 @@
 
 // Package planset saves the plans of many units as one set, and says whether all of it still fits.
 //
-// A set is a directory: the plan files of its units in "plans", an index with what belongs together ("index.json"), how far it was applied ("progress.json"), and
-// an empty file that is locked while it is ("lock").
+// A set is a directory: the plan files of its units in "plans", an index with what belongs together
+// ("index.json"), how far it was applied ("progress.json"), and an empty file that is locked while
+// it is ("lock").
 //
 // Rules:
 //
-//   - P1. A set is complete when its index is there, which is written last. Nothing but the progress is written after that.
-//   - P2. No other user can read anything in it, and git ignores it. Outside of the plan files nothing in it is secret: of a sensitive value there is a keyed hash, whose
-//     key is in the index, to compare it with.
-//   - P3. What is read is checked: each plan file by its hash, and values by those of the index. Whatever is altered, missing or of another version is an error.
+//   - P1. A set is complete when its index is there, which is written last. Nothing but the
+//     progress is written after that.
+//   - P2. No other user can read anything in it, and git ignores it. Outside of the plan files
+//     nothing in it is secret: of a sensitive value there is a keyed hash, whose key is in the
+//     index, to compare it with.
+//   - P3. What is read is checked: each plan file by its hash, and values by those of the index.
+//     Whatever is altered, missing or of another version is an error.
 //   - P4. A unit counts as done only after its apply, and is never applied twice by one set.
-//   - P5. One process at a time applies a set or replaces it, since what another has done is nowhere in its own account of the progress.
+//   - P5. One process at a time applies a set or replaces it, since what another has done is
+//     nowhere in its own account of the progress.
 package planset

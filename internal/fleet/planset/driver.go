@@ -54,8 +54,9 @@ func (a *Applying) setProgress(unit string, progress Progress) error {
 	return a.SetProgress(a.mu.progress)
 }
 
-// Check finds out whether the plan of a unit still fits, before anything is done. A unit with which an apply of the set has begun may have a state that its plan
-// does not fit any more: that is decided when all that it has values from is there.
+// Check finds out whether the plan of a unit still fits, before anything is done. A unit with which
+// an apply of the set has begun may have a state that its plan does not fit any more: that is
+// decided when all that it has values from is there.
 func (a *Applying) Check(ctx context.Context, unit *Unit, d driver.Driver) hcl.Diagnostics {
 	if a.Progress(unit.Name) != "" {
 		return nil
@@ -107,7 +108,8 @@ func (m *Module) version() planfile.StateVersion {
 	return planfile.StateVersion{File: m.State, Lineage: m.Lineage, Serial: m.Serial}
 }
 
-// withBackend says what decides where the state of a root module is, where another one is in reach than that of the plan. What decides it for a stack does not.
+// withBackend says what decides where the state of a root module is, where another one is in reach
+// than that of the plan. What decides it for a stack does not.
 func withBackend(diag *hcl.Diagnostic) *hcl.Diagnostic {
 	if code, _ := hcl.DiagnosticExtra[failure.Code](diag); code == planfile.CodeOtherState {
 		diag.Extra = nil
@@ -116,7 +118,8 @@ func withBackend(diag *hcl.Diagnostic) *hcl.Diagnostic {
 	return diag
 }
 
-// Driver returns a driver that applies what the set has of a unit, in place of a plan that it makes.
+// Driver returns a driver that applies what the set has of a unit, in place of a plan that it
+// makes.
 func (a *Applying) Driver(unit *Unit, of driver.Driver) driver.Driver {
 	return &saved{Driver: of, set: a, unit: unit}
 }
@@ -129,14 +132,16 @@ type saved struct {
 	resumed bool // an apply of it has begun before
 }
 
-// UnfitError says that the plan of a unit whose apply has failed in part does not fit any more. When the unit is as configured, as after it was planned and applied by itself,
-// applying the set goes on with what comes after it.
+// UnfitError says that the plan of a unit whose apply has failed in part does not fit any more.
+// When the unit is as configured, as after it was planned and applied by itself, applying the set
+// goes on with what comes after it.
 type UnfitError struct{ Err error }
 
 func (e *UnfitError) Error() string { return e.Err.Error() }
 func (e *UnfitError) Unwrap() error { return e.Err }
 
-// isUnfit reports whether an apply was refused since an object is not as planned any more, as one that was left tainted.
+// isUnfit reports whether an apply was refused since an object is not as planned any more, as one
+// that was left tainted.
 func isUnfit(err error) bool {
 	failed, ok := errors.AsType[*driver.Failure](err)
 	return ok && failed.First() != nil && engine.FaultOf(failed.First()) == fault.StalePlan
@@ -165,7 +170,8 @@ func (s *saved) Plan(ctx context.Context, req driver.PlanRequest) (driver.Plan, 
 	return plan, err
 }
 
-// planAnew is for a unit whose apply has failed, and that something else has changed since, as to repair it. If nothing is left to do, it is done.
+// planAnew is for a unit whose apply has failed, and that something else has changed since, as to
+// repair it. If nothing is left to do, it is done.
 func (s *saved) planAnew(ctx context.Context, req driver.PlanRequest) (driver.Plan, error) {
 	req.NotToKeep = true
 	plan, err := s.Driver.Plan(ctx, req)
@@ -191,7 +197,8 @@ func (s *saved) contradictions(values []wiring.Value) hcl.Diagnostics {
 	return diags
 }
 
-// otherTaken finds published values of other stacks that are not those of the plan; nil if it was made with none.
+// otherTaken finds published values of other stacks that are not those of the plan; nil if it was
+// made with none.
 func (s *saved) otherTaken() func([]operation.Taken) hcl.Diagnostics {
 	if !slices.ContainsFunc(slices.Collect(maps.Keys(s.unit.Inputs)), func(name string) bool { return strings.Contains(name, ".") }) {
 		return nil
@@ -208,7 +215,8 @@ func (s *saved) otherTaken() func([]operation.Taken) hcl.Diagnostics {
 	}
 }
 
-// Publish implements [driver.Publisher]. What it keeps is a change of the state, which the plan does not fit afterwards: so it is recorded like an apply.
+// Publish implements [driver.Publisher]. What it keeps is a change of the state, which the plan
+// does not fit afterwards: so it is recorded like an apply.
 func (s *saved) Publish(ctx context.Context) error {
 	publisher, ok := s.Driver.(driver.Publisher)
 	if !ok {

@@ -61,7 +61,8 @@ type Unit struct {
 	Module     *Module           `json:"module,omitempty"` // of a root module
 }
 
-// Module is what a plan of a root module was made of, which its file does not say in a form that others read.
+// Module is what a plan of a root module was made of, which its file does not say in a form that
+// others read.
 type Module struct {
 	Engine  string `json:"engine"`
 	Config  string `json:"config_sha256"`
@@ -109,7 +110,8 @@ func (x *Index) hash(text []byte) string {
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// Fits reports whether a value is what was planned with, as far as that was known. Its plan says more about a value that was not.
+// Fits reports whether a value is what was planned with, as far as that was known. Its plan says
+// more about a value that was not.
 func (x *Index) Fits(planned Value, value cty.Value) bool {
 	if !planned.Known {
 		return true
@@ -125,7 +127,8 @@ type Set struct {
 	Dir string
 }
 
-// Create makes the directory of a set, in which plan files can be written. What is there must be empty, or be an earlier set, which is replaced.
+// Create makes the directory of a set, in which plan files can be written. What is there must be
+// empty, or be an earlier set, which is replaced.
 func Create(dir string, key string) (*Set, error) {
 	entries, err := os.ReadDir(dir)
 	switch {
@@ -162,8 +165,9 @@ func Create(dir string, key string) (*Set, error) {
 	return &Set{Dir: dir, Index: Index{FormatVersion: FormatVersion, Key: key, Units: []Unit{}}}, nil
 }
 
-// Protect takes a set from git and from other users (rule P2), as it was when it was made: what carries files from job to job often leaves out those whose names begin with a dot,
-// and forgets who may read the others. Files of another user stay as they are.
+// Protect takes a set from git and from other users (rule P2), as it was when it was made: what
+// carries files from job to job often leaves out those whose names begin with a dot, and forgets
+// who may read the others. Files of another user stay as they are.
 func Protect(dir string) error {
 	if err := keepFromGit(dir); err != nil {
 		return err
@@ -188,7 +192,8 @@ func keepFromOthers(path string) error {
 	return nil
 }
 
-// keepFromGit makes git ignore all of a set, unless it has rules of somebody else. No other file of a set has a name that begins with a dot.
+// keepFromGit makes git ignore all of a set, unless it has rules of somebody else. No other file of
+// a set has a name that begins with a dot.
 func keepFromGit(dir string) error {
 	file, err := os.OpenFile(filepath.Join(dir, ignoreName), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if errors.Is(err, fs.ErrExist) {
@@ -216,7 +221,8 @@ func isSet(entries []fs.DirEntry) bool {
 	return true
 }
 
-// PlanFile is where the plan of a unit belongs, of which the number is given: names of units may be no names of files.
+// PlanFile is where the plan of a unit belongs, of which the number is given: names of units may be
+// no names of files.
 func (s *Set) PlanFile(unit int) string { return filepath.Join(s.Dir, planName(unit)) }
 
 func planName(unit int) string { return fmt.Sprintf("%s/%d.plan", plansName, unit) }

@@ -12,7 +12,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/filelock"
 )
 
-// Lock keeps others from applying or replacing the set in a directory until it is unlocked (rule P5). Where there is no set, there is nothing to lock, and [Read] says so.
+// Lock keeps others from applying or replacing the set in a directory until it is unlocked (rule
+// P5). Where there is no set, there is nothing to lock, and [Read] says so.
 func Lock(dir string) (unlock func(), err error) {
 	if _, err := os.Stat(filepath.Join(dir, indexName)); err != nil {
 		return func() {}, nil //nolint:nilerr // see above

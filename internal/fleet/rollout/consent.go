@@ -21,7 +21,8 @@ type consent struct {
 	asks func(unit int) bool                               // nil for all
 	by   string                                            // whom plans are approved where nobody is asked
 
-	// rules returns those of the deployment that approve the latest plan of a unit, so that nobody is asked.
+	// rules returns those of the deployment that approve the latest plan of a unit, so that nobody is
+	// asked.
 	rules func(unit int) []string
 
 	ctx context.Context //nolint:containedctx // of questions, which end earlier than everything else
@@ -34,7 +35,8 @@ type consent struct {
 // question is about one round of the work on a unit. The first round is 1.
 type question struct{ unit, round int }
 
-// to asks about one round, and returns for the history by whom, or by what, it is approved; "" says nothing.
+// to asks about one round, and returns for the history by whom, or by what, it is approved; "" says
+// nothing.
 //
 // Errors: [errNotApproved]; [process.ErrStopped] if it does not matter any more; those of asking.
 func (c *consent) to(q question) (by string, err error) {

@@ -10,9 +10,9 @@ import (
 	"github.com/cairnstacks/cairn/internal/process"
 )
 
-// directories are those of root modules in which an engine is at work (rule R4): a module is initialized there, which is done to read its outputs, too,
-// if they cannot be read otherwise.
-// The zero value is ready to use. Safe for concurrent use.
+// directories are those of root modules in which an engine is at work (rule R4): a module is
+// initialized there, which is done to read its outputs, too, if they cannot be read otherwise. The
+// zero value is ready to use. Safe for concurrent use.
 type directories struct {
 	mu struct {
 		sync.Mutex
@@ -20,7 +20,8 @@ type directories struct {
 	}
 }
 
-// take waits until nothing else is done in the directory of a unit. The caller must not have taken another one, and releases it.
+// take waits until nothing else is done in the directory of a unit. The caller must not have taken
+// another one, and releases it.
 //
 // Errors: [process.ErrStopped] if ctx ends before.
 func (d *directories) take(ctx context.Context, u *Unit) (release func(), err error) {

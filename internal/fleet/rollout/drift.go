@@ -53,8 +53,9 @@ func (w *Work) Compared() []int {
 	return units
 }
 
-// Drift compares the units of [Work.Compared] with what is there, in any order: nothing that one of them finds matters to another, and neither does its
-// failure. In one directory one thing is done at a time (rule R4). Once ctx ends nothing more is started.
+// Drift compares the units of [Work.Compared] with what is there, in any order: nothing that one of
+// them finds matters to another, and neither does its failure. In one directory one thing is done
+// at a time (rule R4). Once ctx ends nothing more is started.
 func (w *Work) Drift(ctx context.Context, options DriftOptions) []DriftEnd {
 	units := w.Compared()
 	ends := make([]DriftEnd, len(units))
@@ -98,7 +99,8 @@ func (w *Work) Drift(ctx context.Context, options DriftOptions) []DriftEnd {
 	return ends
 }
 
-// drift compares a unit, with values that others have by their states. They are read before the unit takes its directory: while it has that, it waits for no other one.
+// drift compares a unit, with values that others have by their states. They are read before the
+// unit takes its directory: while it has that, it waits for no other one.
 func (r *run) drift(ctx context.Context, unit int) (driver.Drift, error) {
 	var inputs driver.Inputs
 	if r.Units[unit].Inputs != nil {

@@ -20,7 +20,8 @@ type Drivers struct {
 	Plans string // directory for plan files, which hold secrets
 	Roots *driver.Roots
 
-	// PlanFile says where the plan of a unit is kept, by its number; nil for a file in Plans that is not needed any more when the plan is read.
+	// PlanFile says where the plan of a unit is kept, by its number; nil for a file in Plans that is
+	// not needed any more when the plan is read.
 	PlanFile func(unit int) string
 
 	// Stack are the options of operations on all stacks, without which one is meant.
@@ -37,7 +38,8 @@ type Drivers struct {
 	together map[string]map[string]bool // deployments of a stack that are worked on, by its directory
 }
 
-// togetherWith returns the deployments of the stack of a unit that one run works on, without those that it destroys: nothing is published of these.
+// togetherWith returns the deployments of the stack of a unit that one run works on, without those
+// that it destroys: nothing is published of these.
 func (d *Drivers) togetherWith(w *Work, u *Unit) map[string]bool {
 	d.listed.Do(func() {
 		d.together = map[string]map[string]bool{}
@@ -78,8 +80,8 @@ func (d *Drivers) Open(w *Work, unit int) driver.Driver {
 	})
 }
 
-// workspaceToSelect returns the workspace of a root module that is to be selected. The default one is what there is, unless another unit
-// selects something else in the directory.
+// workspaceToSelect returns the workspace of a root module that is to be selected. The default one
+// is what there is, unless another unit selects something else in the directory.
 func (w *Work) workspaceToSelect(u *Unit) string {
 	if u.Workspace == "" && w.selectsIn(u.Dir) {
 		return DefaultWorkspace
@@ -87,7 +89,8 @@ func (w *Work) workspaceToSelect(u *Unit) string {
 	return u.Workspace
 }
 
-// Environment is that of this program with what a unit adds. Paths for engines mean what they mean here, not in the directory of the unit.
+// Environment is that of this program with what a unit adds. Paths for engines mean what they mean
+// here, not in the directory of the unit.
 func Environment(u *Unit) []string {
 	env := os.Environ()
 	if here, err := os.Getwd(); err == nil { // without a working directory the work on the unit says so itself

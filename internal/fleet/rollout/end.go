@@ -39,15 +39,15 @@ type End struct {
 	Detail string // why, as far as the state does not say it
 	Err    error  // of a unit that failed
 
-	// Because is the unit that a waiting or skipped one waits for; -1 without one. Skipped says that this one has failed, which keeps
-	// also from being applied what is planned.
+	// Because is the unit that a waiting or skipped one waits for; -1 without one. Skipped says that
+	// this one has failed, which keeps also from being applied what is planned.
 	Because int
 	Skipped bool
 
 	Held bool // it is not done since consent is missing, to its plan or to that of the unit it waits for
 
-	// Changes are what its plan would do, or those plans that were applied. Nil if there are none, if that is not known, and of a unit that
-	// failed, as nobody knows how much of it was done.
+	// Changes are what its plan would do, or those plans that were applied. Nil if there are none, if
+	// that is not known, and of a unit that failed, as nobody knows how much of it was done.
 	Changes *stackplan.Counts
 
 	// When work on it began and ended, questions included. Zero if it did not begin.

@@ -11,7 +11,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/order"
 )
 
-// withoutSameOutputs leaves out units that are there only because outputs of others might change, if none of them has.
+// withoutSameOutputs leaves out units that are there only because outputs of others might change,
+// if none of them has.
 func (r *run) withoutSameOutputs(decide func(int, func(int) order.Result) order.Result) func(int, func(int) order.Result) order.Result {
 	return func(node int, result func(int) order.Result) order.Result {
 		step := r.Steps[node]

@@ -31,8 +31,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
-// engine is a program that writes its arguments to log, one command a line, and knows of each directory what its plan is: "changes",
-// "none" or "fails", and whether its apply fails.
+// engine is a program that writes its arguments to log, one command a line, and knows of each
+// directory what its plan is: "changes", "none" or "fails", and whether its apply fails.
 const engine = `#!/bin/sh
 echo "$(basename "$PWD"): $*${TF_WORKSPACE:+ in $TF_WORKSPACE}" >> "$LOG"
 echo "$1"
@@ -300,7 +300,8 @@ func TestPlanOnly(t *testing.T) {
 	b.check("ends", ends, "a planned", "b planned", "c no changes", "d waiting (for a to be applied)")
 }
 
-// Rule R2: after a failure nothing more is started, whatever it waits for, but tasks for which it is the reason.
+// Rule R2: after a failure nothing more is started, whatever it waits for, but tasks for which it
+// is the reason.
 func TestStopAtFailure(t *testing.T) {
 	for name, test := range map[string]struct {
 		plan   string
@@ -359,8 +360,8 @@ func TestNotApproved(t *testing.T) {
 	}
 }
 
-// What a plan does to outputs, the plan says, and no command is run for that. The plans of this engine cannot be read, so that it is asked to show them, and
-// outputs may have changed.
+// What a plan does to outputs, the plan says, and no command is run for that. The plans of this
+// engine cannot be read, so that it is asked to show them, and outputs may have changed.
 func TestOutputsOfUnreadablePlan(t *testing.T) {
 	b := newBench(t)
 	b.unit("a", "changes")
@@ -387,7 +388,8 @@ func (w *fullAt) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// A plan that nobody can see is not applied, and what is applied is reported as that even if its output is lost.
+// A plan that nobody can see is not applied, and what is applied is reported as that even if its
+// output is lost.
 func TestLostOutput(t *testing.T) {
 	for name, test := range map[string]struct {
 		from    string
@@ -412,7 +414,8 @@ func TestLostOutput(t *testing.T) {
 	}
 }
 
-// A task between plans and applies runs if one of these is approved; each is asked for once, before it.
+// A task between plans and applies runs if one of these is approved; each is asked for once, before
+// it.
 func TestPrecedes(t *testing.T) {
 	for name, test := range map[string]struct {
 		refuse string
@@ -469,7 +472,8 @@ func TestNotAsked(t *testing.T) {
 	b.check("questions", strings.Join(b.asked, " "), "a")
 }
 
-// With a cache of providers, which a relative path may name, these are installed for one unit at a time.
+// With a cache of providers, which a relative path may name, these are installed for one unit at a
+// time.
 func TestCache(t *testing.T) {
 	for name, prepare := range map[string]func(b *bench, cache string){
 		"environment":          func(b *bench, _ string) { b.t.Setenv("TF_PLUGIN_CACHE_DIR", "cache") },
@@ -570,7 +574,8 @@ func TestShownAgain(t *testing.T) {
 		"c: apply -json -input=false PLANS/2.plan")
 }
 
-// Rule R6: a stack whose plan leaves something is planned and applied again, each time with consent, and what comes after it waits.
+// Rule R6: a stack whose plan leaves something is planned and applied again, each time with
+// consent, and what comes after it waits.
 func TestRounds(t *testing.T) {
 	const apply = "a: apply -json -input=false PLANS/0.plan\n"
 	const once = apply + "a: plan -json -input=false -detailed-exitcode -out=PLANS/0.plan\n"

@@ -15,8 +15,8 @@ import (
 
 // rounds applies the plan of a unit, and plans and applies again until nothing is left (rule R6).
 //
-// Errors: [errNotApproved]; [process.ErrStopped] and [order.ErrNotStarted] if a round was not begun; [*deferredError]; those of
-// drivers.
+// Errors: [errNotApproved]; [process.ErrStopped] and [order.ErrNotStarted] if a round was not
+// begun; [*deferredError]; those of drivers.
 func (r *run) rounds(ctx context.Context, unit int) error {
 	now := &r.outcome[unit]
 	now.applied = &stackplan.Counts{}
@@ -73,7 +73,8 @@ func (e *deferredError) Error() string {
 	return fmt.Sprintf("changes are still deferred after %d rounds", e.rounds)
 }
 
-// Sum adds up how many resources plans would do something with. It is nil if that is not known of one of them.
+// Sum adds up how many resources plans would do something with. It is nil if that is not known of
+// one of them.
 func Sum(a, b *stackplan.Counts) *stackplan.Counts {
 	if a == nil || b == nil {
 		return nil

@@ -30,7 +30,8 @@ const (
 	Destroy  Mode = "destroy"
 )
 
-// applied is the state of a unit whose plan was applied. A deployment is also destroyed if its files say so.
+// applied is the state of a unit whose plan was applied. A deployment is also destroyed if its
+// files say so.
 func (r *run) applied(unit int) State {
 	if r.options.Mode == Destroy || r.outcome[unit].plan.Destroys {
 		return Destroyed
@@ -51,29 +52,33 @@ type Options struct {
 	Last      func() string            // the name of the unit whose output was shown last
 	MaxRounds int                      // less than 1 stands for 1
 
-	// Approve asks whether the plan of a unit is to be applied. One question is asked at a time. Its context ends with a failure of
-	// something else. Show prints the plan, unless it is what was printed last. Nil stands for consent.
+	// Approve asks whether the plan of a unit is to be applied. One question is asked at a time. Its
+	// context ends with a failure of something else. Show prints the plan, unless it is what was
+	// printed last. Nil stands for consent.
 	Approve func(ctx context.Context, unit int, show func() error) (bool, error)
 
-	// Asks reports for which units that is asked; all others are applied at once, also while a question waits. Nil for all.
+	// Asks reports for which units that is asked; all others are applied at once, also while a
+	// question waits. Nil for all.
 	Asks func(unit int) bool
 
-	// ByRules reports for which units nobody is asked if the rules for their deployments approve a plan. Nil for none.
+	// ByRules reports for which units nobody is asked if the rules for their deployments approve a
+	// plan. Nil for none.
 	ByRules func(unit int) bool
 
-	// ApprovedBy says for the history by what plans are approved if there is no Approve. Empty says nothing.
+	// ApprovedBy says for the history by what plans are approved if there is no Approve. Empty says
+	// nothing.
 	ApprovedBy string
 
-	// Planned, if there is one, is called with each first plan. Its error fails the unit. It is called from several goroutines. Keep keeps plans although nothing is
-	// to be applied.
+	// Planned, if there is one, is called with each first plan. Its error fails the unit. It is called
+	// from several goroutines. Keep keeps plans although nothing is to be applied.
 	Planned func(Planning) error
 	Keep    bool
 
 	// KeepGoing goes on after a failure with what does not come after it.
 	KeepGoing bool
 
-	// Ended, if there is one, is called with the end of each unit, as soon as that is known; those that are not started do not end. It is
-	// called from several goroutines.
+	// Ended, if there is one, is called with the end of each unit, as soon as that is known; those
+	// that are not started do not end. It is called from several goroutines.
 	Ended func(End)
 }
 
@@ -157,8 +162,9 @@ func (w *Work) Run(ctx context.Context, options Options) []End {
 	return r.ends(w.Graph.Run(ctx, opts, r.node))
 }
 
-// decideWith takes what is not approved for skipped, so that conditions do not see a failure (rule R3), and asks before a task
-// that comes between plans and their applies whether these are approved.
+// decideWith takes what is not approved for skipped, so that conditions do not see a failure (rule
+// R3), and asks before a task that comes between plans and their applies whether these are
+// approved.
 func (r *run) decideWith(decide func(int, func(int) order.Result) order.Result) func(int, func(int) order.Result) order.Result {
 	return func(node int, result func(int) order.Result) order.Result {
 		decided := decide(node, func(n int) order.Result {
@@ -175,7 +181,8 @@ func (r *run) decideWith(decide func(int, func(int) order.Result) order.Result) 
 	}
 }
 
-// wanted reports the node of a task that precedes applies whether one of these is approved; of others it is true.
+// wanted reports the node of a task that precedes applies whether one of these is approved; of
+// others it is true.
 func (r *run) wanted(node int) bool {
 	if r.Conditions == nil || r.failed.Load() {
 		return true

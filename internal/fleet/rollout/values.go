@@ -112,7 +112,8 @@ func (r *run) storedOutputs(ctx context.Context, unit int) (wiring.Outputs, erro
 	})
 }
 
-// waitsFor says which inputs of a root module are not known yet, and what cannot be done while they are not; "" if all are known.
+// waitsFor says which inputs of a root module are not known yet, and what cannot be done while they
+// are not; "" if all are known.
 func (r *run) waitsFor(unit int, values []wiring.Value, cannot string) string {
 	if r.Units[unit].Kind != Root {
 		return ""
@@ -172,8 +173,9 @@ func (r *run) plan(ctx context.Context, unit int) error {
 	return err
 }
 
-// planned returns the outputs that a deployment of the stack in a directory has by its plan, for a unit that has some of these because they are published. It is false
-// for a deployment that is not worked on, and for one after which the unit does not come.
+// planned returns the outputs that a deployment of the stack in a directory has by its plan, for a
+// unit that has some of these because they are published. It is false for a deployment that is not
+// worked on, and for one after which the unit does not come.
 func (r *run) planned(ctx context.Context, unit int, dir, deployment string) (map[string]cty.Value, bool, error) {
 	for _, other := range r.Units[unit].Publishers {
 		u := &r.Units[other]

@@ -41,18 +41,21 @@ type Unit struct {
 	VarFiles  []string // absolute paths
 	AutoApply bool     // apply without being asked
 
-	// Requirements are named as what must be met before it is applied, and nobody can tell here whether they are.
+	// Requirements are named as what must be met before it is applied, and nobody can tell here
+	// whether they are.
 	Requirements []string
 
 	Task *Task // of kind Command
 
-	// OnlyByOutputs are the units whose outputs are the only reason for this one: it is left alone if none of these has changed
-	// when they have been applied. It comes after them. Empty if there is another reason.
+	// OnlyByOutputs are the units whose outputs are the only reason for this one: it is left alone if
+	// none of these has changed when they have been applied. It comes after them. Empty if there is
+	// another reason.
 	OnlyByOutputs []int
 
 	Inputs *Inputs // nil for none
 
-	// Publishers are the units whose outputs it may have because they are published, as its deployment files say. It comes after them.
+	// Publishers are the units whose outputs it may have because they are published, as its deployment
+	// files say. It comes after them.
 	Publishers []int
 
 	Tags    []string // sorted
@@ -102,20 +105,22 @@ type Work struct {
 
 	Conditions Conditions // nil if edges say everything
 
-	// PlansAhead says that where nothing is applied, plans do not wait for applies: what is not known before these is an unknown value.
+	// PlansAhead says that where nothing is applied, plans do not wait for applies: what is not known
+	// before these is an unknown value.
 	PlansAhead bool
 }
 
 // Conditions are what a format says of the steps of its units beyond edges. They do not change.
 type Conditions interface {
-	// Decide makes what [order.RunOptions] has under this name. Changed reports whether a node that has ended has changed
-	// something, or a plan would.
+	// Decide makes what [order.RunOptions] has under this name. Changed reports whether a node that
+	// has ended has changed something, or a plan would.
 	Decide(changed func(node int) bool) func(node int, result func(int) order.Result) order.Result
 
 	// Reacts reports whether something that the task of a node watches has changed.
 	Reacts(node int, changed func(node int) bool) bool
 
-	// Precedes returns the nodes of the applies that a task comes before, as one that has to do with these plans only.
+	// Precedes returns the nodes of the applies that a task comes before, as one that has to do with
+	// these plans only.
 	Precedes(node int) []int
 
 	// AtFailure reports whether the task of a node waits for a failure.
@@ -133,7 +138,8 @@ func (w *Work) Chosen() []int {
 	return slices.Sorted(maps.Keys(chosen))
 }
 
-// FirstRoot returns the first root module that is chosen, or that others which are chosen have values from: it needs the engine of root modules. It is nil if there is none.
+// FirstRoot returns the first root module that is chosen, or that others which are chosen have
+// values from: it needs the engine of root modules. It is nil if there is none.
 func (w *Work) FirstRoot() *Unit {
 	for _, chosen := range w.Chosen() {
 		for _, unit := range append([]int{chosen}, w.Units[chosen].Upstream()...) {
@@ -145,7 +151,8 @@ func (w *Work) FirstRoot() *Unit {
 	return nil
 }
 
-// SharingState returns two chosen units that have one state: what one of them plans, the other one changes. They are nil if there are none.
+// SharingState returns two chosen units that have one state: what one of them plans, the other one
+// changes. They are nil if there are none.
 func (w *Work) SharingState() (one, other *Unit) {
 	type place struct{ dir, workspace, deployment string }
 	units := map[place]*Unit{}
@@ -169,7 +176,8 @@ type Batch struct {
 	Units []int
 }
 
-// Batches returns all steps: in turn everything is planned that may be, everything applied that may be, and all tasks are run that may be.
+// Batches returns all steps: in turn everything is planned that may be, everything applied that may
+// be, and all tasks are run that may be.
 func (w *Work) Batches() []Batch {
 	var batches []Batch
 	kind := func(n int) int { return slices.Index(phases, w.Steps[n].Phase) }
@@ -183,8 +191,9 @@ func (w *Work) Batches() []Batch {
 	return batches
 }
 
-// After returns for each selected node the units that its phase waits for directly, as the selection leaves them, in the order of their
-// numbers: the unit itself is left out, and so is what another one of them comes after, and a unit of which only the plan comes before.
+// After returns for each selected node the units that its phase waits for directly, as the
+// selection leaves them, in the order of their numbers: the unit itself is left out, and so is what
+// another one of them comes after, and a unit of which only the plan comes before.
 func (w *Work) After() map[int][]int {
 	after := map[int][]int{}
 	for _, edge := range w.Graph.Reduced(w.Selected, w.Graph.Len() <= maxReduced) {
@@ -207,10 +216,12 @@ func (w *Work) isPlannedBefore(from, to int) bool {
 	return w.Steps[from].Phase == Plan && w.Steps[to].Phase == Apply && w.Steps[from].Unit != w.Steps[to].Unit
 }
 
-// maxReduced is the size of a graph up to which implied edges are left out, since that takes a bit for each pair of nodes.
+// maxReduced is the size of a graph up to which implied edges are left out, since that takes a bit
+// for each pair of nodes.
 const maxReduced = 20_000
 
-// HeldBy returns the units that a phase of a unit waits for directly, the unit itself left out, and those that only have to be planned, in the order of their numbers.
+// HeldBy returns the units that a phase of a unit waits for directly, the unit itself left out, and
+// those that only have to be planned, in the order of their numbers.
 func (w *Work) HeldBy(unit int, phase Phase) []int {
 	holders, seen := map[int]bool{}, map[int]bool{}
 	var queue []int
@@ -239,7 +250,8 @@ func (w *Work) HeldBy(unit int, phase Phase) []int {
 	return slices.Sorted(maps.Keys(holders))
 }
 
-// AllLimits are those of the work, and one for each directory in which there is more than one unit (rule R4).
+// AllLimits are those of the work, and one for each directory in which there is more than one unit
+// (rule R4).
 func (w *Work) AllLimits() []order.Limit {
 	units := map[string]map[int]bool{}
 	nodes := map[string][]int{}

@@ -9,7 +9,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/order"
 )
 
-// Units share a state if directory, workspace and deployment are the same; tasks have none, and what is not chosen does no harm.
+// Units share a state if directory, workspace and deployment are the same; tasks have none, and
+// what is not chosen does no harm.
 func TestSharingState(t *testing.T) {
 	units := []Unit{
 		{Name: "task", Kind: Command, Dir: "a"},

@@ -14,10 +14,12 @@ import (
 	"github.com/cairnstacks/cairn/internal/fleet/driver"
 )
 
-// OtherWorkspace returns a chosen root module that is to be worked on in its default workspace while another one is selected in its
-// directory, as by somebody's hand or by an earlier run, and the name of that. Nil if there is none.
+// OtherWorkspace returns a chosen root module that is to be worked on in its default workspace
+// while another one is selected in its directory, as by somebody's hand or by an earlier run, and
+// the name of that. Nil if there is none.
 //
-// Who says in TF_WORKSPACE what is meant, and backends that give workspaces a meaning of their own, are left alone.
+// Who says in TF_WORKSPACE what is meant, and backends that give workspaces a meaning of their own,
+// are left alone.
 func (w *Work) OtherWorkspace() (u *Unit, selected string) {
 	for _, n := range w.Chosen() {
 		u := &w.Units[n]
@@ -39,7 +41,8 @@ func (w *Work) selectsIn(dir string) bool {
 	return slices.ContainsFunc(w.Units, func(u Unit) bool { return u.Dir == dir && u.Workspace != "" })
 }
 
-// selectedIn returns the workspace that was selected in the directory of a unit, "" if none was or if that means something else.
+// selectedIn returns the workspace that was selected in the directory of a unit, "" if none was or
+// if that means something else.
 func selectedIn(u *Unit) string {
 	data := variable(u, "TF_DATA_DIR")
 	if data == "" {

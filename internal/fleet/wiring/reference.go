@@ -54,8 +54,8 @@ type Inputs struct {
 	File   *hcl.File
 }
 
-// Parse reads the object of an "inputs" argument, whose keys are the names of variables. References are checked as far as that is possible without knowing the
-// units that there are.
+// Parse reads the object of an "inputs" argument, whose keys are the names of variables. References
+// are checked as far as that is possible without knowing the units that there are.
 func Parse(expr hcl.Expression, locals map[string]Local, file *hcl.File) (*Inputs, hcl.Diagnostics) {
 	pairs, diags := hcl.ExprMap(expr)
 	if diags.HasErrors() {
@@ -158,7 +158,8 @@ func (in *Inputs) text(expr hcl.Expression) string {
 	return text
 }
 
-// localsOf returns the names of the local values that an expression is made of, at any distance, sorted.
+// localsOf returns the names of the local values that an expression is made of, at any distance,
+// sorted.
 func (in *Inputs) localsOf(expr hcl.Expression) []string {
 	names := map[string]bool{}
 	in.walk(expr, func(node hclsyntax.Node) {
@@ -171,7 +172,8 @@ func (in *Inputs) localsOf(expr hcl.Expression) []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// References returns what the inputs refer to, in the order of inputs, also by local values. They were checked by [Parse].
+// References returns what the inputs refer to, in the order of inputs, also by local values. They
+// were checked by [Parse].
 func (in *Inputs) References() map[string][]Reference {
 	references := map[string][]Reference{}
 	for _, input := range in.Inputs {
@@ -235,7 +237,8 @@ func stepName(step hcl.Traverser) (string, hcl.Range) {
 	return "", hcl.Range{}
 }
 
-// parseReference reads stack.NAME.output.OUTPUT and stack.NAME.deployment["NAME"].output.OUTPUT (rule N1).
+// parseReference reads stack.NAME.output.OUTPUT and stack.NAME.deployment["NAME"].output.OUTPUT
+// (rule N1).
 func (in *Inputs) parseReference(traversal hcl.Traversal) (Reference, *hcl.Diagnostic) {
 	whole := traversal.SourceRange()
 	bad := func() *hcl.Diagnostic {

@@ -19,7 +19,8 @@ import (
 
 // Outputs are what others see of a unit.
 type Outputs struct {
-	// Values are by name. Unknown: in whole or in part, where they are not known before an apply. Marks: sensitive.
+	// Values are by name. Unknown: in whole or in part, where they are not known before an apply.
+	// Marks: sensitive.
 	Values map[string]cty.Value
 
 	// Open says that the names are not known yet either: there may be any.
@@ -39,7 +40,8 @@ type Value struct {
 	Range hcl.Range // of its expression
 }
 
-// Values evaluates the inputs, in the order of their names. The function returns what others see of a unit that inputs refer to.
+// Values evaluates the inputs, in the order of their names. The function returns what others see of
+// a unit that inputs refer to.
 func (in *Inputs) Values(outputs func(Origin) (Outputs, error)) ([]Value, hcl.Diagnostics) {
 	e := evaluation{in: in, of: map[Origin]Outputs{}}
 	references := in.References()
@@ -132,7 +134,8 @@ func (e *evaluation) context(references map[string][]Reference) {
 	e.ctx.Variables["local"] = object(locals)
 }
 
-// local evaluates a local value, those that it is made of first. There is no cycle, as [Parse] has made sure.
+// local evaluates a local value, those that it is made of first. There is no cycle, as [Parse] has
+// made sure.
 func (e *evaluation) local(name string, locals map[string]cty.Value) {
 	if _, known := locals[name]; known {
 		return

@@ -13,7 +13,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/testenv"
 )
 
-// manyBlocks makes a file in which each stack is after three before it, and one block in a hundred is a group.
+// manyBlocks makes a file in which each stack is after three before it, and one block in a hundred
+// is a group.
 func manyBlocks(blocks int) string {
 	random := rand.New(rand.NewPCG(1, 2))
 	var text strings.Builder
@@ -64,7 +65,8 @@ func BenchmarkParse(b *testing.B) {
 	}
 }
 
-// BenchmarkReferences resolves references by tags, globs, paths and regular expressions, one of each stack to ten others.
+// BenchmarkReferences resolves references by tags, globs, paths and regular expressions, one of
+// each stack to ten others.
 func BenchmarkReferences(b *testing.B) {
 	for _, stacks := range []int{100, 1_000, 10_000} {
 		b.Run(fmt.Sprint(stacks), func(b *testing.B) {
@@ -95,7 +97,8 @@ func BenchmarkReferences(b *testing.B) {
 	}
 }
 
-// BenchmarkChanged finds what has changed if a file of each stack has: half of the stacks by their directories, the others by patterns.
+// BenchmarkChanged finds what has changed if a file of each stack has: half of the stacks by their
+// directories, the others by patterns.
 func BenchmarkChanged(b *testing.B) {
 	for _, stacks := range []int{100, 1_000, 10_000} {
 		b.Run(fmt.Sprint(stacks), func(b *testing.B) {

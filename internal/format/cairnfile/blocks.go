@@ -106,13 +106,15 @@ func stackBlock(b *Block, a *arguments) {
 
 var workspacePattern = regexp.MustCompile(`^[A-Za-z0-9._~][A-Za-z0-9._~-]*$`)
 
-// ValidWorkspace reports whether a root module can have a workspace of this name. One that begins with a dash would be taken for an option, and the
-// two that are directories would be those of other states.
+// ValidWorkspace reports whether a root module can have a workspace of this name. One that begins
+// with a dash would be taken for an option, and the two that are directories would be those of
+// other states.
 func ValidWorkspace(name string) bool {
 	return workspacePattern.MatchString(name) && name != "." && name != ".."
 }
 
-// checkWorkspace checks the workspace of a root module. The default one is not a workspace in the model.
+// checkWorkspace checks the workspace of a root module. The default one is not a workspace in the
+// model.
 func (a *arguments) checkWorkspace(s *Stack) {
 	switch {
 	case s.Workspace == "":
@@ -217,8 +219,8 @@ func (a *arguments) patterns(name string) []string {
 	return patterns
 }
 
-// filePatterns are patterns of files, seen from the directory of a stack, or with a slash at the beginning from the root of the
-// repository. A "!" before one takes away what it matches.
+// filePatterns are patterns of files, seen from the directory of a stack, or with a slash at the
+// beginning from the root of the repository. A "!" before one takes away what it matches.
 func (a *arguments) filePatterns(name, dir string) []FilePattern {
 	if a.get(name) == nil {
 		return nil
@@ -262,8 +264,8 @@ func (a *arguments) environment(name string) map[string]string {
 	return variables
 }
 
-// inside makes a path relative to the root of the repository, from which a slash at its beginning starts, too. Ok is false if it
-// leads out of it.
+// inside makes a path relative to the root of the repository, from which a slash at its beginning
+// starts, too. Ok is false if it leads out of it.
 func inside(text string) (file string, ok bool) {
 	file = path.Clean(strings.TrimLeft(text, "/"))
 	if file == ".." || strings.HasPrefix(file, "../") || strings.ContainsAny(text, "\\\x00") {

@@ -206,7 +206,8 @@ stack "c" { plan_after = ["b"] }
 	}
 }
 
-// run does what a file says, one at a time. Named nodes fail, or change something. It returns what became of each.
+// run does what a file says, one at a time. Named nodes fail, or change something. It returns what
+// became of each.
 func run(t *testing.T, src string, phased bool, failing, changing string) map[string]string {
 	t.Helper()
 	g := graph(t, src, phased)
@@ -512,7 +513,8 @@ stack "alarm" {
 		}
 	}
 
-	// What is modified because of others is planned after them, unless it says when it is planned, even if it says never.
+	// What is modified because of others is planned after them, unless it says when it is planned,
+	// even if it says never.
 	const gates = `
 stack "base" {}
 stack "dev" {
@@ -635,7 +637,8 @@ task "source" {
 		t.Errorf("order: %s, want such as %s", got, want)
 	}
 
-	// What a failure kept from being done is one for those that react to it, too, and nothing that could have changed something.
+	// What a failure kept from being done is one for those that react to it, too, and nothing that
+	// could have changed something.
 	const behind = `
 stack "s" {}
 task "t" {

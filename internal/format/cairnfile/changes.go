@@ -23,14 +23,16 @@ type Changes struct {
 	Reasons map[*Leaf][]gitdiff.Reason
 	Gone    []gitdiff.Gone // stacks that there were, by the names that they had
 
-	// ByOutputs are the stacks that count as modified only if outputs of others change, with these others.
+	// ByOutputs are the stacks that count as modified only if outputs of others change, with these
+	// others.
 	ByOutputs map[*Leaf][]*Leaf
 
 	Notes hcl.Diagnostics // warnings: of changes that may be overlooked
 }
 
-// Changes finds out what a diff means for the stacks and tasks of the workspace file in the directory root: for its directories and the
-// modules that they use, for files that are watched, for what is run with something else, and for what is modified by all these.
+// Changes finds out what a diff means for the stacks and tasks of the workspace file in the
+// directory root: for its directories and the modules that they use, for files that are watched,
+// for what is run with something else, and for what is modified by all these.
 func (m *Model) Changes(ctx context.Context, root string, diff *gitdiff.Diff) (*Changes, error) {
 	c := &Changes{Reasons: map[*Leaf][]gitdiff.Reason{}}
 	if err := c.addDirectories(ctx, m, root, diff); err != nil {
@@ -69,8 +71,9 @@ func (c *Changes) add(leaf *Leaf, reason gitdiff.Reason) {
 	c.Reasons[leaf] = append(c.Reasons[leaf], reason)
 }
 
-// addDirectories adds what has changed in the directories of stacks, and in the modules that they use. A file in a directory belongs to the
-// stacks in it, or in the nearest directory above it that has some; what a stack says about its files replaces that.
+// addDirectories adds what has changed in the directories of stacks, and in the modules that they
+// use. A file in a directory belongs to the stacks in it, or in the nearest directory above it that
+// has some; what a stack says about its files replaces that.
 func (c *Changes) addDirectories(ctx context.Context, m *Model, root string, diff *gitdiff.Diff) error {
 	tree := &terramate.Tree{Root: root}
 	for _, leaf := range m.Leaves {
@@ -99,7 +102,8 @@ func (c *Changes) addDirectories(ctx context.Context, m *Model, root string, dif
 	return nil
 }
 
-// addInputs adds the stacks for which the workspace file itself says something else than at the base, and those that it had then.
+// addInputs adds the stacks for which the workspace file itself says something else than at the
+// base, and those that it had then.
 func (c *Changes) addInputs(ctx context.Context, m *Model, root string, diff *gitdiff.Diff, outlines map[string]*deployconfig.Outline) error {
 	prefix, err := diff.Prefix(root)
 	if err != nil {
@@ -135,7 +139,8 @@ func (c *Changes) addInputs(ctx context.Context, m *Model, root string, diff *gi
 	return nil
 }
 
-// modelBefore is what the workspace file said at the base, which was nothing if it is new. Deployments are those of then, which are now's where nothing is said.
+// modelBefore is what the workspace file said at the base, which was nothing if it is new.
+// Deployments are those of then, which are now's where nothing is said.
 func (m *Model) modelBefore(ctx context.Context, diff *gitdiff.Diff, file *gitdiff.File, outlines map[string]*deployconfig.Outline) (*Model, error) {
 	var src []byte
 	if !file.Added && !file.Untracked {

@@ -22,8 +22,8 @@ type condition struct {
 // IsReaction reports whether a rule of a task says when it is run at all.
 func (r Relation) IsReaction() bool { return r >= Prereq }
 
-// condition adds what a rule asks for to the nodes of the leaves that it is for. A reaction to what there is not is never made; what
-// several places say about one kind of reaction is one condition.
+// condition adds what a rule asks for to the nodes of the leaves that it is for. A reaction to what
+// there is not is never made; what several places say about one kind of reaction is one condition.
 func (b *builder) condition(r rule) {
 	if !r.rel.IsReaction() && r.policy != Any {
 		return // edges say it, if there is something to say
@@ -60,7 +60,8 @@ func (b *builder) condition(r rule) {
 	}
 }
 
-// Decide is for [order.RunOptions]. Changed reports whether a node that has ended changed something, or whether a plan would.
+// Decide is for [order.RunOptions]. Changed reports whether a node that has ended changed
+// something, or whether a plan would.
 //
 // What is not selected has neither failed nor changed anything.
 func (g *Graph) Decide(changed func(node int) bool) func(node int, result func(int) order.Result) order.Result {
@@ -120,14 +121,14 @@ func (c condition) decide(g *Graph, changed func(int) bool, result func(int) ord
 	return order.Result{}
 }
 
-// would reports whether something is to change: a stack by its plan, and a task if it is to run, as far as that depends on plans. Without
-// phases there are none, and everything would.
+// would reports whether something is to change: a stack by its plan, and a task if it is to run, as
+// far as that depends on plans. Without phases there are none, and everything would.
 func (g *Graph) would(t bounds, changed func(int) bool) bool {
 	return g.anyBehind(t, map[int]bool{}, func(other bounds) bool { return other.planned == other.apply || changed(other.planned) })
 }
 
-// anyBehind reports whether something has a property on which it depends whether something else is to change: itself, or of a task that
-// comes before others if these would, any of them.
+// anyBehind reports whether something has a property on which it depends whether something else is
+// to change: itself, or of a task that comes before others if these would, any of them.
 func (g *Graph) anyBehind(t bounds, seen map[int]bool, has func(bounds) bool) bool {
 	if seen[t.first] {
 		return false
@@ -188,7 +189,8 @@ func (c condition) because(blocked func(bounds) bool, result func(int) order.Res
 	return t.done
 }
 
-// Reacts reports whether a task that has run watches something that has changed, so that its reaction is to run.
+// Reacts reports whether a task that has run watches something that has changed, so that its
+// reaction is to run.
 func (g *Graph) Reacts(node int, changed func(node int) bool) bool {
 	leaf := g.Steps[node].Leaf
 	if leaf == nil {
@@ -204,8 +206,8 @@ func (g *Graph) Reacts(node int, changed func(node int) bool) bool {
 	return false
 }
 
-// Limits are for [order.RunOptions]: those of keys, of which one at a time may run if the file does not say otherwise, and
-// those of the strategies of groups.
+// Limits are for [order.RunOptions]: those of keys, of which one at a time may run if the file does
+// not say otherwise, and those of the strategies of groups.
 func (g *Graph) Limits() []order.Limit {
 	byKey := map[string][]int{}
 	byGroup := map[*Block][]int{}

@@ -94,7 +94,8 @@ func (d *decoder) file(body *hclsyntax.Body) {
 	d.filesOfAll()
 }
 
-// filesOfAll gives stacks the patterns of files that all have that do not say otherwise. A mistake is reported once.
+// filesOfAll gives stacks the patterns of files that all have that do not say otherwise. A mistake
+// is reported once.
 func (d *decoder) filesOfAll() {
 	if d.usualFiles == nil || d.usualFiles.body.Attributes["files"] == nil {
 		return
@@ -172,7 +173,8 @@ func attributesOf(body *hclsyntax.Body) []*hclsyntax.Attribute {
 	})
 }
 
-// arguments are those of one block. Each is asked for by name; what nobody has asked for is unknown.
+// arguments are those of one block. Each is asked for by name; what nobody has asked for is
+// unknown.
 type arguments struct {
 	*decoder
 	body  *hclsyntax.Body
@@ -303,7 +305,8 @@ func (a *arguments) valueMap(name string) map[string]cty.Value {
 	return value.AsValueMap()
 }
 
-// texts returns the elements of an object as they are given on a command line: strings, numbers and booleans.
+// texts returns the elements of an object as they are given on a command line: strings, numbers and
+// booleans.
 func (a *arguments) texts(name string) map[string]string {
 	texts := map[string]string{}
 	for key, value := range a.valueMap(name) {

@@ -18,7 +18,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/problem"
 )
 
-// Several is what a block was that stands for all deployments of a stack, and is a group of them now (rule W4).
+// Several is what a block was that stands for all deployments of a stack, and is a group of them
+// now (rule W4).
 type Several struct {
 	Stack   *Stack // as written
 	Outline *deployconfig.Outline
@@ -31,7 +32,8 @@ type outlines struct {
 	read  map[string]*deployconfig.Outline
 }
 
-// of returns the deployments of the stack in a directory with some entries; nil if there are no deployment files.
+// of returns the deployments of the stack in a directory with some entries; nil if there are no
+// deployment files.
 func (o *outlines) of(dir string, entries []fs.DirEntry) (*deployconfig.Outline, hcl.Diagnostics) {
 	if outline, known := o.read[dir]; known {
 		return outline, nil
@@ -52,7 +54,8 @@ func (o *outlines) of(dir string, entries []fs.DirEntry) (*deployconfig.Outline,
 	return o.read[dir], diags
 }
 
-// deployments finds which deployments a stack has. It is no mistake here if there are none: whoever works on the stack reports that.
+// deployments finds which deployments a stack has. It is no mistake here if there are none: whoever
+// works on the stack reports that.
 func (o *outlines) deployments(block *Block, entries []fs.DirEntry) hcl.Diagnostics {
 	stack := block.Stack
 	if stack.Kind != Components {
@@ -76,7 +79,8 @@ func (o *outlines) deployments(block *Block, entries []fs.DirEntry) hcl.Diagnost
 		stack.Dir, stack.Deployment, nearest.DidYouMean(stack.Deployment, names), strings.Join(names, ", ")))
 }
 
-// expand makes groups of the stacks that have several deployments, of which no block says which one is meant, with a stack for each (rule W4).
+// expand makes groups of the stacks that have several deployments, of which no block says which one
+// is meant, with a stack for each (rule W4).
 func (w *Workspace) expand() hcl.Diagnostics {
 	return w.expandBy(func(stack *Stack) *deployconfig.Outline { return stack.outline })
 }
@@ -133,7 +137,8 @@ func (b *Block) expanded(outline *deployconfig.Outline) []*Block {
 	return members
 }
 
-// doubleDeployments finds deployments that a block names and another block stands for along with all others of the stack.
+// doubleDeployments finds deployments that a block names and another block stands for along with
+// all others of the stack.
 func (w *Workspace) doubleDeployments() hcl.Diagnostics {
 	type deployment struct{ dir, name string }
 	named := map[deployment]*Block{}
@@ -158,7 +163,8 @@ func (w *Workspace) doubleDeployments() hcl.Diagnostics {
 	return diags
 }
 
-// stackDir returns the directory of a stack, also of one with several deployments; "" of anything else.
+// stackDir returns the directory of a stack, also of one with several deployments; "" of anything
+// else.
 func (b *Block) stackDir() string {
 	switch {
 	case b.Several != nil:
@@ -169,8 +175,9 @@ func (b *Block) stackDir() string {
 	return ""
 }
 
-// deploymentGroups puts the deployments of a stack in the order of their deployment groups. Members of one that plans eagerly are all planned before one is applied.
-// Nothing waits for what is destroyed, which may have to wait itself for what uses it and comes after a later group.
+// deploymentGroups puts the deployments of a stack in the order of their deployment groups. Members
+// of one that plans eagerly are all planned before one is applied. Nothing waits for what is
+// destroyed, which may have to wait itself for what uses it and comes after a later group.
 func (b *builder) deploymentGroups(block *Block) {
 	if block.Several == nil {
 		return
@@ -231,7 +238,8 @@ func (b *builder) turned(edge order.Edge, other int) {
 	b.out.Edge(edge)
 }
 
-// isDestroyed reports whether a block is a deployment that is to be destroyed while others are applied.
+// isDestroyed reports whether a block is a deployment that is to be destroyed while others are
+// applied.
 func (b *builder) isDestroyed(block *Block) bool {
 	return !b.reversed && block.Stack != nil && block.Stack.destroy != nil
 }
@@ -255,8 +263,8 @@ func (b *builder) destroyed(block *Block) []*Block {
 	return b.gone[block]
 }
 
-// destroyedGate is the part of a gate that has to do with deployments that are to be destroyed: each of them after all that comes after it otherwise, as that uses it,
-// and before nothing.
+// destroyedGate is the part of a gate that has to do with deployments that are to be destroyed:
+// each of them after all that comes after it otherwise, as that uses it, and before nothing.
 func (b *builder) destroyedGate(first, then *Block, edge order.Edge) {
 	thenGone := b.destroyed(then)
 	if !b.isDestroyed(first) {

@@ -14,7 +14,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/hclsource"
 )
 
-// outlinesBefore returns which deployments there were at the base, by directory, as far as that is not what stacks have now.
+// outlinesBefore returns which deployments there were at the base, by directory, as far as that is
+// not what stacks have now.
 func (m *Model) outlinesBefore(ctx context.Context, root string, diff *gitdiff.Diff) (map[string]*deployconfig.Outline, error) {
 	now := map[string]*deployconfig.Outline{}
 	for _, block := range m.Blocks {

@@ -51,14 +51,15 @@ type bounds struct {
 	done    int // after everything
 }
 
-// Graph makes a graph with a node for each leaf, and every gate one for all of it; or phased, with nodes for the plan and the apply of
-// each stack. Without a graph there are errors.
+// Graph makes a graph with a node for each leaf, and every gate one for all of it; or phased, with
+// nodes for the plan and the apply of each stack. Without a graph there are errors.
 func (m *Model) Graph(phased bool) (*Graph, hcl.Diagnostics) {
 	return m.graph(&builder{Graph: &Graph{Model: m, phased: phased, bounds: map[*Block]bounds{}}, eager: phased})
 }
 
-// DestroyGraph makes a phased graph of which the applies destroy: everything is the other way around, but that a plan comes before
-// what it is for. No condition holds, and tasks are only what order passes through. What is applied last is destroyed first.
+// DestroyGraph makes a phased graph of which the applies destroy: everything is the other way
+// around, but that a plan comes before what it is for. No condition holds, and tasks are only what
+// order passes through. What is applied last is destroyed first.
 func (m *Model) DestroyGraph() (*Graph, hcl.Diagnostics) {
 	forward, diags := m.Graph(true)
 	if diags.HasErrors() {
@@ -102,7 +103,8 @@ func (m *Model) graph(b *builder) (*Graph, hcl.Diagnostics) {
 	}
 	graph, err := b.out.Build()
 	if err != nil && b.eager {
-		// Something comes between members of a deployment group, so that not all of them can be planned before one is applied.
+		// Something comes between members of a deployment group, so that not all of them can be planned
+		// before one is applied.
 		return m.graph(&builder{Graph: &Graph{Model: m, phased: b.phased, bounds: map[*Block]bounds{}}})
 	}
 	if err != nil {
@@ -206,7 +208,8 @@ func isSoft(r rule) bool {
 	return r.rel == OnChanges || r.rel == OnFail || r.rel == Listen || r.policy == Any
 }
 
-// gate lets all of a block, or only its apply, wait for another one; reversed, the other for all of this one.
+// gate lets all of a block, or only its apply, wait for another one; reversed, the other for all of
+// this one.
 func (b *builder) gate(first, then *Block, apply bool, edge order.Edge) {
 	if b.reversed {
 		first, then = then, first
@@ -253,7 +256,8 @@ func (b *builder) prereq(r rule, t target) {
 	}
 }
 
-// prereqChains lets a task that comes before another task wait for the plans that say whether that one runs.
+// prereqChains lets a task that comes before another task wait for the plans that say whether that
+// one runs.
 func (b *builder) prereqChains() {
 	for _, r := range b.Model.rules {
 		if r.rel != Prereq {
@@ -275,8 +279,8 @@ func (b *builder) prereqChains() {
 	}
 }
 
-// impliedGates are those of line B-10: what counts as modified because of others is planned after them, unless the block says
-// when it is planned.
+// impliedGates are those of line B-10: what counts as modified because of others is planned after
+// them, unless the block says when it is planned.
 func (b *builder) impliedGates() {
 	says := map[*Block]bool{}
 	for _, block := range b.Model.Blocks {

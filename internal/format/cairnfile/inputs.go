@@ -22,9 +22,10 @@ type gone struct {
 	renamedTo *Leaf // nil if it is not there under another name either
 }
 
-// compare finds the stacks that are new since an earlier model, and those that are run with something else: directory, deployment, workspace,
-// variables, var_files or environment, their own or from groups. What says something about order only changes no stack. Causes name
-// variables, never their values.
+// compare finds the stacks that are new since an earlier model, and those that are run with
+// something else: directory, deployment, workspace, variables, var_files or environment, their own
+// or from groups. What says something about order only changes no stack. Causes name variables,
+// never their values.
 func (m *Model) compare(before *Model) inputs {
 	earlier := map[string]*Leaf{} // those that have no counterpart of their name
 	for _, leaf := range before.Leaves {
@@ -99,7 +100,8 @@ func inputChanges(was, is *Leaf) string {
 	return strings.Join(changed, ", ")
 }
 
-// mappingChanges lists, each after a comma, the stacks whose published outputs a stack has, and that are said to be kept elsewhere than they were.
+// mappingChanges lists, each after a comma, the stacks whose published outputs a stack has, and
+// that are said to be kept elsewhere than they were.
 func (m *Model) mappingChanges(before *Model, is *Leaf) string {
 	var changed []string
 	for _, link := range is.Stack.Links {

@@ -63,7 +63,8 @@ type finder struct {
 	diags     hcl.Diagnostics
 }
 
-// findLinks finds out what stacks have from others that publish it. What is wrong with their files is not reported here, but where they are worked on.
+// findLinks finds out what stacks have from others that publish it. What is wrong with their files
+// is not reported here, but where they are worked on.
 func findLinks(root string, w *Workspace) hcl.Diagnostics {
 	abs, err := filepath.Abs(root)
 	if err != nil {
@@ -89,7 +90,8 @@ func findLinks(root string, w *Workspace) hcl.Diagnostics {
 	return f.diags
 }
 
-// missingUpstreams warns of upstream blocks that name a directory which is not there, so that they order nothing.
+// missingUpstreams warns of upstream blocks that name a directory which is not there, so that they
+// order nothing.
 func (f *finder) missingUpstreams() {
 	for _, source := range slices.Sorted(maps.Keys(f.workspace.Upstreams)) {
 		mapped := f.workspace.Upstreams[source]
@@ -115,7 +117,8 @@ func (f *finder) config(dir string) *deployconfig.Config {
 
 func (f *finder) path(dir string) string { return filepath.Join(f.root, filepath.FromSlash(dir)) }
 
-// upstreams says where the stacks are kept from which the one in a directory may have something, by its settings and by this file. Paths are absolute.
+// upstreams says where the stacks are kept from which the one in a directory may have something, by
+// its settings and by this file. Paths are absolute.
 func (f *finder) upstreams(dir string) settings.Upstreams {
 	read, diags := settings.Read(f.path(dir), map[string]*hcl.File{})
 	if diags.HasErrors() {
@@ -137,7 +140,8 @@ func (f *finder) upstreams(dir string) settings.Upstreams {
 	return all
 }
 
-// linksOf returns what the deployment of a stack has from other stacks, or what all its deployments have if none is named.
+// linksOf returns what the deployment of a stack has from other stacks, or what all its deployments
+// have if none is named.
 func (f *finder) linksOf(stack *Stack, config *deployconfig.Config, upstreams settings.Upstreams) []Link {
 	names := config.Order
 	if stack.Deployment != "" {
@@ -166,7 +170,8 @@ func (f *finder) linksOf(stack *Stack, config *deployconfig.Config, upstreams se
 	return links
 }
 
-// linksOf makes rules of what the deployment files of a stack have from others. A stack in the same directory is none of these.
+// linksOf makes rules of what the deployment files of a stack have from others. A stack in the same
+// directory is none of these.
 func (r *resolver) linksOf(block *Block) {
 	if block.Stack == nil || len(block.Stack.Links) == 0 {
 		return

@@ -17,15 +17,16 @@ import (
 	"github.com/cairnstacks/cairn/internal/safefile"
 )
 
-// Exists reports whether a directory has something with the name of a workspace file, be it a link that leads nowhere, which should
-// not be overlooked.
+// Exists reports whether a directory has something with the name of a workspace file, be it a link
+// that leads nowhere, which should not be overlooked.
 func Exists(root string) bool {
 	_, err := os.Lstat(filepath.Join(root, FileName))
 	return err == nil
 }
 
-// Load reads the workspace file in the root of a repository and looks at the directories that it names: whether they are
-// there, inside of the root whatever links lead to, and what is in them. Without a model there are errors.
+// Load reads the workspace file in the root of a repository and looks at the directories that it
+// names: whether they are there, inside of the root whatever links lead to, and what is in them.
+// Without a model there are errors.
 func Load(root string) (*Model, hcl.Diagnostics) {
 	filename := filepath.Join(root, FileName)
 	dir, err := os.OpenRoot(root)
@@ -40,7 +41,8 @@ func Load(root string) (*Model, hcl.Diagnostics) {
 	return loadText(dir, filename, src)
 }
 
-// LoadText is [Load] with the text that an editor has in place of the file. The directories that it names are looked at all the same.
+// LoadText is [Load] with the text that an editor has in place of the file. The directories that it
+// names are looked at all the same.
 func LoadText(root string, src []byte) (*Model, hcl.Diagnostics) {
 	filename := filepath.Join(root, FileName)
 	dir, err := os.OpenRoot(root)
@@ -76,7 +78,8 @@ func unreadable(filename string, err error) *hcl.Diagnostic {
 	return problem.New(problem.BadPath, &hcl.Range{Filename: filename}, "Unreadable file", "The workspace file cannot be read: %s.", safefile.Reason(err))
 }
 
-// lookAt checks the directory of a stack, and finds out its kind if the file does not say it, and its deployments.
+// lookAt checks the directory of a stack, and finds out its kind if the file does not say it, and
+// its deployments.
 func lookAt(root *os.Root, block *Block, deployments *outlines) hcl.Diagnostics {
 	stack := block.Stack
 	entries, err := fs.ReadDir(root.FS(), stack.Dir)

@@ -11,7 +11,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/tagquery"
 )
 
-// lookup finds leaves without asking each of them. It knows the tags that they had when it was made.
+// lookup finds leaves without asking each of them. It knows the tags that they had when it was
+// made.
 type lookup struct {
 	leaves []*Leaf
 	names  []entry // sorted
@@ -89,7 +90,8 @@ func (x *lookup) at(positions []int) []*Leaf {
 	return leaves
 }
 
-// literalBeginning returns what each text begins with that a regular expression matches, if it says so plainly: "net-" of "^net-[0-9]+$".
+// literalBeginning returns what each text begins with that a regular expression matches, if it says
+// so plainly: "net-" of "^net-[0-9]+$".
 func literalBeginning(expression string) string {
 	expr, err := syntax.Parse(expression, syntax.Perl)
 	if err != nil || expr.Op != syntax.OpConcat {

@@ -39,7 +39,8 @@ const (
 	// TiesByName takes the smallest name next, and before it what it waits for.
 	TiesByName Ties = "name"
 
-	// TiesByDirectory is the order of trees of stack directories: in turn, what becomes ready enters a queue, by directory.
+	// TiesByDirectory is the order of trees of stack directories: in turn, what becomes ready enters a
+	// queue, by directory.
 	TiesByDirectory Ties = "directory"
 )
 

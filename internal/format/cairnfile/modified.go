@@ -21,7 +21,8 @@ type Cause struct {
 	Place order.Place // of the rule, if there is one
 }
 
-// watching returns the stacks that name changed files in var_files, or have a pattern in files or watch that matches one.
+// watching returns the stacks that name changed files in var_files, or have a pattern in files or
+// watch that matches one.
 func (m *Model) watching(files []string) map[*Leaf]Cause {
 	changed := map[*Leaf]Cause{}
 	files = slices.Sorted(slices.Values(files))
@@ -63,8 +64,8 @@ func (s *Stack) watcher() *watcher {
 	return w
 }
 
-// first says why the first of sorted files that has a reason belongs to the stack, "" if none has. Only those are looked at that begin as
-// what the stack watches does.
+// first says why the first of sorted files that has a reason belongs to the stack, "" if none has.
+// Only those are looked at that begin as what the stack watches does.
 func (w *watcher) first(files []string) string {
 	text, end := "", len(files)
 	for _, prefix := range w.prefixes {
@@ -103,7 +104,8 @@ func (w *watcher) watches(file string) string {
 	return ""
 }
 
-// modified adds to what has changed what counts as modified because of it, at any distance, each with its nearest cause.
+// modified adds to what has changed what counts as modified because of it, at any distance, each
+// with its nearest cause.
 func (m *Model) modified(changed map[*Leaf]Cause) map[*Leaf]Cause {
 	modified := map[*Leaf]Cause{}
 	var queue []*Leaf
@@ -134,8 +136,8 @@ func (m *Model) modified(changed map[*Leaf]Cause) map[*Leaf]Cause {
 	return modified
 }
 
-// onlyByOutputs returns, of what is modified, the stacks that are so only if outputs of others change, with these others. Changed is what
-// has changed itself.
+// onlyByOutputs returns, of what is modified, the stacks that are so only if outputs of others
+// change, with these others. Changed is what has changed itself.
 func (m *Model) onlyByOutputs(changed, modified map[*Leaf]Cause) map[*Leaf][]*Leaf {
 	passedOn := m.passedOn()
 	otherwise := map[*Leaf]bool{}
@@ -162,7 +164,8 @@ func (m *Model) onlyByOutputs(changed, modified map[*Leaf]Cause) map[*Leaf][]*Le
 	return only
 }
 
-// effect is what each of some leaves has on others, all of them the same. As these may be groups, it is not written out for each pair.
+// effect is what each of some leaves has on others, all of them the same. As these may be groups,
+// it is not written out for each pair.
 type effect struct {
 	on      []*Leaf
 	cause   func(by *Leaf) Cause

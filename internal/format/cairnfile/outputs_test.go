@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// X-06: what is modified by outputs follows, is distinguished from what else modifies, and waits for what it takes outputs of.
+// X-06: what is modified by outputs follows, is distinguished from what else modifies, and waits
+// for what it takes outputs of.
 func TestOrderX06Outputs(t *testing.T) {
 	m := resolve(t, `
 stack "net" {}

@@ -129,8 +129,8 @@ func (r *resolver) byPath(ref Reference, from *Block) []*Block {
 	return r.meantOf(ref, from, r.lookup.within(dir))
 }
 
-// counting returns what matches, and counts how often it is asked. Spend is to be called when all is asked. The size is that of what texts are
-// compared with, for each character.
+// counting returns what matches, and counts how often it is asked. Spend is to be called when all
+// is asked. The size is that of what texts are compared with, for each character.
 func (r *resolver) counting(ref Reference, size int, match func(string) bool) (counted func(string) bool, spend func() bool) {
 	asked := 0
 	counted = func(text string) bool {
@@ -145,7 +145,8 @@ func contains(dir, file string) bool {
 	return dir == "." || file == dir || strings.HasPrefix(file, dir+"/")
 }
 
-// meantOf returns those of matching leaves that the block that refers means, and warns if nothing matches at all.
+// meantOf returns those of matching leaves that the block that refers means, and warns if nothing
+// matches at all.
 func (r *resolver) meantOf(ref Reference, from *Block, matched []*Leaf) []*Block {
 	if !r.spend(ref.Range, r.toMean(from)) {
 		return nil

@@ -52,7 +52,8 @@ type Leaf struct {
 	Weight      float64
 }
 
-// rule is one of a block, in the direction in which it works: the block has to do with what comes before it.
+// rule is one of a block, in the direction in which it works: the block has to do with what comes
+// before it.
 type rule struct {
 	of     *Block
 	rel    Relation
@@ -133,13 +134,15 @@ type resolver struct {
 	memberships int // of leaves in groups, at any depth
 }
 
-// What references cost besides each block that one means, and each group that a stack or task is in.
+// What references cost besides each block that one means, and each group that a stack or task is
+// in.
 const (
 	perLeaf     = 5 // for each stack or task that a reference is compared with
 	averageName = 20
 )
 
-// spend reports whether a reference, or what is at a place, costs no more than what is left. That it does is reported once.
+// spend reports whether a reference, or what is at a place, costs no more than what is left. That
+// it does is reported once.
 func (r *resolver) spend(at hcl.Range, cost int) bool {
 	return r.budget.Spend(cost, func() {
 		r.problem(problem.Syntax, at, "Too many blocks referenced",
@@ -274,7 +277,8 @@ func (m *Model) enclosing(block *Block) []*Block {
 	return groups
 }
 
-// autoApply is what the outermost group says that says anything. Of several at one level that do not agree, the one that asks counts.
+// autoApply is what the outermost group says that says anything. Of several at one level that do
+// not agree, the one that asks counts.
 func (m *Model) autoApply(block *Block) *bool {
 	if says, known := m.auto[block]; known {
 		return says

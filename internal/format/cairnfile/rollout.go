@@ -95,7 +95,8 @@ func (m *Model) unit(l *Leaf, o RolloutOptions) rollout.Unit {
 	return unit
 }
 
-// Precedes returns the applies that a task has to come before because it says prereq, also by way of other tasks.
+// Precedes returns the applies that a task has to come before because it says prereq, also by way
+// of other tasks.
 func (g *Graph) Precedes(node int) []int {
 	var applies []int
 	for _, c := range g.conditions[node] {

@@ -37,8 +37,9 @@ func batches(w *rollout.Work) string {
 	return strings.Join(lines, "; ")
 }
 
-// Line O-05: what is destroyed is in the exact reverse of the order in which it is applied, and each gate is turned around: what
-// waits for an apply, be it with the plan or with the apply only, is destroyed before.
+// Line O-05: what is destroyed is in the exact reverse of the order in which it is applied, and
+// each gate is turned around: what waits for an apply, be it with the plan or with the apply only,
+// is destroyed before.
 func TestOrderO05Destroy(t *testing.T) {
 	for name, test := range map[string]struct{ src, apply, destroy string }{
 		"plan_after": {

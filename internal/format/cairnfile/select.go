@@ -79,8 +79,8 @@ type Selected struct {
 	// Reached is what the graph adds, also if it is selected without that.
 	Reached map[*Leaf]Cause
 
-	// Reasons say why something has changed, and of tasks that go along with what has changed why they do; nil if it does not matter what has
-	// changed.
+	// Reasons say why something has changed, and of tasks that go along with what has changed why they
+	// do; nil if it does not matter what has changed.
 	Reasons map[*Leaf][]gitdiff.Reason
 }
 
@@ -96,8 +96,9 @@ func (s Selected) Why(leaf *Leaf) []string {
 	return texts
 }
 
-// Select returns what passes a filter, what that wants and is wanted by, and the tasks that go with it. Of the filter, these only have to pass
-// NoTags, so that nothing is applied without the tasks that are to come before it. The same is true of what the graph adds.
+// Select returns what passes a filter, what that wants and is wanted by, and the tasks that go with
+// it. Of the filter, these only have to pass NoTags, so that nothing is applied without the tasks
+// that are to come before it. The same is true of what the graph adds.
 func (m *Model) Select(filter Filter) Selected {
 	s := Selected{Leaves: map[*Leaf]bool{}}
 	for _, leaf := range m.Leaves {
@@ -132,9 +133,10 @@ func (m *Model) Select(filter Filter) Selected {
 	return s
 }
 
-// along adds to a selection what is selected along with it, and returns why: what it wants and is wanted by, whatever filters say; and
-// the tasks that go with it, as far as passes is true for them: those with a stage if there is any stack, and
-// those that a rule joins with something that is selected, at any distance over tasks (see joined).
+// along adds to a selection what is selected along with it, and returns why: what it wants and is
+// wanted by, whatever filters say; and the tasks that go with it, as far as passes is true for
+// them: those with a stage if there is any stack, and those that a rule joins with something that
+// is selected, at any distance over tasks (see joined).
 //
 // The selection is to be what is left after filters (line A-55).
 func (m *Model) along(selected map[*Leaf]bool, passes func(*Leaf) bool) (wanted, going map[*Leaf]Cause) {
@@ -218,8 +220,9 @@ func (m *Model) staged() []joint {
 	return staged
 }
 
-// joined lists for each leaf the tasks that rules join it with. A task that says itself which stacks it has to do with is joined with these
-// only; another one with whatever names it, or is named by it.
+// joined lists for each leaf the tasks that rules join it with. A task that says itself which
+// stacks it has to do with is joined with these only; another one with whatever names it, or is
+// named by it.
 func (m *Model) joined() map[*Leaf][]joint {
 	tied := map[*Leaf]bool{}
 	own, others := map[*Leaf][]joint{}, map[*Leaf][]joint{}

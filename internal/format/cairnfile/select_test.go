@@ -90,7 +90,8 @@ group "h" {
 	}
 }
 
-// A filter leaves tasks out, but not what is wanted, and what lies behind such a task is found all the same.
+// A filter leaves tasks out, but not what is wanted, and what lies behind such a task is found all
+// the same.
 func TestAlongFilter(t *testing.T) {
 	const src = `
 stack "a" { wants = ["u"] }
@@ -110,8 +111,8 @@ task "u" { command = "true" }
 	}
 }
 
-// A task that names stacks goes with these, and with no others that only name it or come after it; one that names none goes with
-// whatever names it.
+// A task that names stacks goes with these, and with no others that only name it or come after it;
+// one that names none goes with whatever names it.
 func TestAlongTiedTasks(t *testing.T) {
 	const src = `
 stack "dev" {}
@@ -224,7 +225,8 @@ stack "u" {
 	}
 }
 
-// Tasks of "pre" are before those of "post" also without stacks (D-09), and equal numbers are ordered by weight, then by name.
+// Tasks of "pre" are before those of "post" also without stacks (D-09), and equal numbers are
+// ordered by weight, then by name.
 func TestStagesWithoutStacks(t *testing.T) {
 	const src = `
 task "a" {

@@ -73,7 +73,8 @@ func openSelected(
 	return o, nil
 }
 
-// Open reads the workspace file in the root of a request, and returns its stacks and tasks with what the request selects.
+// Open reads the workspace file in the root of a request, and returns its stacks and tasks with
+// what the request selects.
 func Open(ctx context.Context, r fleet.Request) (*fleet.Source, error) {
 	model, diags := Load(r.Root)
 	o, err := openSelected(ctx, r, model, diags, func(m *Model) (*Graph, hcl.Diagnostics) { return m.Graph(r.Phases) })
@@ -110,7 +111,8 @@ func Open(ctx context.Context, r fleet.Request) (*fleet.Source, error) {
 	return src, nil
 }
 
-// OpenWork reads the workspace file in the root of a request, and returns what is to be done of what it selects.
+// OpenWork reads the workspace file in the root of a request, and returns what is to be done of
+// what it selects.
 func OpenWork(ctx context.Context, r fleet.Request, mode rollout.Mode) (*fleet.Work, error) {
 	model, diags := Load(r.Root)
 	return openWork(ctx, r, mode, model, diags)

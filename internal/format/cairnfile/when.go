@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// When says under which condition a task runs, besides what it waits for, as "if prod fails"; "" if it always does.
+// When says under which condition a task runs, besides what it waits for, as "if prod fails"; "" if
+// it always does.
 func (m *Model) When(task *Leaf) string {
 	type kind struct {
 		rel    Relation

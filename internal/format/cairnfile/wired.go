@@ -102,7 +102,8 @@ func (r *resolver) inputsOf(block *Block) {
 	r.model.origins[block] = origins
 }
 
-// origin returns the stack that a reference of inputs means; nil if there is none, which was reported.
+// origin returns the stack that a reference of inputs means; nil if there is none, which was
+// reported.
 func (r *resolver) origin(from *Block, reference wiring.Reference) *Block {
 	found := r.model.blocks[reference.Stack]
 	switch {
@@ -148,7 +149,8 @@ func (r *resolver) origin(from *Block, reference wiring.Reference) *Block {
 	return nil
 }
 
-// lasting returns the stack that inputs refer to, unless that is to be destroyed while the one that has the inputs is not: then there would be nothing to have any more.
+// lasting returns the stack that inputs refer to, unless that is to be destroyed while the one that
+// has the inputs is not: then there would be nothing to have any more.
 func (r *resolver) lasting(from, found *Block, reference wiring.Reference) *Block {
 	if found.Stack.destroy != nil && from.Stack.destroy == nil {
 		r.problem(problem.UnknownRef, reference.Range, "Input from a destroyed deployment",
@@ -164,7 +166,8 @@ func deploymentOf(block *Block) string {
 	return cmp.Or(block.Stack.Deployment, block.Stack.only, deployment.Default)
 }
 
-// inputsOf returns the values that a leaf has from others, nil for none. Of the others, the positions are given.
+// inputsOf returns the values that a leaf has from others, nil for none. Of the others, the
+// positions are given.
 func (m *Model) inputsOf(leaf *Leaf, root string, units map[*Leaf]int) *rollout.Inputs {
 	if leaf.Stack == nil || leaf.Stack.Inputs == nil {
 		return nil

@@ -52,7 +52,8 @@ func TestInputsErrors(t *testing.T) {
 	}
 }
 
-// What a stack has from others comes before it, and makes it modified, with the place where it is written.
+// What a stack has from others comes before it, and makes it modified, with the place where it is
+// written.
 func TestInputsOrder(t *testing.T) {
 	const src = `locals { vpc = stack.net.output.vpc }
 stack "app" {

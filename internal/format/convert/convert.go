@@ -1,15 +1,17 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package convert writes in one format of order what was read in another, and says what the other format cannot.
+// Package convert writes in one format of order what was read in another, and says what the other
+// format cannot.
 //
-// Each format is written from a workspace file, and a workspace file from each format, so that all others go by two
-// steps: see [Result.Then]. What is written can always be read, and the same input always gives the same bytes.
+// Each format is written from a workspace file, and a workspace file from each format, so that all
+// others go by two steps: see [Result.Then]. What is written can always be read, and the same input
+// always gives the same bytes.
 //
 // Rules:
 //
-//	V1. What is before something in one format is before it in the other, also if it was so by way of something that got
-//	    lost. Where that cannot be, the loss says so: [Loss.Order].
+//	V1. What is before something in one format is before it in the other, also if it was so by way of
+//	    something that got lost. Where that cannot be, the loss says so: [Loss.Order].
 //	V2. A loss is something that is there, with its place, not something that might be.
 package convert
 
@@ -77,7 +79,8 @@ func (r *Result) loseOrder(at order.Place, format string, args ...any) {
 	r.Lost = append(r.Lost, Loss{What: fmt.Sprintf(format, args...), Place: at, Order: true})
 }
 
-// Then converts a workspace file that was written once more. What is dropped then has the place of what it was written from.
+// Then converts a workspace file that was written once more. What is dropped then has the place of
+// what it was written from.
 func (r *Result) Then(to func(*cairnfile.Model) (Result, hcl.Diagnostics)) (Result, hcl.Diagnostics) {
 	m, diags := r.workspace()
 	if diags.HasErrors() {

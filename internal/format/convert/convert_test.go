@@ -115,7 +115,8 @@ func byName(g *cairnfile.Graph) func(n int) string {
 	return func(n int) string { return g.Steps[n].Leaf.Name }
 }
 
-// tree writes stack directories and reads them. Each line is "PATH attribute=entry;entry attribute=…".
+// tree writes stack directories and reads them. Each line is "PATH attribute=entry;entry
+// attribute=…".
 func tree(t testing.TB, lines string) *terramate.Tree {
 	t.Helper()
 	dir := t.TempDir()

@@ -10,9 +10,11 @@ import (
 	"github.com/cairnstacks/cairn/internal/problem"
 )
 
-// A gated stack without directories has nothing to plan or to apply, so that gates of one kind go on through it to those of the same kind
-// alone. The group that it becomes has one end, which all gates of it lead to, and which may so close a cycle with depends_on. Then such
-// stacks are apart: no gate leads to their groups, and what is after one of them is written to be after what it is after itself.
+// A gated stack without directories has nothing to plan or to apply, so that gates of one kind go
+// on through it to those of the same kind alone. The group that it becomes has one end, which all
+// gates of it lead to, and which may so close a cycle with depends_on. Then such stacks are apart:
+// no gate leads to their groups, and what is after one of them is written to be after what it is
+// after itself.
 
 func (c *fromGates) isApart(i int) bool { return c.apart != nil && c.apart[i] }
 
@@ -21,7 +23,8 @@ type gateKinds struct{ plan, apply bool }
 
 func (k gateKinds) any() bool { return k.plan || k.apply }
 
-// findApart finds the stacks without directories whose groups let something wait that a gate does not, and lists them.
+// findApart finds the stacks without directories whose groups let something wait that a gate does
+// not, and lists them.
 func (c *fromGates) findApart() {
 	named := make([]gateKinds, len(c.layout.Stacks)) // in which rules of others
 	for _, s := range c.layout.Stacks {
@@ -85,7 +88,8 @@ func (c *fromGates) rules(i int) terrateam.Rules {
 	return rules
 }
 
-// through returns what some stacks wait for by way of those among them that are apart, at any distance, by rules of one kind.
+// through returns what some stacks wait for by way of those among them that are apart, at any
+// distance, by rules of one kind.
 func (c *fromGates) through(refs []terrateam.Ref, kind func(terrateam.Rules) []terrateam.Ref) []terrateam.Ref {
 	var found []terrateam.Ref
 	seen := map[int]bool{}

@@ -18,8 +18,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/tagquery"
 )
 
-// FromGates makes a workspace file of gated stacks: each directory with its workspace is a stack, and each of the gated stacks a group,
-// unless it is one of the former by itself.
+// FromGates makes a workspace file of gated stacks: each directory with its workspace is a stack,
+// and each of the gated stacks a group, unless it is one of the former by itself.
 func FromGates(layout *terrateam.Layout) Result {
 	c := &fromGates{
 		writer: newWriter(), layout: layout,
@@ -65,7 +65,8 @@ func (c *fromGates) write() Result {
 	return c.result()
 }
 
-// requirements reports what has to be there before directories are applied, each once. Where there is any, auto_apply asks all the same.
+// requirements reports what has to be there before directories are applied, each once. Where there
+// is any, auto_apply asks all the same.
 func (c *fromGates) requirements() {
 	var reported []*terrateam.Requirements
 	for d := range c.layout.Dirspaces {
@@ -189,7 +190,8 @@ func (c *fromGates) stack(i int) {
 	modifiedBy, rules := c.modifiedBy(i, behind), c.rules(i)
 	b.list("modified_by", unique(slices.Concat(modifiedBy, on.modifiedBy)))
 	planAfter := unique(slices.Concat(c.named(rules.PlanAfter), on.modifiedBy, on.planAfter))
-	// Without plan_after it is what modified_by is (B-10), and also an empty list says something (B-11).
+	// Without plan_after it is what modified_by is (B-10), and also an empty list says something
+	// (B-11).
 	implied := (rules.ImpliedPlanAfter || len(rules.ModifiedBy) == 0 && len(rules.PlanAfter) == 0) && len(on.planAfter)+len(behind) == 0
 	if !implied {
 		b.emptyList("plan_after", planAfter)
@@ -198,7 +200,8 @@ func (c *fromGates) stack(i int) {
 	b.boolean("auto_apply", rules.AutoApply)
 }
 
-// implicitEnd reports a nested stack without members, which in a workspace file passes on what it waits for.
+// implicitEnd reports a nested stack without members, which in a workspace file passes on what it
+// waits for.
 func (c *fromGates) implicitEnd(i int) {
 	s := c.layout.Stacks[i]
 	if s.Nested && len(s.Members) == 0 && len(s.Rules.PlanAfter)+len(s.Rules.ApplyAfter) > 0 && !c.isApart(i) {
@@ -214,8 +217,8 @@ func (c *fromGates) named(refs []terrateam.Ref) []string {
 	return unique(list)
 }
 
-// behindEmpty returns what modifies those of some stacks that have no directories, at any distance: they pass that on, and an empty group
-// of a workspace file does not.
+// behindEmpty returns what modifies those of some stacks that have no directories, at any distance:
+// they pass that on, and an empty group of a workspace file does not.
 func (c *fromGates) behindEmpty(stacks []terrateam.Ref, seen map[int]bool) []terrateam.Ref {
 	var behind []terrateam.Ref
 	for _, ref := range stacks {
@@ -237,8 +240,8 @@ func (c *fromGates) behindEmpty(stacks []terrateam.Ref, seen map[int]bool) []ter
 	return behind
 }
 
-// modifiedBy are the stacks that modify one, also those behind others. It can be one of them itself, so that all of it is modified with any
-// part.
+// modifiedBy are the stacks that modify one, also those behind others. It can be one of them
+// itself, so that all of it is modified with any part.
 func (c *fromGates) modifiedBy(i int, behind []terrateam.Ref) []string {
 	list := c.named(slices.Concat(c.layout.Stacks[i].Rules.ModifiedBy, behind))
 	self := slices.Index(list, c.stacks[i])
@@ -415,8 +418,9 @@ func (c *fromGates) dependsOn(d int) dependencies {
 	return dependencies{modifiedBy: list}
 }
 
-// between reports what waits for something in the workspace file only because both have to do with a third one, also where that is
-// no part of a run. Gates of one kind go on through others of their kind alone.
+// between reports what waits for something in the workspace file only because both have to do with
+// a third one, also where that is no part of a run. Gates of one kind go on through others of their
+// kind alone.
 func (c *fromGates) between(r *Result, g *cairnfile.Graph) {
 	byName := map[string]int{}
 	for d, name := range c.dirspaces {

@@ -8,7 +8,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/order"
 )
 
-// FromRoots makes a workspace file of directories, as [cairnfile.Find] returns them. There is no order between them.
+// FromRoots makes a workspace file of directories, as [cairnfile.Find] returns them. There is no
+// order between them.
 func FromRoots(dirs []string) Result {
 	w := newWriter()
 	taken := names{}

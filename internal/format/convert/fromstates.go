@@ -94,7 +94,8 @@ func (c *fromStates) choose() {
 	}
 }
 
-// pointless returns a kind of requisites of a call that says whether it is made at all, and of which nothing is left; "" if there is none.
+// pointless returns a kind of requisites of a call that says whether it is made at all, and of
+// which nothing is left; "" if there is none.
 func (c *fromStates) pointless(i int) string {
 	if waits(c.low.Calls[i]) && len(c.reactsTo(i)) == 0 {
 		return "watch"
@@ -108,15 +109,16 @@ func (c *fromStates) pointless(i int) string {
 	return ""
 }
 
-// active are the calls among some that are tasks, and not at the end of everything: before that these do nothing.
+// active are the calls among some that are tasks, and not at the end of everything: before that
+// these do nothing.
 func (c *fromStates) active(calls []int) []int {
 	return slices.DeleteFunc(slices.Clone(calls), func(n int) bool { return !c.isActive(n) })
 }
 
 func (c *fromStates) isActive(n int) bool { return c.kept[n] && !c.listens(n) }
 
-// listensTo are the tasks whose changes make a call react at the end of everything, if it has a reaction. Of others that react there,
-// it sees only those before it.
+// listensTo are the tasks whose changes make a call react at the end of everything, if it has a
+// reaction. Of others that react there, it sees only those before it.
 func (c *fromStates) listensTo(i int) []int {
 	if !waits(c.low.Calls[i]) {
 		return nil
@@ -139,7 +141,8 @@ func (c *fromStates) reactsTo(i int) []int {
 	return all
 }
 
-// throughLost reports calls before a call by way of one that was dropped, as far as that does not simply need them.
+// throughLost reports calls before a call by way of one that was dropped, as far as that does not
+// simply need them.
 func (c *fromStates) throughLost(i int) {
 	if !c.kept[i] {
 		return
@@ -164,7 +167,8 @@ func (c *fromStates) throughLost(i int) {
 	}
 }
 
-// need returns the tasks that a call needs, by way of others that are none, or do nothing before the end. It reports requisites of other kinds.
+// need returns the tasks that a call needs, by way of others that are none, or do nothing before
+// the end. It reports requisites of other kinds.
 func (c *fromStates) need(i int, seen map[int]bool, other func(lost int, kind string)) []int {
 	if c.isActive(i) {
 		return []int{i}
@@ -212,7 +216,8 @@ func (c *fromStates) tasks(weigh func(call, position int) float64) {
 	}
 }
 
-// sameSequence reports whether a workspace file has the sequence of the calls, those at the end that react there.
+// sameSequence reports whether a workspace file has the sequence of the calls, those at the end
+// that react there.
 func (c *fromStates) sameSequence(text []byte) bool {
 	r := Result{Files: []File{{Text: text}}}
 	g, diags := r.graph(false)
@@ -357,7 +362,8 @@ func (c *fromStates) requisites(b block, i int) {
 	}
 }
 
-// beforeTrial returns what is done before it is tried what another call would change, as far as it does not wait for that itself.
+// beforeTrial returns what is done before it is tried what another call would change, as far as it
+// does not wait for that itself.
 func (c *fromStates) beforeTrial(i, target int) []int {
 	var all []int
 	for _, kind := range hardKinds {
@@ -403,8 +409,8 @@ func shellOf(call *compile.Call) string {
 	return cmp.Or(shell, shellOfTasks)
 }
 
-// script returns the line for the shell that does what a call does, and whether that is the command alone. The shell of the call may be none
-// that knows the rest.
+// script returns the line for the shell that does what a call does, and whether that is the command
+// alone. The shell of the call may be none that knows the rest.
 func (c *fromStates) script(call *compile.Call, shell string, at order.Place) (script string, alone bool) {
 	var b strings.Builder
 	inShell := func(command string) string { return shellWord(shell) + " -c " + shellWord(command) }
@@ -482,7 +488,8 @@ var translated = []string{
 	"name", "cwd", "env", "timeout", "shell", "hide_output", "creates", "onlyif", "unless", "check_cmd", "retry", "parallel", "failhard",
 }
 
-// wellFormed reports whether an argument has a value that can be translated. Others are mistakes, which a run would report.
+// wellFormed reports whether an argument has a value that can be translated. Others are mistakes,
+// which a run would report.
 func wellFormed(argument string, value any) bool {
 	ok := true
 	switch argument {

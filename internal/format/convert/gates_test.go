@@ -367,8 +367,9 @@ func TestOrderX11GatesFilesWithSigns(t *testing.T) {
 	}
 }
 
-// X-11: gates of different kinds do not go on through a stack without directories, so that with depends_on they can be what would be a cycle
-// of groups. What is after something by way of it still is.
+// X-11: gates of different kinds do not go on through a stack without directories, so that with
+// depends_on they can be what would be a cycle of groups. What is after something by way of it
+// still is.
 func TestOrderX11GatesThroughEmpty(t *testing.T) {
 	const why = ", and what holds it, once there is something in it: as an empty group it would close a cycle"
 	for name, test := range map[string]struct {
@@ -458,7 +459,8 @@ later: {tag_query: 'dir:later', rules: {plan_after: [r]}}`,
 	}
 }
 
-// changedBy returns what changed files mean by a workspace file, by their paths from the root of the repository.
+// changedBy returns what changed files mean by a workspace file, by their paths from the root of
+// the repository.
 func changedBy(t testing.TB, m *cairnfile.Model, files ...string) map[*cairnfile.Leaf][]gitdiff.Reason {
 	t.Helper()
 	var list []gitdiff.File

@@ -66,7 +66,8 @@ task "page" {
 }
 `
 
-// X-11: what stack directories say that were made of a workspace file, and what is reported as dropped.
+// X-11: what stack directories say that were made of a workspace file, and what is reported as
+// dropped.
 func TestOrderX11ToDirsLost(t *testing.T) {
 	m := model(t, everything)
 	r := must(t)(ToDirs(m))
@@ -102,7 +103,8 @@ The strategy of the group apps (cairn.workspace.hcl:28:1).`
 	}
 }
 
-// A tree cannot put a stack after one that is below it. What came after it by way of that still does.
+// A tree cannot put a stack after one that is below it. What came after it by way of that still
+// does.
 func TestOrderX11ToDirsContradiction(t *testing.T) {
 	r := must(t)(ToDirs(model(t, `
 stack "inner" { path = "a/b" }
@@ -122,7 +124,8 @@ stack "z" { after = ["outer"] }
 	}
 }
 
-// A directory stands for all stacks below it, so that one of them alone says itself what it comes before.
+// A directory stands for all stacks below it, so that one of them alone says itself what it comes
+// before.
 func TestOrderX11ToDirsMarker(t *testing.T) {
 	r := must(t)(ToDirs(model(t, `
 stack "a-" { path = "a" }
@@ -195,7 +198,8 @@ func withoutTasks(t *testing.T) *cairnfile.Model {
 	return model(t, src[:strings.Index(src, "task \"check\"")])
 }
 
-// What is required before an apply is reported once, if it is about something: without it, auto_apply does not ask.
+// What is required before an apply is reported once, if it is about something: without it,
+// auto_apply does not ask.
 func TestOrderX11FromGatesRequirements(t *testing.T) {
 	r := FromGates(layoutOf(t, `
 stacks:

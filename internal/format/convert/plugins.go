@@ -44,7 +44,8 @@ func FromPlugins(root string, tasks []*plugintasks.Task) Result {
 	return c.result()
 }
 
-// tieWeights returns weights for tasks with equal numbers whose names are not in their order; 0 for others.
+// tieWeights returns weights for tasks with equal numbers whose names are not in their order; 0 for
+// others.
 func tieWeights(tasks []*plugintasks.Task, named []string) []float64 {
 	weights := make([]float64, len(tasks))
 	for from := 0; from < len(tasks); {
@@ -139,7 +140,8 @@ type pluginTask struct {
 	number float64
 }
 
-// tasks returns the tasks in their sequence. Those without a stage are put where the one before them is, or the first one.
+// tasks returns the tasks in their sequence. Those without a stage are put where the one before
+// them is, or the first one.
 func (c *toPlugins) tasks() []pluginTask {
 	var list []pluginTask
 	for _, n := range c.graph.Sequence(c.model.Rule(), nil) {
@@ -170,7 +172,8 @@ func (c *toPlugins) tasks() []pluginTask {
 	return list
 }
 
-// unconditional reports whether a task runs whatever has become of others. What runs before a stack if that would change does not.
+// unconditional reports whether a task runs whatever has become of others. What runs before a stack
+// if that would change does not.
 func (c *toPlugins) unconditional(leaf *cairnfile.Leaf) bool {
 	rules := rulesOn(c.model, leaf)
 	beforeTasks := slices.ContainsFunc(rules, func(rule cairnfile.ResolvedRule) bool {
@@ -226,7 +229,8 @@ type part struct {
 	name  string
 }
 
-// loseOfTask reports in a line what else a task has, but for what has an effect on selections and on how much runs at the same time.
+// loseOfTask reports in a line what else a task has, but for what has an effect on selections and
+// on how much runs at the same time.
 func (w *writer) loseOfTask(leaf *cairnfile.Leaf, at order.Place, parts []part) {
 	parts = append(parts, part{len(leaf.AllKeys) > 0, "keys"}, part{len(leaf.Wants) > 0, "wants"}, part{len(leaf.WantedBy) > 0, "wanted_by"})
 	if there := theseOf(parts); there != "" {

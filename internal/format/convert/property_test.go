@@ -24,7 +24,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/states/compile"
 )
 
-// Whatever is converted can be read, twice gives the same bytes, and the order is the same where no loss says otherwise.
+// Whatever is converted can be read, twice gives the same bytes, and the order is the same where no
+// loss says otherwise.
 
 // seeds are inputs of the fuzz targets that every test run checks.
 func seeds(f *testing.F, n uint64) {
@@ -294,7 +295,8 @@ func single(steps []string) []string {
 	return parts
 }
 
-// hasEmpty reports whether there is a leaf without directories, or a stack without members, which is never part of a run.
+// hasEmpty reports whether there is a leaf without directories, or a stack without members, which
+// is never part of a run.
 func hasEmpty(layout *terrateam.Layout) bool {
 	for i, s := range layout.Stacks {
 		if s.Nested && len(s.Members) == 0 || !s.Nested && len(layout.Owned(i)) == 0 {
@@ -408,7 +410,8 @@ func FuzzStates(f *testing.F) {
 	})
 }
 
-// checkCalls checks that tasks are in the sequence of the calls, and that each pair that the calls are in is one of tasks.
+// checkCalls checks that tasks are in the sequence of the calls, and that each pair that the calls
+// are in is one of tasks.
 func checkCalls(t *testing.T, low *compile.Low, r Result, m *cairnfile.Model) {
 	t.Helper()
 	g := graphOf(t, m, false)

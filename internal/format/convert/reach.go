@@ -32,7 +32,8 @@ func (w waiting) names(name func(dirspace int) string) string {
 // differences are what waits for what in one of two forms alone, whatever else is part of a run.
 type differences struct{ onlyInWorkspace, onlyInGates []waiting }
 
-// difference compares gates with the phased graph of a workspace file, each stack of which is a dirspace, or -1.
+// difference compares gates with the phased graph of a workspace file, each stack of which is a
+// dirspace, or -1.
 func difference(layout *terrateam.Layout, g *cairnfile.Graph, dirspace func(*cairnfile.Leaf) int) differences {
 	var d differences
 	if !mixed(layout) {
@@ -70,8 +71,9 @@ func difference(layout *terrateam.Layout, g *cairnfile.Graph, dirspace func(*cai
 	return d
 }
 
-// mixed reports whether gates can differ from those of a workspace file at all: of more than one kind, which only their own kind goes on
-// through, or of a nested stack without members, which nothing goes on through.
+// mixed reports whether gates can differ from those of a workspace file at all: of more than one
+// kind, which only their own kind goes on through, or of a nested stack without members, which
+// nothing goes on through.
 func mixed(layout *terrateam.Layout) bool {
 	kinds := map[string]bool{}
 	for _, s := range layout.Stacks {

@@ -108,7 +108,8 @@ func TestOrderX11States(t *testing.T) {
 	}
 }
 
-// rulesOf renders the rules of all tasks, but for prereq: a task always would change something, so that it is the same as require_in.
+// rulesOf renders the rules of all tasks, but for prereq: a task always would change something, so
+// that it is the same as require_in.
 func rulesOf(m *cairnfile.Model) []string {
 	var list []string
 	for _, leaf := range m.Leaves {
@@ -202,7 +203,8 @@ Of deploy it (cmd.run): runas, failhard (workspace.sls:4:3).`
 	}
 }
 
-// What is written of conditions does what they do: each is run by the shell of the call, and what it creates is not seen from where it runs.
+// What is written of conditions does what they do: each is run by the shell of the call, and what
+// it creates is not seen from where it runs.
 func TestOrderX11FromStatesConditions(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)

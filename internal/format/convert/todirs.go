@@ -109,7 +109,8 @@ func (c *toDirs) tagsOf(leaf *cairnfile.Leaf, at order.Place) []string {
 	})
 }
 
-// after finds what each stack comes after. The tree puts stacks after those in the directories above them, which may contradict.
+// after finds what each stack comes after. The tree puts stacks after those in the directories
+// above them, which may contradict.
 func (c *toDirs) after() {
 	selected := make(order.Selection, c.graph.Len())
 	position := make([]int, c.graph.Len())
@@ -163,7 +164,8 @@ func (c *toDirs) build(edges []order.Edge) (*order.Graph, error) {
 	return b.Build()
 }
 
-// withoutCycles leaves out edges that contradict the tree. What comes after an edge that is left out still comes after its beginning.
+// withoutCycles leaves out edges that contradict the tree. What comes after an edge that is left
+// out still comes after its beginning.
 func (c *toDirs) withoutCycles(nested, edges []order.Edge) *order.Graph {
 	kept := newReach(len(c.stacks), nested)
 	after := newReach(len(c.stacks), edges)
@@ -235,8 +237,9 @@ func isBelow(dir, at string) bool {
 	return dir == at || strings.HasPrefix(at, strings.TrimSuffix(dir, "/")+"/")
 }
 
-// refer writes what the stacks refer to. A directory, and in most arguments a tag, too, stands also for the stacks below. Where that would be too
-// much, it is said at the other end: what comes before a stack comes before those below it anyway, and "wants" takes tags as they are.
+// refer writes what the stacks refer to. A directory, and in most arguments a tag, too, stands also
+// for the stacks below. Where that would be too much, it is said at the other end: what comes
+// before a stack comes before those below it anyway, and "wants" takes tags as they are.
 func (c *toDirs) refer() {
 	for i, s := range c.stacks {
 		s.after, s.wantedBy = sorted(s.after), sorted(s.wantedBy)
@@ -278,7 +281,8 @@ func sorted(positions []int) []int {
 	return slices.Compact(positions)
 }
 
-// exact reports whether the directory of a stack means nothing to another one but what that refers to anyway.
+// exact reports whether the directory of a stack means nothing to another one but what that refers
+// to anyway.
 func (c *toDirs) exact(i, n int, to []int) bool {
 	dir := c.stacks[n].dir
 	if isBelow(dir, c.stacks[i].dir) {
@@ -292,7 +296,8 @@ func (c *toDirs) exact(i, n int, to []int) bool {
 	return true
 }
 
-// text names a stack with those below it: by its directory, or where that cannot be written by a tag that only it has.
+// text names a stack with those below it: by its directory, or where that cannot be written by a
+// tag that only it has.
 func (c *toDirs) text(n int) string {
 	if s := c.stacks[n]; !writable(s.dir) {
 		return "tag:" + c.marker(s)

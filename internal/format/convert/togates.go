@@ -61,7 +61,8 @@ type toGates struct {
 	added map[*cairnfile.Block]map[string][]string // rules in the place of those by way of what was dropped
 }
 
-// choose finds out what there can be: no tasks, and no second stack in the same workspace of a directory.
+// choose finds out what there can be: no tasks, and no second stack in the same workspace of a
+// directory.
 func (c *toGates) choose() {
 	for _, block := range c.model.Blocks {
 		at := problem.PlaceOf(block.Range)
@@ -108,7 +109,8 @@ func (c *toGates) through() {
 	}
 }
 
-// beyond returns the nodes of stacks that are kept from which ways lead to a node by way of something that is not, sorted.
+// beyond returns the nodes of stacks that are kept from which ways lead to a node by way of
+// something that is not, sorted.
 func (c *toGates) beyond(n int) []int {
 	type visit struct {
 		node int
@@ -188,7 +190,8 @@ func (w *writer) today(block *cairnfile.Block, what string, refs []cairnfile.Ref
 	}
 }
 
-// query names the directory of a stack, with its workspace if it is not the only one, or a tag that only the directory has.
+// query names the directory of a stack, with its workspace if it is not the only one, or a tag that
+// only the directory has.
 func (c *toGates) query(block *cairnfile.Block) string {
 	dir := path.Clean(block.Stack.Dir)
 	query := queryWord("dir:" + dir)
@@ -397,8 +400,8 @@ func (c *toGates) nested(leaf *cairnfile.Leaf) []string {
 	return unique(files)
 }
 
-// between reports what waits for something only in the workspace file, or only in the gates, where something that lies between is no
-// part of a run.
+// between reports what waits for something only in the workspace file, or only in the gates, where
+// something that lies between is no part of a run.
 func (c *toGates) between() hcl.Diagnostics {
 	config, diags := terrateam.Read(terrateam.ConfigFile, c.Files[0].Text)
 	if diags.HasErrors() {

@@ -110,7 +110,8 @@ func (c *toStates) others(leaf *cairnfile.Leaf, rule cairnfile.ResolvedRule) []*
 	return slices.DeleteFunc(taskLeaves(c.model, rule.Targets), func(other *cairnfile.Leaf) bool { return other == leaf || !c.kept[other] })
 }
 
-// pointless returns a rule that says whether a task runs at all, if of all rules of its kind nothing is left; nil if there is none.
+// pointless returns a rule that says whether a task runs at all, if of all rules of its kind
+// nothing is left; nil if there is none.
 func (c *toStates) pointless(leaf *cairnfile.Leaf) *cairnfile.ResolvedRule {
 	rules := slices.DeleteFunc(rulesOn(c.model, leaf), func(rule cairnfile.ResolvedRule) bool { return !rule.Rel.IsReaction() })
 	for _, rule := range rules {
@@ -226,7 +227,8 @@ func (c *toStates) task(b *strings.Builder, leaf *cairnfile.Leaf) {
 	c.loseOfTask(leaf, problem.PlaceOf(leaf.Range), []part{{len(leaf.AllTags) > automaticTags(leaf), "tags"}})
 }
 
-// idsFor returns the calls that make up a task for a kind of requisites: the one after it fails, too, if the task itself does.
+// idsFor returns the calls that make up a task for a kind of requisites: the one after it fails,
+// too, if the task itself does.
 func (c *toStates) idsFor(kind string, leaf *cairnfile.Leaf) []string {
 	id, reaction := c.ids[leaf], c.reactions[leaf]
 	if reaction == "" {

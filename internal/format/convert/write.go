@@ -101,7 +101,8 @@ func (b block) emptyList(name string, values []string) {
 	b.body.SetAttributeValue(name, cty.TupleVal(elements))
 }
 
-// command writes a line for the shell. There is none with a zero byte, and a blank one does nothing.
+// command writes a line for the shell. There is none with a zero byte, and a blank one does
+// nothing.
 func (b block) command(line string) {
 	if strings.Contains(line, "\x00") {
 		b.lose(b.at, "The zero bytes in the command of %s, which no command can have", b.name)
@@ -113,7 +114,8 @@ func (b block) command(line string) {
 	b.text("command", line)
 }
 
-// texts writes an object of variables. Two keys that are one in HCL, which composes characters, cannot both be there.
+// texts writes an object of variables. Two keys that are one in HCL, which composes characters,
+// cannot both be there.
 func (b block) texts(name string, values map[string]string) {
 	var object []hclwrite.ObjectAttrTokens
 	taken := map[string]bool{}

@@ -61,7 +61,8 @@ func comment(b *strings.Builder, indent, text string) {
 	}
 }
 
-// opensTemplate reports whether a text begins with what opens a template in files that are rendered before they are read, also in comments.
+// opensTemplate reports whether a text begins with what opens a template in files that are rendered
+// before they are read, also in comments.
 func opensTemplate(text string) bool {
 	return len(text) > 1 && text[0] == '{' && strings.IndexByte("{%#", text[1]) >= 0
 }

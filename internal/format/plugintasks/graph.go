@@ -10,11 +10,12 @@ import (
 	"github.com/cairnstacks/cairn/internal/order"
 )
 
-// Rule is how tasks are ordered that no other one is before: there are none, as each waits for another.
+// Rule is how tasks are ordered that no other one is before: there are none, as each waits for
+// another.
 const Rule = order.ByQueue
 
-// Graph returns the tasks as nodes, numbered as they are sorted, each waiting for the one before it. So the order holds however
-// many may run at the same time.
+// Graph returns the tasks as nodes, numbered as they are sorted, each waiting for the one before
+// it. So the order holds however many may run at the same time.
 func Graph(tasks []*Task) *order.Graph {
 	var b order.Builder
 	for i, task := range tasks {

@@ -22,11 +22,12 @@ import (
 // FileName is the file that makes a directory a plugin.
 const FileName = "tasks.yaml"
 
-// graphFileName is the file of later plugins for tasks that name what they come before and after. They are not read.
+// graphFileName is the file of later plugins for tasks that name what they come before and after.
+// They are not read.
 const graphFileName = "deployment_tasks.yaml"
 
-// Load reads the plugins in a folder and returns their tasks in order. Nothing outside of the folder is read, whatever
-// links lead to.
+// Load reads the plugins in a folder and returns their tasks in order. Nothing outside of the
+// folder is read, whatever links lead to.
 func Load(dir string, mode Mode) ([]*Task, hcl.Diagnostics) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
@@ -74,8 +75,8 @@ func Load(dir string, mode Mode) ([]*Task, hcl.Diagnostics) {
 	return all, diags
 }
 
-// scriptsDir is where the commands of a plugin run: its directory deployment_scripts if it has one, which is where the builder of
-// plugins puts them, else its own.
+// scriptsDir is where the commands of a plugin run: its directory deployment_scripts if it has one,
+// which is where the builder of plugins puts them, else its own.
 func scriptsDir(root *os.Root, dir, plugin string) string {
 	const scripts = "deployment_scripts"
 	if info, err := root.Stat(path.Join(plugin, scripts)); err == nil && info.IsDir() {

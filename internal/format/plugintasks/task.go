@@ -52,13 +52,15 @@ type Task struct {
 // Name identifies the task.
 func (t *Task) Name() string { return fmt.Sprintf("%s#%d", t.Plugin, t.Position) }
 
-// HasRole reports whether the task is for a machine with some of these roles. Without roles it is asked for all.
+// HasRole reports whether the task is for a machine with some of these roles. Without roles it is
+// asked for all.
 func (t *Task) HasRole(roles []string) bool {
 	return len(roles) == 0 || slices.Contains(t.Roles, "*") ||
 		slices.ContainsFunc(roles, func(role string) bool { return slices.Contains(t.Roles, role) })
 }
 
-// CheckRoles warns of roles that no task has: that a name is misspelt would only show in what is not done.
+// CheckRoles warns of roles that no task has: that a name is misspelt would only show in what is
+// not done.
 func CheckRoles(dir string, tasks []*Task, roles []string) hcl.Diagnostics {
 	var known []string
 	for _, task := range tasks {
@@ -151,7 +153,8 @@ func (r *reader) task(task *Task, node *yaml.Node) {
 	r.parameters(task, node, values["parameters"])
 }
 
-// entries returns the values of a mapping by key. Unknown keys are warned of: later versions of the format have more.
+// entries returns the values of a mapping by key. Unknown keys are warned of: later versions of the
+// format have more.
 func (r *reader) entries(node *yaml.Node, known []string, what string) map[string]*yaml.Node {
 	pairs, diags := yamldoc.Pairs(r.filename, node)
 	r.diags = r.diags.Extend(diags)

@@ -18,8 +18,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/problem"
 )
 
-// What may be spent on all files of a tree, in bytes that are copied or looked at. Expressions can double what they are made of, and files
-// are evaluated again for each unit that includes them.
+// What may be spent on all files of a tree, in bytes that are copied or looked at. Expressions can
+// double what they are made of, and files are evaluated again for each unit that includes them.
 const (
 	evaluationBudget order.Budget = 500_000_000
 	perInclude                    = 5000
@@ -27,7 +27,8 @@ const (
 	maxReplacement                = 1 << 20 // what replace may make of a text, at most
 )
 
-// spend reports whether what is at a place costs no more than what is left. That it does is reported once.
+// spend reports whether what is at a place costs no more than what is left. That it does is
+// reported once.
 func (l *loader) spend(at hcl.Range, cost int) bool {
 	return l.budget.Spend(cost, func() {
 		l.diags = l.diags.Append(problem.New(problem.Syntax, &at, "Evaluation too large",
@@ -35,8 +36,8 @@ func (l *loader) spend(at hcl.Range, cost int) bool {
 	})
 }
 
-// evaluate returns the value of an expression. Without ok it has none that is known here, or could take any time: loops and products are left
-// alone.
+// evaluate returns the value of an expression. Without ok it has none that is known here, or could
+// take any time: loops and products are left alone.
 func (r *reader) evaluate(expr hclsyntax.Expression, ctx *hcl.EvalContext) (value cty.Value, ok bool) {
 	references, harmless := 0, true
 	_ = hclsyntax.VisitAll(expr, func(node hclsyntax.Node) hcl.Diagnostics { //nolint:errcheck // it returns what the function does, which is nothing
@@ -61,7 +62,8 @@ func (r *reader) evaluate(expr hclsyntax.Expression, ctx *hcl.EvalContext) (valu
 	return value, !diags.HasErrors() && value.IsWhollyKnown()
 }
 
-// replaceFunction is replace without results that are much longer than what it is given, or regular expressions that take long.
+// replaceFunction is replace without results that are much longer than what it is given, or regular
+// expressions that take long.
 var replaceFunction = function.New(&function.Spec{
 	Params: []function.Parameter{{Name: "str", Type: cty.String}, {Name: "substr", Type: cty.String}, {Name: "replace", Type: cty.String}},
 	Type:   function.StaticReturnType(cty.String),

@@ -26,7 +26,8 @@ func writeUnits(t *testing.T, files map[string]string) string {
 	return root
 }
 
-// Expressions that could take all time or memory have no value that is known. What they are used for is reported.
+// Expressions that could take all time or memory have no value that is known. What they are used
+// for is reported.
 func TestHostileExpressions(t *testing.T) {
 	const ten = "[1,1,1,1,1,1,1,1,1,1]"
 	kilobytes := strings.Repeat("x", 60_000)

@@ -53,7 +53,8 @@ type Unknown struct {
 
 const largestFile = 1 << 20
 
-// Load reads the units of a tree, sorted by directory. Directories whose names begin with a dot are left out, and links are not followed.
+// Load reads the units of a tree, sorted by directory. Directories whose names begin with a dot are
+// left out, and links are not followed.
 func Load(root string) ([]*Unit, hcl.Diagnostics) {
 	l := &loader{root: root, parsed: map[string]parsed{}, budget: evaluationBudget}
 	dir, err := os.OpenRoot(root)

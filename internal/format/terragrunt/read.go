@@ -320,7 +320,8 @@ func (r *reader) terraform(block *hclsyntax.Block, ctx *hcl.EvalContext) {
 	}
 }
 
-// inputs reads inputs that are written out. Those of the unit come before those of files that it includes.
+// inputs reads inputs that are written out. Those of the unit come before those of files that it
+// includes.
 func (r *reader) inputs(attribute *hclsyntax.Attribute, ctx *hcl.EvalContext) {
 	object, ok := attribute.Expr.(*hclsyntax.ObjectConsExpr)
 	if !ok {

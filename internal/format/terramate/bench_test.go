@@ -15,8 +15,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/testenv"
 )
 
-// manyStacks makes a tree of stacks, a hundred in a directory and a hundred of each tag. Each is after three before it, one in ten
-// also after a tag or a directory that is behind.
+// manyStacks makes a tree of stacks, a hundred in a directory and a hundred of each tag. Each is
+// after three before it, one in ten also after a tag or a directory that is behind.
 func manyStacks(tb testing.TB, stacks int) string {
 	tb.Helper()
 	root := tb.TempDir()

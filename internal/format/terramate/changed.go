@@ -27,9 +27,11 @@ type Changes struct {
 
 // Changes returns which stacks of the tree have changed.
 //
-// A stack has changed if something has changed in its directory, unless it is in that of a stack further inside; in a local module or embedded stack
-// that it uses, at any depth, also by the source in its terragrunt.hcl; or of the files that it watches, or that its terragrunt.hcl includes. A file
-// .tmtriggers/STACK/FILE that is new or has changed says that a stack counts as changed all the same, or that it does not.
+// A stack has changed if something has changed in its directory, unless it is in that of a stack
+// further inside; in a local module or embedded stack that it uses, at any depth, also by the
+// source in its terragrunt.hcl; or of the files that it watches, or that its terragrunt.hcl
+// includes. A file .tmtriggers/STACK/FILE that is new or has changed says that a stack counts as
+// changed all the same, or that it does not.
 func (t *Tree) Changes(ctx context.Context, diff *gitdiff.Diff) (*Changes, error) {
 	prefix, err := diff.Prefix(t.Root)
 	if err != nil {

@@ -17,12 +17,14 @@ import (
 	"github.com/cairnstacks/cairn/internal/hclsource"
 )
 
-// constant returns the value of an expression that is written out, or made of what is by functions whose results depend on nothing else (rule S1).
+// constant returns the value of an expression that is written out, or made of what is by functions
+// whose results depend on nothing else (rule S1).
 func constant(expr hcl.Expression) (cty.Value, hcl.Diagnostics) {
 	return hclsource.ConstantOf(expr, functions())
 }
 
-// maxArguments is how long all that a function is given may be, in bytes: more than any path or tag. No function makes more of it than its square.
+// maxArguments is how long all that a function is given may be, in bytes: more than any path or
+// tag. No function makes more of it than its square.
 const maxArguments = 1000
 
 var functions = sync.OnceValue(func() map[string]function.Function {

@@ -14,7 +14,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/tagquery"
 )
 
-// Graph returns the graph of the stacks: its nodes have the numbers of [Tree.Stacks] and the paths as names.
+// Graph returns the graph of the stacks: its nodes have the numbers of [Tree.Stacks] and the paths
+// as names.
 //
 // Errors: cycles and conflicts. Then there is no graph.
 func (t *Tree) Graph() (*order.Graph, hcl.Diagnostics) {
@@ -112,7 +113,8 @@ type Filter struct {
 	Only    func(node int) bool // nil: any
 	Changed order.Selection     // of stacks; nil: whether one has changed does not matter
 
-	// Along is what a graph of the tree adds, which has to pass NoTags. Nothing is added without a graph.
+	// Along is what a graph of the tree adds, which has to pass NoTags. Nothing is added without a
+	// graph.
 	Along fleet.Along
 	Graph *order.Graph
 }

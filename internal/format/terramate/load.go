@@ -22,8 +22,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/safefile"
 )
 
-// Load reads the tree below a directory. With errors the tree holds what could be understood, for showing the source
-// of diagnostics, and is not fit for anything else.
+// Load reads the tree below a directory. With errors the tree holds what could be understood, for
+// showing the source of diagnostics, and is not fit for anything else.
 func Load(root string) (*Tree, hcl.Diagnostics) {
 	l := &loader{
 		tree: &Tree{Root: root, Files: map[string]*hcl.File{}}, dirs: map[string]bool{}, embedded: map[string]bool{},

@@ -16,7 +16,8 @@ import (
 // modelStack is a stack of a random tree.
 type modelStack struct{ before, after, tags []string }
 
-// randomTree makes stacks in directories at several depths, with entries of all kinds. Some are meant not to be a cycle.
+// randomTree makes stacks in directories at several depths, with entries of all kinds. Some are
+// meant not to be a cycle.
 func randomTree(random *rand.Rand) map[string]*modelStack {
 	dirs := []string{"a", "a/x", "a/x/y", "a/z", "ab", "b", "b/c/d", "c", "c/a", "d/e", "e"}
 	random.Shuffle(len(dirs), func(i, j int) { dirs[i], dirs[j] = dirs[j], dirs[i] })
@@ -54,7 +55,8 @@ func randomTree(random *rand.Rand) map[string]*modelStack {
 	return stacks
 }
 
-// meaning are the stacks that an entry of one in dir stands for, by lines.
+// meaning are the stacks that an entry of one in dir stands for, by lines,
+//
 func meaning(stacks map[string]*modelStack, dir, attribute, entry string) []string {
 	var found []string
 	if query, ok := strings.CutPrefix(entry, "tag:"); ok {
@@ -82,7 +84,8 @@ func meaning(stacks map[string]*modelStack, dir, attribute, entry string) []stri
 	}
 	means := at(dir, entry)
 	for name := range stacks {
-		// A stack below the directory is not meant itself, with what is below it, and neither are others that say the same.
+		// A stack below the directory is not meant itself, with what is below it, and neither are others
+		// that say the same.
 		left := false
 		for other, s := range stacks {
 			entries := map[string][]string{"before": s.before, "after": s.after}[attribute]

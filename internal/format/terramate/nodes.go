@@ -17,7 +17,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/tagquery"
 )
 
-// readDeployments reads the deployment files of stacks, and keeps those of stacks that have several deployments.
+// readDeployments reads the deployment files of stacks, and keeps those of stacks that have several
+// deployments.
 func (l *loader) readDeployments() {
 	for _, stack := range l.tree.Stacks {
 		names := l.deployFiles[stack.Path]
@@ -48,7 +49,8 @@ type node struct {
 	deployment string // "" for all of the stack
 }
 
-// nodes are what a tree has as nodes in an order: stacks, and deployments of those that have several.
+// nodes are what a tree has as nodes in an order: stacks, and deployments of those that have
+// several.
 type nodes struct {
 	tree  *Tree
 	all   []node
@@ -87,8 +89,9 @@ func (n *nodes) path(i int) string { return n.name(i, n.tree.Stacks[n.all[i].sta
 // of returns the nodes of a stack.
 func (n *nodes) of(stack int) (first, after int) { return n.first[stack], n.last[stack] }
 
-// graph is [Tree.Graph] with a node for each of several deployments, which come in the order of their deployment groups. What waits for a stack waits for all of them. The
-// nodes come first; points where others meet have greater numbers.
+// graph is [Tree.Graph] with a node for each of several deployments, which come in the order of
+// their deployment groups. What waits for a stack waits for all of them. The nodes come first;
+// points where others meet have greater numbers.
 func (n *nodes) graph() (*order.Graph, hcl.Diagnostics) {
 	var b order.Builder
 	for i, one := range n.all {
@@ -108,7 +111,8 @@ func (n *nodes) graph() (*order.Graph, hcl.Diagnostics) {
 	return n.tree.graph(&b, between)
 }
 
-// deployments adds the order of the deployments of a stack, and returns the points before and after all of them.
+// deployments adds the order of the deployments of a stack, and returns the points before and after
+// all of them.
 func (n *nodes) deployments(b *order.Builder, i int) (before, done int) {
 	stack := n.tree.Stacks[i]
 	point := func(what string) int {
@@ -145,8 +149,9 @@ func (n *nodes) deployments(b *order.Builder, i int) (before, done int) {
 	return before, done
 }
 
-// Select returns what passes a filter, what that wants and is wanted by, and what the graph adds to all these. The nodes have the numbers of [Tree.Stacks] unless a stack has
-// several deployments, which are nodes of their own.
+// Select returns what passes a filter, what that wants and is wanted by, and what the graph adds to
+// all these. The nodes have the numbers of [Tree.Stacks] unless a stack has several deployments,
+// which are nodes of their own.
 func (t *Tree) Select(filter Filter) Selected { return t.nodes().choose(filter) }
 
 // choose is [Tree.Select].
@@ -184,7 +189,8 @@ func (n *nodes) choose(filter Filter) Selected {
 	return s
 }
 
-// selectWanted adds what is wanted along with what is selected. Who wants a stack wants all its deployments.
+// selectWanted adds what is wanted along with what is selected. Who wants a stack wants all its
+// deployments.
 func (n *nodes) selectWanted(s *Selected, queue []int) {
 	wants := n.tree.wants()
 	for len(queue) > 0 {

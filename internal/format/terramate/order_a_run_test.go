@@ -30,7 +30,8 @@ func loadGraph(t testing.TB, lines ...string) (*Tree, *order.Graph) {
 	return tree, g
 }
 
-// Line A-19: what comes after a failure is skipped on account of it, unless the options say otherwise.
+// Line A-19: what comes after a failure is skipped on account of it, unless the options say
+// otherwise.
 func TestOrderA19(t *testing.T) {
 	_, g := loadGraph(t, `a`, `b after = ["../a"]`, `c`, `d after = ["../b"]`)
 	for name, test := range map[string]struct {
@@ -89,7 +90,8 @@ func TestOrderA59(t *testing.T) {
 	}
 }
 
-// Line A-60: a stack starts as soon as, and not before, all its predecessors are done and there is room.
+// Line A-60: a stack starts as soon as, and not before, all its predecessors are done and there is
+// room.
 func TestOrderA60(t *testing.T) {
 	_, g := loadGraph(t, `a`, `b`, `c after = ["../b"]`, `d after = ["../m"]`, `m after = ["../a"]`, `e after = ["../b", "../c"]`)
 	selected := make(order.Selection, g.Len())
@@ -179,7 +181,8 @@ func TestManyStacks(t *testing.T) {
 	}
 }
 
-// Children that all come after the directory above do not wait for each other, however many they are.
+// Children that all come after the directory above do not wait for each other, however many they
+// are.
 func TestManyChildrenAfterTheirParent(t *testing.T) {
 	lines := []string{"p"}
 	for i := range 300 {
@@ -191,7 +194,8 @@ func TestManyChildrenAfterTheirParent(t *testing.T) {
 	}
 }
 
-// FuzzStackFile checks that whatever is in a file, ranges lie in it, and there is a graph exactly if there are no errors.
+// FuzzStackFile checks that whatever is in a file, ranges lie in it, and there is a graph exactly
+// if there are no errors.
 func FuzzStackFile(f *testing.F) {
 	for _, seed := range []string{
 		"stack {}\n", "stack {\n  after = [\"../a\", \"tag:x:y,z\"]\n  before = [\".\"]\n}\n", "terrastack {\n  required_version = \"~> 1.0\"\n}\n",

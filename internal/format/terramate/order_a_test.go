@@ -21,8 +21,9 @@ import (
 	"github.com/cairnstacks/cairn/internal/testenv"
 )
 
-// writeTree writes stacks, one a line: PATH ARGUMENTS, as in `stack-b after = ["../stack-a"]`. A path with a slash at its end
-// is of a directory without a stack. Arguments are separated by semicolons.
+// writeTree writes stacks, one a line: PATH ARGUMENTS, as in `stack-b after = ["../stack-a"]`. A
+// path with a slash at its end is of a directory without a stack. Arguments are separated by
+// semicolons.
 func writeTree(t testing.TB, lines ...string) string {
 	t.Helper()
 	root := t.TempDir()
@@ -96,8 +97,9 @@ func query(t testing.TB, texts ...string) []tagquery.Terms {
 	return queries
 }
 
-// writeDocumented writes stacks as writeTree does, in the format of the source document: a file terrastack.tsk.hcl with a block that makes
-// the stack, and a stack block only if that says something. It is not ok if that format does not have the arguments.
+// writeDocumented writes stacks as writeTree does, in the format of the source document: a file
+// terrastack.tsk.hcl with a block that makes the stack, and a stack block only if that says
+// something. It is not ok if that format does not have the arguments.
 func writeDocumented(t testing.TB, lines ...string) (root string, ok bool) {
 	t.Helper()
 	root = t.TempDir()

@@ -81,8 +81,9 @@ func (e *entries) refers(r *reference, dir string) {
 	e.referring[key] = append(e.referring[key], r.from)
 }
 
-// in returns the stacks that a directory stands for (rule S3). What wants a directory that it is in, or is wanted by it, has to do with all of
-// it: that is not order, so that it does not matter who waits for whom.
+// in returns the stacks that a directory stands for (rule S3). What wants a directory that it is
+// in, or is wanted by it, has to do with all of it: that is not order, so that it does not matter
+// who waits for whom.
 func (e *entries) in(r *reference, dir string) []int {
 	if own := e.tree.Stacks[r.from].Path; own == dir || !contains(dir, own) || !r.orders() {
 		return e.tree.within(dir)
@@ -94,7 +95,8 @@ func (e *entries) in(r *reference, dir string) []int {
 	return e.inner[key]
 }
 
-// above returns those of the stacks that an entry names in whose directories the stack is that has the entry.
+// above returns those of the stacks that an entry names in whose directories the stack is that has
+// the entry.
 func (e *entries) above(r *reference) []int {
 	var above []int
 	for at := e.tree.Stacks[r.from].Path; at != "/"; {
@@ -108,7 +110,8 @@ func (e *entries) above(r *reference) []int {
 	return above
 }
 
-// tagged returns the stacks that a query stands for: those that it selects, and but for "wants" also those below them.
+// tagged returns the stacks that a query stands for: those that it selects, and but for "wants"
+// also those below them.
 func (e *entries) tagged(r *reference) []int {
 	if r.attribute == "wants" {
 		return r.named
@@ -189,7 +192,8 @@ func (l *loader) resolveQuery(r *reference, text string) (found []int, ok bool) 
 	return l.matching(query), true
 }
 
-// matching returns the stacks that a query selects. It asks only those that have the rarest of the tags of an alternative.
+// matching returns the stacks that a query selects. It asks only those that have the rarest of the
+// tags of an alternative.
 func (l *loader) matching(query tagquery.Terms) []int {
 	if l.tagged == nil {
 		l.tagged = map[string][]int{}
@@ -240,7 +244,8 @@ func (l *loader) pathOf(r *reference) string {
 	return dir
 }
 
-// without returns the stacks in a directory but for some that are below it, and what is below those (rule S3).
+// without returns the stacks in a directory but for some that are below it, and what is below those
+// (rule S3).
 func (t *Tree) without(dir string, stacks []int) []int {
 	left := map[int]bool{}
 	for _, stack := range stacks {

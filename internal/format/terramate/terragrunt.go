@@ -56,8 +56,8 @@ func (f *finder) useTerragrunt(units []gitdiff.Unit) {
 	}
 }
 
-// sourceDir returns the directory of the module of a unit, from the root of the tree; "" if it is not one of the tree. It is not known if the source could
-// not be evaluated.
+// sourceDir returns the directory of the module of a unit, from the root of the tree; "" if it is
+// not one of the tree. It is not known if the source could not be evaluated.
 func sourceDir(u *terragrunt.Unit) (dir string, known bool) {
 	source, _, _ := strings.Cut(u.Source, "?")
 	switch {

@@ -18,14 +18,17 @@ import (
 	"github.com/cairnstacks/cairn/internal/safefile"
 )
 
-// triggersDir is the directory in the root of a tree for files that say that a stack is to count as changed, or as not changed. Below it
-// are the paths of stacks. What counts is that such a file was added or changed; what is in those that were there before has had its effect.
+// triggersDir is the directory in the root of a tree for files that say that a stack is to count as
+// changed, or as not changed. Below it are the paths of stacks. What counts is that such a file was
+// added or changed; what is in those that were there before has had its effect.
 const triggersDir = "/.tmtriggers"
 
-// isTrigger reports whether a file says something of a stack in whose directory it is not, by its path from the root.
+// isTrigger reports whether a file says something of a stack in whose directory it is not, by its
+// path from the root.
 func isTrigger(file string) bool { return strings.HasPrefix(file, triggersDir+"/") }
 
-// triggers adds the stacks that files say are to count as changed, and takes away those that are not to.
+// triggers adds the stacks that files say are to count as changed, and takes away those that are
+// not to.
 func (f *finder) triggers() {
 	ignored, changed := map[int]bool{}, map[int]gitdiff.Reason{}
 	for _, file := range f.diff.Files {

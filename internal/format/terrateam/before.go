@@ -5,8 +5,8 @@ package terrateam
 
 import "slices"
 
-// Before returns the dirspaces that have to be applied before an action on one, whichever others are part of the change, sorted. The
-// change must be of everything.
+// Before returns the dirspaces that have to be applied before an action on one, whichever others
+// are part of the change, sorted. The change must be of everything.
 func (c *Change) Before(action Action, dirspace int) []int {
 	var before []int
 	seen := make([]bool, c.graph.Len())

@@ -13,8 +13,9 @@ import (
 	"github.com/cairnstacks/cairn/internal/localsource"
 )
 
-// Changed returns a cause for each dirspace that a diff concerns: a file that belongs to it has changed, or a file of a local module that it
-// uses at any depth. Root is the directory of the repository.
+// Changed returns a cause for each dirspace that a diff concerns: a file that belongs to it has
+// changed, or a file of a local module that it uses at any depth. Root is the directory of the
+// repository.
 func (l *Layout) Changed(root string, diff *gitdiff.Diff) ([]Cause, error) {
 	files, err := diff.Below(root)
 	if err != nil {

@@ -13,13 +13,15 @@ import (
 	"github.com/cairnstacks/cairn/internal/problem"
 )
 
-// Cause is why a dirspace is part of a change, by itself: a file that changed, or what the user asks for.
+// Cause is why a dirspace is part of a change, by itself: a file that changed, or what the user
+// asks for.
 type Cause struct {
 	Dirspace int
 	Reason   string
 }
 
-// ByFiles returns a cause for each dirspace that a changed file belongs to, the first file in the list.
+// ByFiles returns a cause for each dirspace that a changed file belongs to, the first file in the
+// list.
 func (l *Layout) ByFiles(files []string) []Cause {
 	byName := make([]int, len(files))
 	for i := range files {
@@ -35,8 +37,9 @@ func (l *Layout) ByFiles(files []string) []Cause {
 	return causes
 }
 
-// first returns the first file that the patterns match; -1 if there is none. ByName are the positions of files in the order
-// of their names, so that only those are looked at that begin as a pattern does.
+// first returns the first file that the patterns match; -1 if there is none. ByName are the
+// positions of files in the order of their names, so that only those are looked at that begin as a
+// pattern does.
 func (p patterns) first(files []string, byName []int) int {
 	first := -1
 	for _, pattern := range p.with {
@@ -118,8 +121,9 @@ func (l *Layout) Change(causes []Cause, opts ChangeOptions) *Change {
 	return c
 }
 
-// spreading finds what a change reaches. Its nodes are dirspaces, and for each stack: that some of it is modified;
-// that it is modified by another; and for each shared query: that something it matches is modified.
+// spreading finds what a change reaches. Its nodes are dirspaces, and for each stack: that some of
+// it is modified; that it is modified by another; and for each shared query: that something it
+// matches is modified.
 type spreading struct {
 	*Layout
 	reasons []*ModifiedDirspace
@@ -138,8 +142,8 @@ type modification struct {
 	ref   Ref
 }
 
-// spread returns why each dirspace is part of a change; nil for those that are not (section 4.2, steps 3 and 4, and
-// lines B-70 to B-74).
+// spread returns why each dirspace is part of a change; nil for those that are not (section 4.2,
+// steps 3 and 4, and lines B-70 to B-74).
 func (l *Layout) spread(causes []Cause) []*ModifiedDirspace {
 	s := &spreading{
 		Layout: l, reasons: make([]*ModifiedDirspace, len(l.Dirspaces)),

@@ -72,7 +72,8 @@ type Workspace struct {
 	WhenModified WhenModified
 }
 
-// WhenModified says when a dirspace is part of a change. What is nil comes from the enclosing level.
+// WhenModified says when a dirspace is part of a change. What is nil comes from the enclosing
+// level.
 type WhenModified struct {
 	FilePatterns *[]FilePattern
 	DependsOn    *DependsOn
@@ -88,7 +89,8 @@ type FilePattern struct {
 type DependsOn struct {
 	Query tagquery.Query
 
-	// PruneOnNoChange leaves the dirspace out if only a change in what it depends on would make it part of one.
+	// PruneOnNoChange leaves the dirspace out if only a change in what it depends on would make it
+	// part of one.
 	PruneOnNoChange bool
 
 	Range *hcl.Range

@@ -19,8 +19,8 @@ import (
 
 const dirVariable = "${DIR}"
 
-// defaultPatterns are the files that make a directory part of a change, if nothing else is configured: those of the
-// format, and those of the Terraform Stacks language.
+// defaultPatterns are the files that make a directory part of a change, if nothing else is
+// configured: those of the format, and those of the Terraform Stacks language.
 var defaultPatterns = []FilePattern{
 	{Text: dirVariable + "/*.tf"},
 	{Text: dirVariable + "/*.tfvars"},
@@ -58,8 +58,8 @@ func (d *Dirspace) ownTags() []string {
 // Watches reports whether a change of a file is a change of the dirspace.
 func (d *Dirspace) Watches(file string) bool { return d.patterns.match(file) }
 
-// FilePatterns are the patterns of files whose change is one of the dirspace, and those that take away from them, from the root of
-// the repository.
+// FilePatterns are the patterns of files whose change is one of the dirspace, and those that take
+// away from them, from the root of the repository.
 func (d *Dirspace) FilePatterns() (with, without []string) {
 	texts := func(patterns []glob.Pattern) []string {
 		var list []string
@@ -79,12 +79,13 @@ func (p patterns) match(file string) bool {
 	return slices.ContainsFunc(p.with, matches) && !slices.ContainsFunc(p.without, matches)
 }
 
-// Dirspaces returns what there is in a repository with the given files, paths with slashes from its root. It is
-// sorted by directory and workspace.
+// Dirspaces returns what there is in a repository with the given files, paths with slashes from its
+// root. It is sorted by directory and workspace.
 //
-// A directory is named in dirs, or a pattern there matches it or a file in it; of several the longest pattern
-// counts. Others are taken as they come, but for those that used is true for: modules are not work by themselves. In any case a file in the directory has to be one that makes it part of a
-// change: directories with empty file_patterns are left out.
+// A directory is named in dirs, or a pattern there matches it or a file in it; of several the
+// longest pattern counts. Others are taken as they come, but for those that used is true for:
+// modules are not work by themselves. In any case a file in the directory has to be one that makes
+// it part of a change: directories with empty file_patterns are left out.
 func (c *Config) Dirspaces(files []string, used func(dir string) bool) ([]*Dirspace, hcl.Diagnostics) {
 	var diags hcl.Diagnostics
 	content := map[string][]string{}
@@ -114,8 +115,8 @@ func (c *Config) Dirspaces(files []string, used func(dir string) bool) ([]*Dirsp
 	return dirspaces, diags.Extend(c.unusedDirs(content))
 }
 
-// matchAlone is match without the patterns that take away: these say that a change does not count, not that the
-// directory is none.
+// matchAlone is match without the patterns that take away: these say that a change does not count,
+// not that the directory is none.
 func (p patterns) matchAlone(file string) bool {
 	return slices.ContainsFunc(p.with, func(g glob.Pattern) bool { return g.Match(file) })
 }

@@ -1,16 +1,18 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package terrateam orders stacks by gates: one may be planned, or applied, only when others are applied. It reads the
-// format of Terrateam, .terrateam/config.yml.
+// Package terrateam orders stacks by gates: one may be planned, or applied, only when others are
+// applied. It reads the format of Terrateam, .terrateam/config.yml.
 //
-// A dirspace, a directory with a workspace, belongs to one leaf, a stack with a tag query. Nested stacks hold leaves
-// and other nested stacks, and pass their rules on to them. A change is given as dirspaces, with reasons; rules and
-// depends_on add others. What is not in a change does nothing and holds nobody, but passes on what it waits for.
+// A dirspace, a directory with a workspace, belongs to one leaf, a stack with a tag query. Nested
+// stacks hold leaves and other nested stacks, and pass their rules on to them. A change is given as
+// dirspaces, with reasons; rules and depends_on add others. What is not in a change does nothing
+// and holds nobody, but passes on what it waits for.
 //
-// Everything is an anchor in one graph of package order: the beginning and the end of a stack, and for each kind of
-// rule what a stack and everything it names is waited for by. So nothing is multiplied out, however many leaves there
-// are on both sides of a rule, and each kind of rule is closed on its own.
+// Everything is an anchor in one graph of package order: the beginning and the end of a stack, and
+// for each kind of rule what a stack and everything it names is waited for by. So nothing is
+// multiplied out, however many leaves there are on both sides of a rule, and each kind of rule is
+// closed on its own.
 //
 // Line numbers B-… are those of the list of behaviours.
 package terrateam

@@ -36,7 +36,8 @@ func (l *Layout) subjects() []tagquery.Subject {
 	return subjects
 }
 
-// kind says what a dirspace is. The queries of the configuration do not know it: there "kind:stack" is a tag like others.
+// kind says what a dirspace is. The queries of the configuration do not know it: there "kind:stack"
+// is a tag like others.
 func (l *Layout) kind(dirspace int) rollout.Kind {
 	if l.Dirspaces[dirspace].IsStack {
 		return rollout.Components

@@ -33,7 +33,8 @@ type Work struct {
 	Dirspace int
 }
 
-// workGraph has a node for each action on each dirspace of a change, and anchors for everything else.
+// workGraph has a node for each action on each dirspace of a change, and anchors for everything
+// else.
 type workGraph struct {
 	*order.Graph
 	work  []Work // of each node; meaningless for anchors
@@ -186,8 +187,8 @@ func (b *graphBuilder) addDirspaces(inChange []bool) {
 	}
 }
 
-// onlyNames shortens cycles to nodes with different names, of those to be kept; nil keeps all. A step between them has
-// the first reason on the way. Cycles that are the same then are one.
+// onlyNames shortens cycles to nodes with different names, of those to be kept; nil keeps all. A
+// step between them has the first reason on the way. Cycles that are the same then are one.
 func onlyNames(err error, keep func(node int) bool) error {
 	var cycles order.CycleErrors
 	if !errors.As(err, &cycles) {

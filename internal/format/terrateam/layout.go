@@ -16,10 +16,12 @@ import (
 	"github.com/cairnstacks/cairn/internal/tagquery"
 )
 
-// DefaultStack is the stack of dirspaces that no other claims, unless a stack of this name is configured.
+// DefaultStack is the stack of dirspaces that no other claims, unless a stack of this name is
+// configured.
 const DefaultStack = "default"
 
-// Layout is a checked configuration together with the dirspaces of a repository. It does not change.
+// Layout is a checked configuration together with the dirspaces of a repository. It does not
+// change.
 //
 // Stacks and dirspaces are named by their positions in these slices.
 type Layout struct {
@@ -42,7 +44,8 @@ type dependency struct {
 	on    []int // dirspaces
 }
 
-// New checks that the dirspaces can be put in order whatever the change. With error diagnostics there is no layout.
+// New checks that the dirspaces can be put in order whatever the change. With error diagnostics
+// there is no layout.
 func New(config *Config, dirspaces []*Dirspace) (*Layout, hcl.Diagnostics) {
 	l := &Layout{
 		Stacks: slices.Clone(config.Stacks), Dirspaces: slices.SortedFunc(slices.Values(dirspaces), compareDirspaces),
@@ -109,8 +112,9 @@ func (l *Layout) checkRefs() hcl.Diagnostics {
 	return diags
 }
 
-// checkCycles checks membership, plan_after and apply_after together (B-20): each stack has a beginning and an end,
-// its members are between them, and what it is to be after ends before it begins.
+// checkCycles checks membership, plan_after and apply_after together (B-20): each stack has a
+// beginning and an end, its members are between them, and what it is to be after ends before it
+// begins.
 func (l *Layout) checkCycles() hcl.Diagnostics {
 	var b order.Builder
 	for _, s := range l.Stacks {
@@ -256,8 +260,8 @@ func (l *Layout) index(tags func(dirspace int) []string) *tagquery.Index {
 	return tagquery.NewIndex(subjects)
 }
 
-// Variables returns the environment variables for the work on a stack, its own and those of all that hold it. Of
-// those with the same name the innermost counts (B-13, B-22).
+// Variables returns the environment variables for the work on a stack, its own and those of all
+// that hold it. Of those with the same name the innermost counts (B-13, B-22).
 func (l *Layout) Variables(stack int) map[string]string {
 	variables := maps.Clone(l.Stacks[stack].Variables)
 	if variables == nil {
@@ -273,7 +277,8 @@ func (l *Layout) Variables(stack int) map[string]string {
 	return variables
 }
 
-// checkVariables warns where two stacks of which none holds the other give a member different values.
+// checkVariables warns where two stacks of which none holds the other give a member different
+// values.
 func (l *Layout) checkVariables() hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for i, s := range l.Stacks {
@@ -299,8 +304,8 @@ func (l *Layout) checkVariables() hcl.Diagnostics {
 	return diags
 }
 
-// AutoApply reports whether a stack is applied without being asked: as the outermost stack that holds it says, if any
-// does (B-23). Of several that are side by side, all must say so.
+// AutoApply reports whether a stack is applied without being asked: as the outermost stack that
+// holds it says, if any does (B-23). Of several that are side by side, all must say so.
 func (l *Layout) AutoApply(stack int) bool {
 	decision := l.autoApply(stack, map[int]*bool{})
 	return decision != nil && *decision
@@ -324,7 +329,8 @@ func (l *Layout) autoApply(stack int, known map[int]*bool) *bool {
 	return decision
 }
 
-// Hidden returns warnings about variables that hide some of an environment, given as in [os.Environ] (B-13).
+// Hidden returns warnings about variables that hide some of an environment, given as in
+// [os.Environ] (B-13).
 func (l *Layout) Hidden(environ []string) hcl.Diagnostics {
 	values := map[string]bool{}
 	for _, entry := range environ {
@@ -346,7 +352,8 @@ func (l *Layout) Hidden(environ []string) hcl.Diagnostics {
 // maxDepends is how many directories all that is written in depends_on may match together.
 const maxDepends = 2_000_000
 
-// resolveDependencies finds what each depends_on matches. What is the same in several is found once.
+// resolveDependencies finds what each depends_on matches. What is the same in several is found
+// once.
 func (l *Layout) resolveDependencies() hcl.Diagnostics {
 	matched := 0
 	index := l.index(l.Tags)

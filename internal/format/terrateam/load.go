@@ -99,8 +99,8 @@ func readConfig(root, name string) (src []byte, err error) {
 	return src, errors.Join(err, inside.Close())
 }
 
-// Files returns the files of a repository, with slashes, sorted. Directories whose names begin with a dot are left
-// out, and links are not followed.
+// Files returns the files of a repository, with slashes, sorted. Directories whose names begin with
+// a dot are left out, and links are not followed.
 func Files(root string) ([]string, error) {
 	var files []string
 	err := filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {

@@ -25,8 +25,8 @@ type block struct {
 	modifiedBy []string
 }
 
-// randomBlocks makes stacks of which each names only others that come before it, so that most are not a cycle. A member of a nested
-// stack may also have rules about what comes later.
+// randomBlocks makes stacks of which each names only others that come before it, so that most are
+// not a cycle. A member of a nested stack may also have rules about what comes later.
 func randomBlocks(random *rand.Rand) []*block {
 	var blocks []*block
 	some := func(odds int) []string {
@@ -55,7 +55,8 @@ func randomBlocks(random *rand.Rand) []*block {
 	return blocks
 }
 
-// configOf writes blocks as a configuration. Each leaf has a directory of two workspaces, unless it is empty.
+// configOf writes blocks as a configuration. Each leaf has a directory of two workspaces, unless it
+// is empty.
 func configOf(blocks []*block) (config string, files []string) {
 	var b, dirs strings.Builder
 	b.WriteString("stacks:\n  names:\n")
@@ -98,7 +99,8 @@ func (m model) leaves(name string) []string {
 	return all
 }
 
-// effective is step 2 for one kind of rule: of each leaf, what it names by itself or by nested stacks, closed transitively.
+// effective is step 2 for one kind of rule: of each leaf, what it names by itself or by nested
+// stacks, closed transitively.
 func (m model) effective(rule func(*block) []string) map[string]map[string]bool {
 	direct := map[string]map[string]bool{}
 	for name, b := range m.blocks {
@@ -140,7 +142,8 @@ func planAfter(b *block) []string {
 	return b.modifiedBy
 }
 
-// Section 4.2 for random configurations, nested and not, with leaves that have no directory: what is modified, and what waits for what.
+// Section 4.2 for random configurations, nested and not, with leaves that have no directory: what
+// is modified, and what waits for what.
 func TestOrderB15B21RandomStacks(t *testing.T) {
 	const seeds = 1000
 	checked := 0

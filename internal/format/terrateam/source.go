@@ -19,7 +19,8 @@ import (
 
 const everything = "everything is asked for"
 
-// OpenWork reads the configuration in the root of a request, and returns what is to be done of what it selects.
+// OpenWork reads the configuration in the root of a request, and returns what is to be done of what
+// it selects.
 //
 // Errors: [ErrNoConfig].
 func OpenWork(ctx context.Context, r fleet.Request, mode rollout.Mode) (*fleet.Work, error) {
@@ -27,7 +28,8 @@ func OpenWork(ctx context.Context, r fleet.Request, mode rollout.Mode) (*fleet.W
 	return work, err
 }
 
-// addedBy is by what something is added to a selection, as users call it, and where that is written.
+// addedBy is by what something is added to a selection, as users call it, and where that is
+// written.
 type addedBy struct {
 	name string
 	at   order.Place
@@ -84,7 +86,8 @@ func openWork(ctx context.Context, r fleet.Request, mode rollout.Mode) (*fleet.W
 	return &fleet.Work{Work: work, Changes: changes, Diags: diags}, by, nil
 }
 
-// Open reads the configuration in the root of a request, and returns its directories with what the request selects.
+// Open reads the configuration in the root of a request, and returns its directories with what the
+// request selects.
 //
 // Errors: [ErrNoConfig].
 func Open(ctx context.Context, r fleet.Request) (*fleet.Source, error) {

@@ -23,7 +23,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/testenv"
 )
 
-// layoutOf reads a configuration and checks it with the dirspaces of some files. Errors end the test.
+// layoutOf reads a configuration and checks it with the dirspaces of some files. Errors end the
+// test.
 func layoutOf(t testing.TB, config string, files ...string) *Layout {
 	t.Helper()
 	l, diags := tryLayout(config, files...)
@@ -46,8 +47,8 @@ func tryLayout(config string, files ...string) (*Layout, hcl.Diagnostics) {
 
 func unused(string) bool { return false }
 
-// rules makes a configuration of lines such as "dev modified_by: base, apply_after: a b" and "prod = a b c", with a
-// directory named like each leaf.
+// rules makes a configuration of lines such as "dev modified_by: base, apply_after: a b" and "prod
+// = a b c", with a directory named like each leaf.
 func rules(lines ...string) (config string, files []string) {
 	var b strings.Builder
 	b.WriteString("stacks:\n  names:\n")
@@ -276,7 +277,8 @@ func TestOrderBSteps(t *testing.T) {
 	}
 }
 
-// byTags makes a configuration as [rules] does, in which queries ask for the words of the names of stacks, that are tags of directories.
+// byTags makes a configuration as [rules] does, in which queries ask for the words of the names of
+// stacks, that are tags of directories.
 func byTags(lines ...string) (config string, files []string) {
 	config, files = rules(lines...)
 	var dirs strings.Builder
@@ -290,7 +292,8 @@ func byTags(lines ...string) (config string, files []string) {
 	return config + "dirs:\n" + dirs.String(), files
 }
 
-// The worked examples with nested stacks, with leaves that are found by the tags of their directories.
+// The worked examples with nested stacks, with leaves that are found by the tags of their
+// directories.
 func TestOrderB54B55B56B57B58B59ByTags(t *testing.T) {
 	russianDolls := []string{
 		"everything = prod dev staging", "prod = prod-compute prod-database", "dev", "staging",
@@ -1040,7 +1043,8 @@ func BenchmarkChange(b *testing.B) {
 	}
 }
 
-// Dependencies on thousands of directories each, thousands of times, are an error, found in seconds.
+// Dependencies on thousands of directories each, thousands of times, are an error, found in
+// seconds.
 func TestDependenciesOnTooMuch(t *testing.T) {
 	var config strings.Builder
 	var files []string

@@ -1,15 +1,17 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package providercall makes functions of providers callable from expressions, of stacks and of modules alike. Whoever
-// uses it finds the provider, reads the signature and carries the call; here is what happens between HCL and the call.
+// Package providercall makes functions of providers callable from expressions, of stacks and of
+// modules alike. Whoever uses it finds the provider, reads the signature and carries the call; here
+// is what happens between HCL and the call.
 //
-//   - Arguments are converted to the types of the parameters, and lose their marks, which the result gets.
-//   - Null for a parameter that does not take it is an error, and unknown for one that does not take it makes
-//     the result unknown, without a call.
+//   - Arguments are converted to the types of the parameters, and lose their marks, which the
+//     result gets.
+//   - Null for a parameter that does not take it is an error, and unknown for one that does not
+//     take it makes the result unknown, without a call.
 //   - An error names the argument at fault, and quotes nothing if any argument carries marks.
-//   - A result of another type than the signature's is an error, and so is one that differs from that of an equal
-//     call before ([Results]).
+//   - A result of another type than the signature's is an error, and so is one that differs from
+//     that of an equal call before ([Results]).
 package providercall
 
 import (
@@ -40,8 +42,8 @@ type Function struct {
 	Results *Results
 }
 
-// Callable makes the function that HCL calls. All the special cases of arguments are dealt with here, because cty would
-// lose marks. It is safe for concurrent use if Call is.
+// Callable makes the function that HCL calls. All the special cases of arguments are dealt with
+// here, because cty would lose marks. It is safe for concurrent use if Call is.
 func (f *Function) Callable() function.Function {
 	spec := &function.Spec{
 		Description: f.Signature.Summary,
@@ -84,7 +86,8 @@ func (f *Function) call(args []cty.Value, _ cty.Type) (cty.Value, error) {
 	return result.WithMarks(argMarks...), nil
 }
 
-// callBare calls the function with arguments without marks, unless one of them is unknown that must not be.
+// callBare calls the function with arguments without marks, unless one of them is unknown that must
+// not be.
 func (f *Function) callBare(args []cty.Value) (cty.Value, error) {
 	for i, arg := range args {
 		if hasCapsule(arg.Type()) {
@@ -105,8 +108,8 @@ func (f *Function) callBare(args []cty.Value) (cty.Value, error) {
 	return result, nil
 }
 
-// hasCapsule reports whether values of the type hold what only this process knows. In the languages, these are the
-// provider configurations of stacks.
+// hasCapsule reports whether values of the type hold what only this process knows. In the
+// languages, these are the provider configurations of stacks.
 func hasCapsule(ty cty.Type) bool {
 	switch {
 	case ty.IsCapsuleType():
@@ -125,8 +128,8 @@ func hasCapsule(ty cty.Type) bool {
 	return false
 }
 
-// describeFailure makes the error that HCL shows of one of a call. If an argument carries marks, nothing is shown that
-// may quote it.
+// describeFailure makes the error that HCL shows of one of a call. If an argument carries marks,
+// nothing is shown that may quote it.
 func describeFailure(err error, arguments int, marked bool) error {
 	failure, ok := errors.AsType[*engine.FunctionError](err)
 	if !ok {

@@ -22,7 +22,8 @@ import (
 
 var cloud = stackaddrs.Provider{Hostname: "registry.example.com", Namespace: "example", Type: "cloud"}
 
-// signature takes a string that must be known, one that need not be, and any number of lists of numbers, or null.
+// signature takes a string that must be known, one that need not be, and any number of lists of
+// numbers, or null.
 var signature = &engine.Function{
 	Parameters: []engine.FunctionParameter{{Name: "a", Type: cty.String}, {Name: "b", Type: cty.String, AllowUnknown: true}},
 	Variadic:   &engine.FunctionParameter{Name: "more", Type: cty.List(cty.Number), AllowNull: true},

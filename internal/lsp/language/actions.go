@@ -25,8 +25,9 @@ type Action struct {
 	Edits []Edit
 }
 
-// Actions returns the changes that fix what is wrong in a range: missing required inputs, names that are not declared, arguments that there are not. With
-// them, wherever it is, come those that remove what is left over of the stack.
+// Actions returns the changes that fix what is wrong in a range: missing required inputs, names
+// that are not declared, arguments that there are not. With them, wherever it is, come those that
+// remove what is left over of the stack.
 func (s *Stack) Actions(path string, at hcl.Range) []Action {
 	if w := s.workspaces[path]; w != nil {
 		return w.Actions(at)
@@ -141,7 +142,8 @@ func (s *Stack) namesLike(symbol Symbol) []string {
 	return names
 }
 
-// declareVariable offers to declare a variable of a stack: this one or, of an input, the embedded one.
+// declareVariable offers to declare a variable of a stack: this one or, of an input, the embedded
+// one.
 func (a *actor) declareVariable(occurrence Occurrence) {
 	dir := a.stack.dirs[occurrence.Dir]
 	into := a.file
@@ -162,7 +164,8 @@ func (a *actor) declareVariable(occurrence Occurrence) {
 		Edit{into.Path, into.at(len(into.Src)), onNewLine(into.Src) + text})
 }
 
-// declareModuleVariable offers to declare a variable in the module of a component, if that is a local one.
+// declareModuleVariable offers to declare a variable in the module of a component, if that is a
+// local one.
 func (a *actor) declareModuleVariable(occurrence Occurrence) {
 	argument := enclosing(a.file, occurrence.Range.Start.Byte).Body.Argument("source")
 	module := a.stack.module(occurrence.Dir)
@@ -198,7 +201,8 @@ func onNewLine(src []byte) string {
 	return "\n\n"
 }
 
-// variableType is the type of a variable that is not declared: that of the value of an input, or that of the input that it is the value of.
+// variableType is the type of a variable that is not declared: that of the value of an input, or
+// that of the input that it is the value of.
 func (a *actor) variableType(occurrence Occurrence) string {
 	block := enclosing(a.file, occurrence.Range.Start.Byte)
 	argument := block.Body.ArgumentAt(occurrence.Range.Start.Byte)
@@ -318,7 +322,8 @@ func (a *actor) firstValue(in input) string {
 	return "null"
 }
 
-// mistypedArguments offers the names that may be meant by arguments and nested blocks that there are not.
+// mistypedArguments offers the names that may be meant by arguments and nested blocks that there
+// are not.
 func (a *actor) mistypedArguments(block *syntax.Block, around []string, at hcl.Range) {
 	types := append(slices.Clone(around), block.Type)
 	described := schema.At(a.tables, types...)

@@ -47,8 +47,8 @@ type Completion struct {
 	Again bool
 }
 
-// Complete returns what can be written at an offset of a file, the most likely first. Who shows them selects those that begin with, or match, what is
-// in their range already.
+// Complete returns what can be written at an offset of a file, the most likely first. Who shows
+// them selects those that begin with, or match, what is in their range already.
 func (s *Stack) Complete(path string, offset int) []Completion {
 	if w := s.workspaces[path]; w != nil {
 		return w.Complete(offset)
@@ -266,8 +266,8 @@ func (c *completer) arguments(body *syntax.Body) {
 	c.schemaArguments(block, body, c.fits)
 }
 
-// fits reports whether an argument goes with those that are there: a removed component has no inputs, a removed stack no providers, a local source no
-// version.
+// fits reports whether an argument goes with those that are there: a removed component has no
+// inputs, a removed stack no providers, a local source no version.
 func (c *completer) fits(argument schema.Argument) bool {
 	if source := c.blocks[0].Body.Argument("source"); source != nil && argument.Name == "version" {
 		text, ok := source.Value.Literal()
@@ -333,7 +333,8 @@ func (c *completer) providerArguments(body *syntax.Body, nested []string) {
 	}
 }
 
-// providerBlock returns what the config block of a provider block can have, below some nested blocks; nil if that is not known.
+// providerBlock returns what the config block of a provider block can have, below some nested
+// blocks; nil if that is not known.
 func (s *Stack) providerBlock(dir *directory, block *syntax.Block, nested []string) *engine.Block {
 	if len(block.Labels) == 0 || s.view.Schema == nil {
 		return nil

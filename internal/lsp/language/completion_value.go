@@ -298,7 +298,8 @@ func (c *completer) roots(scope schema.Scope) {
 	}
 }
 
-// functionRange is the beginning of the name of a function at the place, with the words of longer names.
+// functionRange is the beginning of the name of a function at the place, with the words of longer
+// names.
 func (c *completer) functionRange() hcl.Range {
 	start := c.offset
 	for start > 0 && (isWord(c.file.Src[start-1]) || c.file.Src[start-1] == ':') {
@@ -500,7 +501,8 @@ func (c *completer) instances(decl *declaration, steps []syntax.Step) {
 	c.add(Completion{Label: "[each.key]", Kind: ValueCompletion, Detail: "instance of " + decl.reference(), Text: "[${1:each.key}]", Snippet: true, Replace: replace})
 }
 
-// instanceKeys are the keys that are written out in for_each: those of a map, or the strings in a set. It reports whether there are no others.
+// instanceKeys are the keys that are written out in for_each: those of a map, or the strings in a
+// set. It reports whether there are no others.
 func (d *declaration) instanceKeys() (keys []string, all bool) {
 	argument := d.value("for_each")
 	if argument == nil {

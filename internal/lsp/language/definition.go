@@ -29,7 +29,8 @@ func (s *Stack) symbolAt(path string, offset int) (found Occurrence, ok bool) {
 	return Occurrence{}, false
 }
 
-// Definition returns where the name at an offset is declared; for the source of a component or embedded stack, where that is.
+// Definition returns where the name at an offset is declared; for the source of a component or
+// embedded stack, where that is.
 func (s *Stack) Definition(path string, offset int) []Location {
 	if w := s.workspaces[path]; w != nil {
 		return w.Definition(offset)
@@ -78,7 +79,8 @@ func (s *Stack) declared(symbol Symbol) []Location {
 	return []Location{{Path: found.path, Range: found.name, Block: found.block}}
 }
 
-// sourceLocation returns the first file of what the source of a block leads to: that which is called main, if there is one.
+// sourceLocation returns the first file of what the source of a block leads to: that which is
+// called main, if there is one.
 func (s *Stack) sourceLocation(dir *directory, block *syntax.Block) []Location {
 	target := s.sourceDir(dir, block)
 	var files []File

@@ -94,7 +94,8 @@ func (f *finder) deploymentBody(body *syntax.Body, locals bool) {
 	}
 }
 
-// deploymentSymbols returns what each step of a reference in a deployment file names; the zero value for steps that name nothing.
+// deploymentSymbols returns what each step of a reference in a deployment file names; the zero
+// value for steps that name nothing.
 func deploymentSymbols(dir string, steps []syntax.Step) []Symbol {
 	symbols := make([]Symbol, len(steps))
 	isName := func(i int) bool { return i < len(steps) && steps[i].Kind == syntax.NameStep }

@@ -56,7 +56,8 @@ func (f Signature) Label() (label string, parameters [][2]int) {
 	return b.String(), parameters
 }
 
-// functionTable has a line for each built-in function: how it is called, a tab, what its result is. It is what docs/functions.md has.
+// functionTable has a line for each built-in function: how it is called, a tab, what its result is.
+// It is what docs/functions.md has.
 //
 //go:embed functions.txt
 var functionTable string

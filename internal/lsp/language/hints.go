@@ -14,8 +14,8 @@ type Hint struct {
 	Doc  string // more, for who asks for it; may be empty
 }
 
-// Hints returns the types of names in a part of a file that do not declare them: outputs of components and embedded stacks where they are used, local
-// values, and outputs without a type.
+// Hints returns the types of names in a part of a file that do not declare them: outputs of
+// components and embedded stacks where they are used, local values, and outputs without a type.
 func (s *Stack) Hints(path string, from, to int) []Hint {
 	f := s.file(path)
 	if f == nil {
@@ -65,8 +65,8 @@ type Dependency struct {
 	Location
 }
 
-// Lenses returns those of the components and embedded stacks that a file declares. Dependencies are those of references, also by way of local values and
-// provider configurations, and of depends_on.
+// Lenses returns those of the components and embedded stacks that a file declares. Dependencies are
+// those of references, also by way of local values and provider configurations, and of depends_on.
 func (s *Stack) Lenses(path string) []Lens {
 	f := s.file(path)
 	if f == nil || f.deploys() {
@@ -139,7 +139,8 @@ func ownerAt(f *file, offset int) (Symbol, bool) {
 	return Symbol{}, false
 }
 
-// raise returns the components and embedded stacks that a declaration refers to, itself or by way of others, in the order of the first references.
+// raise returns the components and embedded stacks that a declaration refers to, itself or by way
+// of others, in the order of the first references.
 func raise(symbol Symbol, uses map[Symbol][]Symbol) []Symbol {
 	var found []Symbol
 	seen := map[Symbol]bool{symbol: true}

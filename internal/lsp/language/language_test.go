@@ -145,7 +145,8 @@ func open(t *testing.T, archive, root string) session {
 	return session{language.New(viewOf(t, filepath.Join(dir, root))), t, dir}
 }
 
-// writeArchive writes files into a directory. The one with the cursor does not end with a line end, which the format of archives adds.
+// writeArchive writes files into a directory. The one with the cursor does not end with a line end,
+// which the format of archives adds.
 func writeArchive(t testing.TB, archive string) (dir string) {
 	t.Helper()
 	dir, err := filepath.EvalSymlinks(t.TempDir())

@@ -14,7 +14,8 @@ import (
 // moduleLocal is the kind of local values of modules, which are asked for their types only.
 const moduleLocal Kind = "local value of a module"
 
-// moduleTypes are the types of blocks at the top level of modules, as far as others could not be nested in them.
+// moduleTypes are the types of blocks at the top level of modules, as far as others could not be
+// nested in them.
 var moduleTypes = []string{"variable", "output", "locals", "resource", "terraform", "module", "moved", "removed", "import"}
 
 // moduleInfo is what the files of a module say beyond what the engine needs to know.

@@ -103,7 +103,8 @@ func (f *finder) body(body *syntax.Body, types []string) {
 	}
 }
 
-// isPath reports whether an argument has paths of components and stacks instead of references to their outputs.
+// isPath reports whether an argument has paths of components and stacks instead of references to
+// their outputs.
 func isPath(blockType, argument string) bool {
 	return argument == "depends_on" || blockType == "removed" && argument == "from" || blockType == "moved"
 }
@@ -159,7 +160,8 @@ func (f *finder) items(argument *syntax.Argument, symbol func(key string) Symbol
 	}
 }
 
-// inputsOf returns what the inputs of a block are for: the kind of the variables, and their directory; "" if that is not known.
+// inputsOf returns what the inputs of a block are for: the kind of the variables, and their
+// directory; "" if that is not known.
 func (s *Stack) inputsOf(dir *directory, block *syntax.Block) (kind Kind, target string) {
 	kind = ModuleVariable
 	switch block.Type {
@@ -193,8 +195,8 @@ func removesStack(block *syntax.Block) bool {
 	return stack
 }
 
-// resolve returns what each step of a reference names; the zero value for steps that name nothing that is known. In a path, stacks are followed by what
-// is in them, otherwise by their outputs.
+// resolve returns what each step of a reference names; the zero value for steps that name nothing
+// that is known. In a path, stacks are followed by what is in them, otherwise by their outputs.
 func (s *Stack) resolve(dir *directory, steps []syntax.Step, path bool) []Symbol {
 	symbols := make([]Symbol, len(steps))
 	if len(steps) < 2 || steps[1].Kind != syntax.NameStep {
@@ -244,7 +246,8 @@ func (s *Stack) resolveOutput(dir *directory, steps []syntax.Step, symbols []Sym
 	}
 }
 
-// outputStep returns which step of a reference to a component or embedded stack is the one behind its instance.
+// outputStep returns which step of a reference to a component or embedded stack is the one behind
+// its instance.
 func (s *Stack) outputStep(_ *declaration, steps []syntax.Step) int {
 	if len(steps) > 2 && steps[2].Kind != syntax.NameStep {
 		return 3

@@ -44,7 +44,8 @@ func stacks(t testing.TB) []string {
 // limit is far more than any answer about a small stack takes.
 const limit = 2 * time.Second
 
-// Every question has an answer at every place of every stack, in time, and with ranges in the files.
+// Every question has an answer at every place of every stack, in time, and with ranges in the
+// files.
 func TestEveryPlace(t *testing.T) {
 	for _, dir := range stacks(t) {
 		view := viewOf(t, dir)

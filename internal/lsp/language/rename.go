@@ -84,8 +84,9 @@ func (s *Stack) renamed(path string, offset int) (Occurrence, error) {
 
 // Rename gives what the name at an offset stands for another name, in all files of the stack.
 //
-// State has components and embedded stacks by their names. With one of them comes a moved block, so that what exists is kept; the one of an earlier
-// renaming in the other direction is turned around. Targets of other moved blocks stay: moves are chained.
+// State has components and embedded stacks by their names. With one of them comes a moved block, so
+// that what exists is kept; the one of an earlier renaming in the other direction is turned around.
+// Targets of other moved blocks stay: moves are chained.
 //
 // Errors: a [*RenameError].
 func (s *Stack) Rename(path string, offset int, name string) (*Renaming, error) {
@@ -161,7 +162,8 @@ func (s *Stack) move(renaming *Renaming, before, after Symbol) {
 	renaming.Edits = append(renaming.Edits, Edit{decl.file.Path, end, text})
 }
 
-// movedBlock is a moved block for all instances of a component or embedded stack of the stack that has the block.
+// movedBlock is a moved block for all instances of a component or embedded stack of the stack that
+// has the block.
 type movedBlock struct {
 	from, to                  Symbol
 	path                      string
@@ -185,7 +187,8 @@ func (s *Stack) movedBlocks(dir string) []movedBlock {
 	return found
 }
 
-// whole returns the component or embedded stack that an argument names without an index and without a way to it.
+// whole returns the component or embedded stack that an argument names without an index and without
+// a way to it.
 func whole(dir string, argument *syntax.Argument) (Symbol, hcl.Range) {
 	if argument == nil || len(argument.Value.Refs) != 1 {
 		return Symbol{}, hcl.Range{}

@@ -11,7 +11,8 @@ type SignatureHelp struct {
 	Active int // which parameter
 }
 
-// SignatureAt returns the function in whose arguments an offset is, nil if there is none that is known.
+// SignatureAt returns the function in whose arguments an offset is, nil if there is none that is
+// known.
 func (s *Stack) SignatureAt(path string, offset int) *SignatureHelp {
 	f := s.file(path)
 	if f == nil {

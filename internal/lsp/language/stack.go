@@ -25,9 +25,11 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
-// View is what is known of a stack. All but Files may be missing: what depends on it is left out of answers.
+// View is what is known of a stack. All but Files may be missing: what depends on it is left out of
+// answers.
 type View struct {
-	// Files are the component files of the stack and of all that it embeds, and its deployment files. A workspace file among them is a world of its own.
+	// Files are the component files of the stack and of all that it embeds, and its deployment files.
+	// A workspace file among them is a world of its own.
 	Files []File
 
 	// Config has where sources lead that are not local.
@@ -51,7 +53,8 @@ type View struct {
 	// Saved returns the files that are another text on the disk than in Files.
 	Saved func() []File
 
-	// Instances returns the component instances that the state of the stack of Config has, as far as that is known.
+	// Instances returns the component instances that the state of the stack of Config has, as far as
+	// that is known.
 	Instances func() []stackaddrs.AbsComponentInstance
 
 	// Directories returns the names of the directories in a directory.
@@ -222,7 +225,8 @@ func (f *file) between(start, end int) hcl.Range {
 	return hcl.Range{Filename: f.Name, Start: posAt(f.Src, start), End: posAt(f.Src, end)}
 }
 
-// posAt returns the position of an offset, or the nearest one in the text. Columns count characters.
+// posAt returns the position of an offset, or the nearest one in the text. Columns count
+// characters.
 func posAt(src []byte, offset int) hcl.Pos {
 	offset = max(0, min(offset, len(src)))
 	line := bytes.LastIndexByte(src[:offset], '\n') + 1

@@ -18,8 +18,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/safehcl"
 )
 
-// typeOf returns the type of what a symbol stands for, as far as it is declared or can be inferred; the dynamic type otherwise. Of a component or an
-// embedded stack, it is that of one instance.
+// typeOf returns the type of what a symbol stands for, as far as it is declared or can be inferred;
+// the dynamic type otherwise. Of a component or an embedded stack, it is that of one instance.
 func (s *Stack) typeOf(symbol Symbol) cty.Type {
 	s.types.Lock()
 	defer s.types.Unlock()
@@ -59,7 +59,8 @@ func (s *Stack) inferNew(symbol Symbol) cty.Type {
 	return cty.DynamicPseudoType
 }
 
-// inferDeclared returns the type that a variable or output declares. Of an output without one, that of its value.
+// inferDeclared returns the type that a variable or output declares. Of an output without one, that
+// of its value.
 func (s *Stack) inferDeclared(symbol Symbol) cty.Type {
 	decl := s.declaration(symbol)
 	if decl == nil {
@@ -195,7 +196,8 @@ func second(traversal hcl.Traversal) hcl.Traverser {
 	return traversal[1]
 }
 
-// typeFunctions returns the functions of the language so that they give types and no values, without those that may read files for that.
+// typeFunctions returns the functions of the language so that they give types and no values,
+// without those that may read files for that.
 func (s *Stack) typeFunctions() map[string]function.Function {
 	if s.types.functions == nil {
 		s.types.functions = map[string]function.Function{}

@@ -9,7 +9,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/lsp/snapshot"
 )
 
-// ViewOf returns what a snapshot knows of a stack. What providers say, and which directories there are, it does not know.
+// ViewOf returns what a snapshot knows of a stack. What providers say, and which directories there
+// are, it does not know.
 func ViewOf(snap *snapshot.Snapshot) View {
 	view := View{Config: snap.Declared, Functions: snap.Functions()}
 	for _, path := range snap.Paths() {

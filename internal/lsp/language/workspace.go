@@ -18,7 +18,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/nearest"
 )
 
-// Entry is the kind of what a workspace file names: a stack, a group or a task, which share their names.
+// Entry is the kind of what a workspace file names: a stack, a group or a task, which share their
+// names.
 const Entry Kind = "block"
 
 // Workspace answers questions about a workspace file. It is safe for concurrent use.
@@ -30,7 +31,8 @@ type Workspace struct {
 	found       []Occurrence             // in order
 }
 
-// NewWorkspace returns answers about a workspace file. Directories returns the names of the directories in one; it may be nil.
+// NewWorkspace returns answers about a workspace file. Directories returns the names of the
+// directories in one; it may be nil.
 func NewWorkspace(source File, directories func(dir string) []string) *Workspace {
 	tree := syntax.ParseNative(source.Name, source.Src, schema.TypeNames(schema.Workspace))
 	w := &Workspace{file: &file{File: source, tree: tree}, directories: directories, decls: map[string]*syntax.Block{}}
@@ -189,8 +191,8 @@ func (w *Workspace) PrepareRename(offset int) (name string, at hcl.Range, err er
 	return occurrence.Name, occurrence.Range, nil
 }
 
-// Rename gives the block whose name is at an offset another name. A stack without a path keeps its directory, which then is written out. Patterns that match
-// the name stay as they are.
+// Rename gives the block whose name is at an offset another name. A stack without a path keeps its
+// directory, which then is written out. Patterns that match the name stay as they are.
 //
 // Errors: a [*RenameError].
 func (w *Workspace) Rename(offset int, name string) (*Renaming, error) {
@@ -234,7 +236,8 @@ func (w *Workspace) pathEdits(name string) []Edit {
 	return []Edit{{w.file.Path, w.file.between(start, end), path + "\n  " + strings.TrimSpace(inside) + "\n"}}
 }
 
-// Actions returns the changes that fix what is wrong in a range: names that nothing has, arguments that there are not.
+// Actions returns the changes that fix what is wrong in a range: names that nothing has, arguments
+// that there are not.
 func (w *Workspace) Actions(at hcl.Range) []Action {
 	a := &actor{file: w.file, tables: schema.Workspace}
 	for _, occurrence := range w.found {

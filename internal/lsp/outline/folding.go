@@ -13,7 +13,8 @@ import (
 	"go.lsp.dev/protocol"
 )
 
-// Folds returns what can be folded: blocks, lists, objects and calls of several lines, texts, and comments.
+// Folds returns what can be folded: blocks, lists, objects and calls of several lines, texts, and
+// comments.
 func (f *File) Folds() []protocol.FoldingRange {
 	folds := f.foldComments()
 	diags := hclsyntax.VisitAll(f.Body, func(node hclsyntax.Node) hcl.Diagnostics {

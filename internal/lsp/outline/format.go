@@ -12,8 +12,9 @@ import (
 	"github.com/cairnstacks/cairn/internal/safehcl"
 )
 
-// Format returns the edits that bring the lines from first to last into the canonical form, as `cairn fmt` does it. Lines that are right are not
-// touched. A file with errors of the syntax has no such form.
+// Format returns the edits that bring the lines from first to last into the canonical form, as
+// `cairn fmt` does it. Lines that are right are not touched. A file with errors of the syntax has
+// no such form.
 func (f *File) Format(first, last int) []protocol.TextEdit {
 	formatted, _, diags := safehcl.Format(f.Text.Bytes(), f.Path)
 	if diags.HasErrors() {

@@ -1,8 +1,9 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package outline says what a file shows by its syntax alone: symbols, what can be folded, colours, selections that grow, links to sources, and its
-// canonical form. Of a file in JSON it knows the symbols.
+// Package outline says what a file shows by its syntax alone: symbols, what can be folded, colours,
+// selections that grow, links to sources, and its canonical form. Of a file in JSON it knows the
+// symbols.
 //
 // Rules:
 //
@@ -60,7 +61,8 @@ func items(body *hclsyntax.Body) []item {
 	return all
 }
 
-// blockRange is all of a block. One that is not closed ends with its header, or with what could be parsed of it.
+// blockRange is all of a block. One that is not closed ends with its header, or with what could be
+// parsed of it.
 func blockRange(block *hclsyntax.Block) hcl.Range {
 	rng := block.DefRange()
 	if end := block.CloseBraceRange.End; end.Byte > rng.End.Byte {

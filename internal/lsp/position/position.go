@@ -3,11 +3,13 @@
 
 // Package position converts between places in texts as HCL and as editors have them.
 //
-// HCL counts bytes. The Language Server Protocol counts lines from 0, and in a line UTF-16 code units. A line ends with a line feed, a carriage
-// return, or both. All conversions go by byte offsets: the lines and columns of HCL, which count what people see as one character, are not looked at.
+// HCL counts bytes. The Language Server Protocol counts lines from 0, and in a line UTF-16 code
+// units. A line ends with a line feed, a carriage return, or both. All conversions go by byte
+// offsets: the lines and columns of HCL, which count what people see as one character, are not
+// looked at.
 //
-// Places outside of a text become the nearest ones in it, and those in the middle of a character its beginning, so that no text of a
-// client can lead out of a text here.
+// Places outside of a text become the nearest ones in it, and those in the middle of a character
+// its beginning, so that no text of a client can lead out of a text here.
 package position
 
 import (
@@ -42,7 +44,8 @@ func (t *Text) Bytes() []byte { return t.bytes }
 // Lines returns how many lines there are, one at least.
 func (t *Text) Lines() int { return len(t.lines) }
 
-// LineStart returns where a line begins, counted from 0. After the last one that is the end of the text.
+// LineStart returns where a line begins, counted from 0. After the last one that is the end of the
+// text.
 func (t *Text) LineStart(line int) int {
 	if line >= len(t.lines) {
 		return len(t.bytes)
@@ -97,7 +100,8 @@ func (t *Text) Offset(pos protocol.Position) int {
 	return at
 }
 
-// unitsOf returns how many code units of UTF-16 a character takes. A byte that is none of UTF-8 is one, as editors show it.
+// unitsOf returns how many code units of UTF-16 a character takes. A byte that is none of UTF-8 is
+// one, as editors show it.
 func unitsOf(r rune) int {
 	if r > 0xFFFF {
 		return 2

@@ -70,7 +70,8 @@ func TestReplaced(t *testing.T) {
 	}
 }
 
-// Every beginning of a character has one place, which leads back to it, and places come in the order of bytes.
+// Every beginning of a character has one place, which leads back to it, and places come in the
+// order of bytes.
 func FuzzPositions(f *testing.F) {
 	f.Add("a = \"é\"\r\nb\rc\n😀")
 	f.Add("\xff\xfe\r\r\n")

@@ -21,10 +21,12 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
-// checkModules is how often the files of modules are looked at, if nobody says that they have changed.
+// checkModules is how often the files of modules are looked at, if nobody says that they have
+// changed.
 const checkModules = 2 * time.Second
 
-// renewParsed is after how many changes of modules nothing of them is kept: what is parsed is kept for all its versions.
+// renewParsed is after how many changes of modules nothing of them is kept: what is parsed is kept
+// for all its versions.
 const renewParsed = 50
 
 // modules has the modules of a stack as they were last read.

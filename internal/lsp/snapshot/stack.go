@@ -46,7 +46,8 @@ func newStack(dir string, opts Options, open *openFiles) *stack {
 	return s
 }
 
-// concerns reports whether what lies at a path may be part of the stack. The empty path stands for all.
+// concerns reports whether what lies at a path may be part of the stack. The empty path stands for
+// all.
 func (s *stack) concerns(path string) bool {
 	return path == "" || path == s.dir || s.dirs[filepath.Dir(path)] || isModuleFile(path) // modules call others, which are not in dirs
 }
@@ -105,7 +106,8 @@ func (s *stack) load(buffers map[string][]byte, folders []string) *Snapshot {
 	return snap
 }
 
-// directories returns those that configurations consist of, with the modules of components as far as they are named.
+// directories returns those that configurations consist of, with the modules of components as far
+// as they are named.
 func directories(configs ...*stackconfig.Config) map[string]bool {
 	dirs := map[string]bool{}
 	for _, config := range configs {

@@ -26,7 +26,8 @@ func (s *state) current(opened *operation.Stack) func() []stackaddrs.AbsComponen
 	return sync.OnceValue(func() []stackaddrs.AbsComponentInstance { return s.read(opened) })
 }
 
-// read returns the instances that the state has. It reads the file if that has changed. What cannot be read has none.
+// read returns the instances that the state has. It reads the file if that has changed. What cannot
+// be read has none.
 func (s *state) read(opened *operation.Stack) []stackaddrs.AbsComponentInstance {
 	path := opened.StateFile()
 	if path == "" {

@@ -19,11 +19,13 @@ import (
 
 // Options are the parameters of [NewWorkspace].
 type Options struct {
-	// Environ is the environment in which stacks would be operated on: it may say where sources are kept. Nil stands for that of this program.
+	// Environ is the environment in which stacks would be operated on: it may say where sources are
+	// kept. Nil stands for that of this program.
 	Environ []string
 }
 
-// Workspace has the files that are open in an editor, and the stacks in its folders. It is safe for concurrent use.
+// Workspace has the files that are open in an editor, and the stacks in its folders. It is safe for
+// concurrent use.
 type Workspace struct {
 	opts   Options
 	parsed openFiles
@@ -46,7 +48,8 @@ func NewWorkspace(opts Options) *Workspace {
 	return w
 }
 
-// Path returns the path by which a workspace knows a file (rule 4). What is not there stays as it is named.
+// Path returns the path by which a workspace knows a file (rule 4). What is not there stays as it
+// is named.
 func (w *Workspace) Path(path string) string {
 	if abs, err := filepath.Abs(path); err == nil {
 		path = abs
@@ -191,7 +194,8 @@ func (w *Workspace) OpenFile(path string) *File {
 	return w.parsed.parse(id, text, nil).file(id, true)
 }
 
-// Stacks returns the directories of all stacks: those in the folders, and those of which a file is open. They are sorted.
+// Stacks returns the directories of all stacks: those in the folders, and those of which a file is
+// open. They are sorted.
 //
 // Directories whose names begin with a dot are left out, and links are not followed.
 func (w *Workspace) Stacks() []string {
@@ -239,8 +243,8 @@ func findStacks(folders []string) []string {
 	return slices.Compact(found)
 }
 
-// Stack returns the stack that a file belongs to, or the stack in a directory, as it is now. It is nil for a file that is none of a stack, and for a
-// directory without any.
+// Stack returns the stack that a file belongs to, or the stack in a directory, as it is now. It is
+// nil for a file that is none of a stack, and for a directory without any.
 func (w *Workspace) Stack(path string) *Snapshot {
 	dir := path
 	if stackconfig.IsComponentFile(path) || deployconfig.IsDeployFile(path) {

@@ -1,8 +1,9 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package clientfile reads and writes the files in which clients of the RPC API keep plans and states (proto/tfstacksagent1), so that what was made over the
-// API can be shown, applied and stored by the command line, and the reverse.
+// Package clientfile reads and writes the files in which clients of the RPC API keep plans and
+// states (proto/tfstacksagent1), so that what was made over the API can be shown, applied and
+// stored by the command line, and the reverse.
 package clientfile
 
 import (
@@ -76,7 +77,8 @@ func ReadState(raw []byte) (map[string][]byte, error) {
 	return records, nil
 }
 
-// WriteState returns the file of a state without descriptions, which are for clients to show, and come with the next apply.
+// WriteState returns the file of a state without descriptions, which are for clients to show, and
+// come with the next apply.
 //
 // Errors: the state has records of kinds that this version does not know.
 func WriteState(records map[string][]byte) ([]byte, error) {

@@ -1,7 +1,8 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package declared has what the deployment files of stacks declare, read once for all operations of a process, and the deployments that a store has next to it.
+// Package declared has what the deployment files of stacks declare, read once for all operations of
+// a process, and the deployments that a store has next to it.
 package declared
 
 import (
@@ -29,7 +30,8 @@ type Files struct {
 	}
 }
 
-// CheckStack checks what the files say about the stack, once for all deployments of it that are worked on, as long as its files stay the same.
+// CheckStack checks what the files say about the stack, once for all deployments of it that are
+// worked on, as long as its files stay the same.
 func (f *Files) CheckStack(config *stackconfig.Config) hcl.Diagnostics {
 	sum := sha256.New()
 	for _, name := range slices.Sorted(maps.Keys(config.Files)) {
@@ -44,8 +46,9 @@ func (f *Files) CheckStack(config *stackconfig.Config) hcl.Diagnostics {
 	return slices.Clone(f.mu.checked)
 }
 
-// Known are deployment files that were read, by the directory of their stack. Those of a stack with many deployments are read once for all operations on these,
-// as long as the files stay the same. The zero value knows none. Safe for concurrent use.
+// Known are deployment files that were read, by the directory of their stack. Those of a stack with
+// many deployments are read once for all operations on these, as long as the files stay the same.
+// The zero value knows none. Safe for concurrent use.
 type Known struct {
 	mu struct {
 		sync.Mutex

@@ -27,7 +27,8 @@ type Deployment struct {
 	Published  deployment.Published // by the stack with its applies
 }
 
-// List returns the deployments that are declared, in the order of their blocks, and then those that only have a state, sorted by name. The configuration may be nil.
+// List returns the deployments that are declared, in the order of their blocks, and then those that
+// only have a state, sorted by name. The configuration may be nil.
 func List(ctx context.Context, config *deployconfig.Config, store statestore.Store) ([]Deployment, error) {
 	stored, err := store.Deployments(ctx)
 	if err != nil {
@@ -95,7 +96,8 @@ func Find(listed []Deployment, name string) (Deployment, error) {
 		name, nearest.DidYouMean(name, names), strings.Join(names, ", "))
 }
 
-// Left returns the deployments, sorted by name, that have objects in a store, and no block in the files.
+// Left returns the deployments, sorted by name, that have objects in a store, and no block in the
+// files.
 func Left(ctx context.Context, config *deployconfig.Config, store statestore.Store) ([]string, error) {
 	names, err := store.Deployments(ctx)
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/operation/clientfile"
 )
 
-// Document is a whole state as "state pull" and a failed apply write it, and "state push" reads it. It has no lineage if a client of the RPC API has
-// kept it.
+// Document is a whole state as "state pull" and a failed apply write it, and "state push" reads it.
+// It has no lineage if a client of the RPC API has kept it.
 type Document struct {
 	FormatVersion string            `json:"format_version"`
 	Deployment    string            `json:"deployment"`
@@ -50,7 +50,8 @@ func (t *Stored) StateRecords() map[string][]byte {
 	return records
 }
 
-// ParseDocument reads a document, packed or not, or a state that a client of the RPC API has kept, and checks that its records can be understood. The name is that of its file in errors.
+// ParseDocument reads a document, packed or not, or a state that a client of the RPC API has kept,
+// and checks that its records can be understood. The name is that of its file in errors.
 func ParseDocument(src []byte, name string) (*Document, error) {
 	src, err := unpack(src)
 	if err != nil {
@@ -74,7 +75,8 @@ func ParseDocument(src []byte, name string) (*Document, error) {
 	return &document, nil
 }
 
-// fromClient returns the document of a state that a client of the RPC API has kept, which has no lineage.
+// fromClient returns the document of a state that a client of the RPC API has kept, which has no
+// lineage.
 func fromClient(records map[string][]byte, err error, name string) (*Document, error) {
 	if err != nil {
 		return nil, failure.Error("State of another program", "%s is a state of a client of the RPC API, which cannot be used here: %s.", name, failure.Reason(err))

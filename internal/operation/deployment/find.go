@@ -17,7 +17,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
-// Target is what an address in the state refers to: a component instance, or a resource instance in it.
+// Target is what an address in the state refers to: a component instance, or a resource instance in
+// it.
 type Target struct {
 	Component *stackstate.Component
 	Resource  string // as terraform has it; "" for the whole component
@@ -65,7 +66,8 @@ func notInState(detail string, args ...any) error {
 	return hcl.Diagnostics{failure.WithCode(CodeNotInState, failure.New("Object not in the state", detail, args...))}
 }
 
-// places returns the addresses of all component instances, of the components, and of the stack instances around them.
+// places returns the addresses of all component instances, of the components, and of the stack
+// instances around them.
 func (t *Stored) places() []string {
 	places := map[string]bool{}
 	for addr := range t.State.Components {
@@ -90,7 +92,8 @@ func (t *Stored) instances(of stackaddrs.AbsComponent) []string {
 	return addresses
 }
 
-// Objects returns the objects of a resource instance, the current one and those deposed, or all of a component instance.
+// Objects returns the objects of a resource instance, the current one and those deposed, or all of
+// a component instance.
 func (t Target) Objects() ([]tfstate.Object, error) {
 	all, err := tfstate.ParseObjects(t.Component.Module)
 	if err != nil || t.Resource == "" {
@@ -126,7 +129,8 @@ func ParseAddress(address string) (addr stackaddrs.AbsComponentInstance, resourc
 	return addr, instance.Item.String(), nil
 }
 
-// filter returns a test for what is at or below an address of a stack instance, a component or an instance of one.
+// filter returns a test for what is at or below an address of a stack instance, a component or an
+// instance of one.
 func (t *Stored) filter(address string) (func(stackaddrs.AbsComponentInstance) bool, error) {
 	if stack, err := stackaddrs.ParseStackInstance(address); err == nil {
 		return func(addr stackaddrs.AbsComponentInstance) bool { return stack.Contains(addr.Stack) }, nil

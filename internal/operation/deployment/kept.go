@@ -16,8 +16,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/storedvalue"
 )
 
-// What the state of a deployment keeps besides that of its components: what the stack publishes, and stable values of stores. Their kinds are such that
-// versions which do not know them keep them.
+// What the state of a deployment keeps besides that of its components: what the stack publishes,
+// and stable values of stores. Their kinds are such that versions which do not know them keep them.
 const (
 	publishedKind = "pubL" // before the name of a published value; alone, before nothing, a publicationRecord
 	stableKind    = "stbL" // before the reference to a stable value
@@ -42,7 +42,8 @@ func (t *Stored) Stable() (map[string]cty.Value, error) {
 	return stable, nil
 }
 
-// StableRecords returns the changes of records that keep stable values, by their references. Those that are kept already stay.
+// StableRecords returns the changes of records that keep stable values, by their references. Those
+// that are kept already stay.
 func (t *Stored) StableRecords(stable map[string]cty.Value) (map[string][]byte, error) {
 	changes := map[string][]byte{}
 	err := addKept(changes, stableKind, stable)

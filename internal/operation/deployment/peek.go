@@ -12,8 +12,9 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
 
-// PeekInstances returns the component instances, sorted, that the state of a deployment in a file has. It takes no lock, starts no process, and leaves no trace on the disk. A state
-// that is being written to, it cannot read.
+// PeekInstances returns the component instances, sorted, that the state of a deployment in a file
+// has. It takes no lock, starts no process, and leaves no trace on the disk. A state that is being
+// written to, it cannot read.
 func PeekInstances(ctx context.Context, path, name string) ([]stackaddrs.AbsComponentInstance, error) {
 	snapshot, err := statestore.Peek(ctx, path, name)
 	if err != nil {

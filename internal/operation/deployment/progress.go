@@ -12,15 +12,17 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
-// Begun is a saved plan that was applied in part, where all that has changed in the state since it was made is its own work.
+// Begun is a saved plan that was applied in part, where all that has changed in the state since it
+// was made is its own work.
 type Begun struct {
 	Plan     string             // its identity
 	Progress stackplan.Progress // never nil
 }
 
-// What is recorded of it: which plan it is and the serial that it has written last, and how far each component instance has come. Any other
-// operation opens a serial of its own, so that the plan cannot go on whether or not that operation knows of these records. Their kinds are
-// such that versions which do not know them drop them.
+// What is recorded of it: which plan it is and the serial that it has written last, and how far
+// each component instance has come. Any other operation opens a serial of its own, so that the plan
+// cannot go on whether or not that operation knows of these records. Their kinds are such that
+// versions which do not know them drop them.
 const (
 	begunKey     = "plan"
 	doneKey      = "done" // instead, if nothing of the plan is left to do
@@ -43,7 +45,8 @@ func isProgressKey(key string) bool {
 	return key == begunKey || key == doneKey || key == journalKey || strings.HasPrefix(key, progressKind)
 }
 
-// decodeBegun returns what the records of a serial say about a plan that was begun; nil if there is none that can go on.
+// decodeBegun returns what the records of a serial say about a plan that was begun; nil if there is
+// none that can go on.
 func decodeBegun(records map[string][]byte, serial int64) (*Begun, error) {
 	plan, err := planOf(records, begunKey, serial)
 	if plan == "" || err != nil {

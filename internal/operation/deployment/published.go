@@ -19,8 +19,9 @@ type Published struct {
 	Values map[string]cty.Value
 }
 
-// publication is what applies of one deployment have changed of what the stack publishes. What is published is what the deployments of the stack have together
-// ([combine]), so that an apply keeps no more than it has changed, however many deployments publish.
+// publication is what applies of one deployment have changed of what the stack publishes. What is
+// published is what the deployments of the stack have together ([combine]), so that an apply keeps
+// no more than it has changed, however many deployments publish.
 type publication struct {
 	at      time.Time // of the latest change; zero if there was none
 	since   time.Time // what any deployment has from before counts no more
@@ -38,12 +39,13 @@ type publicationRecord struct {
 	At    time.Time `json:"at"`
 	Since time.Time `json:"since,omitzero"`
 
-	// Times has when each value was changed. Those without a record of their own are not published any more. Null is for records by versions that kept all that was
-	// published with each apply.
+	// Times has when each value was changed. Those without a record of their own are not published any
+	// more. Null is for records by versions that kept all that was published with each apply.
 	Times map[string]time.Time `json:"times"`
 }
 
-// PublishedAt returns when an apply of this deployment changed last what the stack publishes, zero if none did.
+// PublishedAt returns when an apply of this deployment changed last what the stack publishes, zero
+// if none did.
 func (t *Stored) PublishedAt() (time.Time, error) {
 	record, err := t.publicationRecord()
 	return record.At, err
@@ -64,7 +66,8 @@ func (t *Stored) publicationRecord() (publicationRecord, error) {
 	return record, nil
 }
 
-// Published returns what applies of this deployment have published, but for values that they have removed.
+// Published returns what applies of this deployment have published, but for values that they have
+// removed.
 func (t *Stored) Published() (Published, error) {
 	publication, err := t.publication()
 	if err != nil {
@@ -154,7 +157,8 @@ func (c *combined) published() Published {
 	return published
 }
 
-// publish returns what a deployment has to keep so that these values are published, and false if they are already.
+// publish returns what a deployment has to keep so that these values are published, and false if
+// they are already.
 func (c *combined) publish(deployment string, values map[string]cty.Value, now time.Time) (*publication, bool) {
 	before := c.published()
 	if !now.After(c.at) {
@@ -184,7 +188,8 @@ func (c *combined) publish(deployment string, values map[string]cty.Value, now t
 	return own, changed
 }
 
-// publicationRecords returns the changes of records that keep a publication in place of what there was.
+// publicationRecords returns the changes of records that keep a publication in place of what there
+// was.
 func (t *Stored) publicationRecords(publication *publication) (map[string][]byte, error) {
 	record := publicationRecord{At: publication.at, Since: publication.since, Times: map[string]time.Time{}}
 	values := map[string]cty.Value{}

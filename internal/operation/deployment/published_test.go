@@ -43,7 +43,8 @@ func (p *publisher) readings() *deployment.Readings {
 	return deployment.NewReadings(p.store, "state.db", p.known)
 }
 
-// change applies a deployment, and lets a function say which records that keeps. It returns their number.
+// change applies a deployment, and lets a function say which records that keeps. It returns their
+// number.
 func (p *publisher) change(ctx context.Context, name string, records func(*deployment.Stored) (map[string][]byte, error)) int {
 	p.Helper()
 	stored, err := (&deployment.Deployment{Name: name, Store: p.store}).Lock(ctx, statestore.LockRequest{Operation: "apply"})
@@ -94,7 +95,8 @@ func (p *publisher) of(ctx context.Context, name string) deployment.Published {
 	return published
 }
 
-// What is published stays until it is published anew, whichever deployment is applied, and each deployment keeps what its applies have changed.
+// What is published stays until it is published anew, whichever deployment is applied, and each
+// deployment keeps what its applies have changed.
 func TestPublished(t *testing.T) {
 	ctx := t.Context()
 	p := newPublisher(t)
@@ -172,7 +174,8 @@ func TestReadingsOfChangedStates(t *testing.T) {
 	p.check(ctx, map[string]cty.Value{"v": two})
 }
 
-// BenchmarkPublish is the apply of a deployment after which the stack publishes one new value, where as many deployments as the name says publish one each.
+// BenchmarkPublish is the apply of a deployment after which the stack publishes one new value,
+// where as many deployments as the name says publish one each.
 func BenchmarkPublish(b *testing.B) {
 	for _, number := range []int{10, 100, 1000} {
 		b.Run(fmt.Sprint(number), func(b *testing.B) {

@@ -14,8 +14,9 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
 
-// Known is what one process has read of states in several stores, so that what publishes after each apply of a deployment need not read all others each time. The zero
-// value knows nothing yet. It is safe for concurrent use.
+// Known is what one process has read of states in several stores, so that what publishes after each
+// apply of a deployment need not read all others each time. The zero value knows nothing yet. It is
+// safe for concurrent use.
 type Known struct {
 	mu struct {
 		sync.Mutex
@@ -23,7 +24,8 @@ type Known struct {
 	}
 }
 
-// knownStore has what was read of the deployments in one store, and at which serials. These were finished then, so that nothing in them changes.
+// knownStore has what was read of the deployments in one store, and at which serials. These were
+// finished then, so that nothing in them changes.
 type knownStore struct {
 	mu           sync.Mutex
 	publications map[string]read[*publication]
@@ -51,7 +53,8 @@ func (k *Known) store(location string) *knownStore {
 	return k.mu.stores[location]
 }
 
-// Readings are the states of deployments in a store at one time: each is read once, and not at all if what is asked for is known of its serial. They are for one goroutine.
+// Readings are the states of deployments in a store at one time: each is read once, and not at all
+// if what is asked for is known of its serial. They are for one goroutine.
 type Readings struct {
 	store     statestore.Store
 	known     *knownStore
@@ -86,7 +89,8 @@ func (r *Readings) snapshot(ctx context.Context, name string) (*statestore.Snaps
 	return snapshot, err
 }
 
-// find returns what is known of a deployment at its newest serial, or else finds it in what is read. Of a serial that is not finished, nothing is kept.
+// find returns what is known of a deployment at its newest serial, or else finds it in what is
+// read. Of a serial that is not finished, nothing is kept.
 func find[T any](ctx context.Context, r *Readings, name string, known map[string]read[T], in func(*statestore.Snapshot) (T, error)) (T, error) {
 	var none T
 	serials, err := r.serials(ctx)
@@ -116,7 +120,8 @@ func find[T any](ctx context.Context, r *Readings, name string, known map[string
 	return what, err
 }
 
-// Outputs returns the outputs of a deployment by its last apply, nil if nothing was applied or all was destroyed. The caller must not change them.
+// Outputs returns the outputs of a deployment by its last apply, nil if nothing was applied or all
+// was destroyed. The caller must not change them.
 func (r *Readings) Outputs(ctx context.Context, name string) (map[string]cty.Value, error) {
 	return find(ctx, r, name, r.known.outputs, func(snapshot *statestore.Snapshot) (map[string]cty.Value, error) {
 		state, err := Decode(snapshot.Records)
@@ -144,7 +149,8 @@ func (r *Readings) Published(ctx context.Context) (Published, error) {
 	return all.published(), nil
 }
 
-// Publish returns the changes of records of a deployment that keep what its apply at this time has published, none if that is published already.
+// Publish returns the changes of records of a deployment that keep what its apply at this time has
+// published, none if that is published already.
 func (r *Readings) Publish(ctx context.Context, stored *Stored, now time.Time, values map[string]cty.Value) (map[string][]byte, error) {
 	all, err := r.combined(ctx)
 	if err != nil {

@@ -11,10 +11,12 @@ import (
 	"path/filepath"
 )
 
-// RescueFile is written when a state can't be saved, with a number at its end if there is one already.
+// RescueFile is written when a state can't be saved, with a number at its end if there is one
+// already.
 const RescueFile = "errored.cairnstate.json"
 
-// RescueDirs are the directories to try, those that last longest first. They are rarely all on the same disk.
+// RescueDirs are the directories to try, those that last longest first. They are rarely all on the
+// same disk.
 func RescueDirs() []string {
 	dirs := []string{"."}
 	own := os.Getenv("XDG_STATE_HOME")

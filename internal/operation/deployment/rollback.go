@@ -48,11 +48,12 @@ func (r Rollback) Operation() string {
 	}
 }
 
-// managedObject is an object that exists, as far as two states can tell whether it is the same in both: by its identifier, or without one
-// by its address.
+// managedObject is an object that exists, as far as two states can tell whether it is the same in
+// both: by its identifier, or without one by its address.
 type managedObject struct{ resourceType, identity string }
 
-// compareObjects lists the addresses of the objects that one state has and the other has not, in the order of the states.
+// compareObjects lists the addresses of the objects that one state has and the other has not, in
+// the order of the states.
 func compareObjects(before, after *stackstate.State) (onlyBefore, onlyAfter []string, err error) {
 	had, err := managedObjects(before)
 	if err != nil {

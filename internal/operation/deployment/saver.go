@@ -19,13 +19,15 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
 
-// Saver writes the changes of an apply into one serial, which it begins with the first change. Changes of several component instances may be saved
-// at the same time; what comes after the apply is for one caller.
+// Saver writes the changes of an apply into one serial, which it begins with the first change.
+// Changes of several component instances may be saved at the same time; what comes after the apply
+// is for one caller.
 type Saver struct {
 	stored    *Stored
 	operation string
 
-	// plan is the identity of the saved plan that is applied, and empty for another one. Its progress is written with what was done.
+	// plan is the identity of the saved plan that is applied, and empty for another one. Its progress
+	// is written with what was done.
 	plan string
 
 	mu     sync.Mutex // guards what follows; not held while the writer writes, which puts together what is written at the same time
@@ -34,9 +36,10 @@ type Saver struct {
 	progress map[string][]byte // keys of all that is recorded of this plan or another one, each with nil
 	ended    bool              // all of the plan was done
 
-	// unsaved are records that could not be written, by component; those of root values have no name. The evaluator
-	// makes all changes of a component from what was saved of it, so a later one takes the place of an earlier one, and
-	// none may be written once a later one was. Addresses that could not be written come before all of them.
+	// unsaved are records that could not be written, by component; those of root values have no name.
+	// The evaluator makes all changes of a component from what was saved of it, so a later one takes
+	// the place of an earlier one, and none may be written once a later one was. Addresses that could
+	// not be written come before all of them.
 	unmoved map[string][]byte
 	unsaved map[string]map[string][]byte
 	lost    error // of a change that has no records
@@ -50,8 +53,8 @@ type Saver struct {
 // Keep has records written at the end, besides those of the state.
 func (v *Saver) Keep(records map[string][]byte) { v.kept = records }
 
-// NewSaver returns a saver for an operation on a locked state that applies a plan: a saved one, of which this is the identity, or with "" another
-// one. Nothing is written before the first change.
+// NewSaver returns a saver for an operation on a locked state that applies a plan: a saved one, of
+// which this is the identity, or with "" another one. Nothing is written before the first change.
 func NewSaver(stored *Stored, operation, plan string) *Saver {
 	return &Saver{
 		stored:    stored,
@@ -105,7 +108,8 @@ func (v *Saver) Save(ctx context.Context, change stackruntime.StateChange) error
 	return v.mayGoOn()
 }
 
-// mayGoOn ends the apply after a change was saved in space that was kept back: for another one there may be none.
+// mayGoOn ends the apply after a change was saved in space that was kept back: for another one
+// there may be none.
 func (v *Saver) mayGoOn() error {
 	if !v.stored.lock.ReserveUsed() {
 		return nil
@@ -174,7 +178,8 @@ func (v *Saver) write(ctx context.Context, records map[string][]byte) error {
 	return nil
 }
 
-// opening returns what a serial records first of the plan that writes it: a serial without that is another operation's.
+// opening returns what a serial records first of the plan that writes it: a serial without that is
+// another operation's.
 func (v *Saver) opening(serial int64) (map[string][]byte, error) {
 	opening := maps.Clone(v.progress)
 	if v.plan == "" || v.ended {
@@ -230,13 +235,16 @@ func (v *Saver) Base() statestore.Base {
 	return v.writer.Base()
 }
 
-// Unsaved returns the components of which changes could not be written, sorted. Changes of root values are of a component without a name.
+// Unsaved returns the components of which changes could not be written, sorted. Changes of root
+// values are of a component without a name.
 func (v *Saver) Unsaved() []string { return slices.Sorted(maps.Keys(v.unsaved)) }
 
-// Lost reports whether something was done of which there is not even a record that could be written.
+// Lost reports whether something was done of which there is not even a record that could be
+// written.
 func (v *Saver) Lost() bool { return v.lost != nil }
 
-// Document returns the state that an apply has made, as a document for a file. The secret is the one that [Stored.MakeSecret] gave.
+// Document returns the state that an apply has made, as a document for a file. The secret is the
+// one that [Stored.MakeSecret] gave.
 func (v *Saver) Document(state *stackstate.State, secret []byte) ([]byte, error) {
 	records, err := state.Records()
 	if err != nil {

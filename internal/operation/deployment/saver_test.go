@@ -300,7 +300,8 @@ func (l *dyingLock) Commit(ctx context.Context) error {
 	return l.Writer.Commit(ctx)
 }
 
-// After whichever transaction a process is killed that applies a plan or recovers what it has done: what is in the state is known as work of the plan.
+// After whichever transaction a process is killed that applies a plan or recovers what it has done:
+// what is in the state is known as work of the plan.
 func TestKilledBetweenTransactions(t *testing.T) {
 	a, b := component(t, "component.a"), component(t, "component.b")
 	work := map[string]func(*Stored) error{

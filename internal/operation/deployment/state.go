@@ -1,8 +1,8 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package deployment has the stored state of one deployment of a stack: it is read and locked here, changed as a whole, and saved piece by piece
-// while something is applied.
+// Package deployment has the stored state of one deployment of a stack: it is read and locked here,
+// changed as a whole, and saved piece by piece while something is applied.
 package deployment
 
 import (
@@ -142,7 +142,8 @@ func Decode(records map[string][]byte) (*stackstate.State, error) {
 	return nil, failure.Error("Unreadable state", "The records of the state cannot be understood: %s.", err)
 }
 
-// Lock takes the lock, for which it waits as long as it may, and reads the state (rule L3). The caller unlocks it.
+// Lock takes the lock, for which it waits as long as it may, and reads the state (rule L3). The
+// caller unlocks it.
 func (d *Deployment) Lock(ctx context.Context, request statestore.LockRequest) (*Stored, error) {
 	lock, err := d.awaitLock(ctx, request)
 	if err != nil {
@@ -187,8 +188,9 @@ func (d *Deployment) awaitLock(ctx context.Context, request statestore.LockReque
 	}
 }
 
-// LockToPlan is [Deployment.Lock] for an operation that changes nothing itself: a state that doesn't exist is not
-// created, and one that can't be written, or that somebody else has locked, is only read.
+// LockToPlan is [Deployment.Lock] for an operation that changes nothing itself: a state that
+// doesn't exist is not created, and one that can't be written, or that somebody else has locked, is
+// only read.
 func (d *Deployment) LockToPlan(ctx context.Context) (*Stored, error) {
 	stored, err := d.Read(ctx)
 	if err != nil {
@@ -218,7 +220,8 @@ func (d *Deployment) LockToPlan(ctx context.Context) (*Stored, error) {
 	return locked, err
 }
 
-// ReadBeside is [Deployment.Read] that takes notice of who has locked the state before it was read, as what is planned from it may be out of date.
+// ReadBeside is [Deployment.Read] that takes notice of who has locked the state before it was read,
+// as what is planned from it may be out of date.
 func (d *Deployment) ReadBeside(ctx context.Context) (*Stored, error) {
 	holder, err := d.Store.LockInfo(ctx, d.Name)
 	if err != nil {
@@ -241,7 +244,8 @@ func (t *Stored) MayBeStale() hcl.Diagnostics {
 		DescribeHolder(&t.lockedBy.Holder)))}
 }
 
-// MaySavePlan refuses to save a plan of a state of which only a part is known: when the rest is there, nothing would distinguish it from the whole.
+// MaySavePlan refuses to save a plan of a state of which only a part is known: when the rest is
+// there, nothing would distinguish it from the whole.
 func (t *Stored) MaySavePlan() error {
 	if t.lockedBy == nil || !t.Unfinished() {
 		return nil
@@ -259,7 +263,8 @@ func DescribeHolder(holder *statestore.LockInfo) string {
 // Locked reports whether the state is locked, so that it can be changed.
 func (t *Stored) Locked() bool { return t.lock != nil }
 
-// LockID names the lock of a locked state, which was recorded when it was taken; "" if it is not locked. No other lock has that name.
+// LockID names the lock of a locked state, which was recorded when it was taken; "" if it is not
+// locked. No other lock has that name.
 func (t *Stored) LockID() string {
 	if t.lock == nil {
 		return ""
@@ -317,8 +322,8 @@ func (t *Stored) Unlock(ctx context.Context) error {
 var held sync.Map // of statestore.Lock
 
 // UnlockUnchanged gives back the locks of this process. It is for a program that ends without
-// unwinding, and has begun nothing that a lock would tell of. One that was taken from a program that
-// had died stays: it tells of the work of that.
+// unwinding, and has begun nothing that a lock would tell of. One that was taken from a program
+// that had died stays: it tells of the work of that.
 func UnlockUnchanged(ctx context.Context) {
 	held.Range(func(key, _ any) bool {
 		if lock := key.(statestore.Lock); lock.TakenFrom() == nil {
@@ -328,8 +333,8 @@ func UnlockUnchanged(ctx context.Context) {
 	})
 }
 
-// Recover changes the whole state to what applies have left behind that were cut off, as one serial. Begun is the plan of which all of that is
-// work; nil for none.
+// Recover changes the whole state to what applies have left behind that were cut off, as one
+// serial. Begun is the plan of which all of that is work; nil for none.
 func (t *Stored) Recover(ctx context.Context, want *stackstate.State, begun *Begun) error {
 	changes, err := stackstate.Diff(t.State, want)
 	if err != nil {

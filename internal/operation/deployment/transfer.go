@@ -18,8 +18,9 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
-// Push returns the records that put a document in the place of a locked state, which from then on knows the applies of that. Without force, the
-// document must be of the same lineage and at least as new.
+// Push returns the records that put a document in the place of a locked state, which from then on
+// knows the applies of that. Without force, the document must be of the same lineage and at least
+// as new.
 func (t *Stored) Push(ctx context.Context, document *Document, force bool) (map[string][]byte, error) {
 	if err := t.checkPush(document); err != nil && !force {
 		return nil, err
@@ -70,7 +71,8 @@ func (t *Stored) Export(address string) (engine.State, error) {
 	return document, nil
 }
 
-// ParseComponent returns a component instance whose state is a plain Terraform state. The name is that of the file in errors.
+// ParseComponent returns a component instance whose state is a plain Terraform state. The name is
+// that of the file in errors.
 func ParseComponent(addr stackaddrs.AbsComponentInstance, src []byte, name string) (*stackstate.Component, error) {
 	document, err := parseTerraformState(src, name)
 	if err != nil {
@@ -83,7 +85,8 @@ func ParseComponent(addr stackaddrs.AbsComponentInstance, src []byte, name strin
 	return component, nil
 }
 
-// Import returns the records that put the module state and the outputs of a component instance in the place of what it has.
+// Import returns the records that put the module state and the outputs of a component instance in
+// the place of what it has.
 func (t *Stored) Import(imported *stackstate.Component) (map[string][]byte, error) {
 	before, after := t.State.Components[imported.Addr], imported
 	if before != nil {

@@ -15,8 +15,9 @@ import (
 // Variable is of the environment, and names an engine.
 const Variable = "CAIRN_ENGINE"
 
-// Native and Auto are settings of an engine that are not binaries: the one that evaluates modules in this process, and the one that leaves to a binary
-// what the native one does not support. AnyBinary is the setting for the first binary that there is.
+// Native and Auto are settings of an engine that are not binaries: the one that evaluates modules
+// in this process, and the one that leaves to a binary what the native one does not support.
+// AnyBinary is the setting for the first binary that there is.
 const (
 	Native    = native.Name
 	Auto      = "auto"
@@ -26,7 +27,8 @@ const (
 // usual is the setting if nobody names an engine.
 const usual = Auto
 
-// Setting returns the path or name of the engine that was asked for, and who has named it; empty if nobody has, or if any binary will do.
+// Setting returns the path or name of the engine that was asked for, and who has named it; empty if
+// nobody has, or if any binary will do.
 func (s *Stack) Setting() (setting, from string) {
 	if setting, from = s.written(); setting == AnyBinary {
 		return "", ""
@@ -48,7 +50,8 @@ func (s *Stack) written() (setting, from string) {
 	return "", ""
 }
 
-// settings are what the settings file says about the engine. What is wrong with the file is reported where an engine is opened.
+// settings are what the settings file says about the engine. What is wrong with the file is
+// reported where an engine is opened.
 func (s *Stack) settings() settings.Engine {
 	read, _ := s.opts.Settings() //nolint:errcheck // see above
 	return read.Engine
@@ -70,7 +73,8 @@ func (s *Stack) Kind() string {
 	return ""
 }
 
-// required says where the settings require a version of a binary, whichever it is; "" if they don't.
+// required says where the settings require a version of a binary, whichever it is; "" if they
+// don't.
 func (s *Stack) required() string {
 	if required := s.settings().Requirement; required != nil {
 		return required.Place
@@ -89,7 +93,8 @@ func (s *Stack) chosenBy() string {
 	return ""
 }
 
-// Reason says why the session that is open is that of its engine. Which one a component gets then, a [engine.Chooser] says.
+// Reason says why the session that is open is that of its engine. Which one a component gets then,
+// a [engine.Chooser] says.
 func (s *Stack) Reason() engine.Reason {
 	setting, from := s.written()
 	switch {
@@ -110,7 +115,8 @@ func (s *Stack) Reason() engine.Reason {
 	}
 }
 
-// UseOf has a saved plan applied by the engines that made it, unless somebody names another one. It is called before anything else is done with the stack.
+// UseOf has a saved plan applied by the engines that made it, unless somebody names another one. It
+// is called before anything else is done with the stack.
 func (s *Stack) UseOf(plan *stackplan.Plan) {
 	s.madePlan = plan.Engine.Name
 	s.plannedBinary = settings.Program(s.madePlan)

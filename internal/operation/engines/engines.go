@@ -1,7 +1,8 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package engines chooses the engine that a stack is worked on with, finds its program, and opens it.
+// Package engines chooses the engine that a stack is worked on with, finds its program, and opens
+// it.
 package engines
 
 import (
@@ -43,7 +44,8 @@ type Options struct {
 	Log      *slog.Logger
 }
 
-// Shared is what the engines of several stacks find out once in one process. The zero value knows nothing yet. It is safe for concurrent use.
+// Shared is what the engines of several stacks find out once in one process. The zero value knows
+// nothing yet. It is safe for concurrent use.
 type Shared struct {
 	Known  toolchain.Known // binaries
 	Binary binary.Shared

@@ -36,7 +36,8 @@ type ModuleChoice struct {
 	Diags hcl.Diagnostics // with errors no engine does them
 }
 
-// List looks at all engines, and at the modules of the stack if there is one that can be read. For these, a session is opened.
+// List looks at all engines, and at the modules of the stack if there is one that can be read. For
+// these, a session is opened.
 func (s *Stack) List(ctx context.Context, open func(context.Context) (engine.Session, error)) (*Choices, error) {
 	kind := s.Kind()
 	search, err := s.Search()

@@ -53,7 +53,8 @@ func (s *Stack) Reader(ctx context.Context) engine.Info {
 	return engine.Info{}
 }
 
-// defaultProviderProcesses is enough for most stacks, whose configurations of providers are few, and bounds the memory of the others: a large provider takes 600 MB.
+// defaultProviderProcesses is enough for most stacks, whose configurations of providers are few,
+// and bounds the memory of the others: a large provider takes 600 MB.
 const defaultProviderProcesses = 16
 
 // OpenNative returns the native engine.
@@ -82,7 +83,8 @@ func (s *Stack) OpenNative() (engine.Engine, error) {
 	return opened, nil
 }
 
-// noteLog says where the log of the engine goes, unless the user does. It is said once of each file.
+// noteLog says where the log of the engine goes, unless the user does. It is said once of each
+// file.
 func (s *Stack) noteLog() {
 	if !enginelog.Read(s.opts.Environ).InWorkDir() {
 		return
@@ -125,7 +127,8 @@ func (s *Stack) openBinary(ctx context.Context) (*binary.Engine, error) {
 	return opened, nil
 }
 
-// Sources returns a session that reads modules as the engine does that was found, and starts no process.
+// Sources returns a session that reads modules as the engine does that was found, and starts no
+// process.
 func (s *Stack) Sources(resolver stackconfig.Resolver) engine.Session {
 	opts := binary.SourceOptions{StackDir: s.opts.Dir, Resolver: resolver, Parsed: &s.opts.Shared.Binary.Modules}
 	if runs, err := s.opts.RunsDir(); err == nil { // else who needs the state reports it
@@ -148,7 +151,8 @@ func KeptOf(found *schema.Provider) *Kept {
 	return &Kept{Schema: native.Described(found), Functions: found.Functions}
 }
 
-// KeptSchemas returns what is known of installed providers without starting or reading anything of them.
+// KeptSchemas returns what is known of installed providers without starting or reading anything of
+// them.
 func KeptSchemas(ctx context.Context, dir, workDir string) map[stackaddrs.Provider]*Kept {
 	return binary.KeptSchemas(ctx, binary.KeptOptions{StackDir: dir, WorkDir: workDir, SchemaDir: SchemaDir()})
 }
@@ -161,7 +165,8 @@ func Last(workDir string) engine.Info {
 	return engine.Info{}
 }
 
-// KeptByNative returns the components, sorted, of applies by the native engine that were begun with the state of a secret, and of which it keeps what was done.
+// KeptByNative returns the components, sorted, of applies by the native engine that were begun with
+// the state of a secret, and of which it keeps what was done.
 func (s *Stack) KeptByNative(ctx context.Context, secret []byte) ([]string, error) {
 	runs, err := s.opts.RunsDir()
 	if err != nil {
@@ -170,7 +175,8 @@ func (s *Stack) KeptByNative(ctx context.Context, secret []byte) ([]string, erro
 	return native.Kept(ctx, runs, secret)
 }
 
-// SchemaDir is where schemas of providers are kept for all stacks of the user, empty if the system has no place for that.
+// SchemaDir is where schemas of providers are kept for all stacks of the user, empty if the system
+// has no place for that.
 func SchemaDir() string {
 	caches, err := os.UserCacheDir()
 	if err != nil {

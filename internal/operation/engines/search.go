@@ -52,7 +52,8 @@ func (s *Stack) TakeWarnings() hcl.Diagnostics {
 	return warnings
 }
 
-// program makes a path of one that is relative to the stack. The name of a program is left as it is.
+// program makes a path of one that is relative to the stack. The name of a program is left as it
+// is.
 func (s *Stack) program(setting string) string {
 	if !strings.ContainsRune(setting, filepath.Separator) {
 		return setting
@@ -62,7 +63,8 @@ func (s *Stack) program(setting string) string {
 
 // Requirements returns what the stack requires of the engine.
 //
-// The version file was written for other programs. It is advice to those who choose the engine for cairn, and for operations that change nothing.
+// The version file was written for other programs. It is advice to those who choose the engine for
+// cairn, and for operations that change nothing.
 func (s *Stack) Requirements() ([]toolchain.Requirement, error) {
 	read, err := s.opts.Settings()
 	if err != nil {
@@ -118,7 +120,8 @@ func (s *Stack) Unmet(found *toolchain.Candidate) hcl.Diagnostics {
 	return diags
 }
 
-// Unusable makes a diagnostic of the reason why there is no engine to use. The reason is its [failure.Cause].
+// Unusable makes a diagnostic of the reason why there is no engine to use. The reason is its
+// [failure.Cause].
 func Unusable(err error) error {
 	var tooOld *toolchain.TooOldError
 	var unaccepted *toolchain.UnacceptedError
@@ -153,8 +156,9 @@ func (s *Stack) VersionFileIgnored(program string) string {
 // CodeUntrusted is of a program that the user has not named.
 const CodeUntrusted failure.Code = "operation/untrusted-program"
 
-// checkTrust fails if the settings file names a program that whoever has written the file may have brought along. Every command that needs an
-// engine runs it, "validate" too; a file that came with a checkout is not a decision of the user's.
+// checkTrust fails if the settings file names a program that whoever has written the file may have
+// brought along. Every command that needs an engine runs it, "validate" too; a file that came with
+// a checkout is not a decision of the user's.
 func (s *Stack) checkTrust(binary string) error {
 	if binary == "" {
 		return nil

@@ -1,7 +1,8 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package graph has the components of a stack and what they require, as a configuration or a plan says.
+// Package graph has the components of a stack and what they require, as a configuration or a plan
+// says.
 package graph
 
 import (
@@ -13,7 +14,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
-// Graph are components, sorted by address. What one requires need not be among them: a plan may leave it out.
+// Graph are components, sorted by address. What one requires need not be among them: a plan may
+// leave it out.
 type Graph struct{ Components []Component }
 
 // Component is a component, with all of its instances.

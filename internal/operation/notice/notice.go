@@ -1,7 +1,8 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package notice has what users should learn while an operation goes on, and which is not a diagnostic: it is of use at once, and of none later.
+// Package notice has what users should learn while an operation goes on, and which is not a
+// diagnostic: it is of use at once, and of none later.
 package notice
 
 import (
@@ -25,8 +26,8 @@ func (f Func) Send(n Notice) {
 	}
 }
 
-// NewDeployment says that there is no state of a deployment while there are some of others: its name may be misspelt, and
-// everything would be made once more.
+// NewDeployment says that there is no state of a deployment while there are some of others: its
+// name may be misspelt, and everything would be made once more.
 type NewDeployment struct {
 	Name   string
 	Others []string // sorted
@@ -47,7 +48,8 @@ type Working struct{ What string }
 // EngineLog says where the log of the engine goes that the environment asks for.
 type EngineLog struct{ File string }
 
-// ProviderFetch says that the package of a provider is fetched, and how far that is: often while it arrives.
+// ProviderFetch says that the package of a provider is fetched, and how far that is: often while it
+// arrives.
 type ProviderFetch selection.Event
 
 // Fetching says that a source package is fetched.
@@ -68,17 +70,19 @@ type IgnoreFileExtended struct {
 // IgnoreFileUnwritable says that git may take a file that holds secrets.
 type IgnoreFileUnwritable struct{ File, Secret, Reason string }
 
-// CachesRemoved says that what was kept in a working directory was removed, since this user's cairn has not made it there.
+// CachesRemoved says that what was kept in a working directory was removed, since this user's cairn
+// has not made it there.
 type CachesRemoved struct{ Dir string }
 
-// WaitingForApply says that the engine of an apply that was cut off is still running, and is waited for.
+// WaitingForApply says that the engine of an apply that was cut off is still running, and is waited
+// for.
 type WaitingForApply struct {
 	Component string
 	PID       int // 0 if it is not known
 }
 
-// Resuming says that a saved plan goes on which was applied in part: how many of the component instances that it changes are done, and how many
-// were begun.
+// Resuming says that a saved plan goes on which was applied in part: how many of the component
+// instances that it changes are done, and how many were begun.
 type Resuming struct{ Done, Begun, Of int }
 
 func (Resuming) notice()             {}

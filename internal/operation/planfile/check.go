@@ -115,7 +115,8 @@ func (t Target) checkPrior(prior *stackstate.State) error {
 	return nil
 }
 
-// describeChanges names the files that differ from those of a plan. Plans of former versions do not have them.
+// describeChanges names the files that differ from those of a plan. Plans of former versions do not
+// have them.
 func describeChanges(files, before stackplan.ConfigFiles) string {
 	if len(before) == 0 {
 		return ""
@@ -141,8 +142,8 @@ func describeChanges(files, before stackplan.ConfigFiles) string {
 	return ": " + strings.Join(texts, ", ")
 }
 
-// stackIdentity names a stack by its place in the repository, which is the same in every checkout. It is empty
-// outside of repositories, where nothing can be said.
+// stackIdentity names a stack by its place in the repository, which is the same in every checkout.
+// It is empty outside of repositories, where nothing can be said.
 func stackIdentity(dir string) string {
 	absolute, err := filepath.Abs(dir)
 	if err != nil {
@@ -162,7 +163,8 @@ func stackIdentity(dir string) string {
 	}
 }
 
-// configFiles identifies the files of the configuration and of its modules, as an engine reads them.
+// configFiles identifies the files of the configuration and of its modules, as an engine reads
+// them.
 func configFiles(target Target, info engine.Info) (stackplan.ConfigFiles, error) {
 	config := target.Config
 	opts := module.OptionsOf(info, config.Root.Dir, config.Resolver)

@@ -1,10 +1,12 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package planfile saves plans for later, and says whether a saved plan still fits what it is to be applied to.
+// Package planfile saves plans for later, and says whether a saved plan still fits what it is to be
+// applied to.
 //
-// A plan fits only the stack, the deployment, the engine, the configuration and the state that it was made for, or a state that nothing else has
-// changed since than applies of this very plan, none of which came to its end. Whatever does not fit is an error, and nothing may have been done by
+// A plan fits only the stack, the deployment, the engine, the configuration and the state that it
+// was made for, or a state that nothing else has changed since than applies of this very plan, none
+// of which came to its end. Whatever does not fit is an error, and nothing may have been done by
 // then.
 package planfile
 
@@ -47,7 +49,8 @@ type Target struct {
 	StateFile  string            // as [StatePlace] returns it; "" if it is in none, or if that is not known
 	State      *stackstate.State // nil where the caller does not keep it in a store
 
-	// Begun is the identity of the plan that was applied in part, if all that has changed in the state since it was made is its own work. Empty for none.
+	// Begun is the identity of the plan that was applied in part, if all that has changed in the state
+	// since it was made is its own work. Empty for none.
 	Begun string
 }
 
@@ -80,7 +83,8 @@ func Write(path string, plan *stackplan.Plan, target Target, cairnVersion string
 	return nil
 }
 
-// CheckPath refuses to put a plan in the place of something that is not a plan. What is empty, or no regular file, is fine.
+// CheckPath refuses to put a plan in the place of something that is not a plan. What is empty, or
+// no regular file, is fine.
 func CheckPath(path string) error {
 	info, err := os.Stat(path)
 	switch {
@@ -98,7 +102,8 @@ func CheckPath(path string) error {
 	return nil
 }
 
-// Read reads a saved plan, also one that a client of the RPC API has kept, and for what it was made.
+// Read reads a saved plan, also one that a client of the RPC API has kept, and for what it was
+// made.
 func Read(path string) (*stackplan.Plan, stackplan.FileContext, error) {
 	plan, made, err := stackplan.ReadFile(path)
 	if errors.Is(err, stackplan.ErrNotPlan) {
@@ -112,7 +117,8 @@ func Read(path string) (*stackplan.Plan, stackplan.FileContext, error) {
 	return plan, made, nil
 }
 
-// IsOther reports whether an error of [Read] says that the file is not the plan of a stack, so that it may be that of something else. A damaged plan of a stack is one.
+// IsOther reports whether an error of [Read] says that the file is not the plan of a stack, so that
+// it may be that of something else. A damaged plan of a stack is one.
 func IsOther(err error) bool {
 	return slices.ContainsFunc(failure.Diagnostics(err), func(diag *hcl.Diagnostic) bool {
 		code, _ := hcl.DiagnosticExtra[failure.Code](diag)
@@ -141,7 +147,8 @@ func withCode(code failure.Code, summary, detail string, args ...any) error {
 	return hcl.Diagnostics{failure.WithCode(code, failure.New(summary, detail, args...))}
 }
 
-// withoutRepeats drops all occurrences of a phrase but the first, which errors that wrap the same cause twice have.
+// withoutRepeats drops all occurrences of a phrase but the first, which errors that wrap the same
+// cause twice have.
 func withoutRepeats(text, phrase string) string {
 	before, after, found := strings.Cut(text, phrase)
 	if !found {

@@ -20,7 +20,8 @@ type StateVersion struct {
 	Serial  uint64
 }
 
-// StatePlace returns the absolute path of a file, with links to its directory followed, so that it is the same whoever names it; "" for none.
+// StatePlace returns the absolute path of a file, with links to its directory followed, so that it
+// is the same whoever names it; "" for none.
 func StatePlace(file string) string {
 	if file == "" {
 		return ""
@@ -34,12 +35,16 @@ func StatePlace(file string) string {
 	return file
 }
 
-// Check returns why a plan that was made with a version of a state cannot be applied to the one that there is now; nil if it can.
+// Check returns why a plan that was made with a version of a state cannot be applied to the one
+// that there is now; nil if it can.
 //
-// A state is known by its lineage, in whichever file it is. Before the first apply there is no lineage, and only the file says which state is meant: in another one, as next to
-// another checkout, a second state of the same things would begin. So what is not known to be the same file by then is refused.
+// A state is known by its lineage, in whichever file it is. Before the first apply there is no
+// lineage, and only the file says which state is meant: in another one, as next to another
+// checkout, a second state of the same things would begin. So what is not known to be the same file
+// by then is refused.
 //
-// The diagnostic has the fault [fault.StalePlan], or the code [CodeOtherState] if another state is in reach.
+// The diagnostic has the fault [fault.StalePlan], or the code [CodeOtherState] if another state is
+// in reach.
 func (made StateVersion) Check(now StateVersion) *hcl.Diagnostic {
 	elsewhere := made.isElsewhere(now)
 	switch {
@@ -66,12 +71,14 @@ func (made StateVersion) Check(now StateVersion) *hcl.Diagnostic {
 	return nil
 }
 
-// isElsewhere reports whether a version is in another file than one that is in reach. What is not known is no reason.
+// isElsewhere reports whether a version is in another file than one that is in reach. What is not
+// known is no reason.
 func (made StateVersion) isElsewhere(now StateVersion) bool {
 	return made.File != "" && now.File != "" && made.File != now.File && !sameFile(made.File, now.File)
 }
 
-// sameFile reports whether two paths are those of one file, as on a disk that is mounted at two places. Neither file need exist.
+// sameFile reports whether two paths are those of one file, as on a disk that is mounted at two
+// places. Neither file need exist.
 func sameFile(a, b string) bool {
 	if filepath.Base(a) != filepath.Base(b) {
 		return false

@@ -85,7 +85,8 @@ func shortly(d time.Duration) string {
 	return text
 }
 
-// texts decodes a list of texts that are not empty, of which there is at least one; nil without one.
+// texts decodes a list of texts that are not empty, of which there is at least one; nil without
+// one.
 func (a *arguments) texts(name, example string) []string {
 	if !a.has(name) {
 		return nil

@@ -17,7 +17,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/failure"
 )
 
-// VersionFile is what version managers and the hosted product read to choose a version of terraform.
+// VersionFile is what version managers and the hosted product read to choose a version of
+// terraform.
 const VersionFile = ".terraform-version"
 
 // Engine is what the engine block says.
@@ -78,10 +79,11 @@ func Program(setting string) string {
 	return ""
 }
 
-// ReadVersionFile returns what the version file in the directory of a stack requires, nil if there is none.
+// ReadVersionFile returns what the version file in the directory of a stack requires, nil if there
+// is none.
 //
-// It has one line: a version, or a constraint. Lines that are empty or begin with # don't count. What is wrong with it is part of the
-// requirement: the file may not matter.
+// It has one line: a version, or a constraint. Lines that are empty or begin with # don't count.
+// What is wrong with it is part of the requirement: the file may not matter.
 func ReadVersionFile(dir string) *toolchain.Requirement {
 	content, err := os.ReadFile(filepath.Join(dir, VersionFile))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -1,8 +1,8 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package settings reads what a stack's own files say about how it is operated: cairn.hcl, and the file that names a version of terraform for
-// version managers.
+// Package settings reads what a stack's own files say about how it is operated: cairn.hcl, and the
+// file that names a version of terraform for version managers.
 package settings
 
 import (
@@ -28,7 +28,8 @@ type Settings struct {
 	Engine      Engine
 	Parallelism int // number of components that are worked on at the same time
 
-	// ProviderProcesses is how many processes of providers the native engine leaves running at most, besides those that are in use.
+	// ProviderProcesses is how many processes of providers the native engine leaves running at most,
+	// besides those that are in use.
 	ProviderProcesses int
 
 	Identity  Identity
@@ -36,7 +37,8 @@ type Settings struct {
 	Upstreams Upstreams
 }
 
-// Read reads the settings file in the directory of a stack. It need not exist. Its source is added to files, by its name.
+// Read reads the settings file in the directory of a stack. It need not exist. Its source is added
+// to files, by its name.
 func Read(dir string, files map[string]*hcl.File) (Settings, hcl.Diagnostics) {
 	src, err := os.ReadFile(filepath.Join(dir, File))
 	if errors.Is(err, fs.ErrNotExist) {

@@ -42,7 +42,8 @@ func (u Upstream) Below(dir string) Upstream {
 // Same reports whether two are the same place, as far as their texts say it.
 func (u Upstream) Same(other Upstream) bool { return u.Stack == other.Stack && u.State == other.State }
 
-// Upstreams are stacks from which others take values, by the addresses that upstream_input blocks name.
+// Upstreams are stacks from which others take values, by the addresses that upstream_input blocks
+// name.
 type Upstreams map[string]Upstream
 
 // Decode adds a block whose label is the address of a stack.
@@ -77,13 +78,15 @@ func (u *Upstreams) Decode(block *hcl.Block) hcl.Diagnostics {
 	return diags
 }
 
-// WorkspaceFile is the name of the file that says what stacks a repository has. Its upstream blocks count for all of these.
+// WorkspaceFile is the name of the file that says what stacks a repository has. Its upstream blocks
+// count for all of these.
 const WorkspaceFile = "cairn.workspace.hcl"
 
 // maxWorkspaceFile is what is read of a workspace file, in bytes.
 const maxWorkspaceFile = 4 << 20
 
-// ReadUpstreams reads the upstream blocks of the workspace file in a directory, and nothing else of it. It need not exist. Its source is added to files.
+// ReadUpstreams reads the upstream blocks of the workspace file in a directory, and nothing else of
+// it. It need not exist. Its source is added to files.
 func ReadUpstreams(dir string, files map[string]*hcl.File) (Upstreams, hcl.Diagnostics) {
 	name := filepath.Join(dir, WorkspaceFile)
 	src, err := safefile.Read(os.DirFS(dir), WorkspaceFile, maxWorkspaceFile)

@@ -46,7 +46,8 @@ type Varset struct {
 	SensitiveNames []string // the values of these are, if not all
 }
 
-// For returns the block for a category of a set that is called by its name or its ID, nil if there is none.
+// For returns the block for a category of a set that is called by its name or its ID, nil if there
+// is none.
 func (v *Varsets) For(id, name, category string) *Varset {
 	for i := range v.Sets {
 		set := &v.Sets[i]

@@ -10,8 +10,9 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
-// checkDeclared fails if no block of the configuration declares a component instance, or removes it, so that its state would be left over. Whether
-// for_each has a key takes values, and is not looked at.
+// checkDeclared fails if no block of the configuration declares a component instance, or removes
+// it, so that its state would be left over. Whether for_each has a key takes values, and is not
+// looked at.
 func (s *State) checkDeclared(addr stackaddrs.AbsComponentInstance) error {
 	config, diags := s.Config()
 	if config == nil {
@@ -32,7 +33,8 @@ func (s *State) checkDeclared(addr stackaddrs.AbsComponentInstance) error {
 	return nil
 }
 
-// findComponent returns the block of a component instance, or nil, and the addresses of all component blocks.
+// findComponent returns the block of a component instance, or nil, and the addresses of all
+// component blocks.
 func findComponent(config *stackconfig.Config, addr stackaddrs.AbsComponentInstance) (found *stackconfig.Component, names []string) {
 	config.Walk(func(stack *stackconfig.Stack) {
 		for name, component := range stack.Components {

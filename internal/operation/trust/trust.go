@@ -1,7 +1,8 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package trust says whether a program that a file of a stack names is one that the user has chosen.
+// Package trust says whether a program that a file of a stack names is one that the user has
+// chosen.
 package trust
 
 import (
@@ -13,8 +14,10 @@ import (
 	"github.com/cairnstacks/cairn/internal/operation/settings"
 )
 
-// Untrusted returns in words why the user may not have decided that the settings file in a directory names a program: it may have come with a checkout, which
-// is no decision. It returns "" if nothing speaks against it, or if the program is an engine that did not come along. Of a copy, home is where the original is or was.
+// Untrusted returns in words why the user may not have decided that the settings file in a
+// directory names a program: it may have come with a checkout, which is no decision. It returns ""
+// if nothing speaks against it, or if the program is an engine that did not come along. Of a copy,
+// home is where the original is or was.
 func Untrusted(program, dir, home string) string {
 	root, from := foreignRoot(dir, home)
 	if root == "" || isEngineElsewhere(program, root) && (home == "" || isEngineElsewhere(program, repositoryOf(home))) {
@@ -23,7 +26,8 @@ func Untrusted(program, dir, home string) string {
 	return from
 }
 
-// isEngineElsewhere reports whether a setting names an engine that is not in a directory: one from PATH, or a file elsewhere that is called like one.
+// isEngineElsewhere reports whether a setting names an engine that is not in a directory: one from
+// PATH, or a file elsewhere that is called like one.
 func isEngineElsewhere(binary, dir string) bool {
 	name := filepath.Base(binary)
 	if !strings.HasPrefix(name, toolchain.Terraform) && !strings.HasPrefix(name, toolchain.Tofu) {
@@ -40,7 +44,8 @@ func isEngineElsewhere(binary, dir string) bool {
 	return err != nil || !filepath.IsLocal(relative)
 }
 
-// foreignRoot returns the directory that the settings file came with, and in words why, if that may not have been the user's decision.
+// foreignRoot returns the directory that the settings file came with, and in words why, if that may
+// not have been the user's decision.
 func foreignRoot(dir, home string) (root, from string) {
 	dir, err := filepath.Abs(dir)
 	if err == nil {

@@ -21,15 +21,16 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
-// Variables files stand for a value that is not known yet by unknown(TYPE), or in JSON by an object with unknownKey,
-// whose value is the type. No value has that key by accident, and one with more keys than it is refused.
+// Variables files stand for a value that is not known yet by unknown(TYPE), or in JSON by an object
+// with unknownKey, whose value is the type. No value has that key by accident, and one with more
+// keys than it is refused.
 const (
 	unknownName = "unknown"
 	unknownKey  = "cairn:unknown"
 )
 
-// writtenType is the type of the argument of unknown(TYPE): a [cty.Type] that was read from an expression which is not
-// evaluated.
+// writtenType is the type of the argument of unknown(TYPE): a [cty.Type] that was read from an
+// expression which is not evaluated.
 var writtenType = newWrittenType()
 
 func newWrittenType() (capsule cty.Type) {
@@ -81,7 +82,8 @@ func valueInFile(expr hcl.Expression) (cty.Value, hcl.Diagnostics) {
 	return value, diags
 }
 
-// withUnknowns replaces the objects in the value of an expression in JSON that stand for unknown values.
+// withUnknowns replaces the objects in the value of an expression in JSON that stand for unknown
+// values.
 func withUnknowns(expr hcl.Expression, value cty.Value) (cty.Value, hcl.Diagnostics) {
 	switch ty := value.Type(); {
 	case value.IsNull():
@@ -139,7 +141,8 @@ func unknownObject(expr hcl.Expression, pairs []hcl.KeyValuePair) (cty.Value, hc
 	return cty.UnknownVal(ty.WithoutOptional()), diags
 }
 
-// refuseUnknown reports a call of unknown(TYPE) in a value that is not part of a file, nil if there is none.
+// refuseUnknown reports a call of unknown(TYPE) in a value that is not part of a file, nil if there
+// is none.
 func refuseUnknown(expr hclsyntax.Expression) *hcl.Diagnostic {
 	var found *hcl.Diagnostic
 	hclsyntax.VisitAll(expr, func(node hclsyntax.Node) hcl.Diagnostics { //nolint:errcheck // it makes none
@@ -179,7 +182,8 @@ func Unknown(declared map[string]*stackconfig.InputVariable, given Given) []*sta
 	return unknown
 }
 
-// RequireKnown reports the variables whose values are not known, for a command that plans and applies at once.
+// RequireKnown reports the variables whose values are not known, for a command that plans and
+// applies at once.
 func RequireKnown(declared map[string]*stackconfig.InputVariable, given Given) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for _, variable := range Unknown(declared, given) {

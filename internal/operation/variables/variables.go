@@ -1,7 +1,8 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package variables reads the values that are given to the root variables of a stack: in the environment, in files, as text, and as they are.
+// Package variables reads the values that are given to the root variables of a stack: in the
+// environment, in files, as text, and as they are.
 package variables
 
 import (
@@ -31,14 +32,15 @@ type Argument struct {
 	File string // a variables file
 	Text string // NAME=VALUE
 
-	// Option is the option of a command line that gave the text, if it was one, such as "-var". Messages name it.
+	// Option is the option of a command line that gave the text, if it was one, such as "-var".
+	// Messages name it.
 	Option string
 
 	Name  string    // of one variable,
 	Value cty.Value // and its value, of any type that converts; it may be unknown in whole or in part
 
-	// Sensitive keeps the parts of the value sensitive that are marked so, besides what the declaration says. Range is where the value is written, nil for
-	// nowhere.
+	// Sensitive keeps the parts of the value sensitive that are marked so, besides what the
+	// declaration says. Range is where the value is written, nil for nowhere.
 	Sensitive bool
 	Range     *hcl.Range
 }
@@ -70,7 +72,8 @@ type Sources struct {
 	Arguments []Argument
 }
 
-// Input is what deployment files say of a variable: a value, and where it stands. It may be unknown, and marked: sensitive ones stay so.
+// Input is what deployment files say of a variable: a value, and where it stands. It may be
+// unknown, and marked: sensitive ones stay so.
 type Input struct {
 	Value cty.Value
 	Range hcl.Range
@@ -112,14 +115,17 @@ type reader struct {
 	given    Given
 	diags    hcl.Diagnostics
 
-	// fromEnv are the problems with values from the environment. They don't matter where an option gives another.
+	// fromEnv are the problems with values from the environment. They don't matter where an option
+	// gives another.
 	fromEnv map[string]hcl.Diagnostics
 }
 
-// FilesVariable is the environment variable with a list of files with values, as PATH is one of directories.
+// FilesVariable is the environment variable with a list of files with values, as PATH is one of
+// directories.
 const FilesVariable = "CAIRN_VAR_FILES"
 
-// WarnUnread warns of files next to the stack that terraform would read by itself, and nobody has named here.
+// WarnUnread warns of files next to the stack that terraform would read by itself, and nobody has
+// named here.
 func WarnUnread(dir string, sources Sources) hcl.Diagnostics {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -146,7 +152,8 @@ func WarnUnread(dir string, sources Sources) hcl.Diagnostics {
 	}}
 }
 
-// Unread are the names of variables files that were not read. It is the Extra of the warning of that.
+// Unread are the names of variables files that were not read. It is the Extra of the warning of
+// that.
 type Unread []string
 
 func isSameFile(a, b string) bool {
@@ -340,8 +347,8 @@ func readFile(path string, files map[string]*hcl.File) (hcl.Attributes, hcl.Diag
 	return file.Body.JustAttributes()
 }
 
-// Parse reads a value written as text: as it stands for variables of a primitive type, as an expression for
-// others. The origin stands for a file name in diagnostics.
+// Parse reads a value written as text: as it stands for variables of a primitive type, as an
+// expression for others. The origin stands for a file name in diagnostics.
 func Parse(declared *stackconfig.InputVariable, text, origin string, files map[string]*hcl.File) (cty.Value, hcl.Diagnostics) {
 	value, diags := parseOpen(declared, text, origin, files)
 	if IsSecret(declared) {
@@ -425,7 +432,8 @@ func convertVariable(declared *stackconfig.InputVariable, value cty.Value, rng h
 	return converted, diags
 }
 
-// describeConversion says what is wrong, and where inside the value. Of a secret one, no key is named.
+// describeConversion says what is wrong, and where inside the value. Of a secret one, no key is
+// named.
 func describeConversion(err error, secret bool) string {
 	var pathErr cty.PathError
 	inside := errors.As(err, &pathErr) && len(pathErr.Path) > 0

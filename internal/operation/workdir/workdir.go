@@ -1,7 +1,8 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package workdir makes the directory in which an operation keeps what is found out, fetched and installed, and believes in one only what this user's cairn has put there.
+// Package workdir makes the directory in which an operation keeps what is found out, fetched and
+// installed, and believes in one only what this user's cairn has put there.
 package workdir
 
 import (
@@ -26,23 +27,31 @@ const Variable = "CAIRN_DATA_DIR"
 // ownerFile is in a working directory what shows that this user's cairn has made it there.
 const ownerFile = "owner"
 
-// workCaches are what is believed in a working directory, and what would be believed of one that somebody else has made:
+// workCaches are what is believed in a working directory, and what would be believed of one that
+// somebody else has made:
 //   - data, init: programs of providers, and what the engine notes next to them;
-//   - engine.json, schemas, valid: what was found out about the engine, providers and modules, in place of asking them;
-//   - engine.log: believed by nobody, but written to, with values; it could be a link to any file, or be readable by everybody.
+//   - engine.json, schemas, valid: what was found out about the engine, providers and modules, in
+//     place of asking them;
+//   - engine.log: believed by nobody, but written to, with values; it could be a link to any file,
+//     or be readable by everybody.
 //
-// What modules have written is none of these: nothing is run or found out from it, it cannot be made anew without an apply, and who brings files there
-// could as well bring them in the directories of the modules. Nor is what applies have left behind: that is known by the secret of the state.
+// What modules have written is none of these: nothing is run or found out from it, it cannot be
+// made anew without an apply, and who brings files there could as well bring them in the
+// directories of the modules. Nor is what applies have left behind: that is known by the secret of
+// the state.
 var workCaches = []string{"data", "engine.json", "engine.log", "init", "schemas", "valid"}
 
 // writtenDir is where modules' files are kept, for each deployment. It is removed only if it is a
 // link, through which files elsewhere would be replaced.
 const writtenDir = "written"
 
-// Own removes what is believed in a working directory unless this user's cairn has made the directory there: else whoever has written a
-// repository could commit one, and so have a program run in place of a provider. What is removed is made anew. It reports whether there was anything to remove.
+// Own removes what is believed in a working directory unless this user's cairn has made the
+// directory there: else whoever has written a repository could commit one, and so have a program
+// run in place of a provider. What is removed is made anew. It reports whether there was anything
+// to remove.
 //
-// Errors: [ErrNoKey], after which everything is believed; others are about what could not be removed or marked.
+// Errors: [ErrNoKey], after which everything is believed; others are about what could not be
+// removed or marked.
 func Own(dir string) (removed bool, err error) {
 	name, key, err := readOwnerKey()
 	if err != nil {
@@ -64,7 +73,8 @@ func Own(dir string) (removed bool, err error) {
 	return removed, errors.Join(err, writeMark(dir, mark))
 }
 
-// ErrNoKey says that there is no place for a key of the user's, by which a working directory would be known.
+// ErrNoKey says that there is no place for a key of the user's, by which a working directory would
+// be known.
 var ErrNoKey = errors.New("no key of the user's")
 
 // removeCaches reports whether there was anything to remove.
@@ -141,7 +151,8 @@ func ownerMark(key []byte, dir string) (string, error) {
 	return hex.EncodeToString(mac.Sum(nil)), nil
 }
 
-// readOwnerKey returns the user's key and its file, which is nowhere near a stack. It is made when it is first needed.
+// readOwnerKey returns the user's key and its file, which is nowhere near a stack. It is made when
+// it is first needed.
 func readOwnerKey() (name string, key []byte, err error) {
 	name, err = ownerKeyFile()
 	if err != nil {
@@ -184,7 +195,8 @@ func makeOwnerKey(name string) (err error) {
 	return nil
 }
 
-// lockFile waits for the lock of a file, which others have for an instant. It ends when the file is closed.
+// lockFile waits for the lock of a file, which others have for an instant. It ends when the file is
+// closed.
 func lockFile(name string) (*os.File, error) {
 	file, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
@@ -204,7 +216,8 @@ func lockFile(name string) (*os.File, error) {
 	}
 }
 
-// Make makes a working directory, which version control is to ignore. Errors: also that it is not writable.
+// Make makes a working directory, which version control is to ignore. Errors: also that it is not
+// writable.
 func Make(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
@@ -216,7 +229,8 @@ func Make(dir string) error {
 	return os.WriteFile(ignore, []byte("*\n"), 0o600)
 }
 
-// CheckWritable fails if no file can be made in a directory. The file always has the same name, so that programs that are killed leave one at most.
+// CheckWritable fails if no file can be made in a directory. The file always has the same name, so
+// that programs that are killed leave one at most.
 func CheckWritable(dir string) error {
 	file, err := os.OpenFile(filepath.Join(dir, ".writable"), os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {

@@ -26,7 +26,8 @@ import (
 // maxState is how large a state may be that is read over HTTP.
 const maxState = 256 << 20
 
-// readLocal reads a file. Workspaces other than the default one have theirs in a directory beside it.
+// readLocal reads a file. Workspaces other than the default one have theirs in a directory beside
+// it.
 func readLocal(_ context.Context, opts Options, args map[string]string, workspace string) ([]byte, error) {
 	path := orDefault(args["path"], "terraform.tfstate")
 	if workspace != defaultWorkspace {
@@ -48,7 +49,8 @@ var httpArguments = []string{
 	"client_ca_certificate_pem", "client_certificate_pem", "client_private_key_pem",
 }
 
-// readHTTP gets a state from an address. What is not among the arguments comes from the environment.
+// readHTTP gets a state from an address. What is not among the arguments comes from the
+// environment.
 func readHTTP(ctx context.Context, opts Options, args map[string]string, workspace string) ([]byte, error) {
 	if workspace != defaultWorkspace {
 		return nil, errWorkspace

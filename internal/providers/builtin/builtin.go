@@ -1,7 +1,8 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package builtin is the provider that is part of the engine: terraform.io/builtin/terraform. It works in this process.
+// Package builtin is the provider that is part of the engine: terraform.io/builtin/terraform. It
+// works in this process.
 package builtin
 
 import (

@@ -28,8 +28,9 @@ var (
 
 // planData returns what applying will make of an object, and what requires that it is replaced.
 //
-// The output stays for as long as the input does. Where there is no input, a new object has no output, and the plan says so. Values differ
-// when their types do, even if both are null: terraform then plans another id without a replacement.
+// The output stays for as long as the input does. Where there is no input, a new object has no
+// output, and the plan says so. Values differ when their types do, even if both are null: terraform
+// then plans another id without a replacement.
 func planData(prior, proposed cty.Value) (planned cty.Value, replace []cty.Path) {
 	if proposed.IsNull() {
 		return proposed, nil
@@ -54,7 +55,8 @@ func newOutput(input cty.Value) cty.Value {
 	return unknownOutput(input)
 }
 
-// unknownOutput drops what is known of an unknown input, as terraform does: only the type is promised.
+// unknownOutput drops what is known of an unknown input, as terraform does: only the type is
+// promised.
 func unknownOutput(input cty.Value) cty.Value { return cty.UnknownVal(input.Type()) }
 
 func newData(id, input, output, triggers cty.Value) cty.Value {

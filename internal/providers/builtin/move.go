@@ -15,7 +15,8 @@ import (
 
 const summaryMove = "Unsupported move between resource types"
 
-// moveData makes an object of null_resource, for which terraform_data is the replacement, one of that. The triggers keep their meaning.
+// moveData makes an object of null_resource, for which terraform_data is the replacement, one of
+// that. The triggers keep their meaning.
 func moveData(req provider.MoveRequest) provider.MoveResponse {
 	if req.TargetType != dataType || req.SourceType != "null_resource" || !strings.HasSuffix(req.SourceProvider.String(), "/hashicorp/null") {
 		return provider.MoveResponse{Diagnostics: provider.Errorf(summaryMove,

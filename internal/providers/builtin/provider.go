@@ -16,14 +16,16 @@ import (
 
 // Options are the parameters of [New].
 type Options struct {
-	// Dir is the directory from which relative paths of stored states go; empty for the working directory.
+	// Dir is the directory from which relative paths of stored states go; empty for the working
+	// directory.
 	Dir string
 
 	// Environ is the environment, which may have arguments of backends.
 	Environ []string
 }
 
-// Provider is the provider that is built in. Configuring it does nothing, so one is enough for a whole program.
+// Provider is the provider that is built in. Configuring it does nothing, so one is enough for a
+// whole program.
 type Provider struct {
 	opts   Options
 	schema *schema.Provider
@@ -34,7 +36,8 @@ var _ provider.Provider = (*Provider)(nil)
 // New returns the provider.
 func New(opts Options) *Provider { return &Provider{opts: opts, schema: Schema()} }
 
-// In returns the provider for modules below a directory, from which relative paths of stored states go.
+// In returns the provider for modules below a directory, from which relative paths of stored states
+// go.
 func (p *Provider) In(dir string) *Provider {
 	in := *p
 	in.opts.Dir = dir

@@ -105,7 +105,8 @@ func (b backend) decode(config cty.Value) (map[string]string, error) {
 	return args, nil
 }
 
-// readRemote reads the outputs of a stored state. Of a sensitive output nothing says so, as with terraform.
+// readRemote reads the outputs of a stored state. Of a sensitive output nothing says so, as with
+// terraform.
 func readRemote(ctx context.Context, opts Options, config cty.Value) provider.ReadDataResponse {
 	if diags := validateRemote(config); diags.HasErrors() {
 		return provider.ReadDataResponse{Diagnostics: diags}

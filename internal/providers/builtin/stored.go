@@ -9,8 +9,9 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// usualData reads a stored object of dataObject whose attributes are strings or null, as those of most are. What
-// takes reading types is for the library to read, at ten times the cost. It reports false for anything else.
+// usualData reads a stored object of dataObject whose attributes are strings or null, as those of
+// most are. What takes reading types is for the library to read, at ten times the cost. It reports
+// false for anything else.
 func usualData(text []byte) (cty.Value, bool) {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(text, &members) != nil || len(members) != len(dataObject.AttributeTypes()) {

@@ -1,13 +1,17 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package checksums completes locks: it fetches packages for the platforms that a configuration is used on, and locks their checksums.
+// Package checksums completes locks: it fetches packages for the platforms that a configuration is
+// used on, and locks their checksums.
 //
 // Rules, which are those of "terraform providers lock":
 //
-//	K1. A version that is locked is kept. One of a provider that is not locked is chosen as an installation would do it.
-//	K2. What is locked stays, also providers that nothing requires, and checksums that the packages do not have: they may be of other platforms.
-//	K3. Packages are fetched each time, whatever is installed or kept in a cache: a lock is to say what the source has.
+//	K1. A version that is locked is kept. One of a provider that is not locked is chosen as an
+//	    installation would do it.
+//	K2. What is locked stays, also providers that nothing requires, and checksums that the packages
+//	    do not have: they may be of other platforms.
+//	K3. Packages are fetched each time, whatever is installed or kept in a cache: a lock is to say
+//	    what the source has.
 package checksums
 
 import (
@@ -53,7 +57,8 @@ type fetched struct {
 	err      error
 }
 
-// Lock returns the locks with the checksums of all packages, and what was found out, sorted by provider and platform. It goes on with other packages after an error.
+// Lock returns the locks with the checksums of all packages, and what was found out, sorted by
+// provider and platform. It goes on with other packages after an error.
 //
 // Errors: joined [*selection.Error]; context.Cause(ctx).
 func (r *Request) Lock(ctx context.Context) (*locks.Locks, []Locked, error) {

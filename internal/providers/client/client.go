@@ -26,7 +26,8 @@ type Client struct {
 
 var _ provider.Provider = (*Client)(nil)
 
-// New returns a client for a process and the schema that it has. Ending the process is the caller's matter.
+// New returns a client for a process and the schema that it has. Ending the process is the caller's
+// matter.
 func New(address stackaddrs.Provider, process *plugin.Process, schema *schema.Provider) *Client {
 	return &Client{address: address, process: process, schema: schema}
 }
@@ -169,7 +170,8 @@ func (c *Client) typeOf(kind string, schemas map[string]*schema.Schema, name str
 	return configType(found), nil
 }
 
-// configType returns the type of the object that a configuration block becomes, which is that of the objects of a resource, too.
+// configType returns the type of the object that a configuration block becomes, which is that of
+// the objects of a resource, too.
 func configType(s *schema.Schema) cty.Type {
 	if s == nil {
 		return cty.EmptyObject

@@ -33,7 +33,8 @@ type Function struct {
 	Signature *engine.Function
 }
 
-// CallFunction calls a function in a process, which is ended after timeout unless that is 0. See [engine.FunctionCaller].
+// CallFunction calls a function in a process, which is ended after timeout unless that is 0. See
+// [engine.FunctionCaller].
 func CallFunction(ctx context.Context, process *plugin.Process, timeout time.Duration, f Function, args []cty.Value) (cty.Value, error) {
 	request, err := f.encode(args)
 	if err != nil {

@@ -267,7 +267,8 @@ func TestEndlessStream(t *testing.T) {
 	}
 }
 
-// Whatever bytes a provider answers a call with, there is an object of the type, or an error, and the provider can be called again.
+// Whatever bytes a provider answers a call with, there is an object of the type, or an error, and
+// the provider can be called again.
 func FuzzAnswers(f *testing.F) {
 	good := encodedObject("\xa1x", "\xc0", "\xc0")
 	for _, answer := range []proto.Message{

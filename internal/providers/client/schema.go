@@ -17,7 +17,8 @@ import (
 	pluginv1 "github.com/cairnstacks/cairn/proto/cairn/plugin/v1"
 )
 
-// AskSchema asks a process for all its schemas. Each answer may take as long as timeout, or any time if that is 0. Warnings of the provider are dropped.
+// AskSchema asks a process for all its schemas. Each answer may take as long as timeout, or any
+// time if that is 0. Warnings of the provider are dropped.
 //
 // Errors: those of [plugin.Process.Invoke]; what the provider says.
 func AskSchema(ctx context.Context, process *plugin.Process, timeout time.Duration) (*pluginv1.SchemaAnswer, error) {
@@ -52,7 +53,8 @@ func ask(ctx context.Context, process *plugin.Process, timeout time.Duration, me
 	return nil
 }
 
-// DecodeSchema returns the schemas in an answer, of which the identities are missing if the provider does not know any.
+// DecodeSchema returns the schemas in an answer, of which the identities are missing if the
+// provider does not know any.
 //
 // Errors: for an answer that breaks the protocol.
 func DecodeSchema(answer *pluginv1.SchemaAnswer) (*schema.Provider, error) {

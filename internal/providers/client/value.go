@@ -50,12 +50,14 @@ func (e *encoder) identity(v cty.Value, s *schema.Identity) *pluginv1.IdentityDa
 	return &pluginv1.IdentityData{IdentityData: e.value(v, s.Type())}
 }
 
-// unsendable returns the diagnostic for a value that does not have the type that it must have: the engine has made a mistake.
+// unsendable returns the diagnostic for a value that does not have the type that it must have: the
+// engine has made a mistake.
 func (c *Client) unsendable(method plugin.Method, err error) provider.Diagnostics {
 	return provider.Errorf(summaryRequest, "What provider %s is to be asked for, %s, has a value that cannot be sent: %s. This is a bug in cairn; please report it.", c.address, method.Name, err)
 }
 
-// decoder decodes one answer, and collects what is wrong with it after what the provider itself has to say.
+// decoder decodes one answer, and collects what is wrong with it after what the provider itself has
+// to say.
 type decoder struct {
 	client *Client
 	method plugin.Method

@@ -1,7 +1,8 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package install puts packages of locked providers into a cache. Versions are not chosen here: what is locked is what is installed.
+// Package install puts packages of locked providers into a cache. Versions are not chosen here:
+// what is locked is what is installed.
 package install
 
 import (
@@ -25,7 +26,8 @@ type Installer struct {
 	Fetch  source.FetchOptions // but for the hashes, which are those that are locked
 }
 
-// Observer is told what an installer does. Its methods are called one after the other, in this order, and for each provider.
+// Observer is told what an installer does. Its methods are called one after the other, in this
+// order, and for each provider.
 type Observer interface {
 	QueryBegin(id release.ID)
 	QueryWarnings(id release.ID, warnings []string) // if there are any
@@ -90,7 +92,8 @@ func (i *Installer) install(ctx context.Context, lock *locks.Lock, observer Obse
 	return nil
 }
 
-// errThere says that a package with the same files is in its place. It stays: others may be using it.
+// errThere says that a package with the same files is in its place. It stays: others may be using
+// it.
 var errThere = errors.New("the package is there already")
 
 // has reports whether a package of a release is there, with a hash and a program.

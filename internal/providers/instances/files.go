@@ -19,8 +19,8 @@ import (
 	pluginv1 "github.com/cairnstacks/cairn/proto/cairn/plugin/v1"
 )
 
-// schemaFiles is a directory with a file for each package, which begins with a checksum of the rest. Files are for their owner alone, and are
-// replaced as a whole.
+// schemaFiles is a directory with a file for each package, which begins with a checksum of the
+// rest. Files are for their owner alone, and are replaced as a whole.
 type schemaFiles struct{ dir string }
 
 const (
@@ -57,7 +57,8 @@ func (f schemaFiles) load(hash string) *pluginv1.SchemaAnswer {
 	return answer
 }
 
-// store keeps an answer. It does nothing without a directory, and for a package that is not known by a hash.
+// store keeps an answer. It does nothing without a directory, and for a package that is not known
+// by a hash.
 func (f schemaFiles) store(hash string, answer *pluginv1.SchemaAnswer) error {
 	if f.dir == "" || hash == "" {
 		return nil
@@ -90,7 +91,8 @@ func replace(path string, content []byte) error {
 	return nil
 }
 
-// keepUnused is how long a file stays after it was last read, and touchAfter how exactly that is known.
+// keepUnused is how long a file stays after it was last read, and touchAfter how exactly that is
+// known.
 const (
 	keepUnused = 60 * 24 * time.Hour
 	touchAfter = 24 * time.Hour
@@ -104,7 +106,8 @@ func (f schemaFiles) touch(hash string) {
 	}
 }
 
-// prune removes files that nobody has used for long, also those that a killed process has not finished.
+// prune removes files that nobody has used for long, also those that a killed process has not
+// finished.
 func (f schemaFiles) prune(now time.Time) {
 	entries, err := os.ReadDir(f.dir)
 	if err != nil {

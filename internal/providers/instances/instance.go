@@ -15,7 +15,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/providers/provider"
 )
 
-// instance is a provider in a process. What follows ready must be read only after that is closed; what follows users only with the pool's lock.
+// instance is a provider in a process. What follows ready must be read only after that is closed;
+// what follows users only with the pool's lock.
 type instance struct {
 	ready    chan struct{}
 	process  *plugin.Process // nil if there is none: see diags
@@ -39,12 +40,14 @@ type result struct {
 	passing  bool
 }
 
-// Unstartable is the summary of diagnostics about a program that could not be started as a provider.
+// Unstartable is the summary of diagnostics about a program that could not be started as a
+// provider.
 const Unstartable = "Unstartable provider"
 
 const summaryConfigured = "Invalid provider configuration"
 
-// lease returns the instance for a key, which is started by the first who needs it, while others wait.
+// lease returns the instance for a key, which is started by the first who needs it, while others
+// wait.
 func (p *Pool) lease(ctx context.Context, k key, start func(context.Context) result) (*Lease, provider.Diagnostics) {
 	for {
 		one, isNew, err := p.take(k)
@@ -97,7 +100,8 @@ func (p *Pool) take(k key) (one *instance, isNew bool, err error) {
 	return one, isNew, nil
 }
 
-// failed reports whether there is no provider, as its program could not be started or it has refused its configuration.
+// failed reports whether there is no provider, as its program could not be started or it has
+// refused its configuration.
 func (one *instance) failed() bool {
 	select {
 	case <-one.ready:
@@ -242,7 +246,8 @@ func (one *instance) runs() bool {
 	}
 }
 
-// makeRoom ends the process that has been idle for longest, if the limit leaves no room for another (rule S3).
+// makeRoom ends the process that has been idle for longest, if the limit leaves no room for another
+// (rule S3).
 func (p *Pool) makeRoom() {
 	if oldest := p.excess(); oldest != nil {
 		oldest.process.End()

@@ -15,7 +15,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
-// key says what an instance can be shared for (rule S1). It has a hash in place of the configuration, which may be secret.
+// key says what an instance can be shared for (rule S1). It has a hash in place of the
+// configuration, which may be secret.
 type key struct {
 	address     stackaddrs.Provider
 	program     string
@@ -54,7 +55,8 @@ func keyOf(pkg Package, config Configuration) (cty.Value, key, error) {
 	return value, k, nil
 }
 
-// parseAddress parses the address of a provider, in which the host, and the namespace, may be left out.
+// parseAddress parses the address of a provider, in which the host, and the namespace, may be left
+// out.
 func parseAddress(written string) (stackaddrs.Provider, error) {
 	switch strings.Count(written, "/") {
 	case 0:

@@ -27,10 +27,12 @@ type Options struct {
 	// Environ is the environment of processes; nil stands for that of this program.
 	Environ []string
 
-	// MaxProcesses is how many processes there should be at most; 0 stands for any number. See rule S3.
+	// MaxProcesses is how many processes there should be at most; 0 stands for any number. See rule
+	// S3.
 	MaxProcesses int
 
-	// SchemaDir is the directory in which schemas are kept, which is made when it is needed; empty for none.
+	// SchemaDir is the directory in which schemas are kept, which is made when it is needed; empty for
+	// none.
 	SchemaDir string
 
 	// EmptyDir is the directory in which processes work that are shared (rule S7), made when it is
@@ -43,7 +45,8 @@ type Options struct {
 	// StartTimeout is how long a process may take to start; 0 stands for a minute.
 	StartTimeout time.Duration
 
-	// Log has what processes write, and their calls. Nil stands for none. It is the caller's, who closes it after the pool.
+	// Log has what processes write, and their calls. Nil stands for none. It is the caller's, who
+	// closes it after the pool.
 	Log *enginelog.Log
 }
 
@@ -52,7 +55,8 @@ type Package struct {
 	Address stackaddrs.Provider
 	Program string // path; not used for the provider that is built in, and for those of [plugin.ReattachVariable]
 
-	// Hash identifies the content of the package; empty if it is not known, and the schemas then are not kept on disk.
+	// Hash identifies the content of the package; empty if it is not known, and the schemas then are
+	// not kept on disk.
 	Hash string
 }
 
@@ -62,11 +66,13 @@ type Configuration struct {
 	TerraformVersion string
 	DeferralAllowed  bool
 
-	// Name and Phase decide about what a configuration that is not wholly known, or ephemeral in part, is shared with: such as the address
-	// of the provider configuration in the stack, and what is done there.
+	// Name and Phase decide about what a configuration that is not wholly known, or ephemeral in part,
+	// is shared with: such as the address of the provider configuration in the stack, and what is done
+	// there.
 	Name, Phase string
 
-	// Dir is the directory of the root module, to which paths are relative for the provider that is built in.
+	// Dir is the directory of the root module, to which paths are relative for the provider that is
+	// built in.
 	Dir string
 
 	// WorkDir is the directory in which the process is to work; empty for one that all share (rule
@@ -126,13 +132,15 @@ func New(opts Options) (*Pool, error) {
 	return p, nil
 }
 
-// Unmanaged reports whether somebody else has started the provider, so that it need not be installed.
+// Unmanaged reports whether somebody else has started the provider, so that it need not be
+// installed.
 func (p *Pool) Unmanaged(address stackaddrs.Provider) bool {
 	_, attached := p.attached[address]
 	return attached
 }
 
-// Configured returns a provider with a configuration. Without errors, the caller must release it. It starts nothing for the provider that is built in.
+// Configured returns a provider with a configuration. Without errors, the caller must release it.
+// It starts nothing for the provider that is built in.
 func (p *Pool) Configured(ctx context.Context, pkg Package, config Configuration) (*Lease, provider.Diagnostics) {
 	if pkg.Address.IsBuiltin() {
 		return &Lease{Provider: p.builtIn.In(config.Dir)}, nil
@@ -176,7 +184,8 @@ func (p *Pool) Any(ctx context.Context, pkg Package) (*Lease, provider.Diagnosti
 	return p.Unconfigured(ctx, pkg)
 }
 
-// Close ends all processes and waits for that. Calls that are under way fail. The pool starts no others after that.
+// Close ends all processes and waits for that. Calls that are under way fail. The pool starts no
+// others after that.
 func (p *Pool) Close() error {
 	p.end(errClosed)
 	p.mu.Lock()

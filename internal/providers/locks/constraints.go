@@ -40,8 +40,8 @@ type constraint struct {
 	text    string
 }
 
-// NormalizeConstraints returns constraints in the form in which lock files have them: sorted by version and operator, without repetitions, with
-// whole versions.
+// NormalizeConstraints returns constraints in the form in which lock files have them: sorted by
+// version and operator, without repetitions, with whole versions.
 func NormalizeConstraints(text string) (string, error) {
 	if strings.TrimSpace(text) == "" {
 		return "", nil

@@ -1,10 +1,11 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package locks is the model of the file .terraform.lock.hcl: which version of each provider was selected, what was required of it, and which
-// hashes its packages may have.
+// Package locks is the model of the file .terraform.lock.hcl: which version of each provider was
+// selected, what was required of it, and which hashes its packages may have.
 //
-// What [Parse] accepts is what terraform accepts, and [Format] writes it as terraform does, byte by byte.
+// What [Parse] accepts is what terraform accepts, and [Format] writes it as terraform does, byte by
+// byte.
 package locks
 
 import (
@@ -31,12 +32,14 @@ type Lock struct {
 // ID returns the release that is selected.
 func (l *Lock) ID() release.ID { return release.ID{Provider: l.Provider, Version: l.Version} }
 
-// Locks are the selections for several providers. The zero value has none. They may be read concurrently.
+// Locks are the selections for several providers. The zero value has none. They may be read
+// concurrently.
 type Locks struct {
 	providers map[stackaddrs.Provider]*Lock
 }
 
-// Set adds a lock, in place of one for the same provider. Its hashes are sorted, and those that are there twice are removed.
+// Set adds a lock, in place of one for the same provider. Its hashes are sorted, and those that are
+// there twice are removed.
 func (l *Locks) Set(lock Lock) {
 	if l.providers == nil {
 		l.providers = map[stackaddrs.Provider]*Lock{}

@@ -119,7 +119,8 @@ func (p *parser) provider(block *hcl.Block) hcl.Diagnostics {
 	return diags
 }
 
-// ParseProvider parses the address of a provider in the only form that lock files have: with the host and the namespace.
+// ParseProvider parses the address of a provider in the only form that lock files have: with the
+// host and the namespace.
 func ParseProvider(text string) (stackaddrs.Provider, error) {
 	provider, err := release.ParseProvider(text)
 	switch {

@@ -61,7 +61,8 @@ func writeIndex(dir string, provider stackaddrs.Provider) error {
 	return writeJSON(filepath.Join(dir, "index.json"), all)
 }
 
-// parseArchiveName returns what the name of an archive says; others are not of this provider, or none.
+// parseArchiveName returns what the name of an archive says; others are not of this provider, or
+// none.
 func parseArchiveName(name string, provider stackaddrs.Provider) (version, platform string, ok bool) {
 	rest, isArchive := strings.CutPrefix(name, "terraform-provider-"+provider.Type+"_")
 	rest, isZip := strings.CutSuffix(rest, ".zip")

@@ -1,14 +1,18 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package mirrordir fills directories that providers are installed from: as a mirror on the disk, and, if a web server serves it, as one in the network.
+// Package mirrordir fills directories that providers are installed from: as a mirror on the disk,
+// and, if a web server serves it, as one in the network.
 //
 // Rules, which are those of "terraform providers mirror":
 //
-//	M1. A version that is locked is the one to mirror, and all that is required is locked; without any locks it is the newest that fits.
-//	M2. Archives are HOST/NAMESPACE/TYPE/terraform-provider-TYPE_VERSION_OS_ARCH.zip, as they were published.
-//	M3. What is in the directory stays. Next to the archives, index.json has all versions that there are, and VERSION.json their platforms. Of a provider
-//	    without packages that can be mirrored, nothing is written.
+//	M1. A version that is locked is the one to mirror, and all that is required is locked; without
+//	    any locks it is the newest that fits.
+//	M2. Archives are HOST/NAMESPACE/TYPE/terraform-provider-TYPE_VERSION_OS_ARCH.zip, as they were
+//	    published.
+//	M3. What is in the directory stays. Next to the archives, index.json has all versions that there
+//	    are, and VERSION.json their platforms. Of a provider without packages that can be mirrored,
+//	    nothing is written.
 package mirrordir
 
 import (
@@ -45,9 +49,11 @@ type Mirrored struct {
 	File     string // slash-separated path in the directory
 }
 
-// Write puts packages into the directory, and returns which, sorted by provider and platform. It goes on with other providers after an error.
+// Write puts packages into the directory, and returns which, sorted by provider and platform. It
+// goes on with other providers after an error.
 //
-// Errors: joined [*selection.Error]; what keeps the directory from being written; context.Cause(ctx).
+// Errors: joined [*selection.Error]; what keeps the directory from being written;
+// context.Cause(ctx).
 func (r *Request) Write(ctx context.Context) ([]Mirrored, error) {
 	providers := slices.SortedFunc(maps.Keys(r.Requirements), release.CompareProviders)
 	done, problems := make([][]Mirrored, len(providers)), make([]error, len(providers))

@@ -95,7 +95,8 @@ func contents(t *testing.T, dir string) map[string]string {
 	return files
 }
 
-// TestAsTerraform compares with what "terraform providers mirror" writes into directories where some of it is already, and has terraform and this program install from them.
+// TestAsTerraform compares with what "terraform providers mirror" writes into directories where
+// some of it is already, and has terraform and this program install from them.
 func TestAsTerraform(t *testing.T) {
 	binary := testenv.Terraform(t)
 	s := newSetup(t)

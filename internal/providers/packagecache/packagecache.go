@@ -1,12 +1,14 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package packagecache is a directory of unpacked packages of providers: HOST/NAMESPACE/TYPE/VERSION/OS_ARCH, each with the provider's program.
+// Package packagecache is a directory of unpacked packages of providers:
+// HOST/NAMESPACE/TYPE/VERSION/OS_ARCH, each with the provider's program.
 //
 // Rules:
 //
 //	C1. A package is there as a whole or not at all.
-//	C2. What is there may have been changed by others: before a program runs, the hash of its package is compared with those that are locked.
+//	C2. What is there may have been changed by others: before a program runs, the hash of its package
+//	    is compared with those that are locked.
 package packagecache
 
 import (
@@ -53,7 +55,8 @@ func (d Dir) Package(id release.ID) *Package {
 	return &Package{id, path}
 }
 
-// Packages returns all packages for the platform, sorted by provider and version. What is no package is ignored.
+// Packages returns all packages for the platform, sorted by provider and version. What is no
+// package is ignored.
 //
 // Errors: that the directory cannot be read; it is empty if it does not exist.
 func (d Dir) Packages() ([]*Package, error) {
@@ -113,9 +116,11 @@ func (p *Package) Executable() (string, error) {
 // temporaryPrefix is of directories in which packages are made.
 const temporaryPrefix = ".new-"
 
-// Install puts the package of a release in its place, instead of one that is there. The function makes it, at a path where nothing is.
+// Install puts the package of a release in its place, instead of one that is there. The function
+// makes it, at a path where nothing is.
 //
-// It may be called for the same package from several processes: one of the packages stays (rule C1).
+// It may be called for the same package from several processes: one of the packages stays (rule
+// C1).
 func (d Dir) Install(id release.ID, fill func(path string) error) (_ *Package, err error) {
 	if err := os.MkdirAll(d.Path, 0o755); err != nil { //nolint:gosec // as for other programs
 		return nil, err
@@ -143,7 +148,8 @@ func (d Dir) Install(id release.ID, fill func(path string) error) (_ *Package, e
 	return &Package{id, target}, nil
 }
 
-// Lock keeps other programs, and others in this one, from installing the package of a release at the same time.
+// Lock keeps other programs, and others in this one, from installing the package of a release at
+// the same time.
 //
 // Errors: the cause of the end of ctx among others.
 func (d Dir) Lock(ctx context.Context, id release.ID) (unlock func(), err error) {
@@ -170,7 +176,8 @@ func (d Dir) removeStale() {
 	}
 }
 
-// Link makes a package in another directory that of a release, by a link; where only administrators make links, by a copy.
+// Link makes a package in another directory that of a release, by a link; where only administrators
+// make links, by a copy.
 func (d Dir) Link(id release.ID, target string) (*Package, error) {
 	real, err := filepath.Abs(target)
 	if err == nil {

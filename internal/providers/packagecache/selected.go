@@ -21,7 +21,8 @@ type MismatchError struct {
 // Error implements error.
 func (e *MismatchError) Error() string { return fmt.Sprintf("%s %s", e.ID, e.Problem) }
 
-// Selected returns the packages of all locked providers, sorted by provider. Other packages in the directory do not matter.
+// Selected returns the packages of all locked providers, sorted by provider. Other packages in the
+// directory do not matter.
 //
 // Errors: all [*MismatchError] together.
 func (d Dir) Selected(selected *locks.Locks) ([]*Package, error) {

@@ -6,10 +6,12 @@ package parallel
 
 import "sync"
 
-// Downloads is how many packages of providers are fetched at the same time. More would not make them come faster, and registries refuse clients that ask for too much.
+// Downloads is how many packages of providers are fetched at the same time. More would not make
+// them come faster, and registries refuse clients that ask for too much.
 const Downloads = 6
 
-// Each calls do for all items, at most limit of them at the same time, and returns when all calls have.
+// Each calls do for all items, at most limit of them at the same time, and returns when all calls
+// have.
 func Each[T any](items []T, limit int, do func(i int, item T)) {
 	free := make(chan struct{}, limit)
 	var calls sync.WaitGroup

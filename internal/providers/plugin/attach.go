@@ -13,7 +13,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/enginelog"
 )
 
-// ReattachVariable names processes of providers that somebody else has started, such as a debugger or a test. See [ParseReattach].
+// ReattachVariable names processes of providers that somebody else has started, such as a debugger
+// or a test. See [ParseReattach].
 const ReattachVariable = "TF_REATTACH_PROVIDERS"
 
 // Reattach is how to reach a process that somebody else has started.
@@ -28,7 +29,8 @@ type Reattach struct {
 	}
 }
 
-// ParseReattach decodes the value of [ReattachVariable], by the addresses of providers as they are written there. An empty one names none.
+// ParseReattach decodes the value of [ReattachVariable], by the addresses of providers as they are
+// written there. An empty one names none.
 func ParseReattach(value string) (map[string]Reattach, error) {
 	if value == "" {
 		return nil, nil
@@ -45,8 +47,9 @@ func ParseReattach(value string) (map[string]Reattach, error) {
 	return all, nil
 }
 
-// Attach connects to a process that somebody else has started, which stays when it ends. The connection is not encrypted. Its calls are in the log, nil for none;
-// what it writes goes elsewhere.
+// Attach connects to a process that somebody else has started, which stays when it ends. The
+// connection is not encrypted. Its calls are in the log, nil for none; what it writes goes
+// elsewhere.
 //
 // Errors: an [*Error].
 func Attach(to Reattach, log *enginelog.Log) (*Process, error) {

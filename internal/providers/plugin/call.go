@@ -72,8 +72,8 @@ func (m Method) maxSize() grpc.CallOption {
 	return grpc.MaxCallRecvMsgSize(maxMessageSize)
 }
 
-// InvokeStream calls a method that answers with several messages, each of which is given to receive before the next one is read.
-// It ends with the last message, or when receive says that it is done.
+// InvokeStream calls a method that answers with several messages, each of which is given to receive
+// before the next one is read. It ends with the last message, or when receive says that it is done.
 //
 // Errors: those of Invoke.
 func (p *Process) InvokeStream(ctx context.Context, method Method, request proto.Message, newResponse func() proto.Message, receive func(proto.Message) (done bool)) error {
@@ -126,7 +126,8 @@ func (p *Process) over() error {
 	return p.mu.over
 }
 
-// explain returns the error for what gRPC says. The first context is that of the caller, the second has the timeout.
+// explain returns the error for what gRPC says. The first context is that of the caller, the second
+// has the timeout.
 func (p *Process) explain(ctx, limited context.Context, timeout time.Duration, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

@@ -64,7 +64,8 @@ func (p *Process) logCall(method Method, request proto.Message) loggedCall {
 // diagnosed are responses with diagnostics.
 type diagnosed interface{ GetDiagnostics() []*pluginv1.Diagnostic }
 
-// ended says how long the call took, and what kept it from succeeding. What the provider has said may quote values, and is not written.
+// ended says how long the call took, and what kept it from succeeding. What the provider has said
+// may quote values, and is not written.
 func (c loggedCall) ended(response proto.Message, err error) {
 	about := append(c.about, "duration_ms", float64(time.Since(c.began).Microseconds())/1000)
 	if err != nil {

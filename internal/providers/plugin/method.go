@@ -5,7 +5,8 @@ package plugin
 
 import "fmt"
 
-// Method is a method of the protocol, which has the same name in both versions, unless there is another for 5.
+// Method is a method of the protocol, which has the same name in both versions, unless there is
+// another for 5.
 type Method struct{ Name, in5 string }
 
 // The methods.

@@ -59,11 +59,13 @@ type Process struct {
 	}
 }
 
-// sdkLogs are the environment variables for what libraries of providers log about themselves. It goes to standard error at the most detailed level if they are
-// not set, and costs more than all else that a small resource needs.
+// sdkLogs are the environment variables for what libraries of providers log about themselves. It
+// goes to standard error at the most detailed level if they are not set, and costs more than all
+// else that a small resource needs.
 var sdkLogs = []string{"TF_LOG_SDK", "TF_LOG_SDK_PROTO", "TF_LOG_SDK_FRAMEWORK", "TF_LOG_SDK_HELPER_SCHEMA"}
 
-// quiet returns an environment in which libraries of providers log from a level on, unless it says what they log.
+// quiet returns an environment in which libraries of providers log from a level on, unless it says
+// what they log.
 func quiet(env []string, level string) []string {
 	env = slices.Clone(env)
 	for _, name := range sdkLogs {
@@ -138,7 +140,8 @@ func (p *Process) connect() error {
 	return nil
 }
 
-// notStarted returns a more useful error than that of go-plugin, which explains at length what may be the cause.
+// notStarted returns a more useful error than that of go-plugin, which explains at length what may
+// be the cause.
 func (p *Process) notStarted(program string, err error) *Error {
 	failure := &Error{Problem: "The provider's program " + p.name + " could not be started"}
 	switch words := p.words.String(); {
@@ -167,7 +170,8 @@ func (p *Process) Exited() bool {
 	return over || p.client != nil && p.client.Exited()
 }
 
-// End ends the process, after having given it two seconds to do so itself. It waits for that, and may be called again.
+// End ends the process, after having given it two seconds to do so itself. It waits for that, and
+// may be called again.
 func (p *Process) End() {
 	_ = p.finish(&Error{Problem: "The provider's program " + p.name + " has been shut down."}) //nolint:errcheck // how it ended first is what counts
 	p.ending.Do(p.kill)

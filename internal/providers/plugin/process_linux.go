@@ -8,7 +8,8 @@ import (
 	"syscall"
 )
 
-// endWithParent makes a process end when this program is killed: providers ignore interrupts and would stay forever.
+// endWithParent makes a process end when this program is killed: providers ignore interrupts and
+// would stay forever.
 func endWithParent(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 }

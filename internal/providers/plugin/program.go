@@ -13,7 +13,8 @@ import (
 	"runtime"
 )
 
-// CheckProgram returns why a file cannot be started on this platform, as far as that can be known without starting it. It reads a few bytes.
+// CheckProgram returns why a file cannot be started on this platform, as far as that can be known
+// without starting it. It reads a few bytes.
 func CheckProgram(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -39,7 +40,8 @@ func isFile(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// elfMachine is where the header of an ELF file names the processor, and elfOrder where it says how numbers are written.
+// elfMachine is where the header of an ELF file names the processor, and elfOrder where it says how
+// numbers are written.
 const (
 	elfOrder   = 5
 	elfMachine = 18
@@ -55,7 +57,8 @@ var (
 	}
 )
 
-// elfMachines are the processors whose programs run on an architecture of Go. For one that is missing, nothing is known.
+// elfMachines are the processors whose programs run on an architecture of Go. For one that is
+// missing, nothing is known.
 var elfMachines = map[string][]uint16{
 	"386": {3}, "amd64": {62, 3}, "arm": {40}, "arm64": {183, 40}, "loong64": {258}, "ppc64": {21}, "ppc64le": {21}, "riscv64": {243}, "s390x": {22},
 }

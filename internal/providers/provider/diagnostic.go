@@ -24,7 +24,8 @@ type Diagnostic struct {
 	Severity        Severity
 	Summary, Detail string
 
-	// Path is the place in the value that the call was about, as far as it is known; empty for the whole.
+	// Path is the place in the value that the call was about, as far as it is known; empty for the
+	// whole.
 	Path cty.Path
 }
 
@@ -57,7 +58,8 @@ var deferredReasons = [...]string{
 	"", "unknown", "resource_config_unknown", "provider_config_unknown", "absent_prereq",
 }
 
-// String returns the name of the reason as terraform's JSON output has it, empty if nothing is deferred.
+// String returns the name of the reason as terraform's JSON output has it, empty if nothing is
+// deferred.
 func (r DeferredReason) String() string {
 	if int(r) < len(deferredReasons) {
 		return deferredReasons[r]

@@ -1,18 +1,25 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package provider is what an engine asks of a provider, and what that answers: plain data, whatever carries it.
+// Package provider is what an engine asks of a provider, and what that answers: plain data,
+// whatever carries it.
 //
 // A [Provider] is a process of a plugin, or the one that is built in. The contract:
 //
-//   - V1. Values are unmarked in both directions. A value of a resource type has the type of its schema; null means that there is no object.
-//   - V2. An identity that an answer does not have is [cty.NilVal], and so is what a request does not have: an identity, provider_meta.
-//     An object that an answer does not have is a null of its type, which the caller judges. It is [cty.NilVal], always with an error, only if
-//     the call has failed or the object cannot be decoded.
-//   - V3. What an answer has besides errors is usable: an object that exists after a failed apply is in it.
-//   - V4. Private bytes are for the provider only, and are kept as they are. The caller must not change them afterwards, nor may a provider.
-//   - V5. Whether an answer keeps the rules for plans and results is the caller's to check. That values have the types of the schema is checked here.
-//   - V6. A failure of the connection or of the process is an error diagnostic that names the provider. All methods return soon after ctx has ended.
+//   - V1. Values are unmarked in both directions. A value of a resource type has the type of its
+//     schema; null means that there is no object.
+//   - V2. An identity that an answer does not have is [cty.NilVal], and so is what a request does
+//     not have: an identity, provider_meta. An object that an answer does not have is a null of its
+//     type, which the caller judges. It is [cty.NilVal], always with an error, only if the call has
+//     failed or the object cannot be decoded.
+//   - V3. What an answer has besides errors is usable: an object that exists after a failed apply
+//     is in it.
+//   - V4. Private bytes are for the provider only, and are kept as they are. The caller must not
+//     change them afterwards, nor may a provider.
+//   - V5. Whether an answer keeps the rules for plans and results is the caller's to check. That
+//     values have the types of the schema is checked here.
+//   - V6. A failure of the connection or of the process is an error diagnostic that names the
+//     provider. All methods return soon after ctx has ended.
 package provider
 
 import (
@@ -50,7 +57,8 @@ type Provider interface {
 	Apply(ctx context.Context, req ApplyRequest) ApplyResponse
 	Import(ctx context.Context, req ImportRequest) ImportResponse
 
-	// Move makes an object of another type, perhaps of another provider, one of this provider. Only with the capability MoveState.
+	// Move makes an object of another type, perhaps of another provider, one of this provider. Only
+	// with the capability MoveState.
 	Move(ctx context.Context, req MoveRequest) MoveResponse
 
 	// ReadData reads a data source. The configuration is wholly known.
@@ -71,7 +79,8 @@ type Provider interface {
 	// InvokeAction returns when the action has ended.
 	InvokeAction(ctx context.Context, req InvokeActionRequest) Diagnostics
 
-	// Stop asks the provider to end what it does soon, and returns at once: its other methods then return what was done so far.
+	// Stop asks the provider to end what it does soon, and returns at once: its other methods then
+	// return what was done so far.
 	Stop(ctx context.Context) error
 }
 
@@ -116,7 +125,8 @@ type ReadResponse struct {
 	Diagnostics Diagnostics
 }
 
-// PlanRequest asks what a change would do. For destroying, Proposed and Config are null; for creating, Prior is.
+// PlanRequest asks what a change would do. For destroying, Proposed and Config are null; for
+// creating, Prior is.
 type PlanRequest struct {
 	Type                    string
 	Prior, Proposed, Config cty.Value
@@ -138,7 +148,8 @@ type PlanResponse struct {
 	Diagnostics      Diagnostics
 }
 
-// ApplyRequest asks for a change. For destroying, Planned and Config are null; for creating, Prior is.
+// ApplyRequest asks for a change. For destroying, Planned and Config are null; for creating, Prior
+// is.
 type ApplyRequest struct {
 	Type                   string
 	Prior, Planned, Config cty.Value
@@ -164,7 +175,8 @@ type ImportRequest struct {
 	DeferralAllowed bool
 }
 
-// ImportResponse is what was found. There may be objects of other types than that which was asked for.
+// ImportResponse is what was found. There may be objects of other types than that which was asked
+// for.
 type ImportResponse struct {
 	Objects     []ImportedObject
 	Deferred    DeferredReason
@@ -222,7 +234,8 @@ type OpenEphemeralRequest struct {
 	DeferralAllowed bool
 }
 
-// OpenEphemeralResponse is an open ephemeral resource. It must be closed unless there are errors or it is deferred.
+// OpenEphemeralResponse is an open ephemeral resource. It must be closed unless there are errors or
+// it is deferred.
 type OpenEphemeralResponse struct {
 	Result      cty.Value
 	RenewAt     time.Time // zero for never

@@ -76,7 +76,8 @@ func HashArchive(name string) (_ Hash, err error) {
 	return ArchiveHash([sha256.Size]byte(sum.Sum(nil))), nil
 }
 
-// HashContent returns the hash of the files in a package, which is a directory, or a link to one, or a zip archive.
+// HashContent returns the hash of the files in a package, which is a directory, or a link to one,
+// or a zip archive.
 //
 // Errors: also for a directory with something in it that is no file, which has no hash.
 func HashContent(name string) (Hash, error) {

@@ -1,7 +1,8 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package release identifies what providers publish: a package is of one provider, one version and one platform, and has hashes.
+// Package release identifies what providers publish: a package is of one provider, one version and
+// one platform, and has hashes.
 package release
 
 import (
@@ -28,7 +29,8 @@ type ID struct {
 // String returns the address and the version, for messages.
 func (id ID) String() string { return Short(id.Provider) + " " + id.Version.String() }
 
-// ParseProvider parses the source address of a provider as it is written in configurations: the host and the namespace may be left out.
+// ParseProvider parses the source address of a provider as it is written in configurations: the
+// host and the namespace may be left out.
 func ParseProvider(text string) (stackaddrs.Provider, error) {
 	parsed, err := tfaddr.ParseProviderSource(text)
 	if err != nil {

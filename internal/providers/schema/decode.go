@@ -21,7 +21,8 @@ const maxDepth = 100
 
 // Decode returns the schemas in the answer of a provider.
 //
-// Errors: for an answer that breaks the protocol, such as one without a schema of the provider itself.
+// Errors: for an answer that breaks the protocol, such as one without a schema of the provider
+// itself.
 func Decode(encoded *pluginv1.SchemaResponse) (*Provider, error) {
 	if encoded.GetProvider() == nil {
 		return nil, fmt.Errorf("the schema of the provider's configuration is missing")
@@ -76,8 +77,8 @@ func DecodeIdentities(encoded *pluginv1.IdentitySchemasResponse) (map[string]*Id
 	return decodeAll("identity of the resource type", encoded.GetIdentitySchemas(), decoder{}.identity)
 }
 
-// decoder decodes the schemas of one answer, and keeps the types of attributes by their encoding: aws 5.100.0 has 505 of them for its
-// 86 705 attributes, and decoding types was most of the work.
+// decoder decodes the schemas of one answer, and keeps the types of attributes by their encoding:
+// aws 5.100.0 has 505 of them for its 86 705 attributes, and decoding types was most of the work.
 type decoder map[string]cty.Type
 
 func (d decoder) typeOf(encoded []byte) (cty.Type, error) {
@@ -196,7 +197,8 @@ func (d decoder) attribute(encoded *pluginv1.Attribute, depth int) (*Attribute, 
 	return attr, err
 }
 
-// decodeVersion5 decodes the fields whose numbers have other types in version 6, and which protocol buffers keep as unknown ones for that.
+// decodeVersion5 decodes the fields whose numbers have other types in version 6, and which protocol
+// buffers keep as unknown ones for that.
 func (a *Attribute) decodeVersion5(unknown []byte) {
 	const writeOnly, deprecationMessage = 10, 11
 	for len(unknown) > 0 {

@@ -5,8 +5,9 @@ package schema
 
 import "github.com/zclconf/go-cty/cty"
 
-// SensitivePaths returns where in an object of the block's type the schema has sensitive attributes, in no particular order.
-// Attributes that are null count, too. The path of an attribute inside of a set is that of the set. The object must not be marked.
+// SensitivePaths returns where in an object of the block's type the schema has sensitive
+// attributes, in no particular order. Attributes that are null count, too. The path of an attribute
+// inside of a set is that of the set. The object must not be marked.
 func (b *Block) SensitivePaths(object cty.Value) []cty.Path {
 	if !b.known().sensitive {
 		return nil
@@ -20,7 +21,8 @@ func (b *Block) SensitivePaths(object cty.Value) []cty.Path {
 	return f.found
 }
 
-// WriteOnlyPaths returns where in an object of the block's type the schema has write-only attributes, as SensitivePaths does.
+// WriteOnlyPaths returns where in an object of the block's type the schema has write-only
+// attributes, as SensitivePaths does.
 func (b *Block) WriteOnlyPaths(object cty.Value) []cty.Path {
 	if !b.known().writeOnly {
 		return nil
@@ -75,7 +77,8 @@ func (f *finder) attributes(attributes []*Attribute, object cty.Value, path cty.
 	}
 }
 
-// each calls do for the objects of a value. A set is found as a whole if something is found in one of its elements.
+// each calls do for the objects of a value. A set is found as a whole if something is found in one
+// of its elements.
 func (f *finder) each(nesting Nesting, value cty.Value, path cty.Path, do func(element cty.Value, path cty.Path)) {
 	if value.IsNull() || !value.IsKnown() {
 		return
@@ -98,7 +101,8 @@ func (f *finder) each(nesting Nesting, value cty.Value, path cty.Path, do func(e
 	}
 }
 
-// Step returns the path of an element of a value, by its key. Maps of blocks of different types are objects, which have attributes.
+// Step returns the path of an element of a value, by its key. Maps of blocks of different types are
+// objects, which have attributes.
 func Step(path cty.Path, ty cty.Type, key cty.Value) cty.Path {
 	if ty.IsObjectType() {
 		return path.GetAttr(key.AsString())

@@ -1,7 +1,8 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package schema is the model of what providers say about themselves: their configuration, their resource types, and what these have.
+// Package schema is the model of what providers say about themselves: their configuration, their
+// resource types, and what these have.
 package schema
 
 import (
@@ -82,7 +83,8 @@ const (
 	Group  Nesting = "group" // like single, but never null
 )
 
-// Object is the type of an attribute whose parts have schemas of their own. The attributes are sorted by name.
+// Object is the type of an attribute whose parts have schemas of their own. The attributes are
+// sorted by name.
 type Object struct {
 	Attributes []*Attribute
 	Nesting    Nesting

@@ -45,13 +45,16 @@ func (b *Block) learn() {
 	facts.empty = cty.ObjectVal(empty)
 }
 
-// Type returns the type of the object that a block of configuration becomes. Where the number of nested blocks decides about the
-// type, which is so for lists and maps with dynamically typed attributes inside, the type of these is dynamic.
+// Type returns the type of the object that a block of configuration becomes. Where the number of
+// nested blocks decides about the type, which is so for lists and maps with dynamically typed
+// attributes inside, the type of these is dynamic.
 //
-// This and all other methods compute their results once; the block must not change any more after the first. Safe for concurrent use.
+// This and all other methods compute their results once; the block must not change any more after
+// the first. Safe for concurrent use.
 func (b *Block) Type() cty.Type { return b.known().ty }
 
-// Empty returns the object that an empty block becomes: attributes are null, and there are no nested blocks but empty groups.
+// Empty returns the object that an empty block becomes: attributes are null, and there are no
+// nested blocks but empty groups.
 func (b *Block) Empty() cty.Value { return b.known().empty }
 
 // ValueType returns the type of what the blocks of one name become.
@@ -75,7 +78,8 @@ func (n *NestedBlock) ValueType() cty.Type {
 	}
 }
 
-// Varies reports whether the blocks become a tuple or an object because they may be of different types.
+// Varies reports whether the blocks become a tuple or an object because they may be of different
+// types.
 func (n *NestedBlock) Varies() bool {
 	return (n.Nesting == List || n.Nesting == Map) && n.Block.Type().HasDynamicTypes()
 }
@@ -100,7 +104,8 @@ func (n *NestedBlock) Absent() cty.Value {
 	}
 }
 
-// objectFacts are what follows from the attributes of an object. The zero value has none of them yet.
+// objectFacts are what follows from the attributes of an object. The zero value has none of them
+// yet.
 type objectFacts struct {
 	once                 sync.Once
 	element              cty.Type // of one object
@@ -158,8 +163,8 @@ func (a *Attribute) ValueType() cty.Type {
 	return a.Type
 }
 
-// ConfigType returns the type that an expression for the attribute is converted to: its type, in which attributes of
-// nested types that are not required are optional.
+// ConfigType returns the type that an expression for the attribute is converted to: its type, in
+// which attributes of nested types that are not required are optional.
 func (a *Attribute) ConfigType() cty.Type {
 	if a.Nested != nil {
 		return a.Nested.Nesting.of(a.Nested.known().config)

@@ -172,7 +172,8 @@ func TestFindByName(t *testing.T) {
 	}
 }
 
-// BenchmarkDecode decodes the schemas of a provider with 1 000 types of resources, of 60 attributes each.
+// BenchmarkDecode decodes the schemas of a provider with 1 000 types of resources, of 60 attributes
+// each.
 func BenchmarkDecode(b *testing.B) {
 	types := []string{`"string"`, `"bool"`, `"number"`, `["map","string"]`, `["set","string"]`, `["list",["object",{"name":"string","ports":["list","number"]}]]`}
 	block := &pluginv1.Block{}

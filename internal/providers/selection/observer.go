@@ -10,7 +10,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/providers/source"
 )
 
-// Observer is told which packages are fetched, and how far that is. Nil observes nothing. It is called by several goroutines: [OneAtATime] is for those that cannot have that.
+// Observer is told which packages are fetched, and how far that is. Nil observes nothing. It is
+// called by several goroutines: [OneAtATime] is for those that cannot have that.
 type Observer func(Event)
 
 // Event is about the package of a release for a platform.
@@ -27,7 +28,8 @@ type Event struct {
 // Stage is how far the fetching of a package is.
 type Stage int
 
-// The stages, in their order. Some of a package may be missing: all but the first after an error, and those in between if it is not far away.
+// The stages, in their order. Some of a package may be missing: all but the first after an error,
+// and those in between if it is not far away.
 const (
 	Begun Stage = iota
 	Arriving

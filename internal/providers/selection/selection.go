@@ -1,16 +1,21 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package selection chooses versions of providers for what a configuration requires, as terraform does, and puts their packages into a directory. The
-// result are the locks that terraform would write.
+// Package selection chooses versions of providers for what a configuration requires, as terraform
+// does, and puts their packages into a directory. The result are the locks that terraform would
+// write.
 //
 // Rules:
 //
-//	L1. A version that is locked is kept, unless all are to be chosen anew. If it does not fit what is required, that is an error.
-//	L2. The newest version that fits is chosen. A prerelease is chosen only if it is required by its whole version.
-//	L3. A package that is there and has a locked checksum is used as it is, and nobody is asked for it.
-//	L4. A lock has the checksum of the files of the package for this platform, and those that a registry's publisher has signed for all platforms. What
-//	    was locked before for the same version stays.
+//	L1. A version that is locked is kept, unless all are to be chosen anew. If it does not fit what
+//	    is required, that is an error.
+//	L2. The newest version that fits is chosen. A prerelease is chosen only if it is required by its
+//	    whole version.
+//	L3. A package that is there and has a locked checksum is used as it is, and nobody is asked for
+//	    it.
+//	L4. A lock has the checksum of the files of the package for this platform, and those that a
+//	    registry's publisher has signed for all platforms. What was locked before for the same
+//	    version stays.
 //	L5. What is not required has no lock.
 package selection
 
@@ -43,7 +48,8 @@ type Request struct {
 	Sources func(stackaddrs.Provider) source.Source
 	Dir     packagecache.Dir // for the packages
 
-	// Cache is a directory in which packages are kept for others, too; Dir gets links to them. Nil for none. Unlocked allows packages in it that have no locked checksum.
+	// Cache is a directory in which packages are kept for others, too; Dir gets links to them. Nil for
+	// none. Unlocked allows packages in it that have no locked checksum.
 	Cache    *packagecache.Dir
 	Unlocked bool
 
@@ -104,7 +110,8 @@ func Errors(err error) []error {
 	return all
 }
 
-// Install chooses versions and installs packages, several at the same time. It goes on with other providers after an error.
+// Install chooses versions and installs packages, several at the same time. It goes on with other
+// providers after an error.
 //
 // Errors: joined [*Error]; context.Cause(ctx).
 func (r *Request) Install(ctx context.Context) (*locks.Locks, error) {
@@ -157,7 +164,8 @@ type Choice struct {
 	Source      source.Source // asked only where no version is kept
 }
 
-// Choose returns a lock for the version that is locked, or else for the newest one that fits (rules L1 and L2). It has the checksums that were locked for the same version.
+// Choose returns a lock for the version that is locked, or else for the newest one that fits (rules
+// L1 and L2). It has the checksums that were locked for the same version.
 //
 // Errors: also for a locked version that does not fit.
 func Choose(ctx context.Context, c Choice) (*locks.Lock, error) {

@@ -186,7 +186,8 @@ func TestCache(t *testing.T) {
 	}
 }
 
-// Several programs that install the same package into one cache at the same time fetch it once, if they may use what is in the cache, and none finds half of it.
+// Several programs that install the same package into one cache at the same time fetch it once, if
+// they may use what is in the cache, and none finds half of it.
 func TestCacheOfSeveral(t *testing.T) {
 	s := newSetup(t)
 	cache := &packagecache.Dir{Path: t.TempDir(), Platform: platform}
@@ -253,7 +254,8 @@ func TestCacheIsKept(t *testing.T) {
 	}
 }
 
-// A program that is killed while it fetches leaves nothing that is taken for a package, and what it leaves is removed some day.
+// A program that is killed while it fetches leaves nothing that is taken for a package, and what it
+// leaves is removed some day.
 func TestLeftBehind(t *testing.T) {
 	s := newSetup(t)
 	left := filepath.Join(s.req.Dir.Path, ".new-1", "package")
@@ -278,7 +280,8 @@ func TestLeftBehind(t *testing.T) {
 	}
 }
 
-// Requests of one program that would fetch the same fetch it once, unless the package of another one does not fit.
+// Requests of one program that would fetch the same fetch it once, unless the package of another
+// one does not fit.
 func TestShared(t *testing.T) {
 	s := newSetup(t)
 	shared := &selection.Shared{}

@@ -13,7 +13,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/providers/source"
 )
 
-// Shared is what several requests of one program fetch once. The zero value has nothing yet. Safe for concurrent use.
+// Shared is what several requests of one program fetch once. The zero value has nothing yet. Safe
+// for concurrent use.
 type Shared struct {
 	packages once.Map[sharedKey, sharedPackage]
 }
@@ -32,7 +33,8 @@ type sharedPackage struct {
 	hash release.Hash
 }
 
-// fetch puts a package into the directory of a request. Of several requests that would fetch the same, one does, and the others get links to its package.
+// fetch puts a package into the directory of a request. Of several requests that would fetch the
+// same, one does, and the others get links to its package.
 func (r *Request) fetch(ctx context.Context, found *source.Package, lock *locks.Lock) (release.Hash, error) {
 	sum, packed := found.Sum()
 	if r.Shared == nil || r.Cache != nil || !packed {

@@ -15,9 +15,11 @@ import (
 	"github.com/cairnstacks/cairn/internal/unpack"
 )
 
-// download fetches the archive into a directory and has it used, which may move it. Nothing is left there.
+// download fetches the archive into a directory and has it used, which may move it. Nothing is left
+// there.
 //
-// An archive of several answers that is not the right one is fetched once more, as a whole: the server may have changed it meanwhile.
+// An archive of several answers that is not the right one is fetched once more, as a whole: the
+// server may have changed it meanwhile.
 func (p *Package) download(ctx context.Context, dir string, opts FetchOptions, use func(archive string) error) error {
 	joined, err := p.downloadOnce(ctx, dir, opts, use)
 	if joined && errors.As(err, new(*MismatchError)) {
@@ -48,7 +50,8 @@ func (p *Package) downloadOnce(ctx context.Context, dir string, opts FetchOption
 // ErrNotPacked is the error for a package that has no archive.
 var ErrNotPacked = errors.New("the package is a directory, and has no archive")
 
-// Save makes a path the archive of the package, in place of a file that is there. It returns the hash of its files. With an error, the path is as it was.
+// Save makes a path the archive of the package, in place of a file that is there. It returns the
+// hash of its files. With an error, the path is as it was.
 //
 // Errors: [ErrNotPacked] among others.
 func (p *Package) Save(ctx context.Context, target string, opts FetchOptions) (hash release.Hash, err error) {

@@ -18,7 +18,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/unpack"
 )
 
-// maxArchive is the size of the archive of a package. The largest that there are have a quarter of it.
+// maxArchive is the size of the archive of a package. The largest that there are have a quarter of
+// it.
 const maxArchive = 1 << 30
 
 // Package is a package of a provider where a source has it.
@@ -41,7 +42,8 @@ func (p *Package) Location() string {
 	return (&url.URL{Scheme: p.archive.Scheme, Host: p.archive.Host, Path: p.archive.Path}).String()
 }
 
-// Sum returns the checksum of the archive that the source gives for it; "" if it gives none, or several. A package that is a directory is not packed.
+// Sum returns the checksum of the archive that the source gives for it; "" if it gives none, or
+// several. A package that is a directory is not packed.
 func (p *Package) Sum() (hash release.Hash, packed bool) {
 	if len(p.hashes) == 1 && p.hashes[0].Scheme() == release.ArchiveScheme {
 		hash = p.hashes[0]
@@ -60,7 +62,8 @@ type FetchOptions struct {
 	// Stall is how long a download may stand still; 0 stands for a minute.
 	Stall time.Duration
 
-	// Progress is called now and then with how many bytes of an archive have arrived, of how many; these are -1 if nobody knows. May be nil.
+	// Progress is called now and then with how many bytes of an archive have arrived, of how many;
+	// these are -1 if nobody knows. May be nil.
 	Progress func(done, total int64)
 }
 
@@ -80,8 +83,8 @@ func (e *MismatchError) Error() string {
 	return fmt.Sprintf("the package of %s has %s, which is none of the checksums %s", e.ID, e.Found, whose)
 }
 
-// Fetch makes a path that does not exist yet a directory with the files of the package, or a link to one of a mirror. It returns the hash of the files.
-// With an error, nothing is there.
+// Fetch makes a path that does not exist yet a directory with the files of the package, or a link
+// to one of a mirror. It returns the hash of the files. With an error, nothing is there.
 func (p *Package) Fetch(ctx context.Context, target string, opts FetchOptions) (release.Hash, error) {
 	hash, err := p.fetch(ctx, target, opts)
 	if err != nil {
@@ -130,7 +133,8 @@ func (p *Package) unpack(ctx context.Context, archive, target string, opts Fetch
 	return content, nil
 }
 
-// check returns the hash of an archive, unless it is known already that its content is not what it should be.
+// check returns the hash of an archive, unless it is known already that its content is not what it
+// should be.
 func (p *Package) check(archive string, opts FetchOptions) (release.Hash, error) {
 	hash, err := release.HashArchive(archive)
 	if err != nil {
@@ -171,7 +175,8 @@ func (p *Package) link(target string, opts FetchOptions) (release.Hash, error) {
 	return content, err
 }
 
-// fits reports whether hashes are those that the source and the caller want, or can still be, with one of a scheme that is not known yet.
+// fits reports whether hashes are those that the source and the caller want, or can still be, with
+// one of a scheme that is not known yet.
 func (p *Package) fits(found []release.Hash, opts FetchOptions, unknown string) bool {
 	return fit(p.hashes, found, unknown) && fit(opts.Allowed, found, unknown)
 }

@@ -21,7 +21,8 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
-// Directory is a mirror in a directory: HOST/NAMESPACE/TYPE/VERSION/OS_ARCH, or in HOST/NAMESPACE/TYPE archives as terraform-provider-TYPE_VERSION_OS_ARCH.zip.
+// Directory is a mirror in a directory: HOST/NAMESPACE/TYPE/VERSION/OS_ARCH, or in
+// HOST/NAMESPACE/TYPE archives as terraform-provider-TYPE_VERSION_OS_ARCH.zip.
 type Directory struct{ Path string }
 
 var _ Source = Directory{}

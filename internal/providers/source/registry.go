@@ -28,7 +28,8 @@ import (
 type Registry struct {
 	Client *registry.Client
 
-	// OfficialKey is the fingerprint of the key of official packages, for tests; "" stands for that of HashiCorp.
+	// OfficialKey is the fingerprint of the key of official packages, for tests; "" stands for that of
+	// HashiCorp.
 	OfficialKey string
 }
 
@@ -89,7 +90,8 @@ type download struct {
 	} `json:"signing_keys"`
 }
 
-// Package implements [Source]. The checksums and their signature are fetched and checked here already.
+// Package implements [Source]. The checksums and their signature are fetched and checked here
+// already.
 func (r Registry) Package(ctx context.Context, id release.ID, platform release.Platform) (*Package, error) {
 	var answer download
 	what := fmt.Sprintf("package of provider %s for %s", id, platform)
@@ -133,7 +135,8 @@ func (d *download) check(platform release.Platform) error {
 	return nil
 }
 
-// signed fetches the list of checksums of a release, and returns it if a key of the registry has signed it, and if the package is in it (rule S1).
+// signed fetches the list of checksums of a release, and returns it if a key of the registry has
+// signed it, and if the package is in it (rule S1).
 func (r Registry) signed(ctx context.Context, base *url.URL, answer *download) (*Signed, error) {
 	sums, err := r.fetch(ctx, base, answer.SumsURL, "the list of checksums")
 	if err != nil {

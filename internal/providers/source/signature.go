@@ -27,7 +27,8 @@ type Signed struct {
 	Hashes   []release.Hash // of the archives for all platforms, sorted
 }
 
-// checkSignature checks that one of the keys, each as text, has signed a list. That one of them is official is known by its fingerprint.
+// checkSignature checks that one of the keys, each as text, has signed a list. That one of them is
+// official is known by its fingerprint.
 func checkSignature(list, signature []byte, keys []string, official string) (*Signed, error) {
 	if len(keys) == 0 {
 		return nil, errors.New("the registry gives no key that has signed the checksums")

@@ -1,14 +1,16 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package source knows where packages of providers come from: the registry that the address of a provider names, and mirrors on the disk or in the
-// network. It asks them for versions and packages, fetches packages, and checks them.
+// Package source knows where packages of providers come from: the registry that the address of a
+// provider names, and mirrors on the disk or in the network. It asks them for versions and
+// packages, fetches packages, and checks them.
 //
 // Rules:
 //
-//	S1. A package of a registry has the checksum that the publisher has signed. One of a mirror has a checksum that the mirror gives, if it gives any.
-//	S2. If hashes are locked, the package has one of them. A directory has no hash of an archive: if only such are locked, it is taken as it is,
-//	    as terraform does.
+//	S1. A package of a registry has the checksum that the publisher has signed. One of a mirror has a
+//	    checksum that the mirror gives, if it gives any.
+//	S2. If hashes are locked, the package has one of them. A directory has no hash of an archive: if
+//	    only such are locked, it is taken as it is, as terraform does.
 //	S3. Nothing of a package is in its place before it was checked.
 package source
 

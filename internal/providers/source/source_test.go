@@ -195,7 +195,8 @@ func TestRegistryHostile(t *testing.T) {
 	}
 }
 
-// What a signature is worth is what it is worth for terraform 1.11.4: a key may have expired since, a signature may not.
+// What a signature is worth is what it is worth for terraform 1.11.4: a key may have expired since,
+// a signature may not.
 func TestSignatures(t *testing.T) {
 	ago := func(d time.Duration) func() time.Time {
 		return func() time.Time { return time.Now().Add(-d) }
@@ -267,7 +268,8 @@ func TestRegistryToken(t *testing.T) {
 	}
 }
 
-// A token does not follow a redirect to another host, and is in no error, whatever the registry says.
+// A token does not follow a redirect to another host, and is in no error, whatever the registry
+// says.
 func TestTokenStaysSecret(t *testing.T) {
 	server, elsewhere := registrytest.Start(t), registrytest.Start(t)
 	wanted := id(t, server.Host+"/foo/bar", "1.0.0")
@@ -496,7 +498,8 @@ func FuzzRegistry(f *testing.F) {
 	})
 }
 
-// Whatever a mirror answers, there is a package with the right checksum or an error, and nothing but that package is made.
+// Whatever a mirror answers, there is a package with the right checksum or an error, and nothing
+// but that package is made.
 func FuzzNetwork(f *testing.F) {
 	program := registrytest.Program(f, "bar", "1.0.0")
 	f.Add([]byte(`{"versions": {"1.0.0": {}}}`), []byte(`{"archives": {"os_arch": {"url": "bar.zip", "hashes": ["h1:x", "zh:y"]}}}`), program)
@@ -523,7 +526,8 @@ func FuzzNetwork(f *testing.F) {
 	})
 }
 
-// Whatever an archive has in it, it is unpacked as a whole into its place, or there is an error and nothing.
+// Whatever an archive has in it, it is unpacked as a whole into its place, or there is an error and
+// nothing.
 func FuzzArchive(f *testing.F) {
 	f.Add(registrytest.Program(f, "bar", "1.0.0"))
 	f.Add(registrytest.Zip(f, registrytest.File{Name: "../x", Content: "x"}))

@@ -30,14 +30,16 @@ type Bundle struct {
 
 // Resolved is where a source address leads.
 type Resolved struct {
-	// Path is of the file or directory, which need not exist. It is relative to the working directory of the process for local sources.
+	// Path is of the file or directory, which need not exist. It is relative to the working directory
+	// of the process for local sources.
 	Path string
 
 	// Source is the address, for registry sources with the version that was chosen.
 	Source sourceaddrs.FinalSource
 }
 
-// Resolve finds a source that a request names. Local sources are those of the working directory of the process.
+// Resolve finds a source that a request names. Local sources are those of the working directory of
+// the process.
 //
 // Errors: InvalidArgument, also for a missing address.
 func (b *Bundle) Resolve(addr *terraform1pb.SourceAddress) (Resolved, error) {

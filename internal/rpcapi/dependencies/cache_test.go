@@ -22,7 +22,8 @@ import (
 	dependenciespb "github.com/cairnstacks/cairn/proto/terraform1/dependencies"
 )
 
-// newCache returns a directory of packages: example.com/foo/bar 1.2.3 for two platforms, and things that are no packages.
+// newCache returns a directory of packages: example.com/foo/bar 1.2.3 for two platforms, and things
+// that are no packages.
 func newCache(t *testing.T) string {
 	t.Helper()
 	return writeFiles(t, t.TempDir(), map[string]string{

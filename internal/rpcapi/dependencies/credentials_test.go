@@ -19,7 +19,8 @@ import (
 	setuppb "github.com/cairnstacks/cairn/proto/terraform1/setup"
 )
 
-// newHome returns a home directory with the directory of the CLI configuration, and the environment for it.
+// newHome returns a home directory with the directory of the CLI configuration, and the environment
+// for it.
 func newHome(t *testing.T, files map[string]string) (dir string, environ []string) {
 	t.Helper()
 	if runtime.GOOS == "windows" {

@@ -57,7 +57,8 @@ func wantCode(t *testing.T, err error, want codes.Code) {
 	}
 }
 
-// writeFiles writes files below a directory, by their slash-separated paths. Programs are those that are called so.
+// writeFiles writes files below a directory, by their slash-separated paths. Programs are those
+// that are called so.
 func writeFiles(t *testing.T, dir string, files map[string]string) string {
 	t.Helper()
 	for name, content := range files {

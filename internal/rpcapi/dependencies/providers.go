@@ -15,20 +15,22 @@ import (
 	"github.com/cairnstacks/cairn/internal/rpcapi/handle"
 )
 
-// Handles are those by which a request says which providers its operation may use. Without locks, it has none but the built-in ones; the cache may be
-// missing then, too.
+// Handles are those by which a request says which providers its operation may use. Without locks,
+// it has none but the built-in ones; the cache may be missing then, too.
 type Handles struct {
 	Locks, Cache int64
 	Required     bool // neither may be 0
 }
 
-// Selected is a provider that an operation may use: the package of it that is locked, and the hashes that it may have, sorted.
+// Selected is a provider that an operation may use: the package of it that is locked, and the
+// hashes that it may have, sorted.
 type Selected struct {
 	*packagecache.Package
 	Hashes []release.Hash
 }
 
-// Providers returns the providers of an operation, besides those that are built in, sorted by address. The packages were compared with the locked hashes.
+// Providers returns the providers of an operation, besides those that are built in, sorted by
+// address. The packages were compared with the locked hashes.
 //
 // Errors: InvalidArgument, also if the locks and the cache do not fit each other.
 func Providers(handles *handle.Table, given Handles) ([]Selected, error) {

@@ -99,7 +99,8 @@ func (s *Service) readSchema(ctx context.Context, cache *Cache, id release.ID) (
 	return providers.ReadSchema(ctx, program, providers.Options{Environ: withTLS(s.opts.Environ)})
 }
 
-// withTLS returns an environment in which connections to providers are encrypted, as they always are for clients of the API.
+// withTLS returns an environment in which connections to providers are encrypted, as they always
+// are for clients of the API.
 func withTLS(environ []string) []string {
 	return slices.DeleteFunc(slices.Clone(environ), func(entry string) bool { return strings.HasPrefix(entry, plugin.NoTLSVariable+"=") })
 }

@@ -1,7 +1,8 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package dependencies is the service of the RPC API for what stacks depend on: source bundles, provider locks, provider caches and schemas.
+// Package dependencies is the service of the RPC API for what stacks depend on: source bundles,
+// provider locks, provider caches and schemas.
 package dependencies
 
 import (
@@ -36,7 +37,8 @@ type Service struct {
 // New returns a service whose handles are in a table.
 func New(handles *handle.Table, opts Options) *Service { return &Service{handles: handles, opts: opts} }
 
-// StoreCredentials stores tokens for hosts where the CLI configuration of the user says, and uses them from now on.
+// StoreCredentials stores tokens for hosts where the CLI configuration of the user says, and uses
+// them from now on.
 func (s *Service) StoreCredentials(ctx context.Context, tokens map[string]string) error {
 	for _, name := range slices.Sorted(maps.Keys(tokens)) {
 		host, err := svchost.ForComparison(name)

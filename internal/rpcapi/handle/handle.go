@@ -1,9 +1,11 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package handle keeps what clients of the RPC API have opened, by the numbers that they know it by.
+// Package handle keeps what clients of the RPC API have opened, by the numbers that they know it
+// by.
 //
-// A handle of another kind than the one that is asked for is like one that does not exist. Numbers are not used again.
+// A handle of another kind than the one that is asked for is like one that does not exist. Numbers
+// are not used again.
 package handle
 
 import (
@@ -26,7 +28,8 @@ type entry struct {
 	holds []int64 // handles that cannot be closed before this one
 }
 
-// Open returns a new handle for a value, which is never 0. The handles that it holds cannot be closed before it.
+// Open returns a new handle for a value, which is never 0. The handles that it holds cannot be
+// closed before it.
 func Open[T any](t *Table, value T, holds ...int64) int64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()

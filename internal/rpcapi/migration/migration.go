@@ -1,16 +1,20 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package migration takes the objects of the state of an ordinary root module to components of a stack.
+// Package migration takes the objects of the state of an ordinary root module to components of a
+// stack.
 //
-// Two maps say where they go: one of resource instances, which comes first, and one of the module calls of the root module, whose objects go together. Where an object
-// goes, the configuration must declare it; what it says there about providers counts, not what the state says.
+// Two maps say where they go: one of resource instances, which comes first, and one of the module
+// calls of the root module, whose objects go together. Where an object goes, the configuration must
+// declare it; what it says there about providers counts, not what the state says.
 //
 // Rules:
 //
-//   - G1. An object stays as it is, but for its address, its provider configuration, and the addresses of objects that it depends on. Of those, only objects of the same
-//     component are kept: what components depend on, the stack says.
-//   - G2. A fault concerns one object. The others are taken all the same, and all faults are reported.
+//   - G1. An object stays as it is, but for its address, its provider configuration, and the
+//     addresses of objects that it depends on. Of those, only objects of the same component are
+//     kept: what components depend on, the stack says.
+//   - G2. A fault concerns one object. The others are taken all the same, and all faults are
+//     reported.
 //   - G3. What components have for inputs and outputs is not known. The next plan finds out.
 package migration
 
@@ -35,7 +39,8 @@ type Request struct {
 	State  *tfstate.Document
 	Config *stackconfig.Config
 
-	// Resources has addresses of resource instances of the state, and for each a component instance, which an address of a resource instance in it may follow.
+	// Resources has addresses of resource instances of the state, and for each a component instance,
+	// which an address of a resource instance in it may follow.
 	Resources map[string]string
 
 	// ModuleCalls has names of module calls of the root module, and for each a component.
@@ -47,7 +52,8 @@ type Request struct {
 	// Requires has for each component what it requires.
 	Requires map[stackaddrs.AbsComponent][]stackaddrs.AbsComponent
 
-	// HasType reports whether a provider has a resource type. An error is why the provider could not be asked.
+	// HasType reports whether a provider has a resource type. An error is why the provider could not
+	// be asked.
 	HasType func(stackaddrs.Provider, stackaddrs.Resource) (bool, error)
 }
 
@@ -160,7 +166,8 @@ func (m *migrator) provider(entry tfstate.Entry, to destination, block *stackcon
 	return tfstate.ProviderConfig{Provider: providerName(entry, declared.Provider), Alias: declared.Slot.Alias}, nil
 }
 
-// checkSlot checks that the component gives the module one provider configuration of the stack for a resource.
+// checkSlot checks that the component gives the module one provider configuration of the stack for
+// a resource.
 func (m *migrator) checkSlot(entry tfstate.Entry, to destination, block *stackconfig.Component, declared module.Declared) *hcl.Diagnostic {
 	if !declared.HasSlot {
 		if declared.Provider.IsBuiltin() {
@@ -203,7 +210,8 @@ func providerRef(traversal hcl.Traversal) (ref stackaddrs.ProviderConfigRef, ok 
 	return stackaddrs.ProviderConfigRef{LocalName: localName.Name, Name: name.Name}, isAttr && isAlso
 }
 
-// providerName is the address of a provider as the state has it: engines have different default registries.
+// providerName is the address of a provider as the state has it: engines have different default
+// registries.
 func providerName(entry tfstate.Entry, provider stackaddrs.Provider) string {
 	if object, err := entry.Object(); err == nil {
 		if config, ok := tfstate.ParseProviderConfig(object.Provider); ok && config.IsOf(provider) {
@@ -254,7 +262,8 @@ func (m *migrator) finish(c *component) (*stackstate.Component, error) {
 	}, nil
 }
 
-// withDependencies gives an object the new addresses of those in its component that it depends on (rule G1).
+// withDependencies gives an object the new addresses of those in its component that it depends on
+// (rule G1).
 func (m *migrator) withDependencies(c *component, entry tfstate.Entry) (tfstate.Entry, error) {
 	object, err := entry.Object()
 	if err != nil || len(object.Dependencies) == 0 {

@@ -22,7 +22,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
-// files are a stack whose modules have resources of the provider example.com/a/a, the built-in one, and one that cannot be asked.
+// files are a stack whose modules have resources of the provider example.com/a/a, the built-in one,
+// and one that cannot be asked.
 var files = map[string]string{
 	"main.tfcomponent.hcl": `
 required_providers {
@@ -148,7 +149,8 @@ type object struct {
 	depends  []string
 }
 
-// run migrates objects and returns where they are then, as "component resource#deposed provider <- dependencies", and the summaries of faults.
+// run migrates objects and returns where they are then, as "component resource#deposed provider <-
+// dependencies", and the summaries of faults.
 func (b *bench) run(t *testing.T, objects ...object) (got, faults []string) {
 	t.Helper()
 	var entries []tfstate.Entry
@@ -345,7 +347,8 @@ func TestMigrate(t *testing.T) {
 	}
 }
 
-// TestUnaskedProvider checks that a provider which cannot be asked is a fault of the objects that need it.
+// TestUnaskedProvider checks that a provider which cannot be asked is a fault of the objects that
+// need it.
 func TestUnaskedProvider(t *testing.T) {
 	b := newBench(t)
 	b.request.Resources = map[string]string{"a_thing.x": "component.single", "terraform_data.x": "component.single"}
@@ -361,7 +364,8 @@ func TestUnaskedProvider(t *testing.T) {
 	}
 }
 
-// TestComponents checks what component instances are said to be: what they require, what requires them, and that their values are not known.
+// TestComponents checks what component instances are said to be: what they require, what requires
+// them, and that their values are not known.
 func TestComponents(t *testing.T) {
 	b := newBench(t)
 	parse := func(addr string) stackaddrs.AbsComponent {

@@ -1,14 +1,18 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package ordinary reads the state of an ordinary working directory of terraform or tofu, where its last init says that it is.
+// Package ordinary reads the state of an ordinary working directory of terraform or tofu, where its
+// last init says that it is.
 //
-// States of the local backend are files, which are read here. What other backends have, the engine gets from them.
+// States of the local backend are files, which are read here. What other backends have, the engine
+// gets from them.
 //
 // Rules:
 //
-//   - O1. What the environment says counts as for the engine when it is run in the directory: TF_DATA_DIR and TF_WORKSPACE. Relative paths start there.
-//   - O2. A file is read under the lock that the engine has for it, so that no half of a state is read.
+//   - O1. What the environment says counts as for the engine when it is run in the directory:
+//     TF_DATA_DIR and TF_WORKSPACE. Relative paths start there.
+//   - O2. A file is read under the lock that the engine has for it, so that no half of a state is
+//     read.
 //   - O3. Where there is no state yet, it is empty. That is no fault.
 package ordinary
 
@@ -52,7 +56,8 @@ type Directory struct {
 	Path    string
 	Environ []string
 
-	// Pull returns the state of a backend of a type that is not local: what the engine prints when it is asked for it in a directory.
+	// Pull returns the state of a backend of a type that is not local: what the engine prints when it
+	// is asked for it in a directory.
 	Pull func(ctx context.Context, backend, dir string) ([]byte, error)
 }
 
@@ -98,7 +103,8 @@ func (d Directory) read(ctx context.Context) ([]byte, error) {
 	return readLocked(ctx, d.stateFile(initialized, workspace))
 }
 
-// record returns what the last init has noted. Without a note the backend is local, with the usual places.
+// record returns what the last init has noted. Without a note the backend is local, with the usual
+// places.
 func (d Directory) record() (record, error) {
 	local := record{Type: "local"}
 	text, err := readSmall(filepath.Join(d.dataDir(), defaultStateFile))

@@ -28,7 +28,8 @@ func writeFile(t testing.TB, path, content string) {
 	}
 }
 
-// writeMirror makes a mirror with the provider example.com/foo/bar 1.2.3 for a platform, and returns the hash of its package.
+// writeMirror makes a mirror with the provider example.com/foo/bar 1.2.3 for a platform, and
+// returns the hash of its package.
 func writeMirror(t testing.TB, platform string) (dir, hash string) {
 	t.Helper()
 	archive := zipped(t, "terraform-provider-bar_v1.2.3", "not really a program")

@@ -19,7 +19,8 @@ import (
 	rpcclient "github.com/cairnstacks/cairn/proto/terraform1/client"
 )
 
-// exchange is a stack that the command line and a client of the API work on, each with a state of its own.
+// exchange is a stack that the command line and a client of the API work on, each with a state of
+// its own.
 type exchange struct {
 	t     *testing.T
 	dir   string
@@ -105,7 +106,8 @@ func (x *exchange) plan(opts rpcclient.PlanOptions) *rpcclient.Plan {
 
 func (x *exchange) path(name string) string { return filepath.Join(x.dir, name) }
 
-// What a client has planned is shown and applied by the command line, as long as the state is the same.
+// What a client has planned is shown and applied by the command line, as long as the state is the
+// same.
 func TestCommandLineAppliesPlansOfClients(t *testing.T) {
 	x := newExchange(t, chain)
 	if err := x.plan(rpcclient.PlanOptions{}).WriteFile(x.path("p.tfstackplan")); err != nil {
@@ -139,7 +141,8 @@ func TestCommandLineAppliesPlansOfClients(t *testing.T) {
 	}
 }
 
-// What the command line has planned is applied by a client, and the state that it has then is pushed.
+// What the command line has planned is applied by a client, and the state that it has then is
+// pushed.
 func TestClientsApplyPlansOfCommandLine(t *testing.T) {
 	x := newExchange(t, chain)
 	x.cairn("plan", "-out="+x.path("first.plan"))

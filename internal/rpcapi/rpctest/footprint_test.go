@@ -26,15 +26,18 @@ func (f footprint) String() string {
 	return fmt.Sprintf("%d MiB, %d open files, %d child processes", f.memory, f.files, f.children)
 }
 
-// maxMemory is how much a process without work may have, in MiB: 64 MiB that it keeps for its next calls, and the pages of the program that were read.
+// maxMemory is how much a process without work may have, in MiB: 64 MiB that it keeps for its next
+// calls, and the pages of the program that were read.
 const maxMemory = 150
 
-// exceeds reports whether a footprint is larger than an earlier one by more than what comes and goes.
+// exceeds reports whether a footprint is larger than an earlier one by more than what comes and
+// goes.
 func (f footprint) exceeds(before footprint) bool {
 	return f.memory > maxMemory || f.files > before.files+10 || f.children > 0
 }
 
-// settled measures a process until it does not exceed an earlier footprint, or for as long as tests wait: memory is given back a second after the last call.
+// settled measures a process until it does not exceed an earlier footprint, or for as long as tests
+// wait: memory is given back a second after the last call.
 func settled(t testing.TB, pid int, before footprint) footprint {
 	t.Helper()
 	end := time.Now().Add(testenv.Patience)

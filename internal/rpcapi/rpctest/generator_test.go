@@ -107,7 +107,8 @@ func (g *generator) handle(name protoreflect.Name) int64 {
 	return []int64{0, -1, 1, math.MaxInt64, math.MinInt64, int64(g.Uint64())}[g.IntN(6)]
 }
 
-// text returns something for a field. Names of files are those of nothing, and stay in the directory of the server.
+// text returns something for a field. Names of files are those of nothing, and stay in the
+// directory of the server.
 func (g *generator) text(name protoreflect.Name) string {
 	choices := texts[name]
 	if choices == nil {

@@ -17,7 +17,8 @@ import (
 	stackspb "github.com/cairnstacks/cairn/proto/terraform1/stacks"
 )
 
-// flow plans and applies a stack as clients do, but may damage the plan and the state on their way, and go away in between.
+// flow plans and applies a stack as clients do, but may damage the plan and the state on their way,
+// and go away in between.
 func (h *hostile) flow(g *generator) {
 	ctx, cancel := context.WithTimeout(h.t.Context(), 6*callPatience)
 	defer cancel()

@@ -43,7 +43,8 @@ const (
 	manyHandles    = 10_000
 )
 
-// Whatever is sent to a server, it lives, ends calls with codes that clients know, and needs no more afterwards than before.
+// Whatever is sent to a server, it lives, ends calls with codes that clients know, and needs no
+// more afterwards than before.
 func TestHostileRequests(t *testing.T) {
 	if *hostileSeed == 0 {
 		*hostileSeed = testenv.Seed(t)
@@ -264,7 +265,8 @@ func (h *hostile) openMany() {
 	}
 }
 
-// closers are the methods that close what responses have handles of. Configurations come before the bundles that they hold.
+// closers are the methods that close what responses have handles of. Configurations come before the
+// bundles that they hold.
 var closeMethods = []struct {
 	kind handleKind
 	path string
@@ -279,7 +281,8 @@ var closeMethods = []struct {
 	{"terraform1.dependencies.OpenSourceBundle.Response.source_bundle_handle", dependenciespb.Dependencies_CloseSourceBundle_FullMethodName},
 }
 
-// closeAll closes all handles that are known. All these requests have the handle as their first field.
+// closeAll closes all handles that are known. All these requests have the handle as their first
+// field.
 func (h *hostile) closeAll() {
 	h.t.Helper()
 	for _, method := range closeMethods {

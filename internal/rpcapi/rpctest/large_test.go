@@ -17,8 +17,9 @@ import (
 	stackspb "github.com/cairnstacks/cairn/proto/terraform1/stacks"
 )
 
-// A plan of more than 64 MiB, and the state that it leads to, are sent in elements: no message has to be as large. The plan is one of a component in which there is
-// nothing to do, to which a large refreshed state is added, so that no engine has to make one.
+// A plan of more than 64 MiB, and the state that it leads to, are sent in elements: no message has
+// to be as large. The plan is one of a component in which there is nothing to do, to which a large
+// refreshed state is added, so that no engine has to make one.
 func TestLargePlan(t *testing.T) {
 	x := newExchange(t, map[string]string{
 		"main.tfcomponent.hcl": "component \"a\" {\n  source = \"./module\"\n}\n",

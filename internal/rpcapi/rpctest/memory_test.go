@@ -15,7 +15,8 @@ import (
 	stackspb "github.com/cairnstacks/cairn/proto/terraform1/stacks"
 )
 
-// The process gives back what large requests have needed, also those that it has refused or could not decode.
+// The process gives back what large requests have needed, also those that it has refused or could
+// not decode.
 func TestLargeRequestsLeaveNoMemory(t *testing.T) {
 	c := open(t, options{})
 	const size, limit = 60 << 20, 64 << 20

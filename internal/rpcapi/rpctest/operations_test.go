@@ -65,7 +65,8 @@ func (c *client) openPlan(raw []*anypb.Any) (int64, error) {
 	return response.GetPlanHandle(), err
 }
 
-// plan makes a plan of the stack: the request needs to have no handles of configuration, locks and cache.
+// plan makes a plan of the stack: the request needs to have no handles of configuration, locks and
+// cache.
 func (s *stack) plan(request *stackspb.PlanStackChanges_Request) ([]*stackspb.PlanStackChanges_Event, error) {
 	if request.GetStackConfigHandle() == 0 {
 		request.StackConfigHandle = s.config
@@ -178,7 +179,8 @@ func componentStatuses[E interface {
 	return strings.Join(statuses, " ")
 }
 
-// resourceStatuses returns the statuses of a resource instance, in whatever component, in their order.
+// resourceStatuses returns the statuses of a resource instance, in whatever component, in their
+// order.
 func resourceStatuses[E interface {
 	GetProgress() *stackspb.StackChangeProgress
 }](events []E, addr string,

@@ -58,7 +58,8 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
-// options are how a process is started. The zero value stands for a process with mutual TLS in a directory of its own.
+// options are how a process is started. The zero value stands for a process with mutual TLS in a
+// directory of its own.
 type options struct {
 	dir   string
 	env   []string // besides that of the test

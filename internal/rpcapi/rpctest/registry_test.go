@@ -34,7 +34,8 @@ type registry struct {
 //
 //   - the provider acme/single in version 1.0.0, for linux_amd64 and darwin_arm64, signed;
 //   - the provider acme/several in versions 1.10.0, 1.2.0 and 2.0.0-beta1, with notices;
-//   - the module acme/net/cloud in versions 1.0.0, whose package is a zip archive, and 1.1.0, whose package is a compressed tar archive.
+//   - the module acme/net/cloud in versions 1.0.0, whose package is a zip archive, and 1.1.0, whose
+//     package is a compressed tar archive.
 func startRegistry(t testing.TB) *registry {
 	t.Helper()
 	r := &registry{}

@@ -300,7 +300,8 @@ output "plain" {
 	}
 }
 
-// slowStack has two components, of which the second waits for the first; creating the object of the first goes on once the gate is there.
+// slowStack has two components, of which the second waits for the first; creating the object of the
+// first goes on once the gate is there.
 func slowStack(gate string) string {
 	return `-- stack/main.tfcomponent.hcl --
 required_providers {
@@ -379,7 +380,8 @@ func (r *running) finish() []*stackspb.ApplyStackChanges_Event {
 	return events
 }
 
-// Stop returns at once; the object that is being created is finished, nothing else is begun, and later operations work.
+// Stop returns at once; the object that is being created is finished, nothing else is begun, and
+// later operations work.
 func testStop(t *testing.T) {
 	r := runApply(t)
 	must[*setuppb.Stop_Response](t)(r.setup.Stop(t.Context(), &setuppb.Stop_Request{}))

@@ -47,7 +47,8 @@ type stack struct {
 	locks, cache int64
 }
 
-// openStack starts a server in a directory with files, and opens the stack in the directory stack among them.
+// openStack starts a server in a directory with files, and opens the stack in the directory stack
+// among them.
 func openStack(t testing.TB, files string, env ...string) *stack {
 	t.Helper()
 	s := &stack{dir: writeFiles(t, files)}

@@ -118,7 +118,8 @@ const (
 
 var someLock = &terraform1.ProviderPackage{SourceAddr: "example.com/foo/bar", Version: "1.2.3", Hashes: []string{someHash}}
 
-// writePackages makes a bundle with a remote package and a module of a registry in two versions, each with a lock file.
+// writePackages makes a bundle with a remote package and a module of a registry in two versions,
+// each with a lock file.
 func writePackages(t testing.TB) string {
 	t.Helper()
 	dir := t.TempDir()

@@ -179,8 +179,8 @@ terraform {
 resource "fake_identity" "with" {}
 `
 
-// identified returns a state of the stack in which one object has an identity, of some version, and another has none. Engines before terraform 1.12 store none, so
-// that the state is migrated.
+// identified returns a state of the stack in which one object has an identity, of some version, and
+// another has none. Engines before terraform 1.12 store none, so that the state is migrated.
 func (s *stack) identified(identity, version string) rawState {
 	s.t.Helper()
 	object := func(name, more string) string {
@@ -202,7 +202,8 @@ func (s *stack) identified(identity, version string) rawState {
 	return state
 }
 
-// The identity has the type that the provider gives it. One of another version, or of another type, is refused, and so is one whose provider is not locked.
+// The identity has the type that the provider gives it. One of another version, or of another type,
+// is refused, and so is one whose provider is not locked.
 func testStoredIdentities(t *testing.T) {
 	s := openFakeStack(t, identityStack)
 	got, err := s.identities(s.identified(`{"id": "one"}`, "0"))

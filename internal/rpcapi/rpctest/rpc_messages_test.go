@@ -20,7 +20,8 @@ import (
 	"google.golang.org/protobuf/types/descriptorpb"
 )
 
-// What the server says about its messages is the table of testdata/protocol.txt, with nothing missing and nothing more.
+// What the server says about its messages is the table of testdata/protocol.txt, with nothing
+// missing and nothing more.
 func TestRPCMessages(t *testing.T) {
 	t.Run("M-01 table of messages", func(t *testing.T) {
 		text, err := os.ReadFile("testdata/protocol.txt")
@@ -76,7 +77,8 @@ func services(t testing.TB, conn *grpc.ClientConn) []string {
 	return names
 }
 
-// describe returns the lines of all services of the protocol, as testdata/protocol.txt has them, sorted.
+// describe returns the lines of all services of the protocol, as testdata/protocol.txt has them,
+// sorted.
 func describe(t testing.TB, conn *grpc.ClientConn) []string {
 	t.Helper()
 	asked := reflect(t, conn)

@@ -25,7 +25,8 @@ func TestRPCMigration(t *testing.T) {
 	t.Run("T-08 client of a library", testMigrationClient)
 }
 
-// terraformState is a state of terraform with one object of the fake provider, at an address in a module or none.
+// terraformState is a state of terraform with one object of the fake provider, at an address in a
+// module or none.
 func terraformState(module string) string {
 	if module != "" {
 		module = `"module": "` + module + `",`

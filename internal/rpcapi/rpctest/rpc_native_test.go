@@ -23,7 +23,8 @@ func TestRPCNative(t *testing.T) {
 	t.Run("X-08 provider configuration refused", testRefusedConfiguration)
 }
 
-// fakeModule is a stack with one component, whose module has the given blocks and the fake provider.
+// fakeModule is a stack with one component, whose module has the given blocks and the fake
+// provider.
 func fakeModule(blocks string) string {
 	head, _, _ := strings.Cut(fakeStack, "resource \"fake_resource\"")
 	return head + blocks
@@ -124,7 +125,8 @@ func testActions(t *testing.T) {
 	wantCounts(t, events, &stackspb.StackChangeProgress_ComponentInstanceChanges{Total: 1, Defer: 1})
 }
 
-// wantPlannedActions checks that the invocations of a plan are announced after the changes and before the counters.
+// wantPlannedActions checks that the invocations of a plan are announced after the changes and
+// before the counters.
 func wantPlannedActions(t *testing.T, events []*stackspb.PlanStackChanges_Event) {
 	t.Helper()
 	var order []string
@@ -144,7 +146,8 @@ func wantPlannedActions(t *testing.T, events []*stackspb.PlanStackChanges_Event)
 	}
 }
 
-// wantActionProgress compares what an apply says about actions, and about what it does before and after.
+// wantActionProgress compares what an apply says about actions, and about what it does before and
+// after.
 func wantActionProgress(t *testing.T, events []*stackspb.ApplyStackChanges_Event, want []string) {
 	t.Helper()
 	var got []string
@@ -167,7 +170,8 @@ func wantActionProgress(t *testing.T, events []*stackspb.ApplyStackChanges_Event
 	}
 }
 
-// A resource that its provider defers is left for another plan, with what depends on it. What does not is done.
+// A resource that its provider defers is left for another plan, with what depends on it. What does
+// not is done.
 func testDeferredByProvider(t *testing.T) {
 	s := openFakeStack(t, fakeModule(`
 resource "fake_deferred" "late" {

@@ -199,7 +199,8 @@ func testClientCertificate(t *testing.T) {
 	}
 }
 
-// readsFromServer reports whether the server sends something over TLS: it does so first, once it has accepted a client.
+// readsFromServer reports whether the server sends something over TLS: it does so first, once it
+// has accepted a client.
 func readsFromServer(t *testing.T, p *process, config *tls.Config) bool {
 	t.Helper()
 	plain, err := net.Dial(p.fields[2], p.fields[3])

@@ -81,7 +81,8 @@ func (s *stack) changed(module string) {
 	}
 }
 
-// Instances come first, then statuses; counters come after the resources and before the last status, and what is kept after all.
+// Instances come first, then statuses; counters come after the resources and before the last
+// status, and what is kept after all.
 func testProgressOrder(t *testing.T) {
 	s := openStack(t, dataStack)
 	events := s.planned(nil, stackspb.PlanMode_NORMAL)

@@ -1,13 +1,14 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package sources finds the sources of a stack in an unpacked source bundle, and gives its files the names by which clients of the RPC API know them:
-// their source addresses.
+// Package sources finds the sources of a stack in an unpacked source bundle, and gives its files
+// the names by which clients of the RPC API know them: their source addresses.
 //
 // Rules:
 //
-//   - S1. A package that was reached through a registry has the address that it has there, with its version; by others, its own. If both lead to a directory,
-//     the one counts that was found first.
+//   - S1. A package that was reached through a registry has the address that it has there, with its
+//     version; by others, its own. If both lead to a directory, the one counts that was found
+//     first.
 //   - S2. Of the versions in the bundle that satisfy a constraint, the newest is used.
 //   - S3. What is not in the bundle is not available: nothing is fetched.
 package sources
@@ -56,7 +57,8 @@ type mount struct {
 	pkg  string // the directory of the package that it is in
 }
 
-// New returns a resolver for the stack at a source, whose directory the caller has found in the bundle or, for a local source, elsewhere.
+// New returns a resolver for the stack at a source, whose directory the caller has found in the
+// bundle or, for a local source, elsewhere.
 func New(bundle *sourcebundle.Bundle, root sourceaddrs.FinalSource, dir string) (*Resolver, error) {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
@@ -74,7 +76,8 @@ func New(bundle *sourcebundle.Bundle, root sourceaddrs.FinalSource, dir string) 
 	return r, r.mountRoot()
 }
 
-// realPath resolves symbolic links as far as there are files. Loaders know stacks by their real paths.
+// realPath resolves symbolic links as far as there are files. Loaders know stacks by their real
+// paths.
 func realPath(path string) string {
 	if resolved, err := filepath.EvalSymlinks(path); err == nil {
 		return resolved
@@ -153,7 +156,8 @@ func (r *Resolver) Select(source sourceaddrs.Source, constraint string) (version
 	return versions.Version{}, errMissing(fmt.Sprintf("a version of %s that satisfies %q", source, constraint))
 }
 
-// mountVersion returns the directory of a source of a registry, and remembers by which address it was reached.
+// mountVersion returns the directory of a source of a registry, and remembers by which address it
+// was reached.
 func (r *Resolver) mountVersion(source sourceaddrs.Source, selected versions.Version) (string, error) {
 	var base sourceaddrs.RemoteSource
 	var ok bool
@@ -229,7 +233,8 @@ func addressBelow(address, below string) string {
 	return address + "//" + below
 }
 
-// pathBelow returns a path relative to a directory that it is in, with slashes; empty for the directory itself.
+// pathBelow returns a path relative to a directory that it is in, with slashes; empty for the
+// directory itself.
 func pathBelow(dir, file string) (string, bool) {
 	if file == dir {
 		return "", true
@@ -251,8 +256,9 @@ func (r *Resolver) Path(address string) (string, bool) {
 	return file, err == nil
 }
 
-// Name returns the name that clients know a file by which a diagnostic names: its source address. What names no file is left as it is. Files of a stack
-// with a local source are named relative to its directory until then.
+// Name returns the name that clients know a file by which a diagnostic names: its source address.
+// What names no file is left as it is. Files of a stack with a local source are named relative to
+// its directory until then.
 func (r *Resolver) Name(file string) string {
 	local, ok := r.root.(sourceaddrs.LocalSource)
 	if !ok || strings.Contains(file, "//") || path.IsAbs(file) {
@@ -268,7 +274,8 @@ func (r *Resolver) Name(file string) string {
 	return joined
 }
 
-// Follow returns the final address of a source that is written in the stack at another one. It fails if the source could not be loaded.
+// Follow returns the final address of a source that is written in the stack at another one. It
+// fails if the source could not be loaded.
 func (r *Resolver) Follow(caller sourceaddrs.FinalSource, written stackconfig.Source) (sourceaddrs.FinalSource, error) {
 	parsed, err := stackconfig.ParseSource(written.Written)
 	if err != nil {

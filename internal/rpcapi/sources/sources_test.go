@@ -161,7 +161,8 @@ func checkAddresses(t *testing.T, resolver *sources.Resolver, dir string, want m
 	}
 }
 
-// TestRootInRegistry checks that a root stack that was opened by an address of a registry has it in the names of its files.
+// TestRootInRegistry checks that a root stack that was opened by an address of a registry has it in
+// the names of its files.
 func TestRootInRegistry(t *testing.T) {
 	resolver, dir := newResolver(t, "example.com/acme/net/aws@1.2.3//deep")
 	place, _ := resolver.Locate(filepath.Join(dir, "modules", "net", "deep", "main.tfcomponent.hcl"))

@@ -22,7 +22,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
-// stateDescriber returns the messages for changes of the state: one for each record, those of resource instance objects before that of their component instance.
+// stateDescriber returns the messages for changes of the state: one for each record, those of
+// resource instance objects before that of their component instance.
 type stateDescriber struct {
 	types *resourceTypes
 	moved map[string]bool // keys of objects that the plan moves in their components
@@ -31,7 +32,8 @@ type stateDescriber struct {
 // stateDescription is what a record is to people and other programs.
 type stateDescription = stackspb.AppliedChange_ChangeDescription
 
-// describe returns the messages of a change. Of a component instance that has ended, all records are sent, whether they have changed or not.
+// describe returns the messages of a change. Of a component instance that has ended, all records
+// are sent, whether they have changed or not.
 func (d *stateDescriber) describe(ctx context.Context, change stackruntime.StateChange) ([]*stackspb.AppliedChange, error) {
 	records, err := change.Records()
 	if err != nil {
@@ -98,7 +100,8 @@ func addMoved(moved map[string]bool, before *stackstate.Component) error {
 	return err
 }
 
-// movedResources returns the keys of the objects that have other addresses in their components after a plan.
+// movedResources returns the keys of the objects that have other addresses in their components
+// after a plan.
 func movedResources(plan *stackplan.Plan) map[string]bool {
 	moved := map[string]bool{}
 	for _, c := range plan.Components {
@@ -169,7 +172,8 @@ func componentDescription(c *stackstate.Component) (*stackspb.AppliedChange_Chan
 	}}, err
 }
 
-// withoutUnknown replaces what an apply that failed has left unknown: clients know of no such values in what was applied.
+// withoutUnknown replaces what an apply that failed has left unknown: clients know of no such
+// values in what was applied.
 func withoutUnknown(value cty.Value) cty.Value {
 	if value == cty.NilVal || value.IsWhollyKnown() {
 		return value
@@ -203,7 +207,8 @@ func (d *stateDescriber) resourceDescription(ctx context.Context, key stackstate
 	}}, err
 }
 
-// objectValue returns the value of an object by the type of its resource, if it conforms to that: what was not applied may be of another version.
+// objectValue returns the value of an object by the type of its resource, if it conforms to that:
+// what was not applied may be of another version.
 func (d *stateDescriber) objectValue(ctx context.Context, provider stackaddrs.Provider, object tfstate.Object) (*stackspb.DynamicValue, error) {
 	ty := d.types.of(ctx, provider, object.Addr.Resource)
 	value, err := object.Value(ty)

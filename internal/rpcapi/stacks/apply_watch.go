@@ -18,9 +18,11 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
 
-// applyWatch sends what becomes of component instances while a plan is applied, and the changes of the state.
+// applyWatch sends what becomes of component instances while a plan is applied, and the changes of
+// the state.
 //
-// What is saved of a component instance at its end is sent after its last status, since clients expect it there; what is saved before that, at once.
+// What is saved of a component instance at its end is sent after its last status, since clients
+// expect it there; what is saved before that, at once.
 type applyWatch struct {
 	*applier
 	ctx       context.Context //nolint:containedctx // of one operation, whose hooks have none
@@ -62,7 +64,8 @@ func (w *applyWatch) hooks() hooks.Hooks {
 	return hooks.Hooks{ComponentStatus: w.status, ComponentEvent: w.event, ComponentApplied: w.applied}
 }
 
-// status sends a status, after those that come before it. Nothing is said of what is skipped: it was not begun.
+// status sends a status, after those that come before it. Nothing is said of what is skipped: it
+// was not begun.
 func (w *applyWatch) status(addr stackaddrs.AbsComponentInstance, status hooks.Status) {
 	watched := w.components[addr]
 	if watched == nil || status == hooks.Pending {
@@ -150,7 +153,8 @@ func (w *applyWatch) counted(watched *watchedApply) stackplan.Counts {
 	return countApplied(watched.plan, func(c *engine.Change) bool { return watched.done[c.Address()] >= steps(c.Action) })
 }
 
-// countApplied counts changes that were done. Imports and moves count where nothing else was done to the object. What is deferred is as planned.
+// countApplied counts changes that were done. Imports and moves count where nothing else was done
+// to the object. What is deferred is as planned.
 func countApplied(plan *stackplan.Component, done func(*engine.Change) bool) stackplan.Counts {
 	var n stackplan.Counts
 	for _, change := range plan.Changes {

@@ -35,7 +35,8 @@ func (s *Service) FindStackConfigurationComponents(
 // describer makes messages of declarations. Sources in them are final.
 type describer struct{ *configuration }
 
-// stack describes a stack and all that are embedded in it. Its own source is where those that are written in it start.
+// stack describes a stack and all that are embedded in it. Its own source is where those that are
+// written in it start.
 func (d describer) stack(stack *stackconfig.Stack, source sourceaddrs.FinalSource) (*stackspb.FindStackConfigurationComponents_StackConfig, error) {
 	described := &stackspb.FindStackConfigurationComponents_StackConfig{
 		Components:     map[string]*stackspb.FindStackConfigurationComponents_Component{},

@@ -21,7 +21,8 @@ import (
 // configurationHandle is what handles of [*configuration] are called in errors.
 const configurationHandle = "stack configuration"
 
-// configuration is a stack in a bundle that a client has opened. It had no mistakes that show in its own files.
+// configuration is a stack in a bundle that a client has opened. It had no mistakes that show in
+// its own files.
 type configuration struct {
 	sources *sources.Resolver
 	config  *stackconfig.Config

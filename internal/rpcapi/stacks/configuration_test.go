@@ -98,7 +98,8 @@ func TestRefusedConfigurations(t *testing.T) {
 	}
 }
 
-// TestNamesOfFiles checks that diagnostics name files by their source addresses, whatever the source of the stack is, and that there is no handle then.
+// TestNamesOfFiles checks that diagnostics name files by their source addresses, whatever the
+// source of the stack is, and that there is no handle then.
 func TestNamesOfFiles(t *testing.T) {
 	c := serve(t)
 	work := t.TempDir()
@@ -133,7 +134,8 @@ func TestNamesOfFiles(t *testing.T) {
 	}
 }
 
-// TestMissingDirectory checks that a stack which is not where the bundle says is a diagnostic without a place.
+// TestMissingDirectory checks that a stack which is not where the bundle says is a diagnostic
+// without a place.
 func TestMissingDirectory(t *testing.T) {
 	c := serve(t)
 	bundle, _ := c.bundle(nil)

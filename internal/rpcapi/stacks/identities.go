@@ -42,7 +42,8 @@ func (s *Service) ListResourceIdentities(ctx context.Context, req *stackspb.List
 	return &l.response, nil
 }
 
-// identityLister lists the identities of objects by the schemas of their providers, which it starts when it needs them.
+// identityLister lists the identities of objects by the schemas of their providers, which it starts
+// when it needs them.
 type identityLister struct {
 	environ  []string
 	selected []dependencies.Selected

@@ -32,7 +32,8 @@ component "a" {
 }
 `
 
-// identified returns the elements of a state in which there are objects with an identity that is stored, by migrating one that has them.
+// identified returns the elements of a state in which there are objects with an identity that is
+// stored, by migrating one that has them.
 func (c *client) identified(config, locks, cache int64, identity string) map[string]*anypb.Any {
 	c.t.Helper()
 	const object = `{"mode":"managed","type":"fake_identity","name":%q,"provider":"provider[\"registry.terraform.io/cairnstacks/fake\"]","instances":[

@@ -26,7 +26,8 @@ type input struct {
 	place hcl.Range // where the client says that it has the value from
 }
 
-// parseInputs returns the values in a request. One that cannot be decoded is like one that was not given.
+// parseInputs returns the values in a request. One that cannot be decoded is like one that was not
+// given.
 //
 // Errors: InvalidArgument.
 func parseInputs(messages map[string]*stackspb.DynamicValueWithSource) (map[string]input, error) {
@@ -49,8 +50,8 @@ func parseInputs(messages map[string]*stackspb.DynamicValueWithSource) (map[stri
 	return inputs, nil
 }
 
-// convertInputs returns the values of declared variables. For one that does not have the type of its variable, an error is reported where it comes from, and
-// nothing is known of it.
+// convertInputs returns the values of declared variables. For one that does not have the type of
+// its variable, an error is reported where it comes from, and nothing is known of it.
 func convertInputs(inputs map[string]input, declared map[string]*stackconfig.InputVariable) (map[string]cty.Value, hcl.Diagnostics) {
 	values := make(map[string]cty.Value, len(inputs))
 	var diags hcl.Diagnostics

@@ -32,8 +32,8 @@ const inspectorHandle = "stack inspector"
 // expressionFile is the name of an expression in diagnostics about it.
 const expressionFile = "<expression>"
 
-// inspector is what expressions are evaluated with. No method closes it, so that it has nothing open: each expression opens the stack anew, also after the
-// configuration was closed.
+// inspector is what expressions are evaluated with. No method closes it, so that it has nothing
+// open: each expression opens the stack anew, also after the configuration was closed.
 type inspector struct {
 	config    *configuration
 	providers *operation.Providers
@@ -81,8 +81,8 @@ func (s *Service) OpenStackInspector(ctx context.Context, req *stackspb.OpenStac
 	return response, nil
 }
 
-// inspectedState returns the state that a request has, or what the plan that it has instead says that it will be. The elements of a plan are in the order of
-// their keys.
+// inspectedState returns the state that a request has, or what the plan that it has instead says
+// that it will be. The elements of a plan are in the order of their keys.
 func (s *Service) inspectedState(raw map[string]*anypb.Any) (*stackstate.State, error) {
 	if !isPlan(raw) {
 		return decodeState(raw)
@@ -109,7 +109,8 @@ func isPlan(raw map[string]*anypb.Any) bool {
 	return false
 }
 
-// inspect calls eval with what the runtime needs. It returns what was wrong with that, too, with which eval is not called.
+// inspect calls eval with what the runtime needs. It returns what was wrong with that, too, with
+// which eval is not called.
 func (s *Service) inspect(ctx context.Context, with *inspector, eval func(stackruntime.Options) (cty.Value, hcl.Diagnostics)) (cty.Value, hcl.Diagnostics, error) {
 	stack, done, err := s.open(with.config, operation.Options{Providers: with.providers, ChangesNothing: true})
 	if err != nil {

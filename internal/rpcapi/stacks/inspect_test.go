@@ -78,7 +78,8 @@ func (c *client) inspect(inspector int64, expression string) *stackspb.InspectEx
 	return response
 }
 
-// TestInspect evaluates expressions by what an apply has left, and after all that the inspector was opened with was closed.
+// TestInspect evaluates expressions by what an apply has left, and after all that the inspector was
+// opened with was closed.
 func TestInspect(t *testing.T) {
 	testenv.Engine(t)
 	t.Setenv("CAIRN_FAKE_STORE", t.TempDir())
@@ -180,7 +181,8 @@ func TestInspectWithoutState(t *testing.T) {
 	}
 }
 
-// TestMistakenInspectors checks that what is wrong with a stack or with a value is a diagnostic, without a handle.
+// TestMistakenInspectors checks that what is wrong with a stack or with a value is a diagnostic,
+// without a handle.
 func TestMistakenInspectors(t *testing.T) {
 	testenv.Engine(t)
 	c := serve(t)

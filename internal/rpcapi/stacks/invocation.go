@@ -24,7 +24,8 @@ func describeDeferredInvocation(component stackaddrs.AbsComponentInstance, d eng
 	}}, err
 }
 
-// plannedInvocation describes an invocation. The configuration is sent by the type that it has, which is the one of the action's schema.
+// plannedInvocation describes an invocation. The configuration is sent by the type that it has,
+// which is the one of the action's schema.
 func plannedInvocation(component stackaddrs.AbsComponentInstance, i *engine.Invocation) (*stackspb.PlannedChange_ActionInvocationInstance, error) {
 	planned := &stackspb.PlannedChange_ActionInvocationInstance{
 		Addr: wire.ActionInvocation(component, i.Addr), ProviderAddr: wire.ProviderAddress(i.Provider), ActionType: i.Addr.Type,

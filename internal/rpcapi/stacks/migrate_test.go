@@ -170,7 +170,8 @@ resource "terraform_data" "renamed" {
 	}
 )
 
-// TestMigrate takes what the real engine has made to a stack, whose first plan changes nothing then.
+// TestMigrate takes what the real engine has made to a stack, whose first plan changes nothing
+// then.
 func TestMigrate(t *testing.T) {
 	testenv.Engine(t)
 	t.Setenv("CAIRN_FAKE_STORE", t.TempDir())
@@ -236,7 +237,8 @@ func TestMigrate(t *testing.T) {
 	}
 }
 
-// checkMigratedDescriptions checks what is said about an object and about a component, of which nothing is known.
+// checkMigratedDescriptions checks what is said about an object and about a component, of which
+// nothing is known.
 func checkMigratedDescriptions(t *testing.T, got *migrated) {
 	t.Helper()
 	var objects, components int

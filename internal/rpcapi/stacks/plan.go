@@ -181,7 +181,8 @@ func (p *planner) sendRest(plan *stackplan.Plan) {
 	}
 }
 
-// sendComponent sends what the plan keeps of a component instance, in the order in which it is read again.
+// sendComponent sends what the plan keeps of a component instance, in the order in which it is read
+// again.
 func (p *planner) sendComponent(ctx context.Context, c *stackplan.Component, made engine.Info, types *resourceTypes) {
 	announced, err := stackplan.ComponentElements(c, made)
 	if err != nil {

@@ -76,7 +76,8 @@ func (s *Service) decodePlan(reader *stackplan.ElementReader) (*openPlan, error)
 	return &openPlan{plan, made, &openState{reader.Prior(), state}}, nil
 }
 
-// takePlan returns the plan that a request has, or names. The handle of that is closed, whatever becomes of the request.
+// takePlan returns the plan that a request has, or names. The handle of that is closed, whatever
+// becomes of the request.
 func (s *Service) takePlan(req *stackspb.ApplyStackChanges_Request) (*openPlan, error) {
 	inline := req.GetPlannedChanges() //nolint:staticcheck // former clients send it
 	var opened *openPlan

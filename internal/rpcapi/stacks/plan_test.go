@@ -238,7 +238,8 @@ func about(events []string, name string) []string {
 	return slices.DeleteFunc(slices.Clone(events), func(event string) bool { return !strings.Contains(event, name) })
 }
 
-// A plan is made and kept, applied by another server, and the state that it leaves is planned again.
+// A plan is made and kept, applied by another server, and the state that it leaves is planned
+// again.
 func TestPlanAndApply(t *testing.T) {
 	first := serve(t)
 	plan, err := first.plan(&stackspb.PlanStackChanges_Request{StackConfigHandle: first.open(chain), InputValues: inputValues(t, map[string]cty.Value{"size": cty.StringVal("2"), "other": cty.True})})

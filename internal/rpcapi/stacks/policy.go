@@ -14,7 +14,8 @@ type policies interface {
 	GetPolicyPaths() []string
 }
 
-// policySetup says that policies are not evaluated, if they are asked for: there is no program that could.
+// policySetup says that policies are not evaluated, if they are asked for: there is no program that
+// could.
 func policySetup(request policies) *stackspb.PolicySetupDiagnostics {
 	if request.GetTfpolicyPluginPath() == "" || len(request.GetPolicyPaths()) == 0 {
 		return nil

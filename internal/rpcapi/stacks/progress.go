@@ -87,7 +87,8 @@ func countsProgress(addr stackaddrs.AbsComponentInstance, n stackplan.Counts) *p
 	}}
 }
 
-// expanded remembers of which components the instances were sent, which comes before all else about them. It is used by one goroutine at a time.
+// expanded remembers of which components the instances were sent, which comes before all else about
+// them. It is used by one goroutine at a time.
 type expanded map[stackaddrs.AbsComponent]bool
 
 // announce sends the instances of a component, unless they were sent.

@@ -33,7 +33,8 @@ func (s *Service) providers(given dependencies.Handles) (*operation.Providers, e
 	return found, nil
 }
 
-// openWith returns the stack of a configuration for an operation with providers. The caller calls done at its end.
+// openWith returns the stack of a configuration for an operation with providers. The caller calls
+// done at its end.
 func (s *Service) openWith(config *configuration, given dependencies.Handles) (*operation.Stack, func(), error) {
 	providers, err := s.providers(given)
 	if err != nil {

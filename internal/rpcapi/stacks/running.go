@@ -17,7 +17,8 @@ type running struct {
 	stops map[int]context.CancelCauseFunc
 }
 
-// begin returns the context of an operation, which ends with the call, or when the operation is stopped. The caller calls end.
+// begin returns the context of an operation, which ends with the call, or when the operation is
+// stopped. The caller calls end.
 func (r *running) begin(ctx context.Context) (_ context.Context, end func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	r.mu.Lock()

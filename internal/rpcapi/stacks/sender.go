@@ -11,7 +11,8 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// sender sends the events of one call, one after the other (rule A4 of package rpcapi), until that fails. It is safe for concurrent use.
+// sender sends the events of one call, one after the other (rule A4 of package rpcapi), until that
+// fails. It is safe for concurrent use.
 type sender[E any] struct {
 	stream grpc.ServerStreamingServer[E]
 

@@ -1,7 +1,8 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package stacks is the service of the RPC API for stacks: their configurations, states and plans, and operations on them.
+// Package stacks is the service of the RPC API for stacks: their configurations, states and plans,
+// and operations on them.
 package stacks
 
 import (
@@ -30,7 +31,8 @@ type Service struct {
 	temporary temporary
 }
 
-// New returns a service whose handles are in a table. It removes from the disk what services of processes have left that were killed.
+// New returns a service whose handles are in a table. It removes from the disk what services of
+// processes have left that were killed.
 func New(handles *handle.Table, opts Options) *Service {
 	kind := directories(opts.Log)
 	kind.RemoveLeft()

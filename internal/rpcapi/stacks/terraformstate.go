@@ -31,7 +31,8 @@ const terraformStateHandle = "ordinary state"
 // terraformState is a state of a root module that a client has opened.
 type terraformState struct{ document *tfstate.Document }
 
-// OpenTerraformState implements [stackspb.StacksServer]. There is always a handle: where there are diagnostics, of an empty state.
+// OpenTerraformState implements [stackspb.StacksServer]. There is always a handle: where there are
+// diagnostics, of an empty state.
 func (s *Service) OpenTerraformState(ctx context.Context, req *stackspb.OpenTerraformState_Request) (*stackspb.OpenTerraformState_Response, error) {
 	response := &stackspb.OpenTerraformState_Response{}
 	opened := &terraformState{}
@@ -86,7 +87,8 @@ func (s *Service) pullState(ctx context.Context, backend, dir string) ([]byte, e
 	return printed.Bytes(), nil
 }
 
-// workspaceVariable is what the environment says about the workspace, which is kept from engines otherwise.
+// workspaceVariable is what the environment says about the workspace, which is kept from engines
+// otherwise.
 func (s *Service) workspaceVariable() map[string]string {
 	if name := environ.Get(s.opts.Environ, ordinary.WorkspaceVariable); name != "" {
 		return map[string]string{ordinary.WorkspaceVariable: name}

@@ -59,7 +59,8 @@ func TestTerraformStates(t *testing.T) {
 	}
 }
 
-// TestDirectoriesWithStates checks that what is wrong with a directory is a diagnostic beside a handle.
+// TestDirectoriesWithStates checks that what is wrong with a directory is a diagnostic beside a
+// handle.
 func TestDirectoriesWithStates(t *testing.T) {
 	c := serve(t)
 	t.Chdir(t.TempDir())
@@ -77,7 +78,8 @@ func TestDirectoriesWithStates(t *testing.T) {
 	}
 }
 
-// TestStateOfRemoteBackend has the engine get a state from a server, in the workspace that the directory knows nothing else of.
+// TestStateOfRemoteBackend has the engine get a state from a server, in the workspace that the
+// directory knows nothing else of.
 func TestStateOfRemoteBackend(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		if _, err := w.Write([]byte(emptyState)); err != nil {

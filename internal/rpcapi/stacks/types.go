@@ -15,7 +15,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// resourceTypes knows the types with which values of resources are sent: those of the schemas of providers, by which clients decode them.
+// resourceTypes knows the types with which values of resources are sent: those of the schemas of
+// providers, by which clients decode them.
 type resourceTypes struct {
 	session engine.Session
 
@@ -52,8 +53,9 @@ func (t *resourceTypes) of(ctx context.Context, provider stackaddrs.Provider, re
 	return ty
 }
 
-// change returns the values of a change by the type of the resource. What does not conform to that, such as what could be planned of a change that is deferred, is
-// sent by the types that the values have.
+// change returns the values of a change by the type of the resource. What does not conform to that,
+// such as what could be planned of a change that is deferred, is sent by the types that the values
+// have.
 func (t *resourceTypes) change(ctx context.Context, c *engine.Change) (*stackspb.DynamicValueChange, error) {
 	ty := t.of(ctx, c.Provider, c.Addr.Resource)
 	prior, err := encodeObject(c.Before, ty)

@@ -62,7 +62,8 @@ func TestValidate(t *testing.T) {
 	c.wantValid(c.open(oneComponent), 0, c.cache(t.TempDir()))
 }
 
-// TestValidateMistakes checks that mistakes of a stack and of a module are found in one call, at their places, by the names that clients know.
+// TestValidateMistakes checks that mistakes of a stack and of a module are found in one call, at
+// their places, by the names that clients know.
 func TestValidateMistakes(t *testing.T) {
 	c := serve(t)
 	t.Chdir(t.TempDir())
@@ -162,7 +163,8 @@ func TestRefusedValidations(t *testing.T) {
 	}
 }
 
-// TestWorkDirRemoved checks that the files of an engine are in no other place than the server's own, and gone when the configuration is closed.
+// TestWorkDirRemoved checks that the files of an engine are in no other place than the server's
+// own, and gone when the configuration is closed.
 func TestWorkDirRemoved(t *testing.T) {
 	testenv.Engine(t)
 	temp := t.TempDir()

@@ -18,7 +18,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/tempdir"
 )
 
-// temporary is the directory of a service for what operations keep on the disk. It is made when it is first needed.
+// temporary is the directory of a service for what operations keep on the disk. It is made when it
+// is first needed.
 type temporary struct {
 	kind tempdir.Kind
 
@@ -37,7 +38,8 @@ func directories(log *slog.Logger) tempdir.Kind {
 	}}
 }
 
-// hasRuns reports whether there is a file in one of the directories in which engines keep what applies have done, or whether that cannot be known.
+// hasRuns reports whether there is a file in one of the directories in which engines keep what
+// applies have done, or whether that cannot be known.
 func hasRuns(dir string) bool {
 	errFound := errors.New("found")
 	return filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
@@ -82,7 +84,8 @@ func (t *temporary) remove() error {
 	return dir.Remove()
 }
 
-// workDir is the working directory of one configuration. It is removed when the configuration is closed and no operation uses it any more.
+// workDir is the working directory of one configuration. It is removed when the configuration is
+// closed and no operation uses it any more.
 type workDir struct {
 	below *temporary
 
@@ -92,7 +95,8 @@ type workDir struct {
 	closed bool
 }
 
-// acquire returns the directory for operations with some providers, which stays until the caller calls release: at the same time, operations with others may run.
+// acquire returns the directory for operations with some providers, which stays until the caller
+// calls release: at the same time, operations with others may run.
 func (d *workDir) acquire(providers *operation.Providers) (string, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

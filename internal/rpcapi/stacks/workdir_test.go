@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// TestHasRuns checks that what an apply has done which came to no end is found, for each engine and deployment.
+// TestHasRuns checks that what an apply has done which came to no end is found, for each engine and
+// deployment.
 func TestHasRuns(t *testing.T) {
 	for path, want := range map[string]bool{
 		"stack-1/ab/runs/native/x.journal":        true,

@@ -35,8 +35,9 @@ const (
 	cacheName, binaryName = "stacksplugin", "tfstacks"
 )
 
-// Find returns the path of the plugin: the one that the environment names, or else the one that terraform has fetched into its cache, which is the
-// given directory or, if that is "", one of the user's.
+// Find returns the path of the plugin: the one that the environment names, or else the one that
+// terraform has fetched into its cache, which is the given directory or, if that is "", one of the
+// user's.
 //
 // Errors: [fs.ErrNotExist] if there is none.
 func Find(env []string, cacheDir string) (string, error) {
@@ -60,8 +61,8 @@ func Find(env []string, cacheDir string) (string, error) {
 	return path, nil
 }
 
-// Platform returns what a plugin is told of the platform that it works with: its address, a token for it, and which stack is meant. The environment says it,
-// or the CLI configuration of terraform.
+// Platform returns what a plugin is told of the platform that it works with: its address, a token
+// for it, and which stack is meant. The environment says it, or the CLI configuration of terraform.
 func Platform(ctx context.Context, env []string, registries *registry.Client) (map[string]string, error) {
 	hosts, err := cliconfig.ReadHosts(env)
 	if err != nil {

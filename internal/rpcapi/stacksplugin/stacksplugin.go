@@ -1,8 +1,9 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package stacksplugin runs the plugin of the stacks command of terraform: a program that does the work of that command line, and calls the services of
-// the RPC API in the process that has started it.
+// Package stacksplugin runs the plugin of the stacks command of terraform: a program that does the
+// work of that command line, and calls the services of the RPC API in the process that has started
+// it.
 //
 // The protocol of the plugin has no TLS, three streams of the broker with one service each, and no
 // handshake of the API.
@@ -56,7 +57,8 @@ type Plugin struct {
 	Log            *slog.Logger // gets what the process writes besides, such as the logs of its libraries
 }
 
-// Run runs the plugin to its end and returns its exit code. When ctx ends, so does the call, and then the program.
+// Run runs the plugin to its end and returns its exit code. When ctx ends, so does the call, and
+// then the program.
 //
 // Errors: for every exit code that is not the plugin's own.
 func (p *Plugin) Run(ctx context.Context) (exitCode int, err error) {

@@ -1,7 +1,8 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package tracing makes spans of the calls that a server answers, and sends them to where the environment says, by the variables that OpenTelemetry has for that.
+// Package tracing makes spans of the calls that a server answers, and sends them to where the
+// environment says, by the variables that OpenTelemetry has for that.
 package tracing
 
 import (
@@ -33,8 +34,9 @@ type Tracing struct {
 	calls    calls
 }
 
-// Start returns nil unless the environment asks for traces: OTEL_TRACES_EXPORTER is "otlp". Where they are sent, and how, is what the environment of this program says.
-// TRACEPARENT, TRACESTATE and BAGGAGE are the context of calls that bring none.
+// Start returns nil unless the environment asks for traces: OTEL_TRACES_EXPORTER is "otlp". Where
+// they are sent, and how, is what the environment of this program says. TRACEPARENT, TRACESTATE and
+// BAGGAGE are the context of calls that bring none.
 func Start(ctx context.Context, env []string) (*Tracing, error) {
 	if environ.Get(env, "OTEL_TRACES_EXPORTER") != "otlp" {
 		return nil, nil
@@ -76,7 +78,8 @@ func (t *Tracing) ServerOptions() []grpc.ServerOption {
 	return []grpc.ServerOption{grpc.StatsHandler(counted{handler, &t.calls})}
 }
 
-// Close sends what was not sent yet. The servers must have been stopped; calls whose client has its answer may still be about to end.
+// Close sends what was not sent yet. The servers must have been stopped; calls whose client has its
+// answer may still be about to end.
 func (t *Tracing) Close() error {
 	if t == nil {
 		return nil
@@ -123,7 +126,8 @@ func (c *calls) ended() <-chan struct{} {
 	return wait
 }
 
-// counted counts calls until another handler has seen their end. grpc.WaitForHandlers would not do: the library for plugins stops a server within one of its calls.
+// counted counts calls until another handler has seen their end. grpc.WaitForHandlers would not do:
+// the library for plugins stops a server within one of its calls.
 type counted struct {
 	stats.Handler
 	calls *calls

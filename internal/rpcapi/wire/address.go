@@ -8,7 +8,8 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
-// ComponentAddress returns the address of a component as the configuration has it: without keys of instances.
+// ComponentAddress returns the address of a component as the configuration has it: without keys of
+// instances.
 func ComponentAddress(addr stackaddrs.AbsComponent) string { return stackaddrs.ConfigOf(addr).String() }
 
 // ComponentInstance returns the addresses of a component instance.
@@ -19,7 +20,8 @@ func ComponentInstance(addr stackaddrs.AbsComponentInstance) *stackspb.Component
 	}
 }
 
-// ResourceInstance returns the addresses of a resource instance, which is given as it is written in its component.
+// ResourceInstance returns the addresses of a resource instance, which is given as it is written in
+// its component.
 func ResourceInstance(component stackaddrs.AbsComponentInstance, resource string) *stackspb.ResourceInstanceInStackAddr {
 	return &stackspb.ResourceInstanceInStackAddr{ComponentInstanceAddr: component.String(), ResourceInstanceAddr: resource}
 }

@@ -67,7 +67,8 @@ func ChangeOf(before, after cty.Value, ty cty.Type) (*stackspb.DynamicValueChang
 	return &stackspb.DynamicValueChange{Old: prior, New: planned}, err
 }
 
-// ParseValue returns the value that a client has sent together with its type. The parts that it calls sensitive are marked.
+// ParseValue returns the value that a client has sent together with its type. The parts that it
+// calls sensitive are marked.
 func ParseValue(message *stackspb.DynamicValue) (cty.Value, error) {
 	v, err := safevalue.Unmarshal(message.GetMsgpack(), cty.DynamicPseudoType)
 	if err != nil {

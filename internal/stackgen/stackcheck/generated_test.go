@@ -35,8 +35,8 @@ func seedFromEnvironment() uint64 {
 	return seed
 }
 
-// selection says which stacks a test checks: the first so many seeds with a size that is enough for a test that is
-// always run, or, for so long, random seeds and all sizes.
+// selection says which stacks a test checks: the first so many seeds with a size that is enough for
+// a test that is always run, or, for so long, random seeds and all sizes.
 type selection struct {
 	seeds uint64
 	size  func(seed uint64) int

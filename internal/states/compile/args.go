@@ -5,7 +5,8 @@ package compile
 
 import "github.com/hashicorp/hcl/v2"
 
-// FunctionArgs returns the arguments that are for the function: all but the name, requisites and what is for the run.
+// FunctionArgs returns the arguments that are for the function: all but the name, requisites and
+// what is for the run.
 func (c *Call) FunctionArgs() *Map {
 	args := &Map{}
 	for _, entry := range c.Args.Entries {
@@ -25,7 +26,8 @@ func forRun(arg string) bool {
 	return withoutEffect(arg) != ""
 }
 
-// withoutEffect says why an argument that Salt knows does nothing here; "" if it is not one of these.
+// withoutEffect says why an argument that Salt knows does nothing here; "" if it is not one of
+// these.
 func withoutEffect(arg string) string {
 	switch arg {
 	case "fire_event":

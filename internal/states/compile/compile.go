@@ -54,7 +54,8 @@ type compiler struct {
 	diags    hcl.Diagnostics
 }
 
-// find returns the calls that a requisite of a call names. Without ok there was too much to find, which is reported once.
+// find returns the calls that a requisite of a call names. Without ok there was too much to find,
+// which is reported once.
 func (c *compiler) find(r Requisite, of int) (found []int, ok bool) {
 	exhausted := func() {
 		c.problem(problem.Syntax, r.Range, "Too many calls required",
@@ -225,8 +226,9 @@ func (c *Call) writeRequisites() {
 	c.Args = shown
 }
 
-// limit returns the number that comes after all whole ones that are given or counted. For this, calls are looked at file by file, each
-// before what it includes, although that is loaded first (line C-24).
+// limit returns the number that comes after all whole ones that are given or counted. For this,
+// calls are looked at file by file, each before what it includes, although that is loaded first
+// (line C-24).
 func (c *compiler) limit() float64 {
 	limit := 1.0 // not an integer, which could overflow
 	for _, call := range slices.SortedStableFunc(slices.Values(c.calls), func(a, b *Call) int { return cmp.Compare(a.file, b.file) }) {
@@ -383,7 +385,8 @@ func (c *compiler) unknown(call *Call, kind string, r Requisite) {
 		kind, r, call, call.Range.Filename, c.instead(r))
 }
 
-// instead says what could have been meant: what has the same name in another module or in a file that is not loaded, or else a similar name.
+// instead says what could have been meant: what has the same name in another module or in a file
+// that is not loaded, or else a similar name.
 func (c *compiler) instead(r Requisite) string {
 	if r.Module != "sls" && r.Module != "id" {
 		if others := c.index.exact[[2]string{"", r.Identifier}]; len(others) > 0 {

@@ -45,8 +45,9 @@ func (d *decoder) value(node *yaml.Node) any {
 	return d.scalar(node)
 }
 
-// scalar returns a single value, as the files' own programs understand it: words such as "yes" are booleans,
-// numbers with leading zeros are decimal, and what is a number in YAML 1.2 alone, such as 1e3 and 0o17, is a string.
+// scalar returns a single value, as the files' own programs understand it: words such as "yes" are
+// booleans, numbers with leading zeros are decimal, and what is a number in YAML 1.2 alone, such as
+// 1e3 and 0o17, is a string.
 func (d *decoder) scalar(node *yaml.Node) any {
 	plain := node.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle|yaml.TaggedStyle) == 0
 	if plain && isOldBool(node.Value) {
@@ -84,8 +85,8 @@ func (d *decoder) scalar(node *yaml.Node) any {
 	return nil
 }
 
-// newNumber is what is a string in YAML 1.1, and a number later: octal digits after "0o", and exponents behind a whole number or
-// without a sign.
+// newNumber is what is a string in YAML 1.1, and a number later: octal digits after "0o", and
+// exponents behind a whole number or without a sign.
 var newNumber = regexp.MustCompile(`^[-+]?(0o[0-7_]+|[0-9][0-9_]*[eE][-+]?[0-9]+|[0-9_]*\.[0-9_]*[eE][0-9]+)$`)
 
 // isOldBool reports whether a plain word is a boolean in YAML 1.1 only.

@@ -12,7 +12,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/order"
 )
 
-// Find returns the numbers of the calls that a text names as a requisite would: "MODULE: X" or only X, an id or a name.
+// Find returns the numbers of the calls that a text names as a requisite would: "MODULE: X" or only
+// X, an id or a name.
 func (l *Low) Find(text string) []int {
 	x := newIndex(l.Calls)
 	if found := x.match(Requisite{Identifier: text}, -1); len(found) > 0 {
@@ -25,7 +26,8 @@ func (l *Low) Find(text string) []int {
 // Names returns the ids and names of all calls, for suggestions.
 func (l *Low) Names() []string { return slices.Collect(newIndex(l.Calls).names("")) }
 
-// Explain reports which of two different calls is made first if nothing fails, and why. The nodes are those of [Low.Graph].
+// Explain reports which of two different calls is made first if nothing fails, and why. The nodes
+// are those of [Low.Graph].
 func (l *Low) Explain(a, b int) order.Explanation {
 	made := make([]int, len(l.Calls)) // the nodes for making the calls
 	for n, at := range l.nodes {

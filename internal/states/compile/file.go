@@ -111,7 +111,8 @@ func (f *fileReader) readExtends(node *yaml.Node) {
 	}
 }
 
-// modules reads what an id is declared as: a mapping from modules to arguments, or "module.function" alone.
+// modules reads what an id is declared as: a mapping from modules to arguments, or
+// "module.function" alone.
 func (f *fileReader) modules(id yamldoc.Pair, extends bool) []*Module {
 	node := id.Value
 	if node.Kind == yaml.ScalarNode && yamldoc.Kind(node) == "string" && strings.Contains(node.Value, ".") {
@@ -212,7 +213,8 @@ func (f *fileReader) argument(m *Module, pair yamldoc.Pair) {
 	m.Args = append(m.Args, arg)
 }
 
-// mayBeMapping reports whether the requisites of a kind may also be one mapping from modules to identifiers.
+// mayBeMapping reports whether the requisites of a kind may also be one mapping from modules to
+// identifiers.
 func mayBeMapping(arg string) bool {
 	kind, in, _ := plainKind(arg)
 	return in || kind == Use

@@ -29,11 +29,12 @@ var kinds = []string{
 	Require, RequireAny, Watch, WatchAny, Prereq, OnFail, OnFailAny, OnFailAll, OnChanges, OnChangesAny, Listen, Use,
 }
 
-// orders reports whether requisites of a kind are done before the call that has them. The others say something
-// about its arguments, or about the end of the run.
+// orders reports whether requisites of a kind are done before the call that has them. The others
+// say something about its arguments, or about the end of the run.
 func orders(kind string) bool { return kind != Listen && kind != Use }
 
-// plainKind returns the kind that an argument declares, and whether it does so for the others ("require_in").
+// plainKind returns the kind that an argument declares, and whether it does so for the others
+// ("require_in").
 func plainKind(arg string) (kind string, in, ok bool) {
 	kind, in = strings.CutSuffix(arg, "_in")
 	for _, k := range kinds {

@@ -14,7 +14,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/testenv"
 )
 
-// BenchmarkCompile reads and orders states with five requisites each; all are required by the one with the first number.
+// BenchmarkCompile reads and orders states with five requisites each; all are required by the one
+// with the first number.
 func BenchmarkCompile(b *testing.B) {
 	for _, states := range []int{100, 1_000, 10_000} {
 		b.Run(fmt.Sprint(states), func(b *testing.B) {
@@ -33,8 +34,8 @@ func BenchmarkCompile(b *testing.B) {
 	}
 }
 
-// FuzzCompile checks that problems lie within the file, that there is no low data with errors, and that what is printed as YAML
-// reads as the same data.
+// FuzzCompile checks that problems lie within the file, that there is no low data with errors, and
+// that what is printed as YAML reads as the same data.
 func FuzzCompile(f *testing.F) {
 	f.Add([]byte(x1))
 	for _, test := range errorTests {

@@ -26,8 +26,9 @@ type LoadOptions struct {
 	NoAutoOrder bool   // gives calls no numbers by position (line C-06)
 }
 
-// Load reads SLS files and what they include. Files is the root of their tree; it should not lead out of that, as that
-// of an [os.Root] does not. With errors, the result is what could be understood.
+// Load reads SLS files and what they include. Files is the root of their tree; it should not lead
+// out of that, as that of an [os.Root] does not. With errors, the result is what could be
+// understood.
 func Load(files fs.FS, names []string, opts LoadOptions) (*High, hcl.Diagnostics) {
 	l := newLoader(files, opts)
 	for _, name := range names {
@@ -79,7 +80,8 @@ func (l *loader) problem(code problem.Code, subject *hcl.Range, summary, detail 
 	l.diags = l.diags.Append(problem.New(code, subject, summary, detail, args...))
 }
 
-// visit loads a file, after what it includes. One that is being loaded, or was, is passed over (line C-13).
+// visit loads a file, after what it includes. One that is being loaded, or was, is passed over
+// (line C-13).
 func (l *loader) visit(sls string, from *hcl.Range) {
 	if l.visited[sls] {
 		return
@@ -163,8 +165,8 @@ func (l *loader) read(sls string, from *hcl.Range) (file string, src []byte, ok 
 	return "", nil, false
 }
 
-// declares returns the name of an SLS that is not loaded and has an id; "" if none is found among the first ones. Not to be
-// called before all are loaded that shall be.
+// declares returns the name of an SLS that is not loaded and has an id; "" if none is found among
+// the first ones. Not to be called before all are loaded that shall be.
 func (l *loader) declares(id string) string {
 	if l.elsewhere == nil {
 		l.elsewhere = map[string]string{}
@@ -221,7 +223,8 @@ func (l *loader) known() []string {
 	return names
 }
 
-// absolute checks the name of an SLS file. Its words are the elements of a path, so that it cannot lead out of the root.
+// absolute checks the name of an SLS file. Its words are the elements of a path, so that it cannot
+// lead out of the root.
 func (l *loader) absolute(name string, from *hcl.Range) (string, bool) {
 	if strings.ContainsAny(name, "/\\\x00") || slices.Contains(strings.Split(name, "."), "") {
 		l.problem(problem.BadPath, from, "Invalid SLS name",
@@ -231,7 +234,8 @@ func (l *loader) absolute(name string, from *hcl.Range) (string, bool) {
 	return name, true
 }
 
-// relative resolves the leading dots of an include: one is the package of the including file, each further one leads up.
+// relative resolves the leading dots of an include: one is the package of the including file, each
+// further one leads up.
 func (l *loader) relative(sls string, isInit bool, include Requisite) (string, bool) {
 	name := strings.TrimLeft(include.Identifier, ".")
 	dots := len(include.Identifier) - len(name)
@@ -282,8 +286,8 @@ func needsRendering(subject *hcl.Range, what string) *hcl.Diagnostic {
 			"if it is meant as it stands.", what)
 }
 
-// template returns a node that is a template: "{{ x }}", which is a mapping with a mapping as its key, or a word without quotes
-// that has the marks of one.
+// template returns a node that is a template: "{{ x }}", which is a mapping with a mapping as its
+// key, or a word without quotes that has the marks of one.
 func template(node *yaml.Node, seen map[*yaml.Node]bool) *yaml.Node {
 	if node == nil || seen[node] {
 		return nil

@@ -22,8 +22,8 @@ const (
 	// TieByParts compares module, then function, then id (line C-20).
 	TieByParts Tie = iota
 
-	// TieByText compares the module, the name and the function written together, as the program does that these files
-	// were made for.
+	// TieByText compares the module, the name and the function written together, as the program does
+	// that these files were made for.
 	TieByText
 )
 
@@ -124,22 +124,24 @@ func (l *Low) Value() []any {
 	return list
 }
 
-// Requisites returns the numbers of the calls that requisites of a kind name, in the order in which they are checked. The
-// caller must not change the slice.
+// Requisites returns the numbers of the calls that requisites of a kind name, in the order in which
+// they are checked. The caller must not change the slice.
 func (l *Low) Requisites(call int, kind string) []int { return l.Calls[call].targets[kind] }
 
-// Graph returns the order of the calls: the edges that requisites make, and the order numbers as weights. A call that
-// others are made before only if it would change something is there twice, the first time for trying that.
+// Graph returns the order of the calls: the edges that requisites make, and the order numbers as
+// weights. A call that others are made before only if it would change something is there twice, the
+// first time for trying that.
 func (l *Low) Graph() *order.Graph { return l.graph }
 
 // Node returns what a node of [Low.Graph] stands for.
 func (l *Low) Node(n int) Node { return l.nodes[n] }
 
-// Prerequired returns the numbers of the calls that are made before another if that would change something: those with a "prereq" that names it.
-// The caller must not change the slice.
+// Prerequired returns the numbers of the calls that are made before another if that would change
+// something: those with a "prereq" that names it. The caller must not change the slice.
 func (l *Low) Prerequired(call int) []int { return l.before[call] }
 
-// Sequence returns the numbers of the calls in the order in which they are made, if nothing fails (lines C-30 to C-33).
+// Sequence returns the numbers of the calls in the order in which they are made, if nothing fails
+// (lines C-30 to C-33).
 func (l *Low) Sequence() []int {
 	var calls []int
 	for _, n := range l.graph.Sequence(Rule, nil) {

@@ -40,7 +40,8 @@ func (x *index) add(module, identifier string, call int) {
 	x.exact[key] = append(x.exact[key], call)
 }
 
-// match returns the calls that a requisite of a call names. A pattern does not match the call itself.
+// match returns the calls that a requisite of a call names. A pattern does not match the call
+// itself.
 func (x *index) match(r Requisite, of int) []int {
 	key := [2]string{r.Module, r.Identifier}
 	if found := x.exact[key]; len(found) > 0 || !isPattern(r.Identifier) {
@@ -103,7 +104,8 @@ func (r Requisite) matcher() func(*Call) bool {
 
 func isPattern(text string) bool { return strings.ContainsAny(text, "*?[") }
 
-// compilePattern makes a regular expression of a pattern of shells, in which "*" stands for slashes, too.
+// compilePattern makes a regular expression of a pattern of shells, in which "*" stands for
+// slashes, too.
 func compilePattern(pattern string) *regexp.Regexp {
 	pattern = strings.ToValidUTF8(pattern, "\ufffd")
 	var b strings.Builder
@@ -130,8 +132,8 @@ func compilePattern(pattern string) *regexp.Regexp {
 	return compiled
 }
 
-// patternSet returns the expression for a set in brackets at the start of a pattern, and how long the set is. Without a closing
-// bracket, the opening one stands for itself.
+// patternSet returns the expression for a set in brackets at the start of a pattern, and how long
+// the set is. Without a closing bracket, the opening one stands for itself.
 func patternSet(pattern string) (set string, length int) {
 	from := 1
 	if strings.HasPrefix(pattern[from:], "!") {

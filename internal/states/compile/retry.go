@@ -11,7 +11,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/problem"
 )
 
-// Retry says how often a call is made until its result is the one that is wanted. The zero value is once.
+// Retry says how often a call is made until its result is the one that is wanted. The zero value is
+// once.
 type Retry struct {
 	Attempts        int // at most; 0 stands for 1
 	UntilFailure    bool

@@ -12,7 +12,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/glob"
 )
 
-// matcher returns which ids a target of a top file stands for. All that is known of a machine is its id.
+// matcher returns which ids a target of a top file stands for. All that is known of a machine is
+// its id.
 func matcher(kind, expression string) (func(id string) bool, error) {
 	switch kind {
 	case "glob":
@@ -36,7 +37,8 @@ func matcher(kind, expression string) (func(id string) bool, error) {
 	return nil, fmt.Errorf("only the id of a machine is known, so that \"match\" can be glob, list, pcre or compound, and not %q", kind)
 }
 
-// compound reads what is made of other targets with "and", "or", "not" and parentheses. The words are between spaces.
+// compound reads what is made of other targets with "and", "or", "not" and parentheses. The words
+// are between spaces.
 type compound struct {
 	words []string
 }

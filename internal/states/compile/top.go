@@ -22,8 +22,9 @@ import (
 // topName is the file that says which machine gets which SLS files.
 const topName = "top.sls"
 
-// LoadTop reads the SLS files that the file top.sls in the root gives to a machine, by the machine's id, as [Load] reads files
-// that are named. Of that file, the section of the environment of the options is used.
+// LoadTop reads the SLS files that the file top.sls in the root gives to a machine, by the
+// machine's id, as [Load] reads files that are named. Of that file, the section of the environment
+// of the options is used.
 func LoadTop(files fs.FS, id string, opts LoadOptions) (*High, hcl.Diagnostics) {
 	l := newLoader(files, opts)
 	for _, target := range l.readTop() {

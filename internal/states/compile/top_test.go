@@ -81,7 +81,8 @@ func TestLoadTop(t *testing.T) {
 	})
 }
 
-// FuzzCompound checks that a target that is understood matches an id or does not, and that "not" makes it the other way round.
+// FuzzCompound checks that a target that is understood matches an id or does not, and that "not"
+// makes it the other way round.
 func FuzzCompound(f *testing.F) {
 	f.Add("w* and not ( E@web\\d or L@a,b )", "web1")
 	f.Add("not not a", "a") //nolint:dupword // twice the contrary
@@ -100,7 +101,8 @@ func FuzzCompound(f *testing.F) {
 	})
 }
 
-// FuzzLoadTop checks that problems lie within the file, and that without errors only files are loaded that there are.
+// FuzzLoadTop checks that problems lie within the file, and that without errors only files are
+// loaded that there are.
 func FuzzLoadTop(f *testing.F) {
 	f.Add("base: {'w*': [a, {match: glob}], 'E@x or L@web': [{match: compound}, {ignore_missing: true}, b]}\n")
 	f.Add("base: {'*': a}\ndev: [x]\n")

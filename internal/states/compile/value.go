@@ -16,8 +16,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Map is a mapping that keeps its order. Values are nil, bool, int64, float64, string, []any and *Map. The zero value is
-// empty.
+// Map is a mapping that keeps its order. Values are nil, bool, int64, float64, string, []any and
+// *Map. The zero value is empty.
 type Map struct {
 	Entries []Entry
 }
@@ -221,14 +221,15 @@ func toYAML(value any) *yaml.Node {
 	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Value: "null"}
 }
 
-// oldScalar is what YAML 1.1 takes for something else than a string if there are no quotes: numbers, also those of minutes and
-// seconds, "<<", "=" and words for true and false.
+// oldScalar is what YAML 1.1 takes for something else than a string if there are no quotes:
+// numbers, also those of minutes and seconds, "<<", "=" and words for true and false.
 var oldScalar = regexp.MustCompile(`^([-+]?[0-9][0-9_]*(:[0-5]?[0-9])*(\.[0-9_]*)?|<<.*|=|yes|Yes|YES|no|No|NO|on|On|ON|off|Off|OFF)$`)
 
 // oldBreaks are breaks of lines in YAML 1.1 alone.
 const oldBreaks = "\u0085\u2028\u2029"
 
-// Text returns a value as a word: what stands for a name or in a command line. Lists and mappings have none.
+// Text returns a value as a word: what stands for a name or in a command line. Lists and mappings
+// have none.
 func Text(value any) (string, bool) {
 	switch value := value.(type) {
 	case string:

@@ -18,8 +18,8 @@ import (
 // aptEnvironment keeps apt-get from asking anything.
 var aptEnvironment = []string{"DEBIAN_FRONTEND=noninteractive", "APT_LISTCHANGES_FRONTEND=none", "LC_ALL=C"}
 
-// aptOptions are those of all commands that change packages: they keep configuration that was changed, and wait for others that are
-// at it, such as upgrades in the background.
+// aptOptions are those of all commands that change packages: they keep configuration that was
+// changed, and wait for others that are at it, such as upgrades in the background.
 var aptOptions = []string{
 	"-q", "-y", "-o", "DPkg::Lock::Timeout=300", "-o", "DPkg::Options::=--force-confold", "-o", "DPkg::Options::=--force-confdef",
 }
@@ -65,8 +65,9 @@ func (c *call) refreshWanted() refreshing {
 	return refreshNever
 }
 
-// refresh fetches the lists of packages, if it is time to. The note says what is wrong with them: it goes with errors that may follow
-// from that, and with results that may be others than with all lists.
+// refresh fetches the lists of packages, if it is time to. The note says what is wrong with them:
+// it goes with errors that may follow from that, and with results that may be others than with all
+// lists.
 func (a *apt) refresh(ctx context.Context, h *Host, wanted refreshing) (note string, err error) {
 	leave, err := a.enter(ctx)
 	if err != nil {
@@ -106,7 +107,8 @@ func aptWarnings(stderr string) string {
 	return strings.Join(warnings[:min(len(warnings), most)], "\n")
 }
 
-// aptGet installs or removes packages. It returns what adds to changes what became of others by that.
+// aptGet installs or removes packages. It returns what adds to changes what became of others by
+// that.
 func (h *Host) aptGet(ctx context.Context, verb string, all []packageVersion, options ...string) (others func(*compile.Map), err error) {
 	leave, err := h.apt.enter(ctx)
 	if err != nil {
@@ -139,17 +141,20 @@ func aptCommand(options []string, verb string, all []packageVersion) Command {
 	return Command{Args: args, Env: aptEnvironment}
 }
 
-// aptUnchanged are options with which apt-get and apt-cache leave alone the files in which they keep what they have read of the lists.
+// aptUnchanged are options with which apt-get and apt-cache leave alone the files in which they
+// keep what they have read of the lists.
 var aptUnchanged = []string{"-o", "Dir::Cache::pkgcache=", "-o", "Dir::Cache::srcpkgcache="}
 
-// simulation are options with which apt-get changes nothing, not even its protocol of what it has planned.
+// simulation are options with which apt-get changes nothing, not even its protocol of what it has
+// planned.
 var simulation = append([]string{"-s", "-q", "-y", "-o", "Debug::NoLocking=1", "-o", "Dir::Log::Planner=/dev/null"}, aptUnchanged...)
 
-// simulated is a line about a package that would come or go: its name, its version, and the version that it would have.
+// simulated is a line about a package that would come or go: its name, its version, and the version
+// that it would have.
 var simulated = regexp.MustCompile(`^(Inst|Remv|Purg) (\S+)(?: \[([^\]]*)\])?(?: \((\S+))?`)
 
-// simulateApt adds to changes what apt-get would do with others, and to which versions. If it would refuse, which may be on account of
-// what is not there yet, it returns what it says.
+// simulateApt adds to changes what apt-get would do with others, and to which versions. If it would
+// refuse, which may be on account of what is not there yet, it returns what it says.
 func (h *Host) simulateApt(ctx context.Context, changes *compile.Map, verb string, all []packageVersion, options ...string) (refusal string, err error) {
 	leave, err := h.apt.enter(ctx)
 	if err != nil {
@@ -225,7 +230,8 @@ func (h *Host) installedPackages(ctx context.Context, all []packageVersion) (map
 	return versions, err
 }
 
-// everyPackage returns the versions of all that is installed; those of another architecture than the machine's with it in their names.
+// everyPackage returns the versions of all that is installed; those of another architecture than
+// the machine's with it in their names.
 func (h *Host) everyPackage(ctx context.Context) (map[string]string, error) {
 	output, err := h.runner().Run(ctx, Command{Args: []string{"dpkg-query", "--show", "--showformat", `${db:Status-Status}\t${Version}\t${binary:Package}\n`}})
 	if err != nil {

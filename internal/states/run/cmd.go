@@ -127,8 +127,8 @@ func (c *call) isSuccess(code int) bool {
 	return code == 0 || ok && slices.Contains(codes, code)
 }
 
-// lacks returns in test mode what the commands of a call could not be started without now, "" if there is nothing. Other calls may
-// bring it.
+// lacks returns in test mode what the commands of a call could not be started without now, "" if
+// there is nothing. Other calls may bring it.
 func (c *call) lacks() (missing string, err error) {
 	if !c.Test || c.Module != "cmd" {
 		return "", nil
@@ -136,7 +136,8 @@ func (c *call) lacks() (missing string, err error) {
 	return c.host.runner().Lacks(c.commandLine(""))
 }
 
-// wouldRun reports what running the command would change. Commands that report their state themselves may have one to be asked about that.
+// wouldRun reports what running the command would change. Commands that report their state
+// themselves may have one to be asked about that.
 func (c *call) wouldRun(ctx context.Context) schedule.Outcome {
 	missing, err := c.lacks()
 	if err != nil {

@@ -14,7 +14,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/states/schedule"
 )
 
-// conditions are arguments of all functions: whether there is anything to do, whether it was done, and how long it may take.
+// conditions are arguments of all functions: whether there is anything to do, whether it was done,
+// and how long it may take.
 var conditions = map[string]kind{"unless": texts, "onlyif": texts, "creates": texts, "check_cmd": texts, "timeout": seconds}
 
 var errTimeout = errors.New("it took too long")
@@ -80,7 +81,8 @@ func (c *call) holds(ctx context.Context, command string) (bool, error) {
 	return output.Code == 0, nil
 }
 
-// verified lets the commands of "check_cmd" decide whether a call that was made has succeeded: all of them must succeed.
+// verified lets the commands of "check_cmd" decide whether a call that was made has succeeded: all
+// of them must succeed.
 func (c *call) verified(ctx context.Context, outcome schedule.Outcome) schedule.Outcome {
 	for _, command := range c.texts("check_cmd") {
 		holds, err := c.holds(ctx, command)

@@ -32,7 +32,8 @@ func wantComment(t *testing.T, result schedule.Result, want string) {
 	}
 }
 
-// TestConditionsOfAllFunctions has a function of each module: what a condition holds back is neither made, nor does it react.
+// TestConditionsOfAllFunctions has a function of each module: what a condition holds back is
+// neither made, nor does it react.
 func TestConditionsOfAllFunctions(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "file")
@@ -92,8 +93,9 @@ func TestProgramThatDoesNotEnd(t *testing.T) {
 	wantComment(t, one(t, &Host{Folder: dir}, "x: {my.fn: [{timeout: 0.2}]}", false, schedule.Failed), "was ended: after 0.2 seconds it was still running.")
 }
 
-// TestListeningCommand runs a command in its turn, and once more at the end of the run, if something has changed that it listens to.
-// TestGentleCommands may end by themselves what they have begun.
+// TestListeningCommand runs a command in its turn, and once more at the end of the run, if
+// something has changed that it listens to. TestGentleCommands may end by themselves what they have
+// begun.
 func TestGentleCommands(t *testing.T) {
 	saved := patience
 	t.Cleanup(func() { patience = saved })
@@ -200,7 +202,8 @@ func TestCommandArguments(t *testing.T) {
 	wantComment(t, one(t, &Host{}, "x: {cmd.run: [{name: id}, {runas: no-such-user-here}]}", false, schedule.Failed), `there is no user "no-such-user-here"`)
 }
 
-// TestWhatCommandsLack: test mode says what commands could not be started without. What another call may bring is not a failure.
+// TestWhatCommandsLack: test mode says what commands could not be started without. What another
+// call may bring is not a failure.
 func TestWhatCommandsLack(t *testing.T) {
 	dir := t.TempDir()
 	file, none := filepath.Join(dir, "file"), filepath.Join(dir, "none")

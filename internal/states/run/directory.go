@@ -107,7 +107,8 @@ func (c *call) parents(f *file) error {
 	return nil
 }
 
-// noParent says in test mode that there is no directory for a path, which only another call could bring.
+// noParent says in test mode that there is no directory for a path, which only another call could
+// bring.
 func (c *call) noParent(path string) string {
 	dir := filepath.Dir(path)
 	if _, err := os.Lstat(dir); !isMissing(err) || c.boolean("makedirs", false) {

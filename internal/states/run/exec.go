@@ -20,14 +20,15 @@ import (
 
 // Runner runs commands.
 type Runner interface {
-	// Run runs a command to its end, or to that of ctx. An error says that it could not be started, or was ended; that it has
-	// another exit code than 0 is none.
+	// Run runs a command to its end, or to that of ctx. An error says that it could not be started, or
+	// was ended; that it has another exit code than 0 is none.
 	Run(ctx context.Context, command Command) (Output, error)
 
 	// Has reports whether there is a program.
 	Has(program string) bool
 
-	// Lacks reports what a command could not be started without now, though it may be there later; "" if there is nothing.
+	// Lacks reports what a command could not be started without now, though it may be there later; ""
+	// if there is nothing.
 	//
 	// An error says why the command can never be started.
 	Lacks(command Command) (missing string, err error)
@@ -41,8 +42,9 @@ type Command struct {
 	User  string   // as whom it is run; "" for who runs this process
 	Stdin []byte
 
-	// Gentle asks the command itself by an interrupt to end, and leaves it and all that it has started alone for [patience] then. It is
-	// for commands that know when they can end without leaving half of their work.
+	// Gentle asks the command itself by an interrupt to end, and leaves it and all that it has started
+	// alone for [patience] then. It is for commands that know when they can end without leaving half
+	// of their work.
 	Gentle bool
 }
 
@@ -109,7 +111,8 @@ type unknownUserError struct{ name string }
 
 func (e *unknownUserError) Error() string { return fmt.Sprintf("there is no user %q", e.name) }
 
-// Run implements [Runner]. When ctx ends, the command is asked to end; after a while it is made to, with all it has started.
+// Run implements [Runner]. When ctx ends, the command is asked to end; after a while it is made to,
+// with all it has started.
 func (System) Run(ctx context.Context, command Command) (Output, error) {
 	var stdout, stderr limited
 	life, end := ctx, func(error) {}
@@ -168,8 +171,9 @@ func (System) Run(ctx context.Context, command Command) (Output, error) {
 	return output, nil
 }
 
-// withoutStarts calls write, which writes a program and closes it, while no process is started. One that is started meanwhile
-// has a copy of what is open until it is a program itself, and what anybody has open for writing is too busy to be run.
+// withoutStarts calls write, which writes a program and closes it, while no process is started. One
+// that is started meanwhile has a copy of what is open until it is a program itself, and what
+// anybody has open for writing is too busy to be run.
 func withoutStarts(write func() error) error {
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()
@@ -206,7 +210,8 @@ func (h *Host) runner() Runner {
 	return h.Runner
 }
 
-// run runs a command and returns an error also for another exit code than 0, with what the command says.
+// run runs a command and returns an error also for another exit code than 0, with what the command
+// says.
 func (h *Host) run(ctx context.Context, command Command) error {
 	output, err := h.runner().Run(ctx, command)
 	return failure(command, output, err)

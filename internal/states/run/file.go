@@ -101,7 +101,8 @@ func sourcePath(source string) (string, error) {
 	return path, nil
 }
 
-// mode returns an argument that is the mode of files in octal digits, which YAML may have read as a decimal number.
+// mode returns an argument that is the mode of files in octal digits, which YAML may have read as a
+// decimal number.
 func (c *call) mode(name string, otherwise fs.FileMode) (fs.FileMode, error) {
 	if !c.given(name) {
 		return otherwise, nil
@@ -177,7 +178,8 @@ func upperFirst(text string) string {
 	return strings.ToUpper(text[:1]) + text[1:]
 }
 
-// reason leaves out the names of system calls and of temporary files. An error that says more is left as it is.
+// reason leaves out the names of system calls and of temporary files. An error that says more is
+// left as it is.
 func reason(err error) string {
 	switch wrapper := err.(type) { //nolint:errorlint // only these themselves, not what wraps them
 	case *fs.PathError:
@@ -191,7 +193,8 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// isMissing reports whether an error says that there is no such file: also if what the path leads through is not a directory.
+// isMissing reports whether an error says that there is no such file: also if what the path leads
+// through is not a directory.
 func isMissing(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
@@ -278,8 +281,8 @@ func (c *call) inspectOld(f *file) error {
 	return nil
 }
 
-// readRegular reads a file, whose mode and owner are those of what was read, even if somebody puts something else in its place
-// meanwhile. Links are not followed, and pipes not waited for.
+// readRegular reads a file, whose mode and owner are those of what was read, even if somebody puts
+// something else in its place meanwhile. Links are not followed, and pipes not waited for.
 func readRegular(path string) (content []byte, info fs.FileInfo, err error) {
 	opened, err := openPlain(path)
 	if err != nil {
@@ -426,7 +429,8 @@ func (c *call) diff(f *file) string {
 	return strings.ToValidUTF8(text, "\ufffd")
 }
 
-// writeFile replaces the file in one step, so that there is never half of it. It returns where the old one is kept, if it is.
+// writeFile replaces the file in one step, so that there is never half of it. It returns where the
+// old one is kept, if it is.
 func (c *call) writeFile(ctx context.Context, f *file) (kept string, err error) {
 	if err := c.parents(f); err != nil {
 		return "", err
@@ -447,12 +451,14 @@ func (c *call) writeFile(ctx context.Context, f *file) (kept string, err error) 
 	})
 }
 
-// replaceFile writes a file under a temporary name next to it, lets ready have a look at it, if given, and puts it in its place.
+// replaceFile writes a file under a temporary name next to it, lets ready have a look at it, if
+// given, and puts it in its place.
 func replaceFile(f *file, pattern string, ready func(temporary string) error) error {
 	return inPlace(f.path, func(path string) error { return f.replace(path, pattern, ready) })
 }
 
-// replace is [replaceFile] in a directory that is held. Others, such as commands, know it by its own path.
+// replace is [replaceFile] in a directory that is held. Others, such as commands, know it by its
+// own path.
 func (f *file) replace(path, pattern string, ready func(temporary string) error) error {
 	var temporary string
 	write := func() error {
@@ -484,7 +490,8 @@ func (f *file) replace(path, pattern string, ready func(temporary string) error)
 	return err
 }
 
-// checkContents runs the commands of "check_cmd" with the path of the new file, before it is put in its place.
+// checkContents runs the commands of "check_cmd" with the path of the new file, before it is put in
+// its place.
 func (c *call) checkContents(ctx context.Context, path string) error {
 	for _, command := range c.texts("check_cmd") {
 		output, err := c.host.runner().Run(ctx, Command{Args: []string{"/bin/sh", "-c", command + ` "$1"`, "sh", path}})
@@ -502,7 +509,8 @@ func (c *call) checkContents(ctx context.Context, path string) error {
 	return nil
 }
 
-// makeDirectories makes a directory and those above it that there are not. They belong to whom the file does, and are as open as that.
+// makeDirectories makes a directory and those above it that there are not. They belong to whom the
+// file does, and are as open as that.
 func (c *call) makeDirectories(dir string, f *file) error {
 	mode := fs.FileMode(0o755)
 	if c.given("mode") {
@@ -538,7 +546,8 @@ func (c *call) makeDirectories(dir string, f *file) error {
 	return nil
 }
 
-// makeDirectory makes a directory for this user alone, unless a call made at the same time has done so.
+// makeDirectory makes a directory for this user alone, unless a call made at the same time has done
+// so.
 func makeDirectory(path string) (isNew bool, err error) {
 	err = inPlace(path, func(path string) error {
 		err := os.Mkdir(path, 0o700)

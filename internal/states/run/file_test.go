@@ -333,7 +333,8 @@ func TestPathsBelowFiles(t *testing.T) {
 	wantComment(t, one(t, &Host{}, managed(file+"/y", "contents: x, makedirs: true"), false, schedule.Failed), "not a directory")
 }
 
-// TestMissingParents: test mode says what a run would end with, unless another call makes the directory.
+// TestMissingParents: test mode says what a run would end with, unless another call makes the
+// directory.
 func TestMissingParents(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "a", "b")
@@ -399,7 +400,8 @@ func TestFileOwner(t *testing.T) {
 	wantChanges(t, one(t, &Host{}, strings.Replace(src, "4321", "root", 1), false, schedule.Changed), `{"user":"root"}`)
 }
 
-// TestInheritedGroup: in a directory that gives its group to what is made in it, only what is new and not said otherwise takes that.
+// TestInheritedGroup: in a directory that gives its group to what is made in it, only what is new
+// and not said otherwise takes that.
 func TestInheritedGroup(t *testing.T) {
 	own := newOwner()
 	groups, err := os.Getgroups()
@@ -491,7 +493,8 @@ func TestSetAttributes(t *testing.T) {
 	}
 }
 
-// TestReadRegular reads what was looked at, and not what has come in its place: a link to a secret, whose copy others could read.
+// TestReadRegular reads what was looked at, and not what has come in its place: a link to a secret,
+// whose copy others could read.
 func TestReadRegular(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "f"), "x")

@@ -37,7 +37,8 @@ func (h *Host) program(module, name string) (string, bool) {
 	return path, err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
 }
 
-// notProgram reports why a file in the folder of the user is not a program, "" if there is none of that name.
+// notProgram reports why a file in the folder of the user is not a program, "" if there is none of
+// that name.
 func (h *Host) notProgram(name string) string {
 	if h.Folder == "" {
 		return ""

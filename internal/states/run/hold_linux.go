@@ -23,8 +23,9 @@ var canHold = sync.OnceValue(func() bool {
 	return err == nil
 })
 
-// hold returns another path of a directory, which leads there until release, whatever somebody puts in the place of it or of
-// those above it. Dir must not have links in it: one that has come there is an error.
+// hold returns another path of a directory, which leads there until release, whatever somebody puts
+// in the place of it or of those above it. Dir must not have links in it: one that has come there
+// is an error.
 func hold(dir string) (held string, release func(), err error) {
 	if !canHold() {
 		return dir, func() {}, nil

@@ -23,11 +23,12 @@ import (
 
 // Host is the machine that functions change. It implements [schedule.Functions].
 type Host struct {
-	// Files is the root of the SLS files, from which sources are taken. It should not lead out of that, as that of an [os.Root]
-	// does not.
+	// Files is the root of the SLS files, from which sources are taken. It should not lead out of
+	// that, as that of an [os.Root] does not.
 	Files fs.FS
 
-	// Folder has programs named MODULE.FUNCTION, which come before the functions that cairn has. Empty: there are none.
+	// Folder has programs named MODULE.FUNCTION, which come before the functions that cairn has.
+	// Empty: there are none.
 	Folder string
 
 	// Backups is the folder for files that are replaced, if that is asked for. Empty: there is none.
@@ -105,7 +106,8 @@ func (h *Host) Call(ctx context.Context, req schedule.Request) schedule.Outcome 
 	return c.verified(ctx, outcome)
 }
 
-// make makes a call without its conditions. Checked says that it is not for "check_cmd" to decide whether it has succeeded.
+// make makes a call without its conditions. Checked says that it is not for "check_cmd" to decide
+// whether it has succeeded.
 func (h *Host) make(ctx context.Context, c *call) (outcome schedule.Outcome, checked bool) {
 	if program, ok := h.program(c.Module, c.Function); ok {
 		return c.runProgram(ctx, program), false
@@ -180,7 +182,8 @@ func (h *Host) check(one *compile.Call, known map[string]*function) hcl.Diagnost
 	return diags
 }
 
-// unsupported says why arguments that Salt knows are errors here. To leave them out of account would do something else than is asked for.
+// unsupported says why arguments that Salt knows are errors here. To leave them out of account
+// would do something else than is asked for.
 var unsupported = map[string]string{
 	"template":        "cairn renders no templates. Write out the file as it shall be",
 	"context":         "cairn renders no templates. Write out the file as it shall be",

@@ -132,7 +132,8 @@ func (c *call) install(ctx context.Context, latest bool) schedule.Outcome {
 	return c.wereInstalled(ctx, missing, before, others)
 }
 
-// wouldChange asks apt-get what it would do. What it refuses now it may not refuse after what else the run does, so that this is not a failure.
+// wouldChange asks apt-get what it would do. What it refuses now it may not refuse after what else
+// the run does, so that this is not a failure.
 func (c *call) wouldChange(ctx context.Context, changes *compile.Map, verb string, all []packageVersion, options ...string) schedule.Outcome {
 	done := map[string]string{"install": "installed", "remove": "removed", "purge": "removed"}[verb]
 	outcome := schedule.Outcome{Changed: true, Changes: changes, Comment: "Packages would be " + done + "."}
@@ -187,7 +188,8 @@ func (c *call) endedEarly(ctx context.Context) schedule.Outcome {
 	return failed("%s The next run can go on from there.", c.ended("The command apt-get", context.Cause(ctx)))
 }
 
-// candidates adds to packages the newest versions that apt-get knows. In test mode, these may be outdated. The note is that of [apt.refresh].
+// candidates adds to packages the newest versions that apt-get knows. In test mode, these may be
+// outdated. The note is that of [apt.refresh].
 func (c *call) candidates(ctx context.Context, all []packageVersion) (newest []packageVersion, note string, err error) {
 	if !c.Test {
 		if note, err = c.host.apt.refresh(ctx, c.host, c.refreshWanted()); err != nil {

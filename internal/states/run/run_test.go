@@ -339,7 +339,8 @@ func TestPackages(t *testing.T) {
 	})
 }
 
-// waiting is a machine on which something else changes packages, or apt-get has ended well when it is asked to.
+// waiting is a machine on which something else changes packages, or apt-get has ended well when it
+// is asked to.
 type waiting struct{ ended bool }
 
 func (waiting) Has(string) bool { return true }
@@ -491,7 +492,8 @@ func TestServices(t *testing.T) {
 	}
 }
 
-// TestMissingServices: that there is no such service is said, and is not a failure in test mode, since another call may bring it.
+// TestMissingServices: that there is no such service is said, and is not a failure in test mode,
+// since another call may bring it.
 func TestMissingServices(t *testing.T) {
 	stopped := map[string]Output{
 		"systemctl is-active --quiet":                    {Code: 4},

@@ -35,8 +35,8 @@ func (c *call) script() ([]byte, error) {
 	return content, nil
 }
 
-// layOut copies a script to a directory of its own, for the user who is to run it, and makes the command run that. The caller
-// must remove the directory.
+// layOut copies a script to a directory of its own, for the user who is to run it, and makes the
+// command run that. The caller must remove the directory.
 func (c *call) layOut(command *Command) (dir string, err error) {
 	content, err := c.script()
 	if err != nil {

@@ -94,8 +94,8 @@ func (s services) runs(ctx context.Context, name string) (bool, error) {
 	return s.ask(ctx, args)
 }
 
-// isEnabled reports whether a service starts with the machine, as is wanted or not. Services of systemd about which nothing can be
-// changed, since others start them, are as is wanted.
+// isEnabled reports whether a service starts with the machine, as is wanted or not. Services of
+// systemd about which nothing can be changed, since others start them, are as is wanted.
 func (s services) isEnabled(ctx context.Context, name string, wanted bool) (bool, error) {
 	if !s.systemd {
 		return hasLinks("S", name), nil
@@ -111,7 +111,8 @@ func (s services) isEnabled(ctx context.Context, name string, wanted bool) (bool
 	return output.Code == 0, nil
 }
 
-// hasLinks reports whether one of the directories for run levels has a link that starts or stops a service.
+// hasLinks reports whether one of the directories for run levels has a link that starts or stops a
+// service.
 func hasLinks(kind, name string) bool {
 	links, err := filepath.Glob("/etc/rc[2-5].d/" + kind + "[0-9][0-9]" + name)
 	return err == nil && len(links) > 0
@@ -132,7 +133,8 @@ func (s services) missing(ctx context.Context, name string) string {
 	return fmt.Sprintf("systemd has no service %s.", name)
 }
 
-// would is the outcome of a call in test mode. That there is no such service yet is not a failure: another call may bring it.
+// would is the outcome of a call in test mode. That there is no such service yet is not a failure:
+// another call may bring it.
 func (s services) would(ctx context.Context, name string, changes *compile.Map, comment string) schedule.Outcome {
 	if missing := s.missing(ctx, name); missing != "" {
 		comment += " " + upperFirst(missing)
@@ -256,7 +258,8 @@ func (c *call) serviceChanges(ctx context.Context, s services, running bool) (*c
 	return changes, nil
 }
 
-// restart is the reaction to changes of what a service watches. One that was started only now has seen them.
+// restart is the reaction to changes of what a service watches. One that was started only now has
+// seen them.
 func (c *call) restart(ctx context.Context) schedule.Outcome {
 	if c.Changes.Get(started) == true {
 		return schedule.Outcome{}

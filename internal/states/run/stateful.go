@@ -13,7 +13,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/states/schedule"
 )
 
-// ownStateOf reads the argument "stateful" and returns the command that is run in test mode, "" if there is none.
+// ownStateOf reads the argument "stateful" and returns the command that is run in test mode, "" if
+// there is none.
 func ownStateOf(value any) (question string, ok bool) {
 	if _, ok := value.(bool); ok {
 		return "", true
@@ -32,8 +33,9 @@ func (c *call) tellsState() bool {
 	return given && value != false
 }
 
-// readState changes the outcome of a command to what the command says about itself: nothing at all, a JSON object, or
-// words "key=value" on its last line. If it says something else, that is not repeated where the output is not to be seen.
+// readState changes the outcome of a command to what the command says about itself: nothing at all,
+// a JSON object, or words "key=value" on its last line. If it says something else, that is not
+// repeated where the output is not to be seen.
 func (c *call) readState(output Output, outcome schedule.Outcome) schedule.Outcome {
 	text := strings.TrimSpace(output.Stdout)
 	if text == "" {
@@ -111,7 +113,8 @@ func readPairs(text string) (*compile.Map, error) {
 	return said, nil
 }
 
-// splitWords splits a line at spaces, as shells do: quotes keep spaces, and a backslash the character after it.
+// splitWords splits a line at spaces, as shells do: quotes keep spaces, and a backslash the
+// character after it.
 func splitWords(line string) ([]string, error) {
 	var words []string
 	var word strings.Builder

@@ -16,7 +16,8 @@ import (
 	"syscall"
 )
 
-// runAs makes a command one of a process group of its own, and of a user, in whose home it runs if no directory is given.
+// runAs makes a command one of a process group of its own, and of a user, in whose home it runs if
+// no directory is given.
 func runAs(cmd *exec.Cmd, name string) error {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if name == "" {
@@ -46,7 +47,8 @@ func become(cmd *exec.Cmd, found *user.User) error {
 	return nil
 }
 
-// another returns the user of a name; nil if that is euid, who runs this process. Only root can run commands as others.
+// another returns the user of a name; nil if that is euid, who runs this process. Only root can run
+// commands as others.
 func another(name string, euid int) (*user.User, error) {
 	found, err := user.Lookup(name)
 	switch {
@@ -116,7 +118,8 @@ func ownerOf(info fs.FileInfo) (owner, bool) {
 	return owner{int(stat.Uid), int(stat.Gid)}, true
 }
 
-// setAttributes changes the owner and the mode of a directory, and of nothing that somebody puts in its place meanwhile.
+// setAttributes changes the owner and the mode of a directory, and of nothing that somebody puts in
+// its place meanwhile.
 func setAttributes(path string, wanted owner, mode fs.FileMode) error {
 	dir, err := openDirectory(path)
 	if errors.Is(err, fs.ErrPermission) { // its owner, who is not root, cannot read it

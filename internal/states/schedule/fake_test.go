@@ -31,7 +31,8 @@ func mustCompile(t *testing.T, archive string) *compile.Low {
 	return low
 }
 
-// fake makes calls by their ids: "changes" in the name of the function says that it changes something, "fails" that it fails.
+// fake makes calls by their ids: "changes" in the name of the function says that it changes
+// something, "fails" that it fails.
 type fake struct {
 	log []string
 }

@@ -26,8 +26,8 @@ type Request struct {
 	Args             *compile.Map // all but the name, requisites and what is for the run; not to be changed
 	Test             bool         // says what would change and changes nothing
 
-	// Reaction asks for the reaction to changes of what is watched, after the call itself was made. Changes is what that has
-	// changed. Late says that it is the end of the run, as for "listen".
+	// Reaction asks for the reaction to changes of what is watched, after the call itself was made.
+	// Changes is what that has changed. Late says that it is the end of the run, as for "listen".
 	Reaction, Late bool
 	Changes        *compile.Map
 }

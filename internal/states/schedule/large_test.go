@@ -13,7 +13,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/states/slstest"
 )
 
-// TestRunFollowsSequence makes many calls, none of which fails: each once, after what it requires, in the order of the sequence.
+// TestRunFollowsSequence makes many calls, none of which fails: each once, after what it requires,
+// in the order of the sequence.
 func TestRunFollowsSequence(t *testing.T) {
 	files, names := slstest.Many(2000, 4)
 	high, diags := compile.Load(files, names, compile.LoadOptions{})

@@ -33,9 +33,9 @@ func tableTarget(id, end string) string {
 	return id + ": {m.f: []}\n"
 }
 
-// byTable is what the truth table says about a call: how it ends by a kind of requisite with targets that end so, and whether a reaction
-// follows. A call that runs is ok without one. What the table calls no run, or a failure, is skipped, except for onfail_all, of which no
-// failure comes.
+// byTable is what the truth table says about a call: how it ends by a kind of requisite with
+// targets that end so, and whether a reaction follows. A call that runs is ok without one. What the
+// table calls no run, or a failure, is skipped, except for onfail_all, of which no failure comes.
 func byTable(kind string, ends []string) (status Status, reacts bool) {
 	count := func(is ...string) int {
 		n := 0
@@ -83,7 +83,8 @@ func byTable(kind string, ends []string) (status Status, reacts bool) {
 
 var tableKinds = []string{compile.Require, compile.RequireAny, compile.Watch, compile.WatchAny, compile.Listen, compile.OnChanges, compile.OnChangesAny, compile.OnFail, compile.OnFailAny, compile.OnFailAll}
 
-// TestOrderCTruthTableOfTwo has each kind with two targets, in each pair of ends, and each pair of kinds with a target each.
+// TestOrderCTruthTableOfTwo has each kind with two targets, in each pair of ends, and each pair of
+// kinds with a target each.
 func TestOrderCTruthTableOfTwo(t *testing.T) {
 	check := func(src, want string, reacts bool) {
 		t.Helper()
@@ -169,7 +170,8 @@ type modelCall struct {
 	given        []string // requisites that are written at the target, as "kind_in: call"
 }
 
-// model makes calls as lines C-30 to C-34 say: in the order of their numbers, each after its requisites, kind by kind.
+// model makes calls as lines C-30 to C-34 say: in the order of their numbers, each after its
+// requisites, kind by kind.
 type modelRun struct {
 	calls  map[string]*modelCall
 	ends   map[string]Status
@@ -269,7 +271,8 @@ func (m *modelRun) listeners(low *compile.Low) {
 	}
 }
 
-// Random files: what is made, in which order, and how it ends, is what a reading of the lines without a graph says.
+// Random files: what is made, in which order, and how it ends, is what a reading of the lines
+// without a graph says.
 func TestOrderC30C31C32C33C34C37RandomFiles(t *testing.T) {
 	compiled := 0
 	const seeds = 1500
@@ -342,7 +345,8 @@ func randomCalls(random *rand.Rand) []*modelCall {
 	return calls
 }
 
-// compileCalls writes calls as a file, and adds to them what others give them. It returns nil if there is a loop.
+// compileCalls writes calls as a file, and adds to them what others give them. It returns nil if
+// there is a loop.
 func compileCalls(t *testing.T, calls []*modelCall) (*compile.Low, string) {
 	t.Helper()
 	var b strings.Builder
@@ -390,7 +394,8 @@ func compileCalls(t *testing.T, calls []*modelCall) (*compile.Low, string) {
 	return low, b.String()
 }
 
-// Line C-43 for random files, in which calls are made before others that are made before others, and have other requisites, too.
+// Line C-43 for random files, in which calls are made before others that are made before others,
+// and have other requisites, too.
 func TestOrderC43RandomFiles(t *testing.T) {
 	tried := 0
 	for seed := range uint64(3000) {

@@ -11,10 +11,11 @@ import (
 	"github.com/cairnstacks/cairn/internal/states/compile"
 )
 
-// alongside returns the graph for making calls in parallel that allow it. It has the nodes of the graph of low data, and for each of them a
-// point before it: its turn. The turn comes after that of the node before it in the sequence, after what either of the two waits for, and
-// after the node before it, unless that is for a call that is made alongside. So nothing is started ahead of its turn, as one
-// who goes through the calls from first to last would start them.
+// alongside returns the graph for making calls in parallel that allow it. It has the nodes of the
+// graph of low data, and for each of them a point before it: its turn. The turn comes after that of
+// the node before it in the sequence, after what either of the two waits for, and after the node
+// before it, unless that is for a call that is made alongside. So nothing is started ahead of its
+// turn, as one who goes through the calls from first to last would start them.
 func alongside(low *compile.Low) *order.Graph {
 	sequence := low.Graph().Sequence(compile.Rule, nil)
 	nodes := make([]order.Node, len(sequence))
@@ -51,7 +52,8 @@ func alongside(low *compile.Low) *order.Graph {
 	return graph
 }
 
-// eventLog reports what happens in a run: one thing at a time, and results in the order of the sequence.
+// eventLog reports what happens in a run: one thing at a time, and results in the order of the
+// sequence.
 type eventLog struct {
 	position []int          // of each node in the sequence
 	ended    func(call int) // nil: nobody wants to know
@@ -97,7 +99,8 @@ func (l *eventLog) visited(node, call int) {
 	l.deliver()
 }
 
-// close reports all results that are left, and returns the calls that have ended, in the order in which they were reported.
+// close reports all results that are left, and returns the calls that have ended, in the order in
+// which they were reported.
 func (l *eventLog) close() []int {
 	l.mu.Lock()
 	for l.mu.next < len(l.mu.visited) {

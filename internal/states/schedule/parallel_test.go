@@ -19,7 +19,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/states/slstest"
 )
 
-// timed makes calls that take the seconds of the argument "takes", and logs when they begin: "id@second".
+// timed makes calls that take the seconds of the argument "takes", and logs when they begin:
+// "id@second".
 type timed struct {
 	began time.Time
 	mu    struct {
@@ -126,8 +127,8 @@ func sameTimesSorted(log []string) string {
 	return strings.Join(all, " ")
 }
 
-// TestRunParallelIsTheSameEachTime runs random calls one after the other and with several at a time, however long each of them takes. All
-// results are the same and in the same order.
+// TestRunParallelIsTheSameEachTime runs random calls one after the other and with several at a
+// time, however long each of them takes. All results are the same and in the same order.
 func TestRunParallelIsTheSameEachTime(t *testing.T) {
 	const seed = 7
 	random := rand.New(rand.NewPCG(seed, seed))

@@ -13,7 +13,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/states/compile"
 )
 
-// attempts makes a call until its result is as wanted. Nothing is waited for in test mode. Once ctx ends, there are no more attempts.
+// attempts makes a call until its result is as wanted. Nothing is waited for in test mode. Once ctx
+// ends, there are no more attempts.
 //
 // Something has changed if it has in any of the attempts. The comment has all of them.
 func (r *run) attempts(ctx context.Context, c *compile.Call, req Request) Outcome {

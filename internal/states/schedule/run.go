@@ -21,16 +21,19 @@ type Options struct {
 	Failhard  bool // stops at the first failure, unless the call says otherwise
 	Parallel  int  // how many calls may be made at the same time, of those that allow it; less than 1 stands for 1
 
-	// Started and Ended are called with each call that is made, and each result; either may be nil. They are not called at the same
-	// time. Results come in the order of the calls, so that one that has ended waits for those that were started before it.
+	// Started and Ended are called with each call that is made, and each result; either may be nil.
+	// They are not called at the same time. Results come in the order of the calls, so that one that
+	// has ended waits for those that were started before it.
 	Started func(*compile.Call)
 	Ended   func(Result)
 }
 
-// Run makes the calls of low data one after the other, each after its requisites, and decides by what became of these whether it is made.
-// A call that has Parallel is started in its turn, too, but the next one does not wait for its end unless it requires it.
+// Run makes the calls of low data one after the other, each after its requisites, and decides by
+// what became of these whether it is made. A call that has Parallel is started in its turn, too,
+// but the next one does not wait for its end unless it requires it.
 //
-// The results are in the order in which the calls are reached, which is the same each time; those of calls that were not reached are at the end.
+// The results are in the order in which the calls are reached, which is the same each time; those
+// of calls that were not reached are at the end.
 //
 // Once ctx ends, nothing more is started.
 func Run(ctx context.Context, low *compile.Low, opts Options) []Result {
@@ -75,7 +78,8 @@ type state struct {
 	ended  bool
 	would  bool // the trial has shown that the call would change something
 
-	// changed says that the call has changed something, which one that fails may have done, too. Reactions at the end do not count.
+	// changed says that the call has changed something, which one that fails may have done, too.
+	// Reactions at the end do not count.
 	changed bool
 }
 
@@ -127,8 +131,9 @@ func (r *run) endBy(call int, v verdict) {
 	r.end(call, Result{Status: v.status, Because: v.because, Comment: v.comment})
 }
 
-// try makes a call in test mode, for those that are to be made before it if it would change something (line C-43). If it would not, it is
-// made in its turn all the same: a trial may not foresee everything.
+// try makes a call in test mode, for those that are to be made before it if it would change
+// something (line C-43). If it would not, it is made in its turn all the same: a trial may not
+// foresee everything.
 func (r *run) try(ctx context.Context, call int) {
 	v := r.decide(call, true)
 	if v.status != OK {
@@ -208,7 +213,8 @@ func joinSentences(a, b string) string {
 	return a + " " + b
 }
 
-// reacts reports whether something that a call watches has changed, and there is a reaction to that (line C-42).
+// reacts reports whether something that a call watches has changed, and there is a reaction to that
+// (line C-42).
 func (r *run) reacts(call int) bool {
 	c := r.Calls[call]
 	changed := func(target int) bool { return r.states[target].result.Status == Changed }
@@ -216,8 +222,9 @@ func (r *run) reacts(call int) bool {
 	return watched && r.opts.Functions.Reacts(c.Module, c.Function)
 }
 
-// listeners make reactions at the very end of the run: those of calls that listen to what has changed something until then, even if it
-// has failed after that. What reactions change does not count, so that it does not matter which one is first.
+// listeners make reactions at the very end of the run: those of calls that listen to what has
+// changed something until then, even if it has failed after that. What reactions change does not
+// count, so that it does not matter which one is first.
 func (r *run) listeners(ctx context.Context) {
 	sequence := slices.DeleteFunc(r.Sequence(), func(call int) bool {
 		c := r.Calls[call]

@@ -10,8 +10,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/states/compile"
 )
 
-// verdict says whether a call is made: with the status OK it is, with Skipped a requisite is not met, with NotNeeded there
-// is nothing to do.
+// verdict says whether a call is made: with the status OK it is, with Skipped a requisite is not
+// met, with NotNeeded there is nothing to do.
 type verdict struct {
 	status  Status
 	because *compile.Call
@@ -30,8 +30,8 @@ func notNeeded(kind string, because *compile.Call, what string) verdict {
 	return verdict{NotNeeded, because, fmt.Sprintf("Not needed: of its %q requisites, %s %s.", kind, because, what)}
 }
 
-// decide checks the requisites of a call, kind by kind. A requisite that is not met decides before one that makes the
-// call needless. For a trial, what is made only after the trial does not count.
+// decide checks the requisites of a call, kind by kind. A requisite that is not met decides before
+// one that makes the call needless. For a trial, what is made only after the trial does not count.
 func (r *run) decide(call int, trial bool) verdict {
 	needless := proceed
 	for _, kind := range kinds {
@@ -83,7 +83,8 @@ func (r *run) decideKind(kind string, targets []int) verdict {
 	return proceed
 }
 
-// reacts reports whether requisites of a kind are reasons for a call, which is not made without one.
+// reacts reports whether requisites of a kind are reasons for a call, which is not made without
+// one.
 func reacts(kind string) bool {
 	switch kind {
 	case compile.Prereq, compile.OnFail, compile.OnFailAny, compile.OnFailAll, compile.OnChanges, compile.OnChangesAny:
@@ -129,7 +130,8 @@ func (r *run) prerequired(targets []int) verdict {
 	return proceed
 }
 
-// onFailure decides on a call that is made if others fail: one of them, or all. What a failure kept from being made counts as failed.
+// onFailure decides on a call that is made if others fail: one of them, or all. What a failure kept
+// from being made counts as failed.
 func (r *run) onFailure(kind string, targets []int, all bool) verdict {
 	var succeeded *compile.Call
 	failed := 0
@@ -146,8 +148,9 @@ func (r *run) onFailure(kind string, targets []int, all bool) verdict {
 	return notNeeded(kind, succeeded, "did not fail")
 }
 
-// onChanges decides on a call that is made if others change something: all of them must have succeeded, or with enough the one that
-// has changed something. What has failed may be what would have changed something, so that the call does not count as needless.
+// onChanges decides on a call that is made if others change something: all of them must have
+// succeeded, or with enough the one that has changed something. What has failed may be what would
+// have changed something, so that the call does not count as needless.
 func (r *run) onChanges(kind string, targets []int, enough bool) verdict {
 	changed, failed := false, -1
 	for _, target := range targets {

@@ -26,8 +26,8 @@ func Tree(archive string) fstest.MapFS {
 	return files
 }
 
-// Many makes files of states that require some of those before them, in several files below the limit of their size. The
-// names are those of the files for loading all.
+// Many makes files of states that require some of those before them, in several files below the
+// limit of their size. The names are those of the files for loading all.
 func Many(states, requisites int) (fstest.MapFS, []string) {
 	const inFile = 1000
 	random := rand.New(rand.NewPCG(1, 2))

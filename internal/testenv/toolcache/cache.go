@@ -38,7 +38,8 @@ type Cache struct {
 	log  io.Writer
 }
 
-// Open returns the cache of the repository that the process was started in. What takes long is announced on log.
+// Open returns the cache of the repository that the process was started in. What takes long is
+// announced on log.
 func Open(log io.Writer) (*Cache, error) {
 	root, err := repositoryRoot()
 	if err != nil {
@@ -78,8 +79,8 @@ func repositoryRoot() (string, error) {
 	}
 }
 
-// provide makes sure that the file at path, inside the cache, exists. If it does not, build is called with another
-// path to create it at, while the cache is locked.
+// provide makes sure that the file at path, inside the cache, exists. If it does not, build is
+// called with another path to create it at, while the cache is locked.
 func (c *Cache) provide(path string, build func(out string) error) error {
 	if exists(path) {
 		return nil

@@ -1,8 +1,8 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package toolcache builds the programs that tests and the demo run, from Go modules alone, and keeps them:
-// providers in a filesystem mirror, and OpenTofu where no engine is installed.
+// Package toolcache builds the programs that tests and the demo run, from Go modules alone, and
+// keeps them: providers in a filesystem mirror, and OpenTofu where no engine is installed.
 //
 // The cache is the directory .cache of the repository, or CAIRN_CACHE where that is set:
 //
@@ -10,13 +10,14 @@
 //	mirror/KEY/…          providers, laid out as HOST/NAMESPACE/TYPE/VERSION/OS_ARCH/
 //	path/KEY/…            links to the programs of a directory, without terraform; see [Cache.TofuPath]
 //
-// Without CAIRN_CACHE, OpenTofu is kept outside of the repository, for all its clones: in cairn-tools/tofu-VERSION in the user's directory
-// for caches.
+// Without CAIRN_CACHE, OpenTofu is kept outside of the repository, for all its clones: in
+// cairn-tools/tofu-VERSION in the user's directory for caches.
 //
 // Rules:
 //
-//  1. Whatever has its final name is complete: programs are built elsewhere on the same file system and moved
-//     into place under a lock on the cache, so that any number of processes may use it at once.
-//  2. KEY stands for everything that the providers are made from. A mirror never changes once a provider is in
-//     it, so a test that runs while sources are edited keeps what it started with.
+//  1. Whatever has its final name is complete: programs are built elsewhere on the same file system
+//     and moved into place under a lock on the cache, so that any number of processes may use it at
+//     once.
+//  2. KEY stands for everything that the providers are made from. A mirror never changes once a
+//     provider is in it, so a test that runs while sources are edited keeps what it started with.
 package toolcache

@@ -18,8 +18,9 @@ const (
 
 	tofuPackage = "github.com/opentofu/opentofu/cmd/tofu"
 
-	// tofuModule is the module to build OpenTofu in. It needs its own fork of hcl, and replacements in the
-	// go.mod of a dependency do not count: hence a module of its own, apart from ours, which uses the real one.
+	// tofuModule is the module to build OpenTofu in. It needs its own fork of hcl, and replacements in
+	// the go.mod of a dependency do not count: hence a module of its own, apart from ours, which uses
+	// the real one.
 	tofuModule = `module cairn.invalid/tofu
 
 go 1.26
@@ -28,7 +29,8 @@ replace github.com/hashicorp/hcl/v2 => github.com/opentofu/hcl/v2 v2.20.2-0.2025
 `
 )
 
-// Engine returns the path of terraform or else tofu, from PATH or as built earlier, and the empty string if there is none.
+// Engine returns the path of terraform or else tofu, from PATH or as built earlier, and the empty
+// string if there is none.
 func (c *Cache) Engine() string {
 	if path := lookPath("terraform"); path != "" {
 		return path
@@ -36,7 +38,8 @@ func (c *Cache) Engine() string {
 	return c.TofuIfThere()
 }
 
-// TofuIfThere returns the path of tofu, from PATH or as built earlier, and the empty string if there is none.
+// TofuIfThere returns the path of tofu, from PATH or as built earlier, and the empty string if
+// there is none.
 func (c *Cache) TofuIfThere() string {
 	for _, name := range []string{"tofu", c.inClone(), c.tofuPath()} {
 		if path := lookPath(name); path != "" {
@@ -46,7 +49,8 @@ func (c *Cache) TofuIfThere() string {
 	return ""
 }
 
-// Engines returns the paths of all engines that are there: terraform, and tofu from PATH or as built earlier.
+// Engines returns the paths of all engines that are there: terraform, and tofu from PATH or as
+// built earlier.
 func (c *Cache) Engines() []string {
 	var found []string
 	for _, path := range []string{lookPath("terraform"), c.TofuIfThere()} {
@@ -69,7 +73,8 @@ func lookPath(name string) string {
 	return path
 }
 
-// inClone is where OpenTofu is looked for in the cache itself. With CAIRN_CACHE it is also built there.
+// inClone is where OpenTofu is looked for in the cache itself. With CAIRN_CACHE it is also built
+// there.
 func (c *Cache) inClone() string { return filepath.Join(c.dir, "bin", exe("tofu")) }
 
 // tofuPath is where OpenTofu is built.
@@ -80,8 +85,8 @@ func (c *Cache) tofuPath() string {
 	return filepath.Join(c.user, "tofu-"+TofuVersion, exe("tofu"))
 }
 
-// Tofu returns the path of tofu, from PATH or as built earlier, and builds it first if there is none, which takes minutes
-// and about 3 GB of disk for Go's caches.
+// Tofu returns the path of tofu, from PATH or as built earlier, and builds it first if there is
+// none, which takes minutes and about 3 GB of disk for Go's caches.
 func (c *Cache) Tofu(ctx context.Context) (string, error) {
 	if path := c.TofuIfThere(); path != "" {
 		return path, nil

@@ -23,8 +23,8 @@ type Provider struct {
 
 	module string // to install it from; "" for the one in this repository
 
-	// named is the path by which the module calls itself if that is not where it is, requires are modules with the versions that it needs, and replaces
-	// what stands in for those that it names.
+	// named is the path by which the module calls itself if that is not where it is, requires are
+	// modules with the versions that it needs, and replaces what stands in for those that it names.
 	named    string
 	requires []string
 	replaces []string
@@ -75,14 +75,14 @@ const fakeSource = "internal/testprovider"
 // mirrorAge is how long a mirror made from other sources is kept after it was last used.
 const mirrorAge = 24 * time.Hour
 
-// Hosts returns the registries whose addresses a mirror answers for: the same source address belongs to
-// different ones in Terraform and OpenTofu.
+// Hosts returns the registries whose addresses a mirror answers for: the same source address
+// belongs to different ones in Terraform and OpenTofu.
 func Hosts() []string {
 	return []string{"registry.terraform.io", "registry.opentofu.org"}
 }
 
-// Mirror returns a directory in the layout of an unpacked filesystem mirror that has at least the given providers,
-// under the name of each of [Hosts]. It builds those that are missing.
+// Mirror returns a directory in the layout of an unpacked filesystem mirror that has at least the
+// given providers, under the name of each of [Hosts]. It builds those that are missing.
 func (c *Cache) Mirror(ctx context.Context, providers ...Provider) (string, error) {
 	key, err := c.mirrorKey()
 	if err != nil {
@@ -161,7 +161,8 @@ func (p Provider) path(mirror, host string) string {
 	return filepath.Join(mirror, host, filepath.FromSlash(p.Name), p.Release(), runtime.GOOS+"_"+runtime.GOARCH, exe(name))
 }
 
-// mirrorKey returns a digest of what the providers are made from, apart from the versions in their paths.
+// mirrorKey returns a digest of what the providers are made from, apart from the versions in their
+// paths.
 func (c *Cache) mirrorKey() (string, error) {
 	sum := sha256.New()
 	fmt.Fprintln(sum, runtime.Version())
@@ -185,7 +186,8 @@ func (c *Cache) mirrorKey() (string, error) {
 	return hex.EncodeToString(sum.Sum(nil))[:16], nil
 }
 
-// removeOldMirrors removes mirrors other than the one named that were not used lately. Failing to is no harm.
+// removeOldMirrors removes mirrors other than the one named that were not used lately. Failing to
+// is no harm.
 func (c *Cache) removeOldMirrors(keep string) {
 	dir := filepath.Join(c.dir, "mirror")
 	entries, err := os.ReadDir(dir)
@@ -212,8 +214,9 @@ func linkOrCopy(from, to string) error {
 	return os.WriteFile(to, raw, 0o755)
 }
 
-// CLIConfig returns the text of a Terraform CLI configuration in which providers come from the mirror alone. With an
-// empty path it is empty: no provider can be installed that the engine does not find by itself.
+// CLIConfig returns the text of a Terraform CLI configuration in which providers come from the
+// mirror alone. With an empty path it is empty: no provider can be installed that the engine does
+// not find by itself.
 func CLIConfig(mirror string) []byte {
 	if mirror == "" {
 		return nil

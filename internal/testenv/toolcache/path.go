@@ -13,8 +13,9 @@ import (
 	"strings"
 )
 
-// TofuPath returns a value for PATH with which tofu is found, built if need be, and terraform is not. All other programs that PATH
-// leads to are found as before: a directory that has terraform is replaced by links to what else is in it.
+// TofuPath returns a value for PATH with which tofu is found, built if need be, and terraform is
+// not. All other programs that PATH leads to are found as before: a directory that has terraform is
+// replaced by links to what else is in it.
 func (c *Cache) TofuPath(ctx context.Context) (string, error) {
 	tofu, err := c.Tofu(ctx)
 	if err != nil {
@@ -33,8 +34,8 @@ func (c *Cache) TofuPath(ctx context.Context) (string, error) {
 	return strings.Join(dirs, string(filepath.ListSeparator)), nil
 }
 
-// withoutTerraform returns a directory of links to what is in dir apart from terraform. Its name stands for
-// what is in it.
+// withoutTerraform returns a directory of links to what is in dir apart from terraform. Its name
+// stands for what is in it.
 func (c *Cache) withoutTerraform(dir string) (string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

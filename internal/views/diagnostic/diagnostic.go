@@ -165,7 +165,8 @@ func shorten(text string) string {
 	return strings.ToValidUTF8(text[:most], "") + "…"
 }
 
-// most is how many diagnostics are shown at a time. Nobody reads more, and a file that is not meant well can have a hundred thousand mistakes.
+// most is how many diagnostics are shown at a time. Nobody reads more, and a file that is not meant
+// well can have a hundred thousand mistakes.
 const most = 500
 
 // All collects what is shown of several diagnostics, sorted and without repeats, and not more than
@@ -209,8 +210,8 @@ func LeftOut(severity hcl.DiagnosticSeverity, n int) *hcl.Diagnostic {
 // leftOut is the Extra of the diagnostic of [LeftOut].
 type leftOut int
 
-// Sorted returns the diagnostics, errors before warnings, each only once. Both are sorted by file, line, column and
-// summary; those without a place come last.
+// Sorted returns the diagnostics, errors before warnings, each only once. Both are sorted by file,
+// line, column and summary; those without a place come last.
 func Sorted(diags hcl.Diagnostics) hcl.Diagnostics {
 	sorted := slices.SortedStableFunc(slices.Values(diags), compare)
 	return slices.CompactFunc(sorted, func(a, b *hcl.Diagnostic) bool { return compare(a, b) == 0 })
@@ -272,7 +273,8 @@ func nonEmpty(rng hcl.Range) hcl.Range {
 	return rng
 }
 
-// withBytes fills in the byte offsets of a range that has only lines and columns, as those of other languages than HCL may have.
+// withBytes fills in the byte offsets of a range that has only lines and columns, as those of other
+// languages than HCL may have.
 func (s Sources) withBytes(rng hcl.Range) hcl.Range {
 	if rng.Start.Byte != 0 || rng.End.Byte != 0 || rng.Start.Line < 1 || (rng.Start.Line == 1 && rng.Start.Column <= 1) {
 		return rng
@@ -285,7 +287,8 @@ func (s Sources) withBytes(rng hcl.Range) hcl.Range {
 	return rng
 }
 
-// offset returns where a line and column are, or the end of the line or source if it has not so many.
+// offset returns where a line and column are, or the end of the line or source if it has not so
+// many.
 func offset(source []byte, pos hcl.Pos) int {
 	at := 0
 	for range pos.Line - 1 {

@@ -170,7 +170,8 @@ func TestRangesWithoutBytes(t *testing.T) {
 	}
 }
 
-// Lines of any length are shown around what is highlighted, and what is about a whole file shows nothing of it.
+// Lines of any length are shown around what is highlighted, and what is about a whole file shows
+// nothing of it.
 func TestLongLines(t *testing.T) {
 	source := "a = \"" + strings.Repeat("x", 1<<20) + "\" b é\n"
 	at := strings.Index(source, "b")
@@ -192,7 +193,8 @@ func TestLongLines(t *testing.T) {
 	}
 }
 
-// On a narrow terminal no line leaves the box: what says where breaks between words, and code anywhere.
+// On a narrow terminal no line leaves the box: what says where breaks between words, and code
+// anywhere.
 func TestNarrowTerminal(t *testing.T) {
 	content := "check \"enough_room_in_subnets\" {\n  condition = tonumber(var.prefix) <= 1666\n}\n"
 	at := strings.Index(content, "1666")

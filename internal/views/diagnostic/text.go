@@ -46,7 +46,8 @@ func Write(w io.Writer, list []Diagnostic, options Options) error {
 
 func isError(d Diagnostic) bool { return d.Severity != "warning" }
 
-// writeCompact lists warnings by summary, each with its first place and how many more of it there are.
+// writeCompact lists warnings by summary, each with its first place and how many more of it there
+// are.
 func writeCompact(b *strings.Builder, list []Diagnostic, options Options) {
 	b.WriteString(options.Style.Bold(options.Style.Yellow("Warnings:")) + "\n\n")
 	more := map[string]int{}
@@ -128,7 +129,8 @@ func (b box) line(text string) {
 	b.WriteByte('\n')
 }
 
-// words writes text that begins with an indentation, broken between words where a terminal is too narrow for it.
+// words writes text that begins with an indentation, broken between words where a terminal is too
+// narrow for it.
 func (b box) words(text string) {
 	if !b.terminal {
 		b.line(text)

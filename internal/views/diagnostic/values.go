@@ -108,7 +108,8 @@ func statement(v cty.Value) string {
 	return "is " + ty.FriendlyName()
 }
 
-// unknownStatement does not say when the value will be known: what validation looks at may have a value already.
+// unknownStatement does not say when the value will be known: what validation looks at may have a
+// value already.
 func unknownStatement(ty cty.Type) string {
 	switch {
 	case ty.IsObjectType():

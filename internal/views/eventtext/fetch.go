@@ -5,7 +5,8 @@ package eventtext
 
 import "fmt"
 
-// ProviderFetch says that the package of a provider is fetched, and how many of its bytes are there; -1 for what is not known.
+// ProviderFetch says that the package of a provider is fetched, and how many of its bytes are
+// there; -1 for what is not known.
 func ProviderFetch(provider, platform string, done, total int64) string {
 	return fmt.Sprintf("Fetching provider %s for %s", provider, platform) + arrived(done, total)
 }

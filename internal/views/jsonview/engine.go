@@ -53,7 +53,8 @@ func rangeOf(at *hcl.Range) *diagnostic.Range {
 	return &diagnostic.Range{Filename: at.Filename, Start: diagnostic.Pos(at.Start), End: diagnostic.Pos(at.End)}
 }
 
-// engineOf returns by what a component was planned. Where that has no reason of its own, it has that of the whole plan.
+// engineOf returns by what a component was planned. Where that has no reason of its own, it has
+// that of the whole plan.
 func engineOf(c *stackplan.Component, whole engine.Reason) Engine {
 	if c.Reason == (engine.Reason{}) {
 		return NewEngine(c.Engine, whole)

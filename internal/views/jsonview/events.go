@@ -183,7 +183,8 @@ func (e *Events) Moved(renames []stackaddrs.Rename) {
 	}
 }
 
-// Resuming writes that an apply goes on with a plan of which a part was done; see [eventtext.Resuming].
+// Resuming writes that an apply goes on with a plan of which a part was done; see
+// [eventtext.Resuming].
 func (e *Events) Resuming(done, begun, total int) {
 	e.emit(levelInfo, "resuming", eventtext.Resuming(done, begun, total),
 		line{"components": line{"done": done, "begun": begun, "total": total}})
@@ -194,7 +195,8 @@ func (e *Events) AlreadyApplied() {
 	e.emit(levelInfo, "already_applied", eventtext.AlreadyApplied, line{})
 }
 
-// ProviderFetch writes that the package of a provider is fetched: begun, arriving, or fetched. Numbers that are -1 are not known.
+// ProviderFetch writes that the package of a provider is fetched: begun, arriving, or fetched.
+// Numbers that are -1 are not known.
 func (e *Events) ProviderFetch(provider, version, platform, stage string, done, total int64) {
 	text, fields := eventtext.ProviderFetched(provider+" "+version, platform), line{"provider": provider, "version": version, "platform": platform, "stage": stage}
 	if stage != "fetched" {

@@ -92,7 +92,8 @@ func TestPlanComponent(t *testing.T) {
 	}
 }
 
-// As in terraform's plans, an output that a failed apply could not make is created, and one that is deleted stays sensitive.
+// As in terraform's plans, an output that a failed apply could not make is created, and one that is
+// deleted stays sensitive.
 func TestPlanOfOutputs(t *testing.T) {
 	db := viewtest.Instance(t, `stack.inner["x"].component.db["a"]`)
 	for name, test := range map[string]struct {
@@ -364,7 +365,8 @@ func TestEventsAfterAFailedWrite(t *testing.T) {
 	}
 }
 
-// TestEngineOfComponent checks that a component names its engine and the reason for it, which may be that of the whole plan.
+// TestEngineOfComponent checks that a component names its engine and the reason for it, which may
+// be that of the whole plan.
 func TestEngineOfComponent(t *testing.T) {
 	usual := engine.Reason{Code: engine.ReasonUsual, Text: "Nobody has named one."}
 	lacks := engine.Reason{

@@ -20,8 +20,8 @@ type Size struct {
 
 // Options say what a display shows.
 type Options struct {
-	// Frame returns the lines of the display. No line may be wider than the terminal. It is called with the lock of the display
-	// held, so what it reads may be changed by [Display.Update] alone.
+	// Frame returns the lines of the display. No line may be wider than the terminal. It is called
+	// with the lock of the display held, so what it reads may be changed by [Display.Update] alone.
 	Frame func(now time.Time, size Size) []string
 
 	// Size returns the size of the terminal. It is asked before every frame.
@@ -110,8 +110,9 @@ func (d *Display) Restore() {
 	d.write(d.frame(nil) + ansi.ShowCursor)
 }
 
-// Suspend takes the display off the screen until resume is called, and shows the cursor, so that somebody can be asked something.
-// What is printed meanwhile appears afterwards. If several suspend it, all of them have to resume.
+// Suspend takes the display off the screen until resume is called, and shows the cursor, so that
+// somebody can be asked something. What is printed meanwhile appears afterwards. If several suspend
+// it, all of them have to resume.
 func (d *Display) Suspend() (resume func()) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -149,8 +150,8 @@ func (d *Display) Print(text string) {
 	d.Update(func() string { return text })
 }
 
-// Update changes what the frame shows, and writes the lines that change returns above the display, if it is not "". Nothing is drawn in
-// between.
+// Update changes what the frame shows, and writes the lines that change returns above the display,
+// if it is not "". Nothing is drawn in between.
 func (d *Display) Update(change func() (above string)) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -206,8 +207,8 @@ func (d *Display) frame(lines []string) string {
 	inPlace := len(d.mu.scroll) == 0 && len(lines) > 0
 	switch {
 	case !inPlace:
-		// What scrolls may have tabs, which erase nothing, or be wider than the terminal. Line by line, since some terminals keep for
-		// scrolling back what is erased as a whole.
+		// What scrolls may have tabs, which erase nothing, or be wider than the terminal. Line by line,
+		// since some terminals keep for scrolling back what is erased as a whole.
 		b.WriteString("\r" + ansi.EraseLineRight + strings.Repeat(ansi.CursorUp(1)+ansi.EraseLineRight, rows))
 	case rows > 0:
 		b.WriteString(ansi.CursorUp(rows))

@@ -66,7 +66,8 @@ func (d *document) end() string {
 // code shows a name as it is, whatever signs are in it (rule M2).
 func code(name string) string { return "<code>" + text(name) + "</code>" }
 
-// text writes all signs as entities that mean something in Markdown or HTML, and those that nobody sees by their numbers. An underscore between letters or digits means nothing.
+// text writes all signs as entities that mean something in Markdown or HTML, and those that nobody
+// sees by their numbers. An underscore between letters or digits means nothing.
 func text(s string) string {
 	var b strings.Builder
 	runes := []rune(s)

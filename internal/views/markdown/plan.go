@@ -15,9 +15,12 @@ import (
 
 // Rules of documents about plans:
 //
-//   - M1. There are no values in them, only addresses, actions and numbers: nothing in them is secret.
-//   - M2. No name ends the place that it is in or means anything: names are code, with all signs that matter written as entities.
-//   - M3. What does not fit is left out, which a note says: at first what takes nothing away, from the end, and then the rest.
+//   - M1. There are no values in them, only addresses, actions and numbers: nothing in them is
+//     secret.
+//   - M2. No name ends the place that it is in or means anything: names are code, with all signs
+//     that matter written as entities.
+//   - M3. What does not fit is left out, which a note says: at first what takes nothing away, from
+//     the end, and then the rest.
 
 // Unit is a stack or a root module.
 type Unit struct {
@@ -33,7 +36,8 @@ type Part struct {
 	Changes []Change
 }
 
-// Counts are how many resource instances a plan would do something with. A replacement is none of the others.
+// Counts are how many resource instances a plan would do something with. A replacement is none of
+// the others.
 type Counts struct{ Add, Change, Destroy, Replace, Deferred int }
 
 func (c Counts) plus(o Counts) Counts {
@@ -85,7 +89,8 @@ func Summarize(name string, plan *stackplan.Plan) Unit {
 	return unit
 }
 
-// Counted returns a unit of whose plan only the numbers are known. Of these, replacements are not told apart.
+// Counted returns a unit of whose plan only the numbers are known. Of these, replacements are not
+// told apart.
 func Counted(name string, counts *stackplan.Counts) Unit {
 	if counts == nil || counts.Total() == 0 {
 		return Unit{Name: name}
@@ -147,7 +152,8 @@ func (u Unit) takesAway() bool {
 	return counts.Replace+counts.Destroy > 0
 }
 
-// Write returns the document: a table of all units, those first that replace or destroy something, and folded details below.
+// Write returns the document: a table of all units, those first that replace or destroy something,
+// and folded details below.
 func Write(title string, units []Unit) []byte {
 	units = slices.Clone(units)
 	slices.SortStableFunc(units, func(a, b Unit) int {
@@ -288,7 +294,8 @@ func newFold(unit Unit) *fold {
 	return f
 }
 
-// keep takes room for the lines that take something away, or for the others, and for what is around them.
+// keep takes room for the lines that take something away, or for the others, and for what is around
+// them.
 func (f *fold) keep(away bool, left *room) {
 	for i := range f.parts {
 		part := &f.parts[i]

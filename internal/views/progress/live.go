@@ -69,7 +69,8 @@ func (l *Live) Hooks() hooks.Hooks {
 		},
 		ComponentStatus: l.status,
 		ComponentEvent:  l.event,
-		// Numbers that are 0 are left out: the table below has them, and these lines are to fit a terminal.
+		// Numbers that are 0 are left out: the table below has them, and these lines are to fit a
+		// terminal.
 		ComponentPlanned: func(plan *stackplan.Component) {
 			l.setOutcome(plan.Addr.String(), changesText(plan.Counts(), eventtext.BriefPlanCounts))
 		},

@@ -1,9 +1,11 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package terraformjson writes changes and the results of checks as they stand in terraform's JSON plans.
+// Package terraformjson writes changes and the results of checks as they stand in terraform's JSON
+// plans.
 //
-// A value becomes three parallel trees: the value itself, where it is unknown, and where it is sensitive. Sensitive values are in clear.
+// A value becomes three parallel trees: the value itself, where it is unknown, and where it is
+// sensitive. Sensitive values are in clear.
 package terraformjson
 
 import (
@@ -111,7 +113,8 @@ func Path(path cty.Path) []any {
 	return steps
 }
 
-// Value writes a value. What is unknown is left out of objects and maps, and is null in lists, where position is what correlates it with [Unknown].
+// Value writes a value. What is unknown is left out of objects and maps, and is null in lists,
+// where position is what correlates it with [Unknown].
 func Value(v cty.Value) any {
 	if v == cty.NilVal {
 		return nil
@@ -147,12 +150,14 @@ func Value(v cty.Value) any {
 	return nil // a capsule, which no resource has
 }
 
-// Unknown writes where a value is unknown: true for what is unknown, false for what is known. Objects and maps have only what is not false.
+// Unknown writes where a value is unknown: true for what is unknown, false for what is known.
+// Objects and maps have only what is not false.
 func Unknown(v cty.Value) any {
 	return flags(v, func(v cty.Value) bool { return !v.IsKnown() })
 }
 
-// Sensitive writes where a value is sensitive, built like [Unknown], except that an unknown collection is empty.
+// Sensitive writes where a value is sensitive, built like [Unknown], except that an unknown
+// collection is empty.
 func Sensitive(v cty.Value) any {
 	return flags(v, cty.Value.IsMarked)
 }

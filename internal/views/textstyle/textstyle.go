@@ -126,7 +126,8 @@ func Clean(text string) string {
 	}, text)
 }
 
-// Name is [Clean] for what must stay on one line and say nothing about the lines around it, such as the name of a file.
+// Name is [Clean] for what must stay on one line and say nothing about the lines around it, such as
+// the name of a file.
 func Name(text string) string {
 	if strings.ContainsAny(text, "\n\t\r") {
 		text = strings.NewReplacer("\n", "\u240a", "\t", "\u2409", "\r", "\u240d").Replace(text)
@@ -138,8 +139,9 @@ func isControl(r rune) bool {
 	return r != '\n' && r != '\t' && (r < 0x20 || r >= 0x7f && r < 0xa0) || unicode.Is(unicode.Bidi_Control, r)
 }
 
-// Fold breaks lines that are wider than width at spaces, and indents what follows as the line itself is. Lines with columns, which have
-// several spaces between words, stay as they are, and so does the end of the text. A width of 0 stands for any.
+// Fold breaks lines that are wider than width at spaces, and indents what follows as the line
+// itself is. Lines with columns, which have several spaces between words, stay as they are, and so
+// does the end of the text. A width of 0 stands for any.
 func Fold(text string, width int) string {
 	if width <= 0 {
 		return text

@@ -30,8 +30,9 @@ const (
 	Object // object or map
 )
 
-// What stands for values that are not known: those that a plan leaves to its apply, and those that the last apply
-// has left in the state because it failed, was interrupted, deferred or left out what they are made of.
+// What stands for values that are not known: those that a plan leaves to its apply, and those that
+// the last apply has left in the state because it failed, was interrupted, deferred or left out
+// what they are made of.
 const (
 	KnownAfterApply = "(known after apply)"
 	NotKnown        = "(not known yet)"
@@ -56,8 +57,8 @@ var (
 	unknownValue = &Value{Kind: Unknown}
 )
 
-// FromJSON builds a tree from a JSON value and the parallel tree that says where it is sensitive, as a state has them.
-// Where that says true, everything below is sensitive.
+// FromJSON builds a tree from a JSON value and the parallel tree that says where it is sensitive,
+// as a state has them. Where that says true, everything below is sensitive.
 func FromJSON(value, sensitive any) *Value {
 	if sensitive == true {
 		v := *FromJSON(value, nil)
@@ -110,8 +111,9 @@ func (v *Value) sortNames() {
 // Other marks than those of package marks hide the value too.
 func FromCty(value cty.Value) *Value { return fromCty(value, true) }
 
-// FromResource is [FromCty] for an object of a resource instance. There the keys of maps are not in quotes, so that it looks the same with a schema and
-// without. There is always an object: null for [cty.NilVal].
+// FromResource is [FromCty] for an object of a resource instance. There the keys of maps are not in
+// quotes, so that it looks the same with a schema and without. There is always an object: null for
+// [cty.NilVal].
 func FromResource(value cty.Value) *Value {
 	if value == cty.NilVal {
 		return nullValue
@@ -165,7 +167,8 @@ func fromBareCty(value cty.Value, quoteKeys bool) *Value {
 	return &Value{Kind: Number, Text: ty.FriendlyName()}
 }
 
-// Known returns the value without what is not known, as if it were not there: nil if nothing of it is known.
+// Known returns the value without what is not known, as if it were not there: nil if nothing of it
+// is known.
 func (v *Value) Known() *Value {
 	if v == nil || v.Kind == Unknown {
 		return nil

@@ -73,7 +73,8 @@ func newWriter(change Change, options Options) *writer {
 	return w
 }
 
-// stepText returns the name or the index that a step selects. No part of a value has the one of a step into a set.
+// stepText returns the name or the index that a step selects. No part of a value has the one of a
+// step into a set.
 func stepText(step cty.PathStep) string {
 	switch step := step.(type) {
 	case cty.GetAttrStep:

@@ -18,8 +18,8 @@ type ApplyOptions struct {
 	// Inputs has the values of ephemeral variables, which no plan has. Others may be repeated.
 	Inputs map[string]Input
 
-	// Change is called with each change of the state after it was merged, so that the state can be stored at once: it survives a crash then.
-	// After an error no further changes are begun.
+	// Change is called with each change of the state after it was merged, so that the state can be
+	// stored at once: it survives a crash then. After an error no further changes are begun.
 	Change     func(*stackspb.AppliedChange) error
 	Diagnostic func(Diagnostic)
 	Progress   func(*stackspb.StackChangeProgress)
@@ -28,14 +28,15 @@ type ApplyOptions struct {
 	Other func(*stackspb.ApplyStackChanges_Event)
 }
 
-// Apply applies a plan of the stack, and merges what it has done into a state, change by change. The state should be the one that was planned with,
-// and is nobody else's meanwhile.
+// Apply applies a plan of the stack, and merges what it has done into a state, change by change.
+// The state should be the one that was planned with, and is nobody else's meanwhile.
 //
-// When ctx ends, or a callback fails, no further changes are begun, here and in all other operations of the process: see [Client.Stop]. Apply returns
-// when those that were begun have ended.
+// When ctx ends, or a callback fails, no further changes are begun, here and in all other
+// operations of the process: see [Client.Stop]. Apply returns when those that were begun have
+// ended.
 //
-// The diagnostics have all that the server said. Errors: [*DiagnosticsError] if there are errors among them; what was done is in the state, then and
-// in any other case.
+// The diagnostics have all that the server said. Errors: [*DiagnosticsError] if there are errors
+// among them; what was done is in the state, then and in any other case.
 func (s *Stack) Apply(ctx context.Context, plan *Plan, state *State, opts ApplyOptions) (Diagnostics, error) {
 	if !plan.Applyable() {
 		return nil, errors.New("applying: the plan cannot be applied")
@@ -124,7 +125,8 @@ func (a *applying) take(event *stackspb.ApplyStackChanges_Event) {
 	}
 }
 
-// changed tells the caller about a change. If its state cannot be stored any more, there should be no further ones.
+// changed tells the caller about a change. If its state cannot be stored any more, there should be
+// no further ones.
 func (a *applying) changed(change *stackspb.AppliedChange) {
 	if a.opts.Change == nil {
 		return

@@ -126,17 +126,19 @@ func (c *Client) handshake(ctx context.Context, tokens map[string]string) error 
 	return err
 }
 
-// Close ends the process and all that runs in it. Applies should have ended before: see [Client.Stop].
+// Close ends the process and all that runs in it. Applies should have ended before: see
+// [Client.Stop].
 func (c *Client) Close() { c.process.Kill() }
 
-// Stop asks all plans and applies that run in the process to end gracefully, as an interrupt does. It does not wait for them. Later operations
-// are not concerned.
+// Stop asks all plans and applies that run in the process to end gracefully, as an interrupt does.
+// It does not wait for them. Later operations are not concerned.
 func (c *Client) Stop(ctx context.Context) error {
 	_, err := c.setup.Stop(ctx, &setuppb.Stop_Request{})
 	return wrap("stopping operations", err)
 }
 
-// Dependencies returns the service for sources and providers, for what this package has no function for. Handles of its own are closed by the caller.
+// Dependencies returns the service for sources and providers, for what this package has no function
+// for. Handles of its own are closed by the caller.
 func (c *Client) Dependencies() dependenciespb.DependenciesClient { return c.dependencies }
 
 // Packages returns the service for registries.

@@ -83,7 +83,8 @@ func (d Diagnostics) HasErrors() bool {
 	return false
 }
 
-// DiagnosticsError is the error of an operation that came to nothing because of what its diagnostics say.
+// DiagnosticsError is the error of an operation that came to nothing because of what its
+// diagnostics say.
 type DiagnosticsError struct {
 	Diagnostics Diagnostics
 }

@@ -37,7 +37,8 @@ type PlanOptions struct {
 	Other func(*stackspb.PlanStackChanges_Event)
 }
 
-// Plan is what [Stack.Plan] has planned. It says all that [Stack.Apply] needs, in this or in another process of a server of the same version.
+// Plan is what [Stack.Plan] has planned. It says all that [Stack.Apply] needs, in this or in
+// another process of a server of the same version.
 type Plan struct {
 	Mode        Mode
 	Changes     []*stackspb.PlannedChange // all, in their order
@@ -68,7 +69,8 @@ func (p *Plan) Raw() []*anypb.Any {
 
 // Plan plans changes of the stack. When ctx ends, the plan is given up.
 //
-// What is wrong with the configuration or the world is in the diagnostics of the plan, which cannot be applied then.
+// What is wrong with the configuration or the world is in the diagnostics of the plan, which cannot
+// be applied then.
 func (s *Stack) Plan(ctx context.Context, opts PlanOptions) (plan *Plan, err error) {
 	request, err := s.planRequest(opts)
 	if err != nil {

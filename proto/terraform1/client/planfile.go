@@ -30,10 +30,12 @@ var planModes = map[planv1.Mode]Mode{
 	planv1.Mode_MODE_DESTROY:      ModeDestroy,
 }
 
-// FromPlanFile reads a plan file that cairn's command plan has written, as a plan that can be applied over the API. The state is the one that it was made with, which the
-// file does not have: that of the command "state pull".
+// FromPlanFile reads a plan file that cairn's command plan has written, as a plan that can be
+// applied over the API. The state is the one that it was made with, which the file does not have:
+// that of the command "state pull".
 //
-// The reverse needs no function: the commands read what [Plan.WriteFile] and [State.WriteFile] write.
+// The reverse needs no function: the commands read what [Plan.WriteFile] and [State.WriteFile]
+// write.
 func FromPlanFile(path string, prior *State) (*Plan, error) {
 	content, err := os.ReadFile(path)
 	if err != nil {

@@ -19,7 +19,8 @@ type Provider struct {
 	Hashes  []string // of its packages, as in lock files
 }
 
-// Mirror is where providers are installed from. One of its fields is set; with neither, it is the registry that is in the address of a provider.
+// Mirror is where providers are installed from. One of its fields is set; with neither, it is the
+// registry that is in the address of a provider.
 type Mirror struct {
 	Dir string // as the server sees it
 	URL string
@@ -35,7 +36,8 @@ type InstallOptions struct {
 	Progress func(*dependenciespb.BuildProviderPluginCache_Event)
 }
 
-// InstallProviders installs providers in a directory for [StackOptions], and returns those that are there now, with hashes of their packages.
+// InstallProviders installs providers in a directory for [StackOptions], and returns those that are
+// there now, with hashes of their packages.
 //
 // Errors: [*DiagnosticsError], if one was not installed.
 func (c *Client) InstallProviders(ctx context.Context, opts InstallOptions) (installed []Provider, err error) {
@@ -138,7 +140,8 @@ func newProviders(messages []*terraform1.ProviderPackage) []Provider {
 	return providers
 }
 
-// closing runs a call that closes something, also after the context of what it was opened for has ended.
+// closing runs a call that closes something, also after the context of what it was opened for has
+// ended.
 func closing(what string, call func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), closePatience)
 	defer cancel()

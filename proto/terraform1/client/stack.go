@@ -18,15 +18,18 @@ import (
 
 // StackOptions are the parameters of [Client.OpenStack].
 type StackOptions struct {
-	// Source is the address of the directory of the stack: ./stack, relative to the working directory of the server, or that of a package in the bundle.
+	// Source is the address of the directory of the stack: ./stack, relative to the working directory
+	// of the server, or that of a package in the bundle.
 	Source   string
 	Versions string // constraint, for registry addresses only
 
-	// Bundle is the directory of an unpacked source bundle, as the server sees it. Without one, the stack and its modules are local.
+	// Bundle is the directory of an unpacked source bundle, as the server sees it. Without one, the
+	// stack and its modules are local.
 	Bundle string
 
-	// Providers are the locked providers, with hashes. LockFile is the source address of a lock file that has them instead, such as
-	// ./stack/.terraform.lock.hcl. Without both there are only those that the server has built in.
+	// Providers are the locked providers, with hashes. LockFile is the source address of a lock file
+	// that has them instead, such as ./stack/.terraform.lock.hcl. Without both there are only those
+	// that the server has built in.
 	Providers []Provider
 	LockFile  string
 	CacheDir  string // has the packages of these providers; see [Client.InstallProviders]
@@ -70,7 +73,8 @@ func (s *Stack) open(ctx context.Context, opts StackOptions) error {
 
 func (s *Stack) closeLater(closer func() error) { s.closers = append(s.closers, closer) }
 
-// Close closes what was opened. Operations on the stack should have ended. A further call does nothing.
+// Close closes what was opened. Operations on the stack should have ended. A further call does
+// nothing.
 func (s *Stack) Close() error {
 	var errs []error
 	for _, closer := range slices.Backward(s.closers) {
@@ -102,8 +106,8 @@ func (s *Stack) openBundle(ctx context.Context, dir string) (int64, error) {
 	return handle, nil
 }
 
-// EmptyBundle makes a source bundle without packages in a new temporary directory, which the caller removes. With one, all sources are local.
-// [Client.OpenStack] makes its own.
+// EmptyBundle makes a source bundle without packages in a new temporary directory, which the caller
+// removes. With one, all sources are local. [Client.OpenStack] makes its own.
 func EmptyBundle() (dir string, err error) {
 	if dir, err = os.MkdirTemp("", "sources"); err != nil {
 		return "", fmt.Errorf("making a source bundle: %w", err)

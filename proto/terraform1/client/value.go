@@ -34,12 +34,14 @@ func EncodeValue(v Value) (*stackspb.DynamicValue, error) {
 	return message, nil
 }
 
-// DecodeValue returns the value of a message that has its type in itself, such as that of an output, an input variable or an expression.
+// DecodeValue returns the value of a message that has its type in itself, such as that of an
+// output, an input variable or an expression.
 func DecodeValue(message *stackspb.DynamicValue) (Value, error) {
 	return DecodeValueOf(message, cty.DynamicPseudoType)
 }
 
-// DecodeValueOf returns the value of a message that has been encoded for a type, such as that of a resource. The type is that of its schema.
+// DecodeValueOf returns the value of a message that has been encoded for a type, such as that of a
+// resource. The type is that of its schema.
 func DecodeValueOf(message *stackspb.DynamicValue, ty cty.Type) (Value, error) {
 	value, err := ctymsgpack.Unmarshal(message.GetMsgpack(), ty)
 	if err != nil {
@@ -52,7 +54,8 @@ func DecodeValueOf(message *stackspb.DynamicValue, ty cty.Type) (Value, error) {
 	return decoded, nil
 }
 
-// encodePath stops before a step that cannot be sent, such as to an element of a set: what is around that is sensitive then.
+// encodePath stops before a step that cannot be sent, such as to an element of a set: what is
+// around that is sensitive then.
 func encodePath(path cty.Path) *stackspb.AttributePath {
 	message := &stackspb.AttributePath{}
 	for _, step := range path {
@@ -108,7 +111,8 @@ func decodePath(message *stackspb.AttributePath) cty.Path {
 type Input struct {
 	Value Value
 
-	// Source is where the value comes from, for diagnostics about it. The zero value stands for nothing that could be shown.
+	// Source is where the value comes from, for diagnostics about it. The zero value stands for
+	// nothing that could be shown.
 	Source Range
 }
 

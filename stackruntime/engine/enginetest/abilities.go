@@ -16,8 +16,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
-// Provider is the provider that engines must have that call functions or install providers: in version 1.0.0 only, with a function "echo" which returns its
-// argument, of any type.
+// Provider is the provider that engines must have that call functions or install providers: in
+// version 1.0.0 only, with a function "echo" which returns its argument, of any type.
 var Provider = stackaddrs.Provider{Hostname: "registry.terraform.io", Namespace: "cairnstacks", Type: "fake"}
 
 // prepared installs the provider, where that has to be done.
@@ -98,7 +98,8 @@ func prepare(b *bench) {
 	}
 }
 
-// recovery picks up an apply whose session has ended before anybody had its result, by the name that it was given before.
+// recovery picks up an apply whose session has ended before anybody had its result, by the name
+// that it was given before.
 func recovery(b *bench) {
 	b.module("m", simple)
 	if b.session().Abilities().Recoverer == nil {

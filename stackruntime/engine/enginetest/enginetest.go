@@ -3,8 +3,9 @@
 
 // Package enginetest has the tests that every [engine.Engine] must pass.
 //
-// The modules in them use variables, locals, the resource type terraform_data of the built-in provider and
-// outputs, in plain expressions, so that an engine made for tests can pass, too. Abilities are tested of those engines that have them, with one [Provider].
+// The modules in them use variables, locals, the resource type terraform_data of the built-in
+// provider and outputs, in plain expressions, so that an engine made for tests can pass, too.
+// Abilities are tested of those engines that have them, with one [Provider].
 package enginetest
 
 import (

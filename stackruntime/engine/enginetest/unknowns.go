@@ -106,7 +106,8 @@ output "v" { value = terraform_data.a.output }
 		req := b.request("m", values{"v": current.final})
 		req.Component.Item.Component.Name = name
 		apply := applyRequest(req, b.planOf(plans[i]), req.Inputs)
-		// An output without a type constraint comes as it is; the caller converts it for the next variable.
+		// An output without a type constraint comes as it is; the caller converts it for the next
+		// variable.
 		current.final = b.apply(apply).Outputs["v"]
 	}
 	if want := cty.StringVal("x..."); !current.final.RawEquals(want) {

@@ -4,9 +4,11 @@
 // Package memengine is an engine that needs no process, no provider and no
 // disk: for tests, benchmarks and programs that try out the stacks runtime.
 //
-// It is a test double, not a second engine: what it does with a plan, a state and an input is what terraform does with one resource type, so that the
-// stacks runtime can be tested on it at any scale and in any order. Its reader of .tf files is there for tests whose stacks run on both engines. It
-// is not to grow: other resource types, data sources and the rest of the modules language are for an engine that speaks to providers.
+// It is a test double, not a second engine: what it does with a plan, a state and an input is what
+// terraform does with one resource type, so that the stacks runtime can be tested on it at any
+// scale and in any order. Its reader of .tf files is there for tests whose stacks run on both
+// engines. It is not to grow: other resource types, data sources and the rest of the modules
+// language are for an engine that speaks to providers.
 //
 // It knows one resource type, terraform_data, and treats it as terraform does,
 // down to the state documents it writes. A module is either a directory with

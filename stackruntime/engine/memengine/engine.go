@@ -58,7 +58,8 @@ func New(opts Options) *Engine {
 // Info implements [engine.Engine].
 func (e *Engine) Info() engine.Info { return e.opts.Info }
 
-// Open implements [engine.Engine]. Without a stack directory, file names in diagnostics are relative to the working directory where possible.
+// Open implements [engine.Engine]. Without a stack directory, file names in diagnostics are
+// relative to the working directory where possible.
 func (e *Engine) Open(_ context.Context, opts engine.SessionOptions) (engine.Session, error) {
 	s := &session{Engine: e, stackDir: opts.StackDir, works: engine.NewWorks(opts.Parallelism)}
 	s.mu.programs = map[string]*loadedProgram{}
@@ -87,7 +88,8 @@ func (s *session) beginWork(ctx context.Context, work engine.WorkID, observe eng
 	return ctx, func() { finish(); begun.End() }, diags
 }
 
-// Stop implements [engine.Session]. At most it waits in [Options.Before], which the end of the context ends.
+// Stop implements [engine.Session]. At most it waits in [Options.Before], which the end of the
+// context ends.
 func (s *session) Stop(_ context.Context, work engine.WorkID, how engine.Urgency) error {
 	return s.works.Stop(work, how)
 }

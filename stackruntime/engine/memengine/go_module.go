@@ -38,8 +38,8 @@ type Resource struct {
 	Input           func(Scope) (cty.Value, error) // nil is a null
 	TriggersReplace func(Scope) (cty.Value, error) // nil is a null
 
-	// Defer is asked while planning, and stands for a provider that defers the resource:
-	// it returns the reason, or "" to plan it. While planning to destroy, the scope has no resources. May be nil.
+	// Defer is asked while planning, and stands for a provider that defers the resource: it returns
+	// the reason, or "" to plan it. While planning to destroy, the scope has no resources. May be nil.
 	Defer func(Scope) string
 }
 

@@ -279,7 +279,8 @@ func (r *hclRun) call(name string) *node {
 	})
 }
 
-// arguments returns the values of the variables of a called module, and which of them depend on something deferred.
+// arguments returns the values of the variables of a called module, and which of them depend on
+// something deferred.
 func (r *hclRun) arguments(config *callConfig, n *node) (inputs map[string]cty.Value, late map[string]bool, ok bool) {
 	given, allOK := map[string]cty.Value{}, true
 	late = map[string]bool{}

@@ -13,7 +13,8 @@ import (
 
 // CheckCycles reports each group of items that depend on each other.
 //
-// The promises of an evaluation find every circular dependency, too, but which one they find first depends on which task ran first.
+// The promises of an evaluation find every circular dependency, too, but which one they find first
+// depends on which task ran first.
 func (g *Graph) CheckCycles() hcl.Diagnostics {
 	var cycles []cycle
 	for _, group := range Groups(slices.Values(g.all), func(i *item) []*item { return i.uses }) {

@@ -208,7 +208,8 @@ func (s stackItems) keyOf(target stackaddrs.Referenceable) (key, bool) {
 	return key{}, false
 }
 
-// Targets are what traversals refer to. Those that are malformed are left out: evaluating reports them.
+// Targets are what traversals refer to. Those that are malformed are left out: evaluating reports
+// them.
 func Targets(traversals []hcl.Traversal) []stackaddrs.Referenceable {
 	targets := make([]stackaddrs.Referenceable, 0, len(traversals))
 	for _, traversal := range traversals {

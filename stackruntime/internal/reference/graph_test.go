@@ -151,7 +151,8 @@ func TestRequirements(t *testing.T) {
 }
 
 func TestCyclesThroughDependsOn(t *testing.T) {
-	// stack.s depends on component.c, which depends on stack.s: the tree above has that cycle, and no other.
+	// stack.s depends on component.c, which depends on stack.s: the tree above has that cycle, and no
+	// other.
 	diags := reference.New(load(t, tree)).CheckCycles()
 	if len(diags) != 1 || !strings.Contains(diags[0].Detail, "component.c") || strings.Contains(diags[0].Detail, "component.a") {
 		t.Errorf("got %v, want the one cycle of component.c and stack.s", diags)

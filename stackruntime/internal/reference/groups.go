@@ -5,10 +5,12 @@ package reference
 
 import "iter"
 
-// Groups divides nodes, and what they lead to, into the strongly connected components of their graph: in each group, every node leads to
-// every other. A node that is on no cycle is a group of its own. No group is empty.
+// Groups divides nodes, and what they lead to, into the strongly connected components of their
+// graph: in each group, every node leads to every other. A node that is on no cycle is a group of
+// its own. No group is empty.
 //
-// The order of the groups, and of the nodes in one, depends on that of nodes and next only. The time is linear in nodes and edges.
+// The order of the groups, and of the nodes in one, depends on that of nodes and next only. The
+// time is linear in nodes and edges.
 //
 // Source: Tarjan, Depth-first search and linear graph algorithms, SIAM J. Comput. 1 (1972).
 func Groups[N comparable](nodes iter.Seq[N], next func(N) []N) [][]N {

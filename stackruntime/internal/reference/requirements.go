@@ -9,20 +9,25 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
-// Requirements are what the values in a block depend on in the end, as far as the stack with the block shows.
+// Requirements are what the values in a block depend on in the end, as far as the stack with the
+// block shows.
 type Requirements struct {
-	// Components are those of the stack, by name, sorted. What they require themselves is their own matter.
+	// Components are those of the stack, by name, sorted. What they require themselves is their own
+	// matter.
 	Components []string
 
-	// Calls are stack calls, by name, sorted: all components in what they embed are required, and what the blocks require.
+	// Calls are stack calls, by name, sorted: all components in what they embed are required, and what
+	// the blocks require.
 	Calls []string
 
-	// Variables is set if the values depend on variables of the stack: what the block that embeds it requires is required then.
+	// Variables is set if the values depend on variables of the stack: what the block that embeds it
+	// requires is required then.
 	Variables bool
 }
 
-// Requirements returns what a declaration in a stack of the graph requires: a *stackconfig.Component, LocalValue, OutputValue,
-// ProviderConfig, Removed, or StackCall, of which it is what the block itself requires. The caller must not change it.
+// Requirements returns what a declaration in a stack of the graph requires: a
+// *stackconfig.Component, LocalValue, OutputValue, ProviderConfig, Removed, or StackCall, of which
+// it is what the block itself requires. The caller must not change it.
 func (g *Graph) Requirements(stack *stackconfig.Stack, decl any) *Requirements {
 	k := key{stack, decl, whole}
 	if _, ok := decl.(*stackconfig.StackCall); ok {
@@ -36,7 +41,8 @@ func (g *Graph) Requirements(stack *stackconfig.Stack, decl any) *Requirements {
 	return i.required
 }
 
-// raiseAll makes all requirements, in an order that does not depend on who asks first: within a cycle, they do.
+// raiseAll makes all requirements, in an order that does not depend on who asks first: within a
+// cycle, they do.
 func (g *Graph) raiseAll() {
 	for _, i := range g.all {
 		i.raise()

@@ -32,8 +32,8 @@ type Applyable interface {
 	// be called by the walk only (rule V1).
 	CheckApply(ctx context.Context) hcl.Diagnostics
 
-	// RequiredComponents are all components whose results the object depends on, however indirectly. An apply has to have
-	// changed them before. The caller must not change the set.
+	// RequiredComponents are all components whose results the object depends on, however indirectly.
+	// An apply has to have changed them before. The caller must not change the set.
 	RequiredComponents(ctx context.Context) components.Set
 }
 
@@ -76,7 +76,8 @@ func (m *Main) checkEngines() hcl.Diagnostics {
 	return diags
 }
 
-// isAllDone reports whether nothing of the plan is left: an interrupt may come when the last component is nearly done.
+// isAllDone reports whether nothing of the plan is left: an interrupt may come when the last
+// component is nearly done.
 func (m *Main) isAllDone(results map[stackaddrs.AbsComponentInstance]*applying.Result) bool {
 	return !slices.ContainsFunc(m.applying.Plan.Components, func(plan *stackplan.Component) bool {
 		result := results[plan.Addr]
@@ -162,7 +163,8 @@ func (m *Main) checkInputs(ctx context.Context, wanted func(*stackplan.InputChan
 	return diags
 }
 
-// brokenOff reports a change without a result. Its error may show the value of a panic, which is reported apart.
+// brokenOff reports a change without a result. Its error may show the value of a panic, which is
+// reported apart.
 func (m *Main) brokenOff(addr stackaddrs.AbsComponentInstance, err error) hcl.Diagnostics {
 	diag := diagnostics.Bug("Internal evaluation error", "The change of %s broke off, and what it did may not be in the state.", addr)
 	if cycle, ok := errors.AsType[*promising.CycleError](err); ok {

@@ -23,7 +23,8 @@ var (
 	_ applying.Subject = (*RemovedComponentInstance)(nil)
 )
 
-// changeSubject finds the object that the configuration produces for a plan. It is nil if there is none, or if it is not known which.
+// changeSubject finds the object that the configuration produces for a plan. It is nil if there is
+// none, or if it is not known which.
 func (m *Main) changeSubject(ctx context.Context, plan *stackplan.Component) (applying.Subject, hcl.Diagnostics) {
 	stack, found := m.findStack(ctx, plan.Addr.Stack)
 	if found == certaintyFailed {
@@ -45,9 +46,11 @@ func (m *Main) changeSubject(ctx context.Context, plan *stackplan.Component) (ap
 	}}
 }
 
-// changeSubject finds the object that a component instance comes from. It is nil if that is not known.
+// changeSubject finds the object that a component instance comes from. It is nil if that is not
+// known.
 //
-// Removed blocks are asked only if the component block does not say: what they name may depend on the instance.
+// Removed blocks are asked only if the component block does not say: what they name may depend on
+// the instance.
 func (s *Stack) changeSubject(ctx context.Context, addr stackaddrs.AbsComponentInstance) (applying.Subject, certainty) {
 	name, key := addr.Item.Component.Name, addr.Item.Key
 	var instances foreach.Expansion[*ComponentInstance]
@@ -107,7 +110,8 @@ func (r *RemovedComponentInstance) RecordInputs(context.Context) map[string]cty.
 	return r.prior().Inputs
 }
 
-// arguments are inputs with the provider configurations to apply with. It returns false if something of that could not be computed.
+// arguments are inputs with the provider configurations to apply with. It returns false if
+// something of that could not be computed.
 func (i *managedInstance) arguments(ctx context.Context, inputs map[string]cty.Value) (applying.Arguments, bool) {
 	providers := i.providers.Value(ctx, i.providersAspect)
 	return applying.Arguments{ModuleDir: i.use.source.Dir, Inputs: inputs, Providers: providers}, !failedInputs(inputs) && !failedProviders(providers)

@@ -87,8 +87,8 @@ func (c *Component) existingKeys() []stackaddrs.InstanceKey {
 	return c.stack.main.existing().ComponentKeys(c.addr)
 }
 
-// Present are the instances that there are for all we know: of a set that is not known, stand-ins for those
-// that no removed block claims.
+// Present are the instances that there are for all we know: of a set that is not known, stand-ins
+// for those that no removed block claims.
 func (c *Component) Present(ctx context.Context) iter.Seq2[stackaddrs.InstanceKey, *ComponentInstance] {
 	instances := c.Instances(ctx)
 	removals := c.stack.componentRemovals[c.addr.Item.Name]

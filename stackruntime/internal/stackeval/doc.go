@@ -16,9 +16,10 @@
 // beforehand (package reference): for reports of cycles that do not depend on who
 // asked first, and for the components that each object requires.
 //
-// The objects of a block are in the file with its name. What they have in common is in files named for that: how they are validated, planned and
-// applied (walk.go, planning.go, applying.go), looked up (lookup.go), and expanded (expansion.go), and what they require
-// (required_components.go). What can be decided without an object is in the packages below this one: they know declarations,
+// The objects of a block are in the file with its name. What they have in common is in files named
+// for that: how they are validated, planned and applied (walk.go, planning.go, applying.go), looked
+// up (lookup.go), and expanded (expansion.go), and what they require (required_components.go). What
+// can be decided without an object is in the packages below this one: they know declarations,
 // values, requests and results.
 //
 // Rules:

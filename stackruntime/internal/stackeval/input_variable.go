@@ -96,8 +96,8 @@ func (v *InputVariable) givenValue(ctx context.Context) (cty.Value, hcl.Diagnost
 	}
 }
 
-// isDefault reports whether nobody has given a value to plan with. An apply then takes the default, too; after any
-// other value it must not do so by itself.
+// isDefault reports whether nobody has given a value to plan with. An apply then takes the default,
+// too; after any other value it must not do so by itself.
 func (v *InputVariable) isDefault() bool {
 	given := v.stack.main.planning.Inputs[v.addr.Item.Name]
 	return v.config.decl.Default != cty.NilVal && (given == cty.NilVal || inputs.IsNull(given))

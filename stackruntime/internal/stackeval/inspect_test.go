@@ -26,8 +26,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
 
-// The tests in this file are of objects whose behaviour is the same in each phase. They evaluate in the inspect phase, which needs
-// neither an engine nor a state: no component is asked for results.
+// The tests in this file are of objects whose behaviour is the same in each phase. They evaluate in
+// the inspect phase, which needs neither an engine nor a state: no component is asked for results.
 
 // inspected is a configuration in a directory, bound to an evaluation in the inspect phase.
 type inspected struct {

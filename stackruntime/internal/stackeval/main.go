@@ -80,11 +80,12 @@ type Options struct {
 	Session engine.Session
 	Hooks   hooks.Hooks
 
-	// Operation is what the names of all work begin with that the engine is given. No other operation may have had it. Empty
-	// stands for one made up.
+	// Operation is what the names of all work begin with that the engine is given. No other operation
+	// may have had it. Empty stands for one made up.
 	Operation string
 
-	// StopNow is closed when what runs is to end now, after the context of the operation has ended. Nil is never closed.
+	// StopNow is closed when what runs is to end now, after the context of the operation has ended.
+	// Nil is never closed.
 	StopNow <-chan struct{}
 
 	// Locks are the selected versions of all providers that have one, and empty for those that
@@ -114,9 +115,9 @@ type ApplyOptions struct {
 
 	Progress stackplan.Progress // of earlier applies of the plan, which have made Prior what it is
 
-	// Save is called for each change of the state as soon as it is known. Calls
-	// do not overlap, unless SavesTogether. After an error no further change is begun. That is all that
-	// [ErrBeginNothing] means.
+	// Save is called for each change of the state as soon as it is known. Calls do not overlap, unless
+	// SavesTogether. After an error no further change is begun. That is all that [ErrBeginNothing]
+	// means.
 	Save func(context.Context, applying.StateChange) error
 
 	SavesTogether bool // changes of different component instances
@@ -222,8 +223,9 @@ func (m *Main) prior() *stackstate.State {
 	}
 }
 
-// noState is what there is before a validation. Made where it is needed, it would take room on the stack of each task that asks for
-// the prior state, one and a half kilobytes that stay for as long as the task waits.
+// noState is what there is before a validation. Made where it is needed, it would take room on the
+// stack of each task that asks for the prior state, one and a half kilobytes that stay for as long
+// as the task waits.
 var noState = stackstate.New()
 
 // destroying reports whether the operation takes the whole stack down.
@@ -265,7 +267,8 @@ func (m *Main) EvalExpr(ctx context.Context, e hcl.Expression, stack stackaddrs.
 	})
 }
 
-// componentInstances iterates over the component instances in the prior state or, while applying, in the plan.
+// componentInstances iterates over the component instances in the prior state or, while applying,
+// in the plan.
 func (m *Main) componentInstances() iter.Seq[stackaddrs.AbsComponentInstance] {
 	return func(yield func(stackaddrs.AbsComponentInstance) bool) {
 		if m.applying == nil {

@@ -197,8 +197,8 @@ func failedProviders(configs map[engine.ProviderSlot]engine.ProviderConfig) bool
 	return false
 }
 
-// runPlan has the engine plan. The result is nil if that was not begun because the operation shall stop. Of a kind of work
-// that nobody has asked for, nothing is shown.
+// runPlan has the engine plan. The result is nil if that was not begun because the operation shall
+// stop. Of a kind of work that nobody has asked for, nothing is shown.
 func (i *managedInstance) runPlan(ctx context.Context, kind work.Kind, req *engine.PlanRequest) (*engine.PlanResult, hcl.Diagnostics) {
 	var result *engine.PlanResult
 	var diags hcl.Diagnostics
@@ -277,8 +277,8 @@ func (i *managedInstance) planForget(ctx context.Context, req *engine.PlanReques
 	}}
 }
 
-// EngineDiagnostics places what an engine says about a component instance: in the component, or where the provider
-// configuration concerned is written.
+// EngineDiagnostics places what an engine says about a component instance: in the component, or
+// where the provider configuration concerned is written.
 func (i *managedInstance) EngineDiagnostics(ctx context.Context, diags hcl.Diagnostics) hcl.Diagnostics {
 	placed := diagnostics.About(diags, i.addr)
 	for _, diag := range placed {

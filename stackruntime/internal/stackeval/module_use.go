@@ -54,7 +54,8 @@ func (u *moduleUse) Module(ctx context.Context) *engine.Module {
 	return u.module.Value(ctx, u.moduleAspect)
 }
 
-// isSound reports whether the module was read without errors: otherwise it may declare more than it seems to.
+// isSound reports whether the module was read without errors: otherwise it may declare more than it
+// seems to.
 func (u *moduleUse) isSound(ctx context.Context) bool {
 	_, diags := u.module.Check(ctx, u.moduleAspect)
 	return !diags.HasErrors()

@@ -17,11 +17,12 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
 
-// Moved blocks change the prior state before anything else looks at it: planning goes on from the state as it is after the
-// moves, and the plan says which there were. Applying makes the same change, and saves it before it begins anything.
+// Moved blocks change the prior state before anything else looks at it: planning goes on from the
+// state as it is after the moves, and the plan says which there were. Applying makes the same
+// change, and saves it before it begins anything.
 
-// followMoves gives the component instances of the prior state the addresses that moved blocks say. The state is
-// unchanged if there are errors.
+// followMoves gives the component instances of the prior state the addresses that moved blocks say.
+// The state is unchanged if there are errors.
 func (m *Main) followMoves() ([]stackaddrs.Rename, hcl.Diagnostics) {
 	prior := m.planning.Prior
 	followed, occupied := prior.Follow(stackconfig.Moves(m.movedBlocks))
@@ -38,13 +39,15 @@ func (m *Main) followMoves() ([]stackaddrs.Rename, hcl.Diagnostics) {
 	return renames, nil
 }
 
-// movedInstance is where a component instance of the prior state was, and the block that has moved it.
+// movedInstance is where a component instance of the prior state was, and the block that has moved
+// it.
 type movedInstance struct {
 	from  stackaddrs.AbsComponentInstance
 	block *stackconfig.MovedIn
 }
 
-// impossibleMoves explains why component instances cannot get the addresses that blocks give them, once for each block.
+// impossibleMoves explains why component instances cannot get the addresses that blocks give them,
+// once for each block.
 func (m *Main) impossibleMoves(occupied []*stackstate.OccupiedError) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	reported := make(map[*stackconfig.MovedIn]*hcl.Diagnostic)
@@ -88,8 +91,8 @@ type Moved struct {
 	decl  *stackconfig.Moved
 }
 
-// PlanChanges implements [Plannable]: it reports an instance that is moved away and nevertheless declared. Where for_each does not
-// come into it, loading the configuration has seen to that.
+// PlanChanges implements [Plannable]: it reports an instance that is moved away and nevertheless
+// declared. Where for_each does not come into it, loading the configuration has seen to that.
 func (m *Moved) PlanChanges(ctx context.Context) ([]PlannedChange, hcl.Diagnostics) {
 	from := m.decl.Move.From
 	if m.stack.disposition != stays || !m.isDeclared(ctx, from) {
@@ -107,7 +110,8 @@ func (m *Moved) PlanChanges(ctx context.Context) ([]PlannedChange, hcl.Diagnosti
 // CheckApply implements [Applyable].
 func (m *Moved) CheckApply(context.Context) hcl.Diagnostics { return nil }
 
-// isDeclared reports whether a block produces something: a component or a stack, with a key one instance.
+// isDeclared reports whether a block produces something: a component or a stack, with a key one
+// instance.
 func (m *Moved) isDeclared(ctx context.Context, what stackaddrs.Moveable) bool {
 	stack := m.stack
 	for _, step := range what.Stack.Path() {
@@ -130,7 +134,8 @@ func (m *Moved) isDeclared(ctx context.Context, what stackaddrs.Moveable) bool {
 	return component != nil && (whole || has(component.Instances(ctx), what.Key) == certaintyYes)
 }
 
-// movedToNothing says that the component instances which one block has moved are at addresses that nothing claims.
+// movedToNothing says that the component instances which one block has moved are at addresses that
+// nothing claims.
 func (m *Main) movedToNothing(addrs []stackaddrs.AbsComponentInstance) *hcl.Diagnostic {
 	moved := m.movedBy[addrs[0]]
 	diag := &hcl.Diagnostic{

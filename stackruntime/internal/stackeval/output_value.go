@@ -97,7 +97,8 @@ func (o *OutputValue) checkDeclaration() hcl.Diagnostics {
 	return diags
 }
 
-// checkEphemeral compares the declaration with the value, which is that of the result in the declared type.
+// checkEphemeral compares the declaration with the value, which is that of the result in the
+// declared type.
 func (o *OutputValue) checkEphemeral(result expr.Result, value cty.Value) *hcl.Diagnostic {
 	ephemeral := marks.Paths(value, marks.Ephemeral)
 	decl := o.config.decl
@@ -160,7 +161,8 @@ func (o *OutputValueConfig) valueAspect() memo.Aspect[cty.Value] {
 	}
 }
 
-// convertOutput gives a value the type of the output. The marks of its declaration are added by others.
+// convertOutput gives a value the type of the output. The marks of its declaration are added by
+// others.
 func convertOutput(decl *stackconfig.OutputValue, result expr.Result) (cty.Value, hcl.Diagnostics) {
 	value := result.Value
 	if decl.Type.Defaults != nil {

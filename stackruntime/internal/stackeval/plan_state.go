@@ -76,8 +76,8 @@ func (c *ComponentInstance) requirementsState(ctx context.Context) planState {
 	return worst
 }
 
-// dependentsState is the worst state of the plans of what the state says depends on the instance. Before that is
-// gone, or has let go of the instance, the instance cannot go either.
+// dependentsState is the worst state of the plans of what the state says depends on the instance.
+// Before that is gone, or has let go of the instance, the instance cannot go either.
 func (i *managedInstance) dependentsState(ctx context.Context) planState {
 	prior := i.prior()
 	if prior == nil {
@@ -101,8 +101,8 @@ func (i *managedInstance) dependentsState(ctx context.Context) planState {
 	return worst
 }
 
-// dependentState is the worst state of the plans of a component's instances, whichever block they come from. What no
-// block has any more does not count.
+// dependentState is the worst state of the plans of a component's instances, whichever block they
+// come from. What no block has any more does not count.
 func (m *Main) dependentState(ctx context.Context, addr stackaddrs.AbsComponent) planState {
 	stack, found := m.findStack(ctx, addr.Stack)
 	switch found {
@@ -126,8 +126,8 @@ func (m *Main) dependentState(ctx context.Context, addr stackaddrs.AbsComponent)
 	return worst
 }
 
-// stateOfExisting is like planState for something to go: instances that the plan leaves out do not count, and of a
-// set that is not known only those that there are.
+// stateOfExisting is like planState for something to go: instances that the plan leaves out do not
+// count, and of a set that is not known only those that there are.
 func (c *Component) stateOfExisting(ctx context.Context) planState {
 	if c.Instances(ctx).Kind == foreach.Failed {
 		return planFailed

@@ -71,7 +71,8 @@ func (m *Main) PlanStack(ctx context.Context) (*stackplan.Plan, hcl.Diagnostics)
 		}) {
 			return struct{}{}, diags
 		}
-		// A provider that refuses its configuration keeps nobody from what others say when they are configured.
+		// A provider that refuses its configuration keeps nobody from what others say when they are
+		// configured.
 		moved, moreDiags := m.followMoves()
 		diags = diags.Extend(moreDiags)
 		if moreDiags.HasErrors() {

@@ -74,8 +74,8 @@ func newProviderInstance(provider *Provider, key stackaddrs.InstanceKey, repetit
 
 func (p *ProviderInstance) reference() cty.Value { return stackconfig.ProviderRef(p.addr) }
 
-// written returns the address with the name of the provider that the stack's files have for it, like
-// provider.aws.main["eu"].
+// written returns the address with the name of the provider that the stack's files have for it,
+// like provider.aws.main["eu"].
 func (p *ProviderInstance) written() string {
 	name := p.provider.config.decl.Ref.String() + p.addr.Item.Key.String()
 	if stack := p.provider.stack.addr; !stack.IsRoot() {

@@ -217,7 +217,8 @@ func declaredBy[I any](block *instances[I]) func(context.Context) (foreach.Kind,
 	}
 }
 
-// collectRemovals finds the removed blocks that name something in this stack: its own, and those of the stacks around it.
+// collectRemovals finds the removed blocks that name something in this stack: its own, and those of
+// the stacks around it.
 func (s *Stack) collectRemovals() {
 	var around []*Stack
 	for stack := s; stack != nil; stack = stack.parent {

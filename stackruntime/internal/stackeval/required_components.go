@@ -16,8 +16,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/planning"
 )
 
-// requiredBy returns the components that a block or value of the stack depends on (docs/language.md, section 4.6). decl is what
-// [reference.Graph.Requirements] takes.
+// requiredBy returns the components that a block or value of the stack depends on
+// (docs/language.md, section 4.6). decl is what [reference.Graph.Requirements] takes.
 func (s *Stack) requiredBy(ctx context.Context, decl any) components.Set {
 	within := s.main.references().Requirements(s.config.decl, decl)
 	required := make(components.Set, len(within.Components))
@@ -102,7 +102,8 @@ func (c *ComponentInstance) RequiredComponents(ctx context.Context) components.S
 	return c.component.RequiredComponents(ctx)
 }
 
-// RequiredComponents implements [Applyable]: those that the state records, since no block says any more what they were.
+// RequiredComponents implements [Applyable]: those that the state records, since no block says any
+// more what they were.
 func (r *RemovedComponentInstance) RequiredComponents(context.Context) components.Set {
 	required := make(components.Set)
 	if prior := r.prior(); prior != nil {

@@ -113,10 +113,12 @@ func undeclared(decl *stackconfig.Stack, ref stackaddrs.Reference) *hcl.Diagnost
 	return diag
 }
 
-// mostMeant is how many names are looked through for one that may be meant, which takes its time for each mistake.
+// mostMeant is how many names are looked through for one that may be meant, which takes its time
+// for each mistake.
 const mostMeant = 2000
 
-// meant offers the nearest of the declared names in a sentence with a space before it; "" if none is near.
+// meant offers the nearest of the declared names in a sentence with a space before it; "" if none
+// is near.
 func meant[T any](prefix, given string, declared map[string]T) string {
 	if best := nearestOf(given, declared); best != "" {
 		return fmt.Sprintf(" Did you mean %s%s?", prefix, best)
@@ -131,7 +133,8 @@ func nearestOf[T any](given string, declared map[string]T) string {
 	return nearest.Name(given, slices.Collect(maps.Keys(declared)))
 }
 
-// offerMeant adds the nearest of the declared names to a diagnostic about one that there is not: to its text, and for programs.
+// offerMeant adds the nearest of the declared names to a diagnostic about one that there is not: to
+// its text, and for programs.
 func offerMeant[T any](diag *hcl.Diagnostic, prefix, given string, declared map[string]T) {
 	if best := nearestOf(given, declared); best != "" {
 		diag.Detail += fmt.Sprintf(" Did you mean %s%s?", prefix, best)
@@ -166,7 +169,8 @@ func (s repetitionScope) IsOptional() bool {
 // IsOptional implements [expr.OptionalScope].
 func (s scopeWithoutProviders) IsOptional() bool { return expr.IsOptional(s.EvaluationScope) }
 
-// IsOptional implements [expr.OptionalScope]: of a stack that is embedded with for_each, or only removed, there may be no instance.
+// IsOptional implements [expr.OptionalScope]: of a stack that is embedded with for_each, or only
+// removed, there may be no instance.
 func (s *StackConfig) IsOptional() bool {
 	if s.addr.IsRoot() {
 		return false

@@ -60,7 +60,8 @@ func (m *Main) checkSelection(ctx context.Context) hcl.Diagnostics {
 	return diags
 }
 
-// meantComponent offers a component, or an instance of one, that may be meant by an address that names nothing.
+// meantComponent offers a component, or an instance of one, that may be meant by an address that
+// names nothing.
 func (m *Main) meantComponent(ctx context.Context, addr stackaddrs.AbsComponentInstance) string {
 	known := make(map[string]bool)
 	for component := range m.stack.allComponents(ctx) {
@@ -77,8 +78,8 @@ func (m *Main) meantComponent(ctx context.Context, addr stackaddrs.AbsComponentI
 	return meant("", addr.String(), known)
 }
 
-// isThere reports whether an address names something that the state has, or that the configuration has or may have:
-// all instances of a component, or one.
+// isThere reports whether an address names something that the state has, or that the configuration
+// has or may have: all instances of a component, or one.
 func (m *Main) isThere(ctx context.Context, addr stackaddrs.AbsComponentInstance) bool {
 	if _, inState := m.planning.Prior.Components[addr]; inState {
 		return true

@@ -29,7 +29,8 @@ type Stack struct {
 	call        embedder // nil for the root
 	disposition disposition
 
-	// standIn is set if the stack, or one it is in, stands for instances not known yet, and may have to stay.
+	// standIn is set if the stack, or one it is in, stands for instances not known yet, and may have
+	// to stay.
 	standIn bool
 
 	symbols[*InputVariable, *LocalValue, *Provider, *Component, *StackCall]
@@ -68,8 +69,9 @@ func (s *Stack) isRemoved() bool {
 	return s.disposition != stays && s.main.mode() != engine.RefreshOnly
 }
 
-// standsIn reports whether an instance of a block in the stack has to wait until the set that it stands for is
-// known. What exists in a stack that is removed is removed, whatever the set would be.
+// standsIn reports whether an instance of a block in the stack has to wait until the set that it
+// stands for is known. What exists in a stack that is removed is removed, whatever the set would
+// be.
 func (s *Stack) standsIn(key stackaddrs.InstanceKey, repetition foreach.Repetition) bool {
 	return repetition.StandIn && (key.IsWildcard() || !s.isRemoved())
 }
@@ -78,8 +80,8 @@ func newRootStack(main *Main) *Stack {
 	return newStack(Stack{main: main, addr: stackaddrs.RootStackInstance, config: main.config, disposition: main.disposition()})
 }
 
-// newStack makes a stack instance with all that is in it. The fields of placed are those that say where it is
-// and why, up to standIn.
+// newStack makes a stack instance with all that is in it. The fields of placed are those that say
+// where it is and why, up to standIn.
 func newStack(placed Stack) *Stack {
 	s := &placed
 	config := s.config

@@ -71,7 +71,8 @@ func (c *StackCall) Present(ctx context.Context) iter.Seq2[stackaddrs.InstanceKe
 	return instances.StandInsExcept(func(key stackaddrs.InstanceKey) bool { return claims.instances[key] != nil })
 }
 
-// RequiredComponents are the components that the block itself depends on. It implements [Applyable].
+// RequiredComponents are the components that the block itself depends on. It implements
+// [Applyable].
 func (c *StackCall) RequiredComponents(ctx context.Context) components.Set {
 	return c.required.Value(ctx, func() memo.Aspect[components.Set] {
 		return memo.Aspect[components.Set]{
@@ -212,8 +213,9 @@ func (c *StackCallConfig) ExprReferenceValue(ctx context.Context) cty.Value {
 	return cty.UnknownVal(cty.Map(c.child.outputsType()))
 }
 
-// hasAllOutputs reports whether an output that the embedded stack does not have is a mistake of whoever refers to it:
-// it may be declared in a file that could not be decoded, which has been reported.
+// hasAllOutputs reports whether an output that the embedded stack does not have is a mistake of
+// whoever refers to it: it may be declared in a file that could not be decoded, which has been
+// reported.
 func (c *StackCallConfig) hasAllOutputs() bool { return c.child != nil && !c.child.decl.Incomplete }
 
 // InputValues are the values of the embedded stack's variables, as far as they

@@ -17,15 +17,17 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
-// leftOver is what nothing claims for one reason: a component instance, or several that a lost stack or a move has in common.
+// leftOver is what nothing claims for one reason: a component instance, or several that a lost
+// stack or a move has in common.
 type leftOver struct {
 	instances []stackaddrs.AbsComponentInstance
 	missing   []stackaddrs.StackInstance // the lost stacks that they are in; none if those exist
 	by        *RemovedInstance           // the removed block that was to remove the only instance; nil if there is none
 }
 
-// explainLeftOver explains why nothing claims component instances, which are sorted, and what to write so that something does: in one
-// diagnostic for all that are in one lost stack, or that one block has moved.
+// explainLeftOver explains why nothing claims component instances, which are sorted, and what to
+// write so that something does: in one diagnostic for all that are in one lost stack, or that one
+// block has moved.
 func (m *Main) explainLeftOver(ctx context.Context, addrs []stackaddrs.AbsComponentInstance) hcl.Diagnostics {
 	var groups []*leftOver
 	byReason := make(map[any]*leftOver)
@@ -63,8 +65,8 @@ func (m *Main) explainLeftOver(ctx context.Context, addrs []stackaddrs.AbsCompon
 	return diags
 }
 
-// lostBlock is what the loss of a stack instance has in common with that of others: the block if none calls the stack any
-// more, otherwise the instance.
+// lostBlock is what the loss of a stack instance has in common with that of others: the block if
+// none calls the stack any more, otherwise the instance.
 func (m *Main) lostBlock(ctx context.Context, missing stackaddrs.StackInstance) any {
 	caller, step, _ := missing.Parent()
 	if stack := m.stackInstance(ctx, caller); stack != nil && stack.calls[step.Call.Name] == nil {
@@ -108,8 +110,9 @@ func (m *Main) leftOverDiagnostic(ctx context.Context, left *leftOver) *hcl.Diag
 	return diag
 }
 
-// misplacedRemoval finds a removed block for a component instance, or for a stack that it is in, which has no
-// effect because the stack instance that its target is in is missing. by is nil if there is none.
+// misplacedRemoval finds a removed block for a component instance, or for a stack that it is in,
+// which has no effect because the stack instance that its target is in is missing. by is nil if
+// there is none.
 func (m *Main) misplacedRemoval(ctx context.Context, addr stackaddrs.AbsComponentInstance) (missing stackaddrs.StackInstance, by *RemovedInstance) {
 	stack := m.stack
 	for _, step := range addr.Stack.Path() {
@@ -132,7 +135,8 @@ func (m *Main) misplacedRemoval(ctx context.Context, addr stackaddrs.AbsComponen
 	return missing, nil
 }
 
-// suggestComponentMove is what to do if a component instance that is left over has another address now.
+// suggestComponentMove is what to do if a component instance that is left over has another address
+// now.
 func (m *Main) suggestComponentMove(ctx context.Context, addr stackaddrs.AbsComponentInstance) string {
 	stack := m.stackInstance(ctx, addr.Stack)
 	if stack == nil {

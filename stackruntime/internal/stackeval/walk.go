@@ -216,10 +216,10 @@ func walkRemovals(ctx context.Context, w *walker, s *Stack, visit func(ctx conte
 	}
 }
 
-// asWritten returns objects in the order of the configuration, of which there may be thousands that depend on
-// each other. In an order that has nothing to do with the dependencies, long chains of tasks come about
-// in pieces, and who joins two pieces follows the chain to its end (see package promising): a chain of
-// 10 000 components takes a third more processor time then.
+// asWritten returns objects in the order of the configuration, of which there may be thousands that
+// depend on each other. In an order that has nothing to do with the dependencies, long chains of
+// tasks come about in pieces, and who joins two pieces follows the chain to its end (see package
+// promising): a chain of 10 000 components takes a third more processor time then.
 func asWritten[T any](objects map[string]T, place func(T) hcl.Range) []T {
 	return slices.SortedFunc(maps.Values(objects), func(a, b T) int {
 		x, y := place(a), place(b)

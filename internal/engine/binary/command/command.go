@@ -1,8 +1,8 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package command runs a terraform or tofu binary for something short that touches no state: init, validate, providers schema. Plans and applies are runs of
-// package runner.
+// Package command runs a terraform or tofu binary for something short that touches no state: init,
+// validate, providers schema. Plans and applies are runs of package runner.
 package command
 
 import (
@@ -19,8 +19,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
 )
 
-// defaultSilence is how long a command may print nothing: init says nothing while it downloads a provider, of which there are some with
-// hundreds of megabytes.
+// defaultSilence is how long a command may print nothing: init says nothing while it downloads a
+// provider, of which there are some with hundreds of megabytes.
 const defaultSilence = 30 * time.Minute
 
 // How many bytes are kept of what a command prints.
@@ -34,7 +34,8 @@ func commandName(args []string) string {
 	return strings.Join(slices.DeleteFunc(slices.Clone(args), func(arg string) bool { return strings.HasPrefix(arg, "-") }), " ")
 }
 
-// Binary is a terraform or tofu binary. It is safe for concurrent use while its fields stay as they are.
+// Binary is a terraform or tofu binary. It is safe for concurrent use while its fields stay as they
+// are.
 type Binary struct {
 	Path    string
 	Name    string            // terraform or tofu
@@ -61,11 +62,14 @@ type Invocation struct {
 	Args []string          // after the name of the binary
 }
 
-// Run runs a command, and returns what it has printed. Ending ctx interrupts it, and ends what it has started.
+// Run runs a command, and returns what it has printed. Ending ctx interrupts it, and ends what it
+// has started.
 //
-// With -json among its arguments, stdout is all that it has printed there; else of much the beginning and the end, as of stderr.
+// With -json among its arguments, stdout is all that it has printed there; else of much the
+// beginning and the end, as of stderr.
 //
-// Errors: besides those of the process a [*runner.HungError], and that it has printed more JSON than anybody could mean.
+// Errors: besides those of the process a [*runner.HungError], and that it has printed more JSON
+// than anybody could mean.
 func (b *Binary) Run(ctx context.Context, cmd Invocation) (stdout, stderr []byte, err error) {
 	limit, err := runner.SilenceLimit(b.Environ, defaultSilence)
 	if err != nil {

@@ -21,12 +21,13 @@ import (
 	"github.com/cairnstacks/cairn/internal/testenv"
 )
 
-// stubborn begins the script of an engine: it starts something that ignores signals, as providers do, and has the pipe open.
+// stubborn begins the script of an engine: it starts something that ignores signals, as providers
+// do, and has the pipe open.
 const stubborn = `(trap '' INT TERM HUP; : >"$PIPE.ready"; exec sleep 20) 9>"$PIPE" >/dev/null 2>&1 &
 `
 
-// stubbornPipe makes the pipe of [stubborn], and names it in the environment of toolchain. A file next to it appears when the process is
-// there; gone fails the test if it was not, or still is.
+// stubbornPipe makes the pipe of [stubborn], and names it in the environment of toolchain. A file
+// next to it appears when the process is there; gone fails the test if it was not, or still is.
 func stubbornPipe(t *testing.T) (ready string, gone func()) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "pipe")
@@ -118,7 +119,8 @@ func TestInterruptEndsChildren(t *testing.T) {
 	}
 }
 
-// A program that ends at once leaves none of the commands running that a terminal's signals do not reach.
+// A program that ends at once leaves none of the commands running that a terminal's signals do not
+// reach.
 func TestKillShort(t *testing.T) {
 	ready, gone := stubbornPipe(t)
 	b := fakeBinary(t, "10s", stubborn+"exec sleep 20")

@@ -24,7 +24,8 @@ func LastLines(text string, count int) string {
 	return Terse(strings.Join(lines[max(0, len(lines)-count):], "\n"))
 }
 
-// Terse returns what is shown of what the engine says: of much, the beginning and the end. A single line may be endless.
+// Terse returns what is shown of what the engine says: of much, the beginning and the end. A single
+// line may be endless.
 func Terse(text string) string {
 	const end = 2 << 10 // bytes
 	if len(text) <= 2*end {

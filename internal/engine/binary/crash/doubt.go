@@ -1,8 +1,8 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package crash finds out what is not known after the process of an engine or of a provider has ended before it was done: which changes the
-// state may not show, and what to say about them.
+// Package crash finds out what is not known after the process of an engine or of a provider has
+// ended before it was done: which changes the state may not show, and what to say about them.
 package crash
 
 import (
@@ -78,8 +78,8 @@ func (l *Log) end(ended *runner.Hook) {
 	}
 }
 
-// Crashed returns the changes whose provider was gone before it had answered. The engine does not always say which
-// they are: then they are those that failed without an error of their own.
+// Crashed returns the changes whose provider was gone before it had answered. The engine does not
+// always say which they are: then they are those that failed without an error of their own.
 func (l *Log) Crashed(outcome *runner.Result) []Doubt {
 	nameless := false
 	answered, gone := map[string]bool{}, map[string]bool{} // the provider, when it was to change the object
@@ -150,7 +150,8 @@ func (c comparison) show(change runner.Hook) bool {
 	return before == nil || !sameJSON(before.Attributes, now.Attributes)
 }
 
-// current returns the object of a resource instance that is not about to be replaced; nil if there is none.
+// current returns the object of a resource instance that is not about to be replaced; nil if there
+// is none.
 func current(objects []tfstate.Object, addr string) *tfstate.Object {
 	i := slices.IndexFunc(objects, func(object tfstate.Object) bool {
 		return object.Addr.String() == addr && object.Deposed == ""
@@ -184,7 +185,8 @@ func Addresses(doubts []Doubt) []string {
 	return slices.Compact(addrs)
 }
 
-// ExplainDoubts says what may be missing from a state, which is intact if the process has written it to its end.
+// ExplainDoubts says what may be missing from a state, which is intact if the process has written
+// it to its end.
 func ExplainDoubts(doubts []Doubt, intact bool) *hcl.Diagnostic {
 	diag := &hcl.Diagnostic{Severity: hcl.DiagError, Summary: "Damaged component state"}
 	var finished, begun []string

@@ -12,7 +12,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// stateWith returns a state with these objects of type t: "name" stands for id "name" and value "old", "name=value" for another value.
+// stateWith returns a state with these objects of type t: "name" stands for id "name" and value
+// "old", "name=value" for another value.
 func stateWith(objects ...string) engine.State {
 	var resources []string
 	for _, object := range objects {
@@ -100,7 +101,8 @@ func TestDoubts(t *testing.T) {
 	}
 }
 
-// Only the errors of a provider that is gone leave doubt; with others, the provider says itself what there is.
+// Only the errors of a provider that is gone leave doubt; with others, the provider says itself
+// what there is.
 func TestCrashedProviderLeavesDoubts(t *testing.T) {
 	var log Log
 	for _, name := range []string{"t.crashed", "t.refused"} {

@@ -1,7 +1,8 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package limiter limits how much is done at the same time, with a limit that may be raised meanwhile.
+// Package limiter limits how much is done at the same time, with a limit that may be raised
+// meanwhile.
 package limiter
 
 import (
@@ -10,9 +11,11 @@ import (
 	"sync"
 )
 
-// Limiter gives places to those that wait, in the order in which they came. The zero value has none until it is raised. It is safe for concurrent use.
+// Limiter gives places to those that wait, in the order in which they came. The zero value has none
+// until it is raised. It is safe for concurrent use.
 //
-// Who holds a place must not wait for another one of the same limiter, so that all who wait get one.
+// Who holds a place must not wait for another one of the same limiter, so that all who wait get
+// one.
 type Limiter struct {
 	mu struct {
 		sync.Mutex

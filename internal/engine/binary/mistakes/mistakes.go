@@ -1,8 +1,8 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package mistakes gathers what an engine says about a tree of modules in several runs, each for a part of it: once, and without what is only
-// wrong because of how it was run.
+// Package mistakes gathers what an engine says about a tree of modules in several runs, each for a
+// part of it: once, and without what is only wrong because of how it was run.
 package mistakes
 
 import (
@@ -58,8 +58,9 @@ func (m *Found) Add(diags hcl.Diagnostics) {
 	}
 }
 
-// AddWhole is Add for the tree as it is. What the engine only says because it could not load a called module is left out: that
-// this does not require the provider whose configuration is passed to it. Where it is so, it is found again next to the stand-ins.
+// AddWhole is Add for the tree as it is. What the engine only says because it could not load a
+// called module is left out: that this does not require the provider whose configuration is passed
+// to it. Where it is so, it is found again next to the stand-ins.
 func (m *Found) AddWhole(diags hcl.Diagnostics) {
 	isMismatch := func(diag *hcl.Diagnostic) bool { return diag.Summary == "Provider type mismatch" }
 	m.Add(slices.DeleteFunc(slices.Clone(diags), isMismatch))
@@ -77,7 +78,8 @@ func (m *Found) ToReplace() int {
 	return count
 }
 
-// ownModule is how the engine names the module that a mistake is in, which depends on where it was run.
+// ownModule is how the engine names the module that a mistake is in, which depends on where it was
+// run.
 var ownModule = regexp.MustCompile(`\bthe root module\b|\bthis module\b|\bmodule\.[\w-]+(\.module\.[\w-]+)*`)
 
 func identifyMistake(diag *hcl.Diagnostic) mistake {
@@ -88,7 +90,8 @@ func identifyMistake(diag *hcl.Diagnostic) mistake {
 	return id
 }
 
-// AsCalled returns the errors in a module that was validated on its own, as far as they are errors also where it is called.
+// AsCalled returns the errors in a module that was validated on its own, as far as they are errors
+// also where it is called.
 func AsCalled(diags hcl.Diagnostics) hcl.Diagnostics {
 	var called hcl.Diagnostics
 	for _, diag := range diags {
@@ -102,16 +105,16 @@ func AsCalled(diags hcl.Diagnostics) hcl.Diagnostics {
 	return called
 }
 
-// BesideStandIns returns the errors in a tree with stand-ins, as far as they are errors also without them. Stand-ins have no resources
-// that could be imported.
+// BesideStandIns returns the errors in a tree with stand-ins, as far as they are errors also
+// without them. Stand-ins have no resources that could be imported.
 func BesideStandIns(diags hcl.Diagnostics) hcl.Diagnostics {
 	return slices.DeleteFunc(slices.Clone(diags), func(diag *hcl.Diagnostic) bool {
 		return diag.Severity != hcl.DiagError || diag.Summary == "Configuration for import target does not exist"
 	})
 }
 
-// IsEphemeralOutput reports whether a mistake is that an output is ephemeral. That is one in a component's module, as [engine.Session.Module]
-// reports, and none in a module that is called.
+// IsEphemeralOutput reports whether a mistake is that an output is ephemeral. That is one in a
+// component's module, as [engine.Session.Module] reports, and none in a module that is called.
 func IsEphemeralOutput(root *module.Directory, diag *hcl.Diagnostic) bool {
 	if diag.Subject == nil {
 		return false

@@ -33,7 +33,8 @@ func newTree() (*module.Tree, *module.Directory) {
 	return &module.Tree{Root: root, Nodes: []*module.Node{{Directory: called}}, Faulty: map[*module.Directory]bool{}}, called
 }
 
-// What several runs say about one place is one mistake, however they name the module. Errors make the module faulty that they are in.
+// What several runs say about one place is one mistake, however they name the module. Errors make
+// the module faulty that they are in.
 func TestAdd(t *testing.T) {
 	tree, called := newTree()
 	found := mistakes.New(tree)
@@ -53,7 +54,8 @@ func TestAdd(t *testing.T) {
 	}
 }
 
-// That providers do not match counts only if that is all: else it may come from a module that was not loaded.
+// That providers do not match counts only if that is all: else it may come from a module that was
+// not loaded.
 func TestAddWhole(t *testing.T) {
 	mismatch := mistake(hcl.DiagError, "Provider type mismatch", "", "root.tf")
 	tree, _ := newTree()

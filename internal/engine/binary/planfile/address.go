@@ -11,8 +11,9 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
-// parseAddress parses the address of a resource instance. That of a module's output, check or variable has the same form, with the keyword for a
-// type. The key [*] stands for all instances, before they are known: deferred changes have it.
+// parseAddress parses the address of a resource instance. That of a module's output, check or
+// variable has the same form, with the keyword for a type. The key [*] stands for all instances,
+// before they are known: deferred changes have it.
 func parseAddress(text string) (stackaddrs.ResourceInstance, error) {
 	addr, err := stackaddrs.ParsePartialResourceInstance(text)
 	if err != nil {
@@ -21,8 +22,8 @@ func parseAddress(text string) (stackaddrs.ResourceInstance, error) {
 	return addr, nil
 }
 
-// compareAddresses gives the order of `show -json`: modules by depth and name, then data sources before
-// managed resources, then types, names and keys.
+// compareAddresses gives the order of `show -json`: modules by depth and name, then data sources
+// before managed resources, then types, names and keys.
 func compareAddresses(a, b stackaddrs.ResourceInstance) int {
 	return cmp.Or(
 		compareModules(a.Module, b.Module),

@@ -15,7 +15,8 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
-// serverSchema is the schema of a resource type as many providers have them: attributes of each type, a secret, tags and blocks.
+// serverSchema is the schema of a resource type as many providers have them: attributes of each
+// type, a secret, tags and blocks.
 func serverSchema() *tfjson.Schema {
 	attributes := map[string]*tfjson.SchemaAttribute{
 		"password": {AttributeType: cty.String, Optional: true, Sensitive: true},
@@ -55,7 +56,8 @@ func serverValue(id cty.Value, owner string) cty.Value {
 	})
 }
 
-// servers returns the content of a plan file in which each server is created, updated, replaced or stays as it is.
+// servers returns the content of a plan file in which each server is created, updated, replaced or
+// stays as it is.
 func servers(b *testing.B, count int) []byte {
 	b.Helper()
 	packed := func(v cty.Value) []byte {

@@ -15,10 +15,11 @@
 //  1. Whole numbers beyond 64 bits and numbers with a fraction that no 64-bit float holds exactly
 //     (0.1 is one) are written as strings, and come back as strings.
 //  2. A collection that is unknown as a whole leaves no empty `[]` or `{}` in after_sensitive.
-//  3. For a replacement, terraform lists what the provider's schema calls sensitive for the prior value
-//     only. The same attributes are then taken as sensitive in the planned value, and so are those of
-//     all elements of a list if they were in one. That can hide more than `show -json`, and it misses an
-//     attribute that is new in the planned value. Whoever displays values should have the schema.
+//  3. For a replacement, terraform lists what the provider's schema calls sensitive for the prior
+//     value only. The same attributes are then taken as sensitive in the planned value, and so are
+//     those of all elements of a list if they were in one. That can hide more than `show -json`,
+//     and it misses an attribute that is new in the planned value. Whoever displays values should
+//     have the schema.
 //
 // Values of the type "any" (all of terraform_data's) carry their type and are exact either way.
 //
@@ -26,6 +27,6 @@
 // [*FormatError]: ask the engine itself with `show -json` instead. Fields of the message
 // that this package does not know are skipped.
 //
-// The field numbers are facts from OpenTofu's published planfile.proto, from files written by terraform,
-// and from what `terraform show -json` says about files with single fields altered.
+// The field numbers are facts from OpenTofu's published planfile.proto, from files written by
+// terraform, and from what `terraform show -json` says about files with single fields altered.
 package planfile

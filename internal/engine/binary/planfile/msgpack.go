@@ -36,8 +36,9 @@ func decodeValue(data []byte, p place) (cty.Value, error) {
 
 // decoder decodes values, one after another.
 //
-// The type of a place is that which a value was written with. A value that contradicts it is decoded as if the type
-// were not known, so that a schema of another version does no harm: then lists are tuples, and maps are objects.
+// The type of a place is that which a value was written with. A value that contradicts it is
+// decoded as if the type were not known, so that a schema of another version does no harm: then
+// lists are tuples, and maps are objects.
 type decoder struct {
 	data []byte
 
@@ -211,7 +212,8 @@ func (d *decoder) text(n uint64, p place) (cty.Value, bool, error) {
 	return p.fitted(v, err)
 }
 
-// The bounds of what is kept because it may occur again, as most texts do: before and after a change, and in other objects of a type.
+// The bounds of what is kept because it may occur again, as most texts do: before and after a
+// change, and in other objects of a type.
 const (
 	maxKeptText = 64 // bytes
 	maxKept     = 4096
@@ -238,7 +240,8 @@ func isNumber(text []byte) bool {
 	return json.Valid(text) && (text[0] == '-' || digit(text[0])) && digit(text[len(text)-1]) && !bytes.ContainsAny(text, "eE")
 }
 
-// unknown skips an extension value, which always stands for an unknown value, and holds what is known of it even so.
+// unknown skips an extension value, which always stands for an unknown value, and holds what is
+// known of it even so.
 func (d *decoder) unknown(size uint64, p place) (cty.Value, bool, error) {
 	if size > uint64(len(d.data)) { // before adding, which might overflow
 		return cty.NilVal, false, errTruncated
@@ -376,7 +379,8 @@ func (d *decoder) mapping(n uint64, p place, depth int) (cty.Value, bool, error)
 	return v, fits, nil
 }
 
-// attributes returns an empty map that belongs to the caller until something else is decoded at this depth.
+// attributes returns an empty map that belongs to the caller until something else is decoded at
+// this depth.
 func (d *decoder) attributes(depth int) map[string]cty.Value {
 	for len(d.attrs) <= depth {
 		d.attrs = append(d.attrs, map[string]cty.Value{})

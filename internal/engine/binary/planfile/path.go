@@ -81,7 +81,8 @@ func anyElement(p cty.Path) cty.Path {
 	return out
 }
 
-// selects reports whether a step leads to the attribute of an object, or the element of a map, with this name.
+// selects reports whether a step leads to the attribute of an object, or the element of a map, with
+// this name.
 func selects(step cty.PathStep, name string) bool {
 	switch step := step.(type) {
 	case cty.GetAttrStep:
@@ -93,7 +94,8 @@ func selects(step cty.PathStep, name string) bool {
 	return false
 }
 
-// selectsIndex reports whether a step leads to the element of a list with this index. ok is false for one that leads to none for certain.
+// selectsIndex reports whether a step leads to the element of a list with this index. ok is false
+// for one that leads to none for certain.
 func selectsIndex(step cty.PathStep, i int) (selects, ok bool) {
 	index, ok := step.(cty.IndexStep)
 	if !ok || index.Key.Type() != cty.Number || index.Key.IsNull() {

@@ -9,7 +9,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/binary/valueschema"
 )
 
-// place is what is known of a value before it is decoded: its type, and what in it is sensitive, by the schema and by the file.
+// place is what is known of a value before it is decoded: its type, and what in it is sensitive, by
+// the schema and by the file.
 type place struct {
 	ty     cty.Type // [cty.NilType] or [cty.DynamicPseudoType] if it is not known
 	secret *valueschema.Secret
@@ -51,8 +52,9 @@ func (p place) elem(i int) place {
 	return inner
 }
 
-// hidesAll reports whether a list, a tuple or a set with paths into it is sensitive as a whole. The elements of a set can't be told apart, so that is
-// so if anything in it is sensitive; and so it is for a list if one can't tell which element is meant.
+// hidesAll reports whether a list, a tuple or a set with paths into it is sensitive as a whole. The
+// elements of a set can't be told apart, so that is so if anything in it is sensitive; and so it is
+// for a list if one can't tell which element is meant.
 func (p place) hidesAll() bool {
 	if isKnownType(p.ty) && p.ty.IsSetType() {
 		return len(p.paths) > 0
@@ -78,7 +80,8 @@ func sequenceElementType(ty cty.Type, i int) cty.Type {
 	return cty.NilType
 }
 
-// attributeTypes returns the types of the attributes of an object, or else the one of all elements of a map.
+// attributeTypes returns the types of the attributes of an object, or else the one of all elements
+// of a map.
 func attributeTypes(ty cty.Type) (attrs map[string]cty.Type, elem cty.Type) {
 	switch {
 	case ty == cty.NilType:

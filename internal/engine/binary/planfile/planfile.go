@@ -71,9 +71,10 @@ type Plan struct {
 	// TargetAddrs, ExcludeAddrs and ForceReplaceAddrs are the options given to the plan.
 	TargetAddrs, ExcludeAddrs, ForceReplaceAddrs []string
 
-	// PriorState is the state after the plan's refresh, with lineage and serial of the state that the plan
-	// started from. PreviousState is the one before the refresh, without lineage and serial. In both, "moved"
-	// blocks have taken effect. Both are version-4 state JSON. They hold secrets in clear.
+	// PriorState is the state after the plan's refresh, with lineage and serial of the state that the
+	// plan started from. PreviousState is the one before the refresh, without lineage and serial. In
+	// both, "moved" blocks have taken effect. Both are version-4 state JSON. They hold secrets in
+	// clear.
 	PriorState, PreviousState []byte
 }
 
@@ -91,13 +92,14 @@ type OutputChange struct {
 
 // Options are the optional parameters of [Read]. The zero value is ready for use.
 type Options struct {
-	// Schema returns what the schema of a resource type or data source says, or nil if it is not at hand.
-	// Called only during Read, several times for one type if it occurs several times.
+	// Schema returns what the schema of a resource type or data source says, or nil if it is not at
+	// hand. Called only during Read, several times for one type if it occurs several times.
 	Schema func(provider stackaddrs.Provider, mode stackaddrs.ResourceMode, typeName string) *valueschema.Schema
 }
 
-// FormatError says that the content is not a plan file that this package understands: another format version,
-// an encrypted or damaged file, or an unknown kind of change. The engine itself may still be able to read it.
+// FormatError says that the content is not a plan file that this package understands: another
+// format version, an encrypted or damaged file, or an unknown kind of change. The engine itself may
+// still be able to read it.
 type FormatError struct {
 	// Version is the format version when it is the reason, else 0.
 	Version uint64

@@ -36,7 +36,8 @@ func serveProvider() {
 	}
 }
 
-// shapesProvider has one resource type and one data source, with every shape that a schema can give to a value.
+// shapesProvider has one resource type and one data source, with every shape that a schema can give
+// to a value.
 type shapesProvider struct{}
 
 func (shapesProvider) Metadata(_ context.Context, _ provider.MetadataRequest, resp *provider.MetadataResponse) {

@@ -201,7 +201,8 @@ func (p *planParser) finish() error {
 
 	slices.SortStableFunc(p.changes, compareChanges)
 	for _, change := range p.changes {
-		// A data source that the module no longer has is only dropped from the state: no change of the user's.
+		// A data source that the module no longer has is only dropped from the state: no change of the
+		// user's.
 		if change.Addr.Resource.Mode != stackaddrs.DataResource || change.Action != engine.ActionDelete {
 			plan.ResourceChanges = append(plan.ResourceChanges, change)
 		}
@@ -219,7 +220,8 @@ func (p *planParser) finish() error {
 }
 
 // deriveApplyable fills Applyable and Complete of a plan that says neither: one of tofu, or one of
-// terraform of which neither is true. The rules, which are both programs' own, give the right answer for either.
+// terraform of which neither is true. The rules, which are both programs' own, give the right
+// answer for either.
 func (p *planParser) deriveApplyable() {
 	plan := p.plan
 	plan.Complete = len(plan.TargetAddrs) == 0 && len(plan.ExcludeAddrs) == 0 && len(plan.DeferredChanges) == 0

@@ -18,8 +18,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// committed are plan files of terraform 1.11.4, for tests that need no engine. "create" plans resources
-// of several shapes, "update" changes and replaces some of them.
+// committed are plan files of terraform 1.11.4, for tests that need no engine. "create" plans
+// resources of several shapes, "update" changes and replaces some of them.
 var committed = []string{"create", "update"}
 
 func committedFile(name string) string { return filepath.Join("testdata", name+".tfplan") }

@@ -28,7 +28,8 @@ func membersOf(t testing.TB, planFile string) map[string][]byte {
 	return members
 }
 
-// rewritePlan returns the content of a plan file with only those fields of the plan message that keep accepts.
+// rewritePlan returns the content of a plan file with only those fields of the plan message that
+// keep accepts.
 func rewritePlan(t *testing.T, planFile string, keep func(field) bool) []byte {
 	t.Helper()
 	members := membersOf(t, planFile)

@@ -10,7 +10,8 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// field is one field of a protobuf message: a number for varints, bytes for everything that has a length.
+// field is one field of a protobuf message: a number for varints, bytes for everything that has a
+// length.
 type field struct {
 	num    protowire.Number
 	varint uint64

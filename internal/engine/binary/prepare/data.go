@@ -86,7 +86,8 @@ func repairManifest(dir string, manifest []byte) error {
 
 func manifestIn(dir string) string { return filepath.Join(dir, "modules", "modules.json") }
 
-// FillDataDir fills an empty directory with what init would have made for a module with this manifest and these packages.
+// FillDataDir fills an empty directory with what init would have made for a module with this
+// manifest and these packages.
 func FillDataDir(dir string, manifest []byte, installed []installation.Package) error {
 	if err := os.Mkdir(filepath.Dir(manifestIn(dir)), 0o700); err != nil {
 		return err

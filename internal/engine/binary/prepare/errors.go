@@ -17,8 +17,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/fault"
 )
 
-// initFailed makes diagnostics of what the engine says about providers that it cannot install, one a provider, at the place that
-// requires it.
+// initFailed makes diagnostics of what the engine says about providers that it cannot install, one
+// a provider, at the place that requires it.
 func (p *Preparer) initFailed(stdout, stderr []byte, failure error, req *engine.PrepareRequest) hcl.Diagnostics {
 	said := command.Unframe(string(stderr))
 	if said == "" {
@@ -65,7 +65,8 @@ func installFault(problem string) any {
 	return &engine.DiagnosticData{Fault: fault.LockedVersionRejected}
 }
 
-// installAdvice says what to do about a problem with a provider. One that the stack does not require, a module does.
+// installAdvice says what to do about a problem with a provider. One that the stack does not
+// require, a module does.
 func installAdvice(problem string, ofStack bool) string {
 	where := "here"
 	if !ofStack {
@@ -77,8 +78,8 @@ func installAdvice(problem string, ofStack bool) string {
 	return fmt.Sprintf("Check the source and the version %s, and that the registry or mirror can be reached with your CLI configuration.", where)
 }
 
-// problems splits what the engine says into its errors, without headings, without warnings, and without advice to run other commands
-// of the engine: these know nothing of the stack.
+// problems splits what the engine says into its errors, without headings, without warnings, and
+// without advice to run other commands of the engine: these know nothing of the stack.
 func problems(said string) []string {
 	var all []string
 	var lines []string

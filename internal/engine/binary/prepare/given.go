@@ -25,7 +25,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// useGiven makes an installation of packages that are there already, by links to them. Where that was done before, it does nothing.
+// useGiven makes an installation of packages that are there already, by links to them. Where that
+// was done before, it does nothing.
 func (p *Preparer) useGiven(ctx context.Context, packages []engine.ProviderPackage) error {
 	p.given = true
 	lock, err := p.lockOf(packages)
@@ -55,7 +56,8 @@ func (p *Preparer) useGiven(ctx context.Context, packages []engine.ProviderPacka
 	return p.adopt(ctx, []byte("{}"), given)
 }
 
-// isGiven reports whether an installation is of just these packages. Its lock file is the last that was written of it.
+// isGiven reports whether an installation is of just these packages. Its lock file is the last that
+// was written of it.
 func (p *Preparer) isGiven(want *sharedInstallation) bool {
 	lock, err := os.ReadFile(p.paths.Lock)
 	isNone := errors.Is(err, os.ErrNotExist) && len(want.lock) == 0
@@ -89,7 +91,8 @@ func (p *Preparer) lockOf(packages []engine.ProviderPackage) ([]byte, error) {
 	return locks.Format(&selected), nil
 }
 
-// lockedSource is the address that the engine has for a provider in lock files and directories: the reverse of ParseProvider.
+// lockedSource is the address that the engine has for a provider in lock files and directories: the
+// reverse of ParseProvider.
 func (p *Preparer) lockedSource(provider stackaddrs.Provider) string {
 	if p.opts.Info.Name == toolchain.Tofu && provider.Hostname == string(tfaddr.DefaultProviderRegistryHost) {
 		return strings.Join([]string{toolchain.TofuRegistry, provider.Namespace, provider.Type}, "/")

@@ -34,11 +34,13 @@ type installRecord struct {
 	Requirements string `json:"requirements"` // hash
 	Lock         string `json:"lock"`         // hash
 
-	// LacksChecksums is set if the lock file was not to be changed and does not have the checksums of all that is installed.
+	// LacksChecksums is set if the lock file was not to be changed and does not have the checksums of
+	// all that is installed.
 	LacksChecksums bool `json:"lacks_checksums,omitempty"`
 }
 
-// Give uses packages that are there already, and installs nothing. It makes links to them, where that was not done before.
+// Give uses packages that are there already, and installs nothing. It makes links to them, where
+// that was not done before.
 func (p *Preparer) Give(ctx context.Context, packages []engine.ProviderPackage) hcl.Diagnostics {
 	if err := p.useGiven(ctx, packages); err != nil {
 		return hcl.Diagnostics{failure.Of("Unusable provider packages", err)}
@@ -46,8 +48,9 @@ func (p *Preparer) Give(ctx context.Context, packages []engine.ProviderPackage) 
 	return nil
 }
 
-// Install installs the providers of the requirements: all that there are, with those of the request and of its modules. It starts no process if nothing has
-// changed since it was last called; installed says that something had.
+// Install installs the providers of the requirements: all that there are, with those of the request
+// and of its modules. It starts no process if nothing has changed since it was last called;
+// installed says that something had.
 //
 // Entries of the lock file that nothing requires are removed from it, as init does.
 func (p *Preparer) Install(ctx context.Context, requirements map[stackaddrs.Provider][]string, req *engine.PrepareRequest) (result *engine.PrepareResult, installed bool, diags hcl.Diagnostics) {
@@ -122,7 +125,8 @@ func hashOf(data []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// upToDate reports whether what is wanted was done. Checksums may be lacking if they are in what is wanted.
+// upToDate reports whether what is wanted was done. Checksums may be lacking if they are in what is
+// wanted.
 func (p *Preparer) upToDate(want installRecord) bool {
 	data, err := os.ReadFile(p.absolute("init", "installed.json"))
 	if err != nil {
@@ -143,7 +147,8 @@ func (p *Preparer) upToDate(want installRecord) bool {
 	return err == nil && len(installed) == len(locks)
 }
 
-// isDamaged reports whether a package that is installed is not what is locked any more. It reads all of them.
+// isDamaged reports whether a package that is installed is not what is locked any more. It reads
+// all of them.
 func (p *Preparer) isDamaged() bool {
 	text, err := os.ReadFile(p.paths.Lock) // which has the checksums for this platform
 	if err != nil {

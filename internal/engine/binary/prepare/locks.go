@@ -26,7 +26,8 @@ import (
 // lockEntry is a provider in the lock file, by its address as the engine knows it.
 type lockEntry struct{ source, version string }
 
-// lockPath is the file that says which providers are used: that of the stack, unless those are given.
+// lockPath is the file that says which providers are used: that of the stack, unless those are
+// given.
 func (p *Preparer) lockPath() string {
 	if p.given {
 		return p.paths.Lock
@@ -124,8 +125,8 @@ func (p *Preparer) ParseProvider(source string) (stackaddrs.Provider, error) {
 	return stackaddrs.Provider{Hostname: parts[0], Namespace: parts[1], Type: parts[2]}, nil
 }
 
-// LockFor returns the lock file for a module, having checked that what it needs is installed. Providers that are
-// assigned to it may be needed by its state only.
+// LockFor returns the lock file for a module, having checked that what it needs is installed.
+// Providers that are assigned to it may be needed by its state only.
 //
 // It is the one of the installation, which also has the checksums of packages for this platform.
 func (p *Preparer) LockFor(tree *module.Tree, assigned map[engine.ProviderSlot]engine.ProviderConfig) ([]byte, hcl.Diagnostics) {

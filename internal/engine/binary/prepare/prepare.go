@@ -1,8 +1,9 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package prepare installs what modules need that terraform or tofu evaluates, by their init, and stands in for init with each module: init's work is shared by all
-// components of a stack, and by stacks that would get the same.
+// Package prepare installs what modules need that terraform or tofu evaluates, by their init, and
+// stands in for init with each module: init's work is shared by all components of a stack, and by
+// stacks that would get the same.
 //
 // Lock file and packages are where the native engine has them, too (see package installation).
 package prepare
@@ -56,7 +57,8 @@ func New(opts Options) *Preparer {
 	return p
 }
 
-// LookIn has packages looked for where somebody else has run init. It is called before anything else.
+// LookIn has packages looked for where somebody else has run init. It is called before anything
+// else.
 func (p *Preparer) LookIn(paths Paths) { p.paths = paths }
 
 // Hashes returns the hash of each package by its path, and none of what cannot be read.
@@ -64,7 +66,8 @@ func (p *Preparer) Hashes(ctx context.Context, packages []installation.Package) 
 	return p.opts.Shared.hashes.Remembered(ctx, p.paths.Hashes, packages)
 }
 
-// RememberedHashes returns the hashes of packages that are as they were when they were last hashed, by path.
+// RememberedHashes returns the hashes of packages that are as they were when they were last hashed,
+// by path.
 func (p *Preparer) RememberedHashes(packages []installation.Package) map[string]string {
 	known := installation.Records(p.paths.Hashes)
 	hashes := map[string]string{}

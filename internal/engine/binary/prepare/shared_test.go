@@ -30,7 +30,8 @@ func fakeEngine(t *testing.T, script string) string {
 	return program
 }
 
-// newStack returns the preparer of a stack, and a counter of the processes that were to install something since the last call.
+// newStack returns the preparer of a stack, and a counter of the processes that were to install
+// something since the last call.
 func newStack(t *testing.T, shared *Shared, program string, environ ...string) (p *Preparer, installed func() int) {
 	t.Helper()
 	count := 0

@@ -87,7 +87,8 @@ func (d *Dir) ReadRecord() (Record, error) {
 	return record, nil
 }
 
-// WorkIn returns the name of the apply in a directory. Earlier versions of cairn have not recorded it.
+// WorkIn returns the name of the apply in a directory. Earlier versions of cairn have not recorded
+// it.
 func (r Record) WorkIn(path string) engine.WorkID {
 	if r.Work == "" {
 		return engine.WorkID("run/" + filepath.Base(path))
@@ -95,7 +96,8 @@ func (r Record) WorkIn(path string) engine.WorkID {
 	return r.Work
 }
 
-// Signed returns the record as a state with this secret signs it: a directory that came from elsewhere has none that fits.
+// Signed returns the record as a state with this secret signs it: a directory that came from
+// elsewhere has none that fits.
 func (r Record) Signed(secret []byte) Record {
 	r.MAC = ""
 	data, err := json.Marshal(r)
@@ -113,7 +115,8 @@ func (r Record) IsSigned(secret []byte) bool {
 	return hmac.Equal([]byte(r.Signed(secret).MAC), []byte(r.MAC))
 }
 
-// Unrecovered returns the components, sorted, of the applies below a directory for runs that are still to be recovered into the state of a secret.
+// Unrecovered returns the components, sorted, of the applies below a directory for runs that are
+// still to be recovered into the state of a secret.
 func Unrecovered(runsDir string, secret []byte) []string {
 	paths, err := filepath.Glob(filepath.Join(runsDir, "*", RecordFile))
 	if err != nil || runsDir == "" || secret == nil { // without one the state has begun nothing

@@ -45,8 +45,8 @@ func Diagnostics(diags hcl.Diagnostics) []Diagnostic {
 	return stored
 }
 
-// Retire writes a report into the directory, after which nobody takes it for something to recover, and makes room for the next run
-// of the component.
+// Retire writes a report into the directory, after which nobody takes it for something to recover,
+// and makes room for the next run of the component.
 func (d *Dir) Retire(r Report) error {
 	if err := d.WriteReport(r); err != nil {
 		return err
@@ -66,7 +66,8 @@ func (d *Dir) WriteReport(r Report) error {
 	return nil
 }
 
-// evidence are the files that stay in a directory with a report. In others there are secrets, and the caller has the state.
+// evidence are the files that stay in a directory with a report. In others there are secrets, and
+// the caller has the state.
 var evidence = []string{lockFile, RecordFile, reportFile, runner.EventsFile, runner.StderrFile}
 
 // reduce removes all but the evidence, also what was being written when a program was killed.
@@ -108,7 +109,8 @@ func (d *Dir) makeRoom() error {
 	}
 }
 
-// ReadReport returns what is to be said about the apply in a directory that was retired, nil for another one.
+// ReadReport returns what is to be said about the apply in a directory that was retired, nil for
+// another one.
 func (d *Dir) ReadReport() (*engine.Recovered, error) {
 	data, err := os.ReadFile(d.File(reportFile))
 	if errors.Is(err, os.ErrNotExist) {

@@ -1,8 +1,9 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package rundir keeps the directories in which an engine's processes work: one a run of a component instance, locked while it is used. That of an apply
-// outlives the program, so that another one can recover what the apply has done.
+// Package rundir keeps the directories in which an engine's processes work: one a run of a
+// component instance, locked while it is used. That of an apply outlives the program, so that
+// another one can recover what the apply has done.
 //
 // Rules:
 //
@@ -11,8 +12,8 @@
 //	T2. State is written to a run's directory before the process starts, and the directory outlives
 //	    the process until the caller has the newest state.
 //	T3. All files may hold secrets. Only their owner can read them.
-//	T4. The directory of an apply is only removed if the caller has its state, or if the state in it is the one that the apply
-//	    began with and no process of the engine uses it.
+//	T4. The directory of an apply is only removed if the caller has its state, or if the state in it
+//	    is the one that the apply began with and no process of the engine uses it.
 package rundir
 
 import (
@@ -49,13 +50,15 @@ const (
 // ErrUnrecovered says that an apply of the component instance was cut off.
 var ErrUnrecovered = errors.New("an earlier apply of this component was cut off and what it left behind was not recovered yet; recover it first")
 
-// Dir is the directory of one run, locked until it is closed or removed. It is for one goroutine at a time.
+// Dir is the directory of one run, locked until it is closed or removed. It is for one goroutine at
+// a time.
 type Dir struct {
 	path string
 	lock *os.File
 }
 
-// Any reports whether there is a directory of an apply in the one that they are kept in: of one that is under way, or of one that was cut off.
+// Any reports whether there is a directory of an apply in the one that they are kept in: of one
+// that is under way, or of one that was cut off.
 func Any(runsDir string) bool {
 	entries, err := os.ReadDir(runsDir)
 	return err == nil && slices.ContainsFunc(entries, func(entry os.DirEntry) bool {
@@ -63,7 +66,8 @@ func Any(runsDir string) bool {
 	})
 }
 
-// List returns the paths of the directories of runs in the one that they are kept in, sorted. It is no error if that does not exist.
+// List returns the paths of the directories of runs in the one that they are kept in, sorted. It is
+// no error if that does not exist.
 func List(runsDir string) ([]string, error) {
 	entries, err := os.ReadDir(runsDir)
 	if errors.Is(err, os.ErrNotExist) {
@@ -115,7 +119,8 @@ func (d *Dir) IsUntouched(record Record) (bool, error) {
 // HashState returns what [Record.State] is of the state that is in the directory now.
 func (d *Dir) HashState(record Record) (string, error) { return fileHash(d.StateFile(record)) }
 
-// EmergencyState returns the file to which the engine writes a state that it can't write to the given one.
+// EmergencyState returns the file to which the engine writes a state that it can't write to the
+// given one.
 func EmergencyState(file string) string { return filepath.Join(filepath.Dir(file), "errored.tfstate") }
 
 // fileHash returns a hash of a file's content; "" if there is no file.
@@ -146,8 +151,8 @@ func Slug(address string) string {
 	return safe + "-" + hex.EncodeToString(sum[:6])
 }
 
-// New makes and locks a directory for a run of a component instance. It is always the same one, so that
-// absolute paths that a module asks for don't change, unless another program is using that.
+// New makes and locks a directory for a run of a component instance. It is always the same one, so
+// that absolute paths that a module asks for don't change, unless another program is using that.
 //
 // Errors: [ErrUnrecovered].
 func New(runsDir, component string) (*Dir, error) {
@@ -271,7 +276,8 @@ func (d *Dir) Remove() error {
 	return errors.Join(err, d.removeFiles(), d.lock.Close())
 }
 
-// removeFiles removes the directory under another name: under its own, others that wait for it would make a lock in it meanwhile, and keep it or lose theirs.
+// removeFiles removes the directory under another name: under its own, others that wait for it
+// would make a lock in it meanwhile, and keep it or lose theirs.
 func (d *Dir) removeFiles() error {
 	gone := d.path + goneSuffix + rand.Text()
 	if err := os.Rename(d.path, gone); err != nil { // such as where files that are open cannot be renamed

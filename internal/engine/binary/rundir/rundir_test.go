@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// TestConcurrentRunDirs makes and removes the directories of runs of one component at the same time. Nobody loses files to others, and nothing is left.
+// TestConcurrentRunDirs makes and removes the directories of runs of one component at the same
+// time. Nobody loses files to others, and nothing is left.
 func TestConcurrentRunDirs(t *testing.T) {
 	runsDir := t.TempDir()
 	var wg sync.WaitGroup

@@ -12,7 +12,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/filelock"
 )
 
-// lockAlive makes a new file, locked. A process that inherits it has the lock for as long as it lives.
+// lockAlive makes a new file, locked. A process that inherits it has the lock for as long as it
+// lives.
 func lockAlive(name string) (*os.File, error) {
 	file, err := createFile(name)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// lockAlive makes a new file that nobody else can open. Windows gives locks to processes, and does not pass them on; but as
-// long as a process has inherited the handle, opening the file fails.
+// lockAlive makes a new file that nobody else can open. Windows gives locks to processes, and does
+// not pass them on; but as long as a process has inherited the handle, opening the file fails.
 func lockAlive(name string) (*os.File, error) {
 	if err := os.Remove(name); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, err

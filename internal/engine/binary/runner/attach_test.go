@@ -20,7 +20,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/testenv"
 )
 
-// parentEnv makes the test binary the program that starts a process in the directory named by it, and is then killed.
+// parentEnv makes the test binary the program that starts a process in the directory named by it,
+// and is then killed.
 const parentEnv = "CAIRN_RUNNER_TEST_PARENT"
 
 func actAsParent(dir string) {
@@ -183,7 +184,8 @@ func TestAttachToProcessThatWasNotStarted(t *testing.T) {
 	}
 }
 
-// What a process has started does not count once the process itself is gone; its group ends with it.
+// What a process has started does not count once the process itself is gone; its group ends with
+// it.
 func TestOrphansOfKilledProcess(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("needs a system that says who has a file open")

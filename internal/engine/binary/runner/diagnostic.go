@@ -28,7 +28,8 @@ type Range struct {
 	End      Pos    `json:"end"`
 }
 
-// Pos is a place in a source file. Line and Column count from 1, columns in characters; Byte counts from 0.
+// Pos is a place in a source file. Line and Column count from 1, columns in characters; Byte counts
+// from 0.
 type Pos struct {
 	Line   int `json:"line"`
 	Column int `json:"column"`
@@ -37,7 +38,8 @@ type Pos struct {
 
 // Snippet is the source text that a diagnostic is about.
 type Snippet struct {
-	// Context says what block the text is in, for example `resource "time_sleep" "wait"`. May be empty.
+	// Context says what block the text is in, for example `resource "time_sleep" "wait"`. May be
+	// empty.
 	Context string `json:"context"`
 
 	// Code is one or more whole lines. The offsets in it, in bytes, say which part is at fault.
@@ -52,7 +54,8 @@ type Snippet struct {
 	FunctionCall *FunctionCall `json:"function_call,omitempty"`
 }
 
-// ExpressionValue says what a reference in an expression stood for, for example `var.x` and `is "a"`.
+// ExpressionValue says what a reference in an expression stood for, for example `var.x` and `is
+// "a"`.
 type ExpressionValue struct {
 	Traversal string `json:"traversal"`
 	Statement string `json:"statement"`
@@ -63,7 +66,8 @@ type FunctionCall struct {
 	CalledAs string `json:"called_as"`
 }
 
-// HCL returns a diagnostic with the place and the texts as they were reported, and [engine.DiagnosticData] with all else.
+// HCL returns a diagnostic with the place and the texts as they were reported, and
+// [engine.DiagnosticData] with all else.
 func (d *Diagnostic) HCL() *hcl.Diagnostic {
 	diag := &hcl.Diagnostic{Severity: hcl.DiagError, Summary: d.Summary, Detail: d.Detail, Extra: d.Data()}
 	if d.Severity == SeverityWarning {

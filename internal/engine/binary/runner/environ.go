@@ -18,8 +18,8 @@ const removedPrefix = "TF_LOG"
 
 var removedNames = []string{"TF_WORKSPACE", "TF_REATTACH_PROVIDERS"}
 
-// always is set for every process. Without the TF_LOG_SDK ones, providers write trace logs that the process
-// parses and throws away, which takes more time than all else in a plan of many resources.
+// always is set for every process. Without the TF_LOG_SDK ones, providers write trace logs that the
+// process parses and throws away, which takes more time than all else in a plan of many resources.
 var always = map[string]string{
 	"TF_IN_AUTOMATION":     "1",
 	"TF_INPUT":             "0",
@@ -30,8 +30,9 @@ var always = map[string]string{
 }
 
 // Environ returns the environment for a process: base without what would interfere, then what every
-// process needs, then extra, which wins over both. GOGC=400 is added unless base or extra set GOGC: it
-// takes a fifth off the processor time of a short process. The result is sorted and has every name once.
+// process needs, then extra, which wins over both. GOGC=400 is added unless base or extra set GOGC:
+// it takes a fifth off the processor time of a short process. The result is sorted and has every
+// name once.
 func Environ(base []string, extra map[string]string) []string {
 	env := make(map[string]string, len(base)+len(always)+len(extra)+1)
 	env["GOGC"] = "400"

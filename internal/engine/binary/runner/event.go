@@ -13,9 +13,10 @@ import (
 
 // Event is one line of what a process wrote to its standard output.
 type Event struct {
-	// Type is one of the Event… constants, or another that a newer engine writes; [EventLog] also where the engine writes
-	// a message without one, as tofu does while it installs. It is empty for a
-	// line that is not an event at all, such as the state printed when the disk is full; Message is then the line.
+	// Type is one of the Event… constants, or another that a newer engine writes; [EventLog] also
+	// where the engine writes a message without one, as tofu does while it installs. It is empty for a
+	// line that is not an event at all, such as the state printed when the disk is full; Message is
+	// then the line.
 	Type string `json:"type"`
 
 	Level     string    `json:"@level"` // "info", "warn", "error"

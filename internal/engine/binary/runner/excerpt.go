@@ -9,8 +9,9 @@ import (
 	"strings"
 )
 
-// How many bytes are kept of what a process writes besides events: the reason of a failure stands at the beginning or at the
-// end. A state that the engine can save nowhere is the last that it prints.
+// How many bytes are kept of what a process writes besides events: the reason of a failure stands
+// at the beginning or at the end. A state that the engine can save nowhere is the last that it
+// prints.
 const (
 	headText      = 1 << 20
 	tailText      = 128 << 20

@@ -10,10 +10,12 @@ import (
 	"time"
 )
 
-// TimeoutVariable is the environment variable that bounds how long a command that changes nothing may say nothing; 0 is forever.
+// TimeoutVariable is the environment variable that bounds how long a command that changes nothing
+// may say nothing; 0 is forever.
 const TimeoutVariable = "CAIRN_ENGINE_TIMEOUT"
 
-// HungError says that a command that changes nothing was ended because it said nothing for too long.
+// HungError says that a command that changes nothing was ended because it said nothing for too
+// long.
 type HungError struct {
 	Command string // with the program's name or path
 	Silence time.Duration
@@ -24,7 +26,8 @@ func (e *HungError) Error() string {
 		"such as 1h, or to 0 for no limit", e.Command, e.Silence, TimeoutVariable)
 }
 
-// SilenceLimit returns what an environment says about how long a command may say nothing; 0 is forever.
+// SilenceLimit returns what an environment says about how long a command may say nothing; 0 is
+// forever.
 func SilenceLimit(environ []string, fallback time.Duration) (time.Duration, error) {
 	limit := fallback
 	for _, entry := range environ {
@@ -46,8 +49,8 @@ type Silence struct {
 	timer *time.Timer // nil without a limit
 }
 
-// EndAfterSilence returns a context whose cause is a [*HungError] once nothing was heard for the time that the limit is; 0 is forever.
-// The caller calls stop at last.
+// EndAfterSilence returns a context whose cause is a [*HungError] once nothing was heard for the
+// time that the limit is; 0 is forever. The caller calls stop at last.
 func EndAfterSilence(parent context.Context, command string, limit time.Duration) (ctx context.Context, silence *Silence, stop func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	silence = &Silence{limit: limit}

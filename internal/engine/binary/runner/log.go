@@ -10,7 +10,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/enginelog"
 )
 
-// LogEnvironment returns the variables that make the engine write the log that the environment asks for, none if it does not. The file is made here.
+// LogEnvironment returns the variables that make the engine write the log that the environment asks
+// for, none if it does not. The file is made here.
 //
 // Errors: an [*enginelog.FileError].
 func LogEnvironment(environ []string, workDir string) (map[string]string, error) {

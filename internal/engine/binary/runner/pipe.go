@@ -8,8 +8,8 @@ import (
 	"os"
 )
 
-// pipe hands content over to a process such that whoever reads it takes it away: the processes that it starts later
-// find nothing there. The methods of a nil pipe do nothing.
+// pipe hands content over to a process such that whoever reads it takes it away: the processes that
+// it starts later find nothing there. The methods of a nil pipe do nothing.
 type pipe struct {
 	reader, writer *os.File
 	rest           []byte // what did not fit
@@ -33,8 +33,8 @@ func newPipe(content []byte) (*pipe, error) {
 	return p, nil
 }
 
-// handOver starts the process that reads from the pipe. What fits into it is there even if this program is killed then; a
-// process that reads less sees that it is cut off, as it is JSON.
+// handOver starts the process that reads from the pipe. What fits into it is there even if this
+// program is killed then; a process that reads less sees that it is cut off, as it is JSON.
 func (p *pipe) handOver(start func() error) error {
 	if p == nil {
 		return start()

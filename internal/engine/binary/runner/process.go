@@ -24,13 +24,15 @@ type Command struct {
 	Dir  string   // to run in
 	Env  []string // all of it; see [Environ]
 
-	// Piped is what the process can read once from its descriptor 3, which its children inherit, too. It has none if this is nil.
+	// Piped is what the process can read once from its descriptor 3, which its children inherit, too.
+	// It has none if this is nil.
 	Piped []byte
 
 	// RunDir is the directory for the files of the run. It must exist.
 	RunDir string
 
-	// OnStderr is called by Wait with each line that the process writes to standard error, without its end. May be nil.
+	// OnStderr is called by Wait with each line that the process writes to standard error, without its
+	// end. May be nil.
 	OnStderr func(line []byte)
 
 	// Disposable says that the directory is of no use once Wait has returned: how
@@ -38,8 +40,8 @@ type Command struct {
 	Disposable bool
 }
 
-// Process is a running or finished process. [Process.Wait] must be called once; the other methods are safe for
-// concurrent use with it.
+// Process is a running or finished process. [Process.Wait] must be called once; the other methods
+// are safe for concurrent use with it.
 type Process struct {
 	runDir     string
 	disposable bool
@@ -57,7 +59,8 @@ type Process struct {
 
 // Start starts a process.
 //
-// Errors: [ErrRunning], and whatever keeps the process from being started; there is then no process.
+// Errors: [ErrRunning], and whatever keeps the process from being started; there is then no
+// process.
 func Start(c Command) (*Process, error) {
 	if earlier, err := ReadRun(c.RunDir); err == nil && earlier.Running() {
 		return nil, fmt.Errorf("process %d in %s: %w", earlier.PID, c.RunDir, ErrRunning)
@@ -115,9 +118,9 @@ func Start(c Command) (*Process, error) {
 
 // Attach returns the process that an earlier program started with runDir, running or not.
 //
-// Only the program that started a process gets its exit code. If that died first, Wait
-// concludes from the events how the process ended. If it died while it was about to start the process, there may
-// never have been one: Wait then returns without an event.
+// Only the program that started a process gets its exit code. If that died first, Wait concludes
+// from the events how the process ended. If it died while it was about to start the process, there
+// may never have been one: Wait then returns without an event.
 //
 // Errors: those of [ReadRun].
 func Attach(runDir string) (*Process, error) {
@@ -130,7 +133,8 @@ func Attach(runDir string) (*Process, error) {
 	return p, nil
 }
 
-// find looks for the number of a process that was started by a program that died before it recorded that.
+// find looks for the number of a process that was started by a program that died before it recorded
+// that.
 func (p *Process) find() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -147,8 +151,8 @@ func (p *Process) find() {
 	if len(pids) == 0 {
 		return
 	}
-	// The process is gone, and only what it has started is left. A process that was forked just now is not in a group of its own
-	// yet, but for a moment only.
+	// The process is gone, and only what it has started is left. A process that was forked just now is
+	// not in a group of its own yet, but for a moment only.
 	if p.leaderless++; p.leaderless < leaderlessLooks {
 		return
 	}
@@ -167,8 +171,8 @@ func (p *Process) Run() Run {
 	return p.run
 }
 
-// Kill ends the process, and the providers it started, at once. Its state may be lost, and objects it was
-// creating are not recorded anywhere.
+// Kill ends the process, and the providers it started, at once. Its state may be lost, and objects
+// it was creating are not recorded anywhere.
 func (p *Process) Kill() error {
 	p.find()
 	p.mu.Lock()
@@ -202,14 +206,14 @@ func (p *Process) interrupt() error {
 	return errors.Join(writeErr, interruptProcess(p.run.PID))
 }
 
-// Wait delivers the process's events to onEvent, in order and from this goroutine, from the first one
-// on, until the process has ended. onEvent may be nil.
+// Wait delivers the process's events to onEvent, in order and from this goroutine, from the first
+// one on, until the process has ended. onEvent may be nil.
 //
-// When ctx ends, the process is interrupted once, and Wait goes on waiting for it without limit: it saves
-// what it has done.
+// When ctx ends, the process is interrupted once, and Wait goes on waiting for it without limit: it
+// saves what it has done.
 //
-// Errors: only failures to read or write the files of the run. A result is returned together with them, with
-// what is known. That the process failed is not an error.
+// Errors: only failures to read or write the files of the run. A result is returned together with
+// them, with what is known. That the process failed is not an error.
 func (p *Process) Wait(ctx context.Context, onEvent func(Event)) (*Result, error) {
 	c := collector{onEvent: onEvent, text: excerpt{head: headText, tail: tailText}}
 	errs := []error{p.recordErr}
@@ -251,7 +255,8 @@ func (p *Process) Wait(ctx context.Context, onEvent func(Event)) (*Result, error
 	return &c.result, errors.Join(errs...)
 }
 
-// followStderr returns what delivers the lines of standard error, which is nobody's if nobody asked for them.
+// followStderr returns what delivers the lines of standard error, which is nobody's if nobody asked
+// for them.
 func (p *Process) followStderr() (_ *tail, closeFile func(), err error) {
 	if p.onStderr == nil {
 		return nil, func() {}, nil
@@ -270,7 +275,8 @@ func (p *Process) howEnded() string {
 	return p.ended
 }
 
-// The pauses between two looks at the file: short while events arrive, long while a slow resource is waited for.
+// The pauses between two looks at the file: short while events arrive, long while a slow resource
+// is waited for.
 const (
 	minPause = 5 * time.Millisecond
 	maxPause = 100 * time.Millisecond

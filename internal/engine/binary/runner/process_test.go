@@ -159,7 +159,8 @@ func TestStartFails(t *testing.T) {
 	}
 }
 
-// trap is a script that counts interrupts, says when it is ready, and goes on until it had one and was let go.
+// trap is a script that counts interrupts, says when it is ready, and goes on until it had one and
+// was let go.
 const trap = `
 trap 'echo interrupted' INT
 echo ready
@@ -207,8 +208,8 @@ func letGo(t *testing.T, c Command) {
 	}
 }
 
-// TestKillEndsTheGroup has the process start a child that keeps the write end of a fifo open: reading from
-// it ends when both are gone.
+// TestKillEndsTheGroup has the process start a child that keeps the write end of a fifo open:
+// reading from it ends when both are gone.
 func TestKillEndsTheGroup(t *testing.T) {
 	c := script(t, `exec 3>fifo; sleep 1000 & echo ready; wait`)
 	fifo := filepath.Join(c.Dir, "fifo")
@@ -316,7 +317,8 @@ func TestWaitAddsNoDelay(t *testing.T) {
 	}
 }
 
-// What a process writes to standard error can be followed, empty lines included, and is in the result as well.
+// What a process writes to standard error can be followed, empty lines included, and is in the
+// result as well.
 func TestFollowStderr(t *testing.T) {
 	c := script(t, `printf 'first\n\n' >&2; echo '{"type":"log"}'; printf 'last' >&2; kill -KILL $$`)
 	var lines []string

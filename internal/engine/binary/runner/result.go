@@ -36,10 +36,12 @@ type Result struct {
 	Outcome  Outcome
 	ExitCode int
 
-	// Ended says how a process ended that this program started, in words of the system: "exit status 1", "signal: killed".
+	// Ended says how a process ended that this program started, in words of the system: "exit status
+	// 1", "signal: killed".
 	Ended string
 
-	// Interrupted is set when the process was asked to stop before it ended. It may have succeeded even so.
+	// Interrupted is set when the process was asked to stop before it ended. It may have succeeded
+	// even so.
 	Interrupted bool
 
 	Diagnostics []Diagnostic // in the order of their events; of more than people can read, the last one says how many are left out
@@ -51,7 +53,8 @@ type Result struct {
 	// state there when it can save it nowhere. Of very many, those in the middle are left out.
 	Text string
 
-	// Stderr is standard error, where crashes of the engine and its providers leave their traces. Of much, the middle is left out.
+	// Stderr is standard error, where crashes of the engine and its providers leave their traces. Of
+	// much, the middle is left out.
 	Stderr string
 }
 
@@ -83,8 +86,8 @@ func (r *Result) conclude(run Run) {
 	}
 }
 
-// finalSummary reports whether the summary is the one that ends the operation. An apply that makes its own plan
-// has the plan's summary first.
+// finalSummary reports whether the summary is the one that ends the operation. An apply that makes
+// its own plan has the plan's summary first.
 func (r *Result) finalSummary(run Run) bool {
 	if slices.Contains(run.Args, "plan") {
 		return r.Summary.Operation == "plan"
@@ -104,7 +107,8 @@ type collector struct {
 	sizeOfAllKept int    // in bytes of text
 }
 
-// How much is kept of diagnostics: an engine or provider that has gone mad may report them without end.
+// How much is kept of diagnostics: an engine or provider that has gone mad may report them without
+// end.
 const (
 	mostDiagnostics     = 10_000
 	mostDiagnosticBytes = 64 << 20

@@ -32,11 +32,12 @@ type Run struct {
 	// PID is 0 until the process was started.
 	PID int `json:"pid"`
 
-	// Scope is where the number means this process: a boot of a machine, and a container. It is empty where the system doesn't say.
+	// Scope is where the number means this process: a boot of a machine, and a container. It is empty
+	// where the system doesn't say.
 	Scope string `json:"scope,omitempty"`
 
-	// ProcessStart distinguishes the process from a later one that got the same number. Its form depends on
-	// the system; it is empty where the system doesn't say.
+	// ProcessStart distinguishes the process from a later one that got the same number. Its form
+	// depends on the system; it is empty where the system doesn't say.
 	ProcessStart string `json:"process_start,omitempty"`
 
 	// Interrupted is set before the one interrupt is sent.
@@ -72,7 +73,8 @@ func ReadRun(runDir string) (Run, error) {
 	return run, nil
 }
 
-// Running reports whether the process is still there. What it has started may outlive it, and has the lock, too.
+// Running reports whether the process is still there. What it has started may outlive it, and has
+// the lock, too.
 func (r Run) Running() bool {
 	if r.ExitCode != nil {
 		return false
@@ -109,8 +111,9 @@ func (r Run) Lost(mayHaveBegun bool) (string, error) {
 	return "", nil
 }
 
-// killOrphans ends what is left of the group of a process that was killed: providers have nobody left to work for, and would
-// stay forever. They are known by the lock, since the number may be that of another group by now.
+// killOrphans ends what is left of the group of a process that was killed: providers have nobody
+// left to work for, and would stay forever. They are known by the lock, since the number may be
+// that of another group by now.
 func (r Run) killOrphans() {
 	for _, pid := range holders(r.aliveFile()) {
 		if r.PID > 0 && inGroup(pid, r.PID) {

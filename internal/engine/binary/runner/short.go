@@ -16,9 +16,10 @@ var short struct {
 	groups map[int]bool
 }
 
-// RunShort runs a command that changes nothing, made with ctx, in a process group of its own. When ctx ends, the command is interrupted.
-// What it has started is killed, as is the command itself after its WaitDelay: providers ignore interrupts, as their engine ends them.
-// What a command that has ended by itself leaves running, as git does, stays.
+// RunShort runs a command that changes nothing, made with ctx, in a process group of its own. When
+// ctx ends, the command is interrupted. What it has started is killed, as is the command itself
+// after its WaitDelay: providers ignore interrupts, as their engine ends them. What a command that
+// has ended by itself leaves running, as git does, stays.
 //
 // Errors: those of [exec.Cmd.Run].
 func RunShort(ctx context.Context, cmd *exec.Cmd) error {
@@ -50,8 +51,8 @@ func startShort(cmd *exec.Cmd) error {
 	return nil
 }
 
-// KillShort kills all that [RunShort] runs. It is for a program that ends at once then: signals of a terminal do not reach other
-// process groups.
+// KillShort kills all that [RunShort] runs. It is for a program that ends at once then: signals of
+// a terminal do not reach other process groups.
 func KillShort() {
 	short.Lock()
 	defer short.Unlock()

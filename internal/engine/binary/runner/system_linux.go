@@ -12,8 +12,8 @@ import (
 	"syscall"
 )
 
-// processStart returns when a process started, as a number of clock ticks within a boot of the machine. It is
-// not alive if it is gone, or has ended and only waits for its parent to notice.
+// processStart returns when a process started, as a number of clock ticks within a boot of the
+// machine. It is not alive if it is gone, or has ended and only waits for its parent to notice.
 func processStart(pid int) (start string, alive bool) {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -33,7 +33,8 @@ func processStart(pid int) (start string, alive bool) {
 	return fields[startTime] + "@" + strings.TrimSpace(string(boot)), true
 }
 
-// processScope names the boot of the machine, and the name space in which its processes are numbered.
+// processScope names the boot of the machine, and the name space in which its processes are
+// numbered.
 func processScope() string {
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {

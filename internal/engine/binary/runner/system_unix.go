@@ -31,7 +31,8 @@ func ownProcessGroup() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true}
 }
 
-// interruptProcess sends an interrupt to the process only: it passes on to its children what they need to know.
+// interruptProcess sends an interrupt to the process only: it passes on to its children what they
+// need to know.
 func interruptProcess(pid int) error {
 	return ignoreGone(syscall.Kill(pid, syscall.SIGINT))
 }
@@ -51,7 +52,8 @@ func ignoreGone(err error) error {
 	return err
 }
 
-// processRunning reports whether a process exists, has not ended yet, and is the one that started at start.
+// processRunning reports whether a process exists, has not ended yet, and is the one that started
+// at start.
 func processRunning(pid int, start string) bool {
 	current, alive := processStart(pid)
 	return alive && current == start

@@ -19,8 +19,8 @@ func ownProcessGroup() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP}
 }
 
-// interruptProcess sends Ctrl-Break, which is the only event that reaches another process group. The engine takes
-// it for an interrupt.
+// interruptProcess sends Ctrl-Break, which is the only event that reaches another process group.
+// The engine takes it for an interrupt.
 func interruptProcess(pid int) error {
 	return windows.GenerateConsoleCtrlEvent(windows.CTRL_BREAK_EVENT, uint32(pid))
 }

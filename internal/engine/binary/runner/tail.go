@@ -9,7 +9,8 @@ import (
 	"io"
 )
 
-// maxLine bounds the bytes kept of a line. The longest that an engine writes are events with the values of all outputs.
+// maxLine bounds the bytes kept of a line. The longest that an engine writes are events with the
+// values of all outputs.
 const maxLine = 64 << 20
 
 // tail delivers the lines of a file that is being written. The methods of a nil tail do nothing.
@@ -21,7 +22,8 @@ type tail struct {
 	chunk   [64 << 10]byte
 }
 
-// read delivers the lines that were completed since the last call, and reports whether there was anything new.
+// read delivers the lines that were completed since the last call, and reports whether there was
+// anything new.
 func (t *tail) read() (progress bool, err error) {
 	if t == nil {
 		return false, nil

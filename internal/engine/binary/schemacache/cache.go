@@ -1,14 +1,18 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package schemacache keeps schemas of providers on disk, since a large provider takes seconds to say what it has.
+// Package schemacache keeps schemas of providers on disk, since a large provider takes seconds to
+// say what it has.
 //
-// There is a file for each package of a provider, named by a key which the caller makes of all that the schemas depend on.
+// There is a file for each package of a provider, named by a key which the caller makes of all that
+// the schemas depend on.
 //
 // Rules:
 //
-//  1. A file is written under another name and renamed: no reader sees half of it, and of several writers one wins.
-//  2. A file begins with a checksum of the rest, which is compared whenever the file is read. One that is damaged counts as missing.
+//  1. A file is written under another name and renamed: no reader sees half of it, and of several
+//     writers one wins.
+//  2. A file begins with a checksum of the rest, which is compared whenever the file is read. One
+//     that is damaged counts as missing.
 //  3. Directories and files are for their owner alone.
 //
 // Nothing depends on the cache: where it cannot be written, schemas are read again the next time.
@@ -174,7 +178,8 @@ func (e *Entry) read(at span) (json.RawMessage, error) {
 	return schema, nil
 }
 
-// keepUnused is how long a file stays after it was last read, and touchAfter how exactly that is known.
+// keepUnused is how long a file stays after it was last read, and touchAfter how exactly that is
+// known.
 const (
 	keepUnused = 60 * 24 * time.Hour
 	touchAfter = 24 * time.Hour
@@ -188,7 +193,8 @@ func touch(path string) {
 	}
 }
 
-// prune removes files that nobody has used for long, also those that a killed process has not finished.
+// prune removes files that nobody has used for long, also those that a killed process has not
+// finished.
 func (c Cache) prune(now time.Time) {
 	entries, err := os.ReadDir(c.dir)
 	if err != nil {

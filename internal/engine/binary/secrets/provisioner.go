@@ -13,8 +13,9 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// ProvisionerOutputs reports for each resource instance whether all that its provisioners wrote was shown. The engine
-// keeps back what comes from a provisioner with a sensitive or ephemeral argument, but not in the message of its failure.
+// ProvisionerOutputs reports for each resource instance whether all that its provisioners wrote was
+// shown. The engine keeps back what comes from a provisioner with a sensitive or ephemeral
+// argument, but not in the message of its failure.
 type ProvisionerOutputs map[string]bool
 
 // Event notes what is said about a provisioner.

@@ -1,7 +1,8 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package secrets hides sensitive and ephemeral values in what the engine and its providers say (rule E4 of package engine).
+// Package secrets hides sensitive and ephemeral values in what the engine and its providers say
+// (rule E4 of package engine).
 package secrets
 
 import (
@@ -29,21 +30,25 @@ const (
 	ephemeralStatement = "has an ephemeral value"
 )
 
-// Filter has the sensitive and ephemeral values of one component instance. They are hidden in all texts of the engine
-// and its providers: the engine itself shows them in some messages, and a provider may repeat what it got.
+// Filter has the sensitive and ephemeral values of one component instance. They are hidden in all
+// texts of the engine and its providers: the engine itself shows them in some messages, and a
+// provider may repeat what it got.
 type Filter struct {
 	inputs map[string]cty.Value
 
-	// statements has what is said about a variable that some module of the tree declares sensitive or ephemeral.
+	// statements has what is said about a variable that some module of the tree declares sensitive or
+	// ephemeral.
 	statements map[string]string
 
 	given redact.Set // values that the engine was given
 
-	// stored is given, and what the state before calls sensitive. That takes time, and few texts have it.
+	// stored is given, and what the state before calls sensitive. That takes time, and few texts have
+	// it.
 	stored func() *redact.Set
 }
 
-// NewFilter returns the filter for an instance of a module that is planned or applied with these arguments.
+// NewFilter returns the filter for an instance of a module that is planned or applied with these
+// arguments.
 func NewFilter(tree *module.Tree, inputs map[string]cty.Value, providers map[engine.ProviderSlot]engine.ProviderConfig, prior *tfstate.Document) *Filter {
 	s := &Filter{inputs: inputs, statements: map[string]string{}}
 	for _, dir := range tree.Directories() {
@@ -78,7 +83,8 @@ func NewFilter(tree *module.Tree, inputs map[string]cty.Value, providers map[eng
 	return s
 }
 
-// NewStateFilter returns the filter of a run that another program has started: what it was given is not known.
+// NewStateFilter returns the filter of a run that another program has started: what it was given is
+// not known.
 func NewStateFilter(prior engine.State) *Filter {
 	return &Filter{stored: sync.OnceValue(func() *redact.Set {
 		set := &redact.Set{}
@@ -139,8 +145,8 @@ func redactEvent(set *redact.Set, raw json.RawMessage, address string) json.RawM
 	return redacted
 }
 
-// Diagnostics returns diagnostics without secrets. Those that the given states and changes call sensitive are
-// hidden, too.
+// Diagnostics returns diagnostics without secrets. Those that the given states and changes call
+// sensitive are hidden, too.
 func (s *Filter) Diagnostics(diags hcl.Diagnostics, states []engine.State, changes ...[]*engine.Change) hcl.Diagnostics {
 	if len(diags) == 0 {
 		return diags
@@ -174,8 +180,9 @@ func (s *Filter) data(set *redact.Set, data *engine.DiagnosticData) *engine.Diag
 	return &copied
 }
 
-// statement returns what is said about a variable whose value is not to be shown, however short that is; "" for others.
-// While it evaluates the rule for a variable, terraform takes none for sensitive.
+// statement returns what is said about a variable whose value is not to be shown, however short
+// that is; "" for others. While it evaluates the rule for a variable, terraform takes none for
+// sensitive.
 func (s *Filter) statement(reference string) string {
 	traversal, diags := hclsyntax.ParseTraversalAbs([]byte(reference), "", hcl.InitialPos)
 	if diags.HasErrors() || traversal.RootName() != "var" || len(traversal) < 2 {

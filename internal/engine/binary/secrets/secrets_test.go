@@ -18,7 +18,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
-// testSecrets are those of a module with the sensitive variable "declared" and the ephemeral variable "token".
+// testSecrets are those of a module with the sensitive variable "declared" and the ephemeral
+// variable "token".
 func testSecrets(prior engine.State) *Filter {
 	variables := map[string]*engine.Variable{
 		"declared": {Name: "declared", Sensitive: true}, "token": {Name: "token", Ephemeral: true}, "plain": {Name: "plain"}, "parts": {Name: "parts"},

@@ -1,8 +1,9 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package statewatch follows the state of a component while a process of an engine writes it: it keeps the newest one that could be read, reports which objects
-// have changed, and says after the end what the state may not show.
+// Package statewatch follows the state of a component while a process of an engine writes it: it
+// keeps the newest one that could be read, reports which objects have changed, and says after the
+// end what the state may not show.
 package statewatch
 
 import (
@@ -64,8 +65,8 @@ func objectsByKey(doc *tfstate.Document) map[objectKey]tfstate.Entry {
 	return objects
 }
 
-// Begin starts from the state before the process, of which it keeps copies in the directory of the run. The process writes to the file. The observer is told
-// of changed objects; it may be nil.
+// Begin starts from the state before the process, of which it keeps copies in the directory of the
+// run. The process writes to the file. The observer is told of changed objects; it may be nil.
 func Begin(dir *rundir.Dir, file string, prior *tfstate.Document, observe engine.Observer) (*Watch, error) {
 	w := &Watch{dir: dir, file: file, observe: observe, prior: prior.Bytes(), good: prior.Bytes(), shown: prior}
 	for _, name := range []string{rundir.PriorFile, rundir.GoodFile} {
@@ -104,8 +105,8 @@ func (w *Watch) Event(ev runner.Event) {
 // Prior returns the state from before the process.
 func (w *Watch) Prior() engine.State { return w.prior }
 
-// look reads the state if it was written since the last time. A state that can't be read is one that
-// is just being written.
+// look reads the state if it was written since the last time. A state that can't be read is one
+// that is just being written.
 func (w *Watch) look() {
 	start := time.Now()
 	stat, err := os.Stat(w.file)
@@ -184,8 +185,8 @@ func (w *Watch) report(now *tfstate.Document) {
 	w.shown = now
 }
 
-// Final returns the newest state after the process has ended, and the changes that it may not show. With those, or if the
-// state is not the process's last one, there is a diagnostic.
+// Final returns the newest state after the process has ended, and the changes that it may not show.
+// With those, or if the state is not the process's last one, there is a diagnostic.
 func (w *Watch) Final(outcome *runner.Result) (engine.State, []crash.Doubt, *hcl.Diagnostic) {
 	w.look()
 
@@ -201,7 +202,8 @@ func (w *Watch) Final(outcome *runner.Result) (engine.State, []crash.Doubt, *hcl
 	}
 	doubts := w.changes.Crashed(outcome)
 	if !intact || outcome.Outcome == runner.OutcomeDied || outcome.Outcome == runner.OutcomeFailed && !outcome.HasErrors() {
-		// A process that was killed did not write what it finished last; tofu writes a state from time to time only.
+		// A process that was killed did not write what it finished last; tofu writes a state from time to
+		// time only.
 		doubts = append(doubts, w.changes.Doubts(w.prior, w.good)...)
 	}
 	if intact && len(doubts) == 0 {
@@ -210,13 +212,15 @@ func (w *Watch) Final(outcome *runner.Result) (engine.State, []crash.Doubt, *hcl
 	return w.good, doubts, crash.ExplainDoubts(doubts, intact)
 }
 
-// stateStart is how a state begins that the engine prints: as a document of its own, with the version first.
+// stateStart is how a state begins that the engine prints: as a document of its own, with the
+// version first.
 var stateStart = regexp.MustCompile(`(?m)^\s*\{\s*"version"\s*:`)
 
 // printedStates is how many beginnings of states are looked at. Each may be read up to the end.
 const printedStates = 16
 
-// printedState finds a state among lines of output: the engine prints it if it can't write it, as the last that it does.
+// printedState finds a state among lines of output: the engine prints it if it can't write it, as
+// the last that it does.
 func printedState(text string) *tfstate.Document {
 	starts := stateStart.FindAllStringIndex(text, -1)
 	for _, at := range slices.Backward(starts[max(0, len(starts)-printedStates):]) {

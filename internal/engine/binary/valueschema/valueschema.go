@@ -1,7 +1,8 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package valueschema is what the schema of a resource type says about its values: their type, and what in them is sensitive.
+// Package valueschema is what the schema of a resource type says about its values: their type, and
+// what in them is sensitive.
 package valueschema
 
 import (
@@ -22,7 +23,8 @@ type Secret struct {
 	Elems *Secret            // of each element of a list, a set or a map
 }
 
-// Attr returns what is sensitive in an attribute of an object or an element of a map. Nil if nothing is.
+// Attr returns what is sensitive in an attribute of an object or an element of a map. Nil if
+// nothing is.
 func (s *Secret) Attr(name string) *Secret {
 	if s == nil {
 		return nil
@@ -41,7 +43,8 @@ func (s *Secret) Elem() *Secret {
 	return s.Elems
 }
 
-// New returns what a schema, as terraform's JSON has it, says about values. Types that it does not say are left out.
+// New returns what a schema, as terraform's JSON has it, says about values. Types that it does not
+// say are left out.
 func New(schema *tfjson.Schema) *Schema {
 	return &Schema{Type: blockType(schema.Block), Secret: blockSecret(schema.Block)}
 }

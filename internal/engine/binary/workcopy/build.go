@@ -54,11 +54,13 @@ type Spec struct {
 	// Shape is the one of the plan that is to be applied.
 	Shape *Shape
 
-	// ByFile makes the latch a file that is read by a function, in place of a data source, so that nothing of it is in the state. Values of variables without a
-	// type are then those that a file of variables would give them.
+	// ByFile makes the latch a file that is read by a function, in place of a data source, so that
+	// nothing of it is in the state. Values of variables without a type are then those that a file of
+	// variables would give them.
 	ByFile bool
 
-	// Abspath is the absolute directory from which the function abspath starts; "" for that of the copy. Only for systems whose absolute paths start with a slash.
+	// Abspath is the absolute directory from which the function abspath starts; "" for that of the
+	// copy. Only for systems whose absolute paths start with a slash.
 	Abspath string
 
 	// ForValidation is set if the engine will only validate the module. What it says about generated

@@ -21,8 +21,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
-// Diagnostics maps what the engine reported in a working copy back to the module, sorted by place: the
-// engine's own order depends on scheduling.
+// Diagnostics maps what the engine reported in a working copy back to the module, sorted by place:
+// the engine's own order depends on scheduling.
 func (c *Copy) Diagnostics(reported []runner.Diagnostic) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for i := range reported {
@@ -35,8 +35,8 @@ func (c *Copy) Diagnostics(reported []runner.Diagnostic) hcl.Diagnostics {
 	return diags
 }
 
-// isAboutGenerated reports whether a message is about a generated file. What a provider says about the whole of its
-// configuration has no place.
+// isAboutGenerated reports whether a message is about a generated file. What a provider says about
+// the whole of its configuration has no place.
 func isAboutGenerated(reported *runner.Diagnostic) bool {
 	if reported.Range == nil {
 		return strings.HasPrefix(reported.Address, "provider[")
@@ -91,7 +91,8 @@ func cleanName(name string) string { return path.Clean(filepath.ToSlash(name)) }
 // generatedLeaf is a reference to the variable of a [ProviderLeaf].
 var generatedLeaf = regexp.MustCompile(`\bvar\.(` + prefix + `p[0-9]+)\b`)
 
-// providerArgument returns the part of a provider configuration that a message is about; nil if it is about something else.
+// providerArgument returns the part of a provider configuration that a message is about; nil if it
+// is about something else.
 func (c *Copy) providerArgument(reported *runner.Diagnostic) *engine.ProviderArgument {
 	config, ok := tfstate.ParseProviderConfig(reported.Address)
 	if !ok {
@@ -108,7 +109,8 @@ func (c *Copy) providerArgument(reported *runner.Diagnostic) *engine.ProviderArg
 	return nil
 }
 
-// leafOf returns the part of a provider configuration that a line of a generated file is for, nil if there is none.
+// leafOf returns the part of a provider configuration that a line of a generated file is for, nil
+// if there is none.
 func (c *Copy) leafOf(snippet *runner.Snippet) *ProviderLeaf {
 	if snippet == nil || c.Shape == nil {
 		return nil
@@ -255,7 +257,8 @@ func restoreData(data *engine.DiagnosticData) {
 	}
 }
 
-// RestoreAddress returns the address of a latched variable in the module for that in the working copy.
+// RestoreAddress returns the address of a latched variable in the module for that in the working
+// copy.
 func RestoreAddress(address string) string {
 	return strings.TrimPrefix(address, "module."+latchName+".")
 }

@@ -12,7 +12,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
-// PlannedChecks restores the names in the check results of a plan, and leaves out those of generated objects.
+// PlannedChecks restores the names in the check results of a plan, and leaves out those of
+// generated objects.
 func PlannedChecks(checks []engine.CheckResult) []engine.CheckResult {
 	var kept []engine.CheckResult
 	for _, check := range checks {
@@ -31,7 +32,8 @@ func PlannedChecks(checks []engine.CheckResult) []engine.CheckResult {
 	return kept
 }
 
-// CleanState removes what is ours from a state: the latch, references to it, and the results of its checks. Latched variables get their names back.
+// CleanState removes what is ours from a state: the latch, references to it, and the results of its
+// checks. Latched variables get their names back.
 func CleanState(state *tfstate.Document) (*tfstate.Document, error) {
 	if !bytes.Contains(state.Bytes(), []byte(prefix)) {
 		return state, nil

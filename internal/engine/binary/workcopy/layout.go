@@ -41,7 +41,8 @@ type link struct {
 	target string // relative to the top of the copy
 }
 
-// NewLayout looks at the files of a tree. Nothing below the directory excluded becomes part of the copy.
+// NewLayout looks at the files of a tree. Nothing below the directory excluded becomes part of the
+// copy.
 func NewLayout(tree *module.Tree, inputs map[string]cty.Value, excluded string) (*Layout, error) {
 	layout := &Layout{Top: topDirectory(tree, inputs)}
 	root, err := filepath.Rel(layout.Top, tree.Root.Path)

@@ -30,7 +30,8 @@ type ProviderLeaf struct {
 	Unknown bool
 }
 
-// UnknownBlocksError says that it is not known yet which nested blocks a provider configuration has.
+// UnknownBlocksError says that it is not known yet which nested blocks a provider configuration
+// has.
 type UnknownBlocksError struct {
 	Slot engine.ProviderSlot
 	Path cty.Path
@@ -100,7 +101,8 @@ func (b *providerBlocks) localName(root *module.Directory, wanted string, provid
 	return wanted
 }
 
-// BlockTypes reports which top-level attributes of a provider's configuration object are nested blocks.
+// BlockTypes reports which top-level attributes of a provider's configuration object are nested
+// blocks.
 type BlockTypes func(stackaddrs.Provider) map[string]bool
 
 func (g *generated) providerBody(slot engine.ProviderSlot, config engine.ProviderConfig, blockTypes BlockTypes) (map[string]any, error) {
@@ -182,8 +184,8 @@ func isKeyed(path cty.Path) bool {
 	return keyed
 }
 
-// block writes the content of one nested block. In it, lists, sets and maps of objects are taken for
-// nested blocks, as only they may hold further ones.
+// block writes the content of one nested block. In it, lists, sets and maps of objects are taken
+// for nested blocks, as only they may hold further ones.
 func (p providerWriter) block(value cty.Value, path cty.Path) (any, error) {
 	body := map[string]any{}
 	for _, name := range slices.Sorted(maps.Keys(value.Type().AttributeTypes())) {

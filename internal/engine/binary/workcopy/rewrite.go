@@ -64,7 +64,8 @@ func (r *rewriter) edits(w *walker, inRoot bool) []edit {
 	return edits
 }
 
-// What makes of a path one below a directory, unless it is absolute: a text before it, and one after it, as the path may have edits of its own.
+// What makes of a path one below a directory, unless it is absolute: a text before it, and one
+// after it, as the path may have edits of its own.
 const absoluteBefore = "[for " + prefix + "path in ["
 
 func (r *rewriter) absoluteAfter() string {

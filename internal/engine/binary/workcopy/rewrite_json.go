@@ -103,7 +103,8 @@ func (r *rewriter) movedJSON(source []byte, variables []property) []byte {
 	return out.Bytes()
 }
 
-// withoutForeignValidations drops the rules of a variable that refer to more than itself, and notes them.
+// withoutForeignValidations drops the rules of a variable that refer to more than itself, and notes
+// them.
 func (r *rewriter) withoutForeignValidations(name string, text []byte) []byte {
 	var variable map[string]json.RawMessage
 	if json.Unmarshal(text, &variable) != nil || variable["validation"] == nil {

@@ -99,7 +99,8 @@ func (g *generated) input(variable *engine.Variable, value cty.Value) {
 // ephemeral generates an ephemeral variable and returns an expression for its value.
 //
 // The variable holds a tuple with the value as its only element: the engine takes null for a
-// variable that is not set, and wants one to be set both while planning and while applying, or never.
+// variable that is not set, and wants one to be set both while planning and while applying, or
+// never.
 func (g *generated) ephemeral(name string, value cty.Value, sensitive bool) string {
 	g.variables[name] = map[string]any{"ephemeral": true, "sensitive": sensitive}
 	if value.IsWhollyKnown() {
@@ -112,7 +113,8 @@ func (g *generated) ephemeral(name string, value cty.Value, sensitive bool) stri
 
 func wrapped(value cty.Value) json.RawMessage { return plainJSON(cty.TupleVal([]cty.Value{value})) }
 
-// refinement returns a function that gives back its argument, and whose result is known not to be null.
+// refinement returns a function that gives back its argument, and whose result is known not to be
+// null.
 func refinement(value cty.Value) string {
 	value, _ = value.Unmark()
 	if value.IsKnown() || value.Type() == cty.DynamicPseudoType || !value.Range().DefinitelyNotNull() {

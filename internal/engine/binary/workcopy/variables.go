@@ -9,10 +9,12 @@ import (
 	"path/filepath"
 )
 
-// ShareVariables makes the values of variables readable for a process under the name [VariablesFile].
+// ShareVariables makes the values of variables readable for a process under the name
+// [VariablesFile].
 //
-// Where the system allows it they are not in a file, and the name is a link to what the process has open as
-// descriptor 3 (rule W5). The result is then not nil: it is what the process must be able to read there.
+// Where the system allows it they are not in a file, and the name is a link to what the process has
+// open as descriptor 3 (rule W5). The result is then not nil: it is what the process must be able
+// to read there.
 func (c *Copy) ShareVariables() (piped []byte, err error) {
 	name := filepath.Join(c.Root, VariablesFile)
 	if err := os.RemoveAll(name); err != nil {
@@ -27,5 +29,6 @@ func (c *Copy) ShareVariables() (piped []byte, err error) {
 	return nil, nil
 }
 
-// descriptorPath leads any process to the first file that it has inherited besides the standard streams.
+// descriptorPath leads any process to the first file that it has inherited besides the standard
+// streams.
 const descriptorPath = "/dev/fd/3"

@@ -195,8 +195,8 @@ func TestPositionsMapBack(t *testing.T) {
 	}
 }
 
-// FuzzRewriteNative checks that what could be parsed can be parsed after rewriting, has the same lines, and
-// mentions no latched variable any more.
+// FuzzRewriteNative checks that what could be parsed can be parsed after rewriting, has the same
+// lines, and mentions no latched variable any more.
 func FuzzRewriteNative(f *testing.F) {
 	f.Add("locals {\n  a = \"${var.v}\"\n}\nvariable \"v\" {\n  default = <<E\nx\nE\n}\n")
 	f.Add("a = [for var in var.v : var.v]\nb { c = plantimestamp() }")

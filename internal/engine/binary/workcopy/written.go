@@ -13,9 +13,10 @@ import (
 	"strings"
 )
 
-// RestoreFiles puts files that [Copy.KeepFiles] has kept in dir back where the module has written them. What
-// the module's sources have at the same place wins. What is never kept is not put back either, so that a directory that
-// somebody else has made can hold nothing but what a module's own directory could: no state, no configuration.
+// RestoreFiles puts files that [Copy.KeepFiles] has kept in dir back where the module has written
+// them. What the module's sources have at the same place wins. What is never kept is not put back
+// either, so that a directory that somebody else has made can hold nothing but what a module's own
+// directory could: no state, no configuration.
 func (c *Copy) RestoreFiles(dir string) error {
 	err := c.walkWritten(dir, func(rel string) error {
 		target := filepath.Join(c.top, rel)
@@ -30,8 +31,9 @@ func (c *Copy) RestoreFiles(dir string) error {
 	return nil
 }
 
-// KeepFiles moves the files that the module has written into the copy to dir, in place of what is there: the next
-// run then finds them as it would next to the module's sources. Files of configuration are not kept.
+// KeepFiles moves the files that the module has written into the copy to dir, in place of what is
+// there: the next run then finds them as it would next to the module's sources. Files of
+// configuration are not kept.
 func (c *Copy) KeepFiles(dir string) error {
 	var written []string
 	err := c.walkWritten(c.top, func(rel string) error {
@@ -52,8 +54,9 @@ func (c *Copy) KeepFiles(dir string) error {
 	return nil
 }
 
-// Return does to the files that the copy links to, and next to these, what the engine has done to them in the copy: what it has written there, changed or removed
-// is then as if it had run where the module is.
+// Return does to the files that the copy links to, and next to these, what the engine has done to
+// them in the copy: what it has written there, changed or removed is then as if it had run where
+// the module is.
 func (c *Copy) Return() error {
 	err := c.walkWritten(c.top, func(rel string) error {
 		return moveOrCopy(os.Rename, filepath.Join(c.top, rel), filepath.Join(c.layout.Top, rel))
@@ -89,8 +92,9 @@ func (c *Copy) returnLink(link link) error {
 	return nil
 }
 
-// walkWritten visits the files below a directory that were not there when the copy was made and are neither of the engine nor configuration. It gives
-// their places relative to that directory, which is the top of the copy or has files at the same places.
+// walkWritten visits the files below a directory that were not there when the copy was made and are
+// neither of the engine nor configuration. It gives their places relative to that directory, which
+// is the top of the copy or has files at the same places.
 func (c *Copy) walkWritten(top string, visit func(rel string) error) error {
 	made := map[string]bool{}
 	for _, link := range c.layout.links {
@@ -132,13 +136,15 @@ func ofEngine(name string) bool {
 	return isGenerated(name) || slices.Contains([]string{latchDir, LockFile, StateFile}, name) || strings.HasPrefix(name, "crash.")
 }
 
-// isConfiguration reports whether the engine would read a file although the module's sources do not have it.
+// isConfiguration reports whether the engine would read a file although the module's sources do not
+// have it.
 func isConfiguration(name string) bool {
 	name = strings.TrimSuffix(name, ".json")
 	return slices.Contains([]string{".tf", ".tofu", ".tfvars"}, filepath.Ext(name))
 }
 
-// moveOrCopy gives a file another place or another name, which only works on one file system, or else copies it.
+// moveOrCopy gives a file another place or another name, which only works on one file system, or
+// else copies it.
 func moveOrCopy(move func(from, to string) error, from, to string) error {
 	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
 		return err

@@ -16,8 +16,8 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
-// made carries out a step but for the actions that come after it. Those of other instances of the block wait for that only, so that they can see the
-// object.
+// made carries out a step but for the actions that come after it. Those of other instances of the
+// block wait for that only, so that they can see the object.
 func (a *applier) made(ctx context.Context, s *step) bool {
 	if len(s.invocations()) == 0 {
 		return a.makeNow(ctx, s)
@@ -38,7 +38,8 @@ func (s *step) invocations() []*planned.Invocation {
 	return s.change.Invocations
 }
 
-// invokeBefore invokes the actions that come before a change. They see the object as it is planned now.
+// invokeBefore invokes the actions that come before a change. They see the object as it is planned
+// now.
 func (a *applier) invokeBefore(ctx context.Context, s *step, t *resource.Target, value cty.Value) bool {
 	return a.invoke(ctx, s, t, true, func(ctx context.Context, key stackaddrs.InstanceKey) (cty.Value, bool) {
 		if key == t.Addr.Key {
@@ -51,8 +52,8 @@ func (a *applier) invokeBefore(ctx context.Context, s *step, t *resource.Target,
 	})
 }
 
-// invokeAfter invokes the actions that come after a change. If one fails, so does the step, and nothing of the rest of them is invoked, but the object is as
-// good as before.
+// invokeAfter invokes the actions that come after a change. If one fails, so does the step, and
+// nothing of the rest of them is invoked, but the object is as good as before.
 func (a *applier) invokeAfter(ctx context.Context, s *step) bool {
 	if s.changed == nil {
 		return true
@@ -70,7 +71,8 @@ func (a *applier) invokeAfter(ctx context.Context, s *step) bool {
 	})
 }
 
-// invoke invokes the actions that come before a change, or those after it, one after another until one fails.
+// invoke invokes the actions that come before a change, or those after it, one after another until
+// one fails.
 func (a *applier) invoke(ctx context.Context, s *step, t *resource.Target, before bool, object func(context.Context, stackaddrs.InstanceKey) (cty.Value, bool)) bool {
 	caller := &eval.Caller{Resource: t.Resource, Object: object}
 	all := s.invocations()

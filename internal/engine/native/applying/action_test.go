@@ -16,7 +16,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/providers/provider"
 )
 
-// triggering is a module whose first object triggers actions before and after it is created, and whose second one depends on it.
+// triggering is a module whose first object triggers actions before and after it is created, and
+// whose second one depends on it.
 const triggering = `
 -- main.tf --
 terraform {
@@ -159,7 +160,8 @@ func TestActionEvents(t *testing.T) {
 	}
 }
 
-// TestActionStopped checks that an action is ended when the work is stopped, and that what comes after it is not begun.
+// TestActionStopped checks that an action is ended when the work is stopped, and that what comes
+// after it is not begun.
 func TestActionStopped(t *testing.T) {
 	c := nativetest.New(t, strings.NewReplacer("CONDITION", "made", "BEFORE", "1").Replace(triggering))
 	ctx, cancel := context.WithCancel(t.Context())
@@ -185,7 +187,8 @@ func TestActionStopped(t *testing.T) {
 	}
 }
 
-// TestActionOfInstances checks that an action sees all instances of the block whose instances trigger it, without waiting for their actions.
+// TestActionOfInstances checks that an action sees all instances of the block whose instances
+// trigger it, without waiting for their actions.
 func TestActionOfInstances(t *testing.T) {
 	c := nativetest.New(t, `
 -- main.tf --

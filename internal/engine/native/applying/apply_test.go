@@ -25,7 +25,8 @@ import (
 
 var update = flag.Bool("update", os.Getenv("UPDATE_GOLDEN") != "", "rewrite the results in testdata")
 
-// TestApply plans and applies the components of testdata. The lines with a colon in the comments of the archives are settings.
+// TestApply plans and applies the components of testdata. The lines with a colon in the comments of
+// the archives are settings.
 func TestApply(t *testing.T) {
 	paths, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(paths) == 0 {

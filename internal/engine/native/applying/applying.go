@@ -46,18 +46,22 @@ type Request struct {
 
 // Journal keeps what an apply does, in case that the program dies. Safe for concurrent use.
 type Journal interface {
-	// Intend is called before a provider is asked to change something outside. With an error, it is not asked.
+	// Intend is called before a provider is asked to change something outside. With an error, it is
+	// not asked.
 	Intend(addr stackaddrs.ResourceInstance, deposed stackaddrs.DeposedKey, action engine.Action) error
 
-	// Store and Remove are called for each object that was written to the state or removed from it, before anything begins that waits for that.
+	// Store and Remove are called for each object that was written to the state or removed from it,
+	// before anything begins that waits for that.
 	Store(e tfstate.Entry) error
 	Remove(addr stackaddrs.ResourceInstance, deposed stackaddrs.DeposedKey) error
 
-	// Unchanged is called if nothing came of an intention. If nobody knows what came of it, none of these methods is called.
+	// Unchanged is called if nothing came of an intention. If nobody knows what came of it, none of
+	// these methods is called.
 	Unchanged(addr stackaddrs.ResourceInstance, deposed stackaddrs.DeposedKey) error
 }
 
-// Apply applies a plan. The result is nil only if nothing was done: otherwise it has the newest state, whatever happened. Ending ctx stops the work (rule A4).
+// Apply applies a plan. The result is nil only if nothing was done: otherwise it has the newest
+// state, whatever happened. Ending ctx stops the work (rule A4).
 func Apply(ctx context.Context, req *Request) (*engine.ApplyResult, hcl.Diagnostics) {
 	before, err := state.Read(req.Plan.State)
 	if err != nil {

@@ -92,7 +92,8 @@ func (a *applier) check(ctx context.Context, s *step, r *eval.Resource) bool {
 	return r.Postconditions(ctx, at)
 }
 
-// prior returns the object that a change begins with: nil for one that is created, for the first time or in the place of another one.
+// prior returns the object that a change begins with: nil for one that is created, for the first
+// time or in the place of another one.
 func (a *applier) prior(c *planned.Change) *resource.Object {
 	if c.Action != engine.ActionUpdate {
 		return nil
@@ -112,7 +113,8 @@ func (a *applier) object(c *planned.Change, stored *state.Object) *resource.Obje
 	return o
 }
 
-// onlyMarks reports whether nothing changes but what is sensitive, which is no concern of the provider.
+// onlyMarks reports whether nothing changes but what is sensitive, which is no concern of the
+// provider.
 func onlyMarks(prior *resource.Object, next *resource.Change) bool {
 	if prior == nil {
 		return false

@@ -10,8 +10,8 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
-// dependencies lets what makes or reads objects of a block wait for all that makes those on which it depends (rules O1 and O2). Blocks between others wait for these
-// already.
+// dependencies lets what makes or reads objects of a block wait for all that makes those on which
+// it depends (rules O1 and O2). Blocks between others wait for these already.
 func (p *scheduler) dependencies(b *block) {
 	if len(b.makers) == 0 || b.config == nil {
 		return
@@ -55,7 +55,8 @@ func (p *scheduler) link(r rank, steps, before []*step) {
 	}
 }
 
-// leftOvers lets what was deposed before be destroyed after the current objects of its instance are made (rule O9).
+// leftOvers lets what was deposed before be destroyed after the current objects of its instance are
+// made (rule O9).
 func (p *scheduler) leftOvers(b *block) {
 	if len(b.leftOver) == 0 {
 		return
@@ -71,7 +72,8 @@ func (p *scheduler) leftOvers(b *block) {
 	}
 }
 
-// stored orders the steps of a block and of what its objects were made for, as far as that is stored (rules O5 to O8).
+// stored orders the steps of a block and of what its objects were made for, as far as that is
+// stored (rules O5 to O8).
 func (p *scheduler) stored(b *block) {
 	users := p.users[b.text]
 	if users == nil {
@@ -91,8 +93,9 @@ func (p *scheduler) stored(b *block) {
 	}
 }
 
-// fresh lets new objects of a block wait for what destroys objects of those that it refers to, whose names or addresses they may need (rule O8b). Where new ones come
-// first, old objects of all on which the block depends wait for the new objects.
+// fresh lets new objects of a block wait for what destroys objects of those that it refers to,
+// whose names or addresses they may need (rule O8b). Where new ones come first, old objects of all
+// on which the block depends wait for the new objects.
 func (p *scheduler) fresh(b *block) {
 	if b.config == nil {
 		return
@@ -125,7 +128,8 @@ func (p *scheduler) eachPart(here *part, resources []*deps.Resource, visit func(
 	}
 }
 
-// apart reports whether module instances are, or are below, different instances of the same call (rule O8a).
+// apart reports whether module instances are, or are below, different instances of the same call
+// (rule O8a).
 func apart(a, b stackaddrs.ModuleInstance) bool {
 	first, second := a.Path(), b.Path()
 	for i := range min(len(first), len(second)) {

@@ -18,7 +18,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
-// closeUnused begins to close each ephemeral resource once all that depends on it is done. By then, the group waits for that.
+// closeUnused begins to close each ephemeral resource once all that depends on it is done. By then,
+// the group waits for that.
 //
 // It stays open until all is done if an ephemeral resource depends on it that no object needs, or
 // an ephemeral output: nobody knows when the former is opened, and outputs come last.

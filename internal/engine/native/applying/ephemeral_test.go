@@ -13,7 +13,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/providers/provider"
 )
 
-// TestEphemeral checks that an ephemeral resource is opened again while applying if something needs it, and closed at the end.
+// TestEphemeral checks that an ephemeral resource is opened again while applying if something needs
+// it, and closed at the end.
 func TestEphemeral(t *testing.T) {
 	c := nativetest.New(t, `
 -- main.tf --

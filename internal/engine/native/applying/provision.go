@@ -16,7 +16,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// Provisioners run what a configuration wants to be done with new objects, or with those that are to be destroyed. Safe for concurrent use.
+// Provisioners run what a configuration wants to be done with new objects, or with those that are
+// to be destroyed. Safe for concurrent use.
 type Provisioners interface {
 	// Provision runs one provisioner. It returns soon after Stop.
 	Provision(ctx context.Context, req *ProvisionRequest) hcl.Diagnostics
@@ -45,7 +46,8 @@ type provisioning struct {
 	deposed    stackaddrs.DeposedKey
 }
 
-// created runs what is to be done with a new object, and reports whether that succeeded. Otherwise the object is tainted.
+// created runs what is to be done with a new object, and reports whether that succeeded. Otherwise
+// the object is tainted.
 func (a *applier) created(ctx context.Context, t *resource.Target, o *resource.Object) bool {
 	config := t.Config()
 	if a.Provisioners == nil || !slices.ContainsFunc(config.Provisioners, func(one *configs.Provisioner) bool { return !one.Destroy }) {
@@ -61,7 +63,8 @@ func (a *applier) created(ctx context.Context, t *resource.Target, o *resource.O
 	return a.store(t, o, "")
 }
 
-// ending runs what is to be done before an object is destroyed, and reports whether it may be. For tainted objects that is nothing.
+// ending runs what is to be done before an object is destroyed, and reports whether it may be. For
+// tainted objects that is nothing.
 func (a *applier) ending(ctx context.Context, t *resource.Target, o *resource.Object, deposed stackaddrs.DeposedKey) bool {
 	if a.Provisioners == nil || o.Tainted {
 		return true
@@ -79,8 +82,8 @@ func (a *applier) ending(ctx context.Context, t *resource.Target, o *resource.Ob
 	return a.provision(ctx, p, true)
 }
 
-// provision runs those of the provisioners that are for destroying, or the others, one after another until one fails. Until they have ended, the change that they are
-// part of is in doubt.
+// provision runs those of the provisioners that are for destroying, or the others, one after
+// another until one fails. Until they have ended, the change that they are part of is in doubt.
 func (a *applier) provision(ctx context.Context, p provisioning, destroy bool) bool {
 	all := slices.DeleteFunc(slices.Clone(p.all), func(config *configs.Provisioner) bool { return config.Destroy != destroy })
 	if len(all) == 0 {

@@ -29,7 +29,8 @@ func (a *applier) evaluateOutputs(ctx context.Context) {
 	}
 }
 
-// waits reports whether an output of the root module depends on what is deferred: nothing is known of it then.
+// waits reports whether an output of the root module depends on what is deferred: nothing is known
+// of it then.
 func (a *applier) waits(output string) bool {
 	if len(a.Plan.Deferred) == 0 {
 		return false
@@ -97,7 +98,8 @@ func (a *applier) stored(declared map[string]*eval.Output) map[string]tfstate.Ou
 	return outputs
 }
 
-// checks returns the results of conditions: those of now, and for what was not checked again that nothing is known.
+// checks returns the results of conditions: those of now, and for what was not checked again that
+// nothing is known.
 func (a *applier) checks() []engine.CheckResult {
 	type key struct {
 		kind    engine.CheckKind

@@ -32,7 +32,8 @@ type step struct {
 	after  []wait
 	number int32 // of the step in its schedule
 
-	// old is the step that destroys what the object of this one replaces, if that is done after it. It learns from this step which object that is.
+	// old is the step that destroys what the object of this one replaces, if that is done after it. It
+	// learns from this step which object that is.
 	old     *step
 	deposed stackaddrs.DeposedKey // of a destroyStep
 
@@ -70,7 +71,8 @@ const (
 type situation struct {
 	changes []*planned.Change
 
-	// storedBefore returns the dependencies with which the present object of a change was stored: addresses of blocks.
+	// storedBefore returns the dependencies with which the present object of a change was stored:
+	// addresses of blocks.
 	storedBefore func(*planned.Change) []string
 
 	graph *deps.Graph
@@ -215,7 +217,8 @@ func (p *scheduler) creates(b *block, c *planned.Change, s *step) {
 	}
 }
 
-// destroys notes a step that destroys an object. It comes after others are created for what was replaced in that order, or is to be (rule O8).
+// destroys notes a step that destroys an object. It comes after others are created for what was
+// replaced in that order, or is to be (rule O8).
 func (p *scheduler) destroys(b *block, c *planned.Change, s *step) {
 	late := c.Deposed != "" || c.Action == engine.ActionCreateThenDelete ||
 		c.Action == engine.ActionDelete && (c.CreateBeforeDestroy || b.createFirst())

@@ -41,7 +41,8 @@ func graphOf(t *testing.T, text string) *deps.Graph {
 	return deps.New(tree)
 }
 
-// situationOf reads changes, one a line: an action, an address, then any of cbd, deposed and the addresses of stored dependencies.
+// situationOf reads changes, one a line: an action, an address, then any of cbd, deposed and the
+// addresses of stored dependencies.
 func situationOf(t *testing.T, config, changes string) situation {
 	t.Helper()
 	s := situation{graph: graphOf(t, config)}

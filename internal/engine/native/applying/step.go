@@ -60,7 +60,8 @@ func (a *applier) do(ctx context.Context, s *step) bool {
 	return a.made(ctx, s) && a.invokeAfter(ctx, s)
 }
 
-// makeNow carries out a step, after those that it waits for. When one of these fails, it is left out (rule A3).
+// makeNow carries out a step, after those that it waits for. When one of these fails, it is left
+// out (rule A3).
 func (a *applier) makeNow(ctx context.Context, s *step) bool {
 	for _, before := range s.after {
 		if !a.succeeded(ctx, before.on) {

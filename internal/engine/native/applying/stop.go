@@ -17,7 +17,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// intend is called before a provider is asked to change something. It is false if that must not begin.
+// intend is called before a provider is asked to change something. It is false if that must not
+// begin.
 func (a *applier) intend(t *resource.Target, deposed stackaddrs.DeposedKey, action engine.Action) bool {
 	a.mu.Lock()
 	stopped := a.mu.stopped

@@ -152,7 +152,8 @@ func (p provisioners) Provision(_ context.Context, req *applying.ProvisionReques
 	return nil
 }
 
-// TestProvisionersArePartOfChanges checks that a change ends, and is in doubt no more, when its provisioners have ended.
+// TestProvisionersArePartOfChanges checks that a change ends, and is in doubt no more, when its
+// provisioners have ended.
 func TestProvisionersArePartOfChanges(t *testing.T) {
 	const module = `
 -- main.tf --
@@ -191,7 +192,8 @@ resource "fake_thing" "first" {
 	}
 }
 
-// TestInconsistent checks that nothing is changed when plans and inputs are not what they were (rule A1).
+// TestInconsistent checks that nothing is changed when plans and inputs are not what they were
+// (rule A1).
 func TestInconsistent(t *testing.T) {
 	c := nativetest.New(t, fakeChain)
 	plan := c.Plan(t, nil)

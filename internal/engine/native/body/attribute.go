@@ -39,7 +39,8 @@ func (a *attribute) decode(content *hcl.BodyContent, written map[string]*blocks,
 	return cty.NullVal(a.ty), nil
 }
 
-// decodeBlocks returns the value of an attribute that was written as blocks. Dynamic blocks that make none leave it null.
+// decodeBlocks returns the value of an attribute that was written as blocks. Dynamic blocks that
+// make none leave it null.
 func (a *attribute) decodeBlocks(blocks *blocks, missing hcl.Range) (cty.Value, hcl.Diagnostics) {
 	if len(blocks.written) == 0 && !blocks.broken {
 		return cty.NullVal(a.ty), nil

@@ -19,7 +19,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/providers/schema"
 )
 
-// Marks stay where they are written; those in sets are on the set, and those of collections on what is made for their elements.
+// Marks stay where they are written; those in sets are on the set, and those of collections on what
+// is made for their elements.
 func TestDecodeMarks(t *testing.T) {
 	const sensitive = `.Mark(marks.Sensitive)`
 	block := func(a string) string {

@@ -3,15 +3,18 @@
 
 // Package body decodes blocks of configuration to objects by the schemas of providers.
 //
-// A [Decoder] is made once for a schema. It finds what a body refers to, evaluates it to an object, and finds the places in it that
-// errors of providers are about. Meta-arguments, such as count and lifecycle, are none of its business: what is not in the schema is an error.
+// A [Decoder] is made once for a schema. It finds what a body refers to, evaluates it to an object,
+// and finds the places in it that errors of providers are about. Meta-arguments, such as count and
+// lifecycle, are none of its business: what is not in the schema is an error.
 //
 // Rules:
 //
-//	B1. The object has the type of the schema whatever is wrong with the body: what cannot be evaluated is unknown.
+//	B1. The object has the type of the schema whatever is wrong with the body: what cannot be
+//	    evaluated is unknown.
 //	B2. Marks of values stay on them. In sets they are on the set.
-//	B3. A dynamic block over a collection that is unknown makes all blocks of its name unknown, since nobody knows how many there are. Where
-//	    one at most is possible, or where blocks stand for an attribute, it makes one block in which all that is written is unknown.
+//	B3. A dynamic block over a collection that is unknown makes all blocks of its name unknown, since
+//	    nobody knows how many there are. Where one at most is possible, or where blocks stand for an
+//	    attribute, it makes one block in which all that is written is unknown.
 package body
 
 import (
@@ -99,7 +102,8 @@ func (d *Decoder) addBlock(nested *schema.NestedBlock, legacy bool) {
 
 // Decode evaluates a body.
 //
-// Shape: object of the type of the schema, marked where expressions are. Unknown: its parts, also after errors; never as a whole.
+// Shape: object of the type of the schema, marked where expressions are. Unknown: its parts, also
+// after errors; never as a whole.
 //
 // Each expression, and all that dynamic blocks make, is within the limits of package bounds.
 func (d *Decoder) Decode(ctx context.Context, body hcl.Body, scope *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
@@ -141,7 +145,8 @@ func (d *Decoder) decode(body hcl.Body, in setting) (cty.Value, hcl.Diagnostics)
 	return cty.ObjectVal(values), diags
 }
 
-// read returns what is in a body. Attributes that may be written as blocks are, unless there is an attribute of that name.
+// read returns what is in a body. Attributes that may be written as blocks are, unless there is an
+// attribute of that name.
 func (d *Decoder) read(body hcl.Body) (*hcl.BodyContent, hcl.Diagnostics) {
 	if len(d.arguments) == 0 {
 		return body.Content(&d.declared)

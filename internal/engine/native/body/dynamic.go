@@ -165,7 +165,8 @@ func wrong(summary, detail string, at hcl.Range) *hcl.Diagnostic {
 	return &hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: detail, Subject: at.Ptr()}
 }
 
-// collection returns what blocks are made for: not null, and iterable if it is known. It may be marked.
+// collection returns what blocks are made for: not null, and iterable if it is known. It may be
+// marked.
 func (g *generator) collection(in setting) (cty.Value, hcl.Diagnostics) {
 	value, diags := in.evaluate(g.forEach.Expr, in.ctx)
 	if diags.HasErrors() {

@@ -10,8 +10,9 @@ import (
 	"github.com/cairnstacks/cairn/internal/providers/schema"
 )
 
-// Range returns where in a body the part of an object is that a path leads to, such as one that an error of a provider is about. If there is
-// none, it is where the part around it is; for what is missing as a whole, it is where it could be inserted.
+// Range returns where in a body the part of an object is that a path leads to, such as one that an
+// error of a provider is about. If there is none, it is where the part around it is; for what is
+// missing as a whole, it is where it could be inserted.
 func (d *Decoder) Range(body hcl.Body, path cty.Path) *hcl.Range {
 	content, _ := d.read(body) //nolint:errcheck // reported when it is decoded
 	step, ok := firstAttribute(path)
@@ -38,7 +39,8 @@ func (d *Decoder) Range(body hcl.Body, path cty.Path) *hcl.Range {
 	}
 }
 
-// rangeWithin returns the range for a path in a block, which is the header of the block if the path leads to the block itself.
+// rangeWithin returns the range for a path in a block, which is the header of the block if the path
+// leads to the block itself.
 func (d *Decoder) rangeWithin(body hcl.Body, path cty.Path, header hcl.Range) *hcl.Range {
 	if _, ok := firstAttribute(path); !ok {
 		return header.Ptr()
@@ -54,7 +56,8 @@ func firstAttribute(path cty.Path) (string, bool) {
 	return step.Name, ok
 }
 
-// find returns the block that the rest of a path leads into, and the rest after that, which is nil if it is one of several and not known which.
+// find returns the block that the rest of a path leads into, and the rest after that, which is nil
+// if it is one of several and not known which.
 func (t *blockType) find(all hcl.Blocks, path cty.Path) (found *hcl.Block, rest cty.Path, dynamic bool) {
 	key := cty.NilVal
 	rest = path
@@ -108,7 +111,8 @@ func (t *blockType) isAt(block *hcl.Block, position int64, key cty.Value) bool {
 	}
 }
 
-// dynamicRange returns the range for a path in one of the blocks that a dynamic block makes: that in the content of all of them.
+// dynamicRange returns the range for a path in one of the blocks that a dynamic block makes: that
+// in the content of all of them.
 func (t *blockType) dynamicRange(block *hcl.Block, path cty.Path) *hcl.Range {
 	content, _ := block.Body.Content(&generatorSchema) //nolint:errcheck // reported when it is decoded
 	if len(content.Blocks) != 1 {
@@ -117,7 +121,8 @@ func (t *blockType) dynamicRange(block *hcl.Block, path cty.Path) *hcl.Range {
 	return t.content.rangeWithin(content.Blocks[0].Body, path, block.DefRange)
 }
 
-// expressionRange returns the range of a part of an expression, which is found if it is written as a part of it.
+// expressionRange returns the range of a part of an expression, which is found if it is written as
+// a part of it.
 func expressionRange(expr hcl.Expression, path cty.Path) hcl.Range {
 	for _, step := range path {
 		inner := part(expr, stepKey(step))

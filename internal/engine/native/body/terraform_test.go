@@ -21,7 +21,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
-// locals is the scope of configurations that terraform decodes as well; terraformScope is the same for us.
+// locals is the scope of configurations that terraform decodes as well; terraformScope is the same
+// for us.
 const locals = `
 locals {
   list    = tolist(["a", "b"])

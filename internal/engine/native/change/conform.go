@@ -9,7 +9,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/providers/schema"
 )
 
-// Conform returns why a value is no object of a block: null is one. Where the schema leaves the type to the value, any fits.
+// Conform returns why a value is no object of a block: null is one. Where the schema leaves the
+// type to the value, any fits.
 func Conform(block *schema.Block, value cty.Value) []error {
 	var f faults
 	f.errs = append(f.errs, value.Type().TestConformance(block.Type())...)
@@ -19,7 +20,8 @@ func Conform(block *schema.Block, value cty.Value) []error {
 	return f.errs
 }
 
-// varying checks blocks whose objects may be of different types, which is more than their type says.
+// varying checks blocks whose objects may be of different types, which is more than their type
+// says.
 func (f *faults) varying(block *schema.Block, object cty.Value, path cty.Path) {
 	if !descends(object) || !block.Type().HasDynamicTypes() {
 		return
@@ -55,8 +57,9 @@ func (f *faults) varyingBlocks(nested *schema.NestedBlock, value cty.Value, path
 	}
 }
 
-// NormalizeLegacy returns an object with the blocks that it should have had: providers on the first SDK return null for no blocks, and may not
-// know them. Objects of schemas with dynamic types, which such providers do not have, stay as they are.
+// NormalizeLegacy returns an object with the blocks that it should have had: providers on the first
+// SDK return null for no blocks, and may not know them. Objects of schemas with dynamic types,
+// which such providers do not have, stay as they are.
 func NormalizeLegacy(block *schema.Block, value cty.Value) cty.Value {
 	if !descends(value) || len(block.Blocks) == 0 || block.Type().HasDynamicTypes() {
 		return value

@@ -9,10 +9,12 @@ import (
 	"github.com/cairnstacks/cairn/internal/providers/schema"
 )
 
-// IgnoreChanges returns a configuration in which what the lifecycle argument ignore_changes names, or all, is as it is in the prior object. Both objects may be
-// marked, and marks are ignored together with the values that they are on.
+// IgnoreChanges returns a configuration in which what the lifecycle argument ignore_changes names,
+// or all, is as it is in the prior object. Both objects may be marked, and marks are ignored
+// together with the values that they are on.
 //
-// A path that leads nowhere in one of the objects is ignored itself, but for keys of maps, which are removed if they were not there before.
+// A path that leads nowhere in one of the objects is ignored itself, but for keys of maps, which
+// are removed if they were not there before.
 func IgnoreChanges(block *schema.Block, prior, config cty.Value, paths []cty.Path, all bool) cty.Value {
 	bare, _ := prior.Unmark()
 	switch {
@@ -123,7 +125,8 @@ func ignore(prior, config cty.Value, path cty.Path) cty.Value {
 	return update(config, path, func(cty.Value) (cty.Value, bool) { return before, true })
 }
 
-// endsWithKey reports whether the last step of a path is the key of a map or of what is written like one.
+// endsWithKey reports whether the last step of a path is the key of a map or of what is written
+// like one.
 func endsWithKey(path cty.Path) bool {
 	if len(path) == 0 {
 		return false
@@ -141,7 +144,8 @@ func keyOfMap(config cty.Value, path cty.Path) (string, bool) {
 	return path[len(path)-1].(cty.IndexStep).Key.AsString(), err == nil && whole.Type().IsMapType()
 }
 
-// ignoreKey returns a configuration in which the map at a path has the element of the prior one, or none if that has none.
+// ignoreKey returns a configuration in which the map at a path has the element of the prior one, or
+// none if that has none.
 func ignoreKey(prior, config cty.Value, path cty.Path, key string) cty.Value {
 	before, err := path.Apply(prior)
 	if err != nil {
@@ -173,7 +177,8 @@ func ignoreKey(prior, config cty.Value, path cty.Path, key string) cty.Value {
 	})
 }
 
-// update returns a value with another part at a path. It is the same value if there is nothing at the path, or a set on the way to it.
+// update returns a value with another part at a path. It is the same value if there is nothing at
+// the path, or a set on the way to it.
 func update(value cty.Value, path cty.Path, change func(old cty.Value) (cty.Value, bool)) cty.Value {
 	changed, ok := updated(value, path, change)
 	if !ok {

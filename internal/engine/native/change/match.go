@@ -9,7 +9,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/providers/schema"
 )
 
-// equal reports whether two values are the same, unknown ones being so whatever is known about them.
+// equal reports whether two values are the same, unknown ones being so whatever is known about
+// them.
 func equal(a, b cty.Value) bool {
 	if a.RawEquals(b) {
 		return true
@@ -31,8 +32,9 @@ func unrefined(value cty.Value) cty.Value {
 	return bare
 }
 
-// matchBlock reports whether an object of a prior state may be what has become of a configured one: both agree on all that the
-// provider has not chosen. Parts that the prior object does not have do not count.
+// matchBlock reports whether an object of a prior state may be what has become of a configured one:
+// both agree on all that the provider has not chosen. Parts that the prior object does not have do
+// not count.
 func matchBlock(block *schema.Block, prior, config cty.Value) bool {
 	if equal(prior, config) {
 		return true
@@ -79,7 +81,8 @@ func matchAttribute(attr *schema.Attribute, prior, config cty.Value) bool {
 	})
 }
 
-// matchNested compares objects by position or key. Sets match only if they are equal, here as in other attributes.
+// matchNested compares objects by position or key. Sets match only if they are equal, here as in
+// other attributes.
 func matchNested(nesting schema.Nesting, prior, config cty.Value, match func(prior, config cty.Value) bool) bool {
 	switch {
 	case equal(prior, config):

@@ -9,8 +9,9 @@ import (
 	"github.com/cairnstacks/cairn/internal/providers/schema"
 )
 
-// CheckPlanned returns why a provider cannot plan an object for a configuration and a prior object. It may choose computed attributes only
-// where the configuration leaves them to it, and must keep what the configuration says, or what this was normalized to before.
+// CheckPlanned returns why a provider cannot plan an object for a configuration and a prior object.
+// It may choose computed attributes only where the configuration leaves them to it, and must keep
+// what the configuration says, or what this was normalized to before.
 func CheckPlanned(block *schema.Block, prior, config, planned cty.Value) []error {
 	var c planCheck
 	c.object(block, prior, config, planned, nil)
@@ -167,7 +168,8 @@ func (c *planCheck) nested(object *schema.Object, prior, config, planned cty.Val
 	}
 }
 
-// nestedObject checks an element of a nested type. One that is null is like one whose attributes are.
+// nestedObject checks an element of a nested type. One that is null is like one whose attributes
+// are.
 func (c *planCheck) nestedObject(object *schema.Object, prior, config, planned cty.Value, path cty.Path) {
 	if !equal(planned, config) {
 		c.attributes(object.Attributes, prior, config, planned, path)

@@ -9,10 +9,12 @@ import (
 	"github.com/cairnstacks/cairn/internal/providers/schema"
 )
 
-// ProposedNew returns what a provider is asked to plan: the configuration, with what the provider has chosen before for computed
-// attributes that the configuration leaves to it. On creation, these are null.
+// ProposedNew returns what a provider is asked to plan: the configuration, with what the provider
+// has chosen before for computed attributes that the configuration leaves to it. On creation, these
+// are null.
 //
-// Shape: object of the block's type; null if both objects are. Unknown: what is so in the configuration, which prior is not.
+// Shape: object of the block's type; null if both objects are. Unknown: what is so in the
+// configuration, which prior is not.
 func ProposedNew(block *schema.Block, prior, config cty.Value) cty.Value {
 	if prior.IsNull() {
 		if config.IsNull() {
@@ -23,8 +25,9 @@ func ProposedNew(block *schema.Block, prior, config cty.Value) cty.Value {
 	return proposedObject(block, prior, config)
 }
 
-// PlannedUnknown returns what is planned for an object that the provider makes later and without a plan, such as that of a data
-// source: the configuration, in which what the provider chooses is unknown.
+// PlannedUnknown returns what is planned for an object that the provider makes later and without a
+// plan, such as that of a data source: the configuration, in which what the provider chooses is
+// unknown.
 func PlannedUnknown(block *schema.Block, config cty.Value) cty.Value {
 	return proposedObject(block, cty.UnknownVal(block.Type()), config)
 }
@@ -71,7 +74,8 @@ func proposedAttribute(attr *schema.Attribute, prior, config cty.Value) cty.Valu
 	}
 }
 
-// configured reports whether a part of a value must come from a configuration: an attribute that is not computed has a value.
+// configured reports whether a part of a value must come from a configuration: an attribute that is
+// not computed has a value.
 func configured(object *schema.Object, value cty.Value) bool {
 	if value.IsNull() || !value.IsKnown() {
 		return false

@@ -9,8 +9,9 @@ import (
 	"github.com/cairnstacks/cairn/internal/providers/schema"
 )
 
-// ReplacePaths returns which of the paths that a provider wants an object to be replaced for are reasons to do so: their values
-// differ or may differ, or are write-only, which cannot be compared. Nothing is replaced if there is no prior object.
+// ReplacePaths returns which of the paths that a provider wants an object to be replaced for are
+// reasons to do so: their values differ or may differ, or are write-only, which cannot be compared.
+// Nothing is replaced if there is no prior object.
 //
 // Errors: for paths that lead nowhere, neither in the prior object nor in the planned one.
 func ReplacePaths(block *schema.Block, prior, planned cty.Value, paths []cty.Path) ([]cty.Path, []error) {
@@ -44,7 +45,8 @@ func writeOnly(block *schema.Block, path cty.Path) bool {
 	return attr != nil && attr.WriteOnly
 }
 
-// attributeAt returns the attribute that a path leads to, or into. It returns nil for paths that lead to blocks or nowhere.
+// attributeAt returns the attribute that a path leads to, or into. It returns nil for paths that
+// lead to blocks or nowhere.
 func attributeAt(block *schema.Block, path cty.Path) *schema.Attribute {
 	for len(path) > 0 {
 		step, ok := path[0].(cty.GetAttrStep)

@@ -11,8 +11,9 @@ import (
 	"github.com/cairnstacks/cairn/internal/providers/schema"
 )
 
-// CheckResult returns why an object is not what was planned: what was known stays as it is, and what was unknown becomes what was known about it.
-// The object may be the one of a second plan, with unknown parts where the first has them, or the one that has been made.
+// CheckResult returns why an object is not what was planned: what was known stays as it is, and
+// what was unknown becomes what was known about it. The object may be the one of a second plan,
+// with unknown parts where the first has them, or the one that has been made.
 func CheckResult(block *schema.Block, planned, actual cty.Value) []error {
 	var c resultCheck
 	c.object(block, planned, actual, nil)
@@ -108,7 +109,8 @@ func (c *resultCheck) value(planned, actual cty.Value, path cty.Path) {
 	}
 }
 
-// similar reports whether values of two types are compared part by part, which finds the part of the wrong type.
+// similar reports whether values of two types are compared part by part, which finds the part of
+// the wrong type.
 func similar(a, b cty.Type) bool {
 	return a.IsObjectType() && b.IsObjectType() || a.IsTupleType() && b.IsTupleType()
 }
@@ -138,7 +140,8 @@ func (c *resultCheck) elements(noun string, planned, actual cty.Value, path cty.
 
 func keyed(value cty.Value) bool { return value.Type().IsMapType() || value.Type().IsObjectType() }
 
-// set compares elements with all others, as they have no keys: several with unknown parts may have become the same.
+// set compares elements with all others, as they have no keys: several with unknown parts may have
+// become the same.
 func (c *resultCheck) set(noun string, planned, actual cty.Value, path cty.Path, check func(c *resultCheck, planned, actual cty.Value, path cty.Path)) {
 	if before, after := planned.LengthInt(), actual.LengthInt(); after > before {
 		c.add(path, "had %d %s, but has %d", before, noun, after)

@@ -10,8 +10,10 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// StripUnknownAttributes returns a stored object without the attributes that a type does not have, which an older version of the provider had. It goes into lists,
-// sets, maps and objects, but neither into tuples nor into what is dynamically typed. What it does not understand stays, for the provider to refuse it.
+// StripUnknownAttributes returns a stored object without the attributes that a type does not have,
+// which an older version of the provider had. It goes into lists, sets, maps and objects, but
+// neither into tuples nor into what is dynamically typed. What it does not understand stays, for
+// the provider to refuse it.
 func StripUnknownAttributes(stored []byte, ty cty.Type) []byte {
 	stripped, _ := strip(stored, ty)
 	return stripped

@@ -22,7 +22,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/testenv"
 )
 
-// known returns an object in which what is unknown has a value. Each depends on its path only, since attributes are visited in any order.
+// known returns an object in which what is unknown has a value. Each depends on its path only,
+// since attributes are visited in any order.
 func known(seed uint64, block *schema.Block, object cty.Value) cty.Value {
 	settled, _ := cty.Transform(schematest.Settle(block, object), func(path cty.Path, part cty.Value) (cty.Value, error) {
 		if !part.IsKnown() {
@@ -35,7 +36,8 @@ func known(seed uint64, block *schema.Block, object cty.Value) cty.Value {
 	return settled
 }
 
-// trials are resources of random schemas, with configurations and prior objects that have something to do with each other.
+// trials are resources of random schemas, with configurations and prior objects that have something
+// to do with each other.
 type trials struct {
 	seed    uint64
 	random  *schematest.Random
@@ -97,7 +99,8 @@ func (all *trials) once(answer func(call schematest.Call) cty.Value) func(call s
 	}
 }
 
-// nearly returns an object with values for what is computed, and sometimes others, different ones for each name.
+// nearly returns an object with values for what is computed, and sometimes others, different ones
+// for each name.
 func (all *trials) nearly(name string, object cty.Value, what schematest.What) cty.Value {
 	number, _ := strconv.Atoi(strings.TrimPrefix(name, "echo_"))
 	random := schematest.NewRandom(all.seed + uint64(number)) //nolint:gosec // a small number
@@ -129,7 +132,8 @@ func byAddress(t *testing.T, diags []schematest.Diagnostic, summary string) map[
 	return found
 }
 
-// What terraform proposes to a provider, and which plans of it terraform accepts, for random schemas, states, configurations and plans.
+// What terraform proposes to a provider, and which plans of it terraform accepts, for random
+// schemas, states, configurations and plans.
 func TestPlansAgreeWithTerraform(t *testing.T) {
 	all := newTrials(t, 150, false)
 	plan := all.once(func(call schematest.Call) cty.Value { return all.nearly(call.Type, call.Proposed, schematest.Config) })

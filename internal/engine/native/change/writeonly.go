@@ -11,7 +11,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/providers/schema"
 )
 
-// CheckWriteOnly returns where an object that a provider has returned has values of write-only attributes, which are never kept.
+// CheckWriteOnly returns where an object that a provider has returned has values of write-only
+// attributes, which are never kept.
 func CheckWriteOnly(block *schema.Block, object cty.Value) []error {
 	var f faults
 	for _, path := range block.WriteOnlyPaths(object) {
@@ -22,8 +23,9 @@ func CheckWriteOnly(block *schema.Block, object cty.Value) []error {
 	return f.errs
 }
 
-// WithoutWriteOnlyMarks returns the marks that are not on write-only attributes or inside of them. Their values are not kept, so that it does not matter
-// whether these were ephemeral. The object is that of the marks, but without them.
+// WithoutWriteOnlyMarks returns the marks that are not on write-only attributes or inside of them.
+// Their values are not kept, so that it does not matter whether these were ephemeral. The object is
+// that of the marks, but without them.
 func WithoutWriteOnlyMarks(block *schema.Block, object cty.Value, marks []cty.PathValueMarks) []cty.PathValueMarks {
 	return withoutMarks(block, object, marks, func(marked, writeOnly cty.Path) bool { return marked.HasPrefix(writeOnly) })
 }

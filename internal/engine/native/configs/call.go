@@ -19,7 +19,8 @@ var callSchema = &hcl.BodySchema{
 
 var callArguments, callBlocks = argumentsOf(callSchema), blocksOf(callSchema)
 
-// call decodes a module block. Source, version and providers are decoded by the reader of the directory.
+// call decodes a module block. Source, version and providers are decoded by the reader of the
+// directory.
 func (d *decoder) call(block *hcl.Block) {
 	name := block.Labels[0]
 	d.identifier(name, block.LabelRanges[0])
@@ -53,7 +54,8 @@ func (d *decoder) call(block *hcl.Block) {
 	}
 }
 
-// inputs decodes the values of variables. Not all blocks are errors: those of the language have been decoded.
+// inputs decodes the values of variables. Not all blocks are errors: those of the language have
+// been decoded.
 func (d *decoder) inputs(call *Call, body hcl.Body) {
 	if native, ok := body.(*hclsyntax.Body); ok {
 		for _, nested := range native.Blocks {
@@ -75,7 +77,8 @@ func (d *decoder) inputs(call *Call, body hcl.Body) {
 	}
 }
 
-// nested returns the body of the block _, whose content counts as that of the block around it, and reports reserved blocks.
+// nested returns the body of the block _, whose content counts as that of the block around it, and
+// reports reserved blocks.
 func (d *decoder) nested(content *hcl.BodyContent, block *hcl.Block) hcl.Body {
 	var escaped *hcl.Block
 	for _, nested := range content.Blocks {
@@ -151,7 +154,8 @@ func (d *decoder) dependsOn(attr *hcl.Attribute) []refs.Reference {
 	return found
 }
 
-// traversal returns the reference that an expression consists of. In native syntax it may be in quotes, as old modules have it.
+// traversal returns the reference that an expression consists of. In native syntax it may be in
+// quotes, as old modules have it.
 func (d *decoder) traversal(expr hcl.Expression) (hcl.Traversal, bool) {
 	if text, ok := quoted(expr); ok {
 		traversal, diags := hclsyntax.ParseTraversalAbs([]byte(text), expr.Range().Filename, inside(expr.Range()))

@@ -35,7 +35,8 @@ type Module struct {
 	// Functions are the calls of functions outside of files in JSON syntax.
 	Functions []refs.FunctionCall
 
-	// Unsupported are errors about what the language has and this engine has not, by feature and place.
+	// Unsupported are errors about what the language has and this engine has not, by feature and
+	// place.
 	Unsupported hcl.Diagnostics
 }
 
@@ -51,15 +52,18 @@ type Tree struct {
 	// module where there is no working copy, which has packages that are called at other places.
 	Path, Place string
 
-	// Slots are the root's slots from which the provider configurations of this module are filled, by their names here. Those that lead nowhere are missing.
+	// Slots are the root's slots from which the provider configurations of this module are filled, by
+	// their names here. Those that lead nowhere are missing.
 	Slots map[engine.ProviderSlot]engine.ProviderSlot
 
-	// Faulty says that the module could not be read whole, or has mistakes that keep it from being understood.
+	// Faulty says that the module could not be read whole, or has mistakes that keep it from being
+	// understood.
 	Faulty bool
 }
 
-// Sound returns the tree without called modules that are faulty, and without what only they call. Calls of them are as those of modules that
-// are not there, of whose variables and outputs nothing is known.
+// Sound returns the tree without called modules that are faulty, and without what only they call.
+// Calls of them are as those of modules that are not there, of whose variables and outputs nothing
+// is known.
 func (t *Tree) Sound() *Tree { return t.sound(nil) }
 
 func (t *Tree) sound(parent *Tree) *Tree {
@@ -128,7 +132,8 @@ type Call struct {
 type Resource struct {
 	Addr stackaddrs.Resource
 
-	// Provider is the local name of the provider, or a name and an alias. ProviderRange is where that is written, or the head of the block.
+	// Provider is the local name of the provider, or a name and an alias. ProviderRange is where that
+	// is written, or the head of the block.
 	Provider      engine.ProviderSlot
 	ProviderRange hcl.Range
 	ProviderAddr  stackaddrs.Provider
@@ -136,10 +141,12 @@ type Resource struct {
 	Repeat    Repeat
 	DependsOn []refs.Reference
 
-	// Body is what the provider's schema describes. In JSON syntax, too, it lacks all arguments of the language.
+	// Body is what the provider's schema describes. In JSON syntax, too, it lacks all arguments of the
+	// language.
 	Body hcl.Body
 
-	// Refs are the references in Body, found without its schema: in JSON syntax, these may be a few too many.
+	// Refs are the references in Body, found without its schema: in JSON syntax, these may be a few
+	// too many.
 	Refs []refs.Reference
 
 	CreateBeforeDestroy bool
@@ -207,7 +214,8 @@ type Action struct {
 	Range         hcl.Range
 }
 
-// MoveEnd is an end of a moved block, or the object of a removed one: a module call or a resource, with keys as far as they are written.
+// MoveEnd is an end of a moved block, or the object of a removed one: a module call or a resource,
+// with keys as far as they are written.
 type MoveEnd struct {
 	Module   []MoveStep
 	Resource *stackaddrs.Resource // nil if a module call is meant

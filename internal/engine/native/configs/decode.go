@@ -45,8 +45,8 @@ var rootSchema = &hcl.BodySchema{Blocks: []hcl.BlockHeaderSchema{
 	{Type: "import"},
 }}
 
-// blockDecoders are for the types of blocks at the top of a file. Provider blocks are for the reader of the directory alone: in modules of
-// components they are errors, or declare slots.
+// blockDecoders are for the types of blocks at the top of a file. Provider blocks are for the
+// reader of the directory alone: in modules of components they are errors, or declare slots.
 var blockDecoders = map[string]func(*decoder, *hcl.Block){
 	"terraform":          (*decoder).terraform,
 	"required_providers": (*decoder).strayRequirements,
@@ -117,8 +117,8 @@ func (d *decoder) unsupported(at hcl.Range, detail string) {
 	})
 }
 
-// declare notes a block with a name. It reports false if the block is not to be decoded: as another primary file has it already, or as
-// nothing is there for an override file to override.
+// declare notes a block with a name. It reports false if the block is not to be decoded: as another
+// primary file has it already, or as nothing is there for an override file to override.
 func (d *decoder) declare(kind, name string, at hcl.Range) bool {
 	id := kind + " " + name
 	first, found := d.declared[id]

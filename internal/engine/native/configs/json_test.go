@@ -13,7 +13,8 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
-// bareInJSON are the arguments whose references and keywords are strings without a template in JSON.
+// bareInJSON are the arguments whose references and keywords are strings without a template in
+// JSON.
 var bareInJSON = []string{
 	"type", "language", "depends_on", "provider", "providers", "ignore_changes", "replace_triggered_by",
 	"from", "to", "events", "actions", "when", "on_failure",

@@ -45,10 +45,11 @@ func NewLoader(modules *module.Loader) *Loader {
 	return l
 }
 
-// Load decodes the module in a directory and all the modules that it calls. The caller must not change the results.
+// Load decodes the module in a directory and all the modules that it calls. The caller must not
+// change the results.
 //
-// The tree is nil only if there is no module. With other error diagnostics it has what could be understood. What the engine does not
-// support is no mistake, and only in [Module.Unsupported].
+// The tree is nil only if there is no module. With other error diagnostics it has what could be
+// understood. What the engine does not support is no mistake, and only in [Module.Unsupported].
 func (l *Loader) Load(dir string) (*Tree, hcl.Diagnostics) {
 	read, diags := l.modules.Load(dir)
 	if read == nil || read.Unsupported.HasErrors() {
@@ -147,8 +148,8 @@ func (b *treeBuilder) tree(dir *module.Directory, node *module.Node) *Tree {
 	return tree
 }
 
-// WithoutRepeats omits diagnostics that say the same of the same place: some mistakes are found by the reader of files, too, and some in each
-// call of a module.
+// WithoutRepeats omits diagnostics that say the same of the same place: some mistakes are found by
+// the reader of files, too, and some in each call of a module.
 func WithoutRepeats(diags hcl.Diagnostics) hcl.Diagnostics {
 	type identity struct {
 		summary, detail string

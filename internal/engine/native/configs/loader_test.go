@@ -340,7 +340,8 @@ func TestUnsupported(t *testing.T) {
 	}
 }
 
-// FuzzLoad checks that nothing ends the program, and that the references that are found lie inside of the file.
+// FuzzLoad checks that nothing ends the program, and that the references that are found lie inside
+// of the file.
 func FuzzLoad(f *testing.F) {
 	for _, text := range []string{
 		`resource "a_b" "c" { count = var.x }`, `variable "x" { type = list(string) }`, `locals { a = local.a[0].b }`,

@@ -33,7 +33,8 @@ func quoted(expr hcl.Expression) (text string, ok bool) {
 	return value.AsString(), true
 }
 
-// constantText returns the value of an expression that is a string and refers to nothing, or an empty one.
+// constantText returns the value of an expression that is a string and refers to nothing, or an
+// empty one.
 func constantText(expr hcl.Expression) string {
 	value, diags := expr.Value(nil)
 	if diags.HasErrors() || value.Type() != cty.String || value.IsNull() || !value.IsKnown() {
@@ -50,7 +51,8 @@ func inside(at hcl.Range) hcl.Pos {
 	return start
 }
 
-// unquoted returns the expression that a string in JSON syntax holds, which is no template. Others are as they are.
+// unquoted returns the expression that a string in JSON syntax holds, which is no template. Others
+// are as they are.
 func unquoted(expr hcl.Expression) (hcl.Expression, hcl.Diagnostics) {
 	if isNative(expr) {
 		return expr, nil

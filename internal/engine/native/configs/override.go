@@ -13,8 +13,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/native/refs"
 )
 
-// overriddenBody is a body with what an override file has of the same block: its arguments replace those of their names, and its blocks
-// of a type all those of the type.
+// overriddenBody is a body with what an override file has of the same block: its arguments replace
+// those of their names, and its blocks of a type all those of the type.
 type overriddenBody struct{ base, over hcl.Body }
 
 // optional returns a schema of which nothing is required, for a part of the body may have it.
@@ -126,7 +126,8 @@ func (w writtenBody) find(f *refs.Finder) {
 	}
 }
 
-// names returns which arguments and blocks the body has. In JSON syntax, these are blocks and arguments alike.
+// names returns which arguments and blocks the body has. In JSON syntax, these are blocks and
+// arguments alike.
 func (w writtenBody) names() []string {
 	var names []string
 	native, ok := w.body.(*hclsyntax.Body)

@@ -52,7 +52,8 @@ func (d *decoder) provisioner(block *hcl.Block) *Provisioner {
 	return p
 }
 
-// keyword reports whether an argument is the second of two keywords. The first is what is meant without the argument.
+// keyword reports whether an argument is the second of two keywords. The first is what is meant
+// without the argument.
 func (d *decoder) keyword(content *hcl.BodyContent, name, usual, other string) bool {
 	attr := content.Attributes[name]
 	if attr == nil {

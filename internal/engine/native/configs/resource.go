@@ -109,7 +109,8 @@ func (d *decoder) resourceBody(rest, escaped hcl.Body, block *hcl.Block, r *Reso
 	r.Refs = f.Found
 }
 
-// metaArguments report whether a name is that of an argument or a block of the language, by the keywords of blocks.
+// metaArguments report whether a name is that of an argument or a block of the language, by the
+// keywords of blocks.
 var metaArguments = map[string]func(string) bool{
 	"resource":    namesOf(resourceSchemas["resource"]),
 	"data":        namesOf(resourceSchemas["data"]),

@@ -197,8 +197,8 @@ var lifecycleParts = map[string]string{
 	"action_trigger":        "action_trigger {\n  events = [before_create]\n  actions = [action.fake_x.x]\n}",
 }
 
-// Each argument and each block that is accepted makes a difference, in both syntaxes: to the decoded
-// block, or by a diagnostic. All others are errors.
+// Each argument and each block that is accepted makes a difference, in both syntaxes: to the
+// decoded block, or by a diagnostic. All others are errors.
 func TestNothingIsDropped(t *testing.T) {
 	schemas := map[string]*hcl.BodySchema{
 		"rootSchema": rootSchema, "terraformSchema": terraformSchema, "variableSchema": variableSchema,

@@ -35,7 +35,8 @@ type scope struct {
 	triggered map[*configs.Resource][]triggeredAction
 }
 
-// triggeredAction is an action as a resource triggers it, which is a node of its own for each (rule G5).
+// triggeredAction is an action as a resource triggers it, which is a node of its own for each (rule
+// G5).
 type triggeredAction struct {
 	node   int32
 	action *configs.Action

@@ -12,8 +12,8 @@ import (
 	"github.com/hashicorp/hcl/v2"
 )
 
-// Cycles reports objects that depend on themselves, all of a cycle in one diagnostic. What is evaluated might not notice: two local values can
-// use different attributes of each other.
+// Cycles reports objects that depend on themselves, all of a cycle in one diagnostic. What is
+// evaluated might not notice: two local values can use different attributes of each other.
 func (g *Graph) Cycles() hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for _, members := range g.components() {
@@ -30,7 +30,8 @@ func (g *Graph) pointsAtItself(id int32) bool {
 	return slices.Contains(g.edges[n.first:n.end], id)
 }
 
-// components returns the sets of nodes that all reach each other, by Tarjan's algorithm with a stack of its own, for chains may be long.
+// components returns the sets of nodes that all reach each other, by Tarjan's algorithm with a
+// stack of its own, for chains may be long.
 func (g *Graph) components() [][]int32 {
 	t := &tarjan{graph: g, index: make([]int32, len(g.nodes)), low: make([]int32, len(g.nodes))}
 	for id := range g.nodes {

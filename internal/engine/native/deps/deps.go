@@ -3,18 +3,23 @@
 
 // Package deps says what in the configuration of a tree of modules depends on what.
 //
-// Objects are blocks, as in the state: all instances of a resource, and of the modules around it, are one. A [Graph] is made once for a tree,
-// in time linear in its size. Sets of dependencies are found when they are asked for, once for each resource.
+// Objects are blocks, as in the state: all instances of a resource, and of the modules around it,
+// are one. A [Graph] is made once for a tree, in time linear in its size. Sets of dependencies are
+// found when they are asked for, once for each resource.
 //
 // Rules:
 //
-//	G1. What an object refers to, and what its depends_on lists, is what it depends on: for a resource in all of its block, for a variable in
-//	    the argument of the call and in its validations.
-//	G2. All that is in a module depends on what decides on its instances, and on what the depends_on of the call lists.
-//	G3. Who refers to a module call as a whole depends on all that is in the module. Who refers to one output depends on that.
+//	G1. What an object refers to, and what its depends_on lists, is what it depends on: for a
+//	    resource in all of its block, for a variable in the argument of the call and in its
+//	    validations.
+//	G2. All that is in a module depends on what decides on its instances, and on what the depends_on
+//	    of the call lists.
+//	G3. Who refers to a module call as a whole depends on all that is in the module. Who refers to
+//	    one output depends on that.
 //	G4. References to what is not declared are left out: others report them.
-//	G5. A resource that triggers an action depends on what the action refers to, but for itself: the action sees the object of the change that it is
-//	    invoked for. What leads back to the resource by other objects is a cycle.
+//	G5. A resource that triggers an action depends on what the action refers to, but for itself: the
+//	    action sees the object of the change that it is invoked for. What leads back to the resource
+//	    by other objects is a cycle.
 //
 // Rules G2 and G3 are those of terraform, whose states list the dependencies that they lead to.
 package deps
@@ -64,8 +69,8 @@ type Resource struct {
 	Tree   *configs.Tree
 	Config *configs.Resource
 
-	// CreateBeforeDestroy is set if a replacement is created before the old object is destroyed: since the configuration says so, or since it says
-	// so of a resource that depends on this one.
+	// CreateBeforeDestroy is set if a replacement is created before the old object is destroyed: since
+	// the configuration says so, or since it says so of a resource that depends on this one.
 	CreateBeforeDestroy bool
 
 	graph *Graph
@@ -111,10 +116,12 @@ func (g *Graph) Resource(addr stackaddrs.ResourceInstance) *Resource {
 // Resources returns all resources in the order of their texts. The caller must not change the list.
 func (g *Graph) Resources() []*Resource { return g.resources }
 
-// Ephemerals returns the ephemeral resources in the order of their texts. The caller must not change the list.
+// Ephemerals returns the ephemeral resources in the order of their texts. The caller must not
+// change the list.
 func (g *Graph) Ephemerals() []*Resource { return g.ephemeral }
 
-// Output returns all resources that an output of the root module depends on, in no order. It is empty if there is no such output.
+// Output returns all resources that an output of the root module depends on, in no order. It is
+// empty if there is no such output.
 func (g *Graph) Output(name string) []*Resource {
 	node, ok := g.outputs[name]
 	if !ok {
@@ -123,8 +130,8 @@ func (g *Graph) Output(name string) []*Resource {
 	return g.reach([]int32{node}, func(*Resource) bool { return true })
 }
 
-// Dependencies returns all resources that r depends on, by whatever way, without r. The list is sorted by the text of addresses; the caller must not
-// change it.
+// Dependencies returns all resources that r depends on, by whatever way, without r. The list is
+// sorted by the text of addresses; the caller must not change it.
 func (r *Resource) Dependencies() []*Resource {
 	r.dependencies.once.Do(func() {
 		r.dependencies.list = r.graph.reach([]int32{r.node}, func(other *Resource) bool { return other != r })
@@ -132,7 +139,8 @@ func (r *Resource) Dependencies() []*Resource {
 	return r.dependencies.list
 }
 
-// Names returns the texts of what [Resource.Dependencies] returns, which is what states list. It is nil without any; the caller must not change the list.
+// Names returns the texts of what [Resource.Dependencies] returns, which is what states list. It is
+// nil without any; the caller must not change the list.
 func (r *Resource) Names() []string {
 	r.names.once.Do(func() {
 		found := r.Dependencies()
@@ -147,7 +155,8 @@ func (r *Resource) Names() []string {
 	return r.names.list
 }
 
-// Dependents returns all resources that depend on r, by whatever way, sorted by the text of addresses. It looks at all resources there are.
+// Dependents returns all resources that depend on r, by whatever way, sorted by the text of
+// addresses. It looks at all resources there are.
 func (r *Resource) Dependents() []*Resource {
 	var list []*Resource
 	for _, other := range r.graph.resources {
@@ -158,16 +167,19 @@ func (r *Resource) Dependents() []*Resource {
 	return list
 }
 
-// Nearest returns those of the resources that r depends on for which is holds, without those that are behind another such one on every way.
+// Nearest returns those of the resources that r depends on for which is holds, without those that
+// are behind another such one on every way.
 func (r *Resource) Nearest(is func(*Resource) bool) []*Resource {
 	return r.graph.reachNearest([]int32{r.node}, func(other *Resource) bool { return other != r && is(other) }, is)
 }
 
-// Direct returns the managed resources that the block of r refers to itself, sorted by the text of addresses.
+// Direct returns the managed resources that the block of r refers to itself, sorted by the text of
+// addresses.
 func (r *Resource) Direct() []*Resource { return r.graph.inOrder(r.direct) }
 
-// Explicit returns the managed resources that r waits for because of a depends_on argument, its own or that of a call of a module around it: those
-// listed, and all behind listed objects of other kinds. The list is sorted by the text of addresses; the caller must not change it.
+// Explicit returns the managed resources that r waits for because of a depends_on argument, its own
+// or that of a call of a module around it: those listed, and all behind listed objects of other
+// kinds. The list is sorted by the text of addresses; the caller must not change it.
 func (r *Resource) Explicit() []*Resource {
 	r.explicitly.once.Do(func() {
 		var listed, behind []int32

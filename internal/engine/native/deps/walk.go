@@ -25,12 +25,14 @@ func (g *Graph) visit() *visit {
 	return v
 }
 
-// reach returns the resources of some kind that can be reached from nodes, in the order of texts: those where it begins only if an edge leads there.
+// reach returns the resources of some kind that can be reached from nodes, in the order of texts:
+// those where it begins only if an edge leads there.
 func (g *Graph) reach(from []int32, wanted func(*Resource) bool) []*Resource {
 	return g.reachNearest(from, wanted, func(*Resource) bool { return false })
 }
 
-// reachNearest returns the same without those that can be reached only through resources that are the last of their way.
+// reachNearest returns the same without those that can be reached only through resources that are
+// the last of their way.
 func (g *Graph) reachNearest(from []int32, wanted, last func(*Resource) bool) []*Resource {
 	v := g.visit()
 	defer g.visits.Put(v)

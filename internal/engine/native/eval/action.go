@@ -44,12 +44,13 @@ func (a *Action) Expand(ctx context.Context) (Expansion, bool) {
 	})
 }
 
-// Caller is the resource for whose change an action is invoked. What the action says of it is about objects whose change may not be finished:
-// waiting for that would be a cycle.
+// Caller is the resource for whose change an action is invoked. What the action says of it is about
+// objects whose change may not be finished: waiting for that would be a cycle.
 type Caller struct {
 	Resource *Resource
 
-	// Object returns the object of an instance, as [Objects] does, without waiting for the actions of its change.
+	// Object returns the object of an instance, as [Objects] does, without waiting for the actions of
+	// its change.
 	Object func(ctx context.Context, key stackaddrs.InstanceKey) (cty.Value, bool)
 }
 

@@ -71,7 +71,8 @@ func (c *Call) instance(key stackaddrs.InstanceKey, x Expansion) *Module {
 	return m
 }
 
-// Instances returns the instances of the module at an address without keys, as far as it is known which there are. Those that are not known count as one.
+// Instances returns the instances of the module at an address without keys, as far as it is known
+// which there are. Those that are not known count as one.
 func (e *Evaluation) Instances(ctx context.Context, addr stackaddrs.ModuleInstance) []*Module {
 	found := []*Module{e.root}
 	for _, step := range addr.Path() {

@@ -37,7 +37,8 @@ func (c *Check) Run(ctx context.Context) {
 	}
 }
 
-// FailCheck notes that the check failed that a data source is nested in, since that could not be read.
+// FailCheck notes that the check failed that a data source is nested in, since that could not be
+// read.
 func (r *Resource) FailCheck(message string) {
 	name := "check." + r.Config.Check.Name
 	checks, object := &r.Module.eval.Checks, r.Module.prefixed(name)

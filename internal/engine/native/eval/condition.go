@@ -20,7 +20,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
-// Conditions is what becomes of conditions that do not hold. The results are recorded in any case. Those of variables are errors in all plans.
+// Conditions is what becomes of conditions that do not hold. The results are recorded in any case.
+// Those of variables are errors in all plans.
 type Conditions int
 
 // These are errors, except in check blocks; warnings; or nothing, where all is destroyed.
@@ -66,7 +67,8 @@ type checkKey struct {
 	address string
 }
 
-// Declare says that there is a block with conditions. It has no objects until there is a result of one.
+// Declare says that there is a block with conditions. It has no objects until there is a result of
+// one.
 func (c *Checks) Declare(kind engine.CheckKind, block string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -136,7 +138,8 @@ func (c *Checks) Results() []engine.CheckResult {
 	return results
 }
 
-// checkCondition evaluates a condition, records the result, and reports whether the object can go on.
+// checkCondition evaluates a condition, records the result, and reports whether the object can go
+// on.
 func (m *Module) checkCondition(ctx context.Context, rule *configs.Condition, at Place, of conditionOf) bool {
 	status, message, ok := m.evalCondition(ctx, rule, at, of)
 	m.eval.Checks.Record(of.kind, of.block, of.object, status, message)

@@ -59,7 +59,8 @@ func (d *Diagnostics) HasErrors() bool {
 	return d.mu.all.HasErrors()
 }
 
-// Failed deals with the error of an await. Cycles are reported once; if the operation ends, everybody notices.
+// Failed deals with the error of an await. Cycles are reported once; if the operation ends,
+// everybody notices.
 func (d *Diagnostics) Failed(err error, at *hcl.Range) {
 	cycle, ok := errors.AsType[*promising.CycleError](err)
 	if !ok {

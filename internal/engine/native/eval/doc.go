@@ -1,16 +1,21 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package eval evaluates the modules of one component on promises: one object for each module instance, variable, local value, output, module call, resource,
-// action and check, whose value is computed once, when it is first asked for.
+// Package eval evaluates the modules of one component on promises: one object for each module
+// instance, variable, local value, output, module call, resource, action and check, whose value is
+// computed once, when it is first asked for.
 //
-// What resource instances are worth is decided by a phase, planning or applying, which the evaluation asks through [Objects], and which asks the
-// evaluation for the values of expressions in return.
+// What resource instances are worth is decided by a phase, planning or applying, which the
+// evaluation asks through [Objects], and which asks the evaluation for the values of expressions in
+// return.
 //
 // Rules:
 //
 //	V1. All methods with a context run in tasks of package promising.
-//	V2. A value that could not be computed has been reported, once, by whose it is. Who needs it gets false and reports nothing.
-//	V3. The evaluation makes the objects of a module instance when it is first asked for one, so that there is one of each.
-//	V4. A reference to a resource or module call waits for all its instances. That makes cycles those of blocks, as users know them.
+//	V2. A value that could not be computed has been reported, once, by whose it is. Who needs it gets
+//	    false and reports nothing.
+//	V3. The evaluation makes the objects of a module instance when it is first asked for one, so that
+//	    there is one of each.
+//	V4. A reference to a resource or module call waits for all its instances. That makes cycles those
+//	    of blocks, as users know them.
 package eval

@@ -24,14 +24,16 @@ const (
 
 // Objects is what a phase knows of resource instances.
 type Objects interface {
-	// Object returns the object of an instance as expressions see it, with its marks, once the phase is done with it. It is [cty.NilVal] for one that is
-	// gone, or to be, and false for one that the phase could not deal with.
+	// Object returns the object of an instance as expressions see it, with its marks, once the phase
+	// is done with it. It is [cty.NilVal] for one that is gone, or to be, and false for one that the
+	// phase could not deal with.
 	Object(ctx context.Context, r *Resource, key stackaddrs.InstanceKey) (cty.Value, bool)
 }
 
 // FormerInstances is what [Objects] can know, too.
 type FormerInstances interface {
-	// Former waits until the phase is done with the objects of instances that a block does not declare any more, and reports whether that succeeded.
+	// Former waits until the phase is done with the objects of instances that a block does not declare
+	// any more, and reports whether that succeeded.
 	Former(ctx context.Context, r *Resource, x Expansion) bool
 }
 
@@ -41,17 +43,20 @@ type Options struct {
 	Phase   Phase
 	Objects Objects
 
-	// Inputs are the values of the root module's variables, of their types. Those that are missing were not given.
+	// Inputs are the values of the root module's variables, of their types. Those that are missing
+	// were not given.
 	Inputs map[string]cty.Value
 
-	// Outputs are the values of the root module's outputs that are known already. Nothing of these but their preconditions is evaluated.
+	// Outputs are the values of the root module's outputs that are known already. Nothing of these but
+	// their preconditions is evaluated.
 	Outputs map[string]cty.Value
 
 	// Deferral allows the instances of blocks to be unknown.
 	Deferral bool
 
-	// Unexpanded reports whether it was not known while planning which instances a resource or a module call has, by its address without keys. Then it is not
-	// known while applying, either. Nil if all were known.
+	// Unexpanded reports whether it was not known while planning which instances a resource or a
+	// module call has, by its address without keys. Then it is not known while applying, either. Nil
+	// if all were known.
 	Unexpanded func(address string) bool
 
 	// Conditions says what becomes of those that do not hold.
@@ -83,7 +88,8 @@ func New(opts Options) *Evaluation {
 // Root returns the root module.
 func (e *Evaluation) Root() *Module { return e.root }
 
-// Former returns an instance of a module that is not declared any more. Expressions in it can refer to nothing that the module declares.
+// Former returns an instance of a module that is not declared any more. Expressions in it can refer
+// to nothing that the module declares.
 func (e *Evaluation) Former(config *configs.Tree, addr stackaddrs.ModuleInstance) *Module {
 	return &Module{Addr: addr, Config: config, eval: e, functions: e.opts.Functions(config)}
 }

@@ -39,7 +39,8 @@ type Expansion struct {
 	values map[string]cty.Value // of each.value, by key
 }
 
-// Repetition is what each.key, each.value and count.index stand for. The zero value is that of a block without instances.
+// Repetition is what each.key, each.value and count.index stand for. The zero value is that of a
+// block without instances.
 type Repetition struct {
 	Mode  Mode
 	Key   cty.Value
@@ -94,7 +95,8 @@ func (x Expansion) Instances() []stackaddrs.InstanceKey {
 	return x.Keys
 }
 
-// unknownInstances is the expansion of a block in a module of which it is not known what instances there are. All are one there, with any keys.
+// unknownInstances is the expansion of a block in a module of which it is not known what instances
+// there are. All are one there, with any keys.
 func unknownInstances(repeat configs.Repeat) Expansion {
 	switch {
 	case repeat.Count != nil:
@@ -209,8 +211,9 @@ func (m *Module) byKey(result Result) (Expansion, *hcl.Diagnostic) {
 	return x, nil
 }
 
-// join puts the values of instances together as references to the block see them (section 3.3). Instances without a value are not there: maps do not have them, and lists
-// end before them or do not know them.
+// join puts the values of instances together as references to the block see them (section 3.3).
+// Instances without a value are not there: maps do not have them, and lists end before them or do
+// not know them.
 func (x Expansion) join(value func(key stackaddrs.InstanceKey) (cty.Value, bool)) (cty.Value, bool) {
 	if x.Mode == Single {
 		if x.Unknown {
@@ -253,7 +256,8 @@ func (x Expansion) join(value func(key stackaddrs.InstanceKey) (cty.Value, bool)
 	return cty.ObjectVal(attributes), true
 }
 
-// RepetitionOf returns what stands for an instance of which nothing but its key is known any more: its each.value is not.
+// RepetitionOf returns what stands for an instance of which nothing but its key is known any more:
+// its each.value is not.
 func RepetitionOf(key stackaddrs.InstanceKey) Repetition {
 	switch _, text := key.AsString(); {
 	case key == stackaddrs.NoKey:

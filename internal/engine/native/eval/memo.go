@@ -21,7 +21,8 @@ type outcome[T any] struct {
 	ok    bool
 }
 
-// get returns the result of f, which is called for the first caller. Cycles are reported at a place.
+// get returns the result of f, which is called for the first caller. Cycles are reported at a
+// place.
 func (m *memo[T]) get(ctx context.Context, e *Evaluation, name string, at *hcl.Range, f func(ctx context.Context) (T, bool)) (T, bool) {
 	result, err := m.once.Do(ctx, name, func(ctx context.Context) (outcome[T], error) {
 		value, ok := f(ctx)

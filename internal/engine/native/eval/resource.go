@@ -47,7 +47,8 @@ func (r *Resource) Place(ctx context.Context, key stackaddrs.InstanceKey) (Place
 	return Place{Repetition: x.Repetition(key), Resource: r.Addr(key).String()}, ok
 }
 
-// Value returns what references to the resource see: all its instances, once the phase is done with them.
+// Value returns what references to the resource see: all its instances, once the phase is done with
+// them.
 func (r *Resource) Value(ctx context.Context) (cty.Value, bool) {
 	name := r.Module.prefixed(r.Config.Addr.String())
 	return r.value.get(ctx, r.Module.eval, name, r.Config.Range.Ptr(), func(ctx context.Context) (cty.Value, bool) {
@@ -75,8 +76,9 @@ func (r *Resource) join(ctx context.Context, x Expansion) (cty.Value, bool) {
 	return x.join(func(key stackaddrs.InstanceKey) (cty.Value, bool) { return objects.Object(ctx, r, key) })
 }
 
-// AwaitDependencies waits for what depends_on arguments name, those of the resource and of the module calls that it is below, and for what is referred to
-// by parts of the block that are evaluated later.
+// AwaitDependencies waits for what depends_on arguments name, those of the resource and of the
+// module calls that it is below, and for what is referred to by parts of the block that are
+// evaluated later.
 func (r *Resource) AwaitDependencies(ctx context.Context) bool {
 	if !r.Module.Await(ctx, r.Config.DependsOn) {
 		return false

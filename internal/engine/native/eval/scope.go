@@ -43,7 +43,8 @@ func (m *Module) Eval(ctx context.Context, expr *configs.Expr, at Place) (Result
 	return result, true
 }
 
-// Scope returns what references stand for. It waits for all that is referred to, and is false if any of it failed.
+// Scope returns what references stand for. It waits for all that is referred to, and is false if
+// any of it failed.
 func (m *Module) Scope(ctx context.Context, references []refs.Reference, at Place) (*hcl.EvalContext, bool) {
 	if len(references) == 0 {
 		return m.functions, true
@@ -221,7 +222,8 @@ func (s *scope) addEach(ref *refs.Reference, name string, mode Mode, value cty.V
 	return true
 }
 
-// undeclared reports a reference to what the module does not have. The static checks find these first, if there is a place for them.
+// undeclared reports a reference to what the module does not have. The static checks find these
+// first, if there is a place for them.
 func (s *scope) undeclared(ref *refs.Reference) bool {
 	return s.module.eval.Diagnostics.AddTo(s.at.Resource, &hcl.Diagnostic{
 		Severity: hcl.DiagError, Summary: "Reference to undeclared object",

@@ -76,8 +76,9 @@ func (o *Output) Value(ctx context.Context) (cty.Value, bool) {
 	})
 }
 
-// asStored returns the value of an output of the root module as it comes back from a state: marks are those of the whole, and a null has no type. Otherwise an
-// engine that answers from states would find another value than this one.
+// asStored returns the value of an output of the root module as it comes back from a state: marks
+// are those of the whole, and a null has no type. Otherwise an engine that answers from states
+// would find another value than this one.
 func asStored(value cty.Value) cty.Value {
 	bare, found := value.UnmarkDeep()
 	if bare.IsNull() {

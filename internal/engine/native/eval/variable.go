@@ -25,7 +25,8 @@ type Variable struct {
 	checked memo[cty.Value]
 }
 
-// Value returns the value as expressions see it, of the declared type, after the conditions were checked.
+// Value returns the value as expressions see it, of the declared type, after the conditions were
+// checked.
 func (v *Variable) Value(ctx context.Context) (cty.Value, bool) {
 	if len(v.config.Validations) == 0 {
 		return v.rawValue(ctx)

@@ -17,7 +17,8 @@ import (
 // intentions are what was to be done with objects.
 type intentions map[intention]engine.Action
 
-// intention names an object, by the address of its resource instance and, if it is deposed, its key.
+// intention names an object, by the address of its resource instance and, if it is deposed, its
+// key.
 type intention struct{ object, deposed string }
 
 // addresses returns the resource instances, sorted.

@@ -43,7 +43,8 @@ type Journal struct {
 	}
 }
 
-// New returns the journal of a session whose files are in a directory, together with those of other sessions. Nothing is written yet.
+// New returns the journal of a session whose files are in a directory, together with those of other
+// sessions. Nothing is written yet.
 func New(dir string) *Journal {
 	j := &Journal{dir: dir}
 	j.mu.works = map[engine.WorkID]*Work{}
@@ -251,7 +252,8 @@ func (w *Work) append(r record) error {
 	return f.tail.Sync(f.os, size)
 }
 
-// flush writes what is not in the file yet. The first record stays, for the name of the work, once it is written. j.mu must be held.
+// flush writes what is not in the file yet. The first record stays, for the name of the work, once
+// it is written. j.mu must be held.
 func (w *Work) flush(rest []record) error {
 	j := w.journal
 	if err := j.open(); err != nil {
@@ -291,7 +293,8 @@ func (j *Journal) Record(context.Context) (string, error) {
 	return j.mu.file.name(), nil
 }
 
-// Acknowledge says that the result of an apply is safe elsewhere, and that somebody has heard what is in doubt.
+// Acknowledge says that the result of an apply is safe elsewhere, and that somebody has heard what
+// is in doubt.
 func (j *Journal) Acknowledge(work engine.WorkID) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -415,7 +415,8 @@ func TestOthers(t *testing.T) {
 	}
 }
 
-// FuzzRecords checks that whatever lines somebody has signed who knows the secret, there are works of which all can be asked.
+// FuzzRecords checks that whatever lines somebody has signed who knows the secret, there are works
+// of which all can be asked.
 func FuzzRecords(f *testing.F) {
 	f.Add(`{"kind":"began","work":"w","component":"component.a","state":{"version":4}}` + "\n" + `{"kind":"intended","work":"w","object":"a.b","action":"create"}` + "\n" + `{"kind":"stored","work":"w","object":"a.b","entry":{}}`)
 	f.Add(`{"kind":"stored","work":"w"}` + "\n" + `{"kind":"began","work":"w"}` + "\n" + `{"kind":"began","work":"w","state":"x"}` + "\n" + `{"kind":"forgotten","work":"w"}`)

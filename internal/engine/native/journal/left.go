@@ -383,7 +383,8 @@ func (j *Journal) drop(work engine.WorkID, as kind) error {
 	return errors.Join(err, l.file.leave())
 }
 
-// leave closes the file when this session has left all work in it, and removes it if nobody needs to hear of any.
+// leave closes the file when this session has left all work in it, and removes it if nobody needs
+// to hear of any.
 func (f *leftFile) leave() error {
 	f.works--
 	switch {
@@ -414,7 +415,8 @@ func (j *Journal) Kept(_ context.Context, secret []byte) ([]string, error) {
 	return slices.Compact(components), nil
 }
 
-// readWorks reads a file that another session may have. What cannot be read is for Unfinished to report.
+// readWorks reads a file that another session may have. What cannot be read is for Unfinished to
+// report.
 func readWorks(path string, secret []byte) []*left {
 	opened, err := os.Open(path)
 	if err != nil {

@@ -18,7 +18,8 @@ import (
 type Result struct {
 	State *state.State // with all objects at their new addresses
 
-	// Previous are the addresses in the state before, by the new ones. Those that did not change are missing.
+	// Previous are the addresses in the state before, by the new ones. Those that did not change are
+	// missing.
 	Previous map[stackaddrs.ResourceInstance]stackaddrs.ResourceInstance
 
 	Blocked []Blocked // sorted, without repetition
@@ -86,7 +87,8 @@ func (m *mover) moveModules(s *Statement) {
 	}
 }
 
-// target returns the module instance that a matching one becomes, or in which a matching resource is then.
+// target returns the module instance that a matching one becomes, or in which a matching resource
+// is then.
 func (s *Statement) target(from []stackaddrs.ModuleCallInstance) stackaddrs.ModuleInstance {
 	to := moduleAt(from[:len(s.path)])
 	for i, step := range s.To.Module {

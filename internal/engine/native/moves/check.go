@@ -12,7 +12,8 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
-// Declared is what a configuration declares, with the instances that it has. What is not known yet is not declared.
+// Declared is what a configuration declares, with the instances that it has. What is not known yet
+// is not declared.
 type Declared interface {
 	// ModuleInstances returns the instances of the module that calls with these names lead to.
 	ModuleInstances(path []string) []stackaddrs.ModuleInstance
@@ -21,7 +22,8 @@ type Declared interface {
 	HasInstance(addr stackaddrs.ResourceInstance) bool
 }
 
-// checkEach returns the errors about moved blocks that need neither a state nor the instances of the configuration.
+// checkEach returns the errors about moved blocks that need neither a state nor the instances of
+// the configuration.
 func checkEach(statements []*Statement) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	known := newKnownMoves()
@@ -133,7 +135,8 @@ func (s *Statements) stillDeclaredError(statement *Statement, in stackaddrs.Modu
 	}
 }
 
-// stillDeclared returns the address of what a statement moves away in an instance of its module, if it is declared.
+// stillDeclared returns the address of what a statement moves away in an instance of its module, if
+// it is declared.
 func (s *Statements) stillDeclared(statement *Statement, in stackaddrs.ModuleInstance, declared Declared) string {
 	end := statement.From
 	steps := end.Module
@@ -169,7 +172,8 @@ func stillCalled(statement *Statement, tree *configs.Tree, in stackaddrs.ModuleI
 	return ""
 }
 
-// foreignCall returns the address of a call on the way to an end that leads to another source package, or "". What is not declared any more cannot be said.
+// foreignCall returns the address of a call on the way to an end that leads to another source
+// package, or "". What is not declared any more cannot be said.
 func foreignCall(tree *configs.Tree, end configs.MoveEnd) string {
 	steps := end.Module
 	if end.Resource == nil {

@@ -45,7 +45,8 @@ func TestTerraformAgrees(t *testing.T) {
 	}
 }
 
-// TestTerraformAgreesOnRemovals checks what the tests of removed blocks want against plans of terraform.
+// TestTerraformAgreesOnRemovals checks what the tests of removed blocks want against plans of
+// terraform.
 func TestTerraformAgreesOnRemovals(t *testing.T) {
 	binary := testenv.Terraform(t)
 	for name, test := range removalTests {

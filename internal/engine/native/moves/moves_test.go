@@ -19,8 +19,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
-// moveTest is a configuration, and what becomes of the objects of a state. Resources are written as their addresses, and are of the type terraform_data: "a" stands for
-// terraform_data.a.
+// moveTest is a configuration, and what becomes of the objects of a state. Resources are written as
+// their addresses, and are of the type terraform_data: "a" stands for terraform_data.a.
 type moveTest struct {
 	files   string // after the root's file, "-- NAME --" and that of the module in the directory NAME
 	state   string // addresses of objects

@@ -11,7 +11,8 @@ import (
 	"github.com/hashicorp/hcl/v2"
 )
 
-// sortStatements returns statements in the order of rule V1, and otherwise in the order in which they are.
+// sortStatements returns statements in the order of rule V1, and otherwise in the order in which
+// they are.
 func sortStatements(statements []*Statement) ([]*Statement, hcl.Diagnostics) {
 	after := make([][]int, len(statements)) // by statement, those that come before it
 	for i, s := range statements {
@@ -68,7 +69,8 @@ const (
 	visited
 )
 
-// visit adds a statement after those that come before it. It returns the statements of a cycle if there is one.
+// visit adds a statement after those that come before it. It returns the statements of a cycle if
+// there is one.
 func (s *sorter) visit(i int) (cycle []int) {
 	switch s.mark[i] {
 	case visited:

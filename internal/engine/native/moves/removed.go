@@ -12,7 +12,8 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
-// Removals are the removed blocks of a configuration. Made by [FindRemovals]; safe for concurrent use.
+// Removals are the removed blocks of a configuration. Made by [FindRemovals]; safe for concurrent
+// use.
 type Removals struct{ all []removal }
 
 type removal struct {
@@ -21,7 +22,8 @@ type removal struct {
 	tree *configs.Tree // that has the block
 }
 
-// FindRemovals returns the removed blocks of a configuration, and the errors about things that it still declares.
+// FindRemovals returns the removed blocks of a configuration, and the errors about things that it
+// still declares.
 func FindRemovals(root *configs.Tree) (*Removals, hcl.Diagnostics) {
 	removals := &Removals{}
 	var diags hcl.Diagnostics
@@ -40,7 +42,8 @@ func FindRemovals(root *configs.Tree) (*Removals, hcl.Diagnostics) {
 	return removals, diags
 }
 
-// declaration returns where the module that has the block declares what it removes, itself or in one that it calls, or nil if nowhere.
+// declaration returns where the module that has the block declares what it removes, itself or in
+// one that it calls, or nil if nowhere.
 func (r *removal) declaration(tree *configs.Tree) *hcl.Range {
 	var call *configs.Call
 	for _, step := range r.From.Module {
@@ -68,8 +71,9 @@ func stillDeclared(block *configs.Removed, at hcl.Range) *hcl.Diagnostic {
 	}
 }
 
-// Covering returns the removed block that an object is covered by, and the module that has it, or nil. Where there are several, one that forgets it counts before those that destroy it,
-// and otherwise that of its resource before that of the innermost module that it is in (rule V5).
+// Covering returns the removed block that an object is covered by, and the module that has it, or
+// nil. Where there are several, one that forgets it counts before those that destroy it, and
+// otherwise that of its resource before that of the innermost module that it is in (rule V5).
 func (r *Removals) Covering(addr stackaddrs.ResourceInstance) (*configs.Removed, *configs.Tree) {
 	path := addr.Module.Path()
 	var found *removal

@@ -87,7 +87,8 @@ type Statements struct {
 	order []*Statement
 }
 
-// Find returns the statements of a configuration for what a state has. With errors about moved blocks, there are none.
+// Find returns the statements of a configuration for what a state has. With errors about moved
+// blocks, there are none.
 func Find(root *configs.Tree, prior *state.State) (*Statements, hcl.Diagnostics) {
 	var explicit []*Statement
 	collect(root, nil, func(tree *configs.Tree, path []string) {
@@ -113,7 +114,8 @@ func collect(tree *configs.Tree, path []string, visit func(*configs.Tree, []stri
 	}
 }
 
-// implied returns the moves between the instance without a key and the one with the key 0 (rule V4).
+// implied returns the moves between the instance without a key and the one with the key 0 (rule
+// V4).
 func implied(root *configs.Tree, prior *state.State, explicit []*Statement) []*Statement {
 	var statements []*Statement
 	seen := map[string]bool{}
@@ -160,7 +162,8 @@ func impliedKeys(repeat configs.Repeat) (from, to stackaddrs.InstanceKey, ok boo
 	}
 }
 
-// moduleOf returns the module of a configuration that a module instance is one of, or nil, and the names of the calls that lead to it.
+// moduleOf returns the module of a configuration that a module instance is one of, or nil, and the
+// names of the calls that lead to it.
 func moduleOf(root *configs.Tree, module stackaddrs.ModuleInstance) (tree *configs.Tree, path []string) {
 	tree = root
 	for _, call := range module.Path() {

@@ -39,7 +39,8 @@ func (c *Component) ApplyRequest(plan *Plan) *applying.Request {
 	}
 }
 
-// Apply applies a plan of the component, whose prior state is then what that has left. The function, which may be nil, changes what is asked for.
+// Apply applies a plan of the component, whose prior state is then what that has left. The
+// function, which may be nil, changes what is asked for.
 func (c *Component) Apply(t testing.TB, plan *Plan, change func(*applying.Request)) *Applied {
 	t.Helper()
 	if plan.Diags.HasErrors() {
@@ -58,7 +59,8 @@ func (c *Component) Apply(t testing.TB, plan *Plan, change func(*applying.Reques
 	return applied
 }
 
-// Show returns the result as text, for comparing: objects, outputs, results of checks that are no pass, and diagnostics.
+// Show returns the result as text, for comparing: objects, outputs, results of checks that are no
+// pass, and diagnostics.
 func (a *Applied) Show(t testing.TB) string {
 	t.Helper()
 	var b strings.Builder
@@ -77,7 +79,8 @@ func (a *Applied) Show(t testing.TB) string {
 	return b.String()
 }
 
-// ShowState returns the objects of a state in the form that [Objects] reads, and its outputs. What is made up anew in each run is replaced.
+// ShowState returns the objects of a state in the form that [Objects] reads, and its outputs. What
+// is made up anew in each run is replaced.
 func ShowState(t testing.TB, text engine.State) string {
 	t.Helper()
 	doc, err := tfstate.Parse(text)

@@ -41,8 +41,8 @@ type Component struct {
 	UnknownProvider bool
 }
 
-// New returns the component whose files are in a txtar archive. Its file prior has the objects of the prior state as [Objects] reads them. Modules must be free of mistakes that the
-// loader finds.
+// New returns the component whose files are in a txtar archive. Its file prior has the objects of
+// the prior state as [Objects] reads them. Modules must be free of mistakes that the loader finds.
 func New(t testing.TB, archive string) *Component {
 	t.Helper()
 	c := &Component{Dir: t.TempDir(), Fake: NewProvider()}
@@ -67,7 +67,8 @@ func New(t testing.TB, archive string) *Component {
 	return c
 }
 
-// Objects reads the objects of a state, one a line: an address, then any of the words tainted, cbd, sensitive=ATTRIBUTE, deposed=KEY and depends=ADDRESS, and then the attributes as JSON.
+// Objects reads the objects of a state, one a line: an address, then any of the words tainted, cbd,
+// sensitive=ATTRIBUTE, deposed=KEY and depends=ADDRESS, and then the attributes as JSON.
 func Objects(t testing.TB, text string) []tfstate.Object {
 	t.Helper()
 	var objects []tfstate.Object

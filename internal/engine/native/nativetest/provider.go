@@ -18,8 +18,9 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
-// Provider is the fake provider. Its objects exist in states only. Each hook is given a request together with what the fake would answer, and returns what it does
-// answer. The hooks must be safe for concurrent use, and must not be changed while the provider is used.
+// Provider is the fake provider. Its objects exist in states only. Each hook is given a request
+// together with what the fake would answer, and returns what it does answer. The hooks must be safe
+// for concurrent use, and must not be changed while the provider is used.
 type Provider struct {
 	Hooks
 
@@ -50,11 +51,13 @@ type Hooks struct {
 
 var _ provider.Provider = (*Provider)(nil)
 
-// NewProvider returns a fake provider with the schema of [Schema]. Tests may change its schema before it is used.
+// NewProvider returns a fake provider with the schema of [Schema]. Tests may change its schema
+// before it is used.
 func NewProvider() *Provider { return &Provider{schema: Schema()} }
 
-// Calls returns the calls so far that are about objects, as METHOD TYPE NAME: what name is in the prior object or the configuration. With calls at the same
-// time, their order is not always the same.
+// Calls returns the calls so far that are about objects, as METHOD TYPE NAME: what name is in the
+// prior object or the configuration. With calls at the same time, their order is not always the
+// same.
 func (p *Provider) Calls() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -15,8 +15,9 @@ var Address = stackaddrs.Provider{Hostname: "registry.terraform.io", Namespace: 
 
 // Schema returns the schema of the fake provider:
 //
-//   - resources fake_thing and fake_other, with the arguments name, size (chosen by the provider unless given), force (whose change replaces the object), secret
-//     (sensitive), token (write-only), tags, and the attribute id. A fake_thing has an identity.
+//   - resources fake_thing and fake_other, with the arguments name, size (chosen by the provider
+//     unless given), force (whose change replaces the object), secret (sensitive), token
+//     (write-only), tags, and the attribute id. A fake_thing has an identity.
 //   - data source fake_thing, with the argument name and the attribute result.
 //   - ephemeral resource fake_secret, with the argument name and the attribute value.
 //   - action fake_do, with the arguments name, secret (sensitive) and token (write-only).

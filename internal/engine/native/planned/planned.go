@@ -1,7 +1,8 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package planned is the plan of one component as the native engine makes it, and as it is kept between planning and applying.
+// Package planned is the plan of one component as the native engine makes it, and as it is kept
+// between planning and applying.
 package planned
 
 import (
@@ -28,11 +29,12 @@ type Plan struct {
 	// State is the prior state as it was found: after moves and after reading objects.
 	State engine.State
 
-	// Inputs are the values of the root module's variables, but for ephemeral ones. Unknown: whole or in part. Marks: sensitive.
+	// Inputs are the values of the root module's variables, but for ephemeral ones. Unknown: whole or
+	// in part. Marks: sensitive.
 	Inputs map[string]cty.Value
 
-	// Outputs are those of the root module that are known already, but for ephemeral ones: an apply stores them without evaluating them again, even if it
-	// fails. Unknown: never. Marks: sensitive.
+	// Outputs are those of the root module that are known already, but for ephemeral ones: an apply
+	// stores them without evaluating them again, even if it fails. Unknown: never. Marks: sensitive.
 	Outputs map[string]cty.Value
 
 	Changes []*Change // those that are deferred, too
@@ -56,7 +58,8 @@ type Change struct {
 	Action engine.Action
 	Reason engine.ActionReason
 
-	// Before and After have the type of the provider's schema, and marks. Null where there is no object.
+	// Before and After have the type of the provider's schema, and marks. Null where there is no
+	// object.
 	Before, After                 cty.Value
 	BeforeIdentity, AfterIdentity cty.Value // or [cty.NilVal]
 	Private                       []byte    // of the plan

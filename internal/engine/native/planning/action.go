@@ -30,10 +30,12 @@ type invoker struct {
 	planned []*planned.Invocation
 }
 
-// invocations plans the actions that a change triggers, in the order in which they are invoked: first those before the change, then those after it, and
-// of each the blocks and their lists in the order in which they are written.
+// invocations plans the actions that a change triggers, in the order in which they are invoked:
+// first those before the change, then those after it, and of each the blocks and their lists in the
+// order in which they are written.
 //
-// If one of them is deferred, the change is deferred, too: there would be nothing to trigger the action later.
+// If one of them is deferred, the change is deferred, too: there would be nothing to trigger the
+// action later.
 func (p *planner) invocations(ctx context.Context, t *resource.Target, c *resource.Change) ([]*planned.Invocation, bool) {
 	triggers := t.Config().ActionTriggers
 	if len(triggers) == 0 || p.Mode != engine.Normal {
@@ -132,7 +134,8 @@ func (v *invoker) action(ctx context.Context, expr *configs.Expr, of engine.Trig
 	return ok
 }
 
-// named returns the action instance that an element of the argument actions names. The key is the wildcard if it is not known which ones there are.
+// named returns the action instance that an element of the argument actions names. The key is the
+// wildcard if it is not known which ones there are.
 func (v *invoker) named(ctx context.Context, expr *configs.Expr) (*eval.Action, stackaddrs.InstanceKey, bool) {
 	t := v.target
 	reject := func(detail string) (*eval.Action, stackaddrs.InstanceKey, bool) {

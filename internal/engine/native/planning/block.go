@@ -15,7 +15,8 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
-// block is a resource in a module instance, with all its instances: those that are declared, and those that no longer are.
+// block is a resource in a module instance, with all its instances: those that are declared, and
+// those that no longer are.
 type block struct {
 	planner  *planner
 	resource *eval.Resource

@@ -43,7 +43,8 @@ func (p *planner) planDelete(ctx context.Context, t *resource.Target, l *leftOve
 	return true
 }
 
-// finishDeletes defers deletions of what depends on something that is deferred, and checks that the others may be.
+// finishDeletes defers deletions of what depends on something that is deferred, and checks that the
+// others may be.
 func (p *planner) finishDeletes() {
 	deferred := make(map[string]bool, len(p.mu.deferred))
 	for addr := range p.mu.deferred {
@@ -66,8 +67,8 @@ func (p *planner) finishDeletes() {
 	}
 }
 
-// destroy plans the end of everything. What there is now is found out by planning as usual, whose changes do not count, nor does
-// what has changed outside: all of it ends.
+// destroy plans the end of everything. What there is now is found out by planning as usual, whose
+// changes do not count, nor does what has changed outside: all of it ends.
 func (p *planner) destroy(ctx context.Context) {
 	if !p.SkipRefresh && !p.prior.IsEmpty() {
 		p.walk(ctx)
@@ -108,7 +109,8 @@ func (p *planner) destroyOne(ctx context.Context, stored *state.Object) {
 	}
 }
 
-// storedIn returns the resource that an object of the state now was stored as, or the zero value if that is the same.
+// storedIn returns the resource that an object of the state now was stored as, or the zero value if
+// that is the same.
 func (p *planner) storedIn(stored *state.Object) stackaddrs.Resource {
 	if p.SkipRefresh {
 		return p.storedAs(stored.Entry.Addr)

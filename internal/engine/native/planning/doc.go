@@ -1,9 +1,11 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package planning plans one component: what is to be done with each object that its modules declare, or that its state holds.
+// Package planning plans one component: what is to be done with each object that its modules
+// declare, or that its state holds.
 //
-// All objects are dealt with at the same time, each as soon as what it refers to is planned: nothing here computes an order.
+// All objects are dealt with at the same time, each as soon as what it refers to is planned:
+// nothing here computes an order.
 //
 // Rules:
 //

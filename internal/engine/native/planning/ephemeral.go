@@ -43,7 +43,8 @@ func (p *planner) ephemeral(ctx context.Context, t *resource.Target) outcome {
 	return p.opened(ctx, t, value)
 }
 
-// closeUnused begins to close each ephemeral resource once all that depends on it is planned. By then, the group waits for that.
+// closeUnused begins to close each ephemeral resource once all that depends on it is planned. By
+// then, the group waits for that.
 func (p *planner) closeUnused(ctx context.Context, all *promising.Group) {
 	for _, opened := range p.Graph.Ephemerals() {
 		all.Go(ctx, func(ctx context.Context) {

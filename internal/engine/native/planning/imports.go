@@ -228,7 +228,8 @@ func (p *planner) importName(ctx context.Context, t *resource.Target, config *co
 	return resource.Imported{ID: value.AsString(), Identity: cty.NilVal}, true, true
 }
 
-// importType returns the type of identities in configurations, where some attributes can be missing.
+// importType returns the type of identities in configurations, where some attributes can be
+// missing.
 func importType(t *resource.Target) cty.Type {
 	types := make(map[string]cty.Type, len(t.Identity.Attributes))
 	var optional []string

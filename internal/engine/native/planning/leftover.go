@@ -18,7 +18,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// leftOver is an object that nothing declares any more, or a deposed one, or one of which that is not known yet.
+// leftOver is an object that nothing declares any more, or a deposed one, or one of which that is
+// not known yet.
 type leftOver struct {
 	planner *planner
 	stored  *state.Object
@@ -28,7 +29,8 @@ type leftOver struct {
 	once    promising.Once[bool]
 }
 
-// leftOver returns the objects of a declared block that it does not declare any more, or all if it is not known which it declares.
+// leftOver returns the objects of a declared block that it does not declare any more, or all if it
+// is not known which it declares.
 func (p *planner) leftOver(r *eval.Resource, x eval.Expansion) []*leftOver {
 	held := p.prior.Resource(r.Module.Addr, r.Config.Addr)
 	if held == nil {
@@ -59,7 +61,8 @@ func wrongKey(x eval.Expansion, key stackaddrs.InstanceKey) engine.ActionReason 
 	}
 }
 
-// orphans plans the end of objects whose blocks, or module instances, are not declared any more. All that is declared is planned already.
+// orphans plans the end of objects whose blocks, or module instances, are not declared any more.
+// All that is declared is planned already.
 func (p *planner) orphans(ctx context.Context) {
 	var all promising.Group
 	for _, held := range p.prior.Resources() {
@@ -113,7 +116,8 @@ func (p *planner) tree(addr stackaddrs.ModuleInstance) *configs.Tree {
 	return tree
 }
 
-// belowUnknown reports whether it is not known which instances there are of one of the calls that lead to a module, or could not be found out. Objects below it are kept.
+// belowUnknown reports whether it is not known which instances there are of one of the calls that
+// lead to a module, or could not be found out. Objects below it are kept.
 func (p *planner) belowUnknown(ctx context.Context, addr stackaddrs.ModuleInstance) bool {
 	caller, step, ok := addr.Parent()
 	if !ok {

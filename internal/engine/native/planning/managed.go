@@ -19,7 +19,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// draft is the change of a managed resource instance before its actions are planned, which can lead to its being deferred.
+// draft is the change of a managed resource instance before its actions are planned, which can lead
+// to its being deferred.
 type draft struct {
 	target *resource.Target
 	found  found
@@ -153,7 +154,8 @@ func (p *planner) keep(t *resource.Target, o *resource.Object, deposed stackaddr
 	return true
 }
 
-// keepDependencies writes the dependencies that an object has now, which is all that becomes of one that does not change.
+// keepDependencies writes the dependencies that an object has now, which is all that becomes of one
+// that does not change.
 func (p *planner) keepDependencies(t *resource.Target, o *resource.Object) {
 	now := p.rt.Dependencies(t)
 	if slices.Equal(o.Dependencies, now) {
@@ -280,7 +282,8 @@ func (p *planner) mayDestroy(t *resource.Target, action engine.Action) bool {
 	})
 }
 
-// config returns the block of a resource instance, whether it declares that instance or not, or nil.
+// config returns the block of a resource instance, whether it declares that instance or not, or
+// nil.
 func (p *planner) config(addr stackaddrs.ResourceInstance) *configs.Resource {
 	tree := p.tree(addr.Module)
 	if tree == nil {

@@ -15,7 +15,8 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
-// move gives the objects of the prior state the addresses that they have now. Without an error, p.prior is the state after that.
+// move gives the objects of the prior state the addresses that they have now. Without an error,
+// p.prior is the state after that.
 func (p *planner) move(prior *state.State) bool {
 	removals, diags := moves.FindRemovals(p.Tree)
 	p.removals = removals
@@ -42,7 +43,8 @@ func (p *planner) previous(addr stackaddrs.ResourceInstance) stackaddrs.Resource
 	return p.moved[addr]
 }
 
-// storedAs returns the resource that an object was stored as, or the zero value if that is the same.
+// storedAs returns the resource that an object was stored as, or the zero value if that is the
+// same.
 func (p *planner) storedAs(addr stackaddrs.ResourceInstance) stackaddrs.Resource {
 	return p.moved[addr].Resource
 }
@@ -113,7 +115,8 @@ func (d declared) HasInstance(addr stackaddrs.ResourceInstance) bool {
 	return ok && x.Has(addr.Key)
 }
 
-// mayHave is HasInstance, and also true where it is not known, or could not be found out, which instances there are.
+// mayHave is HasInstance, and also true where it is not known, or could not be found out, which
+// instances there are.
 func (d declared) mayHave(ctx context.Context, addr stackaddrs.ResourceInstance) bool {
 	if d.planner.belowUnknown(ctx, addr.Module) {
 		return true

@@ -13,9 +13,9 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// pending reports whether a data source depends on objects that will change, so that terraform reads
-// it while applying: those that it refers to directly, those that a depends_on argument stands for,
-// and with conditions all that it depends on in any way.
+// pending reports whether a data source depends on objects that will change, so that terraform
+// reads it while applying: those that it refers to directly, those that a depends_on argument
+// stands for, and with conditions all that it depends on in any way.
 //
 // All of them are planned: what the block refers to was waited for.
 func (p *planner) pending(t *resource.Target) bool {
@@ -29,7 +29,8 @@ func (p *planner) pending(t *resource.Target) bool {
 	return p.anyChanges(t, block, block.Explicit()) || p.anyChanges(t, block, block.Direct())
 }
 
-// anyChanges reports whether there is a change of one of some resources: in the same module, of the same instance of it.
+// anyChanges reports whether there is a change of one of some resources: in the same module, of the
+// same instance of it.
 func (p *planner) anyChanges(t *resource.Target, block *deps.Resource, among []*deps.Resource) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -42,7 +43,8 @@ func (p *planner) anyChanges(t *resource.Target, block *deps.Resource, among []*
 	return false
 }
 
-// noteChanging notes that an object of a managed resource will not stay as it is. p.mu must be held.
+// noteChanging notes that an object of a managed resource will not stay as it is. p.mu must be
+// held.
 func (p *planner) noteChanging(c *planned.Change) {
 	if c.Action == engine.ActionNoOp || c.Addr.Resource.Mode != stackaddrs.ManagedResource {
 		return

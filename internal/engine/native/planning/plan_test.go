@@ -22,7 +22,8 @@ import (
 
 var update = flag.Bool("update", os.Getenv("UPDATE_GOLDEN") != "", "rewrite the plans in testdata")
 
-// script is an archive of testdata: a component, with the plan of it in the file want. The lines of its comment with a colon are settings.
+// script is an archive of testdata: a component, with the plan of it in the file want. The lines of
+// its comment with a colon are settings.
 type script struct {
 	name    string
 	path    string

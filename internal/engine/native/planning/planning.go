@@ -115,7 +115,8 @@ func (p *planner) forgetChanges() {
 	p.mu.changing = map[stackaddrs.ResourceInstance]map[stackaddrs.ModuleInstance]bool{}
 }
 
-// run does all the work. In destroy mode, what is to be destroyed is what is found by a normal plan, whose changes do not count.
+// run does all the work. In destroy mode, what is to be destroyed is what is found by a normal
+// plan, whose changes do not count.
 func (p *planner) run(ctx context.Context) {
 	if p.Mode == engine.Destroy {
 		p.destroy(ctx)

@@ -15,7 +15,8 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
-// Unsupported returns the errors about what a module tree needs and the engine cannot do, by feature and place.
+// Unsupported returns the errors about what a module tree needs and the engine cannot do, by
+// feature and place.
 func Unsupported(tree *configs.Tree) hcl.Diagnostics {
 	diags := append(hcl.Diagnostics(nil), tree.Unsupported...)
 	if tree.Parent != nil {
@@ -57,7 +58,8 @@ var backendSchema = &hcl.BodySchema{Attributes: []hcl.AttributeSchema{{Name: "ba
 // otherBackends are those from which terraform reads states, and this engine does not.
 var otherBackends = []string{"azurerm", "consul", "cos", "gcs", "kubernetes", "oss", "pg", "remote", "s3"}
 
-// otherBackend returns the error about a data source that reads a state from elsewhere than this engine can.
+// otherBackend returns the error about a data source that reads a state from elsewhere than this
+// engine can.
 func otherBackend(r *configs.Resource) hcl.Diagnostics {
 	content, _, _ := r.Body.PartialContent(backendSchema) //nolint:errcheck // decoding the body reports what is wrong in it
 	attr := content.Attributes["backend"]

@@ -82,7 +82,8 @@ func (p *planner) kept() map[string]cty.Value {
 	return inputs
 }
 
-// outputs returns the values of all outputs of the root module. Those that could not be computed are unknown. When everything is destroyed, all are null.
+// outputs returns the values of all outputs of the root module. Those that could not be computed
+// are unknown. When everything is destroyed, all are null.
 func (p *planner) outputs(ctx context.Context) map[string]cty.Value {
 	outputs := p.eval.Root().Outputs()
 	values := make(map[string]cty.Value, len(outputs))
@@ -119,14 +120,16 @@ func (p *planner) known(outputs map[string]cty.Value) map[string]cty.Value {
 	return known
 }
 
-// waits reports whether an output of the root module depends on what is deferred: nothing is known of it then.
+// waits reports whether an output of the root module depends on what is deferred: nothing is known
+// of it then.
 func (p *planner) waits(output string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.mu.deferred) > 0 && slices.ContainsFunc(p.Graph.Output(output), func(r *deps.Resource) bool { return p.mu.deferred[r.Addr] })
 }
 
-// finish returns what the state says besides objects. Outputs are brought up to date when nothing else is done, and otherwise while applying.
+// finish returns what the state says besides objects. Outputs are brought up to date when nothing
+// else is done, and otherwise while applying.
 func (p *planner) finish(result *engine.PlanResult) state.Finish {
 	outputs, err := p.prior.Document().Outputs()
 	if err != nil {

@@ -24,7 +24,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// TestPlanAsTerraform plans the components of testdata that need no fake provider with terraform, too.
+// TestPlanAsTerraform plans the components of testdata that need no fake provider with terraform,
+// too.
 func TestPlanAsTerraform(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts terraform for each archive")

@@ -70,7 +70,8 @@ func (p *planner) badTrigger(t *resource.Target, expr *configs.Expr, detail stri
 	})
 }
 
-// changes reports whether the object, or the part of it that is named, will be another one. Objects that are created do not count.
+// changes reports whether the object, or the part of it that is named, will be another one. Objects
+// that are created do not count.
 func (n *trigger) changes(c *planned.Change) (bool, hcl.Diagnostics) {
 	if c == nil || c.Deferred != "" || c.Action != engine.ActionUpdate && !c.Action.Replaces() {
 		return false, nil
@@ -88,7 +89,8 @@ func (n *trigger) changes(c *planned.Change) (bool, hcl.Diagnostics) {
 	return !was.RawEquals(is) || !is.IsWhollyKnown(), nil
 }
 
-// trigger decodes an expression: a reference to a resource, perhaps with a key that can depend on the instance, and perhaps to a part of its object.
+// trigger decodes an expression: a reference to a resource, perhaps with a key that can depend on
+// the instance, and perhaps to a part of its object.
 func (p *planner) trigger(ctx context.Context, t *resource.Target, expr *configs.Expr) (*trigger, bool) {
 	traversal, key, part := referenceParts(expr.Expression)
 	if traversal == nil {
@@ -114,7 +116,8 @@ func (p *planner) trigger(ctx context.Context, t *resource.Target, expr *configs
 	return named, ok
 }
 
-// referenceParts takes a reference apart whose key may be any expression: without such a key, all of it is the traversal.
+// referenceParts takes a reference apart whose key may be any expression: without such a key, all
+// of it is the traversal.
 func referenceParts(expr hcl.Expression) (traversal hcl.Traversal, key hcl.Expression, part hcl.Traversal) {
 	if traversal, diags := hcl.AbsTraversalForExpr(expr); !diags.HasErrors() {
 		return traversal, nil, nil

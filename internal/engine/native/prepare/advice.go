@@ -17,7 +17,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/fault"
 )
 
-// advise adds to a diagnostic what can be done about an error of an installation. The requirement is written at where.
+// advise adds to a diagnostic what can be done about an error of an installation. The requirement
+// is written at where.
 func advise(diag *hcl.Diagnostic, err error, where string) {
 	if _, ok := errors.AsType[*selection.LockedError](err); ok {
 		diag.Detail += fmt.Sprintf("\n\nChange the version that is required %s, or have another one chosen than %s has.", where, locks.FileName)

@@ -30,7 +30,8 @@ func (e *NotInstalledError) Error() string {
 	return fmt.Sprintf("provider %s is not installed. Run cairn init", e.Provider)
 }
 
-// DamagedError is the error for an installed package that cannot be used as it is. It wraps the reason.
+// DamagedError is the error for an installed package that cannot be used as it is. It wraps the
+// reason.
 type DamagedError struct{ Err error }
 
 func (e *DamagedError) Error() string {
@@ -51,7 +52,8 @@ func (p *Preparer) useGiven(packages []engine.ProviderPackage) {
 	clear(p.mu.found)
 }
 
-// givenVersions returns the versions of the packages that are used, or nil if the lock file says which these are.
+// givenVersions returns the versions of the packages that are used, or nil if the lock file says
+// which these are.
 func (p *Preparer) givenVersions() map[stackaddrs.Provider]string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -65,9 +67,11 @@ func (p *Preparer) givenVersions() map[stackaddrs.Provider]string {
 	return versions
 }
 
-// Package returns the package of a provider. Its content is that which is locked. Repeated calls for one provider are cheap.
+// Package returns the package of a provider. Its content is that which is locked. Repeated calls
+// for one provider are cheap.
 //
-// Errors: a [*NotInstalledError]; a [*packagecache.MismatchError], within a [*DamagedError] where the package was installed.
+// Errors: a [*NotInstalledError]; a [*packagecache.MismatchError], within a [*DamagedError] where
+// the package was installed.
 func (p *Preparer) Package(ctx context.Context, provider stackaddrs.Provider) (*Package, error) {
 	p.mu.Lock()
 	found, given := p.mu.found[provider], p.mu.given
@@ -144,7 +148,8 @@ func (p *Preparer) lockedPackage(ctx context.Context, provider stackaddrs.Provid
 	return one, nil
 }
 
-// hashOf returns the hash of an installed package; "" if it cannot be read. Those of all that are locked are found out together, and remembered for other programs.
+// hashOf returns the hash of an installed package; "" if it cannot be read. Those of all that are
+// locked are found out together, and remembered for other programs.
 func (p *Preparer) hashOf(ctx context.Context, locked *locks.Locks, found *packagecache.Package) string {
 	p.mu.Lock()
 	hashes := p.mu.hashes

@@ -1,10 +1,12 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package prepare installs what modules need that the native engine evaluates, and knows where it is.
+// Package prepare installs what modules need that the native engine evaluates, and knows where it
+// is.
 //
-// Lock file and packages are those that terraform would leave, where the binary engine has them (see package installation): a stack can change from one engine
-// to another, and back, without installing anything again.
+// Lock file and packages are those that terraform would leave, where the binary engine has them
+// (see package installation): a stack can change from one engine to another, and back, without
+// installing anything again.
 package prepare
 
 import (
@@ -44,7 +46,8 @@ type Options struct {
 	Environ  []string
 	Modules  *module.Loader
 
-	// Unsupported returns the errors about a module, with those that it calls, that the engine cannot do. May be nil.
+	// Unsupported returns the errors about a module, with those that it calls, that the engine cannot
+	// do. May be nil.
 	Unsupported func(dir string) hcl.Diagnostics
 
 	// Unmanaged reports whether somebody else has started a provider. May be nil.
@@ -112,8 +115,9 @@ func (p *Preparer) Unsupported(_ context.Context, dirs []string) hcl.Diagnostics
 
 // Prepare implements [engine.Preparer].
 //
-// Entries of the lock file that nothing requires are removed from it, as init of terraform does. Providers in development, and those that somebody else has
-// started, are not installed and not locked; entries of them stay.
+// Entries of the lock file that nothing requires are removed from it, as init of terraform does.
+// Providers in development, and those that somebody else has started, are not installed and not
+// locked; entries of them stay.
 func (p *Preparer) Prepare(ctx context.Context, req *engine.PrepareRequest) (*engine.PrepareResult, hcl.Diagnostics) {
 	result, diags := p.satisfy(ctx, req)
 	if !diags.HasErrors() {
@@ -241,7 +245,8 @@ func (p *Preparer) prepare(ctx context.Context, req *engine.PrepareRequest, all 
 	return result, nil
 }
 
-// write writes the lock file of the stack, unless it is not to be changed, its copy, and what was done.
+// write writes the lock file of the stack, unless it is not to be changed, its copy, and what was
+// done.
 func (p *Preparer) write(done record, before, after []byte) error {
 	if !done.ReadOnly {
 		done.Lock = hash(after)
@@ -282,7 +287,8 @@ func (p *Preparer) isDone(wanted record, locked *locks.Locks) bool {
 	})
 }
 
-// isDamaged reports whether a package that is installed is not what is locked any more. It reads all of them.
+// isDamaged reports whether a package that is installed is not what is locked any more. It reads
+// all of them.
 func (p *Preparer) isDamaged(wanted record, locked *locks.Locks) bool {
 	return slices.ContainsFunc(locked.All(), func(lock *locks.Lock) bool {
 		if slices.Contains(wanted.Supplied, lock.Provider) {
@@ -360,7 +366,8 @@ func (p *Preparer) sources(config *cliconfig.Installation) func(stackaddrs.Provi
 	}
 }
 
-// withoutRegistry leaves out the registries if a directory that is looked into without being configured has the provider.
+// withoutRegistry leaves out the registries if a directory that is looked into without being
+// configured has the provider.
 func withoutRegistry(config *cliconfig.Installation, sources source.Several) source.Several {
 	if config.Explicit || len(sources) < 2 {
 		return sources
@@ -399,7 +406,8 @@ func (b broken) Package(context.Context, release.ID, release.Platform) (*source.
 	return nil, b.err
 }
 
-// notInstalled returns the diagnostics for the errors of an installation, each where the stack requires the provider.
+// notInstalled returns the diagnostics for the errors of an installation, each where the stack
+// requires the provider.
 func (p *Preparer) notInstalled(ctx context.Context, err error, req *engine.PrepareRequest) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for _, one := range selection.Errors(err) {

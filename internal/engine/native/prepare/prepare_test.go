@@ -352,7 +352,8 @@ func TestOverrides(t *testing.T) {
 	}
 }
 
-// A provider that is supplied otherwise is neither installed nor locked, and what is locked of it stays, as long as it is required.
+// A provider that is supplied otherwise is neither installed nor locked, and what is locked of it
+// stays, as long as it is required.
 func TestSuppliedProviders(t *testing.T) {
 	for name, supply := range map[string]func(s *stack){
 		"dev_overrides": func(s *stack) {

@@ -16,8 +16,8 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
-// supplied returns the providers, of those that are required, that need no package and no entry in the lock file, sorted: those in development, and those that
-// somebody else has started.
+// supplied returns the providers, of those that are required, that need no package and no entry in
+// the lock file, sorted: those in development, and those that somebody else has started.
 func (p *Preparer) supplied(config *cliconfig.Installation, requirements map[stackaddrs.Provider][]string) []stackaddrs.Provider {
 	var supplied []stackaddrs.Provider
 	for _, provider := range slices.SortedFunc(maps.Keys(requirements), release.CompareProviders) {

@@ -186,7 +186,8 @@ func (c *connection) name() string {
 	return c.withoutSecrets(c.options.User + "@" + address)
 }
 
-// use connects with the machine and does something there. What is wrong is said by the error of use, or else by the one about the connection.
+// use connects with the machine and does something there. What is wrong is said by the error of
+// use, or else by the one about the connection.
 func (c *connection) use(ctx context.Context, w *work, do func(*remote.Machine) hcl.Diagnostics) hcl.Diagnostics {
 	w.say("Connecting by ssh to " + c.name())
 	c.options.Failed = func(err error) {

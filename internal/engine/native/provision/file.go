@@ -73,7 +73,8 @@ func (c *connection) copySource(ctx context.Context, m *remote.Machine, source s
 	return c.copyFile(ctx, m, opened.File, destination, 0o644)
 }
 
-// copyFile copies a file to a path on the machine. In a path that ends as that of a directory, the file has its own name.
+// copyFile copies a file to a path on the machine. In a path that ends as that of a directory, the
+// file has its own name.
 func (c *connection) copyFile(ctx context.Context, m *remote.Machine, f remote.File, destination string, mode fs.FileMode) error {
 	dir, name := path.Split(destination)
 	if name == "" {

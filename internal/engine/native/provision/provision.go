@@ -24,7 +24,8 @@ import (
 
 // Runner runs provisioners.
 type Runner struct {
-	// Dir is the directory that relative paths start from, and that commands run in unless they name another one.
+	// Dir is the directory that relative paths start from, and that commands run in unless they name
+	// another one.
 	Dir string
 
 	// Environ is the environment of commands.

@@ -46,9 +46,11 @@ func (f *Finder) AddExpr(expr hcl.Expression) {
 	}
 }
 
-// AddBody adds what is in a body in native syntax, except for its arguments and blocks of some names. Nil excepts none.
+// AddBody adds what is in a body in native syntax, except for its arguments and blocks of some
+// names. Nil excepts none.
 //
-// Without a schema, all blocks called dynamic are taken for what makes others, and go by the names of these.
+// Without a schema, all blocks called dynamic are taken for what makes others, and go by the names
+// of these.
 func (f *Finder) AddBody(body *hclsyntax.Body, except func(name string) bool) {
 	for _, attr := range inOrder(body.Attributes) {
 		if except == nil || !except(attr.Name) {
@@ -68,7 +70,8 @@ func (f *Finder) AddBody(body *hclsyntax.Body, except func(name string) bool) {
 	}
 }
 
-// addDynamic adds a dynamic block, in whose labels and content a name stands for the element that a block is made for.
+// addDynamic adds a dynamic block, in whose labels and content a name stands for the element that a
+// block is made for.
 func (f *Finder) addDynamic(block *hclsyntax.Block) {
 	iterator := block.Labels[0]
 	for _, attr := range inOrder(block.Body.Attributes) {

@@ -14,7 +14,8 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
-// Parse reports what a traversal from the root of the scope refers to. Without error diagnostics the reference has a subject.
+// Parse reports what a traversal from the root of the scope refers to. Without error diagnostics
+// the reference has a subject.
 func Parse(traversal hcl.Traversal) (Reference, hcl.Diagnostics) {
 	p := &parser{traversal: traversal, next: 1}
 	ref := Reference{Subject: p.subject()}

@@ -1,9 +1,11 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package refs is what expressions of the Terraform modules language can refer to, by what they say.
+// Package refs is what expressions of the Terraform modules language can refer to, by what they
+// say.
 //
-// It knows the syntax of references only. Whether what they name is there, and may be used in that place, is for others to say.
+// It knows the syntax of references only. Whether what they name is there, and may be used in that
+// place, is for others to say.
 package refs
 
 import (
@@ -31,7 +33,8 @@ const (
 	Action                      // Type, Name; nowhere a value
 )
 
-// Subject is what a reference names: an object of the module that the reference is in, or something that belongs to the place where it stands. Comparable.
+// Subject is what a reference names: an object of the module that the reference is in, or something
+// that belongs to the place where it stands. Comparable.
 type Subject struct {
 	Kind Kind
 	Mode stackaddrs.ResourceMode
@@ -85,7 +88,8 @@ func (s Subject) String() string {
 type Reference struct {
 	Subject Subject
 
-	// Key is the step with the key of an instance that follows the name of a resource, a module call or an action, if it is a constant. Otherwise [stackaddrs.NoKey].
+	// Key is the step with the key of an instance that follows the name of a resource, a module call
+	// or an action, if it is a constant. Otherwise [stackaddrs.NoKey].
 	Key stackaddrs.InstanceKey
 
 	// Rest are the steps after the subject and the key.

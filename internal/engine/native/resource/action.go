@@ -20,7 +20,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// Action is an action instance that is invoked for a resource instance, together with what is needed to deal with it.
+// Action is an action instance that is invoked for a resource instance, together with what is
+// needed to deal with it.
 type Action struct {
 	target *Target // of the resource instance, but with the type, the provider and the configuration of the action
 	at     eval.Place
@@ -61,7 +62,8 @@ func (a *Action) Addr() stackaddrs.ActionInstance { return a.target.action.Addr(
 type ActionConfig struct {
 	value cty.Value // without marks
 
-	// Stored is the configuration as it is kept and shown: with marks, and without the values of write-only attributes.
+	// Stored is the configuration as it is kept and shown: with marks, and without the values of
+	// write-only attributes.
 	Stored cty.Value
 }
 
@@ -112,7 +114,8 @@ func (rt *Runtime) PlanAction(ctx context.Context, a *Action, config *ActionConf
 	return response.Deferred, true
 }
 
-// RefinesAction reports whether the configuration is known, and agrees with what was known of it while planning.
+// RefinesAction reports whether the configuration is known, and agrees with what was known of it
+// while planning.
 func (rt *Runtime) RefinesAction(a *Action, planned cty.Value, config *ActionConfig) bool {
 	if !rt.settled(a.target, config.value) {
 		return false
@@ -123,7 +126,8 @@ func (rt *Runtime) RefinesAction(a *Action, planned cty.Value, config *ActionCon
 	return true
 }
 
-// Invoke invokes an action, and says how that goes. The provider is not asked any more once the work was stopped: asked is false then.
+// Invoke invokes an action, and says how that goes. The provider is not asked any more once the
+// work was stopped: asked is false then.
 func (rt *Runtime) Invoke(ctx context.Context, a *Action, config *ActionConfig, trigger engine.Trigger) (asked, ok bool) {
 	t := a.target
 	done, ok := rt.call(ctx)
@@ -152,7 +156,8 @@ func (rt *Runtime) Invoke(ctx context.Context, a *Action, config *ActionConfig, 
 	return true, ok
 }
 
-// invoke invokes an action until it ends, or the work is stopped: the protocol has no other way to end one.
+// invoke invokes an action until it ends, or the work is stopped: the protocol has no other way to
+// end one.
 func (rt *Runtime) invoke(ctx context.Context, t *Target, config *ActionConfig, progress func(string)) provider.Diagnostics {
 	ctx, cancel := context.WithCancel(ctx)
 	var watch sync.WaitGroup

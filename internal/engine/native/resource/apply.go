@@ -32,8 +32,9 @@ func (a *Applied) End(ok bool) {
 	}
 }
 
-// Apply asks the provider for a change: to create the object if there is none, and otherwise to update it. The change is that of a plan made now, whose configuration is
-// wholly known. An object that was not created without errors is tainted.
+// Apply asks the provider for a change: to create the object if there is none, and otherwise to
+// update it. The change is that of a plan made now, whose configuration is wholly known. An object
+// that was not created without errors is tainted.
 func (rt *Runtime) Apply(ctx context.Context, t *Target, c *Change, prior *Object) Applied {
 	meta, ok := rt.meta(ctx, t)
 	if !ok {
@@ -100,7 +101,8 @@ func (rt *Runtime) Destroy(ctx context.Context, t *Target, d Destruction) Applie
 	return r.applied(applied, now)
 }
 
-// Refines reports whether a change that was planned now does what the first plan says, as far as that was known.
+// Refines reports whether a change that was planned now does what the first plan says, as far as
+// that was known.
 func (rt *Runtime) Refines(t *Target, action engine.Action, after cty.Value, now *Change) bool {
 	const summary, what = "Provider produced inconsistent final plan", "plans something else, now that all values are known, than it had planned for"
 	if action.Replaces() || action.ForgetsOld() {
@@ -117,7 +119,8 @@ func (rt *Runtime) Refines(t *Target, action engine.Action, after cty.Value, now
 	final, _ := now.After.UnmarkDeep()
 	differences := change.CheckResult(t.Block, planned, final)
 	if rt.Moved && len(differences) > 0 {
-		// The provider is most likely not to blame: what has the path of the checkout in it is another value here.
+		// The provider is most likely not to blame: what has the path of the checkout in it is another
+		// value here.
 		return rt.fail(t, "Plan from another directory", "The plan was made in another directory than this one, and "+t.Address+
 			" would not become here what the plan says:\n"+listed(differences)+"\n\nValues with path.cwd or the result of abspath in them differ from "+
 			"one directory to another. Make a new plan here, or apply this one where it was made. This object was not changed.")
@@ -138,7 +141,8 @@ type asking struct {
 	request provider.ApplyRequest
 }
 
-// carryOut asks the provider for a change, unless it must not be asked any more, and says what is going on meanwhile. The caller says in the end how that was.
+// carryOut asks the provider for a change, unless it must not be asked any more, and says what is
+// going on meanwhile. The caller says in the end how that was.
 func (rt *Runtime) carryOut(ctx context.Context, t *Target, a asking) (provider.ApplyResponse, Applied) {
 	done, ok := rt.call(ctx)
 	if !ok {

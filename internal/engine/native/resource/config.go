@@ -17,7 +17,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
-// config evaluates the body of a target's block. The value has marks, among them the ephemeral ones of write-only attributes.
+// config evaluates the body of a target's block. The value has marks, among them the ephemeral ones
+// of write-only attributes.
 func (rt *Runtime) config(ctx context.Context, t *Target) (cty.Value, bool) {
 	references, diags := rt.Types.References(t.Config(), t.Type)
 	if !rt.Eval.Diagnostics.AddTo(t.Address, diags...) {
@@ -34,7 +35,8 @@ func (rt *Runtime) config(ctx context.Context, t *Target) (cty.Value, bool) {
 	return value, t.Addr.Resource.Mode == stackaddrs.EphemeralResource || rt.withoutEphemeral(t, value)
 }
 
-// AwaitReferences waits for what the body of a target's block refers to, for who does not evaluate it.
+// AwaitReferences waits for what the body of a target's block refers to, for who does not evaluate
+// it.
 func (rt *Runtime) AwaitReferences(ctx context.Context, t *Target) {
 	if references, diags := rt.Types.References(t.Config(), t.Type); !diags.HasErrors() {
 		t.Resource.Module.Scope(ctx, references, t.At)
@@ -106,7 +108,8 @@ func (t *Target) ignored() []cty.Path {
 	return paths
 }
 
-// pathOf returns a traversal as a path in values of a type: where that has maps, attributes are keys.
+// pathOf returns a traversal as a path in values of a type: where that has maps, attributes are
+// keys.
 func pathOf(ty cty.Type, traversal hcl.Traversal) cty.Path {
 	var path cty.Path
 	for _, step := range traversal {

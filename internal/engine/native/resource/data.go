@@ -43,7 +43,8 @@ func (rt *Runtime) PlannedData(t *Target, config *DataConfig) cty.Value {
 	return t.Mark(change.PlannedUnknown(t.Block, config.value), config.sensitive)
 }
 
-// ReadData reads a data source whose configuration is known. The result has marks. If the data source is nested in a check, errors are reported as warnings.
+// ReadData reads a data source whose configuration is known. The result has marks. If the data
+// source is nested in a check, errors are reported as warnings.
 func (rt *Runtime) ReadData(ctx context.Context, t *Target, config *DataConfig) (cty.Value, provider.DeferredReason, bool) {
 	t.lenient = t.Config().Check != nil
 	meta, ok := rt.meta(ctx, t)

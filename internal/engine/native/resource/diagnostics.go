@@ -41,7 +41,8 @@ func (t *Target) diagnostic(said provider.Diagnostic) *hcl.Diagnostic {
 	return diag
 }
 
-// broken reports that a provider has broken the rules, with what is wrong by the parts of the object.
+// broken reports that a provider has broken the rules, with what is wrong by the parts of the
+// object.
 func (rt *Runtime) broken(t *Target, summary, what string, errs []error) bool {
 	if len(errs) == 0 {
 		return true

@@ -16,7 +16,8 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
-// Ephemerals are the ephemeral resources that are open in a phase. The zero value has none. Safe for concurrent use.
+// Ephemerals are the ephemeral resources that are open in a phase. The zero value has none. Safe
+// for concurrent use.
 type Ephemerals struct {
 	mu struct {
 		sync.Mutex
@@ -41,8 +42,9 @@ func (rt *Runtime) PlannedEphemeral(t *Target, config *DataConfig) cty.Value {
 	return rt.PlannedData(t, config)
 }
 
-// OpenEphemeral opens an ephemeral resource whose configuration is known, and keeps it open until [Runtime.CloseEphemerals]. The value has the marks of the configuration; that all of it
-// is ephemeral is marked by who refers to it.
+// OpenEphemeral opens an ephemeral resource whose configuration is known, and keeps it open until
+// [Runtime.CloseEphemerals]. The value has the marks of the configuration; that all of it is
+// ephemeral is marked by who refers to it.
 func (rt *Runtime) OpenEphemeral(ctx context.Context, t *Target, config *DataConfig) (cty.Value, provider.DeferredReason, bool) {
 	done, ok := rt.call(ctx)
 	if !ok {
@@ -86,7 +88,8 @@ func (rt *Runtime) keepOpen(ctx context.Context, t *Target, opened *provider.Ope
 	}
 }
 
-// renew renews the ephemeral resource whenever its provider has asked for that, until the context ends.
+// renew renews the ephemeral resource whenever its provider has asked for that, until the context
+// ends.
 func (e *openEphemeral) renew(ctx context.Context, at time.Time) {
 	for !at.IsZero() {
 		timer := time.NewTimer(time.Until(at))
@@ -110,8 +113,9 @@ func (e *openEphemeral) renew(ctx context.Context, at time.Time) {
 // closingTime is how long an ephemeral resource may take to be closed.
 const closingTime = 10 * time.Second
 
-// CloseEphemerals closes what is open of some blocks, by their addresses in the configuration, or all without any: the last opened first, also after the operation
-// was interrupted. Nothing may use them any more.
+// CloseEphemerals closes what is open of some blocks, by their addresses in the configuration, or
+// all without any: the last opened first, also after the operation was interrupted. Nothing may use
+// them any more.
 func (rt *Runtime) CloseEphemerals(ctx context.Context, blocks ...stackaddrs.ResourceInstance) {
 	open := &rt.Ephemerals
 	open.mu.Lock()

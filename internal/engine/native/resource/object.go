@@ -45,7 +45,8 @@ func (t *Target) Entry(o *Object, deposed stackaddrs.DeposedKey) (tfstate.Entry,
 	return state.Encode(content)
 }
 
-// Upgrade decodes a stored object, which the provider brings to the present schema. before is the resource that it was stored as, if that was another one.
+// Upgrade decodes a stored object, which the provider brings to the present schema. before is the
+// resource that it was stored as, if that was another one.
 func (rt *Runtime) Upgrade(ctx context.Context, t *Target, stored *state.Object, before stackaddrs.Resource) (*Object, bool) {
 	content, err := stored.Content()
 	if err != nil {
@@ -70,7 +71,8 @@ func (rt *Runtime) Upgrade(ctx context.Context, t *Target, stored *state.Object,
 	return object, rt.upgradeValue(ctx, t, object, content) && rt.upgradeIdentity(ctx, t, object, content) && rt.restoreMarks(t, object, content)
 }
 
-// Stored decodes an object that was stored by the present schema, such as one that was read while planning. The provider is not asked.
+// Stored decodes an object that was stored by the present schema, such as one that was read while
+// planning. The provider is not asked.
 func (rt *Runtime) Stored(ctx context.Context, t *Target, stored *state.Object) (*Object, bool) {
 	content, err := stored.Content()
 	if err != nil {
@@ -145,7 +147,8 @@ func (rt *Runtime) restoreMarks(t *Target, o *Object, content *tfstate.Object) b
 	return true
 }
 
-// Mark marks parts of an object as sensitive: those at the paths, as far as they are there, and those that the schema names. The object has no marks.
+// Mark marks parts of an object as sensitive: those at the paths, as far as they are there, and
+// those that the schema names. The object has no marks.
 func (t *Target) Mark(object cty.Value, paths []cty.Path) cty.Value {
 	if object.IsNull() || !object.IsKnown() {
 		return object
@@ -241,7 +244,8 @@ func (rt *Runtime) mayDefer(t *Target) bool {
 	return rt.DeferralAllowed || rt.fail(t, "Provider deferred the change", "The provider "+t.Of.String()+" puts the change off, which is not allowed here.")
 }
 
-// Dependencies returns the addresses of the resources on which the target's block depends, as they are stored. The caller must not change the list.
+// Dependencies returns the addresses of the resources on which the target's block depends, as they
+// are stored. The caller must not change the list.
 func (rt *Runtime) Dependencies(t *Target) []string {
 	if block := rt.Graph.Resource(t.Addr); block != nil {
 		return block.Names()
@@ -249,7 +253,8 @@ func (rt *Runtime) Dependencies(t *Target) []string {
 	return nil
 }
 
-// CreateFirst reports whether the objects of the target's block are replaced by creating the new one first.
+// CreateFirst reports whether the objects of the target's block are replaced by creating the new
+// one first.
 func (rt *Runtime) CreateFirst(t *Target) bool {
 	block := rt.Graph.Resource(t.Addr)
 	return block != nil && block.CreateBeforeDestroy

@@ -42,7 +42,8 @@ type PlanOptions struct {
 	Triggered bool // or since something that it names has changed
 	Imported  bool // the object is new here: what the configuration calls sensitive was never called otherwise
 
-	// PlannedPrivate are the private bytes of the plan that is being applied, when a change is planned again for that. Nil while planning.
+	// PlannedPrivate are the private bytes of the plan that is being applied, when a change is planned
+	// again for that. Nil while planning.
 	PlannedPrivate []byte
 	Applying       bool
 }
@@ -85,7 +86,8 @@ type planner struct {
 	createFirst bool
 }
 
-// unknownProvider is the plan for a provider whose configuration is not known yet: nobody can be asked.
+// unknownProvider is the plan for a provider whose configuration is not known yet: nobody can be
+// asked.
 func (p *planner) unknownProvider() *Change {
 	bare, sensitive := kept(p.Target, p.config)
 	after := change.NullWriteOnly(p.Block, change.PlannedUnknown(p.Block, bare))
@@ -169,7 +171,8 @@ func (p *planner) tentative(prior, planned cty.Value) engine.Action {
 	}
 }
 
-// ask asks the provider for a plan and checks the answer. Its warnings are for the first plan of a change only.
+// ask asks the provider for a plan and checks the answer. Its warnings are for the first plan of a
+// change only.
 func (p *planner) ask(ctx context.Context, request provider.PlanRequest, first bool) (provider.PlanResponse, bool) {
 	response := p.Provider.Plan(ctx, request)
 	if (first || response.Diagnostics.HasErrors()) && !p.said(p.Target, response.Diagnostics) {

@@ -21,11 +21,13 @@ import (
 
 // Providers are those that a component was given.
 type Providers interface {
-	// Provider returns the provider with the configuration of one of the root module's slots, and whether that configuration is known. If it is not, the provider
-	// is not configured. The diagnostics are only for the first who asks.
+	// Provider returns the provider with the configuration of one of the root module's slots, and
+	// whether that configuration is known. If it is not, the provider is not configured. The
+	// diagnostics are only for the first who asks.
 	Provider(ctx context.Context, addr stackaddrs.Provider, slot engine.ProviderSlot) (p provider.Provider, known, ok bool, diags hcl.Diagnostics)
 
-	// Slot returns the slot of the provider configuration that a state names. The built-in provider has one that need not be given.
+	// Slot returns the slot of the provider configuration that a state names. The built-in provider
+	// has one that need not be given.
 	Slot(config tfstate.ProviderConfig) (engine.ProviderSlot, bool)
 }
 
@@ -48,7 +50,8 @@ type Runtime struct {
 	// Stopped is closed when providers are not called any more. Nil if that never happens.
 	Stopped <-chan struct{}
 
-	// Before is called before a provider is asked to change something, and decides whether that is done. Nil if it always is.
+	// Before is called before a provider is asked to change something, and decides whether that is
+	// done. Nil if it always is.
 	Before func(t *Target, deposed stackaddrs.DeposedKey, action engine.Action) bool
 
 	// BeforeInvoke is [Runtime.Before] for actions.
@@ -110,7 +113,8 @@ type Target struct {
 	Slot     engine.ProviderSlot
 	Known    bool // the configuration of the provider
 
-	// Resource is the block, with the instance's place. Nil for objects of which the configuration has no block.
+	// Resource is the block, with the instance's place. Nil for objects of which the configuration has
+	// no block.
 	Resource *eval.Resource
 	At       eval.Place
 
@@ -173,7 +177,8 @@ func (rt *Runtime) Target(ctx context.Context, r *eval.Resource, key stackaddrs.
 	return target, rt.find(ctx, target, config.ProviderAddr)
 }
 
-// StoredTarget returns what is needed to deal with an object that nothing may declare any more. The tree is that of its module, or nil if that is gone.
+// StoredTarget returns what is needed to deal with an object that nothing may declare any more. The
+// tree is that of its module, or nil if that is gone.
 func (rt *Runtime) StoredTarget(ctx context.Context, tree *configs.Tree, stored *state.Object) (*Target, bool) {
 	t := &Target{Addr: stored.Entry.Addr, tree: tree}
 	t.Address = t.Addr.String()

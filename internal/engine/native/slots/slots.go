@@ -1,7 +1,8 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package slots gives the modules of one component the providers that it was given: for each slot of its root module, a provider with the configuration of that slot.
+// Package slots gives the modules of one component the providers that it was given: for each slot
+// of its root module, a provider with the configuration of that slot.
 package slots
 
 import (
@@ -38,7 +39,8 @@ type Options struct {
 	// Used returns the types of a provider's objects that the modules of the component have.
 	Used func(addr stackaddrs.Provider) []stackaddrs.Resource
 
-	// Phase is what the providers are used for: configurations that are not wholly known are shared within one phase only.
+	// Phase is what the providers are used for: configurations that are not wholly known are shared
+	// within one phase only.
 	Phase string
 }
 
@@ -213,7 +215,8 @@ func (s *Slots) leases() []*instances.Lease {
 	return all
 }
 
-// configuration returns how the provider of a slot is configured: one that was not given anything, as with an empty block.
+// configuration returns how the provider of a slot is configured: one that was not given anything,
+// as with an empty block.
 func (s *Slots) configuration(given engine.ProviderConfig, filled bool) instances.Configuration {
 	config := instances.Configuration{
 		Value: cty.NilVal, TerraformVersion: s.opts.TerraformVersion, DeferralAllowed: true, Phase: s.opts.Phase,

@@ -3,11 +3,13 @@
 
 // Package state is the state of one component while it is planned or applied in this process.
 //
-// A [State] is a state document, by resources and their instances: what planning begins with. A [Working] copy of it is what planning and applying write
-// objects to, each when it is finished; a document is made of it again at the end, or whenever somebody wants to keep it safe.
+// A [State] is a state document, by resources and their instances: what planning begins with. A
+// [Working] copy of it is what planning and applying write objects to, each when it is finished; a
+// document is made of it again at the end, or whenever somebody wants to keep it safe.
 //
-// Values are JSON here, in the form of the provider's schema at the time when they were written: bringing them up to date and decoding them is done by
-// asking the provider. [Encode] is the way back.
+// Values are JSON here, in the form of the provider's schema at the time when they were written:
+// bringing them up to date and decoding them is done by asking the provider. [Encode] is the way
+// back.
 //
 // Rules:
 //

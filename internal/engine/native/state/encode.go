@@ -24,10 +24,12 @@ type Content struct {
 
 	SchemaVersion uint64
 
-	// Value is the object. Null: never as a whole. Unknown: never. Marks: sensitive, which is written beside the value.
+	// Value is the object. Null: never as a whole. Unknown: never. Marks: sensitive, which is written
+	// beside the value.
 	Value cty.Value
 
-	// Type is what the provider's schema gives to the resource type: where it says any type, the type is written, too.
+	// Type is what the provider's schema gives to the resource type: where it says any type, the type
+	// is written, too.
 	Type cty.Type
 
 	Private []byte

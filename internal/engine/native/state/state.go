@@ -32,7 +32,8 @@ func (a ResourceAddr) Instance(key stackaddrs.InstanceKey) stackaddrs.ResourceIn
 	return stackaddrs.ResourceInstance{Module: a.Module, Resource: a.Resource, Key: key}
 }
 
-// Compare orders addresses as a state document does: by the text of the module instance, the mode, the type and the name.
+// Compare orders addresses as a state document does: by the text of the module instance, the mode,
+// the type and the name.
 func (a ResourceAddr) Compare(b ResourceAddr) int {
 	if a.Module != b.Module {
 		if order := cmp.Compare(a.Module.String(), b.Module.String()); order != 0 {
@@ -175,7 +176,8 @@ func (o *Object) Private() ([]byte, error) {
 	return private, nil
 }
 
-// Provider returns the provider configuration that the object was made with. States of terraform 0.12 and older name none.
+// Provider returns the provider configuration that the object was made with. States of terraform
+// 0.12 and older name none.
 func (o *Object) Provider() (tfstate.ProviderConfig, error) {
 	content, err := o.Content()
 	if err != nil {
@@ -234,7 +236,8 @@ func (r *Resource) add(o *Object) error {
 	return nil
 }
 
-// Document returns the document that the state was read from, or is printed as. Its objects are those of the state.
+// Document returns the document that the state was read from, or is printed as. Its objects are
+// those of the state.
 func (s *State) Document() *tfstate.Document { return s.doc }
 
 // IsEmpty reports whether there are no objects.
@@ -245,7 +248,8 @@ func (s *State) Resource(module stackaddrs.ModuleInstance, r stackaddrs.Resource
 	return s.resources[ResourceAddr{module, r}]
 }
 
-// Object returns the current object of a resource instance, or that with a deposed key. Nil if there is none.
+// Object returns the current object of a resource instance, or that with a deposed key. Nil if
+// there is none.
 func (s *State) Object(addr stackaddrs.ResourceInstance, deposed stackaddrs.DeposedKey) *Object {
 	return s.resources[resourceOf(addr)].Instance(addr.Key).object(deposed)
 }
@@ -262,7 +266,8 @@ func sorted(resources map[ResourceAddr]*Resource) []*Resource {
 	return list
 }
 
-// Modules returns the module instances that hold objects, and those that they are in, sorted. The root module is always among them.
+// Modules returns the module instances that hold objects, and those that they are in, sorted. The
+// root module is always among them.
 func (s *State) Modules() []stackaddrs.ModuleInstance { return modules(s.resources) }
 
 func modules(resources map[ResourceAddr]*Resource) []stackaddrs.ModuleInstance {

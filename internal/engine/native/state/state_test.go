@@ -278,7 +278,8 @@ func TestEncodeRefuses(t *testing.T) {
 	}
 }
 
-// FuzzRead checks that whatever is read is found where it is listed, in order, and that of each object there is its content or an error.
+// FuzzRead checks that whatever is read is found where it is listed, in order, and that of each
+// object there is its content or an error.
 func FuzzRead(f *testing.F) {
 	for _, seed := range []string{
 		prior, "", `{"version":4}`,

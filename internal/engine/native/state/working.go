@@ -56,8 +56,8 @@ func (w *Working) Remove(addr stackaddrs.ResourceInstance, deposed stackaddrs.De
 	w.put(addr, deposed, nil)
 }
 
-// Depose makes the current object of a resource instance a deposed one under a new key, which is returned together with it. The result is nil if there is
-// no current object.
+// Depose makes the current object of a resource instance a deposed one under a new key, which is
+// returned together with it. The result is nil if there is no current object.
 func (w *Working) Depose(addr stackaddrs.ResourceInstance) *Object {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -75,7 +75,8 @@ func (w *Working) Depose(addr stackaddrs.ResourceInstance) *Object {
 	return deposed
 }
 
-// Restore makes a deposed object the current one of its resource instance again, unless there is a current one. It returns the object, or nil if nothing was done.
+// Restore makes a deposed object the current one of its resource instance again, unless there is a
+// current one. It returns the object, or nil if nothing was done.
 func (w *Working) Restore(addr stackaddrs.ResourceInstance, deposed stackaddrs.DeposedKey) *Object {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -133,7 +134,8 @@ func (w *Working) instance(addr stackaddrs.ResourceInstance) *Instance {
 	return w.base.resources[resourceOf(addr)].Instance(addr.Key)
 }
 
-// Object returns the current object of a resource instance, or that with a deposed key. Nil if there is none.
+// Object returns the current object of a resource instance, or that with a deposed key. Nil if
+// there is none.
 func (w *Working) Object(addr stackaddrs.ResourceInstance, deposed stackaddrs.DeposedKey) *Object {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -181,7 +183,8 @@ func (w *Working) resources() map[ResourceAddr]*Resource {
 // Resources returns all resources as they are now, sorted by address.
 func (w *Working) Resources() []*Resource { return sorted(w.resources()) }
 
-// Modules returns the module instances that hold objects now, and those that they are in, sorted. The root module is always among them.
+// Modules returns the module instances that hold objects now, and those that they are in, sorted.
+// The root module is always among them.
 func (w *Working) Modules() []stackaddrs.ModuleInstance { return modules(w.resources()) }
 
 // HasModule reports whether a module instance, or one inside of it, holds objects now.
@@ -195,7 +198,8 @@ type Finish struct {
 	Checks  []engine.CheckResult
 }
 
-// State returns the state as it is now, with the outputs and the results of checks that it had before.
+// State returns the state as it is now, with the outputs and the results of checks that it had
+// before.
 func (w *Working) State() (*State, error) {
 	resources := w.resources()
 	if w.base.doc.IsEmpty() && len(resources) == 0 {
@@ -208,8 +212,9 @@ func (w *Working) State() (*State, error) {
 	return &State{doc: doc, resources: resources}, nil
 }
 
-// Document returns the state as it is now as a document. It has the lineage and the serial of the state before: without any, they are for the caller to give.
-// It is empty if there was no state, and there is nothing to be stored.
+// Document returns the state as it is now as a document. It has the lineage and the serial of the
+// state before: without any, they are for the caller to give. It is empty if there was no state,
+// and there is nothing to be stored.
 func (w *Working) Document(finish Finish) (*tfstate.Document, error) {
 	resources := w.resources()
 	doc := w.base.doc

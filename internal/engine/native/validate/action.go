@@ -38,7 +38,8 @@ func (m *moduleChecker) action(a *configs.Action) {
 	m.said(w, config, m.opts.Validator.ValidateAction(m.ctx, a.ProviderAddr, a.Type, bare))
 }
 
-// actionTrigger checks a trigger of a resource. Its condition can refer to the object of the change if it is evaluated after that only.
+// actionTrigger checks a trigger of a resource. Its condition can refer to the object of the change
+// if it is evaluated after that only.
 func (m *moduleChecker) actionTrigger(r *configs.Resource, trigger *configs.ActionTrigger, at place) {
 	if trigger.Condition != nil {
 		if !slices.ContainsFunc(trigger.Events, engine.TriggerEvent.Before) {

@@ -53,7 +53,8 @@ func (m *moduleChecker) ignored(r *configs.Resource, block *schema.Block) {
 	}
 }
 
-// triggers checks replace_triggered_by: each element leads to one managed resource, perhaps with the key of the own instance.
+// triggers checks replace_triggered_by: each element leads to one managed resource, perhaps with
+// the key of the own instance.
 func (m *moduleChecker) triggers(r *configs.Resource, at place) {
 	for _, trigger := range r.ReplaceTriggeredBy {
 		resources := 0

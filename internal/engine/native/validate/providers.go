@@ -59,7 +59,8 @@ func (m *moduleChecker) passed(call *configs.Call, child *configs.Tree) {
 	}
 }
 
-// takes checks that a called module declares a configuration that it is passed. One with the name of the provider alone has no need to be declared.
+// takes checks that a called module declares a configuration that it is passed. One with the name
+// of the provider alone has no need to be declared.
 func (m *moduleChecker) takes(child *configs.Tree, slot engine.ProviderSlot, at hcl.Range) {
 	required := child.Dir.Required[slot.LocalName]
 	byBlock := slices.ContainsFunc(child.Dir.Providers, func(block module.ProviderBlock) bool { return block.Slot == slot })
@@ -98,7 +99,8 @@ func (m *moduleChecker) providerMeta(meta *configs.ProviderMeta) {
 	}
 }
 
-// withProviderFunction returns the diagnostic about a function that is not there with the words for those of providers, if it is one.
+// withProviderFunction returns the diagnostic about a function that is not there with the words for
+// those of providers, if it is one.
 func withProviderFunction(diag *hcl.Diagnostic) *hcl.Diagnostic {
 	call, ok := hcl.DiagnosticExtra[hclsyntax.FunctionCallUnknownDiagExtra](diag)
 	if !ok {

@@ -22,7 +22,8 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
-// fake is a provider whose only type, and whose only action, has a secret and a block, and which refuses a size of 13.
+// fake is a provider whose only type, and whose only action, has a secret and a block, and which
+// refuses a size of 13.
 type fake struct{ schema *schema.Provider }
 
 func newFake() fake {
@@ -120,7 +121,8 @@ func TestProvider(t *testing.T) {
 	})
 }
 
-// TestRequirements has no comparison with terraform, which takes the local names in no certain order.
+// TestRequirements has no comparison with terraform, which takes the local names in no certain
+// order.
 func TestRequirements(t *testing.T) {
 	compare(t, map[string]string{"main.tf": `terraform {
 			  required_providers {

@@ -61,7 +61,8 @@ func (m *moduleChecker) provisioners(r *configs.Resource) {
 	m.provisionersOf(r.Provisioners, r.Connection, place{repeat: r.Repeat, own: r, self: m.self(r)})
 }
 
-// removed checks what is to be done with the objects of removed resources, of which nothing is known here.
+// removed checks what is to be done with the objects of removed resources, of which nothing is
+// known here.
 func (m *moduleChecker) removed(r *configs.Removed) {
 	m.provisionersOf(r.Provisioners, r.Connection, place{repeat: configs.Repeat{Count: &configs.Expr{}, ForEach: &configs.Expr{}}, self: cty.DynamicVal})
 }

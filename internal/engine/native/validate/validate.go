@@ -49,7 +49,8 @@ type Options struct {
 	RootPath, WorkPath string
 }
 
-// Tree checks a tree of modules that could be loaded without errors. The diagnostics are in the order of places.
+// Tree checks a tree of modules that could be loaded without errors. The diagnostics are in the
+// order of places.
 func Tree(ctx context.Context, tree *configs.Tree, opts Options) hcl.Diagnostics {
 	if opts.Graph == nil {
 		opts.Graph = deps.New(tree)

@@ -44,7 +44,8 @@ func (b builtinOnly) Schema(of stackaddrs.Provider) *schema.Provider {
 
 var functions = &hcl.EvalContext{Functions: lang.Functions(lang.Options{PureOnly: true})}
 
-// check loads the module in a directory, and validates it if that has found no errors, as terraform does.
+// check loads the module in a directory, and validates it if that has found no errors, as terraform
+// does.
 func check(ctx context.Context, dir string) hcl.Diagnostics {
 	tree, diags := configs.NewLoader(module.NewLoader(module.Options{Base: dir})).Load(dir)
 	if diags.HasErrors() {
@@ -105,10 +106,12 @@ func TestExpectations(t *testing.T) {
 	})
 }
 
-// difference is a line in the comment of an archive: terraform has, or lacks, a diagnostic that we lack, or have, for a reason.
+// difference is a line in the comment of an archive: terraform has, or lacks, a diagnostic that we
+// lack, or have, for a reason.
 var difference = regexp.MustCompile(`(?m)^terraform (has|lacks) (\S+: \w+):`)
 
-// TestAgainstTerraform compares severities and lines with those that terraform reports for the same modules.
+// TestAgainstTerraform compares severities and lines with those that terraform reports for the same
+// modules.
 func TestAgainstTerraform(t *testing.T) {
 	program, err := exec.LookPath("terraform")
 	if err != nil {

@@ -166,7 +166,8 @@ func (m *moduleChecker) check(check *configs.Check) {
 	}
 }
 
-// explain returns the text of an error of a conversion. Of values that are not to be shown it says little.
+// explain returns the text of an error of a conversion. Of values that are not to be shown it says
+// little.
 func explain(err error, value cty.Value) string {
 	if value.ContainsMarked() {
 		return "which part is not shown, because the value is sensitive or ephemeral"

@@ -76,7 +76,8 @@ host "three.example.com" {
 	}
 }
 
-// A cache of providers in the configuration of the engine is seen, wherever that is, unless it is commented out.
+// A cache of providers in the configuration of the engine is seen, wherever that is, unless it is
+// commented out.
 func TestSharesProviders(t *testing.T) {
 	home := t.TempDir()
 	environ := []string{"HOME=" + home, "APPDATA=" + home}

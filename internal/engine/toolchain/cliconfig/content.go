@@ -46,8 +46,9 @@ var (
 	overridesSetting = regexp.MustCompile(`\bdev_overrides\b`)
 )
 
-// HasRelativePaths reports whether the configuration may mean another thing in another directory: it has a mirror with a relative path, or
-// providers in development, whose paths may be relative, too.
+// HasRelativePaths reports whether the configuration may mean another thing in another directory:
+// it has a mirror with a relative path, or providers in development, whose paths may be relative,
+// too.
 func (c Content) HasRelativePaths() bool {
 	return slices.ContainsFunc(c.files, func(file []byte) bool {
 		return overridesSetting.Match(file) || slices.ContainsFunc(pathSetting.FindAllSubmatch(file, -1), func(match [][]byte) bool {

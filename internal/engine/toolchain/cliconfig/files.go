@@ -16,8 +16,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/environ"
 )
 
-// The variables that name a file in place of those in the home directory, and the one that names a directory in which providers are kept for all
-// configurations.
+// The variables that name a file in place of those in the home directory, and the one that names a
+// directory in which providers are kept for all configurations.
 const (
 	fileVariable      = "TF_CLI_CONFIG_FILE"
 	olderFileVariable = "TERRAFORM_CONFIG"
@@ -29,7 +29,8 @@ const (
 // pathVariables are those with paths in them.
 var pathVariables = []string{fileVariable, olderFileVariable, CacheVariable}
 
-// Files returns the files of the configuration, as far as they can exist; later ones beat earlier ones.
+// Files returns the files of the configuration, as far as they can exist; later ones beat earlier
+// ones.
 func Files(env []string) []string {
 	for _, name := range []string{fileVariable, olderFileVariable} {
 		if path := environ.Get(env, name); path != "" {
@@ -49,7 +50,8 @@ func Files(env []string) []string {
 	return files
 }
 
-// homeNames returns the directory of the user, and the names of the main file and of the directory for others in it.
+// homeNames returns the directory of the user, and the names of the main file and of the directory
+// for others in it.
 func homeNames(env []string) (home, main, dir string) {
 	if runtime.GOOS == "windows" {
 		return environ.Get(env, "APPDATA"), "terraform.rc", "terraform.d"
@@ -66,8 +68,8 @@ func Dir(env []string) string {
 	return filepath.Join(home, dir)
 }
 
-// AbsolutePaths returns an environment in which the paths of the configuration are absolute, for a process that runs in another directory than
-// the one that they are relative to.
+// AbsolutePaths returns an environment in which the paths of the configuration are absolute, for a
+// process that runs in another directory than the one that they are relative to.
 func AbsolutePaths(env []string, dir string) []string {
 	env = slices.Clone(env)
 	for i, entry := range env {
@@ -79,7 +81,8 @@ func AbsolutePaths(env []string, dir string) []string {
 	return env
 }
 
-// SharesProviders reports whether a file names a directory in which providers are kept for all configurations.
+// SharesProviders reports whether a file names a directory in which providers are kept for all
+// configurations.
 func SharesProviders(env []string) bool {
 	return slices.ContainsFunc(Files(env), func(name string) bool {
 		content, err := os.ReadFile(name)

@@ -64,7 +64,8 @@ func (c *Hosts) addHelper(block *hcl.Block, environ []string) error {
 	return nil
 }
 
-// findHelper returns the path of a helper's program among the plugins of the user, "" if there is none.
+// findHelper returns the path of a helper's program among the plugins of the user, "" if there is
+// none.
 func findHelper(name string, environ []string) string {
 	program := "terraform-credentials-" + name
 	if runtime.GOOS == "windows" {

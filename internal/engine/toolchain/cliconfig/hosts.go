@@ -26,7 +26,8 @@ type Hosts struct {
 // TokenPrefix starts the names of variables with tokens: TF_TOKEN_app_example_com.
 const TokenPrefix = "TF_TOKEN_"
 
-// ReadHosts reads the configuration that the engine would read, and the tokens in the environment, which beat it.
+// ReadHosts reads the configuration that the engine would read, and the tokens in the environment,
+// which beat it.
 func ReadHosts(environ []string) (*Hosts, error) {
 	config := &Hosts{
 		Tokens:   map[svchost.Hostname]string{},

@@ -24,20 +24,23 @@ import (
 
 // Installation is what the configuration says of installing providers.
 type Installation struct {
-	// Methods are where packages come from. Explicit says that they are configured; otherwise they are what the engine assumes, and a directory
-	// among them that has a provider is the only place for it.
+	// Methods are where packages come from. Explicit says that they are configured; otherwise they are
+	// what the engine assumes, and a directory among them that has a provider is the only place for
+	// it.
 	Methods  []Method
 	Explicit bool
 
 	// Overrides are the directories of providers in development, which are not installed.
 	Overrides map[stackaddrs.Provider]string
 
-	// CacheDir is a directory in which packages are kept for all configurations, or "". CacheUnlocked allows packages from there of which the lock file has no checksum.
+	// CacheDir is a directory in which packages are kept for all configurations, or "". CacheUnlocked
+	// allows packages from there of which the lock file has no checksum.
 	CacheDir      string
 	CacheUnlocked bool
 }
 
-// Method is a place that packages come from: one of the addresses, or the registries that the addresses of providers name.
+// Method is a place that packages come from: one of the addresses, or the registries that the
+// addresses of providers name.
 type Method struct {
 	Directory string // absolute path of a mirror
 	Network   string // address of a mirror
@@ -51,7 +54,8 @@ func (m *Method) Allows(provider stackaddrs.Provider) bool {
 	return (len(m.include) == 0 || slices.ContainsFunc(m.include, matches)) && !slices.ContainsFunc(m.exclude, matches)
 }
 
-// matchesPattern reports whether a pattern stands for a provider: an address, as short as in configurations, with * for any part.
+// matchesPattern reports whether a pattern stands for a provider: an address, as short as in
+// configurations, with * for any part.
 func matchesPattern(pattern string, provider stackaddrs.Provider) bool {
 	parts := strings.Split(pattern, "/")
 	defaults := []string{string(tfaddr.DefaultProviderRegistryHost), "hashicorp"}
@@ -90,7 +94,8 @@ func ReadInstallation(env []string, dir string) (*Installation, error) {
 // cacheUnlockedVariable beats the setting in a file.
 const cacheUnlockedVariable = "TF_PLUGIN_CACHE_MAY_BREAK_DEPENDENCY_LOCK_FILE"
 
-// assumed are the methods of installation without configuration: directories of plugins that are there, then the registries.
+// assumed are the methods of installation without configuration: directories of plugins that are
+// there, then the registries.
 func assumed(env []string, dir string) []Method {
 	dirs := []string{filepath.Join(dir, "terraform.d", "plugins")}
 	if config := Dir(env); config != "" {
@@ -281,8 +286,9 @@ func patterns(attr *hcl.Attribute) ([]string, error) {
 	return all, nil
 }
 
-// parseFile parses a file of the configuration; it is nil if there is no such file. Blocks dev_overrides in native syntax have the addresses of
-// providers for names, which are not such names as other blocks have: they are returned, and are missing from the file.
+// parseFile parses a file of the configuration; it is nil if there is no such file. Blocks
+// dev_overrides in native syntax have the addresses of providers for names, which are not such
+// names as other blocks have: they are returned, and are missing from the file.
 func parseFile(path string) (file *hcl.File, overrides map[string]string, err error) {
 	src, err := os.ReadFile(path)
 	if err != nil {
@@ -304,7 +310,8 @@ func parseFile(path string) (file *hcl.File, overrides map[string]string, err er
 	return file, overrides, nil
 }
 
-// cutOverrides returns what blocks dev_overrides in native syntax say, and puts spaces in the place of it.
+// cutOverrides returns what blocks dev_overrides in native syntax say, and puts spaces in the place
+// of it.
 func cutOverrides(src []byte) map[string]string {
 	overrides := map[string]string{}
 	tokens, _ := hclsyntax.LexConfig(src, "", hcl.InitialPos) //nolint:errcheck // parsing reports them

@@ -18,10 +18,12 @@ import (
 // tokensFile is the file in the directory of the configuration for tokens that programs store.
 const tokensFile = "credentials.tfrc.json"
 
-// StoreToken stores the token of a host where the engine would: by the credentials helper if one is configured, else in a file that only the user can
-// read. A token that is in that file already is replaced there.
+// StoreToken stores the token of a host where the engine would: by the credentials helper if one is
+// configured, else in a file that only the user can read. A token that is in that file already is
+// replaced there.
 //
-// Errors: also for a host whose token is in another file, which its user has written, and if there is no directory for the file.
+// Errors: also for a host whose token is in another file, which its user has written, and if there
+// is no directory for the file.
 func StoreToken(ctx context.Context, environ []string, host svchost.Hostname, token string) error {
 	config, err := ReadHosts(environ)
 	if err != nil {

@@ -1,8 +1,9 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package release fetches releases of terraform and OpenTofu, from their makers or from a mirror, and verifies them: the checksum of
-// the archive against a list, and the list against a signature by the maker's key.
+// Package release fetches releases of terraform and OpenTofu, from their makers or from a mirror,
+// and verifies them: the checksum of the archive against a list, and the list against a signature
+// by the maker's key.
 //
 // A mirror is a base URL. Below it are the paths of the makers' own sites:
 //
@@ -12,8 +13,8 @@
 //	tofu/api.json                              all versions with their files
 //	tofu/vVERSION/FILE                         archive, list of checksums, signature
 //
-// Nothing that a server says is trusted before it is verified, apart from which versions there are: a server can keep versions back, but
-// it cannot pass off anything else as one.
+// Nothing that a server says is trusted before it is verified, apart from which versions there are:
+// a server can keep versions back, but it cannot pass off anything else as one.
 package release
 
 import (
@@ -45,7 +46,8 @@ type fetcher interface {
 	fetch(ctx context.Context, v *version.Version, dir string) error
 }
 
-// Versions returns the versions that there are, in no particular order. Those that are none are left out.
+// Versions returns the versions that there are, in no particular order. Those that are none are
+// left out.
 func (s Source) Versions(ctx context.Context) ([]*version.Version, error) {
 	all, err := s.fetcher().versions(ctx)
 	if err != nil {
@@ -54,8 +56,8 @@ func (s Source) Versions(ctx context.Context) ([]*version.Version, error) {
 	return all, nil
 }
 
-// Fetch puts the verified binary of a release into an empty directory, under the program's name. After an error the directory may hold
-// anything.
+// Fetch puts the verified binary of a release into an empty directory, under the program's name.
+// After an error the directory may hold anything.
 //
 // Errors: [ErrUnverified], the cause of the context's end, or what went wrong on the way.
 func (s Source) Fetch(ctx context.Context, v *version.Version, dir string) error {
@@ -81,7 +83,8 @@ func explain(ctx context.Context, what string, err error) error {
 	return fmt.Errorf("%s: %w", what, err)
 }
 
-// newClient returns a client that tries again for a moment where that may help, and finds proxies in the environment.
+// newClient returns a client that tries again for a moment where that may help, and finds proxies
+// in the environment.
 func newClient() *http.Client {
 	client := retryablehttp.NewClient()
 	client.HTTPClient = cleanhttp.DefaultClient()

@@ -60,7 +60,8 @@ func (t terraform) fetch(ctx context.Context, v *version.Version, dir string) er
 	exact.SetLogger(log.New(&heard, "", 0))
 	_, err := exact.Install(ctx)
 	if errors.Is(err, fs.ErrNotExist) && heard.mismatch != "" {
-		// hc-install v0.10.0 forgets its own error when it removes the archive, and then misses the binary.
+		// hc-install v0.10.0 forgets its own error when it removes the archive, and then misses the
+		// binary.
 		return fmt.Errorf("%w: %s", ErrUnverified, heard.mismatch)
 	}
 	if err == nil {

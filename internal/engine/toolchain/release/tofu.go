@@ -22,8 +22,9 @@ import (
 	"github.com/opentofu/tofudl/branding"
 )
 
-// tofu fetches releases in the layout that OpenTofu's own tool for mirrors has. That tool's module verifies them; which versions there are
-// is read here, because it gives up at the first one whose number it does not understand.
+// tofu fetches releases in the layout that OpenTofu's own tool for mirrors has. That tool's module
+// verifies them; which versions there are is read here, because it gives up at the first one whose
+// number it does not understand.
 type tofu struct {
 	mirror, key string
 	client      *http.Client
@@ -94,7 +95,8 @@ func (t tofu) fetch(ctx context.Context, v *version.Version, dir string) error {
 	return unpack(archive, filepath.Join(dir, branding.PlatformBinaryName))
 }
 
-// options makes tofudl use our server, key and client. Its own client would change the default one of the process.
+// options makes tofudl use our server, key and client. Its own client would change the default one
+// of the process.
 func (t tofu) options() []tofudl.ConfigOpt {
 	options := []tofudl.ConfigOpt{tofudl.ConfigHTTPClient(t.client)}
 	if t.mirror != "" {
@@ -122,7 +124,8 @@ func (t tofu) find(ctx context.Context, v *version.Version) (tofudl.VersionWithA
 	return tofudl.VersionWithArtifacts{}, fmt.Errorf("there is no release %s", v)
 }
 
-// verifiedArchive downloads the archive for this platform. tofudl's own function for that hides errors behind a wrong checksum.
+// verifiedArchive downloads the archive for this platform. tofudl's own function for that hides
+// errors behind a wrong checksum.
 func verifiedArchive(ctx context.Context, downloader tofudl.Downloader, listed tofudl.VersionWithArtifacts) ([]byte, error) {
 	prefix := branding.ArtifactPrefix + string(listed.ID)
 	name := fmt.Sprintf("%s_%s_%s.tar.gz", prefix, runtime.GOOS, runtime.GOARCH)

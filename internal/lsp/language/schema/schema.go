@@ -1,9 +1,11 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package schema is what an editor tells about the blocks and arguments of component files, and of workspace files: names, order, documentation.
+// Package schema is what an editor tells about the blocks and arguments of component files, and of
+// workspace files: names, order, documentation.
 //
-// What is required, and what there is at all, is decided by the packages that decode these files. Tests compare the tables with them.
+// What is required, and what there is at all, is decided by the packages that decode these files.
+// Tests compare the tables with them.
 package schema
 
 import "slices"

@@ -92,7 +92,8 @@ func withoutKinds(labels []string) []string {
 	return labels
 }
 
-// The tables have what the decoder of workspace files decodes: it knows all names in them, and none besides.
+// The tables have what the decoder of workspace files decodes: it knows all names in them, and none
+// besides.
 func TestWorkspace(t *testing.T) {
 	text, err := os.ReadFile("../../../../docs/order-workspace.md")
 	if err != nil {

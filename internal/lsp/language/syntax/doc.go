@@ -1,18 +1,23 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package syntax reads files of the Terraform Stacks language, and of workspaces, as an editor has them: mostly incomplete.
+// Package syntax reads files of the Terraform Stacks language, and of workspaces, as an editor has
+// them: mostly incomplete.
 //
-// What the HCL parser makes of a file that is not complete ends at the mistake. This package works on tokens instead, and takes whatever
-// looks like a block, an argument, a reference or a call for one. It reports no mistakes.
+// What the HCL parser makes of a file that is not complete ends at the mistake. This package works
+// on tokens instead, and takes whatever looks like a block, an argument, a reference or a call for
+// one. It reports no mistakes.
 //
 // The rules:
 //
-//	S1. A file that the HCL parser accepts has the blocks, arguments and references here that it has there.
-//	S2. A quote that is still open ends with its line. A block that is still open ends where a line begins, without indentation, with one of the
-//	    types of blocks that are at the top level only.
-//	S3. Ranges lie inside of the file; those of names can be replaced by other names: quotes do not belong to them.
-//	S4. The time is linear in the size of the file, times the number of open quotes, of which the first hundred end with their lines.
+//	S1. A file that the HCL parser accepts has the blocks, arguments and references here that it has
+//	    there.
+//	S2. A quote that is still open ends with its line. A block that is still open ends where a line
+//	    begins, without indentation, with one of the types of blocks that are at the top level only.
+//	S3. Ranges lie inside of the file; those of names can be replaced by other names: quotes do not
+//	    belong to them.
+//	S4. The time is linear in the size of the file, times the number of open quotes, of which the
+//	    first hundred end with their lines.
 package syntax
 
 import "github.com/hashicorp/hcl/v2"
@@ -25,7 +30,8 @@ type File struct {
 
 	Comments []hcl.Range
 
-	// JSON is set for files in JSON syntax. Their maps, calls and strings are those inside of the templates in their strings.
+	// JSON is set for files in JSON syntax. Their maps, calls and strings are those inside of the
+	// templates in their strings.
 	JSON bool
 }
 
@@ -142,12 +148,14 @@ type String struct {
 	Range hcl.Range // inside of the quotes
 }
 
-// Contains reports whether an offset lies in a range or directly behind it, as the cursor behind a word does.
+// Contains reports whether an offset lies in a range or directly behind it, as the cursor behind a
+// word does.
 func Contains(rng hcl.Range, offset int) bool {
 	return rng.Start.Byte <= offset && offset <= rng.End.Byte
 }
 
-// BlocksAt returns the blocks around an offset, the outermost first: those between whose braces it is.
+// BlocksAt returns the blocks around an offset, the outermost first: those between whose braces it
+// is.
 func (f *File) BlocksAt(offset int) []*Block {
 	var blocks []*Block
 	for body := f.Root; body != nil; {

@@ -23,7 +23,8 @@ type Shape struct {
 	Static []string
 }
 
-// ParseJSON reads a file in JSON syntax, up to the first mistake. Strings with escapes have no references.
+// ParseJSON reads a file in JSON syntax, up to the first mistake. Strings with escapes have no
+// references.
 func ParseJSON(name string, src []byte, top Shape) *File {
 	r := &jsonReader{name: name, src: src, lines: []int{0}}
 	for i, char := range src {
@@ -176,7 +177,8 @@ func (r *jsonReader) end(value *jsonValue, bracket byte) {
 	r.i = len(r.src)
 }
 
-// decoded returns the text of a string; not ok if it has escapes, behind which places would be wrong.
+// decoded returns the text of a string; not ok if it has escapes, behind which places would be
+// wrong.
 func (r *jsonReader) decoded(value *jsonValue) (text string, ok bool) {
 	start, end := value.inside()
 	raw := r.src[start:end]

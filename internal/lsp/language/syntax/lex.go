@@ -10,10 +10,12 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
-// mostRepairs is how many open quotes are ended with their lines; more would make a file that consists of them expensive.
+// mostRepairs is how many open quotes are ended with their lines; more would make a file that
+// consists of them expensive.
 const mostRepairs = 100
 
-// lex returns the tokens of a file in native syntax, with those that are missing to end quotes (rule S2).
+// lex returns the tokens of a file in native syntax, with those that are missing to end quotes
+// (rule S2).
 func lex(src []byte, name string) hclsyntax.Tokens {
 	var tokens hclsyntax.Tokens
 	pos := hcl.InitialPos

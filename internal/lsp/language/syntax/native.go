@@ -13,7 +13,8 @@ import (
 // maxDepth is how deep blocks can be nested; those that are deeper are ignored.
 const maxDepth = 50
 
-// ParseNative reads a file in native syntax. Types are those of the blocks that are at the top level and nowhere else.
+// ParseNative reads a file in native syntax. Types are those of the blocks that are at the top
+// level and nowhere else.
 func ParseNative(name string, src []byte, types []string) *File {
 	p := &parser{tokens: lex(src, name), types: map[string]bool{}}
 	for _, blockType := range types {
@@ -65,7 +66,8 @@ func endsLine(token hclsyntax.Token) bool {
 	return token.Type == hclsyntax.TokenNewline || token.Type == hclsyntax.TokenComment && bytes.HasSuffix(token.Bytes, []byte("\n"))
 }
 
-// startsTopLevel reports whether a block of the top level begins at a token, though something is open (rule S2).
+// startsTopLevel reports whether a block of the top level begins at a token, though something is
+// open (rule S2).
 func (p *parser) startsTopLevel(i int) bool {
 	if p.balanced || p.at(i) != hclsyntax.TokenIdent || p.tokens[i].Range.Start.Column != 1 || !p.types[string(p.tokens[i].Bytes)] {
 		return false

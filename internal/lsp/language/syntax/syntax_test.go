@@ -242,7 +242,8 @@ func found(body *syntax.Body, within string) []string {
 	return list
 }
 
-// FuzzParseNative checks that ranges are in the file, whatever is in it (rule S3), and that what the parser accepts is found (rule S1).
+// FuzzParseNative checks that ranges are in the file, whatever is in it (rule S3), and that what
+// the parser accepts is found (rule S1).
 func FuzzParseNative(f *testing.F) {
 	f.Add("a \"b\" {\n c = \"${d[\"e\"].f}\"\n}\n")
 	f.Add("a = {\n b = component.x.\n\ncomponent \"y\" {\n")

@@ -1,9 +1,11 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package schemajson writes schemas of providers as "terraform providers schema -json" does, byte by byte for the same schemas.
+// Package schemajson writes schemas of providers as "terraform providers schema -json" does, byte
+// by byte for the same schemas.
 //
-// It has what version 1.0 of that format has in terraform 1.11: neither identities, nor actions, nor list resources.
+// It has what version 1.0 of that format has in terraform 1.11: neither identities, nor actions,
+// nor list resources.
 package schemajson
 
 import (
@@ -84,7 +86,8 @@ type parameter struct {
 	Type        json.RawMessage `json:"type"`
 }
 
-// Encode returns the document for schemas by the addresses of their providers. It ends without a line feed.
+// Encode returns the document for schemas by the addresses of their providers. It ends without a
+// line feed.
 func Encode(schemas map[string]*schema.Provider) ([]byte, error) {
 	e := &encoder{}
 	all := document{FormatVersion: "1.0", Schemas: map[string]*provider{}}

@@ -259,7 +259,8 @@ func (r *Random) Mutate(value cty.Value, what What) cty.Value {
 	return together(value, list, nil)
 }
 
-// Fill returns an object in which attributes that are computed and null have values: unknown ones for Config.
+// Fill returns an object in which attributes that are computed and null have values: unknown ones
+// for Config.
 func (r *Random) Fill(block *schema.Block, object cty.Value, what What) cty.Value {
 	return fillObject(object, func(values map[string]cty.Value) {
 		r.fill(block.Attributes, values, what)

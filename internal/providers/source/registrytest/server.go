@@ -1,7 +1,8 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package registrytest is a registry of providers, and a mirror of them, for tests. It does whatever a test wants of it, also what registries should not.
+// Package registrytest is a registry of providers, and a mirror of them, for tests. It does
+// whatever a test wants of it, also what registries should not.
 package registrytest
 
 import (

@@ -9,7 +9,8 @@ type Graph struct {
 	Widths  []int   // of what is in the nodes
 	Edges   []Edge
 
-	// Groups are drawn around nodes. Of any two, one holds all of the other, or they have nothing in common.
+	// Groups are drawn around nodes. Of any two, one holds all of the other, or they have nothing in
+	// common.
 	Groups [][]int
 }
 
@@ -36,7 +37,8 @@ type Drawing struct {
 	Groups        []Rect // each after those that hold it, see Nesting; with room for a line of text at the top
 	Nesting       []int  // the groups in the order in which they have to be drawn
 
-	// Lanes are by edge: where it is between the columns of its ends. The zero value stands for a direct way.
+	// Lanes are by edge: where it is between the columns of its ends. The zero value stands for a
+	// direct way.
 	Lanes []Lane
 }
 

@@ -146,7 +146,8 @@ func TestStraightLines(t *testing.T) {
 	}
 }
 
-// Edges that need not cross do not: in each column the nodes are in the order of what they come after.
+// Edges that need not cross do not: in each column the nodes are in the order of what they come
+// after.
 func TestCrossings(t *testing.T) {
 	g := Graph{Widths: make([]int, 20), Columns: make([][]int, 2)}
 	for i := range 10 {
@@ -170,7 +171,8 @@ func TestEmptyGraph(t *testing.T) {
 	}
 }
 
-// layered makes a graph of layers, with edges between a node and the first few of its neighbours in the next layer.
+// layered makes a graph of layers, with edges between a node and the first few of its neighbours in
+// the next layer.
 func layered(layers, width, edges int) Graph {
 	g := Graph{Widths: make([]int, layers*width)}
 	for l := range layers {

@@ -126,7 +126,8 @@ func (p *placing) spans(box *item) {
 	}
 }
 
-// makeLanes makes lanes for edges over more than one column. Those of a node share one in each box that holds both ends.
+// makeLanes makes lanes for edges over more than one column. Those of a node share one in each box
+// that holds both ends.
 func (p *placing) makeLanes() {
 	type key struct {
 		from int
@@ -164,8 +165,8 @@ func commonBox(a, b *item) *item {
 	}
 }
 
-// arrange looks for the order of items with the shortest edges, and then moves everything to where it is drawn without
-// changing the order.
+// arrange looks for the order of items with the shortest edges, and then moves everything to where
+// it is drawn without changing the order.
 func (p *placing) arrange(passes int) {
 	p.pack(p.root)
 	p.place(p.root, 0)
@@ -212,7 +213,8 @@ func (p *placing) length() int {
 	return sum
 }
 
-// pull adds up where each item, and each box that it is in, is drawn by its links to the left, to the right, or both.
+// pull adds up where each item, and each box that it is in, is drawn by its links to the left, to
+// the right, or both.
 func (p *placing) pull(toLeft, toRight bool) {
 	p.each(p.root, func(i *item) { i.weight, i.way = 0, 0 })
 	for _, l := range p.links {
@@ -261,7 +263,8 @@ func (p *placing) sort(box *item) {
 	}
 }
 
-// pack gives each item the highest place that is free below those before it, and each box its height.
+// pack gives each item the highest place that is free below those before it, and each box its
+// height.
 func (p *placing) pack(box *item) {
 	for _, i := range box.items {
 		if i.box {
@@ -289,7 +292,8 @@ func fill(columns []int, value int) {
 	}
 }
 
-// align moves items down to where they are drawn, and up again as far as they have to so that the height stays.
+// align moves items down to where they are drawn, and up again as far as they have to so that the
+// height stays.
 func (p *placing) align(box *item) {
 	height := 0
 	for _, i := range box.items {

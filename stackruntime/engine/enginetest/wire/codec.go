@@ -1,12 +1,15 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package wire encodes the requests and results of engines to bytes and back, and has an engine that does so with all that passes through it.
+// Package wire encodes the requests and results of engines to bytes and back, and has an engine
+// that does so with all that passes through it.
 //
-// It follows the types of package engine, whatever these are: there is nothing to keep in step with them. A type that holds something other than
-// data (a function, a channel, an interface) cannot be encoded, which is how the contract of engines is held to plain data.
+// It follows the types of package engine, whatever these are: there is nothing to keep in step with
+// them. A type that holds something other than data (a function, a channel, an interface) cannot be
+// encoded, which is how the contract of engines is held to plain data.
 //
-// Of a diagnostic, the expression and its evaluation context are lost, and of its extra all but an [engine.DiagnosticData].
+// Of a diagnostic, the expression and its evaluation context are lost, and of its extra all but an
+// [engine.DiagnosticData].
 package wire
 
 import (
@@ -216,7 +219,8 @@ func decodePath(steps []step) (cty.Path, error) {
 	return path, nil
 }
 
-// isJSON reports whether a type says itself how it is encoded. Those of terraform's JSON formats do.
+// isJSON reports whether a type says itself how it is encoded. Those of terraform's JSON formats
+// do.
 func isJSON(t reflect.Type) bool {
 	return strings.HasSuffix(t.PkgPath(), "/terraform-json") || t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Uint8
 }

@@ -77,7 +77,8 @@ type wrapped struct{ inner any }
 
 func (w wrapped) UnwrapDiagnosticExtra() any { return w.inner }
 
-// Diagnostics keep their places, and what the engine knows besides. What is no data of the contract is lost.
+// Diagnostics keep their places, and what the engine knows besides. What is no data of the contract
+// is lost.
 func TestDiagnostics(t *testing.T) {
 	data := &engine.DiagnosticData{
 		Resource: `fake_resource.a["x"]`, Block: `resource "fake_resource" "a"`,

@@ -66,7 +66,8 @@ func failed(err error) hcl.Diagnostics {
 	return hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "Message encoding failed", Detail: err.Error()}}
 }
 
-// observer passes on events. It panics with those that are not data: there is nobody to return an error to.
+// observer passes on events. It panics with those that are not data: there is nobody to return an
+// error to.
 func observer(observe engine.Observer) engine.Observer {
 	if observe == nil {
 		return nil
@@ -198,7 +199,8 @@ func (p preparer) Locks(ctx context.Context) (map[stackaddrs.Provider]string, er
 
 type recoverer struct{ engine.Recoverer }
 
-// Bind implements [engine.Recoverer]. It panics with what is not data: there is nobody to return an error to.
+// Bind implements [engine.Recoverer]. It panics with what is not data: there is nobody to return an
+// error to.
 func (r recoverer) Bind(purpose engine.Purpose) {
 	purpose, err := through(purpose)
 	if err != nil {

@@ -10,7 +10,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// failure is what is encoded of an error: its text, and which one it is of those that callers tell apart.
+// failure is what is encoded of an error: its text, and which one it is of those that callers tell
+// apart.
 type failure struct {
 	Text     string
 	Kind     string // of kinds, or ""

@@ -15,10 +15,12 @@ import (
 type StateChange struct {
 	Before, After *stackstate.Component // of one component instance; nil for none
 
-	// Interim says that the component instance is still being applied, and that another change follows when it is not any more.
+	// Interim says that the component instance is still being applied, and that another change follows
+	// when it is not any more.
 	Interim bool
 
-	// Stage is how far the component instance has come with its plan, if the engine has something to do for that.
+	// Stage is how far the component instance has come with its plan, if the engine has something to
+	// do for that.
 	Stage stackplan.Stage
 
 	Inputs  map[string]cty.Value // root variables to set; [cty.NilVal] removes one
@@ -29,8 +31,8 @@ type StateChange struct {
 	Discard []string // keys of records to drop, which no version needs
 }
 
-// Renamings are the changes of the prior state that the moves of a plan make: of the instances that have moved, and
-// of those that require them or are required by them.
+// Renamings are the changes of the prior state that the moves of a plan make: of the instances that
+// have moved, and of those that require them or are required by them.
 func Renamings(before, after *stackstate.State, renames []stackaddrs.Rename) []stackstate.Renaming {
 	previous := make(map[stackaddrs.AbsComponentInstance]stackaddrs.AbsComponentInstance, len(renames))
 	for _, rename := range renames {

@@ -94,8 +94,9 @@ func (a *applier) run(ctx context.Context) (*Result, error) {
 	return result, nil
 }
 
-// endsNothing reports whether there is no more to do than dropping a record without objects. No block need produce
-// the instance for that: in a stack that is removed, it may have come from a set that was not known while planning.
+// endsNothing reports whether there is no more to do than dropping a record without objects. No
+// block need produce the instance for that: in a stack that is removed, it may have come from a set
+// that was not known while planning.
 func (a *applier) endsNothing() bool {
 	idle := len(a.plan.EnginePlan) == 0 || a.isBegun()
 	return ends(a.plan) && a.plan.Complete && idle && !planning.HasObjects(a.baseState())

@@ -11,7 +11,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
-// Objects are the objects of a component while it is being applied: those of the state before, with the changes that the engine has reported since.
+// Objects are the objects of a component while it is being applied: those of the state before, with
+// the changes that the engine has reported since.
 type Objects struct {
 	Before engine.State
 
@@ -28,7 +29,8 @@ func (o *Objects) Change(change *engine.ObjectChange) {
 	o.changes = append(o.changes, change)
 }
 
-// State returns the newest state. The engine may know more of it than objects, and says so when it is done.
+// State returns the newest state. The engine may know more of it than objects, and says so when it
+// is done.
 func (o *Objects) State() (engine.State, error) {
 	before, err := tfstate.Parse(o.Before)
 	if err != nil {

@@ -1,10 +1,12 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package applying applies the plans of component instances: in an order (docs/language.md, section 4.11), from where an earlier apply of the
-// same plan has ended, saving what was done as soon as it is known.
+// Package applying applies the plans of component instances: in an order (docs/language.md, section
+// 4.11), from where an earlier apply of the same plan has ended, saving what was done as soon as it
+// is known.
 //
-// [Operation] has the changes of all of them. It knows no configuration: an object of that drives each change, a [Subject].
+// [Operation] has the changes of all of them. It knows no configuration: an object of that drives
+// each change, a [Subject].
 package applying
 
 import (
@@ -61,7 +63,8 @@ type Operation struct {
 	// Save hands a change of the state to who keeps it.
 	Save func(context.Context, StateChange) hcl.Diagnostics
 
-	// Subject finds the object that the configuration produces for a plan. It is nil if there is none, or if it is not known which.
+	// Subject finds the object that the configuration produces for a plan. It is nil if there is none,
+	// or if it is not known which.
 	Subject func(context.Context, *stackplan.Component) (Subject, hcl.Diagnostics)
 
 	order   *order
@@ -70,7 +73,8 @@ type Operation struct {
 
 // Subject is an object of the configuration that drives the change of a component instance.
 type Subject interface {
-	// Arguments are what to apply with. It returns false if something of that could not be computed, which is reported elsewhere.
+	// Arguments are what to apply with. It returns false if something of that could not be computed,
+	// which is reported elsewhere.
 	Arguments(ctx context.Context) (Arguments, bool)
 
 	// StoredInputs are inputs as plan and state may keep them.
@@ -90,7 +94,8 @@ type Arguments struct {
 	Providers map[engine.ProviderSlot]engine.ProviderConfig
 }
 
-// Begin adds the changes of all component instances of the plan. Their results are those that they wait for.
+// Begin adds the changes of all component instances of the plan. Their results are those that they
+// wait for.
 func (o Operation) Begin(results *Results, add func(Change)) {
 	o.order, o.results = newOrder(o.Plan, o.Prior), results
 	for _, plan := range o.Plan.Components {

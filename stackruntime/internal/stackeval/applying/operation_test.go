@@ -28,7 +28,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
 
-// An operation in these tests is a bench: an engine, a configuration and a place for states, which write down what they are asked for.
+// An operation in these tests is a bench: an engine, a configuration and a place for states, which
+// write down what they are asked for.
 type bench struct {
 	engine.Session // nil: what is not replaced is not called
 
@@ -257,7 +258,8 @@ func TestEnd(t *testing.T) {
 	}
 }
 
-// Without a change for the engine, what was found while planning is kept. What was deferred stays as it is.
+// Without a change for the engine, what was found while planning is kept. What was deferred stays
+// as it is.
 func TestNothingToApply(t *testing.T) {
 	b := &bench{t: t}
 	kept, deferred := b.component("a", stackplan.Read), b.component("b", stackplan.Update)

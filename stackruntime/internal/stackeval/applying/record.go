@@ -86,8 +86,8 @@ func (a *applier) record(ctx context.Context, subject Subject, result *Result) {
 	}
 }
 
-// knownInputs replaces values that are not known by those in the state: of what is deferred or skipped, the objects
-// that exist were made with them, and they may be needed to destroy these.
+// knownInputs replaces values that are not known by those in the state: of what is deferred or
+// skipped, the objects that exist were made with them, and they may be needed to destroy these.
 func (a *applier) knownInputs(inputs map[string]cty.Value) map[string]cty.Value {
 	prior := a.prior()
 	if prior == nil {
@@ -121,8 +121,8 @@ func (a *applier) dependencies(result *Result) []stackaddrs.AbsComponent {
 	return slices.Compact(used)
 }
 
-// recordable leaves out the components of stacks that stand for those not known yet. There is nothing in them, and
-// no address of a state can name them.
+// recordable leaves out the components of stacks that stand for those not known yet. There is
+// nothing in them, and no address of a state can name them.
 func recordable(addrs []stackaddrs.AbsComponent) []stackaddrs.AbsComponent {
 	return slices.DeleteFunc(slices.Clone(addrs), func(addr stackaddrs.AbsComponent) bool {
 		return slices.ContainsFunc(addr.Stack.Path(), func(step stackaddrs.StackCallInstance) bool { return step.Key.IsWildcard() })

@@ -14,15 +14,18 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
-// checkRest checks that what is left to do of a component instance is a part of what its plan has, where a part of that was applied. The
-// second list are the changes of a plan that was made again, from the state which that has left behind and with the same arguments.
+// checkRest checks that what is left to do of a component instance is a part of what its plan has,
+// where a part of that was applied. The second list are the changes of a plan that was made again,
+// from the state which that has left behind and with the same arguments.
 //
 // Nothing may be done that the plan does not have, nothing twice, and nothing may be left out:
 //
-//	R1  A change that is left has the planned actions, or the later one of two. What it makes is a refinement of what was planned.
+//	R1  A change that is left has the planned actions, or the later one of two. What it makes is a
+//	    refinement of what was planned.
 //	R2  What is deleted is what was to be deleted: a new object never is.
-//	R3  What was to be replaced and would stay is another object now. Whether one that looks as it would have before and after was replaced
-//	    cannot be known. Others that are still there have to be asked for ([replacementsLeft]).
+//	R3  What was to be replaced and would stay is another object now. Whether one that looks as it
+//	    would have before and after was replaced cannot be known. Others that are still there have to
+//	    be asked for ([replacementsLeft]).
 //
 // The error names a resource instance for which that does not hold.
 func checkRest(planned, again []*engine.Change) error {
@@ -49,11 +52,14 @@ func checkRest(planned, again []*engine.Change) error {
 	return nil
 }
 
-// replacementsLeft returns the addresses of resource instances that the plan replaces, that are still the objects from before, and that would not be
-// replaced by what is left of the plan. Nothing in their arguments leads to that: they are replaced because somebody has asked for it, or because of
-// a change of something else (replace_triggered_by), which may be made by now. Their replacement has to be asked for when the rest is planned.
+// replacementsLeft returns the addresses of resource instances that the plan replaces, that are
+// still the objects from before, and that would not be replaced by what is left of the plan.
+// Nothing in their arguments leads to that: they are replaced because somebody has asked for it, or
+// because of a change of something else (replace_triggered_by), which may be made by now. Their
+// replacement has to be asked for when the rest is planned.
 //
-// An object is the one from before if it looks like that, and some of what the new one would be is not known before it is made.
+// An object is the one from before if it looks like that, and some of what the new one would be is
+// not known before it is made.
 func replacementsLeft(planned, again []*engine.Change) []string {
 	changes := make(map[stackaddrs.ResourceInstanceObject]*engine.Change, len(planned))
 	for _, change := range planned {
@@ -80,7 +86,8 @@ func mayBeNew(planned, rest *engine.Change) bool {
 	return bare(planned.After).IsWhollyKnown() && refines(planned.After, rest.Before)
 }
 
-// remains reports whether a change leaves an object behind, of which a plan that is made again says something.
+// remains reports whether a change leaves an object behind, of which a plan that is made again says
+// something.
 func remains(planned *engine.Change) bool {
 	return planned.Addr.Resource.Mode == stackaddrs.ManagedResource && makes(planned.Action)
 }
@@ -180,8 +187,9 @@ func inWords(c *engine.Change) string {
 	}
 }
 
-// refines reports whether a value is what a planned one can become by filling in what was unknown. Other than for [engine.CheckRefines], what is not
-// set may be missing, and types don't matter: what was in a state has lost the type of a null.
+// refines reports whether a value is what a planned one can become by filling in what was unknown.
+// Other than for [engine.CheckRefines], what is not set may be missing, and types don't matter:
+// what was in a state has lost the type of a null.
 func refines(planned, rest cty.Value) bool {
 	planned, rest = bare(planned), bare(rest)
 	switch {

@@ -20,8 +20,9 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
-// A plan that was applied in part is applied from where that has ended. The engine cannot go on with a plan of its own of which it has done a part,
-// so what is left of that is planned anew, and applied only if the whole plan has all of it. Nothing is asked of the world for that, just as
+// A plan that was applied in part is applied from where that has ended. The engine cannot go on
+// with a plan of its own of which it has done a part, so what is left of that is planned anew, and
+// applied only if the whole plan has all of it. Nothing is asked of the world for that, just as
 // nothing is when a plan is applied at once.
 
 // isDone reports whether an earlier apply has done all of an instance.
@@ -41,7 +42,8 @@ func (a *applier) done() *Result {
 	return result
 }
 
-// planRest puts what is left of the plan in its place. It returns false if that was not begun since the operation shall stop already.
+// planRest puts what is left of the plan in its place. It returns false if that was not begun since
+// the operation shall stop already.
 func (a *applier) planRest(ctx context.Context, subject Subject, args Arguments) (bool, hcl.Diagnostics) {
 	rest := *a.plan
 	rest.EnginePlan, rest.BaseState, rest.RefreshedState, rest.Changes = nil, nil, nil, nil
@@ -75,8 +77,8 @@ func (a *applier) planRest(ctx context.Context, subject Subject, args Arguments)
 	return true, nil
 }
 
-// planAgain has the engine plan from the state that was left behind, with some resource instances to be replaced. It returns false if that was not
-// begun.
+// planAgain has the engine plan from the state that was left behind, with some resource instances
+// to be replaced. It returns false if that was not begun.
 func (a *applier) planAgain(ctx context.Context, kind work.Kind, args Arguments, replace []string) (result *engine.PlanResult, began bool, diags hcl.Diagnostics) {
 	id := a.op.Works.ID(kind, a.plan.Addr)
 	began = a.op.Works.Run(ctx, id, func(ctx context.Context, began func() bool) {
@@ -100,7 +102,8 @@ func (a *applier) planAgain(ctx context.Context, kind work.Kind, args Arguments,
 	return result, began, diags
 }
 
-// checkFinalInputs checks that inputs are those that the plan was made with. The engine cannot, for a plan that is made anew.
+// checkFinalInputs checks that inputs are those that the plan was made with. The engine cannot, for
+// a plan that is made anew.
 func checkFinalInputs(plan *stackplan.Component, inputs map[string]cty.Value) error {
 	if plan.Mode == engine.Destroy {
 		return nil // what is destroyed does not depend on them

@@ -9,13 +9,15 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
-// Removal is a removed block of type B that names an instance, or may name it if its key is the wildcard.
+// Removal is a removed block of type B that names an instance, or may name it if its key is the
+// wildcard.
 type Removal[B any] struct {
 	Key stackaddrs.InstanceKey
 	By  B
 }
 
-// Contest is about the instances of one component, or of one embedded stack: which there are, and which blocks want them.
+// Contest is about the instances of one component, or of one embedded stack: which there are, and
+// which blocks want them.
 type Contest[B any] struct {
 	Existing []stackaddrs.InstanceKey
 
@@ -28,22 +30,26 @@ type Contest[B any] struct {
 type Claim[B any] struct {
 	By B
 
-	// StandIn is set if that the block names the instance is not known, only that no other block can have it.
+	// StandIn is set if that the block names the instance is not known, only that no other block can
+	// have it.
 	StandIn bool
 }
 
-// Conflict is a mistake of the configuration: a removed block names an instance that another block has.
+// Conflict is a mistake of the configuration: a removed block names an instance that another block
+// has.
 type Conflict[B any] struct {
 	Key stackaddrs.InstanceKey
 	By  B
 
-	// With is the removed block that has the instance. Declared is set instead if that is the block which declares it.
+	// With is the removed block that has the instance. Declared is set instead if that is the block
+	// which declares it.
 	With     B
 	Declared bool
 }
 
-// Assign decides which of the existing instances removed blocks get. Blocks that declare an instance come first, then removed blocks that
-// name it, then blocks that may declare it, then removed blocks that may name it. Two blocks that name an instance which exists are a conflict,
+// Assign decides which of the existing instances removed blocks get. Blocks that declare an
+// instance come first, then removed blocks that name it, then blocks that may declare it, then
+// removed blocks that may name it. Two blocks that name an instance which exists are a conflict,
 // and so is one that names an instance which is declared.
 func Assign[B any](c Contest[B]) (map[stackaddrs.InstanceKey]Claim[B], []Conflict[B]) {
 	claimed := make(map[stackaddrs.InstanceKey]Claim[B])

@@ -9,7 +9,8 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
-// Existing are the instances that there are already. A stack instance is there if a component instance in it is.
+// Existing are the instances that there are already. A stack instance is there if a component
+// instance in it is.
 type Existing struct {
 	components map[stackaddrs.AbsComponent][]stackaddrs.InstanceKey
 	stacks     map[StackCall][]stackaddrs.InstanceKey
@@ -29,7 +30,8 @@ func (e *Existing) ComponentKeys(addr stackaddrs.AbsComponent) []stackaddrs.Inst
 // StackKeys are the keys of the instances of an embedded stack, in no order.
 func (e *Existing) StackKeys(call StackCall) []stackaddrs.InstanceKey { return e.stacks[call] }
 
-// FindExisting gathers component instances. Addresses with wildcards in them, which plans have, stand for instances that are not there.
+// FindExisting gathers component instances. Addresses with wildcards in them, which plans have,
+// stand for instances that are not there.
 func FindExisting(instances iter.Seq[stackaddrs.AbsComponentInstance]) *Existing {
 	found := &Existing{
 		components: make(map[stackaddrs.AbsComponent][]stackaddrs.InstanceKey),

@@ -49,8 +49,9 @@ type Move struct {
 	Key   stackaddrs.InstanceKey
 }
 
-// Suggest says how to write the move as a moved block, to be pasted. The new address is that of the only one among the stack's blocks,
-// by their names, or of the only instance of one, that has nothing in the state yet; where there is none, or a choice, the user has to fill it in.
+// Suggest says how to write the move as a moved block, to be pasted. The new address is that of the
+// only one among the stack's blocks, by their names, or of the only instance of one, that has
+// nothing in the state yet; where there is none, or a choice, the user has to fill it in.
 func (m Move) Suggest(blocks map[string]Block) string {
 	from, to := m.Kind.String()+"."+m.Name, m.Kind.String()+"."+newName
 	block, declared := blocks[m.Name]

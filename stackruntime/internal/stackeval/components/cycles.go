@@ -22,9 +22,10 @@ func Users(state *stackstate.State) Graph {
 	return users
 }
 
-// RecordedCycles numbers the components in a state, such that two have the same number if each depends on
-// the other, however indirectly. One apply never leaves such a cycle; but what it records may contradict what an earlier
-// one did, of components that it did not touch. In a cycle nobody waits for another.
+// RecordedCycles numbers the components in a state, such that two have the same number if each
+// depends on the other, however indirectly. One apply never leaves such a cycle; but what it
+// records may contradict what an earlier one did, of components that it did not touch. In a cycle
+// nobody waits for another.
 func RecordedCycles(state *stackstate.State) map[stackaddrs.AbsComponent]int {
 	dependents := make(map[stackaddrs.AbsComponent][]stackaddrs.AbsComponent)
 	for addr, record := range state.Components {

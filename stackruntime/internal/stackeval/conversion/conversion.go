@@ -1,7 +1,8 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package conversion converts values that leave the evaluator: to variables of modules and stacks, to outputs, to providers.
+// Package conversion converts values that leave the evaluator: to variables of modules and stacks,
+// to outputs, to providers.
 package conversion
 
 import (

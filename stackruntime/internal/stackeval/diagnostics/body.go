@@ -11,8 +11,9 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// PlaceInBody returns where the part of a body is written from which a part of its value comes, or the closest around it that is. There is
-// none for what is not in an argument or a block of the body.
+// PlaceInBody returns where the part of a body is written from which a part of its value comes, or
+// the closest around it that is. There is none for what is not in an argument or a block of the
+// body.
 func PlaceInBody(body hcl.Body, spec hcldec.Spec, path cty.Path) (hcl.Range, bool) {
 	if len(path) == 0 {
 		return hcl.Range{}, false
@@ -29,8 +30,8 @@ func PlaceInBody(body hcl.Body, spec hcldec.Spec, path cty.Path) (hcl.Range, boo
 	return placeInBlocks(content.Blocks.OfType(step.Name), object[step.Name], path[1:])
 }
 
-// placeInBlocks goes on in the nested blocks of one type. Which of several is meant cannot be said about a set of blocks:
-// its elements have another order.
+// placeInBlocks goes on in the nested blocks of one type. Which of several is meant cannot be said
+// about a set of blocks: its elements have another order.
 func placeInBlocks(blocks hcl.Blocks, spec hcldec.Spec, path cty.Path) (hcl.Range, bool) {
 	var nested hcldec.Spec
 	is := func(at int, _ *hcl.Block) bool { return at == elementIndex(path) }

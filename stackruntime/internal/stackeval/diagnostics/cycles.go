@@ -20,9 +20,9 @@ func IsCycle(diag *hcl.Diagnostic) bool {
 	return ok
 }
 
-// ExplainCycles merges the reports of circular dependencies: every participant
-// has made one of its own. Those that remain name each participant with its place. declarations returns the places of objects by their
-// addresses; it is called only if there is a report.
+// ExplainCycles merges the reports of circular dependencies: every participant has made one of its
+// own. Those that remain name each participant with its place. declarations returns the places of
+// objects by their addresses; it is called only if there is a report.
 func ExplainCycles(diags hcl.Diagnostics, declarations func() map[string]hcl.Range) hcl.Diagnostics {
 	var reported []*promising.CycleError
 	var places map[string]hcl.Range

@@ -1,8 +1,9 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package diagnostics has what the evaluator does to diagnostics whatever they are about: it says which component they are about and where,
-// gathers them from many tasks, merges those that say the same, and sorts them.
+// Package diagnostics has what the evaluator does to diagnostics whatever they are about: it says
+// which component they are about and where, gathers them from many tasks, merges those that say the
+// same, and sorts them.
 package diagnostics
 
 import (

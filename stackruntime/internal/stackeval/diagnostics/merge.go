@@ -91,7 +91,8 @@ func (id identity) ofBlock() identity {
 	return id
 }
 
-// ofInstances returns the identities of what providers say to component instances, for all configurations of a block.
+// ofInstances returns the identities of what providers say to component instances, for all
+// configurations of a block.
 func ofInstances(diags hcl.Diagnostics) map[identity]bool {
 	found := map[identity]bool{}
 	for _, diag := range diags {

@@ -13,13 +13,15 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
-// StepChecker is implemented by objects whose values are not known in static checks, although the names in them are.
+// StepChecker is implemented by objects whose values are not known in static checks, although the
+// names in them are.
 type StepChecker interface {
 	// CheckSteps reports what is wrong with the steps that follow a reference to the object.
 	CheckSteps(ctx context.Context, steps hcl.Traversal) hcl.Diagnostics
 }
 
-// OptionalScope is implemented by scopes of expressions that may be evaluated for no instance at all.
+// OptionalScope is implemented by scopes of expressions that may be evaluated for no instance at
+// all.
 type OptionalScope interface {
 	IsOptional() bool
 }
@@ -30,8 +32,8 @@ func IsOptional(scope EvaluationScope) bool {
 	return ok && optional.IsOptional()
 }
 
-// checkSteps checks the steps of all references that are certain to be followed. Where there may be no instance that
-// follows them, what is wrong is a warning.
+// checkSteps checks the steps of all references that are certain to be followed. Where there may be
+// no instance that follows them, what is wrong is a warning.
 func checkSteps(ctx context.Context, expressions []hcl.Expression, objects resolved, scope EvaluationScope) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for _, e := range expressions {
@@ -53,9 +55,9 @@ func checkSteps(ctx context.Context, expressions []hcl.Expression, objects resol
 	return diags
 }
 
-// certainTraversals are the traversals of an expression that fail the expression if they fail, whatever the values
-// are. Those are left out that try or can may catch, and those in branches and loops, which may not be taken. Of
-// expressions in JSON nothing is certain.
+// certainTraversals are the traversals of an expression that fail the expression if they fail,
+// whatever the values are. Those are left out that try or can may catch, and those in branches and
+// loops, which may not be taken. Of expressions in JSON nothing is certain.
 func certainTraversals(e hcl.Expression) []hcl.Traversal {
 	node, ok := e.(hclsyntax.Node)
 	if !ok {

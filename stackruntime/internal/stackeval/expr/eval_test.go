@@ -94,7 +94,8 @@ func TestRow226Expressions(t *testing.T) {
 	}
 }
 
-// All bad references of an expression are reported, each with its own place, and nothing is evaluated.
+// All bad references of an expression are reported, each with its own place, and nothing is
+// evaluated.
 func TestRow226InvalidReferences(t *testing.T) {
 	for src, want := range map[string][]string{
 		`var.missing`:                           {"Unknown symbol `var.missing`"},

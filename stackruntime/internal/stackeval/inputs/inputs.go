@@ -1,11 +1,12 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package inputs takes the values for variables out of inputs arguments: those of components, for the variables of their modules, and
-// those of embedded stacks.
+// Package inputs takes the values for variables out of inputs arguments: those of components, for
+// the variables of their modules, and those of embedded stacks.
 //
-// A [Set] knows the variables. Values are converted to their types, null and absent ones selected from defaults, and what cannot be a value is
-// reported at the attribute that has it (docs/language.md, sections 2.7 and 2.8).
+// A [Set] knows the variables. Values are converted to their types, null and absent ones selected
+// from defaults, and what cannot be a value is reported at the attribute that has it
+// (docs/language.md, sections 2.7 and 2.8).
 package inputs
 
 import (
@@ -166,7 +167,8 @@ func (s Set) FromArgument(result expr.Result) (map[string]cty.Value, hcl.Diagnos
 	return values, diags.Extend(moreDiags)
 }
 
-// unknownAttributes takes an unknown object apart: what attributes it has is known. Other values stay as they are.
+// unknownAttributes takes an unknown object apart: what attributes it has is known. Other values
+// stay as they are.
 func unknownAttributes(value cty.Value) cty.Value {
 	ty := value.Type()
 	if value.IsKnown() || !ty.IsObjectType() || expr.IsFailed(value) {
@@ -180,7 +182,8 @@ func unknownAttributes(value cty.Value) cty.Value {
 	return cty.ObjectVal(attrs).WithMarks(outer)
 }
 
-// checkEphemeral puts Placeholders in the place of ephemeral values for variables that do not take them.
+// checkEphemeral puts Placeholders in the place of ephemeral values for variables that do not take
+// them.
 func (s Set) checkEphemeral(values map[string]cty.Value, result expr.Result) (map[string]cty.Value, hcl.Diagnostics) {
 	var diags hcl.Diagnostics
 	for _, v := range s.variables {

@@ -1,11 +1,14 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package maintask runs the main task of an operation, from which all others come (package promising).
+// Package maintask runs the main task of an operation, from which all others come (package
+// promising).
 //
-//   - An evaluation goes on when the context of the operation ends, so that what has been done is still reported and saved. Only those who
-//     ask for [StopContext] learn of the end: the engine, and what decides whether more is begun.
-//   - A panic in any task becomes an error of the operation, and of all later ones, whoever needs what the task was to compute.
+//   - An evaluation goes on when the context of the operation ends, so that what has been done is
+//     still reported and saved. Only those who ask for [StopContext] learn of the end: the engine,
+//     and what decides whether more is begun.
+//   - A panic in any task becomes an error of the operation, and of all later ones, whoever needs
+//     what the task was to compute.
 //   - Diagnostics leave the main task merged and sorted.
 package maintask
 
@@ -23,17 +26,20 @@ import (
 // stopKey finds the context whose end asks an operation to stop.
 type stopKey struct{}
 
-// Steady returns a context for an evaluation that goes on when ctx ends. [StopContext] returns ctx for it.
+// Steady returns a context for an evaluation that goes on when ctx ends. [StopContext] returns ctx
+// for it.
 func Steady(ctx context.Context) context.Context {
 	return context.WithValue(context.WithoutCancel(ctx), stopKey{}, ctx)
 }
 
-// StopContext returns the context that ends when the operation shall stop. ctx must come from [Steady] or [Run].
+// StopContext returns the context that ends when the operation shall stop. ctx must come from
+// [Steady] or [Run].
 func StopContext(ctx context.Context) context.Context {
 	return ctx.Value(stopKey{}).(context.Context)
 }
 
-// Run runs f as the main task of an operation, in a context made by [Steady]. panics are those of all operations on the same objects.
+// Run runs f as the main task of an operation, in a context made by [Steady]. panics are those of
+// all operations on the same objects.
 func Run[T any](ctx context.Context, panics *Panics, f func(ctx context.Context) (T, hcl.Diagnostics)) (T, hcl.Diagnostics) {
 	var diags hcl.Diagnostics
 	value, err := run(ctx, panics, func(ctx context.Context) (T, error) {

@@ -32,8 +32,8 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
-// A panic is reported by the operation in which it was and by those after it, once for each place in the code, without values that may be
-// secret.
+// A panic is reported by the operation in which it was and by those after it, once for each place
+// in the code, without values that may be secret.
 func TestPanics(t *testing.T) {
 	var panics maintask.Panics
 	var once promising.Once[int]

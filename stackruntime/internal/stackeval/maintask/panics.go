@@ -17,8 +17,9 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/diagnostics"
 )
 
-// Panics are those of all tasks of operations on the same objects, whoever waited for the tasks. Each operation from then on
-// reports them: what could not be computed for one is missing in any of its results. The zero value has none.
+// Panics are those of all tasks of operations on the same objects, whoever waited for the tasks.
+// Each operation from then on reports them: what could not be computed for one is missing in any of
+// its results. The zero value has none.
 type Panics struct {
 	mu struct {
 		sync.Mutex
@@ -66,8 +67,8 @@ func (p *Panics) diagnostics() hcl.Diagnostics {
 	return diags
 }
 
-// panicText describes the value of a panic. Only texts of the Go runtime are shown: others may be made of values
-// of the stack, which may be secrets.
+// panicText describes the value of a panic. Only texts of the Go runtime are shown: others may be
+// made of values of the stack, which may be secrets.
 func panicText(value any) string {
 	if err, ok := value.(runtime.Error); ok {
 		return err.Error()
@@ -77,7 +78,8 @@ func panicText(value any) string {
 
 const shownFrames = 8
 
-// framesOf lists the functions that a panic came through, innermost first, from what debug.Stack returned.
+// framesOf lists the functions that a panic came through, innermost first, from what debug.Stack
+// returned.
 func framesOf(stack []byte) string {
 	lines := strings.Split(string(stack), "\n")
 	for i, line := range slices.Backward(lines) {

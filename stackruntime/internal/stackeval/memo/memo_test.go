@@ -39,8 +39,8 @@ func (a aspects) check(ctx context.Context, name string) (int, hcl.Diagnostics) 
 	return a.memos[name].Check(ctx, a.aspect(name))
 }
 
-// Every participant gets its placeholder and the same report, which names the aspects all round from the alphabetically
-// first one on. What only uses a participant has no report of its own.
+// Every participant gets its placeholder and the same report, which names the aspects all round
+// from the alphabetically first one on. What only uses a participant has no report of its own.
 func TestRow238CyclesNameAspects(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := aspects{

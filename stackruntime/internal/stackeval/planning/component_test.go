@@ -14,7 +14,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
 
-// module is the state of a module with a resource, an object of it that was put aside, and a data source.
+// module is the state of a module with a resource, an object of it that was put aside, and a data
+// source.
 var module = engine.State(`{"version":4,"terraform_version":"1.11.4","serial":1,"lineage":"x","outputs":{},"resources":[
 	{"mode":"managed","type":"terraform_data","name":"a","provider":"provider[\"terraform.io/builtin/terraform\"]","instances":[
 		{"schema_version":0,"attributes":{"id":"1"}},{"schema_version":0,"deposed":"0a1b2c3d","attributes":{"id":"0"}}]},

@@ -35,7 +35,8 @@ func (p Prior) action(after cty.Value) (action stackplan.Action, before cty.Valu
 	}
 }
 
-// InputChange plans an input variable of the root. That of an ephemeral one is an update, since nobody knows its prior value.
+// InputChange plans an input variable of the root. That of an ephemeral one is an update, since
+// nobody knows its prior value.
 func InputChange(prior Prior, after cty.Value, ephemeral bool) *stackplan.InputChange {
 	change := &stackplan.InputChange{After: after}
 	change.Action, change.Before = prior.action(after)
@@ -45,7 +46,8 @@ func InputChange(prior Prior, after cty.Value, ephemeral bool) *stackplan.InputC
 	return change
 }
 
-// OutputChange plans an output value of the root. An apply that did not find out the prior value has not made it.
+// OutputChange plans an output value of the root. An apply that did not find out the prior value
+// has not made it.
 func OutputChange(prior Prior, after cty.Value) *stackplan.OutputChange {
 	change := &stackplan.OutputChange{After: after}
 	prior.Existed = prior.Existed && prior.Value.IsKnown()
@@ -56,7 +58,8 @@ func OutputChange(prior Prior, after cty.Value) *stackplan.OutputChange {
 	return change
 }
 
-// DropUndeclared plans to drop values of the root that the prior state has, and the configuration does not declare.
+// DropUndeclared plans to drop values of the root that the prior state has, and the configuration
+// does not declare.
 func DropUndeclared[I, O any](plan *stackplan.Plan, inputs, outputs map[string]cty.Value, declaredInputs map[string]I, declaredOutputs map[string]O) {
 	null := cty.NullVal(cty.DynamicPseudoType)
 	for name, before := range inputs {
@@ -71,8 +74,8 @@ func DropUndeclared[I, O any](plan *stackplan.Plan, inputs, outputs map[string]c
 	}
 }
 
-// KeepUnknownOutputs plans no change of outputs that are not known because of what was left out. Without it, a part of a stack of which nothing
-// changes would have something to apply forever.
+// KeepUnknownOutputs plans no change of outputs that are not known because of what was left out.
+// Without it, a part of a stack of which nothing changes would have something to apply forever.
 func KeepUnknownOutputs(plan *stackplan.Plan, prior map[string]cty.Value) {
 	changes := func(c *stackplan.Component) bool { return c.Action != stackplan.NoOp }
 	if !plan.Partial || !plan.Complete || slices.ContainsFunc(plan.Components, changes) {

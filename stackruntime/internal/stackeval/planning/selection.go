@@ -16,7 +16,8 @@ type Selection struct {
 	excludes components.Set // what cannot be planned without the excluded
 }
 
-// instanceSet has component instances, and components, as instances without a key, for all instances of theirs.
+// instanceSet has component instances, and components, as instances without a key, for all
+// instances of theirs.
 type instanceSet map[stackaddrs.AbsComponentInstance]bool
 
 func newInstanceSet(addrs []stackaddrs.AbsComponentInstance) instanceSet {
@@ -31,7 +32,8 @@ func (s instanceSet) has(addr stackaddrs.AbsComponentInstance) bool {
 	return s[addr] || s[stackaddrs.InstanceOf(stackaddrs.ComponentOf(addr), stackaddrs.NoKey)]
 }
 
-// Limits are the instances that a plan is limited to, and those that it leaves out. Without a key, all instances of a component are meant.
+// Limits are the instances that a plan is limited to, and those that it leaves out. Without a key,
+// all instances of a component are meant.
 type Limits struct {
 	Targets, Excludes []stackaddrs.AbsComponentInstance
 }
@@ -39,7 +41,8 @@ type Limits struct {
 // Any reports whether there are some.
 func (l Limits) Any() bool { return len(l.Targets)+len(l.Excludes) > 0 }
 
-// NewSelection follows the requirements of components. What is created needs what it requires; what is destroyed, what requires it.
+// NewSelection follows the requirements of components. What is created needs what it requires; what
+// is destroyed, what requires it.
 func NewSelection(limits Limits, requires components.Graph, destroying bool) *Selection {
 	requiredBy := requires.Reversed()
 	if destroying {

@@ -1,8 +1,8 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package providerfunc finds the functions of providers that expressions of stacks call (docs/language.md, section 3.7). Package
-// providercall calls them.
+// Package providerfunc finds the functions of providers that expressions of stacks call
+// (docs/language.md, section 3.7). Package providercall calls them.
 package providerfunc
 
 import (
@@ -69,8 +69,8 @@ type Function struct {
 	signature *engine.Function
 }
 
-// Find finds the function that is called. It is nil without an error if there are no providers, and these are optional. ctx must come from
-// package maintask.
+// Find finds the function that is called. It is nil without an error if there are no providers, and
+// these are optional. ctx must come from package maintask.
 func (f *Functions) Find(ctx context.Context, provider stackaddrs.Provider, call lang.ProviderCall) (*Function, hcl.Diagnostics) {
 	problem := func(summary, detail string, args ...any) hcl.Diagnostics {
 		return hcl.Diagnostics{{Severity: hcl.DiagError, Summary: summary, Detail: fmt.Sprintf(detail, args...), Subject: call.Range.Ptr()}}

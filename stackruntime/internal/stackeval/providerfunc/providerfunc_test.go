@@ -23,7 +23,8 @@ import (
 
 var cloud = stackaddrs.Provider{Hostname: "registry.example.com", Namespace: "example", Type: "cloud"}
 
-// caller has one provider with the function join of two strings, the second of which may be unknown.
+// caller has one provider with the function join of two strings, the second of which may be
+// unknown.
 type caller struct {
 	err   error // of finding functions
 	calls int

@@ -1,8 +1,8 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package steps checks what follows a reference to a component: results have no value before planning, but the names of outputs are known,
-// and if for_each says so, those of instances.
+// Package steps checks what follows a reference to a component: results have no value before
+// planning, but the names of outputs are known, and if for_each says so, those of instances.
 package steps
 
 import (
@@ -62,7 +62,8 @@ func (c Component) Check(steps hcl.Traversal) hcl.Diagnostics {
 	return c.checkOutputStep(fmt.Sprintf("%s[%q]", c.Addr, key), steps[1])
 }
 
-// mostKeys is how many keys are looked through for one that may be meant, which takes its time for each mistake.
+// mostKeys is how many keys are looked through for one that may be meant, which takes its time for
+// each mistake.
 const mostKeys = 2000
 
 func (c Component) unknownInstance(key string, set foreach.Set, step hcl.Traverser) hcl.Diagnostics {
@@ -106,7 +107,8 @@ func (c Component) checkOutputStep(instance string, step hcl.Traverser) hcl.Diag
 	return hcl.Diagnostics{diag}
 }
 
-// offerMeant adds the nearest of some names to a diagnostic about one that there is not: to its text, and for programs as a step of the same kind.
+// offerMeant adds the nearest of some names to a diagnostic about one that there is not: to its
+// text, and for programs as a step of the same kind.
 func offerMeant(diag *hcl.Diagnostic, given string, names []string, step hcl.Traverser) {
 	best := nearest.Name(given, names)
 	if best == "" {

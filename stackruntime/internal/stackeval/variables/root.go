@@ -1,8 +1,8 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package variables finds out the values of input variables from what was given for them, from outside or by a plan, and checks them by their
-// validation rules (docs/language.md, section 2.3).
+// Package variables finds out the values of input variables from what was given for them, from
+// outside or by a plan, and checks them by their validation rules (docs/language.md, section 2.3).
 package variables
 
 import (
@@ -20,7 +20,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
-// Given returns the value of a root variable from what was given for it from outside. [cty.NilVal] and null select the default.
+// Given returns the value of a root variable from what was given for it from outside. [cty.NilVal]
+// and null select the default.
 //
 // The value is of the declared type, without the declared marks. With errors it is [cty.NilVal].
 func Given(decl *stackconfig.InputVariable, given cty.Value) (cty.Value, hcl.Diagnostics) {
@@ -61,7 +62,8 @@ type AtApply struct {
 	LeaveUnknown bool // what was not known while planning need not be now
 }
 
-// Value returns the planned value, or of a variable whose value the plan does not hold the one given now. It is as that of [Given].
+// Value returns the planned value, or of a variable whose value the plan does not hold the one
+// given now. It is as that of [Given].
 func (a AtApply) Value(decl *stackconfig.InputVariable) (cty.Value, hcl.Diagnostics) {
 	switch {
 	case a.Planned == nil || a.IsGiven:

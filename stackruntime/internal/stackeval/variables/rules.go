@@ -18,7 +18,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
-// CheckRules checks the validation rules of a variable, each by itself. Functions are those of the stack that declares it.
+// CheckRules checks the validation rules of a variable, each by itself. Functions are those of the
+// stack that declares it.
 func CheckRules(ctx context.Context, decl *stackconfig.InputVariable, value cty.Value, phase expr.EvalPhase, functions expr.FunctionScope) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	scope := ownVariableScope{name: decl.Name, value: value, FunctionScope: functions}
@@ -28,7 +29,8 @@ func CheckRules(ctx context.Context, decl *stackconfig.InputVariable, value cty.
 	return diags
 }
 
-// CheckRuleReferences checks what the validation rules of a variable refer to: only the variable itself.
+// CheckRuleReferences checks what the validation rules of a variable refer to: only the variable
+// itself.
 func CheckRuleReferences(ctx context.Context, decl *stackconfig.InputVariable, functions expr.FunctionScope) hcl.Diagnostics {
 	scope := ownVariableScope{name: decl.Name, value: cty.DynamicVal, FunctionScope: functions}
 	var diags hcl.Diagnostics

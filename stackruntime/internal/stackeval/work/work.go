@@ -1,8 +1,8 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package work names the pieces of work that an engine is given in one operation, decides whether one may still begin, and passes on to the engine that
-// an operation is to stop.
+// Package work names the pieces of work that an engine is given in one operation, decides whether
+// one may still begin, and passes on to the engine that an operation is to stop.
 package work
 
 import (
@@ -24,7 +24,8 @@ type Options struct {
 	StopNow <-chan struct{} // closed when what runs is to end now; may be nil
 }
 
-// Operation is what the pieces of work of one operation have in common. Which of them begin when is for the engine to say.
+// Operation is what the pieces of work of one operation have in common. Which of them begin when is
+// for the engine to say.
 type Operation struct {
 	opts Options
 
@@ -61,11 +62,13 @@ func (w *Operation) ID(kind Kind, component stackaddrs.AbsComponentInstance) eng
 	return engine.WorkID(w.opts.Name + "/" + string(kind) + "/" + component.String())
 }
 
-// Run calls f, which has the engine do a piece of work: with a context that ends when the work must not begin any more, and with what is to be
-// called when it begins. f must not wait for promises (rule V4 of package stackeval). It returns false if the work did not begin because
-// nothing more may: then what came of it counts for nothing.
+// Run calls f, which has the engine do a piece of work: with a context that ends when the work must
+// not begin any more, and with what is to be called when it begins. f must not wait for promises
+// (rule V4 of package stackeval). It returns false if the work did not begin because nothing more
+// may: then what came of it counts for nothing.
 //
-// Work that has begun is stopped by [engine.Session.Stop], when the operation shall stop and when it shall end now.
+// Work that has begun is stopped by [engine.Session.Stop], when the operation shall stop and when
+// it shall end now.
 func (w *Operation) Run(ctx context.Context, work engine.WorkID, f func(ctx context.Context, began func() bool)) bool {
 	stop := maintask.StopContext(ctx)
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(stop))
@@ -89,8 +92,9 @@ func (w *Operation) Run(ctx context.Context, work engine.WorkID, f func(ctx cont
 	return begun || ctx.Err() == nil && stop.Err() == nil
 }
 
-// watch passes on that the operation is to stop, and after that to end now, until the work has ended. It needs no goroutine before: there
-// may be thousands of pieces of work that wait for others.
+// watch passes on that the operation is to stop, and after that to end now, until the work has
+// ended. It needs no goroutine before: there may be thousands of pieces of work that wait for
+// others.
 func (w *Operation) watch(stop context.Context, work engine.WorkID, cancel context.CancelCauseFunc) (unwatch func()) {
 	ended, passedOn := make(chan struct{}), make(chan struct{})
 	unregister := context.AfterFunc(stop, func() {
@@ -110,7 +114,8 @@ func (w *Operation) watch(stop context.Context, work engine.WorkID, cancel conte
 	}
 }
 
-// stop keeps work from beginning, and has the engine stop what has begun. Where that cannot be said, the context says it.
+// stop keeps work from beginning, and has the engine stop what has begun. Where that cannot be
+// said, the context says it.
 func (w *Operation) stop(ctx context.Context, work engine.WorkID, how engine.Urgency, cancel context.CancelCauseFunc) {
 	w.mu.Lock()
 	_, waits := w.mu.waiting[work]

@@ -83,7 +83,8 @@ func (s stops) Stop(_ context.Context, _ engine.WorkID, how engine.Urgency) erro
 	return nil
 }
 
-// Work that has begun is stopped by the engine, first gracefully and then now. Only where that fails does its context end.
+// Work that has begun is stopped by the engine, first gracefully and then now. Only where that
+// fails does its context end.
 func TestStop(t *testing.T) {
 	const id = engine.WorkID("1/apply/component.a")
 	stopped, stop := context.WithCancel(t.Context())

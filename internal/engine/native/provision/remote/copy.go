@@ -27,14 +27,16 @@ type File struct {
 	Content io.Reader
 }
 
-// CopyFile writes a file into a directory of the machine, which must be there. Command is the command that receives it there.
+// CopyFile writes a file into a directory of the machine, which must be there. Command is the
+// command that receives it there.
 //
 // Errors: the cause of the end of ctx, what the machine says, and that the connection is lost.
 func (m *Machine) CopyFile(ctx context.Context, command string, f File) error {
 	return m.copying(ctx, command, func(s *sender) error { return s.file(f) })
 }
 
-// CopyTree writes a directory, or what is in it, to the machine. Symbolic links are followed. Errors: as of [Machine.CopyFile], and those of reading.
+// CopyTree writes a directory, or what is in it, to the machine. Symbolic links are followed.
+// Errors: as of [Machine.CopyFile], and those of reading.
 func (m *Machine) CopyTree(ctx context.Context, command, dir string, contentOnly bool) error {
 	return m.copying(ctx, command, func(s *sender) error {
 		if contentOnly {
@@ -173,7 +175,8 @@ func (s *sender) directory(dir, name string) error {
 	return s.say("E")
 }
 
-// entries sends what is in a directory. One that is in itself, by a symbolic link, ends where the system does not follow it any more.
+// entries sends what is in a directory. One that is in itself, by a symbolic link, ends where the
+// system does not follow it any more.
 func (s *sender) entries(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

@@ -49,7 +49,8 @@ func serve(t *testing.T, handle func(net.Conn)) remote.Options {
 	}
 }
 
-// sessions handles connections by a server that lets the user with the password in, and gives the requests of sessions to a function.
+// sessions handles connections by a server that lets the user with the password in, and gives the
+// requests of sessions to a function.
 func sessions(t *testing.T, handle func(*ssh.ServerConn, ssh.Channel, <-chan *ssh.Request)) func(net.Conn) {
 	t.Helper()
 	config := &ssh.ServerConfig{KeyboardInteractiveCallback: func(_ ssh.ConnMetadata, ask ssh.KeyboardInteractiveChallenge) (*ssh.Permissions, error) {
@@ -139,7 +140,8 @@ func TestKeepAlive(t *testing.T) {
 	}
 }
 
-// deaf is a connection on which nothing is written any more after so many times, and nothing is said about that.
+// deaf is a connection on which nothing is written any more after so many times, and nothing is
+// said about that.
 type deaf struct {
 	net.Conn
 	after int

@@ -41,11 +41,13 @@ type Options struct {
 
 	Timeout time.Duration // for all tries to connect
 
-	// Failed is called with what is wrong when another try is to follow, if that is not what it was before. May be nil.
+	// Failed is called with what is wrong when another try is to follow, if that is not what it was
+	// before. May be nil.
 	Failed func(error)
 
-	// Grace is how long an interrupted command may take to end; 0 stands for five seconds. KeepAlive is how often a machine is asked whether it is still there; 0 stands for
-	// every 30 seconds. One that does not answer until it is asked again is gone.
+	// Grace is how long an interrupted command may take to end; 0 stands for five seconds. KeepAlive
+	// is how often a machine is asked whether it is still there; 0 stands for every 30 seconds. One
+	// that does not answer until it is asked again is gone.
 	Grace, KeepAlive time.Duration
 }
 
@@ -165,12 +167,14 @@ func (c *connection) endAfter(ctx context.Context, grace time.Duration, done <-c
 	}
 }
 
-// hangUp closes what nothing is lost with: whoever reads from it or writes to it sees that it is closed.
+// hangUp closes what nothing is lost with: whoever reads from it or writes to it sees that it is
+// closed.
 func hangUp(c io.Closer) {
 	_ = c.Close() //nolint:errcheck // as above
 }
 
-// keepAlive asks the machine from time to time whether it is there, and closes the connection if it is not.
+// keepAlive asks the machine from time to time whether it is there, and closes the connection if it
+// is not.
 func (c *connection) keepAlive(every time.Duration, done <-chan struct{}) {
 	var asking sync.WaitGroup
 	defer asking.Wait()

@@ -113,7 +113,8 @@ func TestHostKey(t *testing.T) {
 	reach(t, opts)
 }
 
-// The expected host key may be that of an authority, which has signed the one of the machine. The same goes for users.
+// The expected host key may be that of an authority, which has signed the one of the machine. The
+// same goes for users.
 func TestCertificates(t *testing.T) {
 	authority, host, me := sshtest.NewKey(t), sshtest.NewKey(t), sshtest.NewKey(t)
 	dir := t.TempDir()

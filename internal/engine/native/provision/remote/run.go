@@ -22,7 +22,8 @@ var errLost = errors.New("the connection was lost before the command had ended")
 
 // Run runs a command to its end. What it writes is written to out.
 //
-// Errors: [*ExitError], the cause of the end of ctx (rule R3), and others when the connection is lost.
+// Errors: [*ExitError], the cause of the end of ctx (rule R3), and others when the connection is
+// lost.
 func (m *Machine) Run(ctx context.Context, command string, out io.Writer) error {
 	session, err := m.client.NewSession()
 	if err != nil {

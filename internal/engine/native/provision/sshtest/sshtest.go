@@ -1,7 +1,8 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package sshtest starts the system's sshd for tests, with keys of its own, on a port of this machine.
+// Package sshtest starts the system's sshd for tests, with keys of its own, on a port of this
+// machine.
 package sshtest
 
 import (
@@ -61,7 +62,8 @@ func NewKey(t testing.TB) Key {
 	return Key{signer, string(pem.EncodeToMemory(block)), string(ssh.MarshalAuthorizedKey(signer.PublicKey()))}
 }
 
-// Start starts sshd. Further lines are added to its configuration. Where there is no sshd, the test is skipped, unless CI is set.
+// Start starts sshd. Further lines are added to its configuration. Where there is no sshd, the test
+// is skipped, unless CI is set.
 func Start(t testing.TB, config ...string) *Server {
 	t.Helper()
 	program := find(t)

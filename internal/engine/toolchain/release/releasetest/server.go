@@ -1,8 +1,8 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package releasetest serves made-up releases of terraform and tofu, signed by a key of its own, laid out as
-// package release reads mirrors.
+// Package releasetest serves made-up releases of terraform and tofu, signed by a key of its own,
+// laid out as package release reads mirrors.
 package releasetest
 
 import (
