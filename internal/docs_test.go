@@ -86,7 +86,8 @@ func anchor(title string) string {
 	}, title)
 }
 
-// deadLinks returns the links of a document that lead to no file of the repository, or to no heading of one.
+// deadLinks returns the links of a document that lead to no file of the repository, or to no
+// heading of one.
 func deadLinks(document string, all map[string]string, exists func(string) bool) []string {
 	var dead []string
 	for _, match := range link.FindAllStringSubmatch(prose(all[document]), -1) {

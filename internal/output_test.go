@@ -63,7 +63,8 @@ var option = regexp.MustCompile("(?:^|[ (\"`])-[a-z][a-z-]+")
 
 var endings = []string{"-wal", "-shm"}
 
-// A library has callers of other kinds, whose users have no options: package fault and codes of failures let each add what its users can do.
+// A library has callers of other kinds, whose users have no options: package fault and codes of
+// failures let each add the remedies of its users.
 func TestOnlyCommandLinesNameOptions(t *testing.T) {
 	eachFile(t, speakers, func(_ string, file *ast.File, position func(ast.Node) token.Position) {
 		ast.Inspect(file, func(n ast.Node) bool {

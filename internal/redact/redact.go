@@ -196,7 +196,8 @@ func (s *Set) addForm(added form) {
 // span is a part of a text.
 type span struct{ start, end int }
 
-// Text returns a text without the values. What stands in one of the texts to keep, such as an address, stays.
+// Text returns a text without the values. Parts of one of the texts to keep, such as an address,
+// stay.
 func (s *Set) Text(text string, keep ...string) string {
 	if s.Empty() {
 		return text

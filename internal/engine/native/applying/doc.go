@@ -4,9 +4,8 @@
 // Package applying carries out the plan of one component.
 //
 // A plan becomes steps, each of which creates, updates, destroys, forgets or reads one object.
-// Function schedule says for which others each of them waits;
-// for the values that its configuration refers to, a step waits by itself. What nothing waits for
-// is done at the same time.
+// Function schedule says for which others each of them waits; for the values that its configuration
+// refers to, a step waits by itself. What nothing waits for is done at the same time.
 //
 // Rules:
 //
@@ -20,8 +19,7 @@
 //	    and is kept.
 //
 // The order of steps is that of terraform 1.11, which modules rely on. The users of a block are
-// those
-// whose objects were stored with a dependency on it:
+// those whose objects were stored with a dependency on it:
 //
 //	O1.  What creates or updates an object waits for all that does so with the blocks that its
 //	     own block depends on, also by depends_on alone.

@@ -1,0 +1,87 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+package internal_test
+
+import (
+	"bytes"
+	"fmt"
+	"go/scanner"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// maxCommentWidth is in columns, of which a tab is one.
+const maxCommentWidth = 100
+
+// goFiles calls a function for each Go file of the module that was written by hand.
+func goFiles(t *testing.T, visit func(path string, source []byte)) {
+	t.Helper()
+	generated := regexp.MustCompile(`(?m)^// Code generated .* DO NOT EDIT\.$`)
+	err := filepath.WalkDir("..", func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir():
+			if name := entry.Name(); path != ".." && (strings.HasPrefix(name, ".") || name == "testdata" || name == "node_modules") {
+				return filepath.SkipDir
+			}
+			return nil
+		case !strings.HasSuffix(path, ".go"):
+			return nil
+		}
+		source, err := os.ReadFile(path)
+		if err == nil && !generated.Match(source) {
+			visit(path, source)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// comments calls a function for each comment of a file, with the column at which it begins, from 1.
+func comments(source []byte, visit func(line, column int, text string)) {
+	files := token.NewFileSet()
+	file := files.AddFile("", -1, len(source))
+	var s scanner.Scanner
+	s.Init(file, source, nil, scanner.ScanComments)
+	for {
+		pos, tok, literal := s.Scan()
+		if tok == token.EOF {
+			return
+		}
+		if tok == token.COMMENT {
+			at := file.Position(pos)
+			visit(at.Line, at.Column, literal)
+		}
+	}
+}
+
+// Comments that have lines of their own are wrapped. Tables and commands, which are indented by a
+// tab, are as wide as they are, and so are directives.
+func TestCommentsAreWrapped(t *testing.T) {
+	var wide []string
+	goFiles(t, func(path string, source []byte) {
+		lines := bytes.Split(source, []byte("\n"))
+		comments(source, func(line, column int, text string) {
+			alone := len(bytes.TrimSpace(lines[line-1][:column-1])) == 0
+			if !alone || strings.HasPrefix(text, "//\t") || strings.HasPrefix(text, "//go:") || strings.HasPrefix(text, "//nolint") {
+				return
+			}
+			if width := column - 1 + utf8.RuneCountInString(text); width > maxCommentWidth && strings.HasPrefix(text, "//") {
+				wide = append(wide, fmt.Sprintf("%s:%d", strings.TrimPrefix(path, "../"), line))
+			}
+		})
+	})
+	if len(wide) > 0 {
+		t.Errorf("%d lines of comments are wider than %d columns:\n%s", len(wide), maxCommentWidth, strings.Join(wide, "\n"))
+	}
+}
