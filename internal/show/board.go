@@ -13,7 +13,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/views/textstyle"
 )
 
-// BoardOptions say what a board is about.
+// BoardOptions configure a board.
 type BoardOptions struct {
 	Title string // of the line over all, such as "Running"
 	Total int    // number of nodes
@@ -22,11 +22,10 @@ type BoardOptions struct {
 	Now   func() time.Time // the clock; time.Now if nil
 }
 
-// Board shows on a terminal, while nodes run, which ones do and what they print, and counts the
-// others. An [Output] that has it shows it what runs; how a node has ended, [Board.Ended] has to
-// report.
+// Board shows the running nodes and their output on a terminal, and counts the others. An [Output]
+// with a board tells it which nodes run; the caller reports the end of a node with [Board.Ended].
 //
-// What is written to it appears above; it must consist of whole lines.
+// Text written to it appears above the table; it must consist of whole lines.
 type Board struct {
 	*live.Display
 	style textstyle.Style
@@ -34,7 +33,7 @@ type Board struct {
 	// These are only used within [live.Display.Update] and by the frame.
 	table   live.Table // without the rows
 	rows    map[*NodeOutput]*live.Row
-	elapsed map[string]time.Duration // of what does not run any more, until it has ended
+	elapsed map[string]time.Duration // of nodes that have stopped running, until their end is reported
 }
 
 // NewBoard returns a board that is drawn on a terminal, but not before During.

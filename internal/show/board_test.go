@@ -17,7 +17,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/views/viewtest"
 )
 
-// passTime lets virtual time pass, and what comes of it.
+// passTime lets virtual time pass, and waits until its effects have happened.
 func passTime(d time.Duration) {
 	<-time.After(d)
 	synctest.Wait()

@@ -11,7 +11,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/views/textstyle"
 )
 
-// DOT shows the graph in the language of Graphviz. Arrows lead from what comes first.
+// DOT shows the graph in the language of Graphviz. Arrows lead from a node to those that come after
+// it.
 func (v View) DOT() string {
 	var b strings.Builder
 	b.WriteString("digraph order {\n  rankdir = \"LR\"\n  node [shape = box, fontname = \"sans-serif\"]\n")
@@ -95,8 +96,8 @@ const mermaidStyle = `  classDef task fill:#fbefff,stroke:#8250df,color:#1f2328
   classDef apply fill:#dafbe1,stroke:#1a7f37,color:#1f2328
 `
 
-// mermaidText writes what would be a string's end, an entity, or markup of HTML or Markdown as
-// entities.
+// mermaidText writes characters as entities that would end a string, begin an entity, or be markup
+// of HTML or Markdown.
 var mermaidText = strings.NewReplacer(`"`, "#quot;", "#", "#35;", "<", "#lt;", ">", "#gt;", "&", "#amp;", "`", "#96;")
 
 func (v View) severalKinds() bool {

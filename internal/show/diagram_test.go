@@ -128,7 +128,7 @@ func TestSVGIsXML(t *testing.T) {
 	}
 }
 
-// What is not selected is not shown, and passes on what it waits for.
+// Nodes that are not selected are not shown, and pass on their dependencies.
 func TestSVGOfSelection(t *testing.T) {
 	v := shown(t)
 	v.Selected = make(order.Selection, v.Graph.Len())

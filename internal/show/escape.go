@@ -11,11 +11,12 @@ import (
 	"github.com/cairnstacks/cairn/internal/views/textstyle"
 )
 
-// colors lets, of all that steers a terminal, only colours pass, and keeps them within their lines:
-// what a line leaves on goes on in the next one. The zero value begins without any.
+// colors removes all terminal control sequences but colours, and keeps those within their lines: a
+// colour that a line leaves on is turned on again in the next one. The zero value begins without
+// any.
 type colors struct{ on string }
 
-// mostColors limits what is remembered of colours that are never reset.
+// mostColors limits the bytes remembered of colours that are never reset.
 const mostColors = 256
 
 // line returns a line, which is given without its end, as a terminal shows it.
@@ -59,13 +60,13 @@ func isColor(sequence string) bool {
 	return ok && final && strings.Trim(parameters, "0123456789;:") == ""
 }
 
-// afterReturn leaves out what a line overwrites that returns to its beginning.
+// afterReturn removes the text before a line's last carriage return, which the rest overwrites.
 func afterReturn(text string) string {
 	text = strings.TrimRight(text, "\r")
 	return text[strings.LastIndexByte(text, '\r')+1:]
 }
 
-// activity makes of a line, or what there is of it, one for a table: "" if it says nothing.
+// activity turns a line, even an unfinished one, into text for a table; "" if the line is blank.
 func activity(text string) string {
 	text = ansi.Strip(afterReturn(strings.ToValidUTF8(text, "\ufffd")))
 	return textstyle.Clean(strings.Join(strings.Fields(text), " "))

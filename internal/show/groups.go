@@ -9,7 +9,7 @@ type Group struct {
 	Nodes []int
 }
 
-// Kind says what a node is, so that pictures can tell it apart; "" if there is only one kind.
+// Kind is the kind of a node, by which pictures tell nodes apart; "" if there is only one kind.
 type Kind string
 
 // The kinds of nodes.

@@ -9,13 +9,13 @@ import (
 	"time"
 )
 
-// Case is one test of a report in the format of JUnit: what was done, and how it ended.
+// Case is one test of a report in the format of JUnit: an action and its outcome.
 type Case struct {
 	Name, Class string
 	Took        time.Duration
-	Failure     string // what went wrong; "" if nothing did
+	Failure     string // the error; "" if it has not failed
 	Skipped     string // why it was not done; "" if it was
-	Type        string // what kind of failure it is, or why it was not done, in a word; "" for no more than that
+	Type        string // the kind of the failure, or the reason for skipping it, in a word; "" for no more than that
 	Properties  []Property
 }
 

@@ -18,7 +18,7 @@ import (
 // heldBack limits how much output of a node waits for its end.
 const heldBack = 1 << 20
 
-// Output collects what nodes print, each line with the name of its node.
+// Output collects the output of nodes, each line with the name of its node.
 type Output struct {
 	out, err io.Writer
 	grouped  bool
@@ -28,19 +28,19 @@ type Output struct {
 	mu   sync.Mutex // held while something is written
 	last string     // the node that has written last
 	held int        // how many want that nothing is written
-	late []late     // what is to be written when nobody wants that any more
-	lost error      // what kept some of that from being written
+	late []late     // output to write when no hold is left
+	lost error      // first error of writing held output
 }
 
-// late is what a node prints while nothing is to be written.
+// late is output of a node that arrived during a hold.
 type late struct {
 	name   string
 	pieces []piece
 }
 
-// Hold keeps what nodes print from being shown until release is called, so that somebody can be
-// asked something. Nodes do not wait for that. Above a board it does nothing: that holds back
-// everything by itself while it is suspended.
+// Hold keeps the output of nodes from being shown until release is called, so that somebody can be
+// asked something. Nodes do not wait for that. Above a board it does nothing: a board holds back
+// all output by itself while it is suspended.
 func (o *Output) Hold() (release func()) {
 	if o.board != nil {
 		return func() {}
@@ -66,7 +66,7 @@ func (o *Output) release() {
 	}
 }
 
-// write writes what a node prints, or keeps it for later. The caller has the lock.
+// write writes output of a node, or keeps it for later. The caller has the lock.
 func (o *Output) write(name string, pieces []piece) error {
 	switch {
 	case o.lost != nil:
@@ -114,16 +114,16 @@ func (h *Headings) next(name string) string {
 	return blank + h.Style.Bold(name) + h.Style.Dim(fmt.Sprintf("  %d of %d", h.begun, h.Total)) + "\n"
 }
 
-// NewOutput returns an output. If it is grouped, what a node prints is shown together at its end,
-// or when there is very much of it; otherwise at once, also what is not yet a whole line, such as a
+// NewOutput returns an output. If it is grouped, the output of a node is shown together at its end,
+// or earlier when there is very much of it; otherwise at once, including unfinished lines such as a
 // question.
 func NewOutput(out, err io.Writer, grouped bool) *Output {
 	return &Output{out: out, err: err, grouped: grouped}
 }
 
 // NewBoardOutput returns a grouped output that is shown above a board, which shows the nodes that
-// are not closed. Of what steers a terminal it keeps colours only. Err is for what nodes print as
-// errors; the board if nil.
+// are not closed. Of terminal control sequences it keeps colours only. Err is for the standard
+// error of nodes; the board if nil.
 func NewBoardOutput(board *Board, err io.Writer) *Output {
 	if err == nil {
 		err = board
@@ -168,7 +168,7 @@ type NodeOutput struct {
 		sync.Mutex
 		pieces []piece
 		size   int
-		lost   error // what kept some of it from being written
+		lost   error // first error of writing them
 	}
 }
 
@@ -177,7 +177,7 @@ type piece struct {
 	text []byte
 }
 
-// heading writes the heading. If that fails, so does what comes after it.
+// heading writes the heading. If that fails, so does everything written after it.
 func (n *NodeOutput) heading(headings *Headings) {
 	n.output.mu.Lock()
 	defer n.output.mu.Unlock()
@@ -195,7 +195,7 @@ func (n *NodeOutput) Phase(phase string) {
 // Writers returns Out and Err.
 func (n *NodeOutput) Writers() (stdout, stderr io.Writer) { return n.Out, n.Err }
 
-// Close shows what is still held back and ends unfinished lines.
+// Close shows the output that is still held back and ends unfinished lines.
 //
 // Errors: those of writing.
 func (n *NodeOutput) Close() error {
@@ -215,9 +215,9 @@ func (n *NodeOutput) Close() error {
 	return errors.Join(errs...)
 }
 
-// flush writes what is held back, whose lock the caller has. What cannot be written is lost, and so
-// is all that comes after it: who prints it is not to be stopped by that in the middle of what it
-// does.
+// flush writes the pieces held back, whose lock the caller has. After an error the output is lost,
+// and so is all later output: a node is not to be stopped in the middle of its work because its
+// output cannot be written.
 func (n *NodeOutput) flush() {
 	pieces := n.held.pieces
 	n.held.pieces, n.held.size = nil, 0
@@ -271,7 +271,7 @@ func (l *lines) end() error {
 }
 
 // wholeLines passes on whole lines only, fit for a terminal that has a board, and gives the board
-// what was last printed.
+// the last line printed.
 type wholeLines struct {
 	*lines
 	colors colors

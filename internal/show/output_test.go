@@ -169,7 +169,7 @@ func TestHold(t *testing.T) {
 		t.Errorf("output: %q, want %q", got, want)
 	}
 
-	// What cannot be written afterwards is an error of what is printed next.
+	// An error of writing held output afterwards is an error of the next output.
 	o = NewOutput(&full{10}, io.Discard, false)
 	a = o.Node("a")
 	release = o.Hold()

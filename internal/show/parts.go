@@ -11,7 +11,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
-// Part is what a plan would do with a component instance, or with a whole root module.
+// Part is the planned changes of a component instance, or of a whole root module.
 type Part struct {
 	Component string           `json:"component,omitempty"` // of a stack
 	Changes   stackplan.Counts `json:"changes"`             // in which a replacement is an addition and a removal
@@ -19,8 +19,8 @@ type Part struct {
 	Deferred  []string         `json:"deferred,omitempty"` // addresses; that of the component if all of it is
 }
 
-// Parts takes out of a plan, in its order, what it would do with each component. Those with which
-// it would do nothing are left out.
+// Parts returns the changes of each component in a plan, in its order. Components with neither
+// changes nor deferrals are left out.
 func Parts(plan *stackplan.Plan) []Part {
 	var parts []Part
 	for _, component := range plan.Components {
@@ -54,7 +54,7 @@ func addressOf(change *engine.Change) string {
 	return text
 }
 
-// text says in a line what is to be done.
+// text describes the changes in a line.
 func (p Part) text() string {
 	c := p.Changes
 	text := fmt.Sprintf("%d to add, %d to change, %d to destroy", c.Add, c.Change, c.Remove)
@@ -72,7 +72,7 @@ func (p Part) text() string {
 	return text
 }
 
-// properties are what JUnit has of the parts of a plan.
+// properties are the parts of a plan as JUnit has them.
 func properties(parts []Part) []Property {
 	var all []Property
 	for _, part := range parts {

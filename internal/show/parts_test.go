@@ -11,7 +11,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
-// Reports have what plans would do by component, and none where nothing is known.
+// Reports have planned changes by component, and none where nothing is known.
 func TestReportsOfParts(t *testing.T) {
 	summary := Summary{
 		View: View{Name: func(n int) string { return []string{"app", "dns", "old"}[n] }}, Command: []string{"plan"},

@@ -23,7 +23,7 @@ import (
 // Times are when the work of a node began and ended.
 type Times struct{ Started, Ended time.Time }
 
-// Summary is what became of a run.
+// Summary is the outcome of a run.
 type Summary struct {
 	View     View
 	Command  []string
@@ -31,16 +31,16 @@ type Summary struct {
 	Times    []Times        // by node
 	Sequence []int          // the selected nodes
 
-	// Outcomes are what became of nodes, where there is more to say than their states; nil if there is
-	// not.
+	// Outcomes are the outcomes of nodes, where there is more to say than their states; nil if there
+	// is not.
 	Outcomes []string
 
-	// Changes are what plans of nodes would do or have done, nil where that is not known; nil as a
-	// whole if there are no plans.
+	// Changes are the numbers of changes that nodes have planned or made, nil where they are not
+	// known; nil as a whole if there are no plans.
 	Changes []*stackplan.Counts
 
-	// Parts are what plans of nodes would do by component, nil where that is not known; nil as a whole
-	// if there are no plans.
+	// Parts are the planned changes of nodes by component, nil where they are not known; nil as a
+	// whole if there are no plans.
 	Parts [][]Part
 
 	// Problems are the first errors of nodes that have failed, as far as they are known as data; nil
@@ -126,7 +126,7 @@ type reportResult struct {
 	Started *time.Time `json:"started,omitempty"`
 	Seconds float64    `json:"seconds"`
 
-	Components []Part `json:"components,omitempty"` // what was planned for each
+	Components []Part `json:"components,omitempty"` // the planned changes of each
 }
 
 func (s Summary) result(n int) reportResult {
@@ -178,7 +178,7 @@ func (s Summary) JSON() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// skipped says what became of a node that did not run to its end.
+// skipped returns the outcome of a node that did not run to its end.
 func (s Summary) skipped(n int) string {
 	reason := s.reason(n)
 	switch {

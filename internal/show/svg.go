@@ -62,7 +62,7 @@ func (v View) about(n int, groups []string) string {
 	return strings.Join(lines, "\n")
 }
 
-// legend returns what distinguishes kinds, if there are several.
+// legend returns an entry for each kind of node, if there are several.
 func legend(nodes []picture.Node) []picture.Entry {
 	var kinds []picture.Entry
 	for _, kind := range []Kind{StackKind, PlanKind, ApplyKind, TaskKind} {

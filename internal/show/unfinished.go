@@ -27,8 +27,8 @@ const (
 
 var unfinishedStates = map[string]bool{"ok": false, passedState: false, "failed": true, "skipped": true, "not_started": true}
 
-// What cases of JUnit have in reports of runs: their class, and the type of the failure of those
-// that have only drifted.
+// Attributes of cases in JUnit reports of runs: the class of all, and the type of the failure of
+// those that have only drifted.
 const (
 	CaseClass   = "cairn.run"
 	DriftedCase = "drifted"
@@ -37,7 +37,7 @@ const (
 // Unfinished returns the names of nodes that have failed, were skipped or were not started in a
 // run, by a report that a [Summary] has written as JSON or for JUnit. It is never nil.
 //
-// Errors: what is wrong with the report, in words that follow its name.
+// Errors: the faults of the report, in words that follow its name.
 func Unfinished(report []byte) ([]string, error) {
 	if content := bytes.TrimSpace(report); len(content) > 0 && content[0] == '<' {
 		return unfinishedCases(content)
@@ -87,7 +87,7 @@ func unfinishedResults(content []byte) ([]string, error) {
 	return unfinishedOf(names, *read.OK)
 }
 
-// unfinishedOf checks that what a report says as a whole is what its results say.
+// unfinishedOf checks that the overall result of a report agrees with its single results.
 func unfinishedOf(names []string, ok bool) ([]string, error) {
 	if ok != (len(names) == 0) {
 		return nil, errors.New(damagedReport + ": its results are not what it says as a whole")
@@ -96,7 +96,7 @@ func unfinishedOf(names []string, ok bool) ([]string, error) {
 	return slices.Compact(names), nil
 }
 
-// notRead says why a file cannot be read as what it begins as.
+// notRead says why a file cannot be read in the format that its beginning promises.
 func notRead(content []byte, begin byte, err error) error {
 	if content = bytes.TrimSpace(content); len(content) == 0 {
 		return errors.New("it is empty")
@@ -142,7 +142,7 @@ func unfinishedCases(content []byte) ([]string, error) {
 	return unfinishedOf(names, len(names) == 0)
 }
 
-// kind is what a case says about its end.
+// kind is the type of a case's failure or of its skipping.
 type kind struct {
 	Type string `xml:"type,attr"`
 }

@@ -74,7 +74,7 @@ const mostExplained = 5_000
 
 func (v View) edges() []order.Edge { return v.Graph.Reduced(v.Selected, v.Transitive) }
 
-// before returns what each node comes after directly, in order.
+// before returns the direct predecessors of each node, in order.
 func (v View) before() map[int][]string {
 	names := map[int][]string{}
 	for _, edge := range v.edges() {
@@ -83,7 +83,7 @@ func (v View) before() map[int][]string {
 	return names
 }
 
-// Text shows in groups what can run at the same time.
+// Text shows the nodes in groups of those that can run at the same time.
 func (v View) Text() string {
 	before := v.before()
 	return v.text(func(b *strings.Builder, n int) {
@@ -113,8 +113,8 @@ func (v View) TextWhy() string {
 	})
 }
 
-// text shows the waves, each node with what finish writes after its name, the end of the line
-// included.
+// text shows the waves, each node with the text that finish writes after its name, the end of the
+// line included.
 func (v View) text(finish func(b *strings.Builder, n int)) string {
 	var b strings.Builder
 	for i, wave := range v.Graph.Waves(v.Selected) {

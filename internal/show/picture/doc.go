@@ -3,8 +3,8 @@
 
 // Package picture draws graphs in columns as SVG.
 //
-// A [Picture] is what is to be drawn; the places are those of package layout. The drawing is for
-// light and dark backgrounds, and needs no other file and no script. Pointing at something shows
-// its tooltip. Texts are those that the caller gives, with what steers a terminal or turns the
-// direction of writing made visible.
+// A [Picture] describes the contents of a drawing; the places are those of package layout. The
+// drawing is for light and dark backgrounds, and needs no other file and no script. Pointing at
+// something shows its tooltip. Texts are the caller's, in which characters that steer a terminal or
+// turn the direction of writing are made visible.
 package picture

@@ -28,7 +28,7 @@ type Picture struct {
 	Numbered bool
 }
 
-// Node is a box. What of its label has no room is cut.
+// Node is a box. A label is cut to the room there is.
 type Node struct {
 	Label, Tooltip string
 	Class          Class
@@ -42,7 +42,7 @@ type Edge struct {
 	Tooltip  string
 }
 
-// Entry is one of a legend: a class, and what it stands for.
+// Entry is one of a legend: a class and its meaning.
 type Entry struct {
 	Class Class
 	Text  string
@@ -177,7 +177,7 @@ func (p *Picture) style() string {
 	return style
 }
 
-// graph is what is to be laid out.
+// graph returns the input of the layout.
 func (p *Picture) graph() layout.Graph {
 	g := layout.Graph{Columns: p.Columns}
 	for _, n := range p.Nodes {
@@ -200,7 +200,7 @@ func (p *Picture) header() int {
 	return 0
 }
 
-// label is what there is room for.
+// label returns the label, cut to the room there is.
 func (n Node) label() string { return ansi.Truncate(textstyle.Name(n.Label), mostLetters, "…") }
 
 // round is the radius of the corners of a box.

@@ -5,9 +5,9 @@
 // edges between them.
 //
 // The columns are given: they are the waves of an order, so that each edge leads to a column
-// further right. What is left to find is how high everything is. All that takes up room is an item:
-// a node, a group, which is a box that has its items inside, and a lane, on which the edges from a
-// node to several columns further right pass what is in between. Items of a box lie below each
+// further right. The layout has to find the heights. Everything that takes up room is an item: a
+// node, a group, which is a box that has its items inside, and a lane, on which the edges from a
+// node to several columns further right pass the items in between. Items of a box lie below each
 // other where they have a column in common, in an order that sweeps improve: each item is drawn to
 // where its neighbours are, those on the left and those on the right in turn, as in the method of
 // Sugiyama, Tagawa and Toda (1981). Of all arrangements the one with the shortest edges is taken.

@@ -3,7 +3,7 @@
 
 package layout
 
-// draw makes the drawing of what is placed.
+// draw makes the drawing of the placed items.
 func (p *placing) draw() *Drawing {
 	d := &Drawing{
 		Height: p.root.height, Columns: p.columns(), Nodes: make([]Rect, len(p.nodes)), Groups: make([]Rect, len(p.groups)),

@@ -3,10 +3,10 @@
 
 package layout
 
-// Graph is what is to be laid out. Nodes are numbered from 0.
+// Graph is the input of a layout. Nodes are numbered from 0.
 type Graph struct {
 	Columns [][]int // all nodes, each once
-	Widths  []int   // of what is in the nodes
+	Widths  []int   // of the contents of nodes
 	Edges   []Edge
 
 	// Groups are drawn around nodes. Of any two, one holds all of the other, or they have nothing in

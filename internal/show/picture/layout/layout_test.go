@@ -65,7 +65,7 @@ func holds(a, b Rect) bool {
 	return a.X <= b.X && a.Y <= b.Y && a.Right() >= b.Right() && a.Bottom() >= b.Bottom()
 }
 
-// check checks what holds for each drawing.
+// check checks the properties that each drawing must have.
 func check(t *testing.T, g Graph, d *Drawing) {
 	t.Helper()
 	paper := Rect{0, 0, d.Width, d.Height}
@@ -127,7 +127,7 @@ func TestRandomGraphs(t *testing.T) {
 	}
 }
 
-// A chain is a straight line, and what two have in common is in the middle between them.
+// A chain is a straight line, and a common neighbour of two nodes is in the middle between them.
 func TestStraightLines(t *testing.T) {
 	chain := Graph{Columns: [][]int{{0}, {1}, {2}, {3}}, Widths: []int{10, 20, 30, 40}, Edges: []Edge{{0, 1}, {1, 2}, {2, 3}}}
 	d := New(chain)
@@ -146,8 +146,8 @@ func TestStraightLines(t *testing.T) {
 	}
 }
 
-// Edges that need not cross do not: in each column the nodes are in the order of what they come
-// after.
+// Edges that need not cross do not: in each column the nodes are in the order of their
+// predecessors.
 func TestCrossings(t *testing.T) {
 	g := Graph{Widths: make([]int, 20), Columns: make([][]int, 2)}
 	for i := range 10 {

@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// item is what takes up room in a box.
+// item is a node, a lane or a box: everything that takes up room in a box.
 type item struct {
 	first, last int // columns
 	height      int // with margins
