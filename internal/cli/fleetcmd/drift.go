@@ -52,7 +52,7 @@ waited for; order does not matter, and a failure stops nothing else. The exit co
 	}
 }
 
-// drift compares what is selected with what is there, and returns the exit code.
+// drift compares the selected stacks with reality, and returns the exit code.
 func (g *gates) drift(ctx context.Context) (int, error) {
 	if err := reportfile.Check(g.options.report); err != nil {
 		return 0, err

@@ -19,13 +19,13 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// driftReport is what was found, in the formats of reports. It has no values.
+// driftReport is the result of a search for drift, in the formats of reports. It has no values.
 type driftReport struct {
 	work *rollout.Work
 	ends []rollout.DriftEnd
 }
 
-// driftDocument has what the documents of other runs have, and what has drifted.
+// driftDocument has the members of the documents of other runs, and the drift.
 type driftDocument struct {
 	FormatVersion string        `json:"format_version"`
 	Command       []string      `json:"command"`
@@ -75,7 +75,8 @@ func (r driftReport) JSON() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// JUnit implements [reportfile.Report]. What has drifted counts as a failed test of its own type.
+// JUnit implements [reportfile.Report]. A unit that has drifted counts as a failed test of its own
+// type.
 func (r driftReport) JUnit() ([]byte, error) {
 	var cases []show.Case
 	for _, end := range r.ends {
@@ -132,7 +133,7 @@ func objectTexts(objects []driver.Drifted) string {
 	return ": " + strings.Join(texts, ", ")
 }
 
-// driftVerb says what was done with an object by others.
+// driftVerb names the change that others made to an object.
 func driftVerb(action engine.Action) string {
 	switch action {
 	case engine.ActionDelete:

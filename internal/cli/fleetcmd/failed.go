@@ -16,7 +16,8 @@ import (
 // maxReport is the size up to which reports are read: some hundred thousand results.
 const maxReport = 64 << 20
 
-// unfinished returns what has failed or was not begun in an earlier run, by its report.
+// unfinished returns the names of the nodes that failed or did not begin in an earlier run, by its
+// report.
 func unfinished(file string) ([]string, error) {
 	content, err := safefile.Read(os.DirFS(filepath.Dir(file)), filepath.Base(file), maxReport)
 	if err != nil {

@@ -23,7 +23,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/show"
 )
 
-// gateOptions choose what goes through the gates, and how.
+// gateOptions choose the units that go through the gates, and how they do.
 type gateOptions struct {
 	tree           treeOptions
 	dryRun         bool
@@ -151,7 +151,7 @@ func (o *gateOptions) checkOthers(s *session.Session) error {
 	return nil
 }
 
-// gates are what goes through gates.
+// gates are a run of units through their gates.
 type gates struct {
 	fleet.Place
 	session    *session.Session
@@ -159,19 +159,19 @@ type gates struct {
 	options    gateOptions
 	parallel   int
 	work       *rollout.Work
-	changes    *fleet.Changes // nil if it does not matter what has changed
+	changes    *fleet.Changes // nil if changes do not matter
 	diags      hcl.Diagnostics
 	output     *show.Output       // while it runs
 	unanswered bool               // the input has ended: who is asked cannot answer any more
-	inFlight   stackcmd.PartViews // what is being done with stacks
-	planning   planSummaries      // what plans would do, for a report
+	inFlight   stackcmd.PartViews // stacks that are being worked on
+	planning   planSummaries      // planned changes, for a report
 	saving     *savingSet         // nil if plans are not saved
 	applying   *planset.Applying  // nil if no saved plans are applied
-	gone       *goneRun           // nil unless what is destroyed is that which is not there any more
-	consents                      // what was asked and answered
+	gone       *goneRun           // nil unless the run destroys stacks that are gone
+	consents                      // questions asked and their answers
 }
 
-// openGates reads what there is to do of the file that says what stacks wait for.
+// openGates reads the work from the file that declares the dependencies of stacks.
 func openGates(ctx context.Context, s *session.Session, mode rollout.Mode, o gateOptions) (*gates, error) {
 	request, err := o.tree.request()
 	if err != nil {
@@ -212,8 +212,8 @@ func nothingToRun(root string) error {
 		"root module.", shownDir(root), format.File, format.GateFile)
 }
 
-// checkStates refuses stacks that share a state, as what one of them plans, the other one changes,
-// and those in a state that is not theirs.
+// checkStates refuses stacks that share a state, as each would change the objects that the other
+// one has planned for, and those in a state that is not theirs.
 func checkStates(work *rollout.Work) error {
 	if one, other := work.SharingState(); one != nil {
 		return failure.Error("State shared by two stacks", "The stacks %q and %q are both in %s, with the same state: what one of them plans, the other one would change. "+
@@ -227,7 +227,7 @@ func checkStates(work *rollout.Work) error {
 	return nil
 }
 
-// command does what was asked for.
+// command carries out the command.
 func (g *gates) command(ctx context.Context) (int, error) {
 	s := g.session
 	if err := checkStates(g.work); err != nil {

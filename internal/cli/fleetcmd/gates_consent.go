@@ -18,12 +18,12 @@ type consents struct {
 	groups map[string]consentGiven // by the name of a group or stack
 }
 
-// consentGiven is consent to all of a group, but for what has other requirements that nobody checks
-// than what was asked for.
+// consentGiven is consent to a whole group, except for its units that have other requirements that
+// nobody checks than the unit asked for.
 type consentGiven struct{ requirements []string }
 
-// groupsOf returns what a unit is a part of: groups of a workspace file, or a stack of several
-// directories.
+// groupsOf returns the groups that a unit is a part of: groups of a workspace file, or a stack of
+// several directories.
 func groupsOf(u *rollout.Unit) []string {
 	if u.Stack != "" {
 		return append([]string{u.Stack}, u.Groups...)

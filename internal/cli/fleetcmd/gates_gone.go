@@ -26,11 +26,11 @@ import (
 	"github.com/cairnstacks/cairn/internal/tempdir"
 )
 
-// goneRun is what a run has of its own that destroys what is not there any more. Its methods do
-// nothing for nil.
+// goneRun is the part of a run that only a run has which destroys stacks that are gone. Its methods
+// do nothing for nil.
 type goneRun struct {
 	dir     string // temporary, with the configuration from git
-	root    string // in it, what stands for that of the repository
+	root    string // in it, the counterpart of the repository's root
 	unwatch func() // ends the handling of interrupts before the run
 
 	missing map[int][]string // as in [gone.Gone]
@@ -51,7 +51,7 @@ func (o *gateOptions) checkGone(s *session.Session) error {
 	return o.checkOthers(s)
 }
 
-// destroyGone destroys what is not there any more.
+// destroyGone destroys the stacks that are gone.
 func destroyGone(ctx context.Context, s *session.Session, o gateOptions) (code int, err error) {
 	dir, err := tempdir.Kind{Prefix: "cairn-gone-", Log: s.Log}.Replace() // which only this user can read
 	if err != nil {
@@ -93,7 +93,7 @@ func (r *goneRun) watched() {
 	}
 }
 
-// tidy removes what was written for units in directories that did not exist, once nothing in it is
+// tidy removes the directories created for units whose own did not exist, once nothing in them is
 // needed any more.
 func (r *goneRun) tidy(ends []rollout.End) {
 	if r == nil {
@@ -111,7 +111,7 @@ func (r *goneRun) tidy(ends []rollout.End) {
 	}
 }
 
-// openGone finds out what is not there any more.
+// openGone finds the stacks that are gone.
 func openGone(ctx context.Context, s *session.Session, o gateOptions, run *goneRun) (*gates, error) {
 	request, err := o.tree.request()
 	if err != nil {
@@ -170,7 +170,8 @@ func openGone(ctx context.Context, s *session.Session, o gateOptions, run *goneR
 	return g, nil
 }
 
-// export writes what the base has into a directory, and returns what stands for the root in it.
+// export writes the files of the base into a directory, and returns the counterpart of the root in
+// it.
 func export(ctx context.Context, diff *gitdiff.Diff, dir, root string) (string, error) {
 	prefix, err := diff.Prefix(root)
 	if err != nil {
@@ -185,8 +186,8 @@ func export(ctx context.Context, diff *gitdiff.Diff, dir, root string) (string, 
 		}
 		return "", failure.Error("Base not readable", "What git has at %s cannot be written to a temporary directory: %s. Nothing was destroyed.", diff.Base, failure.Reason(err))
 	}
-	// As in the repository itself: what modules reach ends here, and programs that files name were not
-	// named by the user.
+	// As in the repository itself: modules reach no files above this directory, and programs that
+	// files name were not named by the user.
 	if err := os.Mkdir(filepath.Join(dir, ".git"), 0o700); err != nil {
 		return "", err
 	}

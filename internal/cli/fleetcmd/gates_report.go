@@ -16,7 +16,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
-// planSummaries are what plans of units would do. Safe for concurrent use.
+// planSummaries are the planned changes of units. Safe for concurrent use.
 type planSummaries struct {
 	mu struct {
 		sync.Mutex
@@ -44,8 +44,8 @@ type gateReport struct {
 // Markdown returns the report for pull requests.
 func (r gateReport) Markdown() ([]byte, error) { return markdown.Write(r.title, r.units), nil }
 
-// report returns what became of units, with what their plans would do if that is asked for. Tasks
-// have none.
+// report returns the outcomes of units, with their planned changes if the options ask for them.
+// Tasks have none.
 func (g *gates) report(ends []rollout.End) gateReport {
 	report := gateReport{Summary: g.reportOf(ends), title: "cairn run " + string(g.mode)}
 	for _, end := range ends {
@@ -118,7 +118,7 @@ func resultOf(end rollout.End) order.Result {
 	return order.Result{State: order.NotStarted, Err: detail}
 }
 
-// summarizePlan keeps for a report what a plan would do.
+// summarizePlan keeps the planned changes of a unit for a report.
 func (g *gates) summarizePlan(planning rollout.Planning) error {
 	u := &g.work.Units[planning.Unit]
 	switch plan := planning.Plan.Details; {

@@ -29,9 +29,9 @@ import (
 type rootView struct {
 	*show.NodeOutput
 	dir      string
-	files    map[string]*hcl.File // what the inputs are from
+	files    map[string]*hcl.File // sources of the inputs
 	out, err views.Options
-	any      bool // lines were written, from which what comes next is to be set apart
+	any      bool // lines were written, from which the next output is to be set apart
 }
 
 var _ driver.RootView = (*rootView)(nil)
@@ -69,7 +69,7 @@ func (v *rootView) Event(event engine.Event) {
 // write writes to the output of the unit, which says when it is closed whether all could be shown.
 func (v *rootView) write(text string) { _, _ = io.WriteString(v.Out, text) } //nolint:errcheck // see above
 
-// apart sets what comes next apart from lines before it.
+// apart sets the next output apart from the lines before it.
 func (v *rootView) apart() {
 	if v.any {
 		v.write("\n")

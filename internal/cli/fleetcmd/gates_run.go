@@ -99,7 +99,7 @@ func (g *gates) run(ctx context.Context) (int, error) {
 
 var gateTitles = map[rollout.Mode]string{rollout.PlanOnly: "Planning", rollout.ApplyAll: "Applying", rollout.Destroy: "Destroying"}
 
-// boardState says as what a unit is counted on a board.
+// boardState returns the state under which a board counts a unit.
 func boardState(end rollout.End) order.State {
 	switch {
 	case end.State == rollout.Failed:
@@ -110,8 +110,8 @@ func boardState(end rollout.End) order.State {
 	return order.Skipped
 }
 
-// endDetail says what the state of a unit does not: how much its plan would change or has changed,
-// and why it ended so.
+// endDetail adds to the state of a unit the number of planned or made changes, and the reason for
+// its end.
 func (g *gates) endDetail(end rollout.End) string {
 	text := ""
 	if end.Changes != nil {
@@ -131,8 +131,7 @@ func (g *gates) countsText(counts stackplan.Counts, done bool) string {
 	return eventtext.PlanCounts(counts)
 }
 
-// drivers returns by what units are worked on. It finds the engine where one is needed that is
-// found from here.
+// drivers returns the drivers of units. It finds the engine of root modules here, if there are any.
 func (g *gates) drivers(ctx context.Context) (*rollout.Drivers, error) {
 	shared := &operation.Shared{}
 	shared.OfEngines().Binary.AllowProcesses(g.parallel) // one for each stack, where these have less parallelism
@@ -152,7 +151,7 @@ func (g *gates) drivers(ctx context.Context) (*rollout.Drivers, error) {
 	}
 	root := g.work.FirstRoot()
 	if root == nil {
-		return d, nil // stacks find what they need by themselves
+		return d, nil // stacks find their engines by themselves
 	}
 	search, err := g.session.Stack().Engines().Search()
 	if err != nil {

@@ -65,7 +65,7 @@ func openSet(request *fleet.Request, o *gateOptions) (*planset.Applying, error) 
 	return planset.NewApplying(set, progress), nil
 }
 
-// workspaceHash identifies the file that says what stacks there are.
+// workspaceHash identifies the contents of the file that declares the stacks.
 func workspaceHash(root string) (string, error) {
 	content, err := os.ReadFile(filepath.Join(root, format.File))
 	if err != nil {
@@ -110,7 +110,7 @@ func planFileIn(set *planset.Set) (func(int) string, error) {
 	return absolute.PlanFile, nil
 }
 
-// planned keeps what belongs to the plan of a unit.
+// planned keeps the plan of a unit, its inputs and its predecessors for the set.
 func (g *gates) planned(ctx context.Context, planning rollout.Planning) error {
 	u := &g.work.Units[planning.Unit]
 	unit := planset.Unit{
@@ -160,8 +160,8 @@ func (g *gates) planned(ctx context.Context, planning rollout.Planning) error {
 	return nil
 }
 
-// saveSet saves what was planned, unless something has failed. What waits for something that could
-// not be planned is left out.
+// saveSet saves the plans as a set, unless something has failed. Units are left out that wait for
+// one that could not be planned.
 func (g *gates) saveSet(ends []rollout.End) error {
 	if g.saving == nil {
 		return nil
@@ -205,14 +205,14 @@ func (g *gates) saveSet(ends []rollout.End) error {
 	return nil
 }
 
-// sayHowToApply says what to do with a set that was saved.
+// sayHowToApply names the command that applies a saved set.
 func (g *gates) sayHowToApply(code int) {
 	if g.saving != nil && code != cmdline.ExitError {
 		g.session.Note("\nThe plans are in %s, and may hold secrets. To apply exactly these: cairn run apply %s\n", g.options.out, commandLine([]string{g.options.out}))
 	}
 }
 
-// howToGoOn says what to do about a unit that the plan of a set does not fit any more; "" about
+// howToGoOn names the remedy for a unit that the plan of a set does not fit any more; "" for
 // others.
 func (g *gates) howToGoOn(end rollout.End) string {
 	if _, unfit := errors.AsType[*planset.UnfitError](end.Err); !unfit || g.applying == nil {
@@ -264,8 +264,8 @@ func (g *gates) withPlans(ctx context.Context, drivers *rollout.Drivers, options
 	return nil
 }
 
-// checkPlans looks at all plans of a set, as many at the same time as are worked on, and returns
-// what is wrong in the order of the set.
+// checkPlans checks all plans of a set, as many at the same time as are worked on, and returns the
+// errors in the order of the set.
 func (g *gates) checkPlans(ctx context.Context, drivers *rollout.Drivers, chosen map[string]int) hcl.Diagnostics {
 	found := make([]hcl.Diagnostics, len(g.applying.Units))
 	var b order.Builder

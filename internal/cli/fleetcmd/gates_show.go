@@ -30,7 +30,7 @@ func (g *gates) stacks() [][]int {
 	return stacks
 }
 
-// writeSteps shows what belongs to a change, and in which steps it is done.
+// writeSteps shows the stacks that belong to a change, and the steps in which it is done.
 func (g *gates) writeSteps() {
 	after := g.namesAfter()
 	for _, units := range g.stacks() {
@@ -90,7 +90,7 @@ func (g *gates) namesAfter() map[string]map[rollout.Phase][]string {
 	return after
 }
 
-// notes says what a stack waits for, and whether it does so for a person.
+// notes names the dependencies of a stack, and says whether it waits for a person.
 func (g *gates) notes(unit *rollout.Unit, after map[rollout.Phase][]string) string {
 	note := ""
 	if unit.Kind == rollout.Command {
@@ -133,7 +133,8 @@ func (g *gates) heldBy(units []int, phase rollout.Phase) []string {
 	return g.namesOf(units, func(unit int) []int { return g.work.HeldBy(unit, phase) })
 }
 
-// namesOf returns the names of what some units have to do with, other than their own stack, sorted.
+// namesOf returns the sorted names of the stacks that the function others finds for some units,
+// without their own stack.
 func (g *gates) namesOf(units []int, others func(unit int) []int) []string {
 	names := []string{}
 	for _, unit := range units {
@@ -146,7 +147,7 @@ func (g *gates) namesOf(units []int, others func(unit int) []int) []string {
 	return slices.DeleteFunc(slices.Compact(names), func(name string) bool { return name == own })
 }
 
-// gateDocument is what -dry-run -json writes.
+// gateDocument is the output of -dry-run -json.
 type gateDocument struct {
 	FormatVersion string                  `json:"format_version"`
 	Stacks        []gateStack             `json:"stacks"`
@@ -158,8 +159,8 @@ type gateStack struct {
 	Name        string          `json:"name"`
 	AutoApply   bool            `json:"auto_apply"`
 	Groups      []string        `json:"groups,omitempty"`
-	PlanAfter   []string        `json:"plan_after"`     // what of this change is before the plan, or before a task
-	ApplyAfter  []string        `json:"apply_after"`    // the same, and what is before the apply
+	PlanAfter   []string        `json:"plan_after"`     // parts of this change before the plan, or before a task
+	ApplyAfter  []string        `json:"apply_after"`    // the same, and those before the apply
 	Type        string          `json:"type"`           // "stack" or "task"
 	When        string          `json:"when,omitempty"` // the condition under which a task runs
 	Directories []gateDirectory `json:"directories"`

@@ -65,15 +65,15 @@ Terraform Stacks language; or what a file cairn.workspace.hcl at the top of the 
 	}
 }
 
-// listing is what cairn list shows.
+// listing is the result of cairn list.
 type listing struct {
 	stacks []listedStack
-	base   *listBase      // nil if it does not matter what has changed
+	base   *listBase      // nil if changes do not matter
 	gone   []gitdiff.Gone // the same
 	diags  hcl.Diagnostics
 }
 
-// listingOf lists what is selected, by name or as it is run.
+// listingOf lists the selected stacks, by name or in the order in which they run.
 func listingOf(src *fleet.Source, inOrder bool) (listing, error) {
 	l := listing{diags: src.Diags}
 	units := src.Listed()
@@ -164,7 +164,7 @@ type listBase struct {
 }
 
 type listedStack struct {
-	shown string // what it is called in text
+	shown string // its name in text
 
 	Path        string           `json:"path"`
 	Directory   string           `json:"directory"`
@@ -175,7 +175,7 @@ type listedStack struct {
 	Reasons     []gitdiff.Reason `json:"reasons,omitempty"`
 	Wanted      string           `json:"wanted,omitempty"`
 
-	// Of what a workspace file names:
+	// Of units that a workspace file names:
 	Type       string   `json:"type,omitempty"` // "stack", "terraform" or "task"
 	Deployment string   `json:"deployment,omitempty"`
 	Workspace  string   `json:"workspace,omitempty"` // of a root module

@@ -110,7 +110,7 @@ func orderText(write func(show.View) string) func(*session.Session, *ordering, s
 	}
 }
 
-// orderDocument is what cairn order -format=json writes.
+// orderDocument is the output of cairn order -format=json.
 type orderDocument struct {
 	FormatVersion string `json:"format_version"`
 	show.Document

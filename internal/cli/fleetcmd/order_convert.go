@@ -29,7 +29,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/nearest"
 )
 
-// convertOptions say what is converted.
+// convertOptions choose the source and the target of a conversion.
 type convertOptions struct {
 	tree     treeOptions
 	from, to string
@@ -163,7 +163,7 @@ func writeConverted(s *session.Session, out string, files []convert.File) error 
 	if err != nil {
 		return failure.Error("Unusable directory", "The option -out names no directory that can be written to: %s.", failure.Reason(err))
 	}
-	defer dir.Close() //nolint:errcheck // what was written has been closed
+	defer dir.Close() //nolint:errcheck // the written files have been closed
 	var missing []convert.File
 	for _, file := range files {
 		is, err := dir.ReadFile(filepath.FromSlash(file.Path))

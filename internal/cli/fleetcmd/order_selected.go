@@ -14,7 +14,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/views/textstyle"
 )
 
-// checkExplained checks what is asked of one stack or of two.
+// checkExplained checks the arguments and options of a question about one stack or two.
 func checkExplained(args []string, o treeOptions) error {
 	switch {
 	case len(args) == 2 && o.selects():
@@ -79,7 +79,7 @@ func (o *treeOptions) leftOut() string {
 	return "it is not what the options ask for, or not in this directory"
 }
 
-// selectionDocument is what cairn order explain -json writes about one stack.
+// selectionDocument is the output of cairn order explain -json about one stack.
 type selectionDocument struct {
 	FormatVersion string                  `json:"format_version"`
 	Selection     []selectionStep         `json:"selection"`

@@ -25,7 +25,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/show"
 )
 
-// ordering is what can be shown of an order, whatever the format in which it is described.
+// ordering is an order and the details that can be shown of it, whatever the format in which it is
+// described.
 type ordering struct {
 	graph    *order.Graph
 	rule     order.Rule
@@ -36,7 +37,7 @@ type ordering struct {
 
 	source *fleet.Source // nil for tasks of plugins
 
-	repository *gitdiff.Repository // nil if it does not matter what has changed
+	repository *gitdiff.Repository // nil if changes do not matter
 
 	groups []show.Group
 	kind   func(node int) show.Kind // nil if there is only one
@@ -46,7 +47,7 @@ func (o *ordering) view(transitive bool) show.View {
 	return show.View{Graph: o.graph, Selected: o.selected, Rule: o.rule, Name: o.name, Transitive: transitive, Groups: o.groups, Kind: o.kind}
 }
 
-// openOrdering reads plugins if the options name them, else what there are of stacks.
+// openOrdering reads plugins if the options name them, else stacks.
 func openOrdering(ctx context.Context, s *session.Session, options treeOptions) (*ordering, error) {
 	if options.plugins.dir != "" {
 		if options.phases {
@@ -70,9 +71,9 @@ func openOrdering(ctx context.Context, s *session.Session, options treeOptions) 
 	return orderingOf(src)
 }
 
-// orderingOf puts what there is in order.
+// orderingOf returns the order of the units of a source.
 //
-// Errors: what is wrong with the order.
+// Errors: those of the source and of its order.
 func orderingOf(src *fleet.Source) (*ordering, error) {
 	diags := append(src.Diags[:len(src.Diags):len(src.Diags)], src.OrderDiags...)
 	of := src.Order
@@ -172,15 +173,16 @@ func noPhases() error {
 	return failure.Error("No phases", "The option -phases is for stacks of a file %s, which are planned and applied, and there is no such file. Leave the option out.", format.File)
 }
 
-// finder finds nodes by what users call them. The positions in its slices are numbers of nodes.
+// finder finds nodes by the names that users give them. The positions in its slices are numbers of
+// nodes.
 type finder struct {
-	what  string   // what there is
-	names []string // "" for what has none
-	dirs  []string // with a slash at the beginning; "" for what is in none
+	what  string   // noun for a node in messages
+	names []string // "" for nodes without one
+	dirs  []string // with a slash at the beginning; "" for nodes without one
 	ids   []string
-	below string // what directories are relative to, from the root; "" for the root
+	below string // base of relative directories, from the root; "" for the root
 
-	deployments []string // the same with a deployment; "" for what is none
+	deployments []string // the same with a deployment; "" for nodes that are none
 	several     []string // other names that stand for several, which find does not know
 }
 
@@ -218,7 +220,7 @@ func (f finder) find(name string) (int, error) {
 		f.what, name, nearest.DidYouMean(name, slices.Concat(f.names, f.ids, f.several)), all)}
 }
 
-// in returns what is in a directory.
+// in returns the nodes in a directory.
 func (f finder) in(dir string) []int {
 	var found []int
 	for i := range f.dirs {

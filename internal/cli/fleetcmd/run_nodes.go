@@ -18,13 +18,13 @@ import (
 	"github.com/cairnstacks/cairn/internal/show"
 )
 
-// nodeWork is what is run for a node.
+// nodeWork is the command to run for a node.
 type nodeWork struct {
 	process.Job
 	shown []string // the command, for people
 }
 
-// nodesRun runs what nodes of an ordering stand for.
+// nodesRun runs the commands of an ordering's nodes.
 type nodesRun struct {
 	session   *session.Session
 	ordering  *ordering
@@ -51,12 +51,12 @@ func runStacks(ctx context.Context, s *session.Session, src *fleet.Source, optio
 	if options.parallelOption == 0 && of.Parallel > 0 {
 		options.parallel = of.Parallel
 	}
-	done := make([]bool, of.Graph.Len()) // what has run counts as changed
+	done := make([]bool, of.Graph.Len()) // nodes that have run count as changed
 	changed := func(n int) bool { return done[n] }
 	graphOptions := order.RunOptions{Parallel: options.parallel, Limits: of.Limits}
 	switch {
 	case options.reverse:
-		// What tasks do is not undone by doing it once more.
+		// A task is not undone by running it once more.
 		o.graph, o.selected = of.Graph.Reverse(), make(order.Selection, len(of.Steps))
 		for n, step := range of.Steps {
 			o.selected[n] = of.Selected.Has(n) && step.Unit != nil && step.Unit.Task == nil
@@ -66,12 +66,12 @@ func runStacks(ctx context.Context, s *session.Session, src *fleet.Source, optio
 	}
 	return runNodes(ctx, s, o, options, graphOptions, func(n int) nodeWork {
 		unit := of.Steps[n].Unit
-		done[n] = true // read only by what waits for it, and then only if it has succeeded
+		done[n] = true // read only by nodes that wait for it, and then only if it has succeeded
 		return unitWork(unit, options, unit.Task != nil && of.Conditions.Reacts(n, changed))
 	})
 }
 
-// unitWork is what is run in a unit: the command of a task, in everything else that of the user.
+// unitWork returns the work in a unit: the command of a task, in everything else that of the user.
 func unitWork(unit *fleet.Unit, options runOptions, reacts bool) nodeWork {
 	env := append(os.Environ(), unit.Env...)
 	if unit.Task != nil {

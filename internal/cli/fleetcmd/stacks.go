@@ -23,8 +23,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/tagquery"
 )
 
-// openStacks reads what there is to list, to put in order and to run commands in, whatever the
-// format, with what is selected of it.
+// openStacks reads the stacks to list, to put in order and to run commands in, whatever their
+// format, with the selection among them.
 func openStacks(ctx context.Context, s *session.Session, o treeOptions) (*fleet.Source, error) {
 	request, err := o.request()
 	if err != nil {
@@ -43,7 +43,7 @@ func openStacks(ctx context.Context, s *session.Session, o treeOptions) (*fleet.
 	return src, nil
 }
 
-// noStacks says what a tree without stacks lacks.
+// noStacks explains that a tree has no stacks.
 func noStacks(root string) *hcl.Diagnostic {
 	return failure.Warning("No stacks", "There is no stack in %s: no directory with files *.tfcomponent.hcl, or with a stack block in *.tm.hcl or *.tsk.hcl. "+
 		"Plain root modules are named in a file %s; \"cairn order convert -from=roots > %[2]s\" writes one.", shownDir(root), format.File)
@@ -54,10 +54,10 @@ type treeOptions struct {
 	root         string
 	tags, noTags cmdline.List
 	query        string
-	asked        *tagquery.Asked // what there is of tags, if something was asked for; nil takes down nothing
+	asked        *tagquery.Asked // collects the tags there are, if any were asked for; nil collects nothing
 	changed      bool
 	base         string
-	gone         bool // only what there was at the base and is not any more
+	gone         bool // only stacks that were at the base and are gone
 	phases       bool // of a workspace file, planning and applying on their own
 	along        fleet.Along
 	failed       cmdline.File // report of an earlier run
@@ -78,7 +78,7 @@ func treeFlags(f *session.Flags, o *treeOptions) {
 	f.StringVar(&o.base, "base", "", "changed since the work left the commit or branch `REF`, or in a range FROM..TO (default: the default branch)")
 }
 
-// selects reports whether an option narrows or widens what is selected.
+// selects reports whether an option narrows or widens the selection.
 func (o *treeOptions) selects() bool {
 	return o.changed || o.base != "" || len(o.tags) > 0 || len(o.noTags) > 0 || o.query != "" || o.failed != "" || o.along.Any()
 }
@@ -95,7 +95,7 @@ func shownDir(dir string) string {
 	return dir
 }
 
-// request asks a format for what the options mean.
+// request turns the options into a request to a format.
 func (o *treeOptions) request() (fleet.Request, error) {
 	r := fleet.Request{Changed: o.changed, Base: o.base, Phases: o.phases, Along: o.along, Asked: o.asked}
 	var err error
@@ -154,13 +154,13 @@ func repositoryTop(dir string) string {
 	}
 }
 
-// nothing says that nothing is selected, in a clause that ends a sentence, and what may have been
-// meant. The time since something would have had to change may be empty.
+// nothing says that nothing is selected, in a clause that ends a sentence, and suggests tags that
+// may have been meant. The time since something would have had to change may be empty.
 func (o *treeOptions) nothing(since string) string {
 	return "nothing " + o.chosen() + since + "." + o.asked.DidYouMean()
 }
 
-// chosen says what may have left out everything.
+// chosen names the option that may have left out everything.
 func (o *treeOptions) chosen() string {
 	switch {
 	case o.gone:
@@ -181,7 +181,7 @@ func tagQuery(text string) (tagquery.Query, error) {
 	return query, nil
 }
 
-// tagFilter is what the options -tags and -no-tags let pass.
+// tagFilter is the filter of the options -tags and -no-tags.
 func (o *treeOptions) tagFilter() (filter tagquery.TagFilter, err error) {
 	if filter.Tags, err = tagQueries("-tags", o.tags); err != nil {
 		return filter, err
