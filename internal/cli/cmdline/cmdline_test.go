@@ -107,7 +107,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// What is wrong is named as it was typed, with what was probably meant (rule C3).
+// A mistake is named as it was typed, with a suggestion (rule C3).
 func TestParseMistakes(t *testing.T) {
 	for args, want := range map[string]string{
 		"biuld":                   `There is no command "biuld". Did you mean "build"? Run "tool -h" for a list of commands.`,
@@ -157,7 +157,7 @@ func TestParseHelp(t *testing.T) {
 	}
 }
 
-// Programs that read output want JSON of what is wrong with their arguments, too.
+// Programs that read output want JSON of mistakes in their arguments, too.
 func TestParseSeesJSON(t *testing.T) {
 	for args, want := range map[string]bool{
 		"build -json -frob":   true,

@@ -18,7 +18,7 @@ type Command[S any] struct {
 	Name    string
 	Args    string // positional arguments as the usage line shows them
 	Summary string // one sentence, for lists
-	Long    string // what a user has to know besides the options; paragraphs with double spaces in them are tables
+	Long    string // help besides that of the options; paragraphs with double spaces in them are tables
 	Example string // commands, one a line
 
 	MinArgs, MaxArgs int  // number of positional arguments

@@ -26,7 +26,7 @@ func (p *Program[S]) Completion(shell string) string {
 	return completionScripts[shell](p.Root.Name, p.completables())
 }
 
-// completable is a command line as far as its commands go, and what may follow.
+// completable is a command line as far as its commands go, and its possible continuations.
 type completable struct {
 	path     []string // names of commands, without that of the program
 	commands []named
@@ -45,7 +45,7 @@ type lister struct {
 	passed  []string // options that it takes over from the command line
 }
 
-// passable are the options that say what a command is about, and so what there is to list.
+// passable are the options that name the subject of a command, on which the names to list depend.
 var passable = []string{"chdir", "state", "deployment"}
 
 func (p *Program[S]) completables() []completable {
@@ -81,7 +81,7 @@ func (p *Program[S]) completables() []completable {
 	return all
 }
 
-// lister finds out what a command of the program can take over.
+// lister returns the lister of a command of the program, with the options that can be passed to it.
 func (p *Program[S]) lister(command string) lister {
 	at := p.Root
 	for word := range strings.FieldsSeq(command) {
@@ -153,7 +153,7 @@ func (c completable) following() []string {
 	return words
 }
 
-// optionValues are what may follow an option.
+// optionValues are the possible values of an option.
 type optionValues struct {
 	words  []string // the values, where they are known
 	files  bool

@@ -46,7 +46,7 @@ func (p *Program[S]) globalFlags(c *Command[S], session S) *Flags[S] {
 	return f
 }
 
-// leading parses the options before the name of a command, and returns what follows them.
+// leading parses the options before the name of a command, and returns the remaining arguments.
 func (f *Flags[S]) leading(args []string) ([]string, error) {
 	if err := f.Parse(args); err != nil {
 		return nil, f.explain(err, args)
@@ -97,7 +97,7 @@ func (f *Flags[S]) asksForJSON(args []string) bool {
 	})
 }
 
-// explain makes a diagnostic of what package flag says about these arguments.
+// explain turns an error of package flag about these arguments into a diagnostic.
 func (f *Flags[S]) explain(err error, args []string) error {
 	if errors.Is(err, flag.ErrHelp) {
 		return err

@@ -25,8 +25,8 @@ type Program[S any] struct {
 	ListedValues map[string]string
 }
 
-// Hints say what takes the place of commands and options that there are not, but that users of
-// other programs know.
+// Hints name replacements for commands and options that do not exist, but that users of other
+// programs know.
 type Hints struct {
 	Commands map[string]string // by the path of the command
 	Options  map[string]string // by the name of the option
@@ -49,7 +49,7 @@ func setGroups[S any](group *Command[S]) {
 type Invocation[S any] struct {
 	Command *Command[S]
 	Args    []string // positional
-	Help    Help     // what is to be shown instead of running the command
+	Help    Help     // the text to show instead of running the command
 
 	// JSON is set if the option -json is among the arguments of a command that has it, also if they
 	// are wrong otherwise.
@@ -68,8 +68,8 @@ const (
 
 // Parse finds the command that arguments name, and puts the values of its options into a session.
 //
-// Errors: [failure.Error] of what is wrong with the arguments. The invocation then has the command
-// as far as it was found.
+// Errors: [failure.Error] for mistakes in the arguments. The invocation then has the command as far
+// as it was found.
 func (p *Program[S]) Parse(session S, args []string) (Invocation[S], error) {
 	c := p.Root
 	for len(c.Commands) > 0 {

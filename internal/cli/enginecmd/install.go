@@ -143,8 +143,7 @@ func wantedProgram(s *session.Session, required []toolchain.Requirement) string 
 	return toolchain.Tofu
 }
 
-// installConstraints returns what the version must satisfy: what was given, else what the stack
-// requires.
+// installConstraints returns the constraints on the version: the user's, else those of the stack.
 func installConstraints(program, given string, required []toolchain.Requirement) ([]toolchain.Constraint, error) {
 	if given != "" {
 		constraint, err := toolchain.ParseConstraint(given)
@@ -218,7 +217,7 @@ func installProblem(ctx context.Context, req toolchain.InstallRequest, err error
 	}
 }
 
-// noteOtherEngine says so if what was just installed is not what commands here will use.
+// noteOtherEngine says so if commands here will use another engine than the installed one.
 func noteOtherEngine(ctx context.Context, s *session.Session, installed *toolchain.Candidate) {
 	search, err := s.Stack().Engines().Search()
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/views/jsonview"
 )
 
-// engineList is what "engine list -json" writes.
+// engineList is the output of "engine list -json".
 type engineList struct {
 	FormatVersion string              `json:"format_version"`
 	Engines       []listedEngine      `json:"engines"` // in the order in which they are looked at
@@ -27,12 +27,12 @@ type engineList struct {
 }
 
 type listedEngine struct {
-	Name     string           `json:"name"` // empty for what is not an engine
+	Name     string           `json:"name"` // empty for a program that is not an engine
 	Version  string           `json:"version"`
 	Path     string           `json:"path"`
 	Origin   toolchain.Origin `json:"origin"`
 	Usable   bool             `json:"usable"`
-	Problem  string           `json:"problem,omitempty"` // of what is not usable
+	Problem  string           `json:"problem,omitempty"` // of an engine that is not usable
 	Selected bool             `json:"selected"`
 }
 

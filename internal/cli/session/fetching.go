@@ -70,7 +70,7 @@ func (s *Session) noteFetch(n notice.ProviderFetch) {
 	}
 }
 
-// fetchLine is the line for what is arriving.
+// fetchLine is the line for the providers that are arriving.
 func fetchLine(arriving []notice.ProviderFetch) string {
 	first := arriving[0]
 	if len(arriving) == 1 {

@@ -21,7 +21,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/tempdir"
 )
 
-// InterruptSignals are the signals that are to end what is going on. That the terminal is gone is
+// InterruptSignals are the signals that are to end the current work. The loss of the terminal is
 // one, but not below nohup.
 func InterruptSignals() []os.Signal {
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
@@ -32,8 +32,8 @@ func InterruptSignals() []os.Signal {
 }
 
 // Guard keeps signals from ending the process before an operation handles them, and after that: a
-// program that ends by a signal has not said what it has done, and whoever has sent the signal
-// takes it for one that did not clean up. Its methods do nothing for nil.
+// program that ends by a signal has not reported its changes, and a sender of the signal takes it
+// for one that did not clean up. Its methods do nothing for nil.
 type Guard struct {
 	signals chan os.Signal
 
@@ -82,7 +82,7 @@ func (g *Guard) enter(phase GuardPhase) {
 	g.mu.phase = phase
 }
 
-// Release lets signals do what they do to any program.
+// Release gives signals back their usual effect.
 func (g *Guard) Release() {
 	if g == nil {
 		return

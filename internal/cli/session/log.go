@@ -19,7 +19,7 @@ const (
 )
 
 // OpenLog makes the log that the environment asks for. It never has values of the configuration in
-// it: only names, addresses, paths of files, and what became of processes.
+// it: only names, addresses, paths of files, and the ends of processes.
 func (s *Session) OpenLog() error {
 	text := strings.ToLower(os.Getenv(logVariable))
 	if text == "" || text == "off" {
@@ -47,7 +47,7 @@ func (s *Session) OpenLog() error {
 	return nil
 }
 
-// noteWriter writes what accompanies the output, also while there is a display on the terminal.
+// noteWriter writes notes beside the output, also while there is a display on the terminal.
 type noteWriter struct{ session *Session }
 
 // Write implements [io.Writer].

@@ -15,7 +15,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/views/textstyle"
 )
 
-// notify shows what an operation says while it goes on.
+// notify shows a notice of an operation that goes on.
 func (s *Session) notify(n notice.Notice) {
 	if s.Notice != nil && s.Notice(n) {
 		return
@@ -67,7 +67,7 @@ func newDeploymentText(n notice.NewDeployment) string {
 		n.Name, strings.Join(names, ", "), more, nearest.DidYouMean(n.Name, n.Others))
 }
 
-// noteWork says what takes long, so that a person sees that something is done.
+// noteWork announces work that takes long, so that a person sees that something is done.
 func (s *Session) noteWork(what string) {
 	if !s.Options.JSON {
 		s.Note("%s...\n", what)

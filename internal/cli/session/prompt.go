@@ -55,8 +55,8 @@ func (s *Session) AskValue(ctx context.Context, declared *stackconfig.InputVaria
 	}
 }
 
-// Ask reads one line. What is secret does not appear on a terminal. What is drawn there is gone for
-// the time of the question.
+// Ask reads one line. A secret does not appear on a terminal. A display there is cleared for the
+// time of the question.
 func (s *Session) Ask(ctx context.Context, question string, secret bool) (string, error) {
 	if live := s.live.Load(); live != nil {
 		defer live.Suspend()()
@@ -78,7 +78,7 @@ type Answer struct {
 	Err  error
 }
 
-// AwaitAnswer returns what read reads, and false if ctx ends first. Then read goes on until the
+// AwaitAnswer returns the result of read, and false if ctx ends first. Then read goes on until the
 // process ends.
 func AwaitAnswer(ctx context.Context, read func() (string, error)) (Answer, bool) {
 	answers := make(chan Answer, 1)
@@ -99,8 +99,8 @@ func (s *Session) prompt(text string) {
 	fmt.Fprint(s.Streams.Err, fold(s.Streams.Err, text))
 }
 
-// keepTerminal returns a function that makes the terminal what it was, for a question that is left
-// unanswered.
+// keepTerminal returns a function that restores the mode of the terminal, for a question that is
+// left unanswered.
 func (s *Session) keepTerminal() (restore func()) {
 	file, ok := s.Streams.In.(*os.File)
 	if !ok {

@@ -27,8 +27,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/fault"
 )
 
-// remedies are what a user of the command line can do about failures, besides what their details
-// say: libraries know no options.
+// remedies are the remedies for failures on the command line, besides those in their details:
+// libraries know no options.
 var remedies = map[failure.Code]string{
 	operation.CodeNoStack:            `Or name it with -chdir=DIR. In an empty directory, "cairn init -new" writes a small stack to begin with.`,
 	operation.CodeStackAbove:         "Or name it with -chdir=DIR.",
@@ -58,7 +58,7 @@ var remedies = map[failure.Code]string{
 	operation.CodeSeveralDeployments: "It is named with -deployment=NAME or " + operation.DeploymentVariable + ".",
 }
 
-// takenFromGit is what else can be done about a deployment whose block was deleted.
+// takenFromGit is another remedy for a deployment whose block was deleted.
 const takenFromGit = `Or, if there is a workspace file that names the stack, "cairn run destroy -gone -base=REF" destroys it with its block from git, where REF is a commit that has both.`
 
 // runtimeRemedies are the same for faults that the runtime finds.

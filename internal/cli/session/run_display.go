@@ -18,23 +18,23 @@ import (
 type RunDisplay struct {
 	session *Session
 	Output  *show.Output // where the nodes print
-	board   *show.Board  // what runs, and how far all is; nil if that is not shown
+	board   *show.Board  // running nodes and overall progress; nil if they are not shown
 }
 
-// RunDisplayOptions say what is run.
+// RunDisplayOptions describe a run to its display.
 type RunDisplayOptions struct {
 	Title    string // such as "Running"
 	Total    int    // number of nodes
 	Parallel bool   // several may run at the same time
-	Terminal bool   // what runs may ask something on the terminal, one at a time
+	Terminal bool   // nodes may ask something on the terminal, one at a time
 
 	// Unread is called when it turns out that nobody reads the output any more, at each piece of it.
 	// Nil if that does not matter.
 	Unread func()
 }
 
-// NewRunDisplay returns a display. On a terminal it has a board, unless what runs is to have the
-// terminal for itself. Elsewhere each line appears with the name of its node.
+// NewRunDisplay returns a display. On a terminal it has a board, unless nodes are to have the
+// terminal for themselves. Elsewhere each line appears with the name of its node.
 func (s *Session) NewRunDisplay(o RunDisplayOptions) *RunDisplay {
 	d := &RunDisplay{session: s}
 	style := textstyle.Style{Color: s.ViewOptions(s.Streams.Out).Color}
@@ -57,7 +57,7 @@ func (s *Session) NewRunDisplay(o RunDisplayOptions) *RunDisplay {
 	return d
 }
 
-// watchedOutput notices that nobody reads what is written.
+// watchedOutput notices that nobody reads the output.
 type watchedOutput struct {
 	to     io.Writer
 	unread func()

@@ -32,13 +32,13 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// Streams are what a command reads from and writes to.
+// Streams are the input and the outputs of a command.
 type Streams struct {
 	In       io.Reader
 	Out, Err io.Writer
 }
 
-// Session is one run of a command: what it was given, and what it has opened so far.
+// Session is one run of a command: its options and streams, and the resources it has opened so far.
 type Session struct {
 	Streams Streams
 	Deps    Dependencies
@@ -46,7 +46,7 @@ type Session struct {
 
 	Files   map[string]*hcl.File // sources of diagnostics, by the name in ranges
 	opened  *operation.Stack     // nil until it is needed
-	pending hcl.Diagnostics      // about what happened meanwhile, until diagnostics are reported
+	pending hcl.Diagnostics      // from notices, until diagnostics are reported
 
 	ChangesNothing bool // the command does not even plan
 	ListsProviders bool // the command ends with a list of all providers and their versions
@@ -59,7 +59,7 @@ type Session struct {
 	live     atomic.Pointer[live.Display] // set while it is drawn on a terminal
 	fetching fetching
 
-	Lost atomic.Pointer[error] // what kept output from being written, if anything did
+	Lost atomic.Pointer[error] // first error of writing output, if there was one
 
 	Log     *slog.Logger // of cairn itself, see openLog
 	logFile io.Closer    // nil unless it is in a file
@@ -67,8 +67,8 @@ type Session struct {
 	// Reporter shows diagnostics. How depends on the command and its options.
 	Reporter func(hcl.Diagnostics) error
 
-	// Notice shows what an operation says while it goes on. It returns false for what is to be shown
-	// as text instead. Nil does so for all.
+	// Notice shows a notice of an operation that goes on. It returns false for a notice that is to be
+	// shown as text instead. Nil does so for all.
 	Notice func(notice.Notice) bool
 }
 
@@ -89,9 +89,9 @@ func New(streams Streams, deps Dependencies) *Session {
 	return s
 }
 
-// Part returns a session for one of the stacks that a command works on, which shows what happens to
-// that elsewhere. Nobody is asked anything by it. It completes the options with which the stack is
-// opened; the caller says when it is opened, and closes it.
+// Part returns a session for one of the stacks that a command works on, which shows the events of
+// that stack elsewhere. Nobody is asked anything by it. It completes the options with which the
+// stack is opened; the caller says when it is opened, and closes it.
 func (s *Session) Part(stack string, streams Streams, options *operation.Options) *Session {
 	part := New(streams, s.Deps)
 	part.Options.noColor = s.Options.noColor
@@ -103,8 +103,8 @@ func (s *Session) Part(stack string, streams Streams, options *operation.Options
 // Opened is called with the stack of a part.
 func (s *Session) Opened(stack *operation.Stack) { s.opened = stack }
 
-// Close releases what was opened. What can still go wrong here, no user can do anything about: all
-// that matters was saved before.
+// Close releases everything that was opened. Errors are ignored, as no user can do anything about
+// them: all data that matters was saved before.
 func (s *Session) Close() {
 	if s.opened != nil {
 		_ = s.opened.Close() //nolint:errcheck // see above
@@ -149,7 +149,7 @@ func (s *Session) Stack() *operation.Stack {
 	return s.opened
 }
 
-// Print writes what was asked for.
+// Print writes output of the command.
 func (s *Session) Print(format string, args ...any) {
 	if live := s.live.Load(); live != nil {
 		live.Print(fmt.Sprintf(format, args...))
@@ -165,7 +165,7 @@ func (s *Session) Print(format string, args ...any) {
 // and steer no terminal.
 func (s *Session) Line(format string, texts ...string) { s.Print("%s\n", inLine(format, texts)) }
 
-// NoteLine is line for what accompanies the output.
+// NoteLine is Line for notes beside the output.
 func (s *Session) NoteLine(format string, texts ...string) { s.Note("%s\n", inLine(format, texts)) }
 
 func inLine(format string, texts []string) string {
@@ -176,8 +176,8 @@ func inLine(format string, texts []string) string {
 	return fmt.Sprintf(format, args...)
 }
 
-// Note writes what accompanies it. It goes to standard error, so that the output can be used by
-// programs.
+// Note writes a note beside the output. It goes to standard error, so that the output can be used
+// by programs.
 func (s *Session) Note(format string, args ...any) {
 	text := fold(s.Streams.Err, fmt.Sprintf(format, args...))
 	if live := s.live.Load(); live != nil {
@@ -302,7 +302,7 @@ func CurrentDir() string {
 	return dir
 }
 
-// Version is what this program is, as its build says.
+// Version is the version of this program, as its build has it.
 func Version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok || info.Main.Version == "" {

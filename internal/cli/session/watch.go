@@ -16,7 +16,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/process"
 )
 
-// interrupts are what is known of the first one. The zero value is none.
+// interrupts are the signal and the time of the first interrupt. The zero value is none.
 type interrupts struct {
 	first os.Signal
 	at    time.Time
@@ -31,8 +31,8 @@ func (i interrupts) repeats(signal os.Signal, now time.Time) bool {
 	return signal == i.first && now.Sub(i.at) < sameMoment
 }
 
-// passedOn is what processes get of a signal. That the terminal is gone would end engines at once,
-// as they don't expect it; they are to save first.
+// passedOn returns the signal that processes get for a signal to this program. The loss of the
+// terminal would end engines at once, as they don't expect it; they are to save first.
 func passedOn(signal os.Signal) os.Signal {
 	switch signal {
 	case syscall.SIGHUP:
@@ -94,10 +94,10 @@ func (s *Session) InterruptAll(ctx context.Context, processes *process.Set, inFl
 	}
 }
 
-// InterruptActions are what interrupts do to a run.
+// InterruptActions are the effects of interrupts on a run.
 type InterruptActions struct {
 	First  func(got os.Signal) // starts nothing more; may be called once more
-	Second func()              // ends what is still running
+	Second func()              // ends the nodes that still run
 	Third  bool                // ends this program; otherwise it does the second once more
 
 	// Begun reports whether anything was begun that has to come to its end, or was changed. If not,
