@@ -5,9 +5,9 @@ package cairnfile
 
 import "github.com/cairnstacks/cairn/internal/fleet"
 
-// reach returns what the graph adds to a selection. Nobody has asked for the tasks that go along
-// with it, so that nothing is added for them. What a stage or the end of everything puts in order
-// does not depend on all that comes before.
+// reach returns the leaves that the graph adds to a selection. Nothing is added for the tasks that
+// go along with it, since nobody has asked for them. An order that comes from a stage or from the
+// end of everything is no dependency on all that comes before.
 func (m *Model) reach(along fleet.Along, selected map[*Leaf]bool, going map[*Leaf]Cause) map[*Leaf]Cause {
 	if !along.Any() {
 		return nil

@@ -42,7 +42,7 @@ func manyBlocks(blocks int) string {
 	return text.String()
 }
 
-// BenchmarkParse reads the text of a file and puts what it says in order.
+// BenchmarkParse parses a file and puts its blocks in order.
 func BenchmarkParse(b *testing.B) {
 	for _, blocks := range []int{100, 1_000, 10_000} {
 		b.Run(fmt.Sprint(blocks), func(b *testing.B) {
@@ -97,8 +97,8 @@ func BenchmarkReferences(b *testing.B) {
 	}
 }
 
-// BenchmarkChanged finds what has changed if a file of each stack has: half of the stacks by their
-// directories, the others by patterns.
+// BenchmarkChanged finds the changed stacks if a file of each stack has changed: half of the stacks
+// by their directories, the others by patterns.
 func BenchmarkChanged(b *testing.B) {
 	for _, stacks := range []int{100, 1_000, 10_000} {
 		b.Run(fmt.Sprint(stacks), func(b *testing.B) {

@@ -27,7 +27,7 @@ func init() {
 	blockTypes = map[Type]func(*Block, *arguments){StackType: stackBlock, GroupType: groupBlock, TaskType: taskBlock}
 }
 
-// common reads what blocks of several types have.
+// common reads the attributes that blocks of several types share.
 func (a *arguments) common(b *Block) {
 	b.Description = a.text("description")
 	b.Tags = a.strings("tags")
@@ -220,7 +220,7 @@ func (a *arguments) patterns(name string) []string {
 }
 
 // filePatterns are patterns of files, seen from the directory of a stack, or with a slash at the
-// beginning from the root of the repository. A "!" before one takes away what it matches.
+// beginning from the root of the repository. A "!" before one takes its matches away.
 func (a *arguments) filePatterns(name, dir string) []FilePattern {
 	if a.get(name) == nil {
 		return nil
@@ -250,7 +250,7 @@ func (a *arguments) filePatterns(name, dir string) []FilePattern {
 	return patterns
 }
 
-// environment are names and values of variables of an environment, or of what becomes one.
+// environment are names and values of environment variables, or of variables that become some.
 func (a *arguments) environment(name string) map[string]string {
 	variables := a.texts(name)
 	for _, variable := range slices.Sorted(maps.Keys(variables)) {

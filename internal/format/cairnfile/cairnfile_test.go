@@ -35,7 +35,8 @@ func resolve(t testing.TB, src string) *Model {
 	return m
 }
 
-// changedBy returns what changed files mean, by their paths from the root of the repository.
+// changedBy returns the changes that changed files amount to, by their paths from the root of the
+// repository.
 func changedBy(t testing.TB, m *Model, files ...string) *Changes {
 	t.Helper()
 	var list []gitdiff.File
@@ -96,7 +97,7 @@ func waves(t *testing.T, src, selected string) string {
 	return strings.Join(list, "; ")
 }
 
-// problems reads a file and renders what is wrong as "severity code line:column detail".
+// problems reads a file and renders its diagnostics as "severity code line:column detail".
 func problems(t *testing.T, src string) []string {
 	t.Helper()
 	w, diags := Parse(FileName, []byte(src))
@@ -183,7 +184,7 @@ stack "prod" {
 `
 	for selected, want := range map[string]string{
 		"base dev prod": "plan base; apply base; plan dev, plan prod; apply dev; apply prod",
-		"dev prod":      "plan dev, plan prod; apply dev; apply prod", // what is not selected holds nothing back
+		"dev prod":      "plan dev, plan prod; apply dev; apply prod", // an unselected node holds nothing back
 		"base prod":     "plan base; apply base; plan prod; apply prod",
 		"prod":          "plan prod; apply prod",
 	} {
@@ -191,7 +192,7 @@ stack "prod" {
 			t.Errorf("%s: %s, want %s", selected, got, want)
 		}
 	}
-	// Through what is not selected an order is kept.
+	// An order is kept through unselected nodes.
 	const chain = `
 stack "a" {}
 stack "b" { plan_after = ["a"] }
@@ -206,8 +207,8 @@ stack "c" { plan_after = ["b"] }
 	}
 }
 
-// run does what a file says, one at a time. Named nodes fail, or change something. It returns what
-// became of each.
+// run runs the graph of a file. The nodes named by failing fail, those by changing change
+// something. It returns the outcome of each node.
 func run(t *testing.T, src string, phased bool, failing, changing string) map[string]string {
 	t.Helper()
 	g := graph(t, src, phased)
@@ -513,8 +514,8 @@ stack "alarm" {
 		}
 	}
 
-	// What is modified because of others is planned after them, unless it says when it is planned,
-	// even if it says never.
+	// A stack modified because of others is planned after them, unless its block says when it is
+	// planned, even if it says never.
 	const gates = `
 stack "base" {}
 stack "dev" {
@@ -637,8 +638,8 @@ task "source" {
 		t.Errorf("order: %s, want such as %s", got, want)
 	}
 
-	// What a failure kept from being done is one for those that react to it, too, and nothing that
-	// could have changed something.
+	// A task that a failure kept from running counts as failed for those that react to failures, and
+	// never as one that could have changed something.
 	const behind = `
 stack "s" {}
 task "t" {
@@ -666,7 +667,7 @@ task "any" {
 		}
 	}
 
-	// What several others say about one kind of reaction is one list.
+	// Entries of several blocks for one kind of reaction are one list.
 	const several = `
 task "a" {
   command      = "true"
@@ -713,7 +714,7 @@ task "end" { command = "true" }
 		}
 	}
 
-	// What reacts to nothing that there is does not run.
+	// A task whose reaction has no targets does not run.
 	for _, targets := range []string{`["tag:none"]`, `["empty"]`, `[]`} {
 		for _, kind := range []string{"onchanges", "onchanges_any", "onfail", "onfail_all", "listen", "prereq"} {
 			src := "stack \"s\" {}\ngroup \"empty\" { members = [] }\ntask \"t\" {\n  command = \"true\"\n  " + kind + " = " + targets + "\n}\n"
@@ -728,7 +729,7 @@ task "end" { command = "true" }
 		}
 	}
 
-	// A prerequisite is done between the plan and the apply of what would change.
+	// A prerequisite is done between the plan and the apply of a stack that would change.
 	const prereq = `
 stack "s" {}
 task "backup" {

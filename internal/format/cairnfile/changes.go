@@ -30,9 +30,9 @@ type Changes struct {
 	Notes hcl.Diagnostics // warnings: of changes that may be overlooked
 }
 
-// Changes finds out what a diff means for the stacks and tasks of the workspace file in the
-// directory root: for its directories and the modules that they use, for files that are watched,
-// for what is run with something else, and for what is modified by all these.
+// Changes finds the stacks and tasks of the workspace file in the directory root that a diff
+// affects: by their directories and the modules that these use, by watched files, by changed inputs
+// of a run, and by being modified by any of these.
 func (m *Model) Changes(ctx context.Context, root string, diff *gitdiff.Diff) (*Changes, error) {
 	c := &Changes{Reasons: map[*Leaf][]gitdiff.Reason{}}
 	if err := c.addDirectories(ctx, m, root, diff); err != nil {
@@ -71,9 +71,9 @@ func (c *Changes) add(leaf *Leaf, reason gitdiff.Reason) {
 	c.Reasons[leaf] = append(c.Reasons[leaf], reason)
 }
 
-// addDirectories adds what has changed in the directories of stacks, and in the modules that they
-// use. A file in a directory belongs to the stacks in it, or in the nearest directory above it that
-// has some; what a stack says about its files replaces that.
+// addDirectories adds the changes in the directories of stacks, and in the modules that they use. A
+// file in a directory belongs to the stacks in it, or in the nearest directory above it that has
+// some; the attribute "files" of a stack replaces that.
 func (c *Changes) addDirectories(ctx context.Context, m *Model, root string, diff *gitdiff.Diff) error {
 	tree := &terramate.Tree{Root: root}
 	for _, leaf := range m.Leaves {
@@ -139,8 +139,8 @@ func (c *Changes) addInputs(ctx context.Context, m *Model, root string, diff *gi
 	return nil
 }
 
-// modelBefore is what the workspace file said at the base, which was nothing if it is new.
-// Deployments are those of then, which are now's where nothing is said.
+// modelBefore is the model of the workspace file at the base, an empty one if the file is new.
+// Deployments are those of the base, or the present ones where there is no record of them.
 func (m *Model) modelBefore(ctx context.Context, diff *gitdiff.Diff, file *gitdiff.File, outlines map[string]*deployconfig.Outline) (*Model, error) {
 	var src []byte
 	if !file.Added && !file.Untracked {

@@ -16,14 +16,15 @@ type condition struct {
 	rel     Relation
 	policy  Policy
 	targets []bounds // of leaves
-	ends    []int    // in targets, of what is named: of a group, the leaves stand side by side
+	ends    []int    // in targets, one for each reference: the leaves of a group stand side by side
 }
 
 // IsReaction reports whether a rule of a task says when it is run at all.
 func (r Relation) IsReaction() bool { return r >= Prereq }
 
-// condition adds what a rule asks for to the nodes of the leaves that it is for. A reaction to what
-// there is not is never made; what several places say about one kind of reaction is one condition.
+// condition adds the condition of a rule to the nodes of the leaves that it is for. A reaction
+// without targets is never triggered; rules of several blocks for one kind of reaction are one
+// condition.
 func (b *builder) condition(r rule) {
 	if !r.rel.IsReaction() && r.policy != Any {
 		return // edges say it, if there is something to say
@@ -31,7 +32,7 @@ func (b *builder) condition(r rule) {
 	c := condition{rel: r.rel, policy: r.policy}
 	for _, t := range r.targets {
 		leaves := b.Model.LeavesOf(t.block)
-		if !r.rel.IsReaction() { // nothing waits for what is destroyed
+		if !r.rel.IsReaction() { // nothing waits for a destroyed leaf
 			leaves = slices.DeleteFunc(slices.Clone(leaves), func(leaf *Leaf) bool { return b.isDestroyed(leaf.Block) })
 		}
 		for _, leaf := range leaves {
@@ -63,7 +64,7 @@ func (b *builder) condition(r rule) {
 // Decide is for [order.RunOptions]. Changed reports whether a node that has ended changed
 // something, or whether a plan would.
 //
-// What is not selected has neither failed nor changed anything.
+// An unselected node has neither failed nor changed anything.
 func (g *Graph) Decide(changed func(node int) bool) func(node int, result func(int) order.Result) order.Result {
 	return func(node int, result func(int) order.Result) order.Result {
 		decided := order.Result{}
@@ -84,7 +85,7 @@ func (c condition) decide(g *Graph, changed func(int) bool, result func(int) ord
 		return result(t.first).State == order.Failed || result(t.done).State == order.Failed
 	}
 	blocked := func(t bounds) bool { return failed(t) || result(t.done).State == order.Skipped }
-	// What is skipped may be behind what was not approved, which is not a failure.
+	// A skipped node may be behind an apply that was not approved, which is not a failure.
 	byFailure := func(t bounds) bool {
 		done := result(t.done)
 		return failed(t) || done.State == order.Skipped && result(done.Because).State == order.Failed

@@ -18,10 +18,10 @@ import (
 	"github.com/cairnstacks/cairn/internal/problem"
 )
 
-// MaxSize is what is read of a file, in bytes: enough for some ten thousand blocks.
+// MaxSize is the limit for the size of a file, in bytes: enough for some ten thousand blocks.
 const MaxSize = 4 << 20
 
-// Parse reads a file. With errors the workspace holds what could be read.
+// Parse reads a file. With errors the workspace holds the readable part.
 func Parse(filename string, src []byte) (*Workspace, hcl.Diagnostics) {
 	w := &Workspace{Filename: filename, Ties: TiesByName, Limits: map[string]int{}}
 	if len(src) > MaxSize {
@@ -48,7 +48,7 @@ type decoder struct {
 	settings  *hcl.Range // of the block workspace
 	source    *hcl.File
 
-	usualFiles *arguments // the same block, with "files" for stacks that do not say what theirs are
+	usualFiles *arguments // the same block, with "files" for stacks without that argument
 }
 
 var namePattern = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*$`)
@@ -173,8 +173,8 @@ func attributesOf(body *hclsyntax.Body) []*hclsyntax.Attribute {
 	})
 }
 
-// arguments are those of one block. Each is asked for by name; what nobody has asked for is
-// unknown.
+// arguments are those of one block. Each is asked for by name; those never asked for are unknown
+// arguments.
 type arguments struct {
 	*decoder
 	body  *hclsyntax.Body
@@ -206,7 +206,7 @@ func (a *arguments) get(name string) *hclsyntax.Attribute {
 	return a.body.Attributes[name]
 }
 
-// bad reports what is wrong with an attribute that is there.
+// bad reports a mistake in an attribute that is there.
 func (a *arguments) bad(name, detail string, args ...any) {
 	a.problem(problem.BadValue, a.body.Attributes[name].Expr.Range(), "Invalid argument", detail, args...)
 }

@@ -18,8 +18,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/problem"
 )
 
-// Several is what a block was that stands for all deployments of a stack, and is a group of them
-// now (rule W4).
+// Several is the original form of a block that was written as one stack, stands for all its
+// deployments, and is a group of them now (rule W4).
 type Several struct {
 	Stack   *Stack // as written
 	Outline *deployconfig.Outline
@@ -176,8 +176,8 @@ func (b *Block) stackDir() string {
 }
 
 // deploymentGroups puts the deployments of a stack in the order of their deployment groups. Members
-// of one that plans eagerly are all planned before one is applied. Nothing waits for what is
-// destroyed, which may have to wait itself for what uses it and comes after a later group.
+// of one that plans eagerly are all planned before one is applied. Nothing waits for a destroyed
+// deployment, which may have to wait itself for its users in a later group.
 func (b *builder) deploymentGroups(block *Block) {
 	if block.Several == nil {
 		return
@@ -277,7 +277,7 @@ func (b *builder) destroyedGate(first, then *Block, edge order.Edge) {
 	if len(firstGone) == 0 {
 		return
 	}
-	edge.Soft = false // nothing is destroyed before what has used it
+	edge.Soft = false // nothing is destroyed before its users
 	edge.Reason += ", and that is destroyed"
 	b.meet("before what is destroyed of "+first.Name, edge, func(meeting int) {
 		if !b.isDestroyed(then) {

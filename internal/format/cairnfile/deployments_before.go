@@ -14,8 +14,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/hclsource"
 )
 
-// outlinesBefore returns which deployments there were at the base, by directory, as far as that is
-// not what stacks have now.
+// outlinesBefore returns the deployments at the base, by directory, as far as they differ from the
+// present ones.
 func (m *Model) outlinesBefore(ctx context.Context, root string, diff *gitdiff.Diff) (map[string]*deployconfig.Outline, error) {
 	now := map[string]*deployconfig.Outline{}
 	for _, block := range m.Blocks {
@@ -71,7 +71,7 @@ func (m *Model) outlinesBefore(ctx context.Context, root string, diff *gitdiff.D
 	}
 	before := map[string]*deployconfig.Outline{}
 	for dir, ofDir := range texts {
-		before[dir], _ = deployconfig.NewOutline(ofDir) //nolint:errcheck // what can be read of it is enough
+		before[dir], _ = deployconfig.NewOutline(ofDir) //nolint:errcheck // the readable part of it is enough
 	}
 	return before, nil
 }

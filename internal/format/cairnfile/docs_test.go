@@ -52,7 +52,7 @@ func TestDocumentation(t *testing.T) {
 	}
 }
 
-// The example of wants selects what the text says.
+// The example of wants makes the selection that the text states.
 func TestDocumentationWants(t *testing.T) {
 	text, err := os.ReadFile("../../../docs/order-workspace.md")
 	if err != nil {

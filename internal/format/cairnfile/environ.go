@@ -11,9 +11,9 @@ import (
 	"strings"
 )
 
-// Environ returns as NAME=VALUE what the environment of a leaf has besides that of this program:
-// what it says, and of a stack also its name, its deployment, and its variables as terraform and
-// cairn read them.
+// Environ returns as NAME=VALUE the additions of a leaf to the environment of this program: its own
+// variables of the environment, and for a stack also its name, its deployment, and its input
+// variables as terraform and cairn read them.
 func (l *Leaf) Environ() []string { return l.environ("TF_VAR_") }
 
 // environ is Environ with a prefix of the names of variables.
@@ -46,8 +46,9 @@ func (l *Leaf) VarFiles(root string) []string {
 // withVarFiles are the commands of terraform and tofu that take files with values of variables.
 var withVarFiles = []string{"apply", "console", "destroy", "import", "plan", "refresh", "test"}
 
-// VarFilesEnviron returns as NAME=VALUE what lets cairn, terraform and tofu read files with values
-// without options that name them. What lookup finds in the environment stays.
+// VarFilesEnviron returns as NAME=VALUE the variables with which cairn, terraform and tofu read
+// files with values without options that name them. Values that lookup finds in the environment
+// stay.
 func VarFilesEnviron(files []string, lookup func(name string) string) []string {
 	if len(files) == 0 {
 		return nil

@@ -20,8 +20,8 @@ import (
 
 // Find returns the directories that a workspace file could name as stacks, with slashes, sorted:
 // those with a stack of the Terraform Stacks language or a root module that nothing else takes by a
-// local path. Directories whose names begin with a dot are left out, those with a file .tmskip, and
-// what is below them; links are not followed.
+// local path. Directories whose names begin with a dot and those with a file .tmskip are left out
+// with their subdirectories; links are not followed.
 func Find(root string) ([]string, hcl.Diagnostics) {
 	unreadable := func(err error) hcl.Diagnostics {
 		return hcl.Diagnostics{problem.New(problem.BadPath, &hcl.Range{Filename: root}, "Unreadable directory",

@@ -22,12 +22,12 @@ type Graph struct {
 	Steps []Step // by number of the node
 
 	phased     bool
-	reversed   bool          // of what is destroyed
+	reversed   bool          // of destroyed leaves
 	conditions [][]condition // by number of the node
 	bounds     map[*Block]bounds
 }
 
-// Step is what a node of the graph stands for.
+// Step is the meaning of a node of the graph.
 type Step struct {
 	Leaf  *Leaf // nil for a point where others meet
 	Phase Phase
@@ -58,8 +58,8 @@ func (m *Model) Graph(phased bool) (*Graph, hcl.Diagnostics) {
 }
 
 // DestroyGraph makes a phased graph of which the applies destroy: everything is the other way
-// around, but that a plan comes before what it is for. No condition holds, and tasks are only what
-// order passes through. What is applied last is destroyed first.
+// around, except that a plan comes before its apply. No condition holds, and tasks only pass order
+// on. The last to be applied is the first to be destroyed.
 func (m *Model) DestroyGraph() (*Graph, hcl.Diagnostics) {
 	forward, diags := m.Graph(true)
 	if diags.HasErrors() {
@@ -120,7 +120,7 @@ type builder struct {
 	last map[*Leaf]int // when each leaf is done, to be turned around
 
 	eager bool                // deployment groups are planned as a whole
-	known bool                // that is, what is gone
+	known bool                // gone is filled in
 	gone  map[*Block][]*Block // of blocks, the deployments that are destroyed while others are applied
 }
 
@@ -203,7 +203,7 @@ func (b *builder) rule(r rule) {
 	}
 }
 
-// isSoft reports whether a rule gives an order only: what else it asks for is a condition.
+// isSoft reports whether a rule gives an order only: its other requirements are conditions.
 func isSoft(r rule) bool {
 	return r.rel == OnChanges || r.rel == OnFail || r.rel == Listen || r.policy == Any
 }
@@ -213,7 +213,7 @@ func isSoft(r rule) bool {
 func (b *builder) gate(first, then *Block, apply bool, edge order.Edge) {
 	if b.reversed {
 		first, then = then, first
-		edge.Soft = false // nothing is destroyed before what has used it
+		edge.Soft = false // nothing is destroyed before its users
 	}
 	b.destroyedGate(first, then, edge)
 	if b.isDestroyed(first) || b.isDestroyed(then) {
@@ -226,7 +226,7 @@ func (b *builder) gate(first, then *Block, apply bool, edge order.Edge) {
 	b.out.Edge(edge)
 }
 
-// reason says what was written.
+// reason renders a rule with its target as written.
 func reason(r rule, t target) string {
 	if r.origin.Name == linkName {
 		return fmt.Sprintf("%s has %s", r.writer.Name, t.ref.Text)
@@ -237,7 +237,7 @@ func reason(r rule, t target) string {
 	return fmt.Sprintf("%s has %s = [%q]", r.writer.Name, r.origin.Name, t.ref.Text)
 }
 
-// prereq puts a task between the plan and the apply of what it precedes.
+// prereq puts a task between the plan and the apply of its target.
 func (b *builder) prereq(r rule, t target) {
 	task := b.bounds[r.of].first
 	for _, leaf := range b.Model.LeavesOf(t.block) {
@@ -279,8 +279,8 @@ func (b *builder) prereqChains() {
 	}
 }
 
-// impliedGates are those of line B-10: what counts as modified because of others is planned after
-// them, unless the block says when it is planned.
+// impliedGates are those of line B-10: a stack that counts as modified because of others is planned
+// after them, unless the block says when it is planned.
 func (b *builder) impliedGates() {
 	says := map[*Block]bool{}
 	for _, block := range b.Model.Blocks {

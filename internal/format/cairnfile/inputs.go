@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// inputs says what of an earlier model is another one now.
+// inputs are the differences from an earlier model in the inputs of stacks.
 type inputs struct {
 	changed map[*Leaf]Cause // stacks that are new, or run with something else
 	gone    []gone          // stacks that there are no more, as they were written
@@ -22,10 +22,10 @@ type gone struct {
 	renamedTo *Leaf // nil if it is not there under another name either
 }
 
-// compare finds the stacks that are new since an earlier model, and those that are run with
-// something else: directory, deployment, workspace, variables, var_files or environment, their own
-// or from groups. What says something about order only changes no stack. Causes name variables,
-// never their values.
+// compare finds the stacks that are new since an earlier model, and those whose inputs have
+// changed: directory, deployment, workspace, variables, var_files or environment, their own or from
+// groups. An attribute that only affects order changes no stack. Causes name variables, never their
+// values.
 func (m *Model) compare(before *Model) inputs {
 	earlier := map[string]*Leaf{} // those that have no counterpart of their name
 	for _, leaf := range before.Leaves {
@@ -76,7 +76,7 @@ type stateID struct{ dir, deployment, workspace string }
 
 func (s *Stack) stateID() stateID { return stateID{s.Dir, s.Deployment, s.Workspace} }
 
-// inputChanges lists what a stack is run with that is not as it was.
+// inputChanges lists the changed inputs of a stack.
 func inputChanges(was, is *Leaf) string {
 	var changed []string
 	add := func(differs bool, what string) {

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// compared lists what differs between two files: texts of causes, and stacks that are gone.
+// compared lists the differences between two files: texts of causes, and stacks that are gone.
 func compared(t *testing.T, before, after string) []string {
 	t.Helper()
 	inputs := resolve(t, after).compare(resolve(t, before))

@@ -23,7 +23,7 @@ import (
 // upstreamType is the type of blocks that say where stacks are kept which publish outputs.
 const upstreamType = "upstream"
 
-// linkName is what rules are called that follow from deployment files.
+// linkName is the name of rules that follow from deployment files.
 const linkName = "upstream_input"
 
 // Link is an output that deployment files of a stack have from another one, which publishes it.
@@ -63,8 +63,8 @@ type finder struct {
 	diags     hcl.Diagnostics
 }
 
-// findLinks finds out what stacks have from others that publish it. What is wrong with their files
-// is not reported here, but where they are worked on.
+// findLinks finds the upstream outputs that stacks have from stacks publishing them. Mistakes in
+// their files are not reported here, but by the work on the stacks.
 func findLinks(root string, w *Workspace) hcl.Diagnostics {
 	abs, err := filepath.Abs(root)
 	if err != nil {
@@ -105,7 +105,8 @@ func (f *finder) missingUpstreams() {
 	}
 }
 
-// config returns what the deployment files in a directory declare, as far as it can be understood.
+// config returns the declarations of the deployment files in a directory, as far as they can be
+// understood.
 func (f *finder) config(dir string) *deployconfig.Config {
 	config, known := f.configs[dir]
 	if !known {
@@ -140,8 +141,8 @@ func (f *finder) upstreams(dir string) settings.Upstreams {
 	return all
 }
 
-// linksOf returns what the deployment of a stack has from other stacks, or what all its deployments
-// have if none is named.
+// linksOf returns the links of the deployment of a stack to other stacks, or those of all its
+// deployments if none is named.
 func (f *finder) linksOf(stack *Stack, config *deployconfig.Config, upstreams settings.Upstreams) []Link {
 	names := config.Order
 	if stack.Deployment != "" {
@@ -170,8 +171,8 @@ func (f *finder) linksOf(stack *Stack, config *deployconfig.Config, upstreams se
 	return links
 }
 
-// linksOf makes rules of what the deployment files of a stack have from others. A stack in the same
-// directory is none of these.
+// linksOf makes rules of the links of a stack's deployment files to other stacks. A stack in the
+// same directory is none of these.
 func (r *resolver) linksOf(block *Block) {
 	if block.Stack == nil || len(block.Stack.Links) == 0 {
 		return

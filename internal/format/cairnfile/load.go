@@ -25,8 +25,8 @@ func Exists(root string) bool {
 }
 
 // Load reads the workspace file in the root of a repository and looks at the directories that it
-// names: whether they are there, inside of the root whatever links lead to, and what is in them.
-// Without a model there are errors.
+// names: whether they exist, inside of the root wherever links lead to, and the kind of their
+// contents. Without a model there are errors.
 func Load(root string) (*Model, hcl.Diagnostics) {
 	filename := filepath.Join(root, FileName)
 	dir, err := os.OpenRoot(root)

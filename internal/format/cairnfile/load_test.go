@@ -28,7 +28,7 @@ func TestLoad(t *testing.T) {
 	}
 	testenv.Symlink(t, outside, filepath.Join(root, "d"))
 	tests := map[string]struct {
-		src, want string // want begins a kind, or names the code and what the detail holds
+		src, want string // want begins a kind, or names the code and part of the detail
 	}{
 		"stack":               {`stack "a" {}`, "stack"},
 		"root module":         {`stack "b" {}`, "terraform"},

@@ -47,7 +47,7 @@ func newLookup(leaves []*Leaf) *lookup {
 
 func (x *lookup) byTags(query tagquery.Query) []*Leaf { return x.at(x.tags.Matches(query)) }
 
-// byName means what has names that match, all of which have the same beginning.
+// byName means the leaves whose names match, all of which have the same beginning.
 func (x *lookup) byName(beginning string, match func(name string) bool) []*Leaf {
 	return x.matching(x.names, beginning, match)
 }
@@ -90,8 +90,8 @@ func (x *lookup) at(positions []int) []*Leaf {
 	return leaves
 }
 
-// literalBeginning returns what each text begins with that a regular expression matches, if it says
-// so plainly: "net-" of "^net-[0-9]+$".
+// literalBeginning returns the common beginning of all texts that a regular expression matches, if
+// it is plain from the expression: "net-" of "^net-[0-9]+$".
 func literalBeginning(expression string) string {
 	expr, err := syntax.Parse(expression, syntax.Perl)
 	if err != nil || expr.Op != syntax.OpConcat {

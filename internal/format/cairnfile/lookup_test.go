@@ -35,7 +35,7 @@ func TestLiteralBeginning(t *testing.T) {
 	}
 }
 
-// What is looked up is what asking each leaf finds.
+// The index finds the same leaves as asking each leaf.
 func TestLookupFindsWhatMatches(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	word := func() string { return []string{"a", "ab", "a-", "b", "bc", "."}[random.IntN(6)] }

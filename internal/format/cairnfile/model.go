@@ -31,16 +31,16 @@ type Workspace struct {
 	Upstreams settings.Upstreams // where stacks are kept that publish outputs, seen from the root of the repository
 }
 
-// Ties says what orders what no rule and no weight does.
+// Ties is the order of leaves that no rule and no weight orders.
 type Ties string
 
 // The values of Ties.
 const (
-	// TiesByName takes the smallest name next, and before it what it waits for.
+	// TiesByName takes the smallest name next, and before it all that it waits for.
 	TiesByName Ties = "name"
 
-	// TiesByDirectory is the order of trees of stack directories: in turn, what becomes ready enters a
-	// queue, by directory.
+	// TiesByDirectory is the order of trees of stack directories: stacks enter a queue as they become
+	// ready, in turn by directory.
 	TiesByDirectory Ties = "directory"
 )
 
@@ -67,7 +67,7 @@ type Block struct {
 	Range hcl.Range // of the header
 }
 
-// Type says what a block is.
+// Type is the type of a block.
 type Type string
 
 // The types of blocks.
@@ -83,7 +83,7 @@ const (
 	Last  = 1e9
 )
 
-// Kind says what is in the directory of a stack.
+// Kind is the kind of configuration in the directory of a stack.
 type Kind = terramate.Kind
 
 // The kinds of stacks.
@@ -92,7 +92,7 @@ const (
 	Root       = terramate.Root
 )
 
-// Stack is a directory, and what it is run with.
+// Stack is a directory, and the settings to run it with.
 type Stack struct {
 	Dir        string // with slashes, from the root of the repository; "." for the root
 	Kind       Kind   // "" until the directory has been looked at
@@ -106,14 +106,14 @@ type Stack struct {
 	Inputs      *wiring.Inputs // values of variables that others have; nil if not written
 	InputsRange hcl.Range      // of the name of the argument
 
-	Links []Link // what its deployment files have from others, once the directory has been looked at
+	Links []Link // outputs of other stacks in its deployment files, once the directory has been looked at
 
 	Files []FilePattern // that count as its own, instead of everything in the directory; nil if not written
 	Watch []string      // patterns of files that count as its own, too
 
 	DirRange, VarFilesRange, DeploymentRange, WorkspaceRange hcl.Range
 
-	outline *deployconfig.Outline // what its deployment files say; nil without any
+	outline *deployconfig.Outline // of its deployment files; nil without any
 	only    string                // the deployment that is meant without one, if it is not the default one
 	destroy *hcl.Range            // of the deployment, if that is to be destroyed while others are applied; else nil
 }
@@ -122,7 +122,7 @@ type Stack struct {
 type FilePattern struct {
 	Text    string // as written, from the directory of the stack
 	Pattern glob.Pattern
-	Without bool // it takes away what others match
+	Without bool // it takes away matches of others
 }
 
 // Group holds other blocks.
@@ -161,13 +161,13 @@ type Rule struct {
 	Rel  Relation
 	Refs []Reference
 
-	Inverse bool // it is about what comes after, not before
+	Inverse bool // its targets come after, not before
 	Policy  Policy
 
 	Range hcl.Range // of the name
 }
 
-// Relation is what a rule says.
+// Relation is the meaning of a rule.
 type Relation int
 
 // The relations.
@@ -177,7 +177,7 @@ const (
 	ApplyAfter                        // wait with the apply until it is applied
 	ModifiedBy                        // count as modified if it does
 	ModifiedByOutputs                 // the same, but only if its outputs change
-	Input                             // have an output of it, or what it publishes: wait as by After, count as modified as by ModifiedByOutputs
+	Input                             // have an output or a published value of it: wait as by After, count as modified as by ModifiedByOutputs
 	Watch                             // as After; react if it has changed
 	Prereq                            // run before it, if it would change something
 	OnChanges                         // run only if it has changed

@@ -37,7 +37,7 @@ func (m *Model) watching(files []string) map[*Leaf]Cause {
 	return changed
 }
 
-// watcher is what a stack watches, ready to be used on many files.
+// watcher is the watched files of a stack, ready to be matched with many files.
 type watcher struct {
 	stack    *Stack
 	watch    []glob.Pattern // as in the stack; those that are none match nothing
@@ -64,8 +64,8 @@ func (s *Stack) watcher() *watcher {
 	return w
 }
 
-// first says why the first of sorted files that has a reason belongs to the stack, "" if none has.
-// Only those are looked at that begin as what the stack watches does.
+// first returns the reason for which the first of sorted files that has one belongs to the stack,
+// "" if none has. Only files with a prefix of the stack's patterns are looked at.
 func (w *watcher) first(files []string) string {
 	text, end := "", len(files)
 	for _, prefix := range w.prefixes {
@@ -104,8 +104,8 @@ func (w *watcher) watches(file string) string {
 	return ""
 }
 
-// modified adds to what has changed what counts as modified because of it, at any distance, each
-// with its nearest cause.
+// modified adds to changed leaves those that count as modified because of them, at any distance,
+// each with its nearest cause.
 func (m *Model) modified(changed map[*Leaf]Cause) map[*Leaf]Cause {
 	modified := map[*Leaf]Cause{}
 	var queue []*Leaf
@@ -136,8 +136,8 @@ func (m *Model) modified(changed map[*Leaf]Cause) map[*Leaf]Cause {
 	return modified
 }
 
-// onlyByOutputs returns, of what is modified, the stacks that are so only if outputs of others
-// change, with these others. Changed is what has changed itself.
+// onlyByOutputs returns the stacks among modified that are so only if outputs of others change,
+// with these others. Changed holds the leaves that have changed themselves.
 func (m *Model) onlyByOutputs(changed, modified map[*Leaf]Cause) map[*Leaf][]*Leaf {
 	passedOn := m.passedOn()
 	otherwise := map[*Leaf]bool{}
@@ -164,15 +164,15 @@ func (m *Model) onlyByOutputs(changed, modified map[*Leaf]Cause) map[*Leaf][]*Le
 	return only
 }
 
-// effect is what each of some leaves has on others, all of them the same. As these may be groups,
-// it is not written out for each pair.
+// effect is a common effect of some leaves on others. As these may be groups, it is not written out
+// for each pair.
 type effect struct {
 	on      []*Leaf
 	cause   func(by *Leaf) Cause
 	outputs bool // it depends on outputs
 }
 
-// passedOn lists for each leaf what it makes modified.
+// passedOn lists for each leaf the leaves that it makes modified.
 func (m *Model) passedOn() map[*Leaf][]*effect {
 	effects := map[*Leaf][]*effect{}
 	for _, r := range m.rules {

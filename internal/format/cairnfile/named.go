@@ -11,9 +11,9 @@ import (
 	"github.com/cairnstacks/cairn/internal/glob"
 )
 
-// Named returns the directories that rules of the workspace file in a root name, each as what its
-// block waits for. One that is not there any more is no mistake in the file. A file with mistakes
-// names none.
+// Named returns the directories that rules of the workspace file in a root name, each as a target
+// that its block waits for. One that is not there any more is no mistake in the file. A file with
+// mistakes names none.
 func Named(root string) []fleet.NamedDir {
 	model, diags := Load(root)
 	if diags.HasErrors() {

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// X-06: what is modified by outputs follows, is distinguished from what else modifies, and waits
-// for what it takes outputs of.
+// X-06: a stack modified by outputs follows, is distinguished from stacks modified otherwise, and
+// waits for the stacks whose outputs it takes.
 func TestOrderX06Outputs(t *testing.T) {
 	m := resolve(t, `
 stack "net" {}
@@ -54,7 +54,7 @@ stack "cdn" {}
 		t.Error("db has changed itself, and depends on outputs of net all the same")
 	}
 
-	// An empty plan_after takes nothing away: what outputs are is known after the apply.
+	// An empty plan_after takes nothing away: outputs are known after the apply.
 	if got, want := waves(t, `
 stack "app" {}
 stack "cdn" {

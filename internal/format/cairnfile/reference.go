@@ -129,8 +129,8 @@ func (r *resolver) byPath(ref Reference, from *Block) []*Block {
 	return r.meantOf(ref, from, r.lookup.within(dir))
 }
 
-// counting returns what matches, and counts how often it is asked. Spend is to be called when all
-// is asked. The size is that of what texts are compared with, for each character.
+// counting returns match with a counter of its calls. Spend is to be called after the last of them.
+// The size is that of the matching expression, for each character of a text.
 func (r *resolver) counting(ref Reference, size int, match func(string) bool) (counted func(string) bool, spend func() bool) {
 	asked := 0
 	counted = func(text string) bool {
@@ -172,7 +172,7 @@ func (r *resolver) meant(leaf *Leaf, from *Block) bool {
 	return leaf.Block != from && (from.Type != GroupType || !slices.Contains(leaf.Groups, from))
 }
 
-// toMean is what it costs to ask that about all leaves.
+// toMean is the cost of calling meant for all leaves.
 func (r *resolver) toMean(from *Block) int {
 	if from.Type == GroupType {
 		return r.memberships

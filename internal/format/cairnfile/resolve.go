@@ -33,13 +33,13 @@ type Model struct {
 	ruled   map[*Block][]int // the rules of a block, as positions in rules
 	wants   map[*Leaf][]*effect
 	lookup  *lookup
-	auto    map[*Block]*bool                    // what autoApply has found
-	origins map[*Block]map[wiring.Origin]*Block // what the inputs of stacks refer to
+	auto    map[*Block]*bool                    // results of autoApply
+	origins map[*Block]map[wiring.Origin]*Block // references in the inputs of stacks
 
 	publishers map[*Block][]*Block // stacks whose published outputs others have
 }
 
-// Leaf is a stack or a task with what it has from the groups that hold it.
+// Leaf is a stack or a task with the settings from the groups that hold it.
 type Leaf struct {
 	*Block
 	Groups []*Block // that hold it, at any depth; the nearest first
@@ -52,8 +52,7 @@ type Leaf struct {
 	Weight      float64
 }
 
-// rule is one of a block, in the direction in which it works: the block has to do with what comes
-// before it.
+// rule is one of a block, in the direction in which it works: its targets come before the block.
 type rule struct {
 	of     *Block
 	rel    Relation
@@ -69,7 +68,7 @@ type target struct {
 	ref   Reference
 }
 
-// Resolve finds what references mean. Without a model there are errors.
+// Resolve resolves references. Without a model there are errors.
 func Resolve(w *Workspace) (*Model, hcl.Diagnostics) {
 	m := &Model{
 		Workspace: w,
@@ -134,15 +133,14 @@ type resolver struct {
 	memberships int // of leaves in groups, at any depth
 }
 
-// What references cost besides each block that one means, and each group that a stack or task is
-// in.
+// Costs of references besides each block that one means, and each group that a stack or task is in.
 const (
 	perLeaf     = 5 // for each stack or task that a reference is compared with
 	averageName = 20
 )
 
-// spend reports whether a reference, or what is at a place, costs no more than what is left. That
-// it does is reported once.
+// spend reports whether the cost of a reference, or of the part of the file at a place, is within
+// the rest of the budget. The first that is not is reported as an error.
 func (r *resolver) spend(at hcl.Range, cost int) bool {
 	return r.budget.Spend(cost, func() {
 		r.problem(problem.Syntax, at, "Too many blocks referenced",
@@ -216,7 +214,7 @@ func (r *resolver) membership() {
 	}
 }
 
-// inherit collects what a leaf has from groups, nearer ones first.
+// inherit collects the settings of a leaf from groups, nearer ones first.
 func (m *Model) inherit(leaf *Leaf) {
 	leaf.Groups = m.enclosing(leaf.Block)
 	keys, weighted := map[string]bool{}, false
@@ -277,7 +275,7 @@ func (m *Model) enclosing(block *Block) []*Block {
 	return groups
 }
 
-// autoApply is what the outermost group says that says anything. Of several at one level that do
+// autoApply is the auto_apply of the outermost group that has one. Of several at one level that do
 // not agree, the one that asks counts.
 func (m *Model) autoApply(block *Block) *bool {
 	if says, known := m.auto[block]; known {
@@ -307,7 +305,7 @@ func (m *Model) LeavesOf(block *Block) []*Leaf {
 // Block returns a block by its name, nil if there is none.
 func (m *Model) Block(name string) *Block { return m.blocks[name] }
 
-// rulesOf resolves the rules of a block, turning those around that are about what comes after it.
+// rulesOf resolves the rules of a block, turning those around whose targets come after it.
 func (r *resolver) rulesOf(block *Block) {
 	for i := range block.Rules {
 		origin := &block.Rules[i]
@@ -327,7 +325,7 @@ func (r *resolver) rulesOf(block *Block) {
 	}
 }
 
-// targets returns what the references of a rule mean, each block once.
+// targets returns the targets of a rule's references, each block once.
 func (r *resolver) targets(block *Block, rule *Rule) []target {
 	var targets []target
 	known := map[*Block]bool{}
@@ -392,10 +390,10 @@ func (r *resolver) problem(code problem.Code, at hcl.Range, summary, detail stri
 	r.diags = r.diags.Append(problem.New(code, &at, summary, detail, args...))
 }
 
-// Members returns what a group holds directly, in the order of its references.
+// Members returns the direct members of a group, in the order of its references.
 func (m *Model) Members(group *Block) []*Block { return m.members[group] }
 
-// ResolvedRule is a rule with what it means.
+// ResolvedRule is a rule with its targets.
 type ResolvedRule struct {
 	Rel     Relation
 	Policy  Policy
@@ -403,7 +401,7 @@ type ResolvedRule struct {
 	Place   order.Place
 }
 
-// Rules returns the rules about what comes before a block, wherever they are written.
+// Rules returns the rules of a block with targets that come before it, wherever they are written.
 func (m *Model) Rules(block *Block) []ResolvedRule {
 	var rules []ResolvedRule
 	for r := range m.rulesFor(block) {

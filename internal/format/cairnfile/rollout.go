@@ -12,20 +12,21 @@ import (
 	"github.com/cairnstacks/cairn/internal/order"
 )
 
-// RolloutOptions say what is to be done with the leaves of a phased graph.
+// RolloutOptions are the selection of leaves of a phased graph, and the options of the work on
+// them.
 type RolloutOptions struct {
 	Root     string // of the repository, an absolute path
 	Selected map[*Leaf]bool
 	Reasons  func(*Leaf) []string // why a leaf is selected
 	Tasks    bool                 // run tasks, too
 
-	// ByOutputs is as in [Changes]; nil if it does not matter what has changed.
+	// ByOutputs is as in [Changes]; nil if changes do not matter.
 	ByOutputs map[*Leaf][]*Leaf
 }
 
 var _ rollout.Conditions = (*Graph)(nil)
 
-// Rollout returns what is to be done as work.
+// Rollout returns the work on the selected leaves.
 func (g *Graph) Rollout(o RolloutOptions) *rollout.Work {
 	work := &rollout.Work{
 		Graph: g.Graph, Rule: g.Rule(), Selected: make(order.Selection, g.Len()),

@@ -37,9 +37,9 @@ func batches(w *rollout.Work) string {
 	return strings.Join(lines, "; ")
 }
 
-// Line O-05: what is destroyed is in the exact reverse of the order in which it is applied, and
-// each gate is turned around: what waits for an apply, be it with the plan or with the apply only,
-// is destroyed before.
+// Line O-05: stacks are destroyed in the exact reverse of the order in which they are applied, and
+// each gate is turned around: a stack that waits for an apply, be it with the plan or with the
+// apply only, is destroyed before.
 func TestOrderO05Destroy(t *testing.T) {
 	for name, test := range map[string]struct{ src, apply, destroy string }{
 		"plan_after": {
@@ -189,7 +189,7 @@ task "end" {
 	}
 }
 
-// What units are run with. Values of variables are in the environment only.
+// Settings that units are run with. Values of variables are in the environment only.
 func TestUnits(t *testing.T) {
 	g := graph(t, `
 stack "site" {

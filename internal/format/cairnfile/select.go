@@ -16,7 +16,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/tagquery"
 )
 
-// wants lists for each leaf what is selected along with it. It says nothing about order.
+// wants lists for each leaf the leaves that are selected along with it. It gives no order.
 func (r *resolver) wants() {
 	wants := map[*Leaf][]*effect{}
 	add := func(by, wanted *Block, ref Reference, text string) {
@@ -44,7 +44,7 @@ func (r *resolver) wants() {
 
 // Wants returns the blocks that a block wants, and those that it is wanted by.
 func (m *Model) Wants(block *Block) (wants, wantedBy []*Block) {
-	r := &resolver{model: m, lookup: m.lookup} // what it finds has been checked
+	r := &resolver{model: m, lookup: m.lookup} // its results have been checked
 	for _, ref := range block.Wants {
 		wants = append(wants, r.find(ref, block)...)
 	}
@@ -60,7 +60,7 @@ type Filter struct {
 	tagquery.TagFilter
 	Only    func(*Leaf) bool // nil: any
 	Changes *Changes         // nil: whether something has changed does not matter
-	Along   fleet.Along      // what the graph adds
+	Along   fleet.Along      // additions by the graph
 }
 
 func (f Filter) passes(leaf *Leaf) bool {
@@ -76,11 +76,11 @@ type Selected struct {
 	Leaves map[*Leaf]bool
 	Wanted map[*Leaf]Cause // why stacks and tasks are selected that the filter left out
 
-	// Reached is what the graph adds, also if it is selected without that.
+	// Reached holds the additions by the graph, even those that are also selected otherwise.
 	Reached map[*Leaf]Cause
 
-	// Reasons say why something has changed, and of tasks that go along with what has changed why they
-	// do; nil if it does not matter what has changed.
+	// Reasons are the reasons for which leaves have changed, and those for which tasks go along with
+	// changed leaves; nil if changes do not matter.
 	Reasons map[*Leaf][]gitdiff.Reason
 }
 
@@ -96,9 +96,9 @@ func (s Selected) Why(leaf *Leaf) []string {
 	return texts
 }
 
-// Select returns what passes a filter, what that wants and is wanted by, and the tasks that go with
-// it. Of the filter, these only have to pass NoTags, so that nothing is applied without the tasks
-// that are to come before it. The same is true of what the graph adds.
+// Select returns the leaves that pass a filter, those that they want and are wanted by, and the
+// tasks that go with them. Of the filter, these tasks only have to pass NoTags, so that nothing is
+// applied without the tasks that are to come before it. The same is true of additions by the graph.
 func (m *Model) Select(filter Filter) Selected {
 	s := Selected{Leaves: map[*Leaf]bool{}}
 	for _, leaf := range m.Leaves {
@@ -133,12 +133,12 @@ func (m *Model) Select(filter Filter) Selected {
 	return s
 }
 
-// along adds to a selection what is selected along with it, and returns why: what it wants and is
-// wanted by, whatever filters say; and the tasks that go with it, as far as passes is true for
-// them: those with a stage if there is any stack, and those that a rule joins with something that
-// is selected, at any distance over tasks (see joined).
+// along adds to a selection the leaves that are selected along with it, and returns the causes:
+// wanted leaves and those that want them, regardless of filters; and the tasks that go with it, as
+// far as passes is true for them: those with a stage if there is any stack, and those that a rule
+// joins with a selected leaf, at any distance over tasks (see joined).
 //
-// The selection is to be what is left after filters (line A-55).
+// The selection is to be the result of filters (line A-55).
 func (m *Model) along(selected map[*Leaf]bool, passes func(*Leaf) bool) (wanted, going map[*Leaf]Cause) {
 	a := &along{selected: selected, reached: map[*Leaf]bool{}, had: map[*effect]bool{}}
 	wanted, going = map[*Leaf]Cause{}, map[*Leaf]Cause{}
@@ -170,11 +170,11 @@ func (m *Model) along(selected map[*Leaf]bool, passes func(*Leaf) bool) (wanted,
 
 type along struct {
 	selected, reached map[*Leaf]bool
-	had               map[*effect]bool // what leaves want that was reached by one that wants the same
+	had               map[*effect]bool // wanted leaves that were reached from another leaf that wants the same
 	queue             []*Leaf
 }
 
-// wants reaches what a leaf wants that is selected.
+// wants reaches the leaves that a selected leaf wants.
 func (a *along) wants(leaf *Leaf, wants []*effect, wanted map[*Leaf]Cause) {
 	for _, e := range wants {
 		if a.had[e] {

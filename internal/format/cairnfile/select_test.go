@@ -13,7 +13,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/order"
 )
 
-// selectedAlong renders what is selected along with some leaves, with reasons.
+// selectedAlong renders the leaves that are selected along with some, with reasons.
 func selectedAlong(t *testing.T, src, selected string, passes func(*Leaf) bool) []string {
 	t.Helper()
 	m := resolve(t, src)
@@ -90,8 +90,8 @@ group "h" {
 	}
 }
 
-// A filter leaves tasks out, but not what is wanted, and what lies behind such a task is found all
-// the same.
+// A filter leaves tasks out, but not wanted leaves, and leaves behind such a task are found all the
+// same.
 func TestAlongFilter(t *testing.T) {
 	const src = `
 stack "a" { wants = ["u"] }
@@ -253,7 +253,7 @@ task "c" {
 	}
 }
 
-// What a stack says about its files replaces its directory.
+// The attribute "files" of a stack replaces its directory.
 func TestFiles(t *testing.T) {
 	m := resolve(t, `
 stack "app" {
@@ -351,7 +351,7 @@ task "other" {
 	}
 }
 
-// What the block workspace says about files is for stacks that say nothing.
+// The attribute "files" of the block workspace is for stacks without one.
 func TestFilesOfAll(t *testing.T) {
 	m := resolve(t, `
 stack "a" {}

@@ -20,12 +20,12 @@ import (
 	"github.com/cairnstacks/cairn/internal/tagquery"
 )
 
-// opened is what a workspace file says, and what a request selects of it.
+// opened is the graph of a workspace file with the selection of a request.
 type opened struct {
 	*Graph
 	root     string // absolute path
 	selected Selected
-	modified *Changes       // nil if it does not matter what has changed
+	modified *Changes       // nil if changes do not matter
 	changes  *fleet.Changes // the same
 	diags    hcl.Diagnostics
 }
@@ -73,8 +73,8 @@ func openSelected(
 	return o, nil
 }
 
-// Open reads the workspace file in the root of a request, and returns its stacks and tasks with
-// what the request selects.
+// Open reads the workspace file in the root of a request, and returns its stacks and tasks with the
+// selection of the request.
 func Open(ctx context.Context, r fleet.Request) (*fleet.Source, error) {
 	model, diags := Load(r.Root)
 	o, err := openSelected(ctx, r, model, diags, func(m *Model) (*Graph, hcl.Diagnostics) { return m.Graph(r.Phases) })
@@ -111,8 +111,8 @@ func Open(ctx context.Context, r fleet.Request) (*fleet.Source, error) {
 	return src, nil
 }
 
-// OpenWork reads the workspace file in the root of a request, and returns what is to be done of
-// what it selects.
+// OpenWork reads the workspace file in the root of a request, and returns the work on the selection
+// of the request.
 func OpenWork(ctx context.Context, r fleet.Request, mode rollout.Mode) (*fleet.Work, error) {
 	model, diags := Load(r.Root)
 	return openWork(ctx, r, mode, model, diags)
@@ -153,7 +153,7 @@ func openWork(ctx context.Context, r fleet.Request, mode rollout.Mode, model *Mo
 	return &fleet.Work{Work: o.Rollout(options), Parallel: max(o.Model.Parallel, 1), Changes: o.changes, Diags: o.diags}, nil
 }
 
-// groups returns the groups as they are written, with the nodes of what they hold.
+// groups returns the groups as they are written, with the nodes of their members.
 func (g *Graph) groups() []fleet.Group {
 	var groups []fleet.Group
 	nodes := map[*Block][]int{}
@@ -173,7 +173,7 @@ func (g *Graph) groups() []fleet.Group {
 	return groups
 }
 
-// fleetUnit returns a leaf as a unit, with what programs that run in it need.
+// fleetUnit returns a leaf as a unit, with the settings of programs that run in it.
 func (o *opened) fleetUnit(leaf *Leaf, root string) *fleet.Unit {
 	dir := filepath.Join(root, filepath.FromSlash(leaf.Dir()))
 	unit := &fleet.Unit{

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// What is found by the beginnings of paths is what is found by looking at each file.
+// Searching by the prefixes of paths finds the same file as matching each file.
 func TestWatcherFindsTheFirstFile(t *testing.T) {
 	paths := []string{"s/a.tf", "s/b.tf", "s/test.tf", "s/x/a.tf", "docs", "docs/a", "docs2/a", "shared/x/y", "v.tfvars", "a*b", "axb"}
 	patterns := []string{"docs", "shared/**", ".", "*", "**/a.tf", "s/?.tf", "{docs,v}*", "nothing"}

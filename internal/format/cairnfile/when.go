@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// When says under which condition a task runs, besides what it waits for, as "if prod fails"; "" if
+// When returns the condition under which a task runs, apart from waiting, as "if prod fails"; "" if
 // it always does.
 func (m *Model) When(task *Leaf) string {
 	type kind struct {

@@ -74,7 +74,7 @@ func (s *Stack) inputTexts() map[string]string {
 	return texts
 }
 
-// inputsOf finds what the inputs of a block refer to, and makes rules of that.
+// inputsOf resolves the references in the inputs of a block, and makes rules of them.
 func (r *resolver) inputsOf(block *Block) {
 	if block.Stack == nil || block.Stack.Inputs == nil {
 		return

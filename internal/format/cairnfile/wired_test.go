@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// resolved returns what is wrong with a file, each with its place.
+// resolved returns the diagnostics of a file, each with its place.
 func resolved(src string) (*Model, string) {
 	w, diags := Parse(FileName, []byte(src))
 	var m *Model
@@ -52,8 +52,8 @@ func TestInputsErrors(t *testing.T) {
 	}
 }
 
-// What a stack has from others comes before it, and makes it modified, with the place where it is
-// written.
+// A stack comes after those that it has inputs from, and is modified by them, with the place of the
+// input.
 func TestInputsOrder(t *testing.T) {
 	const src = `locals { vpc = stack.net.output.vpc }
 stack "app" {
