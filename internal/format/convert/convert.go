@@ -1,17 +1,16 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package convert writes in one format of order what was read in another, and says what the other
-// format cannot.
+// Package convert translates one format of order into another, and reports the losses.
 //
 // Each format is written from a workspace file, and a workspace file from each format, so that all
-// others go by two steps: see [Result.Then]. What is written can always be read, and the same input
+// others go by two steps: see [Result.Then]. The output can always be read, and the same input
 // always gives the same bytes.
 //
 // Rules:
 //
-//	V1. What is before something in one format is before it in the other, also if it was so by way of
-//	    something that got lost. Where that cannot be, the loss says so: [Loss.Order].
+//	V1. If one leaf is before another in one format, it is before it in the other, also if it was so
+//	    by way of a leaf that got lost. Where that cannot be, the loss says so: [Loss.Order].
 //	V2. A loss is something that is there, with its place, not something that might be.
 package convert
 
@@ -28,7 +27,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/problem"
 )
 
-// Result is what was written.
+// Result is the output of a conversion.
 type Result struct {
 	Files []File
 	Many  bool   // the format has a file for each stack, however many there are
@@ -79,8 +78,8 @@ func (r *Result) loseOrder(at order.Place, format string, args ...any) {
 	r.Lost = append(r.Lost, Loss{What: fmt.Sprintf(format, args...), Place: at, Order: true})
 }
 
-// Then converts a workspace file that was written once more. What is dropped then has the place of
-// what it was written from.
+// Then converts a written workspace file once more. A loss of this second step has the place of the
+// original that the block was written from.
 func (r *Result) Then(to func(*cairnfile.Model) (Result, hcl.Diagnostics)) (Result, hcl.Diagnostics) {
 	m, diags := r.workspace()
 	if diags.HasErrors() {
@@ -126,7 +125,7 @@ func (r *Result) Check() hcl.Diagnostics {
 		"What was written cannot be read, for the reasons above. This is a bug in cairn; please report it."))
 }
 
-// origin returns what the block around a place in the workspace file was written from.
+// origin returns the original of the block around a place in the workspace file.
 func (r *Result) origin(w *cairnfile.Workspace, at order.Place) order.Place {
 	after, _ := slices.BinarySearchFunc(w.Blocks, at.Line, func(block *cairnfile.Block, line int) int {
 		return cmp.Or(cmp.Compare(block.Range.Start.Line, line), -1) // they are as written

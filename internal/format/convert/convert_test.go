@@ -267,7 +267,7 @@ func TestOrderX11Dirs(t *testing.T) {
 	}
 }
 
-// selectedWith lists what is selected in a tree along with a directory.
+// selectedWith lists the stacks that are selected in a tree along with a directory.
 func selectedWith(tree *terramate.Tree, dir string) []string {
 	var list []string
 	selected := tree.Select(terramate.Filter{Below: dir})
@@ -279,7 +279,7 @@ func selectedWith(tree *terramate.Tree, dir string) []string {
 	return list
 }
 
-// X-11: what a workspace file says that was made of stack directories.
+// X-11: the text of a workspace file made of stack directories.
 func TestOrderX11FromDirsText(t *testing.T) {
 	r := FromDirs(tree(t, `
 net tags=net;prod watch=/files/zones.json;../a[1] name=network id=n
@@ -342,7 +342,8 @@ func plugins(t testing.TB, texts ...string) []*plugintasks.Task {
 	return tasks
 }
 
-// stages makes the tasks of a plugin with commands that are its name and what is written.
+// stages makes the tasks of a plugin from the given texts, with commands that are its name and the
+// text.
 func stages(plugin string, texts ...string) string {
 	var b strings.Builder
 	for _, text := range texts {
@@ -398,7 +399,7 @@ func TestOrderX11Plugins(t *testing.T) {
 	}
 }
 
-// X-11: what a workspace file says that was made of tasks of plugins.
+// X-11: the text of a workspace file made of tasks of plugins.
 func TestOrderX11FromPluginsText(t *testing.T) {
 	tasks := plugins(t, "z", `
 - {role: '*', stage: post_deployment/100, type: shell, parameters: {cmd: c, timeout: 42}}
@@ -475,7 +476,7 @@ func callsIn(low *compile.Low, which func(*compile.Call) bool) []string {
 	return list
 }
 
-// X-11: whatever is in a text, what is written can be read.
+// X-11: the output can be read, whatever characters a text has.
 func TestOrderX11Characters(t *testing.T) {
 	var odd strings.Builder
 	for _, r := range []rune{1, '\t', '\r', 0x7f, 0x85, 0x90, 0xa0, 0x2028, 0x2029, 0xfeff, 0xfffd, 0xfffe, 0xffff, 0x1f600} {

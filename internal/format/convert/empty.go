@@ -13,8 +13,8 @@ import (
 // A gated stack without directories has nothing to plan or to apply, so that gates of one kind go
 // on through it to those of the same kind alone. The group that it becomes has one end, which all
 // gates of it lead to, and which may so close a cycle with depends_on. Then such stacks are apart:
-// no gate leads to their groups, and what is after one of them is written to be after what it is
-// after itself.
+// no gate leads to their groups, and a stack after one of them is written to be after its
+// predecessors.
 
 func (c *fromGates) isApart(i int) bool { return c.apart != nil && c.apart[i] }
 
@@ -72,7 +72,7 @@ func (c *fromGates) leaves(i int) []int {
 	return leaves
 }
 
-// rules are those of a stack, with what stacks that are apart would pass on.
+// rules are those of a stack, with the rules that stacks that are apart would pass on.
 func (c *fromGates) rules(i int) terrateam.Rules {
 	rules := c.layout.Stacks[i].Rules
 	if c.apart == nil {
@@ -88,8 +88,8 @@ func (c *fromGates) rules(i int) terrateam.Rules {
 	return rules
 }
 
-// through returns what some stacks wait for by way of those among them that are apart, at any
-// distance, by rules of one kind.
+// through returns the stacks that some stacks wait for by way of those among them that are apart,
+// at any distance, by rules of one kind.
 func (c *fromGates) through(refs []terrateam.Ref, kind func(terrateam.Rules) []terrateam.Ref) []terrateam.Ref {
 	var found []terrateam.Ref
 	seen := map[int]bool{}

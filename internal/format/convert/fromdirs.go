@@ -150,7 +150,7 @@ func (c *fromDirs) reference(i int, entry terramate.Resolved) []string {
 	return named
 }
 
-// within returns what a path means in a workspace file to one of the stacks.
+// within returns the meaning of a path in a workspace file to one of the stacks.
 func (c *fromDirs) within(dir string, of int) []int {
 	var found []int
 	for i, s := range c.tree.Stacks {

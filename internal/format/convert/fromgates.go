@@ -65,8 +65,8 @@ func (c *fromGates) write() Result {
 	return c.result()
 }
 
-// requirements reports what has to be there before directories are applied, each once. Where there
-// is any, auto_apply asks all the same.
+// requirements reports the requirements before directories are applied, each once. Where there is
+// any, auto_apply asks all the same.
 func (c *fromGates) requirements() {
 	var reported []*terrateam.Requirements
 	for d := range c.layout.Dirspaces {
@@ -90,7 +90,7 @@ type fromGates struct {
 
 	all, own, inGroups *tagquery.Index // of dirspaces as they are, and in the workspace file by tags of their own and those of groups, too
 
-	apart []bool // which stacks are written without what they wait for; see findApart
+	apart []bool // which stacks are written without their gates; see findApart
 }
 
 func (c *fromGates) alone(d int) bool {
@@ -190,7 +190,7 @@ func (c *fromGates) stack(i int) {
 	modifiedBy, rules := c.modifiedBy(i, behind), c.rules(i)
 	b.list("modified_by", unique(slices.Concat(modifiedBy, on.modifiedBy)))
 	planAfter := unique(slices.Concat(c.named(rules.PlanAfter), on.modifiedBy, on.planAfter))
-	// Without plan_after it is what modified_by is (B-10), and also an empty list says something
+	// Without plan_after, modified_by is in its place (B-10), and also an empty list has a meaning
 	// (B-11).
 	implied := (rules.ImpliedPlanAfter || len(rules.ModifiedBy) == 0 && len(rules.PlanAfter) == 0) && len(on.planAfter)+len(behind) == 0
 	if !implied {
@@ -200,8 +200,8 @@ func (c *fromGates) stack(i int) {
 	b.boolean("auto_apply", rules.AutoApply)
 }
 
-// implicitEnd reports a nested stack without members, which in a workspace file passes on what it
-// waits for.
+// implicitEnd reports a nested stack without members, which in a workspace file passes its gates
+// on.
 func (c *fromGates) implicitEnd(i int) {
 	s := c.layout.Stacks[i]
 	if s.Nested && len(s.Members) == 0 && len(s.Rules.PlanAfter)+len(s.Rules.ApplyAfter) > 0 && !c.isApart(i) {
@@ -217,8 +217,8 @@ func (c *fromGates) named(refs []terrateam.Ref) []string {
 	return unique(list)
 }
 
-// behindEmpty returns what modifies those of some stacks that have no directories, at any distance:
-// they pass that on, and an empty group of a workspace file does not.
+// behindEmpty returns the stacks that modify those of some stacks that have no directories, at any
+// distance: they pass that on, and an empty group of a workspace file does not.
 func (c *fromGates) behindEmpty(stacks []terrateam.Ref, seen map[int]bool) []terrateam.Ref {
 	var behind []terrateam.Ref
 	for _, ref := range stacks {
@@ -257,7 +257,7 @@ func (c *fromGates) modifiedBy(i int, behind []terrateam.Ref) []string {
 	return unique(slices.Concat(list[:self], parts, list[self+1:]))
 }
 
-// members are other stacks, or what the query matches.
+// members are other stacks, or the matches of the query.
 func (c *fromGates) members(i int) []string {
 	s := c.layout.Stacks[i]
 	if s.Nested {
@@ -325,7 +325,7 @@ func (c *fromGates) tags(d int, groups bool) []string {
 	return tags
 }
 
-// describe writes what a dirspace is.
+// describe writes the attributes of a dirspace.
 func (c *fromGates) describe(b block, d int) {
 	dirspace := c.layout.Dirspaces[d]
 	b.text("path", dirspace.Dir)
@@ -393,7 +393,7 @@ func (c *fromGates) dirspace(d int) {
 	b.list("plan_after", on.planAfter)
 }
 
-// dependencies are what depends_on means.
+// dependencies are the meaning of depends_on.
 type dependencies struct {
 	modifiedBy []string // which are waited for, too
 	planAfter  []string
@@ -418,9 +418,9 @@ func (c *fromGates) dependsOn(d int) dependencies {
 	return dependencies{modifiedBy: list}
 }
 
-// between reports what waits for something in the workspace file only because both have to do with
-// a third one, also where that is no part of a run. Gates of one kind go on through others of their
-// kind alone.
+// between reports the leaves that wait for something in the workspace file only because both have
+// to do with a third one, also where that is no part of a run. Gates of one kind go on through
+// others of their kind alone.
 func (c *fromGates) between(r *Result, g *cairnfile.Graph) {
 	byName := map[string]int{}
 	for d, name := range c.dirspaces {

@@ -70,7 +70,8 @@ func isCommand(call *compile.Call) bool {
 // waits reports whether a call does nothing but react to others.
 func waits(call *compile.Call) bool { return call.Function == "wait" }
 
-// choose finds out which calls can be tasks: commands, as long as there is left what they react to.
+// choose selects the calls that can be tasks: commands, as long as some target of their reaction is
+// left.
 func (c *fromStates) choose() {
 	for i, call := range c.low.Calls {
 		if c.kept[i] = isCommand(call); !c.kept[i] {
@@ -308,7 +309,7 @@ func environmentOf(value any) (variables map[string]string, ok bool) {
 	return variables, ok
 }
 
-// requisites writes what a call has to do with others.
+// requisites writes the requisites of a call.
 func (c *fromStates) requisites(b block, i int) {
 	call := c.low.Calls[i]
 	lists := map[string][]int{}
@@ -362,8 +363,8 @@ func (c *fromStates) requisites(b block, i int) {
 	}
 }
 
-// beforeTrial returns what is done before it is tried what another call would change, as far as it
-// does not wait for that itself.
+// beforeTrial returns the calls that are done before a trial run of target, as far as they do not
+// wait for that themselves.
 func (c *fromStates) beforeTrial(i, target int) []int {
 	var all []int
 	for _, kind := range hardKinds {
@@ -376,7 +377,8 @@ func (c *fromStates) beforeTrial(i, target int) []int {
 	return all
 }
 
-// reaction makes of what a call watches that does nothing else what it runs for.
+// reaction turns the watched targets of a call that does nothing else into the targets of its
+// reaction.
 func (c *fromStates) reaction(lists map[string][]int, call *compile.Call) {
 	at := problem.PlaceAt(call.Range)
 	if len(lists["listen"]) > 0 {
@@ -400,17 +402,17 @@ func (c *fromStates) reaction(lists map[string][]int, call *compile.Call) {
 	delete(lists, "watch_any")
 }
 
-// shellOfTasks is what runs the line of a task.
+// shellOfTasks is the shell for the line of a task.
 const shellOfTasks = "/bin/sh"
 
-// shellOf is what runs the command of a call and its conditions.
+// shellOf is the shell for the command of a call and its conditions.
 func shellOf(call *compile.Call) string {
 	shell, _ := compile.Text(call.Args.Get("shell"))
 	return cmp.Or(shell, shellOfTasks)
 }
 
-// script returns the line for the shell that does what a call does, and whether that is the command
-// alone. The shell of the call may be none that knows the rest.
+// script returns a line for the shell that has the effect of a call, and whether that is the
+// command alone. The shell of the call may be none that knows the rest.
 func (c *fromStates) script(call *compile.Call, shell string, at order.Place) (script string, alone bool) {
 	var b strings.Builder
 	inShell := func(command string) string { return shellWord(shell) + " -c " + shellWord(command) }
@@ -507,7 +509,7 @@ func wellFormed(argument string, value any) bool {
 	return ok
 }
 
-// loseOfCall reports in a line what else a call has.
+// loseOfCall reports the other arguments of a call in a line.
 func (c *fromStates) loseOfCall(call *compile.Call, at order.Place) {
 	var rest []string
 	for _, entry := range call.Args.Entries {

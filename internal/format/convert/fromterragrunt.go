@@ -74,8 +74,8 @@ func FromTerragrunt(units []*terragrunt.Unit) Result {
 	return w.result()
 }
 
-// howToRun says with what the units are run, for the head of the file: a module that is named by a
-// source is fetched by terragrunt alone.
+// howToRun returns the commands to run the units with, for the head of the file: a module that is
+// named by a source is fetched by terragrunt alone.
 func howToRun(units []*terragrunt.Unit) []string {
 	withSource := 0
 	for _, u := range units {

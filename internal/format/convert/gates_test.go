@@ -90,7 +90,7 @@ func workspaceSteps(t testing.TB, m *cairnfile.Model, files []string) []string {
 	return list
 }
 
-// gateLine is one of lines B-40 to B-60: rules of stacks, and what happens when something changes.
+// gateLine is one of lines B-40 to B-60: rules of stacks, and the effects of a change.
 type gateLine struct {
 	config  string // below names; a stack without tag_query and stacks is the directory of its name
 	dirs    string // more directories
@@ -368,15 +368,15 @@ func TestOrderX11GatesFilesWithSigns(t *testing.T) {
 }
 
 // X-11: gates of different kinds do not go on through a stack without directories, so that with
-// depends_on they can be what would be a cycle of groups. What is after something by way of it
-// still is.
+// depends_on they can form a figure that would be a cycle of groups. The order by way of that stack
+// is kept.
 func TestOrderX11GatesThroughEmpty(t *testing.T) {
 	const why = ", and what holds it, once there is something in it: as an empty group it would close a cycle"
 	for name, test := range map[string]struct {
 		config string // of which b depends on a
 		want   string // the steps if everything changes
 		lost   []string
-		text   string // part of what is written
+		text   string // part of the output
 	}{
 		"plan by way of apply": {
 			"a: plan_after: [none]\nb:\nnone: {tag_query: 'dir:none', rules: {apply_after: [b]}}",
@@ -435,7 +435,7 @@ later: {tag_query: 'dir:later', rules: {plan_after: [r]}}`,
 			config, dirs := gateLine{config: test.config, rest: "dirs: {b: {when_modified: {depends_on: 'dir:a'}}}\n"}.read()
 			layout := layoutOf(t, config, dirs)
 			r := FromGates(layout)
-			// Other losses are about what depends_on goes on through, if only some changes.
+			// Other losses are about the stacks that depends_on goes on through, if only some change.
 			reported := slices.DeleteFunc(strings.Split(lost(r), "\n"), func(text string) bool { return strings.Contains(text, "not part of a run") })
 			if diff := gocmp.Diff(test.lost, reported); diff != "" {
 				t.Errorf("lost (-want +got):\n%s", diff)
@@ -459,8 +459,8 @@ later: {tag_query: 'dir:later', rules: {plan_after: [r]}}`,
 	}
 }
 
-// changedBy returns what changed files mean by a workspace file, by their paths from the root of
-// the repository.
+// changedBy returns the changes by a workspace file that changed files amount to, by their paths
+// from the root of the repository.
 func changedBy(t testing.TB, m *cairnfile.Model, files ...string) map[*cairnfile.Leaf][]gitdiff.Reason {
 	t.Helper()
 	var list []gitdiff.File
@@ -524,7 +524,7 @@ func compareSettings(t *testing.T, layout *terrateam.Layout, d int, m *cairnfile
 	}
 }
 
-// X-11: what a workspace file says that was made of gates.
+// X-11: the text of a workspace file made of gates.
 func TestOrderX11FromGatesText(t *testing.T) {
 	const config = `
 stacks:
@@ -601,7 +601,7 @@ stack "prod-db" {
 	}
 }
 
-// X-11: what gates say that were made of a workspace file, and what is reported as dropped.
+// X-11: the text of gates made of a workspace file, and the reported losses.
 func TestOrderX11ToGatesText(t *testing.T) {
 	r := must(t)(ToGates(model(t, `
 workspace { parallel = 3 }

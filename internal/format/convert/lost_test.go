@@ -66,8 +66,7 @@ task "page" {
 }
 `
 
-// X-11: what stack directories say that were made of a workspace file, and what is reported as
-// dropped.
+// X-11: the text of stack directories made of a workspace file, and the reported losses.
 func TestOrderX11ToDirsLost(t *testing.T) {
 	m := model(t, everything)
 	r := must(t)(ToDirs(m))
@@ -103,8 +102,8 @@ The strategy of the group apps (cairn.workspace.hcl:28:1).`
 	}
 }
 
-// A tree cannot put a stack after one that is below it. What came after it by way of that still
-// does.
+// A tree cannot put a stack after one that is below it. A stack that came after the lower one by
+// way of that still does.
 func TestOrderX11ToDirsContradiction(t *testing.T) {
 	r := must(t)(ToDirs(model(t, `
 stack "inner" { path = "a/b" }
@@ -124,8 +123,8 @@ stack "z" { after = ["outer"] }
 	}
 }
 
-// A directory stands for all stacks below it, so that one of them alone says itself what it comes
-// before.
+// A directory stands for all stacks below it, so that an order before one of them alone is written
+// in that one's file.
 func TestOrderX11ToDirsMarker(t *testing.T) {
 	r := must(t)(ToDirs(model(t, `
 stack "a-" { path = "a" }
@@ -149,7 +148,7 @@ stack "x" { after = ["a-"] }
 	}
 }
 
-// X-11: what gates cannot say.
+// X-11: losses of gates.
 func TestOrderX11ToGatesLost(t *testing.T) {
 	r := must(t)(ToGates(model(t, everything)))
 	want := `The task check (cairn.workspace.hcl:39:1).
@@ -172,7 +171,7 @@ The strategy of the group apps (cairn.workspace.hcl:28:1).`
 	}
 }
 
-// What is dropped along with a stack says what it had to do with it.
+// The loss of a rule along with a stack says how the rule referred to it.
 func TestOrderX11ToGatesLostTarget(t *testing.T) {
 	r := must(t)(ToGates(model(t, `
 stack "a" { path = "x" }
@@ -198,7 +197,7 @@ func withoutTasks(t *testing.T) *cairnfile.Model {
 	return model(t, src[:strings.Index(src, "task \"check\"")])
 }
 
-// What is required before an apply is reported once, if it is about something: without it,
+// Requirements before an apply are reported once, if they are about something: without one,
 // auto_apply does not ask.
 func TestOrderX11FromGatesRequirements(t *testing.T) {
 	r := FromGates(layoutOf(t, `
@@ -217,7 +216,7 @@ apply_requirements:
 	}
 }
 
-// X-11: what plugins cannot say.
+// X-11: losses of plugins.
 func TestOrderX11ToPluginsLost(t *testing.T) {
 	r := must(t)(ToPlugins(model(t, everything+`
 task "late" {
@@ -272,7 +271,7 @@ The strategy of the group apps (cairn.workspace.hcl:28:1).`
 	}
 }
 
-// What is dropped in the second of two steps has the place of what the first one read.
+// A loss of the second of two steps has the place in the file that the first one read.
 func TestThen(t *testing.T) {
 	first := FromGates(layoutOf(t, "stacks:\n  names:\n    a: {tag_query: 'dir:a'}\n    b: {tag_query: 'dir:b', rules: {apply_after: [a], auto_apply: true}}\n", []string{"a", "b"}))
 	r, diags := first.Then(ToDirs)

@@ -172,8 +172,8 @@ func (c *toPlugins) tasks() []pluginTask {
 	return list
 }
 
-// unconditional reports whether a task runs whatever has become of others. What runs before a stack
-// if that would change does not.
+// unconditional reports whether a task runs regardless of the outcomes of others. One that runs
+// before a stack if that would change does not.
 func (c *toPlugins) unconditional(leaf *cairnfile.Leaf) bool {
 	rules := rulesOn(c.model, leaf)
 	beforeTasks := slices.ContainsFunc(rules, func(rule cairnfile.ResolvedRule) bool {
@@ -188,7 +188,7 @@ func (c *toPlugins) unconditional(leaf *cairnfile.Leaf) bool {
 	return true
 }
 
-// taskLeaves returns the tasks among what blocks stand for.
+// taskLeaves returns the tasks among the leaves of blocks.
 func taskLeaves(m *cairnfile.Model, blocks []*cairnfile.Block) []*cairnfile.Leaf {
 	var tasks []*cairnfile.Leaf
 	for _, block := range blocks {
@@ -229,8 +229,8 @@ type part struct {
 	name  string
 }
 
-// loseOfTask reports in a line what else a task has, but for what has an effect on selections and
-// on how much runs at the same time.
+// loseOfTask reports the other attributes of a task in a line, except those that affect selections
+// and how much runs at the same time.
 func (w *writer) loseOfTask(leaf *cairnfile.Leaf, at order.Place, parts []part) {
 	parts = append(parts, part{len(leaf.AllKeys) > 0, "keys"}, part{len(leaf.Wants) > 0, "wants"}, part{len(leaf.WantedBy) > 0, "wanted_by"})
 	if there := theseOf(parts); there != "" {

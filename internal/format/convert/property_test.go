@@ -139,7 +139,7 @@ func FuzzDirs(f *testing.F) {
 	})
 }
 
-// sameSelections compares what is selected along with each stack.
+// sameSelections compares the stacks that are selected along with each stack.
 func sameSelections(t *testing.T, tree *terramate.Tree, m *cairnfile.Model) {
 	t.Helper()
 	for i, stack := range tree.Stacks {
@@ -269,7 +269,7 @@ func FuzzGates(f *testing.F) {
 			files := mainFiles(changed)
 			want, got := gateSteps(layout, files), workspaceSteps(t, m, files)
 			if losesOrder(r) && (n > 0 || hasEmpty(layout)) {
-				want, got = single(want), single(got) // the losses are about changes of some, not of all, and not about what is modified
+				want, got = single(want), single(got) // the losses are about changes of some, not of all, and not about modification
 			}
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("steps for %s (-gates +workspace):\n%s", changed, diff)

@@ -128,7 +128,7 @@ func rulesOf(m *cairnfile.Model) []string {
 	return list
 }
 
-// X-11: what a workspace file says that was made of calls of states.
+// X-11: the text of a workspace file made of calls of states.
 func TestOrderX11FromStatesText(t *testing.T) {
 	r := FromStates(states(t, `
 vim: {pkg.installed: []}
@@ -203,8 +203,8 @@ Of deploy it (cmd.run): runas, failhard (workspace.sls:4:3).`
 	}
 }
 
-// What is written of conditions does what they do: each is run by the shell of the call, and what
-// it creates is not seen from where it runs.
+// Written conditions have the effect of the original ones: each is run by the shell of the call,
+// and a file that it creates is not seen from the directory in which it runs.
 func TestOrderX11FromStatesConditions(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
@@ -272,7 +272,7 @@ func TestOrderX11FromStatesOddValues(t *testing.T) {
 // normal leaves out how much space is between words.
 func normal(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// X-11: what states say that were made of a workspace file.
+// X-11: the text of states made of a workspace file.
 func TestOrderX11ToStatesText(t *testing.T) {
 	r := must(t)(ToStates(model(t, `
 workspace {

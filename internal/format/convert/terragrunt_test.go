@@ -170,8 +170,7 @@ func TestTerragruntMistakes(t *testing.T) {
 	}
 }
 
-// Whatever is in a file, what is made of it can be read, and what is unknown has a place in the
-// file.
+// The output for any file can be read, and each unknown of it has a place in the file.
 func FuzzTerragrunt(f *testing.F) {
 	f.Add("dependency \"b\" { config_path = \"../b\" }\nterraform { source = \"x\" }", "b")
 	f.Add("include { path = find_in_parent_folders() }\ndependencies { paths = concat([\"../b\"], local.x) }\nlocals { x = [\"..\"] }", "b c")

@@ -109,7 +109,7 @@ func (c *toDirs) tagsOf(leaf *cairnfile.Leaf, at order.Place) []string {
 	})
 }
 
-// after finds what each stack comes after. The tree puts stacks after those in the directories
+// after finds the predecessors of each stack. The tree puts stacks after those in the directories
 // above them, which may contradict.
 func (c *toDirs) after() {
 	selected := make(order.Selection, c.graph.Len())
@@ -164,8 +164,8 @@ func (c *toDirs) build(edges []order.Edge) (*order.Graph, error) {
 	return b.Build()
 }
 
-// withoutCycles leaves out edges that contradict the tree. What comes after an edge that is left
-// out still comes after its beginning.
+// withoutCycles leaves out edges that contradict the tree. A node that comes after the end of such
+// an edge still comes after its beginning.
 func (c *toDirs) withoutCycles(nested, edges []order.Edge) *order.Graph {
 	kept := newReach(len(c.stacks), nested)
 	after := newReach(len(c.stacks), edges)
@@ -192,7 +192,7 @@ func (c *toDirs) withoutCycles(nested, edges []order.Edge) *order.Graph {
 	return graph
 }
 
-// reach lists for each node what comes directly after it.
+// reach lists for each node its direct successors.
 type reach [][]int
 
 func newReach(nodes int, edges []order.Edge) reach {
@@ -237,9 +237,10 @@ func isBelow(dir, at string) bool {
 	return dir == at || strings.HasPrefix(at, strings.TrimSuffix(dir, "/")+"/")
 }
 
-// refer writes what the stacks refer to. A directory, and in most arguments a tag, too, stands also
-// for the stacks below. Where that would be too much, it is said at the other end: what comes
-// before a stack comes before those below it anyway, and "wants" takes tags as they are.
+// refer writes the references of the stacks. A directory, and in most arguments a tag, too, stands
+// also for the stacks below. Where that would be too much, the reference is written at the other
+// end: a stack that comes before another comes before those below it anyway, and "wants" takes tags
+// as they are.
 func (c *toDirs) refer() {
 	for i, s := range c.stacks {
 		s.after, s.wantedBy = sorted(s.after), sorted(s.wantedBy)
@@ -281,8 +282,8 @@ func sorted(positions []int) []int {
 	return slices.Compact(positions)
 }
 
-// exact reports whether the directory of a stack means nothing to another one but what that refers
-// to anyway.
+// exact reports whether the directory of a stack means no more to another one than the stacks that
+// this refers to anyway.
 func (c *toDirs) exact(i, n int, to []int) bool {
 	dir := c.stacks[n].dir
 	if isBelow(dir, c.stacks[i].dir) {
@@ -354,7 +355,8 @@ func (c *toDirs) file(s *dirStack) {
 	c.Files = append(c.Files, File{strings.TrimPrefix(path.Join(s.dir, "stack.tm.hcl"), "/"), hclwrite.Format(file.Bytes())})
 }
 
-// wanted finds what is selected along with a stack by its own block and those of its groups.
+// wanted finds the stacks that are selected along with a stack by its own block and those of its
+// groups.
 func (c *toDirs) wanted(s *dirStack, i int) {
 	add := func(list *[]int, blocks []*cairnfile.Block, what string) {
 		for _, block := range blocks {
@@ -397,7 +399,7 @@ func tagsOn(leaf *cairnfile.Leaf) []string {
 	return tags
 }
 
-// loseRules reports rules that say more than what comes first.
+// loseRules reports rules that say more than an order.
 func (c *toDirs) loseRules(leaf *cairnfile.Leaf) {
 	for _, rule := range rulesOn(c.model, leaf) {
 		switch rule.Rel {
@@ -448,7 +450,7 @@ func (c *toDirs) sequence() {
 	}
 }
 
-// loseSettings reports what is said about all, and of groups.
+// loseSettings reports the settings of the workspace and of groups.
 func (w *writer) loseSettings(m *cairnfile.Model) {
 	if m.Parallel > 0 {
 		w.lose(order.Place{File: m.Filename}, "How much may run at the same time")

@@ -58,11 +58,11 @@ type toGates struct {
 	graph *cairnfile.Graph
 	byDir map[string][]*cairnfile.Leaf
 	kept  map[*cairnfile.Block]bool
-	added map[*cairnfile.Block]map[string][]string // rules in the place of those by way of what was dropped
+	added map[*cairnfile.Block]map[string][]string // rules in the place of those by way of dropped blocks
 }
 
-// choose finds out what there can be: no tasks, and no second stack in the same workspace of a
-// directory.
+// choose selects the blocks that can be written: no tasks, and no second stack in the same
+// workspace of a directory.
 func (c *toGates) choose() {
 	for _, block := range c.model.Blocks {
 		at := problem.PlaceOf(block.Range)
@@ -83,7 +83,7 @@ func (c *toGates) choose() {
 	}
 }
 
-// through finds what waits for what by way of something that was dropped.
+// through finds the stacks that wait for others by way of a dropped block.
 func (c *toGates) through() {
 	for n, step := range c.graph.Steps {
 		if step.Leaf == nil || !c.kept[step.Leaf.Block] {
@@ -294,7 +294,7 @@ func (c *toGates) rules(block *cairnfile.Block) string {
 	return "      rules:\n" + b.String()
 }
 
-// dirs writes what directories there are, and that there are no others.
+// dirs writes the directories, and that there are no others.
 func (c *toGates) dirs(b *strings.Builder) {
 	b.WriteString("when_modified:\n  file_patterns: [] # what is not listed below is not a stack\n")
 	if len(c.byDir) > 0 {
@@ -400,8 +400,8 @@ func (c *toGates) nested(leaf *cairnfile.Leaf) []string {
 	return unique(files)
 }
 
-// between reports what waits for something only in the workspace file, or only in the gates, where
-// something that lies between is no part of a run.
+// between reports the stacks that wait for something only in the workspace file, or only in the
+// gates, where something that lies between is no part of a run.
 func (c *toGates) between() hcl.Diagnostics {
 	config, diags := terrateam.Read(terrateam.ConfigFile, c.Files[0].Text)
 	if diags.HasErrors() {

@@ -52,7 +52,7 @@ type toStates struct {
 	requisites map[*cairnfile.Leaf][]requisite
 	taken      names
 	ids        map[*cairnfile.Leaf]string
-	reactions  map[*cairnfile.Leaf]string // ids of calls for what runs after a task if something that it watches has changed
+	reactions  map[*cairnfile.Leaf]string // ids of calls for the reactions of tasks to changes of their watched targets
 }
 
 // requisite is one of a task, for one of the others.
@@ -125,7 +125,7 @@ func (c *toStates) pointless(leaf *cairnfile.Leaf) *cairnfile.ResolvedRule {
 	return nil
 }
 
-// kindOf is what a relation is called there.
+// kindOf is the name of a relation there.
 func kindOf(rel cairnfile.Relation, policy cairnfile.Policy) string {
 	kind := map[cairnfile.Relation]string{
 		cairnfile.Watch: "watch", cairnfile.OnChanges: "onchanges", cairnfile.OnFail: "onfail", cairnfile.Listen: "listen",
@@ -164,7 +164,7 @@ func (c *toStates) collect() {
 			}
 		}
 	}
-	// What else there is: stages, gates of groups, and order by way of stacks.
+	// The remaining order: stages, gates of groups, and order by way of stacks.
 	for _, edge := range c.graph.Reduced(c.selection(), true) {
 		before, after := c.graph.Steps[edge.From].Leaf, c.graph.Steps[edge.To].Leaf
 		if !edge.Soft && !slices.ContainsFunc(c.requisites[after], func(r requisite) bool { return r.of == before }) {
@@ -173,7 +173,7 @@ func (c *toStates) collect() {
 	}
 }
 
-// lostTargets lists what a rule names that is not there.
+// lostTargets lists the targets of a rule that are not there.
 func (c *toStates) lostTargets(leaf *cairnfile.Leaf, rule cairnfile.ResolvedRule) string {
 	var lost []string
 	for _, target := range rule.Targets {

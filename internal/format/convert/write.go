@@ -32,7 +32,7 @@ func newWriter() *writer {
 	return &writer{Result: &Result{origins: map[string]order.Place{}}, file: hclwrite.NewEmptyFile()}
 }
 
-// result returns what was written.
+// result returns the written file and its losses.
 func (w *writer) result() Result {
 	w.Files = []File{{cairnfile.FileName, hclwrite.Format(w.file.Bytes())}}
 	return *w.Result
@@ -43,7 +43,7 @@ type block struct {
 	*writer
 	body *hclwrite.Body
 	name string
-	at   order.Place // what it is written from
+	at   order.Place // the original that it is written from
 }
 
 // comment writes lines at the head of the file.
@@ -220,7 +220,7 @@ func watching(file string) []string {
 	return []string{pattern, pattern + "/**"}
 }
 
-// unique removes what is there before.
+// unique removes repetitions.
 func unique(list []string) []string {
 	var once []string
 	for _, text := range list {

@@ -11,7 +11,7 @@ import (
 	"unicode"
 )
 
-// quote writes a string in YAML, in double quotes and without what opens a template.
+// quote writes a string in YAML, in double quotes and without the characters that open a template.
 func quote(text string) string {
 	var b strings.Builder
 	b.WriteByte('"')
@@ -61,13 +61,13 @@ func comment(b *strings.Builder, indent, text string) {
 	}
 }
 
-// opensTemplate reports whether a text begins with what opens a template in files that are rendered
-// before they are read, also in comments.
+// opensTemplate reports whether a text begins with the characters that open a template in files
+// that are rendered before they are read, also in comments.
 func opensTemplate(text string) bool {
 	return len(text) > 1 && text[0] == '{' && strings.IndexByte("{%#", text[1]) >= 0
 }
 
-// inComment replaces what a line of YAML cannot have.
+// inComment replaces characters that a line of YAML cannot have.
 func inComment(r rune) rune {
 	switch {
 	case r < ' ' || r >= 0x7f && r < 0xa0, r == 0x2028, r == 0x2029, r == 0xfeff, r == 0xfffe, r == 0xffff:
