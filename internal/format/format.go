@@ -1,8 +1,8 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package format finds out which format says what stacks there are in a directory, and reads it.
-// The formats themselves are in the packages below.
+// Package format finds the format in which a directory lists its stacks, and reads it. The formats
+// themselves are in the packages below.
 package format
 
 import (
@@ -18,8 +18,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/format/terrateam"
 )
 
-// The files that say what stacks there are, in the root of a repository; without them directories
-// do.
+// The files that list the stacks of a repository, in its root; without them directories do.
 const (
 	File     = cairnfile.FileName
 	GateFile = terrateam.ConfigFile

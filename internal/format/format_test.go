@@ -24,7 +24,7 @@ const (
 	app       = "stack {\n  after = [\"/net\"]\n}\n"
 )
 
-// request asks for what is in a new directory with these files, name and content by turns.
+// request asks for the stacks of a new directory with these files, name and content by turns.
 func request(t *testing.T, files ...string) fleet.Request {
 	t.Helper()
 	root := t.TempDir()
@@ -81,7 +81,7 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// What is there can be listed although it cannot be put in order.
+// Stacks can be listed although they cannot be put in order.
 func TestOpenWithCycle(t *testing.T) {
 	src, err := Open(t.Context(), request(t, "a/s.tm", "stack {\n  after = [\"/b\"]\n}\n", "b/s.tm", "stack {\n  after = [\"/a\"]\n}\n"))
 	if err != nil {

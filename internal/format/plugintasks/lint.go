@@ -12,7 +12,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/problem"
 )
 
-// Convention says what numbers are for, in ranges of a thousand from 0.
+// Convention lists the purposes of numbers, in ranges of a thousand from 0.
 type Convention []string
 
 // The conventions: that of the document which introduced the numbers, and that of its final
@@ -33,8 +33,8 @@ const (
 // CodeReservedRange is a number that the convention has not given to anybody.
 const CodeReservedRange problem.Code = "order/reserved-range"
 
-// Meaning says what a number is for. Ok is false if the convention says nothing about it; meaning
-// is "" in a reserved range.
+// Meaning returns the purpose of a number. Ok is false if the convention says nothing about it;
+// meaning is "" in a reserved range.
 func (c Convention) Meaning(number float64) (meaning string, ok bool) {
 	if number < 0 || number >= float64(len(c))*1000 {
 		return "", false

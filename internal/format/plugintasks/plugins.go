@@ -22,7 +22,7 @@ import (
 // FileName is the file that makes a directory a plugin.
 const FileName = "tasks.yaml"
 
-// graphFileName is the file of later plugins for tasks that name what they come before and after.
+// graphFileName is the file of later plugins for tasks that name their predecessors and successors.
 // They are not read.
 const graphFileName = "deployment_tasks.yaml"
 

@@ -26,7 +26,7 @@ const (
 	Post Stage = "post_deployment"
 )
 
-// Mode says how to take what is not allowed, but has been read.
+// Mode is the treatment of mistakes that could be read nevertheless.
 type Mode int
 
 // Modes of reading.
@@ -43,7 +43,7 @@ var (
 	slashed   = regexp.MustCompile(`^(post_deployment|pre_deployment)/(.*)$`)
 )
 
-// parseStage reads what is written after "stage:".
+// parseStage parses the text after "stage:".
 func parseStage(text string, at *hcl.Range, mode Mode) (Stage, float64, *hcl.Diagnostic) {
 	if match := accepted.FindStringSubmatch(text); match != nil {
 		if match[2] == "" {

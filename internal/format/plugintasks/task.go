@@ -20,7 +20,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/yamldoc"
 )
 
-// Type says what a task is.
+// Type is the type of a task.
 type Type string
 
 // The types of tasks.
@@ -59,8 +59,8 @@ func (t *Task) HasRole(roles []string) bool {
 		slices.ContainsFunc(roles, func(role string) bool { return slices.Contains(t.Roles, role) })
 }
 
-// CheckRoles warns of roles that no task has: that a name is misspelt would only show in what is
-// not done.
+// CheckRoles warns of roles that no task has: otherwise a misspelt name would only show in the
+// tasks that are not done.
 func CheckRoles(dir string, tasks []*Task, roles []string) hcl.Diagnostics {
 	var known []string
 	for _, task := range tasks {

@@ -18,17 +18,17 @@ import (
 	"github.com/cairnstacks/cairn/internal/problem"
 )
 
-// What may be spent on all files of a tree, in bytes that are copied or looked at. Expressions can
-// double what they are made of, and files are evaluated again for each unit that includes them.
+// Budgets for all files of a tree, in bytes that are copied or looked at. Expressions can double
+// their operands, and files are evaluated again for each unit that includes them.
 const (
 	evaluationBudget order.Budget = 500_000_000
 	perInclude                    = 5000
 	maxReferences                 = 100     // in an expression
-	maxReplacement                = 1 << 20 // what replace may make of a text, at most
+	maxReplacement                = 1 << 20 // the largest result of replace
 )
 
-// spend reports whether what is at a place costs no more than what is left. That it does is
-// reported once.
+// spend reports whether the cost of the expression at a place is within the rest of the budget. The
+// first that is not is reported as an error.
 func (l *loader) spend(at hcl.Range, cost int) bool {
 	return l.budget.Spend(cost, func() {
 		l.diags = l.diags.Append(problem.New(problem.Syntax, &at, "Evaluation too large",
@@ -40,7 +40,7 @@ func (l *loader) spend(at hcl.Range, cost int) bool {
 // take any time: loops and products are left alone.
 func (r *reader) evaluate(expr hclsyntax.Expression, ctx *hcl.EvalContext) (value cty.Value, ok bool) {
 	references, harmless := 0, true
-	_ = hclsyntax.VisitAll(expr, func(node hclsyntax.Node) hcl.Diagnostics { //nolint:errcheck // it returns what the function does, which is nothing
+	_ = hclsyntax.VisitAll(expr, func(node hclsyntax.Node) hcl.Diagnostics { //nolint:errcheck // it returns the results of the function, which are nil
 		switch node := node.(type) {
 		case *hclsyntax.ForExpr, *hclsyntax.TemplateJoinExpr, *hclsyntax.SplatExpr:
 			harmless = false
@@ -62,7 +62,7 @@ func (r *reader) evaluate(expr hclsyntax.Expression, ctx *hcl.EvalContext) (valu
 	return value, !diags.HasErrors() && value.IsWhollyKnown()
 }
 
-// replaceFunction is replace without results that are much longer than what it is given, or regular
+// replaceFunction is replace without results that are much longer than its arguments, or regular
 // expressions that take long.
 var replaceFunction = function.New(&function.Spec{
 	Params: []function.Parameter{{Name: "str", Type: cty.String}, {Name: "substr", Type: cty.String}, {Name: "replace", Type: cty.String}},

@@ -26,8 +26,8 @@ func writeUnits(t *testing.T, files map[string]string) string {
 	return root
 }
 
-// Expressions that could take all time or memory have no value that is known. What they are used
-// for is reported.
+// Expressions that could take all time or memory have no known value. The attributes that use them
+// are reported.
 func TestHostileExpressions(t *testing.T) {
 	const ten = "[1,1,1,1,1,1,1,1,1,1]"
 	kilobytes := strings.Repeat("x", 60_000)

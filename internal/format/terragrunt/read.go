@@ -55,7 +55,7 @@ func (r *reader) body(body *hclsyntax.Body, included bool) {
 	if attribute := body.Attributes["inputs"]; attribute != nil {
 		r.inputs(attribute, ctx)
 	}
-	for _, block := range body.Blocks { // what the file says itself comes first
+	for _, block := range body.Blocks { // the blocks of the file itself come first
 		if block.Type == "include" {
 			r.include(block, ctx)
 		}
@@ -96,7 +96,7 @@ func (r *reader) locals(body *hclsyntax.Body, ctx *hcl.EvalContext) {
 	}
 }
 
-// largestLocal limits what is kept of locals, which can double each other, in bytes.
+// largestLocal limits the size of values of locals, which can double each other, in bytes.
 const largestLocal = 64 << 10
 
 // size is about how large a value is.

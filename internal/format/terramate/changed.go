@@ -57,7 +57,7 @@ func (t *Tree) Changes(ctx context.Context, diff *gitdiff.Diff) (*Changes, error
 	return f.result, nil
 }
 
-// watches returns what a stack watches, by paths from the root.
+// watches returns the watched files of a stack, by paths from the root.
 func (s *Stack) watches() []gitdiff.Watch {
 	watches := make([]gitdiff.Watch, len(s.Watch))
 	for i, watch := range s.Watch {
@@ -70,7 +70,7 @@ func (s *Stack) watches() []gitdiff.Watch {
 	return watches
 }
 
-// finder finds what a diff says about the stacks of a tree besides changes of files.
+// finder finds the changes that a diff makes to the stacks of a tree besides changes of files.
 type finder struct {
 	diff   *gitdiff.Diff
 	tree   *Tree

@@ -48,7 +48,7 @@ func (f *found) stackBlock(block *hcl.Block) {
 			*list = f.set(attr)
 		case attr.Name == "id":
 			f.id(attr)
-		// Names may be made of what is not known here. Nothing depends on them.
+		// Names may be made of values that are not known here. Nothing depends on them.
 		case attr.Name == "name":
 			f.stack.Name, _ = literal(attr) //nolint:errcheck // see above
 		case attr.Name == "description":
@@ -60,7 +60,7 @@ func (f *found) stackBlock(block *hcl.Block) {
 	}
 }
 
-// set decodes a set of strings. What is written twice counts once.
+// set decodes a set of strings. Repetitions are dropped.
 func (f *found) set(attr *hcl.Attribute) []Reference {
 	items, diags := hcl.ExprList(attr.Expr)
 	if diags.HasErrors() {

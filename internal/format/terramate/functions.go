@@ -17,7 +17,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/hclsource"
 )
 
-// constant returns the value of an expression that is written out, or made of what is by functions
+// constant returns the value of an expression that is a literal, or made of literals by functions
 // whose results depend on nothing else (rule S1).
 func constant(expr hcl.Expression) (cty.Value, hcl.Diagnostics) {
 	return hclsource.ConstantOf(expr, functions())

@@ -33,7 +33,7 @@ func (t *Tree) Graph() (*order.Graph, hcl.Diagnostics) {
 // ends are the nodes of stacks, by number, that others come before or after.
 type ends struct{ first, done []int }
 
-// graph makes a graph of what the stacks say about each other.
+// graph makes a graph of the references between stacks.
 func (t *Tree) graph(b *order.Builder, nodes ends) (*order.Graph, hcl.Diagnostics) {
 	diags := t.addEdges(b, nodes)
 	for i, stack := range t.Stacks {
@@ -52,7 +52,7 @@ func (t *Tree) graph(b *order.Builder, nodes ends) (*order.Graph, hcl.Diagnostic
 	return g, diags
 }
 
-// addEdges adds what the stacks say, without what contradicts itself.
+// addEdges adds the references of the stacks, without contradictions.
 func (t *Tree) addEdges(b *order.Builder, nodes ends) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	type pair struct{ from, to int }
@@ -113,18 +113,18 @@ type Filter struct {
 	Only    func(node int) bool // nil: any
 	Changed order.Selection     // of stacks; nil: whether one has changed does not matter
 
-	// Along is what a graph of the tree adds, which has to pass NoTags. Nothing is added without a
-	// graph.
+	// Along are the additions by a graph of the tree, which have to pass NoTags. Nothing is added
+	// without a graph.
 	Along fleet.Along
 	Graph *order.Graph
 }
 
-// Selected is a selection of nodes with the reason for what filters do not account for.
+// Selected is a selection of nodes with the reasons for those that filters do not account for.
 type Selected struct {
 	Selection order.Selection
 	Wanted    map[int]string // why nodes are selected that the filter left out
 
-	Added map[int]fleet.Added // what the graph has added
+	Added map[int]fleet.Added // additions by the graph
 }
 
 // passes reports whether a stack passes, whatever deployments it has.

@@ -22,8 +22,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/safefile"
 )
 
-// Load reads the tree below a directory. With errors the tree holds what could be understood, for
-// showing the source of diagnostics, and is not fit for anything else.
+// Load reads the tree below a directory. With errors the tree holds the readable part, for showing
+// the source of diagnostics, and is not fit for anything else.
 func Load(root string) (*Tree, hcl.Diagnostics) {
 	l := &loader{
 		tree: &Tree{Root: root, Files: map[string]*hcl.File{}}, dirs: map[string]bool{}, embedded: map[string]bool{},
@@ -135,7 +135,7 @@ func (l *loader) fromRoot(dir string) (string, bool) {
 	return path.Join("/", filepath.ToSlash(rel)), true
 }
 
-// found is what the files of one directory say.
+// found is the result of reading the files of one directory.
 type found struct {
 	*loader
 	dir     string
@@ -181,7 +181,8 @@ func (f *found) file(name string) {
 	f.source(name, full, src)
 }
 
-// blocks are what matters in files of the two formats. There is much else in Terramate's.
+// blocks are the blocks in files of the two formats that are read. There are many others in
+// Terramate's.
 var blocks = &hcl.BodySchema{Blocks: []hcl.BlockHeaderSchema{{Type: "terrastack"}, {Type: "terramate"}, {Type: "stack"}}}
 
 func (f *found) source(name, full string, src []byte) {
@@ -237,7 +238,7 @@ func Defines(name string, src []byte) bool {
 	if !MayDefine(name) {
 		return false
 	}
-	file, _ := hclsource.Parse(src, name) //nolint:errcheck // what can be read of it is enough
+	file, _ := hclsource.Parse(src, name) //nolint:errcheck // the readable part of it is enough
 	if file == nil {
 		return false
 	}

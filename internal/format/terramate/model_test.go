@@ -84,8 +84,8 @@ func meaning(stacks map[string]*modelStack, dir, attribute, entry string) []stri
 	}
 	means := at(dir, entry)
 	for name := range stacks {
-		// A stack below the directory is not meant itself, with what is below it, and neither are others
-		// that say the same.
+		// A stack below the directory is not meant itself, with those below it, and neither are others
+		// that have the same entry.
 		left := false
 		for other, s := range stacks {
 			entries := map[string][]string{"before": s.before, "after": s.after}[attribute]
@@ -106,7 +106,7 @@ func TestOrderA31A37A39A40A44A61RandomTrees(t *testing.T) {
 	for seed := range uint64(seeds) {
 		random := rand.New(rand.NewPCG(seed, 3))
 		stacks := randomTree(random)
-		before := map[string]map[string]bool{} // by what comes later
+		before := map[string]map[string]bool{} // by the successor
 		for dir := range stacks {
 			before[dir] = map[string]bool{}
 		}
@@ -156,7 +156,7 @@ func TestOrderA31A37A39A40A44A61RandomTrees(t *testing.T) {
 	}
 }
 
-// queueOf is the algorithm of section 3.3. What is part of a cycle, or behind one, is missing.
+// queueOf is the algorithm of section 3.3. Stacks in a cycle, or behind one, are missing.
 func queueOf(before map[string]map[string]bool) []string {
 	left := map[string]map[string]bool{}
 	var queue []string

@@ -49,8 +49,7 @@ type node struct {
 	deployment string // "" for all of the stack
 }
 
-// nodes are what a tree has as nodes in an order: stacks, and deployments of those that have
-// several.
+// nodes are the nodes of a tree in an order: stacks, and deployments of those that have several.
 type nodes struct {
 	tree  *Tree
 	all   []node
@@ -75,7 +74,7 @@ func (t *Tree) nodes() *nodes {
 	return n
 }
 
-// name returns what a node is called, after what its stack is called.
+// name returns the name of a node, made of the name of its stack.
 func (n *nodes) name(i int, stack string) string {
 	if n.all[i].deployment == "" {
 		return stack
@@ -90,8 +89,8 @@ func (n *nodes) path(i int) string { return n.name(i, n.tree.Stacks[n.all[i].sta
 func (n *nodes) of(stack int) (first, after int) { return n.first[stack], n.last[stack] }
 
 // graph is [Tree.Graph] with a node for each of several deployments, which come in the order of
-// their deployment groups. What waits for a stack waits for all of them. The nodes come first;
-// points where others meet have greater numbers.
+// their deployment groups. A stack that waits for another waits for all deployments of it. The
+// nodes come first; points where others meet have greater numbers.
 func (n *nodes) graph() (*order.Graph, hcl.Diagnostics) {
 	var b order.Builder
 	for i, one := range n.all {
@@ -149,9 +148,9 @@ func (n *nodes) deployments(b *order.Builder, i int) (before, done int) {
 	return before, done
 }
 
-// Select returns what passes a filter, what that wants and is wanted by, and what the graph adds to
-// all these. The nodes have the numbers of [Tree.Stacks] unless a stack has several deployments,
-// which are nodes of their own.
+// Select returns the nodes that pass a filter, those that they want and are wanted by, and the
+// additions by the graph to all these. The nodes have the numbers of [Tree.Stacks] unless a stack
+// has several deployments, which are nodes of their own.
 func (t *Tree) Select(filter Filter) Selected { return t.nodes().choose(filter) }
 
 // choose is [Tree.Select].
@@ -189,8 +188,8 @@ func (n *nodes) choose(filter Filter) Selected {
 	return s
 }
 
-// selectWanted adds what is wanted along with what is selected. Who wants a stack wants all its
-// deployments.
+// selectWanted adds the nodes that are wanted along with selected ones. A stack that wants another
+// wants all its deployments.
 func (n *nodes) selectWanted(s *Selected, queue []int) {
 	wants := n.tree.wants()
 	for len(queue) > 0 {

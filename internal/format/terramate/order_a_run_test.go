@@ -30,8 +30,7 @@ func loadGraph(t testing.TB, lines ...string) (*Tree, *order.Graph) {
 	return tree, g
 }
 
-// Line A-19: what comes after a failure is skipped on account of it, unless the options say
-// otherwise.
+// Line A-19: a stack after a failure is skipped on account of it, unless the options say otherwise.
 func TestOrderA19(t *testing.T) {
 	_, g := loadGraph(t, `a`, `b after = ["../a"]`, `c`, `d after = ["../b"]`)
 	for name, test := range map[string]struct {
@@ -96,14 +95,14 @@ func TestOrderA60(t *testing.T) {
 	_, g := loadGraph(t, `a`, `b`, `c after = ["../b"]`, `d after = ["../m"]`, `m after = ["../a"]`, `e after = ["../b", "../c"]`)
 	selected := make(order.Selection, g.Len())
 	for n := range selected {
-		selected[n] = g.Node(n).Name != "/m" // d waits for a through what does not run
+		selected[n] = g.Node(n).Name != "/m" // d waits for a through a stack that does not run
 	}
 	synctest.Test(t, func(t *testing.T) {
 		begin := time.Now()
 		takes := map[string]time.Duration{"/a": 3 * time.Hour}
 		var log []string
 		running := 0
-		changes := make(chan string, 1) // guards what is above
+		changes := make(chan string, 1) // guards the variables above
 		changes <- ""
 		note := func(what string, change int) {
 			<-changes

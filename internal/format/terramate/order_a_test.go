@@ -187,7 +187,7 @@ func TestOrderA(t *testing.T) {
 			`a after = ["tag:x"]`, `m tags = ["x"]`, `m/below`, `m/below/deep`, `n`, `y/m tags = ["x"]; after = ["/n"]`, `y/m/z`,
 		}, want: "m, n, m/below, y/m, m/below/deep, y/m/z, a"},
 		{line: "A-44", tree: []string{`z before = ["tag:x"]`, `m tags = ["x"]`, `m/below`}, want: "z, m, m/below"},
-		{line: "A-44", tree: []string{ // not what has the entry, nor others that have the same one
+		{line: "A-44", tree: []string{ // not the stack with the entry, nor others that have the same one
 			`m tags = ["x"]`, `m/a after = ["tag:x"]`, `m/b after = ["tag:x"]`, `m/b/deep`, `m/c`, `m/z tags = ["x"]; after = ["../c"]`,
 		}, want: "m, m/c, m/z, m/a, m/b, m/b/deep"},
 		{line: "A-44", tree: []string{`a after = ["tag:1st/2.x"]`, `b tags = ["1st/2.x", "2"]`}, want: "b, a"},
@@ -259,7 +259,7 @@ func selectionOf(t testing.TB, tree *Tree, names string) order.Selection {
 	return selection
 }
 
-// Line A-10: what one stack reads of another says nothing about order.
+// Line A-10: a stack that reads values of another is not ordered by that.
 func TestOrderA10(t *testing.T) {
 	root := writeTree(t, "a", "b")
 	writeFile(t, root, "a/main.tf", `data "terraform_remote_state" "b" { backend = "local" }`+"\n")
@@ -416,7 +416,7 @@ func TestOrderA21(t *testing.T) {
 	}
 }
 
-// Section 3.1: what is a stack.
+// Section 3.1: the directories that are stacks.
 func TestWhatIsAStack(t *testing.T) {
 	root := t.TempDir()
 	for name, content := range map[string]string{

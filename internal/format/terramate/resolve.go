@@ -67,11 +67,11 @@ func (l *loader) resolve() {
 	l.tree.edges = all
 }
 
-// entries find out what entries mean once it is known who refers to what.
+// entries resolves entries once all references between stacks are known.
 type entries struct {
 	tree      *Tree
 	referring map[[2]string][]int // the stacks that refer with an attribute to a directory
-	inner     map[[2]string][]int // what a directory stands for to those in it
+	inner     map[[2]string][]int // the meaning of a directory for the stacks in it
 	queries   map[string][]int    // the stacks that a query selects
 	below     map[string][]int    // these, and those in their directories
 }
@@ -81,9 +81,9 @@ func (e *entries) refers(r *reference, dir string) {
 	e.referring[key] = append(e.referring[key], r.from)
 }
 
-// in returns the stacks that a directory stands for (rule S3). What wants a directory that it is
-// in, or is wanted by it, has to do with all of it: that is not order, so that it does not matter
-// who waits for whom.
+// in returns the stacks that a directory stands for (rule S3). A stack that wants a directory that
+// it is in, or is wanted by it, has to do with all of it: that is not order, so that waiting for
+// each other does not matter.
 func (e *entries) in(r *reference, dir string) []int {
 	if own := e.tree.Stacks[r.from].Path; own == dir || !contains(dir, own) || !r.orders() {
 		return e.tree.within(dir)
@@ -172,7 +172,8 @@ func (l *loader) circularWants() {
 
 const perStack = 20 // steps for each stack that a query is compared with
 
-// spend reports whether an entry costs no more than what is left. That it does is reported once.
+// spend reports whether the cost of an entry is within the rest of the budget. The first that is
+// not is reported as an error.
 func (l *loader) spend(r *reference, cost int) bool {
 	return l.budget.Spend(cost, func() {
 		l.diags = l.diags.Append(problem.New(problem.Syntax, &r.entry.Range, "Too many stacks referenced",
@@ -235,7 +236,7 @@ func (l *loader) pathOf(r *reference) string {
 	if l.dirs[dir] {
 		return dir
 	}
-	// What is skipped, or led to by a link, has no stacks, but exists.
+	// A directory that is skipped, or behind a link, has no stacks, but exists.
 	if info, err := os.Stat(l.onDisk(dir)); err != nil || !info.IsDir() {
 		l.diags = l.diags.Append(problem.Warning(problem.BadPath, &r.entry.Range, "Invalid directory path",
 			"Stack %s references an invalid path (%s) in the '%s' attribute.", stack.Path, r.entry.Text, r.attribute))
@@ -244,8 +245,8 @@ func (l *loader) pathOf(r *reference) string {
 	return dir
 }
 
-// without returns the stacks in a directory but for some that are below it, and what is below those
-// (rule S3).
+// without returns the stacks in a directory except for some that are below it, and those below
+// these (rule S3).
 func (t *Tree) without(dir string, stacks []int) []int {
 	left := map[int]bool{}
 	for _, stack := range stacks {

@@ -17,10 +17,10 @@ import (
 	"github.com/cairnstacks/cairn/internal/tagquery"
 )
 
-// Rule is how what no stack orders is ordered.
+// Rule is the order of stacks that nothing else orders.
 const Rule = order.ByQueue
 
-// Source returns the stacks of a tree and what a request selects of them.
+// Source returns the stacks of a tree and the selection of a request.
 func (t *Tree) Source(ctx context.Context, r fleet.Request) (*fleet.Source, error) {
 	nodes := t.nodes()
 	names := make([]string, len(nodes.all))
@@ -78,7 +78,7 @@ func (t *Tree) Source(ctx context.Context, r fleet.Request) (*fleet.Source, erro
 	}
 	src.OrderDiags = diags
 	if diags.HasErrors() {
-		return src, nil // what there is can be listed all the same
+		return src, nil // the stacks can be listed all the same
 	}
 	src.Order = &fleet.Order{Graph: graph, Rule: Rule, Selected: make(order.Selection, graph.Len()), Steps: make([]fleet.Step, graph.Len())}
 	copy(src.Order.Selected, selected.Selection)

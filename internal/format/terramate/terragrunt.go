@@ -17,7 +17,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/problem"
 )
 
-// useTerragrunt adds what the files terragrunt.hcl in directories of stacks use, if there are any.
+// useTerragrunt adds the files that terragrunt.hcl in directories of stacks use, if there are any.
 func (f *finder) useTerragrunt(units []gitdiff.Unit) {
 	isUnit := func(s *Stack) bool {
 		_, err := os.Lstat(filepath.Join(f.tree.Root, filepath.FromSlash(s.Path), terragrunt.FileName))
@@ -26,7 +26,7 @@ func (f *finder) useTerragrunt(units []gitdiff.Unit) {
 	if !slices.ContainsFunc(f.tree.Stacks, isUnit) {
 		return
 	}
-	read, _ := terragrunt.Load(f.tree.Root) //nolint:errcheck // what could be read is enough, and for the rest there are notes
+	read, _ := terragrunt.Load(f.tree.Root) //nolint:errcheck // the readable part is enough, and for the rest there are notes
 	byDir := map[string]*terragrunt.Unit{}
 	for _, u := range read {
 		byDir[path.Join("/", u.Dir)] = u

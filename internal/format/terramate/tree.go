@@ -14,13 +14,13 @@ import (
 	"github.com/cairnstacks/cairn/internal/deployments/deployconfig"
 )
 
-// Tree is what was read. It does not change.
+// Tree is the stacks of a directory tree, as read. It does not change.
 type Tree struct {
 	Root   string               // directory, as it was given
 	Stacks []*Stack             // sorted by path
 	Files  map[string]*hcl.File // sources, by the names in ranges
 
-	edges []reference // by what refers, in the order in which it is written
+	edges []reference // by the referring stack, in the order in which it is written
 }
 
 // Stack is a directory whose place in the order can be said.
@@ -34,14 +34,14 @@ type Stack struct {
 
 	Before, After, Wants, WantedBy, Watch []Reference
 
-	Kind Kind // what else is in the directory; "" if it is neither
+	Kind Kind // of its other contents; "" if it is neither
 
 	Deployments *deployconfig.Outline // if there are several; else nil
 
 	Range hcl.Range // of the block that makes the stack, or the file
 }
 
-// Kind says what is in a directory.
+// Kind is the kind of a directory's configuration.
 type Kind string
 
 // The kinds of directories.
@@ -62,13 +62,13 @@ type reference struct {
 	attribute string
 	entry     Reference
 	named     []int // the stacks that it names themselves, sorted
-	to        []int // what it means: also stacks in their directories
+	to        []int // its meaning: also stacks in their directories
 }
 
 // query returns the query of an entry that selects stacks by tags.
 func (r *reference) query() (query string, ok bool) { return strings.CutPrefix(r.entry.Text, "tag:") }
 
-// orders reports whether the entry says what comes first, and not what is selected along.
+// orders reports whether the entry gives an order, and no selection.
 func (r *reference) orders() bool { return r.attribute == "before" || r.attribute == "after" }
 
 // Index returns the number of the stack with a path, in [Tree.Stacks] and in the graph.
@@ -114,7 +114,7 @@ func parent(path string) string {
 	return cmp.Or(path[:strings.LastIndexByte(path, '/')], "/")
 }
 
-// Resolved is an entry of an attribute with what it means.
+// Resolved is an entry of an attribute with its meaning.
 type Resolved struct {
 	Reference
 	Stack     int    // that it is written in

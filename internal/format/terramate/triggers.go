@@ -18,9 +18,9 @@ import (
 	"github.com/cairnstacks/cairn/internal/safefile"
 )
 
-// triggersDir is the directory in the root of a tree for files that say that a stack is to count as
-// changed, or as not changed. Below it are the paths of stacks. What counts is that such a file was
-// added or changed; what is in those that were there before has had its effect.
+// triggersDir is the directory in the root of a tree for files that mark a stack as changed, or as
+// not changed. Below it are the paths of stacks. Only adding or changing such a file counts; those
+// that were there before have had their effect.
 const triggersDir = "/.tmtriggers"
 
 // isTrigger reports whether a file says something of a stack in whose directory it is not, by its
@@ -80,7 +80,7 @@ func readTrigger(dir, name string) (kind, reason string, err error) {
 	if diags.HasErrors() || len(content.Blocks) == 0 {
 		return "", "", fmt.Errorf("there is no block \"trigger\"")
 	}
-	attributes, _ := content.Blocks[0].Body.JustAttributes() //nolint:errcheck // what can be read of it is enough
+	attributes, _ := content.Blocks[0].Body.JustAttributes() //nolint:errcheck // the readable part of it is enough
 	text := func(name, otherwise string) string {
 		attribute, ok := attributes[name]
 		if !ok {

@@ -14,15 +14,15 @@ import (
 	"github.com/cairnstacks/cairn/internal/problem"
 )
 
-// The versions of the formats that are read here. What a file requires is compared with them, since
-// the version of cairn says nothing about these formats.
+// The versions of the formats that are read here. The requirements of a file are compared with
+// them, since the version of cairn says nothing about these formats.
 const (
 	TerrastackVersion = "1.0.0"
 	TerramateVersion  = "0.17.0"
 )
 
-// checkVersion compares what a block of the kind "terrastack" or "terramate" requires with what is
-// read here.
+// checkVersion compares the version constraint of a block of the kind "terrastack" or "terramate"
+// with the version that is read here.
 func checkVersion(kind, constraint string, rng hcl.Range) *hcl.Diagnostic {
 	running := TerramateVersion
 	if kind == "terrastack" {

@@ -9,7 +9,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/tagquery"
 )
 
-// chosen returns what [ChangeOptions] need of a request.
+// chosen returns the filter of a request, for [ChangeOptions].
 //
 // Errors: names that no dirspace has.
 func (l *Layout) chosen(r fleet.Request) (func(dirspace int) bool, error) {
@@ -25,7 +25,7 @@ func (l *Layout) chosen(r fleet.Request) (func(dirspace int) bool, error) {
 	return func(d int) bool { return named[names[d]] && only(d) }, nil
 }
 
-// shown returns what users call a dirspace.
+// shown returns the name of a dirspace for users.
 func (l *Layout) shown(dirspace int, dir func(string) string) string {
 	in := l.Dirspaces[dirspace]
 	name := dir(in.Dir)
@@ -35,7 +35,8 @@ func (l *Layout) shown(dirspace int, dir func(string) string) string {
 	return name
 }
 
-// along returns what the graph of everything adds to a change, and that tags do not forbid.
+// along returns the additions to a change by the graph of everything, except those that tags
+// forbid.
 func (l *Layout) along(r fleet.Request, change *Change) map[int]fleet.Added {
 	if !r.Along.Any() {
 		return nil
@@ -64,7 +65,8 @@ func (l *Layout) along(r fleet.Request, change *Change) map[int]fleet.Added {
 	return added
 }
 
-// because says of what was added why it was: what has changed may have passed on to it before.
+// because gives additions the reasons for which they were added: a change may have reached them
+// otherwise before.
 func (c *Change) because(added map[int]fleet.Added) {
 	for _, stack := range c.Stacks {
 		for i := range stack.Dirspaces {

@@ -14,8 +14,8 @@ import (
 )
 
 // BenchmarkLoad reads a repository with a hundred directories for each of its stacks, of which each
-// is modified by and planned after the one before, and works out what a change in one directory, or
-// in all, means. The directories are configured by patterns or each by its name.
+// is modified by and planned after the one before, and works out the effects of a change in one
+// directory, or in all. The directories are configured by patterns or each by its name.
 func BenchmarkLoad(b *testing.B) {
 	for _, configured := range []string{"patterns", "names"} {
 		for _, dirs := range []int{100, 1_000, 10_000} {

@@ -13,8 +13,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/problem"
 )
 
-// Cause is why a dirspace is part of a change, by itself: a file that changed, or what the user
-// asks for.
+// Cause is the reason why a dirspace is part of a change by itself: a file that changed, or a
+// request of the user.
 type Cause struct {
 	Dirspace int
 	Reason   string
@@ -65,7 +65,7 @@ func (l *Layout) All(reason string) []Cause {
 	return causes
 }
 
-// Change is what belongs to one change, in order.
+// Change is the stacks and dirspaces of one change, in order.
 type Change struct {
 	*Layout
 	Stacks []ModifiedStack // sorted by name
@@ -84,16 +84,16 @@ type ModifiedStack struct {
 type ModifiedDirspace struct {
 	Dirspace int
 	Reason   string
-	Place    order.Place // of what the reason is about, if it is configured
+	Place    order.Place // of the rule behind the reason, if it is configured
 }
 
-// ChangeOptions say what to do with a change.
+// ChangeOptions are the direction of a change, and its limits.
 type ChangeOptions struct {
 	Destroy bool                    // in reverse order
 	Only    func(dirspace int) bool // leaves out the others, as if they were not modified; nil for none
 }
 
-// Change finds what belongs to a change and orders it.
+// Change finds the dirspaces of a change and orders them.
 func (l *Layout) Change(causes []Cause, opts ChangeOptions) *Change {
 	reasons := l.spread(causes)
 	c := &Change{Layout: l, inChange: make([]bool, len(l.Dirspaces))}
@@ -121,9 +121,9 @@ func (l *Layout) Change(causes []Cause, opts ChangeOptions) *Change {
 	return c
 }
 
-// spreading finds what a change reaches. Its nodes are dirspaces, and for each stack: that some of
-// it is modified; that it is modified by another; and for each shared query: that something it
-// matches is modified.
+// spreading finds the dirspaces that a change reaches. Its nodes are dirspaces, and for each stack:
+// that some of it is modified; that it is modified by another; and for each shared query: that
+// something it matches is modified.
 type spreading struct {
 	*Layout
 	reasons []*ModifiedDirspace

@@ -16,7 +16,7 @@ const (
 	OtherConfigFile = ".terrateam/config.yaml"
 )
 
-// Config is what a configuration says about order.
+// Config is the part of a configuration that is about order.
 type Config struct {
 	Stacks []*Stack // as written
 	Dirs   []DirRule
@@ -72,8 +72,8 @@ type Workspace struct {
 	WhenModified WhenModified
 }
 
-// WhenModified says when a dirspace is part of a change. What is nil comes from the enclosing
-// level.
+// WhenModified says when a dirspace is part of a change. A nil field stands for that of the
+// enclosing level.
 type WhenModified struct {
 	FilePatterns *[]FilePattern
 	DependsOn    *DependsOn
@@ -89,14 +89,14 @@ type FilePattern struct {
 type DependsOn struct {
 	Query tagquery.Query
 
-	// PruneOnNoChange leaves the dirspace out if only a change in what it depends on would make it
-	// part of one.
+	// PruneOnNoChange leaves the dirspace out if only a change in its dependencies would make it part
+	// of one.
 	PruneOnNoChange bool
 
 	Range *hcl.Range
 }
 
-// over returns the settings with those of an enclosing level for what is missing.
+// over returns the settings with those of an enclosing level for missing ones.
 func (w WhenModified) over(outer WhenModified) WhenModified {
 	if w.FilePatterns == nil {
 		w.FilePatterns = outer.FilePatterns

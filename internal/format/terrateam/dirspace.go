@@ -79,7 +79,7 @@ func (p patterns) match(file string) bool {
 	return slices.ContainsFunc(p.with, matches) && !slices.ContainsFunc(p.without, matches)
 }
 
-// Dirspaces returns what there is in a repository with the given files, paths with slashes from its
+// Dirspaces returns the dirspaces of a repository with these files, paths with slashes from its
 // root. It is sorted by directory and workspace.
 //
 // A directory is named in dirs, or a pattern there matches it or a file in it; of several the

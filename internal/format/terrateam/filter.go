@@ -17,7 +17,7 @@ type Filter struct {
 	Query func(dirspace int) bool // nil: any
 }
 
-// Only returns what [ChangeOptions] need of a filter.
+// Only returns a filter as a function, for [ChangeOptions].
 func (l *Layout) Only(f Filter) func(dirspace int) bool {
 	below := strings.TrimPrefix(f.Below, "/")
 	return func(d int) bool {
@@ -36,8 +36,8 @@ func (l *Layout) subjects() []tagquery.Subject {
 	return subjects
 }
 
-// kind says what a dirspace is. The queries of the configuration do not know it: there "kind:stack"
-// is a tag like others.
+// kind returns the kind of a dirspace. The queries of the configuration do not know it: there
+// "kind:stack" is a tag like others.
 func (l *Layout) kind(dirspace int) rollout.Kind {
 	if l.Dirspaces[dirspace].IsStack {
 		return rollout.Components

@@ -11,7 +11,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/problem"
 )
 
-// Action is what is done with a dirspace.
+// Action is a step of the work on a dirspace.
 type Action int
 
 // The actions, in the order in which they are done.
@@ -44,7 +44,7 @@ type workGraph struct {
 // stackAnchors are the points in the order of things that concern a stack.
 type stackAnchors struct {
 	planGate, applyGate int // everything that it is after, for planning or for applying, is applied
-	planDone, applyDone int // it is applied, and what its plan gate, or its apply gate, waits for
+	planDone, applyDone int // it is applied, and so is everything that its plan gate, or its apply gate, waits for
 	applied             int // all of its own dirspaces are applied
 }
 

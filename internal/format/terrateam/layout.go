@@ -38,7 +38,8 @@ type Layout struct {
 	requirements []Requirements
 }
 
-// dependency is what all dirspaces depend on that have the same query, or an alternative of one.
+// dependency is the common dependencies of all dirspaces that have the same query, or an
+// alternative of one.
 type dependency struct {
 	query tagquery.Query
 	on    []int // dirspaces
@@ -113,8 +114,8 @@ func (l *Layout) checkRefs() hcl.Diagnostics {
 }
 
 // checkCycles checks membership, plan_after and apply_after together (B-20): each stack has a
-// beginning and an end, its members are between them, and what it is to be after ends before it
-// begins.
+// beginning and an end, its members are between them, and a stack that it is to be after ends
+// before it begins.
 func (l *Layout) checkCycles() hcl.Diagnostics {
 	var b order.Builder
 	for _, s := range l.Stacks {
@@ -352,7 +353,7 @@ func (l *Layout) Hidden(environ []string) hcl.Diagnostics {
 // maxDepends is how many directories all that is written in depends_on may match together.
 const maxDepends = 2_000_000
 
-// resolveDependencies finds what each depends_on matches. What is the same in several is found
+// resolveDependencies finds the matches of each depends_on. Queries that several share are resolved
 // once.
 func (l *Layout) resolveDependencies() hcl.Diagnostics {
 	matched := 0

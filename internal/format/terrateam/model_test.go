@@ -26,7 +26,7 @@ type block struct {
 }
 
 // randomBlocks makes stacks of which each names only others that come before it, so that most are
-// not a cycle. A member of a nested stack may also have rules about what comes later.
+// not a cycle. A member of a nested stack may also have rules about stacks that come later.
 func randomBlocks(random *rand.Rand) []*block {
 	var blocks []*block
 	some := func(odds int) []string {
@@ -99,8 +99,8 @@ func (m model) leaves(name string) []string {
 	return all
 }
 
-// effective is step 2 for one kind of rule: of each leaf, what it names by itself or by nested
-// stacks, closed transitively.
+// effective is step 2 for one kind of rule: for each leaf, the stacks that it names by itself or by
+// nested stacks, closed transitively.
 func (m model) effective(rule func(*block) []string) map[string]map[string]bool {
 	direct := map[string]map[string]bool{}
 	for name, b := range m.blocks {
@@ -142,8 +142,8 @@ func planAfter(b *block) []string {
 	return b.modifiedBy
 }
 
-// Section 4.2 for random configurations, nested and not, with leaves that have no directory: what
-// is modified, and what waits for what.
+// Section 4.2 for random configurations, nested and not, with leaves that have no directory: the
+// modified stacks, and their waits for each other.
 func TestOrderB15B21RandomStacks(t *testing.T) {
 	const seeds = 1000
 	checked := 0
@@ -209,7 +209,7 @@ func checkModel(t *testing.T, seed uint64, blocks []*block, l *Layout, changed [
 		return
 	}
 
-	// Steps 5 to 7, as what comes before what.
+	// Steps 5 to 7, as the predecessors of each step.
 	plans, applies := m.effective(planAfter), m.effective(func(b *block) []string { return b.apply })
 	type step struct {
 		phase rollout.Phase

@@ -65,7 +65,7 @@ var (
 	modifiedKeys  = []string{"file_patterns", "depends_on", "autoplan", "autoplan_draft_pr", "autoapply"}
 )
 
-// formerKeys are those of the generation before nested stacks, with what replaces them (B-25).
+// formerKeys are those of the generation before nested stacks, with their replacements (B-25).
 var formerKeys = map[string]string{
 	"on_change":                          "Use modified_by in rules of the stacks that are to follow.",
 	"can_apply_after":                    "Use rules.apply_after.",
@@ -288,7 +288,7 @@ func (r *reader) dir(entry yamldoc.Pair) DirRule {
 		switch entry.Name {
 		case "tags":
 			rule.Tags = r.texts(entry.Value, "tags")
-		case "workspaces", "stacks": // the latter is what other engines than terraform call the former
+		case "workspaces", "stacks": // the latter is the name of the former for other engines than terraform
 			for _, entry := range r.entries(entry.Value, entry.Name) {
 				rule.Workspaces = append(rule.Workspaces, r.workspace(entry))
 			}

@@ -15,8 +15,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/yamldoc"
 )
 
-// Requirements are what some dirspaces need before they are applied. They are about pull requests:
-// approvals, checks, conflicts. Nobody can tell here whether they are met.
+// Requirements are conditions for applying some dirspaces. They are about pull requests: approvals,
+// checks, conflicts. Nobody can tell here whether they are met.
 type Requirements struct {
 	Query tagquery.Query // of the dirspaces that they are for
 	Names []string       // keys of the format, sorted
@@ -38,7 +38,7 @@ func (r *reader) requirements(n *yaml.Node) []Requirements {
 			for _, check := range r.list(entry.Value, "checks") {
 				all = append(all, r.check(check))
 			}
-		case "create_pending_apply_check", "create_completed_apply_check_on_noop", "create_if_missing": // say nothing about what is needed
+		case "create_pending_apply_check", "create_completed_apply_check_on_noop", "create_if_missing": // are no requirements
 		default:
 			own.add(entry)
 		}
@@ -61,8 +61,8 @@ func (r *reader) check(n *yaml.Node) Requirements {
 	return check
 }
 
-// add adds a requirement unless it says that it is not one. Which keys there are, and what is in
-// them, is not checked.
+// add adds a requirement unless it says that it is not one. Keys and their contents are not
+// checked.
 func (q *Requirements) add(entry yamldoc.Pair) {
 	if !isFalse(entry.Value) && !disabled(entry.Value) {
 		q.Names = append(q.Names, entry.Name)
@@ -84,8 +84,8 @@ func disabled(n *yaml.Node) bool {
 	return false
 }
 
-// Requirements returns what a dirspace needs before it is applied, by the first check whose query
-// matches; nil for nothing.
+// Requirements returns the requirements for applying a dirspace, by the first check whose query
+// matches; nil for none.
 func (l *Layout) Requirements(dirspace int) *Requirements {
 	for i := range l.requirements {
 		if q := &l.requirements[i]; l.Matches(q.Query, dirspace) {
@@ -98,8 +98,8 @@ func (l *Layout) Requirements(dirspace int) *Requirements {
 	return nil
 }
 
-// Unchecked returns warnings about the requirements of what is in a change: nobody here can tell
-// whether they are met. Each is reported once.
+// Unchecked returns warnings about the requirements of the dirspaces in a change: nobody here can
+// tell whether they are met. Each is reported once.
 func (c *Change) Unchecked() hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	known := map[*Requirements]bool{}

@@ -17,7 +17,7 @@ import (
 // RolloutOptions say where a change is to be done.
 type RolloutOptions struct {
 	Root string                  // directory of the repository
-	Name func(dir string) string // what users call a directory; nil for its path from the root
+	Name func(dir string) string // name of a directory for users; nil for its path from the root
 }
 
 // Rollout returns a change as work to be done.

@@ -19,8 +19,8 @@ import (
 
 const everything = "everything is asked for"
 
-// OpenWork reads the configuration in the root of a request, and returns what is to be done of what
-// it selects.
+// OpenWork reads the configuration in the root of a request, and returns the work on the selection
+// of the request.
 //
 // Errors: [ErrNoConfig].
 func OpenWork(ctx context.Context, r fleet.Request, mode rollout.Mode) (*fleet.Work, error) {
@@ -28,14 +28,14 @@ func OpenWork(ctx context.Context, r fleet.Request, mode rollout.Mode) (*fleet.W
 	return work, err
 }
 
-// addedBy is by what something is added to a selection, as users call it, and where that is
-// written.
+// addedBy is the cause of an addition to a selection, by its name for users, and the place where
+// that is written.
 type addedBy struct {
 	name string
 	at   order.Place
 }
 
-// openWork is OpenWork that says also what the graph has added, by the names of that.
+// openWork is OpenWork that also returns the additions by the graph, by their names.
 func openWork(ctx context.Context, r fleet.Request, mode rollout.Mode) (*fleet.Work, map[string]addedBy, error) {
 	layout, diags, err := Load(r.Root)
 	if err == nil && diags.HasErrors() {
@@ -86,8 +86,8 @@ func openWork(ctx context.Context, r fleet.Request, mode rollout.Mode) (*fleet.W
 	return &fleet.Work{Work: work, Changes: changes, Diags: diags}, by, nil
 }
 
-// Open reads the configuration in the root of a request, and returns its directories with what the
-// request selects.
+// Open reads the configuration in the root of a request, and returns its directories with the
+// selection of the request.
 //
 // Errors: [ErrNoConfig].
 func Open(ctx context.Context, r fleet.Request) (*fleet.Source, error) {

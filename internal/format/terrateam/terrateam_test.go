@@ -390,7 +390,8 @@ dirs:
 	}
 }
 
-// Names that terraform would take for options or for directories, and what no environment can hold.
+// Names that terraform would take for options or for directories, and those that no environment can
+// hold.
 func TestHostileNames(t *testing.T) {
 	for config, want := range map[string]string{
 		`dirs: {a: {workspaces: {"-help": {}}}}`:                                            `There cannot be a workspace "-help"`,
