@@ -31,7 +31,7 @@ func showTree(ctx context.Context, s *session.Session, _ []string) (int, error) 
 	return s.Finish(diags)
 }
 
-// writeBelow writes what is below a node, its providers first, each line after a prefix.
+// writeBelow writes the tree below a node, its providers first, each line after a prefix.
 func writeBelow(b *strings.Builder, prefix string, node *requirements.Tree) {
 	providers := slices.SortedFunc(maps.Keys(node.Required), func(a, b stackaddrs.Provider) int { return cmp.Compare(a.String(), b.String()) })
 	left := len(providers) + len(node.Children)

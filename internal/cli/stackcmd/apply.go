@@ -66,7 +66,7 @@ one fails, those that depend on it are skipped, and all others are still applied
 	}
 }
 
-// DestroyCommand returns the command that destroys what the stack manages.
+// DestroyCommand returns the command that destroys all objects of the stack.
 func DestroyCommand() *session.Command {
 	var o applyFlags
 	return &session.Command{
@@ -150,7 +150,7 @@ func (o *Execution) SavedChangesNothing(state *stackstate.State, before bool) er
 	return failure.AsError(o.View.nothingDone(state))
 }
 
-// modeName says what a plan does.
+// modeName names the operation of a plan.
 func modeName(mode engine.Mode) string {
 	if mode == engine.Destroy {
 		return "destroy"

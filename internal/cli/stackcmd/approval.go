@@ -41,8 +41,7 @@ func (v *approveLater) Set(text string) error {
 	return nil
 }
 
-// judged shows what the rules for a deployment say of its plan. Nobody needs to know that there are
-// none.
+// judged shows the verdict of a deployment's rules on its plan. Without rules it shows nothing.
 func (v *Display) judged(judgement approval.Judgement) error {
 	if len(judgement.Refusals) == 0 && (!judgement.Approved() || slices.Equal(judgement.Rules, []string{approval.EmptyPlan})) {
 		return nil
@@ -110,8 +109,8 @@ func errNobody() error {
 		"Without someone to ask, give -auto-approve, -approve=later, or the file of a plan that was looked at before."))}
 }
 
-// exitCode is that of a command which has ended with diagnostics. What was only not approved, has
-// not failed.
+// exitCode is that of a command which has ended with diagnostics. A plan that was only not approved
+// has not failed.
 func exitCode(status int, diags hcl.Diagnostics) int {
 	waits := false
 	for _, diag := range diags {

@@ -96,7 +96,7 @@ func (c *console) evaluateOnce(ctx context.Context, source string) (int, error) 
 	return c.Finish(diags)
 }
 
-// readLines evaluates what a pipe or a file says, until the first error.
+// readLines evaluates the lines of a pipe or a file, until the first error.
 func (c *console) readLines(ctx context.Context) (int, error) {
 	lines := bufio.NewReader(c.Streams.In)
 	var pending string

@@ -31,7 +31,7 @@ Brackets that are open continue it on the next line. Tab completes names, the ar
 before, Ctrl-R searches it, Ctrl-C drops what is typed, and exit or Ctrl-D ends.
 `
 
-// converse evaluates what someone types, until they end it or a signal does.
+// converse evaluates the lines that someone types, until they end it or a signal does.
 func (c *console) converse(ctx context.Context) (int, error) {
 	ctx, stop := signal.NotifyContext(ctx, session.InterruptSignals()...) // Ctrl-C is a key while a line is typed
 	defer stop()
@@ -109,8 +109,7 @@ func readLine(ctx context.Context, editor *liner.State, prompt string) (string, 
 	return typed.Text, typed.Err
 }
 
-// readHistory makes an editor remember what was typed before. Without a file there is nothing to
-// remember.
+// readHistory gives an editor the lines that were typed before. Without a file there are none.
 func readHistory(editor *liner.State) {
 	content, err := os.ReadFile(historyPath())
 	if err != nil {
@@ -134,7 +133,7 @@ func historyPath() string {
 	return filepath.Join(dir, "cairn", "console_history")
 }
 
-// saveHistory writes what an editor remembers; what someone typed may be a secret.
+// saveHistory writes the history of an editor; a typed line may hold a secret.
 func saveHistory(editor *liner.State) error {
 	path := historyPath()
 	var lines bytes.Buffer
@@ -147,7 +146,7 @@ func saveHistory(editor *liner.State) error {
 	return os.WriteFile(path, lines.Bytes(), 0o600)
 }
 
-// complete returns what the name before a position, counted in characters, can be.
+// complete returns the completions of the name before a position, which is counted in characters.
 func (c *console) complete(ctx context.Context, line string, pos int) (head string, completions []string, tail string) {
 	characters := []rune(line)
 	before := string(characters[:pos])
@@ -178,7 +177,7 @@ func isNameByte(ch byte) bool {
 	return ch == '_' || ch == '-' || ch >= '0' && ch <= '9' || ch >= 'a' && ch <= 'z' || ch >= 'A' && ch <= 'Z'
 }
 
-// candidates are the references that begin with what was typed, sorted.
+// candidates are the references that begin with the typed text, sorted.
 func (c *console) candidates(ctx context.Context, typed string) []string {
 	var all []string
 	before := typed[:strings.LastIndex(typed, ".")+1]

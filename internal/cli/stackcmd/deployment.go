@@ -153,13 +153,13 @@ func showDeployment(s *session.Session, state declared.Deployment) error {
 	return views.WriteOutputs(out, state.Published.Values, s.ViewOptions(out))
 }
 
-// deploymentsDocument is what "deployment list -json" writes.
+// deploymentsDocument is the output of "deployment list -json".
 type deploymentsDocument struct {
 	FormatVersion string            `json:"format_version"`
 	Deployments   []deploymentEntry `json:"deployments"`
 }
 
-// deploymentEntry is a deployment there, and what "deployment show -json" writes.
+// deploymentEntry is a deployment there, and the output of "deployment show -json".
 type deploymentEntry struct {
 	FormatVersion string     `json:"format_version,omitempty"`
 	Name          string     `json:"name"`

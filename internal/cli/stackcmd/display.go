@@ -31,7 +31,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
 
-// Display shows an operation while it runs and what came of it: to a person, or with -json to a
+// Display shows an operation while it runs, and its outcome: to a person, or with -json to a
 // program.
 type Display struct {
 	session   *session.Session
@@ -122,7 +122,7 @@ func (v *Display) Plan(plan *stackplan.Plan, diags hcl.Diagnostics) error {
 // next one.
 func inAutomation() bool { return os.Getenv("TF_IN_AUTOMATION") != "" }
 
-// next says what can be done with a plan.
+// next names the next step after a plan.
 func (v *Display) next(plan *stackplan.Plan, file string) {
 	switch {
 	case v.events != nil, inAutomation():
@@ -158,7 +158,7 @@ func (v *Display) howToApply(plan *stackplan.Plan, file string) string {
 	return saved + " " + command
 }
 
-// paragraph separates what comes next from the plan.
+// paragraph separates the following output from the plan.
 func (v *Display) paragraph() {
 	if v.events == nil {
 		v.session.Print("\n")
@@ -182,7 +182,7 @@ func (v *Display) nothingDone(state *stackstate.State) hcl.Diagnostics {
 	return v.outputs(state.Outputs)
 }
 
-// applied shows what an apply has done.
+// applied shows the outcome of an apply.
 func (v *Display) applied(applied operation.Applied) hcl.Diagnostics {
 	result := applied.Result
 	if v.events != nil {
@@ -209,7 +209,7 @@ func (v *Display) applied(applied operation.Applied) hcl.Diagnostics {
 	return v.outputs(result.State.Outputs)
 }
 
-// missed returns what a skipped component instance needed and did not get.
+// missed returns the unmet prerequisites of a skipped component instance.
 func missed(plan *stackplan.Plan, result *stackruntime.ApplyResult, skipped stackaddrs.AbsComponentInstance) []stackaddrs.AbsComponentInstance {
 	planned := map[stackaddrs.AbsComponentInstance]*stackplan.Component{}
 	for _, component := range plan.Components {
@@ -218,7 +218,7 @@ func missed(plan *stackplan.Plan, result *stackruntime.ApplyResult, skipped stac
 	goes := planned[skipped] != nil && planned[skipped].Action == stackplan.Delete
 	var because []stackaddrs.AbsComponentInstance
 	for addr, done := range result.Components {
-		// What is destroyed needs that what requires it is gone before.
+		// A component can be destroyed only once its dependents are gone.
 		needing, needed := planned[skipped], addr
 		if goes {
 			needing, needed = planned[addr], skipped
@@ -249,7 +249,7 @@ func (v *Display) reportEvents(diags hcl.Diagnostics) error {
 	return v.events.Err()
 }
 
-// noticeEvent writes what an operation says as an event, if it is one that concerns programs.
+// noticeEvent writes a notice of an operation as an event, if it is one that concerns programs.
 func (v *Display) noticeEvent(n notice.Notice) bool {
 	switch n := n.(type) {
 	case notice.Resuming:

@@ -35,14 +35,14 @@ type Execution struct {
 	shown       hcl.Diagnostics // warnings that were part of a question
 }
 
-// NewExecution returns what carries out an operation of that name.
+// NewExecution returns the execution of an operation of that name.
 func NewExecution(s *session.Session, name string, flags *PlanFlags) *Execution {
 	view := NewDisplay(s, name)
 	view.concise = flags.concise
 	return &Execution{Session: s, flags: flags, View: view, Running: newProgressTracker()}
 }
 
-// request is what the options ask for.
+// request is the request that the options describe.
 func (o *Execution) request() (operation.Request, error) {
 	req := operation.Request{
 		Variables:      o.flags.arguments,
@@ -66,7 +66,7 @@ func (o *Execution) request() (operation.Request, error) {
 	return req, err
 }
 
-// Caller shows what is done, and asks where there is someone to ask.
+// Caller shows the progress, and asks where there is someone to ask.
 func (o *Execution) Caller() operation.Caller {
 	caller := operation.Caller{
 		During: func(phase string, work func(hooks.Hooks)) {
@@ -92,8 +92,8 @@ func (o *Execution) Caller() operation.Caller {
 	return caller
 }
 
-// finish shows the diagnostics of the whole command and returns its exit code. What was recovered
-// has been said to its end then.
+// finish shows the diagnostics of the whole command and returns its exit code. Recovery has been
+// reported to its end then.
 func (o *Execution) finish(diags hcl.Diagnostics) (int, error) {
 	diags = slices.DeleteFunc(slices.Clone(diags), func(diag *hcl.Diagnostic) bool { return slices.Contains(o.shown, diag) })
 	status, err := o.Session.Finish(diags)
@@ -139,13 +139,13 @@ func approvalQuestion(mode engine.Mode) string {
 		"  They will be carried out as described above. Only \"yes\" will be accepted to approve.\n\n"
 }
 
-// rescue lets a person decide what becomes of a state that could be written nowhere.
+// rescue lets a person decide the fate of a state that could be written nowhere.
 //
-// What is printed holds sensitive values, which are printed nowhere else. It is for a person alone:
-// never where standard error is not a terminal, since logs are kept and read by many; packed, so
-// that nobody reads it in passing; and, where someone can be asked, only if they want it. They
-// stand before the choice between a secret on their own screen and resources that nobody knows of
-// any more.
+// The printed state holds sensitive values, which are printed nowhere else. It is for a person
+// alone: never where standard error is not a terminal, since logs are kept and read by many;
+// packed, so that nobody reads it in passing; and, where someone can be asked, only if they want
+// it. They stand before the choice between a secret on their own screen and resources that nobody
+// knows of any more.
 func (o *Execution) rescue(ctx context.Context, cause error, document []byte) (operation.Rescue, error) {
 	if !session.IsTerminal(o.Streams.Err) || o.Options.JSON {
 		return operation.Rescue{}, cause

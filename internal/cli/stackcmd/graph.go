@@ -21,7 +21,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
-// componentGraph are components and what they require. Everything is sorted.
+// componentGraph are components and their requirements. Everything is sorted.
 type componentGraph struct {
 	FormatVersion string      `json:"format_version"`
 	Components    []graphNode `json:"components"`
@@ -30,7 +30,7 @@ type componentGraph struct {
 
 type graphNode struct {
 	Address string   `json:"address"`
-	Actions []string `json:"actions,omitempty"` // what a plan does, over all instances
+	Actions []string `json:"actions,omitempty"` // planned actions, over all instances
 
 	// Deferred says that some of it cannot be planned yet.
 	Deferred bool `json:"deferred,omitempty"`
@@ -49,7 +49,7 @@ type graphEdge struct {
 	to stackaddrs.AbsComponent
 }
 
-// GraphCommand returns the command that shows components and what they require.
+// GraphCommand returns the command that shows components and their requirements.
 func GraphCommand() *session.Command {
 	var format, planPath string
 	return &session.Command{
@@ -148,7 +148,7 @@ func (n graphNode) label(lineBreak string) string {
 	return n.Address + lineBreak + n.planned()
 }
 
-// planned is what a plan says about a component.
+// planned is a component's planned actions in text.
 func (n graphNode) planned() string {
 	text := strings.Join(n.Actions, ", ")
 	if n.Deferred {
@@ -188,7 +188,7 @@ func writeMermaid(s *session.Session, g *componentGraph) error {
 	for i, node := range g.Components {
 		ids[node.Address] = fmt.Sprintf("c%d", i)
 	}
-	for _, edge := range g.Edges { // what is required but not part of a plan
+	for _, edge := range g.Edges { // required components that are not part of a plan
 		if _, ok := ids[edge.To]; !ok {
 			ids[edge.To] = fmt.Sprintf("c%d", len(ids))
 			g.Components = append(g.Components, graphNode{Address: edge.To})

@@ -57,7 +57,7 @@ func (n graphNode) class() picture.Class {
 	return ""
 }
 
-// picture draws what is required on the left of what requires it, with frames around embedded
+// picture draws required components on the left of their dependents, with frames around embedded
 // stacks.
 func (g *componentGraph) picture() *picture.Picture {
 	p := &picture.Picture{Title: fmt.Sprintf("%d components", len(g.Components))}
@@ -81,7 +81,7 @@ func (g *componentGraph) picture() *picture.Picture {
 	}
 	for _, edge := range g.Edges {
 		drawn := picture.Edge{From: index[edge.To], To: index[edge.From], Tooltip: edge.From + " requires " + edge.To}
-		if column[edge.To] > column[edge.From] { // it closes a cycle of what is and what was
+		if column[edge.To] > column[edge.From] { // it closes a cycle of old and new requirements
 			drawn.From, drawn.To, drawn.Backward = drawn.To, drawn.From, true
 		}
 		p.Edges = append(p.Edges, drawn)
@@ -125,7 +125,7 @@ func (g *componentGraph) withAllEnds() []graphNode {
 	return nodes
 }
 
-// requirements returns what each component requires.
+// requirements returns the requirements of each component.
 func requirements(edges []graphEdge) map[string][]string {
 	requires := map[string][]string{}
 	for _, edge := range edges {
@@ -206,7 +206,7 @@ func writeHTML(s *session.Session, g *componentGraph) error {
 		Picture template.HTML
 		Planned bool
 		Rows    []graphPageRow
-	}{Title: p.Title, Picture: template.HTML(p.SVG())} //nolint:gosec // the picture escapes what it is made of
+	}{Title: p.Title, Picture: template.HTML(p.SVG())} //nolint:gosec // the picture escapes its texts
 	for _, node := range g.Components {
 		row := graphPageRow{node.Address, node.planned(), requires[node.Address]}
 		page.Planned = page.Planned || row.Planned != ""

@@ -32,8 +32,8 @@ func planned(t *testing.T, addr string, action stackplan.Action, requires ...str
 	return c
 }
 
-// Each component looks as what is planned for all of its instances does, and what is required
-// stands on the left.
+// Each component has the look of the actions planned for all of its instances, and required
+// components stand on the left.
 func TestPictureOfPlan(t *testing.T) {
 	deferred := planned(t, "component.deferred", stackplan.Create, "component.created")
 	deferred.Complete = false
@@ -73,8 +73,8 @@ func TestPictureOfPlan(t *testing.T) {
 	}
 }
 
-// What is destroyed may require what is created, which requires it in turn: the picture is drawn
-// nevertheless.
+// A component instance to destroy may require one to create, which requires it in turn: the picture
+// is drawn nevertheless.
 func TestPictureOfTurnedRequirement(t *testing.T) {
 	p := newComponentGraph(graph.OfPlan(&stackplan.Plan{Applyable: true, Components: []*stackplan.Component{
 		planned(t, `component.a["old"]`, stackplan.Delete, "component.b"),

@@ -16,7 +16,7 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
-// InitCommand returns the command that fetches and installs what the stack needs.
+// InitCommand returns the command that fetches sources and installs the providers of the stack.
 func InitCommand() *session.Command {
 	var upgrade, scaffold bool
 	return &session.Command{
@@ -76,7 +76,7 @@ func ShowFetched(s *session.Session, packages []bundle.Package) {
 	}
 }
 
-// ShowInstalled shows what a stack is run with.
+// ShowInstalled shows the versions of the engine and the providers of a stack.
 func ShowInstalled(s *session.Session, installed operation.Versions) {
 	s.Print("Engine: %s %s\n", installed.Engine.Name, installed.Engine.Version)
 	if text := s.Stack().Engines().VersionFileIgnored(installed.Engine.Name); text != "" {

@@ -20,8 +20,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
-// PartViews are the views of what one command works on that are not closed. Safe for concurrent
-// use.
+// PartViews are the open views of one command's work. Safe for concurrent use.
 type PartViews struct {
 	mu struct {
 		sync.Mutex
@@ -54,7 +53,7 @@ func (p *PartViews) Begun() bool {
 	return begun
 }
 
-// Lost says for each that is being worked on what would be lost if the program ended now.
+// Lost describes for each stack being worked on the loss if the program ended now.
 func (p *PartViews) Lost() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()

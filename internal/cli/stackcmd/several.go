@@ -73,7 +73,7 @@ func (o *Execution) chooseDeployments() (*chosen, error) {
 	case config == nil && len(given) > 0 && !diags.HasErrors():
 		return nil, failure.Error("No deployments declared", "The stack has no deployment files, so that only one deployment can be named at a time. Name one, without a pattern, or declare all in a file *.tfdeploy.hcl.")
 	case config == nil || diags.HasErrors(), len(given) == 0 && len(config.Order) < 2:
-		return nil, nil // what is wrong with the files is reported with the rest of the stack
+		return nil, nil // errors in the files are reported with the rest of the stack
 	}
 	result := &chosen{config: config, all: len(given) == 0, names: map[string]bool{}}
 	for _, text := range given {
@@ -111,7 +111,7 @@ func (c *chosen) choose(text string) error {
 	return nil
 }
 
-// severalRequest says what is done with several deployments.
+// severalRequest is a request to plan, apply or destroy several deployments.
 type severalRequest struct {
 	operation.Request
 	mode        string // "plan", "apply" or "destroy"
@@ -182,10 +182,10 @@ func (o *Execution) runSeveral(ctx context.Context, all *chosen, request several
 	return s.summarize(ends)
 }
 
-// ready are deployments of a stack that is read, and of which what it requires is installed.
+// ready are deployments of a stack that is read, and of which all requirements are installed.
 type ready struct {
 	stack   *operation.Stack
-	checked map[string]*operation.Stack // for each deployment, with what is given to it
+	checked map[string]*operation.Stack // for each deployment, with its input values
 }
 
 func (r *ready) close() {
@@ -195,10 +195,10 @@ func (r *ready) close() {
 	_ = r.stack.Close() //nolint:errcheck // it has changed nothing
 }
 
-// readySeveral does once what all deployments need: the stack is read, and what it requires is
-// installed. An engine works for one deployment, here for the first. What is given to the
-// deployments is looked at before, as long as it takes no engine: if none of them can be planned
-// with that, nothing is installed.
+// readySeveral does the work once that all deployments need: the stack is read, and its
+// requirements are installed. An engine works for one deployment, here for the first. The input
+// values of the deployments are checked before, as far as that takes no engine: if none of them can
+// be planned with its values, nothing is installed.
 func (o *Execution) readySeveral(ctx context.Context, all *chosen, request operation.Request) (*ready, hcl.Diagnostics) {
 	options := o.StackOptions()
 	options.Deployment, options.Like = all.Names()[0], o.Stack()
@@ -233,7 +233,7 @@ func (o *Execution) readySeveral(ctx context.Context, all *chosen, request opera
 	return r, diags
 }
 
-// fault is something wrong with what is given to a deployment.
+// fault is an error in the input values of a deployment.
 type fault struct {
 	diag *hcl.Diagnostic
 	also []string // other deployments with the same, written at another place
@@ -373,7 +373,8 @@ func (s *several) exitCode(ends []groups.End) int {
 	return code
 }
 
-// waitsBefore reports whether something waits for approval, on which what was not begun waits.
+// waitsBefore reports whether a deployment waits for approval, for which those wait in turn that
+// were not begun.
 func waitsBefore(ends []groups.End) bool {
 	return slices.ContainsFunc(ends, func(end groups.End) bool { return end.State == groups.Waiting || end.State == groups.InPart })
 }

@@ -70,7 +70,8 @@ func (w *memberLines) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// detail says what the state of a deployment does not.
+// detail adds to the state of a deployment the number of its changes, the reason, and the next
+// step.
 func (s *several) detail(end groups.End) string {
 	var parts []string
 	if end.Counts != nil && end.State != groups.Failed {

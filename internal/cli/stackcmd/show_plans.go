@@ -96,7 +96,7 @@ func (p savedPlan) write(s *session.Session, options views.Options) error {
 	return views.WritePlan(s.Streams.Out, p.Plan, options)
 }
 
-// writeAddresses shows what is done with what, without values.
+// writeAddresses shows each change as its action and address, without values.
 func (p savedPlan) writeAddresses(s *session.Session) error {
 	var b strings.Builder
 	for _, change := range p.Components[0].Changes {
@@ -178,7 +178,7 @@ func writeSet(s *session.Session, plans []savedPlan, options views.Options) erro
 	return nil
 }
 
-// setDocument is what -json writes of a set.
+// setDocument is the output of -json for a set.
 type setDocument struct {
 	FormatVersion string    `json:"format_version"`
 	CairnVersion  string    `json:"cairn_version"`

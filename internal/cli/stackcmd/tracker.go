@@ -63,7 +63,7 @@ func (t *progressTracker) InFlight() session.InFlight {
 	return session.InFlight{Begun: t.Begun, Lost: t.Lost}
 }
 
-// Lost says what ending at once would lose.
+// Lost describes the loss if the program ended at once.
 func (t *progressTracker) Lost() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -54,7 +54,8 @@ func validMessage(diags hcl.Diagnostics) string {
 	return "The configuration is valid."
 }
 
-// validateInSteps reports what shows at once before it goes on with what takes time.
+// validateInSteps reports the errors that are found at once before it goes on with checks that take
+// time.
 func validateInSteps(ctx context.Context, s *session.Session) (int, error) {
 	var err error
 	diags := s.Stack().ValidateInSteps(ctx, operation.ValidateSteps{

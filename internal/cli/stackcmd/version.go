@@ -18,7 +18,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/views/jsonview"
 )
 
-// versionDocument is what "version -json" writes.
+// versionDocument is the output of "version -json".
 type versionDocument struct {
 	FormatVersion string            `json:"format_version"`
 	Cairn         string            `json:"cairn_version"`

@@ -14,9 +14,9 @@ import (
 	"github.com/cairnstacks/cairn/internal/views/jsonview"
 )
 
-// versionEngines is what "version -v -json" says of engines.
+// versionEngines is the part about engines in the output of "version -v -json".
 type versionEngines struct {
-	Setting   string                `json:"setting"` // that leads to what is used: "native", "auto", "terraform" or "tofu"
+	Setting   string                `json:"setting"` // that the choice follows from: "native", "auto", "terraform" or "tofu"
 	Reason    jsonview.EngineReason `json:"reason"`
 	Available []versionEngine       `json:"available"`
 	Modules   []versionModule       `json:"modules"`
@@ -24,7 +24,7 @@ type versionEngines struct {
 
 // versionEngine is an engine that is there.
 type versionEngine struct {
-	Name    string           `json:"name"` // empty for what is not an engine
+	Name    string           `json:"name"` // empty for a program that is not an engine
 	Version string           `json:"version"`
 	Follows string           `json:"follows,omitempty"` // the version of terraform that it behaves like
 	Path    string           `json:"path,omitempty"`
@@ -32,7 +32,7 @@ type versionEngine struct {
 	Problem string           `json:"problem,omitempty"` // why it cannot be used
 }
 
-// versionModule is what a module of the stack gets.
+// versionModule is the engine of a module of the stack.
 type versionModule struct {
 	Source string           `json:"source"`
 	Engine *jsonview.Engine `json:"engine"` // null if no engine does it

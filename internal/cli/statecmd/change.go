@@ -41,7 +41,7 @@ configuration still has it.`,
 	}
 }
 
-// forgottenText says what is no longer managed.
+// forgottenText lists the objects that are no longer managed.
 func forgottenText(removed deployment.Contents) string {
 	if len(removed.Objects) == 0 {
 		return fmt.Sprintf("Forgotten: %s (objects: 0)\n", removed.Addr)
@@ -54,7 +54,7 @@ func forgottenText(removed deployment.Contents) string {
 	return b.String()
 }
 
-// historyDocument is what "state history -json" writes.
+// historyDocument is the output of "state history -json".
 type historyDocument struct {
 	FormatVersion string         `json:"format_version"`
 	Serials       []historyEntry `json:"serials"`

@@ -40,8 +40,8 @@ are any, the command asks before it changes the state. Plan afterwards to see ho
 	}
 }
 
-// rollBack makes the state what it was at a serial. What that loses and regains is shown, and asked
-// about.
+// rollBack restores the state of a serial. The objects that the state loses and regains by that are
+// shown, and asked about.
 func rollBack(ctx context.Context, s *session.Session, serial int64, autoApprove bool) (int, error) {
 	changed, err := s.Stack().StateChanges().RollBack(ctx, serial, func(ctx context.Context, rollback deployment.Rollback) error {
 		s.Print("%s", rollbackText(rollback.Loses, rollback.Regains))

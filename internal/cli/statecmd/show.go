@@ -57,7 +57,7 @@ func showCommand() *session.Command {
 	}
 }
 
-// targetDocument is what "state show -json" writes: a component, or the objects of one resource
+// targetDocument is the output of "state show -json": a component, or the objects of one resource
 // instance.
 type targetDocument struct {
 	FormatVersion string                   `json:"format_version"`

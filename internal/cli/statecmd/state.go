@@ -112,7 +112,7 @@ func listContents(s *session.Session, contents []deployment.Contents) {
 	s.Print("%s", b.String())
 }
 
-// showChanged says what a change of the state by hand has done.
+// showChanged reports the result of a change of the state by hand.
 func showChanged(s *session.Session, changed statechange.Changed) {
 	if changed.Nothing {
 		s.Print("The state is like that already. Nothing was changed.\n")

@@ -92,7 +92,7 @@ func machineID(given string) (string, error) {
 	return name, nil
 }
 
-// Compile makes low data of what was read. Its warnings join those of reading.
+// Compile makes low data of the files that were read. Its warnings join those of reading.
 func (src *Source) Compile(o Options) error {
 	tie, err := compile.ParseTie(o.tie)
 	if err != nil {
@@ -196,7 +196,7 @@ func (v *namesValue) Set(text string) error {
 	return nil
 }
 
-// lowFormat returns what writes low data in a format.
+// lowFormat returns the writer of low data in a format.
 func lowFormat(format string) (func(*session.Session, *compile.Low) error, error) {
 	switch format {
 	case "text":

@@ -15,7 +15,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/views/jsonview"
 )
 
-// statesDocument is what cairn run states -json writes.
+// statesDocument is the output of cairn run states -json.
 type statesDocument struct {
 	FormatVersion string                  `json:"format_version"`
 	Test          bool                    `json:"test"`
@@ -30,7 +30,7 @@ type stateResult struct {
 	Function string       `json:"function"`
 	Name     string       `json:"name"`
 	Status   string       `json:"status"`
-	Result   bool         `json:"result"` // false for what counts as a failure
+	Result   bool         `json:"result"` // false for a result that counts as a failure
 	Changes  *compile.Map `json:"changes"`
 	Comment  string       `json:"comment"`
 	Because  string       `json:"because,omitempty"`
@@ -57,7 +57,7 @@ func (r *statesRun) document(results []schedule.Result) statesDocument {
 	return document
 }
 
-// statesReport is what became of a run of states, in the formats of reports.
+// statesReport is the outcome of a run of states, in the formats of reports.
 type statesReport struct {
 	run     *statesRun
 	results []schedule.Result
@@ -65,7 +65,7 @@ type statesReport struct {
 
 var _ reportfile.Report = statesReport{}
 
-// JSON returns what cairn run states -json writes.
+// JSON returns the output of cairn run states -json.
 func (r statesReport) JSON() ([]byte, error) {
 	var b bytes.Buffer
 	err := jsonview.WriteDocument(&b, r.run.document(r.results), true)

@@ -216,8 +216,7 @@ func (r *statesRun) run(ctx context.Context, o Options, options schedule.Options
 	return status, nil
 }
 
-// during shows what happens while work runs: each result, and on a terminal also which calls are
-// being made.
+// during shows the progress while work runs: each result, and on a terminal also the running calls.
 func (r *statesRun) during(options *schedule.Options, work func()) {
 	display := r.session.NewRunDisplay(session.RunDisplayOptions{Title: "Running", Total: len(r.source.Low.Calls), Parallel: true})
 	rows := map[*compile.Call]*show.NodeOutput{}
@@ -236,7 +235,7 @@ func (r *statesRun) during(options *schedule.Options, work func()) {
 	display.During(work)
 }
 
-// statesAsNodes says as what calls are counted while they are made.
+// statesAsNodes maps the statuses of calls to the states under which a display counts them.
 var statesAsNodes = map[schedule.Status]order.State{
 	schedule.OK: order.Succeeded, schedule.Changed: order.Succeeded, schedule.NotNeeded: order.Succeeded,
 	schedule.Failed: order.Failed, schedule.Skipped: order.Skipped,
@@ -282,7 +281,7 @@ func (r *statesRun) write(result schedule.Result) {
 	}
 }
 
-// status names a status, in test mode as what would be.
+// status names a status; in test mode, the status that a run would give.
 func (r *statesRun) status(status schedule.Status) string {
 	if r.test && status == schedule.Changed {
 		return "would change"

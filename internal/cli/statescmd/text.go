@@ -12,7 +12,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/views/textstyle"
 )
 
-// resultText shows what became of a call: a line, and with all also the comment and the changes.
+// resultText shows the outcome of a call: a line, and with all also the comment and the changes.
 func resultText(result schedule.Result, status string, all bool) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%-12s  %s\n", status, textstyle.Name(result.Call.String()))
