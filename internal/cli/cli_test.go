@@ -49,7 +49,7 @@ func newStack(t *testing.T, archive string) *stack {
 	return &stack{t: t}
 }
 
-// result is what a command has written, and its exit code.
+// result is the output of a command, and its exit code.
 type result struct {
 	status   int
 	out, err string
@@ -71,7 +71,7 @@ func (s *stack) runContext(ctx context.Context, args ...string) result {
 	return result{status, out.String(), err.String()}
 }
 
-// mustRun runs a command that must succeed, and returns what it wrote.
+// mustRun runs a command that must succeed, and returns its output.
 func (s *stack) mustRun(args ...string) string {
 	s.t.Helper()
 	r := s.run(args...)

@@ -25,7 +25,7 @@ const (
 	keyUp    = "\x1b[A"
 )
 
-// startConsole starts the console of a stack with a few variables, on a terminal. What was typed is
+// startConsole starts the console of a stack with a few variables, on a terminal. Its history is
 // kept in historyDir.
 func startConsole(t *testing.T, historyDir string, environ ...string) *terminal {
 	t.Helper()

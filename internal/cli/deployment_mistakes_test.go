@@ -35,7 +35,7 @@ type mistake struct {
 
 	summary string
 	place   string   // "FILE line N", "" if there is none
-	says    []string // parts of the text: what is wrong, and what to do
+	says    []string // parts of the text: the mistake and the remedy
 }
 
 // checkMistakes makes mistakes, one after the other, in the current directory. Each is to be
@@ -68,7 +68,7 @@ func checkMistakes(t *testing.T, mistakes []mistake) {
 	}
 }
 
-// snapshot returns what must not change.
+// snapshot returns the files and the state that must not change.
 func (m *mistake) snapshot(t *testing.T) map[string]string {
 	t.Helper()
 	found := directoryTree(t)
@@ -155,7 +155,7 @@ func replaceFile(t *testing.T, name, text string, mode fs.FileMode) {
 	}
 }
 
-// directoryTree returns what is below the current directory: modes, and hashes of files.
+// directoryTree returns the contents of the current directory: modes, and hashes of files.
 func directoryTree(t *testing.T) map[string]string {
 	t.Helper()
 	found := map[string]string{}
@@ -428,8 +428,8 @@ func TestDeploymentOptionMistakes(t *testing.T) {
 	})
 }
 
-// Where tokens, variable sets and other stacks are, and what is in them, shows only when they are
-// needed.
+// Mistakes in the places and contents of tokens, variable sets and other stacks show only when
+// these are needed.
 func TestDeploymentValueMistakes(t *testing.T) {
 	newStack(t, mistakenStack)
 	mustRunNative(t, "apply", "-auto-approve")

@@ -87,7 +87,8 @@ func TestDeploymentsAskOnTerminal(t *testing.T) {
 	}
 	const question = "Do you want to perform these actions in the deployment "
 
-	// An interrupt ends what was begun, which gets it from the terminal, too, and begins nothing more.
+	// An interrupt ends the running operations, which get it from the terminal, too, and begins
+	// nothing more.
 	term := start()
 	term.waitFor(question+"dev?", "Enter a value:")
 	if !term.cursorVisible() {

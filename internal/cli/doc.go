@@ -6,16 +6,16 @@
 // The commands are in a folder a family: stackcmd for one stack, statecmd for its state, fleetcmd
 // for many stacks, statescmd for SLS files, enginecmd for engines; providerscmd for providers; one
 // file a command. They turn arguments into calls of package operation or fleet, and results into
-// views. Package cmdline has commands, options and help; what commands share of one run is in
+// views. Package cmdline has commands, options and help; the shared parts of a command's run are in
 // package session, which opens the configuration, the engine and the state when they are first
-// asked for, so that a command pays only for what it needs.
+// asked for, so that a command pays only for the parts it needs.
 //
 // Rules:
 //
-//	L1. A command writes what was asked for to standard output and everything else to standard error;
-//	    with -json everything goes to standard output.
+//	L1. A command writes its result to standard output and everything else to standard error; with
+//	    -json everything goes to standard output.
 //	L2. The exit code is 0 for success, 1 for an error, and 2 only where -detailed-exitcode asks for
 //	    it.
-//	L3. What changes the state holds the lock from reading the state to the end.
+//	L3. A command that changes the state holds the lock from reading the state to the end.
 //	L4. A flag beats the environment, the environment beats cairn.hcl.
 package cli

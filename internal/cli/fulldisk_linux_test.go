@@ -90,7 +90,7 @@ resource "terraform_data" "x" {
 `
 
 // fullDisk is a stack on a disk of its own that is full as soon as its first component is being
-// applied. What the engine writes is elsewhere.
+// applied. The engine writes its files elsewhere.
 type fullDisk struct {
 	t     *testing.T
 	disk  string // with everything else
@@ -214,7 +214,7 @@ func contain(t *testing.T, output string, wants ...string) {
 	}
 }
 
-// The space that was kept back is enough to save what was done; nothing more is begun.
+// The reserved space is enough to save the changes made; nothing more is begun.
 func TestFullDiskReserve(t *testing.T) {
 	d := newFullDisk(t)
 	go d.fillWhileApplied(true)

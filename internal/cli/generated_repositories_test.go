@@ -29,17 +29,18 @@ const (
 	usualRepositories = 3
 )
 
-// TestGeneratedRepositories checks what must hold for every repository of stacks, deployments and
-// root modules with values from each other:
+// TestGeneratedRepositories checks the rules for every repository of stacks, deployments and root
+// modules with values from each other:
 //
 //   - R1. The plans of a set do not depend on how many stacks are planned at the same time.
-//   - R2. What was known when planning is so after the apply, and every output has the value that
-//     the configuration says.
+//   - R2. Values known when planning are the same after the apply, and every output has the value
+//     that the configuration says.
 //   - R3. After an apply there is nothing left to plan.
-//   - R4. What fails, is skipped and is applied of a set follows from what is broken, however many
-//     stacks are worked on at the same time, and so do the outputs then. Without a set, some is not
-//     started instead. When the causes are gone, the same command ends in the state that there is
-//     without failures, and so does a set of which what has failed was applied by itself.
+//   - R4. Which units of a set fail, are skipped and are applied follows from the broken ones,
+//     however many stacks are worked on at the same time, and so do the outputs then. Without a
+//     set, some units are not started instead. When the causes are gone, the same command ends in
+//     the state that there is without failures, and so does a set of which the failed units were
+//     applied by themselves.
 //   - R5. Destroying leaves nothing in any state.
 //
 // Root modules, which need a binary, are in them if [repositoriesVariable] is set.
@@ -125,7 +126,7 @@ func generateRepository(random *rand.Rand, roots bool) *repository {
 	return r
 }
 
-// value returns what an output of a unit is to be.
+// value returns the expected value of a unit's output.
 func (r *repository) value(u *generatedUnit, output string) string {
 	parts := []string{u.name}
 	for _, name := range slices.Sorted(maps.Keys(u.inputs)) {
@@ -334,7 +335,7 @@ func (p *place) rootOutputs(u *generatedUnit) map[string]string {
 	return values
 }
 
-// wantOutputs are what outputs are to be at the end.
+// wantOutputs are the expected outputs at the end.
 func (r *repository) wantOutputs() map[string]string {
 	want := map[string]string{}
 	for _, u := range r.units {
@@ -345,7 +346,7 @@ func (r *repository) wantOutputs() map[string]string {
 	return want
 }
 
-// plan makes a set of plans, and returns its index without what differs each time.
+// plan makes a set of plans, and returns its index without the parts that differ each time.
 func (p *place) plan(set, parallel string) string {
 	p.t.Helper()
 	p.run(cmdline.ExitOK, "run", "plan", "-out="+set, parallel)
@@ -382,8 +383,8 @@ func (p *place) checkKnown(content []byte) {
 	}
 }
 
-// ends returns how each unit is to end while some are broken: "failed", "skipped" or "ok". What
-// comes after a unit that has not succeeded does not begin.
+// ends returns the expected end of each unit while some are broken: "failed", "skipped" or "ok".
+// Units that come after one that has not succeeded do not begin.
 func (r *repository) ends() map[string]string {
 	ends := map[string]string{}
 	for _, u := range r.units { // each after those that it has values from
@@ -406,11 +407,11 @@ func (r *repository) ends() map[string]string {
 }
 
 // fail applies while some units are broken. Of a set, everything is applied that does not come
-// after them. Without one, nothing more is started after the first failure: what has begun until
-// then, and which of several is the first, depends on what is worked on at the same time. So each
-// unit ends as it does with a set, or is not started, and outputs of two places can differ. What is
-// never compared is for which of several prerequisites a unit was skipped, and the order of units
-// that have nothing to do with each other.
+// after them. Without one, nothing more is started after the first failure: the units that have
+// begun until then, and the first of several failures, depend on the work going on at the same
+// time. So each unit ends as it does with a set, or is not started, and outputs of two places can
+// differ. Two facts are never compared: for which of several prerequisites a unit was skipped, and
+// the order of units that have nothing to do with each other.
 func (p *place) fail(args ...string) {
 	p.t.Helper()
 	before := p.outputs()
@@ -490,8 +491,8 @@ func (r *repository) check(t *testing.T) {
 
 	r.recover(t, healthy, other)
 
-	// Another version of everything, which fails at first, too: what was applied before is left where
-	// nothing else was.
+	// Another version of everything, which fails at first, too: where nothing new was applied, the
+	// previous version is left.
 	r.salt = "two"
 	for _, p := range []*place{healthy, other} {
 		p.write(r.files())
@@ -522,8 +523,8 @@ func (r *repository) recover(t *testing.T, healthy, one *place) {
 		t.Errorf("rule R4: parallelism changes the outputs after failures of a set (-1 +16):\n%s", diff)
 	}
 
-	// The plans of what was skipped are good after that of what has failed. That of a root module can
-	// be applied only once, which is said.
+	// The plans of skipped units are good after those of failed units. The plan of a root module can
+	// be applied only once, as an error says.
 	var failed, again []string
 	ends := r.ends()
 	for _, u := range r.units {

@@ -11,8 +11,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/cli/session"
 )
 
-// Every command says what it does, how it is called and gives an example, and its options have a
-// usage.
+// Every command has a summary, a usage line and an example, and its options have a usage.
 func TestHelpIsComplete(t *testing.T) {
 	program := newProgram()
 	var check func(c *session.Command)
@@ -38,7 +37,7 @@ func TestHelpIsComplete(t *testing.T) {
 	check(program.Root)
 }
 
-// Help texts fit a terminal of 100 columns, but for examples and what is a table already.
+// Help texts fit a terminal of 100 columns, except for examples and tables.
 func TestHelpWidth(t *testing.T) {
 	program := newProgram()
 	var check func(c *session.Command)

@@ -3,7 +3,7 @@
 
 package cli
 
-// commandHints say to those who know terraform what takes the place of its commands that cairn does
+// commandHints name to those who know terraform the replacements for its commands that cairn does
 // not have. The keys are paths of commands.
 var commandHints = map[string]string{
 	"cairn cloud":        "Each environment is a deployment with a state of its own: \"cairn plan -deployment=NAME\".",

@@ -134,8 +134,8 @@ func (p *relyingParty) believe(token string) error {
 	return nil
 }
 
-// What "identity jwks -out" writes, served by any web server, lets others believe tokens that are
-// signed with the key, and no others.
+// The documents of "identity jwks -out", served by any web server, let others believe tokens that
+// are signed with the key, and no others.
 func TestTokensAreVerified(t *testing.T) {
 	for _, algorithm := range []string{identity.RS256, identity.ES256} {
 		t.Run(algorithm, func(t *testing.T) { testVerified(t, algorithm) })

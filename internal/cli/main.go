@@ -117,7 +117,7 @@ func start(s *session.Session) error {
 	return s.OpenLog()
 }
 
-// These commands print what shells complete.
+// These commands print the names that shells complete.
 const (
 	listDeployments = "deployment list -names"
 	listState       = "state list"

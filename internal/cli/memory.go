@@ -16,7 +16,7 @@ import (
 const (
 	leastGarbage = 64 << 20
 	usualMemory  = 608 << 20 // with garbage
-	mostOften    = 4         // garbage is at least this part of what is in use
+	mostOften    = 4         // garbage is at least this part of the memory in use
 )
 
 // garbage returns how much of it there may be next to memory in use.
@@ -47,7 +47,7 @@ func (c *collection) ended() {
 	}
 	metrics.Read(samples)
 	live, scanned, globals, stacks := samples[0].Value.Uint64(), samples[1].Value.Uint64(), samples[2].Value.Uint64(), samples[3].Value.Uint64()
-	base := max(live+scanned+globals, 1<<20)                   // what the runtime takes the percentage of
+	base := max(live+scanned+globals, 1<<20)                   // of which the runtime takes the percentage
 	debug.SetGCPercent(int(100 * garbage(live+stacks) / base)) //nolint:gosec // at most a few thousand
 	runtime.SetFinalizer(c, (*collection).ended)
 }

@@ -84,7 +84,7 @@ func TestNestingEndsNoProcess(t *testing.T) {
 	}
 }
 
-// TestNestingOfPeople reads what is nested deeper than anybody writes it.
+// TestNestingOfPeople reads expressions that are nested deeper than anybody writes them.
 func TestNestingOfPeople(t *testing.T) {
 	for kind, expr := range tooNested(90) {
 		if kind == "heredocs" { // ends in a line of its own

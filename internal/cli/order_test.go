@@ -174,8 +174,8 @@ func TestOrderX10(t *testing.T) {
 	}
 }
 
-// Line B-09: with auto_apply, what is planned is applied without a question; all else waits for
-// somebody to agree.
+// Line B-09: with auto_apply, plans are applied without a question; all others wait for somebody to
+// agree.
 func TestOrderB09(t *testing.T) {
 	testenv.Engine(t)
 	testenv.CLIConfig(t, "")

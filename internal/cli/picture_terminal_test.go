@@ -21,7 +21,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/testenv"
 )
 
-// The picture in the README is what the program shows. UPDATE_GOLDEN=1 draws it anew.
+// The picture in the README is a screenshot of the program. UPDATE_GOLDEN=1 draws it anew.
 func TestPictureOfPlanIsWhatIsShown(t *testing.T) {
 	testenv.Engine(t)
 	dir := t.TempDir()
@@ -50,7 +50,7 @@ func TestPictureOfPlanIsWhatIsShown(t *testing.T) {
 	}
 }
 
-// tookLong is what a slow machine adds.
+// tookLong is the duration at the end of a line, which slow machines add.
 var tookLong = regexp.MustCompile(` \((\d+m)?\d+s\)$`)
 
 // screenSVG draws a screen with plain texts, each at its own place: no style sheets, scripts,

@@ -44,7 +44,7 @@ func stackDirs(t *testing.T, stacks ...string) string {
 	return root
 }
 
-// letGo lets what waits for the pipe of a stack go on.
+// letGo lets the command go on that waits for the pipe of a stack.
 func letGo(t *testing.T, root, stack string) {
 	t.Helper()
 	if err := os.WriteFile(filepath.Join(root, stack, "go"), []byte("now\n"), 0o600); err != nil {
@@ -52,7 +52,7 @@ func letGo(t *testing.T, root, stack string) {
 	}
 }
 
-// naughty prints what would destroy the table if it came through, and waits.
+// naughty prints control sequences that would destroy the table if they came through, and waits.
 const naughty = `
 printf '\033[32mgreen\033[0m and \033[2J\033[H\033[5Aevil\n'
 printf 'first\rsecond\tof two\n'
@@ -125,7 +125,7 @@ func TestRunTableInterrupted(t *testing.T) {
 	}
 }
 
-// What runs one at a time has the terminal for itself.
+// Commands that run one at a time have the terminal for themselves.
 func TestRunAsksOnTerminal(t *testing.T) {
 	root := stackDirs(t, "a", "b")
 	term := startOnTerminal(t, pty.Winsize{Rows: 40, Cols: 80}, nil, "-chdir="+root, "run", "--",
@@ -177,7 +177,7 @@ func TestRunPlainOnTerminal(t *testing.T) {
 	}
 }
 
-// A question takes the place of the table, and what ends meanwhile is shown after it.
+// A question takes the place of the table, and units that end meanwhile are shown after it.
 func TestRunApplyAsksOnTerminal(t *testing.T) {
 	testenv.Engine(t)
 	root := t.TempDir()

@@ -13,7 +13,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/cli/session"
 )
 
-// runIn runs cairn in a tree of stacks, one a line: the directory, and what its stack block says.
+// runIn runs cairn in a tree of stacks, one a line: the directory, and the arguments of its stack
+// block.
 func runIn(t *testing.T, stacks []string, args ...string) (status int, stdout, stderr string) {
 	t.Helper()
 	root := t.TempDir()

@@ -4,7 +4,7 @@
 package cli
 
 import (
-	"crypto/md5" //nolint:gosec // it is how S3 names what an object has
+	"crypto/md5" //nolint:gosec // it is how S3 names the contents of an object
 	"encoding/xml"
 	"fmt"
 	"io"

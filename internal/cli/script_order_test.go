@@ -16,7 +16,8 @@ import (
 )
 
 // refusedCommand runs cairn, which must find a problem of the given code at the given place, end
-// with exit code 1, and run nothing: what it would run makes the file ran in the work directory.
+// with exit code 1, and run nothing: any command it ran would make the file ran in the work
+// directory.
 func refusedCommand(ts *testscript.TestScript, neg bool, args []string) {
 	if neg {
 		ts.Fatalf("refused cannot be negated")

@@ -34,12 +34,12 @@ func testContext() context.Context { return context.Background() }
 //
 // Besides those of package testscript, scripts know the conditions [engine], where there is
 // terraform or tofu; [tofu], where commands use tofu unless another one is named; [terraform], for
-// what is about terraform alone; [native], where commands evaluate modules themselves unless
-// another engine is named; [git]; [unprivileged], where the modes of files are obeyed; and
-// [realproviders], where make differential runs them. The variable EXAMPLES names the directory of
-// the examples. BINARY is the name of the terraform or tofu that is on PATH, for scripts that are
-// about one: env CAIRN_ENGINE=$BINARY; the others use the engine of CAIRN_TEST_ENGINE, where that
-// is set. They know these commands:
+// behaviour of terraform alone; [native], where commands evaluate modules themselves unless another
+// engine is named; [git]; [unprivileged], where the modes of files are obeyed; and [realproviders],
+// where make differential runs them. The variable EXAMPLES names the directory of the examples.
+// BINARY is the name of the terraform or tofu that is on PATH, for scripts that are about one: env
+// CAIRN_ENGINE=$BINARY; the others use the engine of CAIRN_TEST_ENGINE, where that is set. They
+// know these commands:
 //
 //   - fakeprovider: lets the engine install the provider of package testprovider, and nothing else;
 //     FAKE_PACKAGE names the directory of its package, which is for PLATFORM
@@ -50,8 +50,8 @@ func testContext() context.Context { return context.Background() }
 //   - registry: serves providers; see registryCommand
 //   - backends: serves states of root modules; see backendsCommand
 //   - releases: serves releases of terraform and tofu; see releasesCommand
-//   - waitfor FILE [TEXT]: waits until a file exists, or a text is in it; what the script runs can
-//     call the program await for that
+//   - waitfor FILE [TEXT]: waits until a file exists, or a text is in it; commands that the script
+//     runs can call the program await for that
 //   - truncate FILE BYTES: cuts a file
 //   - refused CODE PLACE ARGUMENT...: cairn finds a problem and runs nothing; see refusedCommand
 //   - warned CODE PLACE ARGUMENT...: cairn warns

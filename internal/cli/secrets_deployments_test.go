@@ -290,11 +290,11 @@ exit 3
 // vaultHeader is a token for a.example up to its signature, valid until the year 2100.
 const vaultHeader = "eyJhbGciOiJub25lIn0.eyJhdWQiOiJhLmV4YW1wbGUiLCJleHAiOjQxMDI0NDQ4MDB9."
 
-// vault is a repository of stacks with secrets in it, and what was written about it.
+// vault is a repository of stacks with secrets in it, and all output of its commands.
 type vault struct {
 	t       *testing.T
 	home    string // of the user, with everything else below
-	calls   string // what the provider has seen, outside of home
+	calls   string // log of the provider's calls, outside of home
 	env     []string
 	written map[string]bool // files that the test has written
 	shown   map[string]bool // secrets that were shown on demand
@@ -369,7 +369,7 @@ func (v *vault) run(dir string, code int, args ...string) {
 	v.find(strings.Join(args, " ")+": standard output", out, vaultKept)
 }
 
-// reveals runs a command whose task it is to show what is sensitive.
+// reveals runs a command whose task it is to show sensitive values.
 func (v *vault) reveals(dir string, args ...string) {
 	v.t.Helper()
 	out := v.execute(dir, cmdline.ExitOK, args)
@@ -415,12 +415,12 @@ func mayKeep(path string) bool {
 }
 
 // checkFiles looks for secrets in all files that the test has not written. While an engine runs,
-// what is kept may be in any file that only its owner can read.
+// secrets that the state keeps may be in any file that only its owner can read.
 func (v *vault) checkFiles(when string, running bool) {
 	v.t.Helper()
 	v.must(filepath.WalkDir(v.home, func(path string, entry fs.DirEntry, err error) error {
 		if err == nil && entry.Name() == ".git" {
-			return filepath.SkipDir // which has what the test has written
+			return filepath.SkipDir // which has the files that the test has written
 		}
 		if err != nil || !entry.Type().IsRegular() || v.written[path] {
 			return nil //nolint:nilerr // removed meanwhile
@@ -438,7 +438,7 @@ func (v *vault) checkFiles(when string, running bool) {
 		if !private || !mayKeep(path) && !running {
 			secrets = slices.Concat(vaultPassing, vaultKept)
 		}
-		if filepath.Base(path) == "terraform.log" { // terraform writes objects of the state into what it logs on request
+		if filepath.Base(path) == "terraform.log" { // terraform writes objects of the state into its log, which the test asks for
 			secrets = vaultPassing
 		}
 		if mayKeep(path) && !private {
@@ -493,7 +493,7 @@ func (v *vault) begin() {
 	v.run("app", 0, "init")
 }
 
-// quietLife is what everybody does.
+// quietLife runs the commands of everyday work.
 func (v *vault) quietLife() {
 	v.run("app", 0, "validate")
 	v.run("app", 0, "plan")
@@ -596,8 +596,7 @@ func (v *vault) runs() {
 	v.run(".", 0, "run", "apply", "-auto-approve", "-report=apply.json")
 }
 
-// gone destroys the stack with the secrets after its files were deleted: what is read of it is in
-// git.
+// gone destroys the stack with the secrets after its files were deleted: they are read from git.
 func (v *vault) gone() {
 	if _, err := exec.LookPath("git"); err != nil && os.Getenv("CI") == "" {
 		testenv.RecordSkipped(v.t.Name(), "git is not on PATH")

@@ -37,16 +37,16 @@ var (
 	plantedAll       = slices.Concat(plantedSensitive, plantedEphemeral)
 )
 
-// planted is a stack with secrets in it, and what is known of where they went.
+// planted is a stack with secrets in it, and the places where secrets may be or were shown.
 type planted struct {
 	t     *testing.T
 	home  string // of the user, with everything else below
 	dir   string // of the stack
-	calls string // what the provider has seen, outside of home
+	calls string // log of the provider's calls, outside of home
 	env   []string
 
 	written  map[string]bool // files that the test has written
-	holders  map[string]bool // files that must hold what is sensitive
+	holders  map[string]bool // files that must hold sensitive values
 	revealed map[string]bool // secrets that were shown on demand
 }
 
@@ -87,7 +87,7 @@ func plant(t *testing.T, enginePath string) *planted {
 	return p
 }
 
-// turnedBackwards writes what stands in backwards(…) backwards.
+// turnedBackwards writes the text in backwards(…) backwards.
 func turnedBackwards(text []byte) []byte {
 	backwards := regexp.MustCompile(`backwards\(([^)]*)\)`)
 	return backwards.ReplaceAllFunc(text, func(found []byte) []byte {
@@ -172,7 +172,7 @@ func (p *planted) fails(name string, args ...string) {
 	p.checkFiles(name)
 }
 
-// reveals runs a command whose task it is to show what is sensitive.
+// reveals runs a command whose task it is to show sensitive values.
 func (p *planted) reveals(name string, args ...string) {
 	p.t.Helper()
 	out, err := p.execute(name, args)
@@ -219,8 +219,7 @@ func (p *planted) checkFiles(after string) {
 }
 
 // checkRunningFiles looks for secrets in files while an engine runs, or after its program was
-// killed. What is sensitive may be in files of the working directory that only their owner can
-// read.
+// killed. Sensitive values may be in files of the working directory that only their owner can read.
 func (p *planted) checkRunningFiles() {
 	p.t.Helper()
 	p.eachFile(func(path string, content []byte) {
@@ -285,7 +284,7 @@ func core(secret string) string {
 func holds(content []byte, secret string) bool {
 	forms := []string{core(secret), url.QueryEscape(secret), strings.Trim(jsonString(secret), `"`)}
 	for shift := range 3 {
-		// Only the middle does not depend on what stands before and after it.
+		// Only the middle does not depend on the text before and after it.
 		padded := append(make([]byte, shift), secret...)
 		encoded := base64.RawStdEncoding.EncodeToString(padded)
 		middle := encoded[4:]

@@ -325,7 +325,7 @@ func TestPlantedSecrets(t *testing.T) {
 	}
 }
 
-// quietLife is what everybody does.
+// quietLife runs the commands of everyday work.
 func (p *planted) quietLife() {
 	p.run("init", "init")
 	p.run("validate", "validate", "-json")
@@ -437,7 +437,7 @@ func (p *planted) provedWorth() {
 	}
 }
 
-// killEngines kills what still runs in the directory of the stack.
+// killEngines kills the engines that still run in the directory of the stack.
 func (p *planted) killEngines() {
 	for _, pid := range p.enginePIDs() {
 		if err := syscall.Kill(-pid, syscall.SIGKILL); err != nil {
@@ -446,8 +446,8 @@ func (p *planted) killEngines() {
 	}
 }
 
-// checkProcesses looks for secrets in what other users, or the engine's children, can see of
-// running processes.
+// checkProcesses looks for secrets in the data of running processes that other users, or the
+// engine's children, can see.
 func (p *planted) checkProcesses() {
 	if runtime.GOOS != "linux" {
 		return

@@ -24,7 +24,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/testenv"
 )
 
-// terminal is a pseudo-terminal in which cairn runs, with what is on its screen.
+// terminal is a pseudo-terminal in which cairn runs, with its screen.
 type terminal struct {
 	t       *testing.T
 	file    *os.File
@@ -114,8 +114,8 @@ var (
 	long     = regexp.MustCompile(` \((\d+m)?\d+s\)`)
 )
 
-// text returns what is on the screen, with all durations as 0s, and without those of what took
-// long.
+// text returns the contents of the screen, with all durations as 0s, and without durations in
+// parentheses, which only long steps have.
 func (term *terminal) text() string {
 	var lines []string
 	for line := range strings.Lines(term.screen.String()) {
@@ -140,7 +140,7 @@ func (term *terminal) waitFor(wants ...string) {
 	})
 }
 
-// waitUntil waits for something to become true by what is written to the terminal.
+// waitUntil waits for output on the terminal to make something true.
 func (term *terminal) waitUntil(what string, isTrue func() bool) {
 	term.t.Helper()
 	timeout := time.After(time.Minute)

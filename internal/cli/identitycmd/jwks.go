@@ -18,7 +18,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/views/jsonview"
 )
 
-// published is what "identity jwks -json" writes.
+// published is the output of "identity jwks -json".
 type published struct {
 	FormatVersion string              `json:"format_version"`
 	Issuer        string              `json:"issuer"`

@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package reportfile writes what became of a run to a file, in the format that its name asks for.
+// Package reportfile writes the outcome of a run to a file, in the format that its name asks for.
 package reportfile
 
 import (
@@ -15,7 +15,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/safefile"
 )
 
-// Report is what became of a run, in the formats of reports.
+// Report is the outcome of a run, in the formats of reports.
 type Report interface {
 	JSON() ([]byte, error)
 	JUnit() ([]byte, error)
@@ -27,7 +27,7 @@ type markdownReport interface{ Markdown() ([]byte, error) }
 // Permissions of reports.
 const (
 	ForAll   fs.FileMode = 0o644
-	ForOwner fs.FileMode = 0o600 // holds contents of files, or what commands have written
+	ForOwner fs.FileMode = 0o600 // holds contents of files, or output of commands
 )
 
 // Check finds out, before anything is run, whether the file can be written. None is named by "".

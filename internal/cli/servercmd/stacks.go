@@ -70,7 +70,7 @@ func runPlugin(ctx context.Context, s *session.Session, cacheDir string, args []
 	}
 	platform["terminal-width"] = strconv.Itoa(session.TerminalSize(s.Streams.Out).Width)
 	server := rpcapi.New(rpcapi.Options{Version: session.Version(), Environ: env, Log: s.Log, Stderr: s.Streams.Err, NoHandshake: true})
-	defer server.Close() //nolint:errcheck // what it keeps on the disk is temporary
+	defer server.Close() //nolint:errcheck // its files on the disk are temporary
 	plugin := &stacksplugin.Plugin{
 		Program: program, Environ: env, Args: args, Metadata: platform, Server: server, Stdout: s.Streams.Out, Stderr: s.Streams.Err, Log: s.Log,
 	}
