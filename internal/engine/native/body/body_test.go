@@ -19,8 +19,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/providers/schema"
 )
 
-// Marks stay where they are written; those in sets are on the set, and those of collections on what
-// is made for their elements.
+// Marks stay where they are written; those in sets are on the set, and those of collections on the
+// blocks made for their elements.
 func TestDecodeMarks(t *testing.T) {
 	const sensitive = `.Mark(marks.Sensitive)`
 	block := func(a string) string {
@@ -214,7 +214,7 @@ dynamic "bmax" {
 	}
 }
 
-// A body from which others have taken their part is decoded as what remains.
+// The remainder of a body, from which others have taken their part, is decoded.
 func TestDecodeRemainingBody(t *testing.T) {
 	file, diags := hclsyntax.ParseConfig([]byte("count = 2\ntext = \"x\"\nlifecycle {}\nblist {}\n"), "main.tf", hcl.InitialPos)
 	if diags.HasErrors() {

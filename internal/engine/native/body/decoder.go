@@ -3,14 +3,14 @@
 
 // Package body decodes blocks of configuration to objects by the schemas of providers.
 //
-// A [Decoder] is made once for a schema. It finds what a body refers to, evaluates it to an object,
-// and finds the places in it that errors of providers are about. Meta-arguments, such as count and
-// lifecycle, are none of its business: what is not in the schema is an error.
+// A [Decoder] is made once for a schema. It finds the references in a body, evaluates it to an
+// object, and finds the places in it that errors of providers are about. Meta-arguments, such as
+// count and lifecycle, are none of its business: names that are not in the schema are errors.
 //
 // Rules:
 //
-//	B1. The object has the type of the schema whatever is wrong with the body: what cannot be
-//	    evaluated is unknown.
+//	B1. The object has the type of the schema whatever the errors in the body: parts that cannot be
+//	    evaluated are unknown.
 //	B2. Marks of values stay on them. In sets they are on the set.
 //	B3. A dynamic block over a collection that is unknown makes all blocks of its name unknown, since
 //	    nobody knows how many there are. Where one at most is possible, or where blocks stand for an
@@ -42,11 +42,11 @@ type Decoder struct {
 // attribute is an attribute of a schema.
 type attribute struct {
 	*schema.Attribute
-	ty, config cty.Type // what values have, and what expressions are converted to
+	ty, config cty.Type // of values, and of the expressions before their conversion
 	block      *blockType
 }
 
-// blockType is what blocks of one name become.
+// blockType is the type and the decoder of the blocks of one name.
 type blockType struct {
 	*schema.NestedBlock
 	ty      cty.Type
@@ -117,10 +117,10 @@ func (d *Decoder) Decode(ctx context.Context, body hcl.Body, scope *hcl.EvalCont
 	return value, diags
 }
 
-// setting is what the values of a body depend on besides it.
+// setting is the context that the values of a body depend on.
 type setting struct {
 	ctx     *hcl.EvalContext
-	unknown bool           // the body stands for blocks of which nobody knows how many there are: what is in it is not known
+	unknown bool           // the body stands for an unknown number of blocks: its contents are unknown
 	marks   cty.ValueMarks // of the collection that the body was made for
 
 	made     *int // how many blocks dynamic blocks have made in the whole body
@@ -145,13 +145,13 @@ func (d *Decoder) decode(body hcl.Body, in setting) (cty.Value, hcl.Diagnostics)
 	return cty.ObjectVal(values), diags
 }
 
-// read returns what is in a body. Attributes that may be written as blocks are, unless there is an
-// attribute of that name.
+// read returns the contents of a body. Attributes that may be written as blocks are, unless there
+// is an attribute of that name.
 func (d *Decoder) read(body hcl.Body) (*hcl.BodyContent, hcl.Diagnostics) {
 	if len(d.arguments) == 0 {
 		return body.Content(&d.declared)
 	}
-	probed, _, _ := body.PartialContent(&d.probe) //nolint:errcheck // what is wrong is found again below
+	probed, _, _ := body.PartialContent(&d.probe) //nolint:errcheck // its errors are found again below
 	if len(probed.Attributes) == 0 {
 		return body.Content(&d.asBlocks)
 	}

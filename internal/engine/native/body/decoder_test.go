@@ -55,8 +55,8 @@ var scope = &hcl.EvalContext{Variables: map[string]cty.Value{
 	"passing":   cty.ListVal([]cty.Value{cty.StringVal("e")}).Mark(marks.Ephemeral),
 }}
 
-// decoding is a body and what becomes of it: the value of one of its parts, or an error as "summary
-// at range: detail".
+// decoding is a body and its result: the value of one of its parts, or an error as "summary at
+// range: detail".
 type decoding struct {
 	text string
 	part string

@@ -53,7 +53,7 @@ func (d *Decoder) expand(content *hcl.BodyContent, in setting) (map[string]*bloc
 	return byName, diags
 }
 
-// notGenerated returns what is wrong with a dynamic block for a name that no blocks have.
+// notGenerated returns the error about a dynamic block for a name that no blocks have.
 func (d *Decoder) notGenerated(block *hcl.Block) *hcl.Diagnostic {
 	name := block.Labels[0]
 	detail := fmt.Sprintf("No blocks are named %q here.", name)
@@ -83,7 +83,7 @@ type generator struct {
 	body     hcl.Body
 }
 
-// generatorSchema is what is in a dynamic block. Labels are for blocks that have some.
+// generatorSchema is the schema of a dynamic block. Labels are for blocks that have some.
 var generatorSchema = hcl.BodySchema{
 	Attributes: []hcl.AttributeSchema{{Name: "for_each"}, {Name: "iterator"}, {Name: "labels"}},
 	Blocks:     []hcl.BlockHeaderSchema{{Type: "content"}},
@@ -165,8 +165,8 @@ func wrong(summary, detail string, at hcl.Range) *hcl.Diagnostic {
 	return &hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: detail, Subject: at.Ptr()}
 }
 
-// collection returns what blocks are made for: not null, and iterable if it is known. It may be
-// marked.
+// collection returns the collection that blocks are made for: not null, and iterable if it is
+// known. It may be marked.
 func (g *generator) collection(in setting) (cty.Value, hcl.Diagnostics) {
 	value, diags := in.evaluate(g.forEach.Expr, in.ctx)
 	if diags.HasErrors() {

@@ -13,8 +13,9 @@ import (
 )
 
 // writtenAsBlocks reports whether lists and sets of objects in a schema may be written as blocks,
-// which providers on the first SDK rely on. It knows such a schema by what that SDK could not
-// declare: nested types, objects and tuples by themselves, and nested collections.
+// which providers on the first SDK rely on. It knows such a schema by the absence of types that
+// this SDK could not declare: nested types, objects and tuples by themselves, and nested
+// collections.
 func writtenAsBlocks(block *schema.Block) bool {
 	for _, attr := range block.Attributes {
 		if attr.Nested != nil || !legacyType(attr.Type) {

@@ -11,8 +11,8 @@ import (
 )
 
 // Range returns where in a body the part of an object is that a path leads to, such as one that an
-// error of a provider is about. If there is none, it is where the part around it is; for what is
-// missing as a whole, it is where it could be inserted.
+// error of a provider is about. If there is none, it is where the part around it is; for a part
+// that is missing as a whole, it is where it could be inserted.
 func (d *Decoder) Range(body hcl.Body, path cty.Path) *hcl.Range {
 	content, _ := d.read(body) //nolint:errcheck // reported when it is decoded
 	step, ok := firstAttribute(path)

@@ -17,8 +17,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/providers/schema/schematest"
 )
 
-// Errors of providers are about the same lines as in terraform, but for what terraform looks for
-// less closely: blocks as such, and attributes of objects in expressions.
+// Errors of providers are about the same lines as in terraform, but for two cases that terraform
+// locates less closely: blocks as such, and attributes of objects in expressions.
 func TestRangeAgreesWithTerraform(t *testing.T) {
 	const text = `text = "x"
 list = [

@@ -5,8 +5,8 @@ package body
 
 import "github.com/hashicorp/hcl/v2"
 
-// Variables returns all references in a body, without those to iterators of dynamic blocks. What is
-// wrong with the body is for Decode.
+// Variables returns all references in a body, without those to iterators of dynamic blocks. Errors
+// in the body are reported by Decode.
 func (d *Decoder) Variables(body hcl.Body) []hcl.Traversal {
 	var found references
 	found.body(d, body, nil)

@@ -13,8 +13,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/providers/schema"
 )
 
-// What is done with objects for one resource that changes: proposing, checking the plan, and
-// checking the result.
+// The work on the objects of one resource that changes: proposing, checking the plan, and checking
+// the result.
 func BenchmarkChange(b *testing.B) {
 	flat := builtin.Schema().Managed["terraform_data"].Block
 	for _, bench := range []struct {

@@ -342,8 +342,8 @@ func ignoredDisks(did cty.Value) cty.Value {
 	return disks(disk(1, did, text("f").Mark(marks.Sensitive))).Mark(marks.Sensitive)
 }
 
-// Whatever the schema: proposing what there is changes nothing, and a plan of what was proposed is
-// valid.
+// Whatever the schema: proposing the prior object changes nothing, and a plan equal to the proposal
+// is valid.
 func TestProposedNewProperties(t *testing.T) {
 	random := schematest.NewRandom(testenv.Seed(t))
 	for i := range 500 {

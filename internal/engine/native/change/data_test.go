@@ -38,8 +38,9 @@ func decode(t *testing.T, block *schema.Block, text string) cty.Value {
 	return value
 }
 
-// What terraform expects of data sources that cannot be read yet: each is the value of an argument
-// of a resource. None has blocks of varying types, for which terraform 1.11 panics.
+// The planned objects that terraform expects of data sources that cannot be read yet: each is the
+// value of an argument of a resource. None has blocks of varying types, for which terraform 1.11
+// panics.
 func TestPlannedUnknownAgreesWithTerraform(t *testing.T) {
 	random := schematest.NewRandom(testenv.Seed(t))
 	echo := &schematest.Echo{Resources: map[string]*schema.Block{}, Data: map[string]*schema.Block{}}

@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package change is the algebra of changes of resource objects: what a provider is asked for, and
+// Package change is the algebra of changes of resource objects: the requests to a provider, and
 // whether its answers are possible.
 //
 // Everything here is a function of values and the schema of their block, and asks nobody. There are

@@ -9,9 +9,9 @@ import (
 	"github.com/cairnstacks/cairn/internal/providers/schema"
 )
 
-// IgnoreChanges returns a configuration in which what the lifecycle argument ignore_changes names,
-// or all, is as it is in the prior object. Both objects may be marked, and marks are ignored
-// together with the values that they are on.
+// IgnoreChanges returns a configuration in which the attributes named by the lifecycle argument
+// ignore_changes, or all, are as in the prior object. Both objects may be marked, and marks are
+// ignored together with the values that they are on.
 //
 // A path that leads nowhere in one of the objects is ignored itself, but for keys of maps, which
 // are removed if they were not there before.
@@ -110,7 +110,7 @@ func ofType(ty cty.Type, list []cty.Value, keyed map[string]cty.Value) cty.Value
 	}
 }
 
-// ignore returns a configuration with what is at a path of the prior object.
+// ignore returns a configuration with the prior object's value at a path.
 func ignore(prior, config cty.Value, path cty.Path) cty.Value {
 	if key, ok := keyOfMap(config, path); ok {
 		return ignoreKey(prior, config, path[:len(path)-1], key)
@@ -125,8 +125,8 @@ func ignore(prior, config cty.Value, path cty.Path) cty.Value {
 	return update(config, path, func(cty.Value) (cty.Value, bool) { return before, true })
 }
 
-// endsWithKey reports whether the last step of a path is the key of a map or of what is written
-// like one.
+// endsWithKey reports whether the last step of a path is the key of a map, or of an object that is
+// written like one.
 func endsWithKey(path cty.Path) bool {
 	if len(path) == 0 {
 		return false

@@ -38,7 +38,7 @@ func abc(a, b, c string) cty.Value {
 	return cty.ObjectVal(values{"a": text(a), "b": text(b), "c": text(c)})
 }
 
-// What terraform makes of configurations with ignored changes.
+// The configurations that terraform makes by ignoring changes.
 func TestIgnoreChangesAgreesWithTerraform(t *testing.T) {
 	path := cty.GetAttrPath
 	key := func(name, key string) cty.Path { return path(name).Index(text(key)) }

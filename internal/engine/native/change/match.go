@@ -21,7 +21,7 @@ func equal(a, b cty.Value) bool {
 	return unrefined(a).RawEquals(unrefined(b))
 }
 
-// unrefined returns a value without what is known about its unknown parts.
+// unrefined returns a value without the refinements of its unknown parts.
 func unrefined(value cty.Value) cty.Value {
 	bare, _ := cty.Transform(value, func(_ cty.Path, part cty.Value) (cty.Value, error) { //nolint:errcheck // the function returns none
 		if !part.IsKnown() {
@@ -32,9 +32,9 @@ func unrefined(value cty.Value) cty.Value {
 	return bare
 }
 
-// matchBlock reports whether an object of a prior state may be what has become of a configured one:
-// both agree on all that the provider has not chosen. Parts that the prior object does not have do
-// not count.
+// matchBlock reports whether an object of a prior state may have come of a configured one: both
+// agree on all values that the provider has not chosen. Parts that the prior object does not have
+// do not count.
 func matchBlock(block *schema.Block, prior, config cty.Value) bool {
 	if equal(prior, config) {
 		return true

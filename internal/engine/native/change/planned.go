@@ -11,7 +11,7 @@ import (
 
 // CheckPlanned returns why a provider cannot plan an object for a configuration and a prior object.
 // It may choose computed attributes only where the configuration leaves them to it, and must keep
-// what the configuration says, or what this was normalized to before.
+// the values of the configuration, or their normalized forms in the prior object.
 func CheckPlanned(block *schema.Block, prior, config, planned cty.Value) []error {
 	var c planCheck
 	c.object(block, prior, config, planned, nil)
@@ -108,7 +108,8 @@ func length(value cty.Value) int {
 	return value.LengthInt()
 }
 
-// lookup returns an element of a list, a map or what stands for these, if there is one.
+// lookup returns an element of a list or a map, or of a tuple or an object in their place, if there
+// is one.
 func lookup(value, key cty.Value) (cty.Value, bool) {
 	if value.IsNull() || !value.IsKnown() {
 		return cty.NilVal, false

@@ -9,12 +9,12 @@ import (
 	"github.com/cairnstacks/cairn/internal/providers/schema"
 )
 
-// ProposedNew returns what a provider is asked to plan: the configuration, with what the provider
-// has chosen before for computed attributes that the configuration leaves to it. On creation, these
-// are null.
+// ProposedNew returns the object that a provider is asked to plan: the configuration, with the
+// provider's earlier choices for computed attributes that the configuration leaves to it. On
+// creation, these are null.
 //
-// Shape: object of the block's type; null if both objects are. Unknown: what is so in the
-// configuration, which prior is not.
+// Shape: object of the block's type; null if both objects are. Unknown: the unknown parts of the
+// configuration; prior has none.
 func ProposedNew(block *schema.Block, prior, config cty.Value) cty.Value {
 	if prior.IsNull() {
 		if config.IsNull() {
@@ -25,9 +25,9 @@ func ProposedNew(block *schema.Block, prior, config cty.Value) cty.Value {
 	return proposedObject(block, prior, config)
 }
 
-// PlannedUnknown returns what is planned for an object that the provider makes later and without a
-// plan, such as that of a data source: the configuration, in which what the provider chooses is
-// unknown.
+// PlannedUnknown returns the planned object where the provider makes it later and without a plan,
+// such as that of a data source: the configuration, in which the attributes that the provider
+// chooses are unknown.
 func PlannedUnknown(block *schema.Block, config cty.Value) cty.Value {
 	return proposedObject(block, cty.UnknownVal(block.Type()), config)
 }
@@ -45,7 +45,7 @@ func proposedObject(block *schema.Block, prior, config cty.Value) cty.Value {
 	return cty.ObjectVal(values)
 }
 
-// proposeAttributes adds what is proposed for attributes. Prior may be null.
+// proposeAttributes adds the proposed values of attributes. Prior may be null.
 func proposeAttributes(values map[string]cty.Value, attributes []*schema.Attribute, prior, config cty.Value) {
 	for _, attr := range attributes {
 		values[attr.Name] = proposedAttribute(attr, member(prior, attr.Name, attr.ValueType()), config.GetAttr(attr.Name))
@@ -134,7 +134,7 @@ func proposedBlocks(nested *schema.NestedBlock, prior, config cty.Value) cty.Val
 // proposer proposes several objects of one schema.
 type proposer struct {
 	pair  func(prior, config cty.Value) cty.Value // proposes one object
-	match func(prior, config cty.Value) bool      // reports whether an element of a set may be what another has become
+	match func(prior, config cty.Value) bool      // reports whether an element of a set may have come of another
 	null  cty.Value
 }
 

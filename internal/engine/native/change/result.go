@@ -11,9 +11,9 @@ import (
 	"github.com/cairnstacks/cairn/internal/providers/schema"
 )
 
-// CheckResult returns why an object is not what was planned: what was known stays as it is, and
-// what was unknown becomes what was known about it. The object may be the one of a second plan,
-// with unknown parts where the first has them, or the one that has been made.
+// CheckResult returns why an object is not the planned one: known parts stay as they are, and
+// unknown parts become values that agree with their types and refinements. The object may be the
+// one of a second plan, with unknown parts where the first has them, or the one that has been made.
 func CheckResult(block *schema.Block, planned, actual cty.Value) []error {
 	var c resultCheck
 	c.object(block, planned, actual, nil)
@@ -37,7 +37,7 @@ func (c *resultCheck) object(block *schema.Block, planned, actual cty.Value, pat
 		return
 	}
 	for _, attr := range block.Attributes {
-		// Paths are made for what differs only: they are most of what would be allocated.
+		// Paths are made for differences only: they are most of the memory that would be allocated.
 		if before, after := planned.GetAttr(attr.Name), actual.GetAttr(attr.Name); !before.RawEquals(after) {
 			c.value(before, after, path.GetAttr(attr.Name))
 		}
@@ -65,7 +65,8 @@ func (c *resultCheck) blocks(nested *schema.NestedBlock, planned, actual cty.Val
 	}
 }
 
-// same checks what is the same for all values, and reports whether there is nothing more to check.
+// same makes the checks that all values have in common, and reports whether there is nothing more
+// to check.
 func (c *resultCheck) same(planned, actual cty.Value, path cty.Path) bool {
 	switch {
 	case !planned.IsKnown():

@@ -12,14 +12,14 @@ import (
 
 // StripUnknownAttributes returns a stored object without the attributes that a type does not have,
 // which an older version of the provider had. It goes into lists, sets, maps and objects, but
-// neither into tuples nor into what is dynamically typed. What it does not understand stays, for
-// the provider to refuse it.
+// neither into tuples nor into dynamically typed values. Parts that it does not understand stay,
+// for the provider to refuse them.
 func StripUnknownAttributes(stored []byte, ty cty.Type) []byte {
 	stripped, _ := strip(stored, ty)
 	return stripped
 }
 
-// strip returns the value without what is unknown, and whether there was something.
+// strip returns the value without unknown attributes, and whether there were any.
 func strip(stored []byte, ty cty.Type) ([]byte, bool) {
 	switch {
 	case !hasObjects(ty):

@@ -22,8 +22,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/testenv"
 )
 
-// known returns an object in which what is unknown has a value. Each depends on its path only,
-// since attributes are visited in any order.
+// known returns an object with values for its unknown parts. Each depends on its path only, since
+// attributes are visited in any order.
 func known(seed uint64, block *schema.Block, object cty.Value) cty.Value {
 	settled, _ := cty.Transform(schematest.Settle(block, object), func(path cty.Path, part cty.Value) (cty.Value, error) {
 		if !part.IsKnown() {
@@ -87,7 +87,7 @@ func (all *trials) add(i int, name string) {
 	}
 }
 
-// once returns what answer returns first for a type.
+// once returns the first result of answer for a method and a type.
 func (all *trials) once(answer func(call schematest.Call) cty.Value) func(call schematest.Call) cty.Value {
 	return func(call schematest.Call) cty.Value {
 		key := call.Method + call.Type
@@ -99,8 +99,8 @@ func (all *trials) once(answer func(call schematest.Call) cty.Value) func(call s
 	}
 }
 
-// nearly returns an object with values for what is computed, and sometimes others, different ones
-// for each name.
+// nearly returns an object with values for computed attributes, and sometimes others, different
+// ones for each name.
 func (all *trials) nearly(name string, object cty.Value, what schematest.What) cty.Value {
 	number, _ := strconv.Atoi(strings.TrimPrefix(name, "echo_"))
 	random := schematest.NewRandom(all.seed + uint64(number)) //nolint:gosec // a small number
@@ -132,8 +132,8 @@ func byAddress(t *testing.T, diags []schematest.Diagnostic, summary string) map[
 	return found
 }
 
-// What terraform proposes to a provider, and which plans of it terraform accepts, for random
-// schemas, states, configurations and plans.
+// The objects that terraform proposes to a provider, and the provider's plans that terraform
+// accepts, for random schemas, states, configurations and plans.
 func TestPlansAgreeWithTerraform(t *testing.T) {
 	all := newTrials(t, 150, false)
 	plan := all.once(func(call schematest.Call) cty.Value { return all.nearly(call.Type, call.Proposed, schematest.Config) })

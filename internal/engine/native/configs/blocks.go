@@ -63,7 +63,7 @@ func (d *decoder) requirements(block *hcl.Block) {
 	for _, attr := range inOrder(attrs) {
 		pairs, diags := hcl.ExprMap(attr.Expr)
 		if diags.HasErrors() {
-			if constantText(attr.Expr) != "" { // an old way to write one; what else it may be is reported, too
+			if constantText(attr.Expr) != "" { // an old way to write one; errors of other contents are reported, too
 				d.versionConstraint(attr.Expr)
 			}
 			continue
@@ -104,7 +104,8 @@ func (d *decoder) versionConstraint(expr hcl.Expression) {
 	}
 }
 
-// backend does nothing with what components have no use for, but there can be one.
+// backend does nothing with the settings of a backend, which components have no use for, but there
+// can be one block.
 func (d *decoder) backend(block *hcl.Block) {
 	const id = "backend"
 	if first, found := d.declared[id]; found && !d.override {

@@ -35,7 +35,7 @@ type Module struct {
 	// Functions are the calls of functions outside of files in JSON syntax.
 	Functions []refs.FunctionCall
 
-	// Unsupported are errors about what the language has and this engine has not, by feature and
+	// Unsupported are errors about features of the language that this engine lacks, by feature and
 	// place.
 	Unsupported hcl.Diagnostics
 }
@@ -61,9 +61,9 @@ type Tree struct {
 	Faulty bool
 }
 
-// Sound returns the tree without called modules that are faulty, and without what only they call.
-// Calls of them are as those of modules that are not there, of whose variables and outputs nothing
-// is known.
+// Sound returns the tree without called modules that are faulty, and without modules that only they
+// call. Calls of them are as those of modules that are not there, of whose variables and outputs
+// nothing is known.
 func (t *Tree) Sound() *Tree { return t.sound(nil) }
 
 func (t *Tree) sound(parent *Tree) *Tree {
@@ -77,7 +77,7 @@ func (t *Tree) sound(parent *Tree) *Tree {
 	return &cut
 }
 
-// Expr is an expression with what it refers to.
+// Expr is an expression with its references.
 type Expr struct {
 	hcl.Expression
 	Refs []refs.Reference
@@ -113,7 +113,7 @@ type Output struct {
 	Preconditions []*Condition
 }
 
-// Repeat is what decides on the instances of a block: one of the two, or none.
+// Repeat is the argument that determines the instances of a block: one of the two, or none.
 type Repeat struct {
 	Count, ForEach *Expr
 }
@@ -141,8 +141,8 @@ type Resource struct {
 	Repeat    Repeat
 	DependsOn []refs.Reference
 
-	// Body is what the provider's schema describes. In JSON syntax, too, it lacks all arguments of the
-	// language.
+	// Body is the part that the provider's schema describes. In JSON syntax, too, it lacks all
+	// arguments of the language.
 	Body hcl.Body
 
 	// Refs are the references in Body, found without its schema: in JSON syntax, these may be a few
@@ -238,7 +238,7 @@ type Moved struct {
 // Removed is a removed block.
 type Removed struct {
 	From         MoveEnd
-	Destroy      bool // what it names is destroyed; otherwise forgotten
+	Destroy      bool // the named objects are destroyed; otherwise forgotten
 	Connection   *Connection
 	Provisioners []*Provisioner
 	Range        hcl.Range

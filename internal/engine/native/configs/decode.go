@@ -94,7 +94,7 @@ func (d *decoder) file(file *module.File) {
 		}
 	}
 	if file.Broken {
-		d.diags = d.diags[:before] // what is left of a file with mistakes in its syntax often is not what was meant
+		d.diags = d.diags[:before] // the remainder of a file with mistakes in its syntax is often not as its author meant it
 	}
 }
 
@@ -105,12 +105,12 @@ func (d *decoder) problem(at hcl.Range, summary, detail string) {
 	d.diags = append(d.diags, &hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: detail, Subject: &at})
 }
 
-// warn reports what is no error.
+// warn adds a warning.
 func (d *decoder) warn(at hcl.Range, summary, detail string) {
 	d.diags = append(d.diags, &hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: summary, Detail: detail, Subject: &at})
 }
 
-// unsupported reports what the language has and this engine has not (rule C3).
+// unsupported reports a feature of the language that this engine lacks (rule C3).
 func (d *decoder) unsupported(at hcl.Range, detail string) {
 	d.m.Unsupported = append(d.m.Unsupported, &hcl.Diagnostic{
 		Severity: hcl.DiagError, Summary: "Unsupported module feature", Detail: detail, Subject: &at,
@@ -143,7 +143,7 @@ func (d *decoder) identifier(name string, at hcl.Range) {
 	}
 }
 
-// expr finds what an expression refers to.
+// expr finds the references in an expression.
 func (d *decoder) expr(expr hcl.Expression) *Expr {
 	var f refs.Finder
 	f.AddExpr(expr)
@@ -172,12 +172,12 @@ func (d *decoder) argument(content *hcl.BodyContent, name string) *Expr {
 	return nil
 }
 
-// bodyRefs finds what a body refers to, except for arguments and blocks of some names.
+// bodyRefs finds the references in a body, except for arguments and blocks of some names.
 func (d *decoder) bodyRefs(body hcl.Body, except func(name string) bool) []refs.Reference {
 	var f refs.Finder
 	writtenBody{body, except}.find(&f)
 	if _, native := body.(*hclsyntax.Body); !native {
-		f.Diags = nil // the schema decides on what is an expression, and what a comment
+		f.Diags = nil // the schema tells expressions from comments
 	}
 	d.found(&f)
 	return f.Found

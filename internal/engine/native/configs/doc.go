@@ -11,7 +11,8 @@
 //
 //	C1. A directory is decoded once for a [Loader], whatever the number of calls and of components
 //	    that lead to it. Nobody changes the results.
-//	C2. What is wrong in one block does not hide the others: a [Module] has what could be understood.
-//	C3. What the engine cannot do is found here, with its place, before anything is planned: see
-//	    [Module.Unsupported].
+//	C2. An error in one block does not hide the others: a [Module] has the parts that could be
+//	    understood.
+//	C3. Features that the engine lacks are found here, with their places, before anything is planned:
+//	    see [Module.Unsupported].
 package configs

@@ -76,8 +76,8 @@ func (d *decoder) lifecycleBlock(block *hcl.Block, r *Resource) {
 	}
 }
 
-// ignoreChanges decodes the keyword all, or a list of paths. An override replaces what the base
-// has.
+// ignoreChanges decodes the keyword all, or a list of paths. An override replaces those of the
+// base.
 func (d *decoder) ignoreChanges(attr *hcl.Attribute, r *Resource) {
 	if hcl.ExprAsKeyword(attr.Expr) == "all" {
 		r.IgnoreAll = true

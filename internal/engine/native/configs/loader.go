@@ -48,8 +48,9 @@ func NewLoader(modules *module.Loader) *Loader {
 // Load decodes the module in a directory and all the modules that it calls. The caller must not
 // change the results.
 //
-// The tree is nil only if there is no module. With other error diagnostics it has what could be
-// understood. What the engine does not support is no mistake, and only in [Module.Unsupported].
+// The tree is nil only if there is no module. With other error diagnostics it has the parts that
+// could be understood. Features that the engine does not support are no mistakes, and only in
+// [Module.Unsupported].
 func (l *Loader) Load(dir string) (*Tree, hcl.Diagnostics) {
 	read, diags := l.modules.Load(dir)
 	if read == nil || read.Unsupported.HasErrors() {

@@ -13,8 +13,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/native/refs"
 )
 
-// overriddenBody is a body with what an override file has of the same block: its arguments replace
-// those of their names, and its blocks of a type all those of the type.
+// overriddenBody is a body with the contents of the same block in an override file: its arguments
+// replace those of their names, and its blocks of a type all those of the type.
 type overriddenBody struct{ base, over hcl.Body }
 
 // optional returns a schema of which nothing is required, for a part of the body may have it.
@@ -112,13 +112,13 @@ type writtenBody struct {
 	except func(name string) bool // nil if all are meant
 }
 
-// find finds what the body refers to.
+// find finds the references in the body.
 func (w writtenBody) find(f *refs.Finder) {
 	if native, ok := w.body.(*hclsyntax.Body); ok {
 		f.AddBody(native, w.except)
 		return
 	}
-	attrs, _ := w.body.JustAttributes() //nolint:errcheck // the schema decides on what is wrong in it
+	attrs, _ := w.body.JustAttributes() //nolint:errcheck // the schema decides on its errors
 	for _, attr := range inOrder(attrs) {
 		if w.except == nil || !w.except(attr.Name) {
 			f.AddExpr(attr.Expr)
@@ -132,7 +132,7 @@ func (w writtenBody) names() []string {
 	var names []string
 	native, ok := w.body.(*hclsyntax.Body)
 	if !ok {
-		attrs, _ := w.body.JustAttributes() //nolint:errcheck // the schema decides on what is wrong in it
+		attrs, _ := w.body.JustAttributes() //nolint:errcheck // the schema decides on its errors
 		return slices.Collect(maps.Keys(attrs))
 	}
 	for name := range native.Attributes {
@@ -144,7 +144,7 @@ func (w writtenBody) names() []string {
 	return names
 }
 
-// without returns bodies without what is in others, too, which override it.
+// without returns bodies without the arguments and blocks that others override.
 func without(base, over []writtenBody) []writtenBody {
 	replaced := map[string]bool{}
 	for _, part := range over {

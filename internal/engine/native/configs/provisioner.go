@@ -52,8 +52,7 @@ func (d *decoder) provisioner(block *hcl.Block) *Provisioner {
 	return p
 }
 
-// keyword reports whether an argument is the second of two keywords. The first is what is meant
-// without the argument.
+// keyword reports whether an argument is the second of two keywords. The first is the default.
 func (d *decoder) keyword(content *hcl.BodyContent, name, usual, other string) bool {
 	attr := content.Attributes[name]
 	if attr == nil {
@@ -77,7 +76,7 @@ func (d *decoder) keyword(content *hcl.BodyContent, name, usual, other string) b
 var connectionTypeSchema = schemaOf("type")
 
 func (d *decoder) connection(block *hcl.Block) *Connection {
-	content, _, _ := block.Body.PartialContent(connectionTypeSchema) //nolint:errcheck // the schema of connections decides on what is wrong
+	content, _, _ := block.Body.PartialContent(connectionTypeSchema) //nolint:errcheck // the schema of connections decides on the errors
 	if attr := content.Attributes["type"]; attr != nil && constantText(attr.Expr) == "winrm" {
 		d.unsupported(attr.Expr.Range(), "The native engine has no connections of type winrm, only those of type ssh. An engine with a binary has them: choose terraform or tofu.")
 	}

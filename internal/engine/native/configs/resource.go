@@ -17,7 +17,8 @@ import (
 
 var resourceArguments = schemaOf("count", "for_each", "provider", "depends_on").Attributes
 
-// resourceSchemas have what resources have of the language itself, by the keywords of their blocks.
+// resourceSchemas have the arguments and blocks that the language itself defines for resources, by
+// the keywords of their blocks.
 var resourceSchemas = map[string]*hcl.BodySchema{
 	"resource": {Attributes: resourceArguments, Blocks: []hcl.BlockHeaderSchema{
 		{Type: "_"}, {Type: "locals"}, {Type: "lifecycle"}, {Type: "connection"}, {Type: "provisioner", LabelNames: []string{"type"}},
@@ -86,7 +87,7 @@ func (d *decoder) resourceProvider(content *hcl.BodyContent, r *Resource) {
 	r.ProviderAddr = d.providerAddr(r.Provider)
 }
 
-// resourceBody sets what the schema of the provider describes.
+// resourceBody sets the part that the schema of the provider describes.
 func (d *decoder) resourceBody(rest, escaped hcl.Body, block *hcl.Block, r *Resource) {
 	added := []writtenBody{{rest, metaArguments[block.Type]}}
 	if escaped != nil {
@@ -103,7 +104,7 @@ func (d *decoder) resourceBody(rest, escaped hcl.Body, block *hcl.Block, r *Reso
 	r.Body = &overriddenBody{base: r.Body, over: rest}
 	r.written = append(without(r.written, added), added...)
 	var f refs.Finder
-	for _, part := range r.written { // some of what was found before is replaced
+	for _, part := range r.written { // some of the earlier references are replaced
 		part.find(&f)
 	}
 	r.Refs = f.Found

@@ -321,7 +321,7 @@ func mentionsSchema(expr ast.Expr) bool {
 type syntax struct {
 	file        string
 	json        bool
-	unsupported string // what is said about a name that no schema has
+	unsupported string // the message about a name that no schema has
 }
 
 var syntaxes = []syntax{
@@ -365,7 +365,7 @@ func decoded(t *testing.T, s syntax, text string) string {
 	return said.String() + w.text.String()
 }
 
-// withoutSyntax takes from an expression what the two syntaxes write in different ways.
+// withoutSyntax drops the characters of an expression in which the two syntaxes differ.
 var withoutSyntax = strings.NewReplacer(`"`, "", "${", "", "{", "", "}", "", ":", "", "=", "", " ", "", "\n", "")
 
 // writer writes values in such a way that two that mean the same have the same text.

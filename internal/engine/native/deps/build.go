@@ -30,7 +30,7 @@ type scope struct {
 
 	open, close int32
 	inside      []int32 // resources, outputs and the ends of called modules
-	explicit    []int32 // what the depends_on of this call and those around it list
+	explicit    []int32 // those that the depends_on of this call and of those around it list
 
 	triggered map[*configs.Resource][]triggeredAction
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/hashicorp/hcl/v2"
 )
 
-// Cycles reports objects that depend on themselves, all of a cycle in one diagnostic. What is
-// evaluated might not notice: two local values can use different attributes of each other.
+// Cycles reports objects that depend on themselves, all of a cycle in one diagnostic. Evaluation
+// might not notice: two local values can use different attributes of each other.
 func (g *Graph) Cycles() hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for _, members := range g.components() {

@@ -1,7 +1,8 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package deps says what in the configuration of a tree of modules depends on what.
+// Package deps finds the dependencies between the objects in the configuration of a tree of
+// modules.
 //
 // Objects are blocks, as in the state: all instances of a resource, and of the modules around it,
 // are one. A [Graph] is made once for a tree, in time linear in its size. Sets of dependencies are
@@ -9,17 +10,16 @@
 //
 // Rules:
 //
-//	G1. What an object refers to, and what its depends_on lists, is what it depends on: for a
-//	    resource in all of its block, for a variable in the argument of the call and in its
-//	    validations.
-//	G2. All that is in a module depends on what decides on its instances, and on what the depends_on
-//	    of the call lists.
+//	G1. An object depends on its references and on the contents of its depends_on: for a resource in
+//	    all of its block, for a variable in the argument of the call and in its validations.
+//	G2. All objects of a module depend on the references of the count or for_each of its call, and on
+//	    the contents of the call's depends_on.
 //	G3. Who refers to a module call as a whole depends on all that is in the module. Who refers to
 //	    one output depends on that.
-//	G4. References to what is not declared are left out: others report them.
-//	G5. A resource that triggers an action depends on what the action refers to, but for itself: the
-//	    action sees the object of the change that it is invoked for. What leads back to the resource
-//	    by other objects is a cycle.
+//	G4. References to undeclared objects are left out: others report them.
+//	G5. A resource that triggers an action depends on the references of the action, but for itself:
+//	    the action sees the object of the change that it is invoked for. A dependency that leads back
+//	    to the resource by other objects is a cycle.
 //
 // Rules G2 and G3 are those of terraform, whose states list the dependencies that they lead to.
 package deps
@@ -58,7 +58,7 @@ type kind uint8
 const (
 	valueNode    kind = iota // a variable, local value, output or action
 	resourceNode             //
-	openNode                 // what decides on the instances of a module
+	openNode                 // the count or for_each of a module call
 	closeNode                // all that is in a module
 )
 
@@ -139,8 +139,8 @@ func (r *Resource) Dependencies() []*Resource {
 	return r.dependencies.list
 }
 
-// Names returns the texts of what [Resource.Dependencies] returns, which is what states list. It is
-// nil without any; the caller must not change the list.
+// Names returns the addresses of [Resource.Dependencies] as texts, in the form in which states list
+// them. It is nil without any; the caller must not change the list.
 func (r *Resource) Names() []string {
 	r.names.once.Do(func() {
 		found := r.Dependencies()

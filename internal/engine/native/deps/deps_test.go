@@ -48,7 +48,7 @@ func texts(list []*deps.Resource) string {
 	return strings.Join(names, " ")
 }
 
-// byText is what a function says about each resource, if it says anything.
+// byText is the non-empty results of a function by resource.
 func byText(g *deps.Graph, about func(*deps.Resource) string) map[string]string {
 	all := map[string]string{}
 	for _, r := range g.Resources() {

@@ -54,8 +54,8 @@ func (b *builder) connect(s *scope) {
 	}
 }
 
-// variable connects a variable with the argument of the call, and with what its validations refer
-// to besides itself.
+// variable connects a variable with the argument of the call, and with the references of its
+// validations other than itself.
 func (b *builder) variable(s *scope, name string, v *configs.Variable) {
 	id := s.nodes[refs.Subject{Kind: refs.Variable, Name: name}]
 	b.begin(id)
@@ -100,7 +100,7 @@ func (b *builder) resourceEdges(s *scope, r *Resource) {
 	r.explicit = append(s.explicit[:len(s.explicit):len(s.explicit)], b.targets(s, config.DependsOn)...)
 }
 
-// triggeredEdges connects the actions that a resource triggers with what they refer to, but for the
+// triggeredEdges connects the actions that a resource triggers with their references, but for the
 // resource itself (rule G5).
 func (b *builder) triggeredEdges(s *scope, r *Resource) {
 	for _, triggered := range s.triggered[r.Config] {
