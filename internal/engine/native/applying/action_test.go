@@ -160,8 +160,8 @@ func TestActionEvents(t *testing.T) {
 	}
 }
 
-// TestActionStopped checks that an action is ended when the work is stopped, and that what comes
-// after it is not begun.
+// TestActionStopped checks that an action is ended when the work is stopped, and that no later step
+// is begun.
 func TestActionStopped(t *testing.T) {
 	c := nativetest.New(t, strings.NewReplacer("CONDITION", "made", "BEFORE", "1").Replace(triggering))
 	ctx, cancel := context.WithCancel(t.Context())

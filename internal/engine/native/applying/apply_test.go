@@ -95,7 +95,7 @@ func compare(t *testing.T, path string, archive *txtar.Archive, got string) {
 	t.Errorf("the archive has no file want. The result is:\n%s", got)
 }
 
-// obey makes the fake provider do what the names of objects say.
+// obey makes the fake provider act on the names of objects.
 func obey(fake *nativetest.Provider) {
 	name := func(objects ...cty.Value) string {
 		for _, object := range objects {

@@ -24,7 +24,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
-// Request says what to apply, and with what.
+// Request is a plan to apply, with the modules, providers and hooks that applying needs.
 type Request struct {
 	*engine.ApplyRequest
 
@@ -44,7 +44,7 @@ type Request struct {
 	Provisioners Provisioners // or nil, if there are none in the configuration
 }
 
-// Journal keeps what an apply does, in case that the program dies. Safe for concurrent use.
+// Journal records the changes of an apply, in case the program dies. Safe for concurrent use.
 type Journal interface {
 	// Intend is called before a provider is asked to change something outside. With an error, it is
 	// not asked.
@@ -55,8 +55,8 @@ type Journal interface {
 	Store(e tfstate.Entry) error
 	Remove(addr stackaddrs.ResourceInstance, deposed stackaddrs.DeposedKey) error
 
-	// Unchanged is called if nothing came of an intention. If nobody knows what came of it, none of
-	// these methods is called.
+	// Unchanged is called if an intention had no effect. If its outcome is unknown, none of these
+	// methods is called.
 	Unchanged(addr stackaddrs.ResourceInstance, deposed stackaddrs.DeposedKey) error
 }
 
@@ -101,7 +101,7 @@ type applier struct {
 	before *state.State   // of the plan
 	now    *state.Working //
 	steps  []*step
-	makers map[stackaddrs.ResourceInstance]*step // by what makes or reads current objects
+	makers map[stackaddrs.ResourceInstance]*step // by the instances whose current objects they make or read
 
 	deferrals deferrals
 	removals  func() *moves.Removals
@@ -122,7 +122,7 @@ func newApplier(req *Request, before *state.State) *applier {
 	a := &applier{Request: req, before: before, now: before.Working(), deferrals: deferralsOf(req.Plan), stopped: make(chan struct{})}
 	a.mu.asked = map[provider.Provider]bool{}
 	a.removals = sync.OnceValue(func() *moves.Removals {
-		removals, _ := moves.FindRemovals(req.Tree) //nolint:errcheck // planning has reported what is wrong with them
+		removals, _ := moves.FindRemovals(req.Tree) //nolint:errcheck // planning has reported their errors
 		return removals
 	})
 	a.eval = eval.New(eval.Options{
@@ -152,7 +152,7 @@ func (a *applier) observe(event engine.Event) {
 	a.Observe(event)
 }
 
-// acceptInputs checks that the inputs are what the plan was made for.
+// acceptInputs checks that the inputs are those that the plan was made for.
 func (a *applier) acceptInputs() bool {
 	ok := true
 	for name, planned := range a.Plan.Inputs {
@@ -185,10 +185,11 @@ func (a *applier) run(ctx context.Context) {
 	closing.Wait()
 }
 
-// Resource implements [eval.Visitor]: what there is to do with resources is in the steps.
+// Resource implements [eval.Visitor]: the work on resources is in the steps.
 func (a *applier) Resource(context.Context, *eval.Resource) {}
 
-// storedIn returns what knows the dependencies with which the objects of a state were stored.
+// storedIn returns a function that finds the dependencies with which the objects of a state were
+// stored.
 func storedIn(before *state.State) func(*planned.Change) []string {
 	return func(c *planned.Change) []string {
 		object := before.Object(c.Addr, c.Deposed)

@@ -101,7 +101,7 @@ func (a *applier) prior(c *planned.Change) *resource.Object {
 	return a.object(c, a.now.Object(c.Addr, ""))
 }
 
-// object returns the object of a change as it is before, without decoding what is stored of it.
+// object returns the object of a change as it is before, without decoding its stored form.
 func (a *applier) object(c *planned.Change, stored *state.Object) *resource.Object {
 	o := &resource.Object{Value: c.Before, Private: c.BeforePrivate, Identity: c.BeforeIdentity, CreateBeforeDestroy: c.CreateBeforeDestroy}
 	if stored == nil {
@@ -113,8 +113,7 @@ func (a *applier) object(c *planned.Change, stored *state.Object) *resource.Obje
 	return o
 }
 
-// onlyMarks reports whether nothing changes but what is sensitive, which is no concern of the
-// provider.
+// onlyMarks reports whether a change is of sensitivity alone, which is no concern of the provider.
 func onlyMarks(prior *resource.Object, next *resource.Change) bool {
 	if prior == nil {
 		return false
@@ -124,7 +123,7 @@ func onlyMarks(prior *resource.Object, next *resource.Change) bool {
 	return before.RawEquals(after)
 }
 
-// apply lets the provider make the change, and keeps what it has made.
+// apply lets the provider make the change, and keeps the resulting object.
 func (a *applier) apply(ctx context.Context, s *step, t *resource.Target, next *resource.Change, prior *resource.Object) bool {
 	if s.old != nil && !a.depose(s) {
 		return false

@@ -38,7 +38,7 @@ func deferralsOf(plan *planned.Plan) deferrals {
 	return d
 }
 
-// deferred returns what stands for an object whose change is deferred. Whatever is known of its
+// deferred returns the placeholder for an object whose change is deferred. Whatever is known of its
 // block by now, no more is known than while planning.
 func (a *applier) deferred(addr stackaddrs.ResourceInstance) (cty.Value, bool) {
 	if len(a.deferrals.blocks) == 0 {

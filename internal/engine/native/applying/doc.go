@@ -5,25 +5,25 @@
 //
 // A plan becomes steps, each of which creates, updates, destroys, forgets or reads one object.
 // Function schedule says for which others each of them waits; for the values that its configuration
-// refers to, a step waits by itself. What nothing waits for is done at the same time.
+// refers to, a step waits by itself. Steps that do not wait for one another run at the same time.
 //
 // Rules:
 //
 //	A1. Each change is planned again before it is made, now that all values are known, and is
 //	    not made unless it refines the planned one.
-//	A2. What is done to an object is in the state, and was passed on, before anything begins
-//	    that waits for it.
+//	A2. The result of a step is in the state, and was passed on, before any step begins that waits
+//	    for it.
 //	A3. When a step fails, those that wait for it are left out, and say nothing. All others go
 //	    on.
-//	A4. After the end of the context nothing begins. What providers do by then comes to its end,
-//	    and is kept.
+//	A4. After the end of the context no step begins. Requests that providers work on by then come to
+//	    their end, and their results are kept.
 //
 // The order of steps is that of terraform 1.11, which modules rely on. The users of a block are
 // those whose objects were stored with a dependency on it:
 //
-//	O1.  What creates or updates an object waits for all that does so with the blocks that its
-//	     own block depends on, also by depends_on alone.
-//	O2.  So does what reads a data source, or opens an ephemeral resource.
+//	O1.  A step that creates or updates an object waits for all such steps of the blocks that its own
+//	     block depends on, also by depends_on alone.
+//	O2.  So does a step that reads a data source, or opens an ephemeral resource.
 //	O3.  A replacement that destroys first creates the new object after it has destroyed the old
 //	     one.
 //	O4.  A replacement that creates first deposes the old object, creates the new one, and then
@@ -35,8 +35,8 @@
 //	     destroyed after its users are up to date.
 //	O8a. O5 to O7 are not for pairs in different instances of a module call, nor for objects
 //	     that stay as they are.
-//	O8b. A user that is new has stored nothing: it waits for what destroys objects of the blocks
-//	     that it refers to directly.
+//	O8b. A user that is new has stored nothing: it waits for the steps that destroy objects of the
+//	     blocks that it refers to directly.
 //	O9.  An object deposed by an earlier run is destroyed after the current object of its
 //	     instance is created or updated.
 //	O10. An object is forgotten at any time.

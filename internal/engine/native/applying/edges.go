@@ -10,8 +10,8 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
-// dependencies lets what makes or reads objects of a block wait for all that makes those on which
-// it depends (rules O1 and O2). Blocks between others wait for these already.
+// dependencies lets the steps that make or read objects of a block wait for those of the blocks on
+// which it depends (rules O1 and O2). Blocks between others wait for these already.
 func (p *scheduler) dependencies(b *block) {
 	if len(b.makers) == 0 || b.config == nil {
 		return
@@ -24,7 +24,7 @@ func (p *scheduler) dependencies(b *block) {
 	p.link(firm, b.makers, before)
 }
 
-// join returns what stands for all that makes or reads objects of a block.
+// join returns one step that stands for all makers of a block, or the only one.
 func (p *scheduler) join(b *block) []*step {
 	if len(b.makers) <= 1 {
 		return b.makers
@@ -55,8 +55,8 @@ func (p *scheduler) link(r rank, steps, before []*step) {
 	}
 }
 
-// leftOvers lets what was deposed before be destroyed after the current objects of its instance are
-// made (rule O9).
+// leftOvers lets objects deposed by an earlier run be destroyed after the current objects of their
+// instances are made (rule O9).
 func (p *scheduler) leftOvers(b *block) {
 	if len(b.leftOver) == 0 {
 		return
@@ -72,8 +72,8 @@ func (p *scheduler) leftOvers(b *block) {
 	}
 }
 
-// stored orders the steps of a block and of what its objects were made for, as far as that is
-// stored (rules O5 to O8).
+// stored orders the steps of a block and of the blocks that its objects were made for, as far as
+// these are stored (rules O5 to O8).
 func (p *scheduler) stored(b *block) {
 	users := p.users[b.text]
 	if users == nil {
@@ -93,9 +93,9 @@ func (p *scheduler) stored(b *block) {
 	}
 }
 
-// fresh lets new objects of a block wait for what destroys objects of those that it refers to,
-// whose names or addresses they may need (rule O8b). Where new ones come first, old objects of all
-// on which the block depends wait for the new objects.
+// fresh lets new objects of a block wait for the destruction of objects of the blocks that it
+// refers to, whose names or addresses they may need (rule O8b). Where new ones come first, old
+// objects of all blocks on which this one depends wait for the new objects.
 func (p *scheduler) fresh(b *block) {
 	if b.config == nil {
 		return

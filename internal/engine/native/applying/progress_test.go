@@ -15,7 +15,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// TestProgress checks what is said of a change that takes 25 seconds.
+// TestProgress checks the progress messages of a change that takes 25 seconds.
 func TestProgress(t *testing.T) {
 	c := nativetest.New(t, fakeChain)
 	plan := c.Plan(t, nil)

@@ -16,14 +16,14 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// Provisioners run what a configuration wants to be done with new objects, or with those that are
-// to be destroyed. Safe for concurrent use.
+// Provisioners run the provisioner blocks of new objects, or of those that are to be destroyed.
+// Safe for concurrent use.
 type Provisioners interface {
 	// Provision runs one provisioner. It returns soon after Stop.
 	Provision(ctx context.Context, req *ProvisionRequest) hcl.Diagnostics
 }
 
-// ProvisionRequest says what to run.
+// ProvisionRequest is one provisioner to run, with the setting of its object.
 type ProvisionRequest struct {
 	Config     *configs.Provisioner
 	Connection *configs.Connection // that of the resource, for which the provisioner's own stands in where it says something; nil without one
@@ -36,7 +36,7 @@ type ProvisionRequest struct {
 	Stop    <-chan struct{} // closed when the work is to end soon
 }
 
-// provisioning is what is to be done with an object.
+// provisioning is the provisioners to run for an object, and their setting.
 type provisioning struct {
 	target     *resource.Target
 	all        []*configs.Provisioner
@@ -46,8 +46,8 @@ type provisioning struct {
 	deposed    stackaddrs.DeposedKey
 }
 
-// created runs what is to be done with a new object, and reports whether that succeeded. Otherwise
-// the object is tainted.
+// created runs the creation provisioners of a new object, and reports whether they succeeded.
+// Otherwise the object is tainted.
 func (a *applier) created(ctx context.Context, t *resource.Target, o *resource.Object) bool {
 	config := t.Config()
 	if a.Provisioners == nil || !slices.ContainsFunc(config.Provisioners, func(one *configs.Provisioner) bool { return !one.Destroy }) {
@@ -63,8 +63,8 @@ func (a *applier) created(ctx context.Context, t *resource.Target, o *resource.O
 	return a.store(t, o, "")
 }
 
-// ending runs what is to be done before an object is destroyed, and reports whether it may be. For
-// tainted objects that is nothing.
+// ending runs the provisioners that come before the destruction of an object, and reports whether
+// it may be destroyed. Tainted objects have none.
 func (a *applier) ending(ctx context.Context, t *resource.Target, o *resource.Object, deposed stackaddrs.DeposedKey) bool {
 	if a.Provisioners == nil || o.Tainted {
 		return true

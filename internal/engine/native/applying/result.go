@@ -29,8 +29,8 @@ func (a *applier) evaluateOutputs(ctx context.Context) {
 	}
 }
 
-// waits reports whether an output of the root module depends on what is deferred: nothing is known
-// of it then.
+// waits reports whether an output of the root module depends on a deferred change: its value is
+// unknown then.
 func (a *applier) waits(output string) bool {
 	if len(a.Plan.Deferred) == 0 {
 		return false
@@ -38,7 +38,7 @@ func (a *applier) waits(output string) bool {
 	return slices.ContainsFunc(a.Graph.Output(output), func(r *deps.Resource) bool { return slices.Contains(a.Plan.Deferred, r.Addr) })
 }
 
-// result puts together what there is now.
+// result puts together the state, outputs and checks after the apply.
 func (a *applier) result() (*engine.ApplyResult, hcl.Diagnostics) {
 	a.notBegun()
 	result := &engine.ApplyResult{State: a.Plan.State, Checks: a.checks()}
@@ -98,8 +98,8 @@ func (a *applier) stored(declared map[string]*eval.Output) map[string]tfstate.Ou
 	return outputs
 }
 
-// checks returns the results of conditions: those of now, and for what was not checked again that
-// nothing is known.
+// checks returns the results of conditions: those of now, and unknown for conditions that were not
+// checked again.
 func (a *applier) checks() []engine.CheckResult {
 	type key struct {
 		kind    engine.CheckKind

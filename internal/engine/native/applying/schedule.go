@@ -14,7 +14,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// kind is what a step does.
+// kind is the effect of a step.
 type kind uint8
 
 const (
@@ -32,7 +32,7 @@ type step struct {
 	after  []wait
 	number int32 // of the step in its schedule
 
-	// old is the step that destroys what the object of this one replaces, if that is done after it. It
+	// old is the step that destroys the object replaced by this one, if that is done after it. It
 	// learns from this step which object that is.
 	old     *step
 	deposed stackaddrs.DeposedKey // of a destroyStep
@@ -67,7 +67,7 @@ const (
 	firm               // it cannot be done otherwise (rules O1 to O4)
 )
 
-// situation is what decides on the order of changes.
+// situation is the facts that determine the order of changes.
 type situation struct {
 	changes []*planned.Change
 
@@ -105,17 +105,17 @@ type scheduler struct {
 	users  map[string]*group // by the name of the block on which the stored objects depend
 }
 
-// block is a block of the configuration, or what was one, with the steps of its instances.
+// block is a present or former block of the configuration, with the steps of its instances.
 type block struct {
 	group
 	text     string         // address
 	config   *deps.Resource // nil if the configuration has no such block
 	makers   []*step        // all that make, check or read objects
 	joined   []*step        // one that waits for these; nil until somebody asks
-	leftOver []*step        // what destroys objects that were deposed before
+	leftOver []*step        // destroy objects that were deposed before
 }
 
-// group is steps by the module instances of what they are about.
+// group is steps by the module instances of their objects.
 type group struct {
 	parts    []*part
 	byModule map[stackaddrs.ModuleInstance]*part
@@ -124,10 +124,10 @@ type group struct {
 // part is the steps of a group in one module instance.
 type part struct {
 	module   stackaddrs.ModuleInstance
-	creators []*step // what changes something, or creates it
+	creators []*step // create or update objects
 	fresh    []*step // those of the creators whose objects are new
-	early    []*step // what destroys objects before others are created
-	late     []*step // what destroys objects after others are created
+	early    []*step // destroy objects before others are created
+	late     []*step // destroy objects after others are created
 }
 
 func (g *group) in(module stackaddrs.ModuleInstance) *part {
@@ -217,8 +217,8 @@ func (p *scheduler) creates(b *block, c *planned.Change, s *step) {
 	}
 }
 
-// destroys notes a step that destroys an object. It comes after others are created for what was
-// replaced in that order, or is to be (rule O8).
+// destroys adds a step that destroys an object. It comes after others are created for objects that
+// were replaced in that order, or are to be (rule O8).
 func (p *scheduler) destroys(b *block, c *planned.Change, s *step) {
 	late := c.Deposed != "" || c.Action == engine.ActionCreateThenDelete ||
 		c.Action == engine.ActionDelete && (c.CreateBeforeDestroy || b.createFirst())

@@ -33,7 +33,7 @@ func (a *applier) intend(t *resource.Target, deposed stackaddrs.DeposedKey, acti
 	return a.recorded(t.Addr, a.Journal.Intend(t.Addr, deposed, action))
 }
 
-// stop lets nothing begin any more, and asks the providers to end what they do soon (rule A4).
+// stop lets no step begin any more, and asks the providers to end their requests soon (rule A4).
 func (a *applier) stop(ctx context.Context) {
 	a.mu.Lock()
 	a.mu.stopped = true

@@ -68,7 +68,7 @@ func TestStop(t *testing.T) {
 	fake := &stoppable{c.Fake, make(chan struct{})}
 	c.Fake.OnApply = func(_ provider.ApplyRequest, response provider.ApplyResponse) provider.ApplyResponse {
 		cancel()
-		<-fake.stopped // that is waited for, and what it returns is kept
+		<-fake.stopped // the apply waits for that, and keeps the object that it returns
 		return response
 	}
 	req := c.ApplyRequest(c.Plan(t, nil))
@@ -82,7 +82,7 @@ func TestStop(t *testing.T) {
 	}
 }
 
-// book is a journal that notes what it is told.
+// book is a journal that notes the calls of its methods.
 type book struct {
 	mu     sync.Mutex
 	lines  []string
@@ -192,8 +192,8 @@ resource "fake_thing" "first" {
 	}
 }
 
-// TestInconsistent checks that nothing is changed when plans and inputs are not what they were
-// (rule A1).
+// TestInconsistent checks that nothing is changed when plans and inputs are not those of the
+// planning (rule A1).
 func TestInconsistent(t *testing.T) {
 	c := nativetest.New(t, fakeChain)
 	plan := c.Plan(t, nil)

@@ -29,7 +29,8 @@ func (a *applier) remove(addr stackaddrs.ResourceInstance, deposed stackaddrs.De
 	return a.pass(addr, deposed, nil)
 }
 
-// pass passes on what there is of an object now (rule A2). The entry is nil if it is gone.
+// pass passes on the new state entry of an object (rule A2). The entry is nil if the object is
+// gone.
 func (a *applier) pass(addr stackaddrs.ResourceInstance, deposed stackaddrs.DeposedKey, entry *tfstate.Entry) bool {
 	var err error
 	switch {
@@ -63,14 +64,14 @@ func (a *applier) recorded(addr stackaddrs.ResourceInstance, err error) bool {
 	})
 }
 
-// announce passes on in what the state of the plan differs from the one before it.
+// announce passes on the differences between the state of the plan and the one before it.
 func (a *applier) announce() {
 	if a.Journal == nil && a.Observe == nil || string(a.PriorState) == string(a.Plan.State) {
 		return
 	}
 	prior, err := state.Read(a.PriorState)
 	if err != nil {
-		return // what is there is replaced as a whole
+		return // the unreadable state is replaced as a whole
 	}
 	for _, entry := range a.before.Document().Entries() {
 		known := prior.Object(entry.Addr, entry.Deposed)

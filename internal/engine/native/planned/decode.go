@@ -18,7 +18,7 @@ import (
 
 // Decode is the reverse of [Encode]. The plan may share memory with the bytes.
 //
-// Errors: for what is not a plan of this version, or is damaged.
+// Errors: for a text that is not a plan of this version, or is damaged.
 func Decode(text []byte) (*Plan, error) {
 	var encoded componentv1.Plan
 	if err := proto.Unmarshal(text, &encoded); err != nil {

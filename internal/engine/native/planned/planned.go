@@ -18,7 +18,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
-// Plan is what applying needs to know.
+// Plan is the information that applying needs.
 type Plan struct {
 	Mode      engine.Mode
 	Timestamp time.Time
@@ -47,7 +47,7 @@ type Plan struct {
 	Deferred []stackaddrs.ResourceInstance
 }
 
-// Change is what is to be done with one object.
+// Change is the planned change of one object.
 type Change struct {
 	Addr     stackaddrs.ResourceInstance
 	Previous stackaddrs.ResourceInstance // the zero value if that is the same
@@ -95,7 +95,8 @@ func (c *Change) Compare(other *Change) int {
 	return cmp.Or(c.Addr.Compare(other.Addr), cmp.Compare(c.Deposed, other.Deposed))
 }
 
-// PriorOf returns what distinguishes a state that a plan is made for, or applied to.
+// PriorOf returns a text that distinguishes the state that a plan is made for, or applied to, from
+// others.
 func PriorOf(doc *tfstate.Document) string {
 	text, err := json.Marshal(doc.Identity())
 	if err != nil {

@@ -78,7 +78,7 @@ type instance struct {
 	change *planned.Change // nil before it is planned, and without one
 }
 
-// outcome is what planning an instance has led to.
+// outcome is the result of planning an instance.
 type outcome struct {
 	value cty.Value // as expressions see it
 	ok    bool
@@ -95,7 +95,7 @@ func (p *planner) instance(r *eval.Resource, key stackaddrs.InstanceKey) *instan
 	return known.(*instance)
 }
 
-// value plans the instance, and returns what expressions see of it.
+// value plans the instance, and returns its value for expressions.
 func (i *instance) value(ctx context.Context) (cty.Value, bool) {
 	result, err := i.once.Do(ctx, i.resource.Addr(i.key).String(), func(ctx context.Context) (outcome, error) {
 		return i.plan(ctx), nil

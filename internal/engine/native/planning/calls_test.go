@@ -74,7 +74,7 @@ func inMode(mode engine.Mode) func(*planning.Request) {
 	return func(req *planning.Request) { req.Mode = mode }
 }
 
-// TestProviderMeta passes what the module of a resource says to its provider.
+// TestProviderMeta passes the provider_meta of a resource's module to its provider.
 func TestProviderMeta(t *testing.T) {
 	c := nativetest.New(t, fakeRequired+`
 -- main.tf --

@@ -43,8 +43,8 @@ func (p *planner) planDelete(ctx context.Context, t *resource.Target, l *leftOve
 	return true
 }
 
-// finishDeletes defers deletions of what depends on something that is deferred, and checks that the
-// others may be.
+// finishDeletes defers deletions of objects that depend on a deferred one, and checks that the
+// others may be deleted.
 func (p *planner) finishDeletes() {
 	deferred := make(map[string]bool, len(p.mu.deferred))
 	for addr := range p.mu.deferred {
@@ -67,8 +67,8 @@ func (p *planner) finishDeletes() {
 	}
 }
 
-// destroy plans the end of everything. What there is now is found out by planning as usual, whose
-// changes do not count, nor does what has changed outside: all of it ends.
+// destroy plans the end of everything. The present objects are found by planning as usual, whose
+// changes do not count, nor does drift: all objects end.
 func (p *planner) destroy(ctx context.Context) {
 	if !p.SkipRefresh && !p.prior.IsEmpty() {
 		p.walk(ctx)

@@ -43,7 +43,7 @@ resource "fake_thing" "stored" {
 }
 `
 
-// planAnyway plans what is refused as long as applying does not have it.
+// planAnyway plans a request that the engine refuses as long as applying cannot carry out its plan.
 func planAnyway(t *testing.T, req *planning.Request) *nativetest.Plan {
 	t.Helper()
 	result, plan, diags := planning.Plan(t.Context(), req)
@@ -80,7 +80,7 @@ error: Invalid use of ephemeral value of fake_thing.stored at main.tf:20
 	}
 }
 
-// TestEphemeralRenewed renews an ephemeral resource until what uses it is planned.
+// TestEphemeralRenewed renews an ephemeral resource until its users are planned.
 func TestEphemeralRenewed(t *testing.T) {
 	c := nativetest.New(t, `
 -- main.tf --

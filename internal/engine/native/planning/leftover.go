@@ -134,7 +134,7 @@ func (p *planner) belowUnknown(ctx context.Context, addr stackaddrs.ModuleInstan
 	return !ok || x.Unknown
 }
 
-// plan plans what becomes of the object, once, and reports whether that succeeded.
+// plan plans the change of the object, once, and reports whether that succeeded.
 func (l *leftOver) plan(ctx context.Context) bool {
 	ok, err := l.once.Do(ctx, l.stored.Entry.Addr.String(), func(ctx context.Context) (bool, error) { return l.end(ctx), nil })
 	return ok && err == nil

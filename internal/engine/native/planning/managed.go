@@ -119,7 +119,7 @@ type found struct {
 	importing *engine.Importing
 }
 
-// find decodes and reads the stored object of a target, and puts what it finds into the state.
+// find decodes and reads the stored object of a target, and puts the result into the state.
 func (p *planner) find(ctx context.Context, t *resource.Target, stored *state.Object) (found, bool) {
 	if stored == nil {
 		return p.imported(ctx, t)
@@ -174,7 +174,7 @@ func union(a, b []string) []string {
 	return slices.Compact(all)
 }
 
-// compare notes what has happened to an object outside.
+// compare notes the drift of an object.
 func (p *planner) compare(t *resource.Target, before, now *resource.Object) {
 	after := t.Null()
 	action := engine.ActionDelete
@@ -208,7 +208,7 @@ func (p *planner) onlyRefreshed(ctx context.Context, t *resource.Target, now fou
 		value = now.object.Value
 	}
 	c := &resource.Change{Action: engine.ActionNoOp, Before: t.Null(), After: value, BeforeIdentity: cty.NilVal, AfterIdentity: cty.NilVal}
-	p.rt.AwaitReferences(ctx, t) // what is deferred among them is known then
+	p.rt.AwaitReferences(ctx, t) // their deferrals are known then
 	if p.defers(t, c, now); c.Deferred != "" {
 		if now.object != nil {
 			c.Before, c.BeforeIdentity, c.AfterIdentity = value, now.object.Identity, now.object.Identity
@@ -220,7 +220,7 @@ func (p *planner) onlyRefreshed(ctx context.Context, t *resource.Target, now fou
 	at.Self = value
 	t.Resource.Preconditions(ctx, t.At)
 	t.Resource.Postconditions(ctx, at)
-	switch { // expressions have what is there
+	switch { // expressions have the present object
 	case now.object != nil || isWildcard(t.Addr):
 	case t.Addr.Key == stackaddrs.NoKey:
 		value = cty.DynamicVal
@@ -258,7 +258,7 @@ func (p *planner) deferral(t *resource.Target, said provider.DeferredReason) str
 	}
 }
 
-// change returns what is recorded of a change.
+// change returns a change as it is recorded in the plan.
 func (p *planner) change(t *resource.Target, c *resource.Change, now found) *planned.Change {
 	return &planned.Change{
 		Addr: t.Addr, Previous: p.previous(t.Addr), Provider: t.Of, Alias: t.Slot.Alias, Action: c.Action, Reason: c.Reason,

@@ -17,7 +17,7 @@ import (
 // reads it while applying: those that it refers to directly, those that a depends_on argument
 // stands for, and with conditions all that it depends on in any way.
 //
-// All of them are planned: what the block refers to was waited for.
+// All of them are planned: the subjects of the block's references were waited for.
 func (p *planner) pending(t *resource.Target) bool {
 	block := p.Graph.Resource(t.Addr)
 	if block == nil {

@@ -82,7 +82,7 @@ func (s *script) file(name string) *txtar.File {
 	return nil
 }
 
-// request sets what the settings say.
+// request applies the settings to the request.
 func (s *script) request(t testing.TB) func(*planning.Request) {
 	return func(req *planning.Request) {
 		req.Mode = s.mode(t)
@@ -125,7 +125,7 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// obey makes the fake provider do what the names of objects say.
+// obey makes the fake provider act on the names of objects.
 func obey(fake *nativetest.Provider) {
 	says := func(object cty.Value, word string) bool {
 		return object != cty.NilVal && !object.IsNull() && object.GetAttr("name").IsKnown() && !object.GetAttr("name").IsNull() &&

@@ -22,7 +22,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// Request says what to plan, and with what.
+// Request is a component to plan, with the modules, providers and hooks that planning needs.
 type Request struct {
 	*engine.PlanRequest
 
@@ -37,7 +37,7 @@ type Request struct {
 	Observe   engine.Observer // called by one task at a time
 }
 
-// Plan plans a component. With error diagnostics the result has what was planned.
+// Plan plans a component. With error diagnostics the result has the changes that were planned.
 func Plan(ctx context.Context, req *Request) (*engine.PlanResult, *planned.Plan, hcl.Diagnostics) {
 	prior, err := state.Read(req.PriorState)
 	if err != nil {
@@ -65,7 +65,7 @@ type planner struct {
 	*Request
 	eval   *eval.Evaluation
 	rt     *resource.Runtime
-	before string         // what distinguishes the prior state
+	before string         // distinguishes the prior state from others
 	prior  *state.State   // after moves
 	fresh  *state.Working // after reading
 
@@ -115,8 +115,8 @@ func (p *planner) forgetChanges() {
 	p.mu.changing = map[stackaddrs.ResourceInstance]map[stackaddrs.ModuleInstance]bool{}
 }
 
-// run does all the work. In destroy mode, what is to be destroyed is what is found by a normal
-// plan, whose changes do not count.
+// run does all the work. In destroy mode, the objects to destroy are those that a normal plan
+// finds, whose changes do not count.
 func (p *planner) run(ctx context.Context) {
 	if p.Mode == engine.Destroy {
 		p.destroy(ctx)
@@ -159,7 +159,7 @@ func (p *planner) record(c *planned.Change) {
 	}
 }
 
-// announce passes on as events what is planned.
+// announce passes on the planned changes as events.
 func (p *planner) announce(result *engine.PlanResult) {
 	for _, c := range result.Changes {
 		if c.IsNoOp() || c.Deposed != "" {

@@ -15,7 +15,7 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
-// Unsupported returns the errors about what a module tree needs and the engine cannot do, by
+// Unsupported returns the errors about features that a module tree needs and the engine lacks, by
 // feature and place.
 func Unsupported(tree *configs.Tree) hcl.Diagnostics {
 	diags := append(hcl.Diagnostics(nil), tree.Unsupported...)
@@ -61,7 +61,7 @@ var otherBackends = []string{"azurerm", "consul", "cos", "gcs", "kubernetes", "o
 // otherBackend returns the error about a data source that reads a state from elsewhere than this
 // engine can.
 func otherBackend(r *configs.Resource) hcl.Diagnostics {
-	content, _, _ := r.Body.PartialContent(backendSchema) //nolint:errcheck // decoding the body reports what is wrong in it
+	content, _, _ := r.Body.PartialContent(backendSchema) //nolint:errcheck // decoding the body reports its errors
 	attr := content.Attributes["backend"]
 	if attr == nil {
 		return nil

@@ -20,10 +20,10 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
-// result puts together what was planned.
+// result puts together the results of planning.
 func (p *planner) result(ctx context.Context) (*engine.PlanResult, *planned.Plan, hcl.Diagnostics) {
 	result := &engine.PlanResult{Drift: p.mu.drift, Checks: p.eval.Checks.Results()}
-	if p.Mode == engine.Destroy { // what was checked before is not so afterwards
+	if p.Mode == engine.Destroy { // earlier results of checks do not hold afterwards
 		for i := range result.Checks {
 			result.Checks[i].Status, result.Checks[i].Objects = engine.CheckUnknown, nil
 		}
@@ -120,16 +120,16 @@ func (p *planner) known(outputs map[string]cty.Value) map[string]cty.Value {
 	return known
 }
 
-// waits reports whether an output of the root module depends on what is deferred: nothing is known
-// of it then.
+// waits reports whether an output of the root module depends on a deferred change: its value is
+// unknown then.
 func (p *planner) waits(output string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.mu.deferred) > 0 && slices.ContainsFunc(p.Graph.Output(output), func(r *deps.Resource) bool { return p.mu.deferred[r.Addr] })
 }
 
-// finish returns what the state says besides objects. Outputs are brought up to date when nothing
-// else is done, and otherwise while applying.
+// finish returns the parts of the state besides objects. Outputs are brought up to date when
+// nothing else is done, and otherwise while applying.
 func (p *planner) finish(result *engine.PlanResult) state.Finish {
 	outputs, err := p.prior.Document().Outputs()
 	if err != nil {

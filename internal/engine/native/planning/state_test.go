@@ -14,7 +14,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
-// TestRefreshedState keeps in the state what is there, as it is now.
+// TestRefreshedState keeps the present objects in the state, as they are now.
 func TestRefreshedState(t *testing.T) {
 	c := nativetest.New(t, `
 -- main.tf --

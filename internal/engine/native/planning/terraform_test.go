@@ -53,7 +53,7 @@ func TestPlanAsTerraform(t *testing.T) {
 	}
 }
 
-// planJSON is what terraform shows of a plan.
+// planJSON is the JSON form in which terraform shows a plan.
 type planJSON struct {
 	Changes []changeJSON `json:"resource_changes"`
 	Drift   []changeJSON `json:"resource_drift"`
@@ -116,7 +116,7 @@ func terraformPlan(t *testing.T, program string, c *nativetest.Component, s *scr
 	return &plan, true
 }
 
-// lines returns what is compared, in the order of texts.
+// lines returns the parts to compare, in the order of texts.
 func (p *planJSON) lines() []string {
 	lines := []string{fmt.Sprintf("complete %t, applyable %t", p.Complete, p.Applyable)}
 	for _, c := range p.Changes {
@@ -180,7 +180,7 @@ func asJSON(v any) string {
 	return string(text)
 }
 
-// shown returns what is known of a value, and where it is unknown, in terraform's form.
+// shown returns the known parts of a value, and where it is unknown, in terraform's form.
 func shown(v cty.Value) (known, unknown any) {
 	v, _ = v.UnmarkDeep()
 	switch {
@@ -215,7 +215,7 @@ func shown(v cty.Value) (known, unknown any) {
 	}
 }
 
-// unknownPaths returns the paths to what is true in a mask, sorted.
+// unknownPaths returns the paths to true values in a mask, sorted.
 func unknownPaths(mask any) []string {
 	var paths []string
 	switch mask := mask.(type) {

@@ -29,7 +29,7 @@ func (p *planner) triggered(ctx context.Context, t *resource.Target) (triggered,
 	return false, true
 }
 
-// trigger is what an expression of replace_triggered_by names.
+// trigger is the target of an expression of replace_triggered_by.
 type trigger struct {
 	resource *eval.Resource
 	key      stackaddrs.InstanceKey
