@@ -14,7 +14,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
-// Action is an action in a module instance: what its block declares there.
+// Action is an action in a module instance: the declarations of its block there.
 type Action struct {
 	Module *Module
 	Config *configs.Action
@@ -44,8 +44,8 @@ func (a *Action) Expand(ctx context.Context) (Expansion, bool) {
 	})
 }
 
-// Caller is the resource for whose change an action is invoked. What the action says of it is about
-// objects whose change may not be finished: waiting for that would be a cycle.
+// Caller is the resource for whose change an action is invoked. References of the action to it are
+// about objects whose change may not be finished: waiting for that would be a cycle.
 type Caller struct {
 	Resource *Resource
 
@@ -54,7 +54,7 @@ type Caller struct {
 	Object func(ctx context.Context, key stackaddrs.InstanceKey) (cty.Value, bool)
 }
 
-// value returns what references to the caller see.
+// value returns the value of references to the caller.
 func (c *Caller) value(ctx context.Context) (cty.Value, bool) {
 	x, ok := c.Resource.Expand(ctx)
 	if !ok {

@@ -101,7 +101,7 @@ func (c *Call) modules(ctx context.Context) []*Module {
 	return found
 }
 
-// value returns what the call is worth (section 3.4), with the outputs that are used.
+// value returns the value of the call (section 3.4), with the outputs that are used.
 func (c *Call) value(ctx context.Context, use *callUse) (cty.Value, bool) {
 	x, ok := c.Expand(ctx)
 	if !ok {

@@ -20,8 +20,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
-// Conditions is what becomes of conditions that do not hold. The results are recorded in any case.
-// Those of variables are errors in all plans.
+// Conditions is the consequence of conditions that do not hold. The results are recorded in any
+// case. Those of variables are errors in all plans.
 type Conditions int
 
 // These are errors, except in check blocks; warnings; or nothing, where all is destroyed.
@@ -31,7 +31,7 @@ const (
 	IgnoreConditions
 )
 
-// ConditionsOf returns what becomes of conditions in a mode.
+// ConditionsOf returns the consequence of conditions in a mode.
 func ConditionsOf(mode engine.Mode) Conditions {
 	switch mode {
 	case engine.Normal:
@@ -48,7 +48,7 @@ type conditionOf struct {
 	kind          engine.CheckKind
 	block, object string // addresses, without and with the keys of instances
 	summary       string // of the diagnostic if it does not hold
-	warn          bool   // what does not hold is a warning
+	warn          bool   // a warning if it does not hold
 
 	given *hcl.Range // where the value is that is checked, if that is not the place of the condition
 }
@@ -149,7 +149,7 @@ func (m *Module) checkCondition(ctx context.Context, rule *configs.Condition, at
 func (m *Module) evalCondition(ctx context.Context, rule *configs.Condition, at Place, of conditionOf) (engine.CheckStatus, string, bool) {
 	result, ok := m.Eval(ctx, rule.Condition, at)
 	switch {
-	case !ok && result.EvalContext == nil: // what it refers to has failed
+	case !ok && result.EvalContext == nil: // one of its references has failed
 		return engine.CheckUnknown, "", false
 	case !ok:
 		return engine.CheckError, "", false
@@ -185,7 +185,7 @@ func (m *Module) evalCondition(ctx context.Context, rule *configs.Condition, at 
 	return engine.CheckFail, message, m.eval.Diagnostics.Add(diag)
 }
 
-// errorMessage returns what the author says about a condition that does not hold.
+// errorMessage returns the author's message about a condition that does not hold.
 func (m *Module) errorMessage(ctx context.Context, rule *configs.Condition, at Place, of engine.CheckKind) (string, bool) {
 	if rule.ErrorMessage == nil {
 		return "The condition does not hold.", true

@@ -15,7 +15,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// Diagnostics collects what is found, from all tasks. The zero value has nothing.
+// Diagnostics collects diagnostics from all tasks. The zero value has none.
 type Diagnostics struct {
 	mu struct {
 		sync.Mutex
@@ -45,7 +45,7 @@ func (d *Diagnostics) AddTo(resource string, diags ...*hcl.Diagnostic) bool {
 	return d.Add(diags...)
 }
 
-// All returns what was added so far. It is in no order.
+// All returns the diagnostics so far. They are in no order.
 func (d *Diagnostics) All() hcl.Diagnostics {
 	d.mu.Lock()
 	defer d.mu.Unlock()

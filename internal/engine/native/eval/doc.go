@@ -5,7 +5,7 @@
 // instance, variable, local value, output, module call, resource, action and check, whose value is
 // computed once, when it is first asked for.
 //
-// What resource instances are worth is decided by a phase, planning or applying, which the
+// The values of resource instances are decided by a phase, planning or applying, which the
 // evaluation asks through [Objects], and which asks the evaluation for the values of expressions in
 // return.
 //

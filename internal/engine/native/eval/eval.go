@@ -13,7 +13,7 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
-// Phase is what an evaluation is for.
+// Phase is the purpose of an evaluation.
 type Phase int
 
 // The phases.
@@ -22,7 +22,7 @@ const (
 	Apply
 )
 
-// Objects is what a phase knows of resource instances.
+// Objects is the resource instances of a phase.
 type Objects interface {
 	// Object returns the object of an instance as expressions see it, with its marks, once the phase
 	// is done with it. It is [cty.NilVal] for one that is gone, or to be, and false for one that the
@@ -30,14 +30,15 @@ type Objects interface {
 	Object(ctx context.Context, r *Resource, key stackaddrs.InstanceKey) (cty.Value, bool)
 }
 
-// FormerInstances is what [Objects] can know, too.
+// FormerInstances is an optional interface of [Objects] for instances that are not declared any
+// more.
 type FormerInstances interface {
 	// Former waits until the phase is done with the objects of instances that a block does not declare
 	// any more, and reports whether that succeeded.
 	Former(ctx context.Context, r *Resource, x Expansion) bool
 }
 
-// Options are what an evaluation is bound to.
+// Options are the inputs and settings of an evaluation.
 type Options struct {
 	Tree    *configs.Tree
 	Phase   Phase
@@ -59,7 +60,7 @@ type Options struct {
 	// if all were known.
 	Unexpanded func(address string) bool
 
-	// Conditions says what becomes of those that do not hold.
+	// Conditions is the consequence of conditions that do not hold.
 	Conditions Conditions
 
 	// Functions returns the functions that a module may call, in a context without variables.

@@ -39,7 +39,7 @@ type Expansion struct {
 	values map[string]cty.Value // of each.value, by key
 }
 
-// Repetition is what each.key, each.value and count.index stand for. The zero value is that of a
+// Repetition is the values of each.key, each.value and count.index. The zero value is that of a
 // block without instances.
 type Repetition struct {
 	Mode  Mode
@@ -70,7 +70,8 @@ func (x Expansion) Has(key stackaddrs.InstanceKey) bool {
 	}
 }
 
-// Repetition returns what stands for one of the instances, of unknown ones for the wildcard key.
+// Repetition returns the values for one of the instances, those of unknown instances for the
+// wildcard key.
 func (x Expansion) Repetition(key stackaddrs.InstanceKey) Repetition {
 	switch {
 	case x.Mode == Single:
@@ -95,8 +96,8 @@ func (x Expansion) Instances() []stackaddrs.InstanceKey {
 	return x.Keys
 }
 
-// unknownInstances is the expansion of a block in a module of which it is not known what instances
-// there are. All are one there, with any keys.
+// unknownInstances is the expansion of a block in a module whose instances are unknown. All are one
+// there, with any keys.
 func unknownInstances(repeat configs.Repeat) Expansion {
 	switch {
 	case repeat.Count != nil:
@@ -108,7 +109,7 @@ func unknownInstances(repeat configs.Repeat) Expansion {
 	}
 }
 
-// expand evaluates what decides on the instances of a block with a name (section 3.6).
+// expand evaluates the count or for_each of a block with a name (section 3.6).
 func (m *Module) expand(ctx context.Context, repeat configs.Repeat, name string) (Expansion, bool) {
 	unexpanded := m.eval.opts.Unexpanded
 	switch {
@@ -256,8 +257,8 @@ func (x Expansion) join(value func(key stackaddrs.InstanceKey) (cty.Value, bool)
 	return cty.ObjectVal(attributes), true
 }
 
-// RepetitionOf returns what stands for an instance of which nothing but its key is known any more:
-// its each.value is not.
+// RepetitionOf returns the values for an instance of which only the key is known any more: its
+// each.value is unknown.
 func RepetitionOf(key stackaddrs.InstanceKey) Repetition {
 	switch _, text := key.AsString(); {
 	case key == stackaddrs.NoKey:

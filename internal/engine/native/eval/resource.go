@@ -13,7 +13,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
-// Resource is a resource in a module instance: what its block declares there.
+// Resource is a resource in a module instance: the declarations of its block there.
 type Resource struct {
 	Module *Module
 	Config *configs.Resource
@@ -47,8 +47,8 @@ func (r *Resource) Place(ctx context.Context, key stackaddrs.InstanceKey) (Place
 	return Place{Repetition: x.Repetition(key), Resource: r.Addr(key).String()}, ok
 }
 
-// Value returns what references to the resource see: all its instances, once the phase is done with
-// them.
+// Value returns the value of references to the resource: all its instances, once the phase is done
+// with them.
 func (r *Resource) Value(ctx context.Context) (cty.Value, bool) {
 	name := r.Module.prefixed(r.Config.Addr.String())
 	return r.value.get(ctx, r.Module.eval, name, r.Config.Range.Ptr(), func(ctx context.Context) (cty.Value, bool) {
@@ -76,8 +76,8 @@ func (r *Resource) join(ctx context.Context, x Expansion) (cty.Value, bool) {
 	return x.join(func(key stackaddrs.InstanceKey) (cty.Value, bool) { return objects.Object(ctx, r, key) })
 }
 
-// AwaitDependencies waits for what depends_on arguments name, those of the resource and of the
-// module calls that it is below, and for what is referred to by parts of the block that are
+// AwaitDependencies waits for the objects that depends_on arguments name, those of the resource and
+// of the module calls that it is below, and for the references of those parts of the block that are
 // evaluated later.
 func (r *Resource) AwaitDependencies(ctx context.Context) bool {
 	if !r.Module.Await(ctx, r.Config.DependsOn) {

@@ -16,7 +16,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
-// Place is what expressions can refer to because of where they stand.
+// Place is the objects that expressions can refer to because of the place where they stand.
 type Place struct {
 	Repetition
 	Self     cty.Value // [cty.NilVal] where there is none
@@ -27,7 +27,7 @@ type Place struct {
 	ownVariable *Variable // whose conditions are checked
 }
 
-// Eval evaluates an expression. What is wrong with it is reported.
+// Eval evaluates an expression. Its errors are reported.
 func (m *Module) Eval(ctx context.Context, expr *configs.Expr, at Place) (Result, bool) {
 	result := Result{Source: Source{Range: expr.Range(), Expression: expr.Expression, Resource: at.Resource}}
 	scope, ok := m.Scope(ctx, expr.Refs, at)
@@ -43,8 +43,8 @@ func (m *Module) Eval(ctx context.Context, expr *configs.Expr, at Place) (Result
 	return result, true
 }
 
-// Scope returns what references stand for. It waits for all that is referred to, and is false if
-// any of it failed.
+// Scope returns the values of references. It waits for all subjects of the references, and is false
+// if any of them failed.
 func (m *Module) Scope(ctx context.Context, references []refs.Reference, at Place) (*hcl.EvalContext, bool) {
 	if len(references) == 0 {
 		return m.functions, true
@@ -60,7 +60,7 @@ func (m *Module) Scope(ctx context.Context, references []refs.Reference, at Plac
 	return evalCtx, true
 }
 
-// Await waits until what is referred to is done, and reports whether all of it succeeded.
+// Await waits until the subjects of references are done, and reports whether all of them succeeded.
 func (m *Module) Await(ctx context.Context, references []refs.Reference) bool {
 	for i := range references {
 		switch references[i].Subject.Kind {
@@ -81,7 +81,7 @@ func (m *Module) Await(ctx context.Context, references []refs.Reference) bool {
 	return true
 }
 
-// scope collects what references stand for.
+// scope collects the values of references.
 type scope struct {
 	module *Module
 	at     Place
@@ -96,7 +96,7 @@ type scope struct {
 	terraform map[string]cty.Value
 }
 
-// callUse is what of a module call is referred to.
+// callUse is the outputs of a module call that are used.
 type callUse struct {
 	all     bool
 	outputs []string
@@ -110,7 +110,7 @@ func set[V any](m *map[string]V, name string, value V) {
 	(*m)[name] = value
 }
 
-// add waits for what a reference stands for.
+// add waits for the subject of a reference, and adds its value.
 func (s *scope) add(ctx context.Context, ref *refs.Reference) bool {
 	m, subject := s.module, ref.Subject
 	switch subject.Kind {
@@ -222,8 +222,8 @@ func (s *scope) addEach(ref *refs.Reference, name string, mode Mode, value cty.V
 	return true
 }
 
-// undeclared reports a reference to what the module does not have. The static checks find these
-// first, if there is a place for them.
+// undeclared reports a reference to an object that the module does not declare. The static checks
+// find these first, if there is a place for them.
 func (s *scope) undeclared(ref *refs.Reference) bool {
 	return s.module.eval.Diagnostics.AddTo(s.at.Resource, &hcl.Diagnostic{
 		Severity: hcl.DiagError, Summary: "Reference to undeclared object",

@@ -58,7 +58,7 @@ func (v *Variable) rawValue(ctx context.Context) (cty.Value, bool) {
 	})
 }
 
-// given returns what the caller says, [cty.NilVal] if that is nothing, and where.
+// given returns the argument of the caller, [cty.NilVal] without one, and its place.
 func (v *Variable) given(ctx context.Context) (value cty.Value, at *Source, ok bool) {
 	m := v.module
 	if m.call == nil {
@@ -76,7 +76,7 @@ func (v *Variable) given(ctx context.Context) (value cty.Value, at *Source, ok b
 	return result.Value, &result.Source, ok
 }
 
-// accept converts what was given.
+// accept converts the argument.
 func (v *Variable) accept(value cty.Value, at *Source) (cty.Value, *hcl.Diagnostic) {
 	if value == cty.NilVal {
 		if v.config.Required() {

@@ -12,15 +12,15 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// Visitor is what a phase does with the objects that a walk finds. Its methods are called in tasks
-// of their own.
+// Visitor is a phase's work on the objects that a walk finds. Its methods are called in tasks of
+// their own.
 type Visitor interface {
 	// Resource is called for each resource of each module instance.
 	Resource(ctx context.Context, r *Resource)
 }
 
-// Walk evaluates everything that the configuration declares, and waits for it: also what nothing
-// refers to.
+// Walk evaluates everything that the configuration declares, and waits for it: also objects without
+// references to them.
 func (e *Evaluation) Walk(ctx context.Context, visitor Visitor) {
 	e.Checks.declareAll(e.opts.Tree, "")
 	w := &walk{visitor: visitor}
@@ -48,8 +48,8 @@ func (w *walk) module(ctx context.Context, m *Module) {
 	}
 }
 
-// values evaluates what only has a value, one after the other: most of it has been asked for by
-// then.
+// values evaluates the objects that only have a value, one after the other: most of them have been
+// asked for by then.
 func (m *Module) values(ctx context.Context) {
 	for _, v := range m.variables {
 		v.Value(ctx)

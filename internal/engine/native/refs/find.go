@@ -11,7 +11,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
-// InExpr returns what an expression refers to, in the order of the text.
+// InExpr returns the references in an expression, in the order of the text.
 func InExpr(expr hcl.Expression) ([]Reference, hcl.Diagnostics) {
 	var f Finder
 	f.AddExpr(expr)
@@ -35,7 +35,7 @@ type Finder struct {
 	local []map[string]struct{} // names that for expressions and dynamic blocks declare
 }
 
-// AddExpr adds what is in an expression.
+// AddExpr adds the references in an expression.
 func (f *Finder) AddExpr(expr hcl.Expression) {
 	if native, ok := expr.(hclsyntax.Expression); ok {
 		f.Diags = append(f.Diags, hclsyntax.Walk(native, f)...)
@@ -46,11 +46,11 @@ func (f *Finder) AddExpr(expr hcl.Expression) {
 	}
 }
 
-// AddBody adds what is in a body in native syntax, except for its arguments and blocks of some
-// names. Nil excepts none.
+// AddBody adds the references in a body in native syntax, except for its arguments and blocks of
+// some names. Nil excepts none.
 //
-// Without a schema, all blocks called dynamic are taken for what makes others, and go by the names
-// of these.
+// Without a schema, all blocks called dynamic are taken for generators of others, and go by the
+// names of these.
 func (f *Finder) AddBody(body *hclsyntax.Body, except func(name string) bool) {
 	for _, attr := range inOrder(body.Attributes) {
 		if except == nil || !except(attr.Name) {

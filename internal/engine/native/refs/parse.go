@@ -14,8 +14,8 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
-// Parse reports what a traversal from the root of the scope refers to. Without error diagnostics
-// the reference has a subject.
+// Parse returns the reference that a traversal from the root of the scope is. Without error
+// diagnostics the reference has a subject.
 func Parse(traversal hcl.Traversal) (Reference, hcl.Diagnostics) {
 	p := &parser{traversal: traversal, next: 1}
 	ref := Reference{Subject: p.subject()}
@@ -37,7 +37,7 @@ func Parse(traversal hcl.Traversal) (Reference, hcl.Diagnostics) {
 	return ref, nil
 }
 
-// parser takes steps from a traversal. After an error, what it returns is not used.
+// parser takes steps from a traversal. After an error, its results are not used.
 type parser struct {
 	traversal hcl.Traversal
 	next      int // step
@@ -88,7 +88,7 @@ func (p *parser) resource(mode stackaddrs.ResourceMode) Subject {
 	return Subject{Kind: Resource, Mode: mode, Type: p.name("a type and a name"), Name: p.name("a type and a name")}
 }
 
-// attributes are what symbols have that are not declared anywhere.
+// attributes are the attributes of symbols that are not declared anywhere.
 var attributes = map[string]map[string]Kind{
 	"each":      {"key": EachKey, "value": EachValue},
 	"count":     {"index": CountIndex},

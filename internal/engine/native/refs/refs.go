@@ -1,11 +1,10 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package refs is what expressions of the Terraform modules language can refer to, by what they
-// say.
+// Package refs is the references of expressions in the Terraform modules language, by their text.
 //
-// It knows the syntax of references only. Whether what they name is there, and may be used in that
-// place, is for others to say.
+// It knows the syntax of references only. Whether their subjects are there, and may be used in that
+// place, is for others to decide.
 package refs
 
 import (
@@ -14,7 +13,7 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
-// Kind is what a [Subject] is.
+// Kind is the kind of a [Subject].
 type Kind uint8
 
 // The kinds of subjects, with the fields of [Subject] that they use.
@@ -33,8 +32,8 @@ const (
 	Action                      // Type, Name; nowhere a value
 )
 
-// Subject is what a reference names: an object of the module that the reference is in, or something
-// that belongs to the place where it stands. Comparable.
+// Subject is the target of a reference: an object of the module that the reference is in, or
+// something that belongs to the place where it stands. Comparable.
 type Subject struct {
 	Kind Kind
 	Mode stackaddrs.ResourceMode

@@ -20,14 +20,15 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// Action is an action instance that is invoked for a resource instance, together with what is
-// needed to deal with it.
+// Action is an action instance that is invoked for a resource instance, with its provider and
+// configuration.
 type Action struct {
 	target *Target // of the resource instance, but with the type, the provider and the configuration of the action
 	at     eval.Place
 }
 
-// Action returns what is needed to deal with an action instance, which is invoked for a target.
+// Action returns an action instance, which is invoked for a target, with its provider and
+// configuration.
 func (rt *Runtime) Action(ctx context.Context, a *eval.Action, key stackaddrs.InstanceKey, of *Target, caller *eval.Caller) (*Action, bool) {
 	x, ok := a.Expand(ctx)
 	if !ok {
@@ -114,8 +115,8 @@ func (rt *Runtime) PlanAction(ctx context.Context, a *Action, config *ActionConf
 	return response.Deferred, true
 }
 
-// RefinesAction reports whether the configuration is known, and agrees with what was known of it
-// while planning.
+// RefinesAction reports whether the configuration is known, and agrees with its known parts while
+// planning.
 func (rt *Runtime) RefinesAction(a *Action, planned cty.Value, config *ActionConfig) bool {
 	if !rt.settled(a.target, config.value) {
 		return false

@@ -15,11 +15,11 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
-// Applied is what has become of an object that a provider was to change.
+// Applied is the result of a provider's change of an object.
 type Applied struct {
 	Object *Object // nil if there is none
 	Asked  bool    // the provider was asked
-	Doubt  bool    // it has not said what there is now: the object is the one before
+	Doubt  bool    // it has not returned the object: the object is the one before
 	OK     bool    // otherwise that has been reported, unless nobody was asked
 
 	end func(ok bool)
@@ -67,13 +67,13 @@ func (rt *Runtime) Apply(ctx context.Context, t *Target, c *Change, prior *Objec
 	return r.applied(applied, now)
 }
 
-// Destruction says what to destroy.
+// Destruction is an object to destroy.
 type Destruction struct {
 	Object  *Object
 	Deposed stackaddrs.DeposedKey
 	Private []byte // of the plan
 
-	// Before is what is to be done first. The provider is not asked if it is false.
+	// Before is called first. The provider is not asked if it is false.
 	Before func() bool
 }
 
@@ -97,12 +97,12 @@ func (rt *Runtime) Destroy(ctx context.Context, t *Target, d Destruction) Applie
 		return r.applied(applied, nil)
 	}
 	now := r.object(o, sensitive)
-	now.Tainted, now.Dependencies = o.Tainted, o.Dependencies // as terraform, which drops CreateBeforeDestroy of what it stores anew
+	now.Tainted, now.Dependencies = o.Tainted, o.Dependencies // as terraform, which drops CreateBeforeDestroy of objects that it stores anew
 	return r.applied(applied, now)
 }
 
-// Refines reports whether a change that was planned now does what the first plan says, as far as
-// that was known.
+// Refines reports whether a change that was planned now agrees with the known parts of the first
+// plan.
 func (rt *Runtime) Refines(t *Target, action engine.Action, after cty.Value, now *Change) bool {
 	const summary, what = "Provider produced inconsistent final plan", "plans something else, now that all values are known, than it had planned for"
 	if action.Replaces() || action.ForgetsOld() {
@@ -119,8 +119,8 @@ func (rt *Runtime) Refines(t *Target, action engine.Action, after cty.Value, now
 	final, _ := now.After.UnmarkDeep()
 	differences := change.CheckResult(t.Block, planned, final)
 	if rt.Moved && len(differences) > 0 {
-		// The provider is most likely not to blame: what has the path of the checkout in it is another
-		// value here.
+		// The provider is most likely not to blame: a value with the path of the checkout in it is
+		// another one here.
 		return rt.fail(t, "Plan from another directory", "The plan was made in another directory than this one, and "+t.Address+
 			" would not become here what the plan says:\n"+listed(differences)+"\n\nValues with path.cwd or the result of abspath in them differ from "+
 			"one directory to another. Make a new plan here, or apply this one where it was made. This object was not changed.")
@@ -133,7 +133,7 @@ func (rt *Runtime) Settled(t *Target, c *Change) bool {
 	return rt.settled(t, c.Config)
 }
 
-// asking is what a provider is asked for.
+// asking is a request to a provider for a change.
 type asking struct {
 	deposed stackaddrs.DeposedKey
 	action  engine.Action
@@ -141,8 +141,8 @@ type asking struct {
 	request provider.ApplyRequest
 }
 
-// carryOut asks the provider for a change, unless it must not be asked any more, and says what is
-// going on meanwhile. The caller says in the end how that was.
+// carryOut asks the provider for a change, unless it must not be asked any more, and reports the
+// progress meanwhile. The caller reports the end.
 func (rt *Runtime) carryOut(ctx context.Context, t *Target, a asking) (provider.ApplyResponse, Applied) {
 	done, ok := rt.call(ctx)
 	if !ok {
@@ -170,7 +170,7 @@ func (rt *Runtime) carryOut(ctx context.Context, t *Target, a asking) (provider.
 	return response, applied
 }
 
-// result is what a provider says that it has made.
+// result is a provider's answer about an object that it was to change.
 type result struct {
 	*Runtime
 	*Target
@@ -181,7 +181,7 @@ type result struct {
 	doubt    bool // or nothing at all, so that there may be another one than is kept
 }
 
-// applied fills in what there is now.
+// applied completes a with the object that there is now.
 func (r *result) applied(a Applied, now *Object) Applied {
 	a.Object, a.Doubt, a.OK = now, r.doubt, r.ok
 	return a

@@ -35,8 +35,8 @@ func (rt *Runtime) config(ctx context.Context, t *Target) (cty.Value, bool) {
 	return value, t.Addr.Resource.Mode == stackaddrs.EphemeralResource || rt.withoutEphemeral(t, value)
 }
 
-// AwaitReferences waits for what the body of a target's block refers to, for who does not evaluate
-// it.
+// AwaitReferences waits for the subjects of the references in the body of a target's block, for
+// callers that do not evaluate it.
 func (rt *Runtime) AwaitReferences(ctx context.Context, t *Target) {
 	if references, diags := rt.Types.References(t.Config(), t.Type); !diags.HasErrors() {
 		t.Resource.Module.Scope(ctx, references, t.At)

@@ -38,7 +38,7 @@ func (rt *Runtime) Readable(t *Target, c *DataConfig) bool {
 	return rt.settled(t, c.value)
 }
 
-// PlannedData returns what is known of the result of a data source before it is read.
+// PlannedData returns the known parts of the result of a data source before it is read.
 func (rt *Runtime) PlannedData(t *Target, config *DataConfig) cty.Value {
 	return t.Mark(change.PlannedUnknown(t.Block, config.value), config.sensitive)
 }

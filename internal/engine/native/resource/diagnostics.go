@@ -14,7 +14,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
-// said reports what a provider said about an instance, and whether that was no error.
+// said reports the diagnostics of a provider about an instance, and whether none of them is an
+// error.
 func (rt *Runtime) said(t *Target, diags provider.Diagnostics) bool {
 	for _, diag := range diags {
 		rt.Eval.Diagnostics.Add(t.diagnostic(diag))
@@ -41,8 +42,7 @@ func (t *Target) diagnostic(said provider.Diagnostic) *hcl.Diagnostic {
 	return diag
 }
 
-// broken reports that a provider has broken the rules, with what is wrong by the parts of the
-// object.
+// broken reports that a provider has broken the rules, with the errors by the parts of the object.
 func (rt *Runtime) broken(t *Target, summary, what string, errs []error) bool {
 	if len(errs) == 0 {
 		return true
@@ -60,7 +60,7 @@ func listed(errs []error) string {
 	return b.String()
 }
 
-// described returns the address of what is dealt with.
+// described returns the address of the action or the resource instance.
 func (t *Target) described() string {
 	if t.action != nil {
 		return t.action.Addr(t.key).String()
@@ -79,7 +79,8 @@ func (rt *Runtime) fail(t *Target, summary, detail string) bool {
 	return false
 }
 
-// settled reports whether a configuration is known as a whole. What is not is an error.
+// settled reports whether a configuration is known as a whole. Unknown parts are reported as
+// errors.
 func (rt *Runtime) settled(t *Target, config cty.Value) bool {
 	unknown := notKnown(config)
 	if len(unknown) == 0 {

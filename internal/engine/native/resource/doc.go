@@ -1,11 +1,11 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package resource is what is done with the objects of resource instances through their providers:
-// reading them, planning changes, applying these. It checks all that a provider answers.
+// Package resource is the operations on the objects of resource instances through their providers:
+// reading them, planning changes, applying these. It checks all answers of providers.
 //
-// Which instances there are, and in what order something is done with them, is decided by the
-// phases: packages planning and applying.
+// Which instances there are, and the order of the operations on them, is decided by the phases:
+// packages planning and applying.
 //
 // The steps, and their order, are those of terraform 1.11, which providers rely on.
 package resource

@@ -32,12 +32,12 @@ type openEphemeral struct {
 	renewing sync.WaitGroup
 	close    sync.Once
 
-	// What follows belongs to the renewing goroutine until that has ended.
+	// The fields below belong to the renewing goroutine until that has ended.
 	private []byte
 	failed  provider.Diagnostics
 }
 
-// PlannedEphemeral returns what is known of an ephemeral resource that is not opened.
+// PlannedEphemeral returns the known parts of an ephemeral resource that is not opened.
 func (rt *Runtime) PlannedEphemeral(t *Target, config *DataConfig) cty.Value {
 	return rt.PlannedData(t, config)
 }
@@ -113,9 +113,9 @@ func (e *openEphemeral) renew(ctx context.Context, at time.Time) {
 // closingTime is how long an ephemeral resource may take to be closed.
 const closingTime = 10 * time.Second
 
-// CloseEphemerals closes what is open of some blocks, by their addresses in the configuration, or
-// all without any: the last opened first, also after the operation was interrupted. Nothing may use
-// them any more.
+// CloseEphemerals closes the open ephemeral resources of some blocks, by their addresses in the
+// configuration, or all without any: the last opened first, also after the operation was
+// interrupted. Nothing may use them any more.
 func (rt *Runtime) CloseEphemerals(ctx context.Context, blocks ...stackaddrs.ResourceInstance) {
 	open := &rt.Ephemerals
 	open.mu.Lock()

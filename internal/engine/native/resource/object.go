@@ -137,7 +137,7 @@ func (rt *Runtime) upgradeIdentity(ctx context.Context, t *Target, o *Object, co
 	return rt.said(t, diags)
 }
 
-// restoreMarks marks what the state calls sensitive, and the schema.
+// restoreMarks marks the parts that the state or the schema calls sensitive.
 func (rt *Runtime) restoreMarks(t *Target, o *Object, content *tfstate.Object) bool {
 	paths, err := content.SensitivePaths()
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
-// Change is what is planned for the current object of a resource instance.
+// Change is the planned change of the current object of a resource instance.
 type Change struct {
 	Action engine.Action
 	Reason engine.ActionReason
@@ -23,7 +23,7 @@ type Change struct {
 	// Before and After have marks. Null where there is no object.
 	Before, After cty.Value
 
-	Config cty.Value // without marks, as it is written: also what is to be ignored
+	Config cty.Value // without marks, as it is written: with the attributes to ignore, too
 
 	Private                       []byte // for applying
 	BeforePrivate                 []byte
@@ -40,7 +40,7 @@ type PlanOptions struct {
 
 	Requested bool // the object is to be replaced since somebody asks for that
 	Triggered bool // or since something that it names has changed
-	Imported  bool // the object is new here: what the configuration calls sensitive was never called otherwise
+	Imported  bool // the object is new here: values that the configuration calls sensitive were never called otherwise
 
 	// PlannedPrivate are the private bytes of the plan that is being applied, when a change is planned
 	// again for that. Nil while planning.
@@ -240,7 +240,8 @@ func sameMarks(a, b cty.Value) bool {
 	return marks.EqualPaths(marks.SortPaths(marks.Paths(a, marks.Sensitive)), marks.SortPaths(marks.Paths(b, marks.Sensitive)))
 }
 
-// replace plans the new object of a replacement, from the configuration without what is ignored.
+// replace plans the new object of a replacement, from the configuration without the attributes to
+// ignore.
 func (p *planner) replace(ctx context.Context, c *Change, config cty.Value, private []byte) bool {
 	response, ok := p.ask(ctx, provider.PlanRequest{
 		Type: p.Name, Prior: p.Null(), Config: config, Proposed: change.ProposedNew(p.Block, p.Null(), config),

@@ -19,7 +19,7 @@ const progressPeriod = 10 * time.Second
 // progress says how the change of an object goes.
 type progress struct {
 	observe engine.Observer
-	event   engine.Event // what all have in common
+	event   engine.Event // the fields that all events have in common
 	began   time.Time
 
 	mu struct {
@@ -43,7 +43,7 @@ func (rt *Runtime) begin(t *Target, action engine.Action, object cty.Value) *pro
 	return p
 }
 
-// identify finds what people know the object by.
+// identify finds the id by which people know the object.
 func (p *progress) identify(t *Target, object cty.Value) {
 	attr := t.Block.Attribute("id")
 	if attr == nil || attr.Type != cty.String || attr.Sensitive || object.IsNull() || !object.IsKnown() {

@@ -31,7 +31,7 @@ type Providers interface {
 	Slot(config tfstate.ProviderConfig) (engine.ProviderSlot, bool)
 }
 
-// Runtime is what all objects of a component have in common in one phase.
+// Runtime is the common context of all objects of a component in one phase.
 type Runtime struct {
 	Eval      *eval.Evaluation
 	Providers Providers
@@ -104,7 +104,7 @@ func hasKeys(module stackaddrs.ModuleInstance) bool {
 	return false
 }
 
-// Target is a resource instance together with what is needed to deal with it.
+// Target is a resource instance with its type, provider and place.
 type Target struct {
 	*Type
 	Addr     stackaddrs.ResourceInstance
@@ -147,7 +147,7 @@ func (t *Target) block() *hcl.Range {
 	return t.Resource.Config.Range.Ptr()
 }
 
-// body returns what is decoded by the schema, or nil.
+// body returns the body that is decoded by the schema, or nil.
 func (t *Target) body() hcl.Body {
 	switch {
 	case t.action != nil:
@@ -158,7 +158,7 @@ func (t *Target) body() hcl.Body {
 	return t.Resource.Config.Body
 }
 
-// Target returns what is needed to deal with an instance that the configuration declares.
+// Target returns the target for an instance that the configuration declares.
 func (rt *Runtime) Target(ctx context.Context, r *eval.Resource, key stackaddrs.InstanceKey) (*Target, bool) {
 	at, ok := r.Place(ctx, key)
 	if !ok {
@@ -177,8 +177,8 @@ func (rt *Runtime) Target(ctx context.Context, r *eval.Resource, key stackaddrs.
 	return target, rt.find(ctx, target, config.ProviderAddr)
 }
 
-// StoredTarget returns what is needed to deal with an object that nothing may declare any more. The
-// tree is that of its module, or nil if that is gone.
+// StoredTarget returns the target for an object that nothing may declare any more. The tree is that
+// of its module, or nil if that is gone.
 func (rt *Runtime) StoredTarget(ctx context.Context, tree *configs.Tree, stored *state.Object) (*Target, bool) {
 	t := &Target{Addr: stored.Entry.Addr, tree: tree}
 	t.Address = t.Addr.String()

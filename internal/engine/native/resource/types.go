@@ -78,7 +78,7 @@ func byMode(p *schema.Provider, mode stackaddrs.ResourceMode) map[string]*schema
 	}
 }
 
-// References returns what the body of a resource refers to.
+// References returns the references in the body of a resource.
 func (t *Types) References(of *configs.Resource, ty *Type) ([]refs.Reference, hcl.Diagnostics) {
 	if known, ok := t.refs.Load(of); ok {
 		return known.([]refs.Reference), nil

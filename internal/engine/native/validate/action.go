@@ -89,7 +89,7 @@ func (m *moduleChecker) actionReference(r *configs.Resource, expr *configs.Expr,
 	}
 }
 
-// refersTo reports whether what decides on instances refers to a resource.
+// refersTo reports whether the count or for_each of a block refers to a resource.
 func refersTo(repeat configs.Repeat, r *configs.Resource) bool {
 	for _, expr := range []*configs.Expr{repeat.Count, repeat.ForEach} {
 		if expr != nil && slices.ContainsFunc(expr.Refs, func(ref refs.Reference) bool { return ref.Subject == refs.OfResource(r.Addr) }) {

@@ -82,7 +82,8 @@ func compareSlots(a, b engine.ProviderSlot) int {
 	return cmp.Or(cmp.Compare(a.LocalName, b.LocalName), cmp.Compare(a.Alias, b.Alias))
 }
 
-// providerMeta checks what a module says to a provider, unless no resource of the module tells it.
+// providerMeta checks the provider_meta block of a module, unless no resource of the module is of
+// that provider.
 func (m *moduleChecker) providerMeta(meta *configs.ProviderMeta) {
 	p := m.opts.Schemas.Schema(meta.Provider)
 	used := false

@@ -60,7 +60,8 @@ func (f fake) ValidateAction(ctx context.Context, of stackaddrs.Provider, typeNa
 	return f.ValidateResource(ctx, of, stackaddrs.ManagedResource, typeName, config)
 }
 
-// TestProvider checks what depends on the schemas of providers, and on what they say themselves.
+// TestProvider checks the mistakes that depend on the schemas of providers, and on their own
+// diagnostics.
 func TestProvider(t *testing.T) {
 	files := map[string]string{
 		"main.tf": `terraform {
@@ -138,7 +139,7 @@ func TestRequirements(t *testing.T) {
 	})
 }
 
-// TestAction checks actions and what triggers them.
+// TestAction checks actions and their triggers.
 func TestAction(t *testing.T) {
 	compare(t, map[string]string{"main.tf": `terraform {
 			  required_providers {
@@ -218,7 +219,7 @@ func TestAction(t *testing.T) {
 	})
 }
 
-// compare validates modules, and compares what is found with what is wanted.
+// compare validates modules, and compares the diagnostics with those wanted.
 func compare(t *testing.T, files map[string]string, want []string) {
 	t.Helper()
 	dir := t.TempDir()

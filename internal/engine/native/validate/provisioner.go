@@ -15,7 +15,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/providers/schema"
 )
 
-// Provisioners are the schemas of what provisioner blocks have, by type.
+// Provisioners are the schemas of provisioner blocks, by type.
 var Provisioners = map[string]*schema.Block{
 	"local-exec": block(
 		required("command", cty.String), optional("interpreter", cty.List(cty.String)), optional("working_dir", cty.String),
@@ -61,8 +61,7 @@ func (m *moduleChecker) provisioners(r *configs.Resource) {
 	m.provisionersOf(r.Provisioners, r.Connection, place{repeat: r.Repeat, own: r, self: m.self(r)})
 }
 
-// removed checks what is to be done with the objects of removed resources, of which nothing is
-// known here.
+// removed checks the provisioners of removed resources, of whose objects nothing is known here.
 func (m *moduleChecker) removed(r *configs.Removed) {
 	m.provisionersOf(r.Provisioners, r.Connection, place{repeat: configs.Repeat{Count: &configs.Expr{}, ForEach: &configs.Expr{}}, self: cty.DynamicVal})
 }
@@ -151,7 +150,7 @@ func hasHost(c *configs.Connection) bool {
 	if c == nil {
 		return false
 	}
-	content, _, _ := c.Body.PartialContent(hostSchema) //nolint:errcheck // decoding the body reports what is wrong in it
+	content, _, _ := c.Body.PartialContent(hostSchema) //nolint:errcheck // decoding the body reports its errors
 	return content.Attributes["host"] != nil
 }
 

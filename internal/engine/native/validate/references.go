@@ -16,7 +16,7 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
-// references checks what is referred to, and reports whether all of it is there (rule V1).
+// references checks references, and reports whether all their subjects are there (rule V1).
 func (m *moduleChecker) references(found []refs.Reference, at place) bool {
 	ok := true
 	for i := range found {

@@ -86,7 +86,7 @@ func (m *moduleChecker) filled(user string, slot engine.ProviderSlot, at hcl.Ran
 	}
 }
 
-// body checks what the schema describes, and asks the provider about it.
+// body checks the part that the schema describes, and asks the provider about it.
 func (m *moduleChecker) body(r *configs.Resource, block *schema.Block, at place) {
 	w := &written{body: r.Body, refs: r.Refs, at: r.Range, block: block, decoder: m.decoder(block)}
 	config, ok := m.decode(w, at)
@@ -106,7 +106,7 @@ type written struct {
 	decoder *body.Decoder
 }
 
-// decode checks what a block refers to, and evaluates it.
+// decode checks the references in a block, and evaluates it.
 func (m *moduleChecker) decode(w *written, at place) (cty.Value, bool) {
 	found := w.refs
 	if _, native := w.body.(*hclsyntax.Body); !native { // without the schema, a few too many are found
@@ -178,7 +178,7 @@ func (m *moduleChecker) deprecated(body hcl.Body, block *schema.Block) {
 	if len(texts) == 0 {
 		return
 	}
-	content, _, _ := body.PartialContent(&wanted) //nolint:errcheck // decoding the body reports what is wrong in it
+	content, _, _ := body.PartialContent(&wanted) //nolint:errcheck // decoding the body reports its errors
 	for _, name := range sorted(content.Attributes) {
 		m.warn(content.Attributes[name].Expr.Range(), "Deprecated argument", fmt.Sprintf("The provider will drop the argument %q. %s", name, texts[name]))
 	}

@@ -41,7 +41,7 @@ func (m *moduleChecker) eval(expr *configs.Expr, at place) (cty.Value, bool) {
 	return value, true
 }
 
-// scope returns what references that are allowed stand for.
+// scope returns the values of those references that are allowed.
 func (m *moduleChecker) scope(found []refs.Reference, at place) *hcl.EvalContext {
 	if len(found) == 0 {
 		return m.functions
@@ -125,7 +125,8 @@ func (m *moduleChecker) path(attr string) cty.Value {
 	}
 }
 
-// callValue returns what is known of the outputs of a module: which there are.
+// callValue returns an object with the outputs of a module, whose names are known and whose values
+// are not.
 func (m *moduleChecker) callValue(name string) cty.Value {
 	child := m.tree.Children[name]
 	if child == nil || m.tree.Calls[name].Repeat != (configs.Repeat{}) {
@@ -138,7 +139,7 @@ func (m *moduleChecker) callValue(name string) cty.Value {
 	return cty.ObjectVal(outputs)
 }
 
-// symbols are values by their names, or by the names of what they are in.
+// symbols are values by their names, or by the names of the symbols that they are in.
 type symbols map[string]any
 
 func (s symbols) set(value cty.Value, path ...string) {

@@ -93,7 +93,7 @@ type moduleChecker struct {
 	*checker
 	tree      *configs.Tree
 	functions *hcl.EvalContext
-	inputs    map[string]cty.Value // what the call gives; nil for the root
+	inputs    map[string]cty.Value // the arguments of the call; nil for the root
 	locals    map[string]cty.Value // that were evaluated
 }
 
@@ -147,7 +147,7 @@ func (c *checker) problem(at hcl.Range, summary, detail string) {
 	c.diags = append(c.diags, &hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: detail, Subject: &at})
 }
 
-// warn reports what is no error.
+// warn adds a warning.
 func (c *checker) warn(at hcl.Range, summary, detail string) {
 	c.diags = append(c.diags, &hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: summary, Detail: detail, Subject: &at})
 }

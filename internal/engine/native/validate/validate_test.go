@@ -156,7 +156,7 @@ func places(diags hcl.Diagnostics) []string {
 	return list
 }
 
-// terraform returns what the program reports for the module in a directory.
+// terraform returns the mistakes that the program reports for the module in a directory.
 func terraform(t *testing.T, program, dir string) []string {
 	t.Helper()
 	installModules(t, dir)
@@ -193,7 +193,7 @@ func terraform(t *testing.T, program, dir string) []string {
 		list = append(list, place+": "+diag.Severity)
 	}
 	slices.Sort(list)
-	return slices.Compact(list) // it repeats what is wrong in a module for each call
+	return slices.Compact(list) // it repeats the mistakes in a module for each call
 }
 
 var localCall = regexp.MustCompile(`(?s)module "(\w+)" \{[^}]*?source\s*=\s*"\./(\w+)"`)
@@ -220,7 +220,7 @@ func installModules(t *testing.T, dir string) {
 	}
 }
 
-// What a module says to a provider is checked by what the provider knows.
+// The provider_meta block of a module is checked by the schema of the provider.
 func TestProviderMeta(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "main.tf"), []byte("terraform {\n  provider_meta \"terraform\" {\n    color = 1\n  }\n}\n"), 0o600); err != nil {

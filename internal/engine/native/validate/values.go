@@ -135,7 +135,7 @@ func (m *moduleChecker) missingInputs(call *configs.Call, child *configs.Tree) {
 	}
 }
 
-// input returns what a variable of a called module makes of a value.
+// input returns the value of a variable of a called module, by that of its argument.
 func (m *moduleChecker) input(v *configs.Variable, value cty.Value, at hcl.Range) cty.Value {
 	ty := v.Type.WithoutOptionalAttributesDeep()
 	if !v.Ephemeral && marks.Contains(value, marks.Ephemeral) {
