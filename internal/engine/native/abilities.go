@@ -85,7 +85,7 @@ func (s *Session) ProviderSchema(ctx context.Context, addr stackaddrs.Provider) 
 	return Described(found), nil
 }
 
-// Described returns what a provider can be told, by its schemas.
+// Described returns the configuration schema of a provider, from its schemas.
 func Described(found *schema.Provider) *engine.ProviderSchema {
 	if found.Config == nil || found.Config.Block == nil {
 		return &engine.ProviderSchema{}
@@ -93,7 +93,7 @@ func Described(found *schema.Provider) *engine.ProviderSchema {
 	return &engine.ProviderSchema{Config: describe(found.Config.Block)}
 }
 
-// describe returns what a block may contain.
+// describe returns the attributes and nested blocks that a block may contain.
 func describe(b *schema.Block) engine.Block {
 	described := engine.Block{
 		Attributes: make(map[string]engine.Attribute, len(b.Attributes)), Blocks: make(map[string]engine.NestedBlock, len(b.Blocks)),

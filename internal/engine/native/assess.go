@@ -27,7 +27,7 @@ var _ engine.Assessor = (*Session)(nil)
 //
 // A provider counts if its program is not one for this platform, or, once Prepare has installed it,
 // if it cannot be started, which is tried only where its schema is not known: a plan would start it
-// then for that. What else is wrong with it is reported by a plan.
+// then for that. Its other errors are reported by a plan.
 func (s *Session) Assess(ctx context.Context, dir string) *engine.Reason {
 	if file := s.modules.TofuFile(dir); file != "" {
 		return &engine.Reason{
@@ -56,7 +56,7 @@ func (s *Session) Assess(ctx context.Context, dir string) *engine.Reason {
 	return nil
 }
 
-// firstSentence leaves out what to do about a problem.
+// firstSentence leaves out the advice about a problem.
 func firstSentence(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
 	first, _, found := strings.Cut(text, ". ")
@@ -109,7 +109,7 @@ func before(a, b hcl.Range) bool {
 func (s *Session) usable(ctx context.Context, provider stackaddrs.Provider) error {
 	pkg, err := s.providerPackage(ctx, provider)
 	if err != nil {
-		return nil //nolint:nilerr // it is not installed, or not what is locked: no engine can use it
+		return nil //nolint:nilerr // it is not installed, or not the locked package: no engine can use it
 	}
 	if err := plugin.CheckProgram(pkg.Program); err != nil {
 		return err
@@ -130,7 +130,7 @@ func (s *Session) usable(ctx context.Context, provider stackaddrs.Provider) erro
 func (s *Session) AssessState(state engine.State) *engine.Reason {
 	doc, err := tfstate.Parse(state)
 	if err != nil {
-		return nil // planning says what is wrong with it
+		return nil // planning reports its errors
 	}
 	if unknown := doc.Unknown(); unknown != "" {
 		return &engine.Reason{Code: engine.ReasonState, Text: fmt.Sprintf("The state has something that the native engine does not know: %s.", unknown)}

@@ -4,15 +4,15 @@
 // Package native is the engine that plans and applies modules of the Terraform language in this
 // process: it starts providers, and no other programs.
 //
-// A component goes this way: package configs reads its modules, deps finds what depends on what,
-// eval evaluates them on promises, planning plans what is to be done with each object (through
-// package resource, which asks the providers), planned keeps that, applying does it, and journal
-// records it meanwhile. Package slots hands out the providers, whose processes all components of a
-// session share, but for those that may open files of the component.
+// A component goes this way: package configs reads its modules, deps finds their dependencies, eval
+// evaluates them on promises, planning plans the change of each object (through package resource,
+// which asks the providers), planned keeps the plan, applying carries it out, and journal records
+// its progress. Package slots hands out the providers, whose processes all components of a session
+// share, but for those that may open files of the component.
 //
 // Relative names lead to the directory of the component, for functions, providers and provisioners:
 // a working copy as that of the binary engine, at the same place, which is made where something may
 // need it.
 //
-// What it behaves like is terraform [TerraformVersion].
+// It behaves like terraform [TerraformVersion].
 package native

@@ -40,7 +40,7 @@ const Version = "1"
 // Options are the parameters of [New].
 type Options struct {
 	WorkDir   string // for files that outlive the program, of one stack; made when needed
-	RunsDir   string // for what applies have done until it is saved elsewhere; "" for a directory in WorkDir
+	RunsDir   string // for the results of applies until they are saved elsewhere; "" for a directory in WorkDir
 	SchemaDir string // where schemas of providers are kept, for all stacks; "" for a directory in WorkDir
 
 	// Working is called before something is done that may take long and is done once, such as
@@ -66,11 +66,12 @@ type Options struct {
 	// their providers; see [Session.RootProviders].
 	Standalone bool
 
-	// Shared is what engines of several stacks have in common. Nil shares nothing.
+	// Shared is the caches that engines of several stacks have in common. Nil shares nothing.
 	Shared *Shared
 }
 
-// Shared is what engines of several stacks have in common. The zero value is ready for use.
+// Shared is the caches that engines of several stacks have in common. The zero value is ready for
+// use.
 type Shared struct {
 	Modules module.Files
 	Types   resource.Types

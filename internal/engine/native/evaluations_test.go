@@ -136,7 +136,7 @@ module.former.terraform_data.inner {"id":"3"}
 	if applied := c.Apply(t, plan, nil); applied.Diags.HasErrors() {
 		t.Fatal(applied.Diags)
 	}
-	instances["import"] = 0                                         // the plan has what it imports
+	instances["import"] = 0                                         // the plan has the imports
 	instances["module.called.data.terraform_remote_state.none"] = 0 // nothing asks for it
 	check("Apply", instances)
 }

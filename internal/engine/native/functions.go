@@ -17,7 +17,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/lang/providercall"
 )
 
-// functionsKey is what tables of functions depend on, for all directories.
+// functionsKey is the state that tables of functions depend on, for all directories.
 type functionsKey struct {
 	timestamp time.Time
 	applying  bool
@@ -65,7 +65,7 @@ func (s *Session) functionsWith(
 }
 
 // providerFunctions returns the functions of providers that a module calls, by the names that it
-// has for them. What is not there is reported by who evaluates the call.
+// has for them. Missing ones are reported by the evaluation of the call.
 func (s *Session) providerFunctions(
 	ctx context.Context, dir *directory, tree *configs.Tree, results *providercall.Results,
 ) map[string]function.Function {

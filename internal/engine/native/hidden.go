@@ -19,11 +19,11 @@ import (
 )
 
 // hidden has the sensitive and ephemeral values of one component, which providers and provisioners
-// may repeat in what they say (rule E4 of package engine). What the engine itself says of values is
-// hidden where it is made. The values are collected when there first is a text.
+// may repeat in their messages (rule E4 of package engine). The engine's own messages hide values
+// where they are made. The values are collected when there first is a text.
 type hidden struct {
 	given  func() *redact.Set // values that the engine was given
-	stored func() *redact.Set // and what the state before calls sensitive
+	stored func() *redact.Set // and sensitive values of the prior state
 }
 
 func newHidden(tree *configs.Tree, inputs map[string]cty.Value, providers map[engine.ProviderSlot]engine.ProviderConfig, prior engine.State) *hidden {

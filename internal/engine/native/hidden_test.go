@@ -14,7 +14,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
-// Rule E4 of package engine: what a provider repeats of secrets is not shown.
+// Rule E4 of package engine: secrets that a provider repeats are not shown.
 func TestHidden(t *testing.T) {
 	tree := &configs.Tree{Module: &configs.Module{Variables: map[string]*configs.Variable{"declared": {Variable: &engine.Variable{Sensitive: true}}}}}
 	inputs := map[string]cty.Value{"declared": cty.StringVal("hush-hush"), "plain": cty.StringVal("plain-text")}

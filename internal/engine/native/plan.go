@@ -56,7 +56,7 @@ func (s *Session) Plan(
 			diags, result.Complete, result.Applyable = append(diags, circular...), false, false
 		}
 	}
-	// A provider repeats for each instance what it has said when the configuration was validated.
+	// A provider repeats for each instance the diagnostics of validating the configuration.
 	diags = slices.Concat(warnings, failure.Without(secrets.diagnostics(diags, nil, result.Changes, result.Drift), warnings))
 	result.Engine = s.info
 	if !diags.HasErrors() && (result.Complete || result.Applyable) {

@@ -54,7 +54,7 @@ func newComponent(t *testing.T, source string) *component {
 	return &component{t: t, dir: dir, session: session}
 }
 
-// apply plans and applies, and returns what was said while applying.
+// apply plans and applies, and returns the diagnostics of applying.
 func (c *component) apply(mode engine.Mode, inputs map[string]cty.Value) hcl.Diagnostics {
 	c.t.Helper()
 	addr, err := stackaddrs.ParseAbsComponentInstance("component.c")
@@ -198,8 +198,8 @@ resource "terraform_data" "x" {
 	}
 }
 
-// What is to be done before objects are destroyed is also done for those that no instance of their
-// module declares any more, and, by removed blocks, for those whose blocks are gone.
+// Destroy-time provisioners also run for objects that no instance of their module declares any
+// more, and, by removed blocks, for objects whose blocks are gone.
 func TestProvisionersOfRemoved(t *testing.T) {
 	const module = `
 resource "terraform_data" "x" {

@@ -48,7 +48,7 @@ func keyOf(s *sshtest.Server) map[string]cty.Value {
 	return map[string]cty.Value{"key": cty.StringVal(s.Key.Private).Mark(marks.Sensitive)}
 }
 
-// said returns what provisioners of a type have said.
+// said returns the output of the provisioners of a type.
 func (c *component) said(kind string) string {
 	var lines []string
 	for _, message := range c.messages {
@@ -60,7 +60,7 @@ func (c *component) said(kind string) string {
 }
 
 // Scripts are run on another machine, and removed there, whether they are lines or files. Secrets
-// of the connection are no secrets of what is done with it.
+// of the connection do not hide the output of the scripts.
 func TestRemoteExec(t *testing.T) {
 	s := sshtest.Start(t)
 	machine := t.TempDir()
@@ -103,7 +103,7 @@ func TestRemoteExec(t *testing.T) {
 	}
 }
 
-// An object is destroyed after what is to be done for that on another machine.
+// An object is destroyed after its destroy-time provisioners on another machine.
 func TestRemoteExecAtDestroy(t *testing.T) {
 	s := sshtest.Start(t)
 	log := filepath.Join(t.TempDir(), "log")
@@ -202,7 +202,7 @@ func glob(t *testing.T, dir, pattern string) []string {
 	return found
 }
 
-// Nothing is shown of what is done with a secret, nor a secret of a connection.
+// Neither the output of a script with a secret nor a secret of a connection is shown.
 func TestRemoteExecHidesSecrets(t *testing.T) {
 	s := sshtest.Start(t)
 	c := newComponent(t, fmt.Sprintf(`
@@ -243,7 +243,7 @@ resource "terraform_data" "x" {
 	}
 }
 
-// What no connection can do is said without a try.
+// Mistakes that no connection can succeed with are reported without a try.
 func TestConnectionMistakes(t *testing.T) {
 	for want, connection := range map[string]string{
 		"30s or 5m":             `timeout = "soon"`,

@@ -52,14 +52,14 @@ type Session struct {
 
 var _ engine.Session = (*Session)(nil)
 
-// loaded is a tree of modules with what is found out about it once.
+// loaded is a tree of modules with the results of analysing it, each found once.
 type loaded struct {
 	once        sync.Once
 	read        *module.Tree
 	tree        *configs.Tree // nil if there is none
 	files       bool          // the modules mention files in other ways than functions do
 	graph       *deps.Graph
-	diags       hcl.Diagnostics // of what is wrong whatever the inputs
+	diags       hcl.Diagnostics // of errors whatever the inputs
 	unsupported hcl.Diagnostics
 
 	validation once.Map[struct{}, hcl.Diagnostics] // mistakes by the schemas of providers, and by their own checks

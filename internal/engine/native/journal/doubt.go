@@ -14,7 +14,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// intentions are what was to be done with objects.
+// intentions are the actions that were intended for objects.
 type intentions map[intention]engine.Action
 
 // intention names an object, by the address of its resource instance and, if it is deposed, its

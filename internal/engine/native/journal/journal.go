@@ -52,7 +52,7 @@ func New(dir string) *Journal {
 	return j
 }
 
-// Bind says for what work is begun from now on, and whose journals are read.
+// Bind sets the purpose of all work that is begun from now on, and of the journals that are read.
 func (j *Journal) Bind(purpose engine.Purpose) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -210,7 +210,7 @@ func (w *Work) Finish() error {
 	return f.tail.Sync(f.os, size)
 }
 
-// Doubts returns the error about what is in doubt (rule J3), if anything is.
+// Doubts returns the error about actions in doubt (rule J3), if there are any.
 func (w *Work) Doubts() hcl.Diagnostics {
 	w.journal.mu.Lock()
 	defer w.journal.mu.Unlock()
@@ -252,8 +252,8 @@ func (w *Work) append(r record) error {
 	return f.tail.Sync(f.os, size)
 }
 
-// flush writes what is not in the file yet. The first record stays, for the name of the work, once
-// it is written. j.mu must be held.
+// flush writes the records that are not in the file yet. The first record stays, for the name of
+// the work, once it is written. j.mu must be held.
 func (w *Work) flush(rest []record) error {
 	j := w.journal
 	if err := j.open(); err != nil {
@@ -293,8 +293,7 @@ func (j *Journal) Record(context.Context) (string, error) {
 	return j.mu.file.name(), nil
 }
 
-// Acknowledge says that the result of an apply is safe elsewhere, and that somebody has heard what
-// is in doubt.
+// Acknowledge marks the result of an apply as safe elsewhere, and its doubts as seen.
 func (j *Journal) Acknowledge(work engine.WorkID) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -318,7 +317,7 @@ func (j *Journal) Acknowledge(work engine.WorkID) error {
 	return j.mu.file.write(records...)
 }
 
-// Close ends the session. What was not acknowledged, or is in doubt, stays for another one.
+// Close ends the session. Work that was not acknowledged, or is in doubt, stays for another one.
 func (j *Journal) Close() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()

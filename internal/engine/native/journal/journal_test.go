@@ -96,7 +96,7 @@ func files(t *testing.T, dir string) int {
 	return len(found)
 }
 
-// A killed session leaves what it has done, and what it was about to do.
+// A killed session leaves its finished changes, and its intentions.
 func TestKilled(t *testing.T) {
 	dir := t.TempDir()
 	j := bound(dir, purpose)
@@ -137,7 +137,7 @@ func TestKilled(t *testing.T) {
 	}
 }
 
-// What changes nothing outside is written only if nobody takes the result.
+// Work that changes nothing outside is written only if nobody takes the result.
 func TestNothingOutside(t *testing.T) {
 	dir := t.TempDir()
 	for _, taken := range []bool{true, false} {

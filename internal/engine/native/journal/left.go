@@ -285,7 +285,7 @@ func (j *Journal) Resume(_ context.Context, work engine.WorkID, after engine.Pos
 	return result, nil
 }
 
-// replay passes on what was done as events.
+// replay passes on the recorded changes as events.
 func (l *left) replay(after engine.Position, observe engine.Observer) {
 	for i, r := range l.records[1:] {
 		position := engine.Position(i + 1)
@@ -415,7 +415,7 @@ func (j *Journal) Kept(_ context.Context, secret []byte) ([]string, error) {
 	return slices.Compact(components), nil
 }
 
-// readWorks reads a file that another session may have. What cannot be read is for Unfinished to
+// readWorks reads a file that another session may have. Unreadable contents are for Unfinished to
 // report.
 func readWorks(path string, secret []byte) []*left {
 	opened, err := os.Open(path)

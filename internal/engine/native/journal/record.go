@@ -17,7 +17,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// kind is what a record says.
+// kind is the kind of event that a record is about.
 type kind string
 
 const (
@@ -85,9 +85,9 @@ func (s *signer) sum(text []byte) []byte {
 // errForeign says that a file was signed with another secret, or changed.
 var errForeign = errors.New("the journal was not written for this state")
 
-// errEmpty says that a file has no whole line, and yet more than what is left of it when the
-// program is killed that makes it: a disk may have that of a file that was not synced yet when the
-// power was cut.
+// errEmpty means that a file has no whole line, and yet more than the beginning of a line that
+// remains when the program is killed while it makes the file: a disk may have such a file, if it
+// was not synced yet when the power was cut.
 var errEmpty = errors.New("the journal has lost all that was in it")
 
 // maxLine is how long a record may be.

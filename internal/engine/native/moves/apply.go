@@ -14,7 +14,7 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
-// Result is what came of moves.
+// Result is the outcome of moves.
 type Result struct {
 	State *state.State // with all objects at their new addresses
 

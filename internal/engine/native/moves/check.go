@@ -12,8 +12,8 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
-// Declared is what a configuration declares, with the instances that it has. What is not known yet
-// is not declared.
+// Declared is the objects that a configuration declares, with their instances. Instances that are
+// not known yet count as undeclared.
 type Declared interface {
 	// ModuleInstances returns the instances of the module that calls with these names lead to.
 	ModuleInstances(path []string) []stackaddrs.ModuleInstance
@@ -135,8 +135,8 @@ func (s *Statements) stillDeclaredError(statement *Statement, in stackaddrs.Modu
 	}
 }
 
-// stillDeclared returns the address of what a statement moves away in an instance of its module, if
-// it is declared.
+// stillDeclared returns the address of the object that a statement moves away in an instance of its
+// module, if it is declared.
 func (s *Statements) stillDeclared(statement *Statement, in stackaddrs.ModuleInstance, declared Declared) string {
 	end := statement.From
 	steps := end.Module
@@ -173,7 +173,7 @@ func stillCalled(statement *Statement, tree *configs.Tree, in stackaddrs.ModuleI
 }
 
 // foreignCall returns the address of a call on the way to an end that leads to another source
-// package, or "". What is not declared any more cannot be said.
+// package, or "". For calls that are not declared any more it is unknown.
 func foreignCall(tree *configs.Tree, end configs.MoveEnd) string {
 	steps := end.Module
 	if end.Resource == nil {

@@ -19,7 +19,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/testenv/judge"
 )
 
-// TestTerraformAgrees checks what the tests of moves want against plans of terraform.
+// TestTerraformAgrees checks the expectations of the tests of moves against plans of terraform.
 func TestTerraformAgrees(t *testing.T) {
 	binary := testenv.Terraform(t)
 	for name, test := range moveTests {
@@ -45,8 +45,8 @@ func TestTerraformAgrees(t *testing.T) {
 	}
 }
 
-// TestTerraformAgreesOnRemovals checks what the tests of removed blocks want against plans of
-// terraform.
+// TestTerraformAgreesOnRemovals checks the expectations of the tests of removed blocks against
+// plans of terraform.
 func TestTerraformAgreesOnRemovals(t *testing.T) {
 	binary := testenv.Terraform(t)
 	for name, test := range removalTests {

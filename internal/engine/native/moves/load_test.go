@@ -95,7 +95,7 @@ func source(name string) string {
 	return "./" + name
 }
 
-// repeat returns what decides on the instances of a block.
+// repeat returns the count or for_each of a block.
 func (root *tree) repeat(t *testing.T, addr string, fields []string) configs.Repeat {
 	if len(fields) == 0 {
 		return configs.Repeat{}

@@ -19,15 +19,15 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
-// moveTest is a configuration, and what becomes of the objects of a state. Resources are written as
+// moveTest is a configuration, and the fate of the objects of a state. Resources are written as
 // their addresses, and are of the type terraform_data: "a" stands for terraform_data.a.
 type moveTest struct {
 	files   string // after the root's file, "-- NAME --" and that of the module in the directory NAME
 	state   string // addresses of objects
 	want    string // the same after the moves, with "<-" and the address before where that is another one
-	blocked string // what is blocked, as FROM->TO
+	blocked string // the blocked moves, as FROM->TO
 	err     string // summary of the error
-	judge   string // what terraform calls that error
+	judge   string // terraform's name for that error
 }
 
 var moveTests = map[string]moveTest{
@@ -332,7 +332,7 @@ func TestCrossPackage(t *testing.T) {
 	}
 }
 
-// removalTests are for which removed block covers an object, and what it says.
+// removalTests are for which removed block covers an object, and its settings.
 var removalTests = map[string]struct {
 	files, addr string
 	want        string // FROM and whether the object is destroyed, or ""

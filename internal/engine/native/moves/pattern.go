@@ -88,7 +88,7 @@ func (p pattern) matchesResource(path []stackaddrs.ModuleCallInstance, r stackad
 	return p.resource != nil && *p.resource == r && len(p.steps) == len(path) && p.matchesSteps(path)
 }
 
-// contains reports whether all that other stands for may be in what p stands for.
+// contains reports whether all objects that other stands for may be in one that p stands for.
 func (p pattern) contains(other pattern) bool {
 	if len(p.steps) > len(other.steps) || !slices.EqualFunc(p.steps, other.steps[:len(p.steps)], step.overlaps) {
 		return false

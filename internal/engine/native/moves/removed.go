@@ -42,7 +42,7 @@ func FindRemovals(root *configs.Tree) (*Removals, hcl.Diagnostics) {
 	return removals, diags
 }
 
-// declaration returns where the module that has the block declares what it removes, itself or in
+// declaration returns where the module that has the block declares the removed object, itself or in
 // one that it calls, or nil if nowhere.
 func (r *removal) declaration(tree *configs.Tree) *hcl.Range {
 	var call *configs.Call

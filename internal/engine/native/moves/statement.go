@@ -46,7 +46,7 @@ func (s *Statement) in(module stackaddrs.ModuleInstance) (from, to pattern) {
 	return newPattern(around, s.From, s.whole), newPattern(around, s.To, s.whole)
 }
 
-// lastKey returns the key of what an end names.
+// lastKey returns the key of the object that an end names.
 func lastKey(end configs.MoveEnd) stackaddrs.InstanceKey {
 	if end.Resource != nil {
 		return end.Key
@@ -87,8 +87,8 @@ type Statements struct {
 	order []*Statement
 }
 
-// Find returns the statements of a configuration for what a state has. With errors about moved
-// blocks, there are none.
+// Find returns the statements of a configuration for the objects of a state. With errors about
+// moved blocks, there are none.
 func Find(root *configs.Tree, prior *state.State) (*Statements, hcl.Diagnostics) {
 	var explicit []*Statement
 	collect(root, nil, func(tree *configs.Tree, path []string) {

@@ -22,14 +22,14 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
-// Applied is what applying a plan has led to.
+// Applied is the result of applying a plan.
 type Applied struct {
 	*engine.ApplyResult
 	Diags  hcl.Diagnostics
 	Events []engine.Event
 }
 
-// ApplyRequest returns what applying a plan of the component needs. Tests may change it.
+// ApplyRequest returns the request for applying a plan of the component. Tests may change it.
 func (c *Component) ApplyRequest(plan *Plan) *applying.Request {
 	return &applying.Request{
 		ApplyRequest: &engine.ApplyRequest{Mode: plan.Planned.Mode, PriorState: c.Prior, Inputs: map[string]cty.Value{}},
@@ -39,8 +39,8 @@ func (c *Component) ApplyRequest(plan *Plan) *applying.Request {
 	}
 }
 
-// Apply applies a plan of the component, whose prior state is then what that has left. The
-// function, which may be nil, changes what is asked for.
+// Apply applies a plan of the component, whose prior state is then the resulting one. The function,
+// which may be nil, changes the request.
 func (c *Component) Apply(t testing.TB, plan *Plan, change func(*applying.Request)) *Applied {
 	t.Helper()
 	if plan.Diags.HasErrors() {
@@ -79,8 +79,8 @@ func (a *Applied) Show(t testing.TB) string {
 	return b.String()
 }
 
-// ShowState returns the objects of a state in the form that [Objects] reads, and its outputs. What
-// is made up anew in each run is replaced.
+// ShowState returns the objects of a state in the form that [Objects] reads, and its outputs. Texts
+// that are made up anew in each run are replaced.
 func ShowState(t testing.TB, text engine.State) string {
 	t.Helper()
 	doc, err := tfstate.Parse(text)
@@ -131,5 +131,5 @@ func showObject(o *tfstate.Object) string {
 
 var madeUp = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 
-// stable replaces what is made up anew in each run.
+// stable replaces texts that are made up anew in each run.
 func stable(text string) string { return madeUp.ReplaceAllString(text, "UUID") }

@@ -163,7 +163,7 @@ func Functions(phase lang.Options) func(*configs.Tree) *hcl.EvalContext {
 
 var timestamp = time.Date(2020, 1, 2, 3, 4, 5, 0, time.UTC)
 
-// Request returns what planning the component needs. Tests may change it.
+// Request returns the request for planning the component. Tests may change it.
 func (c *Component) Request() *planning.Request {
 	return &planning.Request{
 		PlanRequest: &engine.PlanRequest{PriorState: c.Prior, Timestamp: timestamp, Inputs: map[string]cty.Value{}},
@@ -180,7 +180,7 @@ type Plan struct {
 	Diags   hcl.Diagnostics
 }
 
-// Plan plans the component. The function, which may be nil, changes what is asked for.
+// Plan plans the component. The function, which may be nil, changes the request.
 func (c *Component) Plan(t testing.TB, change func(*planning.Request)) *Plan {
 	t.Helper()
 	req := c.Request()

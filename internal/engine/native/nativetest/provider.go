@@ -19,8 +19,8 @@ import (
 )
 
 // Provider is the fake provider. Its objects exist in states only. Each hook is given a request
-// together with what the fake would answer, and returns what it does answer. The hooks must be safe
-// for concurrent use, and must not be changed while the provider is used.
+// together with the fake's own answer, and returns the final one. The hooks must be safe for
+// concurrent use, and must not be changed while the provider is used.
 type Provider struct {
 	Hooks
 
@@ -31,7 +31,7 @@ type Provider struct {
 	}
 }
 
-// Hooks change what the fake provider answers. Nil ones change nothing.
+// Hooks change the answers of the fake provider. Nil ones change nothing.
 type Hooks struct {
 	OnConfigure      func(provider.ConfigureRequest) provider.Diagnostics
 	OnValidate       func(mode stackaddrs.ResourceMode, typeName string, config cty.Value) provider.Diagnostics
@@ -55,9 +55,9 @@ var _ provider.Provider = (*Provider)(nil)
 // before it is used.
 func NewProvider() *Provider { return &Provider{schema: Schema()} }
 
-// Calls returns the calls so far that are about objects, as METHOD TYPE NAME: what name is in the
-// prior object or the configuration. With calls at the same time, their order is not always the
-// same.
+// Calls returns the calls so far that are about objects, as METHOD TYPE NAME, with the attribute
+// name of the prior object or the configuration. With calls at the same time, their order is not
+// always the same.
 func (p *Provider) Calls() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -176,7 +176,7 @@ func (p *Provider) plan(req provider.PlanRequest) provider.PlanResponse {
 	return response
 }
 
-// Apply implements [provider.Provider]. What is unknown becomes "made", or 1.
+// Apply implements [provider.Provider]. Unknown attributes become "made", or 1.
 func (p *Provider) Apply(_ context.Context, req provider.ApplyRequest) provider.ApplyResponse {
 	p.called("apply", req.Type, req.Prior, req.Config)
 	response := provider.ApplyResponse{New: req.Planned, Private: req.Private}

@@ -16,9 +16,9 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
-// Show returns a plan as text, for comparing: changes, what has changed outside, what is deferred,
-// outputs, whether it is complete and applyable, and diagnostics. What is not known yet is a
-// question mark, and what is sensitive has an exclamation mark in front.
+// Show returns a plan as text, for comparing: changes, drift, deferred changes, outputs, whether it
+// is complete and applyable, and diagnostics. A value that is not known yet is a question mark, and
+// a sensitive one has an exclamation mark in front.
 func (p *Plan) Show() string {
 	var b strings.Builder
 	for _, c := range p.Changes {

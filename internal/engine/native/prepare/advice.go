@@ -17,8 +17,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/fault"
 )
 
-// advise adds to a diagnostic what can be done about an error of an installation. The requirement
-// is written at where.
+// advise adds the remedy for an error of an installation to a diagnostic. The requirement is
+// written at where.
 func advise(diag *hcl.Diagnostic, err error, where string) {
 	if _, ok := errors.AsType[*selection.LockedError](err); ok {
 		diag.Detail += fmt.Sprintf("\n\nChange the version that is required %s, or have another one chosen than %s has.", where, locks.FileName)
@@ -34,7 +34,7 @@ func advise(diag *hcl.Diagnostic, err error, where string) {
 	case ok && mismatch.Locked:
 		diag.Detail += fmt.Sprintf("\n\nIf you expect this package from where it comes, add its checksum to %s.", locks.FileName)
 		diag.Extra = &engine.DiagnosticData{Fault: fault.PackageNotLocked}
-	case errors.As(err, new(*fs.PathError)): // which says itself what to do
+	case errors.As(err, new(*fs.PathError)): // which has its own remedy
 	case ok:
 		diag.Detail += "\n\nThe registry or mirror contradicts itself, or what it sends is changed on its way: take the package from another one by your CLI configuration."
 	default:

@@ -1,8 +1,8 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package prepare installs what modules need that the native engine evaluates, and knows where it
-// is.
+// Package prepare installs the providers of the modules that the native engine evaluates, and knows
+// where they are.
 //
 // Lock file and packages are those that terraform would leave, where the binary engine has them
 // (see package installation): a stack can change from one engine to another, and back, without
@@ -171,7 +171,7 @@ func (p *Preparer) satisfy(ctx context.Context, req *engine.PrepareRequest) (*en
 
 const summaryInstall = "Provider installation failed"
 
-// requirements returns what the stack requires, without what is built in.
+// requirements returns the requirements of the stack, without built-in providers.
 func (p *Preparer) requirements(req *engine.PrepareRequest) map[stackaddrs.Provider][]string {
 	all := map[stackaddrs.Provider][]string{}
 	merge := func(more map[stackaddrs.Provider][]string) {
@@ -190,7 +190,7 @@ func (p *Preparer) requirements(req *engine.PrepareRequest) map[stackaddrs.Provi
 	return all
 }
 
-// required is what a stack requires.
+// required is the providers that a stack requires.
 type required struct {
 	requirements map[stackaddrs.Provider][]string
 	supplied     []stackaddrs.Provider // those of them that need no package
@@ -245,8 +245,8 @@ func (p *Preparer) prepare(ctx context.Context, req *engine.PrepareRequest, all 
 	return result, nil
 }
 
-// write writes the lock file of the stack, unless it is not to be changed, its copy, and what was
-// done.
+// write writes the lock file of the stack, unless it is not to be changed, its copy, and the record
+// of the installation.
 func (p *Preparer) write(done record, before, after []byte) error {
 	if !done.ReadOnly {
 		done.Lock = hash(after)
@@ -263,7 +263,7 @@ func (p *Preparer) write(done record, before, after []byte) error {
 func (p *Preparer) lockFile() string   { return filepath.Join(p.opts.StackDir, locks.FileName) }
 func (p *Preparer) recordFile() string { return filepath.Join(string(p.install), "native.json") }
 
-// record is what is remembered of an installation, so that it is not repeated.
+// record is the record of an installation, kept so that it is not repeated.
 type record struct {
 	Requirements string                `json:"requirements"` // hash
 	Supplied     []stackaddrs.Provider `json:"supplied,omitempty"`
@@ -271,7 +271,7 @@ type record struct {
 	ReadOnly     bool                  `json:"read_only,omitempty"`
 }
 
-// isDone reports whether what is wanted was done, and is still there.
+// isDone reports whether the wanted installation was done, and is still there.
 func (p *Preparer) isDone(wanted record, locked *locks.Locks) bool {
 	var done record
 	text, err := os.ReadFile(p.recordFile())
@@ -287,8 +287,8 @@ func (p *Preparer) isDone(wanted record, locked *locks.Locks) bool {
 	})
 }
 
-// isDamaged reports whether a package that is installed is not what is locked any more. It reads
-// all of them.
+// isDamaged reports whether an installed package is not the locked one any more. It reads all of
+// them.
 func (p *Preparer) isDamaged(wanted record, locked *locks.Locks) bool {
 	return slices.ContainsFunc(locked.All(), func(lock *locks.Lock) bool {
 		if slices.Contains(wanted.Supplied, lock.Provider) {
@@ -328,7 +328,7 @@ func (p *Preparer) packages() packagecache.Dir {
 	return packagecache.Dir{Path: p.install.Providers(), Platform: release.CurrentPlatform}
 }
 
-// request says what is to be installed, and from where.
+// request returns the request to install the packages of requirements from their sources.
 func (p *Preparer) request(requirements map[stackaddrs.Provider][]string, locked *locks.Locks, upgrade bool) *selection.Request {
 	config, _ := p.config() //nolint:errcheck // Prepare has reported it
 	req := &selection.Request{

@@ -165,7 +165,7 @@ func TestUpgrade(t *testing.T) {
 	}
 }
 
-// An error says what to do about it, and has the code for which a program names the command.
+// An error comes with its remedy, and has the code for which a program names the command.
 func TestAdvice(t *testing.T) {
 	for name, test := range map[string]struct {
 		requirement, lock, config string
@@ -209,7 +209,7 @@ func TestAdvice(t *testing.T) {
 	}
 }
 
-// What was interrupted needs no advice.
+// An interrupted installation needs no advice.
 func TestInterruptedInstallation(t *testing.T) {
 	s := newStack(t)
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -255,7 +255,7 @@ func TestChangedPackageIsRefused(t *testing.T) {
 	}
 }
 
-// What is damaged is installed again by who looks for that, in its place alone.
+// A damaged package is installed again by a caller that looks for damage, in its place alone.
 func TestDamagedPackage(t *testing.T) {
 	for name, damage := range map[string]func(program string) error{
 		"changed": func(program string) error { return os.WriteFile(program, []byte("1.1.1"), 0o600) },
@@ -352,8 +352,8 @@ func TestOverrides(t *testing.T) {
 	}
 }
 
-// A provider that is supplied otherwise is neither installed nor locked, and what is locked of it
-// stays, as long as it is required.
+// A provider that is supplied otherwise is neither installed nor locked, and its present locks
+// stay, as long as it is required.
 func TestSuppliedProviders(t *testing.T) {
 	for name, supply := range map[string]func(s *stack){
 		"dev_overrides": func(s *stack) {

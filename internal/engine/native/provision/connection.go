@@ -28,7 +28,7 @@ var connections = sync.OnceValue(func() *body.Decoder { return body.NewDecoder(v
 
 const defaultTimeout = 5 * time.Minute
 
-// connection is what connection blocks say about a machine.
+// connection is the connection to a machine that connection blocks describe.
 type connection struct {
 	values  map[string]cty.Value // that are not null
 	secrets []string             // texts that are not shown
@@ -98,7 +98,7 @@ func (c *connection) or(names ...string) string {
 	return ""
 }
 
-// withoutSecrets returns a text without what is not shown.
+// withoutSecrets returns a text without the secrets in it.
 func (c *connection) withoutSecrets(text string) string {
 	for _, secret := range c.secrets {
 		text = strings.ReplaceAll(text, secret, "(sensitive)")
@@ -106,7 +106,7 @@ func (c *connection) withoutSecrets(text string) string {
 	return text
 }
 
-// read finds out how to reach the machine. It returns what is wrong.
+// read finds out how to reach the machine. It returns the error of the connection blocks, or "".
 func (c *connection) read(env []string) string {
 	if kind := c.text("type"); kind != "" && kind != "ssh" {
 		return fmt.Sprintf("it is of type %q, and the native engine has those of type ssh only. An engine with a binary may have others: choose terraform or tofu", kind)
@@ -186,7 +186,7 @@ func (c *connection) name() string {
 	return c.withoutSecrets(c.options.User + "@" + address)
 }
 
-// use connects with the machine and does something there. What is wrong is said by the error of
+// use connects with the machine and does something there. A failure is reported by the error of
 // use, or else by the one about the connection.
 func (c *connection) use(ctx context.Context, w *work, do func(*remote.Machine) hcl.Diagnostics) hcl.Diagnostics {
 	w.say("Connecting by ssh to " + c.name())

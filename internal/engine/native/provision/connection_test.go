@@ -16,7 +16,7 @@ import (
 
 func text(value string) cty.Value { return cty.StringVal(value) }
 
-// What a connection does not say has the values that terraform documents.
+// Arguments that a connection does not have get the defaults that terraform documents.
 func TestConnectionDefaults(t *testing.T) {
 	tests := map[string]struct {
 		values map[string]cty.Value

@@ -16,11 +16,11 @@ import (
 	"github.com/cairnstacks/cairn/internal/process"
 )
 
-// command is what a local-exec provisioner runs.
+// command is the command of a local-exec provisioner.
 type command struct {
 	process.Command
 	text  string
-	quiet bool // what is run is not shown
+	quiet bool // the command is not shown
 }
 
 // localExec runs a command on this machine.

@@ -12,13 +12,13 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// What is kept of the output, for messages about failures, and of a line.
+// The most that is kept of the output, for messages about failures, and of a line, in bytes.
 const (
 	maxTail = 8 << 10
 	maxLine = 64 << 10
 )
 
-// output passes on what a command writes, line by line. Both streams of the command may be it.
+// output passes on the output of a command, line by line. Both streams of the command may be it.
 type output struct {
 	req    *applying.ProvisionRequest
 	hidden bool

@@ -131,7 +131,7 @@ func (a arguments) text(name string) string {
 	return ""
 }
 
-// work is what is done for a request.
+// work is a request in progress.
 type work struct {
 	*applying.ProvisionRequest
 	args arguments
@@ -151,7 +151,7 @@ func (w *work) say(line string) {
 
 func (w *work) failed(detail string) hcl.Diagnostics { return failed(w.ProvisionRequest, detail) }
 
-// commandFailed returns the error about a command, with what it has written.
+// commandFailed returns the error about a command, with the end of its output.
 func (w *work) commandFailed(detail string) hcl.Diagnostics {
 	if w.args.hidden {
 		return w.failed("The command has failed. Command and output are not shown, since the provisioner has sensitive or ephemeral arguments.")

@@ -23,7 +23,7 @@ const (
 	scriptPathWindows = "C:/windows/temp/terraform_%RAND%.cmd"
 )
 
-// script is what is run on another machine: lines, or a file.
+// script is a script for another machine: lines, or a file.
 type script struct {
 	name  string // in messages
 	lines string
@@ -50,7 +50,7 @@ func (r *Runner) remoteExec(ctx context.Context, w *work) hcl.Diagnostics {
 	})...)
 }
 
-// scripts returns what is to be run, or what is wrong with that.
+// scripts returns the scripts to run, or the problem of the arguments.
 func (r *Runner) scripts(args arguments) ([]script, string) {
 	var scripts []script
 	given := 0

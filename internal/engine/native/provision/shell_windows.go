@@ -5,5 +5,5 @@
 
 package provision
 
-// systemShell is what commands are given to.
+// systemShell is the shell for commands.
 var systemShell = []string{"cmd", "/C"}

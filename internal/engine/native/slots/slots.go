@@ -21,7 +21,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
-// Options are what the providers of a component are made of.
+// Options are the parts that the providers of a component are made of.
 type Options struct {
 	Pool *instances.Pool
 
@@ -39,8 +39,8 @@ type Options struct {
 	// Used returns the types of a provider's objects that the modules of the component have.
 	Used func(addr stackaddrs.Provider) []stackaddrs.Resource
 
-	// Phase is what the providers are used for: configurations that are not wholly known are shared
-	// within one phase only.
+	// Phase is the phase in which the providers are used: configurations that are not wholly known are
+	// shared within one phase only.
 	Phase string
 }
 
@@ -185,7 +185,7 @@ func notMade(err error) provider.Diagnostics {
 		"be made: %s.", err)
 }
 
-// keep keeps what is to be released, and reports whether the component is being stopped.
+// keep keeps the lease to release, and reports whether the component is being stopped.
 func (s *Slots) keep(one *slot, lease *instances.Lease) (stopped bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -261,7 +261,7 @@ func (s *Slots) Slot(config tfstate.ProviderConfig) (engine.ProviderSlot, bool) 
 	return engine.ProviderSlot{}, false
 }
 
-// Stop asks the providers to end soon what they do for the component.
+// Stop asks the providers to end their work for the component soon.
 func (s *Slots) Stop(ctx context.Context) {
 	s.mu.Lock()
 	s.mu.stopped = true

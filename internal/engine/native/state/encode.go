@@ -16,7 +16,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
-// Content is what is written of an object.
+// Content is the contents of an object's entry in a state.
 type Content struct {
 	Addr     stackaddrs.ResourceInstance
 	Deposed  stackaddrs.DeposedKey
@@ -28,8 +28,8 @@ type Content struct {
 	// beside the value.
 	Value cty.Value
 
-	// Type is what the provider's schema gives to the resource type: where it says any type, the type
-	// is written, too.
+	// Type is the type that the provider's schema gives to the resource type: where it says any type,
+	// the type is written, too.
 	Type cty.Type
 
 	Private []byte
@@ -46,7 +46,7 @@ type Content struct {
 
 // Encode returns the object as a state has it. Numbers are exact, and sets in their order.
 //
-// Errors: what cannot be stored, such as something ephemeral.
+// Errors: for values that cannot be stored, such as ephemeral ones.
 func Encode(c *Content) (tfstate.Entry, error) {
 	fail := func(err error) (tfstate.Entry, error) { return tfstate.Entry{}, fmt.Errorf("%s: %w", c.Addr, err) }
 	if c.Value == cty.NilVal || c.Value.IsNull() {

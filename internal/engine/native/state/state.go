@@ -17,7 +17,7 @@ import (
 
 // State is the state of one component. Made by [Read], [FromDocument] and [Working.State].
 type State struct {
-	doc       *tfstate.Document // with what is not objects, and those objects that were not changed since
+	doc       *tfstate.Document // with everything but objects, and those objects that were not changed since
 	resources map[ResourceAddr]*Resource
 }
 
@@ -52,7 +52,7 @@ func resourceOf(addr stackaddrs.ResourceInstance) ResourceAddr {
 	return ResourceAddr{addr.Module, addr.Resource}
 }
 
-// Resource is what a state holds of a resource in one instance of its module.
+// Resource is a state's objects of a resource in one instance of its module.
 type Resource struct {
 	Addr      ResourceAddr
 	Instances []*Instance // sorted: without a key, by number, by text
@@ -70,7 +70,7 @@ func (r *Resource) Instance(key stackaddrs.InstanceKey) *Instance {
 	return r.Instances[i]
 }
 
-// Instance is what a state holds of a resource instance.
+// Instance is a state's objects of a resource instance.
 type Instance struct {
 	Key     stackaddrs.InstanceKey
 	Current *Object   // nil if there are only deposed ones
@@ -139,13 +139,13 @@ type Object struct {
 // NewObject returns an object of a state.
 func NewObject(e tfstate.Entry) *Object { return &Object{Entry: e} }
 
-// Content decodes what the state says of the object, once. The caller must not change it.
+// Content decodes the entry of the object, once. The caller must not change it.
 func (o *Object) Content() (*tfstate.Object, error) {
 	o.decode.Do(func() { o.content, o.err = o.Entry.Object() })
 	return &o.content, o.err
 }
 
-// Status is what state an object is in.
+// Status is the status of an object.
 type Status int
 
 // The statuses.
@@ -154,7 +154,7 @@ const (
 	Tainted        // to be replaced
 )
 
-// Status returns what state the object is in.
+// Status returns the status of the object.
 func (o *Object) Status() (Status, error) {
 	content, err := o.Content()
 	if err == nil && content.Tainted {
@@ -163,7 +163,7 @@ func (o *Object) Status() (Status, error) {
 	return Ready, err
 }
 
-// Private returns what the provider keeps for itself with the object.
+// Private returns the provider's private data of the object.
 func (o *Object) Private() ([]byte, error) {
 	content, err := o.Content()
 	if err != nil || content.Private == "" {
@@ -243,7 +243,7 @@ func (s *State) Document() *tfstate.Document { return s.doc }
 // IsEmpty reports whether there are no objects.
 func (s *State) IsEmpty() bool { return len(s.resources) == 0 }
 
-// Resource returns what there is of a resource, or nil without objects.
+// Resource returns the objects of a resource, or nil without any.
 func (s *State) Resource(module stackaddrs.ModuleInstance, r stackaddrs.Resource) *Resource {
 	return s.resources[ResourceAddr{module, r}]
 }

@@ -39,7 +39,7 @@ func (s *State) Working() *Working {
 	return w
 }
 
-// Set writes an object, in the place of what there was of the same address and deposed key.
+// Set writes an object, in the place of the one of the same address and deposed key.
 func (w *Working) Set(e tfstate.Entry) { w.SetObject(NewObject(e)) }
 
 // SetObject is [Working.Set] for an object that may have been decoded already.
@@ -126,7 +126,7 @@ func (w *Working) change(addr ResourceAddr) *workingResource {
 	return r
 }
 
-// instance returns what there is of a resource instance. w.mu must be held.
+// instance returns the objects of a resource instance. w.mu must be held.
 func (w *Working) instance(addr stackaddrs.ResourceInstance) *Instance {
 	if r := w.mu.changed[resourceOf(addr)]; r != nil {
 		return r.instances[addr.Key]
@@ -142,7 +142,7 @@ func (w *Working) Object(addr stackaddrs.ResourceInstance, deposed stackaddrs.De
 	return w.instance(addr).object(deposed)
 }
 
-// Resource returns what there is of a resource, or nil without objects.
+// Resource returns the objects of a resource, or nil without any.
 func (w *Working) Resource(module stackaddrs.ModuleInstance, r stackaddrs.Resource) *Resource {
 	addr := ResourceAddr{module, r}
 	w.mu.Lock()
@@ -192,7 +192,7 @@ func (w *Working) HasModule(module stackaddrs.ModuleInstance) bool {
 	return hasModule(w.resources(), module)
 }
 
-// Finish is what is written to a document besides the objects.
+// Finish is the parts of a document besides the objects.
 type Finish struct {
 	Outputs map[string]tfstate.Output // of the root module; without those that are null
 	Checks  []engine.CheckResult

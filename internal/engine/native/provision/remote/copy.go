@@ -16,10 +16,10 @@ import (
 	"sync"
 )
 
-// maxAnswer is how much is kept of what a machine says about a copy.
+// maxAnswer is how much is kept of a machine's answers about a copy.
 const maxAnswer = 8 << 10
 
-// File is what is copied to a file.
+// File is a file to copy.
 type File struct {
 	Name    string // without directories
 	Mode    fs.FileMode
@@ -30,13 +30,13 @@ type File struct {
 // CopyFile writes a file into a directory of the machine, which must be there. Command is the
 // command that receives it there.
 //
-// Errors: the cause of the end of ctx, what the machine says, and that the connection is lost.
+// Errors: the cause of the end of ctx, the answer of the machine, and that the connection is lost.
 func (m *Machine) CopyFile(ctx context.Context, command string, f File) error {
 	return m.copying(ctx, command, func(s *sender) error { return s.file(f) })
 }
 
-// CopyTree writes a directory, or what is in it, to the machine. Symbolic links are followed.
-// Errors: as of [Machine.CopyFile], and those of reading.
+// CopyTree writes a directory, or its entries, to the machine. Symbolic links are followed. Errors:
+// as of [Machine.CopyFile], and those of reading.
 func (m *Machine) CopyTree(ctx context.Context, command, dir string, contentOnly bool) error {
 	return m.copying(ctx, command, func(s *sender) error {
 		if contentOnly {
@@ -104,7 +104,7 @@ type sender struct {
 	answers *bufio.Reader
 }
 
-// answer reads what the other side says to what was sent.
+// answer reads the other side's answer to the last message.
 func (s *sender) answer() error {
 	code, err := s.answers.ReadByte()
 	if err != nil {
@@ -133,7 +133,7 @@ func (s *sender) say(format string, args ...any) error {
 	return s.answer()
 }
 
-// lost returns why sending has failed: what the other side has said last, if that is anything.
+// lost returns why sending has failed: the last answer of the other side, if there is one.
 func lost(err, said error) error {
 	if said != nil {
 		return said
@@ -175,8 +175,8 @@ func (s *sender) directory(dir, name string) error {
 	return s.say("E")
 }
 
-// entries sends what is in a directory. One that is in itself, by a symbolic link, ends where the
-// system does not follow it any more.
+// entries sends the entries of a directory. One that is in itself, by a symbolic link, ends where
+// the system does not follow it any more.
 func (s *sender) entries(dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -233,7 +233,7 @@ func Open(path, name string) (*OpenFile, error) {
 	return &OpenFile{File: File{Name: name, Mode: 0o644, Size: info.Size(), Content: f}, from: f}, nil
 }
 
-// limited keeps the beginning of what is written.
+// limited keeps the beginning of its input.
 type limited struct {
 	mu struct {
 		sync.Mutex

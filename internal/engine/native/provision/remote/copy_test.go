@@ -20,7 +20,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/native/provision/sshtest"
 )
 
-// copied is what is to be in a directory: by names, the text of files, and "/" for directories.
+// copied is the expected contents of a directory: by names, the text of files, and "/" for
+// directories.
 type copied map[string]string
 
 func contents(t *testing.T, dir string) copied {
@@ -87,7 +88,7 @@ func TestCopy(t *testing.T) {
 	}
 }
 
-// What cannot be copied is said, and by whom.
+// A failure to copy is reported, with the side that it comes from.
 func TestCopyFails(t *testing.T) {
 	opts := options(sshtest.Start(t))
 	dir := t.TempDir()

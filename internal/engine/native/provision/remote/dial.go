@@ -110,7 +110,7 @@ func login(ctx context.Context, conn net.Conn, address string, config *ssh.Clien
 	return ssh.NewClient(c, channels, requests), nil
 }
 
-// shortened returns what is wrong without the addresses, which the caller knows.
+// shortened returns an error without the addresses, which the caller knows.
 func shortened(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("the machine has not answered: %w", ctx.Err())
@@ -160,7 +160,7 @@ func (d *dialer) tunnel(ctx context.Context, conn net.Conn, address string) (net
 	err := request.Write(conn)
 	var response *http.Response
 	if err == nil {
-		response, err = http.ReadResponse(buffered, request) //nolint:bodyclose // what comes after the head is the tunnel
+		response, err = http.ReadResponse(buffered, request) //nolint:bodyclose // the bytes after the head are the tunnel's
 	}
 	if err == nil && response.StatusCode != http.StatusOK {
 		err = errors.New(response.Status)

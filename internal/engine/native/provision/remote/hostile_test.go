@@ -87,7 +87,7 @@ func accept(requests <-chan *ssh.Request, kind string) {
 	}
 }
 
-// A server that never says what it is meant to say is given up after some time.
+// A server that never sends the expected line is given up after some time.
 func TestEndlessBanner(t *testing.T) {
 	for name, banner := range map[string]string{"lines": "welcome\r\n", "no line": "welcome "} {
 		t.Run(name, func(t *testing.T) {

@@ -41,8 +41,8 @@ type Options struct {
 
 	Timeout time.Duration // for all tries to connect
 
-	// Failed is called with what is wrong when another try is to follow, if that is not what it was
-	// before. May be nil.
+	// Failed is called with the error of a try to connect when another is to follow, if the error
+	// differs from that of the try before. May be nil.
 	Failed func(error)
 
 	// Grace is how long an interrupted command may take to end; 0 stands for five seconds. KeepAlive
@@ -167,8 +167,7 @@ func (c *connection) endAfter(ctx context.Context, grace time.Duration, done <-c
 	}
 }
 
-// hangUp closes what nothing is lost with: whoever reads from it or writes to it sees that it is
-// closed.
+// hangUp closes something without a loss of data: readers and writers see that it is closed.
 func hangUp(c io.Closer) {
 	_ = c.Close() //nolint:errcheck // as above
 }

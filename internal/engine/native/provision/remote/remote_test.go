@@ -264,7 +264,7 @@ func (w writer) Write(data []byte) (int, error) {
 	return len(data), nil
 }
 
-// What a proxy, an endpoint or a key can never be is said at once.
+// An impossible proxy, endpoint or key is reported at once.
 func TestSettings(t *testing.T) {
 	key := sshtest.NewKey(t)
 	for name, opts := range map[string]remote.Options{

@@ -20,7 +20,7 @@ func (e *ExitError) Error() string { return e.how }
 // errLost says that a connection has ended before a command.
 var errLost = errors.New("the connection was lost before the command had ended")
 
-// Run runs a command to its end. What it writes is written to out.
+// Run runs a command to its end. Its output is written to out.
 //
 // Errors: [*ExitError], the cause of the end of ctx (rule R3), and others when the connection is
 // lost.

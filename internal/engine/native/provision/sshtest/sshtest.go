@@ -71,7 +71,7 @@ func Start(t testing.TB, config ...string) *Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if os.Geteuid() == 0 { // where it locks up what it need not be trusted with
+	if os.Geteuid() == 0 { // as root, it isolates its unprivileged part in this directory
 		if err := os.MkdirAll("/run/sshd", 0o755); err != nil {
 			t.Fatal(err)
 		}
