@@ -11,7 +11,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
-// Facts are what conditions see of a plan besides what it does.
+// Facts are the facts about a plan that conditions can refer to besides its changes.
 type Facts struct {
 	Deployment  string
 	Replans     int             // how many plans of the same operation came before it
@@ -49,8 +49,8 @@ func Context(plan *stackplan.Plan, facts Facts) cty.Value {
 
 var changesType = changesObject(stackplan.Counts{}).Type()
 
-// changesObject counts changes. The total is of all of them, also of what is deferred, so that a
-// plan without changes is one that leaves nothing to do.
+// changesObject counts changes. The total includes deferred changes, so that a plan without changes
+// is one that leaves nothing to do.
 func changesObject(n stackplan.Counts) cty.Value {
 	numbers := map[string]int{
 		"add": n.Add, "change": n.Change, "remove": n.Remove, "import": n.Import, "move": n.Move, "forget": n.Forget, "defer": n.Defer,

@@ -9,6 +9,6 @@
 //   - A1. A plan without changes is approved by the built-in rule [EmptyPlan].
 //   - A2. Any other plan is approved if there are rules for its deployment, those of its group and
 //     those of orchestrate blocks, and every check of all of them holds.
-//   - A3. What cannot be evaluated, or is not known to be true, does not hold.
+//   - A3. A check that cannot be evaluated, or is not known to be true, does not hold.
 //   - A4. A plan with errors is never approved.
 package approval

@@ -15,7 +15,7 @@ import (
 // EmptyPlan is the name of the built-in rule, which applies to every stack (rule A1).
 const EmptyPlan = "empty_plan"
 
-// Judgement is what rules say of a plan.
+// Judgement is the outcome of the rules for a plan.
 type Judgement struct {
 	Rules    []string             // that approve the plan; none if it is not approved
 	Refusals []deployeval.Refusal // of rules that do not; none where there are no rules

@@ -10,7 +10,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
-// Config is what the deployment files of a stack declare. Nobody changes it.
+// Config has the declarations in the deployment files of a stack. It is immutable.
 type Config struct {
 	Dir   string               // absolute
 	Files map[string]*hcl.File // by name relative to the stack's directory
@@ -31,7 +31,7 @@ type Config struct {
 	// fault of the reference to it.
 	Incomplete bool
 
-	rejected map[string]bool // what references to declarations that were left out begin with
+	rejected map[string]bool // beginnings of references to declarations that were left out
 	static   *static
 
 	filesWithin []string // see [LoadOptions.FilesWithin]

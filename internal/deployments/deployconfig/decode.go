@@ -25,7 +25,7 @@ type decoder struct {
 	constant []pending            // arguments with locals, which may be declared later
 }
 
-// pending is what can be decoded only when all files were read.
+// pending is a step of decoding that needs all files to be read first.
 type pending struct {
 	at     hcl.Range // where a place in the order matters
 	finish func()
@@ -94,7 +94,7 @@ func (d *decoder) block(block *hcl.Block) {
 	}
 }
 
-// finish does what needs the declarations of all files.
+// finish takes the steps that need the declarations of all files.
 func (d *decoder) finish(firstFile string) {
 	if len(d.config.Deployments) == 0 && !d.config.Incomplete && len(d.config.rejected) == 0 {
 		d.errorf(fileStart(firstFile), "No deployment defined", `There are deployment files, but no deployment in them. Write deployment "NAME" { inputs = { … } }.`)
@@ -197,9 +197,9 @@ func (d *decoder) expression(attr *hcl.Attribute, block *hcl.Block) (expr hcl.Ex
 // causes no further diagnostics.
 func unknownExpression(rng hcl.Range) hcl.Expression { return hcl.StaticExpr(cty.DynamicVal, rng) }
 
-// constantValue gives the value of an argument that says what there is, once all locals are known.
-// use is not called when it is not set or cannot be used; those of the wrong type are reported as
-// such, with what is wanted instead.
+// constantValue gives the value of an argument that must be constant, once all locals are known.
+// use is not called when the argument is not set or cannot be used; a value of the wrong type is
+// reported as such, with the wanted type.
 func (d *decoder) constantValue(content *hcl.BodyContent, block *hcl.Block, name string, ty cty.Type, want string, use func(cty.Value, *hcl.Attribute)) {
 	attr := content.Attributes[name]
 	if attr == nil {

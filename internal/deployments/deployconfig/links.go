@@ -9,7 +9,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 )
 
-// Taken is a reference to what another stack publishes.
+// Taken is a reference to a published output of another stack.
 type Taken struct {
 	Input  *UpstreamInput
 	Output string
@@ -19,8 +19,8 @@ type Taken struct {
 // String returns the reference as it is usually written.
 func (t Taken) String() string { return "upstream_input." + t.Input.Name + "." + t.Output }
 
-// Taken returns what the inputs of a deployment have from other stacks, also by way of local
-// values, each output once, in the order in which it is written.
+// Taken returns the references of the inputs of a deployment to outputs of other stacks, also by
+// way of local values, each output once, in the order in which they are written.
 func (c *Config) Taken(deployment *Deployment) []Taken {
 	var found []Taken
 	seen := map[string]bool{} // references, and local values by "local.NAME"

@@ -88,7 +88,8 @@ func TestBuffers(t *testing.T) {
 	}
 }
 
-// What is not a file is an error, and nothing that could be in it is missed.
+// A deployment file that is no regular file is an error, and no declaration that could be in it is
+// reported as missing.
 func TestUnreadableFile(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.Mkdir(filepath.Join(dir, "a.tfdeploy.hcl"), 0o755); err != nil {

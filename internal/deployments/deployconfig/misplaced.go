@@ -5,8 +5,8 @@ package deployconfig
 
 import "maps"
 
-// What belongs elsewhere, though it may be looked for here. The keys are names of blocks and
-// arguments, the values sentences that follow those of the HCL parser.
+// Blocks and arguments that belong elsewhere, though users may look for them here. The keys are
+// names of blocks and arguments, the values sentences that follow those of the HCL parser.
 var (
 	misplacedInFile = map[string]string{
 		"component":          ofComponents,

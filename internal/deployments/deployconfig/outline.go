@@ -17,7 +17,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/safefile"
 )
 
-// Outline is which deployments a stack has, and in which groups: what has to be known of many
+// Outline lists the deployments of a stack and their groups: all that has to be known of many
 // stacks before one of them is worked on.
 //
 // Nothing is evaluated for it, so that it costs little and the files may be anybody's. Mistakes
@@ -45,7 +45,7 @@ type OutlinedGroup struct {
 	Range     hcl.Range
 }
 
-// String returns what the group is called in sentences.
+// String returns the name of the group in sentences.
 func (g OutlinedGroup) String() string {
 	if g.Automatic {
 		return "the deployment " + g.Members[0]
@@ -141,7 +141,7 @@ func sortedNames(texts map[string][]byte) []string {
 	return names
 }
 
-// outline declares a block with what is written out in it.
+// outline declares a block with those of its arguments that are literals.
 func (d *decoder) outline(block *hcl.Block) {
 	name := block.Labels[0]
 	if !d.declare(block, block.Type+"."+name) {
@@ -149,7 +149,7 @@ func (d *decoder) outline(block *hcl.Block) {
 	}
 	content, _, diags := block.Body.PartialContent(&hcl.BodySchema{Attributes: []hcl.AttributeSchema{{Name: "deployment_group"}, {Name: "destroy"}, {Name: "eager_plan"}}})
 	if diags.HasErrors() {
-		return // what is wrong with arguments is found when they matter
+		return // mistakes in arguments are found when these matter
 	}
 	if block.Type == "deployment_group" {
 		d.config.Groups[name] = &Group{Name: name, EagerPlan: written(content.Attributes["eager_plan"], true), Range: d.header(block)}
@@ -166,7 +166,7 @@ func (d *decoder) outline(block *hcl.Block) {
 	}
 }
 
-// written returns the value of an argument if it is written out, else what is usual.
+// written returns the value of an argument if it is a literal, else the default.
 func written(attr *hcl.Attribute, usual bool) bool {
 	if attr == nil {
 		return usual
@@ -178,8 +178,8 @@ func written(attr *hcl.Attribute, usual bool) bool {
 	return value.True()
 }
 
-// isWritten reports whether an expression is a reference, also as a text, so that nothing is
-// calculated to see what it names.
+// isWritten reports whether an expression is a reference, also as a text, so that its target is
+// known without a calculation.
 func isWritten(expr hcl.Expression) bool {
 	native, ok := expr.(hclsyntax.Expression)
 	if !ok {
@@ -212,7 +212,7 @@ func (c *Config) outline() *Outline {
 	return outline
 }
 
-// NodeName is what one of several deployments of a stack is called among many stacks.
+// NodeName is the name among many stacks of one of several deployments of a stack.
 func NodeName(stack, deployment string) string { return stack + NodeSeparator + deployment }
 
 // NodeSeparator stands between a stack and its deployment. No block of a workspace file has it in

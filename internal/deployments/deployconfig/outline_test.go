@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// outlineText writes an outline in one line: groups with their members, and a minus before what is
-// to be destroyed.
+// outlineText writes an outline in one line: groups with their members, and a minus before
+// deployments that are to be destroyed.
 func outlineText(o *Outline) string {
 	var groups []string
 	for _, group := range o.Groups {

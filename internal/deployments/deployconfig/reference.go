@@ -15,7 +15,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/nearest"
 )
 
-// place is where an expression is, which decides what it may refer to (rule D4).
+// place is the place of an expression, which decides the names that it may refer to (rule D4).
 type place struct {
 	what  string // as in "an approval rule"
 	roots []string
@@ -54,7 +54,7 @@ func Roots(argument string, types ...string) []string {
 	return inConstant.roots
 }
 
-// kinds say what a reference looks like, by the name with which it begins.
+// kinds are the forms of references, by the name with which they begin.
 var kinds = map[string]string{
 	"context":        "context.plan",
 	"deployment":     "deployment.NAME",
@@ -72,14 +72,14 @@ type reference struct {
 	root string
 	name string   // of the declaration
 	key  StoreKey // likewise, for stores
-	attr string   // what is read from it: a key of a store, an output; "" for others
+	attr string   // the attribute that is read: a key of a store, an output; "" for others
 
 	stable bool      // of stores: whether the value is kept
 	rng    hcl.Range // of the steps up to attr
 }
 
-// resolve finds what a traversal refers to. ok is false if that is nothing; if it is not known
-// whether the traversal is right, there is no diagnostic.
+// resolve finds the target of a traversal. ok is false if it has none; if it is not known whether
+// the traversal is right, there is no diagnostic.
 func (c *Config) resolve(traversal hcl.Traversal, in place) (ref reference, diag *hcl.Diagnostic, ok bool) {
 	root := traversal.RootName()
 	switch {
@@ -128,7 +128,7 @@ func (r reference) withAttribute(traversal hcl.Traversal, names []string, remedy
 	return r, nil, true
 }
 
-// checkDeclared reports a reference to what is not declared.
+// checkDeclared reports a reference to a name that no block declares.
 func (c *Config) checkDeclared(ref reference, traversal hcl.Traversal) (*hcl.Diagnostic, bool) {
 	declared := c.names(ref.root)
 	if slices.Contains(declared, ref.name) {
@@ -186,7 +186,7 @@ func (c *Config) resolveStore(traversal hcl.Traversal, names []string) (ref refe
 	return ref, nil, true
 }
 
-// allowed lists what can be referred to at a place.
+// allowed lists the references that are allowed at a place.
 func allowed(in place) string {
 	var list []string
 	for _, root := range in.roots {

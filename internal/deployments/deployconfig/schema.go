@@ -25,7 +25,7 @@ var bodySchemas = map[string]*hcl.BodySchema{
 	"upstream_input":                upstreamSchema,
 }
 
-// BodySchema returns what a block can contain, by its type and those of the blocks around it, the
-// outermost first; without types, what a file can. It is nil for blocks whose arguments have any
-// names. The caller must not change it.
+// BodySchema returns the schema of the contents of a block, by its type and those of the blocks
+// around it, the outermost first; without types, that of a file. It is nil for blocks whose
+// arguments have any names. The caller must not change it.
 func BodySchema(types ...string) *hcl.BodySchema { return bodySchemas[strings.Join(types, ".")] }

@@ -18,8 +18,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
-// CheckStack checks what the files say about the stack that they deploy: inputs against its
-// variables, published outputs against its outputs. It returns what Load has not returned (rule
+// CheckStack checks the files against the stack that they deploy: inputs against its variables,
+// published outputs against its outputs. It returns no diagnostics that Load has returned (rule
 // D2), sorted by place.
 func (c *Config) CheckStack(root *stackconfig.Stack) hcl.Diagnostics {
 	check := &stackCheck{static: c.static, stack: root}
@@ -64,7 +64,7 @@ func (c *stackCheck) inputs(deployment *Deployment) {
 		case variable != nil:
 			c.input(deployment, variable, in)
 		case !c.stack.Incomplete:
-			given[nearest.Name(in.name, slices.Collect(maps.Keys(c.stack.Variables)))] = true // what is misspelt is not missing, too
+			given[nearest.Name(in.name, slices.Collect(maps.Keys(c.stack.Variables)))] = true // a misspelt input is not missing, too
 			c.errorf(in.key, "Unknown stack variable", "The stack has no variable %q.%s", in.name,
 				nearest.DidYouMean(in.name, slices.Collect(maps.Keys(c.stack.Variables))))
 		}

@@ -20,7 +20,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
-// static evaluates expressions without what comes from outside (rule D3).
+// static evaluates expressions without external values (rule D3).
 type static struct {
 	config    *Config
 	options   lang.Options
@@ -67,8 +67,8 @@ var (
 // ContextType returns the type of the object "context" in the checks of rules.
 func ContextType() cty.Type { return contextType }
 
-// checkLocals evaluates all local values, each after those that it refers to, and reports what is
-// wrong with them.
+// checkLocals evaluates all local values, each after those that it refers to, and reports their
+// mistakes.
 func (s *static) checkLocals() hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	var chain []string // of locals that are being evaluated
@@ -186,7 +186,7 @@ func path(ref reference) []string {
 	}
 }
 
-// symbol is the value of a reference without what comes from outside.
+// symbol is the value of a reference without external values.
 func (s *static) symbol(ref reference, in place) cty.Value {
 	switch ref.root {
 	case "context":
@@ -212,7 +212,7 @@ func (s *static) symbol(ref reference, in place) cty.Value {
 	return cty.DynamicVal
 }
 
-// symbol is a value in an evaluation context, or what is below it.
+// symbol is a value in an evaluation context, or the symbols below it.
 type symbol struct {
 	value cty.Value
 	below symbols
@@ -247,8 +247,8 @@ func (s symbols) values() map[string]cty.Value {
 	return values
 }
 
-// check evaluates what deployments, rules and published outputs have, and reports what is wrong
-// with it.
+// check evaluates the expressions of deployments, rules and published outputs, and reports their
+// mistakes.
 func (s *static) check() hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for _, name := range s.config.Order {
@@ -325,7 +325,7 @@ func converts(value cty.Value, ty cty.Type) bool {
 	return err == nil && !converted.IsNull()
 }
 
-// Uses is what values need from outside.
+// Uses are the external values that expressions need.
 type Uses struct {
 	Tokens    []string                        // names, sorted
 	Stores    map[StoreKey]*StoreUses         // by store
@@ -335,7 +335,7 @@ type Uses struct {
 // StoreUses are the variables of a store that are read, with the place of one reference.
 type StoreUses struct{ Keys, Stable map[string]hcl.Range }
 
-// Uses returns what an expression needs from outside, also by way of local values.
+// Uses returns the external values that an expression needs, also by way of local values.
 func (c *Config) Uses(expr hcl.Expression) Uses {
 	uses := Uses{Stores: map[StoreKey]*StoreUses{}, Upstreams: map[string]map[string]hcl.Range{}}
 	seen := map[string]bool{}

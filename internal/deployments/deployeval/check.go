@@ -74,7 +74,7 @@ func (e *Evaluator) isTrue(condition cty.Value, expr hcl.Expression) (bool, hcl.
 	return value.True(), nil
 }
 
-// DeploymentObject is what a condition sees of a deployment.
+// DeploymentObject is the object that stands for a deployment in conditions.
 func DeploymentObject(name string) cty.Value {
 	return cty.ObjectVal(map[string]cty.Value{"deployment_name": cty.StringVal(name)})
 }

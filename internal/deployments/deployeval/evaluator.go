@@ -29,8 +29,8 @@ type Sources interface {
 	Upstream(ctx context.Context, upstream *deployconfig.UpstreamInput) (map[string]cty.Value, error)
 }
 
-// ErrNotYet is an error of [Sources.Upstream] about a stack of which nobody can say yet what it
-// publishes: all of that is unknown.
+// ErrNotYet is an error of [Sources.Upstream] about a stack whose published outputs nobody can list
+// yet: all of them are unknown.
 var ErrNotYet = errors.New("nothing is known yet of what the stack publishes")
 
 // StableKey names a stable value of a store.
@@ -44,8 +44,8 @@ func (k StableKey) String() string {
 // Evaluator evaluates expressions of deployment files for one deployment and one operation. It is
 // used by one goroutine at a time.
 type Evaluator struct {
-	// Destroying is set where everything is destroyed: what stacks do not publish, or not any more, is
-	// unknown then.
+	// Destroying is set where everything is destroyed: outputs that stacks do not publish, or not any
+	// more, are unknown then.
 	Destroying bool
 
 	config  *deployconfig.Config
@@ -60,7 +60,7 @@ type Evaluator struct {
 	locals    map[string]cty.Value
 	stable    map[StableKey]cty.Value
 	used      map[StableKey]hcl.Range
-	failed    map[any]bool // what could not be fetched, and was reported
+	failed    map[any]bool // sources that could not be fetched, and were reported
 }
 
 // New returns an evaluator of which nothing is fetched yet. Functions that read files start from
@@ -82,8 +82,8 @@ func New(config *deployconfig.Config, dir string, sources Sources) *Evaluator {
 
 // Inputs evaluates the inputs of a deployment.
 //
-// Marks: sensitive and ephemeral ones as rule V3 says. Unknown: what an upstream does not know yet.
-// With errors there are those that could be evaluated.
+// Marks: sensitive and ephemeral ones as rule V3 says. Unknown: outputs that an upstream does not
+// know yet. With errors there are those that could be evaluated.
 func (e *Evaluator) Inputs(ctx context.Context, deployment *deployconfig.Deployment) (map[string]cty.Value, hcl.Diagnostics) {
 	value, diags := e.value(ctx, deployment.Inputs, nil)
 	if diags.HasErrors() {
@@ -107,8 +107,8 @@ func (e *Evaluator) Stable() (map[StableKey]cty.Value, map[StableKey]hcl.Range) 
 	return e.stable, e.used
 }
 
-// Taken returns what was used of what other stacks publish, by its references. Unknown and marks:
-// as of [Sources].
+// Taken returns the published values of other stacks that were used, by their references. Unknown
+// and marks: as of [Sources].
 func (e *Evaluator) Taken() map[string]cty.Value { return e.taken }
 
 // Ephemeral reports whether inputs of a deployment are made of values that are fetched again for
@@ -148,7 +148,7 @@ func (e *Evaluator) value(ctx context.Context, expr hcl.Expression, further reso
 // references of other kinds.
 type resolver func(ctx context.Context, path []string, at hcl.Range) (value cty.Value, steps int, ok bool, diags hcl.Diagnostics)
 
-// resolve puts what a traversal refers to into a tree.
+// resolve puts the target of a traversal into a tree.
 func (e *Evaluator) resolve(ctx context.Context, traversal hcl.Traversal, into tree, further resolver) hcl.Diagnostics {
 	path, at := names(traversal), traversal.SourceRange()
 	if further != nil {

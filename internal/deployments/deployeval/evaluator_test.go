@@ -21,7 +21,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
-// load returns what a deployment file declares.
+// load returns the declarations of a deployment file.
 func load(t *testing.T, src string) *deployconfig.Config {
 	t.Helper()
 	dir := t.TempDir()
@@ -35,7 +35,7 @@ func load(t *testing.T, src string) *deployconfig.Config {
 	return config
 }
 
-// sources gives values, and counts what it was asked for.
+// sources gives values, and counts the requests for them.
 type sources struct{ asked []string }
 
 func (s *sources) Token(_ context.Context, token *deployconfig.IdentityToken) (string, error) {
@@ -137,7 +137,7 @@ func TestInputs(t *testing.T) {
 	}
 }
 
-// What cannot be fetched is reported once, where it is first referred to.
+// A source that cannot be fetched is reported once, at the first reference to it.
 func TestInputsFail(t *testing.T) {
 	config := load(t, inputs)
 	_, diags := deployeval.New(config, t.TempDir(), &sources{}).Inputs(t.Context(), config.Deployments["failing"])

@@ -16,16 +16,17 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
-// Snapshot is what a stack publishes.
+// Snapshot has the published outputs of a stack.
 type Snapshot struct {
 	Values map[string]cty.Value // wholly known; marked sensitive where they are
 
-	// Waiting are those that have no value yet, because deployments that they are made of were never
-	// applied, or have not been in full: these, by the name of what is published.
+	// Waiting are the outputs that have no value yet, because deployments that they are made of were
+	// never applied, or have not been in full: the names of these deployments, by the name of the
+	// output.
 	Waiting map[string][]string
 
-	// Unknown are those among them that wait for an apply of what is planned: of outputs that are
-	// there, but have no value yet. Marks: sensitive.
+	// Unknown are those among them that wait for the apply of a plan: of outputs that are there, but
+	// have no value yet. Marks: sensitive.
 	Unknown map[string]cty.Value
 }
 
@@ -41,8 +42,8 @@ func (e *Evaluator) MadeOf(deployment string) bool {
 	return false
 }
 
-// Published evaluates what the stack publishes. Outputs returns those of a deployment by its last
-// apply, and nil if there was none.
+// Published evaluates the published outputs of the stack. Outputs returns those of a deployment by
+// its last apply, and nil if there was none.
 func (e *Evaluator) Published(ctx context.Context, outputs func(ctx context.Context, deployment string) (map[string]cty.Value, error)) (Snapshot, hcl.Diagnostics) {
 	snapshot := Snapshot{Values: map[string]cty.Value{}, Waiting: map[string][]string{}, Unknown: map[string]cty.Value{}}
 	var diags hcl.Diagnostics

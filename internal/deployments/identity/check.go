@@ -60,8 +60,8 @@ func parse(token string) (made, error) {
 	return claims, nil
 }
 
-// checked returns a token if it is what was asked for (rule I3). Origin says where it is from, and
-// renew what to do about an old one.
+// checked returns a token if it meets the request (rule I3). Origin is the place that it is from,
+// and renew the remedy for an expired one.
 func (r *request) checked(token, origin, renew string) (string, error) {
 	token = strings.TrimSpace(token)
 	if token == "" {

@@ -53,7 +53,7 @@ func TestTokenFromCommand(t *testing.T) {
 	}
 }
 
-// A command is told for what the token is, and not by its arguments.
+// A command is told the purpose of the token, and not by its arguments.
 func TestClaimsOfCommand(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "token"), token(t, map[string]any{"aud": []string{"a", "b"}, "exp": noon.Unix() + 1}), 0o600)

@@ -15,12 +15,12 @@
 //	I1. Nothing is read, run or asked before a token is needed: a command that only checks a
 //	    configuration starts no program for it.
 //	I2. A token is fetched anew each time, and kept nowhere: not in files, arguments, errors or logs.
-//	I3. What others have made is looked at before it is passed on: that it is a JWT, is for the
-//	    audiences that were asked for, and has not expired. Whether its signature is right, only
-//	    those can say who are to believe it.
+//	I3. Tokens that others have made are checked before they are passed on: that they are JWTs, are
+//	    for the audiences that were asked for, and have not expired. Whether a signature is right,
+//	    only those can say who are to believe the token.
 //	I4. A token that is signed here is for one subject. Names that could be taken for other parts of
 //	    a subject, or make it too long to be told apart, are errors: nothing is cut off.
 //
-// The claims are those of the hosted product, so that what was set up for that in a cloud goes on
-// working with another issuer.
+// The claims are those of the hosted product, so that trust that was set up for it in a cloud goes
+// on working with another issuer.
 package identity

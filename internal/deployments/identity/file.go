@@ -35,8 +35,8 @@ func (p *place) read(name string, limit int) ([]byte, fs.FileMode, error) {
 	return content, info.Mode(), err
 }
 
-// fromFile reads a token that something else renews. The file is read each time: what is in it
-// lasts for minutes.
+// fromFile reads a token that something else renews. The file is read each time: its token lasts
+// for minutes.
 func (r *request) fromFile() (string, error) {
 	content, mode, err := r.read(r.block.Path, maxToken)
 	switch {

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// credential is what the end point asks for, and what is in no error.
+// credential is required by the end point, and is in no error.
 const credential = "request-credential-of-the-job"
 
 // job returns a source as a job of GitHub Actions has it, with an end point on loopback.

@@ -25,7 +25,7 @@ const (
 	Apply = "apply"
 )
 
-// Claims say what a token is for.
+// Claims are the purpose of a token.
 //
 // Organization and Project are names that a run need not have. Where they are empty, the settings
 // say them, and else they are "default".
@@ -55,7 +55,7 @@ type Source interface {
 // from which relative paths count and in which commands are run.
 //
 // Without settings, tokens come from GitHub Actions if the run is there and may have tokens. Where
-// there is no source, asking for a token is an error that says what to do.
+// there is no source, asking for a token is an error with a remedy.
 func Open(s settings.Identity, environ []string, dir string) (Source, error) {
 	return open(s, environ, dir), nil
 }
@@ -64,8 +64,8 @@ func open(s settings.Identity, environ []string, dir string) *opened {
 	return &opened{settings: s, place: place{environ: environ, dir: dir, now: time.Now, limits: usualLimits}}
 }
 
-// Warnings returns what was noticed while a source that [Open] has returned gave tokens, each thing
-// once. It returns nothing for other sources.
+// Warnings returns the warnings of a source that [Open] has returned, each once. It returns nothing
+// for other sources.
 func Warnings(source Source) hcl.Diagnostics {
 	if o, ok := source.(*opened); ok {
 		return o.warnings.Take()
@@ -81,7 +81,7 @@ type place struct {
 	limits  limits
 }
 
-// opened is what [Open] returns.
+// opened is the result of [Open].
 type opened struct {
 	place
 
@@ -89,7 +89,7 @@ type opened struct {
 	warnings failure.Warnings
 }
 
-// request is a token that is asked for, and what is said about its source.
+// request is a request for a token, with the settings of its source.
 type request struct {
 	place
 
@@ -149,7 +149,7 @@ func (r *request) lifetime() time.Duration {
 	return cmp.Or(max(r.claims.Lifetime, 0), r.block.Lifetime, usualLifetime)
 }
 
-// noSource says what to do about a token that comes from nowhere.
+// noSource returns the error about a token that has no source, with a remedy.
 func (r *request) noSource(others bool) error {
 	var remedy string
 	switch {
@@ -167,8 +167,8 @@ func (r *request) noSource(others bool) error {
 	return r.fail("No source of tokens", "The identity_token %q needs a token, and nothing says from where. %s", r.label, remedy)
 }
 
-// readableByOthers reports whether others than the owner may do to a file what the bits say. Where
-// files have no such bits, nobody may.
+// readableByOthers reports whether others than the owner have any of the permissions in bits on a
+// file. Where files have no such bits, nobody has.
 func readableByOthers(mode uint32, bits uint32) bool {
 	return runtime.GOOS != "windows" && mode&bits != 0
 }

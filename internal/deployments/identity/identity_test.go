@@ -173,7 +173,7 @@ func TestTokenFromFile(t *testing.T) {
 	wantError(t, err, place, "Unreadable identity token; The token \"aws\" is to come from the file t.jwt: no such file")
 }
 
-// What has renewed the file between two operations is seen.
+// A token that is renewed in the file between two operations is seen.
 func TestTokenFromFileIsRead(t *testing.T) {
 	dir := t.TempDir()
 	source := openIn(t, dir, `identity "file" { path = "t.jwt" }`)

@@ -26,7 +26,7 @@ const (
 	leastRS = 2048     // bits of an RSA key
 	usualRS = 3072     // bits of one that is made here
 
-	// privateBits are those of what others may do to a file.
+	// privateBits are the permissions of others on a file.
 	privateBits = 0o077
 )
 

@@ -31,7 +31,8 @@ const (
 	keysPath      = ".well-known/jwks.json"
 )
 
-// discovery is what OpenID Connect Discovery has, as far as it is about tokens of machines.
+// discovery is the part of the document of OpenID Connect Discovery that is about tokens of
+// machines.
 type discovery struct {
 	Issuer        string   `json:"issuer"`
 	KeysURI       string   `json:"jwks_uri"`
@@ -42,8 +43,8 @@ type discovery struct {
 	Claims        []string `json:"claims_supported"`
 }
 
-// Publish returns what an issuer has to publish: that of the settings if they have one, else the
-// one that is named. Dir is the directory of the stack.
+// Publish returns the documents that an issuer has to publish: that of the settings if they have
+// one, else the one that is named. Dir is the directory of the stack.
 //
 // Errors: [hcl.Diagnostics].
 func Publish(s settings.Identity, dir, issuer string) (string, []Document, error) {

@@ -19,8 +19,8 @@ const longest = 127
 // leeway is how far the clocks of those who verify tokens may be behind.
 const leeway = time.Minute
 
-// signedClaims are what a token says that is signed here. Organizations, projects and stacks have
-// no IDs besides their names, which stand for them.
+// signedClaims are the claims of a token that is signed here. Organizations, projects and stacks
+// have no IDs besides their names, which stand for them.
 type signedClaims struct {
 	ID             string `json:"jti"`
 	Issuer         string `json:"iss"`

@@ -1,9 +1,9 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package secretoutput runs programs whose output is secret, such as those that print tokens. What
-// such a program says about its failure can be shown: what it has printed is hidden there, and so
-// is all that looks like a JWT.
+// Package secretoutput runs programs whose output is secret, such as those that print tokens. The
+// messages of such a program about its failure can be shown: its output is hidden there, and so is
+// all that looks like a JWT.
 package secretoutput
 
 import (
@@ -22,7 +22,7 @@ import (
 
 const (
 	usualTime = time.Minute
-	maxSaid   = 4 << 10 // bytes of what a program says on standard error
+	maxSaid   = 4 << 10 // bytes that are kept of standard error
 )
 
 // ErrTooLong is of programs that print more than they may.
@@ -39,8 +39,7 @@ func (e *FailedError) Error() string { return e.Err.Error() + "." + e.Said() }
 // Unwrap returns how it ended.
 func (e *FailedError) Unwrap() error { return e.Err }
 
-// Said returns what it has said on standard error, as a sentence with a space before it; "" for
-// nothing.
+// Said returns the text on its standard error, as a sentence with a space before it; "" for none.
 func (e *FailedError) Said() string {
 	if e.said == "" {
 		return ""
@@ -57,7 +56,7 @@ type Command struct {
 	Limit   int           // bytes of output
 }
 
-// Run runs a program to its end, and returns what it has printed. It is ended, with all that it has
+// Run runs a program to its end, and returns its output. The program is ended, with all that it has
 // started, when ctx ends.
 //
 // Errors:
@@ -89,8 +88,8 @@ type limited struct {
 	limit int
 }
 
-// Write implements [io.Writer]. What is too much is dropped: a program that could not write would
-// fail for another reason than its own.
+// Write implements [io.Writer]. Bytes beyond the limit are dropped: a program that could not write
+// would fail for another reason than its own.
 func (l *limited) Write(p []byte) (int, error) {
 	if room := l.limit + 1 - l.Len(); room > 0 {
 		_, _ = l.Buffer.Write(p[:min(room, len(p))])
@@ -98,11 +97,11 @@ func (l *limited) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// anyToken finds what looks like a JWT, of which the middle part begins as that of an object in
-// JSON does.
+// anyToken matches texts that look like a JWT, of which the middle part begins as that of an object
+// in JSON does.
 var anyToken = regexp.MustCompile(`[A-Za-z0-9_-]+\.ey[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]*)?`)
 
-// said is what a program has written on standard error, without what it has printed.
+// said is the text on the standard error of a program, without the program's output.
 func said(stderr *limited, stdout []byte) string {
 	text := stderr.String()
 	cut := len(text) > maxSaid
@@ -124,7 +123,7 @@ func said(stderr *limited, stdout []byte) string {
 	return text
 }
 
-// hide hides all texts in what was decoded from JSON.
+// hide hides all texts in a value decoded from JSON.
 func hide(hidden *redact.Set, printed any) {
 	switch printed := printed.(type) {
 	case string:

@@ -17,7 +17,7 @@ import (
 type invocation struct {
 	command []string
 	env     []string // besides the environment
-	failed  string   // summary of what goes wrong then
+	failed  string   // summary of the error if it fails
 	does    string   // a relative clause
 }
 
@@ -40,7 +40,7 @@ func (r *reader) fromCommand(ctx context.Context) (map[string]cty.Value, error) 
 	return values, nil
 }
 
-// output returns what a program prints.
+// output returns the output of a program.
 func (r *reader) output(ctx context.Context, i invocation) ([]byte, error) {
 	program := i.command[0]
 	content, err := secretoutput.Run(ctx, secretoutput.Command{

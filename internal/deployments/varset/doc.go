@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
 // Package varset reads the values of variable sets, which a stack's store blocks name: from files,
-// from the environment, or from what a command prints.
+// from the environment, or from the output of a command.
 //
 // Where they are is said in the settings file, by the name or the ID of the set. Files may be
 // encrypted with age, which is done here, or with sops, which is left to that program: its library
@@ -12,8 +12,8 @@
 //
 //	V1. Nothing is read or run before a set is asked for. Then it is read once, for all who ask
 //	    meanwhile and later.
-//	V2. No error and no warning has a value in it, nor a part of one: not what was expected instead
-//	    of which character, either.
+//	V2. No error and no warning has a value in it, nor a part of one: not the expected and the actual
+//	    character, either.
 //	V3. Values of files are written out: no references, no loops, no calculations, and in JSON no
 //	    templates. Every "${" in JSON, YAML and dotenv files is just that.
 //	V4. Variables of category env are strings.

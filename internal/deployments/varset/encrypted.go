@@ -118,7 +118,7 @@ var (
 	sopsEnv  = regexp.MustCompile(`(?m)^sops_mac=`)
 )
 
-// isSopsEncrypted reports whether a file has what sops puts next to values.
+// isSopsEncrypted reports whether a file has the metadata that sops puts next to values.
 func isSopsEncrypted(content []byte, written format) bool {
 	switch written {
 	case formatYAML:

@@ -90,7 +90,7 @@ func TestAge(t *testing.T) {
 			if err != nil || got["password"].Value.AsString() != secret || !got["password"].Sensitive {
 				t.Errorf("Read() = %v, %v, want the password", got, err)
 			}
-			if warnings := Warnings(sets); len(warnings) > 0 { // others may read what is encrypted
+			if warnings := Warnings(sets); len(warnings) > 0 { // others may read an encrypted file
 				t.Errorf("warnings: %v", warnings)
 			}
 		})
@@ -111,7 +111,7 @@ func TestReadableKeys(t *testing.T) {
 	}
 }
 
-// Files with what sops puts into them are handed to that program, which writes JSON. Here it is a
+// Files with the metadata of sops are handed to that program, which writes JSON. Here it is a
 // script that checks how it is called.
 func TestSops(t *testing.T) {
 	needsShell(t)

@@ -11,9 +11,8 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// Whatever a file has, its values are known and have no marks, those of dotenv files are strings
-// that can be written and read again, and an error has nothing of what stands between quotes (rule
-// V2).
+// The values of any file are known and have no marks, those of dotenv files are strings that can be
+// written and read again, and an error has no text that stands between quotes (rule V2).
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{
 		"a = 1\nb = [\"x\", { c = null }]\n", `{"a": 1e5, "b": ["${x}", {"c": null}]}`, "# c\nexport A=1\nB='x y' # z\nC=\"a\\nb\"\n",

@@ -30,8 +30,8 @@ const (
 	formatYAML format = "yaml"
 )
 
-// parse reads values. What is wrong is a clause with a line, and has nothing of the content but
-// names of variables (rule V2).
+// parse reads values. An error is a clause with a line, and has nothing of the content but names of
+// variables (rule V2).
 func parse(content []byte, written format) (map[string]cty.Value, error) {
 	if !utf8.Valid(content) {
 		return nil, errors.New("it is not text in UTF-8")
@@ -71,8 +71,8 @@ func parseHCL(content []byte) (map[string]cty.Value, error) {
 	return values, nil
 }
 
-// hclError says where a file is wrong, and what kind of error it is. The details of such errors
-// quote from the file.
+// hclError returns an error with the place and the kind of a mistake in a file. The details of
+// errors of HCL quote from the file.
 func hclError(diags hcl.Diagnostics) error {
 	for _, diag := range diags {
 		if diag.Severity == hcl.DiagError && diag.Subject != nil {
@@ -112,7 +112,7 @@ func lineAt(content []byte, offset int64) int {
 	return bytes.Count(content[:min(int(offset), len(content))], []byte("\n")) + 1
 }
 
-// valueOf makes a value of what was decoded from JSON.
+// valueOf makes a value of one decoded from JSON.
 func valueOf(decoded any, depth int) (cty.Value, error) {
 	if depth > safehcl.MaxDepth {
 		return cty.NilVal, fmt.Errorf("it is nested more than %d deep", safehcl.MaxDepth)
@@ -201,7 +201,7 @@ func parseEnv(content []byte) (map[string]cty.Value, error) {
 	return values, nil
 }
 
-// envValue takes a value from the beginning of a text, and returns what comes after its line.
+// envValue takes a value from the beginning of a text, and returns the text after its line.
 func envValue(text string) (value, after string, err error) {
 	if text == "" || text[0] != '"' && text[0] != '\'' {
 		value, after, _ = strings.Cut(text, "\n")

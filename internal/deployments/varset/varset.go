@@ -44,8 +44,8 @@ func Open(s settings.Varsets, environ []string, dir string) (Sets, error) {
 	return &opened{settings: s, environ: environ, dir: dir}, nil
 }
 
-// Warnings returns what was noticed while sets that [Open] has returned were read, each thing once.
-// It returns nothing for other sets.
+// Warnings returns the warnings of sets that [Open] has returned, each once. It returns nothing for
+// other sets.
 func Warnings(sets Sets) hcl.Diagnostics {
 	if o, ok := sets.(*opened); ok {
 		return o.warnings.Take()
@@ -53,7 +53,7 @@ func Warnings(sets Sets) hcl.Diagnostics {
 	return nil
 }
 
-// opened is what [Open] returns.
+// opened is the result of [Open].
 type opened struct {
 	settings settings.Varsets
 	environ  []string
@@ -62,7 +62,7 @@ type opened struct {
 	warnings failure.Warnings
 }
 
-// key says what is read, and as what.
+// key names a source, and the category that it is read as.
 type key struct {
 	block    *settings.Varset
 	category string
@@ -84,7 +84,7 @@ func (o *opened) Read(ctx context.Context, id, name, category string) (map[strin
 	})
 }
 
-// unknown says what to write for a set that has no settings.
+// unknown returns the error about a set that has no settings, with a remedy.
 func (o *opened) unknown(called, category string) error {
 	var names []string
 	for _, set := range o.settings.Sets {
@@ -122,7 +122,7 @@ func (r *reader) fail(summary, detail string, args ...any) error {
 	return fail(r.block.Range.Ptr(), summary, detail, args...)
 }
 
-// values returns what the place of the set has.
+// values returns the values in the place of the set.
 func (r *reader) values(ctx context.Context) (map[string]cty.Value, error) {
 	switch {
 	case r.block.Environment:
