@@ -49,7 +49,7 @@ var httpArguments = []string{
 	"client_ca_certificate_pem", "client_certificate_pem", "client_private_key_pem",
 }
 
-// readHTTP gets a state from an address. What is not among the arguments comes from the
+// readHTTP gets a state from an address. Settings that are not among the arguments come from the
 // environment.
 func readHTTP(ctx context.Context, opts Options, args map[string]string, workspace string) ([]byte, error) {
 	if workspace != defaultWorkspace {

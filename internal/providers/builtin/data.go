@@ -26,7 +26,7 @@ var (
 	replaceTriggers = []cty.Path{cty.GetAttrPath("triggers_replace")} // nobody changes it
 )
 
-// planData returns what applying will make of an object, and what requires that it is replaced.
+// planData returns the planned object, and the attributes that require its replacement.
 //
 // The output stays for as long as the input does. Where there is no input, a new object has no
 // output, and the plan says so. Values differ when their types do, even if both are null: terraform
@@ -55,7 +55,7 @@ func newOutput(input cty.Value) cty.Value {
 	return unknownOutput(input)
 }
 
-// unknownOutput drops what is known of an unknown input, as terraform does: only the type is
+// unknownOutput drops the refinements of an unknown input, as terraform does: only the type is
 // promised.
 func unknownOutput(input cty.Value) cty.Value { return cty.UnknownVal(input.Type()) }
 

@@ -30,7 +30,7 @@ var (
 	partial  = cty.ObjectVal(map[string]cty.Value{"a": later, "b": cty.True})
 )
 
-// What terraform 1.11.4 plans for the same objects.
+// The wanted plans are those of terraform 1.11.4 for the same objects.
 func TestPlanData(t *testing.T) {
 	tests := map[string]struct {
 		prior, proposed, want cty.Value

@@ -120,7 +120,7 @@ func encodeVariables(v cty.Value) (cty.Value, error) {
 	return cty.StringVal(string(hclwrite.Format(file.Bytes()))), nil
 }
 
-// encodeExpression writes a value. The beginning of what is not known is promised where there is no
+// encodeExpression writes a value. The beginning of an unknown text is promised where there is no
 // doubt.
 func encodeExpression(v cty.Value) (cty.Value, error) {
 	if v.IsWhollyKnown() {

@@ -16,7 +16,7 @@ import (
 
 func obj(attrs map[string]cty.Value) cty.Value { return cty.ObjectVal(attrs) }
 
-// What terraform 1.11.4 returns, too.
+// The wanted results are those of terraform 1.11.4, too.
 func TestFunctions(t *testing.T) {
 	one, unknown := cty.NumberIntVal(1), cty.UnknownVal(cty.String)
 	text := func(v string) cty.Value { return cty.StringVal(v) }

@@ -90,7 +90,7 @@ const (
 	summaryNoType = "Unsupported resource type"
 )
 
-// noType is the answer to what only a caller that ignores the schema asks for.
+// noType is the answer to a request that only a caller makes that ignores the schema.
 func noType(kind, typeName string) provider.Diagnostics {
 	return provider.Errorf(summaryNoType, "The provider %s has no %s resource type %q.", Address, kind, typeName)
 }
@@ -172,7 +172,7 @@ func noAction(typeName string) provider.Diagnostics {
 	return provider.Errorf("Unsupported action", "The provider %s has no action %q.", Address, typeName)
 }
 
-// Stop implements [provider.Provider]: nothing takes time but what a context ends.
+// Stop implements [provider.Provider]: no call takes time but those that a context ends.
 func (p *Provider) Stop(context.Context) error { return nil }
 
 // ReadData implements [provider.Provider].

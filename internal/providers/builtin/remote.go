@@ -49,7 +49,7 @@ func at(attribute, summary, format string, args ...any) provider.Diagnostics {
 	return provider.Diagnostics{{Summary: summary, Detail: fmt.Sprintf(format, args...), Path: cty.GetAttrPath(attribute)}}
 }
 
-// validateRemote checks what is known of a configuration.
+// validateRemote checks the known parts of a configuration.
 func validateRemote(config cty.Value) provider.Diagnostics {
 	if config.IsNull() || !config.IsKnown() {
 		return nil
@@ -159,10 +159,10 @@ func outputsOf(text []byte, defaults cty.Value) (cty.Value, error) {
 	return cty.ObjectVal(values), nil
 }
 
-// errWorkspace is what a backend without workspaces has to say.
+// errWorkspace is the error of a backend without workspaces.
 var errWorkspace = errors.New("the backend has no other workspaces than " + defaultWorkspace)
 
-// orDefault returns an argument, or what stands for it if it is empty.
+// orDefault returns an argument, or its default if it is empty.
 func orDefault(value, other string) string {
 	if strings.TrimSpace(value) == "" {
 		return other

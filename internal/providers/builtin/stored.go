@@ -10,8 +10,8 @@ import (
 )
 
 // usualData reads a stored object of dataObject whose attributes are strings or null, as those of
-// most are. What takes reading types is for the library to read, at ten times the cost. It reports
-// false for anything else.
+// most are. Objects with types to read are left to the library, at ten times the cost: it reports
+// false for them.
 func usualData(text []byte) (cty.Value, bool) {
 	var members map[string]json.RawMessage
 	if json.Unmarshal(text, &members) != nil || len(members) != len(dataObject.AttributeTypes()) {

@@ -9,7 +9,8 @@ import (
 	ctyjson "github.com/zclconf/go-cty/cty/json"
 )
 
-// What is read the short way is what the library reads, and it reads what most objects are.
+// Objects that are read the short way are equal to those that the library reads, and most objects
+// are read that way.
 func TestUsualData(t *testing.T) {
 	for text, usual := range map[string]bool{
 		`{"id":"a","input":null,"output":null,"triggers_replace":null}`:                                                           true,

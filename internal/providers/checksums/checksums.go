@@ -8,10 +8,10 @@
 //
 //	K1. A version that is locked is kept. One of a provider that is not locked is chosen as an
 //	    installation would do it.
-//	K2. What is locked stays, also providers that nothing requires, and checksums that the packages
-//	    do not have: they may be of other platforms.
-//	K3. Packages are fetched each time, whatever is installed or kept in a cache: a lock is to say
-//	    what the source has.
+//	K2. Locks and checksums from before stay, also of providers that nothing requires, and checksums
+//	    that the packages do not have: they may be of other platforms.
+//	K3. Packages are fetched each time, whether or not they are installed or kept in a cache: a lock
+//	    is to have the checksums of the source.
 package checksums
 
 import (
@@ -32,7 +32,8 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
-// Request says for what checksums are locked, and where packages come from.
+// Request names the providers and platforms whose checksums are locked, and the sources of
+// packages.
 type Request struct {
 	Requirements map[stackaddrs.Provider][]string // of the providers to lock: constraints of versions, each as written
 	Locks        *locks.Locks                     // from before
@@ -41,7 +42,7 @@ type Request struct {
 	Observe      selection.Observer // may be nil
 }
 
-// Locked is what was found out about the package for one platform.
+// Locked is the outcome for the package for one platform.
 type Locked struct {
 	release.ID
 	Platform release.Platform
@@ -57,7 +58,7 @@ type fetched struct {
 	err      error
 }
 
-// Lock returns the locks with the checksums of all packages, and what was found out, sorted by
+// Lock returns the locks with the checksums of all packages, and the outcome for each, sorted by
 // provider and platform. It goes on with other packages after an error.
 //
 // Errors: joined [*selection.Error]; context.Cause(ctx).
@@ -100,7 +101,7 @@ func (r *Request) choose(ctx context.Context) ([]*locks.Lock, error) {
 	return chosen, errors.Join(problems...)
 }
 
-// packages returns what is to be fetched, each once.
+// packages returns the packages to fetch, each once.
 func (r *Request) packages(chosen []*locks.Lock) (all []*fetched) {
 	platforms := slices.Clone(r.Platforms)
 	slices.SortFunc(platforms, release.ComparePlatforms)

@@ -65,8 +65,8 @@ func (s *setup) provider(t *testing.T, name string) stackaddrs.Provider {
 	return p
 }
 
-// before makes a lock file what was locked before: bar in an old version with the checksum of
-// another platform, and a provider that nothing requires.
+// before makes a lock file with earlier locks: bar in an old version with the checksum of another
+// platform, and a provider that nothing requires.
 func (s *setup) before(t *testing.T) string {
 	t.Helper()
 	text := fmt.Sprintf(`provider "%[1]s/foo/bar" {

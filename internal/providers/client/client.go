@@ -96,7 +96,7 @@ func (c *Client) Configure(ctx context.Context, req provider.ConfigureRequest) p
 	return decodeDiagnostics(response.GetDiagnostics())
 }
 
-// capabilities returns what an engine is able to do.
+// capabilities returns the capabilities of an engine.
 func capabilities(deferralAllowed bool) *pluginv1.ClientCapabilities {
 	return &pluginv1.ClientCapabilities{
 		DeferralAllowed:            deferralAllowed,
@@ -153,7 +153,7 @@ func (c *Client) ValidateResource(ctx context.Context, mode stackaddrs.ResourceM
 	}
 }
 
-// The kinds of what has a schema.
+// The kinds of types that have schemas.
 const (
 	kindManaged   = "resource type"
 	kindData      = "data source"
@@ -161,7 +161,7 @@ const (
 	kindAction    = "action"
 )
 
-// typeOf returns the type of the values of what has a schema.
+// typeOf returns the type of the values of a type with a schema.
 func (c *Client) typeOf(kind string, schemas map[string]*schema.Schema, name string) (cty.Type, provider.Diagnostics) {
 	found := schemas[name]
 	if found == nil {

@@ -23,7 +23,7 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
-// object returns what a block with some arguments becomes.
+// object returns the object that a block with some arguments becomes.
 func object(t *testing.T, s *schema.Schema, args map[string]cty.Value) cty.Value {
 	t.Helper()
 	if s == nil {
@@ -314,7 +314,7 @@ func TestDiagnostics(t *testing.T) {
 	})
 }
 
-// What exists after a failed apply is in the answer (rule V3).
+// An object that exists after a failed apply is in the answer (rule V3).
 func TestFailedApply(t *testing.T) {
 	p := start(t)
 	configure(t, p, nil)
@@ -350,7 +350,7 @@ func TestCrash(t *testing.T) {
 	}
 }
 
-// Stop ends what is under way, which the provider then reports.
+// Stop ends the call that is under way, which the provider then reports.
 func TestStop(t *testing.T) {
 	versions(t, func(t *testing.T, environ string) {
 		p := start(t, environ)
@@ -410,7 +410,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// What the engine must not ask for is an error and no panic.
+// A request that the engine must not make is an error and no panic.
 func TestInvalidRequests(t *testing.T) {
 	p := start(t)
 	text := cty.StringVal("x")

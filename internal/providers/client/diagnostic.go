@@ -12,7 +12,7 @@ import (
 	pluginv1 "github.com/cairnstacks/cairn/proto/cairn/plugin/v1"
 )
 
-// decodeDiagnostics returns what a provider has to say, nil if that is nothing. See rule C2.
+// decodeDiagnostics returns the diagnostics of a provider, nil if there are none. See rule C2.
 func decodeDiagnostics(encoded []*pluginv1.Diagnostic) provider.Diagnostics {
 	if len(encoded) == 0 {
 		return nil

@@ -29,10 +29,10 @@ import (
 // raw is a message that is sent as these bytes, whatever they are.
 type raw []byte
 
-// hostile is a provider that answers each method with what a test has for it.
+// hostile is a provider that answers each method with the response that a test has for it.
 type hostile map[string]any
 
-// codec sends bytes as they are, and does not look at what it receives.
+// codec sends bytes as they are, and does not look at those that it receives.
 type codec struct{}
 
 func (codec) Name() string { return "proto" }
@@ -182,7 +182,7 @@ func TestHostileAnswers(t *testing.T) {
 	}
 }
 
-// What is absent is null (rule C1), and JSON is as good as MessagePack.
+// Absent values are null (rule C1), and JSON is as good as MessagePack.
 func TestAbsentAndJSON(t *testing.T) {
 	json := &pluginv1.DynamicValue{Json: []byte(`{"a":"e\u0301","d":{"type":"bool","value":true},"l":[1e3]}`)}
 	p := hostile{
@@ -245,7 +245,7 @@ func TestActions(t *testing.T) {
 	}
 }
 
-// A stream without an end ends with the caller's patience, and keeps nothing of what was sent.
+// A stream without an end ends with the caller's patience, and none of its messages are kept.
 func TestEndlessStream(t *testing.T) {
 	event := &pluginv1.InvokeActionEvent{Type: &pluginv1.InvokeActionEvent_Progress_{Progress: &pluginv1.InvokeActionEvent_Progress{Message: "more"}}}
 	p := hostile{"InvokeAction": func(stream grpc.ServerStream) error {

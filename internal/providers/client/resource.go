@@ -13,7 +13,7 @@ import (
 	pluginv1 "github.com/cairnstacks/cairn/proto/cairn/plugin/v1"
 )
 
-// What answers have, for messages about it.
+// The kinds of values in answers, for messages about them.
 const (
 	anObject = "an object"
 	aPath    = "a path"
@@ -87,7 +87,7 @@ func (c *Client) Read(ctx context.Context, req provider.ReadRequest) provider.Re
 	}, func(r *provider.ReadResponse) *provider.Diagnostics { return &r.Diagnostics })
 }
 
-// finish puts what a decoder has found into a response, all of which must have been decoded.
+// finish puts the diagnostics of a decoder into a response, all of which must have been decoded.
 func finish[R any](d *decoder, response R, diags func(*R) *provider.Diagnostics) R {
 	*diags(&response) = d.diags
 	return response

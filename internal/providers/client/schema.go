@@ -20,7 +20,7 @@ import (
 // AskSchema asks a process for all its schemas. Each answer may take as long as timeout, or any
 // time if that is 0. Warnings of the provider are dropped.
 //
-// Errors: those of [plugin.Process.Invoke]; what the provider says.
+// Errors: those of [plugin.Process.Invoke]; those that the provider reports.
 func AskSchema(ctx context.Context, process *plugin.Process, timeout time.Duration) (*pluginv1.SchemaAnswer, error) {
 	answer := &pluginv1.SchemaAnswer{Schema: &pluginv1.SchemaResponse{}, Identities: &pluginv1.IdentitySchemasResponse{}}
 	if err := ask(ctx, process, timeout, plugin.GetSchema, answer.Schema); err != nil {

@@ -56,8 +56,8 @@ func (c *Client) unsendable(method plugin.Method, err error) provider.Diagnostic
 	return provider.Errorf(summaryRequest, "What provider %s is to be asked for, %s, has a value that cannot be sent: %s. This is a bug in cairn; please report it.", c.address, method.Name, err)
 }
 
-// decoder decodes one answer, and collects what is wrong with it after what the provider itself has
-// to say.
+// decoder decodes one answer, and collects its mistakes after the diagnostics of the provider
+// itself.
 type decoder struct {
 	client *Client
 	method plugin.Method

@@ -1,8 +1,8 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package install puts packages of locked providers into a cache. Versions are not chosen here:
-// what is locked is what is installed.
+// Package install puts packages of locked providers into a cache. Versions are not chosen here: the
+// locked ones are installed.
 package install
 
 import (
@@ -26,8 +26,8 @@ type Installer struct {
 	Fetch  source.FetchOptions // but for the hashes, which are those that are locked
 }
 
-// Observer is told what an installer does. Its methods are called one after the other, in this
-// order, and for each provider.
+// Observer is told of the steps of an installer. Its methods are called one after the other, in
+// this order, and for each provider.
 type Observer interface {
 	QueryBegin(id release.ID)
 	QueryWarnings(id release.ID, warnings []string) // if there are any
@@ -53,7 +53,7 @@ func (e *QueryError) Unwrap() error { return e.Err }
 
 // Install installs the package of one lock, unless one that fits is there.
 //
-// Errors: a [*QueryError]; what is wrong with the package; context.Cause(ctx).
+// Errors: a [*QueryError]; the reason why the package cannot be used; context.Cause(ctx).
 func (i *Installer) Install(ctx context.Context, lock *locks.Lock, observer Observer) error {
 	id := lock.ID()
 	observer.QueryBegin(id)

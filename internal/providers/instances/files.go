@@ -39,7 +39,7 @@ func checksum(data []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// load returns what is kept for a package, nil if that is not there as a whole.
+// load returns the schemas that are kept for a package, nil if they are not there as a whole.
 func (f schemaFiles) load(hash string) *pluginv1.SchemaAnswer {
 	if f.dir == "" || hash == "" {
 		return nil

@@ -15,8 +15,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/providers/provider"
 )
 
-// instance is a provider in a process. What follows ready must be read only after that is closed;
-// what follows users only with the pool's lock.
+// instance is a provider in a process. Fields after ready must be read only after that is closed;
+// fields after users only with the pool's lock.
 type instance struct {
 	ready    chan struct{}
 	process  *plugin.Process // nil if there is none: see diags
@@ -32,7 +32,7 @@ type instance struct {
 	idleFrom int // the pool's clock when the last user left
 }
 
-// result is what starting an instance has led to.
+// result is the outcome of starting an instance.
 type result struct {
 	process  *plugin.Process
 	provider *client.Client
@@ -111,7 +111,7 @@ func (one *instance) failed() bool {
 	}
 }
 
-// enter says what is done now.
+// enter begins a phase.
 func (p *Pool) enter(phase string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

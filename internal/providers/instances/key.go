@@ -15,7 +15,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
-// key says what an instance can be shared for (rule S1). It has a hash in place of the
+// key has the conditions for sharing an instance (rule S1). It has a hash in place of the
 // configuration, which may be secret.
 type key struct {
 	address     stackaddrs.Provider

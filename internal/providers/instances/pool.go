@@ -45,7 +45,7 @@ type Options struct {
 	// StartTimeout is how long a process may take to start; 0 stands for a minute.
 	StartTimeout time.Duration
 
-	// Log has what processes write, and their calls. Nil stands for none. It is the caller's, who
+	// Log has the output of processes, and their calls. Nil stands for none. It is the caller's, who
 	// closes it after the pool.
 	Log *enginelog.Log
 }
@@ -66,9 +66,9 @@ type Configuration struct {
 	TerraformVersion string
 	DeferralAllowed  bool
 
-	// Name and Phase decide about what a configuration that is not wholly known, or ephemeral in part,
-	// is shared with: such as the address of the provider configuration in the stack, and what is done
-	// there.
+	// Name and Phase decide with which others a configuration is shared that is not wholly known, or
+	// ephemeral in part: such as the address of the provider configuration in the stack, and the kind
+	// of work that is done there.
 	Name, Phase string
 
 	// Dir is the directory of the root module, to which paths are relative for the provider that is
@@ -96,7 +96,7 @@ type Pool struct {
 		sync.Mutex
 		closed    bool
 		instances map[key]*instance
-		clock     int // counts what becomes idle
+		clock     int // counts the instances that become idle
 		users     int // of all instances
 		phase     string
 	}

@@ -47,8 +47,8 @@ func ParseReattach(value string) (map[string]Reattach, error) {
 	return all, nil
 }
 
-// Attach connects to a process that somebody else has started, which stays when it ends. The
-// connection is not encrypted. Its calls are in the log, nil for none; what it writes goes
+// Attach connects to a process that somebody else has started, which stays when this program ends.
+// The connection is not encrypted. Its calls are in the log, nil for none; its output goes
 // elsewhere.
 //
 // Errors: an [*Error].

@@ -28,8 +28,8 @@ var ErrUnimplemented = errors.New("the provider does not have this method")
 
 // Error is why a call has failed: the provider or the connection to it is to blame.
 type Error struct {
-	Problem string // whole sentences; nothing of what was sent or received
-	Said    string // what the provider said, if anything; may quote what was sent
+	Problem string // whole sentences; nothing of the request or the response
+	Said    string // the provider's message, if any; may quote the request
 }
 
 // Error returns all that is known.
@@ -108,7 +108,7 @@ func (p *Process) invokeStream(ctx context.Context, method Method, request proto
 	return p.explain(ctx, limited, 0, err)
 }
 
-// send sends the only request. What is wrong with a broken stream is said where it is read.
+// send sends the only request. The cause of a broken stream is found where the stream is read.
 func send(stream grpc.ClientStream, request proto.Message) error {
 	if err := stream.SendMsg(request); err != nil && !errors.Is(err, io.EOF) {
 		return err
@@ -126,7 +126,7 @@ func (p *Process) over() error {
 	return p.mu.over
 }
 
-// explain returns the error for what gRPC says. The first context is that of the caller, the second
+// explain returns the error for one of gRPC. The first context is that of the caller, the second
 // has the timeout.
 func (p *Process) explain(ctx, limited context.Context, timeout time.Duration, err error) error {
 	if ctx.Err() != nil {
@@ -149,7 +149,7 @@ func (p *Process) explain(ctx, limited context.Context, timeout time.Duration, e
 	}
 }
 
-// crashed collects what the process left behind.
+// crashed returns the error for a process that has crashed, with its last words.
 func (p *Process) crashed() error {
 	p.ending.Do(p.kill) // waits until all that it wrote has been read
 	failure := &Error{Problem: fmt.Sprintf("The provider's program %s has crashed. That is a mistake in the provider, not in the configuration: "+

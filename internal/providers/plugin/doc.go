@@ -4,7 +4,7 @@
 // Package plugin runs the processes of provider plugins, and calls the methods of the provider
 // protocol in versions 5 and 6 over go-plugin.
 //
-// Messages are those of proto/cairn/plugin/v1, which serve both versions; what is in them is for
+// Messages are those of proto/cairn/plugin/v1, which serve both versions; their contents are for
 // the packages above.
 //
 // Rules:
@@ -13,6 +13,6 @@
 //	    somebody else has started stays.
 //	L2. A process that has crashed answers every further call with the same error, which has its last
 //	    words.
-//	L3. What a provider writes is not shown, as it may hold secrets, but for its last words when it
+//	L3. The output of a provider is not shown, as it may hold secrets, but for its last words when it
 //	    crashes. It is in the log if the user asks for one.
 package plugin

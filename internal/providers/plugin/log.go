@@ -13,7 +13,7 @@ import (
 	pluginv1 "github.com/cairnstacks/cairn/proto/cairn/plugin/v1"
 )
 
-// listeners are who gets what the process writes to its standard error.
+// listeners are the readers of the standard error of the process.
 func (p *Process) listeners(log io.Writer) io.Writer {
 	if log == nil {
 		return p.words
@@ -42,13 +42,13 @@ func (p *Process) logEnd() {
 type loggedCall struct {
 	process *Process
 	began   time.Time
-	about   []any // names and what they stand for
+	about   []any // names and their values
 }
 
 // typed are requests about a resource, a data source or an action.
 type typed interface{ GetTypeName() string }
 
-// logCall says that a call begins. Of the request, only what it is about is written.
+// logCall logs the beginning of a call. Of the request, only its subject is written.
 func (p *Process) logCall(method Method, request proto.Message) loggedCall {
 	about := []any{"method", method.Name, "program", p.name}
 	if one, ok := request.(typed); ok {
@@ -64,8 +64,8 @@ func (p *Process) logCall(method Method, request proto.Message) loggedCall {
 // diagnosed are responses with diagnostics.
 type diagnosed interface{ GetDiagnostics() []*pluginv1.Diagnostic }
 
-// ended says how long the call took, and what kept it from succeeding. What the provider has said
-// may quote values, and is not written.
+// ended logs the duration of the call, and the reason why it failed. Messages of the provider may
+// quote values, and are not written.
 func (c loggedCall) ended(response proto.Message, err error) {
 	about := append(c.about, "duration_ms", float64(time.Since(c.began).Microseconds())/1000)
 	if err != nil {

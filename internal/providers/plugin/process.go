@@ -38,7 +38,7 @@ type Options struct {
 	Dir          string         // the process works in; "" for that of this program
 	Environ      []string       // of the process; nil for none
 	StartTimeout time.Duration  // how long the process may take to start; 0 stands for a minute
-	Log          *enginelog.Log // of what the process writes, and of calls; nil for none
+	Log          *enginelog.Log // of the output of the process, and of calls; nil for none
 }
 
 // Process is a running provider. Made by [Start] or [Attach]. Safe for concurrent use.
@@ -59,13 +59,13 @@ type Process struct {
 	}
 }
 
-// sdkLogs are the environment variables for what libraries of providers log about themselves. It
-// goes to standard error at the most detailed level if they are not set, and costs more than all
+// sdkLogs are the environment variables for the logs of the libraries of providers. They go to
+// standard error at the most detailed level if the variables are not set, and cost more than all
 // else that a small resource needs.
 var sdkLogs = []string{"TF_LOG_SDK", "TF_LOG_SDK_PROTO", "TF_LOG_SDK_FRAMEWORK", "TF_LOG_SDK_HELPER_SCHEMA"}
 
-// quiet returns an environment in which libraries of providers log from a level on, unless it says
-// what they log.
+// quiet returns an environment in which libraries of providers log from a level on, unless it sets
+// another.
 func quiet(env []string, level string) []string {
 	env = slices.Clone(env)
 	for _, name := range sdkLogs {
@@ -140,8 +140,8 @@ func (p *Process) connect() error {
 	return nil
 }
 
-// notStarted returns a more useful error than that of go-plugin, which explains at length what may
-// be the cause.
+// notStarted returns a more useful error than that of go-plugin, which explains possible causes at
+// length.
 func (p *Process) notStarted(program string, err error) *Error {
 	failure := &Error{Problem: "The provider's program " + p.name + " could not be started"}
 	switch words := p.words.String(); {
@@ -173,7 +173,7 @@ func (p *Process) Exited() bool {
 // End ends the process, after having given it two seconds to do so itself. It waits for that, and
 // may be called again.
 func (p *Process) End() {
-	_ = p.finish(&Error{Problem: "The provider's program " + p.name + " has been shut down."}) //nolint:errcheck // how it ended first is what counts
+	_ = p.finish(&Error{Problem: "The provider's program " + p.name + " has been shut down."}) //nolint:errcheck // the first cause counts
 	p.ending.Do(p.kill)
 }
 

@@ -25,7 +25,7 @@ func CheckProgram(path string) error {
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return nil // what may be executed need not be readable
+		return nil // an executable file need not be readable
 	}
 	defer f.Close() //nolint:errcheck // it was only read
 	head := make([]byte, elfMachine+2)
@@ -63,7 +63,8 @@ var elfMachines = map[string][]uint16{
 	"386": {3}, "amd64": {62, 3}, "arm": {40}, "arm64": {183, 40}, "loong64": {258}, "ppc64": {21}, "ppc64le": {21}, "riscv64": {243}, "s390x": {22},
 }
 
-// checkFormat compares the beginning of a file with what a system can start.
+// checkFormat compares the beginning of a file with the formats of programs that a system can
+// start.
 func checkFormat(head []byte, system, architecture string) error {
 	var fits bool
 	switch system {

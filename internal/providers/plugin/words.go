@@ -22,7 +22,7 @@ type lastWords struct {
 	}
 }
 
-// maxWords keeps what is shown, and what is remembered of a line without end, small.
+// maxWords limits the text that is shown, and the memory for a line without end.
 const maxWords = 1000
 
 // Write implements [io.Writer].
