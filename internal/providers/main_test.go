@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// oddProvider is a provider of protocol 5 whose functions do what providers should not.
+// oddProvider is a provider of protocol 5 whose functions break the rules for providers.
 type oddProvider struct {
 	tfprotov5.ProviderServer // nil: nothing else may be asked
 

@@ -18,7 +18,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// provider is the process of one provider and what it has answered.
+// provider is the process of one provider and its answers.
 type provider struct {
 	binary string
 	opts   Options

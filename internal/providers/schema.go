@@ -13,7 +13,8 @@ import (
 // ReadSchema starts a provider, asks for its schemas, and ends it. Warnings of the provider are
 // dropped.
 //
-// Errors: that the process could not be started; what the provider says; context.Cause(ctx).
+// Errors: that the process could not be started; those that the provider reports;
+// context.Cause(ctx).
 func ReadSchema(ctx context.Context, binary string, opts Options) (*schema.Provider, error) {
 	opts = opts.withDefaults()
 	running, err := opts.start(ctx, binary)

@@ -128,8 +128,8 @@ func (a asTerraform) attributes(attributes []*schema.Attribute) object {
 	return written
 }
 
-// known removes from what terraform says what is not compared: functions, whose signatures have
-// tests of their own, and what later versions of it have besides.
+// known removes the parts of the output of terraform that are not compared: functions, whose
+// signatures have tests of their own, and those that only later versions of it have.
 func known(o object) object {
 	for _, name := range []string{"functions", "resource_identity_schemas", "list_resource_schemas", "action_schemas"} {
 		delete(o, name)
@@ -204,7 +204,7 @@ func odd(behaviour string) providers.Options {
 	return providers.Options{Environ: append(os.Environ(), behaviourVariable+"="+behaviour)}
 }
 
-// What the numbers of protocol 5 differ in is decoded, too.
+// The parts of a schema that differ in protocol 5 by their numbers are decoded, too.
 func (p *oddProvider) schema() *tfprotov5.GetProviderSchemaResponse {
 	block := &tfprotov5.SchemaBlock{
 		DeprecationMessage: "Use another provider.",

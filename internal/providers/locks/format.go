@@ -11,7 +11,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/providers/release"
 )
 
-// header is what terraform writes at the beginning of the file.
+// header is the text that terraform writes at the beginning of the file.
 const header = `# This file is maintained automatically by "terraform init".
 # Manual edits may be lost in future updates.
 `

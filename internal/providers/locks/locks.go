@@ -1,11 +1,11 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package locks is the model of the file .terraform.lock.hcl: which version of each provider was
-// selected, what was required of it, and which hashes its packages may have.
+// Package locks is the model of the file .terraform.lock.hcl: the selected version of each
+// provider, the version constraints on it, and the hashes that its packages may have.
 //
-// What [Parse] accepts is what terraform accepts, and [Format] writes it as terraform does, byte by
-// byte.
+// [Parse] accepts the files that terraform accepts, and [Format] writes them as terraform does,
+// byte by byte.
 package locks
 
 import (
@@ -18,10 +18,10 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
-// FileName is what the file is called, in the directory of a configuration.
+// FileName is the name of the file, in the directory of a configuration.
 const FileName = ".terraform.lock.hcl"
 
-// Lock is what is selected for one provider.
+// Lock is the selection for one provider.
 type Lock struct {
 	Provider    stackaddrs.Provider
 	Version     versions.Version

@@ -18,7 +18,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/testenv"
 )
 
-// written is what terraform writes.
+// written is a file as terraform writes it.
 const written = `# This file is maintained automatically by "terraform init".
 # Manual edits may be lost in future updates.
 
@@ -118,7 +118,7 @@ func TestNormalizeConstraints(t *testing.T) {
 	}
 }
 
-// What is accepted is written such that the same is read again, and errors lie in the file.
+// A file that is accepted is written such that the same is read again, and errors lie in the file.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(written))
 	f.Add([]byte("module \"x\" {\n}\nprovider \"example.com/a/b\" {\n version = \"1.0.0-a+b\"\n hashes = [\"x:y\"]\n}\n"))
@@ -143,7 +143,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// What terraform writes is read, and written in the same way.
+// A file of terraform is read, and written in the same way.
 func TestTerraform(t *testing.T) {
 	terraform := testenv.Terraform(t)
 	testenv.CLIConfig(t, testenv.TimeProviderMirror(t))

@@ -16,12 +16,12 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
-// index is what index.json of a provider has.
+// index is the content of index.json of a provider.
 type index struct {
 	Versions map[string]struct{} `json:"versions"`
 }
 
-// platforms is what the file of a version has.
+// platforms is the content of the file of a version.
 type platforms struct {
 	Archives map[string]archive `json:"archives"`
 }
@@ -31,7 +31,8 @@ type archive struct {
 	URL    string         `json:"url"` // relative to the file
 }
 
-// writeIndex writes what the protocol of mirrors in the network has beside archives (rule M3).
+// writeIndex writes the files that the protocol of mirrors in the network has beside archives (rule
+// M3).
 func writeIndex(dir string, provider stackaddrs.Provider) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -61,8 +62,8 @@ func writeIndex(dir string, provider stackaddrs.Provider) error {
 	return writeJSON(filepath.Join(dir, "index.json"), all)
 }
 
-// parseArchiveName returns what the name of an archive says; others are not of this provider, or
-// none.
+// parseArchiveName returns the version and the platform in the name of an archive; other files are
+// not of this provider, or no archives.
 func parseArchiveName(name string, provider stackaddrs.Provider) (version, platform string, ok bool) {
 	rest, isArchive := strings.CutPrefix(name, "terraform-provider-"+provider.Type+"_")
 	rest, isZip := strings.CutSuffix(rest, ".zip")

@@ -10,9 +10,9 @@
 //	    any locks it is the newest that fits.
 //	M2. Archives are HOST/NAMESPACE/TYPE/terraform-provider-TYPE_VERSION_OS_ARCH.zip, as they were
 //	    published.
-//	M3. What is in the directory stays. Next to the archives, index.json has all versions that there
-//	    are, and VERSION.json their platforms. Of a provider without packages that can be mirrored,
-//	    nothing is written.
+//	M3. The contents of the directory stay. Next to the archives, index.json has all versions that
+//	    there are, and VERSION.json their platforms. Of a provider without packages that can be
+//	    mirrored, nothing is written.
 package mirrordir
 
 import (
@@ -32,7 +32,7 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
-// Request says what is mirrored, and where.
+// Request names the packages to mirror, and their target.
 type Request struct {
 	Requirements map[stackaddrs.Provider][]string // constraints of versions, each as written
 	Locks        *locks.Locks                     // nil if there are none
@@ -52,7 +52,7 @@ type Mirrored struct {
 // Write puts packages into the directory, and returns which, sorted by provider and platform. It
 // goes on with other providers after an error.
 //
-// Errors: joined [*selection.Error]; what keeps the directory from being written;
+// Errors: joined [*selection.Error]; the reason why the directory cannot be written;
 // context.Cause(ctx).
 func (r *Request) Write(ctx context.Context) ([]Mirrored, error) {
 	providers := slices.SortedFunc(maps.Keys(r.Requirements), release.CompareProviders)

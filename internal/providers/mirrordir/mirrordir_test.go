@@ -95,8 +95,8 @@ func contents(t *testing.T, dir string) map[string]string {
 	return files
 }
 
-// TestAsTerraform compares with what "terraform providers mirror" writes into directories where
-// some of it is already, and has terraform and this program install from them.
+// TestAsTerraform compares with the results of "terraform providers mirror" in directories where
+// some of the files are already, and has terraform and this program install from them.
 func TestAsTerraform(t *testing.T) {
 	binary := testenv.Terraform(t)
 	s := newSetup(t)
@@ -185,7 +185,7 @@ func TestLockedVersions(t *testing.T) {
 	}
 }
 
-// What is there is not fetched again, unless it is not what the registry has.
+// A package that is there is not fetched again, unless it differs from that of the registry.
 func TestAgain(t *testing.T) {
 	s := newSetup(t)
 	mirrored, err := s.req.Write(t.Context())
@@ -234,7 +234,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// Of what cannot be mirrored, nothing is made.
+// For packages that cannot be mirrored, no directory is made.
 func TestNothingMirrored(t *testing.T) {
 	s := newSetup(t)
 	s.req.Platforms = []release.Platform{{OS: "plan9", Arch: "arm"}}

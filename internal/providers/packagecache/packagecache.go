@@ -7,8 +7,8 @@
 // Rules:
 //
 //	C1. A package is there as a whole or not at all.
-//	C2. What is there may have been changed by others: before a program runs, the hash of its package
-//	    is compared with those that are locked.
+//	C2. A package may have been changed by others: before a program runs, the hash of its package is
+//	    compared with those that are locked.
 package packagecache
 
 import (
@@ -55,8 +55,8 @@ func (d Dir) Package(id release.ID) *Package {
 	return &Package{id, path}
 }
 
-// Packages returns all packages for the platform, sorted by provider and version. What is no
-// package is ignored.
+// Packages returns all packages for the platform, sorted by provider and version. Other files are
+// ignored.
 //
 // Errors: that the directory cannot be read; it is empty if it does not exist.
 func (d Dir) Packages() ([]*Package, error) {
@@ -160,10 +160,12 @@ func (d Dir) Lock(ctx context.Context, id release.ID) (unlock func(), err error)
 	return filelock.Lock(ctx, filepath.Join(d.Path, ".lock-"+hex.EncodeToString(sum[:8])))
 }
 
-// staleTime is after what time nobody is still making a package.
+// staleTime is the age from which a temporary directory belongs to nobody who is still making a
+// package.
 const staleTime = 24 * time.Hour
 
-// removeStale removes what programs have left behind that were killed while they made packages.
+// removeStale removes the temporary directories of programs that were killed while they made
+// packages.
 func (d Dir) removeStale() {
 	left, err := filepath.Glob(filepath.Join(d.Path, temporaryPrefix+"*"))
 	if err != nil {

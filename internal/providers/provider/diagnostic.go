@@ -13,7 +13,7 @@ import (
 // Severity is how bad something is.
 type Severity uint8
 
-// The severities. What has none is an error.
+// The severities. A diagnostic that has none is an error.
 const (
 	Error Severity = iota
 	Warning
@@ -45,7 +45,7 @@ func Errorf(summary, detail string, args ...any) Diagnostics {
 // DeferredReason is why a provider has put something off.
 type DeferredReason uint8
 
-// The reasons. The zero value stands for what is not deferred.
+// The reasons. The zero value stands for an answer that is not deferred.
 const (
 	NotDeferred DeferredReason = iota
 	DeferredUnknownReason

@@ -1,19 +1,19 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package provider is what an engine asks of a provider, and what that answers: plain data,
-// whatever carries it.
+// Package provider has the requests of an engine to a provider, and the responses: plain data,
+// independent of its transport.
 //
 // A [Provider] is a process of a plugin, or the one that is built in. The contract:
 //
 //   - V1. Values are unmarked in both directions. A value of a resource type has the type of its
 //     schema; null means that there is no object.
-//   - V2. An identity that an answer does not have is [cty.NilVal], and so is what a request does
-//     not have: an identity, provider_meta. An object that an answer does not have is a null of its
-//     type, which the caller judges. It is [cty.NilVal], always with an error, only if the call has
-//     failed or the object cannot be decoded.
-//   - V3. What an answer has besides errors is usable: an object that exists after a failed apply
-//     is in it.
+//   - V2. An identity that an answer does not have is [cty.NilVal], and so is a value that a
+//     request does not have: an identity, provider_meta. An object that an answer does not have is
+//     a null of its type, which the caller judges. It is [cty.NilVal], always with an error, only
+//     if the call has failed or the object cannot be decoded.
+//   - V3. The contents of an answer with errors are usable: an object that exists after a failed
+//     apply is in it.
 //   - V4. Private bytes are for the provider only, and are kept as they are. The caller must not
 //     change them afterwards, nor may a provider.
 //   - V5. Whether an answer keeps the rules for plans and results is the caller's to check. That
@@ -34,7 +34,7 @@ import (
 
 // Provider is a provider at work. Safe for concurrent use.
 type Provider interface {
-	// Schema returns what the provider has. The caller must not change it.
+	// Schema returns the schemas of the provider. The caller must not change it.
 	Schema() *schema.Provider
 
 	// ValidateConfig checks a configuration of the provider, which may have unknown parts.
@@ -70,7 +70,7 @@ type Provider interface {
 	CloseEphemeral(ctx context.Context, req EphemeralRequest) Diagnostics
 
 	// CallFunction calls a function, of a provider that need not be configured.
-	// [engine.FunctionCaller] says what arguments, result and errors are.
+	// [engine.FunctionCaller] has the rules for arguments, result and errors.
 	CallFunction(ctx context.Context, name string, args []cty.Value) (cty.Value, error)
 
 	ValidateAction(ctx context.Context, typeName string, config cty.Value) Diagnostics
@@ -79,8 +79,8 @@ type Provider interface {
 	// InvokeAction returns when the action has ended.
 	InvokeAction(ctx context.Context, req InvokeActionRequest) Diagnostics
 
-	// Stop asks the provider to end what it does soon, and returns at once: its other methods then
-	// return what was done so far.
+	// Stop asks the provider to end its work soon, and returns at once: its other methods then return
+	// the work that is done so far.
 	Stop(ctx context.Context) error
 }
 
@@ -125,7 +125,7 @@ type ReadResponse struct {
 	Diagnostics Diagnostics
 }
 
-// PlanRequest asks what a change would do. For destroying, Proposed and Config are null; for
+// PlanRequest asks for the effects of a change. For destroying, Proposed and Config are null; for
 // creating, Prior is.
 type PlanRequest struct {
 	Type                    string
@@ -137,7 +137,7 @@ type PlanRequest struct {
 	DeferralAllowed         bool
 }
 
-// PlanResponse is what a change would do.
+// PlanResponse has the effects of a change.
 type PlanResponse struct {
 	Planned          cty.Value
 	RequiresReplace  []cty.Path
@@ -175,8 +175,7 @@ type ImportRequest struct {
 	DeferralAllowed bool
 }
 
-// ImportResponse is what was found. There may be objects of other types than that which was asked
-// for.
+// ImportResponse has the imported objects. Some may be of other types than that of the request.
 type ImportResponse struct {
 	Objects     []ImportedObject
 	Deferred    DeferredReason

@@ -39,7 +39,7 @@ func ParseHash(text string) (Hash, error) {
 	return Hash(text), nil
 }
 
-// Scheme returns what stands before the colon.
+// Scheme returns the part before the colon.
 func (h Hash) Scheme() string {
 	scheme, _, _ := strings.Cut(string(h), ":")
 	return scheme
@@ -99,7 +99,7 @@ func HashContent(name string) (Hash, error) {
 	return Hash(hash), err
 }
 
-// checkFiles returns an error for what reading would wait for: pipes and devices.
+// checkFiles returns an error for a file that reading would wait for: a pipe or a device.
 func checkFiles(dir string) error {
 	return filepath.WalkDir(dir, func(path string, entry os.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {

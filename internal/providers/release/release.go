@@ -1,8 +1,8 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package release identifies what providers publish: a package is of one provider, one version and
-// one platform, and has hashes.
+// Package release identifies the publications of providers: a package is of one provider, one
+// version and one platform, and has hashes.
 package release
 
 import (
@@ -91,7 +91,7 @@ func ParsePlatform(text string) (Platform, error) {
 	return Platform{parts[1], parts[2]}, nil
 }
 
-// String returns what [ParsePlatform] parses.
+// String returns the form that [ParsePlatform] parses.
 func (p Platform) String() string { return p.OS + "_" + p.Arch }
 
 // ComparePlatforms sorts platforms.

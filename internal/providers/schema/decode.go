@@ -16,7 +16,7 @@ import (
 	pluginv1 "github.com/cairnstacks/cairn/proto/cairn/plugin/v1"
 )
 
-// maxDepth is how deep blocks and objects may be nested. What providers have is far from it.
+// maxDepth is how deep blocks and objects may be nested. Schemas of providers are far from it.
 const maxDepth = 100
 
 // Decode returns the schemas in the answer of a provider.

@@ -1,8 +1,8 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package schema is the model of what providers say about themselves: their configuration, their
-// resource types, and what these have.
+// Package schema is the model of the schemas of providers: their configuration, their resource
+// types, and the attributes and blocks of these.
 package schema
 
 import (
@@ -26,7 +26,7 @@ type Provider struct {
 	Capabilities Capabilities
 }
 
-// Capabilities are what a provider can do besides what all do.
+// Capabilities are the abilities of a provider that not all have.
 type Capabilities struct {
 	PlanDestroy    bool // destroying is planned, too
 	SchemaOptional bool // a process need not be asked for the schema first
@@ -46,19 +46,19 @@ type Text struct {
 	Markdown bool
 }
 
-// Block is what may be in a block. Attributes and blocks are sorted by name.
+// Block is the schema of the contents of a block. Attributes and blocks are sorted by name.
 type Block struct {
 	Attributes  []*Attribute
 	Blocks      []*NestedBlock
 	Description Text
 	Deprecated  bool
-	Deprecation string // what to do instead; may be empty
+	Deprecation string // the alternative; may be empty
 	Computed    bool   // the provider chooses the content if there is none in the configuration
 
 	facts blockFacts
 }
 
-// Attribute is an argument, or what a provider chooses. It has a type, or a nested type.
+// Attribute is an argument, or a value that a provider chooses. It has a type, or a nested type.
 type Attribute struct {
 	Name        string
 	Type        cty.Type
@@ -100,7 +100,7 @@ type NestedBlock struct {
 	MinItems, MaxItems int64 // 0: no limit
 }
 
-// Identity is what identifies an object of a resource type. The attributes are sorted by name.
+// Identity has the attributes that identify an object of a resource type, sorted by name.
 type Identity struct {
 	Version    int64
 	Attributes []*IdentityAttribute

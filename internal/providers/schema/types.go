@@ -11,7 +11,8 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// blockFacts are what follows from the content of a block. The zero value has none of them yet.
+// blockFacts are facts that follow from the content of a block. The zero value has none of them
+// yet.
 type blockFacts struct {
 	once                 sync.Once
 	ty                   cty.Type
@@ -57,7 +58,7 @@ func (b *Block) Type() cty.Type { return b.known().ty }
 // nested blocks but empty groups.
 func (b *Block) Empty() cty.Value { return b.known().empty }
 
-// ValueType returns the type of what the blocks of one name become.
+// ValueType returns the type of the value that the blocks of one name become.
 func (n *NestedBlock) ValueType() cty.Type {
 	ty := n.Block.Type()
 	switch n.Nesting {
@@ -84,7 +85,7 @@ func (n *NestedBlock) Varies() bool {
 	return (n.Nesting == List || n.Nesting == Map) && n.Block.Type().HasDynamicTypes()
 }
 
-// Absent returns what no blocks of the name become. It is null for single ones only.
+// Absent returns the value for no blocks of the name. It is null for single ones only.
 func (n *NestedBlock) Absent() cty.Value {
 	switch {
 	case n.Nesting == Group:
@@ -104,8 +105,8 @@ func (n *NestedBlock) Absent() cty.Value {
 	}
 }
 
-// objectFacts are what follows from the attributes of an object. The zero value has none of them
-// yet.
+// objectFacts are facts that follow from the attributes of an object. The zero value has none of
+// them yet.
 type objectFacts struct {
 	once                 sync.Once
 	element              cty.Type // of one object

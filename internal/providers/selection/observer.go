@@ -43,7 +43,8 @@ func (o Observer) send(found *source.Package, event Event) {
 	}
 }
 
-// Begin says that a package is fetched. It returns what is to be told how much has arrived.
+// Begin reports that a package is fetched. It returns a function for reports about how much has
+// arrived.
 func (o Observer) Begin(found *source.Package) (progress func(done, total int64)) {
 	o.send(found, Event{Stage: Begun})
 	return func(done, total int64) { o.send(found, Event{Stage: Arriving, Done: done, Total: total}) }

@@ -1,22 +1,22 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package selection chooses versions of providers for what a configuration requires, as terraform
-// does, and puts their packages into a directory. The result are the locks that terraform would
-// write.
+// Package selection chooses versions of providers for the requirements of a configuration, as
+// terraform does, and puts their packages into a directory. The result are the locks that terraform
+// would write.
 //
 // Rules:
 //
-//	L1. A version that is locked is kept, unless all are to be chosen anew. If it does not fit what
-//	    is required, that is an error.
+//	L1. A version that is locked is kept, unless all are to be chosen anew. If it does not fit the
+//	    requirements, that is an error.
 //	L2. The newest version that fits is chosen. A prerelease is chosen only if it is required by its
 //	    whole version.
 //	L3. A package that is there and has a locked checksum is used as it is, and nobody is asked for
 //	    it.
 //	L4. A lock has the checksum of the files of the package for this platform, and those that a
-//	    registry's publisher has signed for all platforms. What was locked before for the same
-//	    version stays.
-//	L5. What is not required has no lock.
+//	    registry's publisher has signed for all platforms. Checksums that were locked before for the
+//	    same version stay.
+//	L5. A provider that is not required has no lock.
 package selection
 
 import (
@@ -39,7 +39,7 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
-// Request says what is required, and where it comes from.
+// Request has the requirements, and the sources of packages.
 type Request struct {
 	Requirements map[stackaddrs.Provider][]string // constraints of versions, each as written
 	Locks        *locks.Locks                     // from before
@@ -53,7 +53,7 @@ type Request struct {
 	Cache    *packagecache.Dir
 	Unlocked bool
 
-	// Shared is what requests of several stacks have in common. May be nil.
+	// Shared has the packages that requests of several stacks share. May be nil.
 	Shared *Shared
 
 	// Observe is told which packages are fetched. May be nil.
@@ -155,7 +155,7 @@ func (r *Request) one(ctx context.Context, provider stackaddrs.Provider) (*locks
 	return lock, err
 }
 
-// Choice says of what a version is chosen.
+// Choice has the grounds for the choice of a version.
 type Choice struct {
 	Provider    stackaddrs.Provider
 	Constraints []string      // each as written

@@ -59,7 +59,7 @@ func newSetup(t *testing.T) *setup {
 	return s
 }
 
-// install installs, and returns what is locked then.
+// install installs, and returns the lock after that.
 func (s *setup) install(t *testing.T) *locks.Lock {
 	t.Helper()
 	selected, err := s.req.Install(t.Context())
@@ -187,7 +187,7 @@ func TestCache(t *testing.T) {
 }
 
 // Several programs that install the same package into one cache at the same time fetch it once, if
-// they may use what is in the cache, and none finds half of it.
+// they may use the packages in the cache, and none finds half of it.
 func TestCacheOfSeveral(t *testing.T) {
 	s := newSetup(t)
 	cache := &packagecache.Dir{Path: t.TempDir(), Platform: platform}
@@ -238,7 +238,7 @@ func TestCacheToRead(t *testing.T) {
 	s.install(t)
 }
 
-// What is in a cache is not exchanged for the same: others may be running it.
+// A package in a cache is not exchanged for the same: others may be running it.
 func TestCacheIsKept(t *testing.T) {
 	s := newSetup(t)
 	s.req.Cache = &packagecache.Dir{Path: t.TempDir(), Platform: platform}
@@ -254,8 +254,8 @@ func TestCacheIsKept(t *testing.T) {
 	}
 }
 
-// A program that is killed while it fetches leaves nothing that is taken for a package, and what it
-// leaves is removed some day.
+// A program that is killed while it fetches leaves nothing that is taken for a package, and its
+// leftovers are removed some day.
 func TestLeftBehind(t *testing.T) {
 	s := newSetup(t)
 	left := filepath.Join(s.req.Dir.Path, ".new-1", "package")

@@ -13,13 +13,13 @@ import (
 	"github.com/cairnstacks/cairn/internal/providers/source"
 )
 
-// Shared is what several requests of one program fetch once. The zero value has nothing yet. Safe
-// for concurrent use.
+// Shared has packages that several requests of one program fetch once. The zero value has none yet.
+// Safe for concurrent use.
 type Shared struct {
 	packages once.Map[sharedKey, sharedPackage]
 }
 
-// sharedKey is all that decides what is fetched.
+// sharedKey identifies the content of a download.
 type sharedKey struct {
 	id       release.ID
 	platform release.Platform

@@ -34,7 +34,7 @@ type Package struct {
 	hashes  []release.Hash // of which it has one, if there are any
 }
 
-// Location returns where the package is, for people. What may be a secret in it is left out.
+// Location returns the address of the package, for people. Parts that may be secrets are left out.
 func (p *Package) Location() string {
 	if p.archive == nil {
 		return p.path
@@ -56,7 +56,7 @@ type FetchOptions struct {
 	// Allowed are the hashes of which the package must have one, if there are any (rule S2).
 	Allowed []release.Hash
 
-	// Limits are of what the package unpacks to; zero values stand for defaults.
+	// Limits are of the unpacked package; zero values stand for defaults.
 	Limits unpack.Limits
 
 	// Stall is how long a download may stand still; 0 stands for a minute.
@@ -67,7 +67,7 @@ type FetchOptions struct {
 	Progress func(done, total int64)
 }
 
-// MismatchError is the error for a package that is not what it should be.
+// MismatchError is the error for a package whose checksum is not one of those that it must have.
 type MismatchError struct {
 	ID     release.ID
 	Locked bool           // the package has none of the hashes that are locked, else none of those of its source
@@ -133,8 +133,8 @@ func (p *Package) unpack(ctx context.Context, archive, target string, opts Fetch
 	return content, nil
 }
 
-// check returns the hash of an archive, unless it is known already that its content is not what it
-// should be.
+// check returns the hash of an archive, unless it is known already that this is none of the hashes
+// that it must have.
 func (p *Package) check(archive string, opts FetchOptions) (release.Hash, error) {
 	hash, err := release.HashArchive(archive)
 	if err != nil {

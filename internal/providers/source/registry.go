@@ -73,7 +73,7 @@ func (r Registry) Versions(ctx context.Context, provider stackaddrs.Provider) (*
 	return newAvailable(texts, answer.Warnings), nil
 }
 
-// download is what a registry says of a package.
+// download is the answer of a registry about a package.
 type download struct {
 	Protocols    []string `json:"protocols"`
 	OS           string   `json:"os"`
@@ -116,7 +116,7 @@ func (r Registry) Package(ctx context.Context, id release.ID, platform release.P
 	return &Package{ID: id, Platform: platform, client: r.Client, archive: location, Signed: signed, hashes: []release.Hash{release.Hash(release.ArchiveScheme + ":" + answer.Sum)}}, nil
 }
 
-// check reports what this program could not use.
+// check reports an answer that this program cannot use.
 func (d *download) check(platform release.Platform) error {
 	if given := (release.Platform{OS: d.OS, Arch: d.Arch}); given != platform {
 		return fmt.Errorf("it is for %q", given)

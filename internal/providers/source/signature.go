@@ -20,7 +20,7 @@ import (
 // officialKey is the fingerprint of the key by which HashiCorp signs its own providers.
 const officialKey = "c874011f0ab405110d02105534365d9472d7468f"
 
-// Signed is what the publisher of a release has signed.
+// Signed has the signed statements of the publisher of a release.
 type Signed struct {
 	KeyID    string         // of the key, for people to compare
 	Official bool           // HashiCorp has signed it
@@ -43,7 +43,7 @@ func checkSignature(list, signature []byte, keys []string, official string) (*Si
 		case errors.Is(err, pgperrors.ErrUnknownIssuer):
 			continue
 		case errors.Is(err, pgperrors.ErrKeyExpired) && !made.SigExpired(time.Now()):
-			err = nil // a key that has expired since has signed what it has signed; others accept that, too
+			err = nil // signatures from before a key expired stay valid; others accept that, too
 		}
 		if err != nil {
 			return nil, fmt.Errorf("the signature of the checksums is wrong: %w", err)

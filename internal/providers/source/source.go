@@ -39,16 +39,17 @@ type Source interface {
 	Package(ctx context.Context, id release.ID, platform release.Platform) (*Package, error)
 }
 
-// Errors for what a source does not have. They are wrapped in others that say more.
+// Errors for a provider or a package that a source does not have. They are wrapped in others that
+// say more.
 var (
 	ErrNoProvider = errors.New("the source does not have the provider")
 	ErrNoPackage  = errors.New("the source does not have the package")
 )
 
-// Available is what a source has of a provider.
+// Available is the offer of a source for a provider.
 type Available struct {
 	Versions []versions.Version // ascending, without repetitions
-	Notices  []string           // what a registry wants users of the provider to know
+	Notices  []string           // messages of a registry to users of the provider
 }
 
 // newAvailable sorts versions. Texts that are no versions are left out.

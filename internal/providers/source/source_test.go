@@ -43,7 +43,7 @@ func id(t testing.TB, addr, version string) (id release.ID) {
 	return id
 }
 
-// get finds a package and fetches it. It reports what is left besides if that fails.
+// get finds a package and fetches it. It reports files that are left if that fails.
 func get(t *testing.T, from source.Source, id release.ID, opts source.FetchOptions) (dir string, hash release.Hash, err error) {
 	t.Helper()
 	top := t.TempDir()
@@ -103,7 +103,7 @@ func TestRegistry(t *testing.T) {
 	}
 }
 
-// What registries must not do, and may.
+// Behaviour that registries must not have, and some that they may.
 func TestRegistryHostile(t *testing.T) {
 	archive := func(files ...registrytest.File) map[string][]byte {
 		return map[string][]byte{"os_arch": registrytest.Zip(t, files...)}
@@ -195,8 +195,8 @@ func TestRegistryHostile(t *testing.T) {
 	}
 }
 
-// What a signature is worth is what it is worth for terraform 1.11.4: a key may have expired since,
-// a signature may not.
+// Signatures are accepted that terraform 1.11.4 accepts: a key may have expired since, a signature
+// may not.
 func TestSignatures(t *testing.T) {
 	ago := func(d time.Duration) func() time.Time {
 		return func() time.Time { return time.Now().Add(-d) }
@@ -551,7 +551,7 @@ func FuzzArchive(f *testing.F) {
 	})
 }
 
-// fetchAll fetches a package in both ways, and checks what there is then.
+// fetchAll fetches a package in both ways, and checks the files after that.
 func fetchAll(t *testing.T, found *source.Package) {
 	t.Helper()
 	dir := t.TempDir()

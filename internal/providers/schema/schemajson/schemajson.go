@@ -4,8 +4,8 @@
 // Package schemajson writes schemas of providers as "terraform providers schema -json" does, byte
 // by byte for the same schemas.
 //
-// It has what version 1.0 of that format has in terraform 1.11: neither identities, nor actions,
-// nor list resources.
+// It has the contents of version 1.0 of that format in terraform 1.11: neither identities, nor
+// actions, nor list resources.
 package schemajson
 
 import (
@@ -100,7 +100,7 @@ func Encode(schemas map[string]*schema.Provider) ([]byte, error) {
 	return json.Marshal(all)
 }
 
-// encoder converts the model into what is marshalled. It keeps the first error.
+// encoder converts the model into the form that is marshalled. It keeps the first error.
 type encoder struct{ err error }
 
 func (e *encoder) provider(p *schema.Provider) *provider {

@@ -30,9 +30,9 @@ import (
 // echoAddress is the address of the provider.
 const echoAddress = "registry.terraform.io/cairnstacks/echo"
 
-// Echo is a provider of any schemas, in the process of the test, with which terraform shows what it
-// asks providers for, and whether it accepts their answers. The names of its types start with
-// "echo_".
+// Echo is a provider of any schemas, in the process of the test, with which terraform shows the
+// requests that it makes of providers, and whether it accepts their answers. The names of its types
+// start with "echo_".
 type Echo struct {
 	Resources, Data map[string]*schema.Block
 

@@ -88,10 +88,10 @@ func (r *Random) ty(depth int) cty.Type {
 	return []cty.Type{cty.String, cty.String, cty.Number, cty.Bool}[r.IntN(4)]
 }
 
-// What are the objects that Object makes.
+// What is a kind of objects that Object makes.
 type What int
 
-// Config has null for what is only computed, and unknown parts; Known has neither.
+// Config has null for values that are only computed, and unknown parts; Known has neither.
 const (
 	Config What = iota
 	Known

@@ -17,8 +17,8 @@ import (
 // Object is an object of JSON.
 type Object = map[string]any
 
-// Terraform returns what terraform says of the fake provider, the provider time and the built-in
-// one, by address, and a directory with the packages.
+// Terraform returns the schemas that terraform shows of the fake provider, the provider time and
+// the built-in one, by address, and a directory with the packages.
 func Terraform(t *testing.T) (schemas map[string]Object, mirror string) {
 	t.Helper()
 	terraform := testenv.Terraform(t)

@@ -13,7 +13,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/providers/schema"
 )
 
-// What Syntax writes for unknown values, and the resource that this refers to.
+// The text that Syntax writes for unknown values, and the resource that it refers to.
 const (
 	Unknown         = "terraform_data.unknown.output"
 	UnknownResource = `resource "terraform_data" "unknown" {

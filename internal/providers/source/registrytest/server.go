@@ -1,8 +1,8 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package registrytest is a registry of providers, and a mirror of them, for tests. It does
-// whatever a test wants of it, also what registries should not.
+// Package registrytest is a registry of providers, and a mirror of them, for tests. A test can have
+// it behave in any way, also as no registry should.
 package registrytest
 
 import (
@@ -43,13 +43,13 @@ import (
 //   - /providers/NAMESPACE/TYPE/versions
 //   - /providers/NAMESPACE/TYPE/VERSION/download/OS/ARCH
 //   - /files/NAME, with archives, checksums and signatures
-//   - /modules/ and all else, with what tests put there
+//   - /modules/ and all else, with files of the tests
 type Server struct {
 	Host   string // with port
 	Client *http.Client
 	Key    *openpgp.Entity
 
-	SignConfig *packet.Config // nil for what is usual
+	SignConfig *packet.Config // nil for the default
 
 	certificate *x509.Certificate
 
@@ -72,7 +72,7 @@ func Start(t testing.TB) *Server {
 	s.mu.handlers = map[string]http.HandlerFunc{}
 	s.mu.versions = map[string][]string{}
 	server := httptest.NewUnstartedServer(s)
-	server.Config.ErrorLog = log.New(io.Discard, "", 0) // clients that give up are what tests are about
+	server.Config.ErrorLog = log.New(io.Discard, "", 0) // clients that give up are the subject of tests
 	server.StartTLS()
 	t.Cleanup(func() {
 		server.CloseClientConnections()
@@ -92,7 +92,8 @@ func (s *Server) Registries(environ []string) *registry.Client {
 	return client
 }
 
-// CAFile returns a file with what clients in other processes must trust, as SSL_CERT_FILE names it.
+// CAFile returns a file with the certificates that clients in other processes must trust, as
+// SSL_CERT_FILE names it.
 func (s *Server) CAFile(t testing.TB) string {
 	t.Helper()
 	name := filepath.Join(t.TempDir(), "ca.pem")
@@ -206,13 +207,13 @@ func Zip(t testing.TB, files ...File) []byte {
 	return packed.Bytes()
 }
 
-// Release is what a registry has of one version of a provider.
+// Release is one version of a provider in a registry.
 type Release struct {
 	Namespace, Type, Version string
 	Archives                 map[string][]byte // by platform; nil: one for os_arch, with a program
 	Warnings                 []string
 
-	// Change changes what the registry says of a package.
+	// Change changes the answer of the registry about a package.
 	Change func(answer map[string]any)
 
 	// Sums changes the list of checksums before it is signed, Signature the signature of it.
