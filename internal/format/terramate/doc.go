@@ -16,9 +16,9 @@
 //
 // Rules:
 //
-//	S1. The attributes that order depends on are written out, and each of their entries has a place. Of
-//	    all other expressions, only functions are evaluated, with literal arguments and with results
-//	    that depend on nothing else.
+//	S1. The attributes that order depends on are written out, and each of their entries has a
+//	    place. Of all other expressions, only functions are evaluated, with literal arguments and
+//	    with results that depend on nothing else.
 //	S2. Directories and files whose names begin with a dot are not part of the tree, nor are
 //	    directories with a file .tmskip and their subdirectories. Links to directories are not
 //	    followed.
