@@ -16,35 +16,35 @@ import (
 	"github.com/cairnstacks/cairn/internal/order"
 )
 
-// Along says what the graph adds to a selection, at any distance. The zero value adds nothing.
+// Along says which units the graph adds to a selection, at any distance. The zero value adds none.
 type Along struct {
-	Dependents   bool // what comes after something that is selected
-	Dependencies bool // what something that is selected comes after
+	Dependents   bool // units that come after selected ones
+	Dependencies bool // units that selected ones come after
 }
 
 // Any reports whether something may be added.
 func (a Along) Any() bool { return a.Dependents || a.Dependencies }
 
-// Walk is where to look for what is added. Units are numbers, of which a format may have several
-// nodes each.
+// Walk is the graph in which additions are looked for. Units are numbers, of which a format may
+// have several nodes each.
 type Walk struct {
-	Graph   *order.Graph // forward: an edge leads from what is done first
+	Graph   *order.Graph // forward: an edge leads from the predecessor
 	Unit    func(node int) int
 	Through func(node int) bool // reports whether a dependence can lead through a node without a unit; nil for all
 	Name    func(unit int) string
 }
 
-// NoUnit is what a node has that stands for no unit.
+// NoUnit is the unit of a node that stands for none.
 const NoUnit = -1
 
 // Added is why a unit is added to a selection.
 type Added struct {
 	By    int // the unit next to it on the way from the selection, which is selected or added
 	Text  string
-	Place order.Place // of what says that one depends on the other, if it is known
+	Place order.Place // of the rule by which one depends on the other, if it is known
 }
 
-// Add returns what depends on selected units, or what they depend on, without these themselves.
+// Add returns the dependents of selected units, or their dependencies, without the selected units.
 // Each has the nearest cause, for both directions counted from the selection alone. Units that are
 // reached both ways have the cause of a dependent.
 func (a Along) Add(w Walk, selected map[int]bool) map[int]Added {
@@ -94,7 +94,8 @@ func (w Walk) reach(selected map[int]bool, backwards bool, added map[int]Added) 
 	}
 }
 
-// cause says why a node was reached: by which unit, and what was written between the two.
+// cause returns the reason why a node was reached: by which unit, and by which rules between the
+// two.
 func (w Walk) cause(node int, backwards bool, cameBy map[int]order.Edge) Added {
 	unit := w.Unit(node)
 	var chain []order.Edge // in the direction of the order
@@ -161,7 +162,7 @@ func (r *Request) Named(all []string) (map[string]bool, error) {
 		r.NamesFrom, strings.Join(missing, ", "), hint)}
 }
 
-// Within is the directory that selected units are in, as [Place] has it. What is asked for by name
+// Within is the directory that selected units are in, as [Place] has it. Units asked for by name
 // may be anywhere.
 func (r *Request) Within() string {
 	if r.Names != nil {

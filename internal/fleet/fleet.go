@@ -1,8 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package fleet is about many stacks: what there is of them, in what order they come, and which are
-// meant.
+// Package fleet is about many stacks: their list, their order, and the selected ones among them.
 //
 // The packages of formats answer a [Request] with a [Source], which is the same for all of them, or
 // with [Work] for a rollout. Whoever lists stacks, shows their order or runs something in them
@@ -40,34 +39,35 @@ func (p Place) Shown(dir string) string {
 	return filepath.ToSlash(filepath.Join(p.Root, filepath.FromSlash(dir)))
 }
 
-// Request says what is asked of a format.
+// Request is the selection and the options of reading a format.
 type Request struct {
 	Place
 	tagquery.TagFilter
 	Query tagquery.Query
-	Asked *tagquery.Asked // takes down what both are asked about; nil if that does not matter
+	Asked *tagquery.Asked // records the subjects of both; nil if that does not matter
 
-	Changed bool   // only what has changed
+	Changed bool   // only changed units
 	Base    string // since when; see [gitdiff.Repository.Diff]
 
 	// Names are those of the units that are asked for, wherever they are; nil for all. NamesFrom is
-	// what has named them, in words that begin a sentence.
+	// the source of the names, in words that begin a sentence.
 	Names     []string
 	NamesFrom string
 
-	Along Along // what the graph adds to what all that selects
+	Along Along // additions of the graph to that selection
 
 	Phases bool // plans and applies are to be nodes of their own, where the format knows them
 }
 
-// Matches returns what of the units that there are, by their numbers, the query matches. All of
-// them are to be given, whatever else leaves them out: what there is somewhere was not mistyped.
+// Matches returns a function that reports whether the query matches a unit, by its number. All
+// units are to be given, also those that are left out for other reasons: a name of any of them was
+// not mistyped.
 func (r *Request) Matches(units []tagquery.Subject) func(unit int) bool {
 	r.Asked.Look(r.Query, r.Tags, units)
 	return func(unit int) bool { return r.Query.Match(units[unit]) }
 }
 
-// Diff asks git what has changed. It is nil if that does not matter.
+// Diff asks git for the changes. It is nil if they do not matter.
 //
 // Errors: those of [gitdiff.Open] and [gitdiff.Repository.Diff].
 func (r *Request) Diff(ctx context.Context) (*Changes, error) {
@@ -85,11 +85,11 @@ func (r *Request) Diff(ctx context.Context) (*Changes, error) {
 	return &Changes{Diff: diff, Repository: repository}, nil
 }
 
-// Changes are what has changed in a repository.
+// Changes are the changes in a repository.
 type Changes struct {
 	*gitdiff.Diff
 	Repository *gitdiff.Repository
-	Gone       []gitdiff.Gone // what there was and is not any more
+	Gone       []gitdiff.Gone // stacks of the base that do not exist any more
 }
 
 // Unit is a stack, a root module in one of its workspaces, or a task.
@@ -112,26 +112,26 @@ type Unit struct {
 	Reasons []gitdiff.Reason // why it counts as changed
 	Wanted  string           // why it is selected although filters leave it out
 
-	// Of what is added by the graph: the unit by which it is reached, and where that is written.
+	// Of an addition of the graph: the unit by which it is reached, and where that is written.
 	By   *Unit
 	ByAt order.Place
 }
 
-// Source is what a format says there is, and what is selected of it. It does not change.
+// Source is the units of a format, and the selected ones among them. It does not change.
 type Source struct {
 	Place
-	What     string         // what its units are called
+	What     string         // the word for its units
 	Units    []*Unit        // in the order in which they are listed
 	Selected map[*Unit]bool // of them
-	Changes  *Changes       // nil if it does not matter what has changed
+	Changes  *Changes       // nil if changes do not matter
 
 	Order      *Order          // nil if there is none, as of cycles
-	OrderDiags hcl.Diagnostics // what is wrong with the order, or warnings of it
+	OrderDiags hcl.Diagnostics // errors or warnings about the order
 	Diags      hcl.Diagnostics // other warnings
 	Files      map[string]*hcl.File
 
-	// Work is what must not share states when commands are run in the units. Nil if that does not
-	// matter.
+	// Work has the units that must not share states when commands are run in them. Nil if that does
+	// not matter.
 	Work *rollout.Work
 
 	// GroupNames are names that users may take for those of units.
@@ -157,14 +157,14 @@ type Order struct {
 	Conditions rollout.Conditions // nil if edges say everything
 }
 
-// Step is what a node of an order stands for.
+// Step is the meaning of a node of an order.
 type Step struct {
-	Unit  *Unit         // nil at points where others meet, and for what is not shown
+	Unit  *Unit         // nil at points where others meet, and for hidden units
 	Name  string        // of the node, as users see it
 	Phase rollout.Phase // "" for all of the unit
 }
 
-// Group is what belongs together in an order.
+// Group is a set of nodes that belong together in an order.
 type Group struct {
 	Name  string
 	Nodes []int
@@ -187,15 +187,15 @@ func (o *Order) Sequence() []*Unit {
 // NamedDir is a directory that a rule of a workspace file names.
 type NamedDir struct {
 	Dir   string // from the root
-	By    string // the name of what has the rule
+	By    string // the name of the block with the rule
 	Text  string // as it is written
 	Range hcl.Range
 }
 
-// Work is what a format has for a rollout.
+// Work is a format's units and steps for a rollout.
 type Work struct {
 	*rollout.Work
 	Parallel int      // how many units may be worked on at once as the format says; 0 if it does not
-	Changes  *Changes // nil if it does not matter what has changed
+	Changes  *Changes // nil if changes do not matter
 	Diags    hcl.Diagnostics
 }

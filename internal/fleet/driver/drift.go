@@ -17,8 +17,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
-// Drifter compares a unit with what its state says. It writes to no state, waits for nobody's lock
-// and takes none.
+// Drifter compares a unit with its state. It writes to no state, waits for nobody's lock and takes
+// none.
 type Drifter interface {
 	// Drift gets values of variables as [PlanRequest] has them.
 	Drift(ctx context.Context, inputs Inputs) (Drift, error)
@@ -32,14 +32,13 @@ var (
 // Inputs returns values of variables that others have. Nil for none.
 type Inputs = func() ([]wiring.Value, hcl.Diagnostics)
 
-// Drift is what was found to differ from the state.
+// Drift is the differences between a unit and its state.
 type Drift struct {
 	Found   bool
 	Objects []Drifted // nil also where only the engine can say more
 }
 
-// Drifted is an object that differs from what the state says. It holds no values, which may be
-// sensitive.
+// Drifted is an object that differs from its state. It holds no values, which may be sensitive.
 type Drifted struct {
 	Component  string        `json:"component,omitempty"` // of a stack
 	Address    string        `json:"address"`             // of the object, in its module
@@ -52,7 +51,7 @@ func (s *Stack) Drift(ctx context.Context, inputs Inputs) (Drift, error) {
 	var drift Drift
 	err := s.during(ctx, planPhase, func(stack *operation.Stack, view View) hcl.Diagnostics {
 		if found, err := stack.PeekInstances(ctx); err == nil && len(found) == 0 {
-			return nil // so that what was never applied needs no providers, which would be locked then
+			return nil // so that a stack never applied needs no providers, which would be locked then
 		}
 		if diags := s.take(inputs); diags.HasErrors() {
 			return diags

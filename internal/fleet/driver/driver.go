@@ -9,9 +9,9 @@
 //
 // Rules:
 //
-//   - D1. What is applied is the plan that was made last, and no other.
-//   - D2. Nothing is formatted here. What an operation has to say goes to a [View], what terraform
-//     and tofu report or print to a [RootView].
+//   - D1. Only the plan that was made last is applied.
+//   - D2. Nothing is formatted here. The results of an operation go to a [View], the reports and
+//     prints of terraform and tofu to a [RootView].
 //   - D3. Different drivers work at the same time; one is used by one goroutine at a time. Nothing
 //     depends on the working directory of this process.
 package driver
@@ -54,7 +54,7 @@ type Driver interface {
 // PlanRequest says how to plan.
 type PlanRequest struct {
 	Destroy   bool
-	Again     bool // what was deferred, after an apply: everything is prepared
+	Again     bool // plan deferred changes, after an apply: everything is prepared
 	NotToKeep bool // it will not be applied
 
 	// Saved takes the plan that is in the file, in place of making one. Only Inputs count then.
@@ -67,8 +67,8 @@ type PlanRequest struct {
 	// Planned is as in [operation.Options]; nil if no other unit is only planned.
 	Planned func(ctx context.Context, dir, deployment string) (outputs map[string]cty.Value, planned bool, err error)
 
-	// CheckTaken finds out whether what deployment files have from other stacks now is what a saved
-	// plan was made with. Nil where there is nothing to compare with.
+	// CheckTaken checks that the values which deployment files have from other stacks now are those of
+	// a saved plan. Nil where there is nothing to compare with.
 	CheckTaken func(now []operation.Taken) hcl.Diagnostics
 }
 
@@ -78,30 +78,30 @@ type Publisher interface {
 	Publish(ctx context.Context) error
 }
 
-// Plan is what is known of a plan.
+// Plan describes a plan, as far as it is known.
 type Plan struct {
 	Changes  bool   // it has some
 	Complete bool   // nothing is left to a later plan of the same run
-	Leaves   bool   // what is deferred is left to another run
-	Destroys bool   // it destroys what there is
+	Leaves   bool   // deferred changes are left to another run
+	Destroys bool   // it destroys the unit
 	State    string // which version of the state it was made of
 
-	// Counts are what it would do; nil if that is not known.
+	// Counts are the numbers of its changes; nil if they are not known.
 	Counts *stackplan.Counts
 
-	// Outputs are what others see of the unit if it is applied as planned. OutputsChange is set if
-	// they are not what they were, as far as that is known.
+	// Outputs are the outputs for other units if it is applied as planned. OutputsChange is set if
+	// they differ from those before, as far as that is known.
 	Outputs       wiring.Outputs
 	OutputsChange bool
 
-	// Taken are the values that it was made with of those that other stacks publish, by references.
-	// Unknown: what is only planned there.
+	// Taken are the published values of other stacks that it was made with, by references. Unknown:
+	// values that are only planned there.
 	Taken map[string]cty.Value
 
 	// Details are the plan itself, of a root module as that of a stack with nothing but the module.
 	// Nil if only its engine can read it.
 	Details *stackplan.Plan
-	// Judged is what the rules for the deployment say of it. Zero where there are none.
+	// Judged is the judgement of the deployment's rules on it. Zero where there are none.
 	Judged approval.Judgement
 }
 
@@ -111,20 +111,21 @@ type ApplyRequest struct {
 	Outputs bool // whether outputs change is asked for
 	Values  bool // outputs are asked for
 
-	// ApprovedBy says for the history by whom, or by what, the plan was approved. Empty says nothing.
+	// ApprovedBy names for the history the person or the rule that approved the plan. Empty says
+	// nothing.
 	ApprovedBy string
 }
 
-// Applied is what an apply has done.
+// Applied is the result of an apply.
 type Applied struct {
 	// OutputsChanged is set if they have, or may have.
 	OutputsChanged bool
 
-	// Outputs are what others see of the unit, if they were asked for.
+	// Outputs are the outputs for other units, if they were asked for.
 	Outputs map[string]cty.Value
 }
 
-// LostOutputError says that nobody can see what was done.
+// LostOutputError says that the result of the work could not be shown.
 type LostOutputError struct{ Err error }
 
 func (e *LostOutputError) Error() string { return e.Err.Error() }
@@ -150,7 +151,7 @@ func (e *Failure) First() *hcl.Diagnostic {
 	return nil
 }
 
-// Error says how the work ended, and what the first error is, with its place.
+// Error says how the work ended, with the first error and its place.
 func (e *Failure) Error() string {
 	text := e.Unwrap().Error()
 	first := e.First()

@@ -22,13 +22,13 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
-// Roots are what all root modules of a run have in common.
+// Roots are the common settings of all root modules of a run.
 type Roots struct {
 	Engine  string      // path of terraform or tofu
 	Info    engine.Info // of it
 	Options []string    // of commands that print texts, not data
 
-	WorkDir   string         // for what is found out of the engine
+	WorkDir   string         // for results about the engine
 	SchemaDir string         // for schemas of providers; "" for a directory in WorkDir
 	Shared    *binary.Shared // with stacks
 
@@ -49,9 +49,9 @@ type RootOptions struct {
 	Dir       string
 	Environ   []string
 	VarFiles  []string
-	Workspace string // that is to be selected; "" leaves selected what is
+	Workspace string // that is to be selected; "" leaves the selected one
 	PlanFile  string // which holds secrets
-	RunDir    string // for what a command reports while it runs; made when needed
+	RunDir    string // for the reports of a running command; made when needed
 
 	// Show begins to show a phase of the work.
 	Show func(phase string) RootView
@@ -60,17 +60,17 @@ type RootOptions struct {
 // RootView shows one phase of the work on a root module, until it is closed. Its methods are called
 // one at a time.
 type RootView interface {
-	// Writers returns where programs write to what is not data.
+	// Writers returns the destinations for output of programs that is not data.
 	Writers() (stdout, stderr io.Writer)
 
-	// Event shows what a command reports while it runs.
+	// Event shows a report of a running command.
 	Event(event engine.Event)
 
 	// Plan shows a plan, whose only component is the module. Diagnostics about it are still to be
 	// reported.
 	Plan(plan *stackplan.Plan, diags hcl.Diagnostics) error
 
-	// Applied shows what an apply has done.
+	// Applied shows the result of an apply.
 	Applied(applied RootApplied) error
 
 	// Report shows the diagnostics of the whole phase. Compact asks for warnings without their
@@ -81,7 +81,7 @@ type RootView interface {
 	Close() error
 }
 
-// RootApplied is what an apply of a root module has done.
+// RootApplied is the result of an apply of a root module.
 type RootApplied struct {
 	Destroy     bool
 	Failed      bool
@@ -100,7 +100,7 @@ type Root struct {
 
 	inputs    []wiring.Value
 	latch     *latch // nil if all inputs were known when the plan was made
-	notToKeep bool   // the plan: what is in its file stays there
+	notToKeep bool   // the plan: the contents of its file stay there
 	prepared  bool   // the module is initialized, and its workspace is selected
 }
 

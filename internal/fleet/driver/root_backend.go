@@ -39,7 +39,7 @@ var backendPaths = map[string][]string{
 	"azurerm":    {"client_certificate_path", "client_id_file_path", "client_secret_file_path", "oidc_token_file_path"},
 	"consul":     {"ca_file", "cert_file", "key_file"},
 	"cos":        {},
-	"gcs":        {"credentials"}, // or what is in such a file
+	"gcs":        {"credentials"}, // or the contents of such a file
 	"http":       {},
 	"kubernetes": {"config_path", "config_paths"},
 	localBackend: {"path", "workspace_dir"},
@@ -48,11 +48,11 @@ var backendPaths = map[string][]string{
 	"s3":         {"custom_ca_bundle", "shared_config_files", "shared_credentials_file", "shared_credentials_files", "web_identity_token_file"},
 }
 
-// relativeCertificate matches what names a file by a relative path in a text with the parameters of
-// a connection to PostgreSQL.
+// relativeCertificate matches a parameter that names a file by a relative path in a text with the
+// parameters of a connection to PostgreSQL.
 var relativeCertificate = regexp.MustCompile(`ssl(rootcert|cert|key)=[^/&\s]`)
 
-// backend returns where the state of the module is, from what init has recorded.
+// backend returns where the state of the module is, from the record of init.
 //
 // Errors: a [*WaitError] for a backend that may mean something else in another directory.
 func (w *rootWork) backend() (*backend, error) {
@@ -120,7 +120,7 @@ func (w *rootWork) absolutePaths(kind string, paths []string, name string, value
 			return value
 		}
 		path := filepath.Join(w.opts.Dir, value)
-		if _, err := os.Stat(path); err != nil && kind != localBackend { // it is what such a file would have, or the engine says that it is missing
+		if _, err := os.Stat(path); err != nil && kind != localBackend { // the value is the contents of such a file, or the engine says that it is missing
 			return value
 		}
 		return path

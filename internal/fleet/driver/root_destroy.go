@@ -23,7 +23,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/process"
 )
 
-// A root module can be destroyed although what its inputs are made of is not there (any more):
+// A root module can be destroyed although the sources of its inputs are not there (any more):
 // objects are destroyed as the state has them. Only the configuration of providers counts, so that
 // it must not depend on these inputs. The plan is made with unknown values, and applied with null
 // ones, which nothing evaluates.
@@ -46,7 +46,7 @@ func (w *rootWork) planWithout(ctx context.Context) (nothing bool, err error) {
 	given := slices.DeleteFunc(slices.Clone(missing), func(name string) bool {
 		return !slices.ContainsFunc(w.opts.Environ, func(entry string) bool { return strings.HasPrefix(entry, variablePrefix+name+"=") })
 	})
-	if len(given) > 0 { // somebody says with what to destroy
+	if len(given) > 0 { // the environment has values to destroy with
 		w.inputs = slices.DeleteFunc(slices.Clone(w.inputs), func(input wiring.Value) bool { return slices.Contains(given, input.Name) })
 		missing = slices.DeleteFunc(missing, func(name string) bool { return slices.Contains(given, name) })
 	}
@@ -65,7 +65,7 @@ func (w *rootWork) planWithout(ctx context.Context) (nothing bool, err error) {
 // variablePrefix is of variables of the environment that have values of those of the module.
 const variablePrefix = "TF_VAR_"
 
-// explainMissing says what to pass when a root module cannot be destroyed without values.
+// explainMissing names the values to pass when a root module cannot be destroyed without them.
 func (w *rootWork) explainMissing(err error) error {
 	wait, ok := errors.AsType[*WaitError](err)
 	if !ok {
@@ -104,12 +104,12 @@ func (w *rootWork) stateIsEmpty(ctx context.Context) (bool, error) {
 		Outputs   map[string]json.RawMessage
 	}
 	if err := json.Unmarshal(stdout.Bytes(), &state); err != nil || state.Version != 4 {
-		return false, nil //nolint:nilerr // the engine says what is wrong with it
+		return false, nil //nolint:nilerr // the engine reports the mistake in it
 	}
 	return len(state.Resources)+len(state.Outputs) == 0, nil
 }
 
-// withNulls returns a value with nulls in place of what is not known.
+// withNulls returns a value with nulls in place of its unknown parts.
 func withNulls(value cty.Value) (cty.Value, error) {
 	return cty.Transform(value, func(_ cty.Path, v cty.Value) (cty.Value, error) {
 		if !v.IsKnown() {
@@ -119,8 +119,8 @@ func withNulls(value cty.Value) (cty.Value, error) {
 	})
 }
 
-// dependentProvider returns where a provider is configured by what may depend on some variables of
-// the root module; nil if none is. All that is not easily followed may.
+// dependentProvider returns the place of a provider configuration that may depend on some variables
+// of the root module; nil if there is none. Everything that is not easily followed may.
 func dependentProvider(tree *module.Tree, variables []string) *hcl.Range {
 	for _, dir := range tree.Directories() {
 		for _, file := range dir.Files {
@@ -147,7 +147,7 @@ func dependentProvider(tree *module.Tree, variables []string) *hcl.Range {
 	return nil
 }
 
-// references returns what all expressions in a body refer to.
+// references returns the references in all expressions of a body.
 func references(node hclsyntax.Node) []hcl.Traversal {
 	var found []hcl.Traversal
 	_ = hclsyntax.VisitAll(node, func(n hclsyntax.Node) hcl.Diagnostics { //nolint:errcheck // the function returns none
@@ -166,7 +166,7 @@ type following struct {
 	done      map[string]bool // local values
 }
 
-// depend reports whether references lead to the variables, or to what cannot be followed.
+// depend reports whether references lead to the variables, or to something that cannot be followed.
 func (f *following) depend(traversals []hcl.Traversal) bool {
 	return slices.ContainsFunc(traversals, func(t hcl.Traversal) bool {
 		name := ""

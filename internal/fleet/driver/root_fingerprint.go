@@ -18,8 +18,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
-// Fingerprint is with what a plan of a root module is made. Plans with the same are made of the
-// same.
+// Fingerprint identifies the sources of a plan of a root module: plans with the same fingerprint
+// are made of the same.
 type Fingerprint struct {
 	Engine string // name and version
 	Config string // hash of the files of the module and of those that it uses from local directories
@@ -46,7 +46,7 @@ func (r *Root) Fingerprint(ctx context.Context) (Fingerprint, error) {
 
 func (w *rootWork) configHash() (string, error) {
 	loader := module.NewLoader(module.OptionsOf(w.Info, w.opts.Dir, nil))
-	tree, _ := loader.Load(w.opts.Dir) //nolint:errcheck // the engine has said what is wrong with it
+	tree, _ := loader.Load(w.opts.Dir) //nolint:errcheck // the engine has reported the mistakes in it
 	dirs := []string{w.opts.Dir}
 	if tree != nil {
 		for _, directory := range tree.Directories() {

@@ -48,13 +48,13 @@ type latch struct {
 	dir     string               // of the working copy, "" unless the engine is to run
 	copy    *workcopy.Copy
 
-	// Of a plan that was made before: where its inputs were unknown, and what they are now. Nulls for
-	// one that destroys.
+	// Of a plan that was made before: where its inputs were unknown, and their present values. Nulls
+	// for one that destroys.
 	shape *workcopy.Shape
 	final map[string]cty.Value
 }
 
-// What is in the directory of a working copy, which is made and removed with it.
+// Contents of the directory of a working copy, which is made and removed with it.
 const (
 	latchTree = "tree"
 	latchData = "data"
@@ -118,7 +118,7 @@ func asVariable(variable *engine.Variable, value cty.Value) cty.Value {
 //
 // Errors: a [*WaitError].
 func (w *rootWork) latchable() (*module.Tree, error) {
-	tree, _ := module.NewLoader(module.OptionsOf(w.Info, w.opts.Dir, w.installedModules())).Load(w.opts.Dir) //nolint:errcheck // the engine says what is wrong with it
+	tree, _ := module.NewLoader(module.OptionsOf(w.Info, w.opts.Dir, w.installedModules())).Load(w.opts.Dir) //nolint:errcheck // the engine reports the mistakes in it
 	switch {
 	case tree == nil || tree.Module == nil || tree.Circular || len(tree.Missing) > 0 || tree.Unsupported.HasErrors() || len(tree.Root.ConstVariables) > 0:
 		return nil, waitFor("its modules cannot be followed")
@@ -146,7 +146,7 @@ func (w *rootWork) latchable() (*module.Tree, error) {
 	return tree, nil
 }
 
-// dataDir is where init has installed what the module needs.
+// dataDir is the directory in which init has installed the providers and modules of the module.
 func (w *rootWork) dataDir() string {
 	dir := environ.Get(w.opts.Environ, "TF_DATA_DIR")
 	if dir == "" {
@@ -190,7 +190,7 @@ func (w *rootWork) buildCopy() error {
 	return w.fillDataDir(workcopy.Manifest(tree))
 }
 
-// fillDataDir makes for the copy what init would.
+// fillDataDir makes the files for the copy that init would make.
 func (w *rootWork) fillDataDir(manifest []byte) error {
 	data, modules := w.copyDataDir(), filepath.Join(w.copyDataDir(), "modules")
 	if err := os.MkdirAll(modules, 0o700); err != nil {
@@ -219,7 +219,7 @@ func (r *Root) copyDataDir() string { return filepath.Join(r.latch.dir, latchDat
 
 // removeCopy removes the working copy, in which nothing is left that somebody needs.
 func (r *Root) removeCopy() {
-	_ = os.RemoveAll(r.latch.dir) //nolint:errcheck // what is left is removed with the plan
+	_ = os.RemoveAll(r.latch.dir) //nolint:errcheck // the rest is removed with the plan
 	r.latch.dir, r.latch.copy = "", nil
 }
 
@@ -248,8 +248,8 @@ func (w *rootWork) autoVarFiles() ([]string, error) {
 	return append(always, auto...), nil
 }
 
-// planInCopy makes what is needed for a plan of the module in a working copy, and returns its
-// arguments that name files with values.
+// planInCopy makes a working copy of the module for a plan, and returns the arguments that name
+// files with values.
 func (w *rootWork) planInCopy(ctx context.Context) ([]string, error) {
 	auto, err := w.autoVarFiles()
 	if err != nil {
@@ -277,7 +277,7 @@ func (l *latch) withEphemeral(files []string) []string {
 // in no plan.
 func (l *latch) hasEphemeral() bool { return len(l.copy.Shape.EphemeralWrapped) > 0 }
 
-// endCopy takes over what the engine has written into the copy.
+// endCopy takes over the files that the engine has written into the copy.
 func (w *rootWork) endCopy() {
 	if w.latch == nil || w.latch.dir == "" {
 		return
@@ -344,9 +344,8 @@ func (w *rootWork) explainUnknown(err error) error {
 	return waitFor("a number of instances, or an id to import,%s depends on it", at)
 }
 
-// cleanState removes from the state what the checks of generated objects have left in it. The
-// engine is asked to do it, which locks the state. A backup that it has made of the state before
-// the apply stays.
+// cleanState removes from the state the remains of checks of generated objects. The engine is asked
+// to do it, which locks the state. A backup that it has made of the state before the apply stays.
 func (w *rootWork) cleanState() error {
 	run := func(stdout io.Writer, args ...string) error {
 		return w.Processes.Run(process.Command{Program: w.Engine, Args: args, Dir: w.opts.Dir, Env: w.opts.Environ, Stdout: stdout, Stderr: io.Discard})
@@ -391,7 +390,7 @@ func (w *rootWork) cleanState() error {
 	return os.WriteFile(backup, before, 0o600) // which has the mode that it had
 }
 
-// ofCopy returns what the engine has reported of the copy as if it were the module.
+// ofCopy returns the engine's diagnostics about the copy as if it were the module.
 func (l *latch) ofCopy(diags hcl.Diagnostics) hcl.Diagnostics {
 	return slices.DeleteFunc(diags, func(diag *hcl.Diagnostic) bool {
 		if diag.Severity != hcl.DiagWarning || diag.Summary != "Value for undeclared variable" {
@@ -459,8 +458,8 @@ func (w *rootWork) openSaved() error {
 	return os.WriteFile(w.enginePlan(), saved.File, 0o600)
 }
 
-// applyInCopy makes what is needed to apply a plan of a working copy, and returns its arguments
-// that name files with values: those of ephemeral variables, which no plan holds.
+// applyInCopy prepares a working copy for applying a plan of it, and returns the arguments that
+// name files with values: those of ephemeral variables, which no plan holds.
 func (w *rootWork) applyInCopy() ([]string, error) {
 	if err := w.buildCopy(); err != nil {
 		return nil, err

@@ -24,8 +24,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
-// takePlan keeps and shows the plan that was just made, and returns what it would do. Nothing is
-// known of a file that only its engine can read, since it is encrypted.
+// takePlan keeps and shows the plan that was just made, and returns the numbers of its changes.
+// Nothing is known of a file that only its engine can read, since it is encrypted.
 func (w *rootWork) takePlan(ctx context.Context) (counts *stackplan.Counts, err error) {
 	counts, err = w.decodePlan(ctx)
 	if err != nil {
@@ -95,7 +95,8 @@ func (w *rootWork) planBySchemas(ctx context.Context, file []byte) *stackplan.Pl
 	return modulePlan(plan)
 }
 
-// withoutGenerated removes what a plan that was made in a working copy has of the copy.
+// withoutGenerated removes the generated parts of the copy from a plan that was made in a working
+// copy.
 func withoutGenerated(plan *planfile.Plan) {
 	maps.DeleteFunc(plan.Outputs, func(name string, _ *planfile.OutputChange) bool { return workcopy.IsGeneratedOutput(name) })
 	plan.Checks = workcopy.PlannedChecks(plan.Checks)
@@ -147,7 +148,7 @@ var outputActions = map[engine.Action]stackplan.Action{
 	engine.ActionCreate: stackplan.Create, engine.ActionUpdate: stackplan.Update, engine.ActionDelete: stackplan.Delete, engine.ActionNoOp: stackplan.NoOp,
 }
 
-// tally counts what an apply does, by its events.
+// tally counts the changes of an apply, by its events.
 type tally struct {
 	applied RootApplied
 	outputs map[string]runner.Output
@@ -175,8 +176,8 @@ func (t *tally) count(action string) {
 	}
 }
 
-// of returns what an apply has done that has ended. The engine's own numbers, which only come at
-// the end of one without errors, also have what is no event.
+// of returns the result of an apply that has ended. The engine's own numbers, which only come at
+// the end of one without errors, also count changes without an event.
 func (t *tally) of(result *runner.Result) RootApplied {
 	done := t.applied
 	done.Failed = result.Outcome != runner.OutcomeSucceeded

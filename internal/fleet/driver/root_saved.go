@@ -22,7 +22,7 @@ import (
 )
 
 // The plan file of a root module with inputs that were not known is a zip with the engine's plan
-// file and what has to be known to apply it.
+// file and the data for applying it.
 const (
 	latchedVersion = 1
 	latchedMeta    = "cairn-root.json"

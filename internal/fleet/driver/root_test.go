@@ -50,8 +50,8 @@ func TestAsksCompactWarnings(t *testing.T) {
 	}
 }
 
-// An apply that ends without errors has done what the engine says at its end, another one what it
-// was seen to do.
+// The result of an apply that ends without errors is the engine's summary, that of another one the
+// changes in its events.
 func TestTally(t *testing.T) {
 	var seen tally
 	for _, action := range []string{"create", "delete", "create", "update", "read"} {

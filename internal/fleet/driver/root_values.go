@@ -49,10 +49,10 @@ func (w *rootWork) takeInputs(inputs func() ([]wiring.Value, hcl.Diagnostics)) e
 	return w.writeInputs()
 }
 
-// checkInputs finds out what no engine would say at the place of a value: whether there are such
-// variables, and whether sensitive values stay so.
+// checkInputs checks values for mistakes that no engine would report at their places: undeclared
+// variables, and sensitive values that would not stay so.
 func (w *rootWork) checkInputs(values []wiring.Value) hcl.Diagnostics {
-	tree, _ := module.NewLoader(module.OptionsOf(w.Info, w.opts.Dir, nil)).Load(w.opts.Dir) //nolint:errcheck // the engine says what is wrong with it
+	tree, _ := module.NewLoader(module.OptionsOf(w.Info, w.opts.Dir, nil)).Load(w.opts.Dir) //nolint:errcheck // the engine reports the mistakes in it
 	if tree == nil || tree.Module == nil {
 		return nil
 	}
@@ -130,7 +130,7 @@ func (w *rootWork) withReason(err error) error {
 }
 
 // storedOutputs asks the engine for the outputs in the state. Sensitive ones are among them, so
-// that nothing of what it writes is shown.
+// that none of its output is shown.
 func (w *rootWork) storedOutputs(ctx context.Context) (outputs map[string]cty.Value, found bool, err error) {
 	if err := stopped(ctx); err != nil {
 		return nil, false, err

@@ -34,7 +34,7 @@ type rootWork struct {
 	compact bool            // warnings are to be shown without details
 }
 
-// prepare installs what the module needs, and selects its workspace.
+// prepare installs the providers and modules of the module, and selects its workspace.
 func (w *rootWork) prepare(ctx context.Context) error {
 	if w.prepared {
 		return nil
@@ -60,7 +60,7 @@ func (w *rootWork) initialize(ctx context.Context) error {
 }
 
 // selectWorkspace selects the workspace, and makes it if there is none, as a person would do it.
-// What follows names it nevertheless: others may select another one in the same directory
+// Later commands name it nevertheless: others may select another one in the same directory
 // meanwhile.
 func (w *rootWork) selectWorkspace(ctx context.Context) error {
 	if w.opts.Workspace == "" || environ.Get(w.opts.Environ, WorkspaceVariable) == w.opts.Workspace {
@@ -175,7 +175,7 @@ func (w *rootWork) reporting(ctx context.Context, args []string, onEvent func(ru
 type reporter struct {
 	args      []string
 	onEvent   func(runner.Event)
-	mayRefuse bool // if it fails without having reported anything, what it prints is of no interest
+	mayRefuse bool // if it fails without having reported anything, its output is of no interest
 
 	reported bool       // it has said something as data
 	held     []heldLine // of one that may refuse, until it has
@@ -201,7 +201,7 @@ func (c *reporter) print(to io.Writer, line []byte) {
 	writeLine(to, line)
 }
 
-// release shows what is held back.
+// release shows the lines held back.
 func (c *reporter) release() {
 	for _, line := range c.held {
 		writeLine(line.to, line.text)
@@ -280,7 +280,7 @@ func (w *rootWork) start(args []string, errLine func([]byte)) (started *runner.P
 	return started, leave, err
 }
 
-// event shows what a command reports.
+// event shows the report of a command.
 func (w *rootWork) event(c *reporter, ev runner.Event) {
 	if c.onEvent != nil {
 		c.onEvent(ev)
@@ -309,7 +309,7 @@ func asksCompactWarnings(env []string, command string) bool {
 	return false
 }
 
-// diagnostics returns what a command has reported, sorted by place: its own order depends on
+// diagnostics returns the diagnostics of a command, sorted by place: its own order depends on
 // scheduling.
 func diagnostics(reported []runner.Diagnostic) hcl.Diagnostics {
 	var diags hcl.Diagnostics

@@ -46,12 +46,12 @@ const (
 // StackOptions say which stack is worked on, and how.
 type StackOptions struct {
 	Operation operation.Options
-	Request   operation.Request // what is asked for besides what the fields below say
+	Request   operation.Request // with the fields below
 	VarFiles  []string
 	Version   string // of this program, for plans
 	PlanFile  string // where the plan is written, which holds secrets
 	Keep      Keep   // how long the file stays
-	Prepared  bool   // what the stack needs was fetched and installed
+	Prepared  bool   // the packages and providers of the stack were fetched and installed
 
 	// Sources are files that values of variables are from, by the names in their places.
 	Sources map[string]*hcl.File
@@ -66,10 +66,10 @@ type View interface {
 	// Opened is called with the stack, unless the phase needs none.
 	Opened(stack *operation.Stack)
 
-	// Prepared shows what was fetched and installed before a plan.
+	// Prepared shows the packages and versions that were fetched and installed before a plan.
 	Prepared(packages []bundle.Package, with operation.Versions)
 
-	// Again says that what was deferred is planned now.
+	// Again says that deferred changes are planned now.
 	Again()
 
 	// Caller is by which the operation is shown. Nobody is asked by it.
@@ -175,8 +175,8 @@ func (s *Stack) Plan(ctx context.Context, req PlanRequest) (Plan, error) {
 	return result, err
 }
 
-// takeSaved takes the plan in the file, if what it was made with of other stacks still is as it
-// was.
+// takeSaved takes the plan in the file, if the values of other stacks that it was made with are
+// unchanged.
 func (s *Stack) takeSaved(ctx context.Context, stack *operation.Stack, req PlanRequest) (Plan, hcl.Diagnostics) {
 	if err := s.read(); err != nil {
 		return Plan{}, failure.Diagnostics(err)
@@ -201,7 +201,7 @@ func (s *Stack) Publish(ctx context.Context) error {
 	})
 }
 
-// prepare fetches and installs what the stack needs for a plan.
+// prepare fetches and installs the packages and providers of the stack for a plan.
 func prepare(ctx context.Context, stack *operation.Stack, view View, request operation.Request) hcl.Diagnostics {
 	var fetched []bundle.Package
 	installed, diags := stack.Install(ctx, operation.InstallRequest{
@@ -275,8 +275,8 @@ func (s *Stack) read() (err error) {
 	return err
 }
 
-// CheckSaved finds out whether the plan in the file still fits the configuration, the engine and
-// the state. What the stack needs is fetched and installed for that.
+// CheckSaved checks whether the plan in the file still fits the configuration, the engine and the
+// state. The packages and providers of the stack are fetched and installed for that.
 func (s *Stack) CheckSaved(ctx context.Context) hcl.Diagnostics {
 	if err := s.read(); err != nil {
 		return failure.Diagnostics(err)
@@ -362,8 +362,8 @@ func (o *outputs) changed() bool {
 	return false
 }
 
-// during does a phase of the work. What was recovered from an earlier apply counts as reported only
-// if it could be shown.
+// during does a phase of the work. The recovery of an earlier apply counts as reported only if it
+// could be shown.
 func (s *Stack) during(ctx context.Context, phase string, do func(*operation.Stack, View) hcl.Diagnostics) error {
 	if err := stopped(ctx); err != nil {
 		return err
