@@ -17,12 +17,12 @@ import (
 	"github.com/cairnstacks/cairn/internal/operation/settings"
 )
 
-// units returns what there is, in the order of the names.
+// sorted returns the units that exist, in the order of their names.
 func (p *present) sorted() []*rollout.Unit {
 	return slices.SortedFunc(maps.Values(p.units), func(a, b *rollout.Unit) int { return cmp.Compare(a.Name, b.Name) })
 }
 
-// inUse refuses what has the state of something that is there.
+// inUse refuses a unit whose state a living unit has.
 func (f *finder) inUse(u *rollout.Unit, state location) hcl.Diagnostics {
 	if state.name == "" {
 		return nil
@@ -45,7 +45,7 @@ func (f *finder) inUse(u *rollout.Unit, state location) hcl.Diagnostics {
 	return nil
 }
 
-// dependents refuses what something needs that is there.
+// dependents refuses a unit that a living unit needs.
 func (f *finder) dependents(u *rollout.Unit, state location) hcl.Diagnostics {
 	if f.living.dirs[clean(u.Path)] != nil {
 		return nil // others in the directory are still there

@@ -1,17 +1,17 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package gone finds what there was at a commit and is not any more: stacks, deployments of them,
-// and workspaces of root modules, with what they manage still to be destroyed.
+// Package gone finds the units of a commit that do not exist any more: stacks, deployments of them,
+// and workspaces of root modules, with managed objects still to be destroyed.
 //
 // Their configuration is that of the commit, in a directory to which it was exported. Their states
 // are where they were.
 //
 // Rules:
 //
-//   - G1. What may be there under another name, or in another place, is left alone, and so is what
-//     has no state. Both are reported.
-//   - G2. What something depends on that is still there, or whose state that has, is an error, and
+//   - G1. A unit that may exist under another name, or in another place, is left alone, and so is
+//     one without a state. Both are reported.
+//   - G2. A unit that a living one depends on, or whose state a living one has, is an error, and
 //     nothing is done.
 //   - G3. Nothing is destroyed here, and nothing is written but next to the exported configuration.
 package gone
@@ -32,20 +32,20 @@ import (
 	"github.com/cairnstacks/cairn/internal/order"
 )
 
-// Comparison is what is compared.
+// Comparison is the work of a commit and that of now, to be compared.
 type Comparison struct {
-	Base   *rollout.Work // to destroy what there was, read from the exported files
-	Living *rollout.Work // what there is, of which nothing is done; nil if nothing says what that is
+	Base   *rollout.Work // to destroy the units of the base, read from the exported files
+	Living *rollout.Work // the units that exist, of which nothing is done; nil if nothing lists them
 
-	Root     string // absolute directory of what there is
+	Root     string // absolute directory of the living units
 	Exported string // absolute directory that stands for it, with the files of the commit
 	Diff     *gitdiff.Diff
 
-	// Named are the directories that rules of what there is name.
+	// Named are the directories that rules of living units name.
 	Named []fleet.NamedDir
 }
 
-// Gone is what there is to destroy.
+// Gone is the work to destroy units that are gone.
 type Gone struct {
 	Work *rollout.Work // nothing else is selected in it
 
@@ -54,8 +54,8 @@ type Gone struct {
 	Missing map[int][]string
 }
 
-// Find returns what is selected of the base and not there any more, and what is to be said about
-// the rest of what is not. With errors nothing is to be destroyed.
+// Find returns the selected units of the base that do not exist any more, and reports about the
+// others that do not. With errors nothing is to be destroyed.
 func Find(ctx context.Context, c Comparison) (*Gone, hcl.Diagnostics) {
 	base, diags := expand(c.Base)
 	living, moreDiags := c.living()
@@ -98,13 +98,13 @@ func Find(ctx context.Context, c Comparison) (*Gone, hcl.Diagnostics) {
 	return result, diags
 }
 
-// finder finds what is gone.
+// finder finds units that are gone.
 type finder struct {
 	Comparison
 	work   *rollout.Work
 	living *present
 
-	states map[*rollout.Unit]location // of what there is, once they are asked for
+	states map[*rollout.Unit]location // of living units, once they are asked for
 }
 
 // home says where the state of a unit is, and takes files that git does not have from where they
@@ -119,7 +119,7 @@ func (f *finder) home(u *rollout.Unit) {
 	}
 }
 
-// original returns what an exported file stands for.
+// original returns the path that an exported file stands for.
 func (f *finder) original(file string) string {
 	rel, err := filepath.Rel(f.Exported, file)
 	if err != nil {
@@ -154,7 +154,7 @@ func (f *finder) destroyed(ctx context.Context, u *rollout.Unit) (bool, hcl.Diag
 	return f.hasState(ctx, u, state)
 }
 
-// stillThere says why what is not listed any more is not taken for gone; nil if it is.
+// stillThere returns the reason why an unlisted unit does not count as gone; nil if it does.
 func (f *finder) stillThere(u *rollout.Unit) *hcl.Diagnostic {
 	now := f.living.dirs[clean(u.Path)]
 	if now == nil {
@@ -189,11 +189,11 @@ func (f *finder) reason(u *rollout.Unit) string {
 	return fmt.Sprintf("%s%s was there at %s", what, u.Path, f.Diff.Base)
 }
 
-// CodeNeeded is of errors because of what is still there, which do not matter if what it is about
-// is not selected.
+// CodeNeeded is of errors because of living units, which do not matter if the unit in question is
+// not selected.
 const CodeNeeded failure.Code = "gone/needed"
 
-// The summaries of what is reported.
+// The summaries of diagnostics.
 const (
 	summaryKept       = "Configuration still there"
 	summaryMoved      = "Moved to another place"

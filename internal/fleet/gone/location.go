@@ -35,11 +35,10 @@ type location struct {
 	backend *localBackend // of a root module whose state is in a file
 }
 
-// localBackend is what says where a root module has the states of its workspaces. The paths are
-// absolute.
+// localBackend is the place of the states of a root module's workspaces. The paths are absolute.
 type localBackend struct{ file, dir string }
 
-// stateOf returns where the state of a unit is: that of what was there is where it was.
+// stateOf returns the location of a unit's state: the state of a unit of the base is where it was.
 func stateOf(u *rollout.Unit) (location, hcl.Diagnostics) {
 	if u.Kind == rollout.Components {
 		return stackState(u)
@@ -61,7 +60,7 @@ func stackState(u *rollout.Unit) (location, hcl.Diagnostics) {
 	}
 	file := stack.StateFile()
 	if file == "" {
-		return location{}, nil // whoever opens it says what is wrong
+		return location{}, nil // the mistake is reported by the work that opens it
 	}
 	file = absolute(file)
 	return location{name: "stack " + file + " " + deploymentOf(u), file: file}, nil
@@ -80,7 +79,7 @@ func absolute(file string) string {
 
 func rootState(u *rollout.Unit) (location, hcl.Diagnostics) {
 	tofu, _ := filepath.Glob(filepath.Join(u.Dir, "*.tofu"))                                  //nolint:errcheck // the pattern is a good one
-	tree, _ := module.NewLoader(module.Options{Base: u.Dir, Tofu: len(tofu) > 0}).Load(u.Dir) //nolint:errcheck // what is wrong with it is said where it is destroyed
+	tree, _ := module.NewLoader(module.Options{Base: u.Dir, Tofu: len(tofu) > 0}).Load(u.Dir) //nolint:errcheck // its mistakes are reported where it is destroyed
 	var block *hcl.Block
 	if tree != nil && tree.Root != nil && len(tree.Root.Backends) > 0 {
 		block = tree.Root.Backends[len(tree.Root.Backends)-1] // that of an override file is the last one
@@ -139,8 +138,8 @@ func describe(body hcl.Body) string {
 	return strings.Join(texts, " ")
 }
 
-// overrideFile is by what the copy of a root module finds the state where it was. Engines let files
-// of such names take precedence.
+// overrideFile points the copy of a root module to the original state. Engines let files of such
+// names take precedence.
 const overrideFile = "cairn_state_override.tf"
 
 // keepRootStates lets the copies of root modules find their states, also of those that only values
@@ -168,8 +167,8 @@ func (f *finder) keepRootStates() hcl.Diagnostics {
 	return nil
 }
 
-// override writes a file of that name in place of what the commit may have there, which could be a
-// link.
+// override writes a file of that name in place of one that the commit may have there, which could
+// be a link.
 func (f *finder) override(u *rollout.Unit, content []byte) error {
 	root, err := os.OpenRoot(f.Exported)
 	if err != nil {

@@ -77,7 +77,7 @@ func (f *finder) renamed(u *rollout.Unit, files []string) map[string]int {
 			}
 		}
 	}
-	for _, file := range f.Diff.Files { // git finds no renames among what it does not know
+	for _, file := range f.Diff.Files { // git finds no renames among untracked files
 		dir := f.dirOf(prefix, file.Path)
 		if !file.Untracked {
 			continue
@@ -124,7 +124,7 @@ func (f *finder) unitIn(dir string, like *rollout.Unit) *rollout.Unit {
 	return first
 }
 
-// moved reports a unit that has become another one, and what to do with its state.
+// moved reports a unit that has become another one, with advice about its state.
 func (f *finder) moved(u *rollout.Unit, state location, to *rollout.Unit) (warning, errs hcl.Diagnostics) {
 	now, errs := stateOf(to)
 	if errs.HasErrors() {

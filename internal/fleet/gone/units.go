@@ -19,7 +19,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/order"
 )
 
-// key is what makes two units the same: where they are, and which of the states there they have.
+// key is the identity of a unit: its place, and its choice among the states there.
 type key struct {
 	dir                   string
 	kind                  rollout.Kind
@@ -73,8 +73,8 @@ func expand(work *rollout.Work) (*rollout.Work, hcl.Diagnostics) {
 	return &expanded, diags
 }
 
-// deploymentsOf returns the deployments that a unit stands for without naming one, none if it has
-// only what needs no name.
+// deploymentsOf returns the deployments that a unit stands for without naming one, none if it needs
+// no name.
 func deploymentsOf(u *rollout.Unit) ([]string, hcl.Diagnostics) {
 	if u.Kind != rollout.Components || u.Deployment != "" {
 		return nil, nil
@@ -141,24 +141,24 @@ func addNodes(expanded, work *rollout.Work, added map[int][]int) error {
 		}
 		expanded.Limits[i].Nodes = nodes
 	}
-	expanded.Conditions = nil // there are none of what is destroyed
+	expanded.Conditions = nil // destroyed units have none
 	return nil
 }
 
-// present is what there is.
+// present is the units that exist.
 type present struct {
 	units map[key]*rollout.Unit
 	dirs  map[string]*directory // in which there is some of it
 }
 
-// directory is what there is in one.
+// directory is the configuration in a directory.
 type directory struct {
 	kind        rollout.Kind // "" without a configuration
 	deployments []string     // that are declared
 	listed      bool         // it is that of a unit
 }
 
-// living returns what there is.
+// living returns the units that exist.
 func (c *Comparison) living() (*present, hcl.Diagnostics) {
 	p := &present{units: map[key]*rollout.Unit{}, dirs: map[string]*directory{}}
 	if c.Living == nil {
@@ -183,7 +183,7 @@ func (c *Comparison) living() (*present, hcl.Diagnostics) {
 	return p, nil
 }
 
-// lookAt finds out what is in a directory, which need not exist.
+// lookAt finds the configuration in a directory, which need not exist.
 func lookAt(dir string) *directory {
 	found := &directory{}
 	for _, name := range configFiles(dir) {
@@ -193,7 +193,7 @@ func lookAt(dir string) *directory {
 		}
 		found.kind = rollout.Root
 	}
-	if config, _ := deployconfig.Load(dir); config != nil && found.kind == rollout.Components { //nolint:errcheck // what is there is reported elsewhere
+	if config, _ := deployconfig.Load(dir); config != nil && found.kind == rollout.Components { //nolint:errcheck // its mistakes are reported elsewhere
 		found.deployments = config.Order
 	}
 	return found

@@ -4,9 +4,8 @@
 // Package groups plans, applies and destroys several deployments of one stack, group by group.
 //
 // Members do not depend on each other: a group says how many of them may fail before no further one
-// is begun, and groups come one after the other, so that what was found wrong with the first ones
-// does not reach the last. The work on a member is done by its driver, and what is applied is
-// decided by the caller.
+// is begun, and groups come one after the other, so that a mistake found in the first ones does not
+// reach the last. The work on a member is done by its driver, and the caller decides about applies.
 //
 // Rules:
 //
@@ -14,8 +13,8 @@
 //     at a time as the caller allows.
 //   - G2. An eager group has the plans of all members before the first is applied. In another one a
 //     member is planned when those before it are done.
-//   - G3. When more members of a group have failed than it tolerates, no further one is begun. What
-//     runs comes to its end.
+//   - G3. When more members of a group have failed than it tolerates, no further one is begun.
+//     Running members come to their end.
 //   - G4. A group is begun when all before it are done: none has failed beyond tolerance, and no
 //     plan waits for approval or was refused it.
 //   - G5. Where nothing is applied, groups do not wait for each other.

@@ -16,7 +16,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
-// Group is what is to be done together.
+// Group is a number of members to be worked on together.
 type Group struct {
 	Name      string
 	Members   []string // each in one group only
@@ -25,10 +25,10 @@ type Group struct {
 	Alone     bool     // rule G7: it is the group of a deployment that names none
 }
 
-// Options say what is done, and how.
+// Options are the options of the work on groups.
 type Options struct {
 	PlanOnly bool
-	Destroy  bool // what is planned is the destruction
+	Destroy  bool // the plans destroy
 	Parallel int  // how many members are worked on at the same time; less than 1 stands for 1
 	Rounds   int  // rule G6; less than 1 stands for 1
 
@@ -79,14 +79,14 @@ type End struct {
 	Detail        string // why, as far as the state does not say it
 	Err           error  // of a member that failed
 
-	// Counts are what its plan would do, or those plans that were applied. Nil if there are none or if
-	// that is not known.
+	// Counts are the changes of its plan, or those of the plans that were applied. Nil if there are
+	// none or if they are not known.
 	Counts *stackplan.Counts
 
 	Started, Ended time.Time // zero if it was not begun
 }
 
-// work is what is done on all groups.
+// work is the work on all groups.
 type work struct {
 	Options
 	asking sync.Mutex // held while somebody is asked
@@ -182,7 +182,7 @@ func applyAll(ctx context.Context, all []*group) {
 }
 
 // applyBeside applies groups that do not wait for each other, as many at the same time as the
-// caller allows, and says what keeps others from being begun.
+// caller allows, and returns the reason why others are not begun.
 func applyBeside(ctx context.Context, all []*group) string {
 	var mu sync.Mutex
 	held := "" // guarded by mu
@@ -215,7 +215,7 @@ func (g *group) leave(why string) {
 	}
 }
 
-// holds says in words what keeps later groups from being begun; "" if nothing does.
+// holds returns in words the reason why later groups are not begun; "" if there is none.
 func (g *group) holds() string {
 	if g.exceeded() {
 		return "too many deployments failed in"

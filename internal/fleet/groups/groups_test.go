@@ -23,7 +23,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
-// bench has drivers that log what they do, each of which takes a second.
+// bench has drivers that log their calls, each of which takes a second.
 type bench struct {
 	mu      sync.Mutex
 	log     []string
@@ -345,7 +345,7 @@ func TestParallel(t *testing.T) {
 	}
 }
 
-// What runs when it is interrupted comes to its end, and nothing more is begun.
+// Members that run at an interruption come to their end, and nothing more is begun.
 func TestInterrupted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())

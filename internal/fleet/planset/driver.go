@@ -75,7 +75,7 @@ func (a *Applying) fits(ctx context.Context, unit *Unit, d driver.Driver) hcl.Di
 	return nil
 }
 
-// NewModule returns what the plan of a root module was made of.
+// NewModule returns the sources of the plan of a root module.
 func NewModule(ctx context.Context, d *driver.Root) (*Module, error) {
 	made, err := d.Fingerprint(ctx)
 	if err != nil {
@@ -108,8 +108,8 @@ func (m *Module) version() planfile.StateVersion {
 	return planfile.StateVersion{File: m.State, Lineage: m.Lineage, Serial: m.Serial}
 }
 
-// withBackend says what decides where the state of a root module is, where another one is in reach
-// than that of the plan. What decides it for a stack does not.
+// withBackend adds to a diagnostic about another state than that of the plan that the backend of
+// the root module says where its state is, in place of the hint for stacks.
 func withBackend(diag *hcl.Diagnostic) *hcl.Diagnostic {
 	if code, _ := hcl.DiagnosticExtra[failure.Code](diag); code == planfile.CodeOtherState {
 		diag.Extra = nil
@@ -118,8 +118,7 @@ func withBackend(diag *hcl.Diagnostic) *hcl.Diagnostic {
 	return diag
 }
 
-// Driver returns a driver that applies what the set has of a unit, in place of a plan that it
-// makes.
+// Driver returns a driver that applies the saved plan of a unit, in place of one that it makes.
 func (a *Applying) Driver(unit *Unit, of driver.Driver) driver.Driver {
 	return &saved{Driver: of, set: a, unit: unit}
 }
@@ -134,7 +133,7 @@ type saved struct {
 
 // UnfitError says that the plan of a unit whose apply has failed in part does not fit any more.
 // When the unit is as configured, as after it was planned and applied by itself, applying the set
-// goes on with what comes after it.
+// goes on with the units after it.
 type UnfitError struct{ Err error }
 
 func (e *UnfitError) Error() string { return e.Err.Error() }
@@ -215,7 +214,7 @@ func (s *saved) otherTaken() func([]operation.Taken) hcl.Diagnostics {
 	}
 }
 
-// Publish implements [driver.Publisher]. What it keeps is a change of the state, which the plan
+// Publish implements [driver.Publisher]. Published values are a change of the state, which the plan
 // does not fit afterwards: so it is recorded like an apply.
 func (s *saved) Publish(ctx context.Context) error {
 	publisher, ok := s.Driver.(driver.Publisher)

@@ -16,7 +16,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/fault"
 )
 
-// What counts is the code of the first error, whoever has found it, and never its text.
+// Only the code of the first error counts, from whichever source, and never its text.
 func TestIsUnfit(t *testing.T) {
 	failed := func(diag *hcl.Diagnostic) error {
 		return fmt.Errorf("apply: %w", &driver.Failure{Diagnostics: hcl.Diagnostics{

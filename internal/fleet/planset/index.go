@@ -35,12 +35,12 @@ const (
 	plansName    = "plans"
 )
 
-// Index says what belongs to a set.
+// Index lists the contents of a set.
 type Index struct {
 	FormatVersion int       `json:"format_version"`
 	CairnVersion  string    `json:"cairn_version"`
 	Created       time.Time `json:"created"`
-	Workspace     string    `json:"workspace_sha256"` // of the file that says what units there are
+	Workspace     string    `json:"workspace_sha256"` // of the file that lists the units
 	Key           string    `json:"key"`              // of the hashes of values
 	Units         []Unit    `json:"units"`            // in the order in which they were planned
 }
@@ -57,11 +57,11 @@ type Unit struct {
 	Counts     *stackplan.Counts `json:"counts,omitempty"`
 	Plan       string            `json:"plan"` // file, from the directory of the set
 	SHA256     string            `json:"sha256"`
-	Inputs     map[string]Value  `json:"inputs,omitempty"` // that others have, and what they publish, by references
+	Inputs     map[string]Value  `json:"inputs,omitempty"` // values from other units, and published ones, by references
 	Module     *Module           `json:"module,omitempty"` // of a root module
 }
 
-// Module is what a plan of a root module was made of, which its file does not say in a form that
+// Module is the sources of a plan of a root module, which its file does not have in a form that
 // others read.
 type Module struct {
 	Engine  string `json:"engine"`
@@ -71,7 +71,7 @@ type Module struct {
 	State   string `json:"state,omitempty"` // absolute path of the file that has the state, or will; "" if it is in none
 }
 
-// Value is what was planned with.
+// Value is a value that a plan was made with.
 type Value struct {
 	From      []string        `json:"from"` // references
 	Known     bool            `json:"known"`
@@ -81,7 +81,7 @@ type Value struct {
 	Hash      string          `json:"hash,omitempty"`  // of one that is known
 }
 
-// NewValue returns what is kept of a value.
+// NewValue returns the record of a value.
 func (x *Index) NewValue(value cty.Value, from []string) (Value, error) {
 	kept := Value{From: from, Known: value.IsWhollyKnown(), Sensitive: marks.Contains(value, marks.Sensitive)}
 	plain, _ := value.UnmarkDeep()
@@ -110,8 +110,8 @@ func (x *Index) hash(text []byte) string {
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// Fits reports whether a value is what was planned with, as far as that was known. Its plan says
-// more about a value that was not.
+// Fits reports whether a value is the one that was planned with, as far as that was known. Its plan
+// says more about a value that was not.
 func (x *Index) Fits(planned Value, value cty.Value) bool {
 	if !planned.Known {
 		return true
@@ -127,8 +127,8 @@ type Set struct {
 	Dir string
 }
 
-// Create makes the directory of a set, in which plan files can be written. What is there must be
-// empty, or be an earlier set, which is replaced.
+// Create makes the directory of a set, in which plan files can be written. An existing directory
+// must be empty, or an earlier set, which is replaced.
 func Create(dir string, key string) (*Set, error) {
 	entries, err := os.ReadDir(dir)
 	switch {
@@ -165,8 +165,8 @@ func Create(dir string, key string) (*Set, error) {
 	return &Set{Dir: dir, Index: Index{FormatVersion: FormatVersion, Key: key, Units: []Unit{}}}, nil
 }
 
-// Protect takes a set from git and from other users (rule P2), as it was when it was made: what
-// carries files from job to job often leaves out those whose names begin with a dot, and forgets
+// Protect takes a set from git and from other users (rule P2), as it was when it was made: tools
+// that carry files from job to job often leave out those whose names begin with a dot, and forget
 // who may read the others. Files of another user stay as they are.
 func Protect(dir string) error {
 	if err := keepFromGit(dir); err != nil {
@@ -209,7 +209,7 @@ func keepFromGit(dir string) error {
 	return nil
 }
 
-// isSet reports whether there is nothing but what a set has.
+// isSet reports whether a directory holds nothing but the files of a set.
 func isSet(entries []fs.DirEntry) bool {
 	for _, entry := range entries {
 		switch entry.Name() {

@@ -27,7 +27,7 @@ const (
 	Done  Progress = "done"
 )
 
-// maxIndex is what is read of an index, in bytes.
+// maxIndex is the limit for the size of an index, in bytes.
 const maxIndex = 64 << 20
 
 // Read reads a set and checks its files (rule P3). All that is wrong is reported.
