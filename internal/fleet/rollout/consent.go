@@ -35,8 +35,8 @@ type consent struct {
 // question is about one round of the work on a unit. The first round is 1.
 type question struct{ unit, round int }
 
-// to asks about one round, and returns for the history by whom, or by what, it is approved; "" says
-// nothing.
+// to asks about one round, and returns for the history the person or the rule that approved it; ""
+// says nothing.
 //
 // Errors: [errNotApproved]; [process.ErrStopped] if it does not matter any more; those of asking.
 func (c *consent) to(q question) (by string, err error) {

@@ -19,20 +19,20 @@ import (
 	"github.com/cairnstacks/cairn/internal/process"
 )
 
-// The states of units that were compared with what is there.
+// The states of units that were compared with reality.
 const (
 	Drifting State = "drifted"
 	AsStated State = "no drift"
 )
 
-// DriftOptions say how units are compared with what is there.
+// DriftOptions are the options of a comparison of units with reality.
 type DriftOptions struct {
 	Parallel int
 	Open     func(unit int) driver.Driver // which is a [driver.Drifter], too
 	Ended    func(DriftEnd)               // may be nil
 }
 
-// DriftEnd is what was found about a unit.
+// DriftEnd is the result of comparing a unit.
 type DriftEnd struct {
 	Unit  int
 	State State // [Drifting], [AsStated], [Failed] or [NotStarted]
@@ -53,8 +53,8 @@ func (w *Work) Compared() []int {
 	return units
 }
 
-// Drift compares the units of [Work.Compared] with what is there, in any order: nothing that one of
-// them finds matters to another, and neither does its failure. In one directory one thing is done
+// Drift compares the units of [Work.Compared] with reality, in any order: the findings about one of
+// them do not matter to another, and neither does its failure. In one directory one thing is done
 // at a time (rule R4). Once ctx ends nothing more is started.
 func (w *Work) Drift(ctx context.Context, options DriftOptions) []DriftEnd {
 	units := w.Compared()

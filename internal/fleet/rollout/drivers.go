@@ -80,8 +80,8 @@ func (d *Drivers) Open(w *Work, unit int) driver.Driver {
 	})
 }
 
-// workspaceToSelect returns the workspace of a root module that is to be selected. The default one
-// is what there is, unless another unit selects something else in the directory.
+// workspaceToSelect returns the workspace of a root module that is to be selected. None stands for
+// the selected one, unless another unit selects something else in the directory.
 func (w *Work) workspaceToSelect(u *Unit) string {
 	if u.Workspace == "" && w.selectsIn(u.Dir) {
 		return DefaultWorkspace
@@ -89,8 +89,8 @@ func (w *Work) workspaceToSelect(u *Unit) string {
 	return u.Workspace
 }
 
-// Environment is that of this program with what a unit adds. Paths for engines mean what they mean
-// here, not in the directory of the unit.
+// Environment is that of this program with the additions of a unit. Relative paths for engines are
+// taken from the working directory of this program, not from the directory of the unit.
 func Environment(u *Unit) []string {
 	env := os.Environ()
 	if here, err := os.Getwd(); err == nil { // without a working directory the work on the unit says so itself

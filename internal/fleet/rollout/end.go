@@ -40,14 +40,14 @@ type End struct {
 	Err    error  // of a unit that failed
 
 	// Because is the unit that a waiting or skipped one waits for; -1 without one. Skipped says that
-	// this one has failed, which keeps also from being applied what is planned.
+	// this one has failed, which also keeps its plan from being applied.
 	Because int
 	Skipped bool
 
 	Held bool // it is not done since consent is missing, to its plan or to that of the unit it waits for
 
-	// Changes are what its plan would do, or those plans that were applied. Nil if there are none, if
-	// that is not known, and of a unit that failed, as nobody knows how much of it was done.
+	// Changes are the changes of its plan, or those of the plans that were applied. Nil if there are
+	// none, if they are not known, and of a unit that failed, as nobody knows how much of it was done.
 	Changes *stackplan.Counts
 
 	// When work on it began and ended, questions included. Zero if it did not begin.
@@ -197,7 +197,7 @@ func (e ending) unit(unit int, planning, apply order.Result) End {
 	return planned
 }
 
-// held says what a unit waits for that did not come.
+// held returns the end of a unit that waits for another in vain.
 func (e ending) held(result order.Result) End {
 	end := End{State: Waiting, Because: e.Steps[result.Because].Unit}
 	name, err := e.Units[end.Because].Name, e.results[result.Because].Err

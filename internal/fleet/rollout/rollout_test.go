@@ -32,7 +32,7 @@ import (
 )
 
 // engine is a program that writes its arguments to log, one command a line, and knows of each
-// directory what its plan is: "changes", "none" or "fails", and whether its apply fails.
+// directory the kind of its plan: "changes", "none" or "fails", and whether its apply fails.
 const engine = `#!/bin/sh
 echo "$(basename "$PWD"): $*${TF_WORKSPACE:+ in $TF_WORKSPACE}" >> "$LOG"
 echo "$1"
@@ -235,7 +235,7 @@ func (c conditions) Precedes(node int) []int {
 
 func (c conditions) AtFailure(node int) bool { return c.atFailure != nil && c.atFailure(node) }
 
-// plainView shows what programs print, and nothing that is data: the fake engine reports none.
+// plainView shows the text output of programs, and no data: the fake engine reports none.
 type plainView struct{ *show.NodeOutput }
 
 func (plainView) Event(engineapi.Event)                       {}
@@ -243,7 +243,7 @@ func (plainView) Plan(*stackplan.Plan, hcl.Diagnostics) error { return nil }
 func (plainView) Applied(driver.RootApplied) error            { return nil }
 func (plainView) Report(hcl.Diagnostics, bool) error          { return nil }
 
-// inRounds is a driver whose plans are what a test says, if they have changes.
+// inRounds is a driver whose plans are those of a test, if they have changes.
 type inRounds struct {
 	driver.Driver
 	read func() driver.Plan
@@ -334,7 +334,7 @@ func TestStopAtFailure(t *testing.T) {
 	}
 }
 
-// Rule R3: what is not approved has not failed.
+// Rule R3: a unit that is not approved has not failed.
 func TestNotApproved(t *testing.T) {
 	b := newBench(t)
 	b.unit("a", "changes")
@@ -360,7 +360,7 @@ func TestNotApproved(t *testing.T) {
 	}
 }
 
-// What a plan does to outputs, the plan says, and no command is run for that. The plans of this
+// A plan itself holds its changes of outputs, and no command is run for that. The plans of this
 // engine cannot be read, so that it is asked to show them, and outputs may have changed.
 func TestOutputsOfUnreadablePlan(t *testing.T) {
 	b := newBench(t)
@@ -388,7 +388,7 @@ func (w *fullAt) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// A plan that nobody can see is not applied, and what is applied is reported as that even if its
+// A plan that nobody can see is not applied, and an applied unit is reported as that even if its
 // output is lost.
 func TestLostOutput(t *testing.T) {
 	for name, test := range map[string]struct {
@@ -454,7 +454,7 @@ func TestPrecedes(t *testing.T) {
 	}
 }
 
-// What needs no consent is applied while a question about something else waits.
+// A unit that needs no consent is applied while a question about another one waits.
 func TestNotAsked(t *testing.T) {
 	b := newBench(t)
 	b.unit("a", "changes")
@@ -575,7 +575,7 @@ func TestShownAgain(t *testing.T) {
 }
 
 // Rule R6: a stack whose plan leaves something is planned and applied again, each time with
-// consent, and what comes after it waits.
+// consent, and units after it wait.
 func TestRounds(t *testing.T) {
 	const apply = "a: apply -json -input=false PLANS/0.plan\n"
 	const once = apply + "a: plan -json -input=false -detailed-exitcode -out=PLANS/0.plan\n"
@@ -622,7 +622,7 @@ func TestRounds(t *testing.T) {
 			ends, log := b.run(ApplyAll)
 			b.check("ends", ends, test.a, test.b)
 			log, _, _ = strings.Cut(log, "\nb: ")
-			_, log, _ = strings.Cut(log+"\n", "PLANS/0.plan\n") // what prepares and makes the first plan
+			_, log, _ = strings.Cut(log+"\n", "PLANS/0.plan\n") // the commands for preparing and for the first plan
 			log = strings.ReplaceAll(log, "a: show PLANS/0.plan\n", "")
 			b.check("commands", strings.TrimSuffix(log, apply), test.log)
 		})

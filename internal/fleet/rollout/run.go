@@ -20,7 +20,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
-// Mode says what is done with units.
+// Mode is the kind of work on units.
 type Mode string
 
 // The modes.
@@ -53,8 +53,8 @@ type Options struct {
 	MaxRounds int                      // less than 1 stands for 1
 
 	// Approve asks whether the plan of a unit is to be applied. One question is asked at a time. Its
-	// context ends with a failure of something else. Show prints the plan, unless it is what was
-	// printed last. Nil stands for consent.
+	// context ends with a failure of something else. Show prints the plan, unless it was printed last.
+	// Nil stands for consent.
 	Approve func(ctx context.Context, unit int, show func() error) (bool, error)
 
 	// Asks reports for which units that is asked; all others are applied at once, also while a
@@ -65,8 +65,8 @@ type Options struct {
 	// plan. Nil for none.
 	ByRules func(unit int) bool
 
-	// ApprovedBy says for the history by what plans are approved if there is no Approve. Empty says
-	// nothing.
+	// ApprovedBy names for the history the reason for which plans are approved if there is no Approve.
+	// Empty says nothing.
 	ApprovedBy string
 
 	// Planned, if there is one, is called with each first plan. Its error fails the unit. It is called
@@ -74,7 +74,7 @@ type Options struct {
 	Planned func(Planning) error
 	Keep    bool
 
-	// KeepGoing goes on after a failure with what does not come after it.
+	// KeepGoing goes on after a failure with the units that do not come after it.
 	KeepGoing bool
 
 	// Ended, if there is one, is called with the end of each unit, as soon as that is known; those
@@ -82,7 +82,7 @@ type Options struct {
 	Ended func(End)
 }
 
-// Output is where what a task prints is shown.
+// Output shows the output of a task.
 type Output interface {
 	// Writers returns where its programs write to.
 	Writers() (stdout, stderr io.Writer)
@@ -101,13 +101,13 @@ type run struct {
 	stored  once.Map[int, wiring.Outputs] // of units that are not worked on
 	reading directories                   // outputs, or comparing units whose outputs others read
 
-	comparing bool // nothing is changed, and units are compared with what others have by their states
+	comparing bool // nothing is changed, and units are compared using the states of others
 
 	failed  atomic.Bool
 	consent consent
 }
 
-// outcome is what is known of a unit. Until its step has ended it belongs to that.
+// outcome is the known outcome of a unit. Until its step has ended it belongs to that.
 type outcome struct {
 	driver driver.Driver // nil until the first step
 
@@ -118,10 +118,10 @@ type outcome struct {
 
 	plan   driver.Plan    // the latest one
 	inputs []wiring.Value // that others have
-	waits  string         // for what, if it could not be planned because of inputs that are not known yet
+	waits  string         // the reason, if it could not be planned because of inputs that are not known yet
 
 	exported map[string]cty.Value // outputs after it was applied; nil if they were not asked for
-	applied  *stackplan.Counts    // what the plans would do that were applied; nil if that is not known
+	applied  *stackplan.Counts    // the changes of the plans that were applied; nil if they are not known
 
 	started, ended time.Time
 }
@@ -162,8 +162,8 @@ func (w *Work) Run(ctx context.Context, options Options) []End {
 	return r.ends(w.Graph.Run(ctx, opts, r.node))
 }
 
-// decideWith takes what is not approved for skipped, so that conditions do not see a failure (rule
-// R3), and asks before a task that comes between plans and their applies whether these are
+// decideWith takes units that are not approved for skipped, so that conditions do not see a failure
+// (rule R3), and asks before a task that comes between plans and their applies whether these are
 // approved.
 func (r *run) decideWith(decide func(int, func(int) order.Result) order.Result) func(int, func(int) order.Result) order.Result {
 	return func(node int, result func(int) order.Result) order.Result {
@@ -274,7 +274,7 @@ func (r *run) publishes(unit int) bool {
 	return ok && r.options.Mode == ApplyAll
 }
 
-// show shows the plan of a unit, unless it is what was shown last.
+// show shows the plan of a unit, unless it was shown last.
 func (r *run) show(ctx context.Context, unit int) error {
 	if r.options.Last() == r.Units[unit].Name {
 		return nil

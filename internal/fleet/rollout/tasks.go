@@ -11,7 +11,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/process"
 )
 
-// Job is what is run for a task in a directory. The reaction is a part of it only if the task
+// Job returns the job of a task in a directory. The reaction is a part of it only if the task
 // reacts.
 func (t *Task) Job(dir string, env []string, reacts bool) process.Job {
 	command := func(words []string) process.Command {

@@ -74,7 +74,8 @@ func (r *run) values(ctx context.Context, unit int) ([]wiring.Value, hcl.Diagnos
 	return values, diags
 }
 
-// outputsOf returns what others see of a unit by now. All steps of it that are selected have ended.
+// outputsOf returns the present outputs of a unit for others. All steps of it that are selected
+// have ended.
 func (r *run) outputsOf(ctx context.Context, unit int) (wiring.Outputs, error) {
 	now := &r.outcome[unit]
 	switch {
@@ -102,7 +103,7 @@ func (r *run) storedOutputs(ctx context.Context, unit int) (wiring.Outputs, erro
 		switch {
 		case err != nil:
 			return wiring.Outputs{}, err
-		case !found && r.options.Mode == Destroy: // what is left of others is destroyed without them
+		case !found && r.options.Mode == Destroy: // remaining units are destroyed without them
 			return wiring.Outputs{Open: true}, nil
 		case !found:
 			name := r.Units[unit].Name
@@ -112,8 +113,8 @@ func (r *run) storedOutputs(ctx context.Context, unit int) (wiring.Outputs, erro
 	})
 }
 
-// waitsFor says which inputs of a root module are not known yet, and what cannot be done while they
-// are not; "" if all are known.
+// waitsFor says which inputs of a root module are not known yet, and which work has to wait for
+// them; "" if all are known.
 func (r *run) waitsFor(unit int, values []wiring.Value, cannot string) string {
 	if r.Units[unit].Kind != Root {
 		return ""
@@ -193,7 +194,7 @@ type Planning struct {
 	Unit   int
 	Driver driver.Driver
 	Plan   driver.Plan
-	Inputs map[string]cty.Value // that others have, by name, and what they publish by references. Marks: sensitive
+	Inputs map[string]cty.Value // inputs from others, by name, and published values by references. Marks: sensitive
 }
 
 func values(inputs []wiring.Value, taken map[string]cty.Value) map[string]cty.Value {

@@ -13,7 +13,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/order"
 )
 
-// Kind says what a unit is.
+// Kind is the kind of a unit.
 type Kind string
 
 // The kinds of units.
@@ -23,7 +23,7 @@ const (
 	Command    Kind = "task"
 )
 
-// Unit is what is planned and applied as a whole, or a task.
+// Unit is a stack or root module that is planned and applied as a whole, or a task.
 type Unit struct {
 	Name  string // as users see it
 	Stack string // of which it is a part; "" if it is a whole one
@@ -41,8 +41,8 @@ type Unit struct {
 	VarFiles  []string // absolute paths
 	AutoApply bool     // apply without being asked
 
-	// Requirements are named as what must be met before it is applied, and nobody can tell here
-	// whether they are.
+	// Requirements are the names of conditions for applying it, and nobody can tell here whether they
+	// are met.
 	Requirements []string
 
 	Task *Task // of kind Command
@@ -70,7 +70,7 @@ func (u *Unit) StackName() string { return cmp.Or(u.Stack, u.Name) }
 // Task is a command that is not a plan and no apply.
 type Task struct {
 	Command  []string // program and arguments
-	Reaction []string // what runs after it if something that it watches has changed
+	Reaction []string // the command after it if something that it watches has changed
 	Timeout  time.Duration
 	Retries  int
 	Interval time.Duration // between tries
@@ -82,19 +82,19 @@ type Phase string
 // The phases. A task has one, all others have two.
 const (
 	Plan  Phase = "plan"
-	Apply Phase = "apply" // also of what is destroyed
+	Apply Phase = "apply" // also of a destroyed unit
 	Run   Phase = "run"
 )
 
 var phases = []Phase{Plan, Apply, Run}
 
-// Step is what a node of the graph stands for.
+// Step is the meaning of a node of the graph.
 type Step struct {
 	Unit  int   // position in [Work.Units]; meaningless without a phase
 	Phase Phase // "" at anchors
 }
 
-// Work is what there is to do. It does not change.
+// Work is a selection of steps to do, with their order. It does not change.
 type Work struct {
 	Graph    *order.Graph
 	Rule     order.Rule
@@ -105,15 +105,15 @@ type Work struct {
 
 	Conditions Conditions // nil if edges say everything
 
-	// PlansAhead says that where nothing is applied, plans do not wait for applies: what is not known
-	// before these is an unknown value.
+	// PlansAhead says that where nothing is applied, plans do not wait for applies: results of these
+	// are unknown values.
 	PlansAhead bool
 }
 
-// Conditions are what a format says of the steps of its units beyond edges. They do not change.
+// Conditions are a format's conditions for the steps of its units beyond edges. They do not change.
 type Conditions interface {
-	// Decide makes what [order.RunOptions] has under this name. Changed reports whether a node that
-	// has ended has changed something, or a plan would.
+	// Decide makes the function that [order.RunOptions] has under this name. Changed reports whether a
+	// node that has ended has changed something, or a plan would.
 	Decide(changed func(node int) bool) func(node int, result func(int) order.Result) order.Result
 
 	// Reacts reports whether something that the task of a node watches has changed.
@@ -151,8 +151,8 @@ func (w *Work) FirstRoot() *Unit {
 	return nil
 }
 
-// SharingState returns two chosen units that have one state: what one of them plans, the other one
-// changes. They are nil if there are none.
+// SharingState returns two chosen units that have one state: one of them would change the state
+// under the plan of the other one. They are nil if there are none.
 func (w *Work) SharingState() (one, other *Unit) {
 	type place struct{ dir, workspace, deployment string }
 	units := map[place]*Unit{}
@@ -170,7 +170,7 @@ func (w *Work) SharingState() (one, other *Unit) {
 	return nil, nil
 }
 
-// Batch is what is done together.
+// Batch is the units whose steps are done together.
 type Batch struct {
 	Phase Phase
 	Units []int
@@ -192,8 +192,8 @@ func (w *Work) Batches() []Batch {
 }
 
 // After returns for each selected node the units that its phase waits for directly, as the
-// selection leaves them, in the order of their numbers: the unit itself is left out, and so is what
-// another one of them comes after, and a unit of which only the plan comes before.
+// selection leaves them, in the order of their numbers: the unit itself is left out, and so is one
+// that another one of them comes after, and a unit of which only the plan comes before.
 func (w *Work) After() map[int][]int {
 	after := map[int][]int{}
 	for _, edge := range w.Graph.Reduced(w.Selected, w.Graph.Len() <= maxReduced) {

@@ -10,7 +10,7 @@ import (
 )
 
 // Units share a state if directory, workspace and deployment are the same; tasks have none, and
-// what is not chosen does no harm.
+// unchosen units do no harm.
 func TestSharingState(t *testing.T) {
 	units := []Unit{
 		{Name: "task", Kind: Command, Dir: "a"},

@@ -18,8 +18,8 @@ import (
 // while another one is selected in its directory, as by somebody's hand or by an earlier run, and
 // the name of that. Nil if there is none.
 //
-// Who says in TF_WORKSPACE what is meant, and backends that give workspaces a meaning of their own,
-// are left alone.
+// A workspace chosen in TF_WORKSPACE, and backends that give workspaces a meaning of their own, are
+// left alone.
 func (w *Work) OtherWorkspace() (u *Unit, selected string) {
 	for _, n := range w.Chosen() {
 		u := &w.Units[n]
@@ -53,7 +53,7 @@ func selectedIn(u *Unit) string {
 	}
 	name, err := os.ReadFile(filepath.Join(data, "environment"))
 	if err != nil {
-		return "" // nothing was selected, or the engine will say what is wrong
+		return "" // nothing was selected, or the engine will report the mistake
 	}
 	var initialized struct {
 		Backend struct {

@@ -1,8 +1,8 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package wiring is about values that units of a fleet have from each other: which expressions give
-// them, what these refer to, and what they come to.
+// Package wiring is about values that units of a fleet have from each other: the expressions that
+// give them, their references, and their values.
 //
 // The model:
 //
@@ -10,13 +10,13 @@
 //     other units, and to local values of the same file.
 //   - A [Reference] is to one output of an [Origin], or to all of its outputs. [Inputs.References]
 //     finds them without evaluating anything, so that edges follow from them.
-//   - [Inputs.Values] evaluates with the [Outputs] of all origins. What is not known yet makes what
-//     depends on it unknown, in its type.
+//   - [Inputs.Values] evaluates with the [Outputs] of all origins. An output that is not known yet
+//     makes all values that depend on it unknown, in their types.
 //
 // Rules:
 //
-//	N1. Names of stacks, deployments and outputs are written out: what a unit waits for is known
-//	    before anything has a value.
+//	N1. Names of stacks, deployments and outputs are written out: the dependencies of a unit are
+//	    known before anything has a value.
 //	N2. Sensitive outputs stay sensitive. No diagnostic quotes a value that has or may have that
 //	    mark.
 //	N3. A value with a part that is ephemeral is refused: it exists in one operation only.

@@ -27,7 +27,7 @@ type Reference struct {
 	Origin
 	Output string // "" for all of them
 
-	Text       string    // as it is written, without what follows the output
+	Text       string    // as it is written, without the rest after the output
 	Range      hcl.Range // the same
 	StackRange hcl.Range // of the name of the stack
 }
@@ -120,7 +120,7 @@ func (in *Inputs) walk(expr hcl.Expression, visit func(hclsyntax.Node)) {
 	var walk func(hcl.Expression)
 	walk = func(expr hcl.Expression) {
 		if node, ok := expr.(hclsyntax.Node); ok {
-			_ = hclsyntax.VisitAll(node, func(node hclsyntax.Node) hcl.Diagnostics { //nolint:errcheck // it has only what the function returns
+			_ = hclsyntax.VisitAll(node, func(node hclsyntax.Node) hcl.Diagnostics { //nolint:errcheck // it has only the diagnostics of the function
 				visit(node)
 				return nil
 			})
@@ -172,8 +172,8 @@ func (in *Inputs) localsOf(expr hcl.Expression) []string {
 	return slices.Sorted(maps.Keys(names))
 }
 
-// References returns what the inputs refer to, in the order of inputs, also by local values. They
-// were checked by [Parse].
+// References returns the references of the inputs, in the order of inputs, also by local values.
+// They were checked by [Parse].
 func (in *Inputs) References() map[string][]Reference {
 	references := map[string][]Reference{}
 	for _, input := range in.Inputs {
@@ -182,7 +182,7 @@ func (in *Inputs) References() map[string][]Reference {
 	return references
 }
 
-// referencesOf returns what one input refers to.
+// referencesOf returns the references of one input.
 func (in *Inputs) referencesOf(input Input) ([]Reference, hcl.Diagnostics) {
 	var found []Reference
 	var diags hcl.Diagnostics

@@ -17,7 +17,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
-// Outputs are what others see of a unit.
+// Outputs are the outputs of a unit for others.
 type Outputs struct {
 	// Values are by name. Unknown: in whole or in part, where they are not known before an apply.
 	// Marks: sensitive.
@@ -29,19 +29,19 @@ type Outputs struct {
 	// Stored says that they are those of the last apply, not of a plan.
 	Stored bool
 
-	// Missing says in sentences why there are none, and what to do; "" if there may be some.
+	// Missing says in sentences why there are none, and how to get some; "" if there may be some.
 	Missing string
 }
 
-// Value is what an input comes to.
+// Value is the value of an input.
 type Value struct {
 	Name  string
 	Value cty.Value // Marks: sensitive
 	Range hcl.Range // of its expression
 }
 
-// Values evaluates the inputs, in the order of their names. The function returns what others see of
-// a unit that inputs refer to.
+// Values evaluates the inputs, in the order of their names. The function returns the outputs of a
+// unit that inputs refer to.
 func (in *Inputs) Values(outputs func(Origin) (Outputs, error)) ([]Value, hcl.Diagnostics) {
 	e := evaluation{in: in, of: map[Origin]Outputs{}}
 	references := in.References()
@@ -52,7 +52,7 @@ func (in *Inputs) Values(outputs func(Origin) (Outputs, error)) ([]Value, hcl.Di
 				of, err := outputs(reference.Origin)
 				if err != nil {
 					diags = diags.Append(problem.New(problem.BadValue, &reference.Range, "Outputs not available", "The outputs of %q cannot be read: %s.", reference.Stack, err))
-					of = Outputs{Open: true} // of what may be there nothing is said
+					of = Outputs{Open: true} // outputs that may exist are not reported as missing
 				}
 				e.of[reference.Origin] = of
 			}
@@ -79,7 +79,7 @@ func (in *Inputs) Values(outputs func(Origin) (Outputs, error)) ([]Value, hcl.Di
 	return values, diags
 }
 
-// distinct leaves out what is said twice, as of one reference in two inputs.
+// distinct leaves out repetitions, as of one reference in two inputs.
 func distinct(diags hcl.Diagnostics) hcl.Diagnostics {
 	type said struct{ at, detail string }
 	seen := map[said]bool{}
@@ -102,7 +102,7 @@ type evaluation struct {
 	diags hcl.Diagnostics // about local values
 }
 
-// check finds out whether there is what a reference refers to.
+// check checks that the target of a reference exists.
 func (e *evaluation) check(r Reference) hcl.Diagnostics {
 	of := e.of[r.Origin]
 	_, known := of.Values[r.Output]

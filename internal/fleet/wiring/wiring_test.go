@@ -18,7 +18,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
-// parse reads what stands in "inputs", with local values after it.
+// parse reads the text of "inputs", with local values after it.
 func parse(t *testing.T, src string) (*Inputs, hcl.Diagnostics) {
 	t.Helper()
 	file, diags := hclsource.Parse([]byte(src), "w.hcl")
@@ -148,7 +148,7 @@ func TestValues(t *testing.T) {
 		}
 	}
 
-	// What cannot be read is not also said to be missing.
+	// An unreadable output is not also said to be missing.
 	in, _ := parse(t, `inputs = { a = "${stack.broken.output.x}${stack.broken.output.y}" }`)
 	if _, diags := in.Values(outputs); texts(diags) != "1:19 Outputs not available: The outputs of \"broken\" cannot be read: no disk." {
 		t.Errorf("of outputs that cannot be read: %q", texts(diags))
