@@ -17,11 +17,11 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
-// Options say which stack is opened, and how. What has the zero value is taken from the
-// environment, from the settings file cairn.hcl of the stack, or is what is usual.
+// Options say which stack is opened, and how. A field with the zero value is taken from the
+// environment or from the settings file cairn.hcl of the stack, or has the usual value.
 type Options struct {
 	Dir        string // of the stack; the current directory if empty
-	WorkDir    string // for what is kept between operations; .cairn next to the stack if empty
+	WorkDir    string // for the data kept between operations; .cairn next to the stack if empty
 	State      string // path of the state
 	Deployment string // which of several states of the stack; "default" if empty
 	Engine     string // "auto", which is usual, "native", or the path or name of a binary
@@ -43,10 +43,10 @@ type Options struct {
 	Log           *slog.Logger  // gets names, addresses and processes, never values; nil logs nothing
 }
 
-// Stack is a stack as one caller uses it, with what was opened so far. Its operations may be called
-// one after the other. The configuration and the settings are read once, and how many components
-// are worked on at a time is settled by the first operation: open a stack anew after files have
-// changed.
+// Stack is a stack as one caller uses it, with everything opened so far. Its operations may be
+// called one after the other. The configuration and the settings are read once, and the number of
+// components worked on at a time is settled by the first operation: open a stack anew after files
+// have changed.
 type Stack struct{ operations *operation.Stack }
 
 // Open returns a stack of which nothing was read yet. The caller closes it.
@@ -71,11 +71,11 @@ func ApproveAll(ctx context.Context, plan *stackplan.Plan, warnings hcl.Diagnost
 // engine and the providers, which are installed.
 func (s *Stack) Validate(ctx context.Context) hcl.Diagnostics { return s.operations.Validate(ctx) }
 
-// Plan makes a plan and saves it in a file, unless the name of that is empty. Nothing is changed,
-// except that what an apply has done that was cut off is recovered into the state.
+// Plan makes a plan and saves it in a file, unless the file's name is empty. Nothing is changed,
+// except that the results of an apply that was cut off are recovered into the state.
 //
-// The plan is nil if there is none. With error diagnostics it is of what could be planned, and not
-// saved.
+// The plan is nil if there is none. With error diagnostics it holds the part that could be planned,
+// and is not saved.
 func (s *Stack) Plan(ctx context.Context, req Request, caller Caller, file string) (*stackplan.Plan, hcl.Diagnostics) {
 	plan, diags := s.operations.Plan(ctx, req.operation(), caller.operation(), file)
 	return plan, s.end(diags)
@@ -83,8 +83,8 @@ func (s *Stack) Plan(ctx context.Context, req Request, caller Caller, file strin
 
 // ApplyFile applies a plan that [Stack.Plan] or "cairn plan" has saved, exactly as it is. A file
 // that does not fit the configuration, the state, the deployment or the engine any more is an
-// error, before anything is done. What an apply of the same file has left undone, as it was
-// interrupted or has failed, is done by the next one. Nobody is asked to approve it.
+// error, before anything is done. Changes that an apply of the same file has left undone, as it was
+// interrupted or has failed, are made by the next one. Nobody is asked to approve it.
 //
 // Of the request count only the values of variables, Parallelism and AcceptRecovery.
 func (s *Stack) ApplyFile(ctx context.Context, file string, req Request, caller Caller) hcl.Diagnostics {
@@ -104,7 +104,7 @@ func (s *Stack) Apply(ctx context.Context, req Request, caller Caller) hcl.Diagn
 	return s.end(s.operations.Apply(ctx, req.operation(), caller.operation()))
 }
 
-// end ends an operation whose diagnostics the caller gets: what was recovered is among them.
+// end ends an operation whose diagnostics the caller gets, and adds those about recovered work.
 func (s *Stack) end(diags hcl.Diagnostics) hcl.Diagnostics {
 	return diags.Extend(operation.Diagnostics(s.operations.Acknowledge(true)))
 }
@@ -117,8 +117,8 @@ func (s *Stack) ProviderSchemas(ctx context.Context) ([]byte, hcl.Diagnostics) {
 
 // Outputs returns the outputs of the last apply, by name. There are none before the first one.
 //
-// Unknown: in whole or in part, where that apply failed or deferred what a value depends on. Marks:
-// sensitive ones are kept.
+// Unknown: in whole or in part, where that apply failed or deferred an object that a value depends
+// on. Marks: sensitive ones are kept.
 func (s *Stack) Outputs(ctx context.Context) (map[string]cty.Value, error) {
 	return s.operations.Outputs(ctx)
 }
@@ -127,5 +127,5 @@ func (s *Stack) Outputs(ctx context.Context) (map[string]cty.Value, error) {
 // [hcl.NewDiagnosticTextWriter] takes them.
 func (s *Stack) Files() map[string]*hcl.File { return s.operations.Files() }
 
-// Close releases what was opened. All that matters was saved before.
+// Close releases the resources of the stack. All that matters was saved before.
 func (s *Stack) Close() error { return s.operations.Close() }

@@ -149,7 +149,7 @@ func outputText(t *testing.T, stack *cairn.Stack) string {
 func TestStacksInOtherDirectories(t *testing.T) {
 	useEngine(t)
 	current := t.TempDir()
-	t.Chdir(current) // so that what is written there is noticed
+	t.Chdir(current) // so that files written there are noticed
 	var running sync.WaitGroup
 	for _, name := range []string{"north", "south"} {
 		dir := writeStack(t, twoComponents)
@@ -184,7 +184,7 @@ func TestStacksInOtherDirectories(t *testing.T) {
 	}
 }
 
-// What one stack was made to be is what another one, opened later, finds.
+// The result of an apply by one stack is the state that another one, opened later, finds.
 func TestApplyAndOutputs(t *testing.T) {
 	useEngine(t)
 	dir := writeStack(t, twoComponents)
@@ -299,7 +299,8 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// An apply that is interrupted saves what was done, and the same file applied again does the rest.
+// An apply that is interrupted saves the finished changes, and the same file applied again makes
+// the rest.
 func TestInterrupt(t *testing.T) {
 	useEngine(t)
 	dir := writeStack(t, twoComponents)

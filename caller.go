@@ -31,23 +31,24 @@ type Caller struct {
 	// them.
 	Report func(hcl.Diagnostics) error
 
-	// Planned shows a plan. With errors it is of what could be planned. The diagnostics are about it,
-	// and are still to be reported.
+	// Planned shows a plan. With errors it holds the part that could be planned. The diagnostics are
+	// about it, and are still to be reported.
 	Planned func(plan *stackplan.Plan, diags hcl.Diagnostics) error
 
 	// Judged shows the judgement of the rules for a deployment on a plan that was shown.
 	Judged func(judgement Judgement) error
 
 	// Approve decides whether a plan that changes something, and that no rule has approved, is
-	// applied; nil refuses. An error says why not, and ends the operation. Warnings are part of what
-	// is approved. They are returned at the end, too, whether they were shown or not.
+	// applied; nil refuses. An error gives the reason for a refusal, and ends the operation. Warnings
+	// are part of the plan to approve. They are returned at the end, too, whether they were shown or
+	// not.
 	Approve func(ctx context.Context, plan *stackplan.Plan, warnings hcl.Diagnostics) error
 
 	// Approver says for the history how Approve decides, such as "answer".
 	Approver string
 
-	// Applying is called before a plan is applied, NextRound before another plan is made of what was
-	// deferred.
+	// Applying is called before a plan is applied, NextRound before another plan is made of the
+	// deferred changes.
 	Applying, NextRound func()
 
 	// Unchanged shows that there was nothing to apply: the plan changes nothing, or all of it was
@@ -59,7 +60,7 @@ type Caller struct {
 	Value func(ctx context.Context, declared *stackconfig.InputVariable) (cty.Value, hcl.Diagnostics)
 
 	// Rescue decides about a state that could be written nowhere, because of the cause. It may print
-	// the document, and returns what else is to be tried. An error means that there is nobody to
+	// the document, and returns the next attempt to make. An error means that there is nobody to
 	// decide.
 	Rescue func(ctx context.Context, cause error, document []byte) (Rescue, error)
 }

@@ -7,11 +7,11 @@
 //
 // A [Stack] is a directory with files *.tfcomponent.hcl. It is opened with [Options], which may all
 // be zero, and then planned or applied: by [Stack.Apply] in one go, or by [Stack.Plan] with a file
-// that [Stack.ApplyFile] applies later, perhaps elsewhere. A [Request] says what is planned and
-// with which values; a [Caller] has functions that approve, show progress and answer questions. An
-// apply without an approver applies nothing.
+// that [Stack.ApplyFile] applies later, perhaps elsewhere. A [Request] names the kind of plan, its
+// selection and its values; a [Caller] has functions that approve, show progress and answer
+// questions. An apply without an approver applies nothing.
 //
-// Nothing here prints, asks, or ends the process. What goes wrong is diagnostics, about files whose
+// Nothing here prints, asks, or ends the process. Problems are diagnostics, about files whose
 // sources [Stack.Files] has.
 //
 // Rules:
@@ -25,9 +25,10 @@
 //   - C3. The environment counts as it does for the command: CAIRN_STATE, CAIRN_ENGINE,
 //     CAIRN_DEPLOYMENT, CAIRN_DATA_DIR, CAIRN_VAR_name, TF_VAR_name. Options beat it, and it beats
 //     the settings file.
-//   - C4. To interrupt an operation, end its context with the cause [ErrInterrupted]. What runs is
+//   - To interrupt an operation, end its context with the cause [ErrInterrupted]. Running work is
 //     waited for and saved, so the call takes as long as the engine needs to come to an end.
-//     Closing Options.StopNow after that ends at once what changes nothing, such as a plan.
+//     Closing Options.StopNow after that ends at once any work that changes nothing, such as a
+//     plan.
 //   - C5. Values that the configuration declares as sensitive are marked as such in plans and
 //     outputs (package marks), and never part of a diagnostic.
 //

@@ -53,7 +53,7 @@ func Example() {
 	// server is in net-blue
 }
 
-// writeExample writes a stack of two components, in which one needs what the other makes.
+// writeExample writes a stack of two components, one of which needs a value of the other.
 func writeExample() (dir string, err error) {
 	if dir, err = os.MkdirTemp("", "cairn-example-"); err != nil {
 		return "", err
@@ -116,7 +116,7 @@ func ExampleStack_Plan() { //nolint:testableexamples // is about a stack of the 
 
 func lookedAt(plan *stackplan.Plan) bool { return plan.Complete }
 
-// Ctrl-C ends an apply gently: what runs is waited for, and saved.
+// Ctrl-C ends an apply gently: running work is waited for, and saved.
 func ExampleStack_Apply() { //nolint:testableexamples // is about a stack of the reader's
 	ctx, interrupt := context.WithCancelCause(context.Background())
 	signals := make(chan os.Signal, 1)

@@ -13,8 +13,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// Request says what is to be planned, or planned and applied. The zero value is an ordinary plan of
-// the whole stack.
+// Request describes a plan, or a plan and its apply. The zero value is an ordinary plan of the
+// whole stack.
 type Request struct {
 	Mode        engine.Mode
 	Variables   []Argument // later ones win

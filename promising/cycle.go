@@ -53,8 +53,8 @@ func (t *task) breakCycle(p *promise) {
 		if length == 0 {
 			return
 		}
-		// What reaches saw it saw one after the other; a participant may have been
-		// freed by its context meanwhile. Only a cycle seen twice is one.
+		// The steps that reaches saw, it saw one after the other; a participant may have been freed by
+		// its context meanwhile. Only a cycle seen twice is one.
 		if c := t.trace(p, length); c.holds() {
 			c.fail()
 			return
@@ -108,8 +108,8 @@ type link struct {
 	wait    uint64 // owner.awaits before its mark was read
 }
 
-// trace walks length steps like reaches and writes down what it sees; nil if that
-// does not lead to t any more.
+// trace walks length steps like reaches and returns the chain of them; nil if the walk does not
+// lead to t any more.
 func (t *task) trace(p *promise, length int) chain {
 	c := make(chain, 0, length)
 	for p != nil && len(c) < length {

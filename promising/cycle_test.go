@@ -46,7 +46,7 @@ func TestRow277SelfAwait(t *testing.T) {
 	})
 }
 
-// Main need not resolve what a cycle failed, and may still hand it over.
+// Main need not resolve a promise that a cycle has failed, and may still hand it over.
 func TestFailedPromiseMayBeHandedOver(t *testing.T) {
 	inTask(t, func(t *testing.T, ctx context.Context) {
 		resolver, get := NewPromise[int](ctx, "own")

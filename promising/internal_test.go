@@ -18,8 +18,8 @@ func (t *task) wait(owner *task, name string) *promise {
 	return p
 }
 
-// What the walk saw is not a cycle if a participant was freed since, even if it waits
-// for the same promise again.
+// A recorded chain is not a cycle if a participant was freed since the walk, even if it waits for
+// the same promise again.
 func TestChainHoldsOnlyIfUnchanged(t *testing.T) {
 	for name, change := range map[string]struct {
 		change func(a, b *task, p, q *promise)

@@ -23,10 +23,10 @@ type Once[T any] struct {
 // bring: an f that fails is not tried again, and neither is one that waits for
 // its own Once, which gives a [*CycleError]. The promise is called name.
 //
-// When ctx ends while f runs, Do returns context.Cause(ctx) and f goes on for others;
-// with a ctx that has ended already, Do does not start f.
-// f runs under the context given to [MainTask], without values or ending of
-// ctx (rule P9); if that context ends, what f then returns is kept like any result.
+// When ctx ends while f runs, Do returns context.Cause(ctx) and f goes on for others; with a ctx
+// that has ended already, Do does not start f. f runs under the context given to [MainTask],
+// without values or ending of ctx (rule P9); if that context ends, the return values of f are kept
+// like any result.
 //
 // Errors: as [PromiseGet.Await].
 func (o *Once[T]) Do(ctx context.Context, name string, f func(ctx context.Context) (T, error)) (T, error) {

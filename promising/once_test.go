@@ -167,8 +167,8 @@ func TestOnceDeepChain(t *testing.T) {
 	})
 }
 
-// Who waits for a promise that a cycle has failed goes on, though its function still waits for what
-// only they can supply.
+// A task that waits for a promise that a cycle has failed goes on, though the function of the
+// promise still waits for results that only this task can supply.
 func TestOnceFailsBeforeItsFunctionEnds(t *testing.T) {
 	inTask(t, func(t *testing.T, ctx context.Context) {
 		var first, second Once[int]

@@ -82,7 +82,7 @@ func (p *promise) claim() bool {
 	return true
 }
 
-// publish ends what claim began and returns the channel that the caller must
+// publish ends the change of state that claim began and returns the channel that the caller must
 // close to wake the waiters; nil if there are none.
 func (p *promise) publish(state uint32, err error) chan struct{} {
 	p.settle(state, err)
@@ -134,7 +134,7 @@ func closeAll(channels []chan struct{}) {
 
 // NewPromise makes a promise for which the calling task is responsible (rule P2).
 //
-// The name appears in error messages, so that people can tell what waits for what.
+// The name appears in error messages, so that people can tell which promise waits for which.
 func NewPromise[T any](ctx context.Context, name string) (PromiseResolver[T], PromiseGet[T]) {
 	t := mustTask(ctx, "NewPromise")
 	p := &promiseOf[T]{promise: promise{name: name}}

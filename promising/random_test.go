@@ -172,8 +172,8 @@ func (g *graph) limit(mine ownList, limit int) int {
 	return limit
 }
 
-// task does random things with the promises in mine and then ends in a random way.
-// above bounds what it may await on behalf of the tasks it holds up.
+// task does random things with the promises in mine and then ends in a random way. above bounds the
+// promises that it may await on behalf of the tasks it holds up.
 func (g *graph) task(ctx context.Context, rng *rand.Rand, mine ownList, above int) {
 	for range rng.IntN(6) {
 		limit := g.limit(mine, above)

@@ -18,9 +18,8 @@ type task struct {
 
 	main *mainTask
 
-	// awaiting is what the task blocks on, nil while it runs. awaits counts the
-	// times it began to, so that an observer can tell one wait from the next wait
-	// for the same promise.
+	// awaiting is the promise that the task blocks on, nil while it runs. awaits counts the times it
+	// began to, so that an observer can tell one wait from the next wait for the same promise.
 	awaiting atomic.Pointer[promise]
 	awaits   atomic.Uint64
 
@@ -34,7 +33,7 @@ type task struct {
 	}
 }
 
-// mainTask is what all tasks below one MainTask call share.
+// mainTask is the state that all tasks below one MainTask call share.
 type mainTask struct {
 	ctx     context.Context //nolint:containedctx // as given to MainTask; the parent of all work of Once (rule P9)
 	onPanic func(*UnresolvedError)
@@ -155,8 +154,8 @@ func abruptEnd(cause any) UnresolvedError {
 	return UnresolvedError{Panic: cause, Stack: debug.Stack()}
 }
 
-// end marks t as ended and fails what it left unresolved with a copy of report
-// that names them (rule P7). It returns that error, or nil if nothing was left.
+// end marks t as ended and fails the promises it left unresolved with a copy of report that names
+// them (rule P7). It returns that error, or nil if none was left.
 func (t *task) end(report UnresolvedError) *UnresolvedError {
 	ids := t.abandon()
 	if ids == nil {
@@ -177,7 +176,7 @@ func (e *UnresolvedError) failAll() {
 	}
 }
 
-// abandon marks t as ended and returns what it left unresolved, oldest first.
+// abandon marks t as ended and returns the promises it left unresolved, oldest first.
 func (t *task) abandon() []PromiseID {
 	t.mu.Lock()
 	defer t.mu.Unlock()

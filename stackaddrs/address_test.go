@@ -82,7 +82,7 @@ func TestRoundTrips(t *testing.T) {
 	roundTrip(t, AbsResourceInstance{root, ResourceInstance{Resource: Resource{EphemeralResource, "aws_thing", "z"}, Key: awkward}}, "component.x.ephemeral.aws_thing.z["+quoted+"]", ParseAbsResourceInstance)
 }
 
-// What has no parser is printed all the same.
+// Addresses without a parser have a text all the same.
 func TestTexts(t *testing.T) {
 	for want, addr := range map[string]fmt.Stringer{
 		"<main>":                        RootStack,
@@ -201,7 +201,7 @@ func TestPrefixes(t *testing.T) {
 	}
 }
 
-// The errors say what was expected: E-ADR-01 to 03.
+// The errors name the expected text: E-ADR-01 to 03.
 func TestParseErrors(t *testing.T) {
 	parse := map[string]func(string) error{
 		"component instance": func(s string) error { _, err := ParseAbsComponentInstance(s); return err },

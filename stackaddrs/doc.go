@@ -4,11 +4,11 @@
 // Package stackaddrs has the addresses of the objects in a stack: how they are
 // written, parsed, compared and ordered.
 //
-// There are two families. A configuration address says where something is
-// written and has no instance keys (stack.a.component.x). An absolute address
-// says which instance is meant (stack.a["k"].component.x["y"]). What is inside of a
-// component has the address that plain terraform gives it, behind the address of
-// the component (component.x["y"].module.m.aws_thing.z[0]).
+// There are two families. A configuration address says where something is written and has no
+// instance keys (stack.a.component.x). An absolute address says which instance is meant
+// (stack.a["k"].component.x["y"]). An object inside of a component has the address that plain
+// terraform gives it, behind the address of the component
+// (component.x["y"].module.m.aws_thing.z[0]).
 //
 // Rules:
 //

@@ -13,8 +13,8 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
-// FuzzParse checks rule A3: what a parser accepts has a text that it accepts
-// again, with the same result.
+// FuzzParse checks rule A3: the text of an accepted address is accepted again, with the same
+// result.
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{
 		"", "<main>", "stack.a", `stack.a["k"].stack.b[0]`, "stack.a[*]",
@@ -43,8 +43,8 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// FuzzSteps checks that what is split without hcl has the steps that hcl finds, and is printed as
-// it was written.
+// FuzzSteps checks that a text split without hcl has the steps that hcl finds, and is printed as it
+// was written.
 func FuzzSteps(f *testing.F) {
 	for _, seed := range []string{
 		"a", "a.b", `a.b["c.d]"].e[0][12]`, "a[*]", "_a-.b_1", `a["$${"]`, "a[007]", "a[999999999999999999]", "a[1e3]", "null.true", "for.in",

@@ -160,8 +160,8 @@ func (m DeclaredMove) Rename(addr AbsComponentInstance) (renamed AbsComponentIns
 	return m.Within(stack).Rename(addr)
 }
 
-// compareSpecificity orders moves such that the more specific one comes first: what lies deeper
-// before what it is in, and one instance before all.
+// compareSpecificity orders moves such that the more specific one comes first: a deeper object
+// before the one it is in, and one instance before all.
 func (m DeclaredMove) compareSpecificity(other DeclaredMove) int {
 	depth := func(m DeclaredMove) int { return m.Stack.Depth() + m.From.Stack.Depth() }
 	all := func(m DeclaredMove) int {

@@ -41,7 +41,7 @@ func mustMove(t *testing.T, from, to string) Move {
 func TestMoveRename(t *testing.T) {
 	tests := map[string]struct {
 		from, to string
-		renames  map[string]string // "" for what is not concerned
+		renames  map[string]string // "" for an address that no move concerns
 	}{
 		"whole component": {`component.a`, `component.b`, map[string]string{
 			`component.a`: `component.b`, `component.a["k"]`: `component.b["k"]`, `component.b`: ``, `stack.x.component.a`: ``,

@@ -11,8 +11,8 @@ import (
 
 // Parsers of addresses inside of components.
 
-// ParseAbsComponentInstancePrefix parses the component instance at the start of
-// an address like component.x["y"].aws_thing.z, and returns what follows it: aws_thing.z.
+// ParseAbsComponentInstancePrefix parses the component instance at the start of an address like
+// component.x["y"].aws_thing.z, and returns the rest behind it: aws_thing.z.
 func ParseAbsComponentInstancePrefix(s string) (addr AbsComponentInstance, rest string, err error) {
 	steps, err := splitSteps(s, "component instance", false)
 	if err != nil {

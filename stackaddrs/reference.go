@@ -42,8 +42,8 @@ type Reference struct {
 	Range  hcl.Range // of the steps that make up the target
 }
 
-// ParseReference reports which object a traversal refers to. What is left over is
-// the part of the traversal that goes on into the object's value.
+// ParseReference returns the object that a traversal refers to. The rest of the traversal goes on
+// into the object's value.
 //
 // It knows the form of references only, not which objects are declared.
 // Without error diagnostics the reference has a target.

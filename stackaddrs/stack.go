@@ -145,7 +145,7 @@ func (s StackInstance) prefix() string {
 	return b.String()
 }
 
-// item is what can stand in a stack: its address there, without the path.
+// item is an object that can stand in a stack: its address there, without the path.
 type item[T any] interface {
 	comparable
 	Compare(other T) int

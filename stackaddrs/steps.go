@@ -111,8 +111,8 @@ func nameSize(s string) int {
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-// scanKey returns the instance key that s begins with, in brackets, and the size of these and what
-// is in them. It is 0 for any key that takes more to read.
+// scanKey returns the instance key that s begins with, in brackets, and its size including the
+// brackets. The size is 0 for any key that takes more to read.
 func scanKey(s string) (key InstanceKey, size int) {
 	if strings.HasPrefix(s, "[*]") {
 		return WildcardKey, len("[*]")

@@ -56,7 +56,7 @@ func run(ctx context.Context, program, dir, file string) error {
 	return errors.Join(converge(ctx, stack, file), stack.Close())
 }
 
-// converge makes what the stack says, and keeps its state in a file.
+// converge applies the configuration of the stack, and keeps its state in a file.
 func converge(ctx context.Context, stack *client.Stack, file string) error {
 	diags, err := stack.Validate(ctx)
 	if err != nil {
@@ -94,7 +94,7 @@ func converge(ctx context.Context, stack *client.Stack, file string) error {
 
 func report(diagnostic client.Diagnostic) { fmt.Fprintln(os.Stderr, diagnostic) }
 
-// show prints what becomes of components.
+// show prints the progress of components.
 func show(progress *stackspb.StackChangeProgress) {
 	if status := progress.GetComponentInstanceStatus(); status != nil {
 		fmt.Fprintf(os.Stderr, "%s: %s\n", status.GetAddr().GetComponentInstanceAddr(), status.GetStatus())

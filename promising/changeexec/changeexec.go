@@ -16,7 +16,7 @@ type Change[A comparable, R any] struct {
 	Run  func(ctx context.Context) (R, error)
 }
 
-// Results are the results of changes, by the address of what is changed.
+// Results are the results of changes, by the addresses of the changed objects.
 type Results[A comparable, R any] struct {
 	promises map[A]promising.PromiseGet[R]
 }
