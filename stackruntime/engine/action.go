@@ -27,7 +27,7 @@ type Invocation struct {
 	Config cty.Value
 }
 
-// Trigger is what an action is invoked for.
+// Trigger is the cause of an invocation of an action.
 type Trigger struct {
 	Resource stackaddrs.ResourceInstance // whose change it is
 	Event    TriggerEvent

@@ -12,8 +12,8 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
-// Change is what is planned for one object of a resource instance, or was found to have happened to
-// it outside.
+// Change is the planned change of one object of a resource instance, or one found to have happened
+// to it outside.
 //
 // Shape of all values: with a schema at hand, of the type that it gives to the resource type; else
 // objects and tuples, of the types that the values themselves have. Unknown: in After, whole or in
@@ -45,8 +45,8 @@ type Change struct {
 	Importing       *Importing
 	GeneratedConfig string // configuration that was written for the object to import, or ""
 
-	// BeforeIdentity and AfterIdentity are what the provider knows the object by. [cty.NilVal] where
-	// there is no such thing.
+	// BeforeIdentity and AfterIdentity are the object's identities for the provider. [cty.NilVal]
+	// where there is no such thing.
 	BeforeIdentity, AfterIdentity cty.Value
 }
 
@@ -63,7 +63,8 @@ type DeferredChange struct {
 	Change *Change
 }
 
-// Action is what happens to the object of a resource instance: one step, or two in their order.
+// Action is the kind of a change to the object of a resource instance: one step, or two in their
+// order.
 type Action string
 
 // The actions.

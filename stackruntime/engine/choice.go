@@ -17,14 +17,14 @@ type Choice struct {
 	Reason Reason
 }
 
-// Reason is why an engine does what it does. The zero value is none.
+// Reason is the reason for an engine's decision. The zero value is none.
 type Reason struct {
 	Code ReasonCode
 
 	// Text is for people: whole sentences, of which the first one is enough to show.
 	Text string
 
-	// Subject is what in a module the reason is about; nil if that is not one place.
+	// Subject is the part of a module that the reason is about; nil if that is not one place.
 	Subject *hcl.Range
 }
 
@@ -69,7 +69,7 @@ type Assessor interface {
 	// Providers count as soon as they are installed.
 	Assess(ctx context.Context, moduleDir string) *Reason
 
-	// AssessState is Assess for what an apply has left behind.
+	// AssessState is Assess for the state that an apply has left behind.
 	AssessState(state State) *Reason
 }
 

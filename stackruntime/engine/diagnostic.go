@@ -10,9 +10,9 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/fault"
 )
 
-// DiagnosticData is what an engine knows of a diagnostic besides its text and its place. The Extra
-// of a diagnostic is a pointer to it, or wraps one (see [hcl.DiagnosticExtraUnwrapper]), or there
-// is none.
+// DiagnosticData is the knowledge of an engine about a diagnostic besides its text and its place.
+// The Extra of a diagnostic is a pointer to it, or wraps one (see [hcl.DiagnosticExtraUnwrapper]),
+// or there is none.
 //
 //	if data, ok := hcl.DiagnosticExtra[*engine.DiagnosticData](diag); ok { … }
 type DiagnosticData struct {
@@ -27,11 +27,11 @@ type DiagnosticData struct {
 	// that is written is not known to the engine.
 	Provider *ProviderArgument
 
-	// References says what the references in the faulty expression stood for.
+	// References are the values of the references in the faulty expression.
 	References []ReferenceValue
 
-	// InDoubt are the resource instances of which it is not known what an apply has made of them, as
-	// in [Recovered.Doubts]. Until somebody has looked at them, nobody should plan again.
+	// InDoubt are the resource instances for which the outcome of an apply is not known, as in
+	// [Recovered.Doubts]. Until somebody has looked at them, nobody should plan again.
 	InDoubt []string
 
 	// Fault is one for which a program may know a remedy of its own, or "".
@@ -44,20 +44,20 @@ type ProviderArgument struct {
 	Path cty.Path // in the configuration; empty for all of it
 }
 
-// ReferenceValue says what a reference stood for.
+// ReferenceValue is a reference with a statement about its value.
 type ReferenceValue struct {
 	Reference string // as it is written, such as "var.size"
 	Statement string // such as "is 3"; of a sensitive value only that it is one
 }
 
-// ResourceAddress is Resource, for what shows diagnostics of many kinds.
+// ResourceAddress is Resource, for code that shows diagnostics of many kinds.
 func (d *DiagnosticData) ResourceAddress() string { return d.Resource }
 
-// BlockContext is Block, for what shows diagnostics of many kinds.
+// BlockContext is Block, for code that shows diagnostics of many kinds.
 func (d *DiagnosticData) BlockContext() string { return d.Block }
 
-// ReferenceValues are the statements of References by their references, for what shows diagnostics
-// of many kinds.
+// ReferenceValues are the statements of References by their references, for code that shows
+// diagnostics of many kinds.
 func (d *DiagnosticData) ReferenceValues() map[string]string {
 	values := make(map[string]string, len(d.References))
 	for _, value := range d.References {
@@ -66,8 +66,8 @@ func (d *DiagnosticData) ReferenceValues() map[string]string {
 	return values
 }
 
-// FaultOf returns the fault that a diagnostic names, whether an engine has found it or what uses
-// one; "" if it names none.
+// FaultOf returns the fault that a diagnostic names, whether an engine or its caller has found it;
+// "" if it names none.
 func FaultOf(diag *hcl.Diagnostic) fault.Code {
 	if code, ok := hcl.DiagnosticExtra[fault.Code](diag); ok {
 		return code

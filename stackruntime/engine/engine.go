@@ -1,9 +1,8 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package engine says what the stacks runtime needs from a runtime of the
-// Terraform modules language: something that can describe a module, plan one
-// component instance and apply that plan.
+// Package engine is the contract between the stacks runtime and a runtime of the Terraform modules
+// language: something that can describe a module, plan one component instance and apply that plan.
 //
 // It knows nothing of processes, files of a terraform binary or databases. A
 // program that embeds the stacks runtime brings its own [Engine].
@@ -20,12 +19,12 @@
 //     planning, the engine must make sure, resource by resource, that the
 //     applied change is a refinement of the planned one.
 //   - E3. Whatever happens during an apply, the result holds the newest state.
-//   - E4. Diagnostics name module files relative to the stack directory and never
-//     show sensitive or ephemeral values.
-//     What a provider says about its configuration has the part of it in its [DiagnosticData].
+//   - Diagnostics name module files relative to the stack directory and never show sensitive or
+//     ephemeral values. A provider's diagnostic about its configuration names the part of it in its
+//     [DiagnosticData].
 //   - E5. Output does not depend on scheduling: changes are sorted by address.
-//   - E6. A session works on as many component instances at the same time as it was opened for, and
-//     begins each with [WorkBegan]. What the context has ended for by the time that the observer
+//   - A session works on as many component instances at the same time as it was opened for, and
+//     begins each with [WorkBegan]. Work whose context has ended by the time that the observer
 //     returns from that event is not begun.
 //   - E7. Requests are not changed, and results are not changed any more once they are returned.
 package engine
@@ -54,7 +53,7 @@ type Engine interface {
 // otherwise.
 const DefaultParallelism = 10
 
-// SessionOptions are what a session is bound to.
+// SessionOptions are the options that a session is opened with.
 type SessionOptions struct {
 	// StackDir is the directory of the stack. Names of files in diagnostics are relative to it.
 	StackDir string
@@ -64,8 +63,8 @@ type SessionOptions struct {
 	Parallelism int
 }
 
-// Session is an engine at work for one operation on one stack. What its calls have in common is
-// started when it is first needed, and stopped by Close.
+// Session is an engine at work for one operation on one stack. The processes that its calls share
+// are started when they are first needed, and stopped by Close.
 type Session interface {
 	// Info names the engine whose session it is.
 	Info() Info
@@ -74,11 +73,11 @@ type Session interface {
 	// session it is, or one to which it hands work.
 	CanApply(made Info) bool
 
-	// Abilities are what the session can do besides. They stay the same.
+	// Abilities are the further abilities of the session. They stay the same.
 	Abilities() Abilities
 
-	// Module describes the module in a local directory: what can be known from
-	// its source alone, including the modules it calls.
+	// Module describes the module in a local directory, as far as its source alone shows, including
+	// the modules it calls.
 	//
 	// The result is nil only if there is no module to describe. Repeated calls
 	// for one directory are cheap.
@@ -88,12 +87,12 @@ type Session interface {
 	// without inputs, configured providers and state.
 	ValidateModule(ctx context.Context, dir string) hcl.Diagnostics
 
-	// ProviderSchema returns what can be told to a provider. The result is nil if that is not known,
-	// for a reason which somebody else reports, or with errors.
+	// ProviderSchema returns the schema of a provider. The result is nil if it is not known, for a
+	// reason which somebody else reports, or with errors.
 	ProviderSchema(ctx context.Context, provider stackaddrs.Provider) (*ProviderSchema, hcl.Diagnostics)
 
-	// Plan plans one component instance. With error diagnostics the result is
-	// nil, or has Complete and Applyable unset and holds what could be found out.
+	// Plan plans one component instance. With error diagnostics the result is nil, or has Complete and
+	// Applyable unset and holds the part that could be planned.
 	//
 	// Ending ctx stops it, as [Gracefully] does. The observer may be nil.
 	Plan(ctx context.Context, req *PlanRequest, observe Observer) (*PlanResult, hcl.Diagnostics)
@@ -109,17 +108,17 @@ type Session interface {
 	// Errors: [ErrUnknownWork].
 	Stop(ctx context.Context, work WorkID, how Urgency) error
 
-	// Acknowledge says that what an apply has left behind is safe elsewhere, so that the session can
-	// drop what it has kept in case that the program dies before. What it has kept nothing of may be
+	// Acknowledge says that the result of an apply is safe elsewhere, so that the session can drop the
+	// copy it has kept in case that the program dies before. Work without such a copy may be
 	// acknowledged, too.
 	Acknowledge(ctx context.Context, work WorkID) error
 
-	// Close ends the session. Nothing may be running. What was not acknowledged stays for another
-	// session to recover.
+	// Close ends the session. Nothing may be running. Results that were not acknowledged stay for
+	// another session to recover.
 	Close() error
 }
 
-// Abilities are what not every session can do. Nil is what it cannot.
+// Abilities are optional abilities of sessions. A nil field is an ability that the session lacks.
 type Abilities struct {
 	Functions FunctionCaller
 	Preparer  Preparer

@@ -55,7 +55,7 @@ type Event struct {
 	// the ID of one that imports it.
 	Previous, ImportID string
 
-	Message string // what terraform would print for a person
+	Message string // terraform's text for a person
 
 	// Raw is the event in terraform's machine-readable format, when the engine
 	// has one. Nil otherwise.
@@ -64,7 +64,7 @@ type Event struct {
 	Object *ObjectChange // of ObjectChanged only
 
 	// Invocation is the action that is invoked, of PlannedInvocation and of the events of actions
-	// only. Resource is then what triggers it.
+	// only. Resource is then the one that triggers it.
 	Invocation *Invocation
 }
 
@@ -115,7 +115,7 @@ const (
 
 	PlannedInvocation EventType = "planned_action_invocation"
 	ActionStart       EventType = "action_start"
-	ActionProgress    EventType = "action_progress" // with what the provider says as the message
+	ActionProgress    EventType = "action_progress" // with the provider's text as the message
 	ActionComplete    EventType = "action_complete"
 	ActionErrored     EventType = "action_errored"
 )

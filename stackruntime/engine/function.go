@@ -45,12 +45,12 @@ type Function struct {
 	Variadic   *FunctionParameter // for all further arguments; nil for none
 	Return     cty.Type
 	Summary    string
-	Deprecated string // what to do instead, or ""
+	Deprecated string // the replacement to use, or ""
 
 	Description string // in Markdown
 }
 
-// FunctionParameter is what an argument of a function may be.
+// FunctionParameter describes the arguments that a function accepts in one place.
 type FunctionParameter struct {
 	Name         string
 	Type         cty.Type
@@ -69,11 +69,11 @@ func (f *Function) Parameter(argument int) FunctionParameter {
 
 // FunctionError is why a function of a provider gave no result.
 type FunctionError struct {
-	// Problem is what went wrong, and never quotes an argument. It is empty if
-	// the function has refused its arguments.
+	// Problem describes the failure, and never quotes an argument. It is empty if the function has
+	// refused its arguments.
 	Problem string
 
-	// Said is what the provider said, and may quote arguments.
+	// Said is the provider's own text, and may quote arguments.
 	Said string
 
 	// Argument is the index of the argument at fault, or -1.

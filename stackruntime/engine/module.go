@@ -27,7 +27,7 @@ func (s ProviderSlot) String() string {
 	return s.LocalName + "." + s.Alias
 }
 
-// Module is what a component needs to know of its module.
+// Module is the description of a module that a component needs.
 type Module struct {
 	Dir       string // absolute
 	Variables map[string]*Variable

@@ -11,11 +11,12 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
-// Preparer is the ability to install what modules need. A session without it needs nothing.
+// Preparer is the ability to install the providers that modules need. A session without it needs
+// nothing.
 type Preparer interface {
 	// Unsupported returns the errors about modules that are for other versions of the engine, of those
-	// in the given directories and those that they call. What else is wrong with a stack may be right
-	// with another engine.
+	// in the given directories and those that they call. Other mistakes in a stack may be none with
+	// another engine.
 	Unsupported(ctx context.Context, moduleDirs []string) hcl.Diagnostics
 
 	// Prepare installs the providers that the whole stack needs, and writes the stack's provider lock
@@ -23,12 +24,12 @@ type Preparer interface {
 	// nil.
 	Prepare(ctx context.Context, req *PrepareRequest) (*PrepareResult, hcl.Diagnostics)
 
-	// Locks returns the versions in the stack's provider lock file. It is empty for what is used
-	// without an entry in it, such as a provider in development.
+	// Locks returns the versions in the stack's provider lock file. A provider that is used without an
+	// entry in it, such as one in development, has none.
 	Locks(ctx context.Context) (map[stackaddrs.Provider]string, error)
 }
 
-// PrepareRequest says for what providers have to be installed.
+// PrepareRequest has the modules and requirements for which providers have to be installed.
 type PrepareRequest struct {
 	// Modules are the directories of the components' modules.
 	Modules []string
@@ -42,7 +43,7 @@ type PrepareRequest struct {
 	// Upgrade ignores which versions are locked.
 	Upgrade bool
 
-	// Verify reads what is installed, which takes time, and installs again what is damaged.
+	// Verify reads the installed packages, which takes time, and installs damaged ones again.
 	Verify bool
 
 	// ReadOnlyLock makes it an error if the stack's provider lock file would have other versions than
@@ -63,14 +64,13 @@ type ProviderPackage struct {
 	Dir      string
 }
 
-// PrepareResult is what was prepared.
+// PrepareResult is the result of [Preparer.Prepare].
 type PrepareResult struct {
 	// Locked are the changes to the versions in the lock file, sorted by provider.
 	Locked []LockChange
 }
 
-// LockChange is a difference between what the lock file says about a provider and what it has said
-// before.
+// LockChange is a change of one provider's version in the lock file.
 type LockChange struct {
 	Provider      stackaddrs.Provider
 	Before, After string // versions; empty where there is no entry

@@ -11,11 +11,11 @@ import (
 )
 
 // Recoverer is the ability to pick up applies that another program has begun, by their names: the
-// engine has recorded them before it began. A session without it loses what it does when the
-// program dies.
+// engine has recorded them before it began. A session without it loses its work when the program
+// dies.
 type Recoverer interface {
-	// Bind says for what work is begun from now on, and which work is recovered: what was begun with
-	// the same secret.
+	// Bind sets the purpose of the work that is begun from now on, and the work to recover: the work
+	// that was begun with the same secret.
 	Bind(purpose Purpose)
 
 	// Record makes sure that there is a record of the work that is begun from now on, also after a
@@ -27,50 +27,51 @@ type Recoverer interface {
 	// forgotten, sorted by component. It waits for nothing. The work stays with this session until
 	// [Recoverer.Forget] or [Recoverer.Leave], and is not returned again.
 	//
-	// Errors: joined, one for each record that cannot be used. What was found is returned together
+	// Errors: joined, one for each record that cannot be used. The usable work is returned together
 	// with them.
 	Unfinished(ctx context.Context) ([]UnfinishedWork, error)
 
-	// Resume reads the events of unfinished work after a position, waits for its end, and returns what
-	// came of it. Ending ctx stops it, as it does for [Session.Apply], and so does [Session.Stop]. The
+	// Resume reads the events of unfinished work after a position, waits for its end, and returns its
+	// result. Ending ctx stops it, as it does for [Session.Apply], and so does [Session.Stop]. The
 	// result is nil if nothing was done; the work is forgotten then. [ObjectChanged] is not among the
 	// events: the result has the whole state. The observer may be nil.
 	//
 	// The state must be saved and then acknowledged by [Session.Acknowledge], unless it was before.
 	Resume(ctx context.Context, work WorkID, after Position, observe Observer) (*Recovered, error)
 
-	// MarkSeen says to later programs that somebody has seen what is in doubt.
+	// MarkSeen tells later programs that somebody has seen the doubts.
 	MarkSeen(ctx context.Context, work WorkID) error
 
-	// Forget says that nobody needs to hear of the work any more, and removes what was left behind.
+	// Forget says that nobody needs to hear of the work any more, and removes its records.
 	Forget(ctx context.Context, work WorkID) error
 
 	// Leave leaves everything in place, for another program.
 	Leave(ctx context.Context, work WorkID) error
 }
 
-// Keeper is the ability to say which applies are not safe yet, for who wants to change what they
-// would be recovered into. It takes less than a [Recoverer]: a session may have it that can do
-// nothing with them.
+// Keeper is the ability to list the applies whose results are not safe yet, for a caller that wants
+// to change the state they would be recovered into. It takes less than a [Recoverer]: a session
+// that cannot recover them may have it.
 type Keeper interface {
 	// Kept returns the component instances, sorted, of the applies that were begun with a secret and
 	// of which no result was acknowledged, whether their programs are alive or not. It waits for
-	// nobody and changes nothing. What cannot be read is for [Recoverer.Unfinished] to report.
+	// nobody and changes nothing. Unreadable records are for [Recoverer.Unfinished] to report.
 	Kept(ctx context.Context, secret []byte) ([]string, error)
 }
 
-// Purpose is to what state work belongs, and for what it is begun.
+// Purpose is the state that work belongs to, and the plan and operation for which it is begun.
 type Purpose struct {
-	// Secret is of the state: the records of work are signed with it, and those only are believed that
-	// are. Who can write to where they are, such as the author of a repository that comes with them,
-	// does not know it. Without a secret, all are believed that were begun without one.
+	// Secret is of the state: the records of work are signed with it, and only records with that
+	// signature are believed. Somebody who can write to their place, such as the author of a
+	// repository that comes with them, does not know it. Without a secret, all are believed that were
+	// begun without one.
 	Secret []byte
 
 	Plan   string // identity of the saved plan that is applied, empty for another one
 	Serial int64  // of the state when the apply began
 
-	// CutOff begins the names of all work of an operation on the same state whose program has died; ""
-	// if the caller knows of none. It is what the caller has recorded before that work began, for
+	// CutOff is the prefix of the names of all work of an operation on the same state whose program
+	// has died; "" if the caller knows of none. The caller has recorded it before that work began, for
 	// engines that can look up work only by its name.
 	CutOff string
 
@@ -103,7 +104,7 @@ type UnfinishedWork struct {
 	Place, StateFile string
 }
 
-// Recovered is what an apply left behind whose program was killed, or which was killed itself.
+// Recovered is the result of an apply whose program was killed, or which was killed itself.
 type Recovered struct {
 	Work      WorkID
 	Component string // address of the component instance
@@ -114,12 +115,12 @@ type Recovered struct {
 	Plan   string
 	Serial int64
 
-	// Saved says that the state was acknowledged before. What is left is to say what went wrong, and
-	// for Doubts to be cleared up.
+	// Saved says that the state was acknowledged before. It remains to report the failure, and to
+	// clear up the Doubts.
 	Saved bool
 
 	// Doubts are the resource instances that were being changed, or have been, while the state may not
-	// show what came of it, by their addresses in the component. Planning may make such a change once
+	// show the outcome, by their addresses in the component. Planning may make such a change once
 	// more.
 	Doubts []string
 
@@ -135,7 +136,8 @@ type Recovered struct {
 	// Seen says that the doubts were shown by an earlier program.
 	Seen bool
 
-	// Diagnostics are what the engine had to say, and what may be missing from the state.
+	// Diagnostics are the engine's diagnostics, and those about results that may be missing from the
+	// state.
 	Diagnostics hcl.Diagnostics
 }
 

@@ -5,8 +5,8 @@ package engine
 
 import "github.com/zclconf/go-cty/cty"
 
-// CheckRefines checks that a final value is what a planned one can become by filling in what was
-// unknown (rule E2). The messages show no values, and marks don't matter.
+// CheckRefines checks that a final value is a refinement of a planned one, with values in place of
+// unknown ones (rule E2). The messages show no values, and marks don't matter.
 //
 // Errors: [cty.PathError], whose path may have keys of maps.
 func CheckRefines(planned, final cty.Value) error {

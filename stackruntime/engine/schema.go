@@ -13,12 +13,12 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
-// ProviderSchema says what can be told to a provider.
+// ProviderSchema is the schema of a provider's configuration and functions.
 type ProviderSchema struct {
 	Config Block // of its configuration; empty for a provider without settings
 }
 
-// Block is what a block may contain.
+// Block is the schema of the content of a block.
 type Block struct {
 	Attributes map[string]Attribute
 	Blocks     map[string]NestedBlock // by type
@@ -37,7 +37,7 @@ type NestedBlock struct {
 	MinItems, MaxItems int // 0 for no limit
 }
 
-// Nesting is what becomes of the blocks of one type.
+// Nesting is the way in which the blocks of one type become a value.
 type Nesting string
 
 // The kinds of nesting.
@@ -126,9 +126,9 @@ type ConfigValidator interface {
 	ValidateProviderConfig(ctx context.Context, provider stackaddrs.Provider, config cty.Value) hcl.Diagnostics
 }
 
-// TypeDescriber is the ability to say of what type the objects of resources are, for who sends
-// their values to programs that know the schemas of providers. A session without it has values that
-// carry their types.
+// TypeDescriber is the ability to return the types of the objects of resources, for a caller that
+// sends their values to programs that know the schemas of providers. A session without it has
+// values that carry their types.
 type TypeDescriber interface {
 	// ResourceType returns the type that a provider's schema gives to the objects of a resource type
 	// or data source. It is [cty.NilType] if that is not known. Repeated calls for one type are cheap.

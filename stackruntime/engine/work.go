@@ -19,11 +19,12 @@ type WorkID string
 type Urgency int
 
 const (
-	// Gracefully lets the work finish what it has begun, and begin nothing more.
+	// Gracefully lets the work finish the steps it has begun, and begin nothing more.
 	Gracefully Urgency = iota
 
-	// Now says that somebody waits for the end. What changes nothing, such as a plan, is ended at
-	// once. What was asked to end gracefully goes on to where nothing of it is lost, but no further.
+	// Now says that somebody waits for the end. Work that changes nothing, such as a plan, is ended at
+	// once. Work that was asked to end gracefully goes on to where nothing of it is lost, but no
+	// further.
 	Now
 )
 
@@ -58,7 +59,7 @@ type ProviderConfig struct {
 	Unknown bool
 }
 
-// PlanRequest says what to plan.
+// PlanRequest is a request to plan a component instance.
 type PlanRequest struct {
 	Work      WorkID
 	Component stackaddrs.AbsComponentInstance
@@ -85,34 +86,35 @@ type PlanResult struct {
 	Engine Info   // by which it was made
 	Reason Reason // why by that one, of an engine that chooses between others
 
-	// Plan is what [Session.Apply] needs. Holds values in clear: treat it like state.
+	// Plan is the engine's own plan, which [Session.Apply] needs. Holds values in clear: treat it like
+	// state.
 	Plan []byte
 
 	Applyable bool // there is something to apply
 	Complete  bool // nothing was deferred
 
 	// Outputs has all declared outputs that are not ephemeral as planned, with their exact types.
-	// Unknown: what becomes known by applying. Marks: sensitive.
+	// Unknown: values that applying makes known. Marks: sensitive.
 	Outputs map[string]cty.Value
 
 	// Ephemeral has the outputs that are, which nobody stores. Marks: sensitive, ephemeral.
 	Ephemeral map[string]cty.Value
 
 	Changes  []*Change // sorted by address, no-op included
-	Drift    []*Change // what changed outside, sorted by address
+	Drift    []*Change // changes made outside, sorted by address
 	Deferred []DeferredChange
 	Checks   []CheckResult
 
-	// Invocations are the actions that the changes trigger, sorted by what triggers them. An
-	// invocation is deferred with the change that triggers it.
+	// Invocations are the actions that the changes trigger, sorted by their triggers. An invocation is
+	// deferred with the change that triggers it.
 	Invocations         []*Invocation
 	DeferredInvocations []DeferredInvocation
 
-	// RefreshedState is the prior state with what was found while refreshing.
+	// RefreshedState is the prior state with the changes found while refreshing.
 	RefreshedState State
 }
 
-// ApplyRequest says what to apply.
+// ApplyRequest is a request to apply the plan of a component instance.
 type ApplyRequest struct {
 	Work      WorkID
 	Component stackaddrs.AbsComponentInstance
@@ -129,7 +131,7 @@ type ApplyRequest struct {
 	PriorState State
 }
 
-// ApplyResult is what an apply left behind.
+// ApplyResult is the result of an apply, complete or not.
 type ApplyResult struct {
 	State State
 

@@ -41,7 +41,7 @@ type Work struct {
 	mu struct {
 		sync.Mutex
 		now bool   // somebody waits for the end
-		end func() // ends at once what is being done; nil while that is nothing
+		end func() // ends the present step at once; nil while there is nothing to end
 	}
 }
 
@@ -100,7 +100,8 @@ func (w *Work) forget() {
 	w.stop(nil)
 }
 
-// OnNow says how what is being done is ended at once, from now on: for what loses nothing by that.
+// OnNow sets the function that ends the present step at once, from now on: for steps that lose
+// nothing by that.
 func (w *Work) OnNow(end func()) {
 	w.mu.Lock()
 	w.mu.end = end
@@ -111,7 +112,7 @@ func (w *Work) OnNow(end func()) {
 	}
 }
 
-// Stop ends the context of a piece of work, and at once what it is doing if somebody waits for that
+// Stop ends the context of a piece of work, and its present step at once if somebody waits for that
 // and nothing is lost ([Work.OnNow]).
 //
 // Errors: [ErrUnknownWork].

@@ -198,7 +198,7 @@ func (b *bench) unfinished(recoverer engine.Recoverer) []engine.UnfinishedWork {
 	return found
 }
 
-// wantKept compares what is not safe yet, where the session can say that.
+// wantKept compares the results that are not safe yet, where the session can list them.
 func (b *bench) wantKept(secret []byte, want ...string) {
 	b.Helper()
 	keeper := b.session().Abilities().Keeper

@@ -98,7 +98,8 @@ func (b *bench) wantNothingToApply(plan *engine.PlanResult) {
 	}
 }
 
-// deferredInstances goes through the rounds: what can be planned is applied, then the rest.
+// deferredInstances goes through the rounds: the changes that can be planned are applied, then the
+// rest.
 func deferredInstances(b *bench) {
 	writeRepeated(b)
 	req := b.request("m", repeatedUnknown("x"))

@@ -129,7 +129,7 @@ resource "terraform_data" "a" {}
 		b.Errorf("events about objects: got %v, want them about both", objects)
 	}
 
-	// What is gone is reported, too.
+	// Deleted objects are reported, too.
 	destroy := *req
 	destroy.Mode, destroy.PriorState = engine.Destroy, result.State
 	apply = applyRequest(&destroy, b.plan(&destroy), nil)

@@ -9,8 +9,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// stop ends work as soon as it begins, which is when it does nothing yet. How much of what has
-// begun is still done is for each engine to test.
+// stop ends work as soon as it begins, which is when it does nothing yet. How much of begun work is
+// still done is for each engine to test.
 func stop(b *bench) {
 	b.module("m", simple)
 	for _, how := range []engine.Urgency{engine.Gracefully, engine.Now} {

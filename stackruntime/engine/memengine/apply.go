@@ -97,7 +97,7 @@ func (a *applier) load() error {
 
 var errStale = errors.New("the state has changed since the plan was made")
 
-// faultOf returns what a diagnostic has of an error besides its text.
+// faultOf returns the Extra of a diagnostic about an error: its fault.
 func faultOf(err error) any {
 	if errors.Is(err, errStale) {
 		return &engine.DiagnosticData{Fault: fault.StalePlan}
@@ -153,8 +153,8 @@ func (a *applier) apply(ctx context.Context, prog program, module *engine.Module
 	return result, diags
 }
 
-// deleteObjects deletes what the plan only deletes: each object after those
-// that depend on it.
+// deleteObjects makes the pure deletions of the plan: each object is deleted after those that
+// depend on it.
 func (a *applier) deleteObjects(ctx context.Context) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	waiting := map[string]*priorObject{}

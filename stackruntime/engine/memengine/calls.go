@@ -14,7 +14,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// Operation is what a [Call] does.
+// Operation is the kind of a [Call].
 type Operation string
 
 // The operations: four of a component or module, those on one resource instance

@@ -18,11 +18,11 @@ import (
 // Options are the settings of an [Engine]. The zero value is an engine that
 // reads modules from directories.
 type Options struct {
-	// Info is what the engine says about itself. The default is "memory" 1.0.0.
+	// Info is the engine's name and version. The default is "memory" 1.0.0.
 	Info engine.Info
 
-	// Modules are modules made of Go functions, by directory. They need not
-	// exist on disk and come before what is there.
+	// Modules are modules made of Go functions, by directory. They need not exist on disk and come
+	// before the files there.
 	Modules map[string]*Module
 
 	// Providers are the providers whose configurations modules may ask for, besides

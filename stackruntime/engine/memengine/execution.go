@@ -21,9 +21,9 @@ type execution struct {
 	timestamp time.Time
 	applying  bool
 
-	// settle plans or applies one resource instance and returns its object. It
-	// is called after what the instance depends on was settled, and never for
-	// an instance that depends on one with errors.
+	// settle plans or applies one resource instance and returns its object. It is called after the
+	// dependencies of the instance were settled, and never for an instance that depends on one with
+	// errors.
 	settle func(resourceInstance) (cty.Value, hcl.Diagnostics)
 
 	// enter is called for each module instance that the configuration has. May
@@ -47,7 +47,7 @@ const (
 	reasonProvider      = "provider_config_unknown"
 )
 
-// outcome is what a run through a module results in.
+// outcome is the result of a run through a module.
 type outcome struct {
 	outputs map[string]cty.Value // those that could be computed
 	checks  []engine.CheckResult

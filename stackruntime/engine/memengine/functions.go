@@ -17,8 +17,8 @@ import (
 type Function struct {
 	engine.Function
 
-	// Call computes the result. See [engine.FunctionCaller] for what it gets and
-	// returns. Must be safe for concurrent use.
+	// Call computes the result. See [engine.FunctionCaller] for its arguments and results. Must be
+	// safe for concurrent use.
 	Call func(ctx context.Context, args []cty.Value) (cty.Value, error)
 }
 

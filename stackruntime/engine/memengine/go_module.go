@@ -43,7 +43,7 @@ type Resource struct {
 	Defer func(Scope) string
 }
 
-// Scope is what the functions of a [Module] can use.
+// Scope has the values that the functions of a [Module] can use.
 type Scope struct {
 	Inputs map[string]cty.Value
 
@@ -137,7 +137,8 @@ func (p *goProgram) execute(run *execution) (*outcome, hcl.Diagnostics) {
 	return result, diags
 }
 
-// deferralOf returns why a resource is deferred, or "". While a plan is applied, it knows what was.
+// deferralOf returns why a resource is deferred, or "". While a plan is applied, deferred has the
+// resources that the plan has deferred.
 func (run *execution) deferralOf(r Resource, deferred map[string]bool, scope Scope) string {
 	switch {
 	case run.deferInstance == nil:

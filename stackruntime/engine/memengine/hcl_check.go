@@ -12,7 +12,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// scopeKind says what besides variables, locals and resources can be referred to.
+// scopeKind has the objects that can be referred to besides variables, locals and resources.
 type scopeKind struct{ each, count, self bool }
 
 // checkReferences checks that everything the module refers to is declared.
@@ -119,8 +119,8 @@ var undeclaredNames = map[string]string{
 	"each": "each object", "count": "count object", "self": "self object", "path": "path", "terraform": "terraform attribute",
 }
 
-// spreadCreateBeforeDestroy sets the flag of all resources that one with the
-// flag depends on: they must outlive what it replaces.
+// spreadCreateBeforeDestroy sets the flag of all resources that one with the flag depends on: they
+// must outlive the object it replaces.
 func (p *hclProgram) spreadCreateBeforeDestroy() {
 	seen := map[reference]bool{}
 	var spread func(traversals []hcl.Traversal)
@@ -162,8 +162,7 @@ func (r *resourceConfig) references() []hcl.Traversal {
 	return references
 }
 
-// validate runs through the module with nothing known, which finds what is
-// wrong with the types.
+// validate runs through the module with nothing known, which finds mistakes in the types.
 func (p *hclProgram) validate() hcl.Diagnostics {
 	inputs := map[string]cty.Value{}
 	for name, v := range p.module.Variables {

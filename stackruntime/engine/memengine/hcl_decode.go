@@ -21,8 +21,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// decoder decodes the files of a module. What it does not know is an error
-// (rule M3), which the schemas see to.
+// decoder decodes the files of a module. Unknown blocks and arguments are errors (rule M3), which
+// the schemas see to.
 type decoder struct {
 	program  *hclProgram
 	stackDir string
@@ -411,7 +411,7 @@ func (d *decoder) checkArguments(call *callConfig) {
 	}
 }
 
-// adopt makes what a called module asks of its caller a requirement of this one.
+// adopt makes the requirements of a called module requirements of this one.
 func (d *decoder) adopt(child *engine.Module) {
 	for provider, versions := range child.Requirements {
 		d.addRequirement(provider, "")
@@ -426,7 +426,7 @@ func (d *decoder) adopt(child *engine.Module) {
 	}
 }
 
-// reference is what the first steps of a traversal name.
+// reference is the target that the first steps of a traversal name.
 type reference struct {
 	kind string // var, local, module, terraform_data, each, count, self, path or terraform
 	name string

@@ -27,7 +27,7 @@ func (r *hclRun) checkVariables() bool {
 	return ok
 }
 
-// checkable is what rules belong to.
+// checkable is an object that rules belong to.
 type checkable struct {
 	kind    engine.CheckKind
 	address string // without the key
@@ -91,8 +91,8 @@ func (r *hclRun) rule(rule *ruleConfig, symbols map[string]cty.Value, needs *nee
 	return engine.CheckFail, message
 }
 
-// message evaluates the message of a failed rule. What may not be shown is
-// replaced by a sentence that says so.
+// message evaluates the message of a failed rule. A message that may not be shown is replaced by a
+// sentence that says so.
 func (r *hclRun) message(rule *ruleConfig, symbols map[string]cty.Value, needs *needs) string {
 	v, ok := r.evaluate(rule.errorMessage, symbols, needs)
 	if marks.Contains(v, marks.Sensitive) || marks.Contains(v, marks.Ephemeral) {

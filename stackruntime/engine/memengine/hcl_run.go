@@ -42,13 +42,13 @@ type hclRun struct {
 // node is a local value or a resource while and after it is evaluated.
 type node struct {
 	busy, done bool
-	failed     bool // by its own fault or because of what it depends on; reported
+	failed     bool // by its own fault or because of a dependency; reported
 	value      cty.Value
 	needs      *needs
 	late       map[string]bool // outputs of a called module that depend on something deferred
 }
 
-// needs is what something depends on, also through others.
+// needs are the dependencies of an expression or node, also indirect ones.
 type needs struct {
 	resources map[string]bool // by address
 
@@ -113,8 +113,8 @@ func (r *hclRun) fail(summary, detail string, subject *hcl.Range) {
 	r.diags = r.diags.Append(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: detail, Subject: subject})
 }
 
-// evaluate evaluates an expression. ok is false if it or something that it
-// depends on has failed, which is reported then. needs collects what it depends on.
+// evaluate evaluates an expression. ok is false if it or one of its dependencies has failed, which
+// is reported then. needs collects its dependencies.
 func (r *hclRun) evaluate(expr hcl.Expression, symbols map[string]cty.Value, needs *needs) (v cty.Value, ok bool) {
 	ctx, ok := r.scope(expr.Variables(), symbols, needs)
 	if !ok {
@@ -128,8 +128,8 @@ func (r *hclRun) evaluate(expr hcl.Expression, symbols map[string]cty.Value, nee
 	return v, !diags.HasErrors()
 }
 
-// hideSensitive keeps values out of what is shown of a failed expression
-// (rule E4 of package engine): whoever renders diagnostics may not know the marks.
+// hideSensitive keeps values out of the report of a failed expression (rule E4 of package engine):
+// a renderer of diagnostics may not know the marks.
 func hideSensitive(diag *hcl.Diagnostic) {
 	if diag.EvalContext == nil {
 		return
@@ -193,7 +193,7 @@ func (r *hclRun) scope(traversals []hcl.Traversal, symbols map[string]cty.Value,
 	return ctx, ok
 }
 
-// lateFor reports whether what a reference to the node leads to depends on something deferred.
+// lateFor reports whether the target of a reference to the node depends on something deferred.
 func (n *node) lateFor(traversal hcl.Traversal) bool {
 	if n.late != nil && len(traversal) > 2 {
 		if output, ok := traversal[2].(hcl.TraverseAttr); ok {
@@ -235,8 +235,8 @@ func (r *hclRun) local(name string) *node {
 	})
 }
 
-// call evaluates a called module, as a whole: its resources depend on all of
-// its arguments, and what refers to an output depends on all of its resources.
+// call evaluates a called module, as a whole: its resources depend on all of its arguments, and a
+// reference to an output depends on all of its resources.
 func (r *hclRun) call(name string) *node {
 	config := r.program.calls[name]
 	return r.visit(r.calls, name, "module", config.rng, func(n *node) bool {

@@ -23,8 +23,8 @@ type objectChange struct {
 
 var noObject = cty.NullVal(cty.DynamicPseudoType)
 
-// planObject plans what becomes of an object, as the built-in provider does:
-// a change of triggers_replace needs a new object, and output follows input.
+// planObject plans the change of an object, as the built-in provider does: a change of
+// triggers_replace needs a new object, and output follows input.
 func planObject(prior *priorObject, r resourceInstance, forced bool) objectChange {
 	if prior == nil {
 		return objectChange{action: engine.ActionCreate, before: noObject, after: newObject(r)}
@@ -120,8 +120,8 @@ func finishObject(planned cty.Value, newID string) cty.Value {
 
 var idNamespace = uuid.MustParse("0b0c7d52-7d4c-5c1e-8a93-0f6d9f1d1a57")
 
-// newID derives the identifier of a new object from what it is and from the
-// one it replaces (rule M1).
+// newID derives the identifier of a new object from its address and from the object it replaces
+// (rule M1).
 func newID(component stackaddrs.AbsComponentInstance, addr string, prior *priorObject) string {
 	name := component.String() + "," + addr
 	if prior != nil {

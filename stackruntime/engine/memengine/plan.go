@@ -171,7 +171,8 @@ func (p *planner) settle(r resourceInstance) (cty.Value, hcl.Diagnostics) {
 	return change.after, nil
 }
 
-// deferInstance defers what can't be planned yet. What there is of the resource stays.
+// deferInstance defers an instance that can't be planned yet. Existing objects of the resource
+// stay.
 func (p *planner) deferInstance(r resourceInstance, reason string) {
 	p.static[resourceAddr(r.module, r.name)] = true
 	if isEphemeral(r) { // which is refused when it is planned

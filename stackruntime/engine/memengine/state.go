@@ -109,8 +109,7 @@ func decodeObject(entry tfstate.Entry) (*priorObject, error) {
 	return o, nil
 }
 
-// decodeAttributes does what cty does with [dataType], but parses the
-// description of each type once.
+// decodeAttributes decodes like cty with [dataType], but parses the description of each type once.
 func decodeAttributes(raw json.RawMessage) (cty.Value, error) {
 	var attributes struct {
 		ID              *string         `json:"id"`
@@ -196,7 +195,7 @@ func (s *moduleState) encode(component stackaddrs.AbsComponentInstance) (engine.
 	return doc.Bytes(), nil
 }
 
-// stateHead is what a state document has besides objects.
+// stateHead is the content of a state document besides objects.
 type stateHead struct {
 	TerraformVersion string `json:"terraform_version"`
 	Serial           uint64 `json:"serial"`

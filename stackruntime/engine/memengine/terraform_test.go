@@ -224,7 +224,7 @@ func TestSameAsTerraform(t *testing.T) {
 		})
 	}
 
-	// What was written is a state for terraform, too.
+	// The written file is a state for terraform, too.
 	if err := os.WriteFile(filepath.Join(dir, "ours.tfstate"), exampleDocument(t, dir), 0o644); err != nil {
 		t.Fatal(err)
 	}

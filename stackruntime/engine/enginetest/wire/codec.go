@@ -35,7 +35,7 @@ import (
 // Encode returns a request, a result or a part of one as text.
 func Encode(v any) ([]byte, error) { return encode(reflect.ValueOf(v)) }
 
-// Decode reads what [Encode] returned of a value of the same type.
+// Decode reads the text that [Encode] returned for a value of the same type.
 func Decode(text []byte, into any) error {
 	target := reflect.ValueOf(into).Elem()
 	return decode(text, target)
@@ -155,7 +155,7 @@ type instanceKey struct {
 	Text     *string
 }
 
-// diagnostic is what is encoded of one.
+// diagnostic is the encoding of an [hcl.Diagnostic].
 type diagnostic struct {
 	Severity         hcl.DiagnosticSeverity
 	Summary, Detail  string
@@ -163,7 +163,7 @@ type diagnostic struct {
 	Data             *engine.DiagnosticData
 }
 
-// value is what is encoded of a [cty.Value]; nil stands for [cty.NilVal].
+// value is the encoding of a [cty.Value]; nil stands for [cty.NilVal].
 type value struct {
 	MessagePack          []byte // with the type
 	Sensitive, Ephemeral []cty.Path
@@ -186,7 +186,7 @@ func decodeValue(encoded *value) (cty.Value, error) {
 	return marks.Join(bare, encoded.Sensitive, encoded.Ephemeral), err
 }
 
-// step is what is encoded of a step of a path: of an attribute, or of an index.
+// step is the encoding of a step of a path: of an attribute, or of an index.
 type step struct {
 	Attribute string
 	Index     cty.Value

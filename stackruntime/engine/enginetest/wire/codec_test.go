@@ -77,8 +77,8 @@ type wrapped struct{ inner any }
 
 func (w wrapped) UnwrapDiagnosticExtra() any { return w.inner }
 
-// Diagnostics keep their places, and what the engine knows besides. What is no data of the contract
-// is lost.
+// Diagnostics keep their places, and the engine's [engine.DiagnosticData]. An Extra that is no data
+// of the contract is lost.
 func TestDiagnostics(t *testing.T) {
 	data := &engine.DiagnosticData{
 		Resource: `fake_resource.a["x"]`, Block: `resource "fake_resource" "a"`,
@@ -119,7 +119,7 @@ func TestDiagnostics(t *testing.T) {
 	}
 }
 
-// What is not data is refused.
+// A type that is not data is refused.
 func TestOnlyData(t *testing.T) {
 	for name, v := range map[string]any{
 		"function":  struct{ F func() }{},

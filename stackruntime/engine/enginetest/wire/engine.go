@@ -153,7 +153,7 @@ func (s session) Abilities() engine.Abilities {
 	return abilities
 }
 
-// answer returns what a call has answered, with its error.
+// answer returns the answer of a call, with its error.
 func answer[T any](result T, err error) (T, error) {
 	decoded, encodeErr := through(result)
 	return decoded, errors.Join(overError(err), encodeErr)
@@ -199,8 +199,8 @@ func (p preparer) Locks(ctx context.Context) (map[stackaddrs.Provider]string, er
 
 type recoverer struct{ engine.Recoverer }
 
-// Bind implements [engine.Recoverer]. It panics with what is not data: there is nobody to return an
-// error to.
+// Bind implements [engine.Recoverer]. It panics with a purpose that is not data: there is nobody to
+// return an error to.
 func (r recoverer) Bind(purpose engine.Purpose) {
 	purpose, err := through(purpose)
 	if err != nil {

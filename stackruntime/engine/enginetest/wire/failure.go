@@ -10,7 +10,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// failure is what is encoded of an error: its text, and which one it is of those that callers tell
+// failure is the encoding of an error: its text, and which one it is of those that callers tell
 // apart.
 type failure struct {
 	Text     string
