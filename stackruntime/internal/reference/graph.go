@@ -14,7 +14,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
-// Graph is what refers to what in a configuration. It is safe for concurrent use.
+// Graph has the references between the declarations of a configuration. It is safe for concurrent
+// use.
 type Graph struct {
 	items map[key]*item
 	all   []*item // by name
@@ -28,7 +29,7 @@ type key struct {
 	part  part
 }
 
-// part is what of a stack call an item stands for; other declarations have one item each.
+// part is the part of a stack call that an item stands for; other declarations have one item each.
 type part int
 
 const (
@@ -161,7 +162,7 @@ func (s stackItems) addPart(decl any, p part, name string, place hcl.Range) *ite
 	return i
 }
 
-// refersTo adds what expressions in a stack refer to. Nil expressions refer to nothing.
+// refersTo adds the targets of the references in expressions of a stack. Nil expressions have none.
 func (i *item) refersTo(s stackItems, exprs ...hcl.Expression) {
 	for _, e := range exprs {
 		if e != nil {
@@ -208,8 +209,7 @@ func (s stackItems) keyOf(target stackaddrs.Referenceable) (key, bool) {
 	return key{}, false
 }
 
-// Targets are what traversals refer to. Those that are malformed are left out: evaluating reports
-// them.
+// Targets are the targets of traversals. Malformed ones are left out: evaluating reports them.
 func Targets(traversals []hcl.Traversal) []stackaddrs.Referenceable {
 	targets := make([]stackaddrs.Referenceable, 0, len(traversals))
 	for _, traversal := range traversals {

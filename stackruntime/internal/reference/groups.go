@@ -5,7 +5,7 @@ package reference
 
 import "iter"
 
-// Groups divides nodes, and what they lead to, into the strongly connected components of their
+// Groups divides nodes, and those they lead to, into the strongly connected components of their
 // graph: in each group, every node leads to every other. A node that is on no cycle is a group of
 // its own. No group is empty.
 //
@@ -30,7 +30,7 @@ type groupSearch[N comparable] struct {
 	groups [][]N
 }
 
-// visit is what is known of a node that was reached.
+// visit is the state of a node that was reached.
 type visit struct {
 	index   int // in the order of visits
 	grouped bool

@@ -9,25 +9,24 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
-// Requirements are what the values in a block depend on in the end, as far as the stack with the
-// block shows.
+// Requirements are the objects that the values in a block depend on in the end, as far as the stack
+// with the block shows.
 type Requirements struct {
-	// Components are those of the stack, by name, sorted. What they require themselves is their own
-	// matter.
+	// Components are those of the stack, by name, sorted. Their own requirements are their own matter.
 	Components []string
 
-	// Calls are stack calls, by name, sorted: all components in what they embed are required, and what
-	// the blocks require.
+	// Calls are stack calls, by name, sorted: all components in the stacks they embed are required,
+	// and the requirements of the blocks.
 	Calls []string
 
-	// Variables is set if the values depend on variables of the stack: what the block that embeds it
-	// requires is required then.
+	// Variables is set if the values depend on variables of the stack: the requirements of the block
+	// that embeds it are required then.
 	Variables bool
 }
 
-// Requirements returns what a declaration in a stack of the graph requires: a
-// *stackconfig.Component, LocalValue, OutputValue, ProviderConfig, Removed, or StackCall, of which
-// it is what the block itself requires. The caller must not change it.
+// Requirements returns the requirements of a declaration in a stack of the graph: a
+// *stackconfig.Component, LocalValue, OutputValue, ProviderConfig, Removed, or StackCall, for which
+// they are those of the block itself. The caller must not change the result.
 func (g *Graph) Requirements(stack *stackconfig.Stack, decl any) *Requirements {
 	k := key{stack, decl, whole}
 	if _, ok := decl.(*stackconfig.StackCall); ok {

@@ -28,8 +28,8 @@ import (
 
 // Applyable is implemented by objects with something to report while applying.
 type Applyable interface {
-	// CheckApply waits for what concerns the object and returns what is wrong. To
-	// be called by the walk only (rule V1).
+	// CheckApply waits for the results that concern the object and returns its diagnostics. To be
+	// called by the walk only (rule V1).
 	CheckApply(ctx context.Context) hcl.Diagnostics
 
 	// RequiredComponents are all components whose results the object depends on, however indirectly.
@@ -125,7 +125,7 @@ func (m *Main) applyAll(ctx context.Context) (map[stackaddrs.AbsComponentInstanc
 	return results, m.explainCycles(w.All())
 }
 
-// CheckInputs reports what is wrong with the values of root variables, without doing anything.
+// CheckInputs reports mistakes in the values of root variables, without doing anything.
 func (m *Main) CheckInputs(ctx context.Context) hcl.Diagnostics {
 	_, diags := maintask.Run(ctx, &m.panics, func(ctx context.Context) (struct{}, hcl.Diagnostics) {
 		if m.planning != nil {
@@ -136,8 +136,8 @@ func (m *Main) CheckInputs(ctx context.Context) hcl.Diagnostics {
 	return diags
 }
 
-// checkPlanInputs checks the values of root variables before providers are there. What a rule gets
-// from a function of one is not known then.
+// checkPlanInputs checks the values of root variables before providers are there. The results of
+// their functions are not known to rules then.
 func (m *Main) checkPlanInputs(ctx context.Context) hcl.Diagnostics {
 	m.functions.Optional = true
 	var diags hcl.Diagnostics
@@ -178,7 +178,7 @@ func (m *Main) brokenOff(addr stackaddrs.AbsComponentInstance, err error) hcl.Di
 }
 
 // save hands a change of the state to the caller, one at a time if it wants that. After an error
-// nothing more is begun; what runs goes on to its end.
+// nothing more is begun; running work goes on to its end.
 func (m *Main) save(ctx context.Context, change applying.StateChange) hcl.Diagnostics {
 	if !m.applying.SavesTogether {
 		m.saving <- struct{}{}
@@ -221,7 +221,7 @@ func (m *Main) saveRootValues(ctx context.Context) hcl.Diagnostics {
 		}
 		value, diags := output.CheckValue(ctx)
 		if diags.HasErrors() {
-			continue // what it would be is unknown
+			continue // its value is unknown
 		}
 		change.Outputs[name] = expr.WithoutFailed(value)
 	}
@@ -261,7 +261,7 @@ func (l *LocalValue) CheckApply(ctx context.Context) hcl.Diagnostics { return l.
 // CheckApply implements [Applyable].
 func (o *OutputValue) CheckApply(ctx context.Context) hcl.Diagnostics {
 	if o.stack.main.destroying() && o.stack.addr.IsRoot() {
-		return nil // it is removed, and so may be what it is made of
+		return nil // it is removed, and so may be the objects it is made of
 	}
 	_, diags := o.CheckValue(ctx)
 	return diags
@@ -304,8 +304,8 @@ func (c *ComponentInstance) CheckApply(ctx context.Context) hcl.Diagnostics {
 	return diags
 }
 
-// appliedOutputs are the results once the instance is applied. What is removed
-// has those it was planned with, at once.
+// appliedOutputs are the results once the instance is applied. A removed instance has those it was
+// planned with, at once.
 func (c *ComponentInstance) appliedOutputs(ctx context.Context) map[string]cty.Value {
 	plan := c.main.planFor(c.addr)
 	switch {

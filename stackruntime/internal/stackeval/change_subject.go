@@ -17,7 +17,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
-// What drives the change of a component instance.
+// The subjects of changes of component instances.
 var (
 	_ applying.Subject = (*ComponentInstance)(nil)
 	_ applying.Subject = (*RemovedComponentInstance)(nil)
@@ -49,7 +49,7 @@ func (m *Main) changeSubject(ctx context.Context, plan *stackplan.Component) (ap
 // changeSubject finds the object that a component instance comes from. It is nil if that is not
 // known.
 //
-// Removed blocks are asked only if the component block does not say: what they name may depend on
+// Removed blocks are asked only if the component block does not say: their targets may depend on
 // the instance.
 func (s *Stack) changeSubject(ctx context.Context, addr stackaddrs.AbsComponentInstance) (applying.Subject, certainty) {
 	name, key := addr.Item.Component.Name, addr.Item.Key

@@ -165,7 +165,7 @@ func (c *ComponentConfig) ExprReferenceValue(ctx context.Context) cty.Value {
 // isKnownSound reports whether checking the component is known to find nothing.
 func (c *ComponentConfig) isKnownSound() bool { return c.stack.main.sound[c.addr] }
 
-// Validate reports what is wrong in any instance.
+// Validate reports the mistakes that any instance would have.
 func (c *ComponentConfig) Validate(ctx context.Context) hcl.Diagnostics {
 	_, diags := c.checks.Check(ctx, c.checksAspect)
 	return diags.Extend(c.checkModule(ctx))
@@ -197,8 +197,8 @@ func (c *ComponentConfig) checkInputs(ctx context.Context, scope expr.Evaluation
 
 // evalInputs evaluates the inputs argument in the scope of an instance.
 //
-// Shape: an attribute for each variable of the module, of its type. Null: what
-// the module has no default for. Marks: kept.
+// Shape: an attribute for each variable of the module, of its type. Null: where the module has no
+// default. Marks: kept.
 func (c *ComponentConfig) evalInputs(ctx context.Context, module *engine.Module, phase expr.EvalPhase, scope expr.EvaluationScope) (map[string]cty.Value, hcl.Diagnostics) {
 	if module == nil {
 		if c.decl.Inputs == nil {
@@ -220,7 +220,7 @@ func (c *ComponentConfig) evalInputs(ctx context.Context, module *engine.Module,
 	return values, diags.Extend(moreDiags)
 }
 
-// visitDependsOn evaluates what depends_on names, to find cycles.
+// visitDependsOn evaluates the objects that depends_on names, to find cycles.
 func (c *ComponentConfig) visitDependsOn(ctx context.Context) {
 	for _, target := range reference.Targets(c.decl.DependsOn) {
 		if object := c.stack.lookUp(target); object != nil && c.stack.canDependOn(target) {
@@ -244,7 +244,7 @@ func (c *ComponentConfig) CheckSteps(ctx context.Context, traversal hcl.Traversa
 	return component.Check(traversal)
 }
 
-// staticSet is what is known of for_each without values.
+// staticSet is the set of for_each as far as it is known without values.
 func (c *ComponentConfig) staticSet(ctx context.Context) foreach.Set {
 	return c.set.Value(ctx, c.setAspect)
 }

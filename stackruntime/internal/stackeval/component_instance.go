@@ -35,7 +35,7 @@ type ComponentInstance struct {
 	fleeting atomic.Pointer[map[string]cty.Value]
 	again    memo.Memo[map[string]cty.Value] // ephemeral results that were evaluated apart
 
-	// failed is what is known of a plan with errors, to be shown: others see no plan.
+	// failed is the incomplete plan with errors, to be shown: others see no plan.
 	failed atomic.Pointer[stackplan.Component]
 }
 
@@ -52,7 +52,7 @@ func newComponentInstance(component *Component, key stackaddrs.InstanceKey, repe
 	}
 }
 
-// ResultValue is what expressions see of the instance.
+// ResultValue is the value of the instance in expressions.
 //
 // Shape: an object with all declared outputs of the module. Unknown: in part
 // while planning, and where applying failed. A placeholder if the instance
@@ -175,7 +175,7 @@ func (c *ComponentInstance) againAspect() memo.Aspect[map[string]cty.Value] {
 			if result == nil || diags.HasErrors() {
 				return nil, diags
 			}
-			return result.Ephemeral, nil // who plans the instance has the warnings
+			return result.Ephemeral, nil // the plan of the instance has the warnings
 		},
 	}
 }

@@ -74,8 +74,8 @@ func (c *ComponentInstance) planAspect() memo.Aspect[*stackplan.Component] {
 	}
 }
 
-// planRequest collects what the engine needs; ok is false when something of it
-// could not be computed, which is reported where it happened.
+// planRequest makes the request to the engine; ok is false when a part of it could not be computed,
+// which is reported where it happened.
 func (c *ComponentInstance) planRequest(ctx context.Context) (req *engine.PlanRequest, ok bool) {
 	inputs := c.Inputs(ctx)
 	providers := c.providers.Value(ctx, c.providersAspect)
@@ -198,8 +198,8 @@ func (c *ComponentInstance) destroyOutputs(refreshed *engine.PlanResult) map[str
 	return refreshed.Outputs
 }
 
-// destroyInputs replaces values that are not known by those of the last apply:
-// what is destroyed was made with them.
+// destroyInputs replaces values that are not known by those of the last apply: the objects to
+// destroy were made with them.
 func (c *ComponentInstance) destroyInputs(inputs map[string]cty.Value) map[string]cty.Value {
 	return planning.LastKnown(inputs, c.prior().Inputs)
 }
@@ -212,7 +212,8 @@ func (c *ComponentInstance) refreshedOutputs(ctx context.Context) (outputs map[s
 	}
 	result := c.refresh.Value(ctx, c.refreshAspect)
 	if result == nil {
-		// Not reported for what was never created; whoever needs the values gets unknown ones.
+		// Not reported for an instance that was never created; a caller that needs the values gets
+		// unknown ones.
 		return nil, c.prior() == nil
 	}
 	return result.Outputs, true
@@ -233,7 +234,7 @@ func (c *ComponentInstance) refreshAspect() memo.Aspect[*engine.PlanResult] {
 			if result == nil || diags.HasErrors() {
 				return nil, diags
 			}
-			diags = nil // warnings about what nobody plans, checks that fail among them
+			diags = nil // warnings about a plan that nobody carries out, failed checks among them
 			if len(result.RefreshedState) == 0 && len(req.PriorState) > 0 {
 				return nil, diags.Append(diagnostics.Bug("Internal evaluation error", "The engine has not said what it found while refreshing %s.", c.addr))
 			}

@@ -24,8 +24,8 @@ type instances[I any] struct {
 
 // newInstances prepares the expansion of a block.
 //
-// addr is the address of the block, what its kind in messages. existing returns
-// the keys that stand in for a set not known yet.
+// addr is the address of the block; its kind in messages follows for_each. existing returns the
+// keys that stand in for a set not known yet.
 func newInstances[I any](stack *Stack, addr string, forEach hcl.Expression, what string, existing func() []stackaddrs.InstanceKey, newInstance func(stackaddrs.InstanceKey, foreach.Repetition) I) instances[I] {
 	return instances[I]{aspect: func() memo.Aspect[foreach.Expansion[I]] {
 		return memo.Aspect[foreach.Expansion[I]]{
@@ -44,7 +44,7 @@ func (i *instances[I]) Instances(ctx context.Context) foreach.Expansion[I] {
 	return i.memo.Value(ctx, i.aspect)
 }
 
-// CheckInstances is like Instances and reports what is wrong with for_each.
+// CheckInstances is like Instances and reports mistakes in for_each.
 func (i *instances[I]) CheckInstances(ctx context.Context) (foreach.Expansion[I], hcl.Diagnostics) {
 	return i.memo.Check(ctx, i.aspect)
 }
@@ -61,8 +61,8 @@ func (i *instances[I]) CheckApply(ctx context.Context) hcl.Diagnostics {
 	return diags
 }
 
-// instancesValue is what expressions see of a block whose instances all have
-// results of one type: the result of the only instance, or a map of results.
+// instancesValue is the value in expressions of a block whose instances all have results of one
+// type: the result of the only instance, or a map of results.
 func instancesValue[I any](expansion foreach.Expansion[I], ty cty.Type, result func(I) cty.Value) cty.Value {
 	switch expansion.Kind {
 	case foreach.Single:

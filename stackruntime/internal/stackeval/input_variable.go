@@ -45,7 +45,7 @@ func (v *InputVariable) Value(ctx context.Context) cty.Value {
 	return v.value.Value(ctx, v.valueAspect)
 }
 
-// CheckValue is like Value and reports what is wrong with it.
+// CheckValue is like Value and reports mistakes in it.
 func (v *InputVariable) CheckValue(ctx context.Context) (cty.Value, hcl.Diagnostics) {
 	return v.value.Check(ctx, v.valueAspect)
 }
@@ -128,8 +128,8 @@ func newInputVariableConfig(stack *StackConfig, decl *stackconfig.InputVariable)
 
 // ExprReferenceValue implements [expr.Referenceable].
 //
-// The value is what the call of the stack assigns, as far as it can be seen
-// without knowing instances; for the root stack it is unknown.
+// The value is the one that the call of the stack assigns, as far as it can be seen without knowing
+// instances; for the root stack it is unknown.
 func (v *InputVariableConfig) ExprReferenceValue(ctx context.Context) cty.Value {
 	if v.stack.call != nil {
 		return v.marked(v.stack.call.InputValues(ctx)[v.decl.Name])
@@ -137,7 +137,7 @@ func (v *InputVariableConfig) ExprReferenceValue(ctx context.Context) cty.Value 
 	return v.marked(cty.UnknownVal(v.decl.Type.WithoutOptional()))
 }
 
-// Validate checks what validation rules refer to: only the variable itself.
+// Validate checks the references of validation rules: only the variable itself is allowed.
 func (v *InputVariableConfig) Validate(ctx context.Context) hcl.Diagnostics {
 	return variables.CheckRuleReferences(ctx, v.decl, v.stack)
 }

@@ -55,7 +55,7 @@ func inspect(t *testing.T, archive string, inputs map[string]cty.Value) inspecte
 	return inspected{NewForInspecting(Options{Config: config}, InspectOptions{State: stackstate.New(), Inputs: inputs}), dir}
 }
 
-// check asks all objects that need no engine what is wrong with them.
+// check asks all objects that need no engine for their diagnostics.
 func (m inspected) check(t *testing.T) hcl.Diagnostics {
 	t.Helper()
 	_, diags := maintask.Run(t.Context(), &m.Main.panics, func(ctx context.Context) (struct{}, hcl.Diagnostics) {

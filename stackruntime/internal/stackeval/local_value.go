@@ -37,7 +37,7 @@ func (l *LocalValue) ExprReferenceValue(ctx context.Context) cty.Value {
 	return l.value.Value(ctx, l.valueAspect)
 }
 
-// CheckValue reports what is wrong with the value.
+// CheckValue reports mistakes in the value.
 func (l *LocalValue) CheckValue(ctx context.Context) hcl.Diagnostics {
 	_, diags := l.value.Check(ctx, l.valueAspect)
 	return diags
@@ -75,7 +75,7 @@ func (l *LocalValueConfig) ExprReferenceValue(ctx context.Context) cty.Value {
 	return l.value.Value(ctx, l.valueAspect)
 }
 
-// Validate reports what is wrong with the expression in any instance.
+// Validate reports the mistakes that the expression would have in any instance.
 func (l *LocalValueConfig) Validate(ctx context.Context) hcl.Diagnostics {
 	_, diags := l.value.Check(ctx, l.valueAspect)
 	return diags

@@ -33,8 +33,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
 
-// Main is the root of the objects of one operation, and holds what the
-// operation is bound to.
+// Main is the root of the objects of one operation, and holds the options of the operation.
 type Main struct {
 	phase     expr.EvalPhase
 	session   engine.Session
@@ -74,17 +73,17 @@ type Main struct {
 	selected       memo.Memo[*planning.Selection]
 }
 
-// Options are what all operations are bound to.
+// Options are the options of all operations.
 type Options struct {
 	Config  *stackconfig.Config
 	Session engine.Session
 	Hooks   hooks.Hooks
 
-	// Operation is what the names of all work begin with that the engine is given. No other operation
+	// Operation is the prefix of the names of all work that the engine is given. No other operation
 	// may have had it. Empty stands for one made up.
 	Operation string
 
-	// StopNow is closed when what runs is to end now, after the context of the operation has ended.
+	// StopNow is closed when running work is to end now, after the context of the operation has ended.
 	// Nil is never closed.
 	StopNow <-chan struct{}
 
@@ -93,7 +92,7 @@ type Options struct {
 	Locks map[stackaddrs.Provider]string
 }
 
-// PlanOptions are what planning is bound to.
+// PlanOptions are the options of planning.
 type PlanOptions struct {
 	Mode        engine.Mode
 	Inputs      map[string]cty.Value // root variables that were given a value
@@ -105,7 +104,7 @@ type PlanOptions struct {
 	Excludes    []stackaddrs.AbsComponentInstance
 }
 
-// ApplyOptions are what applying is bound to.
+// ApplyOptions are the options of applying.
 type ApplyOptions struct {
 	Plan   *stackplan.Plan
 	Prior  *stackstate.State
@@ -113,7 +112,7 @@ type ApplyOptions struct {
 
 	LeaveUnknown bool // root variables that were unknown while planning need no value
 
-	Progress stackplan.Progress // of earlier applies of the plan, which have made Prior what it is
+	Progress stackplan.Progress // of earlier applies of the plan, whose result Prior is
 
 	// Save is called for each change of the state as soon as it is known. Calls do not overlap, unless
 	// SavesTogether. After an error no further change is begun. That is all that [ErrBeginNothing]
@@ -122,14 +121,14 @@ type ApplyOptions struct {
 
 	SavesTogether bool // changes of different component instances
 
-	renamed []stackstate.Renaming // what the moves of the plan have made of Prior
+	renamed []stackstate.Renaming // the moves of the plan, as carried out in Prior
 }
 
 // ErrBeginNothing is returned for a change that was saved, when no further one
 // may be begun.
 var ErrBeginNothing = errors.New("the change was saved, and nothing more is to be begun")
 
-// InspectOptions are what evaluating against a state is bound to.
+// InspectOptions are the options of evaluating against a state.
 type InspectOptions struct {
 	State  *stackstate.State
 	Inputs map[string]cty.Value
@@ -223,7 +222,7 @@ func (m *Main) prior() *stackstate.State {
 	}
 }
 
-// noState is what there is before a validation. Made where it is needed, it would take room on the
+// noState is the prior state of a validation. Made where it is needed, it would take room on the
 // stack of each task that asks for the prior state, one and a half kilobytes that stay for as long
 // as the task waits.
 var noState = stackstate.New()
@@ -243,7 +242,7 @@ func (m *Main) mode() engine.Mode {
 	}
 }
 
-// disposition is what becomes of the root stack.
+// disposition is the fate of the components of the root stack.
 func (m *Main) disposition() disposition {
 	if m.destroying() {
 		return destroyed

@@ -29,8 +29,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
-// managedInstance is what the engine works on: a component instance in the
-// state, driven by a component block or by a removed block. For embedding.
+// managedInstance is the engine's object of work: a component instance in the state, driven by a
+// component block or by a removed block. For embedding.
 type managedInstance struct {
 	main  *Main
 	addr  stackaddrs.AbsComponentInstance
@@ -41,7 +41,7 @@ type managedInstance struct {
 	announced atomic.Bool // that planning has begun: some are planned twice
 }
 
-// prior is what the state before the operation knows; nil when it knows nothing.
+// prior is the instance in the state before the operation; nil when it is not there.
 func (i *managedInstance) prior() *stackstate.Component {
 	return i.main.prior().Components[i.addr]
 }
@@ -221,7 +221,7 @@ func (i *managedInstance) runPlan(ctx context.Context, kind work.Kind, req *engi
 	return result, i.EngineDiagnostics(ctx, diags)
 }
 
-// planned is the instance with what its plan was made from.
+// planned is the instance with the inputs of its plan.
 func (i *managedInstance) planned(ctx context.Context, req *engine.PlanRequest, requires components.Set) planning.Instance {
 	return planning.Instance{
 		Addr: i.addr, Source: i.use.source.Written, Requires: requires.Sorted(), Inputs: i.StoredInputs(ctx, req.Inputs), Prior: i.prior(),
@@ -277,8 +277,8 @@ func (i *managedInstance) planForget(ctx context.Context, req *engine.PlanReques
 	}}
 }
 
-// EngineDiagnostics places what an engine says about a component instance: in the component, or
-// where the provider configuration concerned is written.
+// EngineDiagnostics places diagnostics of an engine about a component instance: in the component,
+// or where the provider configuration concerned is written.
 func (i *managedInstance) EngineDiagnostics(ctx context.Context, diags hcl.Diagnostics) hcl.Diagnostics {
 	placed := diagnostics.About(diags, i.addr)
 	for _, diag := range placed {

@@ -35,7 +35,7 @@ type moduleUse struct {
 	module memo.Memo[*engine.Module]
 }
 
-// checkModule reports what is wrong with the module and its provider slots.
+// checkModule reports mistakes in the module and its provider slots.
 func (u *moduleUse) checkModule(ctx context.Context) hcl.Diagnostics {
 	module, diags := u.module.Check(ctx, u.moduleAspect)
 	if module == nil {

@@ -40,7 +40,7 @@ func (o *OutputValue) Value(ctx context.Context) cty.Value {
 	return o.value.Value(ctx, o.valueAspect)
 }
 
-// CheckValue is like Value and reports what is wrong with it.
+// CheckValue is like Value and reports mistakes in it.
 func (o *OutputValue) CheckValue(ctx context.Context) (cty.Value, hcl.Diagnostics) {
 	return o.value.Check(ctx, o.valueAspect)
 }
@@ -71,7 +71,7 @@ func (o *OutputValue) valueAspect() memo.Aspect[cty.Value] {
 	}
 }
 
-// checkDeclaration refuses what only embedded stacks can have.
+// checkDeclaration refuses arguments that only embedded stacks can have.
 func (o *OutputValue) checkDeclaration() hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	if !o.stack.addr.IsRoot() {
@@ -135,12 +135,12 @@ func newOutputValueConfig(stack *StackConfig, decl *stackconfig.OutputValue) *Ou
 	}
 }
 
-// Value is what the output has in every instance of the stack.
+// Value is the value that the output has in every instance of the stack.
 func (o *OutputValueConfig) Value(ctx context.Context) cty.Value {
 	return o.value.Value(ctx, o.valueAspect)
 }
 
-// Validate reports what is wrong with the value in any instance.
+// Validate reports the mistakes that the value would have in any instance.
 func (o *OutputValueConfig) Validate(ctx context.Context) hcl.Diagnostics {
 	_, diags := o.value.Check(ctx, o.valueAspect)
 	return diags

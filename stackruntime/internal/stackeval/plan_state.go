@@ -76,8 +76,8 @@ func (c *ComponentInstance) requirementsState(ctx context.Context) planState {
 	return worst
 }
 
-// dependentsState is the worst state of the plans of what the state says depends on the instance.
-// Before that is gone, or has let go of the instance, the instance cannot go either.
+// dependentsState is the worst state of the plans of the instance's dependents in the state. Before
+// these are gone, or have let go of the instance, the instance cannot go either.
 func (i *managedInstance) dependentsState(ctx context.Context) planState {
 	prior := i.prior()
 	if prior == nil {
@@ -86,7 +86,7 @@ func (i *managedInstance) dependentsState(ctx context.Context) planState {
 	worst := planComplete
 	cycles := i.main.recordedCycles()
 	component := stackaddrs.ComponentOf(i.addr)
-	dependents := maps.Clone(i.main.recordedUsers()[component]) // who uses it records that; its own record may be older
+	dependents := maps.Clone(i.main.recordedUsers()[component]) // its users record that; its own record may be older
 	if dependents == nil {
 		dependents = make(components.Set)
 	}
@@ -102,11 +102,11 @@ func (i *managedInstance) dependentsState(ctx context.Context) planState {
 }
 
 // dependentState is the worst state of the plans of a component's instances, whichever block they
-// come from. What no block has any more does not count.
+// come from. Instances that no block has any more do not count.
 func (m *Main) dependentState(ctx context.Context, addr stackaddrs.AbsComponent) planState {
 	stack, found := m.findStack(ctx, addr.Stack)
 	switch found {
-	case certaintyNo, certaintyUnknown: // what nothing exists of is not a stand-in, and needs nothing
+	case certaintyNo, certaintyUnknown: // a component without instances is not a stand-in, and needs nothing
 		return planComplete
 	case certaintyFailed:
 		return planFailed

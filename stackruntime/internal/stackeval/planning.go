@@ -23,8 +23,8 @@ import (
 
 // Plannable is implemented by objects with something to say while planning.
 type Plannable interface {
-	// PlanChanges returns the changes that the object wants to make, and what is
-	// wrong with it. To be called by the walk only (rule V1).
+	// PlanChanges returns the changes that the object wants to make, and its diagnostics. To be called
+	// by the walk only (rule V1).
 	PlanChanges(ctx context.Context) ([]PlannedChange, hcl.Diagnostics)
 }
 
@@ -71,8 +71,8 @@ func (m *Main) PlanStack(ctx context.Context) (*stackplan.Plan, hcl.Diagnostics)
 		}) {
 			return struct{}{}, diags
 		}
-		// A provider that refuses its configuration keeps nobody from what others say when they are
-		// configured.
+		// A provider that refuses its configuration does not end the plan here: the diagnostics of others
+		// come only when they are configured.
 		moved, moreDiags := m.followMoves()
 		diags = diags.Extend(moreDiags)
 		if moreDiags.HasErrors() {

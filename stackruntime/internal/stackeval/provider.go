@@ -89,7 +89,7 @@ func (p *ProviderInstance) Args(ctx context.Context) cty.Value {
 	return p.args.Value(ctx, p.argsAspect)
 }
 
-// CheckArgs reports what is wrong with the arguments.
+// CheckArgs reports mistakes in the arguments.
 func (p *ProviderInstance) CheckArgs(ctx context.Context) hcl.Diagnostics {
 	_, diags := p.args.Check(ctx, p.argsAspect)
 	return diags
@@ -140,7 +140,7 @@ func (p *ProviderConfig) ExprReferenceValue(ctx context.Context) cty.Value {
 	return cty.UnknownVal(ty)
 }
 
-// Validate reports what is wrong in any instance.
+// Validate reports the mistakes that any instance would have.
 func (p *ProviderConfig) Validate(ctx context.Context) hcl.Diagnostics {
 	diags := p.stack.checkLock(p.decl.Provider, p.decl.Range.Ptr())
 	if diags.HasErrors() { // its schema cannot be had either

@@ -38,14 +38,14 @@ func newRemoved(stack *Stack, config *RemovedConfig) *Removed {
 	return r
 }
 
-// blockTargets are the instances of one removed block by what they name.
+// blockTargets are the instances of one removed block by their targets.
 type blockTargets struct {
 	named   map[stackaddrs.StackInstance][]*RemovedInstance // by the stack instance that has the target
 	unknown []*RemovedInstance                              // whose targets are not known before apply
 	failed  bool                                            // some targets could not be found out
 }
 
-// Targets sorts the instances of the block by what they name.
+// Targets sorts the instances of the block by their targets.
 func (r *Removed) Targets(ctx context.Context) *blockTargets {
 	return r.targets.Value(ctx, func() memo.Aspect[*blockTargets] {
 		return memo.Aspect[*blockTargets]{
@@ -83,7 +83,7 @@ type RemovedInstance struct {
 	inputs memo.Memo[map[string]cty.Value] // of stacks that go
 }
 
-// Target is what has to go; nil when that could not be found out.
+// Target is the object that has to go; nil when it could not be evaluated.
 func (r *RemovedInstance) Target(ctx context.Context) *claims.Target {
 	return r.target.Value(ctx, r.targetAspect)
 }
@@ -157,10 +157,10 @@ func friendlyType(v cty.Value) string {
 	return v.Type().FriendlyName()
 }
 
-// subject is where the block says what it removes.
+// subject is the place where the block names its target.
 func (r *RemovedInstance) subject() *hcl.Range { return r.removed.config.decl.From.Range.Ptr() }
 
-// disposition says what becomes of what the block names.
+// disposition is the fate of the block's target.
 func (r *RemovedInstance) disposition() disposition {
 	if r.removed.config.decl.Destroy {
 		return destroyed
@@ -212,7 +212,7 @@ func newRemovedConfig(stack *StackConfig, decl *stackconfig.Removed) *RemovedCon
 	}
 }
 
-// removedTarget is the configuration address of what a block removes.
+// removedTarget is the configuration address of a block's target.
 func removedTarget(stack stackaddrs.Stack, from *stackconfig.RemovedFrom) string {
 	stack = descend(stack, from.Stacks)
 	if from.Component == nil {
@@ -237,7 +237,7 @@ func descend(stack stackaddrs.Stack, steps []stackconfig.RemovedStep) stackaddrs
 	return stack
 }
 
-// Validate reports what is wrong in any instance.
+// Validate reports the mistakes that any instance would have.
 func (r *RemovedConfig) Validate(ctx context.Context) hcl.Diagnostics {
 	scope, diags := staticInstanceScope(ctx, r.stack, r.decl.ForEach, "removed")
 	stacks, last := splitFrom(r.decl.From)

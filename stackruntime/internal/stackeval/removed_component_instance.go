@@ -102,8 +102,8 @@ func (r *RemovedComponentInstance) planAspect() memo.Aspect[*stackplan.Component
 	}
 }
 
-// recordedInputs are the values of the last apply: what is removed was made with
-// them, and the configuration has none any more.
+// recordedInputs are the values of the last apply: the removed objects were made with them, and the
+// configuration has none any more.
 func (r *RemovedComponentInstance) recordedInputs(module *engine.Module) map[string]cty.Value {
 	prior := r.prior()
 	inputs := make(map[string]cty.Value, len(module.Variables))

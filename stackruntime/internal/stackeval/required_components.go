@@ -17,7 +17,7 @@ import (
 )
 
 // requiredBy returns the components that a block or value of the stack depends on
-// (docs/language.md, section 4.6). decl is what [reference.Graph.Requirements] takes.
+// (docs/language.md, section 4.6). decl is an argument for [reference.Graph.Requirements].
 func (s *Stack) requiredBy(ctx context.Context, decl any) components.Set {
 	within := s.main.references().Requirements(s.config.decl, decl)
 	required := make(components.Set, len(within.Components))
@@ -46,7 +46,7 @@ func (s *Stack) allComponents(ctx context.Context) components.Set {
 	return all
 }
 
-// requirements are what each component that the configuration produces requires.
+// requirements are the requirements of each component that the configuration produces.
 func (m *Main) requirements(ctx context.Context) components.Graph {
 	requires := make(components.Graph)
 	for addr := range m.stack.allComponents(ctx) {
@@ -102,8 +102,8 @@ func (c *ComponentInstance) RequiredComponents(ctx context.Context) components.S
 	return c.component.RequiredComponents(ctx)
 }
 
-// RequiredComponents implements [Applyable]: those that the state records, since no block says any
-// more what they were.
+// RequiredComponents implements [Applyable]: those that the state records, since no block names
+// them any more.
 func (r *RemovedComponentInstance) RequiredComponents(context.Context) components.Set {
 	required := make(components.Set)
 	if prior := r.prior(); prior != nil {

@@ -21,8 +21,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
-// resolve finds the object of a stack that a reference means. lookUp returns
-// nil for what is not declared.
+// resolve finds the object of a stack that a reference means. lookUp returns nil for an undeclared
+// one.
 func resolve(decl *stackconfig.Stack, ref stackaddrs.Reference, lookUp func(stackaddrs.Referenceable) expr.Referenceable) (expr.Referenceable, hcl.Diagnostics) {
 	if object := lookUp(ref.Target); object != nil {
 		return object, nil
@@ -35,9 +35,9 @@ func resolve(decl *stackconfig.Stack, ref stackaddrs.Reference, lookUp func(stac
 	return nil, hcl.Diagnostics{undeclared(decl, ref)}
 }
 
-// symbols are what expressions in a stack can refer to, for embedding: V are its
-// variables, L its local values, P its provider configurations, C its components and S its
-// stack calls.
+// symbols are the objects that expressions in a stack can refer to, for embedding: V are its
+// variables, L its local values, P its provider configurations, C its components and S its stack
+// calls.
 type symbols[V, L, P, C, S expr.Referenceable] struct {
 	variables  map[string]V
 	locals     map[string]L
@@ -47,7 +47,7 @@ type symbols[V, L, P, C, S expr.Referenceable] struct {
 	applying   expr.JustValue // terraform.applying
 }
 
-// lookUp finds what a reference means; nil when it is not declared.
+// lookUp finds the object that a reference means; nil when it is not declared.
 func (s *symbols[V, L, P, C, S]) lookUp(target stackaddrs.Referenceable) expr.Referenceable {
 	switch target := target.(type) {
 	case stackaddrs.InputVariable:

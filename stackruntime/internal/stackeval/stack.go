@@ -38,14 +38,13 @@ type Stack struct {
 	removed []*Removed // in file and line order
 	moved   []*Moved   // likewise
 
-	// What removed blocks of this stack and those around it name in this stack, by
-	// names of components and embedded stacks.
+	// The targets in this stack of removed blocks of this stack and those around it, by names of
+	// components and embedded stacks.
 	componentRemovals map[string]*ComponentRemovals
 	stackRemovals     map[string]*StackRemovals
 }
 
-// embedder is what embeds a stack instance: an instance of a stack call or of a
-// removed block.
+// embedder is the origin of a stack instance: an instance of a stack call or of a removed block.
 type embedder interface {
 	// InputValues are the values of the stack's variables, of their types but
 	// without the marks of their declarations.
@@ -55,7 +54,7 @@ type embedder interface {
 	RequiredComponents(ctx context.Context) components.Set
 }
 
-// disposition is what becomes of the components of a stack instance.
+// disposition is the fate of the components of a stack instance.
 type disposition int
 
 const (
@@ -70,8 +69,8 @@ func (s *Stack) isRemoved() bool {
 }
 
 // standsIn reports whether an instance of a block in the stack has to wait until the set that it
-// stands for is known. What exists in a stack that is removed is removed, whatever the set would
-// be.
+// stands for is known. Existing instances in a stack that is removed are removed, whatever the set
+// would be.
 func (s *Stack) standsIn(key stackaddrs.InstanceKey, repetition foreach.Repetition) bool {
 	return repetition.StandIn && (key.IsWildcard() || !s.isRemoved())
 }
@@ -118,7 +117,7 @@ func (s *Stack) Functions() map[string]function.Function { return s.main.funcs }
 // FunctionOptions implements [expr.FunctionScope].
 func (s *Stack) FunctionOptions() lang.Options { return s.main.functionOptions }
 
-// decl is what was written.
+// decl is the stack's declarations.
 func (s *Stack) decl() *stackconfig.Stack { return s.config.decl }
 
 // ProviderFunction implements [expr.FunctionScope].

@@ -145,7 +145,7 @@ func (c *StackCallInstance) InputValues(ctx context.Context) map[string]cty.Valu
 	return c.inputs.Value(ctx, c.inputsAspect)
 }
 
-// CheckInputs reports what is wrong with the inputs.
+// CheckInputs reports mistakes in the inputs.
 func (c *StackCallInstance) CheckInputs(ctx context.Context) hcl.Diagnostics {
 	if c.stack == nil {
 		return nil
@@ -224,7 +224,7 @@ func (c *StackCallConfig) InputValues(ctx context.Context) map[string]cty.Value 
 	return c.inputs.Value(ctx, c.inputsAspect)
 }
 
-// Validate reports what is wrong in any instance.
+// Validate reports the mistakes that any instance would have.
 func (c *StackCallConfig) Validate(ctx context.Context) hcl.Diagnostics {
 	diags := c.stack.checkDependsOn(c.decl.DependsOn)
 	if c.child == nil {

@@ -26,7 +26,7 @@ type StackConfig struct {
 	main *Main
 	addr stackaddrs.Stack
 	decl *stackconfig.Stack
-	call *StackCallConfig // what embeds it; nil for the root, and for one that is only there to be removed
+	call *StackCallConfig // the call that embeds it; nil for the root, and for one that is only there to be removed
 
 	symbols[*InputVariableConfig, *LocalValueConfig, *ProviderConfig, *ComponentConfig, *StackCallConfig]
 	outputs map[string]*OutputValueConfig
@@ -74,7 +74,7 @@ func (s *StackConfig) Functions() map[string]function.Function { return s.main.f
 // FunctionOptions implements [expr.FunctionScope].
 func (s *StackConfig) FunctionOptions() lang.Options { return s.main.functionOptions }
 
-// Validate checks what concerns the stack as a whole.
+// Validate checks the properties of the stack as a whole.
 func (s *StackConfig) Validate(context.Context) hcl.Diagnostics {
 	return s.checkLocksWithoutConfig()
 }
@@ -144,8 +144,8 @@ func (s *StackConfig) checkLock(provider stackaddrs.Provider, subject *hcl.Range
 	return nil
 }
 
-// versionAllowed reports whether a version satisfies a constraint. What cannot be
-// parsed is reported elsewhere.
+// versionAllowed reports whether a version satisfies a constraint. Malformed ones are reported
+// elsewhere.
 func versionAllowed(v, constraint string) bool {
 	if constraint == "" {
 		return true

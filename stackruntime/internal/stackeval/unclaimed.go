@@ -17,17 +17,17 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
-// leftOver is what nothing claims for one reason: a component instance, or several that a lost
-// stack or a move has in common.
+// leftOver is an object that nothing claims for one reason: a component instance, or several that a
+// lost stack or a move has in common.
 type leftOver struct {
 	instances []stackaddrs.AbsComponentInstance
 	missing   []stackaddrs.StackInstance // the lost stacks that they are in; none if those exist
 	by        *RemovedInstance           // the removed block that was to remove the only instance; nil if there is none
 }
 
-// explainLeftOver explains why nothing claims component instances, which are sorted, and what to
-// write so that something does: in one diagnostic for all that are in one lost stack, or that one
-// block has moved.
+// explainLeftOver explains why nothing claims component instances, which are sorted, and suggests a
+// block that does: in one diagnostic for all that are in one lost stack, or that one block has
+// moved.
 func (m *Main) explainLeftOver(ctx context.Context, addrs []stackaddrs.AbsComponentInstance) hcl.Diagnostics {
 	var groups []*leftOver
 	byReason := make(map[any]*leftOver)
@@ -65,8 +65,8 @@ func (m *Main) explainLeftOver(ctx context.Context, addrs []stackaddrs.AbsCompon
 	return diags
 }
 
-// lostBlock is what the loss of a stack instance has in common with that of others: the block if
-// none calls the stack any more, otherwise the instance.
+// lostBlock is the common reason for the loss of a stack instance and others: the block if none
+// calls the stack any more, otherwise the instance.
 func (m *Main) lostBlock(ctx context.Context, missing stackaddrs.StackInstance) any {
 	caller, step, _ := missing.Parent()
 	if stack := m.stackInstance(ctx, caller); stack != nil && stack.calls[step.Call.Name] == nil {
@@ -135,7 +135,7 @@ func (m *Main) misplacedRemoval(ctx context.Context, addr stackaddrs.AbsComponen
 	return missing, nil
 }
 
-// suggestComponentMove is what to do if a component instance that is left over has another address
+// suggestComponentMove is the advice for a left-over component instance that has another address
 // now.
 func (m *Main) suggestComponentMove(ctx context.Context, addr stackaddrs.AbsComponentInstance) string {
 	stack := m.stackInstance(ctx, addr.Stack)
@@ -150,7 +150,7 @@ func (m *Main) suggestComponentMove(ctx context.Context, addr stackaddrs.AbsComp
 	return move.Suggest(blocks)
 }
 
-// suggestStackMove is what to do if a stack instance that is left over has another address now.
+// suggestStackMove is the advice for a left-over stack instance that has another address now.
 func (m *Main) suggestStackMove(ctx context.Context, addr stackaddrs.StackInstance) string {
 	caller, step, _ := addr.Parent()
 	stack := m.stackInstance(ctx, caller)

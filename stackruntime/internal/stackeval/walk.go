@@ -34,8 +34,8 @@ type SoundComponents map[stackaddrs.ConfigComponent]bool
 
 // Validatable is implemented by objects that static walks visit.
 type Validatable interface {
-	// Validate returns what is wrong in any instance. To be called by the walk
-	// only (rule V1).
+	// Validate returns the mistakes that any instance would have. To be called by the walk only (rule
+	// V1).
 	Validate(ctx context.Context) hcl.Diagnostics
 }
 
@@ -196,7 +196,7 @@ func walkDynamic(ctx context.Context, w *walker, s *Stack, visit func(ctx contex
 	walkRemovals(ctx, w, s, visit)
 }
 
-// walkRemovals visits what removed blocks claim in a stack, wherever the blocks are.
+// walkRemovals visits the instances that removed blocks claim in a stack, wherever the blocks are.
 func walkRemovals(ctx context.Context, w *walker, s *Stack, visit func(ctx context.Context, object dynamic)) {
 	for _, object := range s.componentRemovals {
 		w.tasks.Go(ctx, func(ctx context.Context) {
@@ -218,8 +218,8 @@ func walkRemovals(ctx context.Context, w *walker, s *Stack, visit func(ctx conte
 
 // asWritten returns objects in the order of the configuration, of which there may be thousands that
 // depend on each other. In an order that has nothing to do with the dependencies, long chains of
-// tasks come about in pieces, and who joins two pieces follows the chain to its end (see package
-// promising): a chain of 10 000 components takes a third more processor time then.
+// tasks come about in pieces, and a task that joins two pieces follows the chain to its end (see
+// package promising): a chain of 10 000 components takes a third more processor time then.
 func asWritten[T any](objects map[string]T, place func(T) hcl.Range) []T {
 	return slices.SortedFunc(maps.Values(objects), func(a, b T) int {
 		x, y := place(a), place(b)
@@ -230,7 +230,7 @@ func asWritten[T any](objects map[string]T, place func(T) hcl.Range) []T {
 func (c *ComponentConfig) place() hcl.Range { return c.decl.Range }
 func (c *Component) place() hcl.Range       { return c.config.decl.Range }
 
-// walkPlan collects what all objects plan.
+// walkPlan collects the planned changes of all objects.
 func (m *Main) walkPlan(ctx context.Context) ([]PlannedChange, hcl.Diagnostics) {
 	var w walker
 	var planned struct {
@@ -249,7 +249,7 @@ func (m *Main) walkPlan(ctx context.Context) ([]PlannedChange, hcl.Diagnostics) 
 	return planned.changes, w.All()
 }
 
-// What the walks rely on.
+// The interfaces that the walks rely on.
 var (
 	_ = []Validatable{
 		(*StackConfig)(nil), (*InputVariableConfig)(nil), (*LocalValueConfig)(nil), (*OutputValueConfig)(nil), (*ProviderConfig)(nil),

@@ -184,7 +184,7 @@ func TestDependents(t *testing.T) {
 	}
 }
 
-// What was done is counted by events, and by the plan what has none.
+// Changes with events are counted by these, and those without by the plan.
 func TestTally(t *testing.T) {
 	change := func(address string, previous string, action engine.Action) *engine.Change {
 		c := &engine.Change{Addr: resource(t, address), Action: action}

@@ -44,8 +44,8 @@ func (a *applier) show(event engine.Event) {
 	}
 }
 
-// run waits for the predecessors, applies, and records what came of it. The
-// error is always nil: what went wrong is in the result.
+// run waits for the predecessors, applies, and records the result. The error is always nil: the
+// diagnostics are in the result.
 func (a *applier) run(ctx context.Context) (*Result, error) {
 	if a.isDone() {
 		return a.done(), nil
@@ -138,8 +138,8 @@ func (a *applier) unchanged() *Result {
 	return result
 }
 
-// deferred is the result of a plan with nothing but deferred changes: what there
-// is stays as it is.
+// deferred is the result of a plan with nothing but deferred changes: existing objects stay as they
+// are.
 func (a *applier) deferred() *Result {
 	result := a.unchanged()
 	result.Complete, result.Deferred = true, true
@@ -149,7 +149,7 @@ func (a *applier) deferred() *Result {
 	return result
 }
 
-// apply runs the engine, or keeps what planning found where that is all.
+// apply runs the engine, or keeps the result of planning where that is all.
 func (a *applier) apply(ctx context.Context, subject Subject) *Result {
 	args, ok := subject.Arguments(ctx)
 	if !ok {
@@ -224,7 +224,7 @@ func (a *applier) apply(ctx context.Context, subject Subject) *Result {
 		result.Counts = a.plan.Counts()
 		result.Counts.Invoke = 0
 	}
-	result.Interrupted = !result.Complete && maintask.StopContext(ctx).Err() != nil // of errors after that, nobody can say what else they come from
+	result.Interrupted = !result.Complete && maintask.StopContext(ctx).Err() != nil // of errors after that, nobody can name another cause
 	return result
 }
 

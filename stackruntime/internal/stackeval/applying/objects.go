@@ -36,7 +36,7 @@ func (o *Objects) State() (engine.State, error) {
 	if err != nil {
 		return nil, fmt.Errorf("state before the apply: %w", err)
 	}
-	changed := make(map[objectKey][]byte, len(o.changes)) // newest entries; nil for what is gone
+	changed := make(map[objectKey][]byte, len(o.changes)) // newest entries; nil for a deleted object
 	for _, change := range o.changes {
 		changed[objectKey{change.Addr, change.Deposed}] = change.Entry
 	}

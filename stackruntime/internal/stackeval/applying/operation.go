@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
 // Package applying applies the plans of component instances: in an order (docs/language.md, section
-// 4.11), from where an earlier apply of the same plan has ended, saving what was done as soon as it
+// 4.11), from where an earlier apply of the same plan has ended, saving each result as soon as it
 // is known.
 //
 // [Operation] has the changes of all of them. It knows no configuration: an object of that drives
@@ -24,7 +24,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
 
-// Result is what applying left of one component instance.
+// Result is the result of applying the plan of one component instance.
 type Result struct {
 	Outputs   map[string]cty.Value // nil when there are none
 	Ephemeral map[string]cty.Value // outputs that are, if the engine has applied something; nobody stores them
@@ -43,14 +43,15 @@ type Result struct {
 }
 
 type (
-	// Results are what becomes of all component instances of a plan.
+	// Results are the results of all component instances of a plan.
 	Results = changeexec.Results[stackaddrs.AbsComponentInstance, *Result]
 
 	// Change is the change of one of them.
 	Change = changeexec.Change[stackaddrs.AbsComponentInstance, *Result]
 )
 
-// Operation is what the changes of all component instances of a plan have in common.
+// Operation has the settings and results that the changes of all component instances of a plan
+// share.
 type Operation struct {
 	Session engine.Session
 	Works   *work.Operation
@@ -60,7 +61,7 @@ type Operation struct {
 	Prior    *stackstate.State  // the state to begin with
 	Progress stackplan.Progress // of earlier applies of the plan, which have left Prior behind
 
-	// Save hands a change of the state to who keeps it.
+	// Save hands a change of the state to the caller that keeps it.
 	Save func(context.Context, StateChange) hcl.Diagnostics
 
 	// Subject finds the object that the configuration produces for a plan. It is nil if there is none,
@@ -73,8 +74,8 @@ type Operation struct {
 
 // Subject is an object of the configuration that drives the change of a component instance.
 type Subject interface {
-	// Arguments are what to apply with. It returns false if something of that could not be computed,
-	// which is reported elsewhere.
+	// Arguments are the arguments to apply with. It returns false if one of them could not be
+	// computed, which is reported elsewhere.
 	Arguments(ctx context.Context) (Arguments, bool)
 
 	// StoredInputs are inputs as plan and state may keep them.
@@ -83,11 +84,11 @@ type Subject interface {
 	// RecordInputs are the values to keep in the state: none where one could not be computed.
 	RecordInputs(ctx context.Context) map[string]cty.Value
 
-	// EngineDiagnostics places what an engine says about the instance.
+	// EngineDiagnostics places diagnostics of an engine about the instance.
 	EngineDiagnostics(ctx context.Context, diags hcl.Diagnostics) hcl.Diagnostics
 }
 
-// Arguments are what a component instance is applied with.
+// Arguments are the module, the values and the providers that a component instance is applied with.
 type Arguments struct {
 	ModuleDir string
 	Inputs    map[string]cty.Value

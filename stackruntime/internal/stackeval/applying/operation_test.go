@@ -29,9 +29,9 @@ import (
 )
 
 // An operation in these tests is a bench: an engine, a configuration and a place for states, which
-// write down what they are asked for.
+// write down the requests they get.
 type bench struct {
-	engine.Session // nil: what is not replaced is not called
+	engine.Session // nil: methods that are not replaced are not called
 
 	t       *testing.T
 	mu      sync.Mutex // guards the log and the status of components
@@ -212,7 +212,7 @@ func TestApplyInOrder(t *testing.T) {
 	}
 }
 
-// What depends on a failure is skipped, and what was done in part is saved as begun.
+// Dependents of a failed component are skipped, and a partial result is saved as begun.
 func TestFailure(t *testing.T) {
 	b := &bench{t: t, objects: "new", fails: map[string]string{"component.b": "It failed"}}
 	plan := &stackplan.Plan{Components: []*stackplan.Component{b.component("a", stackplan.Update, "b"), b.component("b", stackplan.Create)}}
@@ -224,7 +224,7 @@ func TestFailure(t *testing.T) {
 	}
 }
 
-// What could not be saved is not acknowledged: the engine has it still.
+// A result that could not be saved is not acknowledged: the engine has it still.
 func TestNotSaved(t *testing.T) {
 	b := &bench{t: t, objects: "new", cannot: errors.New("Disk full")}
 	status, diags := b.run(t.Context(), Operation{Plan: &stackplan.Plan{Components: []*stackplan.Component{b.component("a", stackplan.Create)}}})
@@ -258,8 +258,8 @@ func TestEnd(t *testing.T) {
 	}
 }
 
-// Without a change for the engine, what was found while planning is kept. What was deferred stays
-// as it is.
+// Without a change for the engine, the refreshed state of the plan is kept. Deferred instances stay
+// as they are.
 func TestNothingToApply(t *testing.T) {
 	b := &bench{t: t}
 	kept, deferred := b.component("a", stackplan.Read), b.component("b", stackplan.Update)
@@ -273,7 +273,7 @@ func TestNothingToApply(t *testing.T) {
 	}
 }
 
-// While a component is applied, what is done is saved at most once a second.
+// While a component is applied, its state is saved at most once a second.
 func TestCheckpoints(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &bench{t: t, objects: "new"}
@@ -335,7 +335,7 @@ func TestGoOn(t *testing.T) {
 	}
 }
 
-// An interrupt lets nothing begin, and what is under way comes to its end.
+// An interrupt lets nothing begin, and running work comes to its end.
 func TestInterrupt(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	b := &bench{t: t, objects: "new", fails: map[string]string{"component.b": "Interrupted"}}

@@ -128,8 +128,8 @@ func (o *order) recorded(plan *stackplan.Component) []stackaddrs.AbsComponent {
 	return nil
 }
 
-// predecessors are the instances that have to be done before one can be applied: those of what it
-// requires, or if it is removed, those that use it.
+// predecessors are the instances that have to be done before one can be applied: those of the
+// components it requires, or if it is removed, those that use it.
 func (o *order) predecessors(plan *stackplan.Component) []stackaddrs.AbsComponentInstance {
 	var found []stackaddrs.AbsComponentInstance
 	this := partOf(plan)

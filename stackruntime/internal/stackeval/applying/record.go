@@ -25,8 +25,8 @@ import (
 // down each of many quick resources would cost more than making them.
 const checkpointInterval = time.Second
 
-// checkpoint saves the objects of the instance while it is being applied. What
-// cannot be saved now is saved at the end, or reported then.
+// checkpoint saves the objects of the instance while it is being applied. Objects that cannot be
+// saved now are saved at the end, or reported then.
 type checkpoint struct {
 	applier *applier
 	objects Objects
@@ -42,7 +42,7 @@ func (c *checkpoint) change(ctx context.Context, change *engine.ObjectChange) {
 	a := c.applier
 	state, err := c.objects.State()
 	if err != nil {
-		return // the engine has said what is no object; the whole state, which comes at the end, is read again then
+		return // the engine has reported something that is no object; the whole state, which comes at the end, is read again then
 	}
 	next := a.newRecord(&Result{Module: state})
 	if a.saved != nil {
@@ -58,7 +58,7 @@ func (a *applier) record(ctx context.Context, subject Subject, result *Result) {
 	change := StateChange{Before: a.saved, Stage: result.stage}
 	gone := a.plan.Complete && ends(a.plan) && !planning.HasObjects(result.Module) && !result.Diags.HasErrors()
 	if change.Before == nil && (ends(a.plan) || a.plan.Mode == engine.RefreshOnly) {
-		return // neither looking at what was never made nor removing it leaves a trace
+		return // neither looking at a component that was never made nor removing it leaves a trace
 	}
 	if !gone {
 		change.After = a.newRecord(result)
@@ -86,8 +86,8 @@ func (a *applier) record(ctx context.Context, subject Subject, result *Result) {
 	}
 }
 
-// knownInputs replaces values that are not known by those in the state: of what is deferred or
-// skipped, the objects that exist were made with them, and they may be needed to destroy these.
+// knownInputs replaces values that are not known by those in the state: the objects of a deferred
+// or skipped instance were made with them, and they may be needed to destroy these.
 func (a *applier) knownInputs(inputs map[string]cty.Value) map[string]cty.Value {
 	prior := a.prior()
 	if prior == nil {

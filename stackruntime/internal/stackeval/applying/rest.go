@@ -14,18 +14,18 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
-// checkRest checks that what is left to do of a component instance is a part of what its plan has,
-// where a part of that was applied. The second list are the changes of a plan that was made again,
-// from the state which that has left behind and with the same arguments.
+// checkRest checks that the remaining changes of a component instance are a part of its plan, of
+// which a part was applied. The second list are the changes of a plan that was made again, from the
+// state after that part and with the same arguments.
 //
 // Nothing may be done that the plan does not have, nothing twice, and nothing may be left out:
 //
-//	R1  A change that is left has the planned actions, or the later one of two. What it makes is a
-//	    refinement of what was planned.
-//	R2  What is deleted is what was to be deleted: a new object never is.
-//	R3  What was to be replaced and would stay is another object now. Whether one that looks as it
-//	    would have before and after was replaced cannot be known. Others that are still there have to
-//	    be asked for ([replacementsLeft]).
+//	R1  A change that is left has the planned actions, or the later one of two. Its new object is a
+//	    refinement of the planned one.
+//	R2  A deleted object is one that was to be deleted: a new object never is.
+//	R3  An object that was to be replaced and would stay is another one now. Whether one that looks
+//	    as it would have before and after was replaced cannot be known. Others that are still there
+//	    have to be asked for ([replacementsLeft]).
 //
 // The error names a resource instance for which that does not hold.
 func checkRest(planned, again []*engine.Change) error {
@@ -53,13 +53,13 @@ func checkRest(planned, again []*engine.Change) error {
 }
 
 // replacementsLeft returns the addresses of resource instances that the plan replaces, that are
-// still the objects from before, and that would not be replaced by what is left of the plan.
-// Nothing in their arguments leads to that: they are replaced because somebody has asked for it, or
-// because of a change of something else (replace_triggered_by), which may be made by now. Their
-// replacement has to be asked for when the rest is planned.
+// still the objects from before, and that the rest of the plan would not replace. Nothing in their
+// arguments leads to that: they are replaced because somebody has asked for it, or because of a
+// change of something else (replace_triggered_by), which may be made by now. Their replacement has
+// to be asked for when the rest is planned.
 //
-// An object is the one from before if it looks like that, and some of what the new one would be is
-// not known before it is made.
+// An object is the one from before if it looks like that, and a part of the new one is not known
+// before it is made.
 func replacementsLeft(planned, again []*engine.Change) []string {
 	changes := make(map[stackaddrs.ResourceInstanceObject]*engine.Change, len(planned))
 	for _, change := range planned {
@@ -101,7 +101,7 @@ func objectOf(c *engine.Change) stackaddrs.ResourceInstanceObject {
 	return stackaddrs.ResourceInstanceObject{Instance: c.Addr, Deposed: c.Deposed}
 }
 
-// checkChange checks what is left of one change, which is nil if nothing was planned.
+// checkChange checks the rest of one change, which is nil if nothing was planned.
 func checkChange(planned, rest *engine.Change) error {
 	if !stackplan.IsChange(rest) {
 		return checkUnchanged(planned, rest)
@@ -123,7 +123,7 @@ func removes(action engine.Action) bool {
 	return action == engine.ActionDelete || action == engine.ActionForget || isReplaced(action)
 }
 
-// checkUnchanged checks what is not to be changed any more.
+// checkUnchanged checks an object that is not to be changed any more.
 func checkUnchanged(planned, rest *engine.Change) error {
 	if planned == nil || rest.Action == "" {
 		return nil
@@ -148,7 +148,7 @@ func isPartOf(rest, planned *engine.Change) bool {
 	switch {
 	case rest.Action == planned.Action || rest.Action == engine.ActionNoOp:
 		return rest.Deposed == planned.Deposed
-	case rest.Deposed != "": // put aside until what replaces it is there
+	case rest.Deposed != "": // put aside until its replacement is there
 		return rest.Action == engine.ActionDelete && planned.Action == engine.ActionCreateThenDelete
 	default:
 		return rest.Action == engine.ActionCreate && isReplaced(planned.Action)
@@ -162,7 +162,7 @@ func describe(c *engine.Change) string {
 	return fmt.Sprintf("the former object of %s", c.Address())
 }
 
-// inWords says what becomes of a resource instance.
+// inWords describes the planned change of a resource instance.
 func inWords(c *engine.Change) string {
 	if c == nil || !stackplan.IsChange(c) {
 		return "left as it is"
@@ -187,9 +187,9 @@ func inWords(c *engine.Change) string {
 	}
 }
 
-// refines reports whether a value is what a planned one can become by filling in what was unknown.
-// Other than for [engine.CheckRefines], what is not set may be missing, and types don't matter:
-// what was in a state has lost the type of a null.
+// refines reports whether a value is a refinement of a planned one, with values in place of unknown
+// ones. Other than for [engine.CheckRefines], values that are not set may be missing, and types
+// don't matter: a null from a state has lost its type.
 func refines(planned, rest cty.Value) bool {
 	planned, rest = bare(planned), bare(rest)
 	switch {

@@ -21,7 +21,7 @@ import (
 )
 
 // A plan that was applied in part is applied from where that has ended. The engine cannot go on
-// with a plan of its own of which it has done a part, so what is left of that is planned anew, and
+// with a plan of its own of which it has done a part, so the rest of it is planned anew, and
 // applied only if the whole plan has all of it. Nothing is asked of the world for that, just as
 // nothing is when a plan is applied at once.
 
@@ -42,8 +42,8 @@ func (a *applier) done() *Result {
 	return result
 }
 
-// planRest puts what is left of the plan in its place. It returns false if that was not begun since
-// the operation shall stop already.
+// planRest puts the rest of the plan in its place. It returns false if that was not begun since the
+// operation shall stop already.
 func (a *applier) planRest(ctx context.Context, subject Subject, args Arguments) (bool, hcl.Diagnostics) {
 	rest := *a.plan
 	rest.EnginePlan, rest.BaseState, rest.RefreshedState, rest.Changes = nil, nil, nil, nil
@@ -106,7 +106,7 @@ func (a *applier) planAgain(ctx context.Context, kind work.Kind, args Arguments,
 // a plan that is made anew.
 func checkFinalInputs(plan *stackplan.Component, inputs map[string]cty.Value) error {
 	if plan.Mode == engine.Destroy {
-		return nil // what is destroyed does not depend on them
+		return nil // a destruction does not depend on them
 	}
 	for _, name := range slices.Sorted(maps.Keys(plan.Inputs)) {
 		final, ok := inputs[name]

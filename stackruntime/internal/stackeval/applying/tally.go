@@ -8,13 +8,13 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
-// tally counts what is done while it is, for applies that do not get to the end.
+// tally counts changes while they are made, for applies that do not get to the end.
 type tally struct {
 	stackplan.Counts
 	done map[string]bool // addresses of resource instances with a finished change
 }
 
-// count counts what an event is about.
+// count counts the change that an event reports.
 func (t *tally) count(event engine.Event) {
 	if event.Type != engine.ApplyComplete {
 		return
@@ -33,8 +33,8 @@ func (t *tally) count(event engine.Event) {
 	}
 }
 
-// of returns what of a plan was done. What is moved, imported or forgotten
-// without another change has no events: it takes no more than writing the state.
+// of returns the counts of a plan's finished changes. A move, an import or a forgetting without
+// another change has no events: it takes no more than writing the state.
 func (t *tally) of(plan *stackplan.Component) stackplan.Counts {
 	n := t.Counts
 	for _, change := range plan.Changes {

@@ -68,7 +68,8 @@ func TestFindExisting(t *testing.T) {
 	}
 }
 
-// Who gets what: docs/language.md, section 4.4. A removal is written KEY=BLOCK.
+// The assignment of instances to blocks: docs/language.md, section 4.4. A removal is written
+// KEY=BLOCK.
 func TestAssign(t *testing.T) {
 	for name, test := range map[string]struct {
 		existing, declared string

@@ -11,7 +11,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/foreach"
 )
 
-// What the user has to fill in.
+// Placeholders that the user has to fill in.
 const (
 	newName = "NEW_NAME"
 	newKey  = "NEW_KEY"

@@ -9,8 +9,8 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
-// Target is what one instance of a removed block names: a component instance, or a stack instance
-// with all that is in it. Keys that are not known before apply are wildcards.
+// Target is the object that one instance of a removed block names: a component instance, or a stack
+// instance with all that is in it. Keys that are not known before apply are wildcards.
 type Target struct {
 	Stack     stackaddrs.StackInstance // that the component is in, or that embeds the one to remove
 	Component string                   // empty if a stack is removed
@@ -25,8 +25,8 @@ type Target struct {
 	Unknown bool
 }
 
-// Removals are what the target means among the instances of its component or stack that exist, for
-// the block that names it.
+// Removals are the removals by the target among the existing instances of its component or stack,
+// for the block that names it.
 func Removals[B any](t *Target, by B, existing []stackaddrs.InstanceKey) []Removal[B] {
 	named := []Removal[B]{{Key: t.Key, By: by}}
 	for _, key := range slices.SortedFunc(slices.Values(existing), stackaddrs.InstanceKey.Compare) {
@@ -40,8 +40,8 @@ func Removals[B any](t *Target, by B, existing []stackaddrs.InstanceKey) []Remov
 // matches reports whether an instance with a key has to go.
 func (t *Target) matches(key stackaddrs.InstanceKey) bool { return t.Whole || Matches(t.Key, key) }
 
-// Covers reports whether a component instance is what is named, or is in it. With unknown keys it
-// may only be so.
+// Covers reports whether a component instance is the target, or is in it. With unknown keys it may
+// only be so.
 func (t *Target) Covers(addr stackaddrs.AbsComponentInstance) bool {
 	if t.Component != "" {
 		return t.IsIn(addr.Stack) && t.Component == addr.Item.Component.Name && t.matches(addr.Item.Key)

@@ -1,7 +1,8 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package components has sets of components, and graphs of what each of them leads to.
+// Package components has sets of components, and graphs of the components that each of them leads
+// to.
 package components
 
 import (
@@ -33,7 +34,7 @@ func (s Set) Sorted() []stackaddrs.AbsComponent {
 	return slices.SortedFunc(maps.Keys(s), stackaddrs.AbsComponent.Compare)
 }
 
-// Graph has the components that each component leads to: what it requires, or what requires it.
+// Graph has the components that each component leads to: its requirements, or its dependents.
 type Graph map[stackaddrs.AbsComponent]Set
 
 // Add adds an edge.

@@ -42,7 +42,7 @@ func TestGraph(t *testing.T) {
 	}
 }
 
-// Components that depend on each other by what different applies have recorded are in one cycle.
+// Components that depend on each other by the records of different applies are in one cycle.
 func TestRecordedCycles(t *testing.T) {
 	state := stackstate.New()
 	for _, record := range []string{"a: b", "b: a c", "c:", `b["k"]: d`, "d:"} {

@@ -23,9 +23,9 @@ func Users(state *stackstate.State) Graph {
 }
 
 // RecordedCycles numbers the components in a state, such that two have the same number if each
-// depends on the other, however indirectly. One apply never leaves such a cycle; but what it
-// records may contradict what an earlier one did, of components that it did not touch. In a cycle
-// nobody waits for another.
+// depends on the other, however indirectly. One apply never leaves such a cycle; but its records
+// may contradict those of an earlier one, about components that it did not touch. In a cycle nobody
+// waits for another.
 func RecordedCycles(state *stackstate.State) map[stackaddrs.AbsComponent]int {
 	dependents := make(map[stackaddrs.AbsComponent][]stackaddrs.AbsComponent)
 	for addr, record := range state.Components {

@@ -11,9 +11,8 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// PlaceInBody returns where the part of a body is written from which a part of its value comes, or
-// the closest around it that is. There is none for what is not in an argument or a block of the
-// body.
+// PlaceInBody returns the place in a body of the part from which a part of its value comes, or the
+// closest around it. There is none for a value that is not in an argument or a block of the body.
 func PlaceInBody(body hcl.Body, spec hcldec.Spec, path cty.Path) (hcl.Range, bool) {
 	if len(path) == 0 {
 		return hcl.Range{}, false

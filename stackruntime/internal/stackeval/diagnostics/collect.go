@@ -64,7 +64,7 @@ func diagnosticAddress(diag *hcl.Diagnostic) string {
 	return ""
 }
 
-// compareRanges orders by file, line and column; what has no place comes last.
+// compareRanges orders by file, line and column; nil comes last.
 func compareRanges(a, b *hcl.Range) int {
 	switch {
 	case a == nil && b == nil:

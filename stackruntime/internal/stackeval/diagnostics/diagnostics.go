@@ -1,9 +1,9 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package diagnostics has what the evaluator does to diagnostics whatever they are about: it says
-// which component they are about and where, gathers them from many tasks, merges those that say the
-// same, and sorts them.
+// Package diagnostics has the evaluator's treatment of diagnostics on any subject: it names the
+// component and the place that they are about, gathers them from many tasks, merges those that say
+// the same, and sorts them.
 package diagnostics
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/fault"
 )
 
-// Bug reports what only a mistake of ours can lead to.
+// Bug reports a fault that only a mistake of ours can lead to.
 func Bug(summary string, format string, args ...any) *hcl.Diagnostic {
 	return &hcl.Diagnostic{
 		Severity: hcl.DiagError,

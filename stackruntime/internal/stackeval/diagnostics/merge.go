@@ -27,7 +27,8 @@ func AboutProvider(config string, components ...stackaddrs.AbsComponentInstance)
 	return aboutProvider{config, components}
 }
 
-// IsAboutProvider reports whether a diagnostic is what a provider says about its configuration.
+// IsAboutProvider reports whether a diagnostic comes from a provider and is about its
+// configuration.
 func IsAboutProvider(diag *hcl.Diagnostic) bool {
 	_, ok := diag.Extra.(aboutProvider)
 	return ok
@@ -91,8 +92,8 @@ func (id identity) ofBlock() identity {
 	return id
 }
 
-// ofInstances returns the identities of what providers say to component instances, for all
-// configurations of a block.
+// ofInstances returns the identities of the diagnostics that component instances get from
+// providers, for all configurations of a block.
 func ofInstances(diags hcl.Diagnostics) map[identity]bool {
 	found := map[identity]bool{}
 	for _, diag := range diags {

@@ -16,7 +16,7 @@ import (
 // StepChecker is implemented by objects whose values are not known in static checks, although the
 // names in them are.
 type StepChecker interface {
-	// CheckSteps reports what is wrong with the steps that follow a reference to the object.
+	// CheckSteps reports mistakes in the steps that follow a reference to the object.
 	CheckSteps(ctx context.Context, steps hcl.Traversal) hcl.Diagnostics
 }
 
@@ -33,7 +33,7 @@ func IsOptional(scope EvaluationScope) bool {
 }
 
 // checkSteps checks the steps of all references that are certain to be followed. Where there may be
-// no instance that follows them, what is wrong is a warning.
+// no instance that follows them, a mistake is a warning.
 func checkSteps(ctx context.Context, expressions []hcl.Expression, objects resolved, scope EvaluationScope) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for _, e := range expressions {
@@ -69,7 +69,7 @@ func certainTraversals(e hcl.Expression) []hcl.Traversal {
 }
 
 type certainWalker struct {
-	doubtful map[hclsyntax.Expression]bool // what need not be evaluated, or need not succeed
+	doubtful map[hclsyntax.Expression]bool // expressions that need not be evaluated, or need not succeed
 	inside   int                           // how many of those are around
 	found    []hcl.Traversal
 }

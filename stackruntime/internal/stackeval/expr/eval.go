@@ -16,8 +16,7 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
-// Result is an evaluated expression with what it was evaluated from, for
-// diagnostics about the value.
+// Result is an evaluated expression with its source and context, for diagnostics about the value.
 type Result struct {
 	Value       cty.Value
 	Expression  hcl.Expression
@@ -43,8 +42,7 @@ func EvalExpr(ctx context.Context, e hcl.Expression, phase EvalPhase, scope Eval
 	return result.Value, diags
 }
 
-// EvalExprAndEvalContext is like [EvalExpr] and also returns what the
-// expression was evaluated from.
+// EvalExprAndEvalContext is like [EvalExpr] and also returns the expression and its context.
 func EvalExprAndEvalContext(ctx context.Context, e hcl.Expression, phase EvalPhase, scope EvaluationScope) (Result, hcl.Diagnostics) {
 	result := Result{Value: Placeholder(cty.DynamicPseudoType), Expression: e}
 	evalCtx, diags := evalContextFor(ctx, source{e.Variables(), []hcl.Expression{e}}, phase, scope)
@@ -90,7 +88,7 @@ func CheckReferences(ctx context.Context, e hcl.Expression, scope EvaluationScop
 	return diags.Extend(moreDiags)
 }
 
-// source is what values are computed from.
+// source has the references and expressions that values are computed from.
 type source struct {
 	traversals  []hcl.Traversal
 	expressions []hcl.Expression

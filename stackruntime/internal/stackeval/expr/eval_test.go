@@ -22,7 +22,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/expr"
 )
 
-// scope has values by the text of their reference, and keeps what it was asked for.
+// scope has values by the text of their reference, and keeps the references it was asked for.
 type scope struct {
 	values map[string]cty.Value
 	asked  []string

@@ -5,11 +5,10 @@
 // the references in them, asks the objects they refer to for values, and hands
 // both to HCL.
 //
-// An [EvaluationScope] says what the symbols mean in one place of the
-// configuration; a [Referenceable] supplies the value. Values that could not be
-// computed are placeholders carrying the [Failed] mark, so that evaluation goes
-// on, no second error is made of the first, and whoever must not act on such a
-// value can tell.
+// An [EvaluationScope] gives symbols their meaning in one place of the configuration; a
+// [Referenceable] supplies the value. Values that could not be computed are placeholders carrying
+// the [Failed] mark, so that evaluation goes on, no second error is made of the first, and code
+// that must not act on such a value can tell.
 package expr
 
 import (
@@ -24,7 +23,7 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
-// EvalPhase is what an evaluation is for.
+// EvalPhase is the phase of an operation that an evaluation is for.
 type EvalPhase int
 
 // The phases.
@@ -40,7 +39,7 @@ func (p EvalPhase) String() string {
 	return [...]string{"validate", "plan", "apply", "inspect"}[p]
 }
 
-// EvaluationScope says what symbols mean in one place of the configuration.
+// EvaluationScope gives symbols their meaning in one place of the configuration.
 type EvaluationScope interface {
 	// ResolveExpressionReference finds the object that is referred to, or says
 	// why there is none.
@@ -63,8 +62,8 @@ type FunctionScope interface {
 
 // Referenceable is an object that expressions can refer to.
 type Referenceable interface {
-	// ExprReferenceValue returns what an expression sees. It is a placeholder if
-	// the value cannot be computed; the object itself reports why.
+	// ExprReferenceValue returns the value of the object in expressions. It is a placeholder if the
+	// value cannot be computed; the object itself reports why.
 	ExprReferenceValue(ctx context.Context) cty.Value
 }
 

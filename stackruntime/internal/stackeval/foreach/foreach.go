@@ -1,8 +1,8 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package foreach turns for_each arguments into instances. It is the only place
-// that knows which values are accepted; what an instance is, the caller says.
+// Package foreach turns for_each arguments into instances. It is the only place that knows which
+// values are accepted; the type of an instance is the caller's.
 package foreach
 
 import (
@@ -30,8 +30,8 @@ const (
 	Failed              // for_each is in error, which its owner reports
 )
 
-// Repetition is what each.key and each.value stand for in one instance. The
-// zero value is that of a block without for_each.
+// Repetition has the values of each.key and each.value in one instance. The zero value is that of a
+// block without for_each.
 type Repetition struct {
 	Key   cty.Value
 	Value cty.Value
@@ -44,7 +44,7 @@ type Repetition struct {
 type Set struct {
 	Kind     Kind
 	Elements map[string]cty.Value // for Keyed: each.value by key
-	Unknown  Repetition           // for Unknown: what is known of any instance
+	Unknown  Repetition           // for Unknown: the known part of any instance
 }
 
 // SingleSet is the set of a block without for_each.
@@ -55,7 +55,7 @@ var FailedSet = Set{Kind: Failed}
 
 // FromValue checks the value of a for_each argument.
 //
-// what names the kind of block in messages: "component", "stack", "provider".
+// The second argument is the kind of block in messages: "component", "stack", "provider".
 func FromValue(result expr.Result, what string) (Set, hcl.Diagnostics) {
 	reject := func(summary, format string, args ...any) (Set, hcl.Diagnostics) {
 		return FailedSet, hcl.Diagnostics{result.Diagnostic(summary, fmt.Sprintf(format, args...))}
@@ -137,8 +137,8 @@ func unknownSet(ty cty.Type) Set {
 	return Set{Kind: Unknown, Unknown: Repetition{Key: cty.UnknownVal(cty.String).RefineNotNull(), Value: value}}
 }
 
-// StaticRepetition is what each.key and each.value stand for while nothing of
-// the instances is known, in static checks.
+// StaticRepetition has the values of each.key and each.value while nothing of the instances is
+// known, in static checks.
 var StaticRepetition = Repetition{Key: cty.UnknownVal(cty.String).RefineNotNull(), Value: cty.DynamicVal}
 
 // Expansion has the instances of a block.

@@ -5,7 +5,7 @@
 // the variables of their modules, and those of embedded stacks.
 //
 // A [Set] knows the variables. Values are converted to their types, null and absent ones selected
-// from defaults, and what cannot be a value is reported at the attribute that has it
+// from defaults, and impossible values are reported at the attribute that has them
 // (docs/language.md, sections 2.7 and 2.8).
 package inputs
 
@@ -24,8 +24,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
-// Set is what an inputs argument must supply: the variables of a module
-// or of an embedded stack.
+// Set has the variables that an inputs argument must supply: those of a module or of an embedded
+// stack.
 type Set struct {
 	variables []*engine.Variable // sorted by name
 	messages  messages
@@ -37,7 +37,7 @@ type messages struct {
 	doNotFit string // summary for values of the wrong type
 	missing  string // summary for one variable without value
 	needed   string // summary for no inputs argument at all
-	owner    string // what declares the variables, as in "the module"
+	owner    string // name of the object that declares the variables, as in "the module"
 }
 
 var (
@@ -167,8 +167,8 @@ func (s Set) FromArgument(result expr.Result) (map[string]cty.Value, hcl.Diagnos
 	return values, diags.Extend(moreDiags)
 }
 
-// unknownAttributes takes an unknown object apart: what attributes it has is known. Other values
-// stay as they are.
+// unknownAttributes takes an unknown object apart: its attribute names are known. Other values stay
+// as they are.
 func unknownAttributes(value cty.Value) cty.Value {
 	ty := value.Type()
 	if value.IsKnown() || !ty.IsObjectType() || expr.IsFailed(value) {

@@ -36,7 +36,7 @@ func TestFromArgument(t *testing.T) {
 		set        inputs.Set
 		argument   string
 		name, size cty.Value
-		at         string // what is wrong, if anything is
+		at         string // text of the faulty part, if any
 	}{
 		"given":                   {ofModule, `{ name = "n", size = 4 }`, text("n"), number(4), ""},
 		"converted":               {ofModule, `{ name = 1, size = "4" }`, text("1"), number(4), ""},

@@ -4,11 +4,11 @@
 // Package maintask runs the main task of an operation, from which all others come (package
 // promising).
 //
-//   - An evaluation goes on when the context of the operation ends, so that what has been done is
-//     still reported and saved. Only those who ask for [StopContext] learn of the end: the engine,
-//     and what decides whether more is begun.
+//   - An evaluation goes on when the context of the operation ends, so that finished work is still
+//     reported and saved. Only a caller of [StopContext] learns of the end: the engine, and code
+//     that decides whether more is begun.
 //   - A panic in any task becomes an error of the operation, and of all later ones, whoever needs
-//     what the task was to compute.
+//     the result of the task.
 //   - Diagnostics leave the main task merged and sorted.
 package maintask
 

@@ -15,7 +15,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/maintask"
 )
 
-// The end of the operation's context stops no evaluation. Who asks learns of it, and of its reason.
+// The end of the operation's context stops no evaluation. A task that asks learns of it, and of its
+// reason.
 func TestInterrupt(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	interrupt := errors.New("interrupt received")

@@ -18,8 +18,8 @@ import (
 )
 
 // Panics are those of all tasks of operations on the same objects, whoever waited for the tasks.
-// Each operation from then on reports them: what could not be computed for one is missing in any of
-// its results. The zero value has none.
+// Each operation from then on reports them: a value that could not be computed for one is missing
+// in any of its results. The zero value has none.
 type Panics struct {
 	mu struct {
 		sync.Mutex
@@ -27,7 +27,7 @@ type Panics struct {
 	}
 }
 
-// note is what [promising.WithPanicHandler] puts in charge.
+// note is the handler for [promising.WithPanicHandler].
 func (p *Panics) note(err *promising.UnresolvedError) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -78,8 +78,8 @@ func panicText(value any) string {
 
 const shownFrames = 8
 
-// framesOf lists the functions that a panic came through, innermost first, from what debug.Stack
-// returned.
+// framesOf lists the functions that a panic came through, innermost first, from the result of
+// debug.Stack.
 func framesOf(stack []byte) string {
 	lines := strings.Split(string(stack), "\n")
 	for i, line := range slices.Backward(lines) {
@@ -106,7 +106,7 @@ func framesOf(stack []byte) string {
 	return strings.Join(frames, "\n")
 }
 
-// isPanic reports whether a diagnostic is that of somebody who waited for a task that panicked.
+// isPanic reports whether a diagnostic is that of a task that waited for one that panicked.
 func isPanic(diag *hcl.Diagnostic) bool {
 	err, ok := diag.Extra.(*promising.UnresolvedError)
 	return ok && err.Panic != nil

@@ -4,10 +4,9 @@
 // Package memo keeps the result of one aspect of an object of the evaluator:
 // computed at most once, by whoever asks first, while the others wait.
 //
-// A result is a value and the diagnostics of computing it. Whoever only needs
-// the value calls [Memo.Value]; the one who owns the aspect calls [Memo.Check]
-// and returns the diagnostics to the user. A value is always usable: a failed
-// computation supplies a placeholder.
+// A result is a value and the diagnostics of computing it. A caller that only needs the value calls
+// [Memo.Value]; the owner of the aspect calls [Memo.Check] and returns the diagnostics to the user.
+// A value is always usable: a failed computation supplies a placeholder.
 package memo
 
 import (
@@ -35,7 +34,7 @@ type result[T any] struct {
 
 // Aspect says how a result is computed.
 type Aspect[T any] struct {
-	// Name is what cycle messages call the aspect, see docs/language.md, section 4.1.
+	// Name is the aspect's name in cycle messages, see docs/language.md, section 4.1.
 	Name string
 
 	// Compute finds the value. It runs in a task of its own.
@@ -94,7 +93,7 @@ func failure(err error) hcl.Diagnostics {
 	}
 	diag.Summary = "Internal evaluation error"
 	if unresolved, ok := errors.AsType[*promising.UnresolvedError](err); ok && unresolved.Panic != nil {
-		diag.Detail = "A task panicked." // what handles the panic says more
+		diag.Detail = "A task panicked." // the handler of the panic says more
 		return hcl.Diagnostics{diag}
 	}
 	diag.Detail = fmt.Sprintf("A result was never supplied: %s. This is a bug in cairn; please report it.", err)

@@ -40,7 +40,8 @@ func (a aspects) check(ctx context.Context, name string) (int, hcl.Diagnostics) 
 }
 
 // Every participant gets its placeholder and the same report, which names the aspects all round
-// from the alphabetically first one on. What only uses a participant has no report of its own.
+// from the alphabetically first one on. An aspect that only uses a participant has no report of its
+// own.
 func TestRow238CyclesNameAspects(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := aspects{
@@ -110,7 +111,7 @@ func TestCheckKeepsValueAndDiagnostics(t *testing.T) {
 	})
 }
 
-// Stopping is not a mistake of what was stopped, and is not remembered.
+// Stopping is not a mistake of the stopped aspect, and is not remembered.
 func TestInterruption(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var m memo.Memo[string]

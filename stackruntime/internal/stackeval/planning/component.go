@@ -28,7 +28,7 @@ type Instance struct {
 	Prior    *stackstate.Component
 }
 
-// NewComponent keeps a plan of the engine together with what it was made from. It lacks the action.
+// NewComponent keeps a plan of the engine together with its basis. It lacks the action.
 func (i Instance) NewComponent(req *engine.PlanRequest, result *engine.PlanResult) *stackplan.Component {
 	plan := &stackplan.Component{
 		Addr:           i.Addr,
@@ -81,7 +81,7 @@ func (i Instance) NewStaying(req *engine.PlanRequest, result *engine.PlanResult)
 	return plan
 }
 
-// NewFailed is what to show of a plan with errors. The result may be nil.
+// NewFailed is the part of a plan with errors that can be shown. The result may be nil.
 func (i Instance) NewFailed(req *engine.PlanRequest, result *engine.PlanResult) *stackplan.Component {
 	found := engine.PlanResult{}
 	if result != nil {
@@ -93,7 +93,7 @@ func (i Instance) NewFailed(req *engine.PlanRequest, result *engine.PlanResult) 
 	return plan
 }
 
-// EndOfNothing is the plan to destroy or forget what has no resources.
+// EndOfNothing is the plan to destroy or forget a component without resources.
 func EndOfNothing(req *engine.PlanRequest) *engine.PlanResult {
 	return &engine.PlanResult{Applyable: !req.DeferAll, Complete: !req.DeferAll}
 }
@@ -143,8 +143,8 @@ func deferredReason(req *engine.PlanRequest, result *engine.PlanResult) string {
 	return reason
 }
 
-// NeedsApply reports whether the engine has something to do. Where it has not,
-// applying means keeping what was found while planning, which costs nothing.
+// NeedsApply reports whether the engine has something to do. Where it has not, applying means
+// keeping the refreshed state of the plan, which costs nothing.
 func NeedsApply(result *engine.PlanResult) bool {
 	if !result.Applyable {
 		return false

@@ -53,7 +53,7 @@ func TestActionOfStaying(t *testing.T) {
 	}
 }
 
-// Only what the engine has to do something for is applied by it.
+// The engine applies only plans that it has something to do for.
 func TestNeedsApply(t *testing.T) {
 	for name, test := range map[string]struct {
 		result engine.PlanResult

@@ -53,7 +53,7 @@ func OutputChange(prior Prior, after cty.Value) *stackplan.OutputChange {
 	prior.Existed = prior.Existed && prior.Value.IsKnown()
 	change.Action, change.Before = prior.action(after)
 	if change.Action == stackplan.NoOp && !after.IsWhollyKnown() {
-		change.Action = stackplan.Update // from what the last apply could not find out
+		change.Action = stackplan.Update // from a value that the last apply could not compute
 	}
 	return change
 }
@@ -74,7 +74,7 @@ func DropUndeclared[I, O any](plan *stackplan.Plan, inputs, outputs map[string]c
 	}
 }
 
-// KeepUnknownOutputs plans no change of outputs that are not known because of what was left out.
+// KeepUnknownOutputs plans no change of outputs that are not known because of excluded components.
 // Without it, a part of a stack of which nothing changes would have something to apply forever.
 func KeepUnknownOutputs(plan *stackplan.Plan, prior map[string]cty.Value) {
 	changes := func(c *stackplan.Component) bool { return c.Action != stackplan.NoOp }

@@ -12,8 +12,8 @@ import (
 type Selection struct {
 	targets, excluded instanceSet
 
-	along    components.Set // what has to be planned with the targets
-	excludes components.Set // what cannot be planned without the excluded
+	along    components.Set // components that have to be planned with the targets
+	excludes components.Set // components that cannot be planned without the excluded
 }
 
 // instanceSet has component instances, and components, as instances without a key, for all
@@ -41,8 +41,8 @@ type Limits struct {
 // Any reports whether there are some.
 func (l Limits) Any() bool { return len(l.Targets)+len(l.Excludes) > 0 }
 
-// NewSelection follows the requirements of components. What is created needs what it requires; what
-// is destroyed, what requires it.
+// NewSelection follows the requirements of components. Creating a component needs its requirements;
+// destroying it, its dependents.
 func NewSelection(limits Limits, requires components.Graph, destroying bool) *Selection {
 	requiredBy := requires.Reversed()
 	if destroying {

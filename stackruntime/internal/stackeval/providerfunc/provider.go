@@ -14,8 +14,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
-// Provider finds the provider by its local name. It is nil if its
-// declaration is among what could not be decoded.
+// Provider finds the provider by its local name. It is nil if its declaration may be in a part that
+// could not be decoded.
 func Provider(decl *stackconfig.Stack, call lang.ProviderCall) (*stackconfig.ProviderRequirement, hcl.Diagnostics) {
 	localName, name, ok := call.Parts()
 	if !ok {

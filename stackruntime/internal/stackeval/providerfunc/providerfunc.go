@@ -45,14 +45,14 @@ type Functions struct {
 	results providercall.Results
 }
 
-// Start begins with what was returned before.
+// Start begins with the results of earlier calls.
 func (f *Functions) Start(known []stackplan.FunctionResult) {
 	for _, one := range known {
 		f.results.Expect(providercall.Result{Call: one.Call, Result: one.Result})
 	}
 }
 
-// Results returns what was returned since the start and before, sorted by call.
+// Results returns the results of calls since the start and before, sorted by call.
 func (f *Functions) Results() []stackplan.FunctionResult {
 	var results []stackplan.FunctionResult
 	for _, one := range f.results.All() {

@@ -56,7 +56,7 @@ func find(t *testing.T, functions *providerfunc.Functions, name string) (functio
 	return found.Function(ctx), true, diags
 }
 
-// The provider is called by the function's name, and what it returns is kept for the plan.
+// The provider is called by the function's name, and its result is kept for the plan.
 func TestCall(t *testing.T) {
 	engine := &caller{call: func(args []cty.Value) (cty.Value, error) { return args[0], nil }}
 	planned := providerfunc.Functions{Caller: engine}

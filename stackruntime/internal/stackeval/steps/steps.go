@@ -1,8 +1,8 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package steps checks what follows a reference to a component: results have no value before
-// planning, but the names of outputs are known, and if for_each says so, those of instances.
+// Package steps checks the steps that follow a reference to a component: results have no value
+// before planning, but the names of outputs are known, and if for_each says so, those of instances.
 package steps
 
 import (
@@ -22,15 +22,15 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/foreach"
 )
 
-// Component is what is known of a component before planning.
+// Component is the knowledge of a component before planning.
 type Component struct {
 	Addr   string
 	Module *engine.Module
 
-	Instances func() foreach.Set // what is known of its for_each; nil if it has none
+	Instances func() foreach.Set // the known part of its for_each; nil if it has none
 }
 
-// Check reports what is wrong with the steps that follow a reference to the component.
+// Check reports mistakes in the steps that follow a reference to the component.
 func (c Component) Check(steps hcl.Traversal) hcl.Diagnostics {
 	if len(steps) == 0 {
 		return nil

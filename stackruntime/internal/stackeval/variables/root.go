@@ -1,8 +1,8 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package variables finds out the values of input variables from what was given for them, from
-// outside or by a plan, and checks them by their validation rules (docs/language.md, section 2.3).
+// Package variables computes the values of input variables from those given for them, from outside
+// or by a plan, and checks them by their validation rules (docs/language.md, section 2.3).
 package variables
 
 import (
@@ -20,7 +20,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
-// Given returns the value of a root variable from what was given for it from outside. [cty.NilVal]
+// Given returns the value of a root variable from the one given for it from outside. [cty.NilVal]
 // and null select the default.
 //
 // The value is of the declared type, without the declared marks. With errors it is [cty.NilVal].
@@ -52,14 +52,14 @@ func Given(decl *stackconfig.InputVariable, given cty.Value) (cty.Value, hcl.Dia
 	return value, nil
 }
 
-// AtApply is what an apply knows of a root variable.
+// AtApply is the knowledge of an apply about a root variable.
 type AtApply struct {
 	Planned *stackplan.InputChange // nil for none
 
 	Given   cty.Value
 	IsGiven bool
 
-	LeaveUnknown bool // what was not known while planning need not be now
+	LeaveUnknown bool // a value that was not known while planning need not be now
 }
 
 // Value returns the planned value, or of a variable whose value the plan does not hold the one

@@ -29,8 +29,8 @@ func CheckRules(ctx context.Context, decl *stackconfig.InputVariable, value cty.
 	return diags
 }
 
-// CheckRuleReferences checks what the validation rules of a variable refer to: only the variable
-// itself.
+// CheckRuleReferences checks the references in the validation rules of a variable: only the
+// variable itself is allowed.
 func CheckRuleReferences(ctx context.Context, decl *stackconfig.InputVariable, functions expr.FunctionScope) hcl.Diagnostics {
 	scope := ownVariableScope{name: decl.Name, value: cty.DynamicVal, FunctionScope: functions}
 	var diags hcl.Diagnostics

@@ -19,13 +19,13 @@ import (
 
 // Options are the parameters of [NewOperation].
 type Options struct {
-	Name    string          // what the names of all work begin with, which no other operation has had; empty for one made up
+	Name    string          // prefix of the names of all work, which no other operation has had; empty for one made up
 	Session engine.Session  // may be nil where nothing is planned or applied
-	StopNow <-chan struct{} // closed when what runs is to end now; may be nil
+	StopNow <-chan struct{} // closed when running work is to end now; may be nil
 }
 
-// Operation is what the pieces of work of one operation have in common. Which of them begin when is
-// for the engine to say.
+// Operation has the options and the waiting work of one operation. Which pieces of work begin when
+// is for the engine to decide.
 type Operation struct {
 	opts Options
 
@@ -43,11 +43,11 @@ type Kind string
 const (
 	Plan    Kind = "plan"
 	Refresh Kind = "refresh" // a plan to learn the results before something is destroyed
-	Rest    Kind = "rest"    // a plan of what is left of one that was applied in part
+	Rest    Kind = "rest"    // a plan of the rest of one that was applied in part
 	Apply   Kind = "apply"
-	Again   Kind = "again" // a plan to evaluate what nothing stores
+	Again   Kind = "again" // a plan to evaluate results that nothing stores
 
-	// RestReplaced is a plan of what is left, with replacements that nothing but a request leads to.
+	// RestReplaced is a plan of the rest, with replacements that nothing but a request leads to.
 	RestReplaced Kind = "rest-replaced"
 )
 
@@ -63,9 +63,9 @@ func (w *Operation) ID(kind Kind, component stackaddrs.AbsComponentInstance) eng
 }
 
 // Run calls f, which has the engine do a piece of work: with a context that ends when the work must
-// not begin any more, and with what is to be called when it begins. f must not wait for promises
+// not begin any more, and with a function to call when it begins. f must not wait for promises
 // (rule V4 of package stackeval). It returns false if the work did not begin because nothing more
-// may: then what came of it counts for nothing.
+// may: then the result of f counts for nothing.
 //
 // Work that has begun is stopped by [engine.Session.Stop], when the operation shall stop and when
 // it shall end now.
@@ -114,8 +114,8 @@ func (w *Operation) watch(stop context.Context, work engine.WorkID, cancel conte
 	}
 }
 
-// stop keeps work from beginning, and has the engine stop what has begun. Where that cannot be
-// said, the context says it.
+// stop keeps work from beginning, and has the engine stop work that has begun. If the engine does
+// not know it, its context ends.
 func (w *Operation) stop(ctx context.Context, work engine.WorkID, how engine.Urgency, cancel context.CancelCauseFunc) {
 	w.mu.Lock()
 	_, waits := w.mu.waiting[work]
@@ -150,7 +150,7 @@ func (w *Operation) begin(work engine.WorkID) bool {
 
 var errHalted = errors.New("nothing more is begun")
 
-// Halt lets nothing more begin. What has begun goes on.
+// Halt lets nothing more begin. Work that has begun goes on.
 func (w *Operation) Halt() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

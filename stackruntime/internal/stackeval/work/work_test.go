@@ -26,7 +26,7 @@ func TestID(t *testing.T) {
 	}
 }
 
-// What has not begun when no more may counts for nothing. What has goes on.
+// Work that has not begun when no more may counts for nothing. Work that has goes on.
 func TestRun(t *testing.T) {
 	const id = engine.WorkID("1/apply/component.a")
 	for name, test := range map[string]struct {
