@@ -74,7 +74,7 @@ component.a: create, applyable
 `)
 }
 
-// What defers an invocation, defers the change that would trigger it, and the reverse.
+// The cause that defers an invocation defers the change that would trigger it, and the reverse.
 func TestRow111DeferredAction(t *testing.T) {
 	t.Parallel()
 	s := stacktest.Native(t, actionStack+`
@@ -264,7 +264,7 @@ component.dependent: delete, incomplete, deferred (resource_config_unknown), des
 	same(t, "state after a destroy with everything deferred", before, stacktest.StateText(s.State))
 }
 
-// withoutExpansion returns what was recorded but for the expansion, which comes at any time.
+// withoutExpansion returns the recorded events but for the expansion, which comes at any time.
 func withoutExpansion(events *stacktest.Events) string {
 	return strings.Replace(events.Of("component.a"), "component.a expanded 1\n", "", 1)
 }

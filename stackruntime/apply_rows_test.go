@@ -212,7 +212,7 @@ output sum: delete null
 	})
 }
 
-// laterModule has an output that is not known while planning what creates it.
+// laterModule has an output that is not known while the plan creates its resource.
 const laterModule = `
 -- later/main.tf --
 variable "in" {

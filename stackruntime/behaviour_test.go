@@ -72,8 +72,8 @@ func requires(plan *stackplan.Plan) map[string][]string {
 	return got
 }
 
-// What is made of a failing component: its partial state is kept, dependents
-// are skipped, the rest goes on; the next plan continues from there.
+// The outcome of a failing component: its partial state is kept, dependents are skipped, the rest
+// goes on; the next plan continues from there.
 func TestFailedComponentIsKeptAndOthersGoOn(t *testing.T) {
 	w := newWorld(t, `
 -- main.tfcomponent.hcl --
@@ -175,7 +175,7 @@ func TestDestroyRunsInReverseOrder(t *testing.T) {
 		t.Errorf("order of destruction (-want +got):\n%s", diff)
 	}
 
-	// Row 217: destroying what is not there.
+	// Row 217: destroying a component that is not there.
 	w.Apply(w.Plan(engine.Destroy))
 }
 
@@ -249,7 +249,7 @@ func TestEmbeddedStacksForEach(t *testing.T) {
 	}
 }
 
-// Rows 115 and 130: what is no longer in the configuration is never dropped silently.
+// Rows 115 and 130: an instance that is no longer in the configuration is never dropped silently.
 func TestLeftOverInstancesAreErrors(t *testing.T) {
 	w := newWorld(t, nested)
 	w.Apply(w.Plan(engine.Normal))

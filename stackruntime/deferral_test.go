@@ -127,8 +127,8 @@ output "out" {
 	}
 }
 
-// Rows 107, 126 and 177: what exists keeps its key and its state while the set is
-// not known.
+// Rows 107, 126 and 177: an existing instance keeps its key and its state while the set is not
+// known.
 func TestExistingInstancesStandInForUnknownSets(t *testing.T) {
 	const config = `
 component "source" {

@@ -110,7 +110,7 @@ stack.s.component.uses_variable: no-op, requires component.empty component.first
 `, stacktest.PlanText(s.Plan(engine.Normal)))
 }
 
-// What depends_on of a stack names reaches only those components of the stack that use one of its
+// The depends_on of a stack reaches only those components of the stack that use one of its
 // variables.
 func TestTrapC12DependsOnOfAStackNeedsAVariable(t *testing.T) {
 	s := stacktest.InMemory(t, withDependsOn)

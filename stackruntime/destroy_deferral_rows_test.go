@@ -34,9 +34,8 @@ output "token" {
 	same(t, "diagnostics", want, stacktest.Summaries(diags))
 }
 
-// A provider that defers the destruction of a dependent defers that of what it depends on. The
-// in-memory engine stands for an engine whose providers can defer, which those that are released
-// cannot.
+// A provider that defers the destruction of a dependent defers that of its dependencies. The
+// in-memory engine stands for an engine whose providers can defer, which the released ones cannot.
 func TestRow206DeferredDestroy(t *testing.T) {
 	t.Parallel()
 	modules := map[string]*memengine.Module{}

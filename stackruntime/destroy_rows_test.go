@@ -535,7 +535,7 @@ component "c" {
 	nothingLeft(t, s)
 }
 
-// What is missing in the middle of a chain is planned, so that what comes after it can be
+// A component that is missing in the middle of a chain is planned, so that those after it can be
 // destroyed.
 func TestRow214TheMiddleOfAChainIsMissing(t *testing.T) {
 	t.Parallel()

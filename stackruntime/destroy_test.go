@@ -24,7 +24,7 @@ func plansMade(w *world) map[string]int {
 	return made
 }
 
-// Only what others that exist depend on is looked at before it is destroyed.
+// A component is looked at before it is destroyed only if other existing ones depend on it.
 func TestDestroyPlansNoMoreThanNeeded(t *testing.T) {
 	w := newWorld(t, chain)
 	w.Apply(w.Plan(engine.Normal))
@@ -75,7 +75,7 @@ func TestRefreshOnlyConverges(t *testing.T) {
 	}
 }
 
-// After a failed apply root outputs have what is known of them, and no former values.
+// After a failed apply root outputs have the known part of their values, and no former values.
 func TestFailedApplyRecordsUnknownOutputs(t *testing.T) {
 	w := newWorld(t, `
 -- main.tfcomponent.hcl --

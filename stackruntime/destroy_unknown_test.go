@@ -106,7 +106,7 @@ func statuses(result *stackruntime.ApplyResult) string {
 	return strings.Join(lines, "")
 }
 
-// What there is goes also if it is not known any more what there should be.
+// Existing instances go also if the set of instances is not known any more.
 func TestDestroyWithUnknownSets(t *testing.T) {
 	w := newWorld(t, unknownSets)
 	w.Converge()
@@ -136,7 +136,7 @@ stack.more["y"].component.inner: delete, applyable, destroy mode, requires compo
 `, stacktest.PlanText(plan))
 	w.Apply(plan)
 	same(t, "state after destroying", "", stacktest.StateText(w.State))
-	// Not before what depends on it is gone.
+	// Not before its dependents are gone.
 	var keys memengine.Call
 	for _, call := range w.engine.Calls() {
 		if call.Operation == memengine.Apply && call.Mode == engine.Destroy && call.Component.String() == "component.keys" {

@@ -11,8 +11,7 @@
 // applying, a stream of changes of the state. Nothing here starts a process,
 // opens a database or writes a file.
 //
-// What can go wrong is reported as diagnostics, sorted by place, each problem once.
-// When the context of an operation ends, work that has begun is finished or
-// interrupted gently by the engine, what was done is still reported, and an error
-// diagnostic says that the operation is not complete.
+// Problems are reported as diagnostics, sorted by place, each problem once. When the context of an
+// operation ends, work that has begun is finished or interrupted gently by the engine, finished
+// changes are still reported, and an error diagnostic says that the operation is not complete.
 package stackruntime

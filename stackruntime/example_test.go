@@ -26,7 +26,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
 
-// A stack of two components, in which one needs what the other makes.
+// A stack of two components, one of which needs a value of the other.
 var exampleFiles = map[string]string{
 	"main.tfcomponent.hcl": `
 variable "name" {
@@ -61,7 +61,7 @@ output "content" {
 // recordStore keeps a state as a map from keys to bytes, as a table of a database would.
 type recordStore map[string][]byte
 
-// save writes what has changed. Plugged into an apply, it is called each time something was done.
+// save writes the changed records. Plugged into an apply, it is called after each change.
 func (s recordStore) save(_ context.Context, change stackruntime.StateChange) error {
 	before, after := stackstate.New(), stackstate.New()
 	if c := change.Before; c != nil {
@@ -97,7 +97,7 @@ func splitValues(changes, gone, set map[string]cty.Value) {
 	}
 }
 
-// program is what an embedding program has at hand.
+// program has the resources of an embedding program.
 type program struct {
 	options stackruntime.Options
 	store   recordStore
@@ -149,7 +149,7 @@ func (p *program) state() *stackstate.State {
 	return state
 }
 
-// apply carries out a plan and stores what it did.
+// apply carries out a plan and stores the changes.
 func (p *program) apply(ctx context.Context, plan *stackplan.Plan) *stackruntime.ApplyResult {
 	result, diags := stackruntime.Apply(ctx, stackruntime.ApplyRequest{
 		Options: p.options,
@@ -184,8 +184,8 @@ func Example() {
 	}
 	fmt.Printf("%d to add, server = %s\n", plan.Counts().Add, show(plan.Outputs["server"].After))
 
-	// A plan can wait in a file until somebody has agreed to it. Whether it still fits what there is
-	// by then is for the program to say: it compares what it puts into FileContext, and the engine.
+	// A plan can wait in a file until somebody has agreed to it. Whether it still fits the stack by
+	// then is for the program to say: it compares the contents of FileContext, and the engine.
 	var file bytes.Buffer
 	if err := stackplan.Write(&file, plan, stackplan.FileContext{Deployment: "default", StateSerial: 0}); err != nil {
 		panic(err)
@@ -213,7 +213,7 @@ func Example() {
 	// 0 changes when planned again
 }
 
-// ExampleInspect evaluates an expression against what was applied last.
+// ExampleInspect evaluates an expression against the last applied values.
 func ExampleInspect() {
 	ctx := context.Background()
 	p, remove := newProgram()

@@ -100,7 +100,7 @@ required_providers {
 }
 `
 
-// evaluate returns what an expression is in a stack that requires the provider.
+// evaluate returns the value of an expression in a stack that requires the provider.
 func (w *world) evaluate(source string) (cty.Value, hcl.Diagnostics) {
 	w.t.Helper()
 	opts, diags := w.Options()
@@ -223,7 +223,7 @@ variable "passing" {
 	w.Inputs["secret"] = cty.StringVal("s3cret")
 	w.Inputs["passing"] = cty.StringVal("t0ken")
 	for source, want := range map[string]cty.Value{
-		// What a parameter does not allow is not asked for.
+		// The provider is not called with an argument that a parameter does not allow.
 		`provider::fake::join([], var.open)`:                      cty.UnknownVal(cty.String),
 		`provider::fake::join(["a", var.open])`:                   cty.UnknownVal(cty.String),
 		`provider::fake::join(var.open == "" ? ["a"] : ["b"])`:    cty.UnknownVal(cty.String),
@@ -300,7 +300,7 @@ locals {
 	}
 }
 
-// plainSession hides what memengine can do besides what every engine can.
+// plainSession hides the abilities of memengine that not every engine has.
 type plainSession struct{ engine.Session }
 
 func (plainSession) Abilities() engine.Abilities { return engine.Abilities{} }
@@ -368,7 +368,7 @@ func TestProviderFunctionResultsInPlan(t *testing.T) {
 	w.Apply(read)
 }
 
-// Not even a hash is kept of what derives from ephemeral values.
+// Not even a hash is kept of a result that derives from ephemeral values.
 func TestProviderFunctionsOfEphemeralValues(t *testing.T) {
 	w := newFunctionWorld(t, "\n-- main.tfcomponent.hcl --"+requireFake+`
 variable "passing" {
@@ -391,7 +391,8 @@ variable "in" {
 	}
 }
 
-// A function that returns something else than while planning ends the apply of what needs it.
+// A function that returns something else than while planning ends the apply of the component that
+// needs it.
 func TestProviderFunctionChangesResult(t *testing.T) {
 	w := newFunctionWorld(t, twoCalls)
 	plan := w.Plan(engine.Normal)

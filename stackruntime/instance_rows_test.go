@@ -15,7 +15,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
-// forEachCases are values of for_each, and what each says about the instances.
+// forEachCases are values of for_each, with the report about the instances for each.
 var forEachCases = map[string]struct {
 	forEach string
 	err     string // summary, or "" for none
@@ -96,7 +96,7 @@ component "inner" { source = "../pass" }
 	}
 }
 
-// results plans a stack and returns what its component "watch" gets.
+// results plans a stack and returns the inputs of its component "watch".
 func results(t *testing.T, config string) (cty.Value, *stackplan.Plan) {
 	t.Helper()
 	s := stacktest.InMemory(t, "-- main.tfcomponent.hcl --\nvariable \"unknown\" { type = set(string) }\n"+config+`
@@ -222,7 +222,7 @@ func TestRow224ResultOfStack(t *testing.T) {
 
 func TestRow225ResultOfProvider(t *testing.T) {
 	t.Parallel()
-	// References cannot be inputs, so what can be done with them shows what they are.
+	// References cannot be inputs, so their uses show their values.
 	for name, test := range map[string]struct {
 		forEach, watched string
 		want             cty.Value

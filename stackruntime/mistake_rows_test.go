@@ -35,7 +35,7 @@ func wantMistakes(t *testing.T, s *stacktest.Stack) hcl.Diagnostics {
 	return found
 }
 
-// expectation is what the files of a stack expect (see package wantdiag).
+// expectation is the expected outcome that the files of a stack state (see package wantdiag).
 type expectation struct {
 	dir   string
 	diags []string
@@ -151,7 +151,7 @@ component "a" {
 	}
 }
 
-// The report says what depends on what, all round, from the alphabetically first item on.
+// The report names the dependencies all round, from the alphabetically first item on.
 func TestRow041And042And238NamesInCycles(t *testing.T) {
 	const child = `
 -- child/main.tfcomponent.hcl --

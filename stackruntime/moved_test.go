@@ -22,8 +22,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
-// moveable is what the tests below move: a component, one that requires it, one with instances, and
-// a stack with instances.
+// moveable has the objects that the tests below move: a component, one that requires it, one with
+// instances, and a stack with instances.
 const (
 	moveableBase = `
 component "base" {
@@ -107,7 +107,7 @@ func objectsByAddress(t *testing.T, state *stackstate.State) map[string]string {
 	return found
 }
 
-// What has moved keeps its objects, nothing else changes, what requires it follows, and after that
+// A moved component keeps its objects, nothing else changes, its dependents follow, and after that
 // there is nothing to move.
 func TestMoved(t *testing.T) {
 	region := func(eu, us string) []string {
@@ -261,8 +261,8 @@ func saveTo(records map[string][]byte) func(context.Context, stackruntime.StateC
 	}
 }
 
-// checkNeighbours checks that what component instances have recorded as required is there, and
-// knows that.
+// checkNeighbours checks that the recorded requirements of component instances are there, and that
+// each knows its dependents.
 func checkNeighbours(t *testing.T, state *stackstate.State) {
 	t.Helper()
 	has := make(map[stackaddrs.AbsComponent]map[stackaddrs.AbsComponent]bool)
@@ -492,8 +492,8 @@ func TestMovesNotSaved(t *testing.T) {
 	}
 }
 
-// What is left over comes with one error for each component instance or lost stack, and with a
-// block that makes it right where there is no choice.
+// Left-over objects come with one error for each component instance or lost stack, and with a block
+// that makes it right where there is no choice.
 func TestLeftOverSuggestsMoves(t *testing.T) {
 	tests := map[string]struct {
 		after  string

@@ -197,7 +197,7 @@ func TestPanicsAreErrors(t *testing.T) {
 	})
 }
 
-// A panic is an error for each use of what it left out.
+// A panic is an error for each use of the result that it left out.
 func TestPanicStaysAnErrorOfTheInspector(t *testing.T) {
 	w := panickyWorld(t)
 	w.Converge()
@@ -217,7 +217,8 @@ func TestPanicStaysAnErrorOfTheInspector(t *testing.T) {
 	}
 }
 
-// A stack without required_providers has no requirement for what its modules need: issue_009.
+// A stack without required_providers has no requirement for the providers of its modules:
+// issue_009.
 func TestModulesNeedProvidersWithoutRequirements(t *testing.T) {
 	w := newWorld(t, `
 -- main.tfcomponent.hcl --

@@ -16,8 +16,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
-// What is computed in one phase is not taken for another, though the configuration is the same
-// object.
+// The results of one phase are not taken for another, though the configuration is the same object.
 func TestRow229PhasesShareNothing(t *testing.T) {
 	t.Parallel()
 	s := stacktest.InMemory(t, `

@@ -22,8 +22,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/hooks"
 )
 
-// watch makes a stack report what it does, as plan -json and apply -json do. The function returns
-// what was reported since the last call, a line each:
+// watch makes a stack report its progress, as plan -json and apply -json do. The function returns
+// the reports since the last call, a line each:
 //
 //	component.a: planning
 //	component.a: planned_change create terraform_data.b, from terraform_data.a, id x
@@ -365,7 +365,7 @@ component.a: applied
 `)
 }
 
-// Reading what exists is reported as well, which the product's hooks never do.
+// Reading existing objects is reported as well, which the product's hooks never do.
 func TestQuirkB23RefreshingIsReported(t *testing.T) {
 	t.Parallel()
 	s := stacktest.Real(t, oneResource)

@@ -24,7 +24,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
 
-// wantSummaries compares what validating and planning find.
+// wantSummaries compares the summaries of the diagnostics of validating and planning.
 func wantSummaries(t *testing.T, s *stacktest.Stack, want string) {
 	t.Helper()
 	_, planning := s.TryPlan(engine.Normal)
@@ -91,7 +91,7 @@ component "c" { source = "../echo" }
 	wantSummaries(t, s, "error a.tfcomponent.hcl:2: Stack both declared and removed\n")
 }
 
-// What counts is the instance that a block removes, not the key of its own for_each.
+// The instance that a block removes counts, not the key of its own for_each.
 func TestQuirkB05KeysOfRemovedStacks(t *testing.T) {
 	const stacks = `
 -- main.tfcomponent.hcl --
@@ -357,7 +357,7 @@ variable "a" { type = string }
 	wantSummaries(t, s, "error main.tfcomponent.hcl:11: "+summary+"error main.tfcomponent.hcl:15: "+summary+"error main.tfcomponent.hcl:19: "+summary)
 }
 
-// Of an object that is not known it is known what attributes it has.
+// The attribute names of an unknown object are known.
 func TestQuirkB13UnknownInputsOfKnownType(t *testing.T) {
 	t.Parallel()
 	s := stacktest.InMemory(t, `
@@ -388,7 +388,7 @@ error main.tfcomponent.hcl:14: Component inputs do not fit
 	}
 }
 
-// slotEngine keeps what planning was given for provider slots.
+// slotEngine keeps the configurations that planning was given for provider slots.
 type slotEngine struct {
 	engine.Session
 	mu struct {
@@ -419,7 +419,7 @@ func recordSlots(s *stacktest.Stack) *slotEngine {
 	return recorded
 }
 
-// What is in a slot may not be known at all while planning, not even that it is a provider
+// The value for a slot may not be known at all while planning, not even that it is a provider
 // configuration.
 func TestQuirkB14UnknownSlotValue(t *testing.T) {
 	t.Parallel()
@@ -567,8 +567,8 @@ removed {
 	}
 }
 
-// What may be declared in a file that can't be decoded is not missing in the others, nor to those
-// that embed the stack.
+// An object that may be declared in a file that can't be decoded is not missing in the others, nor
+// to those that embed the stack.
 func TestQuirkB26FileWithErrors(t *testing.T) {
 	for name, test := range map[string]struct{ archive, want string }{
 		"same stack": {`

@@ -15,7 +15,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
-// What is only new are values of outputs: they are recorded, though the engine has nothing to do.
+// Only values of outputs are new: they are recorded, though the engine has nothing to do.
 func TestQuirkB22OutputsAreRecordedWithoutChanges(t *testing.T) {
 	t.Parallel()
 	s := stacktest.Real(t, `

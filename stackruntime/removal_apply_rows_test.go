@@ -71,8 +71,8 @@ removed {
 
 const noLongerManaged = ": Resources no longer managed\n"
 
-// What removed blocks name is gone after the apply: from the state, and unless it is forgotten, for
-// good.
+// The targets of removed blocks are gone after the apply: from the state, and unless they are
+// forgotten, for good.
 func TestRowsRemovalAtApply(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

@@ -26,7 +26,7 @@ output "out" { value = terraform_data.this.output }
 output "out" { value = "nothing" }
 `
 
-// removalCase is a change of a configuration, and what the next plan says about it.
+// removalCase is a change of a configuration, with the outcome of the next plan.
 type removalCase struct {
 	before string // archives that begin in main.tfcomponent.hcl
 	after  string

@@ -100,7 +100,7 @@ stack "here" {
 	}
 }
 
-// The dependent refuses to go once what it requires is gone.
+// The dependent refuses to go once its requirement is gone.
 func TestQuirkB07RemovedDependentsGoFirst(t *testing.T) {
 	t.Parallel()
 	s := stacktest.Real(t, fakeStack(`
@@ -128,7 +128,7 @@ removed {
 	nothingLeft(t, s)
 }
 
-// An instance that is removed waits for what uses its component, which does not wait for it.
+// An instance that is removed waits for the users of its component, which do not wait for it.
 func TestRemovedInstanceWaitsForUsersOfItsComponent(t *testing.T) {
 	w := newWorld(t, removable)
 	w.rewrite("main.tfcomponent.hcl", `
@@ -192,8 +192,8 @@ removed {
 	same(t, "state", "", stacktest.StateText(s.State))
 }
 
-// Sets that depend on components with unknown sets, and on what is removed from them, are not a
-// cycle.
+// Sets that depend on components with unknown sets, and on instances that are removed from them,
+// are not a cycle.
 func TestUnknownSetsOfUnknownSets(t *testing.T) {
 	s := stacktest.InMemory(t, `
 -- main.tfcomponent.hcl --
@@ -226,8 +226,8 @@ removed {
 	}
 }
 
-// What uses a provider whose configuration fails while applying stays as it was, and what requires
-// it is skipped.
+// A component that uses a provider whose configuration fails while applying stays as it was, and
+// its dependents are skipped.
 func TestQuirkB08ProviderFailsAtApply(t *testing.T) {
 	s := stacktest.InMemory(t, `
 -- main.tfcomponent.hcl --
@@ -319,8 +319,8 @@ removed {
 	same(t, "validate", "error main.tfcomponent.hcl:3: Component both declared and removed\n", stacktest.Summaries(s.Validate()))
 }
 
-// Removed blocks get only what is in the state; those with unknown sets only what nothing else may
-// get.
+// Removed blocks get only instances in the state; those with unknown sets only the ones that
+// nothing else may get.
 func TestTrapC06RemovedBlocksComeLast(t *testing.T) {
 	s := stacktest.InMemory(t, `
 -- main.tfcomponent.hcl --

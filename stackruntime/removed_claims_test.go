@@ -68,7 +68,7 @@ removed {
 	}
 }
 
-// An instance that is removed waits for what uses the component, which does not wait for it.
+// An instance that is removed waits for the users of the component, which do not wait for it.
 func TestRemovedInstanceOfAComponentThatIsUsed(t *testing.T) {
 	w := newWorld(t, `
 -- main.tfcomponent.hcl --

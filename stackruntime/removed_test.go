@@ -462,8 +462,8 @@ func TestRefreshOnlyDoesNotRemove(t *testing.T) {
 	}
 }
 
-// What nothing claims comes with what to write, whether it is an instance, a whole stack, or an
-// instance that the inputs of a removed stack leave out.
+// An unclaimed object comes with the block to write, whether it is an instance, a whole stack, or
+// an instance that the inputs of a removed stack leave out.
 func TestLeftOverNamesTheRemedy(t *testing.T) {
 	const embedded = `
 -- s/main.tfcomponent.hcl --

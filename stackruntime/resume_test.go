@@ -63,7 +63,7 @@ output "id" { value = terraform_data.replaced.id }
 var errKilled = errors.New("killed")
 
 // killed is a program that ends in the middle of an apply: from one moment on it does nothing any
-// more. What it has saved stays, and so does what the engine has kept.
+// more. Its saved changes stay, and so do the states that the engine has kept.
 type killed struct {
 	engine.Session
 
@@ -161,7 +161,7 @@ func (k *killed) save(_ context.Context, change stackruntime.StateChange) error 
 	return nil
 }
 
-// recover returns what is known after a kill.
+// recover returns the state and the progress that are known after a kill.
 func (k *killed) recover(t *testing.T) (*stackstate.State, stackplan.Progress) {
 	t.Helper()
 	k.mu.Lock()
@@ -185,7 +185,7 @@ func (k *killed) recover(t *testing.T) (*stackstate.State, stackplan.Progress) {
 		t.Fatal(err)
 	}
 	k.mu.kept = map[stackaddrs.AbsComponentInstance]engine.State{}
-	return state, maps.Clone(k.mu.progress) // what goes on is saved meanwhile
+	return state, maps.Clone(k.mu.progress) // the resumed apply saves meanwhile
 }
 
 // begin starts from a state, and kills at a moment.
@@ -225,8 +225,8 @@ func newKilled(t *testing.T, files string) (*killed, *stacktest.Stack) {
 }
 
 // killAtEachMoment applies a plan to the state of the stack, killed at each moment that there is
-// and again at a later one. It compares what comes of going on with what comes of an apply that
-// nobody kills, leaves the stack as that does, and returns the number of moments.
+// and again at a later one. It compares the outcome of going on with that of an apply that nobody
+// kills, leaves the stack as the latter does, and returns the number of moments.
 func (k *killed) killAtEachMoment(t *testing.T, s *stacktest.Stack, plan *stackplan.Plan) (moments int) {
 	t.Helper()
 	apply := func(progress stackplan.Progress) hcl.Diagnostics {
@@ -257,7 +257,7 @@ func (k *killed) killAtEachMoment(t *testing.T, s *stacktest.Stack, plan *stackp
 		moments++
 		var progress stackplan.Progress
 		s.State, progress = k.recover(t)
-		k.mu.left = 1 + moment%9 // what goes on is killed, too
+		k.mu.left = 1 + moment%9 // the resumed apply is killed, too
 		if apply(progress).HasErrors() {
 			s.State, progress = k.recover(t)
 			k.mu.left = -1
@@ -323,14 +323,14 @@ output "id" { value = terraform_data.each["x"].id }
 		replace[addr] = []string{"terraform_data.first", `terraform_data.each["x"]`}
 	}
 	replaceAll := func(req *stackruntime.PlanRequest) { req.Replace = replace }
-	s.Apply(s.Plan(engine.Normal, replaceAll)) // the engine gives what it creates without a former object the ID of the first one
+	s.Apply(s.Plan(engine.Normal, replaceAll)) // the engine gives objects that it creates without a former one the ID of the first one
 	plan := s.Plan(engine.Normal, replaceAll)
 	if moments := program.killAtEachMoment(t, s, plan); moments < 10 {
 		t.Errorf("only %d moments", moments)
 	}
 }
 
-// What is left of a component instance that was begun is done only if the plan has it.
+// The rest of a component instance that was begun is done only if the plan has it.
 func TestResumeWithAnotherRest(t *testing.T) {
 	t.Parallel()
 	s := stacktest.InMemory(t, killedChain(2))

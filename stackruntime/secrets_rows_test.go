@@ -304,7 +304,7 @@ component "free" {
 }
 ` + keeperModule
 
-// takersState is the state where all went well: what is ephemeral is null.
+// takersState is the state where all went well: ephemeral values are null.
 const takersState = `
 input token = null
 component.free

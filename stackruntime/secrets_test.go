@@ -19,8 +19,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
-// docs/language.md, section 3.10: where marked values may go, and where not. The stacks have what
-// [ephemeralHead] declares.
+// docs/language.md, section 3.10: where marked values may go, and where not. The stacks have the
+// declarations of [ephemeralHead].
 func TestWhereSecretsMayGo(t *testing.T) {
 	const (
 		leak      = "Ephemeral value in a lasting output"
@@ -90,7 +90,7 @@ func TestWhereSecretsMayGo(t *testing.T) {
 	}
 }
 
-// What a plan was made with must be given again, even if there is a default.
+// A value that a plan was made with must be given again, even if there is a default.
 func TestDefaultIsNoSubstituteForAGivenEphemeralValue(t *testing.T) {
 	s := stacktest.InMemory(t, strings.Replace(takers, "DEFAULT", `default = "d"`, 1))
 	s.Ephemeral["token"] = cty.StringVal("t1")
@@ -104,7 +104,7 @@ func TestDefaultIsNoSubstituteForAGivenEphemeralValue(t *testing.T) {
 	}
 }
 
-// HCL takes marks off what a for expression goes through, and quotes keys. People must not see
+// HCL takes marks off the collection of a for expression, and quotes keys. People must not see
 // them.
 func TestMessagesAboutLoopsHideSecrets(t *testing.T) {
 	s := secretsStack(t, `

@@ -23,7 +23,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
 
-// Options are what every operation needs.
+// Options are the options of every operation.
 type Options struct {
 	Config  *stackconfig.Config
 	Session engine.Session
@@ -42,8 +42,8 @@ type Options struct {
 	Locks map[stackaddrs.Provider]string
 }
 
-// Functions returns the built-in functions of the language by both of their names, for who
-// describes them. The caller must not change the table. Those that give another result at each call
+// Functions returns the built-in functions of the language by both of their names, for callers that
+// describe them. The caller must not change the table. Those that give another result at each call
 // give an unknown one.
 func Functions() map[string]function.Function { return functions() }
 
@@ -58,9 +58,9 @@ func Validate(ctx context.Context, opts Options) hcl.Diagnostics {
 // SoundComponents are components whose checks find nothing.
 type SoundComponents map[stackaddrs.ConfigComponent]bool
 
-// Revalidate is [Validate] for who validates a configuration again and again while it changes, as
-// an editor does. Components that are known to be sound are not checked. It returns all that are
-// sound now, nil if that did not turn out.
+// Revalidate is [Validate] for a caller that validates a configuration again and again while it
+// changes, as an editor does. Components that are known to be sound are not checked. It returns all
+// that are sound now, nil if that did not turn out.
 //
 // A component is sound if an earlier Revalidate has found it to be, and nothing has changed since
 // that the checks of the component look at: its block and its module; in the same stack and those
@@ -71,21 +71,21 @@ func Revalidate(ctx context.Context, opts Options, known SoundComponents) (Sound
 	return SoundComponents(sound), diags
 }
 
-// PlanRequest says what to plan.
+// PlanRequest is a request to plan a stack.
 type PlanRequest struct {
 	Options
 
 	Mode engine.Mode
 
-	// Inputs are the values given for root variables, converted or not. Null and
-	// absent select the default. Values may be unknown in whole or in part, for what
-	// comes from elsewhere and is not there yet: applying the plan needs them then.
+	// Inputs are the values given for root variables, converted or not. Null and absent select the
+	// default. Values may be unknown in whole or in part, if they come from elsewhere and are not
+	// there yet: applying the plan needs them then.
 	Inputs map[string]cty.Value
 
 	// Prior is the state to start from; nil means an empty one.
 	Prior *stackstate.State
 
-	// Timestamp is what plantimestamp() returns everywhere; zero means now.
+	// Timestamp is the result of plantimestamp() everywhere; zero means now.
 	Timestamp time.Time
 
 	// SkipRefresh takes the prior state for the truth.
@@ -94,19 +94,19 @@ type PlanRequest struct {
 	// Replace has addresses of resource instances that must be replaced, by component.
 	Replace map[stackaddrs.AbsComponentInstance][]string
 
-	// Targets limit the plan to some components and what they require, or when
-	// destroying, what requires them. Without a key all instances are meant.
+	// Targets limit the plan to some components and their requirements, or when destroying, their
+	// dependents. Without a key all instances are meant.
 	Targets []stackaddrs.AbsComponentInstance
 
-	// Excludes leave components out of the plan, and what requires them, or when
-	// destroying, what they require. Without a key all instances are meant.
+	// Excludes leave components out of the plan, and their dependents, or when destroying, their
+	// requirements. Without a key all instances are meant.
 	Excludes []stackaddrs.AbsComponentInstance
 }
 
 // Plan makes a plan of the whole stack.
 //
-// There is a plan even with errors, for showing what could be planned; it is
-// not applyable then.
+// There is a plan even with errors, for showing the part that could be planned; it is not applyable
+// then.
 func Plan(ctx context.Context, req PlanRequest) (*stackplan.Plan, hcl.Diagnostics) {
 	return newForPlanning(req).PlanStack(ctx)
 }
@@ -130,14 +130,14 @@ func newForPlanning(req PlanRequest) *stackeval.Main {
 	})
 }
 
-// CheckPlanInputs reports what [Plan] would find wrong with the values of root variables, as far as
-// that shows without providers, which the session of the request need not have. It does nothing
-// else.
+// CheckPlanInputs reports the errors that [Plan] would have about the values of root variables, as
+// far as they show without providers, which the session of the request need not have. It does
+// nothing else.
 func CheckPlanInputs(ctx context.Context, req PlanRequest) hcl.Diagnostics {
 	return newForPlanning(req).CheckInputs(ctx)
 }
 
-// ApplyRequest says what to apply.
+// ApplyRequest is a request to apply a plan.
 type ApplyRequest struct {
 	Options
 
@@ -146,21 +146,21 @@ type ApplyRequest struct {
 	Plan  *stackplan.Plan
 	Prior *stackstate.State // nil means an empty one
 
-	// Progress, unless it is nil, goes on with a plan that was applied in part: it is what earlier
-	// applies have given to Save, and Prior is the state that they have left behind, changed by nobody
-	// else. What is done is not done again. What was begun is planned again: if nothing is left to do
-	// that the plan does not have, it is applied, and otherwise fails with nothing done.
+	// Progress, unless it is nil, goes on with a plan that was applied in part: it is the progress
+	// that earlier applies have given to Save, and Prior is the state that they have left behind,
+	// changed by nobody else. Finished components are not applied again. Those that were begun are
+	// planned again: if no change is left that the plan does not have, the rest is applied, and
+	// otherwise fails with nothing done.
 	Progress stackplan.Progress
 
 	// Inputs are the values of root variables that the plan does not hold, see
-	// [stackplan.InputChange.NeededOnApply]: of ephemeral ones, and of those that were
-	// unknown in whole or in part. The latter must be known now, and what was known of
-	// them must be the same; otherwise nothing is begun. Others may be given only if
-	// they have not changed.
+	// [stackplan.InputChange.NeededOnApply]: of ephemeral ones, and of those that were unknown in
+	// whole or in part. The latter must be known now, and their known parts must be the same;
+	// otherwise nothing is begun. Others may be given only if they have not changed.
 	Inputs map[string]cty.Value
 
-	// LeaveUnknown lets root variables stay unknown that were so while planning. What was
-	// deferred for them stays deferred, but a component that was planned with one fails.
+	// LeaveUnknown lets root variables stay unknown that were so while planning. Changes that were
+	// deferred for them stay deferred, but a component that was planned with one fails.
 	LeaveUnknown bool
 
 	// Save records a change of the state. It is called once something was done,
@@ -170,7 +170,8 @@ type ApplyRequest struct {
 	Save func(ctx context.Context, change StateChange) error
 
 	// SavesTogether says that Save may be called for changes of several component instances at the
-	// same time, of which it can make one write. What depends on one of them waits for its own.
+	// same time, of which it can make one write. Dependents of an instance wait for its own change to
+	// be saved.
 	SavesTogether bool
 }
 
@@ -178,7 +179,7 @@ type ApplyRequest struct {
 // no further one may be begun. That not all was done is for the caller to report.
 var ErrBeginNothing = stackeval.ErrBeginNothing
 
-// ApplyResult is what an apply did.
+// ApplyResult is the result of an apply.
 type ApplyResult struct {
 	// State is the state after the apply.
 	State *stackstate.State
@@ -193,7 +194,7 @@ type Outcome struct {
 	Counts stackplan.Counts
 }
 
-// Counts adds up what was done.
+// Counts adds up the counts of all component instances.
 func (r *ApplyResult) Counts() stackplan.Counts {
 	var n stackplan.Counts
 	for _, outcome := range r.Components {
@@ -204,8 +205,8 @@ func (r *ApplyResult) Counts() stackplan.Counts {
 
 // Apply carries out a plan. Without error diagnostics, everything was done.
 //
-// What depends on a component instance that fails is skipped; all else goes on,
-// and everything done is saved.
+// Dependents of a component instance that fails are skipped; all else goes on, and everything done
+// is saved.
 func Apply(ctx context.Context, req ApplyRequest) (*ApplyResult, hcl.Diagnostics) {
 	if req.Prior == nil {
 		req.Prior = stackstate.New()
@@ -231,8 +232,8 @@ func Apply(ctx context.Context, req ApplyRequest) (*ApplyResult, hcl.Diagnostics
 	return &ApplyResult{State: recorder.state, Components: outcomes}, diags
 }
 
-// CheckInputs reports what [Apply] would find wrong with the values of root variables. It does
-// nothing else.
+// CheckInputs reports the errors that [Apply] would have about the values of root variables. It
+// does nothing else.
 func CheckInputs(ctx context.Context, req ApplyRequest) hcl.Diagnostics {
 	if req.Prior == nil {
 		req.Prior = stackstate.New()
@@ -253,7 +254,7 @@ func newForApplying(req ApplyRequest, save func(context.Context, applying.StateC
 	})
 }
 
-// InspectRequest says what to look at.
+// InspectRequest is a request to evaluate expressions against a state.
 type InspectRequest struct {
 	Options
 

@@ -37,8 +37,8 @@ type StateChange struct {
 	Discard []string // keys of records to drop, which no version needs
 }
 
-// Records returns what has to be written to a stored state: values by key, nil
-// for what is to be deleted. Empty when nothing changes.
+// Records returns the writes to a stored state: values by key, nil for a record to delete. Empty
+// when nothing changes.
 //
 // Errors: as [stackstate.Diff].
 func (c StateChange) Records() (map[string][]byte, error) {

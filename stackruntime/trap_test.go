@@ -254,7 +254,7 @@ error main.tfcomponent.hcl:6: Unusable validation message
 `)
 }
 
-// What changes with each call is not known before apply, when it is computed once.
+// A result that changes with each call is not known before apply, when it is computed once.
 func TestTrapC20ImpureFunctions(t *testing.T) {
 	t.Parallel()
 	s := stacktest.InMemory(t, `

@@ -90,7 +90,7 @@ func TestUnknownInputIsPlannedAndApplied(t *testing.T) {
 	}
 }
 
-// Whatever is wrong with the value, nothing is done, not even what does not depend on it.
+// With any mistake in the value nothing is done, not even changes that do not depend on it.
 func TestUnknownInputNeedsItsValueOnApply(t *testing.T) {
 	t.Parallel()
 	id, name, env := cty.StringVal("vpc-1"), cty.StringVal("main"), cty.StringVal("prod")
@@ -222,8 +222,8 @@ variable "token" {
 	s.Apply(plan, given("token", cty.StringVal("t")))
 }
 
-// What is deferred for the input waits for the next plan; nothing of it is applied with values that
-// nobody has seen.
+// Changes that are deferred for the input wait for the next plan; none of them is applied with
+// values that nobody has seen.
 func TestUnknownInputDefers(t *testing.T) {
 	t.Parallel()
 	s := stacktest.InMemory(t, `
@@ -260,8 +260,8 @@ component "apart" {
 	}
 }
 
-// A caller may let the input stay unknown; what was planned with it can't be applied then, all else
-// is.
+// A caller may let the input stay unknown; components that were planned with it can't be applied
+// then, all others are.
 func TestUnknownInputMayStayUnknown(t *testing.T) {
 	t.Parallel()
 	s := stacktest.InMemory(t, unknownInput)

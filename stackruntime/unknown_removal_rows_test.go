@@ -154,7 +154,7 @@ component "two" {
 }
 `
 
-// What a removed block may mean it claims only if nothing else does, and defers it.
+// A removed block claims a possible target only if nothing else does, and defers it.
 func TestRowsUnknownRemoval(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {

@@ -23,7 +23,7 @@ var withFakeProvider = memengine.Options{Providers: map[stackaddrs.Provider]engi
 	fakeProvider: {Config: engine.Block{Attributes: map[string]engine.Attribute{"region": {Type: cty.String}}}},
 }}
 
-// wantPlan checks that a stack is valid, and what its plan is.
+// wantPlan checks that a stack is valid, and compares its plan.
 func wantPlan(t *testing.T, s *stacktest.Stack, want string) {
 	t.Helper()
 	if diags := s.Validate(); len(diags) > 0 {

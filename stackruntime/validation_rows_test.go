@@ -15,12 +15,12 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// ruleCase is a value for a variable with validation rules, and what is expected of them.
+// ruleCase is a value for a variable with validation rules, with the expected diagnostics.
 type ruleCase struct {
 	value cty.Value
 	want  string // as [stacktest.Summaries] prints it; the variable is in line 1
 
-	// details are the beginnings of what the diagnostics say, in any order.
+	// details are the beginnings of the diagnostics' details, in any order.
 	details []string
 }
 
@@ -252,7 +252,7 @@ variable "v" {
 	}
 }
 
-// Rules of an embedded stack see what the call passes, in each instance.
+// Rules of an embedded stack see the values that the call passes, in each instance.
 func TestRow100ValidationInEmbeddedStack(t *testing.T) {
 	t.Parallel()
 	s := stacktest.InMemory(t, `

@@ -339,7 +339,7 @@ output "read" { value = data.terraform_remote_state.s.outputs.word }
 	}
 }
 
-// What the stack passes is what the provider gets, each time it is configured.
+// The values that the stack passes reach the provider each time it is configured.
 func TestRow062ProviderConfigurationFromVariables(t *testing.T) {
 	t.Parallel()
 	s := stacktest.Real(t, `

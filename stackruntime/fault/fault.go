@@ -5,9 +5,9 @@
 // ([Address]), and the faults for which a program that embeds the runtime may know a remedy of its
 // own.
 //
-// The runtime says what is wrong and what has to become true. How that is brought about is a matter
-// of the program: by an option of a command, a button, another call. So details name no command,
-// and the diagnostics of such faults have a [Code] in their Extra.
+// The runtime names the problem and the condition that has to become true. How that is brought
+// about is a matter of the program: by an option of a command, a button, another call. So details
+// name no command, and the diagnostics of such faults have a [Code] in their Extra.
 //
 //	if code, ok := hcl.DiagnosticExtra[fault.Code](diag); ok { … }
 package fault
@@ -25,8 +25,8 @@ type Value struct {
 	Plannable bool // a plan can be saved without it
 }
 
-// Meant is the Extra of a diagnostic about a name that there is not, if there is one that is like
-// it: what could be written in the place of the subject of the diagnostic.
+// Meant is the Extra of a diagnostic about an undeclared name, if there is a declared one like it:
+// the text that could be written in the place of the subject of the diagnostic.
 type Meant struct{ Text string }
 
 // The faults with a remedy outside of the configuration.
@@ -40,7 +40,7 @@ const (
 	// PackageNotLocked: the package of a provider has none of the checksums that are locked.
 	PackageNotLocked Code = "package-not-locked"
 
-	// SourceLocked: a source package is not what is locked of it, or is gone.
+	// SourceLocked: the content of a source package differs from its lock, or is gone.
 	SourceLocked Code = "source-locked"
 
 	// TargetUnknown: a plan is to be limited to something that does not exist.
@@ -49,20 +49,22 @@ const (
 	// ExcludeUnknown: a plan is to leave out something that does not exist.
 	ExcludeUnknown Code = "exclude-unknown"
 
-	// MoveBlocked: what a moved block names cannot have its new address, since something else has it.
+	// MoveBlocked: the target of a moved block cannot have its new address, since something else has
+	// it.
 	MoveBlocked Code = "move-blocked"
 
 	// LeftOver: the state has component instances, or stack instances, for which the configuration has
 	// no block.
 	LeftOver Code = "left-over"
 
-	// ImportMisplaced: a stack has a block that belongs in a module, which takes over what exists.
+	// ImportMisplaced: a stack has a block that belongs in a module, which takes over existing
+	// objects.
 	ImportMisplaced Code = "import-misplaced"
 
-	// StalePlan: what a plan is to be applied to has changed since the plan was made, so that nothing
-	// of it was applied.
+	// StalePlan: the state or another basis of a plan has changed since the plan was made, so that
+	// nothing of it was applied.
 	StalePlan Code = "stale-plan"
 
-	// StorageMisplaced: a stack says where its state is kept, or what runs it.
+	// StorageMisplaced: a stack configures the storage of its state, or its engine.
 	StorageMisplaced Code = "storage-misplaced"
 )

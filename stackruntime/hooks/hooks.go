@@ -40,8 +40,8 @@ type Hooks struct {
 	// ComponentEvent passes on progress from the engine.
 	ComponentEvent func(component stackaddrs.AbsComponentInstance, event engine.Event)
 
-	// ComponentDiagnostics reports what the engine has said about an instance, before its final
-	// status. What of it concerns the operation is among the diagnostics of that, too.
+	// ComponentDiagnostics reports the diagnostics of the engine about an instance, before its final
+	// status. Those that concern the operation are among the diagnostics of that, too.
 	ComponentDiagnostics func(component stackaddrs.AbsComponentInstance, diags hcl.Diagnostics)
 
 	// ComponentPlanned reports the plan of an instance, before its final status.
@@ -52,6 +52,6 @@ type Hooks struct {
 	// part of it.
 	ComponentChecks func(component stackaddrs.AbsComponentInstance, checks []engine.CheckResult)
 
-	// ComponentApplied reports what was done, before the final status.
+	// ComponentApplied reports the counts of applied changes, before the final status.
 	ComponentApplied func(component stackaddrs.AbsComponentInstance, counts stackplan.Counts)
 }

@@ -14,6 +14,6 @@
 //
 //	M1. A mark on a value holds for everything inside it.
 //	M2. A set has no marked elements: a mark put on an element moves to the set.
-//	M3. Lists of paths are sorted by [ComparePaths] and hold no path twice, so that what is
-//	    written does not depend on map order.
+//	M3. Lists of paths are sorted by [ComparePaths] and hold no path twice, so that written files do
+//	    not depend on map order.
 package marks

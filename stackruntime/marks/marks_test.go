@@ -64,7 +64,7 @@ func TestHasAndContains(t *testing.T) {
 }
 
 func TestSplitSortsPathsByMark(t *testing.T) {
-	// Many rounds, because what must not show through is the order of Go maps.
+	// Many rounds, because the order of Go maps must not show through.
 	for range 20 {
 		bare, sensitive, ephemeral := Split(manyParts)
 		if bare.ContainsMarked() {

@@ -60,7 +60,7 @@ func Paths(v cty.Value, mark Mark) []cty.Path {
 
 // MarkPaths returns v with the mark put on the part at each path.
 //
-// A path that leads into an unknown value marks that whole value: what will become known there
+// A path that leads into an unknown value marks that whole value: a part that becomes known there
 // must not appear unmarked. A path that leads nowhere in a known value is ignored.
 func MarkPaths(v cty.Value, mark Mark, paths []cty.Path) cty.Value {
 	if len(paths) == 0 {
@@ -109,7 +109,7 @@ func EqualPaths(a, b []cty.Path) bool {
 	return slices.EqualFunc(a, b, func(a, b cty.Path) bool { return ComparePaths(a, b) == 0 })
 }
 
-// ComparePaths orders paths step by step, a prefix before what continues it: attributes by name
+// ComparePaths orders paths step by step, a prefix before its continuations: attributes by name
 // first, then numeric keys, then string keys, then the elements of sets.
 func ComparePaths(a, b cty.Path) int {
 	return slices.CompareFunc(a, b, compareSteps)

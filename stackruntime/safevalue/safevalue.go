@@ -50,7 +50,7 @@ func Unmarshal(data []byte, ty cty.Type) (v cty.Value, err error) {
 	return v, nil
 }
 
-// Check reports what would make decoding costly: lengths that the data cannot hold, too many
+// Check reports data that would be costly to decode: lengths that the data cannot hold, too many
 // elements, or too much nesting.
 func Check(data []byte) error {
 	s := scanner{data: data}

@@ -4,9 +4,8 @@
 // Package stackconfig loads component configurations: the files of a stack
 // directory, and of the stacks it embeds, as a tree of declarations.
 //
-// Expressions are kept as they are written; the evaluator gives them values.
-// What can be seen to be wrong without evaluating is reported here, with the
-// smallest range at fault.
+// Expressions are kept as they are written; the evaluator gives them values. Mistakes that show
+// without evaluating are reported here, with the smallest range at fault.
 package stackconfig
 
 import (
@@ -230,7 +229,7 @@ type MovedIn struct {
 	*Moved
 }
 
-// Moves returns what moved blocks mean, in their order.
+// Moves returns the moves of moved blocks, in their order.
 func Moves(blocks []*MovedIn) stackaddrs.Moves {
 	moves := make(stackaddrs.Moves, len(blocks))
 	for i, block := range blocks {

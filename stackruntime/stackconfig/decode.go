@@ -28,7 +28,7 @@ type decoder struct {
 	// badLocalNames are provider local names whose requirement has a mistake.
 	badLocalNames map[string]bool
 
-	// What can be decoded only when all files were read.
+	// Declarations that can be decoded only when all files were read.
 	variables []*pendingVariable
 	outputs   []*pendingOutput
 	providers []*pendingProvider
@@ -109,7 +109,7 @@ func (d *decoder) block(block *hcl.Block) {
 	}
 }
 
-// finish does what needs the declarations of all files.
+// finish decodes the parts that need the declarations of all files.
 func (d *decoder) finish() {
 	for _, v := range d.variables {
 		d.finishVariable(v)
@@ -168,7 +168,8 @@ func (d *decoder) header(block *hcl.Block) hcl.Range {
 	}
 }
 
-// misplaced has what belongs elsewhere, by the type of the block in which it is written.
+// misplaced has the blocks and arguments that belong elsewhere, by the type of the block in which
+// they are written.
 var misplaced = map[string]map[string]string{
 	"component": misplacedInComponent,
 	"stack":     misplacedInCall,

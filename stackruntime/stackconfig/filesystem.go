@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// fileSystem is what loading needs of a file system. Names are absolute.
+// fileSystem is the part of a file system that loading needs. Names are absolute.
 type fileSystem interface {
 	ReadDir(name string) ([]fs.DirEntry, error) // sorted by name
 	ReadFile(name string) ([]byte, error)

@@ -128,7 +128,7 @@ func (l *loader) report(diag *hcl.Diagnostic) {
 	}
 }
 
-// node is a stack of the tree with what only loading needs to know of it.
+// node is a stack of the tree with data that only loading needs.
 type node struct {
 	stack    *Stack
 	caller   *node // nil for the root

@@ -488,8 +488,8 @@ func TestJSONMeansTheSame(t *testing.T) {
 	}
 }
 
-// describe lists all that a stack declares, without source ranges. Expressions
-// are described by what they refer to and by their value in a made-up scope.
+// describe lists all that a stack declares, without source ranges. Expressions are described by
+// their references and by their value in a made-up scope.
 func describe(t *testing.T, s *Stack) []string {
 	t.Helper()
 	var lines []string

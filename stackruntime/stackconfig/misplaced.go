@@ -12,9 +12,9 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/fault"
 )
 
-// What belongs elsewhere, though those who know terraform modules or the files of deployments look
-// for it here. The keys are names of blocks and arguments, the values sentences that follow those
-// of the HCL parser.
+// Blocks and arguments that belong elsewhere, though those who know terraform modules or the files
+// of deployments look for them here. The keys are their names, the values sentences that follow
+// those of the HCL parser.
 var (
 	misplacedInStack = map[string]string{
 		"module": `A stack calls modules by components: component "NAME" { source = "./DIRECTORY", inputs = { … } }, ` +
@@ -85,8 +85,8 @@ func inModule(subject string) string {
 	return subject + " in the .tf files of a module, which a component block calls."
 }
 
-// ExplainMisplaced adds to what the parser says about names that it does not expect where these
-// belong. An empty name in elsewhere stands for any that the parser takes for no misspelling.
+// ExplainMisplaced adds to the parser's diagnostics about unexpected names where these belong. An
+// empty name in elsewhere stands for any that the parser takes for no misspelling.
 func ExplainMisplaced(body hcl.Body, diags hcl.Diagnostics, elsewhere map[string]string) {
 	if len(diags) == 0 || elsewhere == nil {
 		return
@@ -123,7 +123,7 @@ func namesIn(body hcl.Body) map[hcl.Range]string {
 	names := map[hcl.Range]string{}
 	native, ok := body.(*hclsyntax.Body)
 	if !ok {
-		attrs, _ := body.JustAttributes() //nolint:errcheck // JSON does not distinguish blocks from arguments, and what is wrong is known
+		attrs, _ := body.JustAttributes() //nolint:errcheck // JSON does not distinguish blocks from arguments, and the mistakes are known
 		for _, attr := range attrs {
 			names[attr.NameRange] = attr.Name
 		}

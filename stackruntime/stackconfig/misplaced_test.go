@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// For those who know terraform modules, the error says where what they write belongs.
+// For those who know terraform modules, the error names the place where their block belongs.
 func TestMisplacedBlocks(t *testing.T) {
 	const component = "component \"x\" {\n  source = \"./mod\"\n  %\n}\n"
 	for name, test := range map[string]struct{ config, want string }{

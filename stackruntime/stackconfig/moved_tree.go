@@ -101,7 +101,7 @@ func (l *loader) checkMoveCycles(blocks []*MovedIn, moves stackaddrs.Moves) {
 	}
 }
 
-// probe is an instance of what an end of a block means: with the wildcard as key where there may be
+// probe is an instance that an end of a block means: with the wildcard as key where there may be
 // any, which only a move of all instances concerns, and for a stack one of a component without a
 // name.
 func probe(block *MovedIn, end stackaddrs.Moveable) stackaddrs.AbsComponentInstance {
@@ -121,7 +121,7 @@ func probe(block *MovedIn, end stackaddrs.Moveable) stackaddrs.AbsComponentInsta
 	return stackaddrs.InstanceOf(addr, end.Key)
 }
 
-// checkMovedFrom checks that what is moved is neither declared any more nor removed.
+// checkMovedFrom checks that the moved object is neither declared any more nor removed.
 func (l *loader) checkMovedFrom(block *MovedIn, gone []removal) {
 	from := block.Move.From
 	if declared := findDeclared(block.Stack, from, block.Move.IsWhole()); declared.certainty == isDeclared {
@@ -140,8 +140,8 @@ func (l *loader) checkMovedFrom(block *MovedIn, gone []removal) {
 	}
 }
 
-// checkMovedTo checks that something takes what is moved: a block that declares or removes it, or
-// another move.
+// checkMovedTo checks that something takes the moved object: a block that declares or removes it,
+// or another move.
 func (l *loader) checkMovedTo(block *MovedIn, moves stackaddrs.Moves, gone []removal) {
 	to := block.Move.To
 	declared := findDeclared(block.Stack, to, block.Move.IsWhole())
@@ -235,8 +235,8 @@ func findDeclared(stack *Stack, m stackaddrs.Moveable, whole bool) declaration {
 	return found
 }
 
-// instanceDeclared says whether a block with a for_each argument, or without for nil, has an
-// instance.
+// instanceDeclared returns the certainty that a block with a for_each argument, or without for nil,
+// has an instance.
 func instanceDeclared(forEach hcl.Expression, key stackaddrs.InstanceKey, place hcl.Range) declaration {
 	found := declaration{certainty: notDeclared, place: place, hasForEach: forEach != nil}
 	switch {
@@ -248,7 +248,8 @@ func instanceDeclared(forEach hcl.Expression, key stackaddrs.InstanceKey, place 
 	return found
 }
 
-// undeclared is the result for what no block declares, unless the reason for that was reported.
+// undeclared is the result for an object that no block declares, unless the reason for that was
+// reported.
 func (s *Stack) undeclared(addr stackaddrs.Referenceable) declaration {
 	if s.Incomplete || s.Rejected[addr] {
 		return declaration{certainty: maybeDeclared}

@@ -13,7 +13,8 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
-// What the stacks of a tree need is gathered from all of them, those in removed blocks included.
+// The needs of the stacks of a tree are gathered from all of them, those in removed blocks
+// included.
 func TestNeeds(t *testing.T) {
 	dir := t.TempDir()
 	for name, content := range map[string]string{

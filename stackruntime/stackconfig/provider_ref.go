@@ -57,7 +57,7 @@ func ProviderOfRefType(ty cty.Type) (stackaddrs.Provider, bool) {
 	return ty.CapsuleExtensionData(providerRefKey{}).(stackaddrs.Provider), true
 }
 
-// ProviderRefTarget returns what a known reference that is not null refers to.
+// ProviderRefTarget returns the target of a known reference that is not null.
 func ProviderRefTarget(v cty.Value) stackaddrs.AbsProviderConfigInstance {
 	return *v.EncapsulatedValue().(*stackaddrs.AbsProviderConfigInstance)
 }

@@ -112,7 +112,7 @@ func (d *decoder) providerRequirement(attr *hcl.Attribute) *ProviderRequirement 
 	return req
 }
 
-// requirementArguments returns what is written in a provider requirement.
+// requirementArguments returns the arguments in a provider requirement.
 func (d *decoder) requirementArguments(pairs []hcl.KeyValuePair) map[string]*hcl.Attribute {
 	args := map[string]*hcl.Attribute{}
 	for _, pair := range pairs {
@@ -211,8 +211,8 @@ func (d *decoder) provider(block *hcl.Block) {
 	d.providers = append(d.providers, &pendingProvider{config, block.LabelRanges[0]})
 }
 
-// Expressions returns those of the config block and of blocks in it, for those who don't know its
-// schema.
+// Expressions returns those of the config block and of blocks in it, for callers that don't know
+// its schema.
 func (c *ProviderConfig) Expressions() []hcl.Expression { return bodyExpressions(c.Config) }
 
 func bodyExpressions(body hcl.Body) []hcl.Expression {
@@ -228,7 +228,7 @@ func bodyExpressions(body hcl.Body) []hcl.Expression {
 	}
 	attrs, diags := body.JustAttributes()
 	if diags.HasErrors() {
-		return nil // what is wrong is reported when the body is decoded
+		return nil // mistakes are reported when the body is decoded
 	}
 	for _, attr := range attrs {
 		found = append(found, attr.Expr)

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// wantErrors loads a stack from files in memory and compares what is wrong, as in
+// wantErrors loads a stack from files in memory and compares the errors, as in
 // "a.tfcomponent.hcl:1: Summary".
 func wantErrors(t *testing.T, files map[string]string, want ...string) {
 	t.Helper()
@@ -51,7 +51,7 @@ func TestQuirkB03RootWithoutRequirements(t *testing.T) {
 	}
 }
 
-// Declaring what a block removes is reported whatever comes first.
+// Declaring an object that a block removes is reported whatever comes first.
 func TestQuirkB04StackDeclaredAndRemoved(t *testing.T) {
 	const declared, removed = "stack \"x\" {\n  source = \"./c\"\n}\n", "removed {\n  from   = stack.x\n  source = \"./c\"\n}\n"
 	wantErrors(t, map[string]string{"/s/a.tfcomponent.hcl": declared, "/s/b.tfcomponent.hcl": removed, "/s/c/x.tfcomponent.hcl": ""},

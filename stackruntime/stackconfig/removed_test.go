@@ -14,7 +14,7 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
-// removedScope is what the indexes of the test below refer to.
+// removedScope has the values for the indexes of the test below.
 var removedScope = &hcl.EvalContext{Variables: map[string]cty.Value{
 	"each": cty.ObjectVal(map[string]cty.Value{
 		"key": cty.StringVal("K"),

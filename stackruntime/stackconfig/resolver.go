@@ -17,8 +17,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/fault"
 )
 
-// Resolver finds the directories of sources that are not local. Packages are what
-// such sources lead into: a commit of a repository, an unpacked archive.
+// Resolver finds the directories of sources that are not local. Such sources lead into packages: a
+// commit of a repository, an unpacked archive.
 type Resolver interface {
 	// Resolve returns the directory of a source. For registry sources, version is
 	// the constraint as written.
@@ -55,8 +55,8 @@ type LoadOptions struct {
 	// to the directory. The files need not be there.
 	Buffers map[string][]byte
 
-	// Parse is called in place of [ParseFile], with the path of the file besides: for who has parsed a
-	// file before, and what it returns is not changed. Nil parses.
+	// Parse is called in place of [ParseFile], with the path of the file besides: for a caller that
+	// has parsed a file before, and its result is not changed. Nil parses.
 	Parse func(path, name string, src []byte) (*hcl.File, hcl.Diagnostics)
 
 	// FilesWithin are the directories, absolute and without links, that functions such as file read
@@ -81,9 +81,8 @@ var (
 
 // ParseSource parses a source address as it is written.
 //
-// Beyond what the language has, a repository reached through ssh may have a user
-// name, as most hosts demand: git::ssh://git@example.com/x.git, or shorter
-// git@example.com:x.git.
+// Other than in the language, a repository reached through ssh may have a user name, as most hosts
+// demand: git::ssh://git@example.com/x.git, or shorter git@example.com:x.git.
 func ParseSource(written string) (sourceaddrs.Source, error) {
 	full := written
 	if match := scpAddress.FindStringSubmatch(written); match != nil {
@@ -106,11 +105,11 @@ func ParseSource(written string) (sourceaddrs.Source, error) {
 	return sourceaddrs.MakeRemoteSource("git", &location, anonymous.SubPath())
 }
 
-// ErrLocked means that a source is not what is locked of it any more. Locking it anew would help.
+// ErrLocked means that the content of a source differs from its lock. Locking it anew would help.
 var ErrLocked = errors.New("it is not what is locked")
 
-// SourceProblem describes why a source cannot be used in a block at a place, of what from names:
-// "this stack".
+// SourceProblem describes why a source cannot be used in a block at a place; from names the block's
+// owner: "this stack".
 func SourceProblem(written, from string, place hcl.Range, err error) *hcl.Diagnostic {
 	diag := &hcl.Diagnostic{Severity: hcl.DiagError, Subject: &place}
 	if errors.Is(err, ErrNotPrepared) {

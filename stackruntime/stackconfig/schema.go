@@ -24,9 +24,9 @@ var bodySchemas = map[string]*hcl.BodySchema{
 	"moved":               movedSchema,
 }
 
-// BodySchema returns what a block can contain, by its type and those of the blocks around it, the
-// outermost first; without types, what a file can. It is nil for blocks whose arguments have any
-// names. The caller must not change it.
+// BodySchema returns the possible content of a block, by its type and those of the blocks around
+// it, the outermost first; without types, that of a file. It is nil for blocks whose arguments have
+// any names. The caller must not change it.
 //
 // It has a few names that are known only to be refused: nullable of a variable, precondition of an
 // output.

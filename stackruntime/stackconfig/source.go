@@ -13,8 +13,8 @@ import (
 	"github.com/hashicorp/hcl/v2"
 )
 
-// source decodes the source and version arguments of a block. what says what the
-// source must lead to: "module" or "stack".
+// source decodes the source and version arguments of a block. The source must lead to the object
+// named by the last argument: "module" or "stack".
 func (d *decoder) source(content *hcl.BodyContent, what string) Source {
 	attr, ok := content.Attributes["source"]
 	if !ok {
@@ -48,8 +48,7 @@ func (d *decoder) source(content *hcl.BodyContent, what string) Source {
 	return source
 }
 
-// localSource says how to write what was meant for a local source. In modules that mistake is as
-// common.
+// localSource says how to write a local source correctly. In modules that mistake is as common.
 func (d *decoder) localSource(written string) string {
 	if path.IsAbs(written) || strings.ContainsAny(written, ":?") {
 		return ""
@@ -96,8 +95,8 @@ func (d *decoder) resolve(source Source, addr sourceaddrs.Source) (dir string, o
 	return dir, true
 }
 
-// sourceVersion decodes the version argument that belongs to a source and tells
-// whether it is there exactly if the kind of source has versions.
+// sourceVersion decodes the version argument that belongs to a source and reports whether it is
+// there exactly if the kind of source has versions.
 func (d *decoder) sourceVersion(source *Source, addr sourceaddrs.Source, attr *hcl.Attribute) bool {
 	switch {
 	case addr.SupportsVersionConstraints() && attr == nil:

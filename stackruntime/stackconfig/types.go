@@ -192,7 +192,7 @@ func (t *typeDecoder) object(arg hclsyntax.Expression) (cty.Type, *typeexpr.Defa
 	return ty, defaults
 }
 
-// attributeType is what is written for an attribute of an object type.
+// attributeType is the written type of an attribute of an object type.
 type attributeType struct {
 	ty       cty.Type
 	defaults *typeexpr.Defaults // inside ty

@@ -31,8 +31,8 @@ type ConfigFiles map[string][]byte
 // HashConfig returns the hashes of the contents of files. They do not depend on
 // where Base is, nor on the order and repetition of the sources.
 //
-// In module directories, what tools leave behind does not count: states, plan
-// files, locks and hidden directories such as .terraform and .git.
+// In module directories, leftovers of tools do not count: states, plan files, locks and hidden
+// directories such as .terraform and .git.
 func HashConfig(sources ConfigSources) (ConfigFiles, error) {
 	names := map[string]string{} // relative name → path
 	add := func(path string) error {
@@ -76,13 +76,13 @@ func (f ConfigFiles) Hash() string {
 	return hex.EncodeToString(total.Sum(nil))
 }
 
-// ConfigChange is how a file differs from what it was.
+// ConfigChange is the difference between a file and its earlier content.
 type ConfigChange struct {
 	Name           string
 	Added, Removed bool // neither if its content has changed
 }
 
-// Since returns what has changed since the files were others, sorted by name.
+// Since returns the changes from other files to these, sorted by name.
 func (f ConfigFiles) Since(before ConfigFiles) []ConfigChange {
 	var all []ConfigChange
 	for name, sum := range f {
@@ -112,7 +112,7 @@ func walkModule(dir string, add func(path string) error) error {
 		case entry.IsDir() || isLeftover(entry.Name()):
 			return nil
 		}
-		info, err := os.Stat(path) // symbolic links count as what they lead to
+		info, err := os.Stat(path) // symbolic links count as their targets
 		if err != nil || !info.Mode().IsRegular() {
 			return nil //nolint:nilerr // a dangling link is not a file of the module
 		}

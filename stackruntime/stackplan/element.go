@@ -17,17 +17,18 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// Element is a piece of a plan, for who sends a plan while it is made, and keeps it in pieces. The
-// order of elements is that of proto/cairn/plan/v1/element.proto: the header, the records of the
-// prior state, the time, what is planned, and the verdict. [ElementReader] makes a plan of them.
+// Element is a piece of a plan, for a caller that sends a plan while it is made, and keeps it in
+// pieces. The order of elements is that of proto/cairn/plan/v1/element.proto: the header, the
+// records of the prior state, the time, the planned changes, and the verdict. [ElementReader] makes
+// a plan of them.
 type Element = *anypb.Any
 
 // maxPart bounds the data in one element, so that programs with the usual limits on messages can
 // pass it on.
 const maxPart = 1 << 20
 
-// HeaderElement is the element that comes first. What the context says of the state does not count:
-// its records are elements.
+// HeaderElement is the element that comes first. The context's prior state does not count: its
+// records are elements.
 func HeaderElement(file FileContext, mode engine.Mode, made engine.Info) (Element, error) {
 	return anypb.New(&planv1.PlanHeader{
 		FormatVersion: FormatVersion,
@@ -88,7 +89,7 @@ func ChangeElement(component stackaddrs.AbsComponentInstance, c *engine.Change) 
 	return anypb.New(&planv1.PlannedResource{Component: component.String(), Kind: &planv1.PlannedResource_Change{Change: change}})
 }
 
-// DriftElement is [ChangeElement] for what has changed outside.
+// DriftElement is [ChangeElement] for changes made outside.
 func DriftElement(component stackaddrs.AbsComponentInstance, c *engine.Change) (Element, error) {
 	change, err := encodeChange(c)
 	if err != nil {
@@ -146,7 +147,7 @@ func MovedElement(moved stackaddrs.Rename) (Element, error) {
 	return anypb.New(&planv1.MovedComponent{Rename: &planv1.Rename{From: moved.From.String(), To: moved.To.String()}})
 }
 
-// FunctionResultsElement is the element of what functions of providers returned.
+// FunctionResultsElement is the element with the results of functions of providers.
 func FunctionResultsElement(results []FunctionResult) (Element, error) {
 	message := &planv1.FunctionResults{}
 	for _, one := range results {

@@ -40,7 +40,7 @@ type pendingComponent struct {
 
 // Add adds the next element.
 //
-// Errors: the element is unknown, is none, or does not follow what came before; [*VersionError].
+// Errors: the element is unknown, is none, or does not follow the earlier ones; [*VersionError].
 func (r *ElementReader) Add(element Element) error {
 	message, err := element.UnmarshalNew()
 	if err != nil {
@@ -172,10 +172,10 @@ func (r *ElementReader) addResource(resource *planv1.PlannedResource) error {
 // Prior returns the records of the state that the plan was made with, as its keeper had them.
 func (r *ElementReader) Prior() map[string]*anypb.Any { return r.prior }
 
-// Plan returns the plan when all elements were added, and with what it was made.
+// Plan returns the plan when all elements were added, and its context.
 //
-// Errors: [ErrNotWhole]; those of [ReadFrom] for a plan file; or that what the elements say cannot
-// be.
+// Errors: [ErrNotWhole]; those of [ReadFrom] for a plan file; or that the elements contradict each
+// other.
 func (r *ElementReader) Plan() (*Plan, FileContext, error) {
 	switch {
 	case len(r.file) > 0 && r.index != nil:

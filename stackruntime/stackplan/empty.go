@@ -26,7 +26,7 @@ func (p *Plan) IsEmpty() bool {
 	})
 }
 
-// IsDrift reports whether an object was found to be different from what the state says.
+// IsDrift reports whether an object was found to differ from the state.
 func IsDrift(c *engine.Change) bool { return c.Action != "" && c.Action != engine.ActionNoOp }
 
 // IsChange reports whether something about a resource instance changes: itself, its address, or

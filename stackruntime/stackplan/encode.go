@@ -84,7 +84,7 @@ func encodePlan(p *Plan, file FileContext) (*planv1.Plan, []member, error) {
 	return index, enginePlans, nil
 }
 
-// compression is none for what is an archive already, as terraform's plans are.
+// compression is none for content that is an archive already, as terraform's plans are.
 func compression(content []byte) uint16 {
 	if bytes.HasPrefix(content, []byte("PK\x03\x04")) {
 		return zip.Store

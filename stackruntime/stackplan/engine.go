@@ -10,8 +10,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// ownEngine encodes by what a component was planned, unless an engine plan and the engine of the
-// whole plan say that.
+// ownEngine encodes the engine that planned a component, unless an engine plan and the engine of
+// the whole plan say that.
 func ownEngine(c *Component, made engine.Info) *planv1.Engine {
 	if c.Engine == (engine.Info{}) || c.Engine == made && c.Reason == (engine.Reason{}) && len(c.EnginePlan) > 0 {
 		return nil

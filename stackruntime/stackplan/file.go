@@ -38,11 +38,11 @@ const (
 // FormatVersion is the version of the files that this package writes.
 const FormatVersion = 3
 
-// maxIndexSize bounds what reading an index may need.
+// maxIndexSize bounds the memory that reading an index may need.
 const maxIndexSize = 4 << 30
 
-// FileContext is what a plan was made with and for. Who applies a plan compares
-// it with what there is now.
+// FileContext is the context of a plan: the program, configuration, state and deployment that it
+// was made with and for. A program that applies a plan compares it with the present one.
 type FileContext struct {
 	CairnVersion string
 	ConfigHash   string // of ConfigFiles
@@ -57,7 +57,8 @@ type FileContext struct {
 	// store, from which it would be known by lineage and serial. It is not in plan files.
 	Prior *stackstate.State
 
-	// Identity is what no other plan has. Reading a file sets it; writing one does not look at it.
+	// Identity tells the plan from all others. Reading a file sets it; writing one does not look at
+	// it.
 	Identity string
 }
 
@@ -162,8 +163,8 @@ func ReadFile(path string) (*Plan, FileContext, error) {
 
 // ReadFrom reads a plan file and checks all of it, engine plans included.
 //
-// Whether the plan still fits what there is now is for the caller to say: the
-// plan's engine, and the context.
+// Whether the plan still fits the present situation is for the caller to say: the plan's engine,
+// and the context.
 //
 // Errors:
 //   - [ErrNotPlan]: this is not a plan file.
@@ -245,8 +246,8 @@ func startsLikePlan(r io.Reader) bool {
 	return bytes.HasPrefix(start, []byte("PK\x03\x04")) && string(start[headerSize:]) == indexMember
 }
 
-// endsLikePlan reports whether a zip archive ends with its directory, as the ones
-// written here do: readers of zip archives overlook what stands behind.
+// endsLikePlan reports whether a zip archive ends with its directory, as the ones written here do:
+// readers of zip archives overlook any bytes behind it.
 func endsLikePlan(r io.ReaderAt, size int64) bool {
 	const endSize = 22 // the end of the directory, without a comment
 	end := make([]byte, endSize)

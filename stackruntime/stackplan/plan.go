@@ -35,13 +35,12 @@ type Plan struct {
 	// no longer has: applying drops their records.
 	Removed []stackaddrs.AbsComponentInstance
 
-	// Moved are component instances that the prior state has at another address, sorted by that. What
-	// the plan says about them is by their new addresses, and applying gives them these before
-	// anything else.
+	// Moved are component instances that the prior state has at another address, sorted by that. The
+	// plan names them by their new addresses, and applying gives them these before anything else.
 	Moved []stackaddrs.Rename
 
-	// FunctionResults are what functions of providers returned to expressions of
-	// the stack, sorted by call. Calls with something unknown are left out.
+	// FunctionResults are the results of functions of providers in expressions of the stack, sorted by
+	// call. Calls with something unknown are left out.
 	FunctionResults []FunctionResult
 }
 
@@ -55,7 +54,7 @@ type FunctionResult struct {
 	Result Hash
 }
 
-// Action says what happens to a component instance or a root value.
+// Action is the kind of a change to a component instance or a root value.
 type Action string
 
 // The actions. Input and output changes use create, update, no-op and delete.
@@ -86,7 +85,7 @@ func (c *InputChange) IsUnknown() bool { return !c.After.IsWhollyKnown() }
 func (c *InputChange) NeededOnApply() bool { return c.RequiredOnApply || c.IsUnknown() }
 
 // LeavesUnknown reports whether the plan can be applied while inputs that were unknown still are:
-// it destroys everything, objects as the state has them, and what such inputs are made of may be
+// it destroys everything, objects as the state has them, and the sources of such inputs may be
 // destroyed already.
 func (p *Plan) LeavesUnknown() bool { return p.Mode == engine.Destroy }
 
@@ -136,22 +135,22 @@ type Component struct {
 	Checks   []engine.CheckResult
 
 	// Invocations are the actions that changes trigger, DeferredInvocations those that deferred ones
-	// would. Sorted by what triggers them.
+	// would. Sorted by their triggers.
 	Invocations         []*engine.Invocation
 	DeferredInvocations []engine.DeferredInvocation
 
-	// Engine is what has planned it, for a reason of its own or that of the whole plan. Zero if it was
-	// not planned.
+	// Engine is the engine that has planned it, for a reason of its own or that of the whole plan.
+	// Zero if it was not planned.
 	Engine engine.Info
 	Reason engine.Reason
 
-	// EnginePlan is what the engine needs to apply. Empty when there is nothing
-	// for it to do; the component's state then becomes RefreshedState.
+	// EnginePlan is the engine's own plan, which it needs to apply. Empty when there is nothing for it
+	// to do; the component's state then becomes RefreshedState.
 	EnginePlan     []byte
 	RefreshedState engine.State
 
-	// BaseState is what the engine's plan was made from, if that is not the state
-	// of the component before the plan.
+	// BaseState is the state that the engine's plan was made from, if that is not the state of the
+	// component before the plan.
 	BaseState engine.State
 }
 
@@ -177,7 +176,7 @@ type Counts struct {
 	Forget int `json:"forget"`
 	Defer  int `json:"defer"` // left to a later plan
 
-	// Invoke is how many actions are to be invoked. What was applied has none.
+	// Invoke is how many actions are to be invoked. It is 0 in the counts of an apply.
 	Invoke int `json:"action_invocation,omitempty"`
 }
 

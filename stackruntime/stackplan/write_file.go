@@ -14,15 +14,14 @@ import (
 	"github.com/cairnstacks/cairn/internal/durable"
 )
 
-// WriteFile writes a plan file that only its owner can read, since plans hold
-// values in clear. After an error, what stood at the path before is still there
-// and no half file is left behind.
+// WriteFile writes a plan file that only its owner can read, since plans hold values in clear.
+// After an error, an earlier file at the path is still there and no half file is left behind.
 func WriteFile(path string, p *Plan, file FileContext) error {
 	return writeAtomically(path, func(w io.Writer) error { return Write(w, p, file) })
 }
 
-// writeAtomically puts a new file in the place of what is at the path. Symbolic
-// links are followed; what is not a regular file is written to as it is.
+// writeAtomically puts a new file in the place of the one at the path. Symbolic links are followed;
+// a target that is not a regular file is written to as it is.
 func writeAtomically(path string, write func(io.Writer) error) error {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target

@@ -13,8 +13,8 @@ import (
 	statev1 "github.com/cairnstacks/cairn/proto/cairn/state/v1"
 )
 
-// EncodeElement returns a record as a message, for who keeps states elsewhere by sending them. Of
-// kinds that this version does not know, there is none.
+// EncodeElement returns a record as a message, for a caller that keeps states elsewhere by sending
+// them. Of kinds that this version does not know, there is none.
 //
 // Errors: the key is none, or [*UnknownKindError].
 func EncodeElement(key string, record []byte) (*anypb.Any, error) {
@@ -71,8 +71,8 @@ func typeURL(message proto.Message) string {
 	return "type.googleapis.com/" + string(message.ProtoReflect().Descriptor().FullName())
 }
 
-// FromElements is [FromRecords] for records that were sent. What is of a kind that this version
-// does not know is kept by who has sent it, and only its key is known.
+// FromElements is [FromRecords] for records that were sent. A record of a kind that this version
+// does not know is kept by its sender, and only its key is known.
 //
 // Errors: as of [FromRecords], and of [DecodeElement].
 func FromElements(elements map[string]*anypb.Any) (*State, error) {

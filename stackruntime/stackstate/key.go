@@ -61,14 +61,14 @@ func resourceKey(component, resource string, deposed stackaddrs.DeposedKey) stri
 	return string(ResourceKind) + component + "," + resource + "," + string(deposed)
 }
 
-// UnknownKindError is the error for a key of a kind that this version does not
-// know, with what is to be done about its record.
+// UnknownKindError is the error for a key of a kind that this version does not know, with the
+// handling of its record.
 type UnknownKindError struct {
 	Kind     Kind
 	Handling Handling
 }
 
-// Handling says what to do with a record of unknown kind.
+// Handling is the way to treat a record of unknown kind.
 type Handling int
 
 // The ways to handle records of unknown kind.

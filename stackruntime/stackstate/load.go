@@ -51,7 +51,7 @@ func FromRecords(records map[string][]byte) (*State, error) {
 	return l.state, nil
 }
 
-// moduleParts are what [joinModule] puts together.
+// moduleParts are the parts that [joinModule] puts together.
 type moduleParts struct {
 	rest    json.RawMessage
 	entries []tfstate.Entry

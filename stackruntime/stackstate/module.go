@@ -13,7 +13,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
-// joinModule puts the state of a module together of what is stored of it. The result depends on the
+// joinModule puts the state of a module together of its stored parts. The result depends on the
 // arguments only, not on the order of the entries.
 //
 // A document that has no lineage of its own gets one that is derived from the

@@ -40,11 +40,10 @@ func (s *State) Records() (map[string][]byte, error) {
 	return Diff(nil, s)
 }
 
-// Diff returns what has to be written to turn the records of one state into
-// those of another: values by key, nil for what is to be deleted. Either state
-// may be nil, which is the empty state.
+// Diff returns the writes that turn the records of one state into those of another: values by key,
+// nil for a record to delete. Either state may be nil, which is the empty state.
 //
-// What before.Discarded lists is deleted. Errors are those of [State.Records].
+// The records in before.Discarded are deleted. Errors are those of [State.Records].
 func Diff(before, after *State) (map[string][]byte, error) {
 	if before == nil {
 		before = New()
@@ -65,9 +64,8 @@ func Diff(before, after *State) (map[string][]byte, error) {
 	return changes, err
 }
 
-// ComponentRecords is [Diff] for one component instance: what has to be written
-// when it changes from before to after. Nil stands for an instance that the
-// state does not have.
+// ComponentRecords is [Diff] for one component instance: the writes for its change from before to
+// after. Nil stands for an instance that the state does not have.
 func ComponentRecords(before, after *Component) (map[string][]byte, error) {
 	if before == after {
 		return map[string][]byte{}, nil

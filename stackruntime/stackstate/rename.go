@@ -127,7 +127,7 @@ func (s *State) Renamed(renames []stackaddrs.Rename) *State {
 // renamedBlocks says which components the instances of a component belong to now.
 type renamedBlocks map[stackaddrs.AbsComponent][]stackaddrs.AbsComponent
 
-// renamedBlocks finds what becomes of components with an instance that gets another address. One
+// renamedBlocks finds the new components of those with an instance that gets another address. One
 // that keeps some of its instances stays among the results.
 func (s *State) renamedBlocks(renamed map[stackaddrs.AbsComponentInstance]stackaddrs.AbsComponentInstance) renamedBlocks {
 	blocks := make(renamedBlocks)

@@ -17,8 +17,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// stateOf makes a state of lines like `component.a["k"] -> component.b`: the instance requires what
-// follows the arrow.
+// stateOf makes a state of lines like `component.a["k"] -> component.b`: the instance requires the
+// component behind the arrow.
 func stateOf(t *testing.T, lines ...string) *State {
 	t.Helper()
 	s := New()
@@ -49,8 +49,8 @@ func stateOf(t *testing.T, lines ...string) *State {
 	return s
 }
 
-// describe writes a state as stateOf reads it, with what each instance was before and what depends
-// on it.
+// describe writes a state as stateOf reads it, with the former address of each instance and its
+// dependents.
 func describe(s *State) []string {
 	names := func(addrs []stackaddrs.AbsComponent) string {
 		var texts []string

@@ -1,12 +1,12 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package stackstate is the model of a stack's state: what is known of the
-// infrastructure after the last apply.
+// Package stackstate is the model of a stack's state: the record of the infrastructure after the
+// last apply.
 //
-// A state is kept as a flat map from keys to values, one entry for each
-// component instance, resource instance object, root variable and root output,
-// so that an apply writes only what changed (docs/language.md, section 6).
+// A state is kept as a flat map from keys to values, one entry for each component instance,
+// resource instance object, root variable and root output, so that an apply writes only the changed
+// ones (docs/language.md, section 6).
 package stackstate
 
 import (
@@ -34,7 +34,7 @@ type State struct {
 	Discarded []string
 }
 
-// Component is what the state knows of one component instance.
+// Component is one component instance in the state.
 type Component struct {
 	Addr stackaddrs.AbsComponentInstance
 
@@ -62,9 +62,8 @@ func New() *State {
 	}
 }
 
-// With returns a copy of the state to which change was applied. The maps are
-// copied, what they point to is not: change replaces components and never
-// modifies them.
+// With returns a copy of the state to which change was applied. The maps are copied, their
+// components are not: change replaces components and never modifies them.
 func (s *State) With(change func(*State)) *State {
 	result := &State{
 		Components: maps.Clone(s.Components),

@@ -62,7 +62,7 @@ type valueEncoder struct {
 	sensitive []cty.Path
 }
 
-// encoders keeps what one value needed for the next one.
+// encoders keeps the buffers of one value for the next one.
 var encoders = sync.Pool{New: func() any {
 	var b bytes.Buffer
 	return &valueEncoder{Encoder: msgpack.NewEncoder(&b), b: &b}

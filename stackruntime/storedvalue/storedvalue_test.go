@@ -158,7 +158,7 @@ func unmarshalWithCty(raw []byte) (cty.Value, error) {
 	return safevalue.Unmarshal(raw, cty.DynamicPseudoType)
 }
 
-// What is decoded is what cty itself decodes, errors included.
+// The decoded value is the one that cty itself decodes, errors included.
 func FuzzDecode(f *testing.F) {
 	for _, v := range storable {
 		stored, err := Encode(v)

@@ -2,20 +2,20 @@
 // SPDX-License-Identifier: MPL-2.0
 
 // Package tfstate reads, changes and prints state documents: the JSON documents in version 4 of the
-// Terraform state format, in which terraform and tofu keep what they know of the infrastructure of
+// Terraform state format, in which terraform and tofu keep their record of the infrastructure of
 // one module tree.
 //
-// A [Document] has members that say of which state it is (lineage, serial), the output values of
+// A [Document] has members that identify the state it is of (lineage, serial), the output values of
 // the root module, the results of checks, and the list of resources. Here that list is taken apart
-// into its objects, since these are what a state is changed and stored by: an [Entry] is one object
-// as JSON, with its address; an [Object] is what an entry says. A [Document] is made by [Parse], or
-// by [New] of the parts of another one.
+// into its objects, since a state is changed and stored object by object: an [Entry] is one object
+// as JSON, with its address; an [Object] is the decoded content of an entry. A [Document] is made
+// by [Parse], or by [New] of the parts of another one.
 //
 // Rules:
 //
-//   - D1. What is not understood here is kept, and what is not changed is printed token by token as
-//     it was: numbers, escapes, members of other versions. A document that was not changed at all
-//     is printed as the bytes it was parsed from.
+//   - Content that is not understood here is kept, and unchanged content is printed token by token
+//     as it was: numbers, escapes, members of other versions. A document that was not changed at
+//     all is printed as the bytes it was parsed from.
 //   - D2. Any other document is printed in a form that depends on its content only: without white
 //     space, the members of the document and of the resources in a fixed order, the objects sorted
 //     by address. Resources without objects are left out.
@@ -24,6 +24,6 @@
 //   - D4. No state at all is an empty document: that of empty text, which prints as none. It is the
 //     zero value.
 //
-// What an attribute means is the provider's to say, and not known here; package stackaddrs has the
-// addresses.
+// The meaning of an attribute is the provider's to say, and not known here; package stackaddrs has
+// the addresses.
 package tfstate

@@ -113,7 +113,7 @@ func appendResource(entries []Entry, resource json.RawMessage) ([]Entry, error) 
 	return entries, nil
 }
 
-// check looks at the members that every document has, and keeps what says which state it is of.
+// check looks at the members that every document has, and keeps those that identify its state.
 func (d *Document) check() error {
 	if version := string(d.members["version"]); version != string(encode(Version)) {
 		return &VersionError{version}
@@ -152,7 +152,8 @@ func (d *Document) Unknown() string {
 	return ""
 }
 
-// What documents, the elements of their list of resources, and the instances of these can have.
+// The possible members of documents, of the elements of their list of resources, and of the
+// instances of these.
 var (
 	documentMembers = []string{"version", "terraform_version", "serial", "lineage", "outputs", "check_results"}
 	resourceMembers = []string{"module", "mode", "type", "name", "each", "provider"}
@@ -163,7 +164,8 @@ var (
 )
 
 // New puts a document together of the rest of one, as [Document.Rest] returns it, and of entries.
-// What a document must have is added, except for a lineage. Without a rest and entries it is empty.
+// Missing members that a document must have are added, except for a lineage. Without a rest and
+// entries it is empty.
 func New(rest json.RawMessage, entries []Entry) (*Document, error) {
 	if len(rest) == 0 && len(entries) == 0 {
 		return &Document{}, nil
@@ -220,7 +222,7 @@ func (d *Document) Objects() ([]Object, error) {
 	return objects, nil
 }
 
-// ParseObjects is [Parse] and [Document.Objects], for those who look at nothing else.
+// ParseObjects is [Parse] and [Document.Objects], for callers that look at nothing else.
 func ParseObjects(text []byte) ([]Object, error) {
 	d, err := Parse(text)
 	if err != nil {
@@ -277,7 +279,7 @@ type Identity struct {
 	Resources string `json:"resources"` // hash; empty without resources
 }
 
-// Identity returns what distinguishes the document from others.
+// Identity returns the members that distinguish the document from others.
 func (d *Document) Identity() Identity {
 	if d.IsEmpty() {
 		return Identity{Absent: true}

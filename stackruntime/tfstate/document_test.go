@@ -256,8 +256,8 @@ func TestParseErrors(t *testing.T) {
 	}
 }
 
-// FuzzParse checks rules D1 and D2: of what is parsed nothing is dropped, and what is printed is
-// stable.
+// FuzzParse checks rules D1 and D2: nothing of a parsed document is dropped, and its printed form
+// is stable.
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{
 		example, printed, "", " ", `{"version":4}`, `{"version":4,"resources":[],"x":[{},[],"",-1.5e3,true,null,{"\u0061":"\\\""}]}`,

@@ -25,7 +25,7 @@ type Entry struct {
 	resource, instance json.RawMessage
 }
 
-// Object is what an entry says.
+// Object is the decoded content of an entry.
 type Object struct {
 	Addr    stackaddrs.ResourceInstance
 	Deposed stackaddrs.DeposedKey
@@ -34,15 +34,14 @@ type Object struct {
 	SchemaVersion uint64
 	Tainted       bool
 
-	// Attributes is a JSON object in the form of the provider's schema. FlatAttributes is what very
-	// old documents have instead: a JSON object of strings.
+	// Attributes is a JSON object in the form of the provider's schema. FlatAttributes replaces it in
+	// very old documents: a JSON object of strings.
 	Attributes, FlatAttributes json.RawMessage
 
 	// SensitiveAttributes is the list of paths as in the document.
 	SensitiveAttributes json.RawMessage
 
-	// Private is what the provider keeps for itself, in base64 as in the document. Empty if that is
-	// nothing.
+	// Private is the provider's private data, in base64 as in the document. Empty if there is none.
 	Private string
 
 	Dependencies []string // resource addresses, in the order of the document
@@ -271,7 +270,7 @@ func (e Entry) compare(other Entry) int {
 		cmp.Compare(e.Addr.Resource.Mode.String(), other.Addr.Resource.Mode.String()),
 		cmp.Compare(e.Addr.Resource.Type, other.Addr.Resource.Type),
 		cmp.Compare(e.Addr.Resource.Name, other.Addr.Resource.Name),
-		bytes.Compare(e.resource, other.resource), // keeps apart what cannot share one entry of the list
+		bytes.Compare(e.resource, other.resource), // keeps objects apart that cannot share one entry of the list
 		e.Addr.Key.Compare(other.Addr.Key),
 		cmp.Compare(e.Deposed, other.Deposed),
 	)
@@ -306,8 +305,8 @@ func appendEntries(out []byte, entries []Entry) json.RawMessage {
 	return append(out, ']')
 }
 
-// EntryReader reads the JSON forms of entries, one after the other; what it has found out about a
-// resource it knows for the next of its instances. The zero value is ready for use. Not safe for
+// EntryReader reads the JSON forms of entries, one after the other; it keeps the parsed address of
+// a resource for the next of its instances. The zero value is ready for use. Not safe for
 // concurrent use.
 type EntryReader struct {
 	addrs map[string]stackaddrs.ResourceInstance // by resource

@@ -49,7 +49,7 @@ func TestIdentities(t *testing.T) {
 	}
 }
 
-// TestChangedEntry checks that what is not changed stays as it was, whatever it is.
+// TestChangedEntry checks that unchanged members stay as they were, whatever they are.
 func TestChangedEntry(t *testing.T) {
 	d, err := Parse([]byte(identified))
 	if err != nil {

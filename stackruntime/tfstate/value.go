@@ -14,8 +14,9 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
-// Value returns the object as a value of the type that its provider's schema gives it, with what
-// the document calls sensitive marked. Of [cty.NilType], it has the type that JSON says.
+// Value returns the object as a value of the type that its provider's schema gives it, with the
+// values marked that the document calls sensitive. Of [cty.NilType], it has the type that JSON
+// says.
 func (o Object) Value(ty cty.Type) (cty.Value, error) {
 	if ty == cty.NilType {
 		implied, err := ctyjson.ImpliedType(o.Attributes)
