@@ -23,13 +23,13 @@ import (
 // provider, of which there are some with hundreds of megabytes.
 const defaultSilence = 30 * time.Minute
 
-// How many bytes are kept of what a command prints.
+// How many bytes are kept of a command's output.
 const (
 	answerBytes  = 128 << 20 // of JSON, which is of no use in part; the schema of the aws provider 5.100 is 14 MB
 	excerptBytes = 1 << 20   // of messages, at each end
 )
 
-// commandName is what the binary is asked to do, without options.
+// commandName is the arguments of the binary without options.
 func commandName(args []string) string {
 	return strings.Join(slices.DeleteFunc(slices.Clone(args), func(arg string) bool { return strings.HasPrefix(arg, "-") }), " ")
 }
@@ -62,8 +62,7 @@ type Invocation struct {
 	Args []string          // after the name of the binary
 }
 
-// Run runs a command, and returns what it has printed. Ending ctx interrupts it, and ends what it
-// has started.
+// Run runs a command, and returns its output. Ending ctx interrupts it, and ends its children.
 //
 // With -json among its arguments, stdout is all that it has printed there; else of much the
 // beginning and the end, as of stderr.

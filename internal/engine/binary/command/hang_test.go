@@ -46,7 +46,7 @@ func rewrite(t *testing.T, b *Binary, script string) {
 	}
 }
 
-// What an engine may do that hangs. None of it stays for long after the test.
+// Scripts of an engine that hangs. None of them stays for long after the test.
 var hanging = map[string]string{
 	"sleep":               "exec sleep 20",
 	"ignored signals":     "trap '' INT TERM\nsleep 20\nsleep 20",

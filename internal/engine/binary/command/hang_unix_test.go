@@ -71,7 +71,7 @@ func waitFor(ctx context.Context, path string) bool {
 	}
 }
 
-// What an engine has started ends with it, although it ignores all signals that can be ignored.
+// The children of an engine end with it, although it ignores all signals that can be ignored.
 func TestChildrenOfHangingCommandAreEnded(t *testing.T) {
 	for name, script := range map[string]string{
 		"engine that ends": "exec sleep 20", "engine that goes on": "trap '' INT TERM\nsleep 20\nsleep 20", "engine that is killed": "kill -9 $$",

@@ -18,14 +18,14 @@ func Unframe(text string) string {
 	return strings.TrimSpace(strings.Join(lines, "\n"))
 }
 
-// LastLines returns what is shown of the last lines of a text.
+// LastLines returns the last lines of a text, as shortened by [Terse].
 func LastLines(text string, count int) string {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	return Terse(strings.Join(lines[max(0, len(lines)-count):], "\n"))
 }
 
-// Terse returns what is shown of what the engine says: of much, the beginning and the end. A single
-// line may be endless.
+// Terse returns the engine's output in a length to show: of much, the beginning and the end. A
+// single line may be endless.
 func Terse(text string) string {
 	const end = 2 << 10 // bytes
 	if len(text) <= 2*end {

@@ -1,8 +1,8 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package mistakes gathers what an engine says about a tree of modules in several runs, each for a
-// part of it: once, and without what is only wrong because of how it was run.
+// Package mistakes gathers an engine's diagnostics about a tree of modules from several runs, each
+// for a part of it: once, and without those that only come from the way in which it was run.
 package mistakes
 
 import (
@@ -26,10 +26,10 @@ type Found struct {
 	known map[mistake]bool
 }
 
-// mistake identifies what is the same whichever module the engine was run for.
+// mistake identifies a diagnostic, whichever module the engine was run for.
 type mistake struct{ file, at, summary, detail string }
 
-// New returns what is known before the first run: which modules cannot be read.
+// New returns the mistakes known before the first run: modules that cannot be read.
 func New(tree *module.Tree) *Found {
 	m := &Found{tree: tree, Faulty: maps.Clone(tree.Faulty), files: map[string]*module.Directory{}, known: map[mistake]bool{}}
 	for _, dir := range tree.Directories() {
@@ -40,7 +40,7 @@ func New(tree *module.Tree) *Found {
 	return m
 }
 
-// Add adds what another run has found.
+// Add adds the diagnostics of another run.
 func (m *Found) Add(diags hcl.Diagnostics) {
 	for _, diag := range diags {
 		id := identifyMistake(diag)
@@ -58,9 +58,9 @@ func (m *Found) Add(diags hcl.Diagnostics) {
 	}
 }
 
-// AddWhole is Add for the tree as it is. What the engine only says because it could not load a
-// called module is left out: that this does not require the provider whose configuration is passed
-// to it. Where it is so, it is found again next to the stand-ins.
+// AddWhole is Add for the tree as it is. An error that the engine only reports because it could not
+// load a called module is left out: that this does not require the provider whose configuration is
+// passed to it. Where it is so, it is found again next to the stand-ins.
 func (m *Found) AddWhole(diags hcl.Diagnostics) {
 	isMismatch := func(diag *hcl.Diagnostic) bool { return diag.Summary == "Provider type mismatch" }
 	m.Add(slices.DeleteFunc(slices.Clone(diags), isMismatch))

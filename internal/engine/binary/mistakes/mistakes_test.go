@@ -33,8 +33,8 @@ func newTree() (*module.Tree, *module.Directory) {
 	return &module.Tree{Root: root, Nodes: []*module.Node{{Directory: called}}, Faulty: map[*module.Directory]bool{}}, called
 }
 
-// What several runs say about one place is one mistake, however they name the module. Errors make
-// the module faulty that they are in.
+// Diagnostics of several runs about one place are one mistake, however they name the module. Errors
+// make the module faulty that they are in.
 func TestAdd(t *testing.T) {
 	tree, called := newTree()
 	found := mistakes.New(tree)

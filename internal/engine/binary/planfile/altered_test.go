@@ -34,8 +34,8 @@ func message(fields ...any) []byte {
 	return msg
 }
 
-// TestReadAlteredFiles has the engine judge what no module makes a released engine write: files in
-// which one field was altered. What it refuses, we need not understand.
+// TestReadAlteredFiles has the engine judge files that no module makes a released engine write:
+// those in which one field was altered. Files that it refuses, we need not understand.
 func TestReadAlteredFiles(t *testing.T) {
 	m := newModule(t)
 	const config = `

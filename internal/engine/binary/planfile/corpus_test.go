@@ -682,7 +682,7 @@ func outputJSON(output *OutputChange) *tfjson.Change {
 	return shown
 }
 
-// comparableDoc reduces a document to what both sides have, in one order.
+// comparableDoc reduces a document to the parts that both sides have, in one order.
 func comparableDoc(t *testing.T, doc map[string]any) map[string]any {
 	t.Helper()
 	out := make(map[string]any)
@@ -703,10 +703,10 @@ func comparableDoc(t *testing.T, doc map[string]any) map[string]any {
 	return out
 }
 
-// admitSensitive removes the differences in what is sensitive that a plan of tofu has: it leaves
-// what schemas say to those who read it, so that without schemas nothing can be said, and with them
-// the whole of a set or of a list of blocks may be hidden in place of parts. More than that, with
-// schemas, is an error.
+// admitSensitive removes the differences in sensitivity that a plan of tofu has: it leaves the
+// sensitive attributes of schemas to those who read it, so that without schemas nothing can be
+// said, and with them the whole of a set or of a list of blocks may be hidden in place of parts.
+// More than that, with schemas, is an error.
 func admitSensitive(t *testing.T, want, got map[string]any, schemas bool) {
 	t.Helper()
 	wants, gots := changesOf(want), changesOf(got)
@@ -723,8 +723,8 @@ func admitSensitive(t *testing.T, want, got map[string]any, schemas bool) {
 	}
 }
 
-// dropUnsaid removes from got what tofu, unlike terraform, does not say about a plan; Read derives
-// it.
+// dropUnsaid removes from got the attributes that a plan of tofu, unlike one of terraform, does not
+// have; Read derives them.
 func dropUnsaid(want, got map[string]any) {
 	if _, says := want["applyable"]; !says {
 		delete(got, "applyable")

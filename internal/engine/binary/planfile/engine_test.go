@@ -100,13 +100,13 @@ func (m *module) apply() {
 	}
 }
 
-// show returns what the engine itself says about a plan file.
+// show returns the engine's own JSON form of a plan file.
 func (m *module) show(planFile string) map[string]any {
 	m.t.Helper()
 	return decodeJSON(m.t, m.engine.ShowPlan(planFile)).(map[string]any)
 }
 
-// schemas returns a lookup of what the providers declare.
+// schemas returns a lookup of the providers' schemas.
 func (m *module) schemas() func(stackaddrs.Provider, stackaddrs.ResourceMode, string) *valueschema.Schema {
 	m.t.Helper()
 	schemas, err := m.engine.ProvidersSchema(m.t.Context())

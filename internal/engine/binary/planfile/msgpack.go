@@ -42,7 +42,7 @@ func decodeValue(data []byte, p place) (cty.Value, error) {
 type decoder struct {
 	data []byte
 
-	// What occurs often is made once.
+	// Frequent values are made once.
 	types            map[string]cty.Type // by their description
 	names            map[string]string   // of attributes
 	strings, numbers map[string]cty.Value
@@ -190,7 +190,7 @@ func (p place) valueType() cty.Type {
 	return p.ty
 }
 
-// float returns a number, or a string for what JSON has no number for.
+// float returns a number, or a string for a value that JSON has no number for.
 func float(f float64) cty.Value {
 	if math.IsInf(f, 0) || math.IsNaN(f) {
 		return cty.StringVal(strconv.FormatFloat(f, 'f', -1, 64))
@@ -212,14 +212,14 @@ func (d *decoder) text(n uint64, p place) (cty.Value, bool, error) {
 	return p.fitted(v, err)
 }
 
-// The bounds of what is kept because it may occur again, as most texts do: before and after a
-// change, and in other objects of a type.
+// The bounds of the cache of texts that may occur again, as most do: before and after a change, and
+// in other objects of a type.
 const (
 	maxKeptText = 64 // bytes
 	maxKept     = 4096
 )
 
-// kept returns what is made of a text, for short ones each once.
+// kept returns the value of a text, for short ones each made once.
 func kept(values *map[string]cty.Value, text []byte, value func(string) (cty.Value, error)) (cty.Value, error) {
 	if v, ok := (*values)[string(text)]; ok {
 		return v, nil
@@ -240,8 +240,8 @@ func isNumber(text []byte) bool {
 	return json.Valid(text) && (text[0] == '-' || digit(text[0])) && digit(text[len(text)-1]) && !bytes.ContainsAny(text, "eE")
 }
 
-// unknown skips an extension value, which always stands for an unknown value, and holds what is
-// known of it even so.
+// unknown skips an extension value, which always stands for an unknown value, and holds its
+// refinements even so.
 func (d *decoder) unknown(size uint64, p place) (cty.Value, bool, error) {
 	if size > uint64(len(d.data)) { // before adding, which might overflow
 		return cty.NilVal, false, errTruncated

@@ -59,7 +59,7 @@ func TestDecodeValueCodes(t *testing.T) {
 	}
 }
 
-// FuzzDecodeValue compares with what cty makes of the same value.
+// FuzzDecodeValue compares with cty's decoding of the same value.
 func FuzzDecodeValue(f *testing.F) {
 	for _, doc := range []string{
 		`null`, `true`, `[1,0.1,-1e-30,123456789012345678901234567890]`, `{"a":{"b":["c",null,{}]},"d":[]}`,

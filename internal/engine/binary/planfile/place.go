@@ -9,12 +9,12 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/binary/valueschema"
 )
 
-// place is what is known of a value before it is decoded: its type, and what in it is sensitive, by
-// the schema and by the file.
+// place is the facts about a value before it is decoded: its type, and its sensitive parts, by the
+// schema and by the file.
 type place struct {
 	ty     cty.Type // [cty.NilType] or [cty.DynamicPseudoType] if it is not known
 	secret *valueschema.Secret
-	paths  []cty.Path // to what is sensitive
+	paths  []cty.Path // to sensitive parts
 }
 
 // isSensitive reports whether the value as a whole is sensitive.

@@ -15,7 +15,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// Mode is what the plan was made for.
+// Mode is the mode that the plan was made in.
 type Mode int
 
 const (
@@ -52,15 +52,15 @@ type Plan struct {
 	// tofu writes neither of the first two; they are then derived by the same rules.
 	Applyable, Complete, Errored bool
 
-	// Timestamp is what plantimestamp() returned, in UTC.
+	// Timestamp is the result of plantimestamp(), in UTC.
 	Timestamp time.Time
 
 	// Outputs has one entry for each output of the root module that the plan got to. An output may
 	// be missing: after errors, or when -target left it out.
 	Outputs map[string]*OutputChange
 
-	// ResourceChanges, ResourceDrift and DeferredChanges are what `show -json` calls resource_changes,
-	// resource_drift and deferred_changes, in the same order.
+	// ResourceChanges, ResourceDrift and DeferredChanges are resource_changes, resource_drift and
+	// deferred_changes of `show -json`, in the same order.
 	ResourceChanges []*engine.Change
 	ResourceDrift   []*engine.Change
 	DeferredChanges []engine.DeferredChange
@@ -83,7 +83,7 @@ type OutputChange struct {
 	Action engine.Action
 
 	// Before and After have exact types, unknowns and refinements, and no marks. Neither is ever
-	// cty.NilVal: what is absent is a null of unknown type.
+	// cty.NilVal: an absent value is a null of unknown type.
 	Before, After cty.Value
 
 	// Sensitive is set when the value was or will be sensitive.
@@ -92,8 +92,8 @@ type OutputChange struct {
 
 // Options are the optional parameters of [Read]. The zero value is ready for use.
 type Options struct {
-	// Schema returns what the schema of a resource type or data source says, or nil if it is not at
-	// hand. Called only during Read, several times for one type if it occurs several times.
+	// Schema returns the schema of the values of a resource type or data source, or nil if it is not
+	// at hand. Called only during Read, several times for one type if it occurs several times.
 	Schema func(provider stackaddrs.Provider, mode stackaddrs.ResourceMode, typeName string) *valueschema.Schema
 }
 
@@ -104,7 +104,7 @@ type FormatError struct {
 	// Version is the format version when it is the reason, else 0.
 	Version uint64
 
-	// Err says what was not understood, and where.
+	// Err names the part that was not understood, and its place.
 	Err error
 }
 

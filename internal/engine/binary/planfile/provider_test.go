@@ -141,7 +141,7 @@ func (shapesThing) ImportState(ctx context.Context, req resource.ImportStateRequ
 	resource.ImportStatePassthroughID(ctx, fwpath.Root("id"), req, resp)
 }
 
-// settle replaces what is unknown by fixed values.
+// settle replaces unknown parts by fixed values.
 func settle(v tftypes.Value) (tftypes.Value, error) {
 	return tftypes.Transform(v, func(_ *tftypes.AttributePath, v tftypes.Value) (tftypes.Value, error) {
 		switch {

@@ -209,7 +209,7 @@ func (p *planParser) finish() error {
 	}
 	slices.SortStableFunc(p.drift, compareChanges)
 	for _, change := range p.drift {
-		// What only moved is among the resource changes, unless there are none.
+		// Objects that only moved are among the resource changes, unless there are none.
 		if plan.Mode == ModeRefreshOnly || change.Action != engine.ActionNoOp {
 			plan.ResourceDrift = append(plan.ResourceDrift, change)
 		}

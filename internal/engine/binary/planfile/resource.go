@@ -105,7 +105,8 @@ func (r *resourceReader) fill(out *engine.Change, c *change) error {
 		c.before, c.after = nil, nil
 	}
 	if of.ty == cty.NilType && (out.Action.Replaces() || out.Action.ForgetsOld()) {
-		// For a replacement, the file lists what is sensitive by the schema for the prior value only.
+		// For a replacement, the file lists the sensitive attributes of the schema for the prior value
+		// only.
 		for _, p := range c.sensitiveBefore {
 			c.sensitiveAfter = append(c.sensitiveAfter, anyElement(p))
 		}

@@ -18,7 +18,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/module"
 )
 
-// DataDir returns the directory that stands for what init would have made for a module. All
+// DataDir returns a directory in place of the one that init would have made for a module. All
 // components that use the module share it; nothing is written to it later.
 func (p *Preparer) DataDir(tree *module.Tree) (string, error) {
 	manifest := workcopy.Manifest(tree)
@@ -86,8 +86,8 @@ func repairManifest(dir string, manifest []byte) error {
 
 func manifestIn(dir string) string { return filepath.Join(dir, "modules", "modules.json") }
 
-// FillDataDir fills an empty directory with what init would have made for a module with this
-// manifest and these packages.
+// FillDataDir fills an empty directory with the files that init would have made for a module with
+// this manifest and these packages.
 func FillDataDir(dir string, manifest []byte, installed []installation.Package) error {
 	if err := os.Mkdir(filepath.Dir(manifestIn(dir)), 0o700); err != nil {
 		return err

@@ -17,7 +17,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/fault"
 )
 
-// initFailed makes diagnostics of what the engine says about providers that it cannot install, one
+// initFailed turns the engine's errors about providers that it cannot install into diagnostics, one
 // a provider, at the place that requires it.
 func (p *Preparer) initFailed(stdout, stderr []byte, failure error, req *engine.PrepareRequest) hcl.Diagnostics {
 	said := command.Unframe(string(stderr))
@@ -57,7 +57,7 @@ func isAboutVersion(problem string) bool {
 	return strings.Contains(problem, "no available releases match") || strings.Contains(problem, "locked provider")
 }
 
-// installFault is what a diagnostic about a problem with a provider has as its Extra.
+// installFault is the Extra of a diagnostic about a problem with a provider.
 func installFault(problem string) any {
 	if !isAboutVersion(problem) {
 		return nil
@@ -65,7 +65,7 @@ func installFault(problem string) any {
 	return &engine.DiagnosticData{Fault: fault.LockedVersionRejected}
 }
 
-// installAdvice says what to do about a problem with a provider. One that the stack does not
+// installAdvice returns the remedy for a problem with a provider. One that the stack does not
 // require, a module does.
 func installAdvice(problem string, ofStack bool) string {
 	where := "here"
@@ -78,7 +78,7 @@ func installAdvice(problem string, ofStack bool) string {
 	return fmt.Sprintf("Check the source and the version %s, and that the registry or mirror can be reached with your CLI configuration.", where)
 }
 
-// problems splits what the engine says into its errors, without headings, without warnings, and
+// problems splits the engine's output into its errors, without headings, without warnings, and
 // without advice to run other commands of the engine: these know nothing of the stack.
 func problems(said string) []string {
 	var all []string

@@ -35,7 +35,7 @@ func TestPackageHashesFollowContent(t *testing.T) {
 	if other := hash("something else"); other == first {
 		t.Errorf("other content has the same hash %s", other)
 	}
-	// What is remembered may be damaged.
+	// The remembered hashes may be damaged.
 	if err := os.WriteFile(p.paths.Hashes, []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}

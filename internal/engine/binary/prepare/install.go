@@ -29,7 +29,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// installRecord is what is remembered about an installation, so that it isn't repeated.
+// installRecord is the record of an installation, kept so that it isn't repeated.
 type installRecord struct {
 	Requirements string `json:"requirements"` // hash
 	Lock         string `json:"lock"`         // hash
@@ -125,8 +125,8 @@ func hashOf(data []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// upToDate reports whether what is wanted was done. Checksums may be lacking if they are in what is
-// wanted.
+// upToDate reports whether the wanted installation was done. Checksums may be missing if want
+// allows it.
 func (p *Preparer) upToDate(want installRecord) bool {
 	data, err := os.ReadFile(p.absolute("init", "installed.json"))
 	if err != nil {
@@ -147,8 +147,8 @@ func (p *Preparer) upToDate(want installRecord) bool {
 	return err == nil && len(installed) == len(locks)
 }
 
-// isDamaged reports whether a package that is installed is not what is locked any more. It reads
-// all of them.
+// isDamaged reports whether an installed package is not the locked one any more. It reads all of
+// them.
 func (p *Preparer) isDamaged() bool {
 	text, err := os.ReadFile(p.paths.Lock) // which has the checksums for this platform
 	if err != nil {

@@ -125,7 +125,7 @@ func (p *Preparer) ParseProvider(source string) (stackaddrs.Provider, error) {
 	return stackaddrs.Provider{Hostname: parts[0], Namespace: parts[1], Type: parts[2]}, nil
 }
 
-// LockFor returns the lock file for a module, having checked that what it needs is installed.
+// LockFor returns the lock file for a module, having checked that its providers are installed.
 // Providers that are assigned to it may be needed by its state only.
 //
 // It is the one of the installation, which also has the checksums of packages for this platform.

@@ -13,8 +13,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/providers/locks"
 )
 
-// FuzzLocks reads provider lock files. What is read names each provider by three
-// parts, and the entries that the versions come from are sorted.
+// FuzzLocks reads provider lock files. Each entry that is read names a provider by three parts, and
+// the entries that the versions come from are sorted.
 func FuzzLocks(f *testing.F) {
 	const entry = "provider \"registry.terraform.io/hashicorp/null\" {\n  version     = \"3.2.4\"\n  constraints = \"~> 3.0\"\n  hashes = [\n    \"h1:x\",\n  ]\n}\n"
 	for _, seed := range []string{

@@ -1,9 +1,9 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package prepare installs what modules need that terraform or tofu evaluates, by their init, and
-// stands in for init with each module: init's work is shared by all components of a stack, and by
-// stacks that would get the same.
+// Package prepare installs the providers of modules that terraform or tofu evaluates, by their
+// init, and stands in for init with each module: init's work is shared by all components of a
+// stack, and by stacks with the same requirements.
 //
 // Lock file and packages are where the native engine has them, too (see package installation).
 package prepare
@@ -30,7 +30,7 @@ type Options struct {
 	Log      *slog.Logger
 }
 
-// Preparer knows what is installed for one stack. Made by [New]. Safe for concurrent use.
+// Preparer knows the installation of one stack. Made by [New]. Safe for concurrent use.
 type Preparer struct {
 	opts  Options
 	paths Paths
@@ -61,7 +61,7 @@ func New(opts Options) *Preparer {
 // else.
 func (p *Preparer) LookIn(paths Paths) { p.paths = paths }
 
-// Hashes returns the hash of each package by its path, and none of what cannot be read.
+// Hashes returns the hash of each package by its path, and none of packages that cannot be read.
 func (p *Preparer) Hashes(ctx context.Context, packages []installation.Package) map[string]string {
 	return p.opts.Shared.hashes.Remembered(ctx, p.paths.Hashes, packages)
 }

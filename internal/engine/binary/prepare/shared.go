@@ -26,12 +26,12 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// Shared is what the preparers of several stacks find out once in one process. The zero value knows
-// nothing yet. It is safe for concurrent use.
+// Shared is the results that the preparers of several stacks find once in one process. The zero
+// value has none yet. It is safe for concurrent use.
 //
-// All is known by what it depends on, so that nothing of it becomes wrong: packages of providers by
-// the names, sizes and times of their files, installations by requirements, lock file, environment
-// and CLI configuration.
+// All results are kept by the facts that they depend on, so that none becomes wrong: packages of
+// providers by the names, sizes and times of their files, installations by requirements, lock file,
+// environment and CLI configuration.
 type Shared struct {
 	hashes        installation.Hashes
 	installations once.Map[string, *sharedInstallation]
@@ -51,15 +51,15 @@ func (s *Shared) LockCache(ctx context.Context, env []string) (unlock func(), er
 	return s.caching.Acquire(ctx)
 }
 
-// sharedInstallation is what init has installed for a stack, and for all others that would get the
-// same.
+// sharedInstallation is the packages that init has installed for a stack, and for all others that
+// would get the same.
 type sharedInstallation struct {
 	lock     []byte
 	packages []installation.Package // by their real paths
 }
 
-// installationKey returns by what the result of init is known: all that it depends on. It is "" if
-// that cannot be said, since something is relative to the directory of the stack.
+// installationKey returns the key of init's result, which is a hash of all that it depends on. It
+// is "" if there is none, since something is relative to the directory of the stack.
 func (p *Preparer) installationKey(root, lock []byte, upgrade bool) string {
 	config, err := cliconfig.Read(p.opts.Binary.Environ)
 	if err != nil || config.HasRelativePaths() {
@@ -77,12 +77,12 @@ func (p *Preparer) installationKey(root, lock []byte, upgrade bool) string {
 	return hashOf([]byte(strings.Join(parts, "\x00")))
 }
 
-// unitVariables say which stack of a run is worked on. They are different for each, and what is
-// installed does not depend on them.
+// unitVariables name the stack of a run that is worked on. They are different for each, and the
+// installation does not depend on them.
 var unitVariables = []string{"CAIRN_STACK", "CAIRN_DEPLOYMENT"}
 
-// installOnce installs what a root module needs and returns the resulting lock file. Of several
-// stacks that would get the same, one runs init, and the others use its packages.
+// installOnce installs the requirements of a root module and returns the resulting lock file. Of
+// several stacks that would get the same, one runs init, and the others use its packages.
 func (p *Preparer) installOnce(ctx context.Context, root, lock []byte, req *engine.PrepareRequest) ([]byte, hcl.Diagnostics) {
 	key := p.installationKey(root, lock, req.Upgrade)
 	if key == "" {
@@ -113,8 +113,8 @@ func (p *Preparer) installOnce(ctx context.Context, root, lock []byte, req *engi
 	return made.lock, nil
 }
 
-// shareInstallation describes what init has left in the directory of this stack, with the lock file
-// that it has written.
+// shareInstallation describes the packages that init has left in the directory of this stack, with
+// the lock file that it has written.
 func (p *Preparer) shareInstallation(lock []byte) (*sharedInstallation, error) {
 	entries, err := parseLock(lock)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// fakeEngine makes a program that does what a script says.
+// fakeEngine makes a program from a script.
 func fakeEngine(t *testing.T, script string) string {
 	t.Helper()
 	if runtime.GOOS == "windows" {

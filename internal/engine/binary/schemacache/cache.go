@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
 // Package schemacache keeps schemas of providers on disk, since a large provider takes seconds to
-// say what it has.
+// return its own.
 //
 // There is a file for each package of a provider, named by a key which the caller makes of all that
 // the schemas depend on.
@@ -48,7 +48,7 @@ func In(dir string) Cache { return Cache{dir} }
 // Entry has the schemas of one provider. It is safe for concurrent use.
 type Entry struct {
 	index index
-	data  []byte // what the index points into
+	data  []byte // the schemas that the index points to
 }
 
 // index says where each schema is.

@@ -1,8 +1,8 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package valueschema is what the schema of a resource type says about its values: their type, and
-// what in them is sensitive.
+// Package valueschema is the part of a resource type's schema that is about its values: their type,
+// and their sensitive parts.
 package valueschema
 
 import (
@@ -10,21 +10,21 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// Schema is what a schema says about values. It is not to be changed.
+// Schema is the type and the sensitive parts of values. It is not to be changed.
 type Schema struct {
 	Type   cty.Type
 	Secret *Secret // nil if nothing is sensitive
 }
 
-// Secret is a tree of what is sensitive.
+// Secret is a tree of the sensitive parts of a value.
 type Secret struct {
 	Whole bool               // the value itself
 	Attrs map[string]*Secret // of an object
 	Elems *Secret            // of each element of a list, a set or a map
 }
 
-// Attr returns what is sensitive in an attribute of an object or an element of a map. Nil if
-// nothing is.
+// Attr returns the sensitive parts of an attribute of an object or of an element of a map. Nil if
+// there are none.
 func (s *Secret) Attr(name string) *Secret {
 	if s == nil {
 		return nil
@@ -35,7 +35,7 @@ func (s *Secret) Attr(name string) *Secret {
 	return s.Attrs[name]
 }
 
-// Elem returns what is sensitive in an element of a list, a set or a map. Nil if nothing is.
+// Elem returns the sensitive parts of an element of a list, a set or a map. Nil if there are none.
 func (s *Secret) Elem() *Secret {
 	if s == nil {
 		return nil
@@ -43,8 +43,8 @@ func (s *Secret) Elem() *Secret {
 	return s.Elems
 }
 
-// New returns what a schema, as terraform's JSON has it, says about values. Types that it does not
-// say are left out.
+// New returns the schema of values from terraform's JSON form of a schema. Types that it does not
+// have are left out.
 func New(schema *tfjson.Schema) *Schema {
 	return &Schema{Type: blockType(schema.Block), Secret: blockSecret(schema.Block)}
 }
