@@ -1,8 +1,8 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package crash finds out what is not known after the process of an engine or of a provider has
-// ended before it was done: which changes the state may not show, and what to say about them.
+// Package crash finds the doubts after the process of an engine or of a provider has ended before
+// it was done: changes that the state may not show, and the messages about them.
 package crash
 
 import (
@@ -20,13 +20,13 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
-// Doubt is a change to an object of which the state may not show what came of it.
+// Doubt is a change to an object whose result may be missing from the state.
 type Doubt struct {
 	runner.Hook
 	finished bool // the engine has said that it was done
 }
 
-// String describes the change, with what identifies the object as far as that is known.
+// String describes the change, with the identity of the object as far as that is known.
 func (d Doubt) String() string {
 	text := d.Action + " " + d.Resource.Addr
 	if d.IDValue != "" {
@@ -35,7 +35,7 @@ func (d Doubt) String() string {
 	return text
 }
 
-// Log is what the events of an apply say about changes to objects.
+// Log is the changes to objects in the events of an apply.
 type Log struct {
 	begun       []runner.Hook // and not ended, in the order in which they began
 	finished    []runner.Hook // successfully
@@ -43,7 +43,7 @@ type Log struct {
 	provisioned map[string]bool // resource instances of which a provisioner was started
 }
 
-// Event takes note of what the engine says about a change.
+// Event takes note of the engine's event about a change.
 func (l *Log) Event(ev runner.Event) {
 	if ev.Hook == nil || workcopy.IsGenerated(ev.Hook.Resource.Addr) || ev.Hook.Action == "read" || ev.Hook.Action == "noop" {
 		return
@@ -185,8 +185,8 @@ func Addresses(doubts []Doubt) []string {
 	return slices.Compact(addrs)
 }
 
-// ExplainDoubts says what may be missing from a state, which is intact if the process has written
-// it to its end.
+// ExplainDoubts reports the changes that may be missing from a state, which is intact if the
+// process has written it to its end.
 func ExplainDoubts(doubts []Doubt, intact bool) *hcl.Diagnostic {
 	diag := &hcl.Diagnostic{Severity: hcl.DiagError, Summary: "Damaged component state"}
 	var finished, begun []string

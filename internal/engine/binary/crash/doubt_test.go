@@ -101,8 +101,8 @@ func TestDoubts(t *testing.T) {
 	}
 }
 
-// Only the errors of a provider that is gone leave doubt; with others, the provider says itself
-// what there is.
+// Only the errors of a provider that is gone leave doubt; with others, the provider itself returns
+// the present object.
 func TestCrashedProviderLeavesDoubts(t *testing.T) {
 	var log Log
 	for _, name := range []string{"t.crashed", "t.refused"} {

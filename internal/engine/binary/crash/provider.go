@@ -11,7 +11,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
 )
 
-// providerGone has what the engine says when the process of a provider is gone.
+// providerGone has the engine's summaries of errors when the process of a provider is gone.
 var providerGone = map[string]bool{
 	"Plugin did not respond": true,
 	"Request cancelled":      true,
@@ -20,8 +20,8 @@ var providerGone = map[string]bool{
 // panicLine is how a Go program begins to explain that it has crashed.
 var panicLine = regexp.MustCompile(`(?m)^(?:panic|fatal error): .*$`)
 
-// ExplainProvider adds to the diagnostics of a crashed provider what to do about
-// it, and the provider's last words if it left any.
+// ExplainProvider adds the remedy to the diagnostics of a crashed provider, and the provider's last
+// words if it left any.
 func ExplainProvider(diags hcl.Diagnostics, outcome *runner.Result) {
 	if outcome.Interrupted {
 		return // its provider was asked to stop

@@ -21,7 +21,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// Record says what is applied in a run's directory.
+// Record describes the apply in a run's directory.
 type Record struct {
 	Work      engine.WorkID `json:"work,omitempty"`
 	Component string        `json:"component"`

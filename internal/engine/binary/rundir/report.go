@@ -18,7 +18,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// Report is what is to be said about an apply whose state is saved.
+// Report is the messages about an apply whose state is saved.
 type Report struct {
 	Component   string       `json:"component"`
 	Mode        engine.Mode  `json:"mode"`
@@ -28,7 +28,7 @@ type Report struct {
 	Diagnostics []Diagnostic `json:"diagnostics"`
 }
 
-// Diagnostic is what matters of a diagnostic when the configuration may have changed.
+// Diagnostic is the part of a diagnostic that matters when the configuration may have changed.
 type Diagnostic struct {
 	Severity hcl.DiagnosticSeverity `json:"severity"`
 	Summary  string                 `json:"summary"`
@@ -36,7 +36,7 @@ type Diagnostic struct {
 	Subject  *hcl.Range             `json:"subject,omitempty"`
 }
 
-// Diagnostics returns what a report has of diagnostics.
+// Diagnostics returns diagnostics in the form of a report.
 func Diagnostics(diags hcl.Diagnostics) []Diagnostic {
 	stored := make([]Diagnostic, len(diags))
 	for i, diag := range diags {
@@ -70,7 +70,8 @@ func (d *Dir) WriteReport(r Report) error {
 // the caller has the state.
 var evidence = []string{lockFile, RecordFile, reportFile, runner.EventsFile, runner.StderrFile}
 
-// reduce removes all but the evidence, also what was being written when a program was killed.
+// reduce removes all but the evidence, also files that were being written when a program was
+// killed.
 func (d *Dir) reduce() error {
 	entries, err := os.ReadDir(d.path)
 	for _, entry := range entries {
@@ -83,7 +84,7 @@ func (d *Dir) reduce() error {
 
 var retiredName = regexp.MustCompile(regexp.QuoteMeta(retiredSuffix) + `[0-9]*$`)
 
-// FinishRetiring does what a program that was killed within [Dir.Retire] has left to do.
+// FinishRetiring does the rest of [Dir.Retire] for a program that was killed within it.
 func (d *Dir) FinishRetiring() error {
 	if retiredName.MatchString(d.path) {
 		return nil
@@ -109,8 +110,8 @@ func (d *Dir) makeRoom() error {
 	}
 }
 
-// ReadReport returns what is to be said about the apply in a directory that was retired, nil for
-// another one.
+// ReadReport returns the messages about the apply in a directory that was retired, nil for another
+// one.
 func (d *Dir) ReadReport() (*engine.Recovered, error) {
 	data, err := os.ReadFile(d.File(reportFile))
 	if errors.Is(err, os.ErrNotExist) {

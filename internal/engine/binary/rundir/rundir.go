@@ -3,7 +3,7 @@
 
 // Package rundir keeps the directories in which an engine's processes work: one a run of a
 // component instance, locked while it is used. That of an apply outlives the program, so that
-// another one can recover what the apply has done.
+// another one can recover the results of the apply.
 //
 // Rules:
 //
@@ -116,7 +116,7 @@ func (d *Dir) IsUntouched(record Record) (bool, error) {
 	return hash == record.State, err
 }
 
-// HashState returns what [Record.State] is of the state that is in the directory now.
+// HashState returns the [Record.State] of the state that is in the directory now.
 func (d *Dir) HashState(record Record) (string, error) { return fileHash(d.StateFile(record)) }
 
 // EmergencyState returns the file to which the engine writes a state that it can't write to the
@@ -212,7 +212,8 @@ func Lock(path string) (*Dir, error) {
 	}
 }
 
-// noLink fails for a symbolic link: cairn makes none there, and what it would clear is elsewhere.
+// noLink fails for a symbolic link: cairn makes none there, and the files that it would clear are
+// elsewhere.
 func noLink(path string) error {
 	info, err := os.Lstat(path)
 	if err == nil && info.Mode().Type() == os.ModeSymlink {
@@ -230,7 +231,7 @@ func (d *Dir) IsAlive() bool {
 // errAlive says that a process runs in a directory, of a plan whose program was killed.
 var errAlive = errors.New("a process of the engine still runs in the directory")
 
-// clear removes what a run that came to no good end left behind.
+// clear removes the files of a run that came to no good end.
 //
 // Errors: [ErrUnrecovered], [errAlive].
 func (d *Dir) clear() error {

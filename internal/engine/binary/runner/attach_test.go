@@ -98,7 +98,8 @@ func TestAttachAfterParentWasKilled(t *testing.T) {
 	}
 }
 
-// forget makes the record of a process what it is while its program is about to start it.
+// forget gives the record of a process the contents that it has while its program is about to start
+// it.
 func forget(t *testing.T, c Command) {
 	t.Helper()
 	run, err := ReadRun(c.RunDir)
@@ -184,8 +185,7 @@ func TestAttachToProcessThatWasNotStarted(t *testing.T) {
 	}
 }
 
-// What a process has started does not count once the process itself is gone; its group ends with
-// it.
+// The children of a process do not count once the process itself is gone; its group ends with it.
 func TestOrphansOfKilledProcess(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("needs a system that says who has a file open")

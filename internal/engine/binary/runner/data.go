@@ -5,8 +5,8 @@ package runner
 
 import "github.com/cairnstacks/cairn/stackruntime/engine"
 
-// Data returns what the engine says besides the texts and the place of a diagnostic. References are
-// as the engine names them.
+// Data returns the parts of a diagnostic besides its texts and its place. References are as the
+// engine names them.
 func (d *Diagnostic) Data() *engine.DiagnosticData {
 	data := &engine.DiagnosticData{Resource: d.Address}
 	if d.Snippet == nil {

@@ -38,8 +38,8 @@ type Pos struct {
 
 // Snippet is the source text that a diagnostic is about.
 type Snippet struct {
-	// Context says what block the text is in, for example `resource "time_sleep" "wait"`. May be
-	// empty.
+	// Context is the header of the block that the text is in, for example `resource "time_sleep"
+	// "wait"`. May be empty.
 	Context string `json:"context"`
 
 	// Code is one or more whole lines. The offsets in it, in bytes, say which part is at fault.
@@ -54,8 +54,8 @@ type Snippet struct {
 	FunctionCall *FunctionCall `json:"function_call,omitempty"`
 }
 
-// ExpressionValue says what a reference in an expression stood for, for example `var.x` and `is
-// "a"`.
+// ExpressionValue is a reference in an expression and a statement about its value, for example
+// `var.x` and `is "a"`.
 type ExpressionValue struct {
 	Traversal string `json:"traversal"`
 	Statement string `json:"statement"`

@@ -12,7 +12,7 @@
 //     set to die with its parent.
 //  3. It is interrupted once at most, also across programs: a second interrupt makes it give up at
 //     once, in the middle of writing state. [Process.Kill] is for a user who insists.
-//  4. What identifies the process is written to a file, so that a later program can [Attach] to it.
+//  4. The identity of the process is written to a file, so that a later program can [Attach] to it.
 //  5. That a process is about to be started is written first, and it inherits a lock: also where
 //     the program dies before it has written which process it is, the next one can see whether
 //     there is one. Where the lock is free, there is none.

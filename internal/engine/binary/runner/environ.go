@@ -29,10 +29,10 @@ var always = map[string]string{
 	"TF_LOG_SDK_FRAMEWORK": "ERROR",
 }
 
-// Environ returns the environment for a process: base without what would interfere, then what every
-// process needs, then extra, which wins over both. GOGC=400 is added unless base or extra set GOGC:
-// it takes a fifth off the processor time of a short process. The result is sorted and has every
-// name once.
+// Environ returns the environment for a process: base without variables that would interfere, then
+// those that every process needs, then extra, which wins over both. GOGC=400 is added unless base
+// or extra set GOGC: it takes a fifth off the processor time of a short process. The result is
+// sorted and has every name once.
 func Environ(base []string, extra map[string]string) []string {
 	env := make(map[string]string, len(base)+len(always)+len(extra)+1)
 	env["GOGC"] = "400"

@@ -11,7 +11,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// Event is one line of what a process wrote to its standard output.
+// Event is one line of a process's standard output.
 type Event struct {
 	// Type is one of the Event… constants, or another that a newer engine writes; [EventLog] also
 	// where the engine writes a message without one, as tofu does while it installs. It is empty for a
@@ -23,7 +23,7 @@ type Event struct {
 	Message   string    `json:"@message"`
 	Timestamp time.Time `json:"@timestamp"`
 
-	// What the event is about; at most one is set, depending on Type.
+	// The subject of the event; at most one is set, depending on Type.
 	Change     *PlannedChange    `json:"change"`     // planned_change, resource_drift
 	Hook       *Hook             `json:"hook"`       // apply_*, refresh_*, provision_*, ephemeral_op_*
 	Summary    *ChangeSummary    `json:"changes"`    // change_summary
@@ -75,7 +75,7 @@ type Resource struct {
 	Key             json.RawMessage `json:"resource_key"` // number, string or null
 }
 
-// PlannedChange is what a plan will do to a resource instance, or what happened to it meanwhile.
+// PlannedChange is a planned change of a resource instance, or its drift.
 type PlannedChange struct {
 	Resource         Resource   `json:"resource"`
 	PreviousResource *Resource  `json:"previous_resource"` // if it was moved
@@ -110,8 +110,8 @@ type ChangeSummary struct {
 	Operation string `json:"operation"` // "plan", "apply", "destroy"
 }
 
-// Output is the value of a root module's output after apply, or what a plan does to it. Value
-// is absent when it is sensitive or not known yet.
+// Output is the value of a root module's output after apply, or its planned change. Value is absent
+// when it is sensitive or not known yet.
 type Output struct {
 	Sensitive bool            `json:"sensitive"`
 	Type      json.RawMessage `json:"type"`

@@ -9,16 +9,15 @@ import (
 	"strings"
 )
 
-// How many bytes are kept of what a process writes besides events: the reason of a failure stands
-// at the beginning or at the end. A state that the engine can save nowhere is the last that it
-// prints.
+// How many bytes are kept of a process's output besides events: the reason of a failure stands at
+// the beginning or at the end. A state that the engine can save nowhere is the last that it prints.
 const (
 	headText      = 1 << 20
 	tailText      = 128 << 20
 	stderrExcerpt = 1 << 20 // at each end
 )
 
-// omitted stands for what is left out.
+// omitted stands for the lines that are left out.
 const omitted = "[… output left out …]"
 
 // excerpt keeps the first lines and the last ones.

@@ -51,7 +51,7 @@ func TestReadExcerpt(t *testing.T) {
 	}
 }
 
-// However long a line gets, what is kept of it is bounded.
+// However long a line gets, the part of it that is kept is bounded.
 func TestTailCutsLines(t *testing.T) {
 	var lengths []int
 	long := bytes.Repeat([]byte("x"), maxLine+100)

@@ -26,8 +26,7 @@ func (e *HungError) Error() string {
 		"such as 1h, or to 0 for no limit", e.Command, e.Silence, TimeoutVariable)
 }
 
-// SilenceLimit returns what an environment says about how long a command may say nothing; 0 is
-// forever.
+// SilenceLimit returns an environment's limit for the silence of a command; 0 is forever.
 func SilenceLimit(environ []string, fallback time.Duration) (time.Duration, error) {
 	limit := fallback
 	for _, entry := range environ {
@@ -72,7 +71,7 @@ func (s *Silence) Heard() {
 	}
 }
 
-// Capture keeps the first and the last bytes of what a process writes. It must not be copied.
+// Capture keeps the first and the last bytes of a process's output. It must not be copied.
 type Capture struct {
 	Head, Tail int // bytes to keep of each; up to twice as many of the last are held
 
@@ -98,7 +97,7 @@ func (o *Capture) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Bytes returns what was kept, with a note where something was left out.
+// Bytes returns the kept bytes, with a note where something was left out.
 func (o *Capture) Bytes() []byte {
 	if !o.dropped {
 		return append(o.first, o.last...)

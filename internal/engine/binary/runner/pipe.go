@@ -12,7 +12,7 @@ import (
 // it starts later find nothing there. The methods of a nil pipe do nothing.
 type pipe struct {
 	reader, writer *os.File
-	rest           []byte // what did not fit
+	rest           []byte // the bytes that did not fit
 }
 
 // newPipe returns a pipe that has as much of the content as fits, nil for nil.
@@ -33,8 +33,8 @@ func newPipe(content []byte) (*pipe, error) {
 	return p, nil
 }
 
-// handOver starts the process that reads from the pipe. What fits into it is there even if this
-// program is killed then; a process that reads less sees that it is cut off, as it is JSON.
+// handOver starts the process that reads from the pipe. The bytes that fit into it are there even
+// if this program is killed then; a process that reads less sees that it is cut off, as it is JSON.
 func (p *pipe) handOver(start func() error) error {
 	if p == nil {
 		return start()
@@ -62,7 +62,7 @@ func (p *pipe) write() {
 	if p == nil || len(p.rest) == 0 {
 		return
 	}
-	_, _ = p.writer.Write(p.rest) //nolint:errcheck // the process says what it misses, if it still can
+	_, _ = p.writer.Write(p.rest) //nolint:errcheck // the process reports the missing bytes, if it still can
 	p.close()
 }
 

@@ -17,15 +17,15 @@ import (
 // ErrRunning says that an earlier process of the run's directory has not ended yet; [Attach] to it.
 var ErrRunning = errors.New("an earlier process is still running")
 
-// Command is what to run.
+// Command is a command to run.
 type Command struct {
 	Path string   // of the terraform or tofu binary
 	Args []string // such as "apply", "-json", "tfplan"; without the program's name
 	Dir  string   // to run in
 	Env  []string // all of it; see [Environ]
 
-	// Piped is what the process can read once from its descriptor 3, which its children inherit, too.
-	// It has none if this is nil.
+	// Piped is the data that the process can read once from its descriptor 3, which its children
+	// inherit, too. It has none if this is nil.
 	Piped []byte
 
 	// RunDir is the directory for the files of the run. It must exist.
@@ -54,7 +54,7 @@ type Process struct {
 	run        Run    // guarded by mu once Wait has been called
 	ended      string // guarded by mu; how, once exited is set
 	exited     bool   // guarded by mu
-	leaderless int    // guarded by mu; looks that have found only what the process has started
+	leaderless int    // guarded by mu; looks that have found only children of the process
 }
 
 // Start starts a process.
@@ -143,7 +143,7 @@ func (p *Process) find() {
 	}
 	pids := holders(p.run.aliveFile())
 	for _, pid := range pids {
-		if leadsGroup(pid) { // what it has started is in its group, or in one of its own
+		if leadsGroup(pid) { // its children are in its group, or in groups of their own
 			p.run = p.run.identified(pid)
 			return
 		}
@@ -151,8 +151,8 @@ func (p *Process) find() {
 	if len(pids) == 0 {
 		return
 	}
-	// The process is gone, and only what it has started is left. A process that was forked just now is
-	// not in a group of its own yet, but for a moment only.
+	// The process is gone, and only its children are left. A process that was forked just now is not
+	// in a group of its own yet, but for a moment only.
 	if p.leaderless++; p.leaderless < leaderlessLooks {
 		return
 	}
@@ -164,7 +164,7 @@ func (p *Process) find() {
 // leaderlessLooks are so many that time has passed in between.
 const leaderlessLooks = 5
 
-// Run returns what is recorded about the process.
+// Run returns the record of the process.
 func (p *Process) Run() Run {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -210,10 +210,10 @@ func (p *Process) interrupt() error {
 // one on, until the process has ended. onEvent may be nil.
 //
 // When ctx ends, the process is interrupted once, and Wait goes on waiting for it without limit: it
-// saves what it has done.
+// saves its results.
 //
 // Errors: only failures to read or write the files of the run. A result is returned together with
-// them, with what is known. That the process failed is not an error.
+// them, as far as it is known. That the process failed is not an error.
 func (p *Process) Wait(ctx context.Context, onEvent func(Event)) (*Result, error) {
 	c := collector{onEvent: onEvent, text: excerpt{head: headText, tail: tailText}}
 	errs := []error{p.recordErr}
@@ -255,7 +255,7 @@ func (p *Process) Wait(ctx context.Context, onEvent func(Event)) (*Result, error
 	return &c.result, errors.Join(errs...)
 }
 
-// followStderr returns what delivers the lines of standard error, which is nobody's if nobody asked
+// followStderr returns a reader of the lines of standard error, which delivers none if nobody asked
 // for them.
 func (p *Process) followStderr() (_ *tail, closeFile func(), err error) {
 	if p.onStderr == nil {
@@ -282,7 +282,7 @@ const (
 	maxPause = 100 * time.Millisecond
 )
 
-// follow reads events until the process has ended. What it wrote last may be left to read.
+// follow reads events until the process has ended. The last ones may be left to read.
 func (p *Process) follow(ctx context.Context, t, errLines *tail) error {
 	var wg sync.WaitGroup
 	defer wg.Wait()

@@ -50,7 +50,7 @@ func wait(t *testing.T, ctx context.Context, p *Process, onEvent func(Event)) *R
 	t.Helper()
 	limit := time.AfterFunc(testenv.Patience, func() {
 		t.Errorf("the process has not ended after %s, and is killed", testenv.Patience)
-		_ = p.Kill() // Wait says what comes of it
+		_ = p.Kill() // Wait reports the outcome
 	})
 	defer limit.Stop()
 	result, err := p.Wait(ctx, onEvent)
@@ -302,7 +302,7 @@ func TestRunTellsProcessesApart(t *testing.T) {
 	}
 }
 
-// TestWaitAddsNoDelay compares with what the pauses between two looks at the file would add.
+// TestWaitAddsNoDelay compares with the delay of the pauses between two looks at the file.
 func TestWaitAddsNoDelay(t *testing.T) {
 	fastest := time.Hour
 	for range 5 {
@@ -317,8 +317,8 @@ func TestWaitAddsNoDelay(t *testing.T) {
 	}
 }
 
-// What a process writes to standard error can be followed, empty lines included, and is in the
-// result as well.
+// The lines that a process writes to standard error can be followed, empty ones included, and are
+// in the result as well.
 func TestFollowStderr(t *testing.T) {
 	c := script(t, `printf 'first\n\n' >&2; echo '{"type":"log"}'; printf 'last' >&2; kill -KILL $$`)
 	var lines []string

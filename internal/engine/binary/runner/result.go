@@ -18,8 +18,8 @@ const (
 	// OutcomeFailed: the process ended in good order, having reported errors.
 	OutcomeFailed
 
-	// OutcomeDied: the process was killed, crashed or lost with the machine. What it was doing at that
-	// moment is not in its state.
+	// OutcomeDied: the process was killed, crashed or lost with the machine. The changes that it was
+	// making at that moment are not in its state.
 	OutcomeDied
 )
 
@@ -31,7 +31,7 @@ func (o Outcome) String() string {
 // ExitUnknown is the exit code of a process that was killed, or whose end nobody saw.
 const ExitUnknown = -1
 
-// Result is what is known about a process that has ended.
+// Result is the outcome of a process that has ended.
 type Result struct {
 	Outcome  Outcome
 	ExitCode int
@@ -128,7 +128,7 @@ func (c *collector) diagnostic(d Diagnostic) {
 	}
 }
 
-// end completes the result with what was left out.
+// end completes the result with the number of diagnostics that were left out.
 func (c *collector) end() {
 	if c.leftOut == 0 {
 		return

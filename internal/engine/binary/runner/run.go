@@ -19,10 +19,10 @@ const (
 	EventsFile = "events.jsonl"
 	StderrFile = "stderr.txt"
 	runFile    = "run.json"
-	aliveFile  = "alive" // locked by the process, and by what it has started
+	aliveFile  = "alive" // locked by the process, and by its children
 )
 
-// Run is what is recorded about a process, in run.json.
+// Run is the record of a process, in run.json.
 type Run struct {
 	Path      string    `json:"path"`
 	Args      []string  `json:"args"`
@@ -58,7 +58,7 @@ func (r Run) identified(pid int) Run {
 	return r
 }
 
-// ReadRun returns what is recorded in a run's directory.
+// ReadRun returns the record in a run's directory.
 //
 // Errors: one that is [fs.ErrNotExist] if no process was started there.
 func ReadRun(runDir string) (Run, error) {
@@ -73,8 +73,8 @@ func ReadRun(runDir string) (Run, error) {
 	return run, nil
 }
 
-// Running reports whether the process is still there. What it has started may outlive it, and has
-// the lock, too.
+// Running reports whether the process is still there. Its children may outlive it, and have the
+// lock, too.
 func (r Run) Running() bool {
 	if r.ExitCode != nil {
 		return false
@@ -111,9 +111,9 @@ func (r Run) Lost(mayHaveBegun bool) (string, error) {
 	return "", nil
 }
 
-// killOrphans ends what is left of the group of a process that was killed: providers have nobody
-// left to work for, and would stay forever. They are known by the lock, since the number may be
-// that of another group by now.
+// killOrphans ends the remaining group of a process that was killed: providers have nobody left to
+// work for, and would stay forever. They are known by the lock, since the number may be that of
+// another group by now.
 func (r Run) killOrphans() {
 	for _, pid := range holders(r.aliveFile()) {
 		if r.PID > 0 && inGroup(pid, r.PID) {

@@ -17,9 +17,9 @@ var short struct {
 }
 
 // RunShort runs a command that changes nothing, made with ctx, in a process group of its own. When
-// ctx ends, the command is interrupted. What it has started is killed, as is the command itself
-// after its WaitDelay: providers ignore interrupts, as their engine ends them. What a command that
-// has ended by itself leaves running, as git does, stays.
+// ctx ends, the command is interrupted. Its children are killed, as is the command itself after its
+// WaitDelay: providers ignore interrupts, as their engine ends them. Processes that a command
+// leaves running after it has ended by itself, as git does, stay.
 //
 // Errors: those of [exec.Cmd.Run].
 func RunShort(ctx context.Context, cmd *exec.Cmd) error {

@@ -61,7 +61,7 @@ func holders(name string) []int {
 	for _, descriptor := range descriptors {
 		target, err := os.Readlink(descriptor)
 		if err != nil || filepath.Base(target) != filepath.Base(name) {
-			continue // what has another name need not be asked
+			continue // a file with another name need not be asked
 		}
 		open, err := os.Stat(descriptor)
 		if err != nil || !os.SameFile(file, open) {

@@ -31,8 +31,7 @@ func ownProcessGroup() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true}
 }
 
-// interruptProcess sends an interrupt to the process only: it passes on to its children what they
-// need to know.
+// interruptProcess sends an interrupt to the process only: it tells its children itself.
 func interruptProcess(pid int) error {
 	return ignoreGone(syscall.Kill(pid, syscall.SIGINT))
 }

@@ -64,7 +64,7 @@ func (t *tail) line(line []byte) {
 	}
 }
 
-// finish reads what is left once the writer is gone, including a last line without an end.
+// finish reads the rest once the writer is gone, including a last line without an end.
 func (t *tail) finish() error {
 	if t == nil {
 		return nil

@@ -40,7 +40,7 @@ func TestTail(t *testing.T) {
 }
 
 func TestTailKeepsLines(t *testing.T) {
-	// Lines must not share memory with what is read later.
+	// Lines must not share memory with later ones.
 	var lines [][]byte
 	tl := &tail{file: iotest.OneByteReader(strings.NewReader("ab\ncd\nef")), deliver: func(line []byte) { lines = append(lines, line) }}
 	if err := tl.finish(); err != nil {

@@ -99,7 +99,7 @@ resource "terraform_data" "x" {
 }
 
 // TestTerraformInterrupt stops an apply while its first resource waits in a provisioner. The
-// second, which depends on it, must not be created, and what was done must be in the state.
+// second, which depends on it, must not be created, and the finished changes must be in the state.
 func TestTerraformInterrupt(t *testing.T) {
 	c := terraform(t, `
 resource "terraform_data" "done" {}

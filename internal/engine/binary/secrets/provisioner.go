@@ -13,12 +13,12 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// ProvisionerOutputs reports for each resource instance whether all that its provisioners wrote was
-// shown. The engine keeps back what comes from a provisioner with a sensitive or ephemeral
-// argument, but not in the message of its failure.
+// ProvisionerOutputs reports for each resource instance whether the whole output of its
+// provisioners was shown. The engine keeps back the output of a provisioner with a sensitive or
+// ephemeral argument, but not in the message of its failure.
 type ProvisionerOutputs map[string]bool
 
-// Event notes what is said about a provisioner.
+// Event notes an event about a provisioner.
 func (o ProvisionerOutputs) Event(ev runner.Event) {
 	if ev.Hook == nil {
 		return
@@ -35,7 +35,7 @@ func (o ProvisionerOutputs) Event(ev runner.Event) {
 // exitStatus is how a command ended, in the message about its failure.
 var exitStatus = regexp.MustCompile(`': (exit status \d+|signal: [a-z ]+)\. Output: `)
 
-// Hide removes what was kept back, command and output, from messages.
+// Hide removes texts that were kept back, command and output, from messages.
 func (o ProvisionerOutputs) Hide(diags hcl.Diagnostics) {
 	for _, diag := range diags {
 		data, ok := diag.Extra.(*engine.DiagnosticData)

@@ -1,8 +1,8 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package secrets hides sensitive and ephemeral values in what the engine and its providers say
-// (rule E4 of package engine).
+// Package secrets hides sensitive and ephemeral values in the messages of the engine and its
+// providers (rule E4 of package engine).
 package secrets
 
 import (
@@ -24,7 +24,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
-// What is said about a value that is not shown, in place of what it is.
+// The statements about a value that is not shown, in place of the value.
 const (
 	sensitiveStatement = "has a sensitive value"
 	ephemeralStatement = "has an ephemeral value"
@@ -32,18 +32,18 @@ const (
 
 // Filter has the sensitive and ephemeral values of one component instance. They are hidden in all
 // texts of the engine and its providers: the engine itself shows them in some messages, and a
-// provider may repeat what it got.
+// provider may repeat its arguments.
 type Filter struct {
 	inputs map[string]cty.Value
 
-	// statements has what is said about a variable that some module of the tree declares sensitive or
-	// ephemeral.
+	// statements has the statement about each variable that some module of the tree declares sensitive
+	// or ephemeral.
 	statements map[string]string
 
 	given redact.Set // values that the engine was given
 
-	// stored is given, and what the state before calls sensitive. That takes time, and few texts have
-	// it.
+	// stored is given, and the sensitive values of the prior state. Collecting them takes time, and
+	// few texts have them.
 	stored func() *redact.Set
 }
 
@@ -83,8 +83,8 @@ func NewFilter(tree *module.Tree, inputs map[string]cty.Value, providers map[eng
 	return s
 }
 
-// NewStateFilter returns the filter of a run that another program has started: what it was given is
-// not known.
+// NewStateFilter returns the filter of a run that another program has started: its inputs are not
+// known.
 func NewStateFilter(prior engine.State) *Filter {
 	return &Filter{stored: sync.OnceValue(func() *redact.Set {
 		set := &redact.Set{}
@@ -161,7 +161,7 @@ func (s *Filter) Diagnostics(diags hcl.Diagnostics, states []engine.State, chang
 	return withheld.Diagnostics(diags, set, func(data *engine.DiagnosticData) *engine.DiagnosticData { return s.data(set, data) })
 }
 
-// data hides what references stood for.
+// data hides the values of references.
 func (s *Filter) data(set *redact.Set, data *engine.DiagnosticData) *engine.DiagnosticData {
 	copied := *data
 	copied.References = slices.Clone(data.References)
@@ -180,7 +180,7 @@ func (s *Filter) data(set *redact.Set, data *engine.DiagnosticData) *engine.Diag
 	return &copied
 }
 
-// statement returns what is said about a variable whose value is not to be shown, however short
+// statement returns the statement about a variable whose value is not to be shown, however short
 // that is; "" for others. While it evaluates the rule for a variable, terraform takes none for
 // sensitive.
 func (s *Filter) statement(reference string) string {

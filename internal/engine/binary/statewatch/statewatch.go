@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: MPL-2.0
 
 // Package statewatch follows the state of a component while a process of an engine writes it: it
-// keeps the newest one that could be read, reports which objects have changed, and says after the
-// end what the state may not show.
+// keeps the newest one that could be read, reports which objects have changed, and after the end
+// the changes that the state may not show.
 package statewatch
 
 import (
@@ -39,7 +39,7 @@ type Watch struct {
 
 	prior   engine.State      // from before the process
 	good    engine.State      // newest state that could be read, cleaned
-	shown   *tfstate.Document // what the observer knows; nil without one
+	shown   *tfstate.Document // the observer's view; nil without one
 	seen    fileVersion       // of the file when it was read
 	readAt  time.Time
 	cost    time.Duration // of the last look
@@ -202,8 +202,8 @@ func (w *Watch) Final(outcome *runner.Result) (engine.State, []crash.Doubt, *hcl
 	}
 	doubts := w.changes.Crashed(outcome)
 	if !intact || outcome.Outcome == runner.OutcomeDied || outcome.Outcome == runner.OutcomeFailed && !outcome.HasErrors() {
-		// A process that was killed did not write what it finished last; tofu writes a state from time to
-		// time only.
+		// A process that was killed did not write its last changes; tofu writes a state from time to time
+		// only.
 		doubts = append(doubts, w.changes.Doubts(w.prior, w.good)...)
 	}
 	if intact && len(doubts) == 0 {

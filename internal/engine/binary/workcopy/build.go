@@ -33,18 +33,18 @@ const (
 	standInDir    = "zz_stack_stand_ins"
 )
 
-// Spec says what a working copy is for.
+// Spec is the purpose and the contents of a working copy.
 type Spec struct {
 	Dir    string // where to make it; must not exist
 	Tree   *module.Tree
 	Layout *Layout
 
-	Timestamp time.Time    // what plantimestamp() returns; zero: as the engine decides
+	Timestamp time.Time    // the result of plantimestamp(); zero: as the engine decides
 	State     engine.State // empty if there is none
 	Lock      []byte       // content of the provider lock file; empty if there is none
 
-	// Inputs and Providers are the values known while planning; see [engine.PlanRequest].
-	// An apply has Shape instead, and Providers only to place what is said about them.
+	// Inputs and Providers are the values known while planning; see [engine.PlanRequest]. An apply has
+	// Shape instead, and Providers only to place the diagnostics about them.
 	Inputs    map[string]cty.Value
 	Providers map[engine.ProviderSlot]engine.ProviderConfig
 
@@ -63,8 +63,8 @@ type Spec struct {
 	// copy. Only for systems whose absolute paths start with a slash.
 	Abspath string
 
-	// ForValidation is set if the engine will only validate the module. What it says about generated
-	// files, such as provider configurations without required arguments, is then dropped.
+	// ForValidation is set if the engine will only validate the module. Its diagnostics about
+	// generated files, such as provider configurations without required arguments, are then dropped.
 	ForValidation bool
 }
 
@@ -77,12 +77,12 @@ type Copy struct {
 	files       map[string]*edited // changed files, as the engine names them
 	validations []validation
 	byFile      bool // see [Spec]
-	dropped     bool // what is said about generated files is dropped
+	dropped     bool // diagnostics about generated files are dropped
 	layout      *Layout
 	tree        *module.Tree
 	providers   map[engine.ProviderSlot]engine.ProviderConfig
 	displays    map[string]string // names of the module's files for people, as the engine names them
-	variables   []byte            // what VariablesFile is to have
+	variables   []byte            // the contents of VariablesFile
 }
 
 // Build makes a working copy.
@@ -318,12 +318,13 @@ func (c *Copy) addOverrides(gen *generated, override map[string]any) {
 	}
 }
 
-// WriteFinal writes what the engine needs while it applies a plan: the content of the latch. The
-// values of ephemeral variables are those that [Copy.ShareVariables] then shares.
+// WriteFinal writes the values that the engine needs while it applies a plan: the content of the
+// latch. The values of ephemeral variables are those that [Copy.ShareVariables] then shares.
 //
 // Values that are not known yet become null if destroying is set, which does not depend on them.
 //
-// Errors: values that the plan expects are missing, unknown, or not what the plan knows of them.
+// Errors: values that the plan expects are missing, unknown, or contradict their refinements in the
+// plan.
 func (c *Copy) WriteFinal(inputs map[string]cty.Value, providers map[engine.ProviderSlot]engine.ProviderConfig, destroying bool) error {
 	if c.Shape.NeedsLatch() {
 		content, err := c.latchState(inputs, destroying)
@@ -414,7 +415,7 @@ func (c *Copy) latchValues(inputs map[string]cty.Value) ([]byte, error) {
 	return mustMarshal(values), nil
 }
 
-// Manifest returns what init would write to modules.json.
+// Manifest returns the modules.json that init would write.
 func Manifest(tree *module.Tree) []byte {
 	type entry struct {
 		Key     string

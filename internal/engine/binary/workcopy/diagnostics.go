@@ -21,7 +21,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
-// Diagnostics maps what the engine reported in a working copy back to the module, sorted by place:
+// Diagnostics maps the engine's diagnostics in a working copy back to the module, sorted by place:
 // the engine's own order depends on scheduling.
 func (c *Copy) Diagnostics(reported []runner.Diagnostic) hcl.Diagnostics {
 	var diags hcl.Diagnostics
@@ -35,7 +35,7 @@ func (c *Copy) Diagnostics(reported []runner.Diagnostic) hcl.Diagnostics {
 	return diags
 }
 
-// isAboutGenerated reports whether a message is about a generated file. What a provider says about
+// isAboutGenerated reports whether a message is about a generated file. A provider's message about
 // the whole of its configuration has no place.
 func isAboutGenerated(reported *runner.Diagnostic) bool {
 	if reported.Range == nil {
@@ -166,7 +166,7 @@ func (c *Copy) locateGenerated(diag *hcl.Diagnostic, reported *runner.Diagnostic
 	}
 }
 
-// locateVariable places a message at the block of a variable, instead of what was generated for it.
+// locateVariable places a message at the block of a variable, instead of the code generated for it.
 func (c *Copy) locateVariable(diag *hcl.Diagnostic, variable *engine.Variable) {
 	diag.Subject = variable.Range.Ptr()
 	if known, ok := diag.Extra.(*engine.DiagnosticData); ok {

@@ -13,7 +13,7 @@
 // A variable of a root module can't be unknown. So for such an input x the block variable "x" moves
 // into a generated child module, together with an output x, and each var.x in the root module's
 // files becomes module.__stack_in.x. The argument x of the child module's call is an expression
-// that builds the input from what is known and from outputs of a terraform_remote_state data
+// that builds the input from its known parts and from outputs of a terraform_remote_state data
 // source. The path of that data source is unknown while planning, so its outputs are unknown, too;
 // while applying it is the path of a file that has by then been written with the final values. The
 // engine thus makes the inputs known by itself in the middle of applying a saved plan, and compares
@@ -21,14 +21,14 @@
 //
 // Rules:
 //
-//	W1. Byte offsets, lines and columns in the generated copies can be mapped back: what is
-//	    removed is replaced with blanks, what is replaced is remembered.
+//	W1. Byte offsets, lines and columns in the generated copies can be mapped back: removed text is
+//	    replaced with blanks, replaced text is remembered.
 //	W2. Nothing in the directory can be read by other users.
 //	W3. Ephemeral values, and all values of provider configurations, reach the engine through files
 //	    of variables that are ephemeral for it: they are in no plan.
 //	W4. The same module and planned inputs give the same files, so that a plan can be applied in
 //	    another directory than it was made in.
 //	W5. Where the system has names for descriptors, values of variables are in no file but in a pipe.
-//	    What the engine has read there is gone: neither its children nor who comes after a kill find
-//	    it.
+//	    Values that the engine has read there are gone: neither its children nor a program that comes
+//	    after a kill find them.
 package workcopy

@@ -39,7 +39,7 @@ func blank(text []byte) {
 
 // newEdited applies edits to source, which has the length and lines of original.
 func newEdited(display string, original, source []byte, edits []edit) *edited {
-	slices.SortStableFunc(edits, func(a, b edit) int { // what is inserted at a place comes before what is replaced there
+	slices.SortStableFunc(edits, func(a, b edit) int { // insertions at a place come before replacements there
 		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end))
 	})
 	file := &edited{original: original, display: display}
@@ -47,7 +47,7 @@ func newEdited(display string, original, source []byte, edits []edit) *edited {
 	last := 0
 	for _, e := range edits {
 		if e.start < last {
-			continue // inside of what was replaced already
+			continue // inside of an earlier replacement
 		}
 		out.Write(source[last:e.start])
 		out.WriteString(e.text)
@@ -91,7 +91,7 @@ type reference struct {
 	start, end int
 }
 
-// walker collects from a syntax tree what the working copy replaces.
+// walker collects the references and calls of a syntax tree that the working copy replaces.
 type walker struct {
 	references []reference
 	timestamps []hcl.Range // calls of plantimestamp
@@ -116,7 +116,7 @@ func (w *walker) Enter(node hclsyntax.Node) hcl.Diagnostics {
 			}
 		case "abspath":
 			if len(node.Args) == 1 && !node.ExpandFinal {
-				// What ends a text has to be on the line after it.
+				// The end of a text has to be on the line after it.
 				w.absolutes = append(w.absolutes, hcl.Range{Start: node.Args[0].Range().Start, End: node.CloseParenRange.Start})
 			}
 		}

@@ -21,7 +21,7 @@ type Leaf struct {
 	Input  string   // name of the variable
 	Path   cty.Path // in the input's value
 
-	// Prefix is what the value is known to start with; the latch has only what follows.
+	// Prefix is the known beginning of the value; the latch has only the rest.
 	Prefix string
 
 	// NotNull is set if it is known that the value won't be null.
@@ -100,7 +100,7 @@ func (c constructor) elements(v cty.Value, path cty.Path) string {
 	return "[" + strings.Join(texts, ", ") + "]"
 }
 
-// unknown writes a reference to the latch that is known to be what v is known to be.
+// unknown writes a reference to the latch that has the type and the refinements of v.
 func (c constructor) unknown(v cty.Value, path cty.Path) string {
 	ty, refinements := v.Type(), v.Range()
 	notNull := ty != cty.DynamicPseudoType && refinements.DefinitelyNotNull()

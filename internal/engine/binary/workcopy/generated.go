@@ -32,8 +32,8 @@ func PlannedChecks(checks []engine.CheckResult) []engine.CheckResult {
 	return kept
 }
 
-// CleanState removes what is ours from a state: the latch, references to it, and the results of its
-// checks. Latched variables get their names back.
+// CleanState removes cairn's own parts from a state: the latch, references to it, and the results
+// of its checks. Latched variables get their names back.
 func CleanState(state *tfstate.Document) (*tfstate.Document, error) {
 	if !bytes.Contains(state.Bytes(), []byte(prefix)) {
 		return state, nil

@@ -198,8 +198,8 @@ func (s *scanner) directory(path string, inModule bool) error {
 	return nil
 }
 
-// leftOut reports whether a file would change what the engine does, were it in the working
-// copy: values of variables, state, what init leaves behind.
+// leftOut reports whether a file would change the behaviour of the engine, were it in the working
+// copy: values of variables, state, the files of init.
 func leftOut(name string, inRoot bool) bool {
 	if name == ".terraform" || name == ".git" || strings.HasPrefix(name, ".terraform.tfstate.lock") {
 		return true

@@ -10,7 +10,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// final returns what the latch must have for a leaf.
+// final returns the latch's value for a leaf.
 func (l Leaf) final(input cty.Value) (cty.Value, error) {
 	if input == cty.NilVal {
 		return cty.NilVal, errors.New("no value")

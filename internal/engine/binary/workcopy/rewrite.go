@@ -15,7 +15,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/module"
 )
 
-// The names of what is generated. Users' names rarely start with two underscores.
+// The names of generated modules and files. Users' names rarely start with two underscores.
 const (
 	prefix    = "__stack_"
 	latchName = prefix + "in"
@@ -37,7 +37,7 @@ type rewriter struct {
 	validations []validation
 }
 
-// replacement returns what takes the place of var.name, if anything does.
+// replacement returns the text that takes the place of var.name, if any does.
 func (r *rewriter) replacement(name string) (string, bool) {
 	return "module." + latchName + "." + name, r.latched[name]
 }
@@ -64,8 +64,8 @@ func (r *rewriter) edits(w *walker, inRoot bool) []edit {
 	return edits
 }
 
-// What makes of a path one below a directory, unless it is absolute: a text before it, and one
-// after it, as the path may have edits of its own.
+// The text that makes of a path one below a directory, unless it is absolute: one part before it,
+// and one after it, as the path may have edits of its own.
 const absoluteBefore = "[for " + prefix + "path in ["
 
 func (r *rewriter) absoluteAfter() string {
@@ -136,12 +136,12 @@ func (r *rewriter) native(file *module.File, body *hclsyntax.Body, inRoot bool) 
 	return outer, inner
 }
 
-// unblanked drops the edits of what has been blanked.
+// unblanked drops the edits of blanked text.
 func unblanked(source []byte, edits []edit) []edit {
 	var kept []edit
 	for _, e := range edits {
 		start, end := e.start, e.end
-		if start == end { // what is inserted stands beside something
+		if start == end { // an insertion stands beside something
 			start, end = max(0, start-1), min(len(source), end+1)
 		}
 		if strings.TrimSpace(string(source[start:end])) != "" {

@@ -147,7 +147,7 @@ func (r *rewriter) withoutForeignValidations(name string, text []byte) []byte {
 	return mustMarshal(variable)
 }
 
-// walk reads one value and returns its range. expressions is false inside of what moves.
+// walk reads one value and returns its range. expressions is false inside of parts that move.
 func (j *jsonRewriter) walk(path []string, expressions bool) (start, end int, err error) {
 	start = j.next()
 	token, err := j.decoder.Token()
@@ -234,7 +234,7 @@ func (j *jsonRewriter) text(path []string, text string, start int) {
 	}
 }
 
-// mustMarshal encodes what can't fail to be encoded.
+// mustMarshal encodes a value whose encoding can't fail.
 func mustMarshal(v any) []byte {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)

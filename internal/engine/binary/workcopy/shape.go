@@ -16,8 +16,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
-// Shape is what a plan has to remember of the working copy in which it was made, so that the final
-// values reach the places that were unknown. It holds no values.
+// Shape is the plan's memory of the working copy in which it was made, so that the final values
+// reach the places that were unknown. It holds no values.
 type Shape struct {
 	// Latched are the variables that the latch's child module has, sorted.
 	Latched []string `json:"latched,omitempty"`

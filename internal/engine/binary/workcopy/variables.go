@@ -12,8 +12,8 @@ import (
 // ShareVariables makes the values of variables readable for a process under the name
 // [VariablesFile].
 //
-// Where the system allows it they are not in a file, and the name is a link to what the process has
-// open as descriptor 3 (rule W5). The result is then not nil: it is what the process must be able
+// Where the system allows it they are not in a file, and the name is a link to the process's
+// descriptor 3 (rule W5). The result is then not nil: it is the data that the process must be able
 // to read there.
 func (c *Copy) ShareVariables() (piped []byte, err error) {
 	name := filepath.Join(c.Root, VariablesFile)

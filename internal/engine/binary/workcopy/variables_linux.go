@@ -5,7 +5,7 @@ package workcopy
 
 import "os"
 
-// descriptorsHaveNames reports whether a process can open what it has inherited by name.
+// descriptorsHaveNames reports whether a process can open an inherited descriptor by name.
 func descriptorsHaveNames() bool {
 	_, err := os.Stat("/dev/fd")
 	return err == nil

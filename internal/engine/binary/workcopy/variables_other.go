@@ -5,6 +5,6 @@
 
 package workcopy
 
-// descriptorsHaveNames reports that a process cannot open what it has inherited by name: the
+// descriptorsHaveNames reports that a process cannot open an inherited descriptor by name: the
 // directory for that may be there without having all descriptors.
 func descriptorsHaveNames() bool { return false }

@@ -65,7 +65,7 @@ func rewrite(t *testing.T, name, source string) (outer, inner string, r *rewrite
 	return string(out.content), inner, r
 }
 
-// absolute is what an argument of abspath becomes.
+// absolute is the replacement of an argument of abspath.
 func absolute(argument string) string {
 	return "[for __stack_path in [" + argument + "]: substr(__stack_path, 0, 1) == \"/\" ? __stack_path : join(\"\", [\"/m$${x}/\", __stack_path])][0]"
 }
@@ -195,8 +195,8 @@ func TestPositionsMapBack(t *testing.T) {
 	}
 }
 
-// FuzzRewriteNative checks that what could be parsed can be parsed after rewriting, has the same
-// lines, and mentions no latched variable any more.
+// FuzzRewriteNative checks that a parsable text can be parsed after rewriting, has the same lines,
+// and mentions no latched variable any more.
 func FuzzRewriteNative(f *testing.F) {
 	f.Add("locals {\n  a = \"${var.v}\"\n}\nvariable \"v\" {\n  default = <<E\nx\nE\n}\n")
 	f.Add("a = [for var in var.v : var.v]\nb { c = plantimestamp() }")

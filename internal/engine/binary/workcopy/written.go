@@ -14,9 +14,9 @@ import (
 )
 
 // RestoreFiles puts files that [Copy.KeepFiles] has kept in dir back where the module has written
-// them. What the module's sources have at the same place wins. What is never kept is not put back
-// either, so that a directory that somebody else has made can hold nothing but what a module's own
-// directory could: no state, no configuration.
+// them. A file of the module's sources at the same place wins. Files that are never kept are not
+// put back either, so that a directory that somebody else has made can hold nothing but the files
+// that a module's own directory could: no state, no configuration.
 func (c *Copy) RestoreFiles(dir string) error {
 	err := c.walkWritten(dir, func(rel string) error {
 		target := filepath.Join(c.top, rel)
@@ -31,8 +31,8 @@ func (c *Copy) RestoreFiles(dir string) error {
 	return nil
 }
 
-// KeepFiles moves the files that the module has written into the copy to dir, in place of what is
-// there: the next run then finds them as it would next to the module's sources. Files of
+// KeepFiles moves the files that the module has written into the copy to dir, in place of its
+// contents: the next run then finds them as it would next to the module's sources. Files of
 // configuration are not kept.
 func (c *Copy) KeepFiles(dir string) error {
 	var written []string
@@ -54,9 +54,9 @@ func (c *Copy) KeepFiles(dir string) error {
 	return nil
 }
 
-// Return does to the files that the copy links to, and next to these, what the engine has done to
-// them in the copy: what it has written there, changed or removed is then as if it had run where
-// the module is.
+// Return makes the engine's changes to files in the copy to the originals that it links to, and
+// next to these: files that it has written there, changed or removed are then as if it had run
+// where the module is.
 func (c *Copy) Return() error {
 	err := c.walkWritten(c.top, func(rel string) error {
 		return moveOrCopy(os.Rename, filepath.Join(c.top, rel), filepath.Join(c.layout.Top, rel))
