@@ -21,8 +21,8 @@ type ability struct {
 	since map[string]string // version it came with, by engine; missing where it is not there
 }
 
-// abilities are those that came after the oldest version that cairn works with, or with one of the
-// engines only. They are found by what the other engines say about them: the summary, and the name
+// abilities are the features that came after the oldest version that cairn works with, or with one
+// of the engines only. They are found by the errors of the other engines: the summary, and the name
 // in the detail.
 var abilities = map[[2]string]ability{
 	{"Unsupported block type", "action"}:         {`a block "action"`, map[string]string{toolchain.Terraform: "1.14.0"}},
@@ -45,7 +45,7 @@ func (a ability) has(info engine.Info) bool {
 	return err == nil && !v.Core().LessThan(version.Must(version.NewVersion(since)))
 }
 
-// explainLacks adds to errors about what the engine does not know in a module which engine does.
+// explainLacks adds to errors about unknown features of a module the engines that have them.
 func explainLacks(diags hcl.Diagnostics, info engine.Info) {
 	for _, diag := range diags {
 		match := quotedName.FindStringSubmatch(diag.Detail)

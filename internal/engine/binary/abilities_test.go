@@ -42,7 +42,7 @@ func TestExplainLacks(t *testing.T) {
 
 // The engine itself, whichever it is, complains in the words that are looked for.
 func TestEngineSaysWhatItLacks(t *testing.T) {
-	modules := map[string]string{ // with what is lacking, by what is said about it
+	modules := map[string]string{ // with the missing feature, by the text that explains it
 		`If the function "cidrcontains" is meant`:                  `output "x" { value = cidrcontains("10.0.0.0/8", "10.1.1.1") }`,
 		`If the argument "enabled" of "lifecycle" blocks is meant`: "resource \"terraform_data\" \"x\" {\n  lifecycle {\n    enabled = true\n  }\n}",
 	}

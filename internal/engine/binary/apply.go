@@ -99,7 +99,7 @@ type applying struct {
 	hidden  *secrets.Filter
 }
 
-// check refuses what must not be applied. Nothing was done then.
+// check refuses a plan that must not be applied. Nothing was done then.
 func (a *applying) check() hcl.Diagnostics {
 	meta := &a.stored.meta
 	refuse := func(format string, args ...any) hcl.Diagnostics {
@@ -134,7 +134,7 @@ func (a *applying) check() hcl.Diagnostics {
 		return diags
 	}
 	if a.req.Mode == engine.Destroy {
-		return nil // what is destroyed doesn't depend on inputs
+		return nil // destroying doesn't depend on inputs
 	}
 	return a.checkInputs()
 }
@@ -151,7 +151,7 @@ func (a *applying) plannedInputs() map[string]cty.Value {
 }
 
 // checkInputs compares the final inputs with the planned ones (rule E2). The engine itself finds
-// differences only after it has applied what doesn't depend on them.
+// differences only after it has applied the resources that don't depend on them.
 func (a *applying) checkInputs() hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	planned := a.plannedInputs()
@@ -272,7 +272,7 @@ func withoutHalt(diags hcl.Diagnostics) hcl.Diagnostics {
 	return rest
 }
 
-// finish waits for the process and gathers what it leaves behind.
+// finish waits for the process and gathers its results.
 func (a *applying) finish(ctx context.Context, process *runner.Process) (*engine.ApplyResult, hcl.Diagnostics, error) {
 	outputs := secrets.ProvisionerOutputs{}
 	outcome, waitErr := process.Wait(ctx, func(ev runner.Event) {
@@ -317,7 +317,7 @@ func (a *applying) finish(ctx context.Context, process *runner.Process) (*engine
 	return result, diags, waitErr
 }
 
-// retire has what is in doubt said again until somebody has looked at it.
+// retire has the doubts reported again until somebody has looked at them.
 func (a *applying) retire(doubts []crash.Doubt, diags hcl.Diagnostics) error {
 	err := a.dir.Retire(rundir.Report{
 		Component: a.stored.meta.Component, Mode: a.req.Mode, Doubts: crash.Addresses(doubts), Diagnostics: rundir.Diagnostics(diags),
@@ -326,7 +326,7 @@ func (a *applying) retire(doubts []crash.Doubt, diags hcl.Diagnostics) error {
 	return errors.Join(err, a.dir.Close())
 }
 
-// outputs fills in what is read from the final state.
+// outputs sets the parts of the result that come from the final state.
 func (a *applying) outputs(result *engine.ApplyResult, errored bool) error {
 	missing := cty.NullVal(cty.DynamicPseudoType) // a state has no outputs that are null
 	if errored {

@@ -77,7 +77,7 @@ check "inner" {
 }
 `
 
-// checkResult is what a document says about a checkable object.
+// checkResult is the result of a checkable object in a document.
 type checkResult struct {
 	status    string
 	instances map[string]string // status and messages by address
@@ -128,7 +128,7 @@ func wantChecks(t *testing.T, what string, component map[string]any, want string
 	}
 }
 
-// failingCheck is what is recorded when the check block of checkedModule fails.
+// failingCheck is the recorded results when the check block of checkedModule fails.
 const failingCheck = `
 check.name fail
   check.name fail: Checked check.
@@ -168,7 +168,7 @@ func TestRow067ChecksAndConditions(t *testing.T) {
 	wantChecks(t, "state after nothing was done", f.stateJSON(), failingCheck)
 }
 
-// What only changes is whether a check holds: that is recorded, too.
+// The only change is whether a check holds: that is recorded, too.
 func TestCheckResultChangesAlone(t *testing.T) {
 	f := newFeature(t, "", `
 -- mod/main.tf --
@@ -243,7 +243,7 @@ func TestConditionsThatFailWhilePlanning(t *testing.T) {
 	}
 }
 
-// unknownChecks is what is known of the checks while the input isn't.
+// unknownChecks is the results of the checks while the input isn't known.
 const unknownChecks = `
 check.name unknown
   check.name unknown
@@ -258,8 +258,8 @@ var.name unknown
   var.name unknown
 `
 
-// What can't be checked before apply is checked then: an error where a condition stops, a warning
-// where a check block does not.
+// Conditions that can't be checked before apply are checked then: an error where a condition stops,
+// a warning where a check block does not.
 func TestConditionsOnValuesKnownAtApply(t *testing.T) {
 	testenv.SkipUnderRace(t, "the contract of engines does the same things at the same time")
 	for name, test := range map[string]struct {
@@ -314,7 +314,7 @@ func TestConditionsOnValuesKnownAtApply(t *testing.T) {
 	}
 }
 
-// A data source in a check block is read last; what goes wrong with it is a warning.
+// A data source in a check block is read last; its errors are warnings.
 func TestCheckWithDataSource(t *testing.T) {
 	testenv.SkipUnderRace(t, "the contract of engines does the same things at the same time")
 	const module = `

@@ -22,14 +22,14 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
-// A stored plan is a zip with the engine's plan file and what we have to know to apply it.
+// A stored plan is a zip with the engine's plan file and the facts that applying it needs.
 const (
 	containerVersion = 1
 	containerMeta    = "cairn.json"
 	containerPlan    = "engine.tfplan"
 )
 
-// storedPlan is what [engine.PlanResult.Plan] holds.
+// storedPlan is the contents of [engine.PlanResult.Plan].
 type storedPlan struct {
 	meta planMeta
 	file []byte // the engine's plan file
@@ -48,8 +48,8 @@ type planMeta struct {
 	// Inputs are the planned values of the variables that are not ephemeral, as MessagePack with type.
 	Inputs map[string][]byte `json:"inputs,omitempty"`
 
-	// Partial is set if the plan is for what could be planned. Outputs are then those that the engine
-	// will not compute, since they don't depend on what it applies.
+	// Partial is set if the plan is for the plannable part of the module. Outputs are then those that
+	// the engine will not compute, since they don't depend on the resources that it applies.
 	Partial bool                    `json:"partial,omitempty"`
 	Outputs map[string]storedOutput `json:"outputs,omitempty"`
 }

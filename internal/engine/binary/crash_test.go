@@ -136,7 +136,7 @@ output "bad" { value = fake_failing.bad.id }
 	}
 }
 
-// Trap 8: one interrupt; what runs is finished, the rest is not begun, the state is whole.
+// Trap 8: one interrupt; running changes are finished, the rest is not begun, the state is whole.
 func TestInterruptedApply(t *testing.T) {
 	b := newFakeBench(t, map[string]string{"mod/main.tf": slowModule})
 	gate := filepath.Join(t.TempDir(), "gate")
@@ -300,7 +300,7 @@ func TestRecoverWaitsForRunningProcess(t *testing.T) {
 	}
 }
 
-// editRun changes what is recorded about the process of the only run there is.
+// editRun changes the record of the process of the only run there is.
 func editRun(t *testing.T, b *bench, edit func(run map[string]any)) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(b.stack, ".cairn", "runs", "*", "run.json"))
@@ -393,7 +393,7 @@ func TestRecoverWhatWasNotStarted(t *testing.T) {
 	}
 }
 
-// Trap 8: both programs are killed; what was finished before is in the state.
+// Trap 8: both programs are killed; changes that were finished before are in the state.
 func TestRecoverAfterBothWereKilled(t *testing.T) {
 	b, gate := newCutOffBench(t)
 	killProcess(t, b)
@@ -402,7 +402,7 @@ func TestRecoverAfterBothWereKilled(t *testing.T) {
 	if !one.Diagnostics.HasErrors() {
 		t.Error("Recover reported no error")
 	}
-	// tofu writes the state from time to time only. What is missing is then named.
+	// tofu writes the state from time to time only. Missing objects are then named.
 	named := false
 	for _, diag := range one.Diagnostics {
 		named = named || strings.Contains(diag.Detail, "fake_resource.first")
@@ -421,7 +421,7 @@ func TestRecoverAfterBothWereKilled(t *testing.T) {
 		t.Error(err)
 	}
 
-	// The component can be used again, and what there was to say is said again until that was done.
+	// The component can be used again, and the messages are repeated until that was done.
 	req := b.slowRequest(gate)
 	req.PriorState = one.State
 	b.plan(req)
@@ -481,7 +481,8 @@ func TestRecoverHalfRetired(t *testing.T) {
 	b.noRuns()
 }
 
-// Only the engine is killed: what it had begun is named, and said again to the next program.
+// Only the engine is killed: the changes that it had begun are named, and reported again to the
+// next program.
 func TestKilledEngineLeavesDoubts(t *testing.T) {
 	b := newFakeBench(t, map[string]string{"mod/main.tf": slowModule})
 	gate := filepath.Join(t.TempDir(), "gate")
@@ -572,8 +573,8 @@ func endOfProcess(t *testing.T, b *bench) string {
 	return dirs[0]
 }
 
-// Trap 8: a state file of 0 bytes is not taken for an empty state. What the newest
-// copy does not have is named.
+// Trap 8: a state file of 0 bytes is not taken for an empty state. Objects that the newest copy
+// does not have are named.
 func TestEmptyStateFileAfterKill(t *testing.T) {
 	older := []byte(`{"version":4,"terraform_version":"1.11.4","serial":1,"lineage":"0","outputs":{},"resources":[]}`)
 	for name, test := range map[string]struct {
@@ -631,8 +632,8 @@ func TestEmptyStateFileAfterKill(t *testing.T) {
 	}
 }
 
-// What was not begun with the state is neither taken into it nor touched: neither the record nor
-// what is recorded next to it.
+// An apply that was not begun with the state is neither taken into it nor touched: neither the
+// record nor the files next to it.
 func TestRecoverOnlyWhatTheStateKnows(t *testing.T) {
 	b, gate := newCutOffBench(t)
 	b.engine.Bind(engine.Purpose{Secret: []byte("of another state")})
@@ -684,7 +685,7 @@ func TestEventsAreReadAgain(t *testing.T) {
 	b.noRuns()
 }
 
-// A link in place of a directory leads to what is not ours.
+// A link in place of a directory leads to files that are not ours.
 func TestRunDirectoryIsNoLink(t *testing.T) {
 	for _, link := range []string{".cairn/runs", ".cairn/runs/" + rundir.Slug(component.String())} {
 		t.Run(filepath.Base(link), func(t *testing.T) {

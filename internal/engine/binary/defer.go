@@ -23,8 +23,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
-// Why changes are deferred: because of what they depend on, because the number of instances or what
-// to import is not known, or because the configuration of their provider is not.
+// Why changes are deferred: because of their dependencies, because the number of instances or the
+// id of the object to import is not known, or because the configuration of their provider is not.
 const (
 	reasonPrerequisite  = "deferred_prereq"
 	reasonInstanceCount = "instance_count_unknown"
@@ -35,7 +35,7 @@ const (
 // mustDefer reports whether the component can't even be planned yet.
 //
 // With a configuration that is not wholly known a provider can plan, but not read: a data source
-// would fail, or return what is wrong.
+// would fail, or return wrong data.
 func mustDefer(tree *module.Tree, req *engine.PlanRequest) bool {
 	for slot, config := range req.Providers {
 		if config.Unknown || tree.DataProviders[slot] && !isWhollyKnown(config.Config) {
@@ -95,8 +95,8 @@ func unplanned(tree *module.Tree, req *engine.PlanRequest, prior *tfstate.Docume
 	return changes
 }
 
-// deferChanges makes what was planned something to plan later, since it rests on what is itself
-// deferred.
+// deferChanges defers all changes of a plan, since it rests on objects that are deferred
+// themselves.
 func deferChanges(result *engine.PlanResult, diags hcl.Diagnostics) *engine.PlanResult {
 	if diags.HasErrors() {
 		return result
@@ -148,10 +148,10 @@ func withoutTargeting(diags hcl.Diagnostics) hcl.Diagnostics {
 }
 
 // deferInstances makes the best of a plan in which the only errors are numbers of instances that
-// are not known yet: a second process plans all but what depends on them.
+// are not known yet: a second process plans all but their dependents.
 func (p *planning) deferInstances(ctx context.Context, diags hcl.Diagnostics) (*engine.PlanResult, hcl.Diagnostics, error) {
 	if p.req.Mode == engine.Destroy {
-		// It was the refresh before. What is destroyed doesn't depend on the number of instances.
+		// The error is one of the refresh before. Destroying doesn't depend on the number of instances.
 		return p.destroyInstances(ctx)
 	}
 	_, plan, err := p.read(ctx)
@@ -174,7 +174,7 @@ func (p *planning) deferInstances(ctx context.Context, diags hcl.Diagnostics) (*
 	}
 	result.Deferred = part.deferred()
 	if p.req.DeferAll || p.req.Mode == engine.RefreshOnly || !part.hasChanges() {
-		return result, warnings(diags), nil // nothing to apply but what was found while refreshing
+		return result, warnings(diags), nil // nothing to apply but the drift of the refresh
 	}
 	targetErrors, err := p.planTargets(ctx, part, result)
 	if err != nil || targetErrors.HasErrors() {
@@ -184,7 +184,7 @@ func (p *planning) deferInstances(ctx context.Context, diags hcl.Diagnostics) (*
 	return result, warnings(diags), nil
 }
 
-// planTargets plans what could be planned once more, so that it can be applied, and completes the
+// planTargets plans the plannable part once more, so that it can be applied, and completes the
 // result.
 func (p *planning) planTargets(ctx context.Context, part *partial, result *engine.PlanResult) (hcl.Diagnostics, error) {
 	args := p.args()
@@ -217,8 +217,8 @@ func (p *planning) planTargets(ctx context.Context, part *partial, result *engin
 	return nil, err
 }
 
-// describedChanges returns the changes as the first plan describes them. It knows what is moved and
-// imported.
+// describedChanges returns the changes as the first plan describes them. It knows the moves and
+// imports.
 func describedChanges(changes, first []*engine.Change) []*engine.Change {
 	object := func(change *engine.Change) stackaddrs.ResourceInstanceObject {
 		return stackaddrs.ResourceInstanceObject{Instance: change.Addr, Deposed: change.Deposed}

@@ -44,7 +44,7 @@ resource "terraform_data" "it" { input = length(var.ids) }
 output "count" { value = terraform_data.it.output }
 `
 
-// A component with instances that can't be counted yet is applied in part, and what depends on it
+// A component with instances that can't be counted yet is applied in part, and its dependents
 // later; a second round completes both.
 func TestRoundsOfDeferredInstances(t *testing.T) {
 	testenv.SkipUnderRace(t, "the contract of engines does the same things at the same time")
@@ -92,7 +92,7 @@ func TestRoundsOfDeferredInstances(t *testing.T) {
 	}
 }
 
-// What was applied in part is destroyed as a whole.
+// A component that was applied in part is destroyed as a whole.
 func TestDestroyAfterDeferral(t *testing.T) {
 	testenv.CLIConfig(t, "")
 	s := newStack(t, deferredStack)

@@ -43,8 +43,8 @@ func (p *planning) destroyInstances(ctx context.Context) (*engine.PlanResult, hc
 	return result, diags, err
 }
 
-// refreshBare brings the state in the working copy up to date, and returns what has changed
-// outside. That the objects have no configuration keeps no provider from reading them.
+// refreshBare brings the state in the working copy up to date, and returns the drift. That the
+// objects have no configuration keeps no provider from reading them.
 func (p *planning) refreshBare(ctx context.Context) ([]*engine.Change, hcl.Diagnostics, error) {
 	spec := *p.spec
 	spec.Dir = p.dir.File("refresh")

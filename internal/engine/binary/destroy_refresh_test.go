@@ -17,7 +17,7 @@ import (
 )
 
 // A destroy plan refreshes all objects, also where the number of instances is not known any more:
-// of a block, of a module, and of what depends on them. What is gone is not deleted.
+// of a block, of a module, and of their dependents. Objects that are gone are not deleted.
 func TestDestroyRefreshesUnknownInstances(t *testing.T) {
 	testenv.SkipUnderRace(t, "the contract of engines does the same things at the same time")
 	b := newFakeBench(t, map[string]string{

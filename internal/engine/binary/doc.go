@@ -4,10 +4,10 @@
 // Package binary plans and applies component instances with the terraform or tofu binary.
 //
 // There is one process for a plan and one for an apply. Only if the number of instances of
-// something is not known yet, a second one plans what doesn't depend on it; of a destroy plan, a
-// second one refreshes and a third one plans. Everything else that a component needs is done
-// without the binary: the module is read from its source, init's work is shared by all components,
-// planned outputs are read from the plan file and final ones from the state.
+// something is not known yet, a second one plans the blocks that don't depend on it; of a destroy
+// plan, a second one refreshes and a third one plans. Everything else that a component needs is
+// done without the binary: the module is read from its source, init's work is shared by all
+// components, planned outputs are read from the plan file and final ones from the state.
 //
 // The module of a component is the root module of a working copy (package workcopy), so that state
 // and addresses are those of plain terraform.

@@ -32,16 +32,17 @@ import (
 type Options struct {
 	Binary  string // path of the terraform or tofu binary; see package toolchain
 	WorkDir string // for files that outlive the program, of one stack; made when needed
-	RunsDir string // for what applies have done until it is saved elsewhere; "" for a directory in WorkDir
+	RunsDir string // for the results of applies until they are saved elsewhere; "" for a directory in WorkDir
 
 	// SchemaDir is where schemas of providers are kept, for all stacks; "" for a directory in WorkDir.
 	SchemaDir string
 
-	// Working is called before something is done that may take long and is done once: what it is, such
-	// as "Installing providers". May be nil.
+	// Working is called before a slow task that is done once, with its name, such as "Installing
+	// providers". May be nil.
 	Working func(what string)
 
-	// Log takes notice of processes and of what is kept between them, never of values. May be nil.
+	// Log takes notice of processes and of the files that are kept between them, never of values. May
+	// be nil.
 	Log *slog.Logger
 
 	// Environ is the environment for processes; nil stands for that of this program. Relative paths in
@@ -52,7 +53,7 @@ type Options struct {
 	// Resolver finds modules that are not in local directories. May be nil.
 	Resolver stackconfig.Resolver
 
-	// Shared is what engines of several stacks have in common. Nil shares nothing.
+	// Shared is the caches that engines of several stacks have in common. Nil shares nothing.
 	Shared *Shared
 }
 
@@ -223,7 +224,8 @@ func (e *Session) Close() error {
 	return errors.Join(errs...)
 }
 
-// RecordFile returns where it is remembered in a working directory what binaries are.
+// RecordFile returns the file of a working directory that remembers the names and versions of
+// binaries.
 func RecordFile(workDir string) string { return filepath.Join(workDir, "engine.json") }
 
 // Info implements [engine.Session].

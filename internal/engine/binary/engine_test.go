@@ -32,7 +32,7 @@ type bench struct {
 	stack  string
 	engine *Session
 
-	observe engine.Observer // of what is planned and applied from now on; that work began is left out
+	observe engine.Observer // of later plans and applies; the events that work began are left out
 	works   int             // how many were named
 }
 

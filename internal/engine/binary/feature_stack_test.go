@@ -124,7 +124,7 @@ func (f *feature) options() stackruntime.Options {
 	return opts
 }
 
-// tryPlan plans, and reads what was planned from a file again.
+// tryPlan plans, and reads the plan from a file again.
 func (f *feature) tryPlan(mode engine.Mode) (*stackplan.Plan, hcl.Diagnostics) {
 	f.t.Helper()
 	plan, diags := stackruntime.Plan(f.t.Context(), stackruntime.PlanRequest{
@@ -213,7 +213,7 @@ func planned(t *testing.T, plan *stackplan.Plan) *stackplan.Component {
 	return nil
 }
 
-// component returns what the state knows of component.c.
+// component returns component.c of the state.
 func (f *feature) component() *stackstate.Component {
 	f.t.Helper()
 	for _, c := range f.state.SortedComponents() {

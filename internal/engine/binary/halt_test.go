@@ -10,8 +10,8 @@ import (
 	"github.com/hashicorp/hcl/v2"
 )
 
-// What an interrupted engine says about itself is dropped only where something else says what was
-// not done.
+// An interrupted engine's error about itself is dropped only where another one names the unfinished
+// change.
 func TestWithoutHalt(t *testing.T) {
 	halted := &hcl.Diagnostic{Severity: hcl.DiagError, Summary: "execution halted"}
 	canceled := &hcl.Diagnostic{Severity: hcl.DiagError, Summary: "Create time sleep error", Detail: "context canceled"}

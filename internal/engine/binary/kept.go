@@ -24,15 +24,15 @@ type KeptOptions struct {
 	WorkDir, SchemaDir string // as in [Options]
 }
 
-// Kept is what is known of a provider.
+// Kept is the kept schema and functions of a provider.
 type Kept struct {
 	Schema    *engine.ProviderSchema
 	Functions map[string]*engine.Function // whether they may be called with unknown values is not known
 }
 
-// KeptSchemas returns what is known of installed providers without starting or reading any of them:
-// the schemas that earlier operations have kept, of the engine that was last used with the working
-// directory. What is not known is left out, for whatever reason.
+// KeptSchemas returns the schemas of installed providers without starting or reading any of them:
+// those that earlier operations have kept, of the engine that was last used with the working
+// directory. Providers without a kept schema are left out, for whatever reason.
 func KeptSchemas(ctx context.Context, opts KeptOptions) map[stackaddrs.Provider]*Kept {
 	engines := toolchain.Remembered(RecordFile(opts.WorkDir))
 	if len(engines) == 0 {
@@ -63,7 +63,8 @@ func KeptSchemas(ctx context.Context, opts KeptOptions) map[stackaddrs.Provider]
 	return schemas
 }
 
-// functionsName is what the functions of a provider are kept as, which is the name of no type.
+// functionsName is the key of a provider's functions among its kept schemas, which is the name of
+// no type.
 const functionsName = "functions"
 
 // functions returns the functions of the provider, nil if they are not kept.

@@ -153,7 +153,7 @@ func noTraces(t *testing.T, state engine.State) {
 	}
 }
 
-// Trap 1c: what is known of an unknown input beyond its type holds in the module, too.
+// Trap 1c: refinements of an unknown input hold in the module, too.
 func TestUnknownInputRefinements(t *testing.T) {
 	b := newBench(t, map[string]string{"mod/main.tf": `
 variable "s" { type = string }
@@ -190,7 +190,8 @@ output "prefix" { value = startswith(var.s, "arn:") }
 	}
 }
 
-// Trap 3: what was known while planning must be so when applying; nothing is done otherwise.
+// Trap 3: inputs that were known while planning must be the same when applying; nothing is done
+// otherwise.
 func TestInputsThatDontRefineThePlanAreRefused(t *testing.T) {
 	b := newBench(t, map[string]string{"mod/main.tf": `
 variable "v" { type = object({ known = string, later = string }) }

@@ -319,7 +319,7 @@ provider "terraform" "main" {}
 	f.settled()
 }
 
-// What another program has written as a plain state can be read, and so can what one component has
+// A plain state that another program has written can be read, and so can one that a component has
 // exported for another.
 func TestRemoteState(t *testing.T) {
 	f := newFeature(t, "later = component.up.later", `

@@ -162,7 +162,7 @@ output "region" { value = fake_computed.a.region }
 	f.destroyed()
 }
 
-// What the terraform block of a module asks for.
+// The requirements and settings in the terraform block of a module.
 func TestTerraformBlockOfModules(t *testing.T) {
 	t.Run("required_version is met", func(t *testing.T) {
 		f := newFeature(t, "", "\n-- mod/main.tf --\nterraform {\n  required_version = \">= 1.10, < 2.0\"\n}\n")

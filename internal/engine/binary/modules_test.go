@@ -185,7 +185,7 @@ resource "terraform_data" "later" { input = var.later }
 	}
 }
 
-// Trap 3: a plan is only applied to what it was made for.
+// Trap 3: a plan is only applied to the module, state and inputs that it was made for.
 func TestPlansThatAreRefused(t *testing.T) {
 	b := newBench(t, map[string]string{
 		"mod/main.tf":   "module \"child\" {\n  source = \"../child\"\n}\nresource \"terraform_data\" \"a\" {}\n",
@@ -408,7 +408,7 @@ func TestDeferAllWithMove(t *testing.T) {
 	}
 }
 
-// What depends on something deferred is planned for show, and nothing of it can be applied.
+// Dependents of something deferred are planned for show, and nothing of them can be applied.
 func TestDeferAll(t *testing.T) {
 	b := newBench(t, map[string]string{
 		"mod/main.tf":   "variable \"v\" {}\nresource \"terraform_data\" \"a\" {\n  input = var.v\n}\noutput \"o\" {\n  value = terraform_data.a.output\n}\n",

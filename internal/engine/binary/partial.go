@@ -18,14 +18,14 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
-// partial is what could be planned of a module in which the number of instances of some blocks is
-// not known, and what could not.
+// partial is the plannable and the other parts of a module in which the number of instances of some
+// blocks is not known.
 type partial struct {
 	plan    *planfile.Plan // ended with errors about these blocks, and has everything else
 	links   *module.Links
 	tree    *module.Tree
 	unknown map[module.Place]bool // the blocks
-	imports map[module.Place]bool // those of them of which only is unknown what to import
+	imports map[module.Place]bool // those of them of which only the object to import is unknown
 
 	planned map[instanceGroup]bool
 	stored  []stackaddrs.ResourceInstance // resources in the state, without keys
@@ -155,7 +155,7 @@ func (p *partial) repeated(at module.Place, parent stackaddrs.ModuleInstance, na
 	return known
 }
 
-// deferred returns what could not be planned, sorted by address.
+// deferred returns the changes that could not be planned, sorted by address.
 func (p *partial) deferred() []engine.DeferredChange {
 	var changes []engine.DeferredChange
 	for _, place := range p.links.Places() {
@@ -194,7 +194,7 @@ func (p *partial) reason(place module.Place) string {
 	return reasonPrerequisite
 }
 
-// describe says what little is known of a change that could not be planned.
+// describe returns the known part of a change that could not be planned.
 func (p *partial) describe(place module.Place, group instanceGroup) *engine.Change {
 	block, key := place.Block, stackaddrs.NoKey
 	if place.Block.Repeated() {
@@ -221,7 +221,7 @@ func (p *partial) describe(place module.Place, group instanceGroup) *engine.Chan
 		Addr:     stackaddrs.ResourceInstance{Module: group.module, Resource: resource, Key: key},
 		Provider: provider, Action: action, Before: cty.NullVal(cty.DynamicPseudoType),
 	}
-	if p.imports[place] { // what else changes is unknown until the object is known
+	if p.imports[place] { // other changes are unknown until the object is known
 		change.Importing = &engine.Importing{Unknown: true}
 	}
 	return change
@@ -234,7 +234,7 @@ func (p *partial) isStored(change *engine.Change) bool {
 		slices.ContainsFunc(p.stored, func(r stackaddrs.ResourceInstance) bool { return r.Resource == resource })
 }
 
-// hasChanges reports whether applying what could be planned would do anything.
+// hasChanges reports whether applying the planned part would do anything.
 func (p *partial) hasChanges() bool {
 	return slices.ContainsFunc(visibleChanges(p.plan.ResourceChanges), func(change *engine.Change) bool {
 		return change.Action != engine.ActionNoOp
@@ -248,8 +248,8 @@ func (p *partial) targets() []string {
 	for _, change := range p.plan.ResourceChanges {
 		targets[groupOf(change.Addr).String()] = true
 	}
-	// Targets bring along what they depend on, but not outputs that depend on nothing else than what
-	// has no changes: data sources that were read, and resources without instances.
+	// Targets bring along their dependencies, but not outputs that depend only on blocks without
+	// changes: data sources that were read, and resources without instances.
 	read := map[instanceGroup]bool{}
 	for _, resource := range p.stored {
 		if resource.Resource.Mode == stackaddrs.DataResource {

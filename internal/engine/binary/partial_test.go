@@ -21,7 +21,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
-// deferrals returns the addresses, actions and reasons of what is deferred.
+// deferrals returns the addresses, actions and reasons of deferred changes.
 func deferrals(result *engine.PlanResult) []string {
 	var out []string
 	for _, deferred := range result.Deferred {
@@ -231,7 +231,7 @@ func TestUnknownInstancesAreDeferred(t *testing.T) {
 	}
 	req.PriorState = b.apply(applyRequest(req, second.Plan, req.Inputs)).State
 
-	// Their number is unknown again: what there is stays, and nothing has to be done.
+	// Their number is unknown again: the present ones stay, and nothing has to be done.
 	req.Inputs = unknownInputs()
 	req.Inputs["v"] = cty.StringVal("x")
 	third := b.plan(req)
@@ -418,7 +418,7 @@ output "ids" { value = terraform_data.c[*].id }
 		t.Errorf("ids: got %#v, want two", got)
 	}
 
-	// What the configuration no longer has is deleted although something else is deferred.
+	// An object that the configuration no longer has is deleted although something else is deferred.
 	b.write("mod/main.tf", `
 resource "terraform_data" "size" {
   input            = 3
@@ -592,8 +592,8 @@ resource "terraform_data" "after" {
 	req.PriorState = b.applyQuietly(applyRequest(req, plan.Plan, final)).State
 }
 
-// Data sources are read once, ephemeral resources opened for those who need them, and what was
-// found outside is reported and corrected, also when something is deferred.
+// Data sources are read once, ephemeral resources opened for their users, and drift is reported and
+// corrected, also when something is deferred.
 func TestUnknownInstancesWithProvider(t *testing.T) {
 	b := newFakeBench(t, map[string]string{"mod/main.tf": fakeRequired + `
 variable "n" { type = number }
@@ -674,7 +674,7 @@ output "value" { value = data.fake_data.a.value }
 		t.Errorf("value: got %#v", got)
 	}
 
-	// The same in refresh-only mode: what was found is in the state to keep.
+	// The same in refresh-only mode: the drift is in the state to keep.
 	changeOutside(t, "as configured", "changed")
 	req.Mode, req.PriorState = engine.RefreshOnly, result.State
 	plan = b.planQuietly(req)

@@ -125,7 +125,7 @@ func (p *planning) plan(ctx context.Context) (_ *engine.PlanResult, _ hcl.Diagno
 	return p.run(ctx)
 }
 
-// keepFiles keeps what data sources have written, for the apply and for the next plan.
+// keepFiles keeps the files that data sources have written, for the apply and for the next plan.
 func (p *planning) keepFiles() error {
 	if p.copy == nil {
 		return nil
@@ -206,7 +206,7 @@ func startWithVariables(copied *workcopy.Copy, command runner.Command) (*runner.
 	return runner.Start(command)
 }
 
-// conclude turns what a process has left behind into a result.
+// conclude turns the output of a process into a result.
 func (p *planning) conclude(ctx context.Context, diags hcl.Diagnostics) (*engine.PlanResult, hcl.Diagnostics, error) {
 	addRemedies(diags)
 	result, err := p.result(ctx, diags.HasErrors())
@@ -249,7 +249,7 @@ func (p *planning) unknownProviders() bool {
 	return slices.ContainsFunc(p.copy.Shape.Providers, func(leaf workcopy.ProviderLeaf) bool { return leaf.Unknown })
 }
 
-// result reads what the process has planned. After errors there may be no plan.
+// result reads the plan of the process. After errors there may be none.
 func (p *planning) result(ctx context.Context, errored bool) (*engine.PlanResult, error) {
 	data, plan, err := p.read(ctx)
 	if err != nil || plan == nil && errored {
@@ -283,7 +283,7 @@ func (p *planning) read(ctx context.Context) ([]byte, *planfile.Plan, error) {
 	return data, plan, err
 }
 
-// describe returns what a plan says.
+// describe returns the contents of a plan.
 func (p *planning) describe(plan *planfile.Plan) (*engine.PlanResult, error) {
 	refreshed, err := tfstate.Parse(plan.PriorState)
 	if err == nil {
@@ -332,7 +332,7 @@ func visibleChanges(changes []*engine.Change) []*engine.Change {
 	return visible
 }
 
-// store packs the plan with what has to be known to apply it. A plan of only a part of the module
+// store packs the plan with the facts that applying it needs. A plan of only a part of the module
 // comes with the outputs that are known even so.
 func (p *planning) store(file []byte, known map[string]cty.Value) ([]byte, error) {
 	var err error
@@ -403,8 +403,8 @@ func (e *Session) died(summary string, outcome *runner.Result) *hcl.Diagnostic {
 	return &hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: detail}
 }
 
-// addRemedies says what users can do about errors that only occur because the whole stack is
-// planned at once.
+// addRemedies adds the remedies for errors that only occur because the whole stack is planned at
+// once.
 func addRemedies(diags hcl.Diagnostics) {
 	for _, diag := range diags {
 		if !isUnknownInstances(diag) {

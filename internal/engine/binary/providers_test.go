@@ -95,7 +95,7 @@ func TestPrepareInstallsOnce(t *testing.T) {
 		t.Error("Prepare with Upgrade started no process")
 	}
 
-	// What was installed may be gone.
+	// Installed packages may be gone.
 	b.reopen()
 	if err := os.RemoveAll(filepath.Join(b.stack, ".cairn", "init", ".terraform")); err != nil {
 		t.Fatal(err)
@@ -377,7 +377,8 @@ resource "fake_failing" "second" {
 	b.noRuns()
 }
 
-// Trap 4: what only the provider's schema calls sensitive is marked in the planned changes.
+// Trap 4: attributes that only the provider's schema calls sensitive are marked in the planned
+// changes.
 func TestSensitiveBySchema(t *testing.T) {
 	testenv.SkipUnderRace(t, "the contract of engines does the same things at the same time")
 	b := newFakeBench(t, map[string]string{"mod/main.tf": fakeRequired + `
@@ -401,7 +402,7 @@ resource "fake_everything" "a" {
 	}
 }
 
-// Trap 7: what changed outside is drift, in a normal plan and in one that only refreshes.
+// Trap 7: changes from outside are drift, in a normal plan and in one that only refreshes.
 func TestDrift(t *testing.T) {
 	testenv.SkipUnderRace(t, "the contract of engines does the same things at the same time")
 	b := newFakeBench(t, map[string]string{"mod/main.tf": fakeRequired + `
@@ -545,8 +546,8 @@ func TestSuperfluousLockEntries(t *testing.T) {
 	b.plan(request)
 }
 
-// Schemas are kept for all stacks: what one of them asked for, another one finds, and what is
-// damaged is asked for again.
+// Schemas are kept for all stacks: those that one of them asked for, another one finds, and damaged
+// ones are asked for again.
 func TestSchemasAreSharedBetweenStacks(t *testing.T) {
 	shared := t.TempDir()
 	open := func() *bench {
@@ -602,8 +603,8 @@ func fakeSource(e *Session) string {
 	return fakeProvider.String()
 }
 
-// What one operation has asked a provider is known later without any process, as long as the
-// package stays as it is.
+// Schemas that one operation has asked a provider for are known later without any process, as long
+// as the package stays as it is.
 func TestKeptSchemas(t *testing.T) {
 	b := newFakeBench(t, map[string]string{"mod/main.tf": fakeRequired})
 	shared := t.TempDir()

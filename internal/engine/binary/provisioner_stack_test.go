@@ -139,7 +139,7 @@ resource "terraform_data" "a" {
 	f.settled()
 }
 
-// What a provisioner with a secret among its arguments writes is not shown.
+// The output of a provisioner with a secret among its arguments is not shown.
 func TestProvisionerWithSecret(t *testing.T) {
 	f := newFeature(t, `secret = "hush-hush"`, `
 -- mod/main.tf --

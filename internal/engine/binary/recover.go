@@ -130,7 +130,7 @@ func (e *Session) findLeft(path string) (_ *engine.UnfinishedWork, err error) {
 	return found, nil
 }
 
-// left returns what Unfinished has found.
+// left returns a run that Unfinished has found.
 func (e *Session) left(work engine.WorkID) (*leftRun, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -185,7 +185,7 @@ func (e *Session) resume(ctx context.Context, run *leftRun, after engine.Positio
 	return e.recoverApply(ctx, run.dir, run.record, after, observe)
 }
 
-// markSaved keeps what was said about the apply. From then on the component can be planned and
+// markSaved keeps the messages about the apply. From then on the component can be planned and
 // applied.
 func (r *leftRun) markSaved() error {
 	if r.recovered == nil || r.recovered.Saved {
@@ -329,7 +329,7 @@ func awaitProcess(ctx context.Context, runDir string, onEvent func(runner.Event)
 	return outcome, err
 }
 
-// removeRemains removes what a killed program left of a run that changed nothing.
+// removeRemains removes the directory that a killed program left of a run that changed nothing.
 func (e *Session) removeRemains(dir *rundir.Dir) error {
 	if dir.IsAlive() {
 		return dir.Close() // it writes there still

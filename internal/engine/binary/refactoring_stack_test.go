@@ -105,7 +105,7 @@ resource "fake_deferred" "new" {
 	f.settled()
 }
 
-// One block moves what count made to what for_each makes, in child modules, too.
+// One block moves the instances of count to those of for_each, in child modules, too.
 func TestMovesBetweenKeysAndModules(t *testing.T) {
 	f := newFeature(t, "", `
 -- mod/main.tf --
@@ -163,7 +163,7 @@ func (f *feature) wantFailed(plan *stackplan.Plan, want stackplan.Counts) {
 	wantCounts(f.t, "apply", o.Counts, want)
 }
 
-// Section 7.4: moves, imports and what is forgotten count though something else fails, and are
+// Section 7.4: moves, imports and forgotten objects count though something else fails, and are
 // recorded.
 func TestRow185MoveWithFailingSibling(t *testing.T) {
 	f := newFeature(t, "", `
@@ -368,7 +368,7 @@ resource "fake_resource" "second" {
 	f.settled()
 }
 
-// An import whose id is known only during apply is deferred, with what depends on it; all else is
+// An import whose id is known only during apply is deferred, with its dependents; all else is
 // planned and applied.
 func TestImportWithUnknownID(t *testing.T) {
 	f := newFeature(t, `id = trimprefix(component.up.later, "later-")`, `

@@ -16,9 +16,9 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
-// What only the schema of a provider calls sensitive is known to be so in the plan of a root
-// module, wherever its providers are installed. A plan whose providers have no schema is none to
-// show.
+// Attributes that only the schema of a provider calls sensitive are known to be so in the plan of a
+// root module, wherever its providers are installed. A plan whose providers have no schema is none
+// to show.
 func TestReadRootPlan(t *testing.T) {
 	testenv.CLIConfig(t, testenv.FakeProviderMirror(t))
 	t.Setenv("CAIRN_FAKE_STORE", t.TempDir())

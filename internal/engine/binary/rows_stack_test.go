@@ -35,7 +35,7 @@ func wantAt(t *testing.T, at hcl.Range, file string, line int) {
 	}
 }
 
-// Section 2.7: what modules of components must not have, and errors in them.
+// Section 2.7: blocks that modules of components must not have, and errors in them.
 func TestRowsInvalidModules(t *testing.T) {
 	for name, test := range map[string]struct {
 		files string
@@ -156,8 +156,8 @@ component "c" {
   providers = { fake = var.fake }
 }
 `)
-		// The place is not in the reference, which has none to give; the entry is what the constraint is
-		// in.
+		// The place is not in the reference, which has none to give; it is the entry that the constraint
+		// is in.
 		diags := locked(f, "0.9.0")
 		wantAt(t, wantDiagnostic(t, diags, hcl.DiagError, "0.9.0"), "main.tfcomponent.hcl", 2)
 		if len(diags) != 1 {
@@ -191,7 +191,7 @@ output "o" {
 	f.settled()
 }
 
-// The state holds what a provider has made that the module has no use for any more.
+// The state holds an object of a provider that the module has no use for any more.
 func TestRowsProviderOnlyInState(t *testing.T) {
 	const before = "\n-- mod/main.tf --\n" + fakeModule + "resource \"fake_resource\" \"a\" {\n  id = \"a\"\n}\n"
 	const after = "\n-- mod/main.tf --\nresource \"terraform_data\" \"b\" {}\n"

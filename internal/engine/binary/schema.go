@@ -141,7 +141,8 @@ func (e *Session) loadSchemas(ctx context.Context) (*providerSchemas, error) {
 // errNotKept is about schemas that are neither in the memory nor on the disk.
 var errNotKept = errors.New("the schemas are not kept")
 
-// keptSchema returns what is known by a key, which is empty for a package that cannot be read.
+// keptSchema returns the schema that is kept under a key, which is empty for a package that cannot
+// be read.
 //
 // Errors: [errNotKept].
 func (e *Session) keptSchema(ctx context.Context, key string) (*providerSchema, error) {
@@ -184,8 +185,8 @@ func (e *Session) missingSchemas(ctx context.Context, missing []installation.Pac
 	return e.shared.asked.Get(ctx, strings.Join(keys, " "), ask)
 }
 
-// keepSchema keeps what the binary has said, on the disk and for other stacks, unless the key is
-// empty.
+// keepSchema keeps the schemas that the binary has printed, on the disk and for other stacks,
+// unless the key is empty.
 func (e *Session) keepSchema(ctx context.Context, key string, asked schemacache.Schemas) (*providerSchema, error) {
 	cache := e.schemaCache
 	if key == "" {
@@ -219,8 +220,8 @@ func (s *providerSchemas) add(e *Session, source string, schema *providerSchema)
 	return nil
 }
 
-// schemaKey returns by what the schemas of a package are known; "" for one that cannot be read.
-// What they look like is the engine's matter.
+// schemaKey returns the key under which the schemas of a package are kept; "" for one that cannot
+// be read. Their form depends on the engine.
 func (e *Session) schemaKey(packageHash string) string {
 	if packageHash == "" {
 		return ""
@@ -317,7 +318,7 @@ func (e *Session) schemaModule(dir string, providers []installation.Package) (da
 	)
 }
 
-// ofType returns what the schema of a resource type or data source says, nil if there is none.
+// ofType returns the schema of the values of a resource type or data source, nil if there is none.
 func (s *providerSchemas) ofType(source string, mode stackaddrs.ResourceMode, name string) (*valueschema.Schema, error) {
 	schema := s.bySource[source]
 	if schema == nil {
@@ -348,14 +349,16 @@ func (s *providerSchema) ofType(name string) (*valueschema.Schema, error) {
 	return schema, nil
 }
 
-// readPlan decodes a plan file. What only schemas call sensitive is then known to be so.
+// readPlan decodes a plan file. Attributes that only schemas call sensitive are then known to be
+// so.
 func (e *Session) readPlan(ctx context.Context, data []byte) (*planfile.Plan, error) {
 	return e.readPlanBy(data, func(provider stackaddrs.Provider, mode stackaddrs.ResourceMode, name string) (*valueschema.Schema, error) {
 		return e.schemaOf(ctx, provider, mode, name)
 	})
 }
 
-// schemaOf returns what the schema of a resource type or data source says, nil if there is none.
+// schemaOf returns the schema of the values of a resource type or data source, nil if there is
+// none.
 func (e *Session) schemaOf(ctx context.Context, provider stackaddrs.Provider, mode stackaddrs.ResourceMode, name string) (*valueschema.Schema, error) {
 	schemas, err := e.schemas(ctx)
 	if err != nil {
@@ -404,7 +407,7 @@ func (e *Session) readPlanBy(data []byte, find func(stackaddrs.Provider, stackad
 	return plan, errors.Join(err, schemaErr)
 }
 
-// blockTypes returns what package workcopy has to know of the providers' schemas.
+// blockTypes returns the nested blocks in the providers' schemas, which package workcopy needs.
 func (e *Session) blockTypes(ctx context.Context, providers map[engine.ProviderSlot]engine.ProviderConfig) (workcopy.BlockTypes, hcl.Diagnostics) {
 	if !mayHaveBlocks(providers) {
 		return nil, nil
@@ -438,7 +441,7 @@ func mayHaveBlocks(providers map[engine.ProviderSlot]engine.ProviderConfig) bool
 	return false
 }
 
-// describeBlock returns what a block may contain.
+// describeBlock returns the attributes and nested blocks that a block may contain.
 func describeBlock(block *tfjson.SchemaBlock) engine.Block {
 	described := engine.Block{Attributes: make(map[string]engine.Attribute, len(block.Attributes)), Blocks: make(map[string]engine.NestedBlock, len(block.NestedBlocks))}
 	for name, attr := range block.Attributes {

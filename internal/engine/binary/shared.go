@@ -12,16 +12,16 @@ import (
 	"github.com/cairnstacks/cairn/internal/once"
 )
 
-// Shared is what engines of several stacks find out once in one process. The zero value knows
-// nothing yet. It is safe for concurrent use.
+// Shared is the results that engines of several stacks find once in one process. The zero value has
+// none yet. It is safe for concurrent use.
 //
-// All is known by what it depends on, so that nothing of it becomes wrong: schemas by the content
-// of packages and the version of the engine; see also [prepare.Shared].
+// All results are kept by the facts that they depend on, so that none becomes wrong: schemas by the
+// content of packages and the version of the engine; see also [prepare.Shared].
 type Shared struct {
 	Modules module.Files // that were parsed
 
 	schemas once.Map[string, *providerSchema]            // by the key that they have on the disk
-	asked   once.Map[string, map[string]*providerSchema] // what one process was asked for: by source, by the keys of all
+	asked   once.Map[string, map[string]*providerSchema] // the answers of one process: by source, by the keys of all
 
 	prepared  prepare.Shared
 	processes limiter.Limiter // of all stacks

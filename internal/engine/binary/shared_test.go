@@ -18,7 +18,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine/enginetest"
 )
 
-// sharing has stacks whose engines have something in common, and counts what is done for them.
+// sharing has stacks whose engines have something in common, and counts the work that is done for
+// them.
 type sharing struct {
 	t      *testing.T
 	shared *Shared

@@ -18,9 +18,9 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
-// SourceSession knows what the source of modules says, what applies have left behind, and no more:
-// it starts no process. With it, a configuration can be validated before providers are installed,
-// or where neither they nor a binary can be had.
+// SourceSession knows the source of modules and the remains of applies, and no more: it starts no
+// process. With it, a configuration can be validated before providers are installed, or where
+// neither they nor a binary can be had.
 type SourceSession struct {
 	info    engine.Info
 	modules *module.Loader

@@ -291,8 +291,8 @@ func TestValuesOfEveryTypeFlowThroughAChain(t *testing.T) {
 	}
 }
 
-// A component that others depend on is planned twice to be destroyed, and the second
-// plan is made from what the first found.
+// A component that others depend on is planned twice to be destroyed, and the second plan is made
+// from the state that the first found.
 func TestDestroyAfterARefreshFitsItsPlan(t *testing.T) {
 	testenv.CLIConfig(t, testenv.FakeProviderMirror(t))
 	store := t.TempDir()

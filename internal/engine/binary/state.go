@@ -34,7 +34,7 @@ func withIdentity(state *tfstate.Document, identity tfstate.Identity) *tfstate.D
 	return state.WithIdentity(identity.Lineage, identity.Serial)
 }
 
-// finalOutputs returns the outputs in a state. Those that it lacks are what missing is.
+// finalOutputs returns the outputs in a state. Those that it lacks have the value missing.
 func finalOutputs(mod *engine.Module, state *tfstate.Document, missing cty.Value) (map[string]cty.Value, error) {
 	stored, err := state.Outputs()
 	if err != nil {

@@ -33,8 +33,8 @@ resource "fake_resource" "second" {
 }
 `
 
-// What changes nothing is killed when it has to end now. What changes objects goes on to where its
-// state is written.
+// A process that changes nothing is killed when it has to end now. One that changes objects goes on
+// until its state is written.
 func TestStop(t *testing.T) {
 	b := newFakeBench(t, map[string]string{"mod/main.tf": stubbornModule})
 	gate := filepath.Join(t.TempDir(), "gate")

@@ -30,7 +30,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// ValidateModule implements [engine.Session]. What [Session.Module] reports is not repeated. All
+// ValidateModule implements [engine.Session]. Diagnostics of [Session.Module] are not repeated. All
 // else is checked that the modules it is about leave to be checked.
 func (e *Session) ValidateModule(ctx context.Context, dir string) hcl.Diagnostics {
 	tree, _ := e.modules.Load(dir) //nolint:errcheck // Module reports the diagnostics
@@ -59,7 +59,7 @@ func (e *Session) validateOnce(ctx context.Context, tree *module.Tree) (hcl.Diag
 
 // validateAll finds all mistakes in a tree. A tree without any takes one process.
 //
-// The engine itself stops at modules that it cannot load, and leaves out what depends on other
+// The engine itself stops at modules that it cannot load, and leaves out parts that depend on other
 // mistakes. So the modules that a faulty tree calls are validated on their own, and their caller
 // with stand-ins for those that are faulty.
 func (e *Session) validateAll(ctx context.Context, tree *module.Tree) (hcl.Diagnostics, error) {
@@ -177,8 +177,8 @@ func (e *Session) validRecord(ctx context.Context, moduleHash string, lock []byt
 // forgotten with all others.
 const maxValid = 20000
 
-// rememberValid records what validRecord asks for. Where that fails, the module is validated again
-// the next time.
+// rememberValid writes the record of a valid module that validRecord looks for. Where that fails,
+// the module is validated again the next time.
 func (e *Session) rememberValid(record string) {
 	dir := filepath.Dir(record)
 	if err := os.MkdirAll(dir, 0o700); err != nil {

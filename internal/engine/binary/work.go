@@ -11,8 +11,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// Stop implements [engine.Session]. The process of an apply is only interrupted, since what it has
-// not written yet would be lost with it.
+// Stop implements [engine.Session]. The process of an apply is only interrupted, since results that
+// it has not written yet would be lost with it.
 func (e *Session) Stop(_ context.Context, work engine.WorkID, how engine.Urgency) error {
 	return e.works.Stop(work, how)
 }
@@ -25,7 +25,7 @@ func killNow(work *engine.Work, process *runner.Process) {
 // keptRun is the directory of an apply of which it is not known whether its result is safe.
 type keptRun struct {
 	dir     *rundir.Dir
-	release func() error // removes it, or what of it nobody needs any more
+	release func() error // removes it, or the files that nobody needs any more
 }
 
 // keep keeps a directory until the work is acknowledged.

@@ -13,8 +13,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// A module finds what it has written below its directory, as it does with plain terraform, until it
-// removes that itself. Its sources stay as they are.
+// A module finds the files that it has written below its directory, as it does with plain
+// terraform, until it removes them itself. Its sources stay as they are.
 func TestFilesOfModulesAreKept(t *testing.T) {
 	b := newBench(t, map[string]string{
 		"mod/given.txt": "given",
@@ -67,7 +67,7 @@ output "found" { value = fileexists("${path.module}/inner.txt") }
 		t.Errorf("after the second apply: found %#v", result.Outputs["found"])
 	}
 
-	// What the sources have there wins, and another component has files of its own.
+	// The file of the sources wins, and another component has files of its own.
 	b.write("mod/out/text.txt", "of the sources")
 	if result = b.plan(req); !result.Outputs["found"].RawEquals(cty.StringVal("of the sources")) {
 		t.Errorf("with the file in the sources: found %#v", result.Outputs["found"])
