@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package damage damages files at random, for tests of what reads them.
+// Package damage damages files at random, for tests of their readers.
 //
 // Damages are numbered, and each is made from the seed and its number alone, so
 // that one can be made again without those before it.
@@ -50,14 +50,14 @@ func variable(t *testing.T, name string, usual uint64) uint64 {
 	return number
 }
 
-// Pages say what the parts of a file are that disks and programs treat as one.
+// Pages are the parts of a file that disks and programs treat as one.
 type Pages struct {
 	Start int // of the first
 	Size  int
 }
 
-// Alter returns a copy of content with one damage, and says what it is. The
-// content has one page at least. The copy may be the same by chance.
+// Alter returns a copy of content with one damage, and a description of it. The content has one
+// page at least. The copy may be the same by chance.
 func Alter(random *rand.Rand, content []byte, pages Pages) (altered []byte, what string) {
 	content = bytes.Clone(content)
 	start, size := pages.Start, pages.Size
@@ -67,7 +67,7 @@ func Alter(random *rand.Rand, content []byte, pages Pages) (altered []byte, what
 	one, other := random.IntN(number), random.IntN(number)
 
 	switch kind := random.IntN(10); kind {
-	case 0, 1, 2: // most of all, for that is what is found least easily
+	case 0, 1, 2: // most of all, as single bits are found least easily
 		content[at] ^= 1 << random.IntN(8)
 		what = fmt.Sprintf("bit in byte %d", at)
 	case 3: // where pages have their headers

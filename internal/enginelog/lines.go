@@ -16,7 +16,7 @@ import (
 	"github.com/hashicorp/go-hclog"
 )
 
-// Lines returns a writer for what the program of a provider writes, nil if that is not asked for.
+// Lines returns a writer for the output of the program of a provider, nil if that is not asked for.
 // Each line becomes an entry.
 //
 // go-plugin could do that, too, but it panics on a JSON object whose message is not a string.
@@ -38,7 +38,7 @@ type lines struct {
 	mu struct {
 		sync.Mutex
 		part  []byte // of a line, as far as it was written
-		panic bool   // what follows is a stack trace
+		panic bool   // a stack trace follows
 	}
 }
 

@@ -46,7 +46,7 @@ func (r Request) logger(file *os.File, name string, level hclog.Level) hclog.Log
 	return hclog.New(&hclog.LoggerOptions{Name: name, Level: level, Output: file, JSONFormat: r.JSON})
 }
 
-// Close closes the file. What is written after that is dropped.
+// Close closes the file. Later entries are dropped.
 func (l *Log) Close() error {
 	if l == nil {
 		return nil
@@ -54,7 +54,7 @@ func (l *Log) Close() error {
 	return l.file.Close()
 }
 
-// Core is for what cairn has to say, nil if that is not asked for. See rule E3.
+// Core is for the entries of cairn, nil if these are not asked for. See rule E3.
 func (l *Log) Core() hclog.Logger {
 	if l == nil {
 		return nil
@@ -62,7 +62,7 @@ func (l *Log) Core() hclog.Logger {
 	return l.core
 }
 
-// LevelOfProviders is [Request.LevelOfProviders] of what was asked for.
+// LevelOfProviders is [Request.LevelOfProviders] of the request for the log.
 func (l *Log) LevelOfProviders() string {
 	if l == nil {
 		return Request{}.LevelOfProviders()

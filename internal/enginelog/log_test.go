@@ -69,7 +69,7 @@ func TestUnknownLevel(t *testing.T) {
 	}
 }
 
-// What times are is of no interest here.
+// The times of entries are of no interest here.
 var entryTime = regexp.MustCompile(`(?m)^\S+ `)
 
 func TestLines(t *testing.T) {
@@ -114,7 +114,7 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// TestLineWithoutEnd checks that what never ends is written all the same.
+// TestLineWithoutEnd checks that a line that never ends is written all the same.
 func TestLineWithoutEnd(t *testing.T) {
 	log, read := open(t, "TF_LOG=debug")
 	w := log.Lines("fake")

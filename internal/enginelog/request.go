@@ -28,11 +28,11 @@ const (
 // FileName is the name of the log in the working directory, where it is unless [PathVariable] names
 // another file.
 //
-// Standard error is not a place for that: many components are worked on at the same time, and what
-// engines write there is read for errors.
+// Standard error is not a place for that: many components are worked on at the same time, and the
+// standard error of engines is read for errors.
 const FileName = "engine.log"
 
-// Request is what an environment asks for. The zero value is no log.
+// Request has the levels and the file that an environment asks for. The zero value is no log.
 type Request struct {
 	Core, Provider hclog.Level // [hclog.NoLevel] for nothing
 	JSON           bool        // one object a line
@@ -41,7 +41,7 @@ type Request struct {
 	unknown []string // levels that are none
 }
 
-// Read returns what an environment asks for. A level that there is not means all, as for terraform.
+// Read returns the request of an environment. An unknown level means all, as for terraform.
 func Read(env []string) Request {
 	var r Request
 	all := level(&r, env, variable, hclog.NoLevel)
@@ -85,7 +85,7 @@ type FileError struct {
 // Error implements error.
 func (e *FileError) Error() string { return "log of the engine: " + e.Err.Error() }
 
-// Unwrap returns what the system says.
+// Unwrap returns the error of the system.
 func (e *FileError) Unwrap() error { return e.Err }
 
 // Open opens the file of the log, whose name then is an absolute path. It is made for its owner

@@ -1,12 +1,12 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package failure makes diagnostics of what went wrong outside of the configuration: in files, in
-// the environment, in what was asked for.
+// Package failure makes diagnostics of failures outside of the configuration: in files, in the
+// environment, in requests.
 //
-// A summary is fixed text of two to six words; the detail is whole sentences that say what is
-// wrong, what was done, and what to do. Details name no option of a command line: callers of
-// different kinds show them, and each may add what helps its own users, by the [Code].
+// A summary is fixed text of two to six words; the detail is whole sentences with the fault, the
+// work that was done, and the remedy. Details name no option of a command line: callers of
+// different kinds show them, and each may add help for its own users, by the [Code].
 package failure
 
 import (
@@ -48,8 +48,8 @@ func WithCode(code Code, diag *hcl.Diagnostic) *hcl.Diagnostic {
 	return diag
 }
 
-// Diagnostics returns what an error says: its diagnostics if it holds some, else one diagnostic. It
-// is empty for nil.
+// Diagnostics returns an error as diagnostics: those that it holds, else one. There are none for
+// nil.
 func Diagnostics(err error) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	switch {
@@ -69,7 +69,7 @@ func AsError(diags hcl.Diagnostics) error {
 	return nil
 }
 
-// Reason returns what an error of the operating system says, without the names of calls.
+// Reason returns the text of an error of the operating system, without the names of calls.
 func Reason(err error) string {
 	if pathError, ok := errors.AsType[*fs.PathError](err); ok {
 		return fmt.Sprintf("%s: %s", pathError.Path, pathError.Err)
@@ -77,7 +77,7 @@ func Reason(err error) string {
 	return strings.TrimSuffix(err.Error(), ".")
 }
 
-// Capitalize begins a sentence. What a colon follows is a name, such as that of a file, and stays
+// Capitalize begins a sentence. A word before a colon is a name, such as that of a file, and stays
 // as it is.
 func Capitalize(text string) string {
 	first, _, _ := strings.Cut(text, " ")

@@ -9,9 +9,9 @@ import (
 	"github.com/hashicorp/hcl/v2"
 )
 
-// Without returns the diagnostics that do not repeat what is known: that say something else, or at
-// another place. It takes linear time, as a generated configuration may have hundreds of thousands
-// of warnings.
+// Without returns the diagnostics that do not repeat known ones: that differ in their text, or in
+// their place. It takes linear time, as a generated configuration may have hundreds of thousands of
+// warnings.
 func Without(diags, known hcl.Diagnostics) hcl.Diagnostics {
 	if len(known) == 0 {
 		return diags
@@ -23,7 +23,7 @@ func Without(diags, known hcl.Diagnostics) hcl.Diagnostics {
 	return slices.DeleteFunc(slices.Clone(diags), func(diag *hcl.Diagnostic) bool { return isKnown[identify(diag)] })
 }
 
-// identity is what two diagnostics have in common if they say the same.
+// identity has the properties by which diagnostics are compared.
 type identity struct {
 	severity        hcl.DiagnosticSeverity
 	summary, detail string

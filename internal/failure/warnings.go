@@ -9,8 +9,8 @@ import (
 	"github.com/hashicorp/hcl/v2"
 )
 
-// Warnings are what was noticed while something was done, each thing once. The zero value is empty.
-// It is safe for concurrent use.
+// Warnings collects the warnings of an activity, each once. The zero value is empty. It is safe for
+// concurrent use.
 type Warnings struct {
 	mu struct {
 		sync.Mutex

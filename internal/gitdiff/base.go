@@ -8,14 +8,15 @@ import (
 	"strings"
 )
 
-// comparison is what is compared: two commits, or a commit and the files as they are now.
+// comparison has the two sides of a comparison: two commits, or a commit and the files as they are
+// now.
 type comparison struct {
 	from string
 	to   string // "" for the files
 	name string // of the base, for people
 }
 
-// compare finds out what to compare. The base may be a name of a commit, a range FROM..TO, or
+// compare finds the sides to compare. The base may be a name of a commit, a range FROM..TO, or
 // empty.
 func (r *Repository) compare(ctx context.Context, base string) (comparison, error) {
 	if from, to, isRange := strings.Cut(base, ".."); isRange {

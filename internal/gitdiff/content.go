@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// contents returns what files had in them in a commit, those of at most limit bytes. One process
+// contents returns the contents of files in a commit, those of at most limit bytes. One process
 // reads them all.
 func (r *Repository) contents(ctx context.Context, commit string, paths []string, limit int) (map[string][]byte, error) {
 	var names bytes.Buffer

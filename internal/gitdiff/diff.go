@@ -21,7 +21,7 @@ type File struct {
 	Untracked      bool
 }
 
-// What says what has happened to the file.
+// What returns a predicate with the change of the file.
 func (f File) What() string {
 	text := "changed"
 	switch {
@@ -40,7 +40,7 @@ func (f File) What() string {
 	return text
 }
 
-// Diff is what has changed.
+// Diff has the files that have changed since a base.
 type Diff struct {
 	Base   string // name for people
 	Commit string // the commit, or tree, to which the base amounts
@@ -134,7 +134,7 @@ func parseNameStatus(text string) []File {
 	return files
 }
 
-// addUncommitted marks what is not committed, and adds what git does not know yet.
+// addUncommitted marks uncommitted changes, and adds the files that git does not know yet.
 func (d *Diff) addUncommitted(ctx context.Context) error {
 	dirty, err := d.repository.Dirty(ctx)
 	if err != nil {

@@ -17,10 +17,9 @@ import (
 	"strings"
 )
 
-// Export writes the files that the base has into a directory, which only this user can read and
-// nothing else is in. Of submodules there are empty directories, as their files are in other
-// repositories. What git would make of files in a working tree, such as other ends of lines, is not
-// done.
+// Export writes the files of the base into a directory, which only this user can read and nothing
+// else is in. Of submodules there are empty directories, as their files are in other repositories.
+// Conversions that git makes for a working tree, such as other ends of lines, are not made.
 //
 // No file is written outside of the directory, whatever names and links the base has. When ctx
 // ends, the directory is left incomplete.
@@ -49,14 +48,14 @@ type treeEntry struct {
 	path     string // from the top of the repository
 }
 
-// The modes of what is no plain file.
+// The modes of entries that are no plain files.
 const (
 	programMode   = "100755"
 	linkMode      = "120000"
 	submoduleMode = "160000"
 )
 
-// tree lists what a commit has.
+// tree lists the entries of a commit.
 func (r *Repository) tree(ctx context.Context, commit string) ([]treeEntry, error) {
 	text, err := r.run(ctx, "ls-tree", "-r", "-z", "--full-tree", commit)
 	if err != nil {
@@ -102,7 +101,7 @@ func (r *Repository) write(ctx context.Context, root *os.Root, entries []treeEnt
 	return cmd.Wait()
 }
 
-// write writes what comes next of the contents of all entries.
+// write writes an entry, whose content is the next of the contents of all entries.
 func (e treeEntry) write(root *os.Root, contents *bufio.Reader) error {
 	name := filepath.FromSlash(e.path)
 	if e.mode == submoduleMode {
@@ -146,7 +145,7 @@ func (e treeEntry) write(root *os.Root, contents *bufio.Reader) error {
 	return err
 }
 
-// maxLink is more than what any system allows for a path.
+// maxLink is more than any system allows for a path.
 const maxLink = 1 << 16
 
 // blobSize reads a line "ID blob SIZE".

@@ -20,7 +20,7 @@ import (
 type Problem struct {
 	Summary, Detail string
 
-	Code failure.Code // what callers may know a remedy for, or ""
+	Code failure.Code // for callers that know a remedy; or ""
 }
 
 // The problems that callers may know a remedy for.
@@ -93,7 +93,7 @@ func choosesRepository(variable string) bool {
 	return false
 }
 
-// run runs git and returns what it prints.
+// run runs git and returns its output.
 func (r *Repository) run(ctx context.Context, args ...string) (string, error) {
 	cmd := r.command(ctx, args...)
 	var stdout, stderr bytes.Buffer

@@ -199,7 +199,7 @@ func TestWhichStackAFileIsOf(t *testing.T) {
 	w.want("a/in", "HEAD^", "/ directory a/in/f")
 }
 
-// What is staged, not staged, unknown, ignored, or has a name that is hard to write.
+// Files that are staged, not staged, unknown, ignored, or have a name that is hard to write.
 func TestUncommitted(t *testing.T) {
 	w := begin(t, "a/s.tm", stack, ".gitignore", "*.log\n")
 	w.write("a/staged", "1")
@@ -247,7 +247,7 @@ func TestBases(t *testing.T) {
 	w.commit("a/1", "1")
 	w.git("tag", "one")
 	w.commit("a/2", "1")
-	w.want("", "", "/a directory a/1", "/a directory a/2") // not what main has since
+	w.want("", "", "/a directory a/1", "/a directory a/2") // no later changes of main
 	w.want("", "main", "/a directory a/1", "/a directory a/2")
 	w.want("", "one", "/a directory a/2")
 	w.want("", "main..one", "/a directory a/1", "/b directory b/on-main")
@@ -256,7 +256,7 @@ func TestBases(t *testing.T) {
 	w.write("a/3", "1")
 	w.want("", "one..HEAD", "/a directory a/2") // a range is of commits alone
 
-	// What origin says is the default branch comes first.
+	// The default branch of origin comes first.
 	w.git("update-ref", "refs/remotes/origin/trunk", "one")
 	w.git("symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/trunk")
 	w.want("", "", "/a directory a/2", "/a directory a/3")
@@ -368,7 +368,7 @@ func TestTriggers(t *testing.T) {
 	}
 }
 
-// What a file terragrunt.hcl takes as its module, and what it includes.
+// The module that a file terragrunt.hcl names as its source, and the files that it includes.
 func TestTerragruntSource(t *testing.T) {
 	w := begin(
 		t,
@@ -392,8 +392,8 @@ func TestTerragruntSource(t *testing.T) {
 	}
 }
 
-// What a commit has is written with its links and programs, and never through a link that leads
-// out.
+// The files of a commit are written with its links and programs, and never through a link that
+// leads out.
 func TestExport(t *testing.T) {
 	w := begin(t, "a/main.tf", "# one\n", "a/run.sh", "#!/bin/sh\n", "b.txt", "")
 	if err := os.Chmod(filepath.Join(w.dir, "a", "run.sh"), 0o700); err != nil {

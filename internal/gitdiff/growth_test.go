@@ -53,7 +53,7 @@ func TestProcessesDoNotGrowWithChanges(t *testing.T) {
 	}
 }
 
-// What a commit has under a name is read as it is, whatever the name and the content.
+// The content of a name in a commit is read as it is, for any name and content.
 func TestContents(t *testing.T) {
 	large := strings.Repeat("x", 100)
 	w := begin(t, "empty", "", "lines", "1 blob 2\n\n3", "with space", "a", "large", large, "dir/file", "b")

@@ -32,12 +32,12 @@ func newPathIndex(files []File) pathIndex {
 	return index
 }
 
-// at returns what is, or was, just there.
+// at returns the places of the path itself, present and former.
 func (x pathIndex) at(path string) []place {
 	return x.starting(path, func(p string) bool { return p == path })
 }
 
-// below returns what is, or was, in a directory or below it.
+// below returns the places in a directory or below it, present and former.
 func (x pathIndex) below(dir string) []place {
 	if dir == "." {
 		return x

@@ -12,7 +12,7 @@ import (
 )
 
 // DiffOf is a diff of files that are known to have changed without asking git, by their paths from
-// a directory. Nothing is known about what there was before.
+// a directory. Their contents before that are unknown.
 func DiffOf(dir string, files ...File) (*Diff, error) {
 	dir, err := localsource.RealPath(dir)
 	if err != nil {

@@ -25,7 +25,7 @@ const (
 	Included    Kind = "include" // a file that its terragrunt.hcl includes or reads
 	Triggered   Kind = "trigger" // a file that says that it is to count as changed
 	Renamed     Kind = "renamed" // the whole stack
-	Inputs      Kind = "inputs"  // what it is run with, by the workspace file
+	Inputs      Kind = "inputs"  // of its run, by the workspace file
 
 	ModifiedBy Kind = "modified_by" // another one, by the workspace file
 	GoesAlong  Kind = "task"        // with another one: a task of the workspace file
@@ -69,7 +69,7 @@ type Watch struct {
 	Text string
 }
 
-// Units are what of which changes are asked for: sorted by path, each path once.
+// Units are the directories whose changes are asked for: sorted by path, each path once.
 type Units struct {
 	Root  string // directory, as it was given
 	Units []Unit
@@ -91,8 +91,8 @@ func (u *Units) owner(dir string) (int, bool) {
 }
 
 // Reasons returns why units have changed, by their numbers; those that have not are not in it. The
-// reasons of each are of its directory, of what it includes, of modules that it uses at any depth,
-// and of what it watches, in this order.
+// reasons of each are changes of its directory, of files that it includes, of modules that it uses
+// at any depth, and of files that it watches, in this order.
 func (d *Diff) Reasons(units Units) (map[int][]Reason, error) {
 	root, err := localsource.RealPath(units.Root)
 	if err != nil {
@@ -155,8 +155,8 @@ func FromRoot(prefix, file string) (inside string, ok bool) {
 
 func (f *finder) add(unit int, reason Reason) { f.reasons[unit] = append(f.reasons[unit], reason) }
 
-// directories finds the units in whose directories files have changed. What has left a unit has
-// changed it, too.
+// directories finds the units in whose directories files have changed. A file that has left a unit
+// has changed it, too.
 func (f *finder) directories() {
 	for _, file := range f.diff.Files {
 		if i, ok := f.owner(file.Path); ok {
@@ -181,7 +181,7 @@ func (f *finder) owner(file string) (int, bool) {
 	return f.Units.owner(dir)
 }
 
-// modules finds changes in what a unit uses, of each module the first one that is not in the
+// modules finds changes in the modules of a unit, of each module the first one that is not in the
 // directory of the unit anyway.
 func (f *finder) modules(unit int) {
 	for use := range f.calls.Uses(f.dir(unit)) {

@@ -1,8 +1,8 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package removal writes removed blocks for what is left over of a stack: the errors of a plan show
-// them, and editors insert them.
+// Package removal writes removed blocks for leftovers of a stack: the errors of a plan show them,
+// and editors insert them.
 package removal
 
 import (
@@ -19,7 +19,7 @@ import (
 // reported where it is not filled in.
 const unknownSource = `"./SOURCE-IT-HAD"`
 
-// LeftOver is what a removed block is to remove.
+// LeftOver is the target of a removed block.
 type LeftOver struct {
 	Kind stackaddrs.MoveableKind
 	Name string
@@ -32,16 +32,16 @@ type LeftOver struct {
 	Was *Block // that has produced it; nil if it is not written any more
 }
 
-// Block has the texts of the expressions of a component or stack block, "" for what it does not
-// have.
+// Block has the texts of the expressions of a component or stack block, "" for those that are
+// missing.
 type Block struct {
 	Source, Version, ForEach, Providers, Inputs string
 
 	OfSet bool // each.value is each.key
 }
 
-// Text returns the block, and reports whether it is complete: what is not known any more is in
-// capitals. Keys are literals, except where others may have the instance.
+// Text returns the block, and reports whether it is complete: parts that are not known any more are
+// in capitals. Keys are literals, except where others may have the instance.
 func (l LeftOver) Text() (text string, complete bool) {
 	w := &writer{LeftOver: l, complete: l.Was != nil}
 	arguments := w.arguments()

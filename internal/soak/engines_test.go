@@ -16,12 +16,12 @@ import (
 	"github.com/cairnstacks/cairn/internal/testenv"
 )
 
-// modulesEngine is what plans and applies the modules of a stack.
+// modulesEngine is an engine that plans and applies the modules of a stack.
 type modulesEngine struct {
 	name     string
 	setting  func(t *testing.T) string
 	programs []string // of its processes, besides cairn and the providers
-	records  string   // pattern of the files in which it keeps what it has done, below the directory of the stack
+	records  string   // pattern of the files with its record of changes, below the directory of the stack
 
 	// objects returns the objects that a record says were made.
 	objects func(record string) []instance

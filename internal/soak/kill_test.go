@@ -105,8 +105,8 @@ func (l *life) killed(command string) result {
 
 func (l *life) upTo(d time.Duration) time.Duration { return time.Duration(l.random.Int64N(int64(d))) }
 
-// moment returns what reports whether the moment for a kill has come: any time, or shortly after a
-// process is about to be started, or after something has been made or deleted.
+// moment returns a function that reports whether the moment for a kill has come: any time, or
+// shortly after a process is about to be started, or after something has been made or deleted.
 func (l *life) moment() func() bool {
 	var at time.Time
 	after := func(delay time.Duration, happened func() bool) func() bool {

@@ -46,7 +46,7 @@ type life struct {
 	count      int // of generations
 	generation string
 	made       int             // kills
-	accept     bool            // what is in doubt
+	accept     bool            // the doubtful objects
 	written    map[string]bool // ids that were seen in records of the engine
 	history    []string
 }
@@ -212,7 +212,7 @@ func (l *life) remember() {
 	}
 }
 
-// objects returns what really exists: addresses by id.
+// objects returns the objects that really exist: addresses by id.
 func (l *life) objects() map[string]string {
 	ids, err := l.store.List()
 	if err != nil {
@@ -261,7 +261,7 @@ func (l *life) state() map[string]bool {
 	return ids
 }
 
-// look does what a user does who has read that something may have gone wrong: objects that exist,
+// look does the work of a user who has read that something may have gone wrong: objects that exist,
 // are not in the state and were named, are deleted; or all that are not in the state, where nobody
 // knows which were made.
 func (l *life) look(warning string) {
@@ -281,7 +281,7 @@ func (l *life) look(warning string) {
 	}
 }
 
-// check compares what exists with the state and with what is wanted.
+// check compares the existing objects with the state and with the wanted ones.
 func (l *life) check(want []string) {
 	state, objects := l.state(), l.objects()
 	var have []string

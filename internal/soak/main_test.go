@@ -39,7 +39,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// tally is what happened in all lives.
+// tally counts the events of all lives.
 type tally struct {
 	mu struct {
 		sync.Mutex

@@ -52,7 +52,7 @@ resource "fake_computed" "third" {
 output "id" { value = fake_computed.third.id }
 `
 
-// writeChain writes the stack and returns what is to exist, sorted.
+// writeChain writes the stack and returns the objects that are to exist, sorted.
 func writeChain(t *testing.T, dir string) []string {
 	t.Helper()
 	var stack strings.Builder
@@ -77,7 +77,8 @@ func writeChain(t *testing.T, dir string) []string {
 }
 
 // A saved plan whose apply is killed, together with the engine or not, or is interrupted, at any
-// moment: the same plan applied again does the rest. What was made without doubt is not made again.
+// moment: the same plan applied again does the rest. Objects that were made without doubt are not
+// made again.
 func TestResumeSavedPlan(t *testing.T) {
 	moments := 20
 	if testing.Short() {
@@ -133,7 +134,8 @@ func resumeAt(t *testing.T, opts lifeOptions, moments iter.Seq2[int, int]) {
 	for moment, of := range moments {
 		l.forget()
 		kind := ends[moment%len(ends)]
-		// What was made last may not be in the state if nobody was left who could have heard of it.
+		// The object that was made last may not be in the state if nobody was left who could have heard
+		// of it.
 		doubtful := kind.all || kind.name == "cairn" && len(opts.engine.programs) == 0
 		l.note("moment %d: %s", moment, kind.name)
 		cut := l.applySaved(func(run *running) {
@@ -180,7 +182,7 @@ var ends = []struct {
 	}},
 }
 
-// finish applies the plan again until it is done. Only what is in doubt may keep it from that.
+// finish applies the plan again until it is done. Only objects in doubt may keep it from that.
 func (l *life) finish() {
 	for range 3 {
 		done := l.applySaved(nil)

@@ -5,7 +5,7 @@ package tagquery
 
 import "slices"
 
-// Index finds what queries match, without asking about everything if it can.
+// Index finds the subjects that queries match, without asking about each if it can.
 type Index struct {
 	subjects []Subject
 	byTag    map[string][]int
@@ -23,7 +23,7 @@ func NewIndex(subjects []Subject) *Index {
 	return x
 }
 
-// Matches returns the sorted positions of what a query matches.
+// Matches returns the sorted positions of the subjects that a query matches.
 func (x *Index) Matches(q Query) []int {
 	tags, ok := q.AnyOf(func(tag string) int { return len(x.byTag[tag]) })
 	if !ok {

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// An index finds what asking about each subject does.
+// An index finds the same subjects as a search of all.
 func TestIndexFindsWhatMatches(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	subjects := make([]Subject, 60)

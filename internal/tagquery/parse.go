@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// Error says what is wrong with a query, and where.
+// Error is a mistake in a query, with its place.
 type Error struct {
 	Offset, Length int // in bytes
 	Message        string

@@ -13,9 +13,9 @@ import (
 	"github.com/cairnstacks/cairn/internal/nearest"
 )
 
-// Asked takes down what there is of tags while queries are evaluated that matched nothing yet, to
-// find out afterwards what may have been meant by them. The zero value is ready for use; nil takes
-// down nothing.
+// Asked takes down the existing tags while queries are evaluated that matched nothing yet, to find
+// out afterwards which of them may have been meant. The zero value is ready for use; nil takes down
+// nothing.
 type Asked struct {
 	tags    map[string]bool // that something has
 	dirs    map[string]bool
@@ -23,15 +23,14 @@ type Asked struct {
 	matched bool
 }
 
-// term is what a query asks for, outside of negations.
+// term is a condition of a query, outside of negations.
 type term interface {
 	// meant returns the nearest term for which there is something; "" if there is something for this
 	// one, or nothing near.
 	meant(a *Asked) string
 }
 
-// Look takes down what a query and terms, of which one is to match if there are any, were asked
-// about.
+// Look takes down the subjects of a query and of terms, of which one is to match if there are any.
 func (a *Asked) Look(q Query, terms []Terms, subjects []Subject) {
 	if a == nil || a.matched || q.root == nil && len(terms) == 0 {
 		return
@@ -63,9 +62,9 @@ func (a *Asked) Look(q Query, terms []Terms, subjects []Subject) {
 // mostMeant is how many suggestions there are at most.
 const mostMeant = 3
 
-// DidYouMean offers what is near tags and directories for which there is nothing, in a sentence
-// with a space before it. It is "" if something matched, and for what is left out by other tags,
-// which there are.
+// DidYouMean suggests names that are near tags and directories for which there is nothing, in a
+// sentence with a space before it. It is "" if something matched, and for subjects that are left
+// out by other tags, which exist.
 func (a *Asked) DidYouMean() string {
 	if a == nil || a.matched {
 		return ""
@@ -129,8 +128,8 @@ func split(tag string) (key, value string) {
 	return "", tag
 }
 
-// meantPlain returns what may be meant by a text without a key: a tag, or a value of which the key
-// was left out or is written in another way.
+// meantPlain returns the tag that may be meant by a text without a key: a tag, or a value of which
+// the key was left out or is written in another way.
 func meantPlain(text string, values map[string][]string) string {
 	if best := near(text, values[""]); best != "" {
 		return best

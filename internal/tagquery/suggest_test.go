@@ -5,8 +5,8 @@ package tagquery
 
 import "testing"
 
-// What was mistyped is near something that there is. All else, and what other filters leave out,
-// was meant as it is.
+// A mistyped text is near a tag that exists. All else, and subjects that other filters leave out,
+// were meant as they are.
 func TestDidYouMean(t *testing.T) {
 	there := []Subject{
 		subject("net/core", "kind:stack", "deployment:prod", "deployment:staging", "stack_name:network", "network", "team-a"),

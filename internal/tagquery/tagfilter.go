@@ -10,8 +10,7 @@ import (
 	"strings"
 )
 
-// Terms select by tags, as -tags does: alternatives, of each of which what is selected has all
-// tags.
+// Terms select by tags, as -tags does: alternatives, of one of which a selected stack has all tags.
 type Terms [][]string
 
 var tagPattern = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9_./-]*[A-Za-z0-9])?$`)
@@ -32,7 +31,7 @@ func ParseTerms(text string) (Terms, error) {
 	return terms, nil
 }
 
-// CheckTag returns what is wrong with a tag, nil if nothing is.
+// CheckTag returns the mistake in a tag, nil if it has none.
 func CheckTag(tag string) error {
 	if tag == "" {
 		return fmt.Errorf("a tag is missing")
@@ -43,7 +42,7 @@ func CheckTag(tag string) error {
 	return nil
 }
 
-// TagFilter lets pass what matches one of Tags, if there are any, and none of NoTags.
+// TagFilter passes tags that match one of Tags, if there are any, and none of NoTags.
 type TagFilter struct{ Tags, NoTags []Terms }
 
 // Passes reports whether something with these tags passes.

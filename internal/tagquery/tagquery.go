@@ -49,7 +49,7 @@ func (q Query) Alternatives() []Query {
 	return alternatives
 }
 
-// Subject is what a query is asked about.
+// Subject has the properties of a stack that queries refer to.
 type Subject struct {
 	Dir  string // with slashes, from the root of the repository
 	Tags map[string]bool
@@ -146,7 +146,7 @@ func (n not) at(dir string) node                      { return not{n.of.at(dir)}
 func (n not) anyOf(func(string) int) ([]string, bool) { return nil, false }
 
 func (n not) key() string   { return "not " + n.of.key() }
-func (n not) terms() []term { return nil } // what is not there takes nothing away
+func (n not) terms() []term { return nil } // a tag that is missing takes nothing away
 
 type and []node
 

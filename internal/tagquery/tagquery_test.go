@@ -80,7 +80,7 @@ func TestOrderBMatch(t *testing.T) {
 }
 
 // expression is a random query: a text, with spaces, quotes and letters as somebody may write them,
-// and what it means.
+// and its meaning.
 type expression struct {
 	text  string
 	means func(s Subject) bool
@@ -141,8 +141,8 @@ func randomExpression(random *rand.Rand, level, depth int) expression {
 	return expression{tag, func(s Subject) bool { return s.Tags[tag] }}
 }
 
-// Lines B-80 to B-84 for random queries: however they are written, they mean what their structure
-// says.
+// Lines B-80 to B-84 for random queries: however they are written, their meaning follows from their
+// structure.
 func TestOrderB80B81B83B84RandomQueries(t *testing.T) {
 	for seed := range uint64(5000) {
 		random := rand.New(rand.NewPCG(seed, 80))
