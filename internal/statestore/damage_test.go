@@ -43,7 +43,7 @@ type damageTruth struct {
 
 var damageDeployments = []string{"default", "second", "third"} // the third has no state
 
-// readTruth reads what there is. Where some of it is an error, the rest counts.
+// readTruth reads the state. Where some of it is an error, the rest counts.
 func readTruth(t *testing.T, path string) (damageTruth, []error) {
 	t.Helper()
 	truth := damageTruth{map[string]*Snapshot{}, map[string]*Snapshot{}, map[string][]Version{}, map[string]*LockInfo{}, map[string][]byte{}}
@@ -61,7 +61,7 @@ func readTruth(t *testing.T, path string) (damageTruth, []error) {
 		}
 		first, err := s.ReadSerial(t.Context(), name, 1)
 		switch {
-		case isError[*SerialError](err): // in what has no serials, or seems to have none
+		case isError[*SerialError](err): // of a state that has no serials, or seems to have none
 			truth.First[name] = nil
 		case err != nil:
 			errs = append(errs, fmt.Errorf("ReadSerial(%s): %w", name, err))
@@ -93,8 +93,7 @@ func readTruth(t *testing.T, path string) (damageTruth, []error) {
 	return truth, errs
 }
 
-// differs returns where two truths contradict each other. What could not be read contradicts
-// nothing.
+// differs returns where two truths contradict each other. An unreadable part contradicts nothing.
 func (have damageTruth) differs(want damageTruth) string {
 	var b strings.Builder
 	for name, got := range have.Now {
@@ -122,7 +121,7 @@ func differing[T any](what string, have, want T) string {
 	return fmt.Sprintf("%s (-want +got): %.2000s\n", what, cmp.Diff(want, have, cmp.AllowUnexported(LockInfo{}, processIdentity{})))
 }
 
-// takeSubject reads the files of a state, and what is in it.
+// takeSubject reads the files of a state, and their truth.
 func takeSubject(t *testing.T, name, path string) *damageSubject {
 	t.Helper()
 	subject := &damageSubject{name: name, files: map[string][]byte{}}
@@ -205,7 +204,7 @@ func damageSubjects(t *testing.T) []*damageSubject {
 	}
 	subjects = append(subjects, takeSubject(t, "many records", path))
 
-	// What a killed process leaves is what the files are in the middle of its life.
+	// The remains of a killed process are the files in the middle of its life.
 	s = newSQLiteStore(path)
 	lock, err = s.Lock(t.Context(), "second", LockRequest{Operation: "test"})
 	if err != nil {
@@ -220,7 +219,7 @@ func damageSubjects(t *testing.T) []*damageSubject {
 	rawSQL(t, path, `PRAGMA wal_checkpoint(PASSIVE)`)
 	subjects = append(subjects, takeSubject(t, "killed after a checkpoint", path))
 
-	// The log begins again, in front of what is left of it.
+	// The log begins again, in front of its remains.
 	for i := range 3 {
 		mustWrite(t, w, map[string][]byte{"newest": {byte(i)}})
 	}
@@ -246,8 +245,8 @@ func (d *damageSubject) damage(random *rand.Rand) (*damageSubject, string) {
 	return damaged, fmt.Sprintf("%s, in the file %q: %s", d.name, suffix, what)
 }
 
-// Whatever is damaged, what is read is the truth or an error, and so it is after
-// more was written (rule S9).
+// With any damage, a read returns the truth or an error, and so it does after more was written
+// (rule S9).
 func TestRandomDamage(t *testing.T) {
 	testenv.SkipUnderRace(t, "does one thing at a time")
 	subjects := damageSubjects(t)

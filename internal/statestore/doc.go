@@ -3,11 +3,10 @@
 
 // Package statestore keeps the states of stacks.
 //
-// A state is a set of records, state key to bytes, that belongs to one
-// deployment of one stack. The store knows nothing of what keys and bytes
-// mean. An operation that changes a state holds the deployment's lock, opens a
-// new serial on top of the one it has read, writes records into it as they
-// become known, and commits it:
+// A state is a set of records, state key to bytes, that belongs to one deployment of one stack. The
+// store does not know the meaning of keys and bytes. An operation that changes a state holds the
+// deployment's lock, opens a new serial on top of the one it has read, writes records into it as
+// they become known, and commits it:
 //
 //	lock, err := store.Lock(ctx, "default", statestore.LockRequest{Operation: "apply"})
 //	defer lock.Unlock(ctx)
@@ -36,12 +35,11 @@
 //	S7  Reading creates nothing. The file comes into being, complete, with the
 //	    first lock.
 //	S8  A failed call leaves the state as it was before the call.
-//	S9  A damaged file is an error and never a smaller, older or different
-//	    state. Records carry a checksum. Seals cover all that is stored of a
-//	    deployment, its lock, its secret and each serial, with the set of the serial's
-//	    records. That nothing is stored is believed after everything there is
-//	    was checked, and so is a file before a lock of it is taken. A log
-//	    must have what was committed to it.
+//	S9  A damaged file is an error and never a smaller, older or different state. Records carry a
+//	    checksum. Seals cover everything that is stored of a deployment, its lock, its secret and
+//	    each serial, with the set of the serial's records. That nothing is stored is believed after
+//	    the whole file was checked, and so is a file before a lock of it is taken. A log must have
+//	    all commits that were made to it.
 //
 // Not promised: protection against someone who edits the file on purpose,
 // encryption, and locking over network file systems whose file locks do not

@@ -16,7 +16,7 @@ var ErrCommitted = errors.New("this serial of the state has been committed; begi
 // ErrClosed is returned by a [Store] that has been closed.
 var ErrClosed = errors.New("the state store is closed")
 
-// Problem is what is wrong with the storage itself.
+// Problem is a fault of the storage itself.
 type Problem string
 
 // The problems a [*StoreError] reports.
@@ -39,8 +39,8 @@ const (
 type StoreError struct {
 	Location string // path or URL
 	Problem  Problem
-	Detail   string // what is wrong: a clause that follows the location
-	Remedy   string // what to do: a sentence without its full stop
+	Detail   string // the fault: a clause that follows the location
+	Remedy   string // a sentence without its full stop
 	Err      error  // cause, may be nil
 }
 
@@ -123,8 +123,8 @@ func (e *LockIDError) Error() string {
 type StaleError struct {
 	Location   string
 	Deployment string
-	Want       Base // what the caller has read
-	Have       Base // what is stored
+	Want       Base // of the state that the caller has read
+	Have       Base // of the stored state
 }
 
 func (e *StaleError) Error() string {

@@ -19,8 +19,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/testenv"
 )
 
-// childRoles are what the test binary does instead of testing when it is
-// started by [startChild]. The location of the store is the argument.
+// childRoles are the activities of the test binary in place of testing when it is started by
+// [startChild]. The location of the store is the argument.
 var childRoles = map[string]func(location string) error{
 	"hold":    childHold,
 	"contend": childContend,
@@ -110,7 +110,7 @@ func childWrite(location string) error {
 	}
 }
 
-// killedValue is what childWrite writes for a key: some pages of it.
+// killedValue is the value that childWrite writes for a key: some pages of it.
 func killedValue(key string) []byte {
 	return []byte(strings.Repeat(key+" ", 2000))
 }

@@ -10,15 +10,15 @@ import (
 	"strings"
 )
 
-// Open returns the store at a location: sqlite://PATH, or just PATH. A relative
-// path is taken from the current directory, now and not later. What follows
-// sqlite:// is the path as it stands, nothing in it is decoded.
+// Open returns the store at a location: sqlite://PATH, or just PATH. A relative path is taken from
+// the current directory, now and not later. The text after sqlite:// is the path as it stands,
+// nothing in it is decoded.
 //
 // Nothing is created, and no file opened, yet.
 func Open(ctx context.Context, location string) (Store, error) { return OpenWith(ctx, location, nil) }
 
-// OpenWith is [Open] with what other stores of this process have in common with it; nil for
-// nothing.
+// OpenWith is [Open] for a store that shares its turns and checks with other stores of this
+// process; nil for none.
 func OpenWith(_ context.Context, location string, shared *Shared) (Store, error) {
 	path := location
 	if scheme, rest, ok := strings.Cut(location, "://"); ok {

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// namesBeside returns what is in the directory of a file.
+// namesBeside returns the names in the directory of a file.
 func namesBeside(t *testing.T, path string) []string {
 	t.Helper()
 	entries, err := os.ReadDir(filepath.Dir(path))

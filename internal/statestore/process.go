@@ -19,7 +19,7 @@ type processIdentity struct {
 	start string // when it started, in the system's own terms; empty: unknown
 }
 
-// liveness is what can be said about another process.
+// liveness is the knowledge about whether another process runs.
 type liveness int
 
 const (

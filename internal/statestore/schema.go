@@ -3,9 +3,9 @@
 
 package statestore
 
-// schemaVersion is the version of the tables below, stored in cairn_schema.
-// Version 1 has no seals. In version 2 those of deployments do not cover their
-// secrets, whose table may be missing. The first lock adds what is missing.
+// schemaVersion is the version of the tables below, stored in cairn_schema. Version 1 has no seals.
+// In version 2 those of deployments do not cover their secrets, whose table may be missing. The
+// first lock adds the missing parts.
 const schemaVersion = 3
 
 // schema holds for SQLite and PostgreSQL alike, as do the statements that
@@ -108,7 +108,7 @@ const (
 	putSeal    = `INSERT INTO cairn_seal (deployment, serial, records, checksum) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (deployment, serial) DO UPDATE SET records = excluded.records, checksum = excluded.checksum`
 
-	// What belongs to no deployment. Each kind of row is looked for in its own table.
+	// Rows that belong to no deployment. Each kind of row is looked for in its own table.
 	selectOrphans = `SELECT 'lock', deployment FROM cairn_lock WHERE deployment NOT IN (SELECT name FROM cairn_deployment)
 		UNION SELECT 'history', deployment FROM cairn_version WHERE deployment NOT IN (SELECT name FROM cairn_deployment)
 		UNION SELECT 'records', deployment FROM cairn_record WHERE deployment NOT IN (SELECT name FROM cairn_deployment)

@@ -10,10 +10,9 @@ import (
 	"sync"
 )
 
-// Shared is what stores that one process has open at the same locations have in common, as those of
-// several deployments of one stack: writers queue here, where nobody waits by polling, and what
-// takes a look at a whole file is done once. The zero value knows nothing yet. It is safe for
-// concurrent use.
+// Shared is common to stores that one process has open at the same locations, as those of several
+// deployments of one stack: writers queue here, where nobody waits by polling, and checks of a
+// whole file are done once. The zero value knows nothing yet. It is safe for concurrent use.
 type Shared struct {
 	mu struct {
 		sync.Mutex
@@ -21,7 +20,7 @@ type Shared struct {
 	}
 }
 
-// sharedFile is what is shared about one file.
+// sharedFile is the shared knowledge about one file.
 type sharedFile struct {
 	turn     chan struct{}
 	reserves reserves
@@ -84,7 +83,7 @@ func (s *sqliteStore) openFile() fs.FileInfo {
 }
 
 // checkOnce is a check of the whole file, unless one with the same [Shared] has found nothing
-// before. What was written since is sealed.
+// before. Later writes are sealed.
 func (s *sqliteStore) checkOnce(ctx context.Context, tx *transaction) error {
 	if s.shared == nil {
 		return s.checkAll(ctx, tx)

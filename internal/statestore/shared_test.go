@@ -38,8 +38,8 @@ func TestSharedTurn(t *testing.T) {
 	}
 }
 
-// What is damaged is found by the first look at the file, and by a later one of others that share
-// nothing with it.
+// Damage is found by the first look at the file, and by a later one of others that share nothing
+// with it.
 func TestSharedCheck(t *testing.T) {
 	path := newFile(t)
 	filled(t, path)
@@ -67,7 +67,7 @@ func TestSharedCheck(t *testing.T) {
 	}
 	defer opened.Close() //nolint:errcheck // it was only read
 	_, err = opened.Read(t.Context(), "default")
-	wantProblem(t, "Read", err, ProblemCorrupt, path) // what is read is checked always
+	wantProblem(t, "Read", err, ProblemCorrupt, path) // records that are read are checked always
 }
 
 // SQLite verifies its structures for the first lock, and for that of others who share nothing with

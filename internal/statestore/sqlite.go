@@ -121,9 +121,9 @@ func (s *sqliteStore) readWithin(ctx context.Context, tx *transaction, fn func(*
 	return fn(tx)
 }
 
-// write runs fn in a transaction that no other writer overlaps. It does not
-// stop when ctx ends: what fn saves must not be lost to an interrupt, and it
-// waits for nothing but the disk and, for busyTimeout, other programs.
+// write runs fn in a transaction that no other writer overlaps. It does not stop when ctx ends: the
+// changes of fn must not be lost to an interrupt, and it waits for nothing but the disk and, for
+// busyTimeout, other programs.
 func (s *sqliteStore) write(ctx context.Context, fn func(context.Context, *transaction) error) error {
 	s.turn <- struct{}{}
 	defer func() { <-s.turn }()
@@ -174,8 +174,7 @@ func rollback(tx *sql.Tx) {
 	_ = tx.Rollback() //nolint:errcheck // see above
 }
 
-// exists reports whether there is a state file, and fails if what is there
-// cannot be one.
+// exists reports whether there is a state file, and fails if the file at its place cannot be one.
 func (s *sqliteStore) exists() (bool, error) {
 	s.mu.Lock()
 	closed := s.mu.closed
@@ -262,8 +261,8 @@ func (s *sqliteStore) open(ctx context.Context) (*sql.DB, error) {
 	return db, nil
 }
 
-// connect opens a file and makes sure that it is ours and in our format. What
-// it returns is closed by disconnect.
+// connect opens a file and makes sure that it is ours and in our format. The database is closed by
+// disconnect.
 func (s *sqliteStore) connect(ctx context.Context, mode string) (*sql.DB, error) {
 	if err := s.announce(); err != nil {
 		return nil, err
@@ -354,7 +353,7 @@ func (s *sqliteStore) checkSchema(ctx context.Context, db *sql.DB) error {
 	return nil
 }
 
-// readSchema returns the statements that made what the database has of us, by name.
+// readSchema returns the statements that made our tables and indexes in the database, by name.
 func readSchema(ctx context.Context, tx executor) (map[string]string, error) {
 	rows, err := tx.QueryContext(ctx, `SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL AND name LIKE 'cairn%'`)
 	if err != nil {
@@ -372,7 +371,7 @@ func readSchema(ctx context.Context, tx executor) (map[string]string, error) {
 	return have, rows.Err()
 }
 
-// tables returns what readSchema returns for an unharmed file in a format.
+// tables returns the result of readSchema for an unharmed file in a format.
 func tables(version int64) map[string]string {
 	want := map[string]string{}
 	for _, statement := range schema {

@@ -90,9 +90,9 @@ func draftMaker(suffix string) processIdentity {
 	return p
 }
 
-// removeDrafts removes what processes that were killed have left. Where it cannot
-// be seen that they are gone, it waits for long; a process that is at work all
-// the same then finds its draft gone, and says so.
+// removeDrafts removes the drafts of processes that were killed. Where it cannot be seen that they
+// are gone, it waits for long; a process that is at work all the same then finds its draft gone,
+// and says so.
 func (s *sqliteStore) removeDrafts() {
 	directory := filepath.Dir(s.path)
 	entries, err := os.ReadDir(directory)
@@ -136,7 +136,7 @@ func (s *sqliteStore) initialise(ctx context.Context, path string) error {
 	if err := s.fillDraft(ctx, path); err != nil {
 		return err
 	}
-	// What closing a database cannot write, it doesn't report.
+	// Closing a database does not report writes that fail.
 	for _, suffix := range []string{"-wal", "-journal"} {
 		if _, err := os.Lstat(path + suffix); !errors.Is(err, fs.ErrNotExist) {
 			return s.full(syscall.ENOSPC)

@@ -16,8 +16,8 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// explain turns what a database call returned into an error that says what is
-// wrong with the file and what to do about it. Errors of our own pass through.
+// explain turns the error of a database call into one that names the fault of the file and the
+// remedy. Errors of our own pass through.
 func (s *sqliteStore) explain(ctx context.Context, err error) error {
 	if err == nil || errors.As(err, new(*StoreError)) {
 		return err

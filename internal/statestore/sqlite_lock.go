@@ -69,8 +69,7 @@ func (s *sqliteStore) Lock(ctx context.Context, deployment string, request LockR
 	return lock, nil
 }
 
-// write is that of the store, which gives up the reserve for what doesn't fit
-// otherwise.
+// write is that of the store, which gives up the reserve for changes that don't fit otherwise.
 func (l *sqliteLock) write(ctx context.Context, fn func(context.Context, *transaction) error) error {
 	return l.reserve.spend(func() error { return l.store.write(ctx, fn) })
 }
@@ -80,9 +79,8 @@ func (l *sqliteLock) writeInTurn(ctx context.Context, fn func(context.Context, *
 	return l.reserve.spend(func() error { return l.store.writeInTurn(ctx, fn) })
 }
 
-// acquire takes the lock within tx, which nobody else's overlaps. Whoever takes
-// a lock is about to write, so what is damaged anywhere in the file is found
-// before that makes it worse.
+// acquire takes the lock within tx, which nobody else's overlaps. A holder of a lock is about to
+// write, so damage anywhere in the file is found before that makes it worse.
 func (l *sqliteLock) acquire(ctx context.Context, tx *transaction) error {
 	name := l.info.Deployment
 	d, err := l.store.findDeployment(ctx, tx, name)

@@ -14,19 +14,17 @@ import (
 	"sync"
 )
 
-// SQLite reads a log that a killed process left up to the first frame that is
-// not what its checksum says, and silently ignores the rest: for all it knows,
-// that was never committed. So a damaged log would give an older state. But the
-// log's index, in the -shm file, says up to which frame the log was committed,
-// and it is written after the log has reached the disk: a log with fewer frames
+// SQLite reads a log that a killed process left up to the first frame that differs from its
+// checksum, and silently ignores the rest: for all it knows, that was never committed. So a damaged
+// log would give an older state. But the log's index, in the -shm file, says up to which frame the
+// log was committed, and it is written after the log has reached the disk: a log with fewer frames
 // is damaged, and the cut-off end of a commit that never finished is not.
 //
-// Without the index only a later commit proves that an earlier one was finished.
-// Of the last one nothing does: what the disk has of a commit that the power
-// failed in may be anything, so that neither its frames nor seals within them
-// tell it from one that was damaged, or cut off, afterwards. That would take
-// a second file, written and synced after each commit, for a fault that two
-// files must have.
+// Without the index only a later commit proves that an earlier one was finished. Of the last one
+// nothing does: the disk may have anything of a commit that the power failed in, so that neither
+// its frames nor seals within them tell it from one that was damaged, or cut off, afterwards. That
+// would take a second file, written and synced after each commit, for a fault that two files must
+// have.
 //
 // Source of the formats: https://sqlite.org/walformat.html.
 
@@ -106,7 +104,7 @@ func (s *sqliteStore) explainLog(err error) error {
 	}
 }
 
-// checkLogAgainst returns what is wrong with the log, a clause, if anything is.
+// checkLogAgainst returns the fault of the log, a clause, if it has one.
 func (s *sqliteStore) checkLogAgainst(index logIndex) (problem string, err error) {
 	file, err := os.Open(s.path + "-wal")
 	if errors.Is(err, fs.ErrNotExist) {
@@ -138,7 +136,7 @@ func (s *sqliteStore) checkLogAgainst(index logIndex) (problem string, err error
 	return "", nil
 }
 
-// logIndex is what the index says about its log.
+// logIndex is the description of a log in its index.
 type logIndex struct {
 	known      bool // the index is there and intact
 	frames     uint32
@@ -149,8 +147,8 @@ type logIndex struct {
 // inFile reports whether the file has everything, whatever there is of a log.
 func (i logIndex) inFile() bool { return i.backfilled >= i.frames }
 
-// readLogIndex reads the index at a path. What is damaged, half written, or not
-// there is not known.
+// readLogIndex reads the index at a path. One that is damaged, half written, or not there is not
+// known.
 func readLogIndex(path string) (logIndex, error) {
 	const (
 		version = 3007000
@@ -186,7 +184,7 @@ func readLogIndex(path string) (logIndex, error) {
 	}, nil
 }
 
-// logContent is what a log has.
+// logContent is the content of a log.
 type logContent struct {
 	empty  bool // not even a part of a header
 	usable bool // its header is intact
@@ -236,7 +234,7 @@ func scanLog(r io.Reader) (logContent, error) {
 		stored := readLogChecksum(frame[16:])
 		fits := [8]byte(frame[8:16]) == log.salt && big.Uint32(frame) != 0 &&
 			sum.add(order, frame[:8]).add(order, frame[24:]) == stored
-		sum = stored // what follows was made from this
+		sum = stored // the next sum was made from this
 		switch {
 		case intact && fits:
 			log.frames++

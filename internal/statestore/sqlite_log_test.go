@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// SQLite ignores what follows the first damage in a log, which may be the last
-// changes of a process that was killed.
+// SQLite ignores the frames after the first damage in a log, which may be the last changes of a
+// process that was killed.
 func TestDamagedLog(t *testing.T) {
 	path := newFile(t)
 	s := newSQLiteStore(path)
@@ -64,7 +64,7 @@ func TestDamagedLog(t *testing.T) {
 	read(t, "a bit in the middle, without index", with(flipped(32+frames/2*frame+1000), false))
 
 	t.Run("unfinished", func(t *testing.T) {
-		// What was being written when the power failed.
+		// The write that was under way when the power failed.
 		torn := append(bytes.Clone(log), log[len(log)-frame:len(log)-100]...)
 		for _, index := range []bool{true, false} {
 			path := newFile(t)

@@ -16,8 +16,8 @@ import (
 	"sync/atomic"
 )
 
-// reserves is the space that is kept back next to a file until that is needed to save what was
-// done: one file for all locks that share it, since their writes queue. It has the name of one of
+// reserves is the space that is kept back next to a file until that is needed to save finished
+// work: one file for all locks that share it, since their writes queue. It has the name of one of
 // them, so that it is found when the process is killed: the next lock of that deployment uses or
 // removes it.
 type reserves struct {
@@ -29,7 +29,7 @@ type reserves struct {
 	}
 }
 
-// reserve is what one lock has of it.
+// reserve is the part of one lock in it.
 type reserve struct {
 	path  string // that the file has while it is named by this one
 	of    *reserves
@@ -111,9 +111,9 @@ func makeFile(path string, size int64) error {
 	return enlargeFile(path, size)
 }
 
-// enlargeFile adds to a file, which it makes if there is none, until it has this size. What is in
-// it is random, as some file systems keep nothing else at its full size. A file that the disk has
-// no room for is as it was.
+// enlargeFile adds to a file, which it makes if there is none, until it has this size. Its content
+// is random, as some file systems keep nothing else at its full size. A file that the disk has no
+// room for is as it was.
 func enlargeFile(path string, size int64) error {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -164,7 +164,7 @@ func (r *reserve) isUsed() bool {
 }
 
 // pass leaves the file to the other locks that have a part in it, if there are any, before r is
-// unlocked: whoever has the lock next removes what has its name. It may be called for nil.
+// unlocked: the next holder of the lock removes the file with its name. It may be called for nil.
 func (r *reserve) pass() error {
 	if r == nil {
 		return nil

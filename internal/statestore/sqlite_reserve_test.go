@@ -17,8 +17,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/testenv"
 )
 
-// With space that was kept back, an operation that fills the disk saves what it
-// has done, and learns that nothing more should be.
+// With space that was kept back, an operation that fills the disk saves its work, and learns that
+// nothing more should be done.
 func TestDiskFullWithReserve(t *testing.T) {
 	directory := t.TempDir()
 	testenv.SmallDisk(t, directory, 4<<20)
@@ -121,7 +121,7 @@ func TestSharedReserve(t *testing.T) {
 	wantReserves(1)
 	mustUnlock(t, first)
 	wantReserves(1)
-	first = lock("first") // which removes what has its name
+	first = lock("first") // which removes the file with its name
 	wantReserves(1)
 	writers := map[string]Writer{"first": mustBegin(t, first, Base{}), "second": mustBegin(t, second, Base{})}
 	fill(t, filepath.Join(directory, "filler"))

@@ -12,7 +12,7 @@ import (
 	"fmt"
 )
 
-// deploymentRow is what is stored of a deployment besides its serials.
+// deploymentRow is the stored form of a deployment without its serials.
 type deploymentRow struct {
 	name   string
 	base   Base
@@ -72,7 +72,7 @@ func (d *deploymentRow) seal(version int64) seal {
 	return seal{lock, digest(fields...)}
 }
 
-// versionRow is what is stored of one serial besides its records.
+// versionRow is the stored form of one serial without its records.
 type versionRow struct {
 	Version
 	records int64 // sum of the digests of the records that are valid at its end

@@ -137,8 +137,7 @@ func TestPragmas(t *testing.T) {
 	}
 }
 
-// filled makes a state with enough records to spread over many pages, and
-// returns what is in it.
+// filled makes a state with enough records to spread over many pages, and returns these.
 func filled(t *testing.T, path string) map[string][]byte {
 	t.Helper()
 	s := newSQLiteStore(path)
@@ -523,8 +522,8 @@ func TestWriteCostIsConstant(t *testing.T) {
 	}
 }
 
-// What a process leaves that is killed while it makes a state is removed by the
-// next one that writes.
+// The draft of a process that is killed while it makes a state is removed by the next one that
+// writes.
 func TestDraftsAreRemoved(t *testing.T) {
 	path := newFile(t)
 	directory := filepath.Dir(path)

@@ -98,8 +98,8 @@ type sqliteWriter struct {
 	known     *written
 }
 
-// written is what a transaction of a writer has left in the file, which need not be read again
-// where that is the version of the file.
+// written has the rows that a transaction of a writer has left in the file, which need not be read
+// again where that is the version of the file.
 type written struct {
 	version    fileVersion
 	deployment deploymentRow
@@ -113,7 +113,7 @@ var _ Writer = (*sqliteWriter)(nil)
 // to the second.
 const touchInterval = time.Second
 
-// batch is what several calls of Write store together.
+// batch has the changes of several calls of Write that are stored together.
 type batch struct {
 	changes []map[string][]byte // in the order of the calls
 	stored  chan struct{}       // closed when err is set
@@ -211,7 +211,7 @@ func (w *sqliteWriter) putAll(ctx context.Context, tx *transaction, d *deploymen
 	return sealVersion(ctx, tx, d, v)
 }
 
-// verify returns what w writes to, and fails unless it may still write (rule S3).
+// verify returns the rows that w writes to, and fails unless it may still write (rule S3).
 func (w *sqliteWriter) verify(ctx context.Context, tx *transaction) (*deploymentRow, *versionRow, error) {
 	if known := w.known; known != nil && known.version == tx.found {
 		d, holder, v := known.deployment, known.holder, known.serial
@@ -229,8 +229,7 @@ func (w *sqliteWriter) verify(ctx context.Context, tx *transaction) (*deployment
 	return d, v, err
 }
 
-// put stores one record, or deletes it if value is nil, and counts in v what
-// that changes.
+// put stores one record, or deletes it if value is nil, and counts the change in v.
 func (w *sqliteWriter) put(ctx context.Context, tx *transaction, v *versionRow, key string, value []byte) error {
 	deployment, serial := w.lock.info.Deployment, w.base.Serial
 	r := record{deployment: deployment, key: []byte(key), validFrom: serial, value: value}

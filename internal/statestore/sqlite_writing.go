@@ -17,7 +17,7 @@ type executor interface {
 }
 
 // writing is the connection that all writes of a store go through. It parses each statement once,
-// as parsing costs more than what the statements do. It is used by who has the store's turn.
+// as parsing costs more than running it. It is used by the holder of the store's turn.
 type writing struct {
 	db       *sql.DB // that conn is one of
 	conn     *sql.Conn
@@ -26,8 +26,8 @@ type writing struct {
 	found fileVersion // by the transaction that was begun last
 }
 
-// fileVersion stands for what a file has: if it is the same in two transactions of a [writing], so
-// is the file.
+// fileVersion stands for the content of a file: if it is the same in two transactions of a
+// [writing], so is the file.
 type fileVersion struct {
 	others int64 // changes whenever another connection has changed the file, be it of this process or of another one
 	own    int64 // number of own transactions before
@@ -125,7 +125,7 @@ func (w *writing) QueryContext(ctx context.Context, query string, args ...any) (
 func (w *writing) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
 	statement, err := w.statement(ctx, query) //nolint:sqlclosecheck // closed with the connection
 	if err != nil {
-		return w.conn.QueryRowContext(ctx, query, args...) // which says what is wrong
+		return w.conn.QueryRowContext(ctx, query, args...) // which reports the fault
 	}
 	return statement.QueryRowContext(ctx, args...)
 }

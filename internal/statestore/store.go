@@ -14,9 +14,8 @@ import (
 // All methods are safe for concurrent use, also by several processes on the
 // same store. The Store errors with [*StoreError] where the storage itself is at fault.
 type Store interface {
-	// Read returns the current state of a deployment, including what an
-	// operation that is still running or was killed has written so far:
-	// [Version.Unfinished] reports. Where nothing was ever stored, lineage is
+	// Read returns the current state of a deployment, including records of an operation that is still
+	// running or was killed: [Version.Unfinished] reports. Where nothing was ever stored, lineage is
 	// empty, the serial 0 and there are no records.
 	Read(ctx context.Context, deployment string) (*Snapshot, error)
 
@@ -34,7 +33,7 @@ type Store interface {
 	Deployments(ctx context.Context) ([]string, error)
 
 	// Newest returns the newest serial of each deployment that has one, by name. While that is the
-	// same and finished, so is what Read returns for the deployment. One query answers for all of
+	// same and finished, so is the result of Read for the deployment. One query answers for all of
 	// them, which makes sure of no record and of no seal.
 	Newest(ctx context.Context) (map[string]Newest, error)
 
@@ -47,7 +46,7 @@ type Store interface {
 	// LockInfo returns who holds the deployment's lock, nil if nobody does.
 	LockInfo(ctx context.Context, deployment string) (*LockInfo, error)
 
-	// Secret returns what [Lock.Secret] has made, nil if it has not yet.
+	// Secret returns the secret that [Lock.Secret] has made, nil if it has not yet.
 	Secret(ctx context.Context, deployment string) ([]byte, error)
 
 	// ForceUnlock removes a lock whoever holds it. The ID makes sure that it
@@ -79,11 +78,10 @@ type Lock interface {
 	// nil if the deployment was not locked.
 	TakenFrom() *LockInfo
 
-	// Begin opens the serial after base and writes its first changes, all or
-	// nothing: whoever finds the serial finds them, as what says whose it is. On
-	// a deployment that has no serial yet, base has serial 0 and its lineage is
-	// adopted, or made up if empty. A writer begun earlier under this lock can
-	// write no more.
+	// Begin opens the serial after base and writes its first changes, all or nothing: a process that
+	// finds the serial finds them, such as the record of its owner. On a deployment that has no serial
+	// yet, base has serial 0 and its lineage is adopted, or made up if empty. A writer begun earlier
+	// under this lock can write no more.
 	//
 	// Errors:
 	//   - [*StaleError]: base is not the current lineage and serial.
@@ -106,9 +104,9 @@ type Lock interface {
 	Unlock(ctx context.Context) error
 }
 
-// Writer writes records into one serial. Its methods are safe for concurrent
-// use, and they finish what they have begun even when ctx ends: state that
-// describes real infrastructure must not be lost to an interrupt.
+// Writer writes records into one serial. Its methods are safe for concurrent use, and they finish
+// their work even when ctx ends: state that describes real infrastructure must not be lost to an
+// interrupt.
 type Writer interface {
 	// Base returns the lineage and the serial being written.
 	Base() Base
@@ -147,7 +145,7 @@ type Snapshot struct {
 	Records map[string][]byte
 }
 
-// Base returns what [Lock.Begin] needs to build on the snapshot.
+// Base returns the base with which [Lock.Begin] builds on the snapshot.
 func (s *Snapshot) Base() Base {
 	return Base{Lineage: s.Lineage, Serial: s.Serial}
 }
@@ -170,14 +168,13 @@ func (v Version) Unfinished() bool {
 	return v.Serial > 0 && v.Finished.IsZero()
 }
 
-// LockRequest says who wants a lock, and for what.
+// LockRequest has the purpose and the holder of a lock.
 type LockRequest struct {
 	Operation string
 	Owner     string // the current user if empty
 
-	// Reserve keeps space back while the lock is held, where the disk may be
-	// full before all is saved: for operations that change what can't be undone.
-	// Lock fails if there is not that much.
+	// Reserve keeps space back while the lock is held, where the disk may be full before all is saved:
+	// for operations with changes that can't be undone. Lock fails if there is not that much.
 	Reserve bool
 }
 
@@ -196,7 +193,7 @@ type LockInfo struct {
 	process processIdentity
 }
 
-// Changes returns what [Writer.Write] needs to turn have into want.
+// Changes returns the changes with which [Writer.Write] turns have into want.
 func Changes(have, want map[string][]byte) map[string][]byte {
 	changes := make(map[string][]byte)
 	for key := range have {

@@ -387,7 +387,7 @@ func testAdoptLineage(t *testing.T, location string) {
 	}
 }
 
-// Whoever finds a serial finds what it began with.
+// A process that finds a serial finds its first changes.
 func testFirstChanges(t *testing.T, location string) {
 	s := openStore(t, location)
 	first := apply(t, s, map[string][]byte{"a": []byte("1"), "b": []byte("1")})
@@ -732,7 +732,7 @@ func testConcurrentWrites(t *testing.T, location string) {
 				if err := w.Write(t.Context(), map[string][]byte{key: []byte("x"), "shared": []byte(key)}); err != nil {
 					t.Error(err)
 				}
-				// What Write returned for is there for every reader.
+				// The changes of a call of Write that has returned are there for every reader.
 				if got, err := s.Read(t.Context(), "default"); err != nil || string(got.Records[key]) != "x" {
 					t.Errorf("Read after Write of %s: %v", key, err)
 				}
