@@ -32,7 +32,7 @@ type Options struct {
 	// Client is used for registries and archives; nil stands for one with sensible limits of time.
 	Client *http.Client
 
-	// Limits are of what a package may have; zero values stand for defaults.
+	// Limits are of the contents of a package; zero values stand for defaults.
 	Limits unpack.Limits
 }
 
@@ -97,7 +97,7 @@ func Open(opts Options) *Bundle {
 	return b
 }
 
-// errRunInit says what to do about a package that is missing.
+// errRunInit names the remedy for a package that is missing.
 var errRunInit = fmt.Errorf("%w; run \"cairn init\"", stackconfig.ErrNotPrepared)
 
 // Resolve implements [stackconfig.Resolver].

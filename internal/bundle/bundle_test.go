@@ -83,7 +83,7 @@ func (w *world) load(resolver stackconfig.Resolver) (*stackconfig.Config, hcl.Di
 	return config, diags
 }
 
-// fetch does what init does.
+// fetch does the work of init.
 func (w *world) fetch(ctx context.Context, change func(*FetcherOptions)) (*stackconfig.Config, hcl.Diagnostics, *Fetcher) {
 	w.Helper()
 	opts := FetcherOptions{Options: w.options()}
@@ -125,7 +125,7 @@ func addressesOf(diags hcl.Diagnostics) []string {
 
 func upgrade(opts *FetcherOptions) { opts.Upgrade = true }
 
-// mustFetch fetches what is there.
+// mustFetch fetches packages that are there.
 func (w *world) mustFetch(change func(*FetcherOptions)) *stackconfig.Config {
 	w.Helper()
 	config, diags, _ := w.fetch(context.Background(), change)
@@ -135,7 +135,7 @@ func (w *world) mustFetch(change func(*FetcherOptions)) *stackconfig.Config {
 	return config
 }
 
-// offline loads what was fetched, and fails if the server is asked for something.
+// offline loads the fetched packages, and fails if the server is asked for something.
 func (w *world) offline() (*stackconfig.Config, hcl.Diagnostics) {
 	w.Helper()
 	w.server.Requests()
@@ -307,8 +307,7 @@ stack "pets" {
 	}
 }
 
-// What is locked is used for all constraints that it satisfies, in whatever order they come, now
-// and later.
+// A locked version is used for all constraints that it satisfies, in any order, now and later.
 func TestLockedVersionBeatsNewerOne(t *testing.T) {
 	w := newWorld(t)
 	publish := func(version string) {
@@ -380,7 +379,7 @@ func TestOfflineSaysWhatIsMissing(t *testing.T) {
 	_, diags = w.offline()
 	w.wantError(diags, `Source cannot be used here: HOST/ns/m/aws cannot be resolved from this stack: no prepared version of HOST/ns/m/aws satisfies the constraint "2.0.0"; run "cairn init".`)
 
-	// A lock file from elsewhere decides, not what lies about.
+	// A lock file from elsewhere decides, not the packages that are in the directory.
 	w.stack("component \"c\" {\n  source = \"HOST/ns/m/aws\"\n  version = \"1.0.0\"\n}")
 	w.write(LockFileName, strings.Replace(w.read(LockFileName), "h1:", "h1:x", 1))
 	_, diags = w.offline()

@@ -1,17 +1,17 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package bundle keeps the source packages of a stack: what its sources, and those of its modules,
-// name in git repositories, archives and registries.
+// Package bundle keeps the source packages of a stack: the git repositories, archives and packages
+// of registries that its sources, and those of its modules, name.
 //
-// A [Fetcher] gets packages into a directory next to the stack and records in a lock file what it
-// chose. A [Bundle] finds sources in that directory and never uses the network. Both are resolvers
+// A [Fetcher] gets packages into a directory next to the stack and records its choices in a lock
+// file. A [Bundle] finds sources in that directory and never uses the network. Both are resolvers
 // for the packages that load stacks and modules.
 //
 // Rules:
 //
-//	B1. The lock file decides. A package in the directory that is not what the lock file says is
-//	    not used; one that is fetched again must have the locked content, or that is an error.
+//	B1. The lock file decides. A package in the directory that differs from the lock file is not
+//	    used; one that is fetched again must have the locked content, or that is an error.
 //	B2. Of the versions in the lock file that satisfy a constraint, the newest is used; the
 //	    registry is asked only if there is none. So the choice doesn't depend on the order in
 //	    which sources are found.

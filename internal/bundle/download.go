@@ -26,8 +26,8 @@ type DownloadOptions struct {
 	Limits  unpack.Limits
 }
 
-// Download gets a package that is not kept with those of a stack. With a path in it, only what is
-// below that is put into the directory. With an error, the directory is as it was, or empty.
+// Download gets a package that is not kept with those of a stack. With a path in it, only the files
+// below that are put into the directory. With an error, the directory is as it was, or empty.
 func Download(ctx context.Context, opts DownloadOptions) error {
 	below, fetch, err := opts.parse()
 	if err != nil {
@@ -96,7 +96,7 @@ func intoEmpty(target string, fill func(dir string) error) (err error) {
 	return fill(temporary)
 }
 
-// moveUp makes what is below a path of a directory the content of another one.
+// moveUp makes the files below a path of a directory the content of another one.
 func moveUp(dir, below, target string) error {
 	from := filepath.Join(dir, filepath.FromSlash(below))
 	info, err := os.Stat(from)

@@ -35,13 +35,13 @@ type FetcherOptions struct {
 	// be nil.
 	Started func(name string)
 
-	// Shared is what fetchers for several stacks have in common. Nil shares nothing.
+	// Shared has the packages that fetchers for several stacks share. Nil shares nothing.
 	Shared *Shared
 }
 
 // Fetcher fetches packages when sources in them are resolved. The caller resolves all sources of a
-// configuration, again as long as [Fetcher.Again] says so, and then saves what was chosen, or keeps
-// what was fetched.
+// configuration, again as long as [Fetcher.Again] says so, and then saves the choices, or keeps the
+// fetched packages.
 //
 // It is safe for concurrent use but for Again, Save and Keep.
 type Fetcher struct {
@@ -51,8 +51,8 @@ type Fetcher struct {
 	git      *gitFetcher
 	registry *registryClient
 
-	locked   map[packageID]lockedPackage    // what the lock file says
-	listed   []preparedPackage              // what was in the directory
+	locked   map[packageID]lockedPackage    // the content of the lock file
+	listed   []preparedPackage              // the packages in the directory at the beginning
 	prepared map[packageID]*preparedPackage // the same, by package
 	pinned   map[packageID][]string         // versions that are chosen from in this pass, by package without version
 
@@ -70,7 +70,7 @@ type fetched struct {
 	err  error
 }
 
-// NewFetcher returns a fetcher that knows what is locked and prepared.
+// NewFetcher returns a fetcher that knows the locked and the prepared packages.
 //
 // Errors: the lock file or the directory cannot be used.
 func NewFetcher(opts FetcherOptions) (*Fetcher, error) {
@@ -122,8 +122,8 @@ func (f *Fetcher) pin(ids func(yield func(packageID) bool)) {
 	}
 }
 
-// Prefetch fetches at the same time what the lock file has and the directory lacks. What fails is
-// reported when a source in it is resolved.
+// Prefetch fetches at the same time the packages that the lock file has and the directory lacks. A
+// failure is reported when a source in the package is resolved.
 func (f *Fetcher) Prefetch(ctx context.Context) {
 	if f.opts.Upgrade {
 		return
@@ -140,7 +140,7 @@ func (f *Fetcher) Prefetch(ctx context.Context) {
 	wait.Wait()
 }
 
-// Resolver returns a resolver that fetches what is missing. It ends with the context.
+// Resolver returns a resolver that fetches missing packages. It ends with the context.
 func (f *Fetcher) Resolver(ctx context.Context) stackconfig.Resolver { return &fetching{f, ctx} }
 
 // fetching binds a fetcher to the operation that it works for: loading knows no contexts.
@@ -182,7 +182,7 @@ func (f *Fetcher) Locate(path string) (stackconfig.Place, bool) {
 	})
 }
 
-// Path is [Bundle.Path] for what was fetched.
+// Path is [Bundle.Path] for the packages of a fetcher.
 func (f *Fetcher) Path(address string) (path string, ok bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -253,7 +253,7 @@ func (f *Fetcher) usable(id packageID) *preparedPackage {
 	return pkg
 }
 
-// wanted returns what a package to fetch must be.
+// wanted returns the properties that a package to fetch must have.
 func (f *Fetcher) wanted(id packageID) lockedPackage {
 	if locked, ok := f.locked[id]; ok && !f.opts.Upgrade {
 		return locked
@@ -261,8 +261,7 @@ func (f *Fetcher) wanted(id packageID) lockedPackage {
 	return lockedPackage{packageID: id}
 }
 
-// fetchNew fetches a package and puts it into the directory. What is locked of it must be what it
-// is.
+// fetchNew fetches a package and puts it into the directory. It must have the locked content.
 func (f *Fetcher) fetchNew(ctx context.Context, locked lockedPackage) (*preparedPackage, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, context.Cause(ctx)
@@ -291,8 +290,8 @@ func (f *Fetcher) fetchNew(ctx context.Context, locked lockedPackage) (*prepared
 	return pkg, nil
 }
 
-// inTemporary calls a function with a new directory, next to those of packages, and removes what it
-// leaves of it.
+// inTemporary calls a function with a new directory, next to those of packages, and removes its
+// remains.
 func (f *Fetcher) inTemporary(use func(dir string) error) (err error) {
 	if err := os.MkdirAll(f.paths.dir, 0o700); err != nil {
 		return fmt.Errorf("the directory for source packages cannot be used: %w", err)
@@ -327,7 +326,7 @@ func (f *Fetcher) place(temporary, name string) error {
 	return os.Rename(temporary, target)
 }
 
-// download puts the files of a package into a directory and completes what is known of it.
+// download puts the files of a package into a directory and completes its description.
 func (f *Fetcher) download(ctx context.Context, pkg *preparedPackage, commit, dir string) error {
 	source, err := f.location(ctx, pkg.packageID)
 	if err != nil {
@@ -418,8 +417,8 @@ func (f *Fetcher) Save() error {
 	return nil
 }
 
-// Keep is Save where a package could not be fetched: the others are locked and prepared beside what
-// was before, so that they are not fetched again. Those with mistakes, in files with these
+// Keep is Save where a package could not be fetched: the others are locked and prepared beside
+// those from before, so that they are not fetched again. Those with mistakes, in files with these
 // addresses, are not: the next attempt takes them as they are then. An upgrade is kept whole or not
 // at all.
 func (f *Fetcher) Keep(mistaken []string) error {
@@ -462,7 +461,7 @@ type Package struct {
 	Commit  string // or empty
 }
 
-// Packages returns what Save saves, sorted.
+// Packages returns the packages that Save saves, sorted.
 func (f *Fetcher) Packages() []Package {
 	ids := slices.SortedFunc(maps.Keys(f.mu.used), comparePackages)
 	packages := make([]Package, len(ids))

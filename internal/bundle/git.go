@@ -67,7 +67,7 @@ func (g *gitFetcher) fetch(ctx context.Context, location *url.URL, dir, commit s
 	return wanted, unpack.CheckLinks(dir)
 }
 
-// errMissingRef means that a repository lacks what was asked for.
+// errMissingRef means that a repository lacks the requested branch, tag or commit.
 var errMissingRef = errors.New("the repository has no branch, tag or commit")
 
 // fetchCommit gets a commit and returns its full name. Without history if the server allows that,
@@ -104,7 +104,7 @@ func (g *gitFetcher) submodules(ctx context.Context, repository, dir string) err
 	return err
 }
 
-// removeGitFiles removes what git needs and the package doesn't.
+// removeGitFiles removes the files that git needs and the package doesn't.
 func removeGitFiles(dir string) error {
 	var found []string
 	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
@@ -146,7 +146,7 @@ func (e *gitError) Error() string {
 
 func (e *gitError) Unwrap() error { return e.err }
 
-// missesRef reports whether the server was reached, but didn't give what was asked for.
+// missesRef reports whether the server was reached, but didn't give the requested commit.
 func (e *gitError) missesRef() bool {
 	for _, text := range []string{"couldn't find remote ref", "not our ref", "unadvertised object", "allow request for", "invalid refspec"} {
 		if strings.Contains(e.stderr, text) {

@@ -67,7 +67,7 @@ func TestGitSubmodules(t *testing.T) {
 	w.mustOffline()
 }
 
-// A submodule with another kind of address would read what the language gives no access to.
+// A submodule with another kind of address would read files that the language gives no access to.
 func TestGitSubmoduleFromDisk(t *testing.T) {
 	w := newWorld(t)
 	_, inner := w.server.Repository(t, "inner.git", map[string]string{"main.tf": emptyModule}, "")

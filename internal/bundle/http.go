@@ -30,8 +30,8 @@ func fetchArchive(ctx context.Context, client *http.Client, location *url.URL, d
 	return err
 }
 
-// withoutArchiveArgument removes what says that the address is of an archive, as it isn't meant for
-// the server.
+// withoutArchiveArgument removes the argument that marks the address of an archive, as it isn't
+// meant for the server.
 func withoutArchiveArgument(location *url.URL) *url.URL {
 	query := location.Query()
 	if !query.Has("archive") {

@@ -51,7 +51,7 @@ func compareVersions(a, b string) int {
 	return first.Compare(second)
 }
 
-// lockedPackage is what the lock file says about a package.
+// lockedPackage is the entry of the lock file for a package.
 type lockedPackage struct {
 	packageID
 	Commit string `json:"commit,omitempty"` // of the repository it is from
@@ -110,7 +110,7 @@ func (p *preparedPackage) pathOf(address string) (below string, ok bool) {
 	return rest, true
 }
 
-// affixes are what stands before and after the path in source addresses.
+// affixes are the texts before and after the path in source addresses.
 func (p *preparedPackage) affixes() (prefix, suffix string) {
 	if p.Kind != remoteKind {
 		return p.Address + "@" + p.Version + "//", ""

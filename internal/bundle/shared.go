@@ -18,13 +18,13 @@ import (
 	"github.com/cairnstacks/cairn/internal/unpack"
 )
 
-// Shared is what fetchers for several stacks fetch once in one process. The zero value has nothing
-// yet. It is safe for concurrent use.
+// Shared has packages that fetchers for several stacks fetch once in one process. The zero value
+// has none yet. It is safe for concurrent use.
 type Shared struct {
 	packages once.Map[sharedKey, *sharedPackage]
 }
 
-// sharedKey is all that decides what is fetched.
+// sharedKey identifies the content of a download.
 type sharedKey struct {
 	lockedPackage // without commit and hash if they are not locked
 
@@ -87,8 +87,8 @@ func (f *Fetcher) copyShared(made *sharedPackage) (*preparedPackage, error) {
 	return &pkg, err
 }
 
-// configDigest identifies the environment and the CLI configuration, as far as what is fetched can
-// depend on them: git, and what it calls, may read any variable.
+// configDigest identifies the environment and the CLI configuration, as far as the content of a
+// download can depend on them: git, and the programs that it calls, may read any variable.
 func (f *Fetcher) configDigest() (digest [sha256.Size]byte, err error) {
 	config, err := cliconfig.Read(f.opts.Environ)
 	if err != nil {

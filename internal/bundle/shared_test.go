@@ -15,7 +15,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
-// sharing is stacks that use one server, and what their fetchers share.
+// sharing is stacks that use one server, and the packages that their fetchers share.
 type sharing struct {
 	*world
 	shared Shared
@@ -46,7 +46,8 @@ component "registry" {
 
 func (s *sharing) share(opts *FetcherOptions) { opts.Shared = &s.shared }
 
-// fetched returns what was asked for since the last call, without what only lists versions.
+// fetched returns the requests for files since the last call, without those that only list
+// versions.
 func (s *sharing) fetched() []string {
 	var files []string
 	for _, path := range s.server.Requests() {
@@ -139,8 +140,8 @@ func TestStacksFetchTogether(t *testing.T) {
 	}
 }
 
-// What was fetched for another stack is used only as it was then, and only where the same would be
-// fetched.
+// A package that was fetched for another stack is used only as it was then, and only where the same
+// would be fetched.
 func TestPackagesThatAreNotShared(t *testing.T) {
 	s := newSharing(t)
 	first := s.another()

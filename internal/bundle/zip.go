@@ -31,7 +31,7 @@ type zipPackage struct {
 func parseZip(address string) (*zipPackage, error) {
 	location, err := url.Parse(address)
 	if err != nil || location.Scheme != "https" {
-		return nil, nil //nolint:nilerr // others say what is wrong with it
+		return nil, nil //nolint:nilerr // others report its mistakes
 	}
 	archive, below, _ := strings.Cut(location.Path, "//")
 	named, query := strings.HasSuffix(archive, ".zip"), location.Query()

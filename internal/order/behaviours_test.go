@@ -110,7 +110,7 @@ func TestOrderO01(t *testing.T) {
 	}
 }
 
-// Line O-02: edges from and to what is not selected bring nothing into a run.
+// Line O-02: edges from and to nodes that are not selected bring nothing into a run.
 func TestOrderO02(t *testing.T) {
 	g, _ := build(t, "before chosen", "chosen after", "before [gate]", "[gate] other", "chosen other")
 	selected := selectNames(g, "chosen other")
@@ -224,15 +224,15 @@ func TestOrderO05(t *testing.T) {
 			}
 		}
 	}
-	// The gates of phases: what was applied last is destroyed first.
+	// The gates of phases: the last node applied is the first destroyed.
 	g, _ := build(t, "plan-a apply-a", "apply-a plan-b", "plan-b apply-b", "apply-b apply-c", "plan-c apply-c")
 	if got, want := waveNames(g.Reverse(), nil), "apply-c | apply-b plan-c | plan-b | apply-a | plan-a"; got != want {
 		t.Errorf("waves of the reverse: %s, want %s", got, want)
 	}
 }
 
-// Line O-06: what a hard edge places after a failure, at any distance, is skipped because of it;
-// everything else goes on.
+// Line O-06: a node that a hard edge places after a failure, at any distance, is skipped because of
+// it; everything else goes on.
 func TestOrderO06(t *testing.T) {
 	broken := errors.New("broken")
 	lines := []string{"a b", "b m", "m c", "c [end]", "[end] d", "x y", "y d", "z"}

@@ -63,8 +63,8 @@ func chainShape(nodes int) *Builder {
 }
 
 // groupsInARow has groups with an anchor at the begin and one at the end, each after the group
-// before. What does not belong to a run passes on what it waits for, so that there is also a way
-// from the begin of each to its end.
+// before. A node that does not belong to a run passes on its predecessors, so that there is also a
+// way from the begin of each group to its end.
 func groupsInARow(groups, size int) *Builder {
 	b := &Builder{}
 	for i := range groups {
@@ -127,7 +127,7 @@ func BenchmarkOrderO08(b *testing.B) {
 }
 
 // BenchmarkGrowth shows how the cost of each operation grows: cpu-ns/item, an item being a node,
-// should stay what it is, or nearly so.
+// should stay the same, or nearly so.
 func BenchmarkGrowth(b *testing.B) {
 	operations := []struct {
 		name string

@@ -16,7 +16,7 @@ import (
 	"github.com/cairnstacks/cairn/promising"
 )
 
-// However a node ends, what waits for it and what waits for its slot goes on.
+// However a node ends, nodes that wait for it and nodes that wait for its slot go on.
 func TestBrokenOffWork(t *testing.T) {
 	ways := map[string]func(){
 		"panic":  func() { panic("boom") },

@@ -3,13 +3,13 @@
 
 package order
 
-// Budget is how many steps may still be spent on what the author of a file asks for, so that an
+// Budget is how many steps may still be spent on the requests of the author of a file, so that an
 // untrusted file that asks for too much is an error rather than a program that takes all time or
 // memory. It is negative once more was asked for than there was.
 type Budget int
 
-// A budget for finding out what references mean, in steps of some nanoseconds. It is enough for
-// MaxReferenced things that they mean.
+// A budget for finding the targets of references, in steps of some nanoseconds. It is enough for
+// MaxReferenced targets.
 const (
 	ReferenceBudget    Budget = MaxReferenced * StepsPerReferenced
 	StepsPerReferenced        = 1000

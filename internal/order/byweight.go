@@ -5,7 +5,7 @@ package order
 
 import "slices"
 
-// demand is a node that is to be done, after what is listed.
+// demand is a node that is to be done, after its predecessors that are listed.
 type demand struct {
 	node    int
 	before  []int // nodes that are not anchors, smallest first
@@ -49,7 +49,7 @@ func (g *Graph) byWeight() []int {
 	return sequence
 }
 
-// demand collects what a node waits for, looking through anchors.
+// demand collects the predecessors of a node, looking through anchors.
 func (w *weighing) demand(n int) demand {
 	d := demand{node: n}
 	w.searches++

@@ -119,7 +119,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// What a limit holds back makes room for what it does not.
+// A node that a limit holds back makes room for others.
 func TestLimitLeavesRoom(t *testing.T) {
 	g, numbers := build(t, "a", "b", "c")
 	synctest.Test(t, func(t *testing.T) {
@@ -143,7 +143,7 @@ func TestByDemandPassesAnchors(t *testing.T) {
 	}
 }
 
-// What a node waits for is done by weight, also behind points where others meet.
+// The predecessors of a node are done by weight, also behind points where others meet.
 func TestByWeight(t *testing.T) {
 	var b Builder
 	weights := []float64{0, 3, 1, 2, -1}

@@ -17,7 +17,7 @@ type Explanation struct {
 	// them.
 	Chain []Edge
 
-	// Rule says what orders them where there is no chain.
+	// Rule is the reason for their order where there is no chain.
 	Rule string
 }
 
@@ -91,7 +91,7 @@ func JoinSteps(chain []Edge) []Edge {
 	return steps
 }
 
-// tieRule says what orders two nodes between which there is no chain.
+// tieRule returns the reason for the order of two nodes between which there is no chain.
 func (g *Graph) tieRule(first, second int) string {
 	a, b := g.nodes[first], g.nodes[second]
 	switch {

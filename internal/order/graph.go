@@ -182,7 +182,7 @@ type adjacency struct {
 	edges []int
 }
 
-// index lists edges, or what stands for some, by the node that at chooses.
+// index lists edges, or elements that stand for some, by the node that at chooses.
 func index[E any](nodes int, edges []E, at func(E) int) adjacency {
 	a := adjacency{start: make([]int, nodes+1), edges: make([]int, len(edges))}
 	for _, e := range edges {

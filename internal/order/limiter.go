@@ -14,7 +14,7 @@ import (
 // It knows by itself when a node has lost its last predecessor: from then on it is expected to ask
 // for a slot, or to end without. A slot goes to the first in the sequence of those that are
 // expected, as soon as that one asks. How long goroutines take to ask therefore does not matter:
-// what starts next follows from what has ended, and in which order.
+// the next node to start follows from the nodes that have ended, and from their order.
 //
 // As a node comes after its predecessors in the sequence, none that becomes expected later would
 // have come first. With one slot, the nodes start exactly in the order of the sequence.
@@ -36,7 +36,7 @@ type limiter struct {
 	}
 }
 
-// turn is what the limiter knows of a node.
+// turn is the limiter's record of a node.
 type turn struct {
 	phase   turnPhase
 	granted chan bool // gets whether the node may start, when it gets a slot; nil before it asks
@@ -51,7 +51,7 @@ const (
 	turnEnded
 )
 
-// limit is what is left of a [Limit].
+// limit is the remainder of a [Limit].
 type limit struct {
 	free   int
 	parked positions // those that ask and are held back
@@ -139,7 +139,7 @@ func (lim *limiter) grant() {
 			return // n has yet to ask; if it ends instead, that may make room for one that comes before all others
 		case full >= 0:
 			heap.Push(&lim.mu.limits[lim.limitsOf[n][full]].parked, heap.Pop(&lim.mu.ready))
-			for _, l := range lim.limitsOf[n] { // what they let pass in its place
+			for _, l := range lim.limitsOf[n] { // the nodes that they let pass in its place
 				lim.unpark(l)
 			}
 		default:

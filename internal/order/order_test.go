@@ -361,7 +361,7 @@ func layers(t testing.TB, count, width int) (*Graph, Selection) {
 	return g, selected
 }
 
-// Line O-07. What it takes is bounded in work_test.go.
+// Line O-07. Its cost is bounded in work_test.go.
 func TestOrderO07EndsOfLayers(t *testing.T) {
 	g, selected := layers(t, 4, 70)
 	if got := len(g.Sequence(ByQueue, selected)); got != 140 {

@@ -55,7 +55,7 @@ func (g *Graph) edgesOf(ways []way) []Edge {
 // but most of these pass selected nodes, too.
 func (g *Graph) indirect(selected Selection, transitive bool) []way {
 	sequence := g.topological()
-	var arriving []int // edges from what is passed to what is selected, those to the same node side by side
+	var arriving []int // edges from passed nodes to selected ones, those to the same node side by side
 	for _, n := range sequence {
 		for _, i := range g.in.of(n) {
 			if g.works(n, selected) && !g.works(g.edges[i].From, selected) {
@@ -137,7 +137,7 @@ func (g *Graph) withoutImplied(edges []Edge) []Edge {
 			}
 		}
 		for _, n := range slices.Backward(sequence) {
-			set := reached.sets[n] // what can be reached in more than one step
+			set := reached.sets[n] // the nodes that can be reached in more than one step
 			if set == nil {
 				continue
 			}

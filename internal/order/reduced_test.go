@@ -22,7 +22,7 @@ func pairs(edges []Edge) []pair {
 	return list
 }
 
-// searched finds by one search for each node what [Graph.Reduced] finds for many at once.
+// searched finds by one search for each node the pairs that [Graph.Reduced] finds for many at once.
 func searched(g *Graph, selected Selection) []pair {
 	var list []pair
 	for start := range g.Len() {

@@ -29,7 +29,7 @@ const (
 // ErrNotStarted is returned by work that has not begun, because the run was stopped at that moment.
 var ErrNotStarted = errors.New("not started")
 
-// Result is what became of one node.
+// Result is the outcome of one node.
 type Result struct {
 	State   State
 	Err     error // of a failed node; of one that is Passed, why there was nothing to do, if anybody said so
@@ -42,15 +42,15 @@ type RunOptions struct {
 	Rule     Rule // which of several ready nodes is started first
 	Parallel int  // how many may run at the same time; less than 1 stands for 1
 
-	// FailFast starts nothing more after a failure. KeepGoing starts also what depends on a failed
-	// node. Without either, everything is started but what depends on a failed node.
+	// FailFast starts nothing more after a failure. KeepGoing starts also nodes that depend on a
+	// failed one. Without either, everything is started but nodes that depend on a failed one.
 	FailFast, KeepGoing bool
 
-	// Decide, if there is one, is asked about each selected node when what it waits for has ended,
-	// unless a failure behind hard edges has settled the matter. It may ask for the results of nodes
-	// that this one waits for, anchors excepted. The zero Result starts the node; one that is Passed
-	// counts as success, one that is Skipped as failure of Because. Until it has decided, nothing that
-	// comes later in the sequence is started.
+	// Decide, if there is one, is asked about each selected node when its predecessors have ended,
+	// unless a failure behind hard edges has settled the matter. It may ask for the results of the
+	// predecessors, anchors excepted. The zero Result starts the node; one that is Passed counts as
+	// success, one that is Skipped as failure of Because. Until it has decided, no later node of the
+	// sequence is started.
 	Decide func(node int, result func(int) Result) Result
 
 	// Limits keep nodes from running at the same time as others.
@@ -71,7 +71,7 @@ type Limit struct {
 // Run does the work of the selected nodes, each when all it waits for has ended. The result has an
 // entry for each node of the graph. One at a time, they are done in the order of [Graph.Sequence].
 // Several at a time, a free slot goes to the node that is first in that order among those that can
-// start then: which one depends on what has ended, not on goroutines.
+// start then: this depends on the nodes that have ended, not on goroutines.
 //
 // Once ctx ends nothing more is started. Run returns when all that was started has ended. Work that
 // ends its goroutine has failed; work that panics stops the run, and the panic continues in the
@@ -107,10 +107,10 @@ type run struct {
 	work    func(ctx context.Context, node int) error
 	results []Result // each written by the task of its node alone
 	limiter *limiter
-	stop    func() // starts nothing more; what has been started goes on
+	stop    func() // starts nothing more; work that has been started goes on
 }
 
-// address is what a node is called among changes.
+// address is the name of a node among changes.
 type address struct {
 	graph *Graph
 	node  int
@@ -123,7 +123,7 @@ type (
 	change = changeexec.Change[address, end]
 )
 
-// end is what those who wait for a node have to know.
+// end is the outcome of a node for those that wait for it.
 type end struct {
 	failed  bool
 	because int // the node whose failure it was
@@ -172,7 +172,7 @@ func (r *run) await(tasks context.Context, n int, results *ends) end {
 	return all
 }
 
-// node does the work of a node, if it has any and may. Before is how what it waited for has ended.
+// node does the work of a node, if it has any and may. Before is how its predecessors have ended.
 func (r *run) node(ctx context.Context, n int, before end) end {
 	if !r.graph.works(n, r.opts.Selected) {
 		return before
@@ -203,7 +203,7 @@ func (r *run) node(ctx context.Context, n int, before end) end {
 	}
 }
 
-// result is what becomes of a node.
+// result is the outcome of a node.
 func (r *run) result(ctx context.Context, n int, before end) Result {
 	if before.failed && !r.opts.KeepGoing {
 		return Result{State: Skipped, Because: before.because}

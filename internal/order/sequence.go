@@ -26,11 +26,11 @@ const (
 	// behaviours).
 	ByQueue Rule = iota
 
-	// ByDemand takes the smallest node next, and before it what it waits for, in the order in which
-	// that was written (lines C-30 to C-33).
+	// ByDemand takes the smallest node next, and before it its predecessors, in the order in which
+	// they were written (lines C-30 to C-33).
 	ByDemand
 
-	// ByWeight takes the smallest node next, and before it what it waits for, smallest first.
+	// ByWeight takes the smallest node next, and before it its predecessors, smallest first.
 	ByWeight
 )
 
@@ -58,7 +58,7 @@ func (g *Graph) byQueue() []int {
 	waiting, first := g.waiting()
 	queue := make([]int, 0, len(g.nodes))
 	enter := func(ready []int) {
-		// Anchors are passed at once, as if what comes before them were directly before what comes after
+		// Anchors are passed at once, as if the nodes before them were directly before the nodes after
 		// them.
 		from := len(queue)
 		for len(ready) > 0 {
@@ -79,7 +79,7 @@ func (g *Graph) byQueue() []int {
 	return queue
 }
 
-// topological returns all nodes, anchors too, each after what it waits for.
+// topological returns all nodes, anchors too, each after its predecessors.
 func (g *Graph) topological() []int {
 	waiting, sequence := g.waiting()
 	for i := 0; i < len(sequence); i++ {
@@ -156,8 +156,8 @@ func (g *Graph) Waves(selected Selection) [][]int {
 	return waves
 }
 
-// Reverse returns the graph with all edges turned around, for undoing what was done. Its sequences
-// are exactly those of g from their end (line O-05).
+// Reverse returns the graph with all edges turned around, for undoing its work. Its sequences are
+// exactly those of g from their end (line O-05).
 func (g *Graph) Reverse() *Graph {
 	if g.forward != nil {
 		return g.forward

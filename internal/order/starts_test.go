@@ -151,8 +151,8 @@ func (s scenario) simulate() (starts []start, states []State) {
 	}
 }
 
-// run does the same with goroutines. Of what starts at the same time, the first in the sequence is
-// listed first.
+// run does the same with goroutines. Of nodes that start at the same time, the first in the
+// sequence is listed first.
 func (s scenario) run(t *testing.T, yield func()) (starts []start, states []State) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
@@ -199,8 +199,8 @@ func (s scenario) run(t *testing.T, yield func()) (starts []start, states []Stat
 	return starts, states
 }
 
-// Line O-01: what starts when follows from what has ended, as in a simulation with one step after
-// the other.
+// Line O-01: the moments of starts follow from the ends of nodes, as in a simulation with one step
+// after the other.
 func TestOrderO01StartsAreThoseOfASimulation(t *testing.T) {
 	for seed := range uint64(400) {
 		random := rand.New(rand.NewPCG(seed, 7))

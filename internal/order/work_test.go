@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// allocated returns how many bytes some work allocates, which does not depend on what else the
-// machine does.
+// allocated returns how many bytes some work allocates, which does not depend on other work of the
+// machine.
 func allocated(work func()) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -83,8 +83,8 @@ func TestOrderO08WorkIsInProportionToNodes(t *testing.T) {
 	run := func(g *Graph) {
 		g.Run(context.Background(), RunOptions{Parallel: 10}, func(context.Context, int) error { return nil })
 	}
-	// Smaller, since it takes long under the race detector; and once before, for what Go keeps of
-	// goroutines that have ended.
+	// Smaller, since it takes long under the race detector; and once before, for the memory that Go
+	// keeps of goroutines that have ended.
 	small, large = mustBuild(t, randomShape(200)), mustBuild(t, randomShape(2_000))
 	run(large)
 	checkGrowth(t, "Run", run, small, large)

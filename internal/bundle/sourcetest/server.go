@@ -80,7 +80,7 @@ func Start(tb testing.TB) *Server {
 		Env:    []string{"GIT_PROJECT_ROOT=" + s.dir, "GIT_HTTP_EXPORT_ALL=1", "REMOTE_USER="},
 	})
 	s.server = httptest.NewUnstartedServer(s)
-	s.server.Config.ErrorLog = log.New(io.Discard, "", 0) // clients that give up are what tests are about
+	s.server.Config.ErrorLog = log.New(io.Discard, "", 0) // clients that give up are the subject of tests
 	s.server.StartTLS()
 	tb.Cleanup(s.Stop)
 	s.Host = strings.TrimPrefix(s.server.URL, "https://")
