@@ -21,13 +21,13 @@ import (
 // Action is a change that can be made at a place.
 type Action struct {
 	Title string
-	Fixes hcl.Range // what is wrong without it; zero for none
+	Fixes hcl.Range // the mistake that it fixes; zero for none
 	Edits []Edit
 }
 
-// Actions returns the changes that fix what is wrong in a range: missing required inputs, names
-// that are not declared, arguments that there are not. With them, wherever it is, come those that
-// remove what is left over of the stack.
+// Actions returns the changes that fix mistakes in a range: missing required inputs, names that are
+// not declared, arguments that do not exist. With them, whatever the range, come those that remove
+// the leftovers of the stack.
 func (s *Stack) Actions(path string, at hcl.Range) []Action {
 	if w := s.workspaces[path]; w != nil {
 		return w.Actions(at)
@@ -78,7 +78,7 @@ func (a *actor) add(title string, fixes hcl.Range, edits ...Edit) {
 	a.actions = append(a.actions, Action{title, fixes, edits})
 }
 
-// undeclared offers what may be meant by a name that is not declared, or to declare it.
+// undeclared offers similar names in place of one that is not declared, or to declare it.
 func (a *actor) undeclared(occurrence Occurrence) {
 	s := a.stack
 	if occurrence.Declaration || occurrence.Former || s.exists(occurrence.Symbol) {
@@ -190,7 +190,7 @@ func (a *actor) declareModuleVariable(occurrence Occurrence) {
 		Edit{into.Path, hcl.Range{Filename: into.Name, Start: end, End: end}, onNewLine(into.Src) + text})
 }
 
-// onNewLine is what stands between a text and a block that follows it.
+// onNewLine returns the separator between a text and a block that follows it.
 func onNewLine(src []byte) string {
 	switch {
 	case len(src) == 0:
@@ -232,7 +232,8 @@ func (a *actor) variableType(occurrence Occurrence) string {
 	return "string"
 }
 
-// asList makes the type of a list of what is written as one: its elements, if they have one type.
+// asList returns the type of a list for the type of its literal: that of its elements, if they have
+// one type.
 func asList(ty cty.Type) cty.Type {
 	if !ty.IsTupleType() || ty.Length() == 0 {
 		return ty
@@ -302,7 +303,7 @@ func (a *actor) inputsEdit(block *syntax.Block, group *syntax.Group, lines strin
 	return Edit{a.file.Path, a.file.between(start, group.Range.End.Byte), "\n" + lines + "  "}
 }
 
-// firstValue is what is written for an input that has no value yet.
+// firstValue is the text inserted for an input that has no value yet.
 func (a *actor) firstValue(in input) string {
 	if a.file.dir.get(Variable, in.Name) != nil && !a.file.deploys() {
 		return "var." + in.Name

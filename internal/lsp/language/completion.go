@@ -17,7 +17,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// CompletionKind is what is completed.
+// CompletionKind is the kind of a completion.
 type CompletionKind int
 
 // The kinds of completions.
@@ -37,9 +37,10 @@ type Completion struct {
 	Kind    CompletionKind
 	Detail  string // in one line, such as a type; may be empty
 	Doc     string
-	Replace hcl.Range // what it takes the place of: the beginning of a word
+	Replace hcl.Range // the text it replaces: the beginning of a word
 
-	// Text is what is written. If Snippet is set, it has the placeholders of snippets: ${1:NAME}, $0.
+	// Text is the text to insert. If Snippet is set, it has the placeholders of snippets: ${1:NAME},
+	// $0.
 	Text    string
 	Snippet bool
 
@@ -47,8 +48,8 @@ type Completion struct {
 	Again bool
 }
 
-// Complete returns what can be written at an offset of a file, the most likely first. Who shows
-// them selects those that begin with, or match, what is in their range already.
+// Complete returns the completions at an offset of a file, the most likely first. A caller that
+// shows them selects those that begin with, or match, the text already in their range.
 func (s *Stack) Complete(path string, offset int) []Completion {
 	if w := s.workspaces[path]; w != nil {
 		return w.Complete(offset)
@@ -86,7 +87,7 @@ func isWord(char byte) bool {
 	return char == '_' || char == '-' || char >= '0' && char <= '9' || char >= 'a' && char <= 'z' || char >= 'A' && char <= 'Z' || char >= 0x80
 }
 
-// completer finds what can be written at one place.
+// completer finds the completions at one place.
 type completer struct {
 	stack   *Stack
 	file    *file
@@ -216,7 +217,7 @@ func blockSnippet(block schema.Block) string {
 	return b.String()
 }
 
-// valueSnippet is what is written for an argument at first.
+// valueSnippet is the first text of an argument's value.
 func valueSnippet(argument schema.Argument, placeholder func(string) string) string {
 	switch {
 	case argument.Map:
@@ -333,8 +334,8 @@ func (c *completer) providerArguments(body *syntax.Body, nested []string) {
 	}
 }
 
-// providerBlock returns what the config block of a provider block can have, below some nested
-// blocks; nil if that is not known.
+// providerBlock returns the schema of the config block of a provider block, below some nested
+// blocks; nil if it is not known.
 func (s *Stack) providerBlock(dir *directory, block *syntax.Block, nested []string) *engine.Block {
 	if len(block.Labels) == 0 || s.view.Schema == nil {
 		return nil

@@ -52,7 +52,7 @@ func (c *completer) value(argument *syntax.Argument) {
 	}
 }
 
-// described returns what is known of an argument around the place.
+// described returns the description of an argument around the place.
 func (c *completer) described(argument *syntax.Argument) schema.Argument {
 	types := c.types()
 	switch {
@@ -318,7 +318,7 @@ func (c *completer) hasAny(root string, scope schema.Scope) bool {
 
 var rootKinds = map[string]Kind{"var": Variable, "local": Local, "component": Component, "stack": Call, "provider": Provider}
 
-// members completes what follows some steps of a reference.
+// members completes the name after some steps of a reference.
 func (c *completer) members(steps []syntax.Step, isPath bool) {
 	root := steps[0].Name
 	switch {
@@ -378,7 +378,7 @@ func (c *completer) own(kind Kind, isPath bool) *declaration {
 	return c.file.dir.get(kind, c.blocks[0].Labels[0].Text)
 }
 
-// detail is what is said of a declaration in one line.
+// detail is the summary of a declaration in one line.
 func (s *Stack) detail(decl *declaration) string {
 	switch decl.Kind {
 	case Component, Call:
@@ -434,7 +434,7 @@ func (c *completer) pathMembers(steps []syntax.Step) {
 	}
 }
 
-// results completes what follows the name of a component, an embedded stack or a value.
+// results completes the name after that of a component, an embedded stack or a value.
 func (c *completer) results(steps []syntax.Step) {
 	if steps[0].Name == "each" && steps[1].Name == "value" {
 		c.attributesOf(stepped(c.stack.eachType(c.file, c.blocks[0]), steps[2:]))
@@ -555,7 +555,7 @@ func (s *Stack) outputsOf(decl *declaration) []input {
 	return outputs
 }
 
-// stepsType returns the type of what some steps of a reference lead to.
+// stepsType returns the type of the target of some steps of a reference.
 func (s *Stack) stepsType(dir *directory, steps []syntax.Step) cty.Type {
 	symbols := s.resolve(dir, steps, false)
 	last := len(steps) - 1

@@ -9,7 +9,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/lsp/language/syntax"
 )
 
-// Kind is what a name stands for.
+// Kind is the kind of a declaration.
 type Kind string
 
 // The kinds of names.
@@ -27,7 +27,7 @@ const (
 	ModuleSlot     Kind = "provider of a module"
 )
 
-// Symbol is what a name stands for, in a directory: that of a stack, or that of a module.
+// Symbol identifies a declaration, in a directory: that of a stack, or that of a module.
 type Symbol struct {
 	Dir  string
 	Kind Kind
@@ -55,7 +55,7 @@ type declaration struct {
 	argument *syntax.Argument // of a local value or a requirement
 }
 
-// declare adds what a file declares. Of what is declared twice, the first counts.
+// declare adds the declarations of a file. Of several with one name, the first counts.
 func (d *directory) declare(f *file) {
 	if f.deploys() {
 		d.declareDeployments(f)
@@ -136,7 +136,7 @@ func (d *declaration) value(name string) *syntax.Argument {
 	return d.block.Body.Argument(name)
 }
 
-// text returns what is written for an argument, "" if it is not there.
+// text returns the source text of an argument's value, "" if it is not there.
 func (d *declaration) text(name string) string {
 	if argument := d.value(name); argument != nil {
 		return d.file.text(argument.Value.Range)
@@ -144,7 +144,7 @@ func (d *declaration) text(name string) string {
 	return ""
 }
 
-// description is what the block says that it is for.
+// description is the value of the description argument of the block.
 func (d *declaration) description() string {
 	argument := d.value("description")
 	if argument == nil {

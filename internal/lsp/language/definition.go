@@ -79,7 +79,7 @@ func (s *Stack) declared(symbol Symbol) []Location {
 	return []Location{{Path: found.path, Range: found.name, Block: found.block}}
 }
 
-// sourceLocation returns the first file of what the source of a block leads to: that which is
+// sourceLocation returns the first file of the directory that the source of a block names: the one
 // called main, if there is one.
 func (s *Stack) sourceLocation(dir *directory, block *syntax.Block) []Location {
 	target := s.sourceDir(dir, block)

@@ -33,13 +33,13 @@ var deployKinds = map[string]Kind{
 	"identity_token": Token, "upstream_input": Upstream, "publish_output": Published,
 }
 
-// deployRoots are the kinds of what references name in their second step.
+// deployRoots are the kinds of the names in the second steps of references, by the first.
 var deployRoots = map[string]Kind{
 	"deployment": Deployment, "deployment_group": Group, "deployment_auto_approve": Rule,
 	"identity_token": Token, "upstream_input": Upstream, "local": DeploymentLocal,
 }
 
-// declareDeployments adds what a deployment file declares.
+// declareDeployments adds the declarations of a deployment file.
 func (d *directory) declareDeployments(f *file) {
 	for _, block := range f.tree.Root.Blocks {
 		kind, ok := deployKinds[block.Type]
@@ -94,7 +94,7 @@ func (f *finder) deploymentBody(body *syntax.Body, locals bool) {
 	}
 }
 
-// deploymentSymbols returns what each step of a reference in a deployment file names; the zero
+// deploymentSymbols returns the symbol of each step of a reference in a deployment file; the zero
 // value for steps that name nothing.
 func deploymentSymbols(dir string, steps []syntax.Step) []Symbol {
 	symbols := make([]Symbol, len(steps))
@@ -230,7 +230,7 @@ func (c *completer) declaresAny(root string) bool {
 	return len(c.file.dir.all(kind)) > 0
 }
 
-// deploymentMembers completes what follows some steps of a reference in a deployment file.
+// deploymentMembers completes the name after some steps of a reference in a deployment file.
 func (c *completer) deploymentMembers(steps []syntax.Step, types []string) {
 	root := steps[0].Name
 	kind := deployRoots[root]

@@ -25,7 +25,7 @@ type Signature struct {
 	Variadic   bool // the last parameter stands for any number
 	Return     string
 	Doc        string
-	Deprecated string // what to do instead, or ""
+	Deprecated string // the replacement, or ""
 }
 
 // Parameter is one of a function.
@@ -56,8 +56,8 @@ func (f Signature) Label() (label string, parameters [][2]int) {
 	return b.String(), parameters
 }
 
-// functionTable has a line for each built-in function: how it is called, a tab, what its result is.
-// It is what docs/functions.md has.
+// functionTable has a line for each built-in function: its call, a tab, its result. The lines are
+// those of the tables in docs/functions.md.
 //
 //go:embed functions.txt
 var functionTable string

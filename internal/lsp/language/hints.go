@@ -51,7 +51,7 @@ func (s *Stack) isHinted(f *file, occurrence Occurrence) bool {
 	return false
 }
 
-// Lens is what a component or embedded stack depends on, and what depends on it.
+// Lens is the dependencies and the dependents of a component or embedded stack.
 type Lens struct {
 	Symbol
 	Range      hcl.Range // of the name
@@ -73,7 +73,7 @@ func (s *Stack) Lenses(path string) []Lens {
 		return nil
 	}
 	uses := s.uses(f.dir)
-	required := map[Symbol][]Symbol{} // what each requires
+	required := map[Symbol][]Symbol{} // the requirements of each
 	dependents := map[Symbol][]Symbol{}
 	for _, symbol := range f.dir.names {
 		if symbol.Kind != Component && symbol.Kind != Call {
@@ -122,7 +122,7 @@ func (s *Stack) uses(dir *directory) map[Symbol][]Symbol {
 	return uses
 }
 
-// ownerAt returns what the block around an offset declares.
+// ownerAt returns the symbol that the block around an offset declares.
 func ownerAt(f *file, offset int) (Symbol, bool) {
 	block := enclosing(f, offset)
 	if kind, ok := blockKinds[block.Type]; ok && len(block.Labels) == 1 {

@@ -18,13 +18,13 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// Hover is what is said of a word.
+// Hover is the information about a word.
 type Hover struct {
 	Text  string // Markdown
 	Range hcl.Range
 }
 
-// Hover returns what is known of the word at an offset, nil if that is nothing.
+// Hover returns the information about the word at an offset, nil if there is none.
 func (s *Stack) Hover(path string, offset int) *Hover {
 	if w := s.workspaces[path]; w != nil {
 		return w.Hover(offset)
@@ -84,7 +84,7 @@ func deprecation(f Signature) string {
 	return "Deprecated: " + f.Deprecated
 }
 
-// sentence makes a sentence of what a table has.
+// sentence makes a sentence of a text in a table.
 func sentence(text string) string {
 	if text == "" || strings.HasSuffix(text, ".") {
 		return text
@@ -244,7 +244,7 @@ func describeAttribute(name string, attribute engine.Attribute) string {
 	return fmt.Sprintf("`%s`: %s%s, an argument of the provider", name, orAny(typeText(attribute.Type)), required)
 }
 
-// describe says what a symbol stands for.
+// describe describes the declaration of a symbol.
 func (s *Stack) describe(symbol Symbol) string {
 	decl := s.declaration(symbol)
 	switch symbol.Kind {
@@ -293,7 +293,7 @@ func firstOf(texts ...string) string {
 	return ""
 }
 
-// remarks are what else is to be said of a declaration.
+// remarks are further facts about a declaration: its default, its marks, its repetition.
 func (s *Stack) remarks(decl *declaration) string {
 	var remarks []string
 	add := func(format string, args ...any) { remarks = append(remarks, fmt.Sprintf(format, args...)) }
@@ -331,7 +331,7 @@ func declaredAt(decl *declaration) string {
 	return fmt.Sprintf("Declared in %s, line %d.", filepath.Base(decl.file.Path), decl.name.Start.Line)
 }
 
-// describeInModule says what a variable, output or provider of a module is.
+// describeInModule describes a variable, output or provider of a module.
 func (s *Stack) describeInModule(symbol Symbol) string {
 	module := s.module(symbol.Dir)
 	if module == nil {

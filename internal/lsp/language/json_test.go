@@ -33,7 +33,8 @@ func openJSON(t *testing.T, main string) session {
 	return open(t, world+"-- "+mainFile+" --\n"+main+"\n-- "+jsonFile+" --\n"+jsonText, "stack")
 }
 
-// Files in JSON take part: what they declare and refer to is found in all files, and from there.
+// Files in JSON take part: their declarations and references are found in all files, and from
+// there.
 func TestJSON(t *testing.T) {
 	s := openJSON(t, "locals {\n  a = component.json.id\n  b = var.zone\n}\n")
 	at := func(text string) int { return strings.Index(jsonText, text) + len(text) }

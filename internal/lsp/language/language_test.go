@@ -23,7 +23,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
-// world is what the stacks of the tests have around them.
+// world is the surroundings of the tests' stacks.
 const world = `
 -- modules/net/main.tf --
 variable "cidr" {

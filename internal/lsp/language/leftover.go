@@ -24,8 +24,7 @@ type leftOver struct {
 	was    *declaration             // that has produced it, as it is now or on the disk; nil if it is not there either
 }
 
-// LeftOvers returns the changes to a component file that remove what is left over of the stack that
-// the file belongs to.
+// LeftOvers returns the changes to a component file that remove the leftovers of its stack.
 func (s *Stack) LeftOvers(path string) []Action {
 	f := s.file(path)
 	if f == nil || f.tree.JSON || f.deploys() {
@@ -39,7 +38,7 @@ func (s *Stack) LeftOvers(path string) []Action {
 	return actions
 }
 
-// leftOvers returns what is left over of the stack in a directory: components by name, then stacks.
+// leftOvers returns the leftovers of the stack in a directory: components by name, then stacks.
 func (s *Stack) leftOvers(dir *directory) []leftOver {
 	saved, stored := s.saved(dir), s.stored(dir)
 	names := maps.Clone(stored)
@@ -70,7 +69,7 @@ func (s *Stack) leftOvers(dir *directory) []leftOver {
 	return all
 }
 
-// each returns what is left over instance by instance.
+// each returns a leftover for each instance.
 func each(symbol Symbol, keys []stackaddrs.InstanceKey, was *declaration) []leftOver {
 	var all []leftOver
 	for _, key := range unique(keys) {
@@ -105,8 +104,8 @@ func (d *declaration) literalKeys() []stackaddrs.InstanceKey {
 	return keys
 }
 
-// saved returns what the files of a directory declare on the disk, where that is not what is in the
-// editor.
+// saved returns the declarations in a directory's files on the disk, where these differ from the
+// text in the editor.
 func (s *Stack) saved(dir *directory) *directory {
 	saved := &directory{path: dir.path, decls: map[Symbol]*declaration{}}
 	if s.view.Saved == nil {
@@ -147,8 +146,8 @@ func (s *Stack) stored(dir *directory) map[Symbol][]stackaddrs.InstanceKey {
 	return stored
 }
 
-// wasDeclared reports whether a component or an embedded stack is in the configuration, which has
-// what files with errors declared when they were last right.
+// wasDeclared reports whether a component or an embedded stack is in the configuration, which for
+// files with errors has the declarations of their last correct version.
 func (s *Stack) wasDeclared(symbol Symbol) bool {
 	found := false
 	if s.view.Config == nil || s.view.Config.Root == nil {
@@ -189,7 +188,7 @@ func (s *Stack) claims(symbol Symbol) claims {
 	return found
 }
 
-// add adds what the steps behind a name mean: the instance with a literal key, or all.
+// add adds the claim that the steps behind a name make: the instance with a literal key, or all.
 func (c *claims) add(behind []syntax.Step) {
 	if len(behind) == 0 || behind[0].Kind != syntax.IndexStep || behind[0].Name == "" {
 		c.all = true
@@ -198,7 +197,7 @@ func (c *claims) add(behind []syntax.Step) {
 	c.keys[stackaddrs.StringKey(behind[0].Name)] = true
 }
 
-// removed returns the block that removes what is left over, and says what it is.
+// removed returns the block that removes the leftover, and a title for it.
 func (l *leftOver) removed() (title, text string) {
 	left := removal.LeftOver{Kind: stackaddrs.MoveableComponent, Name: l.symbol.Name, All: len(l.keys) == 0, Was: l.was.removal()}
 	if l.symbol.Kind == Call {

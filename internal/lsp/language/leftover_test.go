@@ -144,7 +144,7 @@ func TestLeftOvers(t *testing.T) {
 	}
 }
 
-// What is left over of a stack is removed in its own files, by what the state of the stack has that
+// Leftovers of an embedded stack are removed in its own files, by the state of the stack that
 // embeds it.
 func TestLeftOversOfEmbeddedStack(t *testing.T) {
 	dir := writeArchive(t, world+"-- "+mainFile+" --\n")

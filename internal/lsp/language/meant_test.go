@@ -14,7 +14,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/fault"
 )
 
-// mistakes returns what validation finds in the main file.
+// mistakes returns the diagnostics of validation in the main file.
 func (s session) mistakes() hcl.Diagnostics {
 	s.t.Helper()
 	snap := snapshot.NewWorkspace(snapshot.Options{Environ: []string{}}).Stack(s.path("stack"))
@@ -26,7 +26,7 @@ func (s session) mistakes() hcl.Diagnostics {
 	})
 }
 
-// What a diagnostic says is meant can be written in its place, and is right there.
+// The suggestion of a diagnostic can be written in its place, and is right there.
 func TestMeant(t *testing.T) {
 	for name, test := range map[string]struct{ text, meant string }{
 		"variable":      {"locals {\n  a = \"${var.regoin}-x\"\n}\n", "var.region"},

@@ -18,22 +18,23 @@ const moduleLocal Kind = "local value of a module"
 // nested in them.
 var moduleTypes = []string{"variable", "output", "locals", "resource", "terraform", "module", "moved", "removed", "import"}
 
-// moduleInfo is what the files of a module say beyond what the engine needs to know.
+// moduleInfo is the information in the files of a module that the engine does not need.
 type moduleInfo struct {
 	variables, outputs map[string]moduleBlock
-	locals             map[string]string // what is written for each
+	locals             map[string]string // source text of each
 }
 
-// moduleBlock is what the block of a variable or output says.
+// moduleBlock is the block of a variable or output.
 type moduleBlock struct {
 	description string
-	value       string    // what is written for it
+	value       string    // source text
 	name        hcl.Range // without quotes
 	block       hcl.Range
 	path        string // of the file
 }
 
-// moduleInfo returns what the files of the module in a directory say, nil if there is none.
+// moduleInfo returns the information in the files of the module in a directory, nil if there is
+// none.
 func (s *Stack) moduleInfo(dir string) *moduleInfo {
 	module := s.module(dir)
 	if module == nil {
@@ -89,10 +90,10 @@ func textOf(src []byte, rng hcl.Range) string {
 	return string(src[rng.Start.Byte:rng.End.Byte])
 }
 
-// text returns what is written in a range, without space around it.
+// text returns the text in a range, without space around it.
 func (f *file) text(rng hcl.Range) string { return strings.TrimSpace(textOf(f.Src, rng)) }
 
-// description returns what the module says about one of its variables or outputs.
+// moduleDescription returns the description that a module gives one of its variables or outputs.
 func (s *Stack) moduleDescription(symbol Symbol) string {
 	info := s.moduleInfo(symbol.Dir)
 	switch {

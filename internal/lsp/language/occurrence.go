@@ -19,7 +19,7 @@ type Occurrence struct {
 	Range       hcl.Range // of the name, without quotes
 	Declaration bool
 
-	// Former is set for the targets of moved blocks: they are about what a state has, now or before.
+	// Former is set for the targets of moved blocks: they are names in a state, now or before.
 	Former bool
 }
 
@@ -63,7 +63,7 @@ func (f *finder) add(symbol Symbol, at hcl.Range, declaration bool) {
 	f.found = append(f.found, Occurrence{Symbol: symbol, Path: f.file.Path, Range: at, Declaration: declaration})
 }
 
-// header adds what the labels of a block name.
+// header adds the names in the labels of a block.
 func (f *finder) header(block *syntax.Block) {
 	dir := f.file.dir.path
 	switch kind, ok := blockKinds[block.Type]; {
@@ -77,7 +77,7 @@ func (f *finder) header(block *syntax.Block) {
 	}
 }
 
-// body adds what is named in the arguments of a block and of those in it.
+// body adds the names in the arguments of a block and of those in it.
 func (f *finder) body(body *syntax.Body, types []string) {
 	if body == nil {
 		return
@@ -109,7 +109,7 @@ func isPath(blockType, argument string) bool {
 	return argument == "depends_on" || blockType == "removed" && argument == "from" || blockType == "moved"
 }
 
-// ref adds what the steps of a reference name.
+// ref adds the names in the steps of a reference.
 func (f *finder) ref(ref *syntax.Ref, path, moved bool) {
 	last := len(ref.Steps) - 1
 	for last > 0 && ref.Steps[last].Kind != syntax.NameStep {
@@ -160,7 +160,7 @@ func (f *finder) items(argument *syntax.Argument, symbol func(key string) Symbol
 	}
 }
 
-// inputsOf returns what the inputs of a block are for: the kind of the variables, and their
+// inputsOf returns the target of the inputs of a block: the kind of the variables, and their
 // directory; "" if that is not known.
 func (s *Stack) inputsOf(dir *directory, block *syntax.Block) (kind Kind, target string) {
 	kind = ModuleVariable
@@ -195,8 +195,9 @@ func removesStack(block *syntax.Block) bool {
 	return stack
 }
 
-// resolve returns what each step of a reference names; the zero value for steps that name nothing
-// that is known. In a path, stacks are followed by what is in them, otherwise by their outputs.
+// resolve returns the symbol of each step of a reference; the zero value for steps that name
+// nothing that is known. In a path, stacks are followed by their components and embedded stacks,
+// otherwise by their outputs.
 func (s *Stack) resolve(dir *directory, steps []syntax.Step, path bool) []Symbol {
 	symbols := make([]Symbol, len(steps))
 	if len(steps) < 2 || steps[1].Kind != syntax.NameStep {
@@ -223,7 +224,7 @@ func (s *Stack) resolve(dir *directory, steps []syntax.Step, path bool) []Symbol
 	return symbols
 }
 
-// resolveOutput finds what the steps behind a component or an embedded stack name.
+// resolveOutput finds the symbols of the steps behind a component or an embedded stack.
 func (s *Stack) resolveOutput(dir *directory, steps []syntax.Step, symbols []Symbol, path bool) {
 	decl := dir.decls[symbols[1]]
 	if decl == nil {

@@ -116,7 +116,7 @@ func askAll(t *testing.T, stack *language.Stack, view language.View, file langua
 	}
 }
 
-// What references finds is found by definition, and the reverse.
+// The references to a declaration have it as their definition, and the reverse.
 func TestReferencesAndDefinitionsAgree(t *testing.T) {
 	checked := 0
 	for _, dir := range stacks(t) {
@@ -148,7 +148,7 @@ func TestReferencesAndDefinitionsAgree(t *testing.T) {
 	}
 }
 
-// Renaming there and back gives the same files, but for what lets the state follow.
+// Renaming there and back gives the same files, except for moved blocks.
 func TestRenameAndBack(t *testing.T) {
 	renamed := 0
 	for _, dir := range stacks(t) {

@@ -22,10 +22,10 @@ type Edit struct {
 	Text  string
 }
 
-// Renaming is what renames something in all files of a stack.
+// Renaming is the edits that rename something in all files of a stack.
 type Renaming struct {
 	Edits []Edit // by file and place; they do not overlap
-	Note  string // what is left to do elsewhere, or ""
+	Note  string // work left to do elsewhere, or ""
 }
 
 // RenameError is why something cannot be renamed, in a sentence for people.
@@ -35,7 +35,7 @@ func (e *RenameError) Error() string { return e.Reason }
 
 func refuse(format string, args ...any) error { return &RenameError{fmt.Sprintf(format, args...)} }
 
-// renameable are the kinds of names that belong to the stack, with what they are called.
+// renameable are the kinds of names that belong to the stack.
 var renameable = []Kind{
 	Variable, Local, Output, Component, Call, Provider, Requirement,
 	Group, Rule, Token, Store, Upstream, Published, DeploymentLocal,
@@ -82,11 +82,12 @@ func (s *Stack) renamed(path string, offset int) (Occurrence, error) {
 	return occurrence, nil
 }
 
-// Rename gives what the name at an offset stands for another name, in all files of the stack.
+// Rename gives another name to the declaration that the name at an offset refers to, in all files
+// of the stack.
 //
 // State has components and embedded stacks by their names. With one of them comes a moved block, so
-// that what exists is kept; the one of an earlier renaming in the other direction is turned around.
-// Targets of other moved blocks stay: moves are chained.
+// that existing objects are kept; the one of an earlier renaming in the other direction is turned
+// around. Targets of other moved blocks stay: moves are chained.
 //
 // Errors: a [*RenameError].
 func (s *Stack) Rename(path string, offset int, name string) (*Renaming, error) {
@@ -125,7 +126,7 @@ var renameNotes = map[Kind]string{
 	Published: "Other stacks read the published output by its name: change it there, too.",
 }
 
-// newSymbol returns what a symbol becomes with another name.
+// newSymbol returns a symbol with another name.
 func (s *Stack) newSymbol(symbol Symbol, name string) (Symbol, error) {
 	if !validName(name) {
 		return symbol, refuse("%q cannot be a name: names begin with a letter or an underscore, and go on with letters, digits, underscores and dashes.", name)
@@ -142,7 +143,7 @@ func (s *Stack) newSymbol(symbol Symbol, name string) (Symbol, error) {
 	return after, nil
 }
 
-// move adds what lets the state follow a renaming.
+// move adds the moved block by which the state follows a renaming.
 func (s *Stack) move(renaming *Renaming, before, after Symbol) {
 	decl := s.declaration(before)
 	moved := s.movedBlocks(before.Dir)

@@ -39,8 +39,8 @@ func requiredSource(entry *syntax.Argument) (provider stackaddrs.Provider, ok bo
 	return stackaddrs.Provider{Hostname: parsed.Hostname.ForDisplay(), Namespace: parsed.Namespace, Type: parsed.Type}, true
 }
 
-// requirement completes a text in an entry of required_providers, by what is at hand and what
-// modules require.
+// requirement completes a text in an entry of required_providers, from the packages at hand and the
+// requirements of modules.
 func (c *completer) requirement(entry *syntax.Argument, text *syntax.String) {
 	groups := entry.Value.GroupsAt(c.offset)
 	if len(groups) != 1 {
@@ -90,7 +90,7 @@ func (c *completer) requiredSources(name string, text *syntax.String) {
 }
 
 // requiredVersions completes constraints: from the versions that are at hand, first those that
-// allow the locked one, and what modules require.
+// allow the locked one, and from the requirements of modules.
 func (c *completer) requiredVersions(provider stackaddrs.Provider, text *syntax.String) {
 	said := map[string]bool{}
 	add := func(constraint, detail string) {
@@ -132,7 +132,7 @@ func (s *Stack) knownProviders() []requirements.Known {
 	return s.view.Providers()
 }
 
-// moduleRequirements returns what the modules of the components of a stack require, with the
+// moduleRequirements returns the requirements of the modules of a stack's components, with the
 // constraints sorted.
 func (s *Stack) moduleRequirements(dir *directory) map[stackaddrs.Provider][]string {
 	all := map[stackaddrs.Provider][]string{}

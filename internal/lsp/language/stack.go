@@ -25,8 +25,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
-// View is what is known of a stack. All but Files may be missing: what depends on it is left out of
-// answers.
+// View is the knowledge about a stack. All but Files may be missing: answers leave out the parts
+// that depend on it.
 type View struct {
 	// Files are the component files of the stack and of all that it embeds, and its deployment files.
 	// A workspace file among them is a world of its own.
@@ -38,7 +38,7 @@ type View struct {
 	// Module returns the module in a directory, nil if there is none.
 	Module func(dir string) *Module
 
-	// Schema returns what a provider can be told, nil if that is not known.
+	// Schema returns the schema of a provider, nil if it is not known.
 	Schema func(provider stackaddrs.Provider) *engine.ProviderSchema
 
 	// ProviderFunctions returns the functions of a provider, nil if they are not known.
@@ -101,7 +101,7 @@ type file struct {
 	dir  *directory
 }
 
-// directory has what the files of a directory declare.
+// directory has the declarations in the files of a directory.
 type directory struct {
 	path  string
 	files []*file // component files

@@ -16,8 +16,8 @@ type SymbolInfo struct {
 	Location
 }
 
-// Symbols returns what the files of the stack declare, if its name has the letters of a query in
-// their order. The best match is first.
+// Symbols returns the declarations of the stack whose names have the letters of a query in their
+// order. The best match is first.
 func (s *Stack) Symbols(query string) []SymbolInfo {
 	var found []SymbolInfo
 	for _, w := range s.workspaces {

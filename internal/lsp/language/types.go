@@ -18,7 +18,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/safehcl"
 )
 
-// typeOf returns the type of what a symbol stands for, as far as it is declared or can be inferred;
+// typeOf returns the type of the values of a symbol, as far as it is declared or can be inferred;
 // the dynamic type otherwise. Of a component or an embedded stack, it is that of one instance.
 func (s *Stack) typeOf(symbol Symbol) cty.Type {
 	s.types.Lock()
@@ -31,7 +31,7 @@ func (s *Stack) infer(symbol Symbol) cty.Type {
 	if ty, known := s.types.known[symbol]; known {
 		return ty
 	}
-	s.types.known[symbol] = cty.DynamicPseudoType // while it is inferred: what refers to itself has no type
+	s.types.known[symbol] = cty.DynamicPseudoType // while it is inferred: a symbol that refers to itself has no type
 	ty := s.inferNew(symbol)
 	s.types.known[symbol] = ty
 	return ty
@@ -124,7 +124,7 @@ func (s *Stack) inferExpr(f *file, expr *syntax.Expr) cty.Type {
 	})
 }
 
-// attributeOf is the value of what begins with a word that stands for no block.
+// attributeOf is the value of a reference that begins with a word that stands for no block.
 func attributeOf(root, name string) cty.Value {
 	switch root + "." + name {
 	case "each.key", "path.module", "path.root", "path.cwd", "terraform.workspace":

@@ -9,8 +9,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/lsp/snapshot"
 )
 
-// ViewOf returns what a snapshot knows of a stack. What providers say, and which directories there
-// are, it does not know.
+// ViewOf returns the view of a stack that a snapshot allows, without the schemas of providers and
+// the list of directories.
 func ViewOf(snap *snapshot.Snapshot) View {
 	view := View{Config: snap.Declared, Functions: snap.Functions()}
 	for _, path := range snap.Paths() {

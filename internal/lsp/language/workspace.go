@@ -18,8 +18,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/nearest"
 )
 
-// Entry is the kind of what a workspace file names: a stack, a group or a task, which share their
-// names.
+// Entry is the kind of the names in a workspace file: of stacks, groups and tasks, which share
+// their names.
 const Entry Kind = "block"
 
 // Workspace answers questions about a workspace file. It is safe for concurrent use.
@@ -129,7 +129,7 @@ func (w *Workspace) Symbols(query string) []SymbolInfo {
 	return found
 }
 
-// Hover returns what is known of the word at an offset, nil if that is nothing.
+// Hover returns the information about the word at an offset, nil if there is none.
 func (w *Workspace) Hover(offset int) *Hover {
 	if inComment(w.file.tree, offset) {
 		return nil
@@ -155,7 +155,7 @@ func (w *Workspace) Hover(offset int) *Hover {
 	return nil
 }
 
-// describe says what a name stands for.
+// describe describes the block of a name.
 func (w *Workspace) describe(name string) string {
 	block := w.decls[name]
 	if block == nil {
@@ -236,8 +236,8 @@ func (w *Workspace) pathEdits(name string) []Edit {
 	return []Edit{{w.file.Path, w.file.between(start, end), path + "\n  " + strings.TrimSpace(inside) + "\n"}}
 }
 
-// Actions returns the changes that fix what is wrong in a range: names that nothing has, arguments
-// that there are not.
+// Actions returns the changes that fix mistakes in a range: names that nothing has, arguments that
+// do not exist.
 func (w *Workspace) Actions(at hcl.Range) []Action {
 	a := &actor{file: w.file, tables: schema.Workspace}
 	for _, occurrence := range w.found {
@@ -255,7 +255,7 @@ func (w *Workspace) Actions(at hcl.Range) []Action {
 	return a.actions
 }
 
-// Complete returns what can be written at an offset, the most likely first.
+// Complete returns the completions at an offset, the most likely first.
 func (w *Workspace) Complete(offset int) []Completion {
 	if offset < 0 || offset > len(w.file.Src) || inComment(w.file.tree, offset) {
 		return nil

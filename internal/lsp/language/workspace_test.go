@@ -82,7 +82,7 @@ func TestWorkspaceCompletion(t *testing.T) {
 	}
 }
 
-// What is completed in a list, with what is there, is a list of names.
+// A completion in a list, together with the text around it, is a list of names.
 func TestWorkspaceCompletionIsValid(t *testing.T) {
 	for _, text := range []string{"after = |", "after = [|]", "after = [\"|\"]", "kind = |", "kind = \"|\"", "auto_apply = |", "path = \"|\""} {
 		src, offset := cut(t, "stack \"x\" {\n  "+text+"\n}\n")

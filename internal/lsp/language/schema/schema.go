@@ -1,16 +1,16 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package schema is what an editor tells about the blocks and arguments of component files, and of
+// Package schema is an editor's knowledge of the blocks and arguments of component files, and of
 // workspace files: names, order, documentation.
 //
-// What is required, and what there is at all, is decided by the packages that decode these files.
-// Tests compare the tables with them.
+// The packages that decode these files decide which arguments exist and which are required. Tests
+// compare the tables with them.
 package schema
 
 import "slices"
 
-// Scope is what an expression can refer to.
+// Scope is the set of names that an expression can refer to.
 type Scope int
 
 // Parts of scopes.
@@ -42,7 +42,7 @@ type Block struct {
 type Argument struct {
 	Name     string
 	Doc      string
-	Type     string // what its values are, for people
+	Type     string // the type of its values, for people
 	Required bool
 	Scope    Scope
 	Map      bool     // written in braces

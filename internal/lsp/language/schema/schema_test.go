@@ -23,12 +23,12 @@ import (
 // refused are names that the decoder knows only to say that there is no such thing.
 var refused = []string{"nullable", "precondition"}
 
-// The tables have what the decoder of component files decodes.
+// The tables have the blocks and arguments that the decoder of component files decodes.
 func TestStack(t *testing.T) {
 	checkBody(t, nil, schema.Block{Blocks: schema.Stack})
 }
 
-// The tables have what the decoder of deployment files decodes.
+// The tables have the blocks and arguments that the decoder of deployment files decodes.
 func TestDeploy(t *testing.T) {
 	checkBodies(t, deployconfig.BodySchema, nil, schema.Block{Blocks: schema.Deploy})
 }
@@ -92,8 +92,8 @@ func withoutKinds(labels []string) []string {
 	return labels
 }
 
-// The tables have what the decoder of workspace files decodes: it knows all names in them, and none
-// besides.
+// The tables have the names that the decoder of workspace files decodes: it knows all names in
+// them, and none besides.
 func TestWorkspace(t *testing.T) {
 	text, err := os.ReadFile("../../../../docs/order-workspace.md")
 	if err != nil {

@@ -165,7 +165,7 @@ var Attributes = map[string][]Keyword{
 	"terraform": {{"applying", "Whether the stack is being applied. It is ephemeral.", Values}},
 }
 
-// TypeWords are the types that there are. A dollar sign stands for what is in parentheses.
+// TypeWords are the types of the language. A dollar sign stands for the text in parentheses.
 var TypeWords = []Keyword{
 	{"string", "A text.", Types},
 	{"number", "A number, whole or not.", Types},

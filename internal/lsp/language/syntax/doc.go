@@ -4,8 +4,8 @@
 // Package syntax reads files of the Terraform Stacks language, and of workspaces, as an editor has
 // them: mostly incomplete.
 //
-// What the HCL parser makes of a file that is not complete ends at the mistake. This package works
-// on tokens instead, and takes whatever looks like a block, an argument, a reference or a call for
+// The HCL parser's tree of a file that is not complete ends at the mistake. This package works on
+// tokens instead, and takes whatever looks like a block, an argument, a reference or a call for
 // one. It reports no mistakes.
 //
 // The rules:
@@ -74,7 +74,7 @@ type Expr struct {
 	Quotes  []hcl.Range // inside of all strings, also of those with templates
 }
 
-// GroupKind is what kind of brackets a group has.
+// GroupKind is the kind of a group's brackets.
 type GroupKind int
 
 // The kinds of groups.
@@ -118,7 +118,7 @@ type Ref struct {
 // Root is the first word of a reference.
 func (r *Ref) Root() string { return r.Steps[0].Name }
 
-// StepKind is what a step of a reference is.
+// StepKind is the kind of a step of a reference.
 type StepKind int
 
 // The kinds of steps.

@@ -10,7 +10,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
-// scanner finds what is in one expression.
+// scanner finds the parts of one expression.
 type scanner struct {
 	*parser
 	expr *Expr
@@ -235,7 +235,7 @@ func (s *scanner) open(token hclsyntax.Token, kind GroupKind) *Group {
 	return group
 }
 
-// forNames reads what a for expression declares, if one begins here.
+// forNames reads the names that a for expression declares, if one begins here.
 func (s *scanner) forNames() {
 	next := s.i + 1
 	for next < len(s.tokens) && endsLine(s.tokens[next]) {
@@ -286,7 +286,7 @@ func (s *scanner) dropText() {
 	top.text = nil
 }
 
-// close closes the innermost thing that a token can close, and what is open in it.
+// close closes the innermost bracket or quote that a token can close, and those open inside of it.
 func (s *scanner) close(token hclsyntax.Token) {
 	at := -1
 	for i := len(s.inside) - 1; i >= 0 && at < 0; i-- {

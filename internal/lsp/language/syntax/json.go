@@ -14,7 +14,8 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
-// Shape is what the keys of a JSON object are: in that syntax, blocks and arguments look alike.
+// Shape is the meaning of the keys of a JSON object: in that syntax, blocks and arguments look
+// alike.
 type Shape struct {
 	Labels int
 	Blocks map[string]Shape
@@ -39,7 +40,7 @@ func ParseJSON(name string, src []byte, top Shape) *File {
 	return &File{Name: name, Src: src, Root: body, JSON: true}
 }
 
-// jsonValue is a value; what is open ends with the file.
+// jsonValue is a value; one that is not closed ends with the file.
 type jsonValue struct {
 	kind       byte // '{', '[', '"', or 0 for anything else
 	start, end int  // with brackets or quotes
@@ -234,7 +235,7 @@ func (r *jsonReader) blocks(body *Body, known *Block, value *jsonValue, shape Sh
 	}
 }
 
-// expr adds what is in a value to an expression.
+// expr adds the contents of a value to an expression.
 func (r *jsonReader) expr(expr *Expr, value *jsonValue, parent *Group, static bool) {
 	start, end := value.inside()
 	switch value.kind {
@@ -259,7 +260,7 @@ func (r *jsonReader) expr(expr *Expr, value *jsonValue, parent *Group, static bo
 	}
 }
 
-// template adds what is in a string.
+// template adds the contents of a string.
 func (r *jsonReader) template(expr *Expr, value *jsonValue, static bool) {
 	start, end := value.inside()
 	text, exact := r.decoded(value)

@@ -20,7 +20,7 @@ func lex(src []byte, name string) hclsyntax.Tokens {
 	var tokens hclsyntax.Tokens
 	pos := hcl.InitialPos
 	for range mostRepairs {
-		// The lexer reports what the parser would, too, and what is wrong is known anyway.
+		// The lexer reports errors that the parser reports, too; nobody needs them here.
 		found, _ := hclsyntax.LexConfig(src[pos.Byte:], name, pos) //nolint:errcheck // see above
 		open := openQuote(found)
 		if open < 0 {
@@ -75,7 +75,8 @@ var closing = map[hclsyntax.TokenType]hclsyntax.TokenType{
 	hclsyntax.TokenOParen:          hclsyntax.TokenCParen,
 }
 
-// closers returns the tokens, without any text, that close what tokens leave open.
+// closers returns the tokens, without any text, that close brackets and quotes which tokens leave
+// open.
 func closers(tokens hclsyntax.Tokens, at hcl.Range) hclsyntax.Tokens {
 	var open []hclsyntax.TokenType
 	for _, token := range tokens {

@@ -75,7 +75,7 @@ func (p *parser) startsTopLevel(i int) bool {
 	return p.at(i+1) == hclsyntax.TokenOQuote || p.at(i+1) == hclsyntax.TokenOBrace
 }
 
-// body reads what is between braces, or a whole file, up to the closing brace, which it leaves.
+// body reads the contents of braces, or a whole file, up to the closing brace, which it leaves.
 func (p *parser) body(depth int, start hcl.Pos) *Body {
 	body := &Body{}
 	for p.i < len(p.tokens) {

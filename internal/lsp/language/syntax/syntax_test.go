@@ -21,7 +21,7 @@ import (
 
 var types = []string{"component", "stack", "variable", "output", "locals", "provider", "required_providers", "removed", "moved"}
 
-// describe writes what is in a body, one thing a line.
+// describe writes the contents of a body, one thing a line.
 func describe(f *syntax.File) string {
 	var b strings.Builder
 	describeBody(&b, f.Root, "")
@@ -202,7 +202,7 @@ func compare(t *testing.T, name string, src []byte) bool {
 	return true
 }
 
-// parsed lists what the parser finds, with places.
+// parsed lists the arguments, blocks and references that the parser finds, with places.
 func parsed(body *hclsyntax.Body, within string) []string {
 	var list []string
 	for name, attribute := range body.Attributes {
@@ -220,7 +220,7 @@ func parsed(body *hclsyntax.Body, within string) []string {
 	return list
 }
 
-// found lists the same of what this package finds.
+// found is the same list by this package.
 func found(body *syntax.Body, within string) []string {
 	var list []string
 	for _, argument := range body.Arguments {
@@ -242,8 +242,7 @@ func found(body *syntax.Body, within string) []string {
 	return list
 }
 
-// FuzzParseNative checks that ranges are in the file, whatever is in it (rule S3), and that what
-// the parser accepts is found (rule S1).
+// FuzzParseNative checks that ranges are in the file, whatever its text (rule S3).
 func FuzzParseNative(f *testing.F) {
 	f.Add("a \"b\" {\n c = \"${d[\"e\"].f}\"\n}\n")
 	f.Add("a = {\n b = component.x.\n\ncomponent \"y\" {\n")
