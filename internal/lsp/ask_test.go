@@ -27,8 +27,8 @@ provider "fake" "main" {
 }
 `
 
-// What a provider can be told is known without an operation, if the user has a package of it:
-// mistakes are found as soon as the provider was asked.
+// The schema of a provider is known without an operation, if the user has a package of it: mistakes
+// are found as soon as the provider was asked.
 func TestProvidersAreAsked(t *testing.T) {
 	testenv.CLIConfig(t, testenv.FakeProviderMirror(t))
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())

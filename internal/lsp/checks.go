@@ -20,7 +20,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/lsp/snapshot"
 )
 
-// Timing is when things are done. Zero values stand for what suits people.
+// Timing is the timing of checks. Zero values stand for defaults that suit people.
 type Timing struct {
 	Quiet time.Duration // for how long nobody must have typed before stacks are checked
 }
@@ -36,8 +36,8 @@ type found map[string][]protocol.Diagnostic
 
 // checks finds mistakes in the background, and tells the client.
 //
-// Errors of the syntax of a file are told as soon as it is edited. What takes the whole stack is
-// found once nobody has typed for a while.
+// Syntax errors of a file are reported as soon as it is edited. Errors that take the whole stack to
+// find are found once nobody has typed for a while.
 type checks struct {
 	server *server
 	ctx    context.Context //nolint:containedctx // of all that runs in the background, which no call waits for
@@ -55,7 +55,7 @@ type checks struct {
 		checked   map[string]*snapshot.Snapshot // by the directory of the stack
 		stacks    map[string]found              // by the same, without errors of the syntax
 		syntax    found
-		published map[string][]byte // what the client was told last, by path
+		published map[string][]byte // the last report to the client, by path
 	}
 }
 
@@ -71,7 +71,7 @@ func newChecks(ctx context.Context, s *server) *checks {
 	return c
 }
 
-// background runs what ends with the context of the server.
+// background runs a function until the context of the server ends.
 func (c *checks) background(run func(context.Context)) { c.work.Go(func() { run(c.ctx) }) }
 
 func (c *checks) wait() { c.work.Wait() }
@@ -93,7 +93,7 @@ func (c *checks) closed(path string) {
 	c.kick(false)
 }
 
-// kick makes what runs obsolete, and begins anew after a while.
+// kick makes the current run obsolete, and begins anew after a while.
 func (c *checks) kick(all bool) {
 	c.mu.Lock()
 	c.mu.generation++
@@ -109,7 +109,7 @@ func (c *checks) kick(all bool) {
 }
 
 // askProviders asks providers of which nothing is known, one after the other, whenever stacks were
-// checked. What they say is one more reason to check.
+// checked. An answer is one more reason to check.
 func (c *checks) askProviders(ctx context.Context) {
 	for {
 		select {
@@ -164,7 +164,8 @@ func (c *checks) waitForQuiet(ctx context.Context) bool {
 	}
 }
 
-// guarded checks what is open. A panic is logged, and the next edit begins anew (rule S4).
+// guarded checks the open files and their stacks. A panic is logged, and the next edit begins anew
+// (rule S4).
 func (c *checks) guarded(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -302,7 +303,7 @@ func setOrDelete(all found, path string, list []protocol.Diagnostic) {
 	all[path] = list
 }
 
-// forget drops what was found in stacks that are not checked any more. It reports whether the run
+// forget drops the diagnostics of stacks that are not checked any more. It reports whether the run
 // goes on.
 func (r *run) forget(roots []string) bool {
 	r.mu.Lock()
@@ -402,8 +403,8 @@ func (c *checks) checkSyntax(path string) {
 	c.publish(path, c.server.versions())
 }
 
-// publish tells the client what is known of a file, unless it was told just that. The lock is held,
-// so that what is newer is told later.
+// publish reports the diagnostics of a file to the client, unless its last report is the same. The
+// lock is held, so that newer diagnostics are reported later.
 func (c *checks) publish(path string, versions map[string]int32) {
 	list := slices.Clone(c.mu.syntax[path])
 	for _, root := range slices.Sorted(maps.Keys(c.mu.stacks)) {

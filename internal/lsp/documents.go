@@ -27,7 +27,7 @@ type document struct {
 	text    *position.Text
 }
 
-// kind is what a file is to the server.
+// kind is the role of a file for the server.
 type kind int
 
 const (
@@ -189,8 +189,8 @@ func (s *server) DidChangeConfiguration(context.Context, *protocol.DidChangeConf
 	return nil
 }
 
-// watched are the files of which the client says when they change on the disk: those of stacks and
-// modules, workspace files, and what is locked.
+// watched are the files whose changes on the disk the client reports: those of stacks and modules,
+// workspace files, and lock files.
 var watched = []string{
 	"**/*.{tfcomponent.hcl,tfcomponent.json,tfstack.hcl,tfstack.json,tfdeploy.hcl,tfdeploy.json}", "**/*.{tf,tf.json,tofu,tofu.json}",
 	"**/" + cairnfile.FileName, "**/*.lock.hcl",

@@ -13,8 +13,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/lsp/outline"
 )
 
-// outlineOf returns what a document shows by its syntax, nil for one that is not open, not known,
-// or not in native syntax.
+// outlineOf returns the outline of a document, nil for one that is not open, not known, or not in
+// native syntax.
 func (s *server) outlineOf(u uri.URI) *outline.File {
 	doc := s.document(u)
 	if doc == nil || kindOf(doc.path) == kindOther || strings.HasSuffix(doc.path, ".json") {

@@ -114,7 +114,7 @@ func TestSyntaxFeatures(t *testing.T) {
 	}
 }
 
-// What is not open, or nothing that the server knows, has empty answers.
+// Documents that are not open, or that the server does not know, have empty answers.
 func TestUnknownDocuments(t *testing.T) {
 	e := open(t, network)
 	e.openText("net/main.tf", "variable \"size\" {\n}\n")

@@ -71,7 +71,7 @@ func (p *place) completionItem(rank int, c language.Completion, can clientAbilit
 	return item
 }
 
-// placeholder matches those of snippets, and what is escaped in them.
+// placeholder matches the placeholders of snippets, and escape sequences in them.
 var placeholder = regexp.MustCompile(`\$\{\d+:([^}]*)\}|\$\{\d+\}|\$\d+|\\([$}\\])`)
 
 // withoutPlaceholders returns the text of a snippet for clients that know none.
@@ -237,8 +237,8 @@ func (s *server) CodeAction(_ context.Context, params *protocol.CodeActionParams
 	return actions, nil
 }
 
-// actions returns the changes that can be made in a range. What is left over of the stack the
-// states of stacks that embed it have, too.
+// actions returns the changes that can be made in a range. The leftovers of the stack include those
+// that the states of its embedders have.
 func (p *place) actions(at hcl.Range) []language.Action {
 	actions := p.Actions(p.path, at)
 	for _, embedder := range p.embedders() {
@@ -251,14 +251,13 @@ func (p *place) actions(at hcl.Range) []language.Action {
 	return actions
 }
 
-// diagnosticData is what a diagnostic tells programs, which the client gives back when it asks for
-// actions.
+// diagnosticData is the data of a diagnostic for programs, which the client gives back when it asks
+// for actions.
 type diagnosticData struct {
-	Meant string `json:"meant"` // what could be written in its place
+	Meant string `json:"meant"` // suggested replacement
 }
 
-// meantBy returns what could be written in the place of a diagnostic of this server, "" if it does
-// not say.
+// meantBy returns the suggested replacement of a diagnostic of this server, "" if it has none.
 func meantBy(diag protocol.Diagnostic) string {
 	var data diagnosticData
 	if source, _ := diag.Source.Get(); source != "cairn" || len(diag.Data) == 0 {
@@ -312,7 +311,7 @@ func (s *server) InlayHint(_ context.Context, params *protocol.InlayHintParams) 
 	return hints, nil
 }
 
-// CodeLens implements [protocol.Server]. Its commands do nothing: their titles say what is known.
+// CodeLens implements [protocol.Server]. Its commands do nothing: their titles are the information.
 func (s *server) CodeLens(_ context.Context, params *protocol.CodeLensParams) ([]protocol.CodeLens, error) {
 	lenses := []protocol.CodeLens{}
 	p := s.at(params.TextDocument.URI)
@@ -354,7 +353,7 @@ func names(of []language.Dependency) string {
 	return strings.Join(list, ", ")
 }
 
-// kindOfSymbol is how editors show what is declared.
+// kindOfSymbol is the kind under which editors show a declaration.
 var kindOfSymbol = map[language.Kind]protocol.SymbolKind{
 	language.Variable: protocol.SymbolKindVariable, language.Local: protocol.SymbolKindConstant, language.Output: protocol.SymbolKindField,
 	language.Component: protocol.SymbolKindModule, language.Call: protocol.SymbolKindPackage,

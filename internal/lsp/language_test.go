@@ -147,7 +147,7 @@ func TestHover(t *testing.T) {
 	}
 }
 
-// text returns what is in a range of an open file.
+// text returns the text in a range of an open file.
 func (e *editor) text(name string, rng protocol.Range) string {
 	text := e.texts[name]
 	return string(text.Bytes()[text.Offset(rng.Start):text.Offset(rng.End)])
@@ -205,7 +205,7 @@ func (e *editor) rename(name, piece, to string) map[string]string {
 	return e.applied(edit)
 }
 
-// applied returns what an edit makes of files that are open.
+// applied returns the texts of open files after an edit.
 func (e *editor) applied(edit *protocol.WorkspaceEdit) map[string]string {
 	after := map[string]string{}
 	for u, edits := range edit.Changes {

@@ -38,7 +38,7 @@ func (e *editor) store(base statestore.Base, instances ...string) statestore.Bas
 	return snapshot.Base()
 }
 
-// removals returns the code actions that remove what is left over, by title.
+// removals returns the code actions that remove leftovers, by title.
 func (e *editor) removals(name string) map[string]*protocol.CodeAction {
 	e.t.Helper()
 	actions, err := e.CodeAction(e.t.Context(), &protocol.CodeActionParams{TextDocument: e.document(name)})
@@ -52,7 +52,7 @@ func (e *editor) removals(name string) map[string]*protocol.CodeAction {
 	return found
 }
 
-// The state of a stack has what is left over of the stacks that it embeds, too.
+// The state of a stack has the leftovers of the stacks that it embeds, too.
 func TestLeftOversOfEmbeddedStacks(t *testing.T) {
 	e := open(t, `
 -- main.tfcomponent.hcl --

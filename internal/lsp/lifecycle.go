@@ -46,7 +46,7 @@ type server struct {
 	}
 }
 
-// clientAbilities are what depends on the client.
+// clientAbilities are the abilities of the client.
 type clientAbilities struct {
 	watches     bool // files, for servers that register for that
 	related     bool // information of diagnostics
@@ -68,7 +68,7 @@ func newServer(ctx context.Context, opts Options, client protocol.Client) *serve
 	return s
 }
 
-// stop waits for what runs in the background, whose context has ended.
+// stop waits for the work in the background, whose context has ended.
 func (s *server) stop() { s.checks.wait() }
 
 func (s *server) state() state {
@@ -94,7 +94,7 @@ func (s *server) Initialize(_ context.Context, params *protocol.InitializeParams
 	}
 	s.mu.Lock()
 	s.mu.state, s.mu.client = stateRunning, abilitiesOf(&params.Capabilities)
-	s.mu.client.suggestsAgain = strings.Contains(params.ClientInfo.Name, "Code") // Visual Studio Code, and what is made of it
+	s.mu.client.suggestsAgain = strings.Contains(params.ClientInfo.Name, "Code") // Visual Studio Code, and its derivatives
 	s.mu.Unlock()
 	s.log.Info("initialized", "client", params.ClientInfo.Name, "folders", len(folders))
 	return &protocol.InitializeResult{
@@ -124,7 +124,7 @@ func abilitiesOf(c *protocol.ClientCapabilities) clientAbilities {
 
 func isTrue(b *bool) bool { return b != nil && *b }
 
-// capabilities are what the server can do.
+// capabilities are the abilities of the server.
 func capabilities() protocol.ServerCapabilities {
 	yes, incremental := true, protocol.TextDocumentSyncKindIncremental
 	return protocol.ServerCapabilities{

@@ -84,7 +84,7 @@ func TestCancelledRequest(t *testing.T) {
 	e.leave() // the connection lives on
 }
 
-// What a client sends that makes no sense changes nothing.
+// Notifications of a client that make no sense change nothing.
 func TestMalformedNotifications(t *testing.T) {
 	e := open(t, network)
 	e.open("main.tfcomponent.hcl")

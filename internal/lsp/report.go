@@ -59,8 +59,8 @@ func (r *reporter) divide(diags hcl.Diagnostics) (syntax, semantic found) {
 	return reported[0], reported[1]
 }
 
-// path returns the file that a diagnostic is told in, "" if there is none. What has no place is
-// told at the beginning of the first file.
+// path returns the file that a diagnostic is reported in, "" if there is none. A diagnostic without
+// a place is reported at the beginning of the first file.
 func (r *reporter) path(diag *hcl.Diagnostic) string {
 	if diag.Subject == nil || diag.Subject.Filename == "" {
 		paths := r.snap.Paths()
@@ -72,7 +72,7 @@ func (r *reporter) path(diag *hcl.Diagnostic) string {
 	return r.snap.Path(diag.Subject.Filename)
 }
 
-// report returns what is told of diagnostics in one file.
+// report converts the diagnostics of one file for the client.
 func (r *reporter) report(path string, diags hcl.Diagnostics) []protocol.Diagnostic {
 	return limited(diags, func(diag *hcl.Diagnostic) protocol.Diagnostic {
 		if diag.Subject == nil || diag.Subject.Filename == "" {
@@ -86,8 +86,8 @@ func (r *reporter) report(path string, diags hcl.Diagnostics) []protocol.Diagnos
 	})
 }
 
-// limited returns what is told of diagnostics, sorted, each once. Of very many in a file, its
-// beginning tells how many are not told.
+// limited converts diagnostics for the client, sorted, each once. Of very many in a file, its
+// beginning tells how many are left out.
 func limited(diags hcl.Diagnostics, report func(*hcl.Diagnostic) protocol.Diagnostic) []protocol.Diagnostic {
 	var reported []protocol.Diagnostic
 	for _, diag := range diagnostic.Limited(diagnostic.Sorted(diags)) {
@@ -130,12 +130,12 @@ func (r *reporter) mentioned(diag *hcl.Diagnostic) []protocol.DiagnosticRelatedI
 	return related
 }
 
-// reportsIn returns what is told of diagnostics that are all about one file.
+// reportsIn converts diagnostics that are all about one file for the client.
 func reportsIn(diags hcl.Diagnostics, text *position.Text) []protocol.Diagnostic {
 	return limited(diags, func(diag *hcl.Diagnostic) protocol.Diagnostic { return reportIn(diag, text) })
 }
 
-// reportIn returns what is told of a diagnostic about a file with a text. A file that is not there
+// reportIn converts a diagnostic about a file with a text for the client. A file that is not there
 // has none.
 func reportIn(diag *hcl.Diagnostic, text *position.Text) protocol.Diagnostic {
 	reported := protocol.Diagnostic{
@@ -189,7 +189,7 @@ func sameDiagnostic(a, b *protocol.Diagnostic) bool {
 	return a.Range == b.Range && a.Severity == b.Severity && a.Message == b.Message
 }
 
-// logPanic logs a problem that was recovered, by what no request waits for.
+// logPanic logs a problem that was recovered in work that no request waits for.
 func (s *server) logPanic(what string, problem any) {
 	if problem != nil {
 		s.log.Error("panic", "while", what, "problem", fmt.Sprint(problem), "stack", string(debug.Stack()))

@@ -32,7 +32,7 @@ provider "registry.terraform.io/hashicorp/random" {
 }
 `
 
-// What is locked, installed, in the cache or in a mirror can be required.
+// Providers that are locked, installed, in the cache or in a mirror can be required.
 func TestCompletionOfRequirements(t *testing.T) {
 	elsewhere := t.TempDir()
 	put(t, filepath.Join(elsewhere, "cli.tfrc"), `

@@ -31,7 +31,7 @@ var ErrNoShutdown = errors.New("the client has left without a shutdown request")
 
 // Serve answers a client until it says exit, its connection ends, or the context does.
 //
-// Errors: [ErrNoShutdown]; what keeps messages from being read or written.
+// Errors: [ErrNoShutdown]; those of reading and writing messages.
 func Serve(ctx context.Context, connection io.ReadWriteCloser, opts Options) error {
 	if opts.Log == nil {
 		opts.Log = slog.New(slog.DiscardHandler)

@@ -231,7 +231,7 @@ func (e *editor) close(name string) {
 	delete(e.texts, name)
 }
 
-// diskChanged says what an editor says that watches files.
+// diskChanged sends the notification of an editor that watches files.
 func (e *editor) diskChanged(name string) {
 	e.t.Helper()
 	e.check(e.DidChangeWatchedFiles(e.t.Context(), &protocol.DidChangeWatchedFilesParams{

@@ -43,7 +43,7 @@ func TestAnswersAboutWorkspaceFile(t *testing.T) {
 	}
 }
 
-// What a diagnostic says is meant is offered, though the place alone does not show it.
+// The suggestion of a diagnostic is offered, though the place alone does not show it.
 func TestActionOfDiagnostic(t *testing.T) {
 	e := open(t, shop)
 	e.open(mainFile)

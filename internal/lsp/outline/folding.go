@@ -13,8 +13,8 @@ import (
 	"go.lsp.dev/protocol"
 )
 
-// Folds returns what can be folded: blocks, lists, objects and calls of several lines, texts, and
-// comments.
+// Folds returns the ranges that can be folded: blocks, lists, objects and calls of several lines,
+// texts, and comments.
 func (f *File) Folds() []protocol.FoldingRange {
 	folds := f.foldComments()
 	diags := hclsyntax.VisitAll(f.Body, func(node hclsyntax.Node) hcl.Diagnostics {
@@ -36,7 +36,7 @@ func (f *File) Folds() []protocol.FoldingRange {
 func (f *File) appendFold(folds []protocol.FoldingRange, rng hcl.Range, kind protocol.FoldingRangeKind) []protocol.FoldingRange {
 	start, end := f.Text.Line(rng.Start.Byte), f.Text.Line(rng.End.Byte)
 	if kind == "" {
-		end-- // what closes it stays to be seen
+		end-- // the closing bracket stays visible
 	}
 	if end <= start {
 		return folds

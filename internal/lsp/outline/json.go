@@ -15,8 +15,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/lsp/position"
 )
 
-// SymbolsOfJSON returns the blocks of a component file in JSON with their arguments. What JSON is
-// otherwise, editors know themselves.
+// SymbolsOfJSON returns the blocks of a component file in JSON with their arguments. Editors know
+// the syntax of JSON themselves.
 func SymbolsOfJSON(path string, text *position.Text) []protocol.DocumentSymbol {
 	parsed := syntax.ParseJSON(path, text.Bytes(), schema.Shape(schema.Of(path)))
 	return (&File{Path: path, Text: text}).jsonSymbols(parsed.Root, "")
@@ -41,8 +41,8 @@ func (f *File) jsonSymbols(body *syntax.Body, parent string) []protocol.Document
 	return symbols
 }
 
-// jsonBlock returns the symbol of a block. Of several in an array, only the first contains what
-// names all of them.
+// jsonBlock returns the symbol of a block. Of several in an array, only the first contains the name
+// of all of them.
 func (f *File) jsonBlock(block *syntax.Block, named map[hcl.Range]bool) protocol.DocumentSymbol {
 	name, at := block.Type, block.TypeRange
 	for _, label := range block.Labels {

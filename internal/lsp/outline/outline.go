@@ -1,13 +1,14 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package outline says what a file shows by its syntax alone: symbols, what can be folded, colours,
+// Package outline answers requests that need the syntax of a file alone: symbols, folding, colours,
 // selections that grow, links to sources, and its canonical form. Of a file in JSON it knows the
 // symbols.
 //
 // Rules:
 //
-//  1. A file with errors has what could be parsed of it, and nothing that lies outside of its text.
+//  1. A file with errors has the parts that could be parsed, and nothing that lies outside of its
+//     text.
 //  2. All results are in the order of the text.
 package outline
 
@@ -31,7 +32,7 @@ type File struct {
 
 // Parse returns a file as far as it can be parsed.
 func Parse(path string, text *position.Text) *File {
-	parsed, _ := safehcl.ParseConfig(text.Bytes(), path, hcl.InitialPos) //nolint:errcheck // others report what is wrong
+	parsed, _ := safehcl.ParseConfig(text.Bytes(), path, hcl.InitialPos) //nolint:errcheck // others report the errors
 	file := &File{Path: path, Text: text, Body: &hclsyntax.Body{}}
 	if parsed != nil {
 		if body, ok := parsed.Body.(*hclsyntax.Body); ok {
@@ -48,7 +49,7 @@ type item struct {
 	rng       hcl.Range
 }
 
-// items returns what a body has, in the order of the text.
+// items returns the attributes and blocks of a body, in the order of the text.
 func items(body *hclsyntax.Body) []item {
 	all := make([]item, 0, len(body.Attributes)+len(body.Blocks))
 	for _, attribute := range body.Attributes {
@@ -61,8 +62,8 @@ func items(body *hclsyntax.Body) []item {
 	return all
 }
 
-// blockRange is all of a block. One that is not closed ends with its header, or with what could be
-// parsed of it.
+// blockRange is all of a block. One that is not closed ends with its header, or with the last of
+// its parts that could be parsed.
 func blockRange(block *hclsyntax.Block) hcl.Range {
 	rng := block.DefRange()
 	if end := block.CloseBraceRange.End; end.Byte > rng.End.Byte {

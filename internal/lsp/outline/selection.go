@@ -12,7 +12,8 @@ import (
 	"go.lsp.dev/protocol"
 )
 
-// Selection returns what a selection at a byte grows to, from the smallest to the whole file.
+// Selection returns the ranges that a selection at a byte grows to, from the smallest to the whole
+// file.
 func (f *File) Selection(offset int) protocol.SelectionRange {
 	var around []hcl.Range
 	add := func(rng hcl.Range) {

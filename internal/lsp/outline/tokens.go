@@ -29,7 +29,7 @@ const (
 	keyword tokenType = iota
 	class             // labels of blocks
 	property
-	variable // what a reference names
+	variable // names in references
 	namespace
 	function
 	typeName
@@ -47,13 +47,13 @@ const (
 	defaultLibrary uint32 = 2
 )
 
-// meaning is what a name is.
+// meaning is the type and the modifiers of a token.
 type meaning struct {
 	tokenType tokenType
 	modifiers uint32
 }
 
-// Tokens returns the colours of what lies between two bytes, encoded as the protocol has it.
+// Tokens returns the colours of the text between two bytes, encoded as the protocol has it.
 func (f *File) Tokens(start, end int) []uint32 {
 	meanings := f.meanings()
 	e := encoder{file: f, data: []uint32{}}
@@ -81,7 +81,7 @@ func (f *File) Tokens(start, end int) []uint32 {
 
 // tokens returns the tokens of the file.
 func (f *File) tokens() hclsyntax.Tokens {
-	tokens, _ := hclsyntax.LexConfig(f.Text.Bytes(), f.Path, hcl.InitialPos) //nolint:errcheck // others report what is wrong
+	tokens, _ := hclsyntax.LexConfig(f.Text.Bytes(), f.Path, hcl.InitialPos) //nolint:errcheck // others report the errors
 	return tokens
 }
 
@@ -89,7 +89,7 @@ func isLabel(t hclsyntax.TokenType) bool {
 	return t == hclsyntax.TokenOQuote || t == hclsyntax.TokenQuotedLit || t == hclsyntax.TokenCQuote
 }
 
-// meaningOf returns what a token is by itself.
+// meaningOf returns the meaning of a token by itself.
 func meaningOf(token hclsyntax.Token) meaning {
 	switch token.Type {
 	case hclsyntax.TokenComment:
@@ -113,7 +113,7 @@ func meaningOf(token hclsyntax.Token) meaning {
 	return meaning{tokenType: noToken}
 }
 
-// meanings returns what names are by where they stand, by their first byte.
+// meanings returns the meanings of names by their context, by their first byte.
 func (f *File) meanings() map[int]meaning {
 	m := meanings{}
 	m.body(f.Body)

@@ -5,7 +5,7 @@
 //
 // HCL counts bytes. The Language Server Protocol counts lines from 0, and in a line UTF-16 code
 // units. A line ends with a line feed, a carriage return, or both. All conversions go by byte
-// offsets: the lines and columns of HCL, which count what people see as one character, are not
+// offsets: the lines and columns of HCL, in which a column is a character as people see it, are not
 // looked at.
 //
 // Places outside of a text become the nearest ones in it, and those in the middle of a character
@@ -53,7 +53,7 @@ func (t *Text) LineStart(line int) int {
 	return t.lines[max(0, line)]
 }
 
-// LineEnd returns where a line ends, without what ends it.
+// LineEnd returns the end of a line, without its line break.
 func (t *Text) LineEnd(line int) int {
 	start, end := t.LineStart(line), t.LineStart(line+1)
 	for end > start && (t.bytes[end-1] == '\n' || t.bytes[end-1] == '\r') {

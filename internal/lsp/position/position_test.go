@@ -42,7 +42,7 @@ func TestPositions(t *testing.T) {
 func TestPlacesOutside(t *testing.T) {
 	text := NewText([]byte("ab\r\n😀\n"))
 	for pos, want := range map[protocol.Position]int{
-		{Line: 0, Character: 9}:               2, // before what ends the line
+		{Line: 0, Character: 9}:               2, // before the line break
 		{Line: 1, Character: 1}:               4, // in the middle of a character
 		{Line: 7, Character: 0}:               9,
 		{Line: 1<<32 - 1, Character: 1 << 31}: 9,

@@ -16,10 +16,10 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
-// asked has what the programs of providers of a stack have said. It is safe for concurrent use.
+// asked has the answers of the programs of a stack's providers. It is safe for concurrent use.
 type asked struct {
 	sync.Mutex
-	tried map[string]bool // by what the answer depends on
+	tried map[string]bool // by everything that the answer depends on
 	known map[stackaddrs.Provider]*engines.Kept
 }
 
@@ -52,9 +52,9 @@ func (a *asked) now() map[stackaddrs.Provider]*engines.Kept {
 	return maps.Clone(a.known)
 }
 
-// Ask asks providers that a stack requires, and of which nothing is known, what they can be told.
-// It may start their programs, and takes its time. Each is asked once, and again if what is
-// required or locked has changed. It reports whether the next snapshot knows more.
+// Ask asks providers that a stack requires, and of which nothing is known, for their schemas. It
+// may start their programs, and takes its time. Each is asked once, and again if requirements or
+// locks have changed. It reports whether the next snapshot knows more.
 func (w *Workspace) Ask(ctx context.Context, snap *Snapshot) bool {
 	w.mu.Lock()
 	s := w.mu.stacks[snap.Dir]

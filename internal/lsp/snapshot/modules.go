@@ -25,8 +25,8 @@ import (
 // changed.
 const checkModules = 2 * time.Second
 
-// renewParsed is after how many changes of modules nothing of them is kept: what is parsed is kept
-// for all its versions.
+// renewParsed is the number of changes of modules after which all their parsed files are dropped:
+// these are kept in all their versions until then.
 const renewParsed = 50
 
 // modules has the modules of a stack as they were last read.
@@ -109,7 +109,8 @@ func (m *moduleSet) stamp(dir string) {
 	}
 }
 
-// upToDate reports whether what was read is as it was then, as far as that shows without reading.
+// upToDate reports whether the files are as they were when read, as far as that shows without
+// reading.
 func (m *moduleSet) upToDate() bool {
 	m.mu.Lock()
 	stamps := maps.Clone(m.mu.stamps)

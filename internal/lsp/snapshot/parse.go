@@ -23,7 +23,7 @@ import (
 // fileID identifies a file of a stack: its path, and how ranges name it.
 type fileID struct{ path, name string }
 
-// parsedFile is a file with what came of parsing it.
+// parsedFile is a file with its parse results.
 type parsedFile struct {
 	text  *position.Text
 	tree  *hcl.File
@@ -87,7 +87,7 @@ func (p *parser) parse(path, name string, src []byte) (*hcl.File, hcl.Diagnostic
 	return parsed.tree, slices.Clone(parsed.diags)
 }
 
-// declared returns a file with what it declares, and what it declared when it was last right.
+// declared returns a file with its declarations, and those of its last correct version.
 func (p *parser) declared(path, name string, src []byte) (*hcl.File, hcl.Diagnostics) {
 	parsed := p.get(fileID{path, name}, src)
 	if !parsed.diags.HasErrors() {
@@ -160,7 +160,7 @@ func restored(broken, good *hcl.File) *hcl.File {
 	return &file
 }
 
-// header is what a block is known by.
+// header is the type and the labels that identify a block.
 func header(block *hclsyntax.Block) string {
 	return strings.Join(append([]string{block.Type}, block.Labels...), "\x00")
 }

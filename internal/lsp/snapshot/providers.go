@@ -18,20 +18,20 @@ import (
 // processes may have found out or installed.
 const checkProviders = 5 * time.Second
 
-// providers has what is known of the providers of a stack.
+// providers has the knowledge about the providers of a stack.
 type providers struct {
 	now     *knownProviders
 	checked time.Time
 }
 
-// knownProviders is what is known at one moment. Each part is looked for when it is first asked
-// for.
+// knownProviders is the knowledge about providers at one moment. Each part is looked for when it is
+// first asked for.
 type knownProviders struct {
 	schemas func() map[stackaddrs.Provider]*engines.Kept
 	atHand  func() []requirements.Known
 }
 
-// current returns what is known now.
+// current returns the current knowledge.
 func (p *providers) current(opened *operation.Stack) *knownProviders {
 	if p.now == nil || time.Since(p.checked) > checkProviders {
 		p.checked = time.Now()

@@ -34,19 +34,20 @@ type Snapshot struct {
 	// files, by path.
 	Files map[string]*File
 
-	// Config is what the files say. Those with syntax errors are not in it. Ranges name files as
-	// [Snapshot.Path] understands.
+	// Config is the configuration in the files. Those with syntax errors are not in it. Ranges name
+	// files as [Snapshot.Path] understands.
 	Config *stackconfig.Config
 
-	// Declared is Config with what the files with syntax errors declare as far as they are
-	// understood, and with blocks that they had when they were last right. The ranges of the latter
-	// are of that version. Without syntax errors it is Config.
+	// Declared is Config with the declarations of files with syntax errors as far as they are
+	// understood, and with blocks that these had in their last correct version. The ranges of the
+	// latter are of that version. Without syntax errors it is Config.
 	Declared *stackconfig.Config
 
 	// LoadDiagnostics are the mistakes that show without evaluating, those of syntax with them.
 	LoadDiagnostics hcl.Diagnostics
 
-	// Deployments is what the deployment files of the directory say, nil if there are none.
+	// Deployments is the configuration in the deployment files of the directory, nil if there are
+	// none.
 	Deployments *deployconfig.Config
 
 	deployDiagnostics hcl.Diagnostics // of Deployments
@@ -70,7 +71,7 @@ type File struct {
 	Open bool // in the editor
 	JSON bool
 
-	// Tree has what could be understood; it is never nil, and its ranges are of the text.
+	// Tree has the understandable parts; it is never nil, and its ranges are of the text.
 	Tree        *hcl.File
 	Diagnostics hcl.Diagnostics // of the syntax
 
@@ -165,8 +166,8 @@ func (s *Snapshot) ModuleTree(dir string) *module.Tree {
 	return tree
 }
 
-// ProviderSchema returns what can be told to a provider, nil if that is not known: it is if an
-// operation has asked the provider before, or [Workspace.Ask] has.
+// ProviderSchema returns the cached schema of a provider, nil until an operation or [Workspace.Ask]
+// has fetched it.
 func (s *Snapshot) ProviderSchema(provider stackaddrs.Provider) *engine.ProviderSchema {
 	if provider.IsBuiltin() {
 		return &engine.ProviderSchema{}

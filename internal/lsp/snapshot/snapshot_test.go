@@ -154,7 +154,7 @@ func TestBrokenFile(t *testing.T) {
 		t.Error("the broken file is part of no stack")
 	}
 
-	// What is right of a file that never was.
+	// The right parts of a file that never was right.
 	other := filepath.Join(dir, "child/d.tfcomponent.hcl")
 	w.Edit(other, []byte("locals {\n  m = 1\n}\nvariable \"x\" {\n  type = \n}\n"))
 	child := w.Stack(other)

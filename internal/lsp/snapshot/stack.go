@@ -46,8 +46,8 @@ func newStack(dir string, opts Options, open *openFiles) *stack {
 	return s
 }
 
-// concerns reports whether what lies at a path may be part of the stack. The empty path stands for
-// all.
+// concerns reports whether a file or directory at a path may be part of the stack. The empty path
+// stands for all.
 func (s *stack) concerns(path string) bool {
 	return path == "" || path == s.dir || s.dirs[filepath.Dir(path)] || isModuleFile(path) // modules call others, which are not in dirs
 }

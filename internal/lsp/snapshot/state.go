@@ -21,13 +21,13 @@ type state struct {
 	instances []stackaddrs.AbsComponentInstance
 }
 
-// current returns what the state has when that is first asked for.
+// current returns a function that returns the instances in the state at its first call.
 func (s *state) current(opened *operation.Stack) func() []stackaddrs.AbsComponentInstance {
 	return sync.OnceValue(func() []stackaddrs.AbsComponentInstance { return s.read(opened) })
 }
 
-// read returns the instances that the state has. It reads the file if that has changed. What cannot
-// be read has none.
+// read returns the instances in the state. It reads the file if that has changed. A state that
+// cannot be read has none.
 func (s *state) read(opened *operation.Stack) []stackaddrs.AbsComponentInstance {
 	path := opened.StateFile()
 	if path == "" {
@@ -38,7 +38,7 @@ func (s *state) read(opened *operation.Stack) []stackaddrs.AbsComponentInstance 
 	stamp := stampOfFile(path) + stampOfFile(path+"-wal")
 	if stamp != s.stamp {
 		s.stamp = stamp
-		s.instances, _ = opened.PeekInstances(context.Background()) //nolint:errcheck // operations report what is wrong with a state
+		s.instances, _ = opened.PeekInstances(context.Background()) //nolint:errcheck // operations report errors of a state
 	}
 	return s.instances
 }

@@ -48,8 +48,8 @@ func NewWorkspace(opts Options) *Workspace {
 	return w
 }
 
-// Path returns the path by which a workspace knows a file (rule 4). What is not there stays as it
-// is named.
+// Path returns the path by which a workspace knows a file (rule 4). The path of a missing file
+// stays as it is.
 func (w *Workspace) Path(path string) string {
 	if abs, err := filepath.Abs(path); err == nil {
 		path = abs
@@ -107,7 +107,7 @@ func (w *Workspace) Edit(path string, text []byte) {
 	}
 }
 
-// Close forgets the text of an open file: what is on the disk counts again.
+// Close forgets the text of an open file: that on the disk counts again.
 func (w *Workspace) Close(path string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -132,7 +132,7 @@ func (w *Workspace) Changed() {
 	w.forget()
 }
 
-// changed marks the stacks that what lies at a path may be part of.
+// changed marks the stacks that a file or directory at a path may be part of.
 func (w *Workspace) changed(path string) {
 	w.mu.changes++
 	for _, stack := range w.mu.stacks {
@@ -227,7 +227,7 @@ func (w *Workspace) Stacks() []string {
 func findStacks(folders []string) []string {
 	found := []string{}
 	for _, folder := range folders {
-		_ = filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error { //nolint:errcheck // what cannot be read has no stacks
+		_ = filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error { //nolint:errcheck // unreadable directories have no stacks
 			switch {
 			case err != nil:
 				return nil //nolint:nilerr // the rest is looked at
