@@ -14,12 +14,12 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
-// ApplySummary is what an apply has done.
+// ApplySummary is the result of an apply.
 type ApplySummary struct {
 	Destroy     bool
 	Interrupted bool // by the user
 	Failed      bool // there were errors, whether or not a component has them
-	InDoubt     bool // it is not known what was made of some objects; diagnostics name them
+	InDoubt     bool // the fate of some objects is not known; diagnostics name them
 	Unsaved     bool // the state could not be saved; diagnostics say where it is
 	Components  []ComponentResult
 
@@ -34,11 +34,11 @@ type ComponentResult struct {
 	Status hooks.Status // the last one
 	Counts stackplan.Counts
 
-	// Because names, for a skipped component, what it needed and did not get.
+	// Because names the unmet prerequisites of a skipped component.
 	Because []stackaddrs.AbsComponentInstance
 }
 
-// Counts adds up what was done.
+// Counts adds up the changes of all components.
 func (s ApplySummary) Counts() stackplan.Counts {
 	var n stackplan.Counts
 	for _, c := range s.Components {
@@ -81,8 +81,9 @@ func outcomeOf(status hooks.Status) string {
 	return outcomeNotStarted
 }
 
-// WriteApplySummary writes what an apply has done, and when it did not do all of it, what became of
-// each component. Diagnostics are not part of it, nor is what follows from deferred changes.
+// WriteApplySummary writes the changes that an apply has made, and when it did not make all of
+// them, the outcome of each component. Diagnostics are not part of it, nor are the consequences of
+// deferred changes.
 func WriteApplySummary(w io.Writer, summary ApplySummary, options Options) error {
 	p := newPage(options)
 	components := slices.SortedStableFunc(slices.Values(summary.Components), func(a, b ComponentResult) int { return a.Addr.Compare(b.Addr) })

@@ -45,8 +45,8 @@ var countColumns = []countColumn{
 
 const deferredHeading = "deferred"
 
-// byComponent writes a table of what is planned, or was done, in each component. With fewer than
-// two the total says it all. What is to destroy or destroyed is always there, other usual columns
+// byComponent writes a table of the changes planned, or made, in each component. With fewer than
+// two rows the total suffices. The column of destructions is always there, other usual columns
 // unless the operation can only destroy.
 func (p *page) byComponent(rows []componentRow, destroy bool, heading func(countColumn) string) {
 	if len(rows) < 2 {
@@ -97,7 +97,7 @@ func (p *page) cell(r componentRow, c countColumn, width int) string {
 	return p.Dim(fmt.Sprintf("%*s", width, "-"))
 }
 
-// byComponent writes the table of what is planned.
+// byComponent writes the table of planned changes.
 func (v *planView) byComponent() {
 	v.page.byComponent(plannedRows(v.plan), v.plan.Mode == engine.Destroy, func(c countColumn) string { return c.planned })
 }
@@ -115,8 +115,8 @@ func plannedRows(plan *stackplan.Plan) []componentRow {
 	return rows
 }
 
-// doneByComponent writes the table of what was done. Of an apply that did not do all, the lists of
-// outcomes say it.
+// doneByComponent writes the table of changes made. For an apply that did not do everything, the
+// lists of outcomes take its place.
 func (p *page) doneByComponent(components []ComponentResult, destroy bool) {
 	var rows []componentRow
 	for _, c := range components {

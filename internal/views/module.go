@@ -16,7 +16,7 @@ func WriteModulePlan(w io.Writer, plan *stackplan.Plan, options Options) error {
 	return writePlan(w, planView{page: newPage(options), plan: plan, module: true})
 }
 
-// ModuleSummary is what an apply of a root module has done.
+// ModuleSummary is the result of an apply of a root module.
 type ModuleSummary struct {
 	Destroy     bool
 	Interrupted bool // by the user
@@ -24,7 +24,7 @@ type ModuleSummary struct {
 	Counts      stackplan.Counts
 }
 
-// WriteModuleSummary writes what an apply of a root module has done. Diagnostics and outputs are
+// WriteModuleSummary writes the result of an apply of a root module. Diagnostics and outputs are
 // not part of it.
 func WriteModuleSummary(w io.Writer, summary ModuleSummary, options Options) error {
 	p := newPage(options)

@@ -5,8 +5,8 @@ package views
 
 import "github.com/cairnstacks/cairn/stackruntime/stackplan"
 
-// moved lists the component instances that get another address. What else happens to them stands
-// under the new one.
+// moved lists the component instances that get another address. Their other changes stand under the
+// new one.
 func (v *planView) moved() {
 	if len(v.plan.Moved) == 0 {
 		return

@@ -23,11 +23,10 @@ type Options struct {
 	// Reported are shown next to a plan: checks that they are about are not listed once more.
 	Reported hcl.Diagnostics
 
-	// Concise leaves out lines for what is unchanged.
+	// Concise leaves out lines for unchanged objects.
 	Concise bool
 
-	// CompactWarnings leaves out what there is to say about warnings beyond their summaries and
-	// places, where there are no errors.
+	// CompactWarnings reduces warnings to their summaries and places, where there are no errors.
 	CompactWarnings bool
 }
 
@@ -84,13 +83,14 @@ func (p *page) fitted(text string, width int) []string {
 	return textstyle.Wrap(text, width)
 }
 
-// item writes one of a list. What does not fit on its line follows below, further to the right.
+// item writes one of a list. Text that does not fit on its line follows below, further to the
+// right.
 func (p *page) item(text string) {
 	const indent = "  "
 	p.printf("%s%s\n", indent, strings.Join(p.fitted(text, p.columns-2*len(indent)), "\n"+indent+indent))
 }
 
-// comment writes what is said about what follows.
+// comment writes a comment on the following text.
 func (p *page) comment(text string) {
 	const start = "  # "
 	p.printf("%s%s\n", start, strings.Join(p.fitted(text, p.columns-len(start)), "\n"+start))
@@ -121,7 +121,7 @@ func (p *page) header(parts ...string) {
 // section writes a bold heading and an empty line.
 func (p *page) section(title string) { p.printf("%s\n\n", p.Bold(title)) }
 
-// writeTo writes what was collected, with one line end at its end.
+// writeTo writes the collected text, with one line end at its end.
 func (p *page) writeTo(w io.Writer) error {
 	text := strings.TrimRight(p.String(), "\n")
 	if text == "" {

@@ -54,7 +54,7 @@ func visibleDrift(c *stackplan.Component) []*engine.Change {
 	return sortedChanges(c.Drift, stackplan.IsDrift)
 }
 
-// visibleChanges leaves out what stays as and where it is.
+// visibleChanges leaves out objects that stay as and where they are.
 func visibleChanges(c *stackplan.Component) []*engine.Change {
 	return sortedChanges(c.Changes, stackplan.IsChange)
 }
@@ -302,7 +302,7 @@ func outputChange(output *stackplan.OutputChange) valuediff.Change {
 		change.After = nil
 	}
 	if change.After != nil {
-		change.Before = change.Before.Known() // the rest is what an apply did not get to
+		change.Before = change.Before.Known() // an apply did not get to the rest
 	}
 	if change.After == nil && output.Action != stackplan.Delete {
 		change.After = valuediff.FromCty(cty.NullVal(cty.DynamicPseudoType))

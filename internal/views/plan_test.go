@@ -37,8 +37,8 @@ func TestWritePlanConcisely(t *testing.T) {
 	viewtest.Golden(t, "plan/concise.txt", planText(t, viewtest.Plan(t), Options{Concise: true, Width: 60}))
 }
 
-// What only has other addresses is listed with both, and is not a reason to say that nothing
-// changes.
+// Components that only get other addresses are listed with both, and are not a reason to say that
+// nothing changes.
 func TestWritePlanWithMoves(t *testing.T) {
 	plan := &stackplan.Plan{
 		Applyable: true, Complete: true,
@@ -88,8 +88,8 @@ func TestTableOfDestroyPlan(t *testing.T) {
 	}
 }
 
-// What the last apply left unknown is new when an apply can find it out; a destroy plan says about
-// it what the state knows.
+// Values that the last apply left unknown are new when an apply can find them out; a destroy plan
+// shows the known parts of the state about them.
 func TestOutputsThatWereNotKnown(t *testing.T) {
 	unknown := cty.UnknownVal(cty.String)
 	urls := func(a, b cty.Value) cty.Value { return cty.MapVal(map[string]cty.Value{"a": a, "b": b}) }
@@ -300,7 +300,7 @@ func TestWritePlanThatOnlyRefreshesListsWhatDiffers(t *testing.T) {
 	}
 }
 
-// On a narrow terminal, what is said about components and resources breaks between words.
+// On a narrow terminal, comments on components and resources break between words.
 func TestWritePlanOnNarrowTerminal(t *testing.T) {
 	plan := &stackplan.Plan{
 		Applyable: true,

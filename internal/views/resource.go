@@ -63,7 +63,7 @@ func kindOf(action engine.Action) changeKind {
 // resourceView writes the change of one resource instance.
 type resourceView struct {
 	*page
-	drift          bool   // what happened outside, not what will be done
+	drift          bool   // a change made outside, not a planned one
 	deferredReason string // set for a deferred change
 }
 
@@ -87,7 +87,7 @@ func (v resourceView) write(c *engine.Change) {
 	v.printf("    }\n\n")
 }
 
-// change returns the values before and after. What is created has nothing before.
+// change returns the values before and after. A created object has nothing before.
 func (v resourceView) change(c *engine.Change, kind changeKind) valuediff.Change {
 	result := valuediff.Change{Before: valuediff.FromResource(c.Before), After: valuediff.FromResource(c.After), Replace: c.Replace}
 	if c.Before == cty.NilVal || c.Before.IsNull() {
@@ -111,7 +111,7 @@ func resourceHead(c *engine.Change) string {
 	return fmt.Sprintf("%s %s %s", word, valuediff.Quote(c.Addr.Resource.Type), valuediff.Quote(c.Addr.Resource.Name))
 }
 
-// comments are what is said about a change above it.
+// comments are the comments above a change.
 func (v resourceView) comments(c *engine.Change, kind changeKind) []string {
 	name := c.Address()
 	if c.Deposed != "" {
@@ -167,7 +167,7 @@ func importedFrom(c *engine.Change) string {
 	return "(imported)"
 }
 
-// toBeImported says what is going to be imported, as far as that is known.
+// toBeImported names the object to import, as far as it is known.
 func toBeImported(importing *engine.Importing) string {
 	if importing.ID != "" {
 		return "(to be imported from " + valuediff.Quote(importing.ID) + ")"

@@ -34,7 +34,7 @@ func WriteState(w io.Writer, state *stackstate.State, options Options) error {
 	return p.writeTo(w)
 }
 
-// WriteComponentState writes what a state knows of a component instance.
+// WriteComponentState writes the state of a component instance.
 func WriteComponentState(w io.Writer, c *stackstate.Component, options Options) error {
 	p := newPage(options)
 	if err := p.component(c); err != nil {

@@ -22,7 +22,7 @@ import (
 // values appear as a word in parentheses.
 func FormatValue(v cty.Value) string { return formatter{valuediff.KnownAfterApply}.text(v) }
 
-// formatter writes values. It says unknown for what is not known.
+// formatter writes values. It writes the text unknown for unknown ones.
 type formatter struct{ unknown string }
 
 func (f formatter) text(v cty.Value) string {

@@ -247,8 +247,8 @@ func TestSecretsStayHidden(t *testing.T) {
 	}
 }
 
-// On a narrow terminal, the lists of what became of components break between words; instances of
-// one component that others wait for are named together.
+// On a narrow terminal, the lists of components by outcome break between words; instances of one
+// component that others wait for are named together.
 func TestWriteApplySummaryOnNarrowTerminal(t *testing.T) {
 	east, west, app := viewtest.Instance(t, `component.lambda["east"]`), viewtest.Instance(t, `component.lambda["west"]`), viewtest.Instance(t, "component.app")
 	summary := ApplySummary{Failed: true, Components: []ComponentResult{

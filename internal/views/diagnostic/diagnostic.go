@@ -62,7 +62,7 @@ type Snippet struct {
 	FunctionCall *FunctionCall `json:"function_call,omitempty"`
 }
 
-// Value says what a reference stood for.
+// Value is the value of a reference.
 type Value struct {
 	Traversal string `json:"traversal"`
 	Statement string `json:"statement"` // as in `is "x"`
@@ -79,17 +79,16 @@ type Sources struct {
 	// Files are the files of a parser, by the names that ranges have.
 	Files map[string]*hcl.File
 
-	// Lookup returns the source of other files, and nil for what it does not
-	// know. May be nil.
+	// Lookup returns the source of other files, and nil for unknown ones. May be nil.
 	Lookup func(filename string) []byte
 
-	// found are the files of Lookup, nil for what it does not know, so that many
-	// diagnostics about one file do not read it again and again.
+	// found are the files of Lookup, nil for unknown ones, so that many diagnostics about one file do
+	// not read it again and again.
 	found map[string]*hcl.File
 }
 
-// The Extra of a diagnostic may implement these interfaces, directly or by what
-// it wraps (see [hcl.DiagnosticExtraUnwrapper]).
+// The Extra of a diagnostic may implement these interfaces, directly or by a value it wraps (see
+// [hcl.DiagnosticExtraUnwrapper]).
 type (
 	// Addressed is for diagnostics about one component instance.
 	Addressed interface {
@@ -112,8 +111,8 @@ type (
 		BlockContext() string
 	}
 
-	// WithValues is for diagnostics from an engine that says what references stood
-	// for. It maps traversals to statements as in [Value], which show no secrets.
+	// WithValues is for diagnostics from an engine that reports the values of references. It maps
+	// traversals to statements as in [Value], which show no secrets.
 	WithValues interface {
 		ReferenceValues() map[string]string
 	}
@@ -124,7 +123,7 @@ type (
 	}
 )
 
-// New collects what is shown of a diagnostic.
+// New collects the parts of a diagnostic to show.
 func New(diag *hcl.Diagnostic, sources Sources) Diagnostic {
 	d := Diagnostic{
 		Severity: severity(diag.Severity),
@@ -169,8 +168,8 @@ func shorten(text string) string {
 // well can have a hundred thousand mistakes.
 const most = 500
 
-// All collects what is shown of several diagnostics, sorted and without repeats, and not more than
-// [Limited] leaves.
+// All collects the parts of several diagnostics to show, sorted and without repeats, and not more
+// than [Limited] leaves.
 func All(diags hcl.Diagnostics, sources Sources) []Diagnostic {
 	shown := limited(Sorted(diags))
 	list := make([]Diagnostic, 0, len(shown))
@@ -336,7 +335,7 @@ func (s Sources) lookUp(filename string) *hcl.File {
 	return &hcl.File{Bytes: source}
 }
 
-// What bounds a snippet.
+// The limits of a snippet.
 const (
 	maxLines = 20
 	maxBytes = 1000
@@ -344,9 +343,9 @@ const (
 
 // snippet returns the lines of code around the subject, or nil without source.
 //
-// The subject may be any range with its end behind its start: what lies outside of
-// the file is cut off. Nothing is shown for one that begins behind the end of the
-// file, which is of another version of it.
+// The subject may be any range with its end behind its start: a part outside of the file is cut
+// off. Nothing is shown for one that begins behind the end of the file, which is of another version
+// of it.
 func (s Sources) snippet(diag *hcl.Diagnostic, subject hcl.Range) *Snippet {
 	file := s.file(subject.Filename)
 	if file == nil || subject.Start.Byte > len(file.Bytes) {

@@ -193,7 +193,7 @@ func TestSnippetLiesInFile(t *testing.T) {
 	}
 }
 
-// Many diagnostics about the same files read each of them once, also what is not there.
+// Many diagnostics about the same files look up each of them once, also missing ones.
 func TestFilesAreReadOnce(t *testing.T) {
 	read := map[string]int{}
 	sources := Sources{Lookup: func(name string) []byte {

@@ -170,8 +170,8 @@ func TestRangesWithoutBytes(t *testing.T) {
 	}
 }
 
-// Lines of any length are shown around what is highlighted, and what is about a whole file shows
-// nothing of it.
+// Lines of any length are shown around the highlighted code, and a diagnostic about a whole file
+// shows none of it.
 func TestLongLines(t *testing.T) {
 	source := "a = \"" + strings.Repeat("x", 1<<20) + "\" b é\n"
 	at := strings.Index(source, "b")
@@ -193,8 +193,7 @@ func TestLongLines(t *testing.T) {
 	}
 }
 
-// On a narrow terminal no line leaves the box: what says where breaks between words, and code
-// anywhere.
+// On a narrow terminal no line leaves the box: the place breaks between words, and code anywhere.
 func TestNarrowTerminal(t *testing.T) {
 	content := "check \"enough_room_in_subnets\" {\n  condition = tonumber(var.prefix) <= 1666\n}\n"
 	at := strings.Index(content, "1666")
@@ -227,7 +226,7 @@ func TestNarrowTerminal(t *testing.T) {
 	}
 }
 
-// What is highlighted may be cut, too: each piece has its carets.
+// Highlighted code may be cut, too: each piece has its carets.
 func TestCaretsOfWrappedLines(t *testing.T) {
 	content := "  condition = alltrue([for zone in var.zones : length(zone) > 3])\n"
 	sources := Sources{Files: map[string]*hcl.File{"main.tf": {Bytes: []byte(content)}}}

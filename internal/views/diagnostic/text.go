@@ -84,7 +84,7 @@ func (o Options) color(d Diagnostic) func(string) string {
 	return o.Style.Red
 }
 
-// columnsOfEdge is what the edge of a box takes of each line.
+// columnsOfEdge is the width of the edge of a box.
 const columnsOfEdge = 2
 
 // box writes one diagnostic. Its colour is that of the severity.
@@ -176,7 +176,8 @@ func (b box) place(d Diagnostic) {
 	b.values(d.Snippet)
 }
 
-// where names the place. What has a code is for programs, too, and gets the form that editors know.
+// where names the place. A diagnostic with a code is for programs, too, and gets the form that
+// editors know.
 func (d Diagnostic) where() string {
 	name, at := textstyle.Name(d.Range.Filename), d.Range.Start
 	switch {
@@ -189,7 +190,7 @@ func (d Diagnostic) where() string {
 	}
 }
 
-// with names what a diagnostic is about, or is "".
+// with names the subject of a diagnostic, or is "".
 func (d Diagnostic) with() string {
 	switch {
 	case d.Resource == "":
@@ -224,7 +225,7 @@ func (b box) code(s *Snippet) {
 	}
 }
 
-// pieces cuts a line of code into what fits behind the number of the line on a terminal.
+// pieces cuts a line of code into pieces that fit behind the number of the line on a terminal.
 func (b box) pieces(line string, number int) []string {
 	room := b.Width - columnsOfEdge - number
 	var pieces []string

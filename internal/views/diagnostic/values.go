@@ -18,7 +18,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
-// values says what the references in the expression at fault stood for.
+// values returns the values of the references in the expression at fault.
 func values(diag *hcl.Diagnostic) []Value {
 	list := []Value{} // an empty list in JSON, not null
 	if reported, ok := hcl.DiagnosticExtra[WithValues](diag); ok {
@@ -48,7 +48,7 @@ func valueOf(traversal hcl.Traversal, ctx *hcl.EvalContext) (Value, bool) {
 	for ; len(traversal) > 1; traversal = traversal[:len(traversal)-1] {
 		v, diags := traversal.TraverseAbs(ctx)
 		if diags.HasErrors() || v == cty.NilVal {
-			continue // an error that is reported already: say what is before it
+			continue // an error that is reported already: try the steps before it
 		}
 		return Value{Traversal: traversalText(traversal), Statement: statement(v)}, true
 	}
@@ -74,7 +74,7 @@ func isIterator(traversal hcl.Traversal, ctx *hcl.EvalContext) bool {
 // maxShown bounds the characters shown of a string.
 const maxShown = 200
 
-// statement says what a value is, following rule D1.
+// statement describes a value, following rule D1.
 func statement(v cty.Value) string {
 	switch {
 	case marks.Has(v, marks.Ephemeral):
@@ -108,8 +108,8 @@ func statement(v cty.Value) string {
 	return "is " + ty.FriendlyName()
 }
 
-// unknownStatement does not say when the value will be known: what validation looks at may have a
-// value already.
+// unknownStatement does not say when the value will be known: a value unknown to validation may
+// exist already.
 func unknownStatement(ty cty.Type) string {
 	switch {
 	case ty.IsObjectType():

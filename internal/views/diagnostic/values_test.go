@@ -9,7 +9,8 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// What is unknown while validating may have a value in the plan, so nothing is said about apply.
+// A value that is unknown while validating may be known in the plan, so nothing is said about
+// apply.
 func TestUnknownStatement(t *testing.T) {
 	for want, ty := range map[string]cty.Type{
 		"is not known yet":                         cty.DynamicPseudoType,

@@ -206,8 +206,8 @@ func planParts(n stackplan.Counts) []part {
 	}
 }
 
-// AppliedCounts are the numbers of what was done. A destroy operation adds and
-// changes nothing, and says nothing of that.
+// AppliedCounts are the numbers of the changes made. A destroy operation adds and changes nothing,
+// and says nothing of that.
 func AppliedCounts(operation string, n stackplan.Counts) string {
 	return join(appliedParts(n, operation != "destroy"))
 }
@@ -227,7 +227,7 @@ func appliedParts(n stackplan.Counts, always bool) []part {
 // BriefPlanCounts are the numbers of a plan that are not 0.
 func BriefPlanCounts(n stackplan.Counts) string { return brief(planParts(n)) }
 
-// BriefAppliedCounts are the numbers of what was done that are not 0.
+// BriefAppliedCounts are the numbers of the changes made that are not 0.
 func BriefAppliedCounts(n stackplan.Counts) string { return brief(appliedParts(n, false)) }
 
 func brief(parts []part) string {

@@ -6,7 +6,7 @@ package eventtext
 import "fmt"
 
 // ProviderFetch says that the package of a provider is fetched, and how many of its bytes are
-// there; -1 for what is not known.
+// there; -1 for an unknown number.
 func ProviderFetch(provider, platform string, done, total int64) string {
 	return fmt.Sprintf("Fetching provider %s for %s", provider, platform) + arrived(done, total)
 }

@@ -5,7 +5,7 @@ package jsonview
 
 import "strings"
 
-// Approval is what the rules for a deployment say of its plan.
+// Approval is the verdict of a deployment's rules on its plan.
 type Approval struct {
 	Approved bool      `json:"approved"`
 	Rules    []string  `json:"rules,omitempty"` // that approve it
@@ -19,7 +19,7 @@ type Refusal struct {
 	Error  string `json:"error,omitempty"` // why it could not be evaluated
 }
 
-// Approval writes what rules say of the plan.
+// Approval writes the verdict of rules on the plan.
 func (e *Events) Approval(judged Approval) {
 	message := "Approved by " + strings.Join(judged.Rules, ", ")
 	if !judged.Approved {

@@ -11,7 +11,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
-// Engine names what runs the modules.
+// Engine names the engine that runs the modules.
 type Engine struct {
 	Name    string        `json:"name"`
 	Version string        `json:"version"`
@@ -22,7 +22,7 @@ type Engine struct {
 type EngineReason struct {
 	Code  engine.ReasonCode `json:"code"`
 	Text  string            `json:"text"`
-	Range *diagnostic.Range `json:"range,omitempty"` // what in a module it is about
+	Range *diagnostic.Range `json:"range,omitempty"` // of its cause in a module
 }
 
 // String returns the reason as a text with its place; empty for none.
@@ -53,7 +53,7 @@ func rangeOf(at *hcl.Range) *diagnostic.Range {
 	return &diagnostic.Range{Filename: at.Filename, Start: diagnostic.Pos(at.Start), End: diagnostic.Pos(at.End)}
 }
 
-// engineOf returns by what a component was planned. Where that has no reason of its own, it has
+// engineOf returns the engine that planned a component. Where that has no reason of its own, it has
 // that of the whole plan.
 func engineOf(c *stackplan.Component, whole engine.Reason) Engine {
 	if c.Reason == (engine.Reason{}) {

@@ -26,8 +26,7 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
-// Events writes what happens as one JSON object a line. It is safe for
-// concurrent use: lines never mix.
+// Events writes events as one JSON object a line. It is safe for concurrent use: lines never mix.
 type Events struct {
 	now func() time.Time
 
@@ -64,7 +63,7 @@ const (
 	levelError   = "error"
 )
 
-// line is one line. Names sort as terraform writes them: what begins with @ first.
+// line is one line. Names sort as terraform writes them: those with @ first.
 type line map[string]any
 
 func (e *Events) emit(level, kind, message string, more line) {
@@ -148,7 +147,7 @@ func (e *Events) changeSummary(operation, message string, n stackplan.Counts, mo
 	e.emit(levelInfo, "change_summary", message, l)
 }
 
-// planned writes the numbers of changes of a component, and by what it was planned.
+// planned writes the numbers of changes of a component, and the engine that planned it.
 func (e *Events) planned(plan *stackplan.Component) {
 	more := line{"component": plan.Addr.String()}
 	if plan.Engine != (engine.Info{}) {
@@ -211,7 +210,7 @@ func (e *Events) ProviderFetch(provider, version, platform, stage string, done, 
 	e.emit(levelInfo, "provider_fetch", text, fields)
 }
 
-// OutputChanges writes what a plan does to the root outputs.
+// OutputChanges writes the changes of a plan to the root outputs.
 func (e *Events) OutputChanges(changes map[string]*stackplan.OutputChange) {
 	all := line{}
 	for name, change := range changes {
@@ -298,7 +297,7 @@ func eventDetailName(kind engine.EventType) string {
 	return "hook"
 }
 
-// invocationDetail adds what an event says about an action.
+// invocationDetail adds the details of an event about an action.
 func invocationDetail(event engine.Event, i *engine.Invocation, detail line) line {
 	detail["action"] = line{"addr": i.Addr.String(), "provider": i.Provider.String()}
 	detail["trigger"] = line{"event": string(i.Trigger.Event), "action_trigger_block_index": i.Trigger.Block, "actions_list_index": i.Trigger.Position}

@@ -126,7 +126,6 @@ func TestPlanOfOutputs(t *testing.T) {
 	}
 }
 
-// What has moved is compared with what the state has at the former address.
 func TestPlanWithUnknownInputs(t *testing.T) {
 	unknown := cty.UnknownVal(cty.String)
 	doc := NewPlan(&stackplan.Plan{Inputs: map[string]*stackplan.InputChange{
@@ -144,6 +143,7 @@ func TestPlanWithUnknownInputs(t *testing.T) {
 	}
 }
 
+// The values of a moved component are compared with those in the state at its former address.
 func TestPlanWithMoves(t *testing.T) {
 	prior := viewtest.State(t)
 	former, now := viewtest.Instance(t, `stack.inner["x"].component.db["a"]`), viewtest.Instance(t, `component.database`)

@@ -95,7 +95,7 @@ type OutputChange struct {
 	AfterSensitive  any      `json:"after_sensitive"`
 }
 
-// PlanOptions are what a plan itself does not say.
+// PlanOptions are the parts of the document that a plan itself does not have.
 type PlanOptions struct {
 	CairnVersion string
 

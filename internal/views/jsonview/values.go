@@ -12,8 +12,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
-// Tree returns a value as it stands in JSON. What is not known or ephemeral is
-// left out of objects, and null elsewhere. Sensitive values are in clear.
+// Tree returns a value as it stands in JSON. An unknown or ephemeral value is left out of objects,
+// and null elsewhere. Sensitive values are in clear.
 func Tree(v cty.Value) any {
 	tree, _ := treeOf(v)
 	return tree

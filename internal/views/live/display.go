@@ -18,10 +18,10 @@ type Size struct {
 	Width, Height int
 }
 
-// Options say what a display shows.
+// Options are the sources of a display: its frames, its size and its clock.
 type Options struct {
 	// Frame returns the lines of the display. No line may be wider than the terminal. It is called
-	// with the lock of the display held, so what it reads may be changed by [Display.Update] alone.
+	// with the lock of the display held, so that [Display.Update] alone may change its data.
 	Frame func(now time.Time, size Size) []string
 
 	// Size returns the size of the terminal. It is asked before every frame.
@@ -31,7 +31,7 @@ type Options struct {
 	Now func() time.Time
 }
 
-// Display is redrawn in place, below what is printed. It is safe for concurrent use.
+// Display is redrawn in place, below printed lines. It is safe for concurrent use.
 type Display struct {
 	options Options
 
@@ -111,7 +111,7 @@ func (d *Display) Restore() {
 }
 
 // Suspend takes the display off the screen until resume is called, and shows the cursor, so that
-// somebody can be asked something. What is printed meanwhile appears afterwards. If several suspend
+// somebody can be asked something. Lines printed meanwhile appear afterwards. If several suspend
 // it, all of them have to resume.
 func (d *Display) Suspend() (resume func()) {
 	d.mu.Lock()
@@ -150,7 +150,7 @@ func (d *Display) Print(text string) {
 	d.Update(func() string { return text })
 }
 
-// Update changes what the frame shows, and writes the lines that change returns above the display,
+// Update changes the data of the frame, and writes the lines that change returns above the display,
 // if it is not "". Nothing is drawn in between.
 func (d *Display) Update(change func() (above string)) {
 	d.mu.Lock()
@@ -195,8 +195,8 @@ const (
 	endUpdate   = "\x1b[?2026l"
 )
 
-// frame returns what turns the frame on the screen into the given one, below the
-// lines that scroll. It must be called with the lock held.
+// frame returns the text that turns the frame on the screen into the given one, below the lines
+// that scroll. It must be called with the lock held.
 func (d *Display) frame(lines []string) string {
 	if len(d.mu.scroll) == 0 && len(d.mu.drawn) == 0 && len(lines) == 0 {
 		return ""
@@ -207,8 +207,8 @@ func (d *Display) frame(lines []string) string {
 	inPlace := len(d.mu.scroll) == 0 && len(lines) > 0
 	switch {
 	case !inPlace:
-		// What scrolls may have tabs, which erase nothing, or be wider than the terminal. Line by line,
-		// since some terminals keep for scrolling back what is erased as a whole.
+		// Scrolling lines may have tabs, which erase nothing, or be wider than the terminal. Line by
+		// line, since some terminals keep lines for scrolling back that are erased as a whole.
 		b.WriteString("\r" + ansi.EraseLineRight + strings.Repeat(ansi.CursorUp(1)+ansi.EraseLineRight, rows))
 	case rows > 0:
 		b.WriteString(ansi.CursorUp(rows))

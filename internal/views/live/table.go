@@ -15,11 +15,11 @@ import (
 	"github.com/cairnstacks/cairn/internal/views/textstyle"
 )
 
-// Table shows what runs, and how far all of it is.
+// Table shows the running work, and the progress of the whole.
 type Table struct {
 	Title   string // of the line over all, such as "Applying"
 	Started time.Time
-	Rows    []Row // what runs, in any order
+	Rows    []Row // running work, in any order
 	Counts  Counts
 }
 
@@ -39,8 +39,8 @@ type Counts struct {
 func (c Counts) total() int    { return c.finished() + c.Running + c.Waiting }
 func (c Counts) finished() int { return c.Done + c.Deferred + c.Skipped + c.Failed }
 
-// Lines returns what runs, the longest first, and a bar over all. No line is wider than the
-// terminal, and at least half of the terminal's height is left to what has scrolled away.
+// Lines returns the rows, the longest running first, and a bar over all. No line is wider than the
+// terminal, and at least half of the terminal's height is left to lines that have scrolled away.
 func (t Table) Lines(now time.Time, size Size, style textstyle.Style) []string {
 	if size.Width < 4 || size.Height < 2 {
 		return nil
@@ -91,8 +91,8 @@ func fill(text string, width int) string {
 	return text + strings.Repeat(" ", max(width-ansi.StringWidth(text), 0))
 }
 
-// fitActivity shortens what is done. Of "ADDRESS: what happens to it" it is the address that gets
-// shorter, as long as enough of it is left.
+// fitActivity shortens an activity. In "ADDRESS: ACTIVITY" it shortens the address, as long as
+// enough of it is left.
 func fitActivity(text string, width int) string {
 	const enough = 12
 	address, what, ok := strings.Cut(text, ": ")

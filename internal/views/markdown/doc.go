@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: MPL-2.0
 
 // Package markdown writes summaries as Markdown, for comments on pull requests and job summaries.
-// What comes from configurations and providers is shown as it is, and can neither format anything
-// nor mention anybody. No text is longer than [MaxLength]: what does not fit is left out, and the
-// text says so.
+// Text from configurations and providers is shown as it is, and can neither format anything nor
+// mention anybody. No text is longer than [MaxLength]: the excess is left out, and the text says
+// so.
 package markdown
 
 // MaxLength is how many characters a text has at most: a comment on GitHub may have some more.

@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// room is what is left of [MaxLength].
+// room is the remainder of [MaxLength].
 type room struct {
 	left int
 	full bool

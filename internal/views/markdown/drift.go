@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// DriftUnit is a stack or a root module that was compared with what is there.
+// DriftUnit is a stack or a root module that was compared with reality.
 type DriftUnit struct {
 	Name    string
 	State   string // in words
@@ -17,7 +17,7 @@ type DriftUnit struct {
 	Objects []DriftObject // as far as they are known
 }
 
-// DriftObject is an object that differs from what the state says.
+// DriftObject is an object that differs from its record in the state.
 type DriftObject struct {
 	Component  string // "" in a root module
 	Address    string
@@ -25,7 +25,7 @@ type DriftObject struct {
 	Attributes []string // that differ
 }
 
-// Drift returns a summary with two tables: what has drifted, and how each unit ended.
+// Drift returns a summary with two tables: the objects that have drifted, and the end of each unit.
 func Drift(units []DriftUnit) string {
 	d := newDocument("\nThis is not all: the rest is in the output and in the other reports of the run.\n")
 	drifted, failed := 0, 0

@@ -19,8 +19,8 @@ import (
 //     secret.
 //   - M2. No name ends the place that it is in or means anything: names are code, with all signs
 //     that matter written as entities.
-//   - M3. What does not fit is left out, which a note says: at first what takes nothing away, from
-//     the end, and then the rest.
+//   - M3. Lines that do not fit are left out, which a note says: at first, from the end, those that
+//     take nothing away, and then the rest.
 
 // Unit is a stack or a root module.
 type Unit struct {
@@ -44,14 +44,14 @@ func (c Counts) plus(o Counts) Counts {
 	return Counts{c.Add + o.Add, c.Change + o.Change, c.Destroy + o.Destroy, c.Replace + o.Replace, c.Deferred + o.Deferred}
 }
 
-// Change is what would be done with a resource instance.
+// Change is a planned change of a resource instance.
 type Change struct {
 	Action  string
 	Address string
 	rank    int
 }
 
-// The ranks of changes: what takes something away comes first.
+// The ranks of changes: those that take something away come first.
 const (
 	replaces = iota
 	destroys
@@ -62,7 +62,7 @@ const (
 	deferred
 )
 
-// Summarize takes what is shown out of a plan.
+// Summarize summarizes a plan.
 func Summarize(name string, plan *stackplan.Plan) Unit {
 	unit := Unit{Name: name}
 	for _, component := range plan.Components {
@@ -256,7 +256,7 @@ func number(n int) string {
 
 const planNote = "\n\n*Cut: there is more than fits, and replacements and destructions are kept first. See the whole plan where it was made.*\n"
 
-// fold is what is done with each resource instance of a unit, folded.
+// fold is the folded list of changes of a unit.
 type fold struct {
 	name  string
 	parts []foldedPart
@@ -294,8 +294,8 @@ func newFold(unit Unit) *fold {
 	return f
 }
 
-// keep takes room for the lines that take something away, or for the others, and for what is around
-// them.
+// keep takes room for the lines that take something away, or for the others, and for the texts
+// around them.
 func (f *fold) keep(away bool, left *room) {
 	for i := range f.parts {
 		part := &f.parts[i]

@@ -111,7 +111,7 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// Rule M3: what takes something away is kept, wherever it is among others.
+// Rule M3: changes that take something away are kept, wherever they are among others.
 func TestCutKeepsWhatTakesAway(t *testing.T) {
 	var units []Unit
 	for i := range 3 {

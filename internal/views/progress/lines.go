@@ -16,10 +16,10 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
-// LinesOptions say what lines there are.
+// LinesOptions choose the lines and their style.
 type LinesOptions struct {
 	Style   textstyle.Style
-	Concise bool // none for what is unchanged
+	Concise bool // none for unchanged objects
 }
 
 // Lines writes one line an event, each beginning with the address of the
@@ -82,7 +82,8 @@ func (l *Lines) Hooks(operation string) hooks.Hooks {
 	}
 }
 
-// worthALine leaves out what a plan shows anyhow, and the second half of what is over at once.
+// worthALine leaves out events that a plan shows anyhow, and the second event of work that is over
+// at once.
 func worthALine(kind engine.EventType) bool {
 	switch kind {
 	case engine.PlannedChange, engine.PlannedInvocation, engine.ResourceDrift, engine.RefreshComplete, engine.Unplannable:
@@ -91,7 +92,7 @@ func worthALine(kind engine.EventType) bool {
 	return true
 }
 
-// changesNothing reports whether an event is about looking at what exists.
+// changesNothing reports whether an event is about reading only.
 func changesNothing(event engine.Event) bool {
 	switch event.Type {
 	case engine.RefreshStart, engine.RefreshComplete, engine.EphemeralStart, engine.EphemeralComplete:

@@ -105,7 +105,7 @@ func (l *Live) status(component stackaddrs.AbsComponentInstance, status hooks.St
 	})
 }
 
-// foldLine breaks a line that is wider than a terminal, and indents what follows.
+// foldLine breaks a line that is wider than a terminal, and indents its continuation.
 func foldLine(line string, width int) string {
 	const indent = "  "
 	return strings.ReplaceAll(textstyle.Fold(line, max(width-len(indent), 0)), "\n", "\n"+indent)

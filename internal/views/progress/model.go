@@ -12,18 +12,18 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/hooks"
 )
 
-// Model is what is known of a running operation.
+// Model is the state of a running operation.
 type Model struct {
 	Operation  string // "plan", "apply" or "destroy"
 	Started    time.Time
 	Components map[string]*Component // by address
 }
 
-// Component is what is known of a component instance.
+// Component is the state of a component instance.
 type Component struct {
 	Status  hooks.Status
 	Since   time.Time // when it began to run
-	Current string    // what it does, as the engine last reported
+	Current string    // its activity, as the engine last reported
 }
 
 func (m *Model) component(addr string) *Component {
@@ -46,7 +46,7 @@ func (c *Component) activity() string {
 	return eventtext.Status(c.Status)
 }
 
-// counts sorts the components by what a person wants to know of them.
+// counts sorts the components by the categories that matter to a person.
 func (m *Model) counts() live.Counts {
 	var counts live.Counts
 	for _, c := range m.Components {

@@ -57,7 +57,7 @@ func TestLines(t *testing.T) {
 	viewtest.Golden(t, "lines.txt", b.String())
 }
 
-// In a log of CI, only what changes counts.
+// In a log of CI, only changes count.
 func TestConciseLines(t *testing.T) {
 	var b strings.Builder
 	h := NewLines(&b, LinesOptions{Concise: true}).Hooks("apply")

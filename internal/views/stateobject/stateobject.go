@@ -142,8 +142,8 @@ func (s pathStep) key() (any, error) {
 	return index, nil
 }
 
-// mark sets true at a path of a tree that is parallel to value. A path that
-// leads out of the value marks all of what it leads to.
+// mark sets true at a path of a tree that is parallel to value. A path that leads out of the value
+// marks the whole value at its last step inside.
 func mark(tree, value any, path []any) any {
 	if len(path) == 0 || tree == true {
 		return true

@@ -113,8 +113,8 @@ func Path(path cty.Path) []any {
 	return steps
 }
 
-// Value writes a value. What is unknown is left out of objects and maps, and is null in lists,
-// where position is what correlates it with [Unknown].
+// Value writes a value. An unknown value is left out of objects and maps, and is null in lists,
+// where its position relates it to [Unknown].
 func Value(v cty.Value) any {
 	if v == cty.NilVal {
 		return nil
@@ -150,8 +150,8 @@ func Value(v cty.Value) any {
 	return nil // a capsule, which no resource has
 }
 
-// Unknown writes where a value is unknown: true for what is unknown, false for what is known.
-// Objects and maps have only what is not false.
+// Unknown writes where a value is unknown: true for unknown parts, false for known ones. Objects
+// and maps have only members that are not false.
 func Unknown(v cty.Value) any {
 	return flags(v, func(v cty.Value) bool { return !v.IsKnown() })
 }

@@ -7,10 +7,10 @@ import "github.com/charmbracelet/x/ansi"
 
 const ellipsis = "…"
 
-// Shorten makes addresses no wider than a number of columns, with an ellipsis in place of what is
-// cut. The end of an address says most, so that the beginning is cut, unless two addresses would
-// look the same then: they keep as much of it as distinguishes them, if anything does. The result
-// has the order of the argument, which stays as it is.
+// Shorten makes addresses no wider than a number of columns, with an ellipsis in place of the cut.
+// The end of an address says most, so that the beginning is cut, unless two addresses would look
+// the same then: they keep as much of it as distinguishes them, if anything does. The result has
+// the order of the argument, which stays as it is.
 func Shorten(addresses []string, width int) []string {
 	short := make([]string, len(addresses))
 	var wide []int // indices

@@ -35,16 +35,16 @@ func (s Style) Dim(text string) string { return s.wrap("90", text) }
 // Underline underlines text.
 func (s Style) Underline(text string) string { return s.wrap("4", text) }
 
-// Red is for errors and what is destroyed.
+// Red is for errors and destroyed objects.
 func (s Style) Red(text string) string { return s.wrap("31", text) }
 
-// Green is for success and what comes.
+// Green is for success and new objects.
 func (s Style) Green(text string) string { return s.wrap("32", text) }
 
-// Yellow is for warnings and what changes.
+// Yellow is for warnings and changed objects.
 func (s Style) Yellow(text string) string { return s.wrap("33", text) }
 
-// Cyan is for what is only read.
+// Cyan is for objects that are only read.
 func (s Style) Cyan(text string) string { return s.wrap("36", text) }
 
 // Symbol colours each character of a change symbol such as "-/+" by its meaning.
@@ -126,8 +126,8 @@ func Clean(text string) string {
 	}, text)
 }
 
-// Name is [Clean] for what must stay on one line and say nothing about the lines around it, such as
-// the name of a file.
+// Name is [Clean] for text that must stay on one line and say nothing about the lines around it,
+// such as the name of a file.
 func Name(text string) string {
 	if strings.ContainsAny(text, "\n\t\r") {
 		text = strings.NewReplacer("\n", "\u240a", "\t", "\u2409", "\r", "\u240d").Replace(text)
@@ -139,7 +139,7 @@ func isControl(r rune) bool {
 	return r != '\n' && r != '\t' && (r < 0x20 || r >= 0x7f && r < 0xa0) || unicode.Is(unicode.Bidi_Control, r)
 }
 
-// Fold breaks lines that are wider than width at spaces, and indents what follows as the line
+// Fold breaks lines that are wider than width at spaces, and indents continuations as the line
 // itself is. Lines with columns, which have several spaces between words, stay as they are, and so
 // does the end of the text. A width of 0 stands for any.
 func Fold(text string, width int) string {

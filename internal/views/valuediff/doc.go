@@ -4,13 +4,13 @@
 // Package valuediff shows values, and how they change, in the way that users of
 // terraform know from its plans.
 //
-// Values come from cty, or from the JSON of a state, and become a [Value], a
-// tree that knows what is secret and what is unknown. No schema is needed: an
-// object with attributes and a nested block look the same, as an attribute.
+// Values come from cty, or from the JSON of a state, and become a [Value], a tree in which secret
+// and unknown parts are marked. No schema is needed: an object with attributes and a nested block
+// look the same, as an attribute.
 //
 // The rules the compiler cannot check:
 //
-//	V1. What is sensitive or ephemeral is never written, nor is anything below it.
+//	V1. A sensitive or ephemeral value is never written, nor is anything below it.
 //	V2. Output depends on the values only: names are sorted, and nothing is random.
 //	V3. Control characters never reach the output: a text that has them is quoted.
 package valuediff

@@ -3,8 +3,8 @@
 
 package valuediff
 
-// maxTable bounds the table for the longest common subsequence. Beyond it all of
-// the middle, between what is common at both ends, counts as changed.
+// maxTable bounds the table for the longest common subsequence. Beyond it all of the middle,
+// between the common elements at both ends, counts as changed.
 const maxTable = 4 << 20
 
 // pair is a step through two lists: an index into each, or -1.

@@ -166,8 +166,8 @@ func (w *writer) unset(n node, v *Value) *Value {
 	return v
 }
 
-// skip reports whether an attribute is left out because it stays as it is. What
-// identifies an object for a reader is never left out.
+// skip reports whether an attribute is left out because it stays as it is. Attributes that identify
+// an object for a reader are never left out.
 func (w *writer) skip(name string, child node) bool {
 	if w.Full || child.before == nil || child.after == nil || !Equal(child.before, child.after) {
 		return false
@@ -294,7 +294,7 @@ func (w *writer) jsonEncoded(n node, note string, argument func(node)) {
 	w.b.WriteString("jsonencode(")
 	w.b.WriteString(note)
 	w.endLine()
-	// What is below is not part of the resource for paths and nulls.
+	// The argument is not part of the resource for paths and nulls.
 	argument(node{indent: n.indent + step, path: []any{"\x00json"}})
 	w.b.WriteByte('\n')
 	w.close(n.indent, ")")

@@ -30,16 +30,16 @@ const (
 	Object // object or map
 )
 
-// What stands for values that are not known: those that a plan leaves to its apply, and those that
-// the last apply has left in the state because it failed, was interrupted, deferred or left out
-// what they are made of.
+// The texts for values that are not known: those that a plan leaves to its apply, and those that
+// the last apply has left in the state because it failed, was interrupted, deferred or left out the
+// objects they are made of.
 const (
 	KnownAfterApply = "(known after apply)"
 	NotKnown        = "(not known yet)"
 )
 
-// Value is a tree of values as they are shown: what is secret or unknown is
-// marked, and types are reduced to what a reader sees.
+// Value is a tree of values as they are shown: secret and unknown parts are marked, and types are
+// reduced to those that a reader can tell apart.
 type Value struct {
 	Kind      Kind
 	Text      string // of a Bool, Number or String
@@ -167,8 +167,8 @@ func fromBareCty(value cty.Value, quoteKeys bool) *Value {
 	return &Value{Kind: Number, Text: ty.FriendlyName()}
 }
 
-// Known returns the value without what is not known, as if it were not there: nil if nothing of it
-// is known.
+// Known returns the value without its unknown parts, as if they were not there: nil if nothing of
+// it is known.
 func (v *Value) Known() *Value {
 	if v == nil || v.Kind == Unknown {
 		return nil
@@ -236,12 +236,12 @@ func (v *Value) writeKey(b *strings.Builder) {
 	}
 }
 
-// Equal reports whether two values look the same, secrets compared by what they are.
+// Equal reports whether two values look the same, secrets compared by their values.
 func Equal(a, b *Value) bool {
 	return a == b || a.key() == b.key()
 }
 
-// equalWhenShown compares without regard to what is hidden at the top.
+// equalWhenShown compares without regard to marks at the top.
 func equalWhenShown(a, b *Value) bool {
 	if a == nil || b == nil {
 		return a == b

@@ -43,7 +43,7 @@ func paths(t *testing.T, text string) []cty.Path {
 }
 
 func TestNamed(t *testing.T) {
-	// The first line of what is wanted stands without its two spaces.
+	// The first line of want stands without its two spaces.
 	tests := map[string]struct {
 		before, after string // JSON; empty for no value
 		unknown       string
@@ -282,7 +282,7 @@ func TestFromCty(t *testing.T) {
 	}
 }
 
-// Of what is hidden as a whole, marks inside make no difference.
+// In a value that is hidden as a whole, marks inside make no difference.
 func TestHiddenValuesAreEqual(t *testing.T) {
 	inner := cty.StringVal("x")
 	hidden := func(v cty.Value) *Value {
@@ -360,8 +360,8 @@ func TestAlignOfLargeLists(t *testing.T) {
 	}
 }
 
-// FuzzChange renders changes between any two JSON documents. Whatever they are,
-// what is sensitive is not shown, and no control character gets through.
+// FuzzChange renders changes between any two JSON documents. Whatever they are, sensitive values
+// are not shown, and no control character gets through.
 func FuzzChange(f *testing.F) {
 	for _, seed := range [][2]string{
 		{`{"a":1,"b":[1,2,{"c":null}],"t":"x\ny"}`, `{"a":"2","b":[2,{"c":3}],"t":"x\nz"}`},

@@ -15,11 +15,11 @@ import (
 // step is how far the contents of an object stand to the right of its name.
 const step = 4
 
-// Change is what to show: a value that comes, goes, changes or stays.
+// Change is a change to show: a value that comes, goes, changes or stays.
 type Change struct {
 	Before, After *Value // nil where there is none
 
-	// Replace has the paths to what forces a replacement.
+	// Replace has the paths to the values that force a replacement.
 	Replace []cty.Path
 }
 
@@ -33,7 +33,7 @@ type Options struct {
 	// Plain leaves out the column of symbols, for values that do not change.
 	Plain bool
 
-	// Full shows also what does not change.
+	// Full shows also unchanged values.
 	Full bool
 
 	// Concise leaves out how much does not change.
@@ -134,10 +134,10 @@ type writer struct {
 type node struct {
 	before, after *Value
 	indent        int    // column of the symbol
-	lead          string // what stands before the value: its name, or nothing in a list
-	tail          string // what stands after it: a comma in a list
+	lead          string // text before the value: its name, or nothing in a list
+	tail          string // text after it: a comma in a list
 	path          []any
-	inside        Action // what happens to what holds the value
+	inside        Action // action on the value around it
 	element       bool   // of a list
 	dropNulls     bool   // its parts that are null are not set
 }

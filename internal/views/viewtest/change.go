@@ -16,8 +16,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
-// change reads a change as it stands in a JSON plan of terraform. What is left out of the trees
-// that say what is unknown and sensitive is neither.
+// change reads a change as it stands in a JSON plan of terraform. Parts that are left out of the
+// trees of unknown and sensitive marks are neither.
 func change(t *testing.T, text string) *engine.Change {
 	t.Helper()
 	var rc tfjson.ResourceChange
@@ -79,8 +79,8 @@ func Path(steps any) cty.Path {
 	return path
 }
 
-// Value makes a value of the three parallel trees that JSON has for it: what is known of it, where
-// it is unknown, and where it is sensitive.
+// Value makes a value of the three parallel trees that JSON has for it: its known parts, where it
+// is unknown, and where it is sensitive.
 func Value(known, unknown, sensitive any) cty.Value {
 	v := bareValue(known, unknown, sensitive)
 	if sensitive == true {

@@ -1,8 +1,8 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package viewtest has what the tests of views share: golden files, a plan and a
-// state in which everything that can be shown occurs, and the secrets in them.
+// Package viewtest has shared parts of the tests of views: golden files, a plan and a state in
+// which everything that can be shown occurs, and the secrets in them.
 package viewtest
 
 import (

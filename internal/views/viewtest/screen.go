@@ -105,7 +105,7 @@ func (s *Screen) control(parameters string, final byte) {
 	}
 }
 
-// Text returns what is on the screen, and has scrolled away.
+// Text returns the text on the screen, and the text that has scrolled away.
 func (s *Screen) Text() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
