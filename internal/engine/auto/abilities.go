@@ -139,7 +139,7 @@ func prepare(ctx context.Context, session engine.Session, req *engine.PrepareReq
 	return result, diags
 }
 
-// prepareBinary prepares the binary for what was prepared last, once. The result is never nil.
+// prepareBinary prepares the binary for the last request, once. The result is never nil.
 func (s *Session) prepareBinary(ctx context.Context) (*engine.PrepareResult, hcl.Diagnostics) {
 	s.preparing.Lock()
 	defer s.preparing.Unlock()

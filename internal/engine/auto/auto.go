@@ -18,8 +18,8 @@ import (
 type Options struct {
 	Native engine.Engine
 
-	// Binary returns the engine that runs a binary, or why there is none, with what to do about it. It
-	// is called once at most for a session.
+	// Binary returns the engine that runs a binary, or the reason why there is none, with its remedy.
+	// It is called once at most for a session.
 	Binary func(ctx context.Context) (engine.Engine, error)
 
 	// Left reports whether a binary has left something behind that is to be recovered. Nil stands for
@@ -67,7 +67,7 @@ type Session struct {
 		done    bool
 		binary  engine.Session
 		err     error
-		purpose *engine.Purpose // of what is begun from now on; nil until somebody says it
+		purpose *engine.Purpose // of work that begins from now on; nil until Bind
 	}
 	preparing struct {
 		sync.Mutex
@@ -134,7 +134,7 @@ func (s *Session) CanApply(made engine.Info) bool {
 func (s *Session) Module(ctx context.Context, dir string) (*engine.Module, hcl.Diagnostics) {
 	made := s.choose(ctx, dir)
 	if made.session == nil {
-		module, _ := s.native.Module(ctx, dir) //nolint:errcheck // it is known what is wrong
+		module, _ := s.native.Module(ctx, dir) //nolint:errcheck // the errors are known
 		return module, made.diags
 	}
 	return made.session.Module(ctx, dir)

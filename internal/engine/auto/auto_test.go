@@ -21,7 +21,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine/memengine"
 )
 
-// fake is an engine with a preparer that records what it is asked for.
+// fake is an engine with a preparer that records its requests.
 type fake struct {
 	*memengine.Engine
 	info  engine.Info
@@ -125,7 +125,7 @@ func newSetup(t *testing.T, binary string) *setup {
 
 func (s *setup) module(name string) string { return filepath.Join(s.dir, name) }
 
-// wantChoice checks which engine does a module, for what reason, and what line that is about; 0 for
+// wantChoice checks which engine does a module, the reason, and the line that it is about; 0 for
 // none.
 func (s *setup) wantChoice(module string, by *fake, code engine.ReasonCode, line int) {
 	s.t.Helper()

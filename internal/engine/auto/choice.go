@@ -61,7 +61,7 @@ func (s *Session) decide(ctx context.Context, dir string) *choice {
 	binary, err := s.binary(ctx)
 	switch {
 	case err != nil && why.Code == engine.ReasonProvider:
-		return &choice{session: s.native, reason: supported} // who says best what is wrong with it
+		return &choice{session: s.native, reason: supported} // it describes the error best
 	case err != nil && why.Code == engine.ReasonTofuFiles:
 		return &choice{diags: forTofu(why, reason(err))}
 	case err != nil:
@@ -153,8 +153,8 @@ func unsupported(ctx context.Context, session engine.Session, dirs []string) hcl
 	return preparer.Unsupported(ctx, dirs)
 }
 
-// withoutBinary adds to errors about what the native engine does not support that there is no other
-// one (rule A2).
+// withoutBinary adds to errors about features that the native engine does not support that there is
+// no other one (rule A2).
 func withoutBinary(lacks hcl.Diagnostics, reason string) hcl.Diagnostics {
 	diags := make(hcl.Diagnostics, len(lacks))
 	for i, diag := range lacks {
@@ -190,7 +190,7 @@ func reason(err error) string {
 	return strings.ToUpper(text[:1]) + strings.TrimSuffix(text[1:], ".") + "."
 }
 
-// chooser says what was chosen.
+// chooser reports choices.
 type chooser struct{ *Session }
 
 // Choice implements [engine.Chooser].

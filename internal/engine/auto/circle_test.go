@@ -87,8 +87,8 @@ func TestStateMovesBetweenEngines(t *testing.T) {
 	c.round(engines)
 }
 
-// round applies with each engine in turn, in both directions, so that each goes on from what two
-// others have left behind.
+// round applies with each engine in turn, in both directions, so that each goes on from the states
+// of two others.
 func (c *circle) round(engines map[string]engine.Session) {
 	names := slices.Sorted(maps.Keys(engines))
 	for range 2 {

@@ -12,8 +12,8 @@
 //	    state that has something which the native engine does not know is left to the binary, too. An
 //	    apply goes to the engine that made the plan.
 //	A2. The binary is looked for, and its version asked for, when it is first needed: for a module,
-//	    for a plan, or for what it has left behind. Without one, an error names what the native
-//	    engine does not support, and where that is.
+//	    for a plan, or for work that it has left behind. Without one, an error names the feature that
+//	    the native engine does not support, and its place.
 //	A3. tofu and the native engine have different addresses for the same providers in lock files. If
 //	    the binary is tofu, and needed for one component, it does all.
 //	A4. The session works on as many components at the same time as it was opened for, whichever

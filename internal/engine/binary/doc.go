@@ -16,11 +16,11 @@
 //
 // All files are below the working directory given to [New]:
 //
-//	engine.json     what the binary said about its version
+//	engine.json     the version that the binary printed
 //	init/           the directory in which providers were installed, for all components (package prepare)
 //	schemas/        schemas of providers (package schemacache), unless Options.SchemaDir is another place
 //	valid/HASH      a module with this content is valid
-//	data/HASH/      what init would have left behind for one module
+//	data/HASH/      the files that init would have left behind for one module
 //	written/NAME/   files that the module of one component instance has written below its directory
 //	runs/NAME/      the run of one component instance (package rundir); removed when it succeeded
 //

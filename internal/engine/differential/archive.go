@@ -14,11 +14,11 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// Case is a module with what is done with it, and what comes of that.
+// Case is a module with the steps of its test, and their results.
 type Case struct {
 	Steps []Step
 
-	// Want is what terraform has answered, and WantNative what the native engine has to answer in its
+	// Want is terraform's answer, and WantNative the answer that the native engine has to give in its
 	// place for a reason, or "".
 	Want, WantNative string
 	Differs, ByHand  string // reasons, or ""
@@ -31,8 +31,8 @@ type Case struct {
 //   - validate, plan or apply, which plans before; with any of destroy, refresh-only, skip-refresh,
 //     defer-all, replace=ADDRESS, unknown-provider, where an argument of the provider is not known,
 //     and ordered, where the order in which objects are applied counts;
-//   - set ID NAME=VALUE..., or gone ID: what becomes of an object outside, with values as JSON;
-//   - unlink PATH: what becomes of a file outside.
+//   - set ID NAME=VALUE..., or gone ID: the change of an object outside, with values as JSON;
+//   - unlink PATH: the removal of a file outside.
 type Step struct {
 	Verb        string
 	Mode        engine.Mode

@@ -66,7 +66,7 @@ func newBench(t testing.TB) *Bench {
 	}
 }
 
-// session is an open session with what it is to be asked for.
+// session is an open session with its module and the configurations of its providers.
 type session struct {
 	engine.Session
 	ctx       context.Context //nolint:containedctx // of one step
@@ -138,7 +138,7 @@ func nothingSet(block engine.Block) cty.Value {
 	return cty.ObjectVal(values)
 }
 
-// world is what providers see of one run of a case.
+// world is the surroundings of providers in one run of a case.
 type world struct {
 	dir               string
 	store, ids, calls string // in it

@@ -15,7 +15,7 @@ import (
 // apiPrefix is before the paths of a cluster.
 const apiPrefix = "/api/v1/"
 
-// object is what a cluster stores, as JSON has it.
+// object is an object stored by a cluster, in its JSON form.
 type object = map[string]any
 
 // cluster answers as the API of Kubernetes does for objects that nobody works on: they are stored,

@@ -95,7 +95,7 @@ func TestDifferencesAreDocumented(t *testing.T) {
 	}
 }
 
-// differences returns what differs between two texts, line by line.
+// differences returns the differences between two texts, line by line.
 func differences(want, got string) string {
 	return cmp.Diff(strings.Split(want, "\n"), strings.Split(got, "\n"))
 }

@@ -197,8 +197,8 @@ func (r *genResource) all(attribute string) string {
 	}
 }
 
-// change changes the module: what its resources are made of, how many there are, and whether they
-// are there at all.
+// change changes the module: the arguments of its resources, their number, and whether they are
+// there at all.
 func (g *generator) change() {
 	all := append(append([]*genResource{}, g.resources...), g.after)
 	if g.child != nil {
@@ -253,7 +253,7 @@ func (g *generator) write(w *strings.Builder, prefix string) {
 	for _, r := range g.child.resources {
 		g.writeResource(w, r, "var.text")
 	}
-	var refs []string // all, since terraform lets what refers to a module wait for everything in it
+	var refs []string // all, since terraform lets users of a module wait for everything in it
 	for _, r := range g.child.resources {
 		refs = append(refs, r.all(r.stable()))
 	}
@@ -271,7 +271,7 @@ func (r repetition) text() string {
 	}
 }
 
-// key is what tells the instances apart.
+// key is the expression that tells the instances apart.
 func (r repetition) key() string {
 	switch r.argument {
 	case "count":
@@ -293,8 +293,8 @@ func quotedText(text string, refs ...string) string {
 	return `"` + text + `"`
 }
 
-// writeResource writes a resource block. What a module is given is in all of its values, so that no
-// two objects have the same.
+// writeResource writes a resource block. The argument of a module is in all of its values, so that
+// no two objects have the same.
 func (g *generator) writeResource(w *strings.Builder, r *genResource, given string) {
 	fmt.Fprintf(w, "resource %q %q {\n%s", r.kind, r.name, r.repeat.text())
 	value := quotedText(r.text+r.repeat.key(), append([]string{given}, r.refs...)...)

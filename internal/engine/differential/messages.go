@@ -15,7 +15,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// message is what counts of a diagnostic.
+// message is the part of a diagnostic that counts.
 type message struct {
 	place, summary string // place: severity, file, line and resource
 }
@@ -72,9 +72,9 @@ func readSummaries(text string) map[[2]string]bool {
 	return found
 }
 
-// InWordsOf returns what the native engine has answered with its diagnostics as terraform has them,
-// if want is terraform's answer: with other summaries, and without a place or a resource where
-// terraform has none. Those that are then the same count once.
+// InWordsOf returns the native engine's answer with its diagnostics as terraform has them, if want
+// is terraform's answer: with other summaries, and without a place or a resource where terraform
+// has none. Those that are then the same count once.
 func InWordsOf(want, got string) string {
 	lines := strings.Split(got, "\n")
 	lacking := map[message]int{} // by step, which is part of the place
@@ -117,7 +117,7 @@ func (m message) in(step string) message { return message{m.place + step, m.summ
 // located are the parts of a place: severity, file with line, and resource.
 var located = regexp.MustCompile(`^(error|warning)( [^ :]+:\d+)?( .*)?$`)
 
-// asTerraform returns what terraform may have in place of a diagnostic.
+// asTerraform returns the forms that terraform may give to a diagnostic.
 func (m message) asTerraform() []message {
 	parts := located.FindStringSubmatch(m.place)
 	var found []message

@@ -24,8 +24,8 @@ const (
 	seedVariable = "CAIRN_DIFFERENTIAL_SEED"
 )
 
-// TestRandomModulesAgreeWithTerraform compares what becomes of random modules, some of whose
-// objects fail, with terraform.
+// TestRandomModulesAgreeWithTerraform compares the results of random modules, some of whose objects
+// fail, with terraform's.
 func TestRandomModulesAgreeWithTerraform(t *testing.T) {
 	agreeWithTerraform(t, func(seed uint64) *Case { return Generate(seed, true) }, withoutMeant)
 }
@@ -101,10 +101,10 @@ var unplaced = regexp.MustCompile(`(?m)^error[^:]*: .*\n`)
 // applied are the outputs that an apply returns besides those that it stores.
 var applied = regexp.MustCompile(`(?m)^output .*\n`)
 
-// withoutMeant omits what is meant to differ: errors without places, outputs after an apply that
-// has failed, of which nobody can tell with terraform whether they have their old values or the
-// same new ones, and the last step where nothing is left to be destroyed, for which the native
-// engine plans nothing.
+// withoutMeant omits intended differences: errors without places, outputs after an apply that has
+// failed, of which nobody can tell with terraform whether they have their old values or the same
+// new ones, and the last step where nothing is left to be destroyed, for which the native engine
+// plans nothing.
 func withoutMeant(text string) string {
 	text = unplaced.ReplaceAllStringFunc(text, func(line string) string {
 		if m, ok := parseMessage(strings.TrimSpace(line)); ok && located.FindStringSubmatch(m.place)[2] == "" {

@@ -22,8 +22,8 @@ import (
 )
 
 // TestRealistic compares both engines on modules as people write them, with real providers. Nothing
-// is recorded: what providers make up differs in each run. DIR in an archive is a directory that
-// there is in that run only, URL a server.
+// is recorded: values that providers make up differ in each run. DIR in an archive is a directory
+// that there is in that run only, URL a server.
 func TestRealistic(t *testing.T) {
 	if os.Getenv(testenv.OracleVariable) == "" {
 		t.Skip("builds providers and runs terraform for minutes: make differential")

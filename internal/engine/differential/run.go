@@ -26,8 +26,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// Run does the steps of a case and returns what has come of them, as text. The test fails if they
-// cannot be done.
+// Run does the steps of a case and returns their results as text. The test fails if they cannot be
+// done.
 func (b *Bench) Run(t testing.TB, c *Case) string {
 	t.Helper()
 	b.runs++
@@ -40,7 +40,7 @@ func (b *Bench) Run(t testing.TB, c *Case) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.ByHand != "" { // terraform could not do what was deferred when it plans once more
+	if c.ByHand != "" { // terraform could not make the deferred changes when it plans once more
 		w.deferring = true
 	}
 	r := &run{t: t, bench: b, world: w, component: component, dir: filepath.Join(b.stackDir, name)}
@@ -68,7 +68,7 @@ type run struct {
 	out       bytes.Buffer
 }
 
-// timestamp is what plantimestamp returns.
+// timestamp is the result of plantimestamp.
 var timestamp = time.Date(2020, 1, 2, 3, 4, 5, 0, time.UTC)
 
 // versions is a file of all modules that use the provider, in which nothing says otherwise.

@@ -88,7 +88,7 @@ func objectText(object cty.Value) string {
 	values := map[string]cty.Value{}
 	for name, value := range bare.AsValueMap() {
 		if content, _ := value.Unmark(); !content.IsKnown() || !content.IsNull() || value.IsMarked() {
-			inside, _ := value.UnmarkDeep() // in what is sensitive as a whole, plans of terraform mark nothing again
+			inside, _ := value.UnmarkDeep() // in values that are sensitive as a whole, plans of terraform mark nothing again
 			if value.IsMarked() {
 				value = inside.WithMarks(value.Marks())
 			}
@@ -289,5 +289,5 @@ func showDiagnostics(w io.Writer, diags hcl.Diagnostics) {
 
 var uuid = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
 
-// stable replaces what is made up anew in each run.
+// stable replaces texts that are made up anew in each run.
 func stable(text string) string { return uuid.ReplaceAllString(text, "UUID") }

@@ -36,14 +36,14 @@ func (p Package) Source() string {
 // is done once for all who use them. The zero value knows none yet. Safe for concurrent use.
 type Hashes struct{ known once.Map[string, string] }
 
-// Record is what is remembered of a package.
+// Record is the remembered hash of a package.
 type Record struct {
 	Fingerprint string `json:"fingerprint"` // of names, sizes, times and numbers of the files
 	Hash        string `json:"hash"`        // as in lock files
 }
 
-// Remembered returns the hash of each package by its path, and none of what cannot be read. The
-// file remembers them for other programs; it is none for "".
+// Remembered returns the hash of each package by its path, and none of packages that cannot be
+// read. The file remembers them for other programs; it is none for "".
 func (h *Hashes) Remembered(ctx context.Context, file string, packages []Package) map[string]string {
 	known := Records(file)
 	hashes, records, changed := map[string]string{}, map[string]Record{}, false

@@ -1,9 +1,8 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package installation is where the providers of a stack are installed, and what says so: the same
-// for all engines, so that a stack can change from one to another without installing anything
-// again.
+// Package installation is the installed providers of a stack and their lock file: the same for all
+// engines, so that a stack can change from one to another without installing anything again.
 //
 // The lock file beside the stack has the versions. Packages are in the working directory of the
 // stack, as init of terraform and tofu lays them out, with a copy of the lock file that has the
@@ -34,7 +33,7 @@ type Dir string
 // In returns the directory in a working directory.
 func In(workDir string) Dir { return Dir(filepath.Join(workDir, "init")) }
 
-// DataDir is the name of the directory for what init installs, unless TF_DATA_DIR is another one.
+// DataDir is the name of the directory that init installs to, unless TF_DATA_DIR is another one.
 const DataDir = ".terraform"
 
 // LockFile is the copy of the lock file.
@@ -111,7 +110,7 @@ func Changes(before, after map[stackaddrs.Provider]string) []engine.LockChange {
 	return changes
 }
 
-// OutOfDate says what would have to change in a lock file that must not.
+// OutOfDate reports the changes that a lock file would need and must not have.
 func OutOfDate(changes []engine.LockChange) *hcl.Diagnostic {
 	var details []string
 	for _, c := range changes {

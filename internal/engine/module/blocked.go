@@ -68,7 +68,7 @@ func (l *Links) Places() []Place {
 	return places
 }
 
-// At returns the blocks whose instances depend on what is written at a position.
+// At returns the blocks whose instances depend on the expression at a position.
 func (l *Links) At(pos hcl.Range) []Place {
 	return slices.DeleteFunc(l.Places(), func(place Place) bool { return !place.Block.decidesAt(pos) })
 }
@@ -113,7 +113,7 @@ func key(node *Node, name string) string {
 // insideOf is marked for a module call if something in the module is.
 const insideOf = " inside"
 
-// spread marks what in one module depends on what is marked.
+// spread marks the dependents of marked objects in one module.
 func (l *Links) spread(node *Node) {
 	here := l.contents[l.directory(node)]
 	all := node != nil && l.marked[key(node.parent, "module."+node.Name())]
@@ -190,7 +190,7 @@ func (l *Links) anyRequired(node *Node, references []hcl.Traversal) bool {
 	})
 }
 
-// target returns what a reference leads to: its name in the module, and the output if it is one of
+// target returns the target of a reference: its name in the module, and the output if it is one of
 // a called module. The name is empty if it is nothing with dependencies.
 func target(reference hcl.Traversal) (name, output string) {
 	var names []string

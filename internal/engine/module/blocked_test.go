@@ -14,7 +14,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 )
 
-// blockedBy returns what depends on the block, itself included.
+// blockedBy returns the dependents of the block, itself included.
 func blockedBy(t *testing.T, files map[string]string, address string) []string {
 	t.Helper()
 	dir := t.TempDir()

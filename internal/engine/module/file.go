@@ -24,7 +24,7 @@ type File struct {
 	JSON     bool
 	Override bool
 
-	// File is never nil, but lacks what could not be parsed.
+	// File is never nil, but lacks the parts that could not be parsed.
 	File *hcl.File
 
 	// Broken is set if there are mistakes in the syntax.

@@ -61,7 +61,7 @@ func TestDiagnosticsAreNotShared(t *testing.T) {
 	}
 }
 
-// What is kept is limited, and more than that is read all the same.
+// The kept files are limited, and more than that are read all the same.
 func TestKeptFilesAreLimited(t *testing.T) {
 	var files Files
 	files.bytes.Store(maxKept - 10)

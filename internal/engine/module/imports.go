@@ -16,7 +16,7 @@ import (
 // importBlock is an import block of the root module.
 type importBlock struct {
 	to        hcl.Traversal // the resource, perhaps with keys; nil if it is not known
-	arguments []hcl.Range   // those that decide on what is imported
+	arguments []hcl.Range   // those that select the object to import
 }
 
 func newImportBlock(block *hcl.Block) importBlock {
@@ -33,8 +33,8 @@ func newImportBlock(block *hcl.Block) importBlock {
 	return found
 }
 
-// importTarget returns what to imports, which may have a key that is an expression. In JSON it is
-// in quotes.
+// importTarget returns the target of an import, which may have a key that is an expression. In JSON
+// it is in quotes.
 func importTarget(expr hcl.Expression) hcl.Traversal {
 	if expr == nil {
 		return nil
@@ -63,8 +63,8 @@ func importTarget(expr hcl.Expression) hcl.Traversal {
 	return nil
 }
 
-// ImportedAt returns the resources that an import block is for, if what is written at a position
-// decides on that import.
+// ImportedAt returns the resources that an import block is for, if the argument at a position
+// selects the object of that import.
 func (l *Links) ImportedAt(pos hcl.Range) []Place {
 	var places []Place
 	for _, imported := range l.contents[l.tree.Root].imports {

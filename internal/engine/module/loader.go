@@ -116,7 +116,7 @@ func NewLoader(opts Options) *Loader {
 // the results.
 //
 // The tree is nil only if dir is not readable or has no configuration files. With other error
-// diagnostics it holds what could be understood.
+// diagnostics it holds the parts that could be understood.
 func (l *Loader) Load(dir string) (*Tree, hcl.Diagnostics) {
 	path, err := filepath.Abs(dir)
 	if err != nil {
@@ -171,7 +171,7 @@ func (l *Loader) readDirectory(path string) (*Directory, hcl.Diagnostics) {
 		if file == nil {
 			continue
 		}
-		// In a file with syntax errors, what is decoded of the rest often is not what was meant.
+		// In a file with syntax errors, the rest is often not decoded as its author meant it.
 		if contentDiags := dir.addFile(file); !moreDiags.HasErrors() {
 			diags = diags.Extend(contentDiags)
 		}

@@ -409,7 +409,7 @@ func TestFilesOfTofu(t *testing.T) {
 	}
 }
 
-// What plain terraform takes, although it is unusual.
+// Modules that plain terraform takes, although they are unusual.
 func TestUnusualModules(t *testing.T) {
 	fake := stackaddrs.Provider{Hostname: "registry.terraform.io", Namespace: "cairnstacks", Type: "fake"}
 	clock := stackaddrs.Provider{Hostname: "registry.terraform.io", Namespace: "hashicorp", Type: "time"}

@@ -43,14 +43,14 @@ func (b *Block) Address() string {
 // Repeated reports whether there is a count or a for_each argument.
 func (b *Block) Repeated() bool { return len(b.repetition) > 0 }
 
-// decidesAt reports whether what is written there decides on the instances.
+// decidesAt reports whether the expression there decides on the instances.
 func (b *Block) decidesAt(pos hcl.Range) bool {
 	return slices.ContainsFunc(slices.Concat(b.repetition, b.lifecycle), func(at hcl.Range) bool {
 		return at.Filename == pos.Filename && at.Start.Byte <= pos.Start.Byte && pos.Start.Byte < at.End.Byte
 	})
 }
 
-// contents is what in a directory refers to other things.
+// contents is the references in a directory, by the objects that have them.
 type contents struct {
 	blocks  map[string]*Block // by address
 	locals  map[string][]hcl.Traversal
@@ -68,8 +68,7 @@ var contentsSchema = &hcl.BodySchema{Blocks: []hcl.BlockHeaderSchema{
 	{Type: "import"},
 }}
 
-// contents collects the references in a directory. What is wrong in it was reported when it was
-// read.
+// contents collects the references in a directory. Its errors were reported when it was read.
 func (d *Directory) contents() *contents {
 	c := &contents{
 		blocks:  map[string]*Block{},
@@ -148,11 +147,11 @@ type argument struct {
 	references []hcl.Traversal
 }
 
-// argumentsOf returns what a body consists of, sorted by name.
+// argumentsOf returns the arguments and nested blocks of a body, sorted by name.
 func argumentsOf(body hcl.Body) []argument {
 	native, ok := body.(*hclsyntax.Body)
 	if !ok {
-		attrs, _ := body.JustAttributes() //nolint:errcheck // what is not an attribute in JSON is only a comment
+		attrs, _ := body.JustAttributes() //nolint:errcheck // in JSON, properties that are not attributes are only comments
 		var found []argument
 		for _, name := range slices.Sorted(maps.Keys(attrs)) {
 			found = append(found, newArgument(attrs[name]))

@@ -13,7 +13,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// Declared is what a tree says about a resource.
+// Declared is a resource's provider and slot in a tree.
 type Declared struct {
 	Provider stackaddrs.Provider
 
@@ -24,8 +24,8 @@ type Declared struct {
 	HasSlot bool
 }
 
-// Resource returns what the tree says about a resource in the module that some calls lead to, from
-// the root down. It reports false if that is not declared.
+// Resource returns the provider and the slot of a resource in the module that some calls lead to,
+// from the root down. It reports false if the resource is not declared.
 func (t *Tree) Resource(calls []string, resource stackaddrs.Resource) (Declared, bool) {
 	dir, node := t.Root, (*Node)(nil)
 	if len(calls) > 0 {

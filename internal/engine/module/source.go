@@ -110,8 +110,8 @@ func cleanLocal(source string) string {
 	}
 }
 
-// checkKind checks what can be said about an address without resolving it. Unlike in stacks, the
-// version of a module from a registry may be left open.
+// checkKind makes the checks of an address that need no resolving. Unlike in stacks, the version of
+// a module from a registry may be left open.
 func checkKind(call *Call, addr sourceaddrs.Source) *hcl.Diagnostic {
 	if _, ok := addr.(sourceaddrs.ComponentSource); ok {
 		return sourceError(call, "Unusable source address", fmt.Sprintf(

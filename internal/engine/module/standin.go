@@ -21,8 +21,8 @@ type StandIn struct {
 	Content []byte // of its only file, in JSON syntax
 }
 
-// StandIn returns the tree with stand-ins for the given directories below the root and for modules
-// that are not there. What only the modules call that are replaced is left out.
+// StandIn returns the tree with stand-ins for some directories below the root and for modules that
+// are not there. Modules that only the replaced ones call are left out.
 func (t *Tree) StandIn(replaced map[*Directory]bool) *Tree {
 	cut := *t
 	cut.Nodes = nil
@@ -75,7 +75,7 @@ func (d *Directory) givenTo(call *Call) map[string]any {
 	return variables
 }
 
-// attributeName finds what may be the name of an attribute: after a dot, or as an index.
+// attributeName finds possible names of attributes: after a dot, or as an index.
 var attributeName = regexp.MustCompile(`[."]\s*([\pL_][\pL\pN_-]*)`)
 
 // mayAskFor returns declarations of outputs with all names that occur in the directory: an

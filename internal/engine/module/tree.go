@@ -210,7 +210,7 @@ func (f *follower) follow(caller *Directory, parent *Node) hcl.Diagnostics {
 		}
 		call := caller.Calls[name]
 		if call.Source == "" {
-			continue // the engine says what is wrong
+			continue // the engine reports it
 		}
 		diags = diags.Extend(f.followCall(caller, parent, call))
 	}
@@ -349,7 +349,7 @@ func forbiddenInChild(dir *Directory) hcl.Diagnostics {
 	return diags.Extend(dir.withoutWorkspace())
 }
 
-// describe fills what the tree as a whole says.
+// describe sets the facts about the tree as a whole.
 func (t *Tree) describe() {
 	t.DataProviders = map[engine.ProviderSlot]bool{}
 	t.Module = &engine.Module{
@@ -402,7 +402,7 @@ func compareSlots(a, b engine.ProviderSlot) int {
 func (t *Tree) addSlot(dir *Directory, node *Node, slot engine.ProviderSlot, at hcl.Range) (engine.ProviderSlot, bool) {
 	provider, declared := dir.Provider(slot.LocalName)
 	if provider.IsBuiltin() && !declared {
-		return slot, false // whoever only uses what is part of the engine takes no configuration of it
+		return slot, false // a module that only uses the built-in provider takes no configuration of it
 	}
 	slot, ok := t.rootSlot(node, slot, provider)
 	if !ok {

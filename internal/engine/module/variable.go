@@ -67,8 +67,8 @@ func decodeType(variable *engine.Variable, expr hcl.Expression) hcl.Diagnostics 
 	return diags
 }
 
-// legacyTypeName recognises what is not part of the type constraint syntax, but accepted: the
-// words list and map alone, and quoted names of types.
+// legacyTypeName recognises types that are not part of the type constraint syntax, but accepted:
+// the words list and map alone, and quoted names of types.
 func legacyTypeName(expr hcl.Expression) string {
 	if keyword := hcl.ExprAsKeyword(expr); keyword == "list" || keyword == "map" {
 		return keyword

@@ -60,8 +60,8 @@ func InvalidConstraint(at hcl.Range) *hcl.Diagnostic {
 	}
 }
 
-// unsupported reports the modules that are for other versions of terraform. What else is wrong in
-// them may be right there.
+// unsupported reports the modules that are for other versions of terraform. Their other errors may
+// be none there.
 func (l *Loader) unsupported(tree *Tree) hcl.Diagnostics {
 	current, err := version.NewVersion(l.terraform)
 	if err != nil {

@@ -135,7 +135,7 @@ func (s Search) All(ctx context.Context) (all []*Candidate, chosen *Candidate, e
 	return all, choice.best, nil
 }
 
-// choice is what was found while candidates are looked at in their order.
+// choice is the progress of a search that looks at candidates in their order.
 type choice struct {
 	best     *Candidate // nil until there is one that can be used
 	rejected []*Candidate

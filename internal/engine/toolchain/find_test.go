@@ -33,7 +33,7 @@ func newMachine(t *testing.T) *machine {
 	return m
 }
 
-// add writes a program, which says that it is what is written in output.
+// add writes a program with the contents of output.
 func (m *machine) add(name string, output []byte) string {
 	m.t.Helper()
 	path := filepath.Join(m.dir, filepath.FromSlash(name))
@@ -141,7 +141,7 @@ func TestFindFailures(t *testing.T) {
 		t.Errorf("Find without one that can be used: got %v", err)
 	}
 
-	// What is broken is not passed over.
+	// A broken binary is not passed over.
 	m.add("path/tofu", []byte("#!/bin/sh\nexit 3\n"))
 	if _, err := m.search("").Find(t.Context()); err == nil || !strings.Contains(err.Error(), "exit status 3") {
 		t.Errorf("Find with a broken tofu: got %v", err)

@@ -21,7 +21,7 @@ const HomeVariable = "CAIRN_ENGINE_DIR"
 // Home returns the absolute path of the directory where engines are installed for the user. It need
 // not exist.
 //
-// It is what [HomeVariable] says, or else cairn/engines in the user's directory for data:
+// It is the value of [HomeVariable], or else cairn/engines in the user's directory for data:
 // XDG_DATA_HOME or ~/.local/share, ~/Library/Application Support on macOS, %LocalAppData% on
 // Windows.
 func Home() (string, error) {
@@ -67,8 +67,8 @@ type installedBinary struct {
 	path    string
 }
 
-// installed lists what is installed of a program, the newest version first. What else the directory
-// has is passed over.
+// installed lists the installed versions of a program, the newest first. Other contents of the
+// directory are passed over.
 func installed(home, program string) []installedBinary {
 	entries, err := os.ReadDir(filepath.Join(home, program))
 	if err != nil {

@@ -41,14 +41,14 @@ const (
 	TofuRegistry = "registry.opentofu.org"
 )
 
-// oldest are the oldest versions that have what every plan needs: ephemeral variables, and the
-// terraform.applying symbol.
+// oldest are the oldest versions with the features that every plan needs: ephemeral variables, and
+// the terraform.applying symbol.
 var oldest = map[string]*version.Version{
 	Terraform: version.Must(version.NewVersion("1.10.0")),
 	Tofu:      version.Must(version.NewVersion("1.11.0")),
 }
 
-// TooOldError says that the binary is older than what cairn works with.
+// TooOldError says that the binary is older than the oldest version that cairn works with.
 type TooOldError struct {
 	Path    string
 	Info    engine.Info
@@ -76,7 +76,7 @@ func CheckVersion(path string, info engine.Info) error {
 // maxRecords is how many binaries are remembered. Whoever has more of them waits a little longer.
 const maxRecords = 16
 
-// binaryRecord is what is remembered about a binary, so that later runs don't have to ask it.
+// binaryRecord is the remembered identity of a binary, so that later runs don't have to ask it.
 type binaryRecord struct {
 	Path    string      `json:"path"`
 	Size    int64       `json:"size"`
@@ -84,14 +84,14 @@ type binaryRecord struct {
 	Info    engine.Info `json:"info"`
 }
 
-// Identifier finds out what binaries are.
+// Identifier finds the names and versions of binaries.
 type Identifier struct {
 	Environ []string // for processes; see [runner.Environ]
 
-	// Known are what was found out in this process. May be nil.
+	// Known are the answers of binaries in this process. May be nil.
 	Known *Known
 
-	// RecordFile remembers what earlier runs have found out. May be empty; where it cannot be written,
+	// RecordFile remembers the results of earlier runs. May be empty; where it cannot be written,
 	// nothing is remembered.
 	RecordFile string
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// InstallRequest says what is to be installed.
+// InstallRequest is a release to install.
 type InstallRequest struct {
 	Program     string
 	Constraints []Constraint // all of which the version must satisfy
@@ -95,8 +95,8 @@ func Install(ctx context.Context, req InstallRequest) (_ *Candidate, fresh bool,
 	return &Candidate{Path: path, Origin: Installed, Info: info}, true, nil
 }
 
-// version chooses what to install. An exact version is not looked up: whether it exists shows when
-// it is fetched.
+// version chooses the version to install. An exact version is not looked up: whether it exists
+// shows when it is fetched.
 func (req InstallRequest) version(ctx context.Context) (*version.Version, error) {
 	for _, c := range req.Constraints {
 		if only := c.exact(); only != nil {
@@ -161,7 +161,7 @@ const stagingPrefix = ".installing-"
 const stagingAge = 24 * time.Hour
 
 // makeStaging makes a directory to install in, on the file system where the result is to be, and
-// removes what killed processes have left.
+// removes the directories that killed processes have left.
 func makeStaging(home string) (string, error) {
 	if err := os.MkdirAll(home, 0o755); err != nil {
 		return "", err
@@ -178,7 +178,7 @@ func makeStaging(home string) (string, error) {
 	return os.MkdirTemp(home, stagingPrefix)
 }
 
-// tryOut runs what was fetched. A binary that was not written as a whole does not survive that.
+// tryOut runs the fetched binary. One that was not written as a whole does not survive that.
 func (req InstallRequest) tryOut(ctx context.Context, path string, wanted *version.Version) (engine.Info, error) {
 	info, err := Identifier{Environ: req.Identifier.Environ}.Identify(ctx, path)
 	if err != nil {
@@ -191,8 +191,8 @@ func (req InstallRequest) tryOut(ctx context.Context, path string, wanted *versi
 	return info, nil
 }
 
-// publish gives what is complete its name. Another process may have been faster; its result is as
-// good.
+// publish gives a complete installation its name. Another process may have been faster; its result
+// is as good.
 func publish(staging, binary string) error {
 	if err := syncFiles(staging); err != nil {
 		return err

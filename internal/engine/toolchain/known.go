@@ -24,7 +24,7 @@ type binaryFile struct {
 	size, modTime int64
 }
 
-// answer is what a binary says about itself.
+// answer is a binary's own name and version.
 type answer struct {
 	once sync.Once
 	info engine.Info

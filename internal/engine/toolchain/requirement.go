@@ -76,8 +76,7 @@ type Requirement struct {
 	Place      string     // where it is written, for messages
 	Range      *hcl.Range // of it, where that can be shown
 
-	// Invalid says why what is written there is no constraint. Then no version of the program is
-	// accepted.
+	// Invalid is the reason why the text is no constraint. Then no version of the program is accepted.
 	Invalid string
 
 	// Advisory requirements prefer a binary and exclude none: where they accept no binary, the first
@@ -107,7 +106,7 @@ func (e *UnacceptedError) Error() string {
 	return fmt.Sprintf("%s is %s %s; %s requires version %s", e.Path, e.Info.Name, e.Info.Version, e.Requirement.Place, e.Requirement.Constraint)
 }
 
-// check checks the binary against what is required of it. The candidate then has the result.
+// check checks the binary against requirements. The candidate then has the result.
 func (c *Candidate) check(requirements []Requirement) {
 	if c.Err = CheckVersion(c.Path, c.Info); c.Err != nil {
 		return

@@ -1,8 +1,8 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package withheld finds the values that no text may show (rule E4 of package engine) in what
-// engines work with: states and planned changes.
+// Package withheld finds the values that no text may show (rule E4 of package engine) in the data
+// of engines: states and planned changes.
 package withheld
 
 import (
@@ -24,7 +24,7 @@ func AddStored(set *redact.Set, state engine.State) {
 	}
 }
 
-// AddState adds what a state calls sensitive.
+// AddState adds the sensitive values of a state.
 func AddState(set *redact.Set, state *tfstate.Document) {
 	objects, err := state.Objects()
 	if err != nil {
@@ -81,7 +81,7 @@ func stepInto(value, step any) any {
 	return value
 }
 
-// AddChanges adds what planned changes call sensitive.
+// AddChanges adds the sensitive values of planned changes.
 func AddChanges(set *redact.Set, changes []*engine.Change) {
 	for _, change := range changes {
 		set.AddMarked(change.Before)
@@ -104,8 +104,8 @@ func addStrings(set *redact.Set, value any) {
 	}
 }
 
-// Diagnostics returns copies of diagnostics whose texts have no secrets of a set. What else is
-// known of them is what data makes of it.
+// Diagnostics returns copies of diagnostics whose texts have no secrets of a set. Their data is
+// replaced by the result of the function data.
 func Diagnostics(diags hcl.Diagnostics, set *redact.Set, data func(*engine.DiagnosticData) *engine.DiagnosticData) hcl.Diagnostics {
 	hidden := make(hcl.Diagnostics, len(diags))
 	for i, diag := range diags {

@@ -1,8 +1,8 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package cliconfig reads what the CLI configuration of an engine says, which is in the user's home
-// directory and in variables of the environment.
+// Package cliconfig reads the CLI configuration of an engine, which is in the user's home directory
+// and in variables of the environment.
 package cliconfig
 
 import (

@@ -81,7 +81,7 @@ func findHelper(name string, environ []string) string {
 	return ""
 }
 
-// helperToken is what helpers are given and return.
+// helperToken is the input and the output of helpers.
 type helperToken struct {
 	Token string `json:"token"`
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// Hosts is what the configuration, and the environment, say about the hosts of registries.
+// Hosts is the settings of the configuration, and of the environment, for the hosts of registries.
 type Hosts struct {
 	Tokens   map[svchost.Hostname]string
 	Services map[svchost.Hostname]map[string]string // addresses, by service

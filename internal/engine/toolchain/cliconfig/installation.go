@@ -22,11 +22,10 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
-// Installation is what the configuration says of installing providers.
+// Installation is the settings of the configuration for installing providers.
 type Installation struct {
-	// Methods are where packages come from. Explicit says that they are configured; otherwise they are
-	// what the engine assumes, and a directory among them that has a provider is the only place for
-	// it.
+	// Methods are the sources of packages. Explicit says that they are configured; otherwise they are
+	// the engine's defaults, and a directory among them that has a provider is the only place for it.
 	Methods  []Method
 	Explicit bool
 
@@ -70,7 +69,8 @@ func matchesPattern(pattern string, provider stackaddrs.Provider) bool {
 	return true
 }
 
-// ReadInstallation reads what the engine would read. Relative paths are relative to a directory.
+// ReadInstallation reads the configuration that the engine would read. Relative paths are relative
+// to a directory.
 func ReadInstallation(env []string, dir string) (*Installation, error) {
 	in := &Installation{Overrides: map[stackaddrs.Provider]string{}}
 	var problems error
@@ -310,8 +310,8 @@ func parseFile(path string) (file *hcl.File, overrides map[string]string, err er
 	return file, overrides, nil
 }
 
-// cutOverrides returns what blocks dev_overrides in native syntax say, and puts spaces in the place
-// of it.
+// cutOverrides returns the contents of blocks dev_overrides in native syntax, and puts spaces in
+// their place.
 func cutOverrides(src []byte) map[string]string {
 	overrides := map[string]string{}
 	tokens, _ := hclsyntax.LexConfig(src, "", hcl.InitialPos) //nolint:errcheck // parsing reports them

@@ -132,8 +132,8 @@ func TestPatterns(t *testing.T) {
 	}
 }
 
-// FuzzRead checks that whatever a configuration has in it, it is read or refused, and that no token
-// in quotes is in what is said then.
+// FuzzRead checks that any configuration is read or refused, and that no token in quotes is in the
+// messages about it.
 func FuzzRead(f *testing.F) {
 	for _, seed := range []string{
 		`provider_installation { filesystem_mirror { path = "x" include = ["a/*"] } network_mirror { url = "https://x/" } direct { exclude = ["*/*/*"] } }`,

@@ -48,7 +48,7 @@ func StoreToken(ctx context.Context, environ []string, host svchost.Hostname, to
 	return stored.write(path)
 }
 
-// tokens is the content of the file. What is in it besides tokens stays there.
+// tokens is the content of the file. Other contents of it stay there.
 type tokens map[string]json.RawMessage
 
 func readTokens(path string) (tokens, error) {

@@ -30,7 +30,7 @@ import (
 	"github.com/hashicorp/go-version"
 )
 
-// ErrUnverified says that what a server sent is not what the maker has signed.
+// ErrUnverified says that the maker has not signed the files that a server sent.
 var ErrUnverified = errors.New("the release could not be verified")
 
 // Source is where releases of a program come from.
@@ -59,7 +59,7 @@ func (s Source) Versions(ctx context.Context) ([]*version.Version, error) {
 // Fetch puts the verified binary of a release into an empty directory, under the program's name.
 // After an error the directory may hold anything.
 //
-// Errors: [ErrUnverified], the cause of the context's end, or what went wrong on the way.
+// Errors: [ErrUnverified], the cause of the context's end, or the failure of a request or a file.
 func (s Source) Fetch(ctx context.Context, v *version.Version, dir string) error {
 	if err := s.fetcher().fetch(ctx, v, dir); err != nil {
 		return explain(ctx, fmt.Sprintf("fetching %s %s", s.Program, v), err)
@@ -75,7 +75,7 @@ func (s Source) fetcher() fetcher {
 	return tofu{mirror: mirror, key: s.Key, client: newClient()}
 }
 
-// explain prefers the reason why the context has ended over what came of that.
+// explain prefers the reason why the context has ended over the error that followed.
 func explain(ctx context.Context, what string, err error) error {
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)

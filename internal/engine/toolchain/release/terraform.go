@@ -82,7 +82,7 @@ func tidy(err error) error {
 	return err
 }
 
-// listener hears from the log what went wrong with an archive.
+// listener picks the error about an archive from the log.
 type listener struct {
 	mismatch string
 }

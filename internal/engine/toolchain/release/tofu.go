@@ -50,7 +50,7 @@ func (t tofu) versions(ctx context.Context) ([]*version.Version, error) {
 	return all, nil
 }
 
-// list returns what the server says there is.
+// list returns the server's list of versions.
 func (t tofu) list(ctx context.Context) ([]tofudl.VersionWithArtifacts, error) {
 	ctx, cancel := context.WithTimeout(ctx, listTimeout)
 	defer cancel()
