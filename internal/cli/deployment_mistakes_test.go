@@ -53,7 +53,7 @@ func checkMistakes(t *testing.T, mistakes []mistake) {
 			switch {
 			case m.command != "":
 				commands = [][]string{strings.Fields(m.command)}
-			case m.args == nil: // of the files: whatever looks at them finds it
+			case m.args == nil: // of the files: every command that reads them finds it
 				commands = [][]string{{"validate"}, {"plan"}, {"apply", "-auto-approve"}, {"destroy", "-auto-approve"}}
 			}
 			for _, args := range commands {
@@ -221,8 +221,8 @@ deployment "prod" {
 }
 `
 
-// Everything that the language of deployment files calls an error, in whatever command finds it.
-// The codes are those of the specification, section 9.4.
+// All errors of the language of deployment files, in each command that finds them. The codes are
+// those of the specification, section 9.4.
 func TestDeploymentFileMistakes(t *testing.T) {
 	newStack(t, mistakenStack)
 	mustRunNative(t, "apply", "-auto-approve")

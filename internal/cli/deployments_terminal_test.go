@@ -115,7 +115,7 @@ func TestDeploymentsAskOnTerminal(t *testing.T) {
 		}
 	}
 
-	// Who refuses one gets no question about those after it.
+	// After a refusal there is no question about the deployments after it.
 	term = start()
 	term.waitFor(question+"stage?", "is tainted, so must be replaced")
 	term.typeText("no\n")

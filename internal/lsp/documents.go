@@ -31,7 +31,7 @@ type document struct {
 type kind int
 
 const (
-	kindOther     kind = iota // a file of a module, or whatever the client sends
+	kindOther     kind = iota // a file of a module, or any other one
 	kindComponent             // a file of a stack
 	kindDeploy                // a deployment file of a stack
 	kindWorkspace             // a workspace file

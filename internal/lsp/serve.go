@@ -106,7 +106,7 @@ func (s *server) handler() jsonrpc2.Handler {
 	}
 }
 
-// guard keeps the connection whatever becomes of a message.
+// guard keeps the connection after a panic, and after an error in a notification.
 func (s *server) guard(handler jsonrpc2.Handler) jsonrpc2.Handler {
 	return func(ctx context.Context, req *jsonrpc2.Request) (result any, err error) {
 		method, isCall, hasParams := strings.Clone(req.Method()), req.IsCall(), len(req.Params()) > 0

@@ -129,8 +129,7 @@ func (f *full) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// Whoever prints is not stopped by output that cannot be written; that it is lost is an error at
-// the end.
+// A node is not stopped by output that cannot be written; the loss is an error at the end.
 func TestOutputIsLost(t *testing.T) {
 	for _, grouped := range []bool{false, true} {
 		out := NewOutput(&full{10}, io.Discard, grouped).Node("a")

@@ -162,7 +162,7 @@ type gates struct {
 	changes    *fleet.Changes // nil if changes do not matter
 	diags      hcl.Diagnostics
 	output     *show.Output       // while it runs
-	unanswered bool               // the input has ended: who is asked cannot answer any more
+	unanswered bool               // the input has ended: no question can be answered any more
 	inFlight   stackcmd.PartViews // stacks that are being worked on
 	planning   planSummaries      // planned changes, for a report
 	saving     *savingSet         // nil if plans are not saved

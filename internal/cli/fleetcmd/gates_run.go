@@ -85,7 +85,7 @@ func (g *gates) run(ctx context.Context) (int, error) {
 	setErr := g.saveSet(ends)
 	g.gone.tidy(ends)
 	stop()
-	err = reportfile.Write(g.options.report, g.report(ends), reportfile.ForAll) // before the summary, which may find nobody who reads it
+	err = reportfile.Write(g.options.report, g.report(ends), reportfile.ForAll) // before the summary, which may find no reader
 	code := g.summarize(ends)
 	if setErr != nil {
 		return cmdline.ExitError, setErr

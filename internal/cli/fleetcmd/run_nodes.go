@@ -125,7 +125,7 @@ func runNodes(ctx context.Context, s *session.Session, o *ordering, options runO
 	r.display.During(func() { results = o.graph.Run(ctx, graphOptions, r.node) })
 	stop()
 	summary := show.Summary{View: o.view(false), Command: options.command, Results: results, Times: r.times, Sequence: sequence}
-	err := reportfile.Write(options.report, summary, reportfile.ForAll) // first, as there may be nobody any more who reads the other
+	err := reportfile.Write(options.report, summary, reportfile.ForAll) // first, as the other one may find no reader any more
 	s.Note("%s", summary.Text())
 	if summary.OK() {
 		return cmdline.ExitOK, err

@@ -87,8 +87,8 @@ func show(s *session.Session, issuer string, documents []identity.Document) erro
 	return jsonview.WriteDocument(s.Streams.Out, shown, true)
 }
 
-// writeAll writes documents into a directory. Who reads one meanwhile gets the old one or the new
-// one.
+// writeAll writes documents into a directory. A program that reads one meanwhile gets the old one
+// or the new one.
 func writeAll(s *session.Session, dir string, documents []identity.Document) error {
 	for _, document := range documents {
 		path := filepath.Join(dir, filepath.FromSlash(document.Path))

@@ -36,5 +36,5 @@ func (p *Plans) Remove() {
 
 // Abandon removes the directory if it is still there, without a note.
 func (p *Plans) Abandon() {
-	_ = p.dir.Remove() //nolint:errcheck // the program ends, and nobody is there any more who would do something about it
+	_ = p.dir.Remove() //nolint:errcheck // the program ends, and nobody could do anything about it
 }

@@ -94,7 +94,7 @@ func AwaitAnswer(ctx context.Context, read func() (string, error)) (Answer, bool
 	}
 }
 
-// prompt writes to who is asked, at once.
+// prompt writes to the person who is asked, at once.
 func (s *Session) prompt(text string) {
 	fmt.Fprint(s.Streams.Err, fold(s.Streams.Err, text))
 }

@@ -97,7 +97,7 @@ func (s *Session) InterruptAll(ctx context.Context, processes *process.Set, inFl
 // InterruptActions are the effects of interrupts on a run.
 type InterruptActions struct {
 	First  func(got os.Signal) // starts nothing more; may be called once more
-	Second func()              // ends the nodes that still run
+	Second func()              // ends the work that still runs
 	Third  bool                // ends this program; otherwise it does the second once more
 
 	// Begun reports whether anything was begun that has to come to its end, or was changed. If not,
@@ -105,9 +105,9 @@ type InterruptActions struct {
 	// always waits.
 	Begun func() bool
 
-	// WritesPipes says that the run writes to others than those who read its output, too. If nobody
-	// reads one of these, that is not an interrupt; that nobody reads the output any more, the run has
-	// to find out itself.
+	// WritesPipes says that the run writes not only to the readers of its output. If nobody reads one
+	// of these other pipes, that is not an interrupt; that nobody reads the output any more, the run
+	// has to find out itself.
 	WritesPipes bool
 }
 

@@ -53,7 +53,7 @@ func (c *console) converse(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	if errors.Is(err, context.Canceled) {
-		return cmdline.ExitError, nil // whoever sent the signal knows
+		return cmdline.ExitError, nil // the sender of the signal knows
 	}
 	return cmdline.ExitOK, err
 }

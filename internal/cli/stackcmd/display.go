@@ -85,7 +85,8 @@ func (v *Display) during(phase string, work func(hooks.Hooks)) {
 	}
 }
 
-// begin writes the line that comes first: who is at work. It does so once.
+// begin writes the line that comes first: the versions of this program and its engine. It does so
+// once.
 func (v *Display) begin() {
 	if v.events == nil || v.begun {
 		return

@@ -73,6 +73,6 @@ func writeOutput(ctx context.Context, s *session.Session, name string, raw bool)
 		s.Print("%s", text)
 		return nil
 	}
-	// Who asks for one output wants to see it.
+	// A user who asks for one output wants to see it.
 	return views.WriteOutput(s.Streams.Out, marks.Remove(value, marks.Sensitive))
 }

@@ -304,8 +304,8 @@ func (s *several) open(member string) driver.Driver {
 	return driver.NewStack(options)
 }
 
-// approve decides whether the plan of a deployment is applied: by its rules, by options, or by who
-// is asked.
+// approve decides whether the plan of a deployment is applied: by its rules, by options, or by the
+// answer of a person.
 func (s *several) approve(ctx context.Context, member string, plan driver.Plan, show func() error) (string, error) {
 	switch {
 	case plan.Judged.Approved():

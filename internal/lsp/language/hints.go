@@ -11,7 +11,7 @@ import (
 type Hint struct {
 	At   hcl.Pos
 	Text string
-	Doc  string // more, for who asks for it; may be empty
+	Doc  string // more, on demand; may be empty
 }
 
 // Hints returns the types of names in a part of a file that do not declare them: outputs of

@@ -26,7 +26,7 @@ func (s *Stack) typeOf(symbol Symbol) cty.Type {
 	return s.infer(symbol)
 }
 
-// infer is [Stack.typeOf] for who holds the lock.
+// infer is [Stack.typeOf] for callers that hold the lock.
 func (s *Stack) infer(symbol Symbol) cty.Type {
 	if ty, known := s.types.known[symbol]; known {
 		return ty
@@ -158,7 +158,7 @@ func (s *Stack) inferInModule(symbol Symbol) cty.Type {
 	})
 }
 
-// evaluateType returns the type that an expression has whatever the values are to which it refers.
+// evaluateType returns the type that an expression has for all values of its references.
 func (s *Stack) evaluateType(text string, lookup func(root, name string) cty.Value) cty.Type {
 	expr := parseExpression(text)
 	if expr == nil {

@@ -21,5 +21,5 @@
 //  4. Paths are absolute, and without symbolic links in the directories. [Workspace.Path] makes
 //     them so.
 //
-// It does not watch files: whoever gets to know of changes says so ([Workspace.Changed]).
+// It does not watch files: a caller that learns of changes reports them ([Workspace.Changed]).
 package snapshot

@@ -224,7 +224,7 @@ func TestStacks(t *testing.T) {
 	}
 }
 
-// Whoever reads while others edit gets snapshots that agree with themselves.
+// Readers get snapshots that agree with themselves, while others edit.
 func TestConcurrentUse(t *testing.T) {
 	dir := write(t, twoStacks)
 	w := NewWorkspace(Options{})

@@ -145,7 +145,7 @@ output "id" {
 
 var wordPattern = regexp.MustCompile(`[a-z_]+`)
 
-// edit changes a text as somebody may who types.
+// edit changes a text as a typing user may.
 func edit(rnd *rand.Rand, text string) string {
 	lines := strings.SplitAfter(text, "\n")
 	n := rnd.IntN(len(lines))

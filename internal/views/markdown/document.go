@@ -30,7 +30,7 @@ func (r *room) take(texts ...string) bool {
 	return true
 }
 
-// length counts characters, as those do who limit how many there may be.
+// length counts characters, as the sites do that limit their number.
 func length(texts ...string) int {
 	n := 0
 	for _, text := range texts {
