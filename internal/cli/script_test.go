@@ -57,6 +57,7 @@ func testContext() context.Context { return context.Background() }
 //   - warned CODE PLACE ARGUMENT...: cairn warns
 //   - alter FILE OFFSET: changes one byte of a file; a negative offset counts from its end
 func TestScripts(t *testing.T) {
+	testenv.EngineOnPath(t)
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("..", "..", "testdata", "script"),
 		RequireExplicitExec: true,

@@ -4,21 +4,11 @@
 package testenv_test
 
 import (
-	"cmp"
 	"path/filepath"
 	"testing"
 
 	"github.com/cairnstacks/cairn/internal/testenv"
 )
-
-// endingTest notes how a helper would have ended the test first, and goes on.
-type endingTest struct {
-	testing.TB
-	ended string
-}
-
-func (e *endingTest) Skip(...any)  { e.ended = cmp.Or(e.ended, "skipped") }
-func (e *endingTest) Fatal(...any) { e.ended = cmp.Or(e.ended, "failed") }
 
 // What cannot be mounted is a reason to skip a test, but not unseen on CI.
 func TestSmallDiskMissing(t *testing.T) {

@@ -81,9 +81,29 @@ func EngineSetting(t testing.TB) string {
 		}
 		return tofu
 	default:
-		t.Fatalf("%s is %q; want native, auto, terraform or tofu", EngineVariable, setting)
+		badSetting(t, setting)
 		return ""
 	}
+}
+
+// EngineOnPath ends the test if [EngineVariable] names a binary that is not on PATH, where the
+// command cairn looks for it, also if it is installed elsewhere.
+func EngineOnPath(t testing.TB) {
+	t.Helper()
+	switch setting := os.Getenv(EngineVariable); setting {
+	case "", NativeEngine, AutoEngine:
+	case "terraform", "tofu":
+		if _, err := exec.LookPath(setting); err != nil {
+			missing(t, "needs "+setting+" on PATH, which "+EngineVariable+" names; make test-tofu sees to that for tofu")
+		}
+	default:
+		badSetting(t, setting)
+	}
+}
+
+func badSetting(t testing.TB, setting string) {
+	t.Helper()
+	t.Fatalf("%s is %q; want native, auto, terraform or tofu", EngineVariable, setting)
 }
 
 // Engines returns the paths of all engines that are there, at least one.
