@@ -19,6 +19,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/fleet/planset"
 	"github.com/cairnstacks/cairn/internal/fleet/rollout"
 	"github.com/cairnstacks/cairn/internal/format"
+	"github.com/cairnstacks/cairn/internal/gitdiff"
 	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/show"
 )
@@ -261,5 +262,9 @@ func (g *gates) checkDirty(ctx context.Context) error {
 	if g.changes == nil || g.options.allowDirty || g.mode == rollout.PlanOnly {
 		return nil
 	}
-	return refuseDirty(ctx, g.changes.Repository)
+	var except func(gitdiff.File) bool
+	if g.gone != nil {
+		except = g.gone.found.LeftBehind
+	}
+	return refuseDirty(ctx, g.changes.Repository, except)
 }

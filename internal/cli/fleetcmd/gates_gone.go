@@ -33,7 +33,7 @@ type goneRun struct {
 	root    string // in it, the counterpart of the repository's root
 	unwatch func() // ends the handling of interrupts before the run
 
-	missing map[int][]string // as in [gone.Gone]
+	found *gone.Gone
 }
 
 // checkGone checks the options of such a run.
@@ -100,7 +100,7 @@ func (r *goneRun) tidy(ends []rollout.End) {
 		return
 	}
 	for _, end := range ends {
-		dirs := r.missing[end.Unit]
+		dirs := r.found.Missing[end.Unit]
 		if len(dirs) == 0 || !end.Done {
 			continue
 		}
@@ -159,7 +159,7 @@ func openGone(ctx context.Context, s *session.Session, o gateOptions, run *goneR
 	if diags.HasErrors() {
 		return nil, run.named(s, o.tree.base, diags)
 	}
-	run.missing = found.Missing
+	run.found = found
 	g := &gates{
 		Place: request.Place, session: s, mode: rollout.Destroy, options: o, work: found.Work, changes: &fleet.Changes{Diff: diff, Repository: repository},
 		diags: failure.Diagnostics(run.named(s, o.tree.base, base.Diags)).Extend(diags), parallel: int(o.parallelOption), gone: run,

@@ -7,6 +7,7 @@ import (
 	"context"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
@@ -110,9 +111,13 @@ func (o *runOptions) checkFlags() error {
 	return nil
 }
 
-// refuseDirty refuses to act on changes that only this working copy has.
-func refuseDirty(ctx context.Context, repository *gitdiff.Repository) error {
+// refuseDirty refuses to act on changes that only this working copy has, except for those that do
+// not matter; nil stands for none.
+func refuseDirty(ctx context.Context, repository *gitdiff.Repository, except func(gitdiff.File) bool) error {
 	dirty, err := repository.Dirty(ctx)
+	if except != nil {
+		dirty = slices.DeleteFunc(dirty, except)
+	}
 	if err != nil || len(dirty) == 0 {
 		return err
 	}

@@ -109,7 +109,7 @@ func runNodes(ctx context.Context, s *session.Session, o *ordering, options runO
 		return cmdline.ExitOK, nil
 	}
 	if o.repository != nil && !options.allowDirty {
-		if err := refuseDirty(ctx, o.repository); err != nil {
+		if err := refuseDirty(ctx, o.repository, nil); err != nil {
 			return 0, err
 		}
 	}

@@ -52,6 +52,8 @@ type Gone struct {
 	// Missing are the directories of stacks that do not exist any more, by unit, each with those above
 	// it that do not either. Their work may make them.
 	Missing map[int][]string
+
+	leftovers leftovers
 }
 
 // Find returns the selected units of the base that do not exist any more, and reports about the
@@ -91,6 +93,11 @@ func Find(ctx context.Context, c Comparison) (*Gone, hcl.Diagnostics) {
 		if u.Kind == rollout.Components && found {
 			for dir := u.Home; !exists(dir); dir = filepath.Dir(dir) {
 				result.Missing[unit] = append(result.Missing[unit], dir)
+			}
+		}
+		if found {
+			if err := result.leftovers.add(u, c.Diff); err != nil {
+				return nil, diags.Extend(failure.Diagnostics(err))
 			}
 		}
 		u.Reasons = []string{f.reason(u)}
