@@ -46,8 +46,9 @@ type Deployment struct {
 	Import  bool
 	Range   hcl.Range // of the block header, as in all declarations
 
-	broken bool      // whether a diagnostic about the inputs was reported
-	value  cty.Value // of the inputs, as far as it is known without values from outside
+	broken   bool            // whether a diagnostic about the inputs was reported
+	value    cty.Value       // of the inputs, as far as it is known without values from outside
+	mistakes hcl.Diagnostics // found by evaluating the inputs
 }
 
 // Group is a deployment_group block, or the automatic group of a deployment that names none.

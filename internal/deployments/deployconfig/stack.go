@@ -83,7 +83,7 @@ func (c *stackCheck) inputs(deployment *Deployment) {
 // are all.
 func (c *stackCheck) inputsOf(deployment *Deployment) (inputs []input, complete bool) {
 	if pairs, diags := hcl.ExprMap(deployment.Inputs); !diags.HasErrors() {
-		return c.writtenOut(pairs)
+		return c.writtenOut(deployment, pairs)
 	}
 	if deployment.broken {
 		return nil, false
@@ -107,8 +107,9 @@ func (c *stackCheck) inputsOf(deployment *Deployment) (inputs []input, complete 
 	return inputs, true
 }
 
-// writtenOut returns the inputs of an object constructor.
-func (c *stackCheck) writtenOut(pairs []hcl.KeyValuePair) (inputs []input, complete bool) {
+// writtenOut returns the inputs of an object constructor. Loops may take seconds: what Load has
+// evaluated is not evaluated again.
+func (c *stackCheck) writtenOut(deployment *Deployment, pairs []hcl.KeyValuePair) (inputs []input, complete bool) {
 	complete = true
 	for _, pair := range pairs {
 		name := c.key(pair.Key)
@@ -117,12 +118,32 @@ func (c *stackCheck) writtenOut(pairs []hcl.KeyValuePair) (inputs []input, compl
 			continue
 		}
 		in := input{name, pair.Key.Range(), pair.Value, cty.NilVal}
-		if value, diags := c.value(pair.Value, inInputs); !diags.HasErrors() {
+		if value, ok := deployment.known(name); ok {
 			in.value = value
+		} else if !deployment.mistakenIn(pair.Value.Range()) {
+			if value, diags := c.value(pair.Value, inInputs); !diags.HasErrors() {
+				in.value = value
+			}
 		}
 		inputs = append(inputs, in)
 	}
 	return inputs, complete
+}
+
+// known returns the value of an input, if the value of all of them says what it is.
+func (d *Deployment) known(name string) (cty.Value, bool) {
+	if d.broken || d.value == cty.NilVal || d.value.IsMarked() || !d.value.IsKnown() || !d.value.Type().IsObjectType() || !d.value.Type().HasAttribute(name) {
+		return cty.NilVal, false
+	}
+	return d.value.GetAttr(name), true
+}
+
+// mistakenIn reports whether evaluating the inputs has found a mistake in one of their expressions.
+func (d *Deployment) mistakenIn(expr hcl.Range) bool {
+	return slices.ContainsFunc(d.mistakes, func(diag *hcl.Diagnostic) bool {
+		return diag.Severity == hcl.DiagError && diag.Subject != nil && diag.Subject.Filename == expr.Filename &&
+			diag.Subject.Start.Byte >= expr.Start.Byte && diag.Subject.End.Byte <= expr.End.Byte
+	})
 }
 
 // key returns the key of an object constructor, "" if it is not known.

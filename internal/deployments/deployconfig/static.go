@@ -254,7 +254,7 @@ func (s *static) check() hcl.Diagnostics {
 	for _, name := range s.config.Order {
 		deployment := s.config.Deployments[name]
 		value, moreDiags := s.value(deployment.Inputs, inInputs)
-		deployment.value, deployment.broken = value, deployment.broken || moreDiags.HasErrors()
+		deployment.value, deployment.broken, deployment.mistakes = value, deployment.broken || moreDiags.HasErrors(), moreDiags
 		diags = append(diags, moreDiags...)
 		if !deployment.broken && !isAttributes(value) {
 			deployment.broken = true
