@@ -168,6 +168,8 @@ func (v *planView) components() {
 			verb = "will be recorded as it is now"
 		case c.Action == stackplan.NoOp:
 			verb = "keeps its resources"
+		case c.Action == stackplan.Delete && len(visible) == 0:
+			verb = "has nothing to destroy" // the state may not even have it
 		}
 		v.componentHeader(c, verb)
 		for _, change := range visible {
