@@ -30,7 +30,7 @@ import (
 )
 
 // Apply plans, has the plan approved and applies it, in rounds until nothing is deferred any more:
-// what could not be planned in one round may be known after it.
+// changes deferred in one round may become known after it.
 func (s *Stack) Apply(ctx context.Context, req Request, caller Caller) hcl.Diagnostics {
 	name := applyName
 	if req.Mode == engine.Destroy {
@@ -54,9 +54,9 @@ func (s *Stack) Apply(ctx context.Context, req Request, caller Caller) hcl.Diagn
 	}))
 }
 
-// completeValues asks for the values that an apply without a saved plan needs. Those that are not
-// known must be before anything is planned, since what is planned is applied at once. Destroying
-// everything does not need them.
+// completeValues asks for the values that an apply without a saved plan needs. Unknown values must
+// be known before anything is planned, since a plan is applied at once. Destroying everything does
+// not need them.
 func (r *run) completeValues(ctx context.Context) hcl.Diagnostics {
 	declared := r.runtime.Config.Root.Variables
 	if r.req.Mode == engine.Destroy {
@@ -135,8 +135,8 @@ func (r *run) applyRound(ctx context.Context) (*stackplan.Plan, hcl.Diagnostics)
 	return plan, diags.Extend(r.apply(ctx, plan, r.given))
 }
 
-// unchanged ends an apply that has nothing to apply. What the state keeps besides components may be
-// new nevertheless.
+// unchanged ends an apply that has nothing to apply. The records that the state keeps besides
+// components may be new nevertheless.
 func (r *run) unchanged(ctx context.Context) hcl.Diagnostics {
 	defer r.publishing()()
 	records, diags := r.keptRecords(ctx, r.stored.State)
@@ -155,8 +155,9 @@ func (r *run) tellUnchanged(before bool) hcl.Diagnostics {
 	return Diagnostics(r.caller.Unchanged(r.stored.State, before))
 }
 
-// ApplySaved applies a plan that was read from a file, and for what it was made. Of the request,
-// only values of variables, the number of components at a time and what is accepted count.
+// ApplySaved applies a plan that was read from a file, with the context that it was made for. Of
+// the request, only values of variables, the number of components at a time and the accepted
+// recovery count.
 func (s *Stack) ApplySaved(ctx context.Context, plan *stackplan.Plan, made stackplan.FileContext, req Request, caller Caller) hcl.Diagnostics {
 	name := applyName
 	if plan.Mode == engine.Destroy {
@@ -270,8 +271,8 @@ func neededOnApply(plan *stackplan.Plan, config *stackconfig.Config, inputs vari
 	return needed
 }
 
-// applyInputs are the values to apply a plan file with: of ephemeral variables, of those that were
-// not known while planning, and what was given by an option.
+// applyInputs are the values to apply a plan file with: those of ephemeral variables, those that
+// were not known while planning, and those given by an option.
 func (r *run) applyInputs(plan *stackplan.Plan) variables.Given {
 	inputs := variables.Given{Values: maps.Clone(r.given.Values), Explicit: r.given.Explicit, Unknown: r.given.Unknown}
 	for name := range r.given.Values {
@@ -413,8 +414,8 @@ func isInDoubt(diag *hcl.Diagnostic) bool {
 	return ok && len(data.InDoubt) > 0
 }
 
-// withoutNotSaved leaves out what the evaluator says about changes that were not saved: who has
-// tried to save knows more of the reason.
+// withoutNotSaved leaves out the evaluator's reports of changes that were not saved: the saver
+// knows more of the reason.
 func withoutNotSaved(diags hcl.Diagnostics) hcl.Diagnostics {
 	return slices.DeleteFunc(diags, func(diag *hcl.Diagnostic) bool {
 		_, notSaved := hcl.DiagnosticExtra[fault.NotSaved](diag)

@@ -29,8 +29,8 @@ const (
 	BySavedPlan = "saved plan"
 )
 
-// judge has a plan judged by the rules for the deployment, and shows what they say. Without
-// deployment files there are none but the built-in one, which nobody needs to be told of.
+// judge has a plan judged by the rules for the deployment, and shows the judgement. Without
+// deployment files there is only the built-in rule, which nobody needs to be told of.
 func (r *run) judge(ctx context.Context, plan *stackplan.Plan, diags hcl.Diagnostics) hcl.Diagnostics {
 	facts := approval.Facts{Deployment: r.stored.Deployment, Replans: r.req.Replans + max(r.round-1, 0), Diagnostics: diags}
 	if r.inputs == nil {
@@ -100,8 +100,8 @@ func (s *Stack) PrepareWaiting() error {
 	return os.MkdirAll(filepath.Dir(s.WaitingPlan("")), 0o700)
 }
 
-// operationName is what the history says of what is done. Other stacks than those with deployment
-// files have nobody but who has called the operation.
+// operationName is the name of the operation in the history. Stacks without deployment files have
+// no approver but the caller of the operation.
 func (r *run) operationName() string {
 	if r.inputs == nil || r.approvedBy == "" {
 		return r.name
@@ -109,5 +109,6 @@ func (r *run) operationName() string {
 	return r.name + ApprovedBy + r.approvedBy
 }
 
-// ApprovedBy is in the history between the name of an operation and who, or what, has approved it.
+// ApprovedBy is in the history between the name of an operation and the person or rule that has
+// approved it.
 const ApprovedBy = ", approved by "

@@ -36,8 +36,7 @@ type inputs struct {
 	used   map[string]hcl.Range // where they were
 }
 
-// fetched are inputs that were evaluated before the operation that uses them, or with what was
-// wrong with them.
+// fetched are inputs that were evaluated before the operation that uses them, or their diagnostics.
 type fetched struct {
 	deployment string
 	mode       engine.Mode
@@ -87,8 +86,8 @@ func (r *run) loadDeployment(ctx context.Context) hcl.Diagnostics {
 	return diags
 }
 
-// takeInputs is evaluateInputs for the first time in an operation, or takes what was fetched just
-// before it.
+// takeInputs is evaluateInputs for the first time in an operation, or takes the inputs that were
+// fetched just before it.
 func (r *run) takeInputs(ctx context.Context, phase string) hcl.Diagnostics {
 	if r.inputs == nil {
 		return nil
@@ -103,7 +102,8 @@ func (r *run) takeInputs(ctx context.Context, phase string) hcl.Diagnostics {
 	return before.diags
 }
 
-// renewInputs fetches anew what would be too old for a phase, since installing has taken long.
+// renewInputs fetches anew the inputs that would be too old for a phase, since installing has taken
+// long.
 func (r *run) renewInputs(ctx context.Context, phase string) hcl.Diagnostics {
 	before := r.fetched
 	if r.fetched = nil; before == nil || time.Since(before.at) <= fetchedFor {
@@ -163,8 +163,8 @@ func inputPlaces(expr hcl.Expression) map[string]hcl.Range {
 	return places
 }
 
-// refreshInputs fetches anew what inputs of the deployment are made of that is not kept, for a
-// phase that begins.
+// refreshInputs fetches anew the ephemeral sources of the deployment's inputs, which are not kept,
+// for a phase that begins.
 func (r *run) refreshInputs(ctx context.Context, phase string) hcl.Diagnostics {
 	if r.inputs == nil || !r.inputs.ephemeral {
 		return nil
@@ -205,8 +205,8 @@ func (r *run) checkStable() hcl.Diagnostics {
 	return diags
 }
 
-// keptRecords returns the changes of records that keep what the state of the deployment has besides
-// components: stable values of stores, and what the stack publishes.
+// keptRecords returns the changes of records of the deployment's state besides those of components:
+// stable values of stores, and published values of the stack.
 func (r *run) keptRecords(ctx context.Context, state *stackstate.State) (map[string][]byte, hcl.Diagnostics) {
 	if r.inputs == nil {
 		return nil, nil
@@ -267,7 +267,7 @@ func (s *inputSources) Upstream(ctx context.Context, upstream *deployconfig.Upst
 	return values, err
 }
 
-// warnings returns what was noticed while values were fetched.
+// warnings returns the warnings of fetching values.
 func (s *inputSources) warnings() hcl.Diagnostics {
 	return identity.Warnings(s.tokens).Extend(varset.Warnings(s.sets))
 }

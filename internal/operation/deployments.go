@@ -30,15 +30,15 @@ const (
 	// CodeLeftDeployment is of states of deployments of which the files have no block.
 	CodeLeftDeployment failure.Code = "operation/left-deployment"
 
-	// CodeLeftDefault is the same of what was applied before there were deployment files.
+	// CodeLeftDefault is the same of a state from before there were deployment files.
 	CodeLeftDefault failure.Code = "operation/left-default-deployment"
 
 	// CodeNotDeclared is of a deployment that is named and of which the files have no block.
 	CodeNotDeclared failure.Code = "operation/deployment-not-declared"
 )
 
-// Deployments returns what the deployment files of the stack declare, nil if there are none. With
-// errors it holds what could be understood.
+// Deployments returns the declarations of the deployment files of the stack, nil if there are none.
+// With errors it holds the readable part.
 func (s *Stack) Deployments() (*deployconfig.Config, hcl.Diagnostics) {
 	if s.opts.Resolver != nil {
 		return nil, nil // their caller knows of them
@@ -127,7 +127,7 @@ func (s *Stack) CheckDeployments() hcl.Diagnostics {
 }
 
 // CheckLeftDeployments fails if the store has objects of deployments of which the deployment files
-// have no block, as of one whose block was deleted before what it manages was destroyed.
+// have no block, as of one whose block was deleted before its objects were destroyed.
 func (s *Stack) CheckLeftDeployments(ctx context.Context) hcl.Diagnostics {
 	config, diags := s.Deployments()
 	if config == nil || diags.HasErrors() {

@@ -1,11 +1,11 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package operation carries out operations on one deployment of one stack: what lies between a
-// wish, such as "plan this", and the runtime, which knows neither files nor stores nor programs.
+// Package operation carries out operations on one deployment of one stack: it lies between a
+// request, such as "plan this", and the runtime, which knows neither files nor stores nor programs.
 //
 // A [Stack] is opened with [Options] and used for one operation, or for some one after the other,
-// as long as its files stay as they are. What it needs, it finds when it is first asked for it: the
+// as long as its files stay as they are. Its parts are found when they are first asked for: the
 // settings file, the configuration with its source packages, an engine with the providers that it
 // has to install, and the stored state. All callers perform the same operation by the same calls,
 // in the same process: the command line, a server, a run over many stacks.
@@ -13,7 +13,7 @@
 // Rules:
 //
 //   - O1. Nothing here prints, asks, or ends the process. Results and diagnostics are returned;
-//     what is of use at once is a notice.
+//     information that is of use at once is a notice.
 //   - O2. Nothing here knows an option of a command line. Diagnostics have codes and causes by
 //     which a caller adds its own remedies.
 //   - O3. Paths in options are relative to the current directory, those in diagnostics to the

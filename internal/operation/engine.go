@@ -61,7 +61,8 @@ func (s *Stack) openSession(ctx context.Context) (engine.Session, error) {
 	return opened, nil
 }
 
-// prepareWorkDir makes the working directory, and believes only what the user has put there.
+// prepareWorkDir makes the working directory, and drops contents that the user's own cairn has not
+// put there.
 func (s *Stack) prepareWorkDir() error {
 	if err := workdir.Make(s.work); err != nil {
 		return hcl.Diagnostics{failure.WithCode(CodeWorkDir, failure.New("Unusable working directory",
@@ -83,7 +84,7 @@ func (s *Stack) prepareWorkDir() error {
 	return err
 }
 
-// openIdle returns a session that may be able to do nothing but to read modules, and to say what it
+// openIdle returns a session that may only be able to read modules, and to list the applies that it
 // keeps: no engine is looked for. It is closed with the stack, or needs not be closed.
 func (s *Stack) openIdle(ctx context.Context) (engine.Session, error) {
 	if s.session != nil || s.opts.ModulesEngine != nil {
@@ -92,8 +93,8 @@ func (s *Stack) openIdle(ctx context.Context) (engine.Session, error) {
 	return s.engines.Sources(nil), nil
 }
 
-// KeptSchemas returns what is known of installed providers without starting or reading anything of
-// them.
+// KeptSchemas returns the cached schemas of installed providers without starting or reading
+// anything of them.
 func (s *Stack) KeptSchemas(ctx context.Context) map[stackaddrs.Provider]*engines.Kept {
 	return engines.KeptSchemas(ctx, absolute(s.dir), absolute(s.work))
 }
@@ -101,8 +102,8 @@ func (s *Stack) KeptSchemas(ctx context.Context) map[stackaddrs.Provider]*engine
 // LastEngine names the engine that the stack was last used with, if that is known.
 func (s *Stack) LastEngine() engine.Info { return engines.Last(absolute(s.work)) }
 
-// keptApplies returns the components of applies that were begun with the state of a secret, and of
-// which a session keeps what was done, sorted.
+// keptApplies returns the components of applies that were begun with the state of a secret, and
+// whose changes a session keeps, sorted.
 func keptApplies(ctx context.Context, session engine.Session, secret []byte) ([]string, error) {
 	keeper := session.Abilities().Keeper
 	if keeper == nil {

@@ -19,8 +19,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
 
-// InspectRequest says with what expressions are evaluated. The zero value is the state, in the root
-// of the stack.
+// InspectRequest is the state, the values and the place with which expressions are evaluated. The
+// zero value is the stored state, in the root of the stack.
 type InspectRequest struct {
 	Stack     stackaddrs.StackInstance // in which the expressions are
 	Variables []variables.Argument     // others have the values of the last apply, or of the plan
@@ -71,7 +71,7 @@ func (s *Stack) Inspect(ctx context.Context, req InspectRequest) (*Inspection, h
 	}, diags
 }
 
-// inspectedState is the stored state, or what a plan says that it will be.
+// inspectedState is the stored state, or the planned one.
 func (s *Stack) inspectedState(ctx context.Context, plan *stackplan.Plan) (*stackstate.State, error) {
 	if plan != nil {
 		return PlannedState(plan), nil
@@ -83,7 +83,7 @@ func (s *Stack) inspectedState(ctx context.Context, plan *stackplan.Plan) (*stac
 	return stored.State, nil
 }
 
-// PlannedState is what a plan says about the state after it, as far as expressions see it.
+// PlannedState is the state after a plan, as far as expressions see it.
 func PlannedState(plan *stackplan.Plan) *stackstate.State {
 	state := stackstate.New()
 	for name, input := range plan.Inputs {

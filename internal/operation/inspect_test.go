@@ -151,7 +151,7 @@ func TestGraphOfConfiguration(t *testing.T) {
 	}
 }
 
-// Steps of a validation find what a whole one does, each thing once.
+// The steps of a validation find the same mistakes as a whole one, each once.
 func TestValidateInSteps(t *testing.T) {
 	testenv.CLIConfig(t, "")
 	files := map[string]string{
@@ -184,7 +184,8 @@ func TestValidateInSteps(t *testing.T) {
 	}
 }
 
-// Asking for versions leaves nothing behind; installing does, and says what is there first.
+// Asking for versions leaves nothing behind; installing does, and reports the source packages
+// first.
 func TestVersionsAndInstall(t *testing.T) {
 	ctx := t.Context()
 	testenv.CLIConfig(t, testenv.FakeProviderMirror(t))

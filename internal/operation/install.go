@@ -19,10 +19,10 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// InstallRequest says what is to be installed.
+// InstallRequest are the options of an installation.
 type InstallRequest struct {
 	Upgrade bool // choose the newest versions that are allowed, whatever was chosen before
-	Verify  bool // read the providers that are installed, and install again what is damaged
+	Verify  bool // read the providers that are installed, and install damaged ones again
 
 	// Fetched is called with the source packages that the stack has, before providers are installed,
 	// which takes time. Nil is not called.
@@ -32,10 +32,10 @@ type InstallRequest struct {
 	Check func(context.Context) hcl.Diagnostics
 }
 
-// Versions are what a stack is worked on with.
+// Versions are the versions of the engine and the providers of a stack.
 type Versions struct {
 	Engine    engine.Info
-	Providers map[stackaddrs.Provider]string // those that are locked; empty for what needs no lock
+	Providers map[stackaddrs.Provider]string // those that are locked; empty for providers that need no lock
 
 	// Choices are there if they were asked for.
 	Choices *engines.Choices
@@ -76,8 +76,8 @@ func (e *NoEngineError) Unwrap() error { return e.Err }
 
 // Versions returns the versions that are used, without installing anything, and leaves no working
 // directory where there is none. Diagnostics are warnings about the choice of the engine. With
-// choices, they have all engines and what each module gets; to know that, each binary that is found
-// is asked for its version.
+// choices, they have all engines and the choice for each module; to know that, each binary that is
+// found is asked for its version.
 //
 // Errors:
 //   - [*NoEngineError]: there is no engine that can be used.

@@ -33,20 +33,20 @@ const (
 	StateVariable      = "CAIRN_STATE"
 	DeploymentVariable = "CAIRN_DEPLOYMENT"
 
-	// DataVariable names a directory for what is kept in [WorkDir] otherwise. No setting of a checkout
-	// does: where files go, and from where runs are recovered, is for the user to say.
+	// DataVariable names a directory in place of [WorkDir]. No setting of a checkout does: where files
+	// go, and from where runs are recovered, is for the user to say.
 	DataVariable = workdir.Variable
 )
 
-// WorkDir holds what is kept between operations, next to the stack unless [DataVariable] names
-// another place.
+// WorkDir holds the files that are kept between operations, next to the stack unless [DataVariable]
+// names another place.
 const WorkDir = ".cairn"
 
 // DefaultState is where the state is kept, next to the stack.
 const DefaultState = "cairn.state.db"
 
-// Options say which stack is operated on, and how. What has the zero value is taken from the
-// environment, from the settings file of the stack, or is what is usual.
+// Options are the stack, and the options of operations on it. A zero value stands for that of the
+// environment, of the settings file of the stack, or for the default.
 type Options struct {
 	Dir        string // of the stack; the current directory if empty
 	Home       string // where the stack is or was if Dir has a copy of its configuration; its state and [WorkDir] are there. Empty stands for Dir
@@ -64,19 +64,19 @@ type Options struct {
 
 	ReadOnlyLocks  bool          // no version of a provider is chosen that is not locked
 	LockTimeout    time.Duration // how long to wait for somebody else's lock of the state
-	ChangesNothing bool          // the operation does not even plan, so that what is required of the engine is advice
+	ChangesNothing bool          // the operation does not even plan, so that requirements of the engine are advice
 
 	// Workspace is the directory of the workspace file that says where upstream stacks are kept. Empty
 	// stands for the top of the repository in which the stack is.
 	Workspace string
 
 	// Planned returns the outputs that a deployment of the stack in a directory, which is an absolute
-	// path, has by a plan that is not applied yet, and false if there is no such plan. Of upstream
-	// stacks, that counts then in place of what they have published. Nil stands for no plans.
+	// path, has by a plan that is not applied yet, and false if there is no such plan. For upstream
+	// stacks, these count then in place of their published values. Nil stands for no plans.
 	Planned func(ctx context.Context, dir, deployment string) (outputs map[string]cty.Value, planned bool, err error)
 
-	// Shared is what several operations in one process have in common. Nil stands for what is for this
-	// one alone.
+	// Shared is the common cache of several operations in one process. Nil stands for one of this
+	// operation alone.
 	Shared *Shared
 
 	Notify notice.Func
@@ -86,34 +86,34 @@ type Options struct {
 	Files map[string]*hcl.File
 
 	// StopNow is closed by a caller that waits for the end of an operation that it has interrupted
-	// ([ErrInterrupted]). What changes nothing is ended at once then, and all engines get to know of
-	// it. What was done is saved as without it.
+	// ([ErrInterrupted]). Work that changes nothing is ended at once then, and all engines get to know
+	// of it. Changes are saved as without it.
 	StopNow <-chan struct{}
 
 	// Resolver finds the sources of the stack that are not local, and diagnostics name files as it
-	// does. Nil stands for what was fetched for the stack, as its lock file says. With a resolver, the
-	// caller knows where stacks are: a directory without configuration is one without anything in it,
-	// and what else is there, such as deployments, is its own concern.
+	// does. Nil stands for the packages that were fetched for the stack, as its lock file says. With a
+	// resolver, the caller knows where stacks are: a directory without configuration is one without
+	// anything in it, and its other contents, such as deployments, are its own concern.
 	Resolver stackconfig.Resolver
 
-	// Like is a stack in the same directory whose files were read, by nobody any more: what they say
-	// counts for this one, too. Several deployments of a stack have its configuration in common by it.
+	// Like is a stack in the same directory whose files were read, by nobody any more: their contents
+	// count for this one, too. Several deployments of a stack have its configuration in common by it.
 	Like *Stack
 
 	// Providers are the only ones that there are, whatever the lock file of the stack says. Nil
-	// installs what is needed.
+	// installs the required ones.
 	Providers *Providers
 
-	// ModulesEngine is what plans and applies modules. Nil stands for the engine that is named, or for
-	// what is usual.
+	// ModulesEngine is the engine that plans and applies modules. Nil stands for the engine that is
+	// named, or for the default.
 	ModulesEngine engine.Engine
 }
 
 // Providers are those that a caller has installed.
 type Providers struct{ Packages []engine.ProviderPackage }
 
-// Shared is what operations on several stacks find out once in one process. The zero value knows
-// nothing yet. It is safe for concurrent use.
+// Shared is the common cache of operations on several stacks in one process. The zero value is
+// empty. It is safe for concurrent use.
 type Shared struct {
 	engines engines.Shared
 	sources bundle.Shared
@@ -122,10 +122,10 @@ type Shared struct {
 	deployments declared.Known
 	readings    deployment.Known
 
-	publishing sync.Mutex // from the look at what other deployments have until that is kept, so that the last one sees all
+	publishing sync.Mutex // from the look at other deployments' values until the own ones are kept, so that the last one sees all
 }
 
-// ofReadings is what was read of states.
+// ofReadings is the cache of states.
 func (s *Shared) ofReadings() *deployment.Known {
 	if s == nil {
 		return nil
@@ -133,7 +133,7 @@ func (s *Shared) ofReadings() *deployment.Known {
 	return &s.readings
 }
 
-// OfEngines is what their engines have in common.
+// OfEngines is the cache of their engines.
 func (s *Shared) OfEngines() *engines.Shared { return &s.engines }
 
 // dataDir is the working directory of the stack. Below the one that the user names, each stack has
@@ -152,7 +152,7 @@ func (s *Stack) dataDir() string {
 	return filepath.Join(dir, fmt.Sprintf("%s-%x", filepath.Base(stack), sum[:6]))
 }
 
-// absolute makes a path absolute, if it can be known to what it is relative.
+// absolute makes a path absolute, if the working directory is known.
 func absolute(path string) string {
 	if made, err := filepath.Abs(path); err == nil {
 		return made

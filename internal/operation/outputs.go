@@ -16,8 +16,8 @@ import (
 
 // Outputs returns the outputs of the last apply, by name.
 //
-// Unknown: in whole or in part, where that apply failed or deferred what a value depends on. Marks:
-// sensitive ones are kept.
+// Unknown: in whole or in part, where that apply failed or deferred a change that a value depends
+// on. Marks: sensitive ones are kept.
 func (s *Stack) Outputs(ctx context.Context) (map[string]cty.Value, error) {
 	stored, err := s.ReadState(ctx)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 // Plan makes a plan and saves it in a file, unless the name of that is empty. Nothing is changed
 // but by the recovery of applies that were cut off.
 //
-// The plan is nil if there is none; with errors it is of what could be planned, and not saved.
+// The plan is nil if there is none; with errors it is incomplete, and not saved.
 func (s *Stack) Plan(ctx context.Context, req Request, caller Caller, file string) (*stackplan.Plan, hcl.Diagnostics) {
 	if file != "" {
 		if err := planfile.CheckPath(file); err != nil {

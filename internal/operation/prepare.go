@@ -26,8 +26,8 @@ type installing struct {
 	known           hcl.Diagnostics // were reported, and are no reason to stop
 }
 
-// prepare installs what the configuration needs and returns what the runtime is to be run with.
-// With errors, that is only the configuration.
+// prepare installs the providers of the configuration and returns the options of the runtime. With
+// errors, these have only the configuration.
 func (s *Stack) prepare(ctx context.Context, config *stackconfig.Config, install installing) (stackruntime.Options, hcl.Diagnostics) {
 	opened, err := s.openSession(ctx)
 	if err != nil {
@@ -72,15 +72,15 @@ func (s *Stack) prepareWith(ctx context.Context, opened engine.Session, config *
 	return opts, diags
 }
 
-// Runtime returns what the runtime is to be run with on the stack, for callers that keep plans and
-// states themselves. With errors, not all of it can be used, and they are all mistakes that could
+// Runtime returns the options of the runtime for the stack, for callers that keep plans and states
+// themselves. With errors, not all of them can be used, and the errors are all mistakes that could
 // be found.
 func (s *Stack) Runtime(ctx context.Context) (stackruntime.Options, hcl.Diagnostics) {
 	return s.loadRuntime(ctx)
 }
 
 // loadRuntime is prepare for a configuration that is used only if it is good. Where it is not, all
-// its mistakes are found, as far as that is possible with what could be installed.
+// its mistakes are found, as far as that is possible with the installed providers.
 func (s *Stack) loadRuntime(ctx context.Context) (stackruntime.Options, hcl.Diagnostics) {
 	config, diags := s.config()
 	if config == nil || len(config.Files) == 0 && diags.HasErrors() {
@@ -126,13 +126,13 @@ func (s *Stack) checkSources(ctx context.Context, config *stackconfig.Config) hc
 	return stackruntime.Validate(ctx, s.withoutProviders(config))
 }
 
-// withoutProviders returns what the runtime is to be run with where no process of an engine is to
-// be started, and no provider to be there.
+// withoutProviders returns the options of the runtime where no process of an engine is to be
+// started, and no provider to be there.
 func (s *Stack) withoutProviders(config *stackconfig.Config) stackruntime.Options {
 	return stackruntime.Options{Config: config, Session: s.engines.Sources(config.Resolver)}
 }
 
-// PlanTarget is what plans are made for and applied to that a caller keeps itself, with the state.
+// PlanTarget is the target of plans that a caller keeps itself, with the state.
 func (s *Stack) PlanTarget(runtime stackruntime.Options) planfile.Target {
 	return planfile.Target{
 		Config: runtime.Config, Engine: runtime.Session.Info(), CanApply: runtime.Session.CanApply, Modules: &s.opts.Shared.engines.Binary.Modules,

@@ -45,8 +45,8 @@ func (s *Stack) KnownProviders(ctx context.Context) []requirements.Known {
 	return at.Known(ctx)
 }
 
-// DescribeProvider returns what a provider that is at hand can be told, by its program if need be;
-// see [requirements.Stack.Describe].
+// DescribeProvider returns the schema of a provider that is at hand, by its program if need be; see
+// [requirements.Stack.Describe].
 func (s *Stack) DescribeProvider(ctx context.Context, provider stackaddrs.Provider, constraints []string) (*engines.Kept, error) {
 	at := s.requirements()
 	at.Reader = func(context.Context) engine.Info { return s.LastEngine() }
@@ -58,7 +58,7 @@ func (s *Stack) DescribeProvider(ctx context.Context, provider stackaddrs.Provid
 }
 
 // ProviderSchemas returns the schemas of the providers of the stack, as "terraform providers schema
-// -json" writes them for a module. It installs what is missing. Schemas come from the providers
+// -json" writes them for a module. It installs missing ones. Schemas come from the providers
 // themselves: neither terraform nor tofu is needed, and only for a stack that uses tofu is that one
 // asked to install.
 func (s *Stack) ProviderSchemas(ctx context.Context) ([]byte, hcl.Diagnostics) {
@@ -120,7 +120,7 @@ func (s *Stack) lockInstallation(ctx context.Context) (unlock func(), err error)
 	return unlock, nil
 }
 
-// observeProviders passes on what is fetched.
+// observeProviders passes on the progress of fetching packages.
 func (s *Stack) observeProviders() selection.Observer {
 	return selection.OneAtATime(func(event selection.Event) { s.opts.Notify.Send(notice.ProviderFetch(event)) })
 }

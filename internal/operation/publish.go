@@ -23,8 +23,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// publish evaluates what the stack publishes once this deployment has these outputs, nil for none.
-// It returns the changes of records that keep it, if it is not what was published last.
+// publish evaluates the published values of the stack once this deployment has these outputs, nil
+// for none. It returns the changes of records that keep them, if they are not those published last.
 func (r *run) publish(ctx context.Context, outputs map[string]cty.Value) (map[string][]byte, hcl.Diagnostics) {
 	config := r.deploymentConfig()
 	sources, err := r.inputSources(applyName)
@@ -84,8 +84,9 @@ func (s *Stack) readings(store statestore.Store) (*deployment.Readings, error) {
 	return deployment.NewReadings(store, location, s.opts.Shared.ofReadings()), nil
 }
 
-// publishedByPlan returns what the stack publishes when plans of its deployments are applied, and
-// false if there are none. What is made of other deployments is by their last apply.
+// publishedByPlan returns the values that the stack publishes when plans of its deployments are
+// applied, and false if there are none. Values from other deployments are those of their last
+// apply.
 //
 // Unknown: in whole or in part, where it is not known before the apply.
 func (s *Stack) publishedByPlan(ctx context.Context, outputs func(ctx context.Context, dir, deployment string) (map[string]cty.Value, bool, error)) (map[string]cty.Value, bool, error) {
@@ -146,12 +147,12 @@ type Taken struct {
 	Range     hcl.Range // of the reference
 }
 
-// Taken returns what the latest operation has used of what other stacks publish, by references.
-// Unknown: what is only planned there.
+// Taken returns the published values of other stacks that the latest operation has used, by
+// references. Unknown: values that are only planned there.
 func (s *Stack) Taken() map[string]cty.Value { return s.taken }
 
-// TakenNow returns what the inputs of a deployment have from other stacks now, in the order in
-// which they are written. What is not published is left out.
+// TakenNow returns the values that the inputs of a deployment have from other stacks now, in the
+// order in which they are written. Unpublished values are left out.
 func (s *Stack) TakenNow(ctx context.Context, deployment string) ([]Taken, hcl.Diagnostics) {
 	config, diags := s.Deployments()
 	if config == nil || diags.HasErrors() || config.Deployments[deployment] == nil {
@@ -180,8 +181,8 @@ func (s *Stack) Publishes() bool {
 	return config != nil && len(config.Published) > 0
 }
 
-// Publish keeps what the stack publishes by the last apply of the deployment, if that is not what
-// was published last, as after an edit of publish_output blocks.
+// Publish keeps the values that the stack publishes by the last apply of the deployment, if they
+// are not those published last, as after an edit of publish_output blocks.
 func (s *Stack) Publish(ctx context.Context, req Request) hcl.Diagnostics {
 	if !s.Publishes() {
 		return nil

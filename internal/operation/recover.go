@@ -27,12 +27,12 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
-// recover saves what applies have done whose program was killed, and reports it at once: this
-// program may be killed, too. What such an apply has failed with does not keep the next one from
-// going on, so errors are reported as warnings; but what may be there without being in the state
-// would be made once more, so that nothing is changed before the user has looked.
+// recover saves the changes of applies whose program was killed, and reports them at once: this
+// program may be killed, too. The failure of such an apply does not keep the next one from going
+// on, so errors are reported as warnings; but objects that may exist without being in the state
+// would be created once more, so that nothing is changed before the user has looked.
 //
-// What is reported is kept until [Stack.Acknowledge].
+// Reported work is kept until [Stack.Acknowledge].
 func (r *run) recover(ctx context.Context) hcl.Diagnostics {
 	if err := r.bindRuns(ctx); err != nil {
 		return Diagnostics(err)
@@ -103,17 +103,17 @@ const (
 	CodeDoubt    failure.Code = "operation/doubt"
 	CodeNewDoubt failure.Code = "operation/new-doubt"
 
-	// CodeRecoveredDoubt is of a report about what was recovered with doubts.
+	// CodeRecoveredDoubt is of a report about a recovery with doubts.
 	CodeRecoveredDoubt failure.Code = "operation/recovered-doubt"
 )
 
-// accepts reports whether the user has seen what is in doubt, and goes on.
+// accepts reports whether the user has seen the doubts, and goes on.
 func (s *Stack) accepts(recovered *engine.Recovered) bool {
 	return s.acceptRecovery && recovered.Seen
 }
 
-// bindRuns has the engine believe only those applies that were begun with this state, and not what
-// came with a checkout.
+// bindRuns has the engine believe only those applies that were begun with this state, and no
+// records that came with a checkout.
 func (r *run) bindRuns(ctx context.Context) error {
 	read := r.stored.Secret
 	if r.stored.Locked() && r.name != planName { // something may be begun
@@ -178,7 +178,7 @@ func (r *run) emptyRecord(work engine.UnfinishedWork) hcl.Diagnostics {
 	return nil
 }
 
-// saveRecovered saves the states of applies that were not saved before. What is saved is then in
+// saveRecovered saves the states of applies that were not saved before. The saved ones are then in
 // r.recovered.
 func (r *run) saveRecovered(ctx context.Context, found []*engine.Recovered) (diags hcl.Diagnostics) {
 	var unsaved []*engine.Recovered
@@ -248,7 +248,7 @@ func (r *run) begunBy(found []*engine.Recovered) *deployment.Begun {
 	return begun
 }
 
-// Acknowledge ends what was recovered. Until then it would be reported again by the next operation,
+// Acknowledge ends the recovered work. Until then it would be reported again by the next operation,
 // which it also is if it was not all shown.
 func (s *Stack) Acknowledge(shown bool) error {
 	var errs []error
@@ -267,7 +267,7 @@ func (s *Stack) Acknowledge(shown bool) error {
 const waitNoticeDelay = 250 * time.Millisecond
 
 // findInterrupted asks the engine for applies that were cut off, and waits for those that go on. If
-// that takes time, a notice says what for.
+// that takes time, a notice gives the reason.
 func (r *run) findInterrupted(ctx context.Context) ([]*engine.Recovered, hcl.Diagnostics) {
 	recoverer := r.recoverer()
 	if recoverer == nil {
@@ -317,7 +317,7 @@ func recoveredWarnings(recovered *engine.Recovered, accepted bool) hcl.Diagnosti
 			"may exist that the state does not have. Compare what really exists with the state, whichever "+
 			"component of it.", recovered.Lost))
 	}
-	if recovered.Component == "" { // which stands for what is lost
+	if recovered.Component == "" { // which stands for a lost journal
 		return diags
 	}
 	warning := &hcl.Diagnostic{
@@ -350,7 +350,7 @@ func recoveredWarnings(recovered *engine.Recovered, accepted bool) hcl.Diagnosti
 	return diags
 }
 
-// leave leaves what was found to another program.
+// leave leaves the recovered work to another program.
 func (r *run) leave(ctx context.Context, found []*engine.Recovered) hcl.Diagnostics {
 	var errs []error
 	for _, recovered := range found {
@@ -418,7 +418,7 @@ func withMissing(known engine.State, older *tfstate.Document) (*tfstate.Document
 	return newer.WithEntries(all)
 }
 
-// neighbours returns what a component requires, and what requires it, by the configuration.
+// neighbours returns the dependencies and the dependents of a component, by the configuration.
 func (r *run) neighbours(ctx context.Context, of stackaddrs.AbsComponent) (dependencies, dependents []stackaddrs.AbsComponent) {
 	inspector := stackruntime.Inspect(stackruntime.InspectRequest{Options: r.runtime, State: r.stored.State})
 	graph := inspector.ComponentGraph(ctx)

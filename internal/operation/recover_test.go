@@ -12,7 +12,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// All that an apply has failed with is one warning; what was a warning then is one now.
+// All errors of an apply are one warning; its warnings stay warnings.
 func TestRecoveredWarnings(t *testing.T) {
 	old := &hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: "Deprecated"}
 	recovered := &engine.Recovered{Component: "component.a", Diagnostics: hcl.Diagnostics{

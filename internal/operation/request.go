@@ -23,7 +23,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
 
-// Request says what is to be planned, or planned and applied. The zero value is an ordinary plan
+// Request are the options of a plan, or of a plan and its apply. The zero value is an ordinary plan
 // without values of variables.
 type Request struct {
 	Mode        engine.Mode
@@ -38,7 +38,7 @@ type Request struct {
 	// Rounds is how often an apply plans while changes are deferred; 0 stands for [DefaultRounds].
 	Rounds int
 
-	// Beside plans without the lock of the state, from what it is at that moment, and writes nothing
+	// Beside plans without the lock of the state, from its contents at that moment, and writes nothing
 	// to it: applies that were cut off are left to be recovered.
 	Beside bool
 
@@ -49,8 +49,8 @@ type Request struct {
 	// ApproveLater saves a plan that no rule approves, in place of asking for approval.
 	ApproveLater bool
 
-	// ApprovedBy says for the history by whom, or by what, a saved plan was approved. Empty stands for
-	// [BySavedPlan].
+	// ApprovedBy names for the history the person or the rule that approved a saved plan. Empty stands
+	// for [BySavedPlan].
 	ApprovedBy string
 
 	// AcceptRecovery goes on although an apply that was cut off may have made changes that the state
@@ -65,13 +65,13 @@ type Request struct {
 	Version string
 }
 
-// DefaultRounds is enough for what is deferred for a good reason, and ends what is deferred
-// forever.
+// DefaultRounds is enough for changes that are deferred for a good reason, and ends those that are
+// deferred forever.
 const DefaultRounds = 10
 
-// Caller is who has an operation carried out: it sees what is done, and decides what only a person
-// or a policy can. Functions that are nil are not called, but for Approve. They are called by one
-// goroutine at a time, except for the hooks.
+// Caller is the caller's side of an operation: it sees the work, and makes the decisions that only
+// a person or a policy can make. Functions that are nil are not called, except for Approve. They
+// are called by one goroutine at a time, except for the hooks.
 type Caller struct {
 	// During shows a phase, "plan", "apply" or "destroy", while work is done, which it calls once with
 	// hooks that see it.
@@ -82,24 +82,24 @@ type Caller struct {
 	// them.
 	Report func(hcl.Diagnostics) error
 
-	// Planned shows a plan. With errors it is of what could be planned. The diagnostics are about it,
-	// and are still to be reported.
+	// Planned shows a plan. With errors it is incomplete. The diagnostics are about it, and are still
+	// to be reported.
 	Planned func(plan *stackplan.Plan, diags hcl.Diagnostics) error
 
-	// Judged shows what the rules for a deployment say of a plan that was shown.
+	// Judged shows the judgement of a deployment's rules on a plan that was shown.
 	Judged func(judgement approval.Judgement) error
 
 	// Approve decides whether a plan that changes something, and that no rule has approved, is
-	// applied; nil refuses. An error says why not, and ends the operation, which adds what was done
-	// until then. Warnings are part of what is approved. They are returned at the end, too, whether
-	// they were shown or not.
+	// applied; nil refuses. An error gives the reason for a refusal, and ends the operation, which
+	// adds the work done until then. Warnings are part of the approval. They are returned at the end,
+	// too, whether they were shown or not.
 	Approve func(ctx context.Context, plan *stackplan.Plan, warnings hcl.Diagnostics) error
 
 	// Approver says for the history how Approve decides, such as [ByAnswer].
 	Approver string
 
-	// Applying is called before a plan is applied, NextRound before another plan is made of what was
-	// deferred.
+	// Applying is called before a plan is applied, NextRound before another plan is made of deferred
+	// changes.
 	Applying, NextRound func()
 
 	// Unchanged shows that there was nothing to apply: the plan changes nothing, or all of it was
@@ -110,24 +110,23 @@ type Caller struct {
 	// Value asks for the value of a variable that must have one.
 	Value func(ctx context.Context, declared *stackconfig.InputVariable) (cty.Value, hcl.Diagnostics)
 
-	// Rescue decides what becomes of a state that could be written nowhere, because of the cause. It
-	// may print the document, and returns what else is to be tried. An error means that there is
-	// nobody to decide.
+	// Rescue decides about a state that could be written nowhere, because of the cause. It may print
+	// the document, and returns the next attempt. An error means that there is nobody to decide.
 	Rescue func(ctx context.Context, cause error, document []byte) (Rescue, error)
 }
 
-// Applied is what became of a plan.
+// Applied is the outcome of applying a plan.
 type Applied struct {
 	Plan    *stackplan.Plan
 	Result  *stackruntime.ApplyResult
 	Failed  bool // not all of it was done
-	Unsaved bool // what was done is not in the state
-	InDoubt bool // it is not known what was made of some objects, which errors name
+	Unsaved bool // changes are not in the state
+	InDoubt bool // the outcome for some objects is unknown, which errors name
 
 	Interrupted bool
 }
 
-// Rescue is what is to be done with a state that could not be written.
+// Rescue is the next attempt at saving a state that could not be written.
 type Rescue struct {
 	Printed bool   // nothing more: the document was printed
 	Retry   bool   // try again to save it
@@ -135,7 +134,7 @@ type Rescue struct {
 }
 
 // ErrInterrupted is the cause with which a caller ends the context of an operation that is to stop.
-// What runs is waited for, and saved.
+// Running work is waited for, and saved.
 var ErrInterrupted = errors.New("interrupted")
 
 // WasInterrupted reports whether the caller has ended an operation.

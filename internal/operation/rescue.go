@@ -21,9 +21,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
-// rescue keeps what could not be saved, in the first of these places that works: a file next to the
-// stack, one among the user's own files, a temporary one, one in memory, and what the caller
-// decides.
+// rescue keeps an unsaved state in the first of these places that works: a file next to the stack,
+// one among the user's own files, a temporary one, one in memory, and the caller's choice.
 type rescue struct {
 	*run
 	saver    *deployment.Saver
@@ -68,8 +67,8 @@ func savedIn(path string) string {
 		"When the cause is remedied, save it with: cairn state push %[1]s", path, fleeting)
 }
 
-// ask lets the caller decide what becomes of the state. It returns whether it is saved, or the file
-// that it is in, or neither and no error when it was printed.
+// ask lets the caller decide about the state. It returns whether it is saved, or the file that it
+// is in, or neither and no error when it was printed.
 func (s *rescue) ask(ctx context.Context, cause error) (saved bool, path string, err error) {
 	if s.caller.Rescue == nil {
 		return false, "", cause
@@ -97,7 +96,7 @@ func (s *rescue) ask(ctx context.Context, cause error) (saved bool, path string,
 
 // lost says that the state is in no place of its own, and where else it is.
 func (s *rescue) lost(cause error) *hcl.Diagnostic {
-	kept, _ := keptApplies(context.Background(), s.session, s.secret) //nolint:errcheck // what cannot be named is in no place that anybody knows
+	kept, _ := keptApplies(context.Background(), s.session, s.secret) //nolint:errcheck // components that it cannot list are in no known place
 	var only, nowhere []string
 	for _, component := range s.saver.Unsaved() {
 		switch {

@@ -55,10 +55,10 @@ type run struct {
 
 	judged     approval.Judgement // of the latest plan
 	approvedBy string             // for the history; "" where nobody has said
-	notYet     bool               // what upstream stacks publish is not asked for
+	notYet     bool               // published values of upstream stacks are not asked for
 	waiting    bool               // the latest plan waits for approval
 
-	unsaved bool   // what was done is not in the state
+	unsaved bool   // changes are not in the state
 	secret  []byte // of the state, by which it knows applies
 }
 
@@ -83,10 +83,10 @@ func (r *run) load(ctx context.Context, phase string) hcl.Diagnostics {
 	return diags.Extend(given)
 }
 
-// loadGiven reads and checks all that is given to the stack: the block of the deployment, what its
-// inputs are made of, and the values of variables. None of it needs an engine. What is wrong with
-// the configuration itself is reported by [Stack.loadRuntime], or by [run.mistakes] where that is
-// not reached.
+// loadGiven reads and checks all values for the stack: the block of the deployment, the sources of
+// its inputs, and the values of variables. None of it needs an engine. Mistakes in the
+// configuration itself are reported by [Stack.loadRuntime], or by [run.mistakes] where that is not
+// reached.
 func (r *run) loadGiven(ctx context.Context, phase string) hcl.Diagnostics {
 	config, found := r.config()
 	if config != nil && (len(config.Files) > 0 || !found.HasErrors()) {
@@ -134,9 +134,9 @@ func (r *run) mistakes(ctx context.Context) hcl.Diagnostics {
 	return diags.Extend(r.checkSources(ctx, config))
 }
 
-// CheckGiven finds what is wrong with what is given to the deployment for a plan, without
-// installing anything. What was fetched for it is used by the plan that follows, on this stack or
-// on one that is [Options.Like] it. The caller is that of the plan, and is not asked yet.
+// CheckGiven finds mistakes in the values that the deployment has for a plan, without installing
+// anything. The values fetched for it are used by the plan that follows, on this stack or on one
+// that is [Options.Like] it. The caller is that of the plan, and is not asked yet.
 func (s *Stack) CheckGiven(ctx context.Context, req Request, caller Caller) hcl.Diagnostics {
 	r := s.newRun(planName, req, caller)
 	diags := r.loadGiven(ctx, planName)
@@ -242,10 +242,10 @@ func (r *run) plan(ctx context.Context) (*stackplan.Plan, hcl.Diagnostics) {
 	return plan, diags.Extend(r.nothingToReplace(r.stored.State.Renamed(plan.Moved)))
 }
 
-// named returns what the runtime is to be called with once. The operation has the name of the lock,
-// which the store has recorded before anything is begun: whoever takes over the lock knows by it
-// what work may be unfinished. A state that is not locked has nothing recorded, and the runtime
-// makes up a name.
+// named returns the options for one call of the runtime. The operation has the name of the lock,
+// which the store has recorded before anything is begun: a program that takes over the lock knows
+// by it which work may be unfinished. A state that is not locked has nothing recorded, and the
+// runtime makes up a name.
 func (r *run) named() stackruntime.Options {
 	runtime := r.runtime
 	if id := r.stored.LockID(); id != "" {
@@ -272,7 +272,7 @@ func (r *run) nothingToReplace(state *stackstate.State) hcl.Diagnostics {
 		}
 		objects, err := tfstate.ParseObjects(component.Module)
 		if err != nil {
-			continue // planning says what is wrong with it
+			continue // planning reports the mistake
 		}
 		known := make([]string, len(objects))
 		for i, object := range objects {
@@ -288,7 +288,7 @@ func (r *run) nothingToReplace(state *stackstate.State) hcl.Diagnostics {
 	return diags
 }
 
-// target is what a plan is made for, and applied to.
+// target is the target that a plan is made for, and applied to.
 func (r *run) target(stored *deployment.Stored) planfile.Target {
 	target := r.PlanTarget(r.runtime)
 	target.Deployment, target.Lineage, target.Serial, target.State = stored.Deployment, stored.Lineage, stored.Serial, stored.State
@@ -311,14 +311,14 @@ func (r *run) interrupted(ctx context.Context, diags hcl.Diagnostics) hcl.Diagno
 	return hcl.Diagnostics{failure.New("Operation interrupted", "Planning was interrupted. %s", r.untouched())}
 }
 
-// withUntouched adds to the reason why a plan is not carried out what was done until then.
+// withUntouched adds the work done until then to the reason why a plan is not carried out.
 func (r *run) withUntouched(reason hcl.Diagnostics) hcl.Diagnostics {
 	first := *reason[0]
 	first.Detail += " " + r.untouched()
 	return append(hcl.Diagnostics{&first}, reason[1:]...)
 }
 
-// untouched says what has happened when the plan of a round is not carried out.
+// untouched returns in words the work done before the plan of a round that is not carried out.
 func (r *run) untouched() string {
 	if r.round > 1 {
 		return "What was applied before it is done and saved, and the rest can be planned again at any time."
@@ -326,7 +326,7 @@ func (r *run) untouched() string {
 	return "Nothing was changed."
 }
 
-// logged makes hooks also log what becomes of components.
+// logged makes hooks also log the status of components.
 func (r *run) logged(watch hooks.Hooks) hooks.Hooks {
 	show := watch.ComponentStatus
 	watch.ComponentStatus = func(component stackaddrs.AbsComponentInstance, status hooks.Status) {

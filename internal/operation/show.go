@@ -37,8 +37,8 @@ func (s *Stack) Graph(ctx context.Context) (graph.Graph, hcl.Diagnostics) {
 	return graph.New(stackruntime.Inspect(stackruntime.InspectRequest{Options: opts}).ComponentGraph(ctx)), diags
 }
 
-// PriorState returns the state that a saved plan was made with: it has what the outputs of
-// components were. It is nil if the state has moved on, or cannot be read.
+// PriorState returns the state that a saved plan was made with: it has the previous outputs of
+// components. It is nil if the state has moved on, or cannot be read.
 func (s *Stack) PriorState(ctx context.Context, made stackplan.FileContext) *stackstate.State {
 	if made.Prior != nil {
 		return made.Prior

@@ -93,7 +93,7 @@ func (s *Stack) fetch(ctx context.Context, upgrade bool) (*stackconfig.Config, [
 		return nil, nil, notSaved(err)
 	}
 	packages := fetcher.Packages()
-	s.fetcher, s.bundle, s.loaded = nil, nil, nil // they have what was prepared before
+	s.fetcher, s.bundle, s.loaded = nil, nil, nil // they have the old packages
 	config, diags := s.config()
 	return config, packages, diags
 }

@@ -27,7 +27,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
-// Stack is a stack as one operation uses it, with what was opened so far.
+// Stack is a stack as one operation uses it, with the parts that were opened so far.
 type Stack struct {
 	opts Options
 	dir  string // of the stack
@@ -46,18 +46,18 @@ type Stack struct {
 	parallelism int // that the operation asks for; 0 leaves it to the settings
 
 	fetched    *fetched               // inputs of the deployment, until they are used
-	taken      map[string]cty.Value   // what the latest operation has used of what other stacks publish
+	taken      map[string]cty.Value   // published values of other stacks that the latest operation has used
 	declared   *declared.Files        // nil until deployment files are read
 	store      statestore.Store       // nil until it is open
 	deployment *deployment.Deployment // nil until its state is needed
 
 	recovered      []*engine.Recovered // saved, until it is acknowledged
-	acceptRecovery bool                // of what is in doubt
+	acceptRecovery bool                // with its doubts
 	runs           string              // directory in which applies are recorded until they are saved
 	recorded       string              // name of the record of an apply that the locked state knows of; "" for none
 }
 
-// loadedConfig is the configuration with what was found wrong with it.
+// loadedConfig is the configuration with its diagnostics.
 type loadedConfig struct {
 	config *stackconfig.Config
 	diags  hcl.Diagnostics
@@ -92,7 +92,7 @@ func Open(opts Options) *Stack {
 	return s
 }
 
-// Close releases what was opened. All that matters was saved before.
+// Close releases the opened parts. All that matters was saved before.
 func (s *Stack) Close() error {
 	var errs []error
 	if s.store != nil {
@@ -151,7 +151,7 @@ func (s *Stack) Settings() (settings.Settings, error) {
 	return *s.settings, nil
 }
 
-// config returns the configuration. With errors it may be nil, or hold what could be understood.
+// config returns the configuration. With errors it may be nil, or hold the readable part.
 func (s *Stack) config() (*stackconfig.Config, hcl.Diagnostics) {
 	if s.loaded == nil {
 		return s.loadWith(s.Resolver())
@@ -174,7 +174,7 @@ func (s *Stack) loadWith(resolver stackconfig.Resolver) (*stackconfig.Config, hc
 	return s.loaded.config, s.loaded.diags
 }
 
-// checkPlace reports what is wrong with the directory, of which only a user has said that it is
+// checkPlace reports a directory without configuration, of which only a user has said that it is
 // that of a stack.
 func (s *Stack) checkPlace(config *stackconfig.Config, diags hcl.Diagnostics) hcl.Diagnostics {
 	if len(config.Files) > 0 || diags.HasErrors() {

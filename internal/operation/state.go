@@ -27,7 +27,7 @@ import (
 // CodeInterrupted is of applies that were cut off, for which a caller may know a remedy of its own.
 const CodeInterrupted failure.Code = "operation/interrupted-apply"
 
-// runsDir is where the engine keeps what applies of the deployment have done until it is in the
+// runsDir is where the engine keeps the changes of the deployment's applies until they are in the
 // state. Where it is not known which deployment is meant, nothing can be applied, and any will do:
 // that of an operation on the configuration alone.
 func (s *Stack) runsDir() (string, error) {
@@ -138,7 +138,7 @@ func (s *Stack) PeekInstances(ctx context.Context) ([]stackaddrs.AbsComponentIns
 	return deployment.PeekInstances(ctx, path, name)
 }
 
-// ignoreRules are for git, of what is next to the stack.
+// ignoreRules are git's rules for the files next to the stack.
 func (s *Stack) ignoreRules() gitignore.Rules {
 	return gitignore.Rules{Dir: absolute(s.dir), Notify: s.opts.Notify}
 }
@@ -163,7 +163,7 @@ func (s *Stack) ReadToShow(ctx context.Context) (*deployment.Stored, error) {
 	return stored, s.checkListed(ctx, stored.Deployment)
 }
 
-// openExisting is openDeployment for what makes no state; see [Stack.ReadToShow].
+// openExisting is openDeployment for operations that make no state; see [Stack.ReadToShow].
 func (s *Stack) openExisting(ctx context.Context) (*deployment.Deployment, error) {
 	opened, err := s.openDeployment(ctx)
 	if err != nil || opened.Declared || s.deploymentConfig() == nil {
@@ -186,7 +186,7 @@ func (s *Stack) checkListed(ctx context.Context, name string) error {
 	return err
 }
 
-// StateChanges are what is changed in the state by hand.
+// StateChanges are the changes of the state that are made by hand.
 func (s *Stack) StateChanges() *statechange.State {
 	return &statechange.State{Open: s.openExisting, Lock: s.lockState, CheckInterrupted: s.checkNothingInterrupted, Config: s.config}
 }
@@ -231,9 +231,9 @@ func (s *Stack) readBeside(ctx context.Context) (*deployment.Stored, error) {
 }
 
 // checkNothingInterrupted fails if an apply was cut off of which the result is not in the state
-// yet, and whose secret is not the given one. It would be recovered into whatever the state has
-// become: for the address that its component had then, and over what was put there. To be called
-// with the state locked.
+// yet, and whose secret is not the given one. It would be recovered into the state regardless of
+// later changes: for the address that its component had then, and over later contents of that. To
+// be called with the state locked.
 func (s *Stack) checkNothingInterrupted(ctx context.Context, stored *deployment.Stored, except []byte) error {
 	secret, err := stored.Secret(ctx)
 	if err != nil || secret == nil || string(secret) == string(except) {
@@ -266,7 +266,8 @@ func (s *Stack) checkNothingInterrupted(ctx context.Context, stored *deployment.
 		"An earlier apply was cut off, and what it did with %s is not in the state yet. Planning recovers that.", strings.Join(components, ", ")))}
 }
 
-// Diagnostics returns what an error of this package says, errors of the state store explained.
+// Diagnostics returns the diagnostics of an error of this package, errors of the state store
+// explained.
 func Diagnostics(err error) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	if errors.As(err, &diags) {

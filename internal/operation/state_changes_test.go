@@ -159,7 +159,8 @@ func TestStateChanges(t *testing.T) {
 		`component.b["y"].terraform_data.one`, `component.b["y"].terraform_data.two`)
 }
 
-// What one stack has is pushed to another; what is older, or of another lineage, only by force.
+// The state of one stack is pushed to another; an older one, or one of another lineage, only by
+// force.
 func TestPushState(t *testing.T) {
 	ctx := t.Context()
 	document := func(stack *operation.Stack) *deployment.Document {

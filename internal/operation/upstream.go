@@ -23,7 +23,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
-// upstream returns what a stack has published that another one takes values from. The error is
+// upstream returns the published values of a stack that another one takes values from. The error is
 // [neverApplied] if it has never published anything.
 func (s *Stack) upstream(ctx context.Context, declared *deployconfig.UpstreamInput) (map[string]cty.Value, error) {
 	source := declared.Source.String()
@@ -149,8 +149,8 @@ func (s *Stack) upstreamLocation(mapped settings.Upstream) (string, error) {
 	return upstream.stateLocation()
 }
 
-// upstreamStack is a stack on disk from which this one takes values. What the environment says of
-// this one is not about that.
+// upstreamStack is a stack on disk from which this one takes values. The variables of the
+// environment that are about this one do not count for it.
 func (s *Stack) upstreamStack(mapped settings.Upstream) *Stack {
 	environ := slices.DeleteFunc(slices.Clone(s.environ), func(variable string) bool {
 		return strings.HasPrefix(variable, StateVariable+"=") || strings.HasPrefix(variable, DeploymentVariable+"=")

@@ -33,8 +33,8 @@ func (s *Stack) Validate(ctx context.Context) hcl.Diagnostics {
 	return s.withDeployments(s.loaded.config, diags)
 }
 
-// withDeployments adds the mistakes of the deployment files to what was found in a configuration,
-// which may be nil.
+// withDeployments adds the mistakes of the deployment files to those of a configuration, which may
+// be nil.
 func (s *Stack) withDeployments(config *stackconfig.Config, diags hcl.Diagnostics) hcl.Diagnostics {
 	if config == nil || len(config.Files) == 0 {
 		return diags
@@ -47,17 +47,19 @@ func (s *Stack) withDeployments(config *stackconfig.Config, diags hcl.Diagnostic
 	return diags.Extend(deployments.CheckStack(config.Root))
 }
 
-// ValidateSteps shows what [Stack.ValidateInSteps] finds. Functions that are nil are not called.
+// ValidateSteps shows the findings of [Stack.ValidateInSteps]. Functions that are nil are not
+// called.
 type ValidateSteps struct {
-	// Found is called with what each step has found and none before it.
+	// Found is called with the findings of each step that none before it has found.
 	Found func(hcl.Diagnostics)
 
 	// During surrounds the work of the engine, which it calls once.
 	During func(work func())
 }
 
-// ValidateInSteps is [Stack.Validate] for who waits for the result: what shows at once is found
-// before the engine goes on with what takes time. It returns what all steps have found.
+// ValidateInSteps is [Stack.Validate] for a caller that waits for the result: mistakes that show at
+// once are found before the engine goes on with work that takes time. It returns the findings of
+// all steps.
 func (s *Stack) ValidateInSteps(ctx context.Context, steps ValidateSteps) hcl.Diagnostics {
 	found := func(diags hcl.Diagnostics) hcl.Diagnostics {
 		if steps.Found != nil {
@@ -137,7 +139,7 @@ func (s *Stack) otherMistakes(ctx context.Context, opts stackruntime.Options, pl
 	})
 }
 
-// isMistake reports whether an error is about what is written in a module.
+// isMistake reports whether an error is about the text of a module.
 func (s *Stack) isMistake(ctx context.Context, opts stackruntime.Options, diag *hcl.Diagnostic) bool {
 	if diag.Severity != hcl.DiagError || diag.Subject == nil {
 		return false

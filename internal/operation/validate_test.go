@@ -21,8 +21,8 @@ func (faulty) ValidateModule(context.Context, string) hcl.Diagnostics {
 	return hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "Missing name"}}
 }
 
-// What an engine says about a resource is no mistake in the module, also once the runtime has said
-// in which component it is.
+// An engine's error about a resource is no mistake in the module, also once the runtime has added
+// the component that it is in.
 func TestIsMistake(t *testing.T) {
 	s := Open(Options{Dir: t.TempDir()})
 	inComponent := func(data *engine.DiagnosticData) any { return fault.Address{Inner: data} }
