@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: MPL-2.0
 
 // Package clientfile reads and writes the files in which clients of the RPC API keep plans and
-// states (proto/tfstacksagent1), so that what was made over the API can be shown, applied and
-// stored by the command line, and the reverse.
+// states (proto/tfstacksagent1), so that plans and states made over the API can be shown, applied
+// and stored by the command line, and the reverse.
 package clientfile
 
 import (
@@ -25,7 +25,7 @@ const formatVersion = 1
 // ErrOther means that a file is none that a client has written.
 var ErrOther = errors.New("not a file of a client of the RPC API")
 
-// ReadPlan reads a plan. What it was made with has the state.
+// ReadPlan reads a plan. The context that it was made with has the state.
 //
 // Errors: [ErrOther]; those of [stackplan.ElementReader]; those of reading the file.
 func ReadPlan(path string) (*stackplan.Plan, stackplan.FileContext, error) {

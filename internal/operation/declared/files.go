@@ -1,8 +1,8 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package declared has what the deployment files of stacks declare, read once for all operations of
-// a process, and the deployments that a store has next to it.
+// Package declared has the declarations of the deployment files of stacks, read once for all
+// operations of a process, and the deployments that a store has next to them.
 package declared
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
-// Files are what deployment files declare, with what was found wrong with them.
+// Files are the declarations of deployment files, with their diagnostics.
 type Files struct {
 	Config *deployconfig.Config // nil if there are none
 	Diags  hcl.Diagnostics
@@ -26,12 +26,12 @@ type Files struct {
 	mu struct {
 		sync.Mutex
 		stack   string          // by its files; "" if none was checked
-		checked hcl.Diagnostics // what CheckStack says of all deployments
+		checked hcl.Diagnostics // result of CheckStack for all deployments
 	}
 }
 
-// CheckStack checks what the files say about the stack, once for all deployments of it that are
-// worked on, as long as its files stay the same.
+// CheckStack checks the references of the files to the stack, once for all deployments of it that
+// are worked on, as long as its files stay the same.
 func (f *Files) CheckStack(config *stackconfig.Config) hcl.Diagnostics {
 	sum := sha256.New()
 	for _, name := range slices.Sorted(maps.Keys(config.Files)) {
@@ -56,7 +56,7 @@ type Known struct {
 	}
 }
 
-// In returns what the deployment files in a directory declare.
+// In returns the declarations of the deployment files in a directory.
 func (k *Known) In(dir string) *Files {
 	k.mu.Lock()
 	loaded := k.mu.loaded[dir]

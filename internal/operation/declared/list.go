@@ -15,7 +15,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/statestore"
 )
 
-// Deployment is a deployment with what its state has.
+// Deployment is a deployment with a summary of its state.
 type Deployment struct {
 	Name      string
 	Declared  *deployconfig.Deployment // nil for one that only has a state

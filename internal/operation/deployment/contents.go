@@ -21,8 +21,9 @@ type Contents struct {
 	Objects []tfstate.Object // in the order of the state
 }
 
-// Contents returns what the state has at or below the address of a stack instance, a component or
-// an instance of one, sorted by component. The empty address is that of the whole stack.
+// Contents returns the contents of the state at or below the address of a stack instance, a
+// component or an instance of one, sorted by component. The empty address is that of the whole
+// stack.
 func (t *Stored) Contents(address string) ([]Contents, error) {
 	within := func(stackaddrs.AbsComponentInstance) bool { return true }
 	if address != "" {
@@ -48,8 +49,8 @@ func (t *Stored) Contents(address string) ([]Contents, error) {
 	return all, nil
 }
 
-// Remove returns the records that forget a component instance or a resource instance, and what is
-// no longer managed then.
+// Remove returns the records that forget a component instance or a resource instance, and the
+// objects that are no longer managed then.
 func (t *Stored) Remove(address string) (map[string][]byte, Contents, error) {
 	target, err := t.Find(address)
 	if err != nil {

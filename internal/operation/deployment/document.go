@@ -101,7 +101,7 @@ func Pack(document []byte) ([]byte, error) {
 	return pem.EncodeToMemory(&pem.Block{Type: packedType, Bytes: packed.Bytes()}), nil
 }
 
-// unpack is the reverse of Pack. What is not packed is returned as it is.
+// unpack is the reverse of Pack. An unpacked document is returned as it is.
 func unpack(src []byte) ([]byte, error) {
 	block, _ := pem.Decode(src)
 	if block == nil || block.Type != packedType {

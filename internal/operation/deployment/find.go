@@ -17,14 +17,14 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
-// Target is what an address in the state refers to: a component instance, or a resource instance in
+// Target is the target of an address in the state: a component instance, or a resource instance in
 // it.
 type Target struct {
 	Component *stackstate.Component
 	Resource  string // as terraform has it; "" for the whole component
 }
 
-// Find returns what an address refers to.
+// Find returns the target of an address.
 func (t *Stored) Find(address string) (Target, error) {
 	addr, resource, err := ParseAddress(address)
 	if err != nil {
@@ -129,8 +129,8 @@ func ParseAddress(address string) (addr stackaddrs.AbsComponentInstance, resourc
 	return addr, instance.Item.String(), nil
 }
 
-// filter returns a test for what is at or below an address of a stack instance, a component or an
-// instance of one.
+// filter returns a test for component instances at or below an address of a stack instance, a
+// component or an instance of one.
 func (t *Stored) filter(address string) (func(stackaddrs.AbsComponentInstance) bool, error) {
 	if stack, err := stackaddrs.ParseStackInstance(address); err == nil {
 		return func(addr stackaddrs.AbsComponentInstance) bool { return stack.Contains(addr.Stack) }, nil

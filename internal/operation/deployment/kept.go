@@ -16,8 +16,9 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/storedvalue"
 )
 
-// What the state of a deployment keeps besides that of its components: what the stack publishes,
-// and stable values of stores. Their kinds are such that versions which do not know them keep them.
+// The records of the state of a deployment besides those of its components: published values of the
+// stack, and stable values of stores. Their kinds are such that versions which do not know them
+// keep them.
 const (
 	publishedKind = "pubL" // before the name of a published value; alone, before nothing, a publicationRecord
 	stableKind    = "stbL" // before the reference to a stable value

@@ -13,7 +13,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
-// Moved is what has, or would have, another address.
+// Moved is an object or component that has, or would have, another address.
 type Moved struct{ From, To string }
 
 // Move gives a component, an embedded stack or a resource another address in a state.

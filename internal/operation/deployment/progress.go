@@ -19,10 +19,10 @@ type Begun struct {
 	Progress stackplan.Progress // never nil
 }
 
-// What is recorded of it: which plan it is and the serial that it has written last, and how far
-// each component instance has come. Any other operation opens a serial of its own, so that the plan
-// cannot go on whether or not that operation knows of these records. Their kinds are such that
-// versions which do not know them drop them.
+// The records of a plan that was begun: its identity and the serial that it has written last, and
+// the progress of each component instance. Any other operation opens a serial of its own, so that
+// the plan cannot go on whether or not that operation knows of these records. Their kinds are such
+// that versions which do not know them drop them.
 const (
 	begunKey     = "plan"
 	doneKey      = "done" // instead, if nothing of the plan is left to do
@@ -45,7 +45,7 @@ func isProgressKey(key string) bool {
 	return key == begunKey || key == doneKey || key == journalKey || strings.HasPrefix(key, progressKind)
 }
 
-// decodeBegun returns what the records of a serial say about a plan that was begun; nil if there is
+// decodeBegun returns the plan that was begun according to the records of a serial; nil if there is
 // none that can go on.
 func decodeBegun(records map[string][]byte, serial int64) (*Begun, error) {
 	plan, err := planOf(records, begunKey, serial)
@@ -104,7 +104,7 @@ func (b *Begun) records(serial int64) (map[string][]byte, error) {
 
 func progressKey(addr stackaddrs.AbsComponentInstance) string { return progressKind + addr.String() }
 
-// withoutBegun returns changes of records that drop what is recorded of plans among others.
+// withoutBegun returns changes of records that drop the records of plans among others.
 func withoutBegun(records map[string][]byte) map[string][]byte {
 	dropped := map[string][]byte{}
 	for key := range records {

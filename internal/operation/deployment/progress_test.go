@@ -18,7 +18,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
 
-// A state remembers what a plan has done as long as nothing else has changed it.
+// A state remembers the progress of a plan as long as nothing else has changed it.
 func TestProgress(t *testing.T) {
 	store, err := statestore.Open(t.Context(), filepath.Join(t.TempDir(), "cairn.state.db"))
 	if err != nil {

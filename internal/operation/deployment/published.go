@@ -13,18 +13,18 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// Published is what a stack has published.
+// Published is the published values of a stack.
 type Published struct {
 	At     time.Time // of the latest change; zero if nothing was ever published
 	Values map[string]cty.Value
 }
 
-// publication is what applies of one deployment have changed of what the stack publishes. What is
-// published is what the deployments of the stack have together ([combine]), so that an apply keeps
-// no more than it has changed, however many deployments publish.
+// publication is one deployment's changes to the stack's published values. Those values are the
+// combination of all its deployments' publications ([combine]), so that an apply keeps no more than
+// its own changes, however many deployments publish.
 type publication struct {
 	at      time.Time // of the latest change; zero if there was none
-	since   time.Time // what any deployment has from before counts no more
+	since   time.Time // earlier changes of any deployment count no more
 	changes map[string]change
 }
 
@@ -44,8 +44,8 @@ type publicationRecord struct {
 	Times map[string]time.Time `json:"times"`
 }
 
-// PublishedAt returns when an apply of this deployment changed last what the stack publishes, zero
-// if none did.
+// PublishedAt returns the time of the latest change to the stack's published values by an apply of
+// this deployment, zero if there was none.
 func (t *Stored) PublishedAt() (time.Time, error) {
 	record, err := t.publicationRecord()
 	return record.At, err
@@ -66,8 +66,8 @@ func (t *Stored) publicationRecord() (publicationRecord, error) {
 	return record, nil
 }
 
-// Published returns what applies of this deployment have published, but for values that they have
-// removed.
+// Published returns the values that applies of this deployment have published, except those that
+// they have removed.
 func (t *Stored) Published() (Published, error) {
 	publication, err := t.publication()
 	if err != nil {
@@ -109,7 +109,7 @@ func (t *Stored) publication() (*publication, error) {
 	return publication, nil
 }
 
-// combined is what deployments have published together.
+// combined is the combination of the publications of all deployments.
 type combined struct {
 	at, since time.Time
 	newest    map[string]newestChange // of each value
@@ -146,7 +146,7 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// published returns what counts. The zero time is for what was never published.
+// published returns the values that count. The zero time is for a stack that has never published.
 func (c *combined) published() Published {
 	published := Published{At: c.at, Values: map[string]cty.Value{}}
 	for name, newest := range c.newest {
@@ -157,8 +157,8 @@ func (c *combined) published() Published {
 	return published
 }
 
-// publish returns what a deployment has to keep so that these values are published, and false if
-// they are already.
+// publish returns the publication that a deployment has to keep so that these values are published,
+// and false if they are already.
 func (c *combined) publish(deployment string, values map[string]cty.Value, now time.Time) (*publication, bool) {
 	before := c.published()
 	if !now.After(c.at) {
@@ -188,8 +188,8 @@ func (c *combined) publish(deployment string, values map[string]cty.Value, now t
 	return own, changed
 }
 
-// publicationRecords returns the changes of records that keep a publication in place of what there
-// was.
+// publicationRecords returns the changes of records that replace the stored publication by another
+// one.
 func (t *Stored) publicationRecords(publication *publication) (map[string][]byte, error) {
 	record := publicationRecord{At: publication.at, Since: publication.since, Times: map[string]time.Time{}}
 	values := map[string]cty.Value{}

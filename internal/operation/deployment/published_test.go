@@ -95,8 +95,8 @@ func (p *publisher) of(ctx context.Context, name string) deployment.Published {
 	return published
 }
 
-// What is published stays until it is published anew, whichever deployment is applied, and each
-// deployment keeps what its applies have changed.
+// A value stays published until it is published anew, whichever deployment is applied, and each
+// deployment keeps the changes of its applies.
 func TestPublished(t *testing.T) {
 	ctx := t.Context()
 	p := newPublisher(t)
@@ -129,7 +129,7 @@ func TestPublished(t *testing.T) {
 	p.check(ctx, nil)
 }
 
-// A deployment that publishes while another one does loses nothing of what that has changed.
+// A deployment that publishes while another one does loses none of the other's changes.
 func TestPublishedAtTheSameTime(t *testing.T) {
 	ctx := t.Context()
 	p := newPublisher(t)
@@ -162,7 +162,7 @@ func TestPublishedAsAWhole(t *testing.T) {
 	p.check(ctx, map[string]cty.Value{"two": two}) // and "one" stays gone
 }
 
-// What was read is not taken for what is there when another process has written.
+// Earlier readings are not taken for the present state when another process has written.
 func TestReadingsOfChangedStates(t *testing.T) {
 	ctx := t.Context()
 	p := newPublisher(t)

@@ -14,9 +14,9 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
 
-// Known is what one process has read of states in several stores, so that what publishes after each
-// apply of a deployment need not read all others each time. The zero value knows nothing yet. It is
-// safe for concurrent use.
+// Known is one process's cache of states in several stores, so that a deployment that publishes
+// after each apply need not read all others each time. The zero value is empty. It is safe for
+// concurrent use.
 type Known struct {
 	mu struct {
 		sync.Mutex
@@ -24,8 +24,8 @@ type Known struct {
 	}
 }
 
-// knownStore has what was read of the deployments in one store, and at which serials. These were
-// finished then, so that nothing in them changes.
+// knownStore is the cache of the deployments in one store, with their serials. These were finished
+// then, so that nothing in them changes.
 type knownStore struct {
 	mu           sync.Mutex
 	publications map[string]read[*publication]
@@ -54,7 +54,7 @@ func (k *Known) store(location string) *knownStore {
 }
 
 // Readings are the states of deployments in a store at one time: each is read once, and not at all
-// if what is asked for is known of its serial. They are for one goroutine.
+// if the cache has the answer for its serial. They are for one goroutine.
 type Readings struct {
 	store     statestore.Store
 	known     *knownStore
@@ -89,8 +89,8 @@ func (r *Readings) snapshot(ctx context.Context, name string) (*statestore.Snaps
 	return snapshot, err
 }
 
-// find returns what is known of a deployment at its newest serial, or else finds it in what is
-// read. Of a serial that is not finished, nothing is kept.
+// find returns the cached value of a deployment at its newest serial, or else finds it in the
+// snapshot that it reads. Values of an unfinished serial are not kept.
 func find[T any](ctx context.Context, r *Readings, name string, known map[string]read[T], in func(*statestore.Snapshot) (T, error)) (T, error) {
 	var none T
 	serials, err := r.serials(ctx)
@@ -140,7 +140,7 @@ func Outputs(state *stackstate.State) map[string]cty.Value {
 	return state.Outputs
 }
 
-// Published returns what the stack has published.
+// Published returns the published values of the stack.
 func (r *Readings) Published(ctx context.Context) (Published, error) {
 	all, err := r.combined(ctx)
 	if err != nil {
@@ -149,8 +149,8 @@ func (r *Readings) Published(ctx context.Context) (Published, error) {
 	return all.published(), nil
 }
 
-// Publish returns the changes of records of a deployment that keep what its apply at this time has
-// published, none if that is published already.
+// Publish returns the changes of records of a deployment that keep the values published by its
+// apply at this time, none if they are published already.
 func (r *Readings) Publish(ctx context.Context, stored *Stored, now time.Time, values map[string]cty.Value) (map[string][]byte, error) {
 	all, err := r.combined(ctx)
 	if err != nil {

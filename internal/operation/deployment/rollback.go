@@ -15,7 +15,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
-// Rollback makes a state what it was at the end of a serial.
+// Rollback returns a state to its contents at the end of a serial.
 type Rollback struct {
 	Serial int64
 
@@ -25,7 +25,7 @@ type Rollback struct {
 	Records map[string][]byte // to be written
 }
 
-// RollBack returns what making the state that of a serial means.
+// RollBack returns the consequences of making the state that of a serial.
 func (t *Stored) RollBack(ctx context.Context, serial int64) (Rollback, error) {
 	state, records, err := t.readSerial(ctx, serial)
 	if err != nil {
@@ -35,7 +35,7 @@ func (t *Stored) RollBack(ctx context.Context, serial int64) (Rollback, error) {
 	return Rollback{serial, loses, regains, statestore.Changes(t.Records, records)}, err
 }
 
-// Operation is what the history says about it: what it loses is not to be seen there otherwise.
+// Operation is its name in the history, with its losses, which are not to be seen there otherwise.
 func (r Rollback) Operation() string {
 	text := fmt.Sprintf("state rollback to %d", r.Serial)
 	switch n := len(r.Loses); n {

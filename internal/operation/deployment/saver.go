@@ -20,24 +20,24 @@ import (
 )
 
 // Saver writes the changes of an apply into one serial, which it begins with the first change.
-// Changes of several component instances may be saved at the same time; what comes after the apply
-// is for one caller.
+// Changes of several component instances may be saved at the same time; the methods for after the
+// apply are for one caller.
 type Saver struct {
 	stored    *Stored
 	operation string
 
 	// plan is the identity of the saved plan that is applied, and empty for another one. Its progress
-	// is written with what was done.
+	// is written with the changes.
 	plan string
 
-	mu     sync.Mutex // guards what follows; not held while the writer writes, which puts together what is written at the same time
+	mu     sync.Mutex // guards the fields below; not held while the writer writes, which joins simultaneous writes
 	writer statestore.Writer
 
 	progress map[string][]byte // keys of all that is recorded of this plan or another one, each with nil
 	ended    bool              // all of the plan was done
 
 	// unsaved are records that could not be written, by component; those of root values have no name.
-	// The evaluator makes all changes of a component from what was saved of it, so a later one takes
+	// The evaluator makes all changes of a component from its last saved state, so a later one takes
 	// the place of an earlier one, and none may be written once a later one was. Addresses that could
 	// not be written come before all of them.
 	unmoved map[string][]byte
@@ -78,7 +78,7 @@ func (v *Saver) Begin(ctx context.Context, journal string) error {
 // with it then, which is recorded.
 func (v *Saver) EndPlan() { v.ended = !v.full }
 
-// Save writes one change. What could not be written is tried again at the end.
+// Save writes one change. A change that could not be written is tried again at the end.
 func (v *Saver) Save(ctx context.Context, change stackruntime.StateChange) error {
 	records, err := change.Records()
 	v.mu.Lock()
@@ -178,8 +178,8 @@ func (v *Saver) write(ctx context.Context, records map[string][]byte) error {
 	return nil
 }
 
-// opening returns what a serial records first of the plan that writes it: a serial without that is
-// another operation's.
+// opening returns the first records of a serial about the plan that writes it: a serial without
+// them is another operation's.
 func (v *Saver) opening(serial int64) (map[string][]byte, error) {
 	opening := maps.Clone(v.progress)
 	if v.plan == "" || v.ended {
@@ -195,7 +195,7 @@ func (v *Saver) opening(serial int64) (map[string][]byte, error) {
 	return opening, err
 }
 
-// Finish writes what is left and ends the serial.
+// Finish writes the remaining records and ends the serial.
 func (v *Saver) Finish(ctx context.Context) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -86,7 +86,8 @@ func newTestSaver(lock *flakyLock, prior *stackstate.State) *Saver {
 	return NewSaver(&Stored{Snapshot: &statestore.Snapshot{}, State: prior, lock: lock}, "apply", "")
 }
 
-// What could not be written is written at the end, or by a later change of the same component.
+// A change that could not be written is written at the end, or by a later change of the same
+// component.
 func TestSaverTriesAgain(t *testing.T) {
 	lock := &flakyLock{records: map[string][]byte{}, broken: true}
 	saver := newTestSaver(lock, stackstate.New())
@@ -99,7 +100,8 @@ func TestSaverTriesAgain(t *testing.T) {
 		}
 	}
 	lock.broken = false
-	// The evaluator starts from what was saved: nothing. So nothing of the checkpoint may be there.
+	// The evaluator starts from the saved state, which is empty. So nothing of the checkpoint may be
+	// there.
 	for _, change := range []stackruntime.StateChange{{After: other}, {After: final}} {
 		if err := saver.Save(t.Context(), change); err != nil {
 			t.Fatal(err)
@@ -118,7 +120,7 @@ func TestSaverTriesAgain(t *testing.T) {
 	}
 }
 
-// Addresses that could not be written are written before what was done under the new ones.
+// Addresses that could not be written are written before the changes under the new ones.
 func TestSaverWritesAddressesFirst(t *testing.T) {
 	old, moved, done := component(t, "component.a", "x"), component(t, "component.b", "x"), component(t, "component.b", "x", "y")
 	prior := stackstate.New()
@@ -200,7 +202,7 @@ func TestSaverGivesUp(t *testing.T) {
 	}
 }
 
-// What several component instances save at the same time is all there, in one serial.
+// The changes that several component instances save at the same time are all there, in one serial.
 func TestSaverSavesTogether(t *testing.T) {
 	store, err := statestore.Open(t.Context(), filepath.Join(t.TempDir(), "cairn.state.db"))
 	if err != nil {
@@ -300,8 +302,8 @@ func (l *dyingLock) Commit(ctx context.Context) error {
 	return l.Writer.Commit(ctx)
 }
 
-// After whichever transaction a process is killed that applies a plan or recovers what it has done:
-// what is in the state is known as work of the plan.
+// A process that applies a plan, or recovers its work, is killed after each transaction: the
+// contents of the state are known as work of the plan.
 func TestKilledBetweenTransactions(t *testing.T) {
 	a, b := component(t, "component.a"), component(t, "component.b")
 	work := map[string]func(*Stored) error{

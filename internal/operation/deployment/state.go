@@ -37,10 +37,10 @@ const (
 	// CodeReadOnly is of a state that this user cannot change where it is.
 	CodeReadOnly failure.Code = "state/read-only"
 
-	// CodeLocked is of what waiting for the lock would help with.
+	// CodeLocked is of failures for which waiting for the lock would help.
 	CodeLocked failure.Code = "deployment/locked"
 
-	// CodeNotInState is of addresses that a list of what the state has would help with.
+	// CodeNotInState is of addresses for which a list of the state's contents would help.
 	CodeNotInState failure.Code = "deployment/not-in-state"
 
 	// CodeNotPushed is of documents that take the place of a state only by force.
@@ -221,7 +221,7 @@ func (d *Deployment) LockToPlan(ctx context.Context) (*Stored, error) {
 }
 
 // ReadBeside is [Deployment.Read] that takes notice of who has locked the state before it was read,
-// as what is planned from it may be out of date.
+// as a plan made from it may be out of date.
 func (d *Deployment) ReadBeside(ctx context.Context) (*Stored, error) {
 	holder, err := d.Store.LockInfo(ctx, d.Name)
 	if err != nil {
@@ -234,7 +234,7 @@ func (d *Deployment) ReadBeside(ctx context.Context) (*Stored, error) {
 	return stored, err
 }
 
-// MayBeStale warns of what is planned from a state that somebody else may be changing.
+// MayBeStale warns of plans made from a state that somebody else may be changing.
 func (t *Stored) MayBeStale() hcl.Diagnostics {
 	if t.lockedBy == nil || t.lockedBy.Holder.Operation == Plan {
 		return nil
@@ -280,7 +280,7 @@ func (t *Stored) CutOff() string {
 	return t.lock.TakenFrom().ID
 }
 
-// Secret returns what signs the applies that are begun with this state; nil if none were.
+// Secret returns the key that signs the applies that are begun with this state; nil if none were.
 func (t *Stored) Secret(ctx context.Context) ([]byte, error) {
 	return t.store.Secret(ctx, t.Deployment)
 }
@@ -333,8 +333,8 @@ func UnlockUnchanged(ctx context.Context) {
 	})
 }
 
-// Recover changes the whole state to what applies have left behind that were cut off, as one
-// serial. Begun is the plan of which all of that is work; nil for none.
+// Recover changes the whole state to the result of applies that were cut off, as one serial. Begun
+// is the plan that all of these belong to; nil for none.
 func (t *Stored) Recover(ctx context.Context, want *stackstate.State, begun *Begun) error {
 	changes, err := stackstate.Diff(t.State, want)
 	if err != nil {

@@ -85,8 +85,7 @@ func ParseComponent(addr stackaddrs.AbsComponentInstance, src []byte, name strin
 	return component, nil
 }
 
-// Import returns the records that put the module state and the outputs of a component instance in
-// the place of what it has.
+// Import returns the records that replace the module state and the outputs of a component instance.
 func (t *Stored) Import(imported *stackstate.Component) (map[string][]byte, error) {
 	before, after := t.State.Components[imported.Addr], imported
 	if before != nil {
