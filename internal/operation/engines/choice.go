@@ -16,7 +16,7 @@ import (
 const Variable = "CAIRN_ENGINE"
 
 // Native and Auto are settings of an engine that are not binaries: the one that evaluates modules
-// in this process, and the one that leaves to a binary what the native one does not support.
+// in this process, and the one that leaves modules unsupported by the native one to a binary.
 // AnyBinary is the setting for the first binary that there is.
 const (
 	Native    = native.Name
@@ -36,7 +36,7 @@ func (s *Stack) Setting() (setting, from string) {
 	return setting, from
 }
 
-// written is what an option, the environment or the settings file says.
+// written is the setting of an option, the environment or the settings file.
 func (s *Stack) written() (setting, from string) {
 	switch {
 	case s.opts.Named != "":
@@ -50,8 +50,8 @@ func (s *Stack) written() (setting, from string) {
 	return "", ""
 }
 
-// settings are what the settings file says about the engine. What is wrong with the file is
-// reported where an engine is opened.
+// settings are the engine settings of the settings file. Mistakes in the file are reported where an
+// engine is opened.
 func (s *Stack) settings() settings.Engine {
 	read, _ := s.opts.Settings() //nolint:errcheck // see above
 	return read.Engine
@@ -63,8 +63,8 @@ func (s *Stack) Kind() string {
 	switch {
 	case setting != "":
 	case s.madePlan == Native:
-		setting = Auto // who knows what has made the rest of the plan
-	case s.madePlan == "" && s.required() == "": // what is required is about a binary
+		setting = Auto // the engine of the rest of the plan is unknown
+	case s.madePlan == "" && s.required() == "": // a requirement is about a binary
 		setting = usual
 	}
 	if setting == Native || setting == Auto {
@@ -82,7 +82,8 @@ func (s *Stack) required() string {
 	return ""
 }
 
-// chosenBy says what names an engine or its version, empty for nothing but the version file.
+// chosenBy returns in words the source of the engine's name or version, empty if only the version
+// file has one.
 func (s *Stack) chosenBy() string {
 	if _, from := s.Setting(); from != "" {
 		return from + " names it"

@@ -29,12 +29,12 @@ type Options struct {
 
 	Named, NamedBy string        // a setting that beats all others, and who has given it, in words for messages
 	Given          engine.Engine // by the caller, in place of all that could be chosen; may be nil
-	ChangesNothing bool          // the operation does not even plan, so that what is required of the engine is advice
+	ChangesNothing bool          // the operation does not even plan, so that requirements of the engine are advice
 
 	Settings       func() (settings.Settings, error)
 	Config         func() (*stackconfig.Config, hcl.Diagnostics)
 	Resolver       func() stackconfig.Resolver
-	RunsDir        func() (string, error)   // where what applies have done is kept until it is in the state
+	RunsDir        func() (string, error)   // where changes of applies are kept until they are in the state
 	PrepareWorkDir func() error             // makes it
 	FromEnviron    func(path string) string // makes a path of one that the environment or a setting names
 
@@ -44,8 +44,8 @@ type Options struct {
 	Log      *slog.Logger
 }
 
-// Shared is what the engines of several stacks find out once in one process. The zero value knows
-// nothing yet. It is safe for concurrent use.
+// Shared is the cache of findings about engines for several stacks in one process. The zero value
+// is empty. It is safe for concurrent use.
 type Shared struct {
 	Known  toolchain.Known // binaries
 	Binary binary.Shared

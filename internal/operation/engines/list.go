@@ -16,7 +16,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
-// Choices are the engines that there are, and what is done by which.
+// Choices are the available engines, and the choice among them for each module.
 type Choices struct {
 	Native   engine.Info
 	Follows  string                 // the version of terraform that the native engine behaves like
@@ -74,7 +74,7 @@ func (s *Stack) List(ctx context.Context, open func(context.Context) (engine.Ses
 			}
 		}
 	})
-	delete(sources, "") // what cannot be resolved
+	delete(sources, "") // components whose sources cannot be resolved
 	dirs := slices.Sorted(maps.Keys(sources))
 	abilities := opened.Abilities()
 	if abilities.Preparer != nil {

@@ -134,25 +134,25 @@ func (s *Stack) Sources(resolver stackconfig.Resolver) engine.Session {
 	if runs, err := s.opts.RunsDir(); err == nil { // else who needs the state reports it
 		opts.RunsDir = runs
 	}
-	switch { // which files modules have, and what they may have in them, depends on it
+	switch { // the files of modules, and their language, depend on it
 	case s.Kind() != "":
-		opts.Info, opts.AnyVersion = engine.Info{Name: Native}, true // the native engine itself says what it does not support
+		opts.Info, opts.AnyVersion = engine.Info{Name: Native}, true // the native engine itself reports unsupported modules
 	case s.found != nil:
 		opts.Info = s.found.Info
 	}
 	return binary.NewSourceSession(opts)
 }
 
-// Kept is what is known of a provider.
+// Kept is the cached schema of a provider.
 type Kept = binary.Kept
 
-// KeptOf is what the schemas of a provider say.
+// KeptOf returns the schema of a provider in the form of the cached ones.
 func KeptOf(found *schema.Provider) *Kept {
 	return &Kept{Schema: native.Described(found), Functions: found.Functions}
 }
 
-// KeptSchemas returns what is known of installed providers without starting or reading anything of
-// them.
+// KeptSchemas returns the cached schemas of installed providers without starting or reading
+// anything of them.
 func KeptSchemas(ctx context.Context, dir, workDir string) map[stackaddrs.Provider]*Kept {
 	return binary.KeptSchemas(ctx, binary.KeptOptions{StackDir: dir, WorkDir: workDir, SchemaDir: SchemaDir()})
 }
@@ -166,7 +166,7 @@ func Last(workDir string) engine.Info {
 }
 
 // KeptByNative returns the components, sorted, of applies by the native engine that were begun with
-// the state of a secret, and of which it keeps what was done.
+// the state of a secret, and whose changes it keeps.
 func (s *Stack) KeptByNative(ctx context.Context, secret []byte) ([]string, error) {
 	runs, err := s.opts.RunsDir()
 	if err != nil {

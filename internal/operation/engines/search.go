@@ -45,7 +45,8 @@ func (s *Stack) findBinary(ctx context.Context) (*toolchain.Candidate, error) {
 	return found, nil
 }
 
-// TakeWarnings returns those about the choice of the engine, once: here or with what was prepared.
+// TakeWarnings returns those about the choice of the engine, once: here or with the prepared
+// engine.
 func (s *Stack) TakeWarnings() hcl.Diagnostics {
 	warnings := s.warnings
 	s.warnings = nil
@@ -61,7 +62,7 @@ func (s *Stack) program(setting string) string {
 	return s.opts.FromEnviron(setting)
 }
 
-// Requirements returns what the stack requires of the engine.
+// Requirements returns the requirements of the stack for the engine.
 //
 // The version file was written for other programs. It is advice to those who choose the engine for
 // cairn, and for operations that change nothing.
@@ -105,7 +106,7 @@ func (s *Stack) Search() (toolchain.Search, error) {
 	return search, nil
 }
 
-// Unmet warns of what the engine in use does not meet.
+// Unmet warns of requirements that the engine in use does not meet.
 func (s *Stack) Unmet(found *toolchain.Candidate) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for _, unmet := range found.Unmet {

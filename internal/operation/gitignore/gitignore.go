@@ -50,8 +50,8 @@ func (r Rules) AddState(ctx context.Context, path string) {
 // AddRescued makes git ignore the last copy of a state.
 func (r Rules) AddRescued(ctx context.Context, path string) { r.add(ctx, path, rescued) }
 
-// add makes git ignore a file that holds secrets, which "git add -A" would take, and what these
-// patterns say with it. A file of rules that the user has gets lines at its end only where its
+// add makes git ignore a file that holds secrets, which "git add -A" would take, and the matches of
+// these patterns with it. A file of rules that the user has gets lines at its end only where its
 // rules, or those of directories above, do not do it already.
 func (r Rules) add(ctx context.Context, path string, patterns ...string) {
 	path, err := filepath.Abs(path)
@@ -75,8 +75,8 @@ func (r Rules) add(ctx context.Context, path string, patterns ...string) {
 	}
 }
 
-// addLines adds lines to a file that does not have them yet. It returns what it has added to a file
-// that was there before.
+// addLines adds lines to a file that does not have them yet. It returns the added lines if the file
+// was there before.
 func addLines(path, comment string, lines []string) ([]string, error) {
 	if len(lines) == 0 {
 		return nil, nil

@@ -1,8 +1,8 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package graph has the components of a stack and what they require, as a configuration or a plan
-// says.
+// Package graph has the components of a stack and their requirements, from a configuration or a
+// plan.
 package graph
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
-// Graph are components, sorted by address. What one requires need not be among them: a plan may
+// Graph are components, sorted by address. A required component need not be among them: a plan may
 // leave it out.
 type Graph struct{ Components []Component }
 
@@ -25,7 +25,7 @@ type Component struct {
 	Planned  *Planned                  // nil in the graph of a configuration
 }
 
-// Planned is what a plan does with the instances of a component.
+// Planned are the planned actions for the instances of a component.
 type Planned struct {
 	Actions  []stackplan.Action // sorted, each once
 	Deferred bool               // some of it cannot be planned yet
@@ -33,7 +33,7 @@ type Planned struct {
 	Counts   stackplan.Counts
 }
 
-// New returns the graph of components that are known by what they require.
+// New returns the graph of components, given the requirements of each.
 func New(requires map[stackaddrs.AbsComponent][]stackaddrs.AbsComponent) Graph {
 	var g Graph
 	for _, addr := range slices.SortedFunc(maps.Keys(requires), stackaddrs.AbsComponent.Compare) {
@@ -43,7 +43,7 @@ func New(requires map[stackaddrs.AbsComponent][]stackaddrs.AbsComponent) Graph {
 	return g
 }
 
-// OfPlan returns the graph of what a plan is about.
+// OfPlan returns the graph of the components in a plan.
 func OfPlan(plan *stackplan.Plan) Graph {
 	requires := map[stackaddrs.AbsComponent][]stackaddrs.AbsComponent{}
 	all := map[stackaddrs.AbsComponent]*Planned{}

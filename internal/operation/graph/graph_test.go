@@ -22,7 +22,7 @@ func parse[A any](t *testing.T, parser func(string) (A, error), text string) A {
 	return addr
 }
 
-// What is planned for the instances of a component is joined.
+// The planned actions for the instances of a component are joined.
 func TestOfPlan(t *testing.T) {
 	instance := func(addr string, action stackplan.Action, complete bool, requires ...string) *stackplan.Component {
 		c := &stackplan.Component{Addr: parse(t, stackaddrs.ParseAbsComponentInstance, addr), Action: action, Complete: complete}

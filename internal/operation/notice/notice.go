@@ -1,8 +1,8 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package notice has what users should learn while an operation goes on, and which is not a
-// diagnostic: it is of use at once, and of none later.
+// Package notice has the news of an operation that goes on, as far as they are not diagnostics:
+// they are of use at once, and of none later.
 package notice
 
 import (
@@ -42,7 +42,7 @@ type WaitingForLock struct {
 // LockTakenOver says that the lock was left behind by a process that is gone.
 type LockTakenOver struct{ From statestore.LockInfo }
 
-// Working says what is done that may take long, such as "Installing providers".
+// Working names work that may take long, such as "Installing providers".
 type Working struct{ What string }
 
 // EngineLog says where the log of the engine goes that the environment asks for.
@@ -70,7 +70,7 @@ type IgnoreFileExtended struct {
 // IgnoreFileUnwritable says that git may take a file that holds secrets.
 type IgnoreFileUnwritable struct{ File, Secret, Reason string }
 
-// CachesRemoved says that what was kept in a working directory was removed, since this user's cairn
+// CachesRemoved says that the caches in a working directory were removed, since this user's cairn
 // has not made it there.
 type CachesRemoved struct{ Dir string }
 

@@ -38,7 +38,7 @@ func (t Target) CheckConfig(plan *stackplan.Plan, made stackplan.FileContext) er
 	return t.checkConfig(plan, made)
 }
 
-// checkOrigin compares what the plan is for, and by what it was made.
+// checkOrigin compares the stack, the deployment and the engine of the plan.
 func (t Target) checkOrigin(plan *stackplan.Plan, made stackplan.FileContext) error {
 	if stack := stackIdentity(t.Config.Root.Dir); made.Stack != "" && stack != "" && made.Stack != stack {
 		return failure.Error("Plan of another stack", "This plan is for the stack %s, and this is the stack %s. Nothing was done. "+
@@ -78,7 +78,7 @@ func (t Target) checkConfig(plan *stackplan.Plan, made stackplan.FileContext) er
 	return nil
 }
 
-// checkState compares the version of the state. What the plan itself has made of it fits.
+// checkState compares the version of the state. A state that only the plan itself has changed fits.
 func (t Target) checkState(_ *stackplan.Plan, made stackplan.FileContext) error {
 	if t.Begun != "" && t.Begun == made.Identity {
 		return nil
@@ -95,7 +95,7 @@ func (t Target) checkState(_ *stackplan.Plan, made stackplan.FileContext) error 
 
 func stale(detail string, args ...any) error { return hcl.Diagnostics{Stale(detail, args...)} }
 
-// Stale says that what a plan is to be applied to has changed since it was made.
+// Stale says that the target of a plan has changed since it was made.
 func Stale(detail string, args ...any) *hcl.Diagnostic {
 	diag := failure.New("Stale plan", detail, args...)
 	diag.Extra = fault.StalePlan
@@ -172,7 +172,7 @@ func configFiles(target Target, info engine.Info) (stackplan.ConfigFiles, error)
 	loader := module.NewLoader(opts)
 	var dirs []string
 	for _, dir := range config.ModuleDirs() {
-		tree, _ := loader.Load(dir) //nolint:errcheck // what is wrong was reported when it was planned
+		tree, _ := loader.Load(dir) //nolint:errcheck // its mistakes were reported when it was planned
 		if tree == nil {
 			continue
 		}

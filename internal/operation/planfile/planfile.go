@@ -1,8 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package planfile saves plans for later, and says whether a saved plan still fits what it is to be
-// applied to.
+// Package planfile saves plans for later, and says whether a saved plan still fits its target.
 //
 // A plan fits only the stack, the deployment, the engine, the configuration and the state that it
 // was made for, or a state that nothing else has changed since than applies of this very plan, none
@@ -37,7 +36,7 @@ const (
 	CodeOtherState      failure.Code = "planfile/other-state"
 )
 
-// Target is what a plan is made for and applied to.
+// Target is the target that a plan is made for and applied to.
 type Target struct {
 	Config     *stackconfig.Config
 	Engine     engine.Info
@@ -54,7 +53,7 @@ type Target struct {
 	Begun string
 }
 
-// Context is with what a plan for a target is made.
+// Context is the context in which a plan for a target is made.
 //
 // Errors: the files of the configuration cannot be read.
 func (t Target) Context(made engine.Info, cairnVersion string) (stackplan.FileContext, error) {
@@ -83,13 +82,13 @@ func Write(path string, plan *stackplan.Plan, target Target, cairnVersion string
 	return nil
 }
 
-// CheckPath refuses to put a plan in the place of something that is not a plan. What is empty, or
-// no regular file, is fine.
+// CheckPath refuses to put a plan in the place of something that is not a plan. An empty file, or
+// one that is not regular, is fine.
 func CheckPath(path string) error {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
-		return nil //nolint:nilerr // there is none, or writing it will say what is wrong
+		return nil //nolint:nilerr // there is none, or writing it will report the mistake
 	case info.IsDir():
 		return failure.Error("Unusable plan file path", "%s is a directory. Give the name of a file, for example %s.", path, filepath.Join(path, "stack.plan"))
 	case !info.Mode().IsRegular() || info.Size() == 0:
@@ -102,8 +101,8 @@ func CheckPath(path string) error {
 	return nil
 }
 
-// Read reads a saved plan, also one that a client of the RPC API has kept, and for what it was
-// made.
+// Read reads a saved plan, also one that a client of the RPC API has kept, and the context that it
+// was made for.
 func Read(path string) (*stackplan.Plan, stackplan.FileContext, error) {
 	plan, made, err := stackplan.ReadFile(path)
 	if errors.Is(err, stackplan.ErrNotPlan) {

@@ -40,8 +40,8 @@ func StatePlace(file string) string {
 //
 // A state is known by its lineage, in whichever file it is. Before the first apply there is no
 // lineage, and only the file says which state is meant: in another one, as next to another
-// checkout, a second state of the same things would begin. So what is not known to be the same file
-// by then is refused.
+// checkout, a second state of the same things would begin. So a file that is not known to be the
+// same by then is refused.
 //
 // The diagnostic has the fault [fault.StalePlan], or the code [CodeOtherState] if another state is
 // in reach.
@@ -71,8 +71,8 @@ func (made StateVersion) Check(now StateVersion) *hcl.Diagnostic {
 	return nil
 }
 
-// isElsewhere reports whether a version is in another file than one that is in reach. What is not
-// known is no reason.
+// isElsewhere reports whether a version is in another file than one that is in reach. An unknown
+// file is no reason.
 func (made StateVersion) isElsewhere(now StateVersion) bool {
 	return made.File != "" && now.File != "" && made.File != now.File && !sameFile(made.File, now.File)
 }
@@ -88,7 +88,7 @@ func sameFile(a, b string) bool {
 	return errA == nil && errB == nil && os.SameFile(dirA, dirB)
 }
 
-// describe says with what a plan was made.
+// describe names the state that a plan was made with.
 func (made StateVersion) describe() string {
 	if made.Lineage == "" {
 		return "for the first apply of a state" + inFile(made.File)
@@ -96,7 +96,7 @@ func (made StateVersion) describe() string {
 	return "with the state of lineage " + made.Lineage + inFile(made.File)
 }
 
-// describeOther says what there is in place of the state of a plan.
+// describeOther describes the state that is in the place of that of a plan.
 func (made StateVersion) describeOther(now StateVersion) string {
 	switch {
 	case now.Lineage == "":

@@ -22,10 +22,10 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
-// Describe returns the schemas of a provider that is at hand: those that were kept, or else what
-// its program says, which is started for that. Nothing is fetched, and no program runs that a
-// checkout may have brought: the package is one that has a locked checksum, or the newest that fits
-// where none is locked, of what this user's cairn has installed, of the plugin cache, or of a
+// Describe returns the schemas of a provider that is at hand: the cached ones, or else those of its
+// program, which is started for that. Nothing is fetched, and no program runs that a checkout may
+// have brought: the package is one that has a locked checksum, or the newest that fits where none
+// is locked, among those that this user's cairn has installed, those of the plugin cache, or of a
 // mirror that the user has chosen.
 //
 // Errors: also that there is no such package.

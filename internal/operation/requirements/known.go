@@ -28,8 +28,8 @@ type Known struct {
 	Locked   versions.Version    // one of them; [versions.Unspecified] if none is locked
 }
 
-// Known returns the providers that are at hand, sorted by address. Nobody is asked, and what cannot
-// be read has none.
+// Known returns the providers that are at hand, sorted by address. Nobody is asked, and an
+// unreadable place has none.
 func (s *Stack) Known(ctx context.Context) []Known {
 	written := s.stackAddress(ctx)
 	all := map[stackaddrs.Provider]*Known{}

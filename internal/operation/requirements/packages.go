@@ -160,7 +160,7 @@ func parsePlatforms(texts []string) ([]release.Platform, error) {
 	return platforms, nil
 }
 
-// readLocks returns what is in the lock file of the stack; nothing if there is none.
+// readLocks returns the contents of the lock file of the stack; nothing if there is none.
 func (s *Stack) readLocks() (*locks.Locks, error) {
 	text, err := os.ReadFile(s.LockFile)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {

@@ -37,12 +37,12 @@ type Stack struct {
 	// time.
 	Exclusive func(context.Context) (unlock func(), err error)
 
-	Observe   selection.Observer   // sees what is fetched
+	Observe   selection.Observer   // sees the progress of fetching
 	Hashes    *installation.Hashes // of packages
 	SchemaDir string               // where schemas are kept for all stacks; "" if nowhere
 }
 
-// required are those that a stack and its modules require, without what is built in, by their
+// required are those that a stack and its modules require, without the builtin one, by their
 // addresses for the engine.
 type required struct {
 	constraints map[stackaddrs.Provider][]string
@@ -83,7 +83,7 @@ func (s *Stack) required(ctx context.Context) (*required, hcl.Diagnostics) {
 	return found, diags.Extend(moreDiags)
 }
 
-// moduleRequirements returns what each module of a component requires.
+// moduleRequirements returns the requirements of each module of a component.
 func (s *Stack) moduleRequirements(ctx context.Context, config *stackconfig.Config) (all []map[stackaddrs.Provider][]string, diags hcl.Diagnostics) {
 	session := s.Modules(config.Resolver)
 	for _, dir := range config.ModuleDirs() {
@@ -96,7 +96,7 @@ func (s *Stack) moduleRequirements(ctx context.Context, config *stackconfig.Conf
 	return all, diags
 }
 
-// engineAddress returns what the address of a provider is in the lock file: tofu finds those
+// engineAddress returns a function for the address of a provider in the lock file: tofu finds those
 // without a host in a registry of its own.
 func (s *Stack) engineAddress(ctx context.Context) func(stackaddrs.Provider) stackaddrs.Provider {
 	isTofu := s.Reader(ctx).Name == toolchain.Tofu

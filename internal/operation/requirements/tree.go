@@ -16,8 +16,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
-// Tree is what a stack, the module of a component, or a module that is called requires, with what
-// is below it.
+// Tree is the requirements of a stack, of the module of a component, or of a called module, with
+// those below it.
 type Tree struct {
 	Name     string                           // as configurations refer to it; empty for the stack itself
 	Required map[stackaddrs.Provider][]string // constraints as written, of which there may be none
@@ -37,7 +37,7 @@ func (s *Stack) Tree(ctx context.Context) (*Tree, hcl.Diagnostics) {
 	return tree, diags.Extend(t.diags)
 }
 
-// trees makes the parts of a tree, and collects what is wrong with modules.
+// trees makes the parts of a tree, and collects the mistakes in modules.
 type trees struct {
 	loader *module.Loader
 	diags  hcl.Diagnostics
@@ -88,7 +88,7 @@ func ofModule(name string, dir *module.Directory, node *module.Node, byCaller ma
 	return tree
 }
 
-// removedName returns what a removed block is about, without the keys of instances.
+// removedName returns the target of a removed block, without the keys of instances.
 func removedName(from *stackconfig.RemovedFrom) string {
 	var steps []string
 	for _, step := range from.Stacks {

@@ -17,7 +17,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/hclsource"
 )
 
-// arguments decodes the arguments of a block one by one, and collects what is wrong with them.
+// arguments decodes the arguments of a block one by one, and collects their mistakes.
 type arguments struct {
 	attrs hcl.Attributes
 	diags hcl.Diagnostics

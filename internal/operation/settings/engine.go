@@ -17,11 +17,11 @@ import (
 	"github.com/cairnstacks/cairn/internal/failure"
 )
 
-// VersionFile is what version managers and the hosted product read to choose a version of
+// VersionFile is the file that version managers and the hosted product read to choose a version of
 // terraform.
 const VersionFile = ".terraform-version"
 
-// Engine is what the engine block says.
+// Engine is the settings of the engine block.
 type Engine struct {
 	Binary      string // path or name
 	Mirror      string // base URL
@@ -79,11 +79,11 @@ func Program(setting string) string {
 	return ""
 }
 
-// ReadVersionFile returns what the version file in the directory of a stack requires, nil if there
-// is none.
+// ReadVersionFile returns the requirement of the version file in the directory of a stack, nil if
+// there is none.
 //
-// It has one line: a version, or a constraint. Lines that are empty or begin with # don't count.
-// What is wrong with it is part of the requirement: the file may not matter.
+// It has one line: a version, or a constraint. Lines that are empty or begin with # don't count. A
+// mistake in it is part of the requirement: the file may not matter.
 func ReadVersionFile(dir string) *toolchain.Requirement {
 	content, err := os.ReadFile(filepath.Join(dir, VersionFile))
 	if errors.Is(err, fs.ErrNotExist) {

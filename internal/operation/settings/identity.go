@@ -20,7 +20,7 @@ const (
 	GitHubIdentity  = "github"  // the end point of GitHub Actions
 	GitLabIdentity  = "gitlab"  // variables of a job of GitLab
 	FileIdentity    = "file"    // a file that something else renews
-	CommandIdentity = "command" // what a program prints
+	CommandIdentity = "command" // output of a program
 	KeyIdentity     = "key"     // signed by cairn
 )
 
@@ -28,7 +28,7 @@ func identityKinds() []string {
 	return []string{GitHubIdentity, GitLabIdentity, FileIdentity, CommandIdentity, KeyIdentity}
 }
 
-// Identity says from where tokens come: what the identity blocks say, in their order.
+// Identity is the sources of tokens: the identity blocks, in their order.
 type Identity struct {
 	Sources []IdentitySource
 }

@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package settings reads what a stack's own files say about how it is operated: cairn.hcl, and the
+// Package settings reads the settings for operations in a stack's own files: cairn.hcl, and the
 // file that names a version of terraform for version managers.
 package settings
 
@@ -22,7 +22,7 @@ import (
 // File is the name of the settings file in the directory of a stack.
 const File = "cairn.hcl"
 
-// Settings are what the settings file says. Zero values stand for what it doesn't say.
+// Settings are the settings of the settings file. Zero values stand for missing ones.
 type Settings struct {
 	State       string // location: a path, or a URL
 	Engine      Engine

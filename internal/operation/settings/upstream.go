@@ -78,11 +78,11 @@ func (u *Upstreams) Decode(block *hcl.Block) hcl.Diagnostics {
 	return diags
 }
 
-// WorkspaceFile is the name of the file that says what stacks a repository has. Its upstream blocks
+// WorkspaceFile is the name of the file that lists the stacks of a repository. Its upstream blocks
 // count for all of these.
 const WorkspaceFile = "cairn.workspace.hcl"
 
-// maxWorkspaceFile is what is read of a workspace file, in bytes.
+// maxWorkspaceFile is the limit for the size of a workspace file, in bytes.
 const maxWorkspaceFile = 4 << 20
 
 // ReadUpstreams reads the upstream blocks of the workspace file in a directory, and nothing else of

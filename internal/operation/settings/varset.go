@@ -20,14 +20,14 @@ const (
 	EnvironmentCategory = "env"
 )
 
-// Varsets say where the values of variable sets are: what the varset blocks say, in their order.
+// Varsets are the places of the values of variable sets: the varset blocks, in their order.
 type Varsets struct {
 	Sets []Varset
 }
 
 // Varset is one varset block. One of File, Environment and Command is there.
 type Varset struct {
-	Name     string    // what a store block calls the set: its name, or its ID
+	Name     string    // the set in store blocks: its name, or its ID
 	Category string    // empty for both
 	Range    hcl.Range // of the block's header
 
@@ -37,7 +37,7 @@ type Varset struct {
 	SharedFile bool   // others on the machine may read the file
 
 	Environment bool
-	Prefix      string // of names in the environment; empty for what is usual for the category
+	Prefix      string // of names in the environment; empty for the default of the category
 
 	Command []string // program and arguments
 	Timeout time.Duration
@@ -136,7 +136,7 @@ func (a *arguments) sensitive(set *Varset) {
 	set.Sensitive, set.SensitiveNames = false, names
 }
 
-// oneSource checks that there is one place for values, and what belongs to it.
+// oneSource checks that there is one place for values, with the attributes that belong to it.
 func (a *arguments) oneSource(block *hcl.Block) {
 	var given []string
 	for _, name := range []string{"file", "environment", "command"} {

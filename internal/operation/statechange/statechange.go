@@ -35,12 +35,12 @@ type State struct {
 	// yet, and whose secret is not the given one.
 	CheckInterrupted func(ctx context.Context, stored *deployment.Stored, except []byte) error
 
-	// Config returns the configuration of the stack. With errors it may be nil, or hold what could
-	// be understood.
+	// Config returns the configuration of the stack. With errors it may be nil, or hold the readable
+	// part.
 	Config func() (*stackconfig.Config, hcl.Diagnostics)
 }
 
-// Changed is what a change of the state by hand has done.
+// Changed is the result of a change of the state by hand.
 type Changed struct {
 	Nothing bool  // the state was like that already
 	Serial  int64 // of the state after the change
@@ -48,14 +48,14 @@ type Changed struct {
 
 // change is a change of the whole state by hand, as one serial.
 type change struct {
-	lockedFor string // what the lock is held for
+	lockedFor string // the operation that the lock is held for
 
-	// records returns what is to be written into the locked state, and what the history says about
-	// it.
+	// records returns the records to be written into the locked state, and the name of the operation
+	// in the history.
 	records func(*deployment.Stored) (operation string, records map[string][]byte, err error)
 
-	// completes is the secret of the state if the change brings what an apply could not save: that
-	// comes before the recovery of what the apply has left behind, which has only a part of it.
+	// completes is the secret of the state if the change brings the unsaved changes of an apply: these
+	// come before the recovery of the apply's own records, which have only a part of them.
 	completes []byte
 
 	mayBeNew bool // the state of a deployment that there is not yet
@@ -95,8 +95,8 @@ func (s *State) write(ctx context.Context, made change) (Changed, error) {
 	return Changed{Nothing: len(records) == 0, Serial: stored.Serial}, nil
 }
 
-// Remove forgets a component instance or a resource instance without destroying it. It returns what
-// is no longer managed.
+// Remove forgets a component instance or a resource instance without destroying it. It returns the
+// objects that are no longer managed.
 func (s *State) Remove(ctx context.Context, address string) (deployment.Contents, Changed, error) {
 	const name = "state rm"
 	var removed deployment.Contents
@@ -108,8 +108,7 @@ func (s *State) Remove(ctx context.Context, address string) (deployment.Contents
 	return removed, changed, err
 }
 
-// Move gives a component, an embedded stack or a resource another address. It returns what has
-// moved.
+// Move gives a component, an embedded stack or a resource another address. It returns the moves.
 func (s *State) Move(ctx context.Context, from, to string) ([]deployment.Moved, Changed, error) {
 	const name = "state mv"
 	move, err := deployment.ParseMove(from, to)
@@ -129,7 +128,7 @@ func (s *State) Move(ctx context.Context, from, to string) ([]deployment.Moved, 
 	return moved, changed, err
 }
 
-// PreviewMove returns what [State.Move] would move.
+// PreviewMove returns the moves that [State.Move] would make.
 func (s *State) PreviewMove(ctx context.Context, from, to string) ([]deployment.Moved, error) {
 	move, err := deployment.ParseMove(from, to)
 	if err != nil {
@@ -186,9 +185,9 @@ func (s *State) Import(ctx context.Context, address string, src []byte, file str
 	}})
 }
 
-// RollBack makes the state what it was at the end of a serial, as a new one. What exists is not
-// changed, so objects may be lost sight of: where that is so, approve decides, and nil refuses. An
-// error of it says why not.
+// RollBack returns the state to its contents at the end of a serial, as a new one. Existing objects
+// are not changed, so they may be lost sight of: where that is so, approve decides, and nil
+// refuses. An error of it gives the reason for a refusal.
 func (s *State) RollBack(ctx context.Context, serial int64, approve func(context.Context, deployment.Rollback) error) (Changed, error) {
 	return s.write(ctx, change{lockedFor: "state rollback", records: func(stored *deployment.Stored) (string, map[string][]byte, error) {
 		rollback, err := stored.RollBack(ctx, serial)
@@ -203,7 +202,8 @@ func (s *State) RollBack(ctx context.Context, serial int64, approve func(context
 	}})
 }
 
-// History returns what has changed the state, and when, the oldest change first.
+// History returns the operations that have changed the state, with their times, the oldest change
+// first.
 func (s *State) History(ctx context.Context) ([]statestore.Version, error) {
 	opened, err := s.Open(ctx)
 	if err != nil {

@@ -5,5 +5,5 @@
 
 package trust
 
-// isOthers reports nothing: who owns a file is not what matters there.
+// isOthers reports nothing: the owner of a file does not matter there.
 func isOthers(string) bool { return false }

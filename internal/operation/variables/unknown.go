@@ -61,7 +61,7 @@ var unknownFunc = function.New(&function.Spec{
 	Impl: func(_ []cty.Value, ty cty.Type) (cty.Value, error) { return cty.UnknownVal(ty), nil },
 })
 
-// valueInFile evaluates what a variables file has for a variable.
+// valueInFile evaluates the expression of a variable in a variables file.
 func valueInFile(expr hcl.Expression) (cty.Value, hcl.Diagnostics) {
 	if _, native := expr.(hclsyntax.Expression); !native {
 		value, diags := expr.Value(nil)

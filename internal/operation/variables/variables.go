@@ -39,8 +39,8 @@ type Argument struct {
 	Name  string    // of one variable,
 	Value cty.Value // and its value, of any type that converts; it may be unknown in whole or in part
 
-	// Sensitive keeps the parts of the value sensitive that are marked so, besides what the
-	// declaration says. Range is where the value is written, nil for nowhere.
+	// Sensitive keeps the parts of the value sensitive that are marked so, besides those that the
+	// declaration makes sensitive. Range is where the value is written, nil for nowhere.
 	Sensitive bool
 	Range     *hcl.Range
 }
@@ -72,8 +72,8 @@ type Sources struct {
 	Arguments []Argument
 }
 
-// Input is what deployment files say of a variable: a value, and where it stands. It may be
-// unknown, and marked: sensitive ones stay so.
+// Input is the value of a variable in deployment files, and its place. It may be unknown, and
+// marked: sensitive ones stay so.
 type Input struct {
 	Value cty.Value
 	Range hcl.Range
@@ -208,7 +208,7 @@ func (r *reader) argument(given Argument) {
 	r.set(name, parsed, diags)
 }
 
-// value takes what a program gives, which has no place in a file.
+// value takes the value of a program, which has no place in a file.
 func (r *reader) value(given Argument) {
 	name, value := given.Name, given.Value
 	declared := r.declared[name]
@@ -238,7 +238,7 @@ func (r *reader) value(given Argument) {
 	}
 }
 
-// input takes what deployment files say. That such a variable is declared was checked.
+// input takes the value in deployment files. That such a variable is declared was checked.
 func (r *reader) input(name string, input Input) {
 	declared := r.declared[name]
 	if declared == nil {
@@ -432,8 +432,8 @@ func convertVariable(declared *stackconfig.InputVariable, value cty.Value, rng h
 	return converted, diags
 }
 
-// describeConversion says what is wrong, and where inside the value. Of a secret one, no key is
-// named.
+// describeConversion describes the mistake, and its place inside the value. Of a secret one, no key
+// is named.
 func describeConversion(err error, secret bool) string {
 	var pathErr cty.PathError
 	inside := errors.As(err, &pathErr) && len(pathErr.Path) > 0

@@ -18,7 +18,7 @@ func declare(name string, ty cty.Type) map[string]*stackconfig.InputVariable {
 	return map[string]*stackconfig.InputVariable{name: {Name: name, Type: stackconfig.Type{Constraint: ty}}}
 }
 
-// What a program gives is converted like what is written, and needs no place.
+// A value of a program is converted like a written one, and needs no place.
 func TestReadValues(t *testing.T) {
 	for name, tc := range map[string]struct {
 		arguments []variables.Argument

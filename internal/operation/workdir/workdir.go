@@ -1,8 +1,8 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package workdir makes the directory in which an operation keeps what is found out, fetched and
-// installed, and believes in one only what this user's cairn has put there.
+// Package workdir makes the directory for an operation's findings, packages and installations, and
+// believes only those contents of one that this user's cairn has put there.
 package workdir
 
 import (
@@ -24,20 +24,21 @@ import (
 // Variable is of the environment, and names another place for a working directory.
 const Variable = "CAIRN_DATA_DIR"
 
-// ownerFile is in a working directory what shows that this user's cairn has made it there.
+// ownerFile is the file in a working directory with the proof that this user's cairn has made it
+// there.
 const ownerFile = "owner"
 
-// workCaches are what is believed in a working directory, and what would be believed of one that
-// somebody else has made:
-//   - data, init: programs of providers, and what the engine notes next to them;
-//   - engine.json, schemas, valid: what was found out about the engine, providers and modules, in
-//     place of asking them;
+// workCaches are the contents of a working directory that are believed, and that would be believed
+// of one that somebody else has made:
+//   - data, init: programs of providers, and the engine's notes next to them;
+//   - engine.json, schemas, valid: findings about the engine, providers and modules, in place of
+//     asking them;
 //   - engine.log: believed by nobody, but written to, with values; it could be a link to any file,
 //     or be readable by everybody.
 //
-// What modules have written is none of these: nothing is run or found out from it, it cannot be
-// made anew without an apply, and who brings files there could as well bring them in the
-// directories of the modules. Nor is what applies have left behind: that is known by the secret of
+// Files written by modules are none of these: nothing is run or found out from them, they cannot be
+// made anew without an apply, and an attacker who brings files there could as well bring them in
+// the directories of the modules. Nor are the records of applies: these are known by the secret of
 // the state.
 var workCaches = []string{"data", "engine.json", "engine.log", "init", "schemas", "valid"}
 
@@ -45,13 +46,13 @@ var workCaches = []string{"data", "engine.json", "engine.log", "init", "schemas"
 // link, through which files elsewhere would be replaced.
 const writtenDir = "written"
 
-// Own removes what is believed in a working directory unless this user's cairn has made the
-// directory there: else whoever has written a repository could commit one, and so have a program
-// run in place of a provider. What is removed is made anew. It reports whether there was anything
-// to remove.
+// Own removes the believed contents of a working directory unless this user's cairn has made the
+// directory there: otherwise the author of a repository could commit one, and so have a program run
+// in place of a provider. Removed contents are made anew. It reports whether there was anything to
+// remove.
 //
-// Errors: [ErrNoKey], after which everything is believed; others are about what could not be
-// removed or marked.
+// Errors: [ErrNoKey], after which everything is believed; others are about contents that could not
+// be removed or marked.
 func Own(dir string) (removed bool, err error) {
 	name, key, err := readOwnerKey()
 	if err != nil {
@@ -137,7 +138,8 @@ func writeMark(dir, mark string) error {
 	return errors.Join(err, file.Close())
 }
 
-// ownerMark is what only this user can say about a directory, as long as it is where it is.
+// ownerMark is a text about a directory that only this user can make, valid as long as it is where
+// it is.
 func ownerMark(key []byte, dir string) (string, error) {
 	path, err := filepath.Abs(dir)
 	if err == nil {
