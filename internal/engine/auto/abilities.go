@@ -163,7 +163,7 @@ func (p preparer) Locks(ctx context.Context) (map[stackaddrs.Provider]string, er
 	return nil, nil
 }
 
-// keeper asks all who may keep something.
+// keeper asks all engines that may keep something.
 type keeper struct{ *Session }
 
 // Kept implements [engine.Keeper].
@@ -182,8 +182,8 @@ func (k keeper) Kept(ctx context.Context, secret []byte) ([]string, error) {
 	return slices.Compact(all), errs
 }
 
-// everybody returns the sessions of all who may have left something behind. The error says why
-// there is no binary to recover its work.
+// everybody returns the sessions of all engines that may have left something behind. The error is
+// the reason why there is no binary to recover its work.
 func (s *Session) everybody(ctx context.Context) ([]engine.Session, error) {
 	var err error
 	if s.opts.Left() {
@@ -245,7 +245,7 @@ func (r recoverer) Unfinished(ctx context.Context) ([]engine.UnfinishedWork, err
 	return all, errs
 }
 
-// of returns who recovers a piece of work.
+// of returns the recoverer of a piece of work.
 func (r recoverer) of(id engine.WorkID) (engine.Recoverer, error) {
 	if owner := r.owner(id); owner != nil {
 		if recoverer := owner.Abilities().Recoverer; recoverer != nil {

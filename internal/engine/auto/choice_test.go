@@ -31,7 +31,7 @@ func TestUnstartableProvider(t *testing.T) {
 	for _, test := range []struct {
 		binary string
 		none   error
-		want   string // who plans the module plain
+		want   string // the engine that plans the module plain
 		opened int    // how often the binary was prepared
 	}{
 		{"terraform", nil, "terraform", 1},

@@ -321,7 +321,7 @@ func (a *applying) finish(ctx context.Context, process *runner.Process) (*engine
 func (a *applying) retire(doubts []crash.Doubt, diags hcl.Diagnostics) error {
 	err := a.dir.Retire(rundir.Report{
 		Component: a.stored.meta.Component, Mode: a.req.Mode, Doubts: crash.Addresses(doubts), Diagnostics: rundir.Diagnostics(diags),
-		Seen: true, // by who applies: they are among the diagnostics
+		Seen: true, // by the program that applies: they are among the diagnostics
 	})
 	return errors.Join(err, a.dir.Close())
 }

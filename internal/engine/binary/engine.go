@@ -103,7 +103,7 @@ var (
 
 type fingerprintedHash struct{ fingerprint, hash string }
 
-// onceValue computes a value once, for all who need it at the same time.
+// onceValue computes a value once, for all callers that need it at the same time.
 type onceValue[T any] struct {
 	once  sync.Once
 	value T

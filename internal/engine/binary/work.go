@@ -19,7 +19,7 @@ func (e *Session) Stop(_ context.Context, work engine.WorkID, how engine.Urgency
 
 // killNow has a process that changes nothing killed if the work has to end now.
 func killNow(work *engine.Work, process *runner.Process) {
-	work.OnNow(func() { _ = process.Kill() }) //nolint:errcheck // who waits for the process sees whether it has ended
+	work.OnNow(func() { _ = process.Kill() }) //nolint:errcheck // the waiting caller sees whether the process has ended
 }
 
 // keptRun is the directory of an apply of which it is not known whether its result is safe.

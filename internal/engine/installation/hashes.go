@@ -33,7 +33,7 @@ func (p Package) Source() string {
 }
 
 // Hashes are those of packages, by fingerprint. It takes a second to read a large provider, which
-// is done once for all who use them. The zero value knows none yet. Safe for concurrent use.
+// is done once for all callers. The zero value knows none yet. Safe for concurrent use.
 type Hashes struct{ known once.Map[string, string] }
 
 // Record is the remembered hash of a package.

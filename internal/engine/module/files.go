@@ -17,9 +17,9 @@ import (
 // Files are parsed files, which loaders for several stacks have in common. The zero value has none.
 // It is safe for concurrent use.
 //
-// A file is known by its content and by how ranges name it: one that was edited is parsed again, as
+// A file is known by its content and by its name in ranges: one that was edited is parsed again, as
 // is one that another stack names differently. Those with mistakes are not kept: diagnostics belong
-// to who gets them.
+// to the caller that gets them.
 type Files struct {
 	parsed once.Map[fileKey, *File]
 	bytes  atomic.Int64 // of all that is kept, not parsed

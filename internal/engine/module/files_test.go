@@ -49,7 +49,7 @@ func TestFilesAreParsedOnce(t *testing.T) {
 	}
 }
 
-// Who gets diagnostics may change them.
+// A caller may change the diagnostics that it gets.
 func TestDiagnosticsAreNotShared(t *testing.T) {
 	root := t.TempDir()
 	module := writeModule(t, filepath.Join(root, "module"), "variable \"a\" {\n")

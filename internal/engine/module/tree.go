@@ -129,7 +129,7 @@ func appendDirectories(dirs []*Directory, nodes []*Node) []*Directory {
 // TofuFile returns a file that only tofu reads, in the directory of a module or in one that it
 // calls, as messages name it; empty if there is none, or if they are read.
 func (l *Loader) TofuFile(dir string) string {
-	tree, _ := l.Load(dir) //nolint:errcheck // whoever describes the module reports them
+	tree, _ := l.Load(dir) //nolint:errcheck // describing the module reports them
 	if tree == nil {
 		path, err := filepath.Abs(dir)
 		if err != nil {
@@ -311,7 +311,7 @@ func forbiddenInRoot(root *Directory) hcl.Diagnostics {
 			Subject:  at.Ptr(),
 		})
 	}
-	diags = diags.Extend(root.withoutValues()) // but its backend is for who runs the module without a stack
+	diags = diags.Extend(root.withoutValues()) // but its backend is for users that run the module without a stack
 	return diags.Extend(root.withoutWorkspace())
 }
 

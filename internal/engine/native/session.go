@@ -59,7 +59,7 @@ type loaded struct {
 	tree        *configs.Tree // nil if there is none
 	files       bool          // the modules mention files in other ways than functions do
 	graph       *deps.Graph
-	diags       hcl.Diagnostics // of errors whatever the inputs
+	diags       hcl.Diagnostics // about errors that do not depend on the inputs
 	unsupported hcl.Diagnostics
 
 	validation once.Map[struct{}, hcl.Diagnostics] // mistakes by the schemas of providers, and by their own checks

@@ -37,8 +37,8 @@ var (
 )
 
 // ask calls a provider, whatever it is configured with. One that is not installed is not asked:
-// that is reported by who prepares the session. One that cannot be started is an error about the
-// first that it is asked about.
+// preparing the session reports that. One that cannot be started is an error about the first block
+// that it is asked about.
 func (v *validator) ask(
 	ctx context.Context, of stackaddrs.Provider, config cty.Value, question func(provider.Provider) provider.Diagnostics,
 ) provider.Diagnostics {

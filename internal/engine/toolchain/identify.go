@@ -73,7 +73,7 @@ func CheckVersion(path string, info engine.Info) error {
 	return nil
 }
 
-// maxRecords is how many binaries are remembered. Whoever has more of them waits a little longer.
+// maxRecords is how many binaries are remembered. With more of them, a run takes a little longer.
 const maxRecords = 16
 
 // binaryRecord is the remembered identity of a binary, so that later runs don't have to ask it.

@@ -204,7 +204,7 @@ func publish(staging, binary string) error {
 	if err := os.MkdirAll(filepath.Dir(final), 0o755); err != nil {
 		return err
 	}
-	if !isFile(binary) { // whoever removed the binary may have left the rest
+	if !isFile(binary) { // the removal of the binary may have left the rest
 		if err := os.RemoveAll(final); err != nil {
 			return err
 		}

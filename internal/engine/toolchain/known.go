@@ -9,8 +9,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// Known are binaries that were identified in this process, so that each is asked once by all who
-// need it at the same time. The zero value knows none. It is safe for concurrent use.
+// Known are binaries that were identified in this process, so that each is asked once for all
+// callers that need it at the same time. The zero value knows none. It is safe for concurrent use.
 type Known struct {
 	mu struct {
 		sync.Mutex
@@ -31,8 +31,8 @@ type answer struct {
 	err  error
 }
 
-// ask asks a binary that is not known. Who asks while somebody else does gets the same answer. An
-// error is not remembered. Nil remembers nothing.
+// ask asks a binary that is not known. A caller that asks at the same time as another gets the same
+// answer. An error is not remembered. Nil remembers nothing.
 func (k *Known) ask(file binaryFile, ask func() (engine.Info, error)) (engine.Info, error) {
 	if k == nil {
 		return ask()

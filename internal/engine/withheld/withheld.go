@@ -19,7 +19,7 @@ import (
 
 // AddStored is [AddState] for a state that was not parsed.
 func AddStored(set *redact.Set, state engine.State) {
-	if doc, err := tfstate.Parse(state); err == nil { // else who reads it for its content says so
+	if doc, err := tfstate.Parse(state); err == nil { // else reading it for its content reports the error
 		AddState(set, doc)
 	}
 }

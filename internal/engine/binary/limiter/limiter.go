@@ -14,8 +14,8 @@ import (
 // Limiter gives places to those that wait, in the order in which they came. The zero value has none
 // until it is raised. It is safe for concurrent use.
 //
-// Who holds a place must not wait for another one of the same limiter, so that all who wait get
-// one.
+// A caller that holds a place must not wait for another one of the same limiter, so that all
+// waiting ones get theirs.
 type Limiter struct {
 	mu struct {
 		sync.Mutex

@@ -64,7 +64,7 @@ func TestRaise(t *testing.T) {
 	})
 }
 
-// Who no longer waits takes no place from the others.
+// A caller that no longer waits takes no place from the others.
 func TestWaitIsEnded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var limit Limiter

@@ -704,7 +704,7 @@ func comparableDoc(t *testing.T, doc map[string]any) map[string]any {
 }
 
 // admitSensitive removes the differences in sensitivity that a plan of tofu has: it leaves the
-// sensitive attributes of schemas to those who read it, so that without schemas nothing can be
+// sensitive attributes of schemas to the readers of plans, so that without schemas nothing can be
 // said, and with them the whole of a set or of a list of blocks may be hidden in place of parts.
 // More than that, with schemas, is an error.
 func admitSensitive(t *testing.T, want, got map[string]any, schemas bool) {

@@ -202,7 +202,7 @@ func Lock(path string) (*Dir, error) {
 		if err != nil || !locked {
 			return nil, errors.Join(err, lock.Close())
 		}
-		// The one who had the lock may have removed the file.
+		// The program that had the lock may have removed the file.
 		if filelock.InPlace(lock) {
 			return &Dir{path, lock}, nil
 		}
@@ -219,7 +219,7 @@ func noLink(path string) error {
 	if err == nil && info.Mode().Type() == os.ModeSymlink {
 		return fmt.Errorf("%s is a symbolic link, which cairn has not made", path)
 	}
-	return nil // who uses the path reports other errors
+	return nil // users of the path report other errors
 }
 
 // IsAlive reports whether a process of the engine runs in the directory.
@@ -289,7 +289,7 @@ func (d *Dir) removeFiles() error {
 		if !errors.Is(err, os.ErrExist) {
 			break
 		}
-		err = os.RemoveAll(gone) // who was just opening the lock has made another one, and sees that it is not the right one
+		err = os.RemoveAll(gone) // a program that was just opening the lock has made another one, and sees that it is not the right one
 	}
 	return err
 }

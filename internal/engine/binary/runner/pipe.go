@@ -8,8 +8,8 @@ import (
 	"os"
 )
 
-// pipe hands content over to a process such that whoever reads it takes it away: the processes that
-// it starts later find nothing there. The methods of a nil pipe do nothing.
+// pipe hands content over to a process such that reading it takes it away: the processes that it
+// starts later find nothing there. The methods of a nil pipe do nothing.
 type pipe struct {
 	reader, writer *os.File
 	rest           []byte // the bytes that did not fit

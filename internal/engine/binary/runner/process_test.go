@@ -184,7 +184,7 @@ func TestInterruptOnce(t *testing.T) {
 		case "ready":
 			cancel()
 		case "interrupted":
-			// Whoever asks again, in this program or the next, must not get a second signal through.
+			// A caller that asks again, in this program or the next, must not get a second signal through.
 			other, err := Attach(c.RunDir)
 			if err != nil {
 				t.Error(err)

@@ -132,7 +132,7 @@ func TestDamagedFile(t *testing.T) {
 	check(t, In(dir).Load("k"), want)
 }
 
-// Whoever reads while others write gets everything or nothing (rule 1).
+// A reader gets everything or nothing while others write (rule 1).
 func TestConcurrentWriters(t *testing.T) {
 	cache := In(t.TempDir())
 	want := someSchemas(200)

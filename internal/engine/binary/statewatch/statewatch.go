@@ -156,7 +156,7 @@ func (w *Watch) accept(doc *tfstate.Document) {
 		return
 	}
 	w.good = state
-	_ = installation.WriteFile(w.dir.File(rundir.GoodFile), state) //nolint:errcheck // who recovers has the process's own file, too
+	_ = installation.WriteFile(w.dir.File(rundir.GoodFile), state) //nolint:errcheck // a recovery has the process's own file, too
 	w.report(doc)
 }
 

@@ -120,7 +120,7 @@ func Build(spec *Spec) (*Copy, error) {
 }
 
 // Link makes a copy in which nothing is changed or generated: the directory of a component whose
-// modules are evaluated by who asks for it.
+// modules the caller evaluates itself.
 func Link(dir string, tree *module.Tree, layout *Layout) (*Copy, error) {
 	c := &Copy{Root: filepath.Join(dir, layout.Root), top: dir, layout: layout, tree: tree}
 	if err := layout.build(dir, func(string) bool { return false }); err != nil {

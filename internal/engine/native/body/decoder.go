@@ -42,7 +42,7 @@ type Decoder struct {
 // attribute is an attribute of a schema.
 type attribute struct {
 	*schema.Attribute
-	ty, config cty.Type // of values, and of the expressions before their conversion
+	ty, config cty.Type // of values; and the one that expressions are converted to
 	block      *blockType
 }
 

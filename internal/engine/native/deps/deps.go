@@ -14,8 +14,8 @@
 //	    all of its block, for a variable in the argument of the call and in its validations.
 //	G2. All objects of a module depend on the references of the count or for_each of its call, and on
 //	    the contents of the call's depends_on.
-//	G3. Who refers to a module call as a whole depends on all that is in the module. Who refers to
-//	    one output depends on that.
+//	G3. An object that refers to a module call as a whole depends on all that is in the module. One
+//	    that refers to one output depends on that.
 //	G4. References to undeclared objects are left out: others report them.
 //	G5. A resource that triggers an action depends on the references of the action, but for itself:
 //	    the action sees the object of the change that it is invoked for. A dependency that leads back

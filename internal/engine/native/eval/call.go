@@ -134,7 +134,8 @@ func (m *Module) outputValues(ctx context.Context, use *callUse) (cty.Value, boo
 	return cty.ObjectVal(values), true
 }
 
-// await waits until all is done that is in the called module, as who depends on a call does.
+// await waits until all objects of the called module are done, on which the dependents of a call
+// depend.
 func (c *Call) await(ctx context.Context) bool {
 	x, ok := c.Expand(ctx)
 	if !ok {

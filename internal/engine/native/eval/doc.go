@@ -12,8 +12,8 @@
 // Rules:
 //
 //	V1. All methods with a context run in tasks of package promising.
-//	V2. A value that could not be computed has been reported, once, by whose it is. Who needs it gets
-//	    false and reports nothing.
+//	V2. A value that could not be computed has been reported, once, by the object that it belongs to.
+//	    Objects that need it get false and report nothing.
 //	V3. The evaluation makes the objects of a module instance when it is first asked for one, so that
 //	    there is one of each.
 //	V4. A reference to a resource or module call waits for all its instances. That makes cycles those

@@ -22,7 +22,7 @@ const (
 	Apply
 )
 
-// Objects is the resource instances of a phase.
+// Objects is a phase's view of resource instances.
 type Objects interface {
 	// Object returns the object of an instance as expressions see it, with its marks, once the phase
 	// is done with it. It is [cty.NilVal] for one that is gone, or to be, and false for one that the

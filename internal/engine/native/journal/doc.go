@@ -6,10 +6,10 @@
 //
 // A session has one file, made when there is first something to keep, locked while the session
 // lives, and removed with it if all results are safe elsewhere. A line of it is a record in JSON,
-// followed by a signature of it and of all lines before: who does not know the secret of the state
-// cannot add to the file, or take away but from its end, which is where padding follows: a file
-// that was cut there has none. A last line that is not whole was being written when the program was
-// killed, and does not count.
+// followed by a signature of it and of all lines before: without the secret of the state nobody can
+// add to the file, or take away but from its end, which is where padding follows: a file that was
+// cut there has none. A last line that is not whole was being written when the program was killed,
+// and does not count.
 //
 // Rules:
 //

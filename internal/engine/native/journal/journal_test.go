@@ -393,7 +393,7 @@ func BenchmarkIntend(b *testing.B) {
 	}
 }
 
-// A journal belongs to its session while that lives, and to those who know the secret.
+// A journal belongs to its session while that lives, and to programs that know the secret.
 func TestOthers(t *testing.T) {
 	dir := t.TempDir()
 	j := bound(dir, purpose)
@@ -415,8 +415,7 @@ func TestOthers(t *testing.T) {
 	}
 }
 
-// FuzzRecords checks that whatever lines somebody has signed who knows the secret, there are works
-// of which all can be asked.
+// FuzzRecords checks that any lines signed with the secret give works of which all can be asked.
 func FuzzRecords(f *testing.F) {
 	f.Add(`{"kind":"began","work":"w","component":"component.a","state":{"version":4}}` + "\n" + `{"kind":"intended","work":"w","object":"a.b","action":"create"}` + "\n" + `{"kind":"stored","work":"w","object":"a.b","entry":{}}`)
 	f.Add(`{"kind":"stored","work":"w"}` + "\n" + `{"kind":"began","work":"w"}` + "\n" + `{"kind":"began","work":"w","state":"x"}` + "\n" + `{"kind":"forgotten","work":"w"}`)

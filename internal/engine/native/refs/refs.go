@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package refs is the references of expressions in the Terraform modules language, by their text.
+// Package refs parses the references of expressions in the Terraform modules language.
 //
 // It knows the syntax of references only. Whether their subjects are there, and may be used in that
 // place, is for others to decide.

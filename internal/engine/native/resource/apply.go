@@ -19,7 +19,7 @@ import (
 type Applied struct {
 	Object *Object // nil if there is none
 	Asked  bool    // the provider was asked
-	Doubt  bool    // it has not returned the object: the object is the one before
+	Doubt  bool    // it has not returned the present object: the object is the one before
 	OK     bool    // otherwise that has been reported, unless nobody was asked
 
 	end func(ok bool)
@@ -73,7 +73,7 @@ type Destruction struct {
 	Deposed stackaddrs.DeposedKey
 	Private []byte // of the plan
 
-	// Before is called first. The provider is not asked if it is false.
+	// Before is called first. The provider is not asked if it returns false.
 	Before func() bool
 }
 

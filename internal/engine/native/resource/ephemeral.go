@@ -43,8 +43,8 @@ func (rt *Runtime) PlannedEphemeral(t *Target, config *DataConfig) cty.Value {
 }
 
 // OpenEphemeral opens an ephemeral resource whose configuration is known, and keeps it open until
-// [Runtime.CloseEphemerals]. The value has the marks of the configuration; that all of it is
-// ephemeral is marked by who refers to it.
+// [Runtime.CloseEphemerals]. The value has the marks of the configuration; references to it mark
+// all of it as ephemeral.
 func (rt *Runtime) OpenEphemeral(ctx context.Context, t *Target, config *DataConfig) (cty.Value, provider.DeferredReason, bool) {
 	done, ok := rt.call(ctx)
 	if !ok {

@@ -23,7 +23,7 @@ import (
 type Providers interface {
 	// Provider returns the provider with the configuration of one of the root module's slots, and
 	// whether that configuration is known. If it is not, the provider is not configured. The
-	// diagnostics are only for the first who asks.
+	// diagnostics are only for the first caller.
 	Provider(ctx context.Context, addr stackaddrs.Provider, slot engine.ProviderSlot) (p provider.Provider, known, ok bool, diags hcl.Diagnostics)
 
 	// Slot returns the slot of the provider configuration that a state names. The built-in provider

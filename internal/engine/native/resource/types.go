@@ -32,7 +32,7 @@ type Type struct {
 // Null returns the value that stands for no object.
 func (t *Type) Null() cty.Value { return cty.NullVal(t.Object) }
 
-// Types are resource types, each made once for all who use them. The zero value has none. Safe for
+// Types are resource types, each made once for all callers. The zero value has none. Safe for
 // concurrent use.
 type Types struct {
 	types sync.Map // *Type by typeKey

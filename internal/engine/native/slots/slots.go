@@ -268,7 +268,7 @@ func (s *Slots) Stop(ctx context.Context) {
 	running := s.leases()
 	s.mu.Unlock()
 	for _, lease := range running {
-		_ = lease.Stop(ctx) //nolint:errcheck // who waits for the provider sees that it has not stopped
+		_ = lease.Stop(ctx) //nolint:errcheck // waiting callers see that it has not stopped
 	}
 }
 

@@ -3,7 +3,7 @@
 
 // Package validate finds the mistakes in modules without any input, state or configured provider.
 //
-// The values are not known then: variables of the root module, and the objects of resources, are
+// Values are not known then: variables of the root module, and the objects of resources, are
 // unknown values of their types. Everything is evaluated with these.
 //
 // Rules:
@@ -13,6 +13,6 @@
 //	V2. Where a reference is wrong, the expression around it is not evaluated, for that would find
 //	    the same again.
 //	V3. A mistake in a directory that is called several times is reported once.
-//	V4. Types of resources that no schema is known of are left alone: that the schema is missing is
-//	    reported by who could not get it.
+//	V4. Types of resources that no schema is known of are left alone: a missing schema is reported
+//	    where it could not be fetched.
 package validate

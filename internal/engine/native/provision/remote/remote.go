@@ -16,7 +16,7 @@ import (
 	"golang.org/x/crypto/ssh"
 )
 
-// Endpoint is a machine with an sshd, and who logs in there.
+// Endpoint is a machine with an sshd, and the user that logs in there.
 type Endpoint struct {
 	Host     string
 	Port     int
