@@ -80,7 +80,7 @@ type generatedUnit struct {
 	published  bool
 }
 
-// generatedInput is where a value comes from.
+// generatedInput is the source of a value.
 type generatedInput struct {
 	from   *generatedUnit // nil for a local value
 	output string

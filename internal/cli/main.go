@@ -86,7 +86,7 @@ func dispatch(ctx context.Context, s *session.Session, args []string) (int, erro
 	return status, err
 }
 
-// helpWidth is how wide help is that goes to w.
+// helpWidth is the width of help that goes to w.
 func helpWidth(w io.Writer) int {
 	if !session.IsTerminal(w) {
 		return cmdline.HelpWidth

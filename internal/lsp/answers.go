@@ -26,7 +26,7 @@ type answers struct {
 	snap *snapshot.Snapshot // nil for a workspace file
 }
 
-// place is where a client asks something.
+// place is the file that a request is about, with the answers about it.
 type place struct {
 	*answers
 	server *server

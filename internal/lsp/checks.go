@@ -27,8 +27,8 @@ type Timing struct {
 
 const usualQuiet = 120 * time.Millisecond
 
-// maxEmbedders is how many stacks of a workspace are looked at for those that embed the one that is
-// edited.
+// maxEmbedders is the number of stacks of a workspace that are searched for embedders of the edited
+// one.
 const maxEmbedders = 500
 
 // found are diagnostics by the paths of files.
@@ -381,7 +381,7 @@ func (r *run) workspaceFiles(ctx context.Context) bool {
 	return true
 }
 
-// checkSyntax tells the errors of the syntax of an open file. While there are some, nothing else is
+// checkSyntax reports the syntax errors of an open file. While there are some, nothing else is
 // known of the file.
 func (c *checks) checkSyntax(path string) {
 	defer func() { c.server.logPanic("parsing", recover()) }()

@@ -71,7 +71,7 @@ func TestDiagnosticsWhileTyping(t *testing.T) {
 	e.leave()
 }
 
-// Of very many diagnostics in a file, its beginning tells how many are not told.
+// Of very many diagnostics in a file, its beginning tells the number of those left out.
 func TestVeryManyDiagnostics(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("-- main.tfcomponent.hcl --\nlocals {\n")

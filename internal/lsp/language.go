@@ -20,7 +20,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/lsp/language"
 )
 
-// kindOfCompletion is how editors show completions.
+// kindOfCompletion is the kind under which editors show completions.
 var kindOfCompletion = map[language.CompletionKind]protocol.CompletionItemKind{
 	language.BlockCompletion:     protocol.CompletionItemKindStruct,
 	language.ArgumentCompletion:  protocol.CompletionItemKindProperty,
@@ -360,7 +360,7 @@ var kindOfSymbol = map[language.Kind]protocol.SymbolKind{
 	language.Provider: protocol.SymbolKindInterface, language.Requirement: protocol.SymbolKindInterface,
 }
 
-// mostSymbols is how many symbols of a workspace are told.
+// mostSymbols is the maximal number of symbols of a workspace in an answer.
 const mostSymbols = 500
 
 // Symbols implements [protocol.Server].

@@ -16,7 +16,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/lsp/snapshot"
 )
 
-// state is how far the conversation with the client is.
+// state is the stage of the conversation with the client.
 type state int
 
 const (

@@ -87,7 +87,7 @@ func (r *reporter) report(path string, diags hcl.Diagnostics) []protocol.Diagnos
 }
 
 // limited converts diagnostics for the client, sorted, each once. Of very many in a file, its
-// beginning tells how many are left out.
+// beginning tells the number of those left out.
 func limited(diags hcl.Diagnostics, report func(*hcl.Diagnostic) protocol.Diagnostic) []protocol.Diagnostic {
 	var reported []protocol.Diagnostic
 	for _, diag := range diagnostic.Limited(diagnostic.Sorted(diags)) {

@@ -87,7 +87,7 @@ func (p pipe) Close() error {
 	return p.WriteCloser.Close()
 }
 
-// testQuiet is how long servers of tests wait for another edit.
+// testQuiet is the time for which servers of tests wait for another edit.
 const testQuiet = 10 * time.Millisecond
 
 // connect starts a server and a client that is not initialized.

@@ -157,7 +157,7 @@ func (o *Output) Node(name string) *NodeOutput {
 	return n
 }
 
-// NodeOutput is where a node prints.
+// NodeOutput is the output of a node.
 type NodeOutput struct {
 	Out, Err io.Writer
 
@@ -185,7 +185,7 @@ func (n *NodeOutput) heading(headings *Headings) {
 	_, n.failed = io.WriteString(n.output.out, headings.next(n.name))
 }
 
-// Phase says which part of its work the node does from now on, such as "apply".
+// Phase sets the part of its work that the node does from now on, such as "apply".
 func (n *NodeOutput) Phase(phase string) {
 	if n.output.board != nil {
 		n.output.board.change(n, func(row *live.Row) { row.Phase, row.Activity = phase, "" })
@@ -278,7 +278,7 @@ type wholeLines struct {
 	rest   []byte // of a line that has not ended
 }
 
-// longestLine is how much of a line without an end is passed on as if it had one.
+// longestLine is the number of bytes of a line without an end that are passed on as if it had one.
 const longestLine = 1 << 16
 
 // Write implements [io.Writer].

@@ -20,7 +20,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
-// Times are when the work of a node began and ended.
+// Times are the start and the end of the work of a node.
 type Times struct{ Started, Ended time.Time }
 
 // Summary is the outcome of a run.
@@ -60,7 +60,7 @@ var stateWords = map[order.State]string{
 	order.Passed: "passed",
 }
 
-// reason says why a node has not succeeded, in words that follow its name.
+// reason returns the reason why a node has not succeeded, in words that follow its name.
 func (s Summary) reason(n int) string {
 	switch result := s.Results[n]; result.State {
 	case order.Failed:

@@ -42,7 +42,7 @@ func (v View) SVG() string {
 	return p.SVG()
 }
 
-// class is how a node looks.
+// class is the look of a node.
 func (v View) class(n int) picture.Class {
 	if v.Kind == nil {
 		return ""

@@ -96,7 +96,7 @@ func unfinishedOf(names []string, ok bool) ([]string, error) {
 	return slices.Compact(names), nil
 }
 
-// notRead says why a file cannot be read in the format that its beginning promises.
+// notRead returns the reason why a file cannot be read in the format that its beginning promises.
 func notRead(content []byte, begin byte, err error) error {
 	if content = bytes.TrimSpace(content); len(content) == 0 {
 		return errors.New("it is empty")

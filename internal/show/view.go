@@ -29,7 +29,7 @@ type View struct {
 // label is the name of a node for a person.
 func (v View) label(n int) string { return textstyle.Name(v.Name(n)) }
 
-// Why says why one node comes before another, and where that is written.
+// Why returns the reason why one node comes before another, and the place where it is written.
 func (v View) Why(edge order.Edge) string {
 	return fmt.Sprintf("%s before %s", v.label(edge.From), v.label(edge.To)) + v.because(edge)
 }
@@ -94,8 +94,8 @@ func (v View) Text() string {
 	})
 }
 
-// TextWhy is the same with the groups of each node, and a line for each that it comes after
-// directly, which says why.
+// TextWhy is the same with the groups of each node, and a line with the reason for each direct
+// predecessor.
 func (v View) TextWhy() string {
 	edges := map[int][]order.Edge{}
 	for _, edge := range v.edges() {
@@ -143,7 +143,7 @@ type Edge struct {
 	Place  *Place `json:"place,omitempty"`
 }
 
-// Place is where that is written.
+// Place is the place in a file where the reason is written.
 type Place struct {
 	File   string `json:"file"`
 	Line   int    `json:"line"`

@@ -28,7 +28,7 @@ type ApplySummary struct {
 	PlanFile string
 }
 
-// ComponentResult is how an apply ended for one component instance.
+// ComponentResult is the result of an apply for one component instance.
 type ComponentResult struct {
 	Addr   stackaddrs.AbsComponentInstance
 	Status hooks.Status // the last one
@@ -107,7 +107,7 @@ func WriteApplySummary(w io.Writer, summary ApplySummary, options Options) error
 	return p.writeTo(w)
 }
 
-// applyTotal says whether all was done, and how much.
+// applyTotal writes the numbers of changes made, and whether these are all.
 func (p *page) applyTotal(summary ApplySummary, done stackplan.Counts) {
 	verb, operation := "Apply", "apply"
 	if summary.Destroy {

@@ -65,7 +65,7 @@ func (v *planView) checks() {
 	}
 }
 
-// checkPrefix says which component a check is in.
+// checkPrefix names the component of a check.
 func (v *planView) checkPrefix(c *stackplan.Component) string {
 	if v.module {
 		return ""

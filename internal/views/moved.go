@@ -22,7 +22,7 @@ func onlyAddresses(plan *stackplan.Plan) bool {
 	return len(plan.Moved) > 0 && plan.Applyable && plan.Complete && len(plan.Removed) == 0 && plan.Counts().Total() == 0 && changedComponents(plan) == 0
 }
 
-// movedCount is how many component instances get another address, for the total line.
+// movedCount is the number of component instances that get another address, for the total line.
 func movedCount(plan *stackplan.Plan) string {
 	if len(plan.Moved) == 0 {
 		return ""

@@ -182,7 +182,7 @@ func (v *planView) components() {
 	}
 }
 
-// withoutChanges says why a component is listed though no resource changes.
+// withoutChanges returns the reason for listing a component though no resource changes.
 func (v *planView) withoutChanges(c *stackplan.Component) string {
 	switch {
 	case v.plan.Mode == engine.RefreshOnly:
@@ -312,7 +312,7 @@ func outputChange(output *stackplan.OutputChange) valuediff.Change {
 	return change
 }
 
-// engines says which components were left to another engine than is usual, and why.
+// engines names the components that were left to another engine than usual, with the reasons.
 func (v *planView) engines() {
 	var reasons []string // in the order of the components
 	names := map[string][]string{}

@@ -175,7 +175,7 @@ func toBeImported(importing *engine.Importing) string {
 	return "(to be imported)"
 }
 
-// actionReason says why something is destroyed or only read later.
+// actionReason returns the reason why something is destroyed or only read later.
 func actionReason(c *engine.Change) string {
 	switch c.Reason {
 	case engine.DeleteBecauseNoResourceConfig:

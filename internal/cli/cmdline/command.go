@@ -115,7 +115,7 @@ func commandRows[S any](commands []*Command[S]) [][2]string {
 	return rows
 }
 
-// HelpWidth is how wide help texts are at most, in columns.
+// HelpWidth is the maximal width of help texts, in columns.
 const HelpWidth = 100
 
 const leastHelpWidth = 50

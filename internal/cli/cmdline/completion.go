@@ -98,7 +98,7 @@ func (p *Program[S]) lister(command string) lister {
 	return found
 }
 
-// call is how the scripts for bash and zsh list words.
+// call is the call by which the scripts for bash and zsh list words.
 func (l lister) call() string {
 	return "_listed " + ShellQuote(l.command) + " " + ShellQuote(strings.Join(l.passed, " "))
 }

@@ -137,7 +137,7 @@ func (f *Flags[S]) commandWith(option string, args []string) *Command[S] {
 	return nil
 }
 
-// otherCommands says which commands of the program have an option.
+// otherCommands names the commands of the program that have an option.
 func (f *Flags[S]) otherCommands(option string) string {
 	var names []string
 	for _, c := range f.program.Root.Commands {

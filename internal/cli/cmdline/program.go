@@ -56,7 +56,7 @@ type Invocation[S any] struct {
 	JSON bool
 }
 
-// Help is why help is to be shown.
+// Help is the reason for showing help.
 type Help int
 
 // Why help is to be shown.

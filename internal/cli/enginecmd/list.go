@@ -98,7 +98,7 @@ func listEngines(ctx context.Context, s *session.Session) (*engineList, error) {
 	return list, nil
 }
 
-// whyChosen says why a binary is used.
+// whyChosen returns the reason for using a binary.
 func whyChosen(s *session.Session, search toolchain.Search, chosen *toolchain.Candidate) string {
 	_, place := s.Stack().Engines().Setting()
 	first := "the first one that can be used"

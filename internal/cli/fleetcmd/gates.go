@@ -205,7 +205,7 @@ func openGates(ctx context.Context, s *session.Session, mode rollout.Mode, o gat
 	return g, nil
 }
 
-// nothingToRun says where stacks may be.
+// nothingToRun is the error for a tree without stacks.
 func nothingToRun(root string) error {
 	return failure.Error("No stacks", "There is no stack in %s and below, and neither a file %[2]s nor %[3]s that lists any. "+
 		"Name the repository with -root=DIR, or add one: "+

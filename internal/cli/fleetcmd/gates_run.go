@@ -123,7 +123,7 @@ func (g *gates) endDetail(end rollout.End) string {
 	return text + end.Detail + g.howToGoOn(end)
 }
 
-// countsText says how much a plan would change, or has changed.
+// countsText shows the number of planned or made changes.
 func (g *gates) countsText(counts stackplan.Counts, done bool) string {
 	if done {
 		return eventtext.AppliedCounts(string(g.mode), counts)

@@ -123,7 +123,7 @@ func noteEmpty(s *session.Session, l listing, o treeOptions) {
 	s.NoteLine("There is nothing to list: %s", o.nothing(since))
 }
 
-// noteGone says which stacks there are no more.
+// noteGone names the stacks that were deleted or renamed.
 func noteGone(s *session.Session, all []gitdiff.Gone) {
 	for _, gone := range all {
 		name := cmp.Or(gone.Name, gone.Path)
@@ -182,7 +182,7 @@ type listedStack struct {
 	Groups     []string `json:"groups,omitempty"`
 }
 
-// why says why a stack is selected, as far as it is not by filters alone.
+// why returns the reasons for selecting a stack, other than filters alone.
 func (l *listedStack) why() []string {
 	var texts []string
 	for _, reason := range l.Reasons {

@@ -25,7 +25,8 @@ func checkExplained(args []string, o treeOptions) error {
 	return nil
 }
 
-// selectionStep is why one stack is selected. Those after it say the same of the one that it names.
+// selectionStep is the reason for selecting one stack. The following steps give that for the stack
+// that it names.
 type selectionStep struct {
 	Name     string      `json:"name"`
 	Selected bool        `json:"selected"`
@@ -34,7 +35,8 @@ type selectionStep struct {
 	Place    *show.Place `json:"place,omitempty"` // where that is written
 }
 
-// selectionSteps says why a unit is selected, back to one that is so without others.
+// selectionSteps returns the reasons for selecting a unit, back to one that is selected without
+// others.
 func selectionSteps(src *fleet.Source, unit *fleet.Unit, o treeOptions) []selectionStep {
 	var steps []selectionStep
 	for ; unit != nil; unit = unit.By {
@@ -63,7 +65,7 @@ func selectionSteps(src *fleet.Source, unit *fleet.Unit, o treeOptions) []select
 	return steps
 }
 
-// chosenBy says why something is selected for which there is no other reason.
+// chosenBy is the reason for a selected stack that has no other.
 func (o *treeOptions) chosenBy() string {
 	if !o.selects() {
 		return "everything is asked for"
@@ -71,7 +73,7 @@ func (o *treeOptions) chosenBy() string {
 	return "it is what the options ask for"
 }
 
-// leftOut says why something is not selected.
+// leftOut returns the reason for not selecting a stack.
 func (o *treeOptions) leftOut() string {
 	if !o.selects() {
 		return "it is not in this directory"

@@ -43,7 +43,7 @@ func StateFlags(f *Flags) {
 	f.StringVar(&f.Session.Options.deployment, "deployment", "", "work on the deployment `NAME` of the stack, which has a state of its own")
 }
 
-// StateFlag adds the option that says where states are kept.
+// StateFlag adds the option for the place of states.
 func StateFlag(f *Flags) {
 	f.StringVar(&f.Session.Options.state, "state", "", "keep the state in this file: `PATH`")
 }

@@ -74,7 +74,7 @@ func (s *Session) noteWork(what string) {
 	}
 }
 
-// noteLocked says which versions of providers were chosen.
+// noteLocked names the chosen versions of providers.
 func (s *Session) noteLocked(n notice.ProvidersLocked) {
 	var texts []string
 	for _, c := range n.Changes {

@@ -23,7 +23,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
-// ErrNoAnswer says that the input ended instead of giving an answer.
+// ErrNoAnswer is the error of an input that ended instead of giving an answer.
 var ErrNoAnswer = errors.New("there was no answer")
 
 // answersPerVariable bounds how often the value of a variable is asked for.

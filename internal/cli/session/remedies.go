@@ -118,7 +118,7 @@ func remedyOf(diag *hcl.Diagnostic) string {
 	return installRemedy(unaccepted) + " " + overrideRemedy(unaccepted)
 }
 
-// valueRemedy says how a variable gets a value.
+// valueRemedy names the ways to give a variable a value.
 func valueRemedy(needed fault.Value) string {
 	remedy := fmt.Sprintf("Set it with -var=%[1]s=..., in a file given by -var-file, or in the environment as TF_VAR_%[1]s.", needed.Variable)
 	switch {
@@ -135,7 +135,7 @@ func valueRemedy(needed fault.Value) string {
 	return remedy
 }
 
-// installRemedy says how to get a version that is accepted.
+// installRemedy names the command that installs an accepted version.
 func installRemedy(unaccepted *toolchain.UnacceptedError) string {
 	required := unaccepted.Requirement
 	if required.Invalid != "" {
@@ -146,7 +146,7 @@ func installRemedy(unaccepted *toolchain.UnacceptedError) string {
 		program, quoteArgument(required.Constraint.String()))
 }
 
-// overrideRemedy says how to use a binary that the version file does not accept.
+// overrideRemedy names the way to use a binary that the version file does not accept.
 func overrideRemedy(unaccepted *toolchain.UnacceptedError) string {
 	return fmt.Sprintf("To use %s %s all the same, name it: -engine=%[1]s, %[3]s=%[1]s in the environment, or engine { binary = %[1]q } in %[4]s.",
 		unaccepted.Info.Name, unaccepted.Info.Version, engines.Variable, settings.File)

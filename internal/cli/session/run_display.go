@@ -14,7 +14,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/views/textstyle"
 )
 
-// RunDisplay is how a run of many nodes is shown while it lasts.
+// RunDisplay shows a run of many nodes while it lasts.
 type RunDisplay struct {
 	session *Session
 	Output  *show.Output // where the nodes print

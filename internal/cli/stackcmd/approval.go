@@ -82,7 +82,8 @@ func refusalText(refusal deployeval.Refusal) string {
 	return strings.Join(parts, " ")
 }
 
-// errorText says why a check could not be evaluated, and where; "" if it could.
+// errorText returns the reason and the place of a failed evaluation of a check; "" if there is
+// none.
 func errorText(diags hcl.Diagnostics) string {
 	var texts []string
 	for _, diag := range diags {
@@ -103,7 +104,7 @@ func judgementEvent(judgement approval.Judgement) jsonview.Approval {
 	return event
 }
 
-// errNobody is why a plan is not applied where nobody can be asked.
+// errNobody is the error for a plan that is not applied as nobody can be asked.
 func errNobody() error {
 	return hcl.Diagnostics{failure.WithCode(statechange.CodeNotApproved, failure.New("Approval needed",
 		"Without someone to ask, give -auto-approve, -approve=later, or the file of a plan that was looked at before."))}

@@ -120,7 +120,7 @@ func readHistory(editor *liner.State) {
 	}
 }
 
-// historyPath is where programs keep such things, or empty.
+// historyPath is the usual path of such a file, or empty.
 func historyPath() string {
 	dir := os.Getenv("XDG_STATE_HOME")
 	if dir == "" {

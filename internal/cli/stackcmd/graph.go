@@ -32,7 +32,7 @@ type graphNode struct {
 	Address string   `json:"address"`
 	Actions []string `json:"actions,omitempty"` // planned actions, over all instances
 
-	// Deferred says that some of it cannot be planned yet.
+	// Deferred is set if a part cannot be planned yet.
 	Deferred bool `json:"deferred,omitempty"`
 
 	component stackaddrs.AbsComponent

@@ -41,7 +41,7 @@ func symbolOf(class picture.Class) string {
 	return ""
 }
 
-// class is how a component is drawn.
+// class is the look of a component.
 func (n graphNode) class() picture.Class {
 	actions := slices.DeleteFunc(slices.Clone(n.Actions), func(action string) bool { return action == "no-op" })
 	switch {

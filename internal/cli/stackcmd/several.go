@@ -278,7 +278,7 @@ func (s *several) during(work func()) {
 	s.display.During(work)
 }
 
-// parallel is how many deployments are worked on at the same time.
+// parallel is the number of deployments that are worked on at the same time.
 func (s *several) parallel() (int, error) {
 	if n := s.request.Parallelism; n > 0 {
 		return n, nil

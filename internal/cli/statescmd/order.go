@@ -230,7 +230,7 @@ func lowView(low *compile.Low) show.View {
 	return show.View{Graph: graph, Rule: compile.Rule, Name: func(n int) string { return graph.Node(n).Name }}
 }
 
-// explainCalls says which of two calls is made first.
+// explainCalls names the first of two calls, with the reason.
 func explainCalls(s *session.Session, low *compile.Low, names []string) error {
 	var calls []int
 	for _, name := range names {

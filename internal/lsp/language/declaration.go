@@ -46,7 +46,7 @@ func (s Symbol) reference() string {
 	return root + "." + s.Name
 }
 
-// declaration is where a name of a stack is declared.
+// declaration is the declaration of a name of a stack.
 type declaration struct {
 	Symbol
 	file     *file

@@ -18,7 +18,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// Signature is how a function is called.
+// Signature is the signature of a function.
 type Signature struct {
 	Name       string
 	Parameters []Parameter

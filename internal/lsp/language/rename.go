@@ -28,7 +28,7 @@ type Renaming struct {
 	Note  string // work left to do elsewhere, or ""
 }
 
-// RenameError is why something cannot be renamed, in a sentence for people.
+// RenameError is the reason for refusing a renaming, in a sentence for people.
 type RenameError struct{ Reason string }
 
 func (e *RenameError) Error() string { return e.Reason }

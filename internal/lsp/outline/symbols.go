@@ -11,7 +11,7 @@ import (
 	"go.lsp.dev/protocol"
 )
 
-// kindOfBlock is how editors show blocks.
+// kindOfBlock is the kind under which editors show blocks.
 var kindOfBlock = map[string]protocol.SymbolKind{
 	"component": protocol.SymbolKindModule,
 	"stack":     protocol.SymbolKindPackage,
@@ -31,7 +31,8 @@ var kindOfBlock = map[string]protocol.SymbolKind{
 	"upstream_input":          protocol.SymbolKindPackage,
 }
 
-// kindOfEntry is how they show the attributes of blocks whose attributes are declarations.
+// kindOfEntry is the kind under which they show the attributes of blocks whose attributes are
+// declarations.
 var kindOfEntry = map[string]protocol.SymbolKind{
 	"locals":             protocol.SymbolKindConstant,
 	"required_providers": protocol.SymbolKindInterface,

@@ -21,8 +21,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
-// checkModules is how often the files of modules are looked at, if nobody says that they have
-// changed.
+// checkModules is the interval for looking at the files of modules, if nobody reports changes of
+// them.
 const checkModules = 2 * time.Second
 
 // renewParsed is the number of changes of modules after which all their parsed files are dropped:

@@ -14,8 +14,8 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
-// checkProviders is how often it is looked for schemas and packages, which operations in other
-// processes may have found out or installed.
+// checkProviders is the interval for looking for schemas and packages, which operations in other
+// processes may have fetched or installed.
 const checkProviders = 5 * time.Second
 
 // providers has the knowledge about the providers of a stack.

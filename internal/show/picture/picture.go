@@ -54,7 +54,7 @@ type Group struct {
 	Nodes []int
 }
 
-// Class says how a node looks. The zero value is the usual one.
+// Class is the look of a node. The zero value is the usual one.
 type Class string
 
 // The classes that have a look of their own. Of plans:

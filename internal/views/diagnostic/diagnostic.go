@@ -164,8 +164,8 @@ func shorten(text string) string {
 	return strings.ToValidUTF8(text[:most], "") + "…"
 }
 
-// most is how many diagnostics are shown at a time. Nobody reads more, and a file that is not meant
-// well can have a hundred thousand mistakes.
+// most is the number of diagnostics that are shown at a time. Nobody reads more, and an untrusted
+// file can have a hundred thousand mistakes.
 const most = 500
 
 // All collects the parts of several diagnostics to show, sorted and without repeats, and not more

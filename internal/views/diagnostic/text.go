@@ -141,7 +141,7 @@ func (b box) words(text string) {
 	}
 }
 
-// place says where in the source the cause is.
+// place writes the place of the cause in the source.
 func (b box) place(d Diagnostic) {
 	if d.Range == nil {
 		if with := d.with(); with != "" {

@@ -172,8 +172,8 @@ func IncompleteSummary(operation string, interrupted bool, n stackplan.Counts) s
 // AlreadyApplied says that all of a saved plan was done before.
 const AlreadyApplied = "All of this plan was applied before. Nothing was done."
 
-// Resuming says that an apply goes on with a plan of which a part was done: how many of the
-// component instances that the plan changes are done, and how many more were begun.
+// Resuming says that an apply goes on with a plan of which a part was done: the numbers of the
+// component instances that the plan changes, of those that are done, and of those that were begun.
 func Resuming(done, begun, total int) string {
 	text := fmt.Sprintf("This plan was applied in part before: %d of %d components that it changes are done", done, total)
 	if begun > 0 {
@@ -182,7 +182,7 @@ func Resuming(done, begun, total int) string {
 	return text + ". Going on from there."
 }
 
-// Invocations says how many actions are to be invoked, or nothing if there are none. It follows a
+// Invocations shows the number of actions to invoke, or nothing if there are none. It follows a
 // sentence.
 func Invocations(n stackplan.Counts) string {
 	if n.Invoke == 0 {

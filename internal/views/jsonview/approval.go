@@ -12,7 +12,7 @@ type Approval struct {
 	Refusals []Refusal `json:"refusals,omitempty"`
 }
 
-// Refusal is why a check does not approve a plan.
+// Refusal is the reason why a check does not approve a plan.
 type Refusal struct {
 	Rule   string `json:"rule"`
 	Reason string `json:"reason,omitempty"`

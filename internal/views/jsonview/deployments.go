@@ -9,7 +9,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
-// DeploymentEnd is how the work on one of several deployments ended.
+// DeploymentEnd is the end of the work on one of several deployments.
 type DeploymentEnd struct {
 	Deployment string            `json:"deployment"`
 	Group      string            `json:"group"`

@@ -18,7 +18,7 @@ type Engine struct {
 	Reason  *EngineReason `json:"reason,omitempty"` // missing where nobody has said it
 }
 
-// EngineReason says why an engine is used.
+// EngineReason is the reason for using an engine.
 type EngineReason struct {
 	Code  engine.ReasonCode `json:"code"`
 	Text  string            `json:"text"`

@@ -7,5 +7,5 @@
 // so.
 package markdown
 
-// MaxLength is how many characters a text has at most: a comment on GitHub may have some more.
+// MaxLength is the maximal number of characters of a text: a comment on GitHub may have some more.
 const MaxLength = 65_000

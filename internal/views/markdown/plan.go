@@ -36,8 +36,8 @@ type Part struct {
 	Changes []Change
 }
 
-// Counts are how many resource instances a plan would do something with. A replacement is none of
-// the others.
+// Counts are the numbers of resource instances for which a plan has changes. A replacement is none
+// of the others.
 type Counts struct{ Add, Change, Destroy, Replace, Deferred int }
 
 func (c Counts) plus(o Counts) Counts {

@@ -333,7 +333,7 @@ func hasControl(text string) bool {
 	})
 }
 
-// contextLines is how many unchanged lines are kept around a changed one.
+// contextLines is the number of unchanged lines kept around a changed one.
 const contextLines = 3
 
 func (w *writer) heredocChange(n node) {

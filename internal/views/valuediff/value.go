@@ -57,8 +57,8 @@ var (
 	unknownValue = &Value{Kind: Unknown}
 )
 
-// FromJSON builds a tree from a JSON value and the parallel tree that says where it is sensitive,
-// as a state has them. Where that says true, everything below is sensitive.
+// FromJSON builds a tree from a JSON value and the parallel tree of its sensitive places, as a
+// state has them. Where that has true, everything below is sensitive.
 func FromJSON(value, sensitive any) *Value {
 	if sensitive == true {
 		v := *FromJSON(value, nil)

@@ -12,7 +12,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/views/textstyle"
 )
 
-// step is how far the contents of an object stand to the right of its name.
+// step is the indentation of the contents of an object behind its name.
 const step = 4
 
 // Change is a change to show: a value that comes, goes, changes or stays.
@@ -95,7 +95,7 @@ func object(v *Value) *Value {
 	return v
 }
 
-// Action says how a value changes.
+// Action is the change of a value.
 type Action uint8
 
 // The actions on values.
@@ -174,7 +174,7 @@ func (w *writer) comment(indent int, text string) {
 	w.b.WriteByte('\n')
 }
 
-// hiddenCount says how many things were left out.
+// hiddenCount writes the number of things that were left out.
 func (w *writer) hiddenCount(indent, n int, what string) {
 	switch {
 	case w.Concise:

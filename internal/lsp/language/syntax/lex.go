@@ -10,8 +10,8 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
-// mostRepairs is how many open quotes are ended with their lines; more would make a file that
-// consists of them expensive.
+// mostRepairs is the number of open quotes that are ended with their lines; more would make a file
+// that consists of them expensive.
 const mostRepairs = 100
 
 // lex returns the tokens of a file in native syntax, with those that are missing to end quotes

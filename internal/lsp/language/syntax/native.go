@@ -10,7 +10,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 )
 
-// maxDepth is how deep blocks can be nested; those that are deeper are ignored.
+// maxDepth is the maximal depth of nested blocks; those that are deeper are ignored.
 const maxDepth = 50
 
 // ParseNative reads a file in native syntax. Types are those of the blocks that are at the top

@@ -36,7 +36,7 @@ func (p *placing) draw() *Drawing {
 	return d
 }
 
-// depthOf is how deep groups are nested in a box, itself included unless it is the root.
+// depthOf is the depth of nested groups in a box, itself included unless it is the root.
 func (p *placing) depthOf(box *item) int {
 	depth := 0
 	for _, i := range box.items {

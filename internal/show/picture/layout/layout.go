@@ -23,10 +23,10 @@ type Rect struct{ X, Y, Width, Height int }
 // Middle is the height of the middle line.
 func (r Rect) Middle() int { return r.Y + r.Height/2 }
 
-// Right is where the rectangle ends.
+// Right is the right end of the rectangle.
 func (r Rect) Right() int { return r.X + r.Width }
 
-// Bottom is where the rectangle ends.
+// Bottom is the lower end of the rectangle.
 func (r Rect) Bottom() int { return r.Y + r.Height }
 
 // Drawing is a graph with places.

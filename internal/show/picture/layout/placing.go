@@ -204,7 +204,7 @@ func (p *placing) order() map[*item][]*item {
 	return order
 }
 
-// length is how far all links lead up or down.
+// length is the total length of all links up or down.
 func (p *placing) length() int {
 	sum := 0
 	for _, l := range p.links {
@@ -243,7 +243,7 @@ func (p *placing) each(box *item, do func(*item)) {
 	}
 }
 
-// want is where an item is drawn to, within its box.
+// want is the place that an item is drawn to, within its box.
 func (i *item) want() int {
 	if i.weight == 0 {
 		return i.y
