@@ -30,16 +30,16 @@ import (
 // these are.
 const validations, configurations = 1000, 20
 
-// used is what a server holds.
+// used has the resources that a server holds.
 type used struct {
 	goroutines, handles, files int
 	heap                       uint64
 }
 
-// measure returns what is held once all that runs out has run out.
+// measure returns the held resources once all that runs out has run out.
 func measure(s *Server) used {
 	runtime.GC()
-	runtime.GC() // what finalizers have let go
+	runtime.GC() // the memory that finalizers have let go
 	var memory runtime.MemStats
 	runtime.ReadMemStats(&memory)
 	files, _ := os.ReadDir("/proc/self/fd") // none on other systems
@@ -47,9 +47,9 @@ func measure(s *Server) used {
 }
 
 // BenchmarkValidations opens stacks, validates them a thousand times at the same time on one
-// server, and closes them, again and again. What the server holds must not grow with that:
-// goroutines, handles and open files are as before, and memory is within some megabytes of what the
-// first thousand have left.
+// server, and closes them, again and again. The resources of the server must not grow with that:
+// goroutines, handles and open files are as before, and memory is within some megabytes of its size
+// after the first thousand.
 func BenchmarkValidations(b *testing.B) {
 	testenv.CLIConfig(b, "")
 	testenv.Engine(b)

@@ -19,12 +19,12 @@ import (
 // go-plugin and gRPC themselves.
 var beforeHandshake = []string{"/terraform1.setup.", "/plugin.", "/grpc.health.", "/grpc.reflection."}
 
-// maxStatusText is how long the text of a status may be, in bytes. It is sent in a header, and what
-// clients take of headers is limited: a longer one ends their connection.
+// maxStatusText is how long the text of a status may be, in bytes. It is sent in a header, and
+// clients limit the size of headers: a longer one ends their connection.
 const maxStatusText = 2 << 10
 
 // guardUnary refuses calls before the handshake, makes a status of a panic (rule A2), and shortens
-// what requests have brought into a status.
+// texts of requests in a status.
 func (s *Server) guardUnary(ctx context.Context, req any, info *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (response any, err error) {
 	if err := s.allows(info.FullMethod); err != nil {
 		return nil, err
@@ -53,7 +53,7 @@ func (s *Server) allows(method string) error {
 	return status.Error(codes.Unavailable, "call Setup.Handshake first")
 }
 
-// withoutPanic returns the error of a call, and what takes its place if the call has panicked.
+// withoutPanic returns the error of a call, or its substitute if the call has panicked.
 func (s *Server) withoutPanic(method string, panicked any, err error) error {
 	if panicked == nil {
 		return err

@@ -16,16 +16,16 @@ import (
 
 const (
 	quiet      = time.Second // how long no call may end until memory is given back
-	keptMemory = 64 << 20    // what a process without work may keep, in bytes
+	keptMemory = 64 << 20    // the memory that a process without work may keep, in bytes
 )
 
 // reclaimer gives memory back to the system when a client makes no calls. The Go runtime alone
-// would keep what large requests have needed, which is about three times their size: it collects
-// after as much again was allocated, which does not happen in a process without work, or else every
-// two minutes, and what gRPC has in pools outlives one collection. It is a [stats.Handler] because
-// calls whose requests cannot be decoded come to no interceptor.
+// would keep the memory of large requests, which is about three times their size: it collects after
+// as much again was allocated, which does not happen in a process without work, or else every two
+// minutes, and the pools of gRPC outlive one collection. It is a [stats.Handler] because calls
+// whose requests cannot be decoded come to no interceptor.
 type reclaimer struct {
-	memory  func() uint64 // what the process has of the system, in bytes
+	memory  func() uint64 // the memory that the process has of the system, in bytes
 	reclaim func()
 
 	mu    sync.Mutex
@@ -41,7 +41,7 @@ func mappedMemory() uint64 {
 	return sample[0].Value.Uint64() - sample[1].Value.Uint64()
 }
 
-// reclaim collects twice: what is in pools outlives one collection.
+// reclaim collects twice: objects in pools outlive one collection.
 func reclaim() {
 	runtime.GC()
 	debug.FreeOSMemory()

@@ -32,14 +32,14 @@ import (
 	stackspb "github.com/cairnstacks/cairn/proto/terraform1/stacks"
 )
 
-// Handshake is what a client and the process have to agree on.
+// Handshake has the values that a client and the process have to agree on.
 var Handshake = plugin.HandshakeConfig{
 	ProtocolVersion:  1,
 	MagicCookieKey:   "TERRAFORM_RPCAPI_COOKIE",
 	MagicCookieValue: "fba0991c9bcd453982f0d88e2da95940",
 }
 
-// pluginName is what the one plugin of the process is called. It is not said on the wire.
+// pluginName is the name of the one plugin of the process. It is not said on the wire.
 const pluginName = "tfcore"
 
 // maxRequestSize is that of one message, for which the process needs about three times as much.
@@ -93,7 +93,7 @@ func Serve(opts Options) error {
 			served := server.NewGRPC(append(options, traces.ServerOptions()...)...)
 			go func() {
 				<-signals
-				served.GracefulStop() // what runs goes on to its end
+				served.GracefulStop() // running calls go on to their end
 			}()
 			return served
 		},
@@ -147,7 +147,7 @@ func New(opts Options) *Server {
 	return s
 }
 
-// Close removes what the server keeps on the disk. Nothing may be served any more.
+// Close removes the server's files from the disk. Nothing may be served any more.
 func (s *Server) Close() error { return s.stacks.Close() }
 
 // NewGRPC returns a gRPC server to which the services can be registered: it refuses calls before

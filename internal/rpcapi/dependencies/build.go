@@ -79,7 +79,7 @@ func (s *Service) sources(methods []*dependenciespb.BuildProviderPluginCache_Req
 	return sources, nil
 }
 
-// buildEvents sends what an installer does. It keeps the first error of that.
+// buildEvents sends the events of an installer. It keeps the first error of that.
 type buildEvents struct {
 	stream grpc.ServerStreamingServer[dependenciespb.BuildProviderPluginCache_Event]
 	err    error

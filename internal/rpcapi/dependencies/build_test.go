@@ -61,7 +61,7 @@ func build(t *testing.T, client dependenciespb.DependenciesClient, req *buildReq
 	}
 }
 
-// describeEvents says what events are, one a line.
+// describeEvents describes events, one a line.
 func describeEvents(events []*buildEvent) []string {
 	var lines []string
 	for _, event := range events {
@@ -184,7 +184,7 @@ func TestBuildProviderPluginCacheDirect(t *testing.T) {
 	wantEvents(t, events, "pending", "query", "ERROR Provider not found: The versions of "+addr)
 }
 
-// What fails is a diagnostic, and the other providers are installed.
+// A failure is a diagnostic, and the other providers are installed.
 func TestBuildProviderPluginCacheFails(t *testing.T) {
 	client := connect(t, rpcapi.Options{})
 	mirror := writeFiles(t, t.TempDir(), map[string]string{

@@ -19,7 +19,7 @@ import (
 	dependenciespb "github.com/cairnstacks/cairn/proto/terraform1/dependencies"
 )
 
-// BundleHandle is what handles of [*Bundle] are called in errors.
+// BundleHandle is the name in errors of handles of [*Bundle].
 const BundleHandle = "source bundle"
 
 // Bundle is an unpacked source bundle that a client has opened.

@@ -122,7 +122,7 @@ func TestOpenDependencyLockFile(t *testing.T) {
 	}
 }
 
-// What is wrong with a lock file is a diagnostic with the path of the file.
+// A mistake in a lock file is a diagnostic with the path of the file.
 func TestOpenDependencyLockFileInvalid(t *testing.T) {
 	client := connect(t, rpcapi.Options{})
 	dir := newBundle(t)

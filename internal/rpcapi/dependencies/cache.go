@@ -16,7 +16,7 @@ import (
 	dependenciespb "github.com/cairnstacks/cairn/proto/terraform1/dependencies"
 )
 
-// CacheHandle is what handles of [*Cache] are called in errors.
+// CacheHandle is the name in errors of handles of [*Cache].
 const CacheHandle = "provider plugin cache"
 
 // Cache is a directory of provider packages that a client has opened. Its path is absolute.

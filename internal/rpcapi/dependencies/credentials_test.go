@@ -34,7 +34,7 @@ func newHome(t *testing.T, files map[string]string) (dir string, environ []strin
 	return dir, []string{"HOME=" + home, "PATH=" + os.Getenv("PATH")}
 }
 
-// handshake shakes hands with credentials, and returns what becomes of that.
+// handshake shakes hands with credentials, and returns the outcome.
 func handshake(t *testing.T, environ []string, tokens map[string]string) (err error) {
 	t.Helper()
 	conn := dial(t, rpcapi.Options{Environ: environ})

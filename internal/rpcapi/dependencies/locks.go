@@ -18,7 +18,7 @@ import (
 	dependenciespb "github.com/cairnstacks/cairn/proto/terraform1/dependencies"
 )
 
-// LocksHandle is what handles of [*Locks] are called in errors.
+// LocksHandle is the name in errors of handles of [*Locks].
 const LocksHandle = "set of dependency locks"
 
 // Locks are the selections of providers that a client has opened. They do not change.

@@ -12,7 +12,7 @@ import (
 	dependenciespb "github.com/cairnstacks/cairn/proto/terraform1/dependencies"
 )
 
-// schemaMessage returns what clients get to know of schemas.
+// schemaMessage returns the message for the schemas of a provider.
 func schemaMessage(provider *schema.Provider) (*dependenciespb.ProviderSchema, error) {
 	message := &dependenciespb.ProviderSchema{}
 	var err error

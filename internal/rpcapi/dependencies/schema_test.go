@@ -92,7 +92,7 @@ func attributesAsTerraform(t *testing.T, attributes []*dependenciespb.Schema_Att
 	return written
 }
 
-// represented removes what messages do not have.
+// represented removes the attributes that messages do not have.
 func represented(value any) {
 	o, ok := value.(object)
 	if !ok {

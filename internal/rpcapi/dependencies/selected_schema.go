@@ -13,7 +13,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/providers/schema"
 )
 
-// ReadSchema starts the provider and returns what it says about itself.
+// ReadSchema starts the provider and returns its schemas.
 //
 // Errors: Internal, or that ctx has ended.
 func (s Selected) ReadSchema(ctx context.Context, environ []string) (*schema.Provider, error) {

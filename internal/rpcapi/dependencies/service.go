@@ -1,8 +1,8 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package dependencies is the service of the RPC API for what stacks depend on: source bundles,
-// provider locks, provider caches and schemas.
+// Package dependencies is the service of the RPC API for the dependencies of stacks: source
+// bundles, provider locks, provider caches and schemas.
 package dependencies
 
 import (

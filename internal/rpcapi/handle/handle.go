@@ -1,8 +1,8 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package handle keeps what clients of the RPC API have opened, by the numbers that they know it
-// by.
+// Package handle keeps the objects that clients of the RPC API have opened, by the numbers that
+// clients know them by.
 //
 // A handle of another kind than the one that is asked for is like one that does not exist. Numbers
 // are not used again.
@@ -41,7 +41,7 @@ func Open[T any](t *Table, value T, holds ...int64) int64 {
 	return t.last
 }
 
-// Get returns the value of a handle. What it is called, such as "source bundle", is for the error.
+// Get returns the value of a handle. Its name, such as "source bundle", is for the error.
 //
 // Errors: InvalidArgument.
 func Get[T any](t *Table, handle int64, what string) (T, error) {

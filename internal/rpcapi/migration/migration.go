@@ -5,17 +5,17 @@
 // stack.
 //
 // Two maps say where they go: one of resource instances, which comes first, and one of the module
-// calls of the root module, whose objects go together. Where an object goes, the configuration must
-// declare it; what it says there about providers counts, not what the state says.
+// calls of the root module, whose objects go together. The configuration must declare each object
+// in its new place; its providers are those of the declaration, not those of the state.
 //
 // Rules:
 //
-//   - G1. An object stays as it is, but for its address, its provider configuration, and the
-//     addresses of objects that it depends on. Of those, only objects of the same component are
-//     kept: what components depend on, the stack says.
+//   - An object stays as it is, but for its address, its provider configuration, and the addresses
+//     of objects that it depends on. Of those, only objects of the same component are kept:
+//     dependencies of components are in the stack.
 //   - G2. A fault concerns one object. The others are taken all the same, and all faults are
 //     reported.
-//   - G3. What components have for inputs and outputs is not known. The next plan finds out.
+//   - The inputs and outputs of components are not known. The next plan computes them.
 package migration
 
 import (
@@ -34,7 +34,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
-// Request says what is taken where.
+// Request names the objects to take and their targets.
 type Request struct {
 	State  *tfstate.Document
 	Config *stackconfig.Config
@@ -49,7 +49,7 @@ type Request struct {
 	// Load reads the module of a component.
 	Load func(dir string) (*module.Tree, hcl.Diagnostics)
 
-	// Requires has for each component what it requires.
+	// Requires has the requirements of each component.
 	Requires map[stackaddrs.AbsComponent][]stackaddrs.AbsComponent
 
 	// HasType reports whether a provider has a resource type. An error is why the provider could not
@@ -57,12 +57,12 @@ type Request struct {
 	HasType func(stackaddrs.Provider, stackaddrs.Resource) (bool, error)
 }
 
-// Result is what was migrated.
+// Result has the migrated objects.
 type Result struct {
 	Components []*stackstate.Component // sorted by address; their objects are in their modules
 }
 
-// Run migrates what it can.
+// Run migrates all objects that it can.
 func Run(req Request) (Result, hcl.Diagnostics) {
 	m := &migrator{Request: req, components: map[stackaddrs.AbsComponentInstance]*component{}, targets: map[stackaddrs.ResourceInstance]destination{}}
 	var diags hcl.Diagnostics
@@ -87,10 +87,10 @@ func Run(req Request) (Result, hcl.Diagnostics) {
 type migrator struct {
 	Request
 	components map[stackaddrs.AbsComponentInstance]*component
-	targets    map[stackaddrs.ResourceInstance]destination // of what was taken, by its former address
+	targets    map[stackaddrs.ResourceInstance]destination // of the taken objects, by their former addresses
 }
 
-// component is a component instance with what was taken to it.
+// component is a component instance with the objects taken to it.
 type component struct {
 	addr    stackaddrs.AbsComponentInstance
 	module  *engine.Module
@@ -127,7 +127,7 @@ func (m *migrator) take(entry tfstate.Entry) *hcl.Diagnostic {
 	return nil
 }
 
-// find returns what declares an object where it goes.
+// find returns the declaration of an object in its new place.
 func (m *migrator) find(from stackaddrs.ResourceInstance, to destination) (*stackconfig.Component, *module.Tree, *hcl.Diagnostic) {
 	addr := to.component.Item
 	block := m.Config.Root.Components[addr.Component.Name]
@@ -314,7 +314,7 @@ func fault(summary, detail string, args ...any) *hcl.Diagnostic {
 	return &hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: fmt.Sprintf(detail, args...)}
 }
 
-// at is fault for what a place of the configuration has to do with.
+// at is fault for a fault with a place in the configuration.
 func at(place hcl.Range, summary, detail string, args ...any) *hcl.Diagnostic {
 	diag := fault(summary, detail, args...)
 	diag.Subject = &place

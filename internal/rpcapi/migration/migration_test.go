@@ -142,7 +142,7 @@ func newBench(t *testing.T) *bench {
 	}}
 }
 
-// object is an object of a state: an address, a deposed key after "#", and what it depends on.
+// object is an object of a state: an address, a deposed key after "#", and its dependencies.
 type object struct {
 	addr     string
 	provider string
@@ -364,8 +364,8 @@ func TestUnaskedProvider(t *testing.T) {
 	}
 }
 
-// TestComponents checks what component instances are said to be: what they require, what requires
-// them, and that their values are not known.
+// TestComponents checks the records of component instances: their requirements, their dependents,
+// and that their values are not known.
 func TestComponents(t *testing.T) {
 	b := newBench(t)
 	parse := func(addr string) stackaddrs.AbsComponent {

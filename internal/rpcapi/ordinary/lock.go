@@ -67,7 +67,7 @@ func lock(ctx context.Context, file *os.File) error {
 	}
 }
 
-// holder says who has locked a state, if that is known.
+// holder names the holder of the lock of a state, if that is known.
 func holder(path string) string {
 	text, err := readSmall(filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".lock.info"))
 	if err != nil {

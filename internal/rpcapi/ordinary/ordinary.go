@@ -4,13 +4,13 @@
 // Package ordinary reads the state of an ordinary working directory of terraform or tofu, where its
 // last init says that it is.
 //
-// States of the local backend are files, which are read here. What other backends have, the engine
-// gets from them.
+// States of the local backend are files, which are read here. States of other backends come from
+// the engine.
 //
 // Rules:
 //
-//   - O1. What the environment says counts as for the engine when it is run in the directory:
-//     TF_DATA_DIR and TF_WORKSPACE. Relative paths start there.
+//   - Environment variables count as for the engine when it is run in the directory: TF_DATA_DIR
+//     and TF_WORKSPACE. Relative paths start there.
 //   - O2. A file is read under the lock that the engine has for it, so that no half of a state is
 //     read.
 //   - O3. Where there is no state yet, it is empty. That is no fault.
@@ -35,7 +35,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
-// The environment variables that say where the engine keeps what.
+// The environment variables for the places of the engine's files.
 const (
 	DataDirVariable   = "TF_DATA_DIR"
 	WorkspaceVariable = "TF_WORKSPACE"
@@ -48,7 +48,7 @@ const (
 	defaultWorkspacesDir = "terraform.tfstate.d"
 )
 
-// maxRecord is the size of what is believed to be a record of an init. Others are faults.
+// maxRecord is the largest size of a record of an init. A longer one is a fault.
 const maxRecord = 4 << 20
 
 // Directory is a working directory.
@@ -56,12 +56,12 @@ type Directory struct {
 	Path    string
 	Environ []string
 
-	// Pull returns the state of a backend of a type that is not local: what the engine prints when it
-	// is asked for it in a directory.
+	// Pull returns the state of a backend of a type that is not local: the output of the engine when
+	// it is asked for the state in a directory.
 	Pull func(ctx context.Context, backend, dir string) ([]byte, error)
 }
 
-// record is what init notes of a backend.
+// record is the record of a backend that init makes.
 type record struct {
 	Type   string `json:"type"`
 	Config struct {
@@ -103,7 +103,7 @@ func (d Directory) read(ctx context.Context) ([]byte, error) {
 	return readLocked(ctx, d.stateFile(initialized, workspace))
 }
 
-// record returns what the last init has noted. Without a note the backend is local, with the usual
+// record returns the record of the last init. Without one the backend is local, with the usual
 // places.
 func (d Directory) record() (record, error) {
 	local := record{Type: "local"}
@@ -128,7 +128,7 @@ func (d Directory) record() (record, error) {
 	}
 	found := record{Type: noted.Backend.Type}
 	if found.Type != "local" || len(noted.Backend.Config) == 0 {
-		return found, nil // the engine knows what others have
+		return found, nil // the engine knows the configurations of others
 	}
 	return found, json.Unmarshal(noted.Backend.Config, &found.Config)
 }
@@ -153,7 +153,7 @@ func (d Directory) workspace() (string, error) {
 	return name, checkWorkspace(name)
 }
 
-// checkWorkspace refuses what would be more than one step of a path.
+// checkWorkspace refuses a name that would be more than one step of a path.
 func checkWorkspace(name string) error {
 	if name != filepath.Base(name) || !filepath.IsLocal(name) || name == "." {
 		return fmt.Errorf("%q is not the name of a workspace", name)

@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package packages is the service of the RPC API for what registries have.
+// Package packages is the service of the RPC API for the packages in registries.
 package packages
 
 import (

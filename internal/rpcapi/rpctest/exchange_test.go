@@ -106,8 +106,7 @@ func (x *exchange) plan(opts rpcclient.PlanOptions) *rpcclient.Plan {
 
 func (x *exchange) path(name string) string { return filepath.Join(x.dir, name) }
 
-// What a client has planned is shown and applied by the command line, as long as the state is the
-// same.
+// The plan of a client is shown and applied by the command line, as long as the state is the same.
 func TestCommandLineAppliesPlansOfClients(t *testing.T) {
 	x := newExchange(t, chain)
 	if err := x.plan(rpcclient.PlanOptions{}).WriteFile(x.path("p.tfstackplan")); err != nil {
@@ -141,8 +140,7 @@ func TestCommandLineAppliesPlansOfClients(t *testing.T) {
 	}
 }
 
-// What the command line has planned is applied by a client, and the state that it has then is
-// pushed.
+// A plan of the command line is applied by a client, and the state that it has then is pushed.
 func TestClientsApplyPlansOfCommandLine(t *testing.T) {
 	x := newExchange(t, chain)
 	x.cairn("plan", "-out="+x.path("first.plan"))

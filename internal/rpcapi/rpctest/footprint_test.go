@@ -15,7 +15,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/testenv"
 )
 
-// footprint is what a process needs.
+// footprint has the resources of a process.
 type footprint struct {
 	memory   int // resident, in MiB
 	files    int // open
@@ -30,8 +30,8 @@ func (f footprint) String() string {
 // calls, and the pages of the program that were read.
 const maxMemory = 150
 
-// exceeds reports whether a footprint is larger than an earlier one by more than what comes and
-// goes.
+// exceeds reports whether a footprint is larger than an earlier one by more than the usual
+// variation.
 func (f footprint) exceeds(before footprint) bool {
 	return f.memory > maxMemory || f.files > before.files+10 || f.children > 0
 }

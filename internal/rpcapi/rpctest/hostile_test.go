@@ -265,8 +265,8 @@ func (h *hostile) openMany() {
 	}
 }
 
-// closers are the methods that close what responses have handles of. Configurations come before the
-// bundles that they hold.
+// closers are the methods that close the objects whose handles are in responses. Configurations
+// come before the bundles that they hold.
 var closeMethods = []struct {
 	kind handleKind
 	path string

@@ -15,7 +15,7 @@ import (
 	stackspb "github.com/cairnstacks/cairn/proto/terraform1/stacks"
 )
 
-// The process gives back what large requests have needed, also those that it has refused or could
+// The process gives back the memory of large requests, also of those that it has refused or could
 // not decode.
 func TestLargeRequestsLeaveNoMemory(t *testing.T) {
 	c := open(t, options{})

@@ -96,7 +96,7 @@ func (s *stack) apply(request *stackspb.ApplyStackChanges_Request) ([]*stackspb.
 	return receiveAll(stream.Recv)
 }
 
-// rawPlan returns what opens a plan, in its order.
+// rawPlan returns the elements that open a plan, in their order.
 func rawPlan(events []*stackspb.PlanStackChanges_Event) []*anypb.Any {
 	var raw []*anypb.Any
 	for _, event := range events {

@@ -28,7 +28,7 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/protobuf/types/known/emptypb"
 
-	_ "github.com/cairnstacks/cairn/internal/cli" // what the program is made of, so that go test runs again for another program
+	_ "github.com/cairnstacks/cairn/internal/cli" // the packages of the program, so that go test runs again for another program
 	"github.com/cairnstacks/cairn/internal/rpcapi/stacksplugin"
 	"github.com/cairnstacks/cairn/internal/testenv"
 )
@@ -167,7 +167,7 @@ func (p *process) signal(s syscall.Signal) {
 	}
 }
 
-// serverCertificate is what the sixth field of the line has.
+// serverCertificate is the certificate in the sixth field of the line.
 func (p *process) serverCertificate() *x509.Certificate {
 	p.t.Helper()
 	der, err := base64.RawStdEncoding.DecodeString(p.fields[5])

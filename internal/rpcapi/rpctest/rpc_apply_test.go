@@ -50,7 +50,7 @@ func TestRPCApply(t *testing.T) {
 	})
 }
 
-// applied returns what an apply said of things of one kind.
+// applied returns an apply's descriptions of one kind.
 func applied[T any](events []*stackspb.ApplyStackChanges_Event, get func(*stackspb.AppliedChange_ChangeDescription) *T) []*T {
 	var found []*T
 	for _, event := range events {
@@ -183,7 +183,7 @@ func testApplyDestroy(t *testing.T) {
 	}
 }
 
-// Of two components, the first fails after its object exists; what depends on it is not begun.
+// Of two components, the first fails after its object exists; its dependent is not begun.
 func testApplyFailure(t *testing.T) {
 	s := openFakeStack(t, `-- stack/main.tfcomponent.hcl --
 required_providers {
@@ -416,7 +416,7 @@ func testCancel(t *testing.T) {
 	wantCode(t, other.closeConfiguration(r.config), codes.OK)
 }
 
-// A signal does not stop what runs.
+// A signal does not stop running work.
 func testSignalDuringApply(t *testing.T) {
 	r := runApply(t)
 	r.signal(syscall.SIGTERM)

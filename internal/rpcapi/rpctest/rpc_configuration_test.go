@@ -38,7 +38,7 @@ func TestRPCConfiguration(t *testing.T) {
 
 const emptyStack = "-- stack/main.tfcomponent.hcl --\n"
 
-// stack is a configuration that is open, and what goes with it.
+// stack is an open configuration, with the handles that belong to it.
 type stack struct {
 	*client
 	dir          string
@@ -179,7 +179,7 @@ func testConfigurationErrors(t *testing.T) {
 		}
 	}
 	wantCode(t, s.closeConfiguration(s.config), codes.OK)
-	wantCode(t, s.closeBundle(s.bundle), codes.OK) // what was not opened does not hold it
+	wantCode(t, s.closeBundle(s.bundle), codes.OK) // a configuration that was not opened does not hold it
 }
 
 const moduleWithData = `

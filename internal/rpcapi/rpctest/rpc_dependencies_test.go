@@ -326,14 +326,14 @@ func testForeignCache(t *testing.T) {
 	if got := c.cached(request.GetCacheDir(), ""); len(got) > 0 {
 		t.Errorf("for this platform: %v", got)
 	}
-	request.DependencyLocksHandle = must[int64](t)(c.createLocks(got...)) // hashes of archives say nothing about what was unpacked
+	request.DependencyLocksHandle = must[int64](t)(c.createLocks(got...)) // hashes of archives say nothing about the unpacked files
 	again, err := c.buildCache(request)
 	if names := eventNames(again); err != nil || !slices.Contains(names, "already_installed") || slices.Contains(names, "fetch_begin") {
 		t.Errorf("again: %v, error %v", again, err)
 	}
 }
 
-// cached returns what a cache has for a platform.
+// cached returns the packages in a cache for a platform.
 func (c *client) cached(dir, platform string) []*terraform1.ProviderPackage {
 	c.t.Helper()
 	cache := must[*dependenciespb.OpenProviderPluginCache_Response](c.t)(c.dependencies.OpenProviderPluginCache(c.t.Context(),

@@ -58,7 +58,7 @@ func TestRPCHandles(t *testing.T) {
 	})
 }
 
-// closers close handles, by what these are.
+// closers close handles, by their kinds.
 func (c *client) closers() map[string]func(int64) error {
 	ctx := c.t.Context()
 	return map[string]func(int64) error{
@@ -84,7 +84,7 @@ func (c *client) closePlan(handle int64) error {
 	return err
 }
 
-// handles opens one of each kind, by what they are.
+// handles opens one handle of each kind, by their kinds.
 func (s *stack) handles() map[string]int64 {
 	s.t.Helper()
 	events := must[[]*stackspb.PlanStackChanges_Event](s.t)(s.plan(&stackspb.PlanStackChanges_Request{}))

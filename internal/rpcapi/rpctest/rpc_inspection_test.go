@@ -96,7 +96,7 @@ func testInspectRequests(t *testing.T) {
 	wantCode(t, err, codes.InvalidArgument)
 }
 
-// An inspector works on after what it was opened with is closed.
+// An inspector works on after the objects that it was opened with are closed.
 func testInspectClosed(t *testing.T) {
 	s := openStack(t, dataStack)
 	inspector := must[*stackspb.OpenStackInspector_Response](t)(
@@ -109,7 +109,7 @@ func testInspectClosed(t *testing.T) {
 	}
 }
 
-// identities lists what has an identity in a state.
+// identities lists the resources with an identity in a state.
 func (s *stack) identities(state rawState) ([]*stackspb.ListResourceIdentities_Resource, error) {
 	s.t.Helper()
 	response, err := s.stacks.ListResourceIdentities(s.t.Context(), &stackspb.ListResourceIdentities_Request{

@@ -20,7 +20,7 @@ import (
 	"google.golang.org/protobuf/types/descriptorpb"
 )
 
-// What the server says about its messages is the table of testdata/protocol.txt, with nothing
+// The server's description of its messages is the table of testdata/protocol.txt, with nothing
 // missing and nothing more.
 func TestRPCMessages(t *testing.T) {
 	t.Run("M-01 table of messages", func(t *testing.T) {
@@ -36,7 +36,7 @@ func TestRPCMessages(t *testing.T) {
 	})
 }
 
-// reflection is a stream on which a server says what it has.
+// reflection is a stream on which a server describes its services.
 type reflection struct {
 	t      testing.TB
 	stream reflectionpb.ServerReflection_ServerReflectionInfoClient

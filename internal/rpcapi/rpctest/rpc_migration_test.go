@@ -233,7 +233,7 @@ func testMigrateRequests(t *testing.T) {
 	}
 }
 
-// A plan with a migrated state has nothing to do with what was migrated.
+// A plan with a migrated state changes none of the migrated objects.
 func testPlanMigrated(t *testing.T) {
 	s := openFakeStack(t, migratedStack)
 	state := rawState{}

@@ -16,7 +16,7 @@ import (
 	stackspb "github.com/cairnstacks/cairn/proto/terraform1/stacks"
 )
 
-// TestRPCNative has what providers do for the native engine only.
+// TestRPCNative has the features of providers that only the native engine uses.
 func TestRPCNative(t *testing.T) {
 	t.Run("X-01 actions", testActions)
 	t.Run("X-03 deferred by the provider", testDeferredByProvider)
@@ -146,8 +146,7 @@ func wantPlannedActions(t *testing.T, events []*stackspb.PlanStackChanges_Event)
 	}
 }
 
-// wantActionProgress compares what an apply says about actions, and about what it does before and
-// after.
+// wantActionProgress compares the events of an apply about actions, and those before and after.
 func wantActionProgress(t *testing.T, events []*stackspb.ApplyStackChanges_Event, want []string) {
 	t.Helper()
 	var got []string
@@ -170,8 +169,8 @@ func wantActionProgress(t *testing.T, events []*stackspb.ApplyStackChanges_Event
 	}
 }
 
-// A resource that its provider defers is left for another plan, with what depends on it. What does
-// not is done.
+// A resource that its provider defers is left for another plan, with its dependents. All others are
+// created.
 func testDeferredByProvider(t *testing.T) {
 	s := openFakeStack(t, fakeModule(`
 resource "fake_deferred" "late" {

@@ -76,7 +76,7 @@ func (s *stack) made() rawState {
 	return state
 }
 
-// applyInto applies a plan, which has to succeed, and merges what it does into a state.
+// applyInto applies a plan, which has to succeed, and merges its changes into a state.
 func (s *stack) applyInto(state rawState, planned []*stackspb.PlanStackChanges_Event) []*stackspb.ApplyStackChanges_Event {
 	s.t.Helper()
 	handle := must[int64](s.t)(s.openPlan(rawPlan(planned)))
@@ -221,7 +221,7 @@ func plannedChanges(events []*stackspb.PlanStackChanges_Event) []*stackspb.Plann
 	return changes
 }
 
-// descriptions returns what a plan says of things of one kind, in its order.
+// descriptions returns a plan's descriptions of one kind, in their order.
 func descriptions[T any](events []*stackspb.PlanStackChanges_Event, get func(*stackspb.PlannedChange_ChangeDescription) *T) []*T {
 	var found []*T
 	for _, change := range plannedChanges(events) {

@@ -199,7 +199,7 @@ func (pluginServer) GRPCClient(context.Context, *plugin.GRPCBroker, *grpc.Client
 	return nil, errors.New("this is a server")
 }
 
-// commands are what the plugin does, by its first argument.
+// commands are the commands of the plugin, by its first argument.
 type commands struct {
 	stacksproto1.UnimplementedCommandServiceServer
 	broker *plugin.GRPCBroker
@@ -251,7 +251,7 @@ func (c *commands) Execute(req *stacksproto1.CommandRequest, stream grpc.ServerS
 	}
 }
 
-// platformOf returns what the call says of the platform.
+// platformOf returns the platform that the call names.
 func platformOf(ctx context.Context) string {
 	given, _ := metadata.FromIncomingContext(ctx)
 	var said []string

@@ -82,7 +82,7 @@ func (s *stack) changed(module string) {
 }
 
 // Instances come first, then statuses; counters come after the resources and before the last
-// status, and what is kept after all.
+// status, and records after all.
 func testProgressOrder(t *testing.T) {
 	s := openStack(t, dataStack)
 	events := s.planned(nil, stackspb.PlanMode_NORMAL)

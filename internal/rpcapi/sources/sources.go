@@ -10,7 +10,7 @@
 //     version; by others, its own. If both lead to a directory, the one counts that was found
 //     first.
 //   - S2. Of the versions in the bundle that satisfy a constraint, the newest is used.
-//   - S3. What is not in the bundle is not available: nothing is fetched.
+//   - Sources outside of the bundle are not available: nothing is fetched.
 package sources
 
 import (
@@ -118,7 +118,7 @@ func (r *Resolver) Resolve(source sourceaddrs.Source, constraint string) (stackc
 	return stackconfig.Resolved{Dir: dir, Version: selected.String()}, err
 }
 
-// errMissing is the error for what is not in the bundle.
+// errMissing is the error for a source that is not in the bundle.
 func errMissing(what string) error {
 	return fmt.Errorf("%w: the source bundle does not have %s", stackconfig.ErrNotPrepared, what)
 }
@@ -256,8 +256,8 @@ func (r *Resolver) Path(address string) (string, bool) {
 	return file, err == nil
 }
 
-// Name returns the name that clients know a file by which a diagnostic names: its source address.
-// What names no file is left as it is. Files of a stack with a local source are named relative to
+// Name returns the name under which clients know a file in a diagnostic: its source address. A text
+// that names no file is left as it is. Files of a stack with a local source are named relative to
 // its directory until then.
 func (r *Resolver) Name(file string) string {
 	local, ok := r.root.(sourceaddrs.LocalSource)

@@ -29,7 +29,7 @@ type stateDescriber struct {
 	moved map[string]bool // keys of objects that the plan moves in their components
 }
 
-// stateDescription is what a record is to people and other programs.
+// stateDescription is the readable form of a record, for people and other programs.
 type stateDescription = stackspb.AppliedChange_ChangeDescription
 
 // describe returns the messages of a change. Of a component instance that has ended, all records
@@ -70,7 +70,7 @@ func (d *stateDescriber) describe(ctx context.Context, change stackruntime.State
 	return messages, nil
 }
 
-// recordValues are what records are made of.
+// recordValues are the values that records are made of.
 type recordValues struct {
 	components      map[stackaddrs.AbsComponentInstance]*stackstate.Component
 	inputs, outputs map[string]cty.Value
@@ -134,7 +134,7 @@ func (d *stateDescriber) record(ctx context.Context, key string, record []byte, 
 	return message, d.fill(ctx, described, record, values)
 }
 
-// fill says in a description what a record holds.
+// fill describes the content of a record.
 func (d *stateDescriber) fill(ctx context.Context, described *stateDescription, record []byte, values recordValues) error {
 	key, err := stackstate.ParseKey(described.GetKey())
 	if err != nil {
@@ -172,8 +172,8 @@ func componentDescription(c *stackstate.Component) (*stackspb.AppliedChange_Chan
 	}}, err
 }
 
-// withoutUnknown replaces what an apply that failed has left unknown: clients know of no such
-// values in what was applied.
+// withoutUnknown replaces values that an apply that failed has left unknown: clients know of no
+// such values in applied changes.
 func withoutUnknown(value cty.Value) cty.Value {
 	if value == cty.NilVal || value.IsWhollyKnown() {
 		return value
@@ -208,7 +208,7 @@ func (d *stateDescriber) resourceDescription(ctx context.Context, key stackstate
 }
 
 // objectValue returns the value of an object by the type of its resource, if it conforms to that:
-// what was not applied may be of another version.
+// an object that was not applied may be of another version.
 func (d *stateDescriber) objectValue(ctx context.Context, provider stackaddrs.Provider, object tfstate.Object) (*stackspb.DynamicValue, error) {
 	ty := d.types.of(ctx, provider, object.Addr.Resource)
 	value, err := object.Value(ty)

@@ -47,7 +47,7 @@ func (s *Service) ApplyStackChanges(req *stackspb.ApplyStackChanges_Request, str
 	return a.out.failed()
 }
 
-// applier carries out one plan, and sends what is done while that is done.
+// applier carries out one plan, and sends the changes while they are made.
 type applier struct {
 	config *configuration
 	stack  *operation.Stack

@@ -18,11 +18,11 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
 
-// applyWatch sends what becomes of component instances while a plan is applied, and the changes of
+// applyWatch sends the progress of component instances while a plan is applied, and the changes of
 // the state.
 //
-// What is saved of a component instance at its end is sent after its last status, since clients
-// expect it there; what is saved before that, at once.
+// The records of a component instance at its end are sent after its last status, since clients
+// expect them there; earlier records, at once.
 type applyWatch struct {
 	*applier
 	ctx       context.Context //nolint:containedctx // of one operation, whose hooks have none
@@ -64,8 +64,8 @@ func (w *applyWatch) hooks() hooks.Hooks {
 	return hooks.Hooks{ComponentStatus: w.status, ComponentEvent: w.event, ComponentApplied: w.applied}
 }
 
-// status sends a status, after those that come before it. Nothing is said of what is skipped: it
-// was not begun.
+// status sends a status, after those that come before it. A skipped instance has no message: it was
+// not begun.
 func (w *applyWatch) status(addr stackaddrs.AbsComponentInstance, status hooks.Status) {
 	watched := w.components[addr]
 	if watched == nil || status == hooks.Pending {
@@ -83,7 +83,7 @@ func (w *applyWatch) status(addr stackaddrs.AbsComponentInstance, status hooks.S
 	}
 }
 
-// begin sends what comes before all other progress of a component instance.
+// begin sends the messages that come before all other progress of a component instance.
 func (w *applyWatch) begin(addr stackaddrs.AbsComponentInstance, watched *watchedApply) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -140,7 +140,7 @@ func steps(action engine.Action) int {
 	return 1
 }
 
-// applied sends what was done of a component instance.
+// applied sends the counts of a component instance.
 func (w *applyWatch) applied(addr stackaddrs.AbsComponentInstance, _ stackplan.Counts) {
 	if watched := w.components[addr]; watched != nil {
 		w.begin(addr, watched)
@@ -148,13 +148,13 @@ func (w *applyWatch) applied(addr stackaddrs.AbsComponentInstance, _ stackplan.C
 	}
 }
 
-// counted counts what was done of an instance that has failed.
+// counted counts the finished changes of an instance that has failed.
 func (w *applyWatch) counted(watched *watchedApply) stackplan.Counts {
 	return countApplied(watched.plan, func(c *engine.Change) bool { return watched.done[c.Address()] >= steps(c.Action) })
 }
 
 // countApplied counts changes that were done. Imports and moves count where nothing else was done
-// to the object. What is deferred is as planned.
+// to the object. Deferred changes are as planned.
 func countApplied(plan *stackplan.Component, done func(*engine.Change) bool) stackplan.Counts {
 	var n stackplan.Counts
 	for _, change := range plan.Changes {
@@ -199,7 +199,7 @@ func componentOf(change stackruntime.StateChange) stackaddrs.AbsComponentInstanc
 	return stackaddrs.AbsComponentInstance{}
 }
 
-// release sends what was held back.
+// release sends the messages that were held back.
 func (w *applyWatch) release(watched *watchedApply) {
 	w.mu.Lock()
 	held := watched.held
@@ -210,7 +210,7 @@ func (w *applyWatch) release(watched *watchedApply) {
 	}
 }
 
-// flush sends what is held back of instances whose end nobody has reported.
+// flush sends the messages that are held back of instances whose end nobody has reported.
 func (w *applyWatch) flush() {
 	for watched := range maps.Values(w.components) {
 		w.release(watched)

@@ -18,7 +18,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
-// configurationHandle is what handles of [*configuration] are called in errors.
+// configurationHandle is the name in errors of handles of [*configuration].
 const configurationHandle = "stack configuration"
 
 // configuration is a stack in a bundle that a client has opened. It had no mistakes that show in

@@ -26,14 +26,15 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
 
-// inspectorHandle is what handles of [*inspector] are called in errors.
+// inspectorHandle is the name in errors of handles of [*inspector].
 const inspectorHandle = "stack inspector"
 
 // expressionFile is the name of an expression in diagnostics about it.
 const expressionFile = "<expression>"
 
-// inspector is what expressions are evaluated with. No method closes it, so that it has nothing
-// open: each expression opens the stack anew, also after the configuration was closed.
+// inspector has the configuration and the values that expressions are evaluated with. No method
+// closes it, so that it has nothing open: each expression opens the stack anew, also after the
+// configuration was closed.
 type inspector struct {
 	config    *configuration
 	providers *operation.Providers
@@ -61,7 +62,7 @@ func (s *Service) OpenStackInspector(ctx context.Context, req *stackspb.OpenStac
 	}
 	values, diags := convertInputs(inputs, config.config.Root.Variables)
 	for name, declared := range config.config.Root.Variables {
-		if _, ok := inputs[name]; !ok { // not even the default is what the stack has had
+		if _, ok := inputs[name]; !ok { // not even the default is the value that the stack has had
 			values[name] = cty.UnknownVal(declared.Type.WithoutOptional())
 			if planned, ok := opened.state.Inputs[name]; ok && isPlan(req.GetState()) {
 				values[name], _ = planned.UnmarkDeep() // the declaration says whether it is sensitive
@@ -81,8 +82,8 @@ func (s *Service) OpenStackInspector(ctx context.Context, req *stackspb.OpenStac
 	return response, nil
 }
 
-// inspectedState returns the state that a request has, or what the plan that it has instead says
-// that it will be. The elements of a plan are in the order of their keys.
+// inspectedState returns the state that a request has, or the one that will be if it has a plan
+// instead. The elements of a plan are in the order of their keys.
 func (s *Service) inspectedState(raw map[string]*anypb.Any) (*stackstate.State, error) {
 	if !isPlan(raw) {
 		return decodeState(raw)
@@ -109,8 +110,8 @@ func isPlan(raw map[string]*anypb.Any) bool {
 	return false
 }
 
-// inspect calls eval with what the runtime needs. It returns what was wrong with that, too, with
-// which eval is not called.
+// inspect calls eval with the options of the runtime. It returns the diagnostics of making these,
+// too; eval is not called if there are errors among them.
 func (s *Service) inspect(ctx context.Context, with *inspector, eval func(stackruntime.Options) (cty.Value, hcl.Diagnostics)) (cty.Value, hcl.Diagnostics, error) {
 	stack, done, err := s.open(with.config, operation.Options{Providers: with.providers, ChangesNothing: true})
 	if err != nil {

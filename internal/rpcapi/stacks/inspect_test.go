@@ -78,8 +78,8 @@ func (c *client) inspect(inspector int64, expression string) *stackspb.InspectEx
 	return response
 }
 
-// TestInspect evaluates expressions by what an apply has left, and after all that the inspector was
-// opened with was closed.
+// TestInspect evaluates expressions by the state after an apply, and after all that the inspector
+// was opened with was closed.
 func TestInspect(t *testing.T) {
 	testenv.Engine(t)
 	t.Setenv("CAIRN_FAKE_STORE", t.TempDir())
@@ -163,7 +163,7 @@ func TestInspect(t *testing.T) {
 	}
 }
 
-// TestInspectWithoutState checks that what nobody has said is unknown.
+// TestInspectWithoutState checks that values that nobody has given are unknown.
 func TestInspectWithoutState(t *testing.T) {
 	testenv.Engine(t)
 	c := serve(t)
@@ -181,8 +181,8 @@ func TestInspectWithoutState(t *testing.T) {
 	}
 }
 
-// TestMistakenInspectors checks that what is wrong with a stack or with a value is a diagnostic,
-// without a handle.
+// TestMistakenInspectors checks that a fault of a stack or of a value is a diagnostic, without a
+// handle.
 func TestMistakenInspectors(t *testing.T) {
 	testenv.Engine(t)
 	c := serve(t)

@@ -95,7 +95,7 @@ func invocationStatusProgress(component stackaddrs.AbsComponentInstance, i *engi
 	}}
 }
 
-// invocationEvent returns what an event of the engine says about an invocation, or nil.
+// invocationEvent returns the message for an event of the engine about an invocation, or nil.
 func invocationEvent(component stackaddrs.AbsComponentInstance, event engine.Event) *progress {
 	i := event.Invocation
 	if status, ok := invocationStatuses[event.Type]; ok {

@@ -60,7 +60,7 @@ func (s *Service) MigrateTerraformState(
 	return m.out.failed()
 }
 
-// migrator makes one migration, and sends what comes of it.
+// migrator makes one migration, and sends its results.
 type migrator struct {
 	config *configuration
 	out    *sender[stackspb.MigrateTerraformState_Event]

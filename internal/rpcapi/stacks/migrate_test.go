@@ -20,7 +20,7 @@ import (
 	stackspb "github.com/cairnstacks/cairn/proto/terraform1/stacks"
 )
 
-// migrated is what a migration has sent.
+// migrated has the messages of a migration.
 type migrated struct {
 	keys  []string // of the elements, in their order
 	state map[string]*anypb.Any
@@ -170,7 +170,7 @@ resource "terraform_data" "renamed" {
 	}
 )
 
-// TestMigrate takes what the real engine has made to a stack, whose first plan changes nothing
+// TestMigrate takes objects made by the real engine to a stack, whose first plan changes nothing
 // then.
 func TestMigrate(t *testing.T) {
 	testenv.Engine(t)
@@ -237,7 +237,7 @@ func TestMigrate(t *testing.T) {
 	}
 }
 
-// checkMigratedDescriptions checks what is said about an object and about a component, of which
+// checkMigratedDescriptions checks the descriptions of an object and of a component, of which
 // nothing is known.
 func checkMigratedDescriptions(t *testing.T, got *migrated) {
 	t.Helper()

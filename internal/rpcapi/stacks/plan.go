@@ -114,7 +114,7 @@ func (p *planner) plan(ctx context.Context) error {
 	return p.out.failed()
 }
 
-// begin sends what comes before all that is planned.
+// begin sends the elements that come before all planned changes.
 func (p *planner) begin(runtime stackruntime.Options, now time.Time) error {
 	var made engine.Info
 	context := stackplan.FileContext{CairnVersion: p.service.opts.Version}
@@ -122,7 +122,7 @@ func (p *planner) begin(runtime stackruntime.Options, now time.Time) error {
 		made = runtime.Session.Info()
 		var err error
 		if context, err = p.stack.PlanTarget(runtime).Context(made, p.service.opts.Version); err != nil {
-			p.service.opts.Log.Error("hashing a configuration", "error", err.Error()) // who applies the plan finds that it has changed
+			p.service.opts.Log.Error("hashing a configuration", "error", err.Error()) // an apply finds that it has changed
 		}
 	}
 	p.element(stackplan.HeaderElement(context, p.mode, made))()
@@ -133,7 +133,7 @@ func (p *planner) begin(runtime stackruntime.Options, now time.Time) error {
 	return p.out.failed()
 }
 
-// element returns what sends an element of the plan with its descriptions.
+// element returns a function that sends an element of the plan with its descriptions.
 func (p *planner) element(element *anypb.Any, err error) func(...*description) {
 	return func(descriptions ...*description) {
 		if err != nil {
@@ -158,7 +158,7 @@ func (p *planner) report(diags hcl.Diagnostics) {
 	}
 }
 
-// sendRest sends what is no part of any component.
+// sendRest sends the elements that are no part of any component.
 func (p *planner) sendRest(plan *stackplan.Plan) {
 	for _, name := range slices.Sorted(maps.Keys(plan.Inputs)) {
 		described, err := describeInput(name, plan.Inputs[name])
@@ -181,8 +181,8 @@ func (p *planner) sendRest(plan *stackplan.Plan) {
 	}
 }
 
-// sendComponent sends what the plan keeps of a component instance, in the order in which it is read
-// again.
+// sendComponent sends the plan's elements of a component instance, in the order in which they are
+// read again.
 func (p *planner) sendComponent(ctx context.Context, c *stackplan.Component, made engine.Info, types *resourceTypes) {
 	announced, err := stackplan.ComponentElements(c, made)
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
-// planHandle is what handles of [*openPlan] are called in errors.
+// planHandle is the name in errors of handles of [*openPlan].
 const planHandle = "stack plan"
 
 // openPlan is a plan that a client has sent.

@@ -55,7 +55,7 @@ output "id" {
 `,
 }
 
-// planned is what a plan has sent.
+// planned has the messages of a plan.
 type planned struct {
 	elements  []*anypb.Any
 	events    []string
@@ -139,13 +139,13 @@ func describeProgress(p *stackspb.StackChangeProgress) string {
 	}
 }
 
-// applied is what an apply has sent, and the state that it has made.
+// applied has the messages of an apply, and the state that it has made.
 type applied struct {
 	events []string
 	diags  []*terraform1pb.Diagnostic
 }
 
-// apply applies the elements of a plan, and merges what is sent into a state.
+// apply applies the elements of a plan, and merges the sent changes into a state.
 func (c *client) apply(req *stackspb.ApplyStackChanges_Request, state map[string]*anypb.Any) (*applied, error) {
 	stream, err := c.stacks.ApplyStackChanges(c.t.Context(), req)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
-// planWatch sends what becomes of component instances while a plan is made.
+// planWatch sends the progress of component instances while a plan is made.
 type planWatch struct {
 	*planner
 	ctx   context.Context //nolint:containedctx // of one operation, whose hooks have none
@@ -69,7 +69,7 @@ func (w *planWatch) expand(component stackaddrs.AbsComponent, instances []stacka
 	w.expanded.announce(component, instances, w.progress)
 }
 
-// status sends a status, after what has to come before it.
+// status sends a status, after the messages that have to come before it.
 func (w *planWatch) status(addr stackaddrs.AbsComponentInstance, status hooks.Status) {
 	watched := w.of(addr)
 	switch status {
@@ -123,7 +123,7 @@ func (w *planWatch) fail(watched *watchedPlan, object *stackspb.ResourceInstance
 	}
 }
 
-// sendPlanned sends what was planned of resources, in short.
+// sendPlanned sends the planned changes of resources, in short.
 func (w *planWatch) sendPlanned(addr stackaddrs.AbsComponentInstance, watched *watchedPlan) {
 	if watched.plan == nil {
 		return

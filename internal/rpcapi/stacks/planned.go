@@ -13,7 +13,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
-// description is what one planned change is to people and other programs.
+// description is the readable form of one planned change, for people and other programs.
 type description = stackspb.PlannedChange_ChangeDescription
 
 // plannedChange returns an element of a plan with its descriptions.

@@ -8,7 +8,7 @@ import (
 	stackspb "github.com/cairnstacks/cairn/proto/terraform1/stacks"
 )
 
-// policies is what plans and applies are asked to evaluate policies with.
+// policies is the part of a request to plan or apply that asks for policies.
 type policies interface {
 	GetTfpolicyPluginPath() string
 	GetPolicyPaths() []string

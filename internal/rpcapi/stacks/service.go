@@ -31,15 +31,15 @@ type Service struct {
 	temporary temporary
 }
 
-// New returns a service whose handles are in a table. It removes from the disk what services of
-// processes have left that were killed.
+// New returns a service whose handles are in a table. It removes from the disk the files of
+// services whose processes were killed.
 func New(handles *handle.Table, opts Options) *Service {
 	kind := directories(opts.Log)
 	kind.RemoveLeft()
 	return &Service{handles: handles, opts: opts, temporary: temporary{kind: kind}}
 }
 
-// Close removes what operations have kept on the disk. Nothing may run any more.
+// Close removes the files of operations from the disk. Nothing may run any more.
 func (s *Service) Close() error { return s.temporary.remove() }
 
 // Stop asks all plans and applies that run to end gracefully. Later ones are not concerned.

@@ -18,7 +18,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
 
-// stateHandle is what handles of [*openState] are called in errors.
+// stateHandle is the name in errors of handles of [*openState].
 const stateHandle = "stack state"
 
 // openState is a state that a client has sent.

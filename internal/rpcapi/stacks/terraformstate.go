@@ -25,7 +25,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
-// terraformStateHandle is what handles of [*terraformState] are called in errors.
+// terraformStateHandle is the name in errors of handles of [*terraformState].
 const terraformStateHandle = "ordinary state"
 
 // terraformState is a state of a root module that a client has opened.
@@ -87,7 +87,7 @@ func (s *Service) pullState(ctx context.Context, backend, dir string) ([]byte, e
 	return printed.Bytes(), nil
 }
 
-// workspaceVariable is what the environment says about the workspace, which is kept from engines
+// workspaceVariable is the environment variable with the workspace, which is kept from engines
 // otherwise.
 func (s *Service) workspaceVariable() map[string]string {
 	if name := environ.Get(s.opts.Environ, ordinary.WorkspaceVariable); name != "" {

@@ -59,8 +59,7 @@ func TestTerraformStates(t *testing.T) {
 	}
 }
 
-// TestDirectoriesWithStates checks that what is wrong with a directory is a diagnostic beside a
-// handle.
+// TestDirectoriesWithStates checks that a fault of a directory is a diagnostic beside a handle.
 func TestDirectoriesWithStates(t *testing.T) {
 	c := serve(t)
 	t.Chdir(t.TempDir())

@@ -53,9 +53,8 @@ func (t *resourceTypes) of(ctx context.Context, provider stackaddrs.Provider, re
 	return ty
 }
 
-// change returns the values of a change by the type of the resource. What does not conform to that,
-// such as what could be planned of a change that is deferred, is sent by the types that the values
-// have.
+// change returns the values of a change by the type of the resource. A value that does not conform
+// to that, such as the planned part of a change that is deferred, is sent by the type that it has.
 func (t *resourceTypes) change(ctx context.Context, c *engine.Change) (*stackspb.DynamicValueChange, error) {
 	ty := t.of(ctx, c.Provider, c.Addr.Resource)
 	prior, err := encodeObject(c.Before, ty)

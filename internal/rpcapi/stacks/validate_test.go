@@ -17,7 +17,7 @@ import (
 	stackspb "github.com/cairnstacks/cairn/proto/terraform1/stacks"
 )
 
-// validate returns what is found in a configuration, with locks and a cache that may be 0.
+// validate returns the diagnostics of a configuration, with locks and a cache that may be 0.
 func (c *client) validate(config, locks, cache int64) ([]*terraform1pb.Diagnostic, error) {
 	response, err := c.stacks.ValidateStackConfiguration(c.t.Context(), &stackspb.ValidateStackConfiguration_Request{
 		StackConfigHandle: config, DependencyLocksHandle: locks, ProviderCacheHandle: cache,

@@ -18,8 +18,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/tempdir"
 )
 
-// temporary is the directory of a service for what operations keep on the disk. It is made when it
-// is first needed.
+// temporary is the directory of a service for the files of operations. It is made when it is first
+// needed.
 type temporary struct {
 	kind tempdir.Kind
 
@@ -38,8 +38,8 @@ func directories(log *slog.Logger) tempdir.Kind {
 	}}
 }
 
-// hasRuns reports whether there is a file in one of the directories in which engines keep what
-// applies have done, or whether that cannot be known.
+// hasRuns reports whether there is a file in one of the directories in which engines keep the
+// records of applies, or whether that cannot be known.
 func hasRuns(dir string) bool {
 	errFound := errors.New("found")
 	return filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestHasRuns checks that what an apply has done which came to no end is found, for each engine and
+// TestHasRuns checks that the record of an apply which came to no end is found, for each engine and
 // deployment.
 func TestHasRuns(t *testing.T) {
 	for path, want := range map[string]bool{

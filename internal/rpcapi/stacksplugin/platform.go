@@ -61,8 +61,9 @@ func Find(env []string, cacheDir string) (string, error) {
 	return path, nil
 }
 
-// Platform returns what a plugin is told of the platform that it works with: its address, a token
-// for it, and which stack is meant. The environment says it, or the CLI configuration of terraform.
+// Platform returns a plugin's metadata about the platform that it works with: its address, a token
+// for it, and which stack is meant. They come from the environment, or from the CLI configuration
+// of terraform.
 func Platform(ctx context.Context, env []string, registries *registry.Client) (map[string]string, error) {
 	hosts, err := cliconfig.ReadHosts(env)
 	if err != nil {

@@ -27,17 +27,17 @@ import (
 	"github.com/cairnstacks/cairn/proto/stacksproto1"
 )
 
-// Handshake is what the plugin and the process that starts it have to agree on.
+// Handshake has the values that the plugin and the process that starts it have to agree on.
 var Handshake = plugin.HandshakeConfig{
 	ProtocolVersion:  1,
 	MagicCookieKey:   "TF_STACKS_MAGIC_COOKIE",
 	MagicCookieValue: "c9183f264a1db49ef2cbcc7b74f508a7bba9c3704c47cde3d130ae7f3b7a59c8f97a1e43d9e17ec0ac43a57fd250f373b2a8d991431d9fb1ea7bc48c8e7696fd",
 }
 
-// Name is what the plugin is called between the library and its users.
+// Name is the plugin's name between the library and its users.
 const Name = "stacks"
 
-// Exit codes for what is not the plugin's own result.
+// Exit codes for outcomes that are not the plugin's own result.
 const (
 	ExitFailed     = 1   // the plugin has not said how its command ended
 	ExitOutOfRange = 255 // the plugin has said something that no exit code can be
@@ -54,7 +54,7 @@ type Plugin struct {
 
 	Server         *rpcapi.Server // whose services the plugin calls; it needs no handshake: see [rpcapi.Options]
 	Stdout, Stderr io.Writer
-	Log            *slog.Logger // gets what the process writes besides, such as the logs of its libraries
+	Log            *slog.Logger // gets the other output of the process, such as the logs of its libraries
 }
 
 // Run runs the plugin to its end and returns its exit code. When ctx ends, so does the call, and
@@ -62,7 +62,7 @@ type Plugin struct {
 //
 // Errors: for every exit code that is not the plugin's own.
 func (p *Plugin) Run(ctx context.Context) (exitCode int, err error) {
-	cmd := exec.Command(p.Program) //nolint:gosec,noctx // what the user has named; the library ends it
+	cmd := exec.Command(p.Program) //nolint:gosec,noctx // the program that the user has named; the library ends it
 	cmd.Env = p.Environ
 	process := plugin.NewClient(&plugin.ClientConfig{
 		HandshakeConfig: Handshake, Plugins: plugin.PluginSet{Name: command{}}, AllowedProtocols: []plugin.Protocol{plugin.ProtocolGRPC},
@@ -128,7 +128,7 @@ type connection struct {
 	servers []*grpc.Server
 }
 
-// serve serves what is registered on a stream of its own, which it returns.
+// serve serves the registered services on a stream of its own, which it returns.
 func (c *connection) serve(server *rpcapi.Server, register func(grpc.ServiceRegistrar)) uint32 {
 	served := server.NewGRPC()
 	register(served)
@@ -138,7 +138,7 @@ func (c *connection) serve(server *rpcapi.Server, register func(grpc.ServiceRegi
 	return id
 }
 
-// stop ends what is served, and with it the calls that the plugin has left running.
+// stop ends the services, and with them the calls that the plugin has left running.
 func (c *connection) stop() {
 	for _, server := range c.servers {
 		server.Stop()

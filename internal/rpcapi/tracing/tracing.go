@@ -34,9 +34,9 @@ type Tracing struct {
 	calls    calls
 }
 
-// Start returns nil unless the environment asks for traces: OTEL_TRACES_EXPORTER is "otlp". Where
-// they are sent, and how, is what the environment of this program says. TRACEPARENT, TRACESTATE and
-// BAGGAGE are the context of calls that bring none.
+// Start returns nil unless the environment asks for traces: OTEL_TRACES_EXPORTER is "otlp". Their
+// destination, and the way to it, are in the environment of this program. TRACEPARENT, TRACESTATE
+// and BAGGAGE are the context of calls that bring none.
 func Start(ctx context.Context, env []string) (*Tracing, error) {
 	if environ.Get(env, "OTEL_TRACES_EXPORTER") != "otlp" {
 		return nil, nil
@@ -78,8 +78,8 @@ func (t *Tracing) ServerOptions() []grpc.ServerOption {
 	return []grpc.ServerOption{grpc.StatsHandler(counted{handler, &t.calls})}
 }
 
-// Close sends what was not sent yet. The servers must have been stopped; calls whose client has its
-// answer may still be about to end.
+// Close sends the spans that were not sent yet. The servers must have been stopped; calls whose
+// client has its answer may still be about to end.
 func (t *Tracing) Close() error {
 	if t == nil {
 		return nil

@@ -29,8 +29,8 @@ var resourceActions = map[engine.Action][]stackspb.ChangeType{
 // ResourceActions returns the steps of an action. There are none if nothing could be planned.
 func ResourceActions(action engine.Action) []stackspb.ChangeType { return resourceActions[action] }
 
-// ComponentActions returns what happens to a component instance. One that exists is updated,
-// whether anything in it changes or not, or only read if the plan refreshes.
+// ComponentActions returns the actions of a component instance. One that exists is updated, whether
+// anything in it changes or not, or only read if the plan refreshes.
 func ComponentActions(c *stackplan.Component) []stackspb.ChangeType {
 	switch {
 	case c.Action == stackplan.Delete:
@@ -46,7 +46,7 @@ func ComponentActions(c *stackplan.Component) []stackspb.ChangeType {
 	}
 }
 
-// RootActions returns what happens to a root variable or output.
+// RootActions returns the actions of a root variable or output.
 func RootActions(action stackplan.Action) []stackspb.ChangeType {
 	switch action {
 	case stackplan.Create:
@@ -102,8 +102,8 @@ var componentStatuses = map[hooks.Status]stackspb.StackChangeProgress_ComponentI
 	hooks.Skipped:     stackspb.StackChangeProgress_ComponentInstanceStatus_ERRORED,
 }
 
-// ComponentStatus returns the status of a component instance. What was not begun, or not finished,
-// is in error.
+// ComponentStatus returns the status of a component instance. An instance that was not begun, or
+// not finished, is in error.
 func ComponentStatus(status hooks.Status) stackspb.StackChangeProgress_ComponentInstanceStatus_Status {
 	return componentStatuses[status]
 }

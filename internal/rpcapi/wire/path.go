@@ -12,8 +12,8 @@ import (
 	stackspb "github.com/cairnstacks/cairn/proto/terraform1/stacks"
 )
 
-// Paths returns messages for paths. What cannot be said of a path, such as the element of a set, is
-// left out with all that follows.
+// Paths returns messages for paths. A step that no message can express, such as the element of a
+// set, is left out with all that follows.
 func Paths(paths []cty.Path) []*stackspb.AttributePath {
 	var messages []*stackspb.AttributePath
 	for _, path := range paths {

@@ -20,7 +20,7 @@ import (
 // Errors: the value is ephemeral, has a mark of others, or is of a type that cannot be sent.
 func Value(v cty.Value) (*stackspb.DynamicValue, error) { return ValueOf(v, cty.DynamicPseudoType) }
 
-// ValueOf is [Value] for who knows the type, which the value has or can be converted to.
+// ValueOf is [Value] for a caller that knows the type, which the value has or can be converted to.
 func ValueOf(v cty.Value, ty cty.Type) (*stackspb.DynamicValue, error) {
 	if v == cty.NilVal {
 		v = cty.NullVal(ty)
@@ -57,7 +57,7 @@ func Change(before, after cty.Value) (*stackspb.DynamicValueChange, error) {
 	return ChangeOf(before, after, cty.DynamicPseudoType)
 }
 
-// ChangeOf is [Change] for who knows the type of both.
+// ChangeOf is [Change] for a caller that knows the type of both.
 func ChangeOf(before, after cty.Value, ty cty.Type) (*stackspb.DynamicValueChange, error) {
 	prior, err := ValueOf(before, ty)
 	if err != nil {

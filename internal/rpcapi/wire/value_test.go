@@ -18,7 +18,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
-// Values go with their types, and come back with what is sensitive in them.
+// Values go with their types, and come back with the marks of their sensitive parts.
 func TestValue(t *testing.T) {
 	secret := cty.StringVal("s").Mark(marks.Sensitive)
 	for name, v := range map[string]cty.Value{
@@ -58,7 +58,7 @@ func TestEphemeralIsNotSent(t *testing.T) {
 	}
 }
 
-// What a client sends may be anything.
+// A client may send anything.
 func TestParseValueOfStrangers(t *testing.T) {
 	noStep := []*stackspb.AttributePath{{Steps: []*stackspb.AttributePath_Step{{}}}}
 	for name, message := range map[string]*stackspb.DynamicValue{
@@ -75,7 +75,7 @@ func TestParseValueOfStrangers(t *testing.T) {
 	}
 }
 
-// An element of a set has no path: the set is what is sensitive.
+// An element of a set has no path: the whole set is sensitive.
 func TestPathEndsEarly(t *testing.T) {
 	path := cty.GetAttrPath("a").Index(cty.ObjectVal(map[string]cty.Value{"x": cty.True})).GetAttr("x")
 	want := []*stackspb.AttributePath{{Steps: []*stackspb.AttributePath_Step{{Selector: &stackspb.AttributePath_Step_AttributeName{AttributeName: "a"}}}}}
