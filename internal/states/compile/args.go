@@ -5,8 +5,8 @@ package compile
 
 import "github.com/hashicorp/hcl/v2"
 
-// FunctionArgs returns the arguments that are for the function: all but the name, requisites and
-// what is for the run.
+// FunctionArgs returns the arguments of the function: all but the name, requisites and those for
+// the run.
 func (c *Call) FunctionArgs() *Map {
 	args := &Map{}
 	for _, entry := range c.Args.Entries {

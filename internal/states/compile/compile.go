@@ -227,8 +227,8 @@ func (c *Call) writeRequisites() {
 }
 
 // limit returns the number that comes after all whole ones that are given or counted. For this,
-// calls are looked at file by file, each before what it includes, although that is loaded first
-// (line C-24).
+// calls are looked at file by file, each before the files it includes, although these are loaded
+// first (line C-24).
 func (c *compiler) limit() float64 {
 	limit := 1.0 // not an integer, which could overflow
 	for _, call := range slices.SortedStableFunc(slices.Values(c.calls), func(a, b *Call) int { return cmp.Compare(a.file, b.file) }) {
@@ -267,7 +267,7 @@ func (c *compiler) number() {
 	}
 }
 
-// orderWord returns what a word stands for.
+// orderWord returns the order number that a word stands for.
 func orderWord(word string, limit, aMillion float64) float64 {
 	switch word {
 	case "first":
@@ -385,8 +385,8 @@ func (c *compiler) unknown(call *Call, kind string, r Requisite) {
 		kind, r, call, call.Range.Filename, c.instead(r))
 }
 
-// instead says what could have been meant: what has the same name in another module or in a file
-// that is not loaded, or else a similar name.
+// instead names the object that could have been meant: one with the same name in another module or
+// in a file that is not loaded, or else with a similar name.
 func (c *compiler) instead(r Requisite) string {
 	if r.Module != "sls" && r.Module != "id" {
 		if others := c.index.exact[[2]string{"", r.Identifier}]; len(others) > 0 {

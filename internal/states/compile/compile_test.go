@@ -45,7 +45,7 @@ func mustCompile(t *testing.T, archive string, names ...string) *Low {
 	return low
 }
 
-// problems returns what loading and compiling find, one a line: code, place, summary.
+// problems returns the problems of loading and compiling, one a line: code, place, summary.
 func problems(t *testing.T, archive string, names ...string) (short []string, all hcl.Diagnostics) {
 	t.Helper()
 	high, diags := load(t, archive, LoadOptions{}, names...)
@@ -225,7 +225,7 @@ func testPrinted(t *testing.T) {
 	if err := WriteYAML(&b, high.Value()); err != nil {
 		t.Fatal(err)
 	}
-	// What is printed as YAML means the same as what is printed as JSON.
+	// The YAML output means the same as the JSON output.
 	d := decoder{file: "printed.yaml"}
 	root, diags := parse(d.file, []byte(b.String()))
 	if len(diags) > 0 {

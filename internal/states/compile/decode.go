@@ -15,7 +15,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/yamldoc"
 )
 
-// decoder makes values of the nodes of one file and collects what is wrong.
+// decoder makes values of the nodes of one file and collects diagnostics.
 type decoder struct {
 	file  string
 	diags hcl.Diagnostics
@@ -25,7 +25,7 @@ func (d *decoder) problem(code problem.Code, node *yaml.Node, summary, detail st
 	d.diags = d.diags.Append(problem.New(code, yamldoc.Range(d.file, node), summary, detail, args...))
 }
 
-// value returns what a node stands for: one of the types of a [Map].
+// value returns the value of a node: one of the types of a [Map].
 func (d *decoder) value(node *yaml.Node) any {
 	node = yamldoc.Resolve(node)
 	switch node.Kind {
@@ -46,8 +46,8 @@ func (d *decoder) value(node *yaml.Node) any {
 }
 
 // scalar returns a single value, as the files' own programs understand it: words such as "yes" are
-// booleans, numbers with leading zeros are decimal, and what is a number in YAML 1.2 alone, such as
-// 1e3 and 0o17, is a string.
+// booleans, numbers with leading zeros are decimal, and a number in YAML 1.2 alone, such as 1e3 and
+// 0o17, is a string.
 func (d *decoder) scalar(node *yaml.Node) any {
 	plain := node.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle|yaml.TaggedStyle) == 0
 	if plain && isOldBool(node.Value) {
@@ -85,8 +85,8 @@ func (d *decoder) scalar(node *yaml.Node) any {
 	return nil
 }
 
-// newNumber is what is a string in YAML 1.1, and a number later: octal digits after "0o", and
-// exponents behind a whole number or without a sign.
+// newNumber matches strings of YAML 1.1 that are numbers in later versions: octal digits after
+// "0o", and exponents behind a whole number or without a sign.
 var newNumber = regexp.MustCompile(`^[-+]?(0o[0-7_]+|[0-9][0-9_]*[eE][-+]?[0-9]+|[0-9_]*\.[0-9_]*[eE][0-9]+)$`)
 
 // isOldBool reports whether a plain word is a boolean in YAML 1.1 only.

@@ -49,7 +49,8 @@ func (f *fileReader) read(root *yaml.Node) {
 	}
 }
 
-// list returns the elements of a list; what is named by what must be one.
+// list returns the elements of a list. A node of another kind is an error, which names it by the
+// last argument.
 func (f *fileReader) list(node *yaml.Node, what string) []*yaml.Node {
 	switch {
 	case node.Kind == yaml.SequenceNode:
@@ -111,8 +112,8 @@ func (f *fileReader) readExtends(node *yaml.Node) {
 	}
 }
 
-// modules reads what an id is declared as: a mapping from modules to arguments, or
-// "module.function" alone.
+// modules reads the declaration of an id: a mapping from modules to arguments, or "module.function"
+// alone.
 func (f *fileReader) modules(id yamldoc.Pair, extends bool) []*Module {
 	node := id.Value
 	if node.Kind == yaml.ScalarNode && yamldoc.Kind(node) == "string" && strings.Contains(node.Value, ".") {

@@ -10,7 +10,7 @@ import (
 // firstOrder is the number of the first call that has none of its own (line C-04).
 const firstOrder = 10000
 
-// High is what SLS files say, in the order in which they are loaded, with extensions applied.
+// High is the content of SLS files, in the order in which they are loaded, with extensions applied.
 type High struct {
 	IDs     []*ID
 	Loaded  []string // names of the files
@@ -27,7 +27,7 @@ type ID struct {
 	Modules        []*Module
 	Range          *hcl.Range
 
-	file int // number of its file, counted from where loading began: before what the file includes
+	file int // number of its file, counted from where loading began: before the files that it includes
 }
 
 // Module says which function of a module is to be called.
@@ -44,7 +44,7 @@ type Arg struct {
 	Value any
 	Range *hcl.Range // of the value
 
-	// Requisites are what Value lists, if the name is that of a kind of requisites.
+	// Requisites are the elements of Value, if the name is that of a kind of requisites.
 	Requisites []Requisite
 }
 
@@ -55,7 +55,7 @@ type Requisite struct {
 	Range      *hcl.Range
 }
 
-// Exclusion is what is left out after loading: exactly one of an id and a file.
+// Exclusion is an object that is left out after loading: exactly one of an id and a file.
 type Exclusion struct {
 	ID, SLS string
 	Range   *hcl.Range
@@ -133,7 +133,7 @@ func single(key string, value any) *Map {
 	return &Map{Entries: []Entry{{key, value}}}
 }
 
-// find returns what an id is declared as, nil if it is not.
+// find returns the declaration of an id, nil if there is none.
 func (h *High) find(id string) *ID { return h.byName[id] }
 
 func (h *High) add(id *ID) {
@@ -144,7 +144,7 @@ func (h *High) add(id *ID) {
 	h.IDs = append(h.IDs, id)
 }
 
-// module returns what is said for a module, nil if nothing is.
+// module returns the declaration of a module, nil if there is none.
 func (id *ID) module(name string) *Module {
 	for _, module := range id.Modules {
 		if module.Name == name {

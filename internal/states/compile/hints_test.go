@@ -24,8 +24,8 @@ func (c *counting) ReadFile(name string) ([]byte, error) {
 
 var _ fs.ReadFileFS = (*counting)(nil)
 
-// TestHintsReadFilesOnce looks for what many requisites could mean in files that are not loaded: it
-// reads each of these once.
+// TestHintsReadFilesOnce looks for possible targets of many requisites in files that are not
+// loaded: it reads each of these once.
 func TestHintsReadFilesOnce(t *testing.T) {
 	const files, requisites = 20, 50
 	tree := &counting{MapFS: fstest.MapFS{}}

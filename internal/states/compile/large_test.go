@@ -35,7 +35,7 @@ func BenchmarkCompile(b *testing.B) {
 }
 
 // FuzzCompile checks that problems lie within the file, that there is no low data with errors, and
-// that what is printed as YAML reads as the same data.
+// that the YAML output reads as the same data.
 func FuzzCompile(f *testing.F) {
 	f.Add([]byte(x1))
 	for _, test := range errorTests {

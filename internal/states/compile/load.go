@@ -19,16 +19,16 @@ import (
 	"github.com/cairnstacks/cairn/internal/yamldoc"
 )
 
-// LoadOptions say how files are read. The zero value has what is usual.
+// LoadOptions say how files are read. The zero value has the usual settings.
 type LoadOptions struct {
 	Dir         string // shown before the names of files in diagnostics
 	Env         string // name of the environment; "base" if empty
 	NoAutoOrder bool   // gives calls no numbers by position (line C-06)
 }
 
-// Load reads SLS files and what they include. Files is the root of their tree; it should not lead
-// out of that, as that of an [os.Root] does not. With errors, the result is what could be
-// understood.
+// Load reads SLS files and the files they include. Files is the root of their tree; it should not
+// lead out of that, as that of an [os.Root] does not. With errors, the result is the part that
+// could be understood.
 func Load(files fs.FS, names []string, opts LoadOptions) (*High, hcl.Diagnostics) {
 	l := newLoader(files, opts)
 	for _, name := range names {
@@ -80,7 +80,7 @@ func (l *loader) problem(code problem.Code, subject *hcl.Range, summary, detail 
 	l.diags = l.diags.Append(problem.New(code, subject, summary, detail, args...))
 }
 
-// visit loads a file, after what it includes. One that is being loaded, or was, is passed over
+// visit loads a file, after the files it includes. One that is being loaded, or was, is passed over
 // (line C-13).
 func (l *loader) visit(sls string, from *hcl.Range) {
 	if l.visited[sls] {

@@ -11,10 +11,10 @@ import (
 	"github.com/cairnstacks/cairn/internal/order"
 )
 
-// Rule is how calls are ordered: by their numbers, each after what it demands.
+// Rule is the order of calls: by their numbers, each after its demands.
 const Rule = order.ByDemand
 
-// Tie is what orders calls of equal order numbers.
+// Tie is the rule that orders calls of equal order numbers.
 type Tie int
 
 // The rules for equal order numbers.
@@ -47,7 +47,7 @@ type Low struct {
 	before [][]int // by call: those that are made before it if it would change something
 }
 
-// Node is what a node of the graph stands for: a call, or trying what it would change.
+// Node is the meaning of a node of the graph: a call, or trying out its changes.
 type Node struct {
 	Call  int // by its number in Low.Calls
 	Trial bool
@@ -133,7 +133,7 @@ func (l *Low) Requisites(call int, kind string) []int { return l.Calls[call].tar
 // first time for trying that.
 func (l *Low) Graph() *order.Graph { return l.graph }
 
-// Node returns what a node of [Low.Graph] stands for.
+// Node returns the meaning of a node of [Low.Graph].
 func (l *Low) Node(n int) Node { return l.nodes[n] }
 
 // Prerequired returns the numbers of the calls that are made before another if that would change

@@ -10,14 +10,14 @@ import (
 	"strings"
 )
 
-// index finds calls by what requisites say (line C-39).
+// index finds calls by requisites (line C-39).
 type index struct {
 	calls []*Call
 
 	// By module ("" for any, "sls" for files, "id" for ids) and id or name, in the order of calls.
 	exact map[[2]string][]int
 
-	patterns map[[2]string][]int // what has been found of patterns, by module and pattern
+	patterns map[[2]string][]int // the calls found for patterns, by module and pattern
 }
 
 func newIndex(calls []*Call) *index {
@@ -63,7 +63,7 @@ func (x *index) match(r Requisite, of int) []int {
 	return found
 }
 
-// cost is about what it takes to find what a requisite names, in steps of some nanoseconds.
+// cost is about the cost of finding the target of a requisite, in steps of some nanoseconds.
 func (x *index) cost(r Requisite) int {
 	key := [2]string{r.Module, r.Identifier}
 	if _, known := x.patterns[key]; known || len(x.exact[key]) > 0 || !isPattern(r.Identifier) {
@@ -73,7 +73,7 @@ func (x *index) cost(r Requisite) int {
 	return len(x.calls) * (averageName + averageName*len(r.Identifier))
 }
 
-// names yields what could have been named.
+// names yields the names of all possible targets.
 func (x *index) names(module string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for key := range x.exact {
@@ -84,7 +84,7 @@ func (x *index) names(module string) iter.Seq[string] {
 	}
 }
 
-// matcher returns what reports whether a call is named.
+// matcher returns a function that reports whether a call is named.
 func (r Requisite) matcher() func(*Call) bool {
 	matches := func(text string) bool { return text == r.Identifier }
 	if isPattern(r.Identifier) {

@@ -153,8 +153,8 @@ func (g *grapher) add(n order.Node, stands Node) int {
 	return g.builder.Add(n)
 }
 
-// requisites adds the edges to a call, in the order in which they are checked. What a call requires
-// is done before it is tried, except for calls that wait for the trial themselves.
+// requisites adds the edges to a call, in the order in which they are checked. The requirements of
+// a call are done before it is tried, except for calls that wait for the trial themselves.
 func (g *grapher) requisites(call int) {
 	c := g.low.Calls[call]
 	if g.trial[call] != g.run[call] {

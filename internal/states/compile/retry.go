@@ -19,7 +19,8 @@ type Retry struct {
 	Interval, Splay time.Duration // between attempts, and by how much that is lengthened at random at most
 }
 
-// retry reads the argument "retry": true for the defaults, or a mapping of what differs from them.
+// retry reads the argument "retry": true for the defaults, or a mapping of the differences from
+// them.
 func (c *compiler) retry(arg Arg) Retry {
 	r := Retry{Attempts: 2, Interval: 30 * time.Second}
 	switch value := arg.Value.(type) {

@@ -6,7 +6,7 @@ package compile
 import "fmt"
 
 // Steps reports how the calls come to be made in the order of [Low.Sequence] (line C-09): which one
-// is looked at, what it waits for or finds done, and when it is made.
+// is looked at, which ones it waits for or finds done, and when it is made.
 func (l *Low) Steps() []string {
 	w := &walk{Low: l, done: make([]bool, len(l.nodes))}
 	for n := range l.nodes { // they are in the order of their calls, which is that of the numbers

@@ -37,7 +37,7 @@ func matcher(kind, expression string) (func(id string) bool, error) {
 	return nil, fmt.Errorf("only the id of a machine is known, so that \"match\" can be glob, list, pcre or compound, and not %q", kind)
 }
 
-// compound reads what is made of other targets with "and", "or", "not" and parentheses. The words
+// compound reads a combination of other targets with "and", "or", "not" and parentheses. The words
 // are between spaces.
 type compound struct {
 	words []string

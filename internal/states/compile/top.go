@@ -47,7 +47,8 @@ func LoadTop(files fs.FS, id string, opts LoadOptions) (*High, hcl.Diagnostics) 
 	return l.high, l.diags
 }
 
-// target is an entry of an environment in the top file: which machines, and what they get.
+// target is an entry of an environment in the top file: a pattern for machines, and the files that
+// they get.
 type target struct {
 	expression    string
 	matches       func(id string) bool
@@ -82,7 +83,7 @@ func (l *loader) readTop() []target {
 	return t.targets
 }
 
-// topTargets lists what could have matched.
+// topTargets lists the targets that could have matched.
 func (l *loader) topTargets() string {
 	const most = 10
 	switch n := len(l.topExpressions); {
@@ -138,7 +139,7 @@ func (t *topReader) read(root *yaml.Node) {
 	}
 }
 
-// target reads what a target gets: a list of names and options, or a single name.
+// target reads the content of a target: a list of names and options, or a single name.
 func (t *topReader) target(pair yamldoc.Pair) {
 	one := target{expression: pair.Name}
 	match, matchNode := "glob", pair.Key

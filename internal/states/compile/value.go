@@ -221,14 +221,14 @@ func toYAML(value any) *yaml.Node {
 	return &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Value: "null"}
 }
 
-// oldScalar is what YAML 1.1 takes for something else than a string if there are no quotes:
-// numbers, also those of minutes and seconds, "<<", "=" and words for true and false.
+// oldScalar matches texts that YAML 1.1 takes for something else than a string if there are no
+// quotes: numbers, also those of minutes and seconds, "<<", "=" and words for true and false.
 var oldScalar = regexp.MustCompile(`^([-+]?[0-9][0-9_]*(:[0-5]?[0-9])*(\.[0-9_]*)?|<<.*|=|yes|Yes|YES|no|No|NO|on|On|ON|off|Off|OFF)$`)
 
 // oldBreaks are breaks of lines in YAML 1.1 alone.
 const oldBreaks = "\u0085\u2028\u2029"
 
-// Text returns a value as a word: what stands for a name or in a command line. Lists and mappings
+// Text returns a value as a word: as it stands for a name or in a command line. Lists and mappings
 // have none.
 func Text(value any) (string, bool) {
 	switch value := value.(type) {
@@ -244,7 +244,7 @@ func Text(value any) (string, bool) {
 	return "", false
 }
 
-// kindOf names what a value is, for messages.
+// kindOf names the kind of a value, for messages.
 func kindOf(value any) string {
 	switch value.(type) {
 	case nil:

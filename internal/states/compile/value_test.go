@@ -10,8 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// What is printed as YAML is read as the same by readers of YAML 1.1, as Salt has one, and of YAML
-// 1.2.
+// The YAML output is read as the same by readers of YAML 1.1, as Salt has one, and of YAML 1.2.
 func TestPrintedForOldReaders(t *testing.T) {
 	values := []any{
 		"12:30:45", "1:30", "=", "<<", "<<x", "1_000", "0o17", "1e3", "yes", "no way", "a\u2028b", "a\u2029b", "a\u0085b", "\ufeff",

@@ -28,7 +28,7 @@ var aptOptions = []string{
 type apt struct {
 	once      sync.Once
 	turn      chan struct{} // has one element while nobody runs apt-get
-	refreshed bool          // all lists; belongs to who has the turn
+	refreshed bool          // all lists; belongs to the call that has the turn
 }
 
 // enter waits for the turn, or for the end of ctx.
@@ -65,8 +65,8 @@ func (c *call) refreshWanted() refreshing {
 	return refreshNever
 }
 
-// refresh fetches the lists of packages, if it is time to. The note says what is wrong with them:
-// it goes with errors that may follow from that, and with results that may be others than with all
+// refresh fetches the lists of packages, if it is time to. The note has the faults of the lists: it
+// goes with errors that may follow from them, and with results that may be others than with all
 // lists.
 func (a *apt) refresh(ctx context.Context, h *Host, wanted refreshing) (note string, err error) {
 	leave, err := a.enter(ctx)
@@ -95,7 +95,7 @@ func (a *apt) refresh(ctx context.Context, h *Host, wanted refreshing) (note str
 
 const notFetched = "\nNot all lists of packages could be fetched:\n"
 
-// aptWarnings returns the lines about what is wrong.
+// aptWarnings returns the lines with warnings and errors.
 func aptWarnings(stderr string) string {
 	var warnings []string
 	for line := range strings.Lines(stderr) {
@@ -107,8 +107,8 @@ func aptWarnings(stderr string) string {
 	return strings.Join(warnings[:min(len(warnings), most)], "\n")
 }
 
-// aptGet installs or removes packages. It returns what adds to changes what became of others by
-// that.
+// aptGet installs or removes packages. It returns a function that adds to changes those of other
+// packages.
 func (h *Host) aptGet(ctx context.Context, verb string, all []packageVersion, options ...string) (others func(*compile.Map), err error) {
 	leave, err := h.apt.enter(ctx)
 	if err != nil {
@@ -120,11 +120,11 @@ func (h *Host) aptGet(ctx context.Context, verb string, all []packageVersion, op
 		return nil, err
 	}
 	command := aptCommand(append(slices.Clone(aptOptions), options...), verb, all)
-	command.Gentle = true // it lets dpkg finish what it is at, instead of leaving packages half installed
+	command.Gentle = true // it lets dpkg finish its current step, instead of leaving packages half installed
 	if err := h.run(ctx, command); err != nil {
 		return nil, err
 	}
-	after, err := h.everyPackage(context.WithoutCancel(ctx)) // what was done is reported, if it was too late or not
+	after, err := h.everyPackage(context.WithoutCancel(ctx)) // the changes are reported, whether it was too late or not
 	return func(changes *compile.Map) { broughtAlong(changes, before, after) }, err
 }
 
@@ -141,20 +141,19 @@ func aptCommand(options []string, verb string, all []packageVersion) Command {
 	return Command{Args: args, Env: aptEnvironment}
 }
 
-// aptUnchanged are options with which apt-get and apt-cache leave alone the files in which they
-// keep what they have read of the lists.
+// aptUnchanged are options with which apt-get and apt-cache leave their caches of the lists alone.
 var aptUnchanged = []string{"-o", "Dir::Cache::pkgcache=", "-o", "Dir::Cache::srcpkgcache="}
 
-// simulation are options with which apt-get changes nothing, not even its protocol of what it has
-// planned.
+// simulation are options with which apt-get changes nothing, not even the log of its plans.
 var simulation = append([]string{"-s", "-q", "-y", "-o", "Debug::NoLocking=1", "-o", "Dir::Log::Planner=/dev/null"}, aptUnchanged...)
 
 // simulated is a line about a package that would come or go: its name, its version, and the version
 // that it would have.
 var simulated = regexp.MustCompile(`^(Inst|Remv|Purg) (\S+)(?: \[([^\]]*)\])?(?: \((\S+))?`)
 
-// simulateApt adds to changes what apt-get would do with others, and to which versions. If it would
-// refuse, which may be on account of what is not there yet, it returns what it says.
+// simulateApt adds to changes those that apt-get would make to other packages, with their versions.
+// If it would refuse, which may be on account of something that is not there yet, it returns the
+// text of the refusal.
 func (h *Host) simulateApt(ctx context.Context, changes *compile.Map, verb string, all []packageVersion, options ...string) (refusal string, err error) {
 	leave, err := h.apt.enter(ctx)
 	if err != nil {
@@ -194,7 +193,7 @@ func (h *Host) withoutApt() string {
 	return ""
 }
 
-// packageStatus is what dpkg knows of a package. Of one that it has never heard of, both are empty.
+// packageStatus is dpkg's record of a package. Of one that it has never heard of, both are empty.
 type packageStatus struct{ status, version string }
 
 // installed is the status of packages that are there as a whole.
@@ -247,7 +246,8 @@ func (h *Host) everyPackage(ctx context.Context) (map[string]string, error) {
 	return versions, nil
 }
 
-// broughtAlong adds to changes what else has come or gone between two looks at all packages.
+// broughtAlong adds to changes the other packages that have come or gone between two looks at all
+// packages.
 func broughtAlong(changes *compile.Map, before, after map[string]string) {
 	names := slices.Collect(maps.Keys(before))
 	for name := range after {

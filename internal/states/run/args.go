@@ -7,7 +7,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/states/compile"
 )
 
-// kind is what an argument may be.
+// kind is the kind of values that an argument accepts.
 type kind int
 
 const (

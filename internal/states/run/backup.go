@@ -49,7 +49,7 @@ func (c *call) keepOld(f *file, path string) error {
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			return err
 		}
-		dir, err := filepath.EvalSymlinks(filepath.Dir(path)) // links in the path of the folder are those of who has named it
+		dir, err := filepath.EvalSymlinks(filepath.Dir(path)) // links in the path of the folder are those of the user who has named it
 		if err != nil {
 			return err
 		}

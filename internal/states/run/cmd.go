@@ -27,7 +27,7 @@ func commandFunctions() map[string]*function {
 		if c.Late {
 			return c.command(ctx)
 		}
-		return schedule.Outcome{} // it was run just now, after what it watches
+		return schedule.Outcome{} // it was run just now, after the calls it watches
 	}
 	script := maps.Clone(args)
 	script["source"], script["args"] = text, text
@@ -103,7 +103,7 @@ func (c *call) command(ctx context.Context) schedule.Outcome {
 	return outcome
 }
 
-// shown is what users are to see of an output.
+// shown is the part of an output that users are to see.
 func (c *call) shown(output Output) Output {
 	if c.boolean("hide_output", false) {
 		output.Stdout, output.Stderr = "", ""
@@ -127,8 +127,8 @@ func (c *call) isSuccess(code int) bool {
 	return code == 0 || ok && slices.Contains(codes, code)
 }
 
-// lacks returns in test mode what the commands of a call could not be started without now, "" if
-// there is nothing. Other calls may bring it.
+// lacks returns in test mode the missing prerequisites of the commands of a call, "" if there are
+// none. Other calls may bring them.
 func (c *call) lacks() (missing string, err error) {
 	if !c.Test || c.Module != "cmd" {
 		return "", nil
@@ -136,8 +136,8 @@ func (c *call) lacks() (missing string, err error) {
 	return c.host.runner().Lacks(c.commandLine(""))
 }
 
-// wouldRun reports what running the command would change. Commands that report their state
-// themselves may have one to be asked about that.
+// wouldRun reports the changes that running the command would make. Commands that report their
+// state themselves may have one to be asked about that.
 func (c *call) wouldRun(ctx context.Context) schedule.Outcome {
 	missing, err := c.lacks()
 	if err != nil {

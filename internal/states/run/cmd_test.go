@@ -75,7 +75,7 @@ func TestCommandsThatDoNotEnd(t *testing.T) {
 	}
 }
 
-// TestCommandsThatCannotStart say what is missing, and have no exit code.
+// TestCommandsThatCannotStart name their missing prerequisites, and have no exit code.
 func TestCommandsThatCannotStart(t *testing.T) {
 	dir := t.TempDir()
 	for args, want := range map[string]string{
@@ -90,7 +90,7 @@ func TestCommandsThatCannotStart(t *testing.T) {
 	}
 }
 
-// TestCommandThatLeavesSomethingBehind has ended in time, though what it has started has not.
+// TestCommandThatLeavesSomethingBehind has ended in time, though its child process has not.
 func TestCommandThatLeavesSomethingBehind(t *testing.T) {
 	result := one(t, &Host{}, "x: {cmd.run: [{name: 'sleep 2 & echo started'}, {timeout: 1}]}", false, schedule.Changed)
 	wantChanges(t, result, `{"retcode":0,"stdout":"started\n","stderr":""}`)

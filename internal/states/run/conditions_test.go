@@ -32,7 +32,7 @@ func wantComment(t *testing.T, result schedule.Result, want string) {
 	}
 }
 
-// TestConditionsOfAllFunctions has a function of each module: what a condition holds back is
+// TestConditionsOfAllFunctions has a function of each module: a call held back by a condition is
 // neither made, nor does it react.
 func TestConditionsOfAllFunctions(t *testing.T) {
 	dir := t.TempDir()
@@ -94,8 +94,8 @@ func TestProgramThatDoesNotEnd(t *testing.T) {
 }
 
 // TestListeningCommand runs a command in its turn, and once more at the end of the run, if
-// something has changed that it listens to. TestGentleCommands may end by themselves what they have
-// begun.
+// something has changed that it listens to. TestGentleCommands may end by themselves the steps they
+// have begun.
 func TestGentleCommands(t *testing.T) {
 	saved := patience
 	t.Cleanup(func() { patience = saved })
@@ -175,7 +175,7 @@ func TestStatefulCommands(t *testing.T) {
 	}
 }
 
-// TestHiddenOutput is not repeated by those who cannot make sense of it.
+// TestHiddenOutput is not repeated by a reader that cannot make sense of it.
 func TestHiddenOutput(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "commands")
 	src := fmt.Sprintf("x: {cmd.run: [{name: . %[1]s}, {stateful: [{test_name: . %[1]s}]}, {hide_output: true}]}", file)
@@ -202,7 +202,7 @@ func TestCommandArguments(t *testing.T) {
 	wantComment(t, one(t, &Host{}, "x: {cmd.run: [{name: id}, {runas: no-such-user-here}]}", false, schedule.Failed), `there is no user "no-such-user-here"`)
 }
 
-// TestWhatCommandsLack: test mode says what commands could not be started without. What another
+// TestWhatCommandsLack: test mode names the missing prerequisites of commands. One that another
 // call may bring is not a failure.
 func TestWhatCommandsLack(t *testing.T) {
 	dir := t.TempDir()
@@ -243,7 +243,8 @@ func TestWhatCommandsLack(t *testing.T) {
 	}
 }
 
-// TestCheckUser distinguishes what another call may change, which root could, and what none can.
+// TestCheckUser distinguishes faults that another call may change, that root could, and that none
+// can.
 func TestCheckUser(t *testing.T) {
 	self, err := user.Current()
 	if err != nil {

@@ -117,7 +117,7 @@ func (c *call) noParent(path string) string {
 	return fmt.Sprintf(" But there is no directory %s yet, and \"makedirs\" is not true.", dir)
 }
 
-// noOwner is [call.noParent] for who is to own a file.
+// noOwner is [call.noParent] for the future owner of a file.
 func (c *call) noOwner(f *file) string {
 	missing := ""
 	if f.owner.uid == nobody {

@@ -27,8 +27,8 @@ type Runner interface {
 	// Has reports whether there is a program.
 	Has(program string) bool
 
-	// Lacks reports what a command could not be started without now, though it may be there later; ""
-	// if there is nothing.
+	// Lacks returns the missing prerequisites of a command, such as its user or its program, which may
+	// be there later; "" if there are none.
 	//
 	// An error says why the command can never be started.
 	Lacks(command Command) (missing string, err error)
@@ -39,7 +39,7 @@ type Command struct {
 	Args  []string // the program first
 	Dir   string
 	Env   []string // added to that of this process
-	User  string   // as whom it is run; "" for who runs this process
+	User  string   // as whom it is run; "" for the user of this process
 	Stdin []byte
 
 	// Gentle asks the command itself by an interrupt to end, and leaves it and all that it has started
@@ -48,7 +48,7 @@ type Command struct {
 	Gentle bool
 }
 
-// Output is what a command has left.
+// Output is the result of a command: its exit code and its output.
 type Output struct {
 	Code           int
 	Stdout, Stderr string
@@ -60,7 +60,7 @@ type startError struct{ error }
 
 func (e *startError) Unwrap() error { return e.error }
 
-// maxOutput is how much is kept of what a command writes: bytes of each stream.
+// maxOutput is how much is kept of the output of a command: bytes of each stream.
 const maxOutput = 1 << 20
 
 // grace is how long a command may take to end once it is asked to.
@@ -129,7 +129,7 @@ func (System) Run(ctx context.Context, command Command) (Output, error) {
 	cmd.Stdin = bytes.NewReader(command.Stdin)
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	cmd.WaitDelay = grace
-	ended := false // by ctx: what has come to its own end is left alone, even if others still hold its output open
+	ended := false // by ctx: a command that has come to its own end is left alone, even if others still hold its output open
 	cmd.Cancel = func() error {
 		err := endGroup(cmd, errors.Is(context.Cause(life), errTimeout))
 		ended = err == nil
@@ -162,7 +162,7 @@ func (System) Run(ctx context.Context, command Command) (Output, error) {
 	case ended:
 		return output, context.Cause(ctx)
 	case errors.Is(err, exec.ErrWaitDelay):
-		return output, nil // it has ended; what it left behind holds its output open
+		return output, nil // it has ended; processes that it left behind hold its output open
 	case errors.As(err, &exit) && output.Code >= 0:
 		return output, nil
 	case err != nil:
@@ -172,15 +172,15 @@ func (System) Run(ctx context.Context, command Command) (Output, error) {
 }
 
 // withoutStarts calls write, which writes a program and closes it, while no process is started. One
-// that is started meanwhile has a copy of what is open until it is a program itself, and what
-// anybody has open for writing is too busy to be run.
+// that is started meanwhile has a copy of the open files until it is a program itself, and a file
+// that anybody has open for writing is too busy to be run.
 func withoutStarts(write func() error) error {
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()
 	return write()
 }
 
-// limited keeps the start of what is written.
+// limited keeps the start of the written bytes.
 type limited struct {
 	kept bytes.Buffer
 	more bool
@@ -210,8 +210,8 @@ func (h *Host) runner() Runner {
 	return h.Runner
 }
 
-// run runs a command and returns an error also for another exit code than 0, with what the command
-// says.
+// run runs a command and returns an error also for another exit code than 0, with the command's
+// message.
 func (h *Host) run(ctx context.Context, command Command) error {
 	output, err := h.runner().Run(ctx, command)
 	return failure(command, output, err)
@@ -233,7 +233,7 @@ func failure(command Command, output Output, err error) error {
 	return nil
 }
 
-// said returns the end of what a command has written about its failure.
+// said returns the end of a command's message about its failure.
 func said(output Output) string {
 	const lines = 10
 	text := strings.TrimSpace(output.Stderr)

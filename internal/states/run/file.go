@@ -133,7 +133,7 @@ func octal(mode fs.FileMode) string {
 	return fmt.Sprintf("%04o", number)
 }
 
-// file is what a managed file or directory is and shall be.
+// file has the present and the wanted properties of a managed file or directory.
 type file struct {
 	path      string // with links followed
 	link      bool   // there is a symbolic link in its place, which is replaced
@@ -181,7 +181,7 @@ func upperFirst(text string) string {
 // reason leaves out the names of system calls and of temporary files. An error that says more is
 // left as it is.
 func reason(err error) string {
-	switch wrapper := err.(type) { //nolint:errorlint // only these themselves, not what wraps them
+	switch wrapper := err.(type) { //nolint:errorlint // only these themselves, not errors that wrap them
 	case *fs.PathError:
 		err = wrapper.Err
 	case *os.LinkError:
@@ -193,13 +193,13 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// isMissing reports whether an error says that there is no such file: also if what the path leads
-// through is not a directory.
+// isMissing reports whether an error says that there is no such file: also if the path leads
+// through something that is not a directory.
 func isMissing(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
-// inspect finds out what there is and what shall be.
+// inspect finds out the present and the wanted properties.
 func (c *call) inspect() (*file, error) {
 	f := &file{mode: 0o644, owner: owner{kept, kept}}
 	if err := c.inspectOld(f); err != nil {
@@ -222,7 +222,7 @@ const (
 	nobody = -2 // the number of one that is not there yet, in test mode: another call may bring it
 )
 
-// wantedOwner returns who shall own a file, given who does.
+// wantedOwner returns the future owner of a file, given the current one.
 func (c *call) wantedOwner(current owner) (owner, error) {
 	var err error
 	if name := c.text("user"); name != "" {
@@ -281,8 +281,9 @@ func (c *call) inspectOld(f *file) error {
 	return nil
 }
 
-// readRegular reads a file, whose mode and owner are those of what was read, even if somebody puts
-// something else in its place meanwhile. Links are not followed, and pipes not waited for.
+// readRegular reads a file, and returns the mode and owner of the very file that was read, even if
+// somebody puts something else in its place meanwhile. Links are not followed, and pipes not waited
+// for.
 func readRegular(path string) (content []byte, info fs.FileInfo, err error) {
 	opened, err := openPlain(path)
 	if err != nil {
@@ -324,7 +325,7 @@ func (c *call) newContents(f *file) error {
 	return nil
 }
 
-// largestSource is what is read of a source. Files are kept in memory.
+// largestSource is the size of the largest source, in bytes. Files are kept in memory.
 const largestSource = 1 << 30
 
 // readFile reads an ordinary file next to the SLS files.
@@ -382,7 +383,7 @@ func (c *call) nearSource(name string) string {
 	return fmt.Sprintf(", but there is %q", near)
 }
 
-// fileChanges says what has to change.
+// fileChanges returns the necessary changes.
 func (c *call) fileChanges(f *file) *compile.Map {
 	changes := &compile.Map{}
 	if f.link {
@@ -395,7 +396,8 @@ func (c *call) fileChanges(f *file) *compile.Map {
 	return changes
 }
 
-// attributeChanges adds what of the mode and the owner has to change and was asked for.
+// attributeChanges adds the changes of the mode and the owner that are necessary and were asked
+// for.
 func (c *call) attributeChanges(changes *compile.Map, f *file) {
 	if (c.given("mode") || f.directory && c.given("dir_mode")) && (!f.exists || f.mode != f.oldMode) {
 		changes.Set("mode", octal(f.mode))

@@ -148,7 +148,7 @@ func TestFileLinks(t *testing.T) {
 	}
 }
 
-// TestFileLinksOfOthers are not followed: another user must not decide what is written.
+// TestFileLinksOfOthers are not followed: another user must not decide which file is written.
 func TestFileLinksOfOthers(t *testing.T) {
 	for _, test := range []struct {
 		owner, self int
@@ -324,7 +324,7 @@ func TestOwnersToCome(t *testing.T) {
 	}
 }
 
-// TestPathsBelowFiles: there is nothing below what is not a directory.
+// TestPathsBelowFiles: there is nothing below a path that is not a directory.
 func TestPathsBelowFiles(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "f")
 	write(t, file, "x")
@@ -333,7 +333,7 @@ func TestPathsBelowFiles(t *testing.T) {
 	wantComment(t, one(t, &Host{}, managed(file+"/y", "contents: x, makedirs: true"), false, schedule.Failed), "not a directory")
 }
 
-// TestMissingParents: test mode says what a run would end with, unless another call makes the
+// TestMissingParents: test mode reports the outcome of a run, unless another call makes the
 // directory.
 func TestMissingParents(t *testing.T) {
 	dir := t.TempDir()
@@ -400,8 +400,8 @@ func TestFileOwner(t *testing.T) {
 	wantChanges(t, one(t, &Host{}, strings.Replace(src, "4321", "root", 1), false, schedule.Changed), `{"user":"root"}`)
 }
 
-// TestInheritedGroup: in a directory that gives its group to what is made in it, only what is new
-// and not said otherwise takes that.
+// TestInheritedGroup: in a directory that gives its group to files made in it, only a new file
+// without another setting takes that.
 func TestInheritedGroup(t *testing.T) {
 	own := newOwner()
 	groups, err := os.Getgroups()
@@ -475,7 +475,7 @@ func TestDirectoriesAtTheSameTime(t *testing.T) {
 	}
 }
 
-// TestSetAttributes leaves alone what a link leads to.
+// TestSetAttributes leaves the target of a link alone.
 func TestSetAttributes(t *testing.T) {
 	dir := t.TempDir()
 	target, path := filepath.Join(dir, "target"), filepath.Join(dir, "link")
@@ -493,8 +493,8 @@ func TestSetAttributes(t *testing.T) {
 	}
 }
 
-// TestReadRegular reads what was looked at, and not what has come in its place: a link to a secret,
-// whose copy others could read.
+// TestReadRegular reads the file that was looked at, and not the one that has come in its place: a
+// link to a secret, whose copy others could read.
 func TestReadRegular(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "f"), "x")

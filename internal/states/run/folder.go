@@ -71,7 +71,7 @@ func (h *Host) allNames() []string {
 	return names
 }
 
-// question is what a program reads.
+// question is the input of a program.
 type question struct {
 	Function string       `json:"function"`
 	ID       string       `json:"id"`
@@ -81,7 +81,7 @@ type question struct {
 	Test     bool         `json:"test"`
 }
 
-// answer is what a program writes.
+// answer is the output of a program.
 type answer struct {
 	Result  json.RawMessage `json:"result"` // true, false, or in test mode null: something would change
 	Changes *compile.Map    `json:"changes"`
@@ -142,7 +142,7 @@ func readAnswer(text []byte, test bool) (schedule.Outcome, error) {
 	return outcome, nil
 }
 
-// wrongAnswer says what is wrong with an answer, without the names of Go's types.
+// wrongAnswer describes the fault of an answer, without the names of Go's types.
 func wrongAnswer(err error) string {
 	wrong, ok := errors.AsType[*json.UnmarshalTypeError](err)
 	switch {

@@ -63,7 +63,7 @@ func TestHold(t *testing.T) {
 	}
 }
 
-// TestSwappedDirectories: what is changed is in the directory that was looked at, or nowhere.
+// TestSwappedDirectories: a changed file is in the directory that was looked at, or nowhere.
 func TestSwappedDirectories(t *testing.T) {
 	dir := swappable(t)
 	src := fmt.Sprintf("%[1]s/d/sub/f: {file.managed: [contents: new, check_cmd: 'mv %[1]s/d %[1]s/moved; ln -s other %[1]s/d; :']}", dir)
@@ -91,7 +91,7 @@ func TestSwappedDirectories(t *testing.T) {
 	}
 }
 
-// TestBackupsBehindLink are those of who has named the folder, and of nobody else.
+// TestBackupsBehindLink are those of the user who has named the folder, and of nobody else.
 func TestBackupsBehindLink(t *testing.T) {
 	dir := swappable(t)
 	swap(t, dir)

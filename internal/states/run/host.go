@@ -51,7 +51,7 @@ type function struct {
 	any    bool // accepts arguments that are not listed
 	checks bool // uses "check_cmd" itself
 
-	check func(*call) error // of what the kinds of arguments do not say; may be nil
+	check func(*call) error // of rules beyond the kinds of arguments; may be nil
 	call  func(context.Context, *call) schedule.Outcome
 	react func(context.Context, *call) schedule.Outcome // nil if there is no reaction
 }
@@ -133,7 +133,7 @@ func failed(comment string, args ...any) schedule.Outcome {
 	return schedule.Outcome{Failed: true, Comment: fmt.Sprintf(comment, args...)}
 }
 
-// Check finds what is wrong with calls before any of them is made.
+// Check finds the faults of calls before any of them is made.
 func (h *Host) Check(calls []*compile.Call) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	known := functions()
@@ -197,7 +197,7 @@ var unsupported = map[string]string{
 	"runas_password":  "it is for Windows only. Leave it out",
 }
 
-// argumentError is what is wrong with an argument.
+// argumentError is the fault of an argument.
 type argumentError struct {
 	name, text string
 }

@@ -16,10 +16,10 @@ import (
 const maxLinks = 40
 
 // followLinks returns the path that a path leads to, without symbolic links, of which the last one
-// too is followed if follow is true. What does not exist yet is kept as it is.
+// too is followed if follow is true. A part that does not exist yet is kept as it is.
 //
-// A link that belongs to another user than root and this one is an error: whoever can make it would
-// decide what is written.
+// A link that belongs to another user than root and this one is an error: its owner would decide
+// which file is written.
 func followLinks(path string, follow bool) (string, error) {
 	volume := filepath.VolumeName(path)
 	resolved, rest := volume+string(filepath.Separator), filepath.Clean(path)[len(volume):]
@@ -71,9 +71,9 @@ func trustedLink(path string, info fs.FileInfo) (string, error) {
 // isTrusted reports whether a link of an owner is followed by self.
 func (o owner) isTrusted(self owner) bool { return o.uid == 0 || o.uid == self.uid }
 
-// inPlace calls do with another path of what path is that of, in a directory that is held
-// meanwhile. The path must lead through no links, as one of [followLinks] does: who can put one
-// there would decide what is changed.
+// inPlace calls do with another path to the same file, in a directory that is held meanwhile. The
+// path must lead through no links, as one of [followLinks] does: a user who can put one there would
+// decide which file is changed.
 func inPlace(path string, do func(path string) error) error {
 	dir, release, err := hold(filepath.Dir(path))
 	if err != nil {

@@ -77,7 +77,7 @@ func (c *call) packagesArgument(otherwise string) string {
 	return otherwise
 }
 
-// packages returns what the call is about.
+// packages returns the packages of the call.
 func (c *call) packages() []packageVersion {
 	if all, ok := packagesOf(c.Args.Get("pkgs")); ok {
 		return all
@@ -89,7 +89,7 @@ func (c *call) packages() []packageVersion {
 	return []packageVersion{{c.Name, version}}
 }
 
-// install installs what is missing; with latest also what has a newer version.
+// install installs missing packages; with latest also those with a newer version.
 func (c *call) install(ctx context.Context, latest bool) schedule.Outcome {
 	if why := c.host.withoutApt(); why != "" {
 		return failed("%s", why)
@@ -132,8 +132,8 @@ func (c *call) install(ctx context.Context, latest bool) schedule.Outcome {
 	return c.wereInstalled(ctx, missing, before, others)
 }
 
-// wouldChange asks apt-get what it would do. What it refuses now it may not refuse after what else
-// the run does, so that this is not a failure.
+// wouldChange asks apt-get for the changes that it would make. A request that it refuses now it may
+// not refuse after the other calls of the run, so that this is not a failure.
 func (c *call) wouldChange(ctx context.Context, changes *compile.Map, verb string, all []packageVersion, options ...string) schedule.Outcome {
 	done := map[string]string{"install": "installed", "remove": "removed", "purge": "removed"}[verb]
 	outcome := schedule.Outcome{Changed: true, Changes: changes, Comment: "Packages would be " + done + "."}
@@ -162,7 +162,7 @@ func expected(all []packageVersion) map[string]string {
 	return versions
 }
 
-// wereInstalled looks at what apt-get has done.
+// wereInstalled looks at the results of apt-get.
 func (c *call) wereInstalled(ctx context.Context, missing []packageVersion, before map[string]string, others func(*compile.Map)) schedule.Outcome {
 	after, err := c.host.installedPackages(context.WithoutCancel(ctx), missing)
 	if err != nil {

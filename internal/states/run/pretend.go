@@ -11,7 +11,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/states/schedule"
 )
 
-// testFunctions change nothing and return what their arguments ask for.
+// testFunctions change nothing and return the outcome that their arguments ask for.
 func testFunctions() map[string]*function {
 	ends := func(changed, failed bool, comment string) *function {
 		return &function{

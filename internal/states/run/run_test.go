@@ -299,7 +299,7 @@ func TestPackages(t *testing.T) {
 			t.Errorf("comment %q", result.Comment)
 		}
 		runner := &installing{offline: true}
-		one(t, &Host{Runner: runner}, "curl: {pkg.installed: []}", false, schedule.Changed) // what was fetched before is enough
+		one(t, &Host{Runner: runner}, "curl: {pkg.installed: []}", false, schedule.Changed) // lists fetched before are enough
 		one(t, &Host{Runner: runner}, "wget: {pkg.installed: [{version: 8.0.1}, {refresh: true}]}", false, schedule.Failed)
 	})
 	t.Run("some lists cannot be fetched, which is not a failure of apt-get", func(t *testing.T) {
@@ -365,7 +365,7 @@ func (w waiting) Run(ctx context.Context, command Command) (Output, error) {
 // installing is a machine on which apt-get works.
 type installing struct {
 	done, offline bool
-	log           []string // what apt-get was asked for
+	log           []string // the requests to apt-get
 }
 
 func (i *installing) Has(string) bool { return true }

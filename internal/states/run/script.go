@@ -48,7 +48,7 @@ func (c *call) layOut(command *Command) (dir string, err error) {
 	script := filepath.Join(dir, path.Base(c.scriptSource()))
 	err = withoutStarts(func() error { return os.WriteFile(script, content, 0o700) }) //nolint:gosec // it is to be run
 	if err == nil && command.User != "" {
-		err = giveTo(command.User, script, dir) // the directory last: who has it can put something else in the place of the script
+		err = giveTo(command.User, script, dir) // the directory last: its owner can put something else in the place of the script
 	}
 	if err != nil {
 		return "", fmt.Errorf("it cannot be copied: %w", errors.Join(err, os.RemoveAll(dir)))

@@ -231,7 +231,7 @@ func verbOf(change compile.Entry) string {
 	return "disable"
 }
 
-// serviceChanges says what has to change, in the order in which it is done.
+// serviceChanges returns the necessary changes, in the order in which they are made.
 func (c *call) serviceChanges(ctx context.Context, s services, running bool) (*compile.Map, error) {
 	changes := &compile.Map{}
 	if c.given("enable") {
@@ -258,8 +258,8 @@ func (c *call) serviceChanges(ctx context.Context, s services, running bool) (*c
 	return changes, nil
 }
 
-// restart is the reaction to changes of what a service watches. One that was started only now has
-// seen them.
+// restart is the reaction to changes of the objects that a service watches. A service that was
+// started only now has seen them.
 func (c *call) restart(ctx context.Context) schedule.Outcome {
 	if c.Changes.Get(started) == true {
 		return schedule.Outcome{}

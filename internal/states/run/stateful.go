@@ -27,15 +27,15 @@ func ownStateOf(value any) (question string, ok bool) {
 	return question, ok && question != ""
 }
 
-// tellsState reports whether a command says itself what it has changed.
+// tellsState reports whether a command reports its changes itself.
 func (c *call) tellsState() bool {
 	value, given := c.Args.Lookup("stateful")
 	return given && value != false
 }
 
-// readState changes the outcome of a command to what the command says about itself: nothing at all,
-// a JSON object, or words "key=value" on its last line. If it says something else, that is not
-// repeated where the output is not to be seen.
+// readState changes the outcome of a command to the command's own report: nothing at all, a JSON
+// object, or words "key=value" on its last line. Any other text is not repeated where the output is
+// not to be seen.
 func (c *call) readState(output Output, outcome schedule.Outcome) schedule.Outcome {
 	text := strings.TrimSpace(output.Stdout)
 	if text == "" {

@@ -47,8 +47,8 @@ func become(cmd *exec.Cmd, found *user.User) error {
 	return nil
 }
 
-// another returns the user of a name; nil if that is euid, who runs this process. Only root can run
-// commands as others.
+// another returns the user of a name; nil if that is euid, the user of this process. Only root can
+// run commands as others.
 func another(name string, euid int) (*user.User, error) {
 	found, err := user.Lookup(name)
 	switch {
@@ -57,7 +57,7 @@ func another(name string, euid int) (*user.User, error) {
 	case err != nil:
 		return nil, fmt.Errorf("there is no user %q", name)
 	case found.Uid == strconv.Itoa(euid):
-		return nil, nil //nolint:nilnil // the comment says what that means
+		return nil, nil //nolint:nilnil // the comment says when it is nil
 	case euid != 0:
 		return nil, fmt.Errorf("only root can run commands as another user, here %s", name)
 	}
@@ -137,17 +137,17 @@ func setAttributes(path string, wanted owner, mode fs.FileMode) error {
 	return dir.Chmod(mode) // after the owner, whose change clears bits
 }
 
-// openPlain opens a file for reading, but not what a symbolic link leads to, and waits for nobody.
+// openPlain opens a file for reading, but not the target of a symbolic link, and waits for nobody.
 func openPlain(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 }
 
-// openDirectory opens a directory, but not what a symbolic link leads to.
+// openDirectory opens a directory, but not the target of a symbolic link.
 func openDirectory(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NOFOLLOW, 0)
 }
 
-// newOwner is who runs this process.
+// newOwner is the user of this process.
 func newOwner() owner { return owner{os.Geteuid(), os.Getegid()} }
 
 func findUser(name string) (int, error) {

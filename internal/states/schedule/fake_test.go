@@ -64,7 +64,7 @@ func (f *fake) Call(_ context.Context, req Request) Outcome {
 	return outcome
 }
 
-// runIt makes the calls and returns what was called, and how each call ended: "id=status".
+// runIt makes the calls and returns the log of calls, and how each call ended: "id=status".
 func runIt(t *testing.T, low *compile.Low, opts Options) (log, ended string) {
 	t.Helper()
 	f := &fake{}

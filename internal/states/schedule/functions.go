@@ -15,7 +15,7 @@ type Functions interface {
 	// Call makes one call. In test mode nothing is changed.
 	Call(ctx context.Context, req Request) Outcome
 
-	// Reacts reports whether a function has a reaction for when what it watches has changed.
+	// Reacts reports whether a function has a reaction to changes of the objects it watches.
 	Reacts(module, function string) bool
 }
 
@@ -23,21 +23,21 @@ type Functions interface {
 type Request struct {
 	Module, Function string
 	ID, SLS, Name    string
-	Args             *compile.Map // all but the name, requisites and what is for the run; not to be changed
-	Test             bool         // says what would change and changes nothing
+	Args             *compile.Map // all but the name, requisites and those for the run; not to be changed
+	Test             bool         // reports the changes it would make, and makes none
 
-	// Reaction asks for the reaction to changes of what is watched, after the call itself was made.
-	// Changes is what that has changed. Late says that it is the end of the run, as for "listen".
+	// Reaction asks for the reaction to changes of watched objects, after the call itself was made.
+	// Changes are the changes of that call. Late says that it is the end of the run, as for "listen".
 	Reaction, Late bool
 	Changes        *compile.Map
 }
 
-// Outcome is what became of a call.
+// Outcome is the outcome of a call.
 type Outcome struct {
 	Failed   bool
 	Changed  bool         // in test mode: something would change
 	Needless bool         // a condition of the call said that there is nothing to do, so that no reaction follows
-	Changes  *compile.Map // what exactly has changed; may be nil
+	Changes  *compile.Map // the changes in detail; may be nil
 	Comment  string
 }
 
@@ -64,7 +64,7 @@ func (s Status) String() string { return statusNames[s] }
 // Success reports whether calls that require one of this status can be made.
 func (s Status) Success() bool { return s == OK || s == Changed || s == NotNeeded }
 
-// Result is what became of one call in a run.
+// Result is the outcome of one call in a run.
 type Result struct {
 	Call    *compile.Call
 	Status  Status
@@ -74,7 +74,7 @@ type Result struct {
 	Took    time.Duration
 }
 
-// RequestFor returns what is asked of functions for a call.
+// RequestFor returns the request to functions for a call.
 func RequestFor(c *compile.Call, test bool) Request {
 	return Request{Module: c.Module, Function: c.Function, ID: c.ID, SLS: c.SLS, Name: c.Name, Args: c.FunctionArgs(), Test: test}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/states/slstest"
 )
 
-// TestRunFollowsSequence makes many calls, none of which fails: each once, after what it requires,
+// TestRunFollowsSequence makes many calls, none of which fails: each once, after its requirements,
 // in the order of the sequence.
 func TestRunFollowsSequence(t *testing.T) {
 	files, names := slstest.Many(2000, 4)

@@ -33,9 +33,9 @@ func tableTarget(id, end string) string {
 	return id + ": {m.f: []}\n"
 }
 
-// byTable is what the truth table says about a call: how it ends by a kind of requisite with
-// targets that end so, and whether a reaction follows. A call that runs is ok without one. What the
-// table calls no run, or a failure, is skipped, except for onfail_all, of which no failure comes.
+// byTable is the truth table's entry for a call: how it ends by a kind of requisite with targets
+// that end so, and whether a reaction follows. A call that runs is ok without one. An entry "no
+// run" or "failure" in the table is skipped here, except for onfail_all, of which no failure comes.
 func byTable(kind string, ends []string) (status Status, reacts bool) {
 	count := func(is ...string) int {
 		n := 0
@@ -54,7 +54,7 @@ func byTable(kind string, ends []string) (status Status, reacts bool) {
 		}
 		return otherwise
 	}
-	otherwise := NotNeeded // of what reacts to changes
+	otherwise := NotNeeded // of kinds that react to changes
 	if failed > 0 {
 		otherwise = Skipped
 	}
@@ -116,7 +116,7 @@ func TestOrderCTruthTableOfTwo(t *testing.T) {
 			}
 		})
 	}
-	// What is not met decides before what is not needed (line C-34).
+	// A requisite that is not met decides before one that makes the call needless (line C-34).
 	for _, first := range tableKinds {
 		for _, second := range tableKinds {
 			if first == second {
@@ -248,7 +248,7 @@ func (m *modelRun) end(id string) string {
 	return m.ends[id].String()
 }
 
-// listeners make reactions at the end, to what has changed until then.
+// listeners make reactions at the end, to changes made until then.
 func (m *modelRun) listeners(low *compile.Low) {
 	changes := map[string]bool{}
 	for id := range m.ends {
@@ -271,8 +271,8 @@ func (m *modelRun) listeners(low *compile.Low) {
 	}
 }
 
-// Random files: what is made, in which order, and how it ends, is what a reading of the lines
-// without a graph says.
+// Random files: the calls, their order and their ends are those of a reading of the lines without a
+// graph.
 func TestOrderC30C31C32C33C34C37RandomFiles(t *testing.T) {
 	compiled := 0
 	const seeds = 1500
@@ -345,8 +345,8 @@ func randomCalls(random *rand.Rand) []*modelCall {
 	return calls
 }
 
-// compileCalls writes calls as a file, and adds to them what others give them. It returns nil if
-// there is a loop.
+// compileCalls writes calls as a file, and adds to them the requisites that others give them. It
+// returns nil if there is a loop.
 func compileCalls(t *testing.T, calls []*modelCall) (*compile.Low, string) {
 	t.Helper()
 	var b strings.Builder

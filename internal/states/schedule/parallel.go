@@ -13,9 +13,9 @@ import (
 
 // alongside returns the graph for making calls in parallel that allow it. It has the nodes of the
 // graph of low data, and for each of them a point before it: its turn. The turn comes after that of
-// the node before it in the sequence, after what either of the two waits for, and after the node
-// before it, unless that is for a call that is made alongside. So nothing is started ahead of its
-// turn, as one who goes through the calls from first to last would start them.
+// the node before it in the sequence, after the requirements of either of the two, and after the
+// node before it, unless that is for a call that is made alongside. So nothing is started ahead of
+// its turn, as a run through the calls from first to last would start them.
 func alongside(low *compile.Low) *order.Graph {
 	sequence := low.Graph().Sequence(compile.Rule, nil)
 	nodes := make([]order.Node, len(sequence))
@@ -52,8 +52,7 @@ func alongside(low *compile.Low) *order.Graph {
 	return graph
 }
 
-// eventLog reports what happens in a run: one thing at a time, and results in the order of the
-// sequence.
+// eventLog reports the events of a run: one at a time, and results in the order of the sequence.
 type eventLog struct {
 	position []int          // of each node in the sequence
 	ended    func(call int) // nil: nobody wants to know
@@ -124,7 +123,7 @@ func (l *eventLog) pass() {
 	}
 }
 
-// deliver calls what is due, unless somebody else is at it.
+// deliver makes the reports that are due, unless another goroutine is at it.
 func (l *eventLog) deliver() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -56,7 +56,7 @@ func TestRunParallel(t *testing.T) {
 			src: "a: {m.f: [{parallel: true}, {takes: 10}]}\nb: {m.f: [{require: [a]}]}", opts: Options{Parallel: 10},
 			log: "a@0 b@10", reported: "a=ok b=ok",
 		},
-		// What stands after a call that waits is not started ahead of it.
+		// A call that stands after one that waits is not started ahead of it.
 		"nothing ahead of its turn": {
 			src:  "a: {m.f: [{parallel: true}, {takes: 10}]}\nb: {m.f: [{parallel: true}, {require: [a]}]}\nc: {m.f: [{parallel: true}, {takes: 5}]}",
 			opts: Options{Parallel: 10}, log: "a@0 b@10 c@10", reported: "a=ok b=ok c=ok",

@@ -29,8 +29,8 @@ type Options struct {
 }
 
 // Run makes the calls of low data one after the other, each after its requisites, and decides by
-// what became of these whether it is made. A call that has Parallel is started in its turn, too,
-// but the next one does not wait for its end unless it requires it.
+// their outcomes whether it is made. A call that has Parallel is started in its turn, too, but the
+// next one does not wait for its end unless it requires it.
 //
 // The results are in the order in which the calls are reached, which is the same each time; those
 // of calls that were not reached are at the end.
@@ -72,7 +72,7 @@ type run struct {
 	stopped atomic.Bool
 }
 
-// state is what is known of one call.
+// state is the state of one call in the run.
 type state struct {
 	result Result
 	ended  bool
@@ -183,13 +183,13 @@ func (r *run) call(ctx context.Context, call int, test, reaction bool) Outcome {
 	}
 	req.Reaction, req.Changes = true, outcome.Changes
 	later := r.attempts(ctx, r.Calls[call], req)
-	if outcome.Failed { // without a change: what counts is the reaction, as of a service that does not run before the restart
+	if outcome.Failed { // without a change: the reaction counts, as of a service that does not run before the restart
 		outcome.Failed = later.Failed
 	}
 	return outcome.and(later)
 }
 
-// and adds what a later call has done.
+// and adds the outcome of a later call.
 func (o Outcome) and(later Outcome) Outcome {
 	sum := Outcome{Failed: o.Failed || later.Failed, Changed: o.Changed || later.Changed, Changes: &compile.Map{}}
 	for _, changes := range []*compile.Map{o.Changes, later.Changes} {
@@ -222,8 +222,8 @@ func (r *run) reacts(call int) bool {
 	return watched && r.opts.Functions.Reacts(c.Module, c.Function)
 }
 
-// listeners make reactions at the very end of the run: those of calls that listen to what has
-// changed something until then, even if it has failed after that. What reactions change does not
+// listeners make reactions at the very end of the run: those of calls that listen to one that has
+// changed something until then, even if it has failed after that. The changes of reactions do not
 // count, so that it does not matter which one is first.
 func (r *run) listeners(ctx context.Context) {
 	sequence := slices.DeleteFunc(r.Sequence(), func(call int) bool {

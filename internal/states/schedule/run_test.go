@@ -144,7 +144,7 @@ func TestOrderCRun(t *testing.T) {
 	})
 }
 
-// TestOrderCTruthTable has each cell of the table of kinds: what becomes of x whose only target is
+// TestOrderCTruthTable has each cell of the table of kinds: the outcome of x, whose only target is
 // t.
 func TestOrderCTruthTable(t *testing.T) {
 	// How to make a target end in each way.

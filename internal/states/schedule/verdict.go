@@ -31,7 +31,8 @@ func notNeeded(kind string, because *compile.Call, what string) verdict {
 }
 
 // decide checks the requisites of a call, kind by kind. A requisite that is not met decides before
-// one that makes the call needless. For a trial, what is made only after the trial does not count.
+// one that makes the call needless. For a trial, calls that are made only after the trial do not
+// count.
 func (r *run) decide(call int, trial bool) verdict {
 	needless := proceed
 	for _, kind := range kinds {
@@ -130,8 +131,8 @@ func (r *run) prerequired(targets []int) verdict {
 	return proceed
 }
 
-// onFailure decides on a call that is made if others fail: one of them, or all. What a failure kept
-// from being made counts as failed.
+// onFailure decides on a call that is made if others fail: one of them, or all. A call kept from
+// being made by a failure counts as failed.
 func (r *run) onFailure(kind string, targets []int, all bool) verdict {
 	var succeeded *compile.Call
 	failed := 0
@@ -149,8 +150,8 @@ func (r *run) onFailure(kind string, targets []int, all bool) verdict {
 }
 
 // onChanges decides on a call that is made if others change something: all of them must have
-// succeeded, or with enough the one that has changed something. What has failed may be what would
-// have changed something, so that the call does not count as needless.
+// succeeded, or with enough the one that has changed something. A failed call may be the one that
+// would have changed something, so that the call does not count as needless.
 func (r *run) onChanges(kind string, targets []int, enough bool) verdict {
 	changed, failed := false, -1
 	for _, target := range targets {
