@@ -6,10 +6,10 @@
 //
 // Rules:
 //
-//   - P1. A field is never renumbered and its number never reused; what is no
-//     longer written is reserved.
-//   - P2. What is stored says which version of the format it has, in a field
-//     that every later version can read.
+//   - A field is never renumbered and its number never reused; a field that is no longer written is
+//     reserved.
+//   - Stored messages have the version of their format, in a field that every later version can
+//     read.
 package proto
 
 //go:generate go -C internal/protogen run . ../..

@@ -4,10 +4,9 @@
 // Protogen generates the Go code of all .proto files below a directory, each
 // next to its source.
 //
-// It compiles the sources in process and runs protoc-gen-go and
-// protoc-gen-go-grpc in the versions of this module, so nothing but the Go
-// toolchain has to be installed. It is a module of its own to keep what it
-// requires out of the requirements of the runtime.
+// It compiles the sources in process and runs protoc-gen-go and protoc-gen-go-grpc in the versions
+// of this module, so nothing but the Go toolchain has to be installed. It is a module of its own to
+// keep its requirements out of those of the runtime.
 package main
 
 import (

@@ -24,19 +24,19 @@ type ApplyOptions struct {
 	Diagnostic func(Diagnostic)
 	Progress   func(*stackspb.StackChangeProgress)
 
-	// Other gets what is none of these: results of policies, and events of later versions.
+	// Other gets all other events: results of policies, and events of later versions.
 	Other func(*stackspb.ApplyStackChanges_Event)
 }
 
-// Apply applies a plan of the stack, and merges what it has done into a state, change by change.
-// The state should be the one that was planned with, and is nobody else's meanwhile.
+// Apply applies a plan of the stack, and merges the results into a state, change by change. The
+// state should be the one that was planned with, and is nobody else's meanwhile.
 //
 // When ctx ends, or a callback fails, no further changes are begun, here and in all other
 // operations of the process: see [Client.Stop]. Apply returns when those that were begun have
 // ended.
 //
-// The diagnostics have all that the server said. Errors: [*DiagnosticsError] if there are errors
-// among them; what was done is in the state, then and in any other case.
+// The diagnostics are all of the server's. Errors: [*DiagnosticsError] if there are errors among
+// them; the changes that were made are in the state, then and in any other case.
 func (s *Stack) Apply(ctx context.Context, plan *Plan, state *State, opts ApplyOptions) (Diagnostics, error) {
 	if !plan.Applyable() {
 		return nil, errors.New("applying: the plan cannot be applied")

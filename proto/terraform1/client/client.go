@@ -23,7 +23,7 @@ import (
 	stackspb "github.com/cairnstacks/cairn/proto/terraform1/stacks"
 )
 
-// pluginName is what the services are called between this package and the library. It is not sent.
+// pluginName is the name of the services between this package and the library. It is not sent.
 const pluginName = "terraform"
 
 // closePatience is how long closing something in the server may take.
@@ -39,7 +39,7 @@ type Options struct {
 	// Credentials are tokens by host. The server stores them in the CLI configuration of the user.
 	Credentials map[string]string
 
-	// Log gets what the process logs and prints, as it is. nil drops it.
+	// Log gets the log and the output of the process, as they are. nil drops them.
 	Log io.Writer
 }
 
@@ -137,14 +137,14 @@ func (c *Client) Stop(ctx context.Context) error {
 	return wrap("stopping operations", err)
 }
 
-// Dependencies returns the service for sources and providers, for what this package has no function
-// for. Handles of its own are closed by the caller.
+// Dependencies returns the service for sources and providers, for calls that this package has no
+// function for. Handles of its own are closed by the caller.
 func (c *Client) Dependencies() dependenciespb.DependenciesClient { return c.dependencies }
 
 // Packages returns the service for registries.
 func (c *Client) Packages() packagespb.PackagesClient { return c.packages }
 
-// Stacks returns the service for stacks, for what this package has no function for.
+// Stacks returns the service for stacks, for calls that this package has no function for.
 func (c *Client) Stacks() stackspb.StacksClient { return c.stacks }
 
 // services is the plugin that a server of the API is.
@@ -173,7 +173,7 @@ func (l *lockedWriter) Write(p []byte) (int, error) {
 	return l.w.Write(p)
 }
 
-// wrap says in an error what was being done. The gRPC status is kept.
+// wrap adds to an error the name of the failed step. The gRPC status is kept.
 func wrap(what string, err error) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", what, err)

@@ -59,7 +59,7 @@ func TestEncodedNumber(t *testing.T) {
 	}
 }
 
-// What cannot be said about a part of a value is said about what is around it.
+// A mark that cannot be set on a part of a value is set on the value around it.
 func TestPathsStopAtSetElements(t *testing.T) {
 	path := cty.GetAttrPath("set").Index(cty.ObjectVal(map[string]cty.Value{"a": cty.True})).GetAttr("a")
 	if got, want := encodePath(path), encodePath(cty.GetAttrPath("set")); !proto.Equal(got, want) {

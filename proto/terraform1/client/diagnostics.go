@@ -13,13 +13,13 @@ import (
 // Severity says how bad something is.
 type Severity int
 
-// What severities there are. A server of a later version may send others.
+// The severities. A server of a later version may send others.
 const (
 	SeverityError   = Severity(terraform1.Diagnostic_ERROR)
 	SeverityWarning = Severity(terraform1.Diagnostic_WARNING)
 )
 
-// String returns "error" or "warning", or "notice" for what is neither.
+// String returns "error" or "warning", or "notice" for any other severity.
 func (s Severity) String() string {
 	switch s {
 	case SeverityError:
@@ -34,7 +34,7 @@ func (s Severity) String() string {
 type Pos struct {
 	Byte   int64 // from 0
 	Line   int64 // from 1
-	Column int64 // from 1, in what readers take for characters
+	Column int64 // from 1, in characters as readers see them
 }
 
 // Range is a part of a file. End is not in it.
@@ -48,13 +48,13 @@ func (r Range) String() string {
 	return fmt.Sprintf("%s:%d,%d", r.Source, r.Start.Line, r.Start.Column)
 }
 
-// Diagnostic is an error or a warning about what a user wrote or the world did.
+// Diagnostic is an error or a warning about the text of a user or the state of the world.
 type Diagnostic struct {
 	Severity Severity
 	Summary  string
 	Detail   string // may be empty, and may have several lines
-	Subject  *Range // what it is about; may be nil
-	Context  *Range // what should be shown with the subject; nil for that alone
+	Subject  *Range // the faulty part; may be nil
+	Context  *Range // the part to show with the subject; nil for that alone
 }
 
 // String returns the diagnostic in one line or more.
@@ -83,8 +83,7 @@ func (d Diagnostics) HasErrors() bool {
 	return false
 }
 
-// DiagnosticsError is the error of an operation that came to nothing because of what its
-// diagnostics say.
+// DiagnosticsError is the error of an operation that came to nothing because of its diagnostics.
 type DiagnosticsError struct {
 	Diagnostics Diagnostics
 }

@@ -32,8 +32,8 @@ func ReadPlan(path string) (*Plan, error) {
 	return &Plan{Mode: message.GetPlanMode(), Changes: message.GetPlannedChanges()}, nil
 }
 
-// WriteFile writes the state to a file of the format that runners of stacks use. What was there
-// before is replaced at once, or not at all. The file can have secrets, and is for its owner alone.
+// WriteFile writes the state to a file of the format that runners of stacks use. An earlier file is
+// replaced at once, or not at all. The file can have secrets, and is for its owner alone.
 func (s *State) WriteFile(path string) error {
 	return writeMessage(path, "state", &tfstacksagent1.StackState{FormatVersion: formatVersion, Raw: s.Raw, Descriptions: s.Descriptions})
 }

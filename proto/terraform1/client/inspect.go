@@ -28,7 +28,7 @@ type Inspector struct {
 }
 
 // Inspect prepares for evaluating expressions in the root of the stack, as the command console
-// does. What the server needs for it is kept until the process ends.
+// does. The server keeps the data for it until the process ends.
 //
 // Errors: [*DiagnosticsError].
 func (s *Stack) Inspect(ctx context.Context, opts InspectOptions) (*Inspector, error) {
@@ -58,8 +58,8 @@ func (s *Stack) Inspect(ctx context.Context, opts InspectOptions) (*Inspector, e
 	return &Inspector{s, response.GetStackInspectorHandle()}, nil
 }
 
-// Eval returns the value of an expression of the stack language, which may be unknown. What is
-// wrong with the expression is in the diagnostics.
+// Eval returns the value of an expression of the stack language, which may be unknown. Mistakes in
+// the expression are in the diagnostics.
 func (i *Inspector) Eval(ctx context.Context, expression string) (Value, Diagnostics, error) {
 	response, err := i.stack.client.stacks.InspectExpressionResult(ctx, &stackspb.InspectExpressionResult_Request{
 		StackInspectorHandle: i.handle, ExpressionSrc: []byte(expression),

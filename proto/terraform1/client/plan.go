@@ -16,7 +16,7 @@ import (
 // Mode is the kind of a plan.
 type Mode = stackspb.PlanMode
 
-// What modes there are.
+// The modes of plans.
 const (
 	ModeNormal      = stackspb.PlanMode_NORMAL
 	ModeRefreshOnly = stackspb.PlanMode_REFRESH_ONLY
@@ -33,12 +33,12 @@ type PlanOptions struct {
 	Diagnostic func(Diagnostic)
 	Progress   func(*stackspb.StackChangeProgress)
 
-	// Other gets what is none of these: results of policies, and events of later versions.
+	// Other gets all other events: results of policies, and events of later versions.
 	Other func(*stackspb.PlanStackChanges_Event)
 }
 
-// Plan is what [Stack.Plan] has planned. It says all that [Stack.Apply] needs, in this or in
-// another process of a server of the same version.
+// Plan is the result of [Stack.Plan]. It has all that [Stack.Apply] needs, in this or in another
+// process of a server of the same version.
 type Plan struct {
 	Mode        Mode
 	Changes     []*stackspb.PlannedChange // all, in their order
@@ -58,7 +58,7 @@ func (p *Plan) Applyable() bool {
 	return applyable && !p.Diagnostics.HasErrors()
 }
 
-// Raw returns what the server reads of the plan.
+// Raw returns the elements of the plan that the server reads.
 func (p *Plan) Raw() []*anypb.Any {
 	var raw []*anypb.Any
 	for _, change := range p.Changes {
@@ -69,8 +69,8 @@ func (p *Plan) Raw() []*anypb.Any {
 
 // Plan plans changes of the stack. When ctx ends, the plan is given up.
 //
-// What is wrong with the configuration or the world is in the diagnostics of the plan, which cannot
-// be applied then.
+// Faults of the configuration or the world are in the diagnostics of the plan, which cannot be
+// applied then.
 func (s *Stack) Plan(ctx context.Context, opts PlanOptions) (plan *Plan, err error) {
 	request, err := s.planRequest(opts)
 	if err != nil {

@@ -34,8 +34,8 @@ var planModes = map[planv1.Mode]Mode{
 // applied over the API. The state is the one that it was made with, which the file does not have:
 // that of the command "state pull".
 //
-// The reverse needs no function: the commands read what [Plan.WriteFile] and [State.WriteFile]
-// write.
+// The reverse needs no function: the commands read the files of [Plan.WriteFile] and
+// [State.WriteFile].
 func FromPlanFile(path string, prior *State) (*Plan, error) {
 	content, err := os.ReadFile(path)
 	if err != nil {

@@ -140,8 +140,8 @@ func newProviders(messages []*terraform1.ProviderPackage) []Provider {
 	return providers
 }
 
-// closing runs a call that closes something, also after the context of what it was opened for has
-// ended.
+// closing runs a call that closes a handle, also after the context of the operation it was opened
+// for has ended.
 func closing(what string, call func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), closePatience)
 	defer cancel()

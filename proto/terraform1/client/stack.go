@@ -73,8 +73,8 @@ func (s *Stack) open(ctx context.Context, opts StackOptions) error {
 
 func (s *Stack) closeLater(closer func() error) { s.closers = append(s.closers, closer) }
 
-// Close closes what was opened. Operations on the stack should have ended. A further call does
-// nothing.
+// Close closes the handles of the stack. Operations on the stack should have ended. A further call
+// does nothing.
 func (s *Stack) Close() error {
 	var errs []error
 	for _, closer := range slices.Backward(s.closers) {
@@ -167,7 +167,7 @@ func (s *Stack) openConfig(ctx context.Context, bundle int64, opts StackOptions)
 	return nil
 }
 
-// opened keeps warnings, and returns an error for what has no handle.
+// opened keeps warnings, and returns an error for an object without a handle.
 func (s *Stack) opened(handle int64, what string, messages []*terraform1.Diagnostic) error {
 	diags := newDiagnostics(messages)
 	if handle != 0 {
@@ -180,10 +180,10 @@ func (s *Stack) opened(handle int64, what string, messages []*terraform1.Diagnos
 	return &DiagnosticsError{diags}
 }
 
-// Warnings returns what the server had to say when it opened the stack.
+// Warnings returns the server's warnings on opening the stack.
 func (s *Stack) Warnings() Diagnostics { return s.warnings }
 
-// Validate checks the configuration. What is wrong with it is in the diagnostics.
+// Validate checks the configuration. Its mistakes are in the diagnostics.
 func (s *Stack) Validate(ctx context.Context) (Diagnostics, error) {
 	response, err := s.client.stacks.ValidateStackConfiguration(ctx, &stackspb.ValidateStackConfiguration_Request{
 		StackConfigHandle: s.config, DependencyLocksHandle: s.locks, ProviderCacheHandle: s.cache,
@@ -191,7 +191,7 @@ func (s *Stack) Validate(ctx context.Context) (Diagnostics, error) {
 	return newDiagnostics(response.GetDiagnostics()), wrap("validating", err)
 }
 
-// Config returns what blocks the stack has, and the stacks in it.
+// Config returns the blocks of the stack, and the stacks in it.
 func (s *Stack) Config(ctx context.Context) (*stackspb.FindStackConfigurationComponents_StackConfig, error) {
 	response, err := s.client.stacks.FindStackConfigurationComponents(ctx,
 		&stackspb.FindStackConfigurationComponents_Request{StackConfigHandle: s.config})

@@ -19,8 +19,8 @@ type Description = stackspb.AppliedChange_ChangeDescription
 
 // State is the state of a stack. The zero value is that of a stack of which nothing exists.
 type State struct {
-	Raw          map[string]*anypb.Any   // what the server reads, by keys that mean nothing to others
-	Descriptions map[string]*Description // what can be shown, by such keys
+	Raw          map[string]*anypb.Any   // the records that the server reads, by keys that mean nothing to others
+	Descriptions map[string]*Description // the readable form, by such keys
 }
 
 // Merge takes over a change.

@@ -13,7 +13,7 @@ import (
 	stackspb "github.com/cairnstacks/cairn/proto/terraform1/stacks"
 )
 
-// Value is a value and what of it is sensitive.
+// Value is a value with the paths of its sensitive parts.
 type Value struct {
 	Value     cty.Value  // has no marks
 	Sensitive []cty.Path // an empty path stands for the whole value
@@ -54,7 +54,7 @@ func DecodeValueOf(message *stackspb.DynamicValue, ty cty.Type) (Value, error) {
 	return decoded, nil
 }
 
-// encodePath stops before a step that cannot be sent, such as to an element of a set: what is
+// encodePath stops before a step that cannot be sent, such as to an element of a set: the value
 // around that is sensitive then.
 func encodePath(path cty.Path) *stackspb.AttributePath {
 	message := &stackspb.AttributePath{}
