@@ -15,7 +15,7 @@ import (
 	"github.com/hashicorp/go-version"
 )
 
-// HomeVariable is the environment variable that names the directory of installed toolchain.
+// HomeVariable is the environment variable that names the directory of installed engines.
 const HomeVariable = "CAIRN_ENGINE_DIR"
 
 // Home returns the absolute path of the directory where engines are installed for the user. It need
