@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// What patterns and regular expressions from untrusted files may be. Matching takes time in
+// The limits of patterns and regular expressions from untrusted files. Matching takes time in
 // proportion to the size and to the text, so that a large one makes each of many names slow.
 const (
 	MaxLength       = 1000 // bytes

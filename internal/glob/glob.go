@@ -21,13 +21,13 @@ import (
 // Pattern is a compiled pattern.
 type Pattern struct {
 	text   string
-	prefix string // what each path that matches begins with
+	prefix string // the beginning of each path that matches
 
 	// One of these, or none for a pattern without special characters. Most patterns have a single *,
 	// or ** at the end, and need no regular expression, which costs a hundred times as much to
 	// compile.
 	matcher *regexp.Regexp
-	suffix  func(rest string) bool // for what follows the prefix
+	suffix  func(rest string) bool // for the part after the prefix
 }
 
 const metaCharacters = `*?[{\`
@@ -62,8 +62,8 @@ func Compile(text string) (Pattern, error) {
 	return Pattern{text: text, prefix: prefix, matcher: matcher}, nil
 }
 
-// simple returns what matches the rest of a simple pattern, after its prefix; nil if it is not
-// simple.
+// simple returns a function that matches the rest of a simple pattern, after its prefix; nil if it
+// is not simple.
 func simple(prefix, rest string) func(path string) bool {
 	if rest == "**" && (prefix == "" || strings.HasSuffix(prefix, "/")) {
 		return func(string) bool { return true }

@@ -15,9 +15,9 @@ import (
 // Constant returns the value of an expression that is written out: texts, numbers, booleans, null,
 // and lists and objects of them.
 //
-// It takes time and memory linear in what is written. A loop could take any, and so could a number
-// that becomes a text: 1e600000000 has as many digits. Both are errors, and so are calculations.
-// The expression of HCL's JSON syntax is always one that is written out.
+// It takes time and memory linear in the text. A loop could take any, and so could a number that
+// becomes a text: 1e600000000 has as many digits. Both are errors, and so are calculations. The
+// expression of HCL's JSON syntax is always one that is written out.
 func Constant(expr hcl.Expression) (cty.Value, hcl.Diagnostics) { return ConstantOf(expr, nil) }
 
 // ConstantOf is [Constant] with functions that may be called with constants. They must not take
@@ -38,9 +38,9 @@ func ConstantOf(expr hcl.Expression, functions map[string]function.Function) (ct
 	return expr.Value(&hcl.EvalContext{Functions: functions})
 }
 
-// notWrittenOut reports what keeps an expression from being evaluated safely, and where it is; ""
-// for nothing. References, and calls of functions that there are not, are left to the evaluation,
-// which refuses them.
+// notWrittenOut reports the reason why an expression cannot be evaluated safely, and its place; ""
+// for none. References, and calls of unknown functions, are left to the evaluation, which refuses
+// them.
 func notWrittenOut(expr hclsyntax.Expression) (at hcl.Range, what string) {
 	switch expr := expr.(type) {
 	case *hclsyntax.LiteralValueExpr:

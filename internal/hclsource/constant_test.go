@@ -17,7 +17,7 @@ func TestConstant(t *testing.T) {
 	nested := strings.Repeat("[for x in [1,1,1,1,1,1,1,1,1,1] : ", 50) + "x" + strings.Repeat("]", 50)
 	templates := `"` + strings.Repeat("%{ for x in [1,1,1,1,1,1,1,1,1,1] }", 50) + strings.Repeat("%{ endfor }", 50) + `"`
 	for name, test := range map[string]struct {
-		src, want string // the value, or what is in the error
+		src, want string // the value, or a part of the error
 	}{
 		"text":                    {`"a"`, `cty.StringVal("a")`},
 		"text of several lines":   {"<<E\na\nb\nE\n", `cty.StringVal("a\nb\n")`},

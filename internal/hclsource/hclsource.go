@@ -16,7 +16,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/safehcl"
 )
 
-// What is parsed. What people write is far from each of them.
+// The limits of files. Files that people write are far from each of them.
 const (
 	MaxSize   = 4 << 20
 	MaxTokens = 500_000

@@ -53,7 +53,7 @@ func summary(diags hcl.Diagnostics) string {
 	return diags[0].Summary
 }
 
-// FuzzParse checks that whatever is accepted is what the parser makes of it, and that places are in
+// FuzzParse checks that a file is accepted only if the parser accepts it, and that places are in
 // the file.
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{"a = [1, (2 + 3) * -4]\nb {\n c = \"${d ? \"x\" : y[0]}\"\n}\n", "a = <<E\n%{if x}${y}%{endif}\nE\n", "}{)(", "a = !!!!true"} {

@@ -6,7 +6,7 @@ package hclsource
 import "github.com/zclconf/go-cty/cty"
 
 // Text returns a string, a number or a boolean as it is written on a command line. It is not ok for
-// anything else, for null, and for what is not known.
+// anything else, for null, and for unknown values.
 func Text(value cty.Value) (text string, ok bool) {
 	if value == cty.NilVal || value.IsNull() || !value.IsKnown() {
 		return "", false

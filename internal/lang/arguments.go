@@ -55,7 +55,7 @@ func allowAll(param *function.Parameter) {
 	param.AllowNull, param.AllowUnknown, param.AllowDynamicType, param.AllowMarked = true, true, true, true
 }
 
-// notNull adds to a function of the libraries what is known of its results before they are known.
+// notNull refines the unknown results of a function of the libraries: they are never null.
 func notNull(f function.Function) function.Function {
 	return delegate(f, func(args []cty.Value, _ cty.Type) (cty.Value, error) {
 		result, err := f.Call(args)

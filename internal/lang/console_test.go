@@ -72,10 +72,11 @@ func terraform(t *testing.T, dir, stdin string, args ...string) ([]byte, error) 
 // of the last. So many expressions are made into one object.
 const consoleLine = 48 << 10
 
-// A question is what to ask the console about an object of expressions, and how the answer looks.
+// A question is a request to the console about an object of expressions, with the form of the
+// answer.
 type question struct {
 	wrapper   string         // of the object
-	attribute *regexp.Regexp // what stands before the text of an attribute
+	attribute *regexp.Regexp // the part before the text of an attribute
 	indent    string         // of an attribute
 	separator string         // after an attribute
 }
@@ -85,7 +86,7 @@ var (
 	askTypes  = question{wrapper: "type(%s)", attribute: regexp.MustCompile(`^    r\d{5}: `), indent: "    ", separator: ","}
 )
 
-// askConsole returns what the console says about each expression.
+// askConsole returns the answers of the console for each expression.
 func askConsole(t *testing.T, dir string, q question, expressions []string) []string {
 	t.Helper()
 	var answers []string
@@ -153,7 +154,7 @@ func consoleOutcomes(t *testing.T, dir string, expressions []string) []outcome {
 	return outcomes
 }
 
-// The corpus says what terraform does.
+// The outcomes in the corpus are those of terraform.
 func TestCorpusAgainstTerraform(t *testing.T) {
 	needTerraform(t)
 	for _, corpusFile := range []string{functionsFile, expressionsFile} {
@@ -171,7 +172,7 @@ func TestCorpusAgainstTerraform(t *testing.T) {
 	}
 }
 
-// askTerraform returns the entries with what terraform makes of them.
+// askTerraform returns the entries with the outcomes of terraform.
 func askTerraform(t *testing.T, dir string, entries []corpusEntry) []corpusEntry {
 	t.Helper()
 	expressions := make([]string, len(entries))

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// What terraform is recorded to do with an expression, we do.
+// Our outcome for an expression is the one that is recorded of terraform.
 func TestCorpus(t *testing.T) {
 	for _, corpusFile := range []string{functionsFile, expressionsFile} {
 		dir := newCorpusDir(t)

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// A corpusEntry is an expression and what terraform makes of it.
+// A corpusEntry is an expression and terraform's outcome for it.
 type corpusEntry struct {
 	line    int
 	section string // the function it is about
@@ -19,8 +19,8 @@ type corpusEntry struct {
 	outcome
 }
 
-// An outcome is the result of an expression as terraform's console writes it, and what a plan has
-// besides.
+// An outcome is the result of an expression as terraform's console writes it, and its further
+// properties in a plan.
 type outcome struct {
 	fails bool
 	typ   string
@@ -54,7 +54,7 @@ func withoutDir(o outcome, dir string) outcome {
 	return o
 }
 
-// The files of the corpus: calls of each function, and what else an expression can have.
+// The files of the corpus: calls of each function, and all other kinds of expressions.
 const (
 	functionsFile   = "testdata/functions.txt"
 	expressionsFile = "testdata/expressions.txt"
@@ -62,7 +62,7 @@ const (
 
 // readCorpus parses a file of the corpus: "# NAME" opens a section, that of a function in
 // functionsFile, "> EXPRESSION" an entry, and then come "! fails", or lines of its type (": "), of
-// its value ("= "), and of what a plan has ("~ ").
+// its value ("= "), and of its properties in a plan ("~ ").
 func readCorpus(t *testing.T, corpusFile string) []corpusEntry {
 	t.Helper()
 	source, err := os.ReadFile(corpusFile)

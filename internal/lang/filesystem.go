@@ -62,7 +62,7 @@ const (
 // errNotShown says that a hash takes too long where files are edited, and remains unknown.
 var errNotShown = errors.New("the file is too large to be read while it is edited")
 
-// A file is what a path argument of a function leads to.
+// A file is the target of a path argument of a function.
 type file struct {
 	location string         // where to find it from here
 	name     string         // as the argument has it, quoted, or a note if the argument is marked

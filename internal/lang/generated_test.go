@@ -13,8 +13,8 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// A comparison is what terraform and we make of an expression in a plan. A value is cty.NilVal if
-// evaluation fails.
+// A comparison has the results of terraform and of us for an expression in a plan. A value is
+// cty.NilVal if evaluation fails.
 type comparison struct {
 	expr      string
 	got, want cty.Value
@@ -30,8 +30,8 @@ func (c comparison) String() string {
 	return fmt.Sprintf("%s\n got: %s\nwant: %s", c.expr, text(c.got), text(c.want))
 }
 
-// isSame reports whether both fail, or have the same value, type and marks, and know the same of
-// what is unknown.
+// isSame reports whether both fail, or have the same value, type and marks, and the same
+// refinements of unknown values.
 func (c comparison) isSame() bool {
 	if c.got == cty.NilVal || c.want == cty.NilVal {
 		return c.got == c.want
@@ -39,8 +39,8 @@ func (c comparison) isSame() bool {
 	return c.got.RawEquals(c.want) || planText(c.got) != "" && planText(c.got) == planText(c.want)
 }
 
-// knowsMore reports whether both are unknown, but of what terraform does not know the type, or
-// anything besides it, we do; or that it is going to be marked.
+// knowsMore reports whether both are unknown, but we know a type that terraform does not know, a
+// refinement where terraform has none, or a mark.
 func (c comparison) knowsMore() bool {
 	if c.got == cty.NilVal || c.want == cty.NilVal || c.got.IsKnown() || c.want.IsKnown() {
 		return false
@@ -84,8 +84,8 @@ func compareWithTerraform(t *testing.T, expressions []string) []comparison {
 	return slices.DeleteFunc(all, func(c comparison) bool { return c.got != cty.NilVal && strings.Contains(c.got.GoString(), "Inf)") })
 }
 
-// oddArguments are what every function is called with in every place: unknown, sensitive, null, and
-// of wrong types.
+// oddArguments are given to every function in every place: unknown, sensitive, null, and of wrong
+// types.
 var oddArguments = []string{
 	`local.any`, `local.str`, `local.num`, `local.bool`, `local.strlist`, `local.prefix`, `[local.any]`, `["x", local.str]`, `toset(["x", local.str])`, `{ a = local.any }`, `tomap({ a = local.str })`,
 	`sensitive(local.any)`, `sensitive(local.str)`, `sensitive(local.strlist)`, `[sensitive(local.str)]`, `{ a = sensitive(local.str) }`,

@@ -16,8 +16,8 @@ import (
 )
 
 // planValues has terraform evaluate the expressions, none of which fails, in a plan, and returns
-// their values. A plan file has what a console does not show: what is known of unknown values, and
-// the marks of them and in them.
+// their values. A plan file has properties that a console does not show: the refinements of unknown
+// values, and the marks of them and in them.
 func planValues(t *testing.T, dir string, expressions []string) []cty.Value {
 	t.Helper()
 	var object strings.Builder
@@ -58,8 +58,8 @@ func (e corpusEntry) isPlannable() bool {
 	return !e.fails && !strings.Contains(e.expr, "phemeral") && !strings.Contains(e.value, "Inf")
 }
 
-// flat takes marks off the parts of what is marked as a whole. Plans list no paths below that of
-// the whole.
+// flat takes marks off the parts of a value that is marked as a whole. Plans list no paths below
+// that of the whole.
 func flat(v cty.Value) cty.Value {
 	flattened, err := cty.Transform(v, func(_ cty.Path, part cty.Value) (cty.Value, error) {
 		bare, own := part.Unmark()

@@ -108,9 +108,9 @@ func lastStep(path cty.Path) cty.PathStep {
 	return path[len(path)-1]
 }
 
-// ProviderFunctions returns what expressions need besides the table of their scope to call
-// functions of providers, themselves and in the templates that they render. Empty if they do not
-// call any.
+// ProviderFunctions returns the functions that expressions need besides the table of their scope to
+// call functions of providers, themselves and in the templates that they render. Empty if they do
+// not call any.
 //
 // The table is one that [Functions] made with the same options.
 func ProviderFunctions(
@@ -135,7 +135,7 @@ func ProviderFunctions(
 	return functions, diags
 }
 
-// providerRenderers returns the template functions for templates that can call what find returns.
+// providerRenderers returns the template functions for templates that can call the results of find.
 func providerRenderers(opts Options, table map[string]function.Function, find findProviderFunction) map[string]function.Function {
 	functions := renderers(opts, templateFunctions{inTemplates(table), find, opts.Allowance})
 	addCoreNames(functions)

@@ -18,8 +18,8 @@ var (
 	durationFlag = flag.Duration("for", 0, "compare random expressions of further seeds for so long")
 )
 
-// A kind is what a random expression is meant to be. It may turn out to be something else, null, or
-// an error.
+// A kind is the intended kind of a random expression. It may turn out to be something else, null,
+// or an error.
 type kind int
 
 const (
@@ -31,10 +31,9 @@ const (
 )
 
 // forms are ways to make an expression of a kind: S, N, B, L and M stand for expressions of a kind.
-// The first few are leaves. What is known to differ (see differences) is left out: && and ||,
-// format of null or of what is of unknown type, negative positions. Equality of objects is, too:
-// cty compares their attributes in any order, and finds either an unknown one or a different one
-// first.
+// The first few are leaves. Known differences (see differences) are left out: && and ||, format of
+// null or of values of unknown type, negative positions. Equality of objects is, too: cty compares
+// their attributes in any order, and finds either an unknown one or a different one first.
 var forms = [][]string{
 	aString: {
 		`"a"`, `"B c"`, `""`, `"é,1"`, `local.str`, `local.prefix`, `local.hidden`, `"7"`, `local.null`, `local.any`, `sensitive(local.str)`,
@@ -85,7 +84,7 @@ func randomExpression(random *rand.Rand, of kind, depth int) string {
 		text.WriteString(randomExpression(random, kind(part), depth-1))
 	}
 	if form != text.String() && of == aNumber {
-		return "(" + text.String() + ")" // what is an operand in another
+		return "(" + text.String() + ")" // it is an operand in another
 	}
 	return text.String()
 }
@@ -94,9 +93,9 @@ func isWordByte(c byte) bool {
 	return c == '"' || c == '_' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 }
 
-// extends reports whether got is want, or more of it is known: what is unknown in want may be
-// anything of its type, and marks may be more. It is what can become of the differences that
-// comparison.knowsMore allows, inside of expressions.
+// extends reports whether got is want, or more of it is known: a part that is unknown in want may
+// be anything of its type, and marks may be more. This is how the differences that
+// comparison.knowsMore allows show inside of expressions.
 func extends(got, want cty.Value) bool {
 	got, gotMarks := got.Unmark()
 	want, wantMarks := want.Unmark()

@@ -126,7 +126,7 @@ func parseExpression(t testing.TB, source string) hclsyntax.Expression {
 	return expr
 }
 
-// evaluate returns what we make of the entry, as terraform's console and plan write it.
+// evaluate returns our outcome for the entry, as terraform's console and plan write it.
 func (s corpusScopes) evaluate(t testing.TB, entry corpusEntry) outcome {
 	t.Helper()
 	expr := parseExpression(t, entry.expr)

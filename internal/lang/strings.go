@@ -13,7 +13,7 @@ import (
 	"github.com/zclconf/go-cty/cty/function"
 )
 
-// What is known of the beginning of an unknown string can be enough for an answer.
+// The known beginning of an unknown string can be enough for an answer.
 var startsWithFunction = function.New(&function.Spec{
 	Description: "Reports whether a string begins with another.",
 	Params: []function.Parameter{

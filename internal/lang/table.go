@@ -24,7 +24,7 @@ import (
 // corePrefix stands before the name of a built-in function in its longer form.
 const corePrefix = "core::"
 
-// Options is what the functions of one scope depend on.
+// Options are the conditions that the functions of one scope depend on.
 type Options struct {
 	// BaseDir is the directory that relative file paths start from. Empty means the current
 	// directory of the process.

@@ -112,7 +112,7 @@ func TestFilesAreRelativeToBaseDir(t *testing.T) {
 	}
 }
 
-// Rule L1: what happens to one table does not reach another.
+// Rule L1: a change of one table does not reach another.
 func TestTablesAreSeparate(t *testing.T) {
 	first := Functions(Options{})
 	clear(first)
@@ -181,7 +181,7 @@ func BenchmarkSharedTable(b *testing.B) {
 	}
 }
 
-// What making a table for every evaluation would cost on top of BenchmarkSharedTable.
+// The cost of a table for every evaluation, on top of BenchmarkSharedTable.
 func BenchmarkFunctions(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {

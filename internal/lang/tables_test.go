@@ -88,7 +88,7 @@ func BenchmarkTables(b *testing.B) {
 	}
 }
 
-// BenchmarkWith is what adding a function of a provider costs, once a module.
+// BenchmarkWith measures the cost of adding a function of a provider, once a module.
 func BenchmarkWith(b *testing.B) {
 	table := Functions(Options{PureOnly: true})
 	further := map[string]function.Function{"provider::p::shout": stdlib.UpperFunc}

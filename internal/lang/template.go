@@ -24,7 +24,7 @@ const (
 	variablesArg
 )
 
-// templateFunctions are what templates can call.
+// templateFunctions are the functions that templates can call.
 type templateFunctions struct {
 	table func() map[string]function.Function
 	find  findProviderFunction // nil if there are no providers
@@ -70,7 +70,7 @@ func recursiveTemplateFunction(name string) function.Function {
 }
 
 // templateFileFunction makes templatefile. The result of a template that is a single interpolation
-// has the type of what is interpolated, so the file is rendered to find the type.
+// has the type of the interpolated value, so the file is rendered to find the type.
 func templateFileFunction(opts Options, functions templateFunctions) function.Function {
 	render := func(args []cty.Value) (cty.Value, error) {
 		template, own, err := loadTemplate(opts, args[templateArg])

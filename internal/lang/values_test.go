@@ -19,7 +19,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
-// What a console cannot show: the marks of unknown values, and refinements.
+// The properties that a console cannot show: the marks of unknown values, and refinements.
 func TestUnknownAndMarkedValues(t *testing.T) {
 	unknown := cty.UnknownVal(cty.String)
 	hidden := func(v cty.Value) cty.Value { return v.Mark(marks.Sensitive) }

@@ -17,9 +17,9 @@ import (
 // WithholdSecrets keeps sensitive and ephemeral values out of the diagnostics of one evaluation.
 //
 // HCL takes the marks off a collection before a "for" expression goes through it, so in there its
-// elements look harmless: the names of iterators, and what functions say about them. And it quotes
-// duplicate keys whatever their marks. A function that panics may have quoted anything, besides its
-// stack; see [withholdPanic]. refs are the references of the evaluated expression.
+// elements look harmless: the names of iterators, and messages of functions about them. And it
+// quotes duplicate keys whatever their marks. A function that panics may have quoted anything,
+// besides its stack; see [withholdPanic]. refs are the references of the evaluated expression.
 func WithholdSecrets(diags hcl.Diagnostics, refs []hcl.Traversal, evalCtx *hcl.EvalContext) hcl.Diagnostics {
 	for _, diag := range diags {
 		withholdPanic(diag)
@@ -85,7 +85,7 @@ func anyContains(refs []hcl.Traversal, evalCtx *hcl.EvalContext, mark marks.Mark
 		for steps := ref; len(steps) > 0; steps = steps[:len(steps)-1] {
 			value, diags := steps.TraverseAbs(evalCtx)
 			if diags.HasErrors() {
-				continue // look at what is before the step that fails
+				continue // look at the steps before the one that fails
 			}
 			if marks.Contains(value, mark) {
 				return true

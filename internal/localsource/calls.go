@@ -48,7 +48,7 @@ func (c *Calls) Add(dir, uses string) {
 	}
 }
 
-// Uses yields what a directory uses, each module once, the nearest first.
+// Uses yields the directories that a directory uses, each module once, the nearest first.
 func (c *Calls) Uses(dir string) iter.Seq[*Use] {
 	return func(yield func(*Use) bool) {
 		seen := map[string]bool{dir: true}
@@ -75,7 +75,7 @@ func (c *Calls) in(dir string) []*Use {
 	if known {
 		return uses
 	}
-	calls, _ := In(dir) //nolint:errcheck // what is not there calls nothing; whoever uses it says so
+	calls, _ := In(dir) //nolint:errcheck // a missing directory calls nothing; its users report it
 	for _, call := range calls {
 		if use := c.use(call.Dir); use != nil {
 			uses = append(uses, use)

@@ -50,6 +50,6 @@ func TestUses(t *testing.T) {
 		t.Errorf("uses of app (-want +got):\n%s", diff)
 	}
 	for range all.Uses(filepath.Join(top, "app")) {
-		break // whoever has found what was looked for stops
+		break // a caller may stop at any element
 	}
 }

@@ -4,8 +4,8 @@
 // Package localsource finds the local directories that the configuration in a directory takes
 // modules and stacks from.
 //
-// It reads only what it needs, of files of the Terraform language and of the Terraform Stacks
-// language alike, and keeps silent about everything that is wrong in them: others say so when the
+// It reads only the necessary parts, of files of the Terraform language and of the Terraform Stacks
+// language alike, and keeps silent about all mistakes in them: others report these when the
 // configuration is used.
 package localsource
 

@@ -34,7 +34,7 @@ func TestEditDistance(t *testing.T) {
 	}
 }
 
-// What is left out or not counted to the end makes no difference up to the limit.
+// Distances that are left out or not counted to the end make no difference up to the limit.
 func TestEditDistanceIsLimited(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	word := func() string {

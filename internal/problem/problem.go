@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package problem says what is wrong in files that put work in order: diagnostics of HCL with codes
+// Package problem describes mistakes in files that put work in order: diagnostics of HCL with codes
 // that programs know. It also leads from ranges of files to the places of package order, which
 // knows nothing of files, and back.
 package problem
@@ -61,7 +61,7 @@ func CodeOf(diag *hcl.Diagnostic) Code {
 	return code
 }
 
-// OfCycles returns what is wrong by the error of [order.Builder.Build], each cycle at the place of
+// OfCycles returns diagnostics for the error of [order.Builder.Build], each cycle at the place of
 // its first edge that has one. For all other errors, and nil, it returns nothing.
 func OfCycles(err error) hcl.Diagnostics {
 	var cycles order.CycleErrors

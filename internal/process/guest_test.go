@@ -17,8 +17,8 @@ func (g *guest) Kill() error {
 	return nil
 }
 
-// What is followed elsewhere is killed with the rest, neither before it was started nor after it
-// has left.
+// A guest, which is followed elsewhere, is killed with the rest, neither before it was started nor
+// after it has left.
 func TestGuests(t *testing.T) {
 	var set Set
 	var stays, left guest

@@ -20,8 +20,8 @@ type Job struct {
 	Reaction *Command      // after the command, with its input and output; nil for none
 }
 
-// RunJob runs a command, again after each failure as often as it may, and what comes after it. Once
-// ctx ends it is not tried again.
+// RunJob runs a command, again after each failure as often as it may, and its reaction. Once ctx
+// ends it is not tried again.
 //
 // Errors: those of [Set.Run], of the last try.
 func (s *Set) RunJob(ctx context.Context, j Job) error {

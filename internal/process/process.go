@@ -20,7 +20,8 @@ import (
 // ErrStopped is returned for commands that were not started, because the set was stopped before.
 var ErrStopped = errors.New("not started: interrupted before")
 
-// afterEnd is how long output is read of what a command has left running when it has ended itself.
+// afterEnd is how long output is read of processes that a command has left running when it has
+// ended itself.
 const afterEnd = 2 * time.Second
 
 // Command is a program to be run.
@@ -92,8 +93,8 @@ func (s *Set) Run(c Command) error {
 	return asExit(err)
 }
 
-// endAfter ends a command that runs longer. What it returns stops that, and reports whether it has
-// come to it.
+// endAfter ends a command that runs longer. The result stops that, and reports whether it has come
+// to it.
 func (s *Set) endAfter(timeout time.Duration, cmd *exec.Cmd) (stop func() bool) {
 	if timeout <= 0 {
 		return func() bool { return false }
@@ -157,8 +158,8 @@ func (s *Set) Enter(start func() (Guest, error)) (leave func(), err error) {
 	}, nil
 }
 
-// StartError says what is wrong with a command that could not be started. Of the system's errors,
-// one and the same is of programs, of their interpreters and of directories.
+// StartError returns the reason why a command could not be started. Of the system's errors, one and
+// the same is of programs, of their interpreters and of directories.
 func StartError(cmd *exec.Cmd, err error) error {
 	if info, statErr := os.Stat(cmd.Dir); cmd.Dir != "" && (statErr != nil || !info.IsDir()) {
 		return fmt.Errorf("its directory %s is not there", cmd.Dir)
@@ -194,8 +195,8 @@ func (s *Set) Used() bool {
 	return s.mu.running != nil || s.mu.guests != nil
 }
 
-// Stop starts nothing more and passes a signal on to all that runs. FromTerminal says that what is
-// in the foreground has the signal already.
+// Stop starts nothing more and passes a signal on to all that runs. FromTerminal says that commands
+// in the foreground have the signal already.
 func (s *Set) Stop(signal os.Signal, fromTerminal bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -223,8 +224,8 @@ type ExitError struct {
 	how  string
 }
 
-// NewExitError says how a process ended: by an exit code, or if that is negative by what the system
-// says, such as "signal: killed".
+// NewExitError returns the end of a process as an error: an exit code, or if that is negative the
+// description of the system, such as "signal: killed".
 func NewExitError(code int, how string) *ExitError { return &ExitError{code, how} }
 
 func (e *ExitError) Error() string {
@@ -241,7 +242,7 @@ func (e *TimeoutError) Error() string { return fmt.Sprintf("ended after its time
 
 func asExit(err error) error {
 	if errors.Is(err, exec.ErrWaitDelay) {
-		return nil // the command has ended well; what it left behind is its own business
+		return nil // the command has ended well; its remains are its own business
 	}
 	exit, ok := errors.AsType[*exec.ExitError](err)
 	if !ok {

@@ -67,7 +67,7 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
-// A signal reaches what the command has started, too, and nothing is started after it.
+// A signal reaches the children of a command, too, and nothing is started after it.
 func TestStop(t *testing.T) {
 	set := &Set{}
 	lines, ended := start(t, set, `
@@ -131,7 +131,8 @@ func TestForeground(t *testing.T) {
 	}
 }
 
-// What cannot be started is distinguished: the program, its interpreter, the directory.
+// The reasons why a command cannot be started are told apart: the program, its interpreter, the
+// directory.
 func TestCommandsThatCannotBeStarted(t *testing.T) {
 	dir := t.TempDir()
 	for name, content := range map[string]string{"plain": "x", "script": "#!/nowhere/sh\n"} {

@@ -14,7 +14,7 @@
 //	    stand as a word.
 //	R3. Shorter strings are hidden only in quotes; shorter numbers, and true and false, not at all.
 //
-// What is made of a value, such as a hash of it, is not recognised.
+// Derivatives of a value, such as a hash of it, are not recognised.
 package redact
 
 import (
@@ -34,7 +34,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// Hidden is what stands in a text for a value.
+// Hidden is the text in the place of a value.
 const Hidden = "(sensitive value)"
 
 // The lengths of rules R1 and R2, in bytes.

@@ -90,7 +90,7 @@ func TestAddMarked(t *testing.T) {
 	}
 }
 
-// Whatever the value and the text, what is hidden is there no more, and all else stays.
+// For any value and text, a hidden value is there no more, and all else stays.
 func FuzzText(f *testing.F) {
 	f.Add("hunter2", "user ", " not found")
 	f.Add("a", "is \"", "\"")

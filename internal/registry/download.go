@@ -34,15 +34,15 @@ type Download struct {
 	// server does not say. May be nil.
 	Progress func(done, total int64)
 
-	version string // what the server says about which version of the file it has; "" if it says nothing
+	version string // of the file, as the server identifies it; "" if it does not
 }
 
 // Download writes a file from its beginning. One that breaks off goes on where it has ended if the
 // server still has the same file, and is fetched anew otherwise, a few times. It reports whether
-// parts of several answers were put together: where the result is not what it should be, that may
-// be the reason.
+// parts of several answers were put together: where the result has not the expected content, that
+// may be the reason.
 //
-// Errors: those of [Client.Open]; what kept the file from arriving; context.Cause(ctx).
+// Errors: those of [Client.Open]; the reason why the file did not arrive; context.Cause(ctx).
 func (c *Client) Download(ctx context.Context, file *os.File, d Download) (joined bool, err error) {
 	var done, farthest int64
 	for try := 1; ; try++ {
@@ -64,13 +64,13 @@ func (c *Client) Download(ctx context.Context, file *os.File, d Download) (joine
 	}
 }
 
-// part is what one answer has of a file.
+// part is the part of a file in one answer.
 type part struct {
 	end       int64 // how much of the file there is
 	continued bool
 }
 
-// part asks for what comes after the first bytes of a file, and writes it.
+// part asks for the rest of a file after its first bytes, and writes it.
 func (c *Client) part(ctx context.Context, file *os.File, d *Download, done int64) (part, error) {
 	header := http.Header{"Accept-Encoding": {"identity"}}
 	if done > 0 && d.version != "" {
@@ -108,8 +108,8 @@ func (c *Client) part(ctx context.Context, file *os.File, d *Download, done int6
 	return at, err
 }
 
-// versionOf returns what identifies the content of an answer, byte for byte; "" for one that cannot
-// be gone on with.
+// versionOf returns an identifier of the content of an answer, byte for byte; "" for one that
+// cannot be continued.
 func versionOf(resp *http.Response) string {
 	tag := resp.Header.Get("ETag")
 	if tag == "" || strings.HasPrefix(tag, "W/") {
@@ -118,7 +118,7 @@ func versionOf(resp *http.Response) string {
 	return tag
 }
 
-// counter reports what is written.
+// counter reports the bytes that are written.
 type counter struct {
 	io.Writer
 	download    *Download

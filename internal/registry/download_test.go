@@ -60,7 +60,7 @@ func (b *breaking) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(content[start:min(start+b.after, len(content))])
 }
 
-// downloading downloads what a handler serves, and returns the waits before repetitions.
+// downloading downloads the file that a handler serves, and returns the waits before repetitions.
 func downloading(t *testing.T, handler http.Handler, d registry.Download) (got []byte, joined bool, waits []time.Duration, err error) {
 	t.Helper()
 	server := registrytest.Start(t)
@@ -192,7 +192,7 @@ func TestDownloadLimit(t *testing.T) {
 	}
 }
 
-// What a broken connection keeps from being answered is asked for again.
+// A request that a broken connection keeps from being answered is repeated.
 func TestRequestIsRepeated(t *testing.T) {
 	server := registrytest.Start(t)
 	var asked int

@@ -9,7 +9,7 @@
 //	G1. A token is given to the host that it is for, and to the services that this host names, and to
 //	    nobody else.
 //	G2. Locations that a registry gives can have secrets in them. They are in no error.
-//	G3. What a registry answers may be anything: it is limited in size, and only decoded by its type.
+//	G3. A registry may answer anything: an answer is limited in size, and only decoded by its type.
 package registry
 
 import (
@@ -29,7 +29,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/environ"
 )
 
-// Client asks registries. It keeps what it knows of hosts. It is safe for concurrent use.
+// Client asks registries. It keeps the services of hosts. It is safe for concurrent use.
 type Client struct {
 	// Pause waits before a request is repeated, for tests. Nil stands for the clock.
 	Pause func(context.Context, time.Duration) error
@@ -81,14 +81,14 @@ const (
 	TimeoutVariable = "TF_REGISTRY_CLIENT_TIMEOUT"
 )
 
-// number returns what a variable of the environment has, if that is a number that is not negative,
-// and not absurd.
+// number returns the value of a variable of the environment, if that is a number that is not
+// negative, and not absurd.
 func number(env []string, name string) (int, bool) {
 	n, err := strconv.Atoi(environ.Get(env, name))
 	return n, err == nil && n >= 0 && n <= 1000
 }
 
-// HTTP returns the client for what registries only name, such as archives.
+// HTTP returns the client for files that registries only name, such as archives.
 func (c *Client) HTTP() *http.Client { return c.http }
 
 // SetToken gives a token for a host, from now on.
@@ -158,11 +158,11 @@ func (c *Client) get(ctx context.Context, location *url.URL, token string) (*htt
 	})
 }
 
-// Open requests what a registry has named, with the token for its host if there is one. The caller
-// closes the body.
+// Open requests a file that a registry has named, with the token for its host if there is one. The
+// caller closes the body.
 //
-// Errors: also for answers other than 200; a [*NotFoundError] for 404, which names what was asked
-// for.
+// Errors: also for answers other than 200; a [*NotFoundError] for 404, which names the requested
+// file.
 func (c *Client) Open(ctx context.Context, location *url.URL, what string) (*http.Response, error) {
 	token, err := c.tokenOf(ctx, location, what)
 	if err != nil {
@@ -172,8 +172,8 @@ func (c *Client) Open(ctx context.Context, location *url.URL, what string) (*htt
 	return c.opened(resp, err, what)
 }
 
-// openOnce is Open with more headers, without repetitions. What was answered may be a part if one
-// was asked for, or that there is none.
+// openOnce is Open with more headers, without repetitions. The answer may be a part if one was
+// asked for, or that there is none.
 func (c *Client) openOnce(ctx context.Context, location *url.URL, what string, header http.Header) (*http.Response, error) {
 	token, err := c.tokenOf(ctx, location, what)
 	if err != nil {
@@ -186,14 +186,14 @@ func (c *Client) openOnce(ctx context.Context, location *url.URL, what string, h
 	return c.opened(resp, passing(err), what)
 }
 
-// tokenOf returns the token for what a registry has named, or "".
+// tokenOf returns the token for a location that a registry has named, or "".
 func (c *Client) tokenOf(ctx context.Context, location *url.URL, what string) (string, error) {
 	if location.Scheme != "https" {
 		return "", fmt.Errorf("the address of %s is not an https address", what)
 	}
 	host, err := svchost.ForComparison(location.Host)
 	if err != nil {
-		return "", nil //nolint:nilerr // there is none for what is not the name of a host
+		return "", nil //nolint:nilerr // there is none for a text that is not the name of a host
 	}
 	return c.token(ctx, host)
 }
@@ -214,7 +214,7 @@ func (c *Client) opened(resp *http.Response, err error, what string) (*http.Resp
 	return nil, err
 }
 
-// NotFoundError is the error for what a registry does not have.
+// NotFoundError is the error for a request to which a registry answers 404.
 type NotFoundError struct{ Host, What string }
 
 // Error implements error.
@@ -227,7 +227,7 @@ func tokenVariable(host svchost.Hostname) string {
 	return cliconfig.TokenPrefix + strings.NewReplacer(".", "_", "-", "__").Replace(host.String())
 }
 
-// kinds are what services are of, for errors.
+// kinds are the kinds of hosts that services belong to, for errors.
 var kinds = map[string]string{
 	Providers: "registry for providers", Modules: "registry for this kind of source", Components: "registry for this kind of source", Platform: "API for stacks",
 }
@@ -266,7 +266,7 @@ func (c *Client) Service(ctx context.Context, host svchost.Hostname, service str
 	return address, nil
 }
 
-// discover asks a host for its services, once. What fails is asked for again.
+// discover asks a host for its services, once. A request that fails is repeated by the next caller.
 func (c *Client) discover(ctx context.Context, host svchost.Hostname) (map[string]string, *url.URL, error) {
 	c.mu.Lock()
 	entry := c.mu.services[host]

@@ -11,12 +11,12 @@ import (
 	"os"
 )
 
-// ErrNotRegular is of what is not a file that simply has content: reading a pipe or a device could
-// take forever.
+// ErrNotRegular is the error for files without plain content: reading a pipe or a device could take
+// forever.
 var ErrNotRegular = errors.New("it is not an ordinary file")
 
-// Reason says what is wrong, without the path, which may be relative to a directory that users do
-// not see.
+// Reason returns the text of an error without the path, which may be relative to a directory that
+// users do not see.
 func Reason(err error) string {
 	if pathError, ok := errors.AsType[*fs.PathError](err); ok {
 		return pathError.Err.Error()

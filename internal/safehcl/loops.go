@@ -52,8 +52,8 @@ func boundedAttributes(attributes hcl.Attributes) hcl.Attributes {
 }
 
 // boundedExpression is an expression in JSON. HCL parses its strings each time it evaluates them,
-// so that nobody can prepare the loops in them. Those that have any are evaluated before, by what
-// was prepared.
+// so that nobody can prepare the loops in them. Strings that have any are evaluated before, by the
+// prepared templates.
 type boundedExpression struct {
 	hcl.Expression
 	templates func() []hclsyntax.Expression
@@ -67,7 +67,7 @@ func newBoundedExpression(expr hcl.Expression) *boundedExpression {
 
 // Value implements [hcl.Expression].
 func (e *boundedExpression) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
-	if ctx == nil { // strings are what they are
+	if ctx == nil { // strings are no templates
 		return e.Expression.Value(nil)
 	}
 	for _, template := range e.templates() {
@@ -79,7 +79,7 @@ func (e *boundedExpression) Value(ctx *hcl.EvalContext) (cty.Value, hcl.Diagnost
 	return e.Expression.Value(ctx)
 }
 
-// ExprList implements what [hcl.ExprList] asks for.
+// ExprList implements the interface of [hcl.ExprList].
 func (e *boundedExpression) ExprList() []hcl.Expression {
 	elements, diags := hcl.ExprList(e.Expression)
 	if diags.HasErrors() {
@@ -91,7 +91,7 @@ func (e *boundedExpression) ExprList() []hcl.Expression {
 	return elements
 }
 
-// ExprMap implements what [hcl.ExprMap] asks for.
+// ExprMap implements the interface of [hcl.ExprMap].
 func (e *boundedExpression) ExprMap() []hcl.KeyValuePair {
 	pairs, diags := hcl.ExprMap(e.Expression)
 	if diags.HasErrors() {

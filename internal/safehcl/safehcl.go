@@ -35,8 +35,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/bounds"
 )
 
-// What is parsed; see the package comment. What people write, and what programs write for them, is
-// far from each of them.
+// The limits of files; see the package comment. Files that people write, and those that programs
+// write for them, are far from each of them.
 const (
 	MaxDepth     = 200
 	MaxOperators = 10_000
@@ -82,9 +82,9 @@ func prepared(expr hclsyntax.Expression, diags hcl.Diagnostics) (hclsyntax.Expre
 	return expr, diags
 }
 
-// ParseJSON is [json.Parse], but the file is nil if it breaks a rule, and no diagnostic is about
-// what comes after its end: for an end that is unexpected, package json reports the byte that
-// should have followed.
+// ParseJSON is [json.Parse], but the file is nil if it breaks a rule, and no diagnostic is about a
+// place after its end: for an end that is unexpected, package json reports the byte that should
+// have followed.
 func ParseJSON(src []byte, filename string) (*hcl.File, hcl.Diagnostics) {
 	if diags := checkJSON(src, filename); diags.HasErrors() {
 		return nil, diags
@@ -100,7 +100,7 @@ func ParseJSON(src []byte, filename string) (*hcl.File, hcl.Diagnostics) {
 	return file, diags
 }
 
-// endAt cuts off what a range has after the end of a file.
+// endAt cuts off the part of a range after the end of a file.
 func endAt(rng *hcl.Range, size int) {
 	if rng == nil {
 		return
@@ -113,8 +113,8 @@ func endAt(rng *hcl.Range, size int) {
 	}
 }
 
-// Check returns an error if a file in native syntax breaks a rule, for what parses it with package
-// hclwrite.
+// Check returns an error if a file in native syntax breaks a rule, for callers that parse it with
+// package hclwrite.
 func Check(src []byte, filename string, start hcl.Pos) hcl.Diagnostics {
 	return check(hclsyntax.LexConfig, src, filename, start)
 }
@@ -185,9 +185,9 @@ func surelyHarmless(src []byte) bool {
 
 // counter follows tokens.
 type counter struct {
-	open      []hclsyntax.TokenType // what is open
+	open      []hclsyntax.TokenType // the open tokens
 	operators []int                 // of each that is open, how many operators stood in a row where it was opened
-	current   int                   // how many operators stand in a row, with those around what is open
+	current   int                   // how many operators stand in a row, with those around the open tokens
 
 	directives int // of templates that are open
 }

@@ -21,7 +21,7 @@ import (
 
 const lockFile = "lock"
 
-// Kind is what directories are for.
+// Kind is the purpose of directories.
 type Kind struct {
 	Parent string       // "" for the directory for temporary files of the system
 	Prefix string       // of their names
@@ -101,8 +101,9 @@ func lockIn(dir string) (*os.File, error) {
 	return nil, errors.Join(err, file.Close())
 }
 
-// RemoveLeft removes the directories of processes that were killed. It leaves alone what belongs to
-// another user, is in use, or is to be kept. What cannot be removed is logged.
+// RemoveLeft removes the directories of processes that were killed. It leaves alone those that
+// belong to another user, are in use, or are to be kept. A directory that cannot be removed is
+// logged.
 func (k Kind) RemoveLeft() {
 	parent := cmp.Or(k.Parent, os.TempDir())
 	entries, err := os.ReadDir(parent)

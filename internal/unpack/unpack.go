@@ -7,7 +7,7 @@
 //
 //	U1. Nothing outside of the directory is written or changed, and nothing in it leads out of it: no
 //	    name, no link.
-//	U2. What an archive unpacks to is limited, so that it cannot fill a disk.
+//	U2. The size of an unpacked archive is limited, so that it cannot fill a disk.
 package unpack
 
 import (
@@ -25,7 +25,7 @@ import (
 	"strings"
 )
 
-// Limits are of what a package may have. They protect from archives that are made to fill disks.
+// Limits are of the contents of a package. They protect from archives that are made to fill disks.
 type Limits struct {
 	Bytes int64 // of all files together; 0: 2 GiB
 	Files int   // files, directories and links; 0: 200 000
@@ -52,7 +52,7 @@ func tooManyFiles(limit int) error {
 type unpacker struct {
 	ended  func() error // why nothing more is to be unpacked, nil as long as it is
 	root   *os.Root
-	limits Limits // what is left of them
+	limits Limits // the remainder
 	made   int
 	links  []*tar.Header // made when all files are written
 }
@@ -104,14 +104,14 @@ func (u *unpacker) tar(r io.Reader) error {
 			return archiveError(err)
 		}
 	}
-	// What follows the archive's end has the checksum after it; it counts, so that it isn't endless.
+	// The rest after the archive's end is followed by the checksum; it counts, so that it isn't endless.
 	if err := u.copy(io.Discard, compressed); err != nil {
 		return archiveError(err)
 	}
 	return nil
 }
 
-// archiveError says what is wrong with an archive that cannot be read.
+// archiveError returns the reason why an archive cannot be read.
 func archiveError(err error) error {
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
@@ -175,7 +175,7 @@ func (u *unpacker) file(name string, header *tar.Header, content io.Reader) erro
 	return errors.Join(err, file.Close())
 }
 
-// copy copies what counts for the limit.
+// copy copies content, which counts for the limit.
 func (u *unpacker) copy(w io.Writer, r io.Reader) error {
 	written, err := io.Copy(w, io.LimitReader(endingReader{u.ended, r}, u.limits.Bytes+1))
 	if u.limits.Bytes -= written; u.limits.Bytes < 0 {

@@ -58,7 +58,7 @@ func (u *unpacker) zip(name string) (err error) {
 	return nil
 }
 
-// zipError says what is wrong with an archive that cannot be read.
+// zipError returns the reason why an archive cannot be read.
 func zipError(err error) error {
 	switch {
 	case errors.Is(err, zip.ErrFormat), errors.Is(err, io.ErrUnexpectedEOF):

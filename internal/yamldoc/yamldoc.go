@@ -1,9 +1,9 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package yamldoc reads YAML files of users as trees of nodes, each with its place. What it returns
-// is safe to walk: not too large, even with all aliases replaced by what they stand for, and
-// without an alias inside of what it stands for.
+// Package yamldoc reads YAML files of users as trees of nodes, each with its place. A tree is safe
+// to walk: not too large, even with all aliases replaced by their targets, and without an alias
+// inside of its target.
 package yamldoc
 
 import (
@@ -122,7 +122,7 @@ func (c *counter) count(node *yaml.Node) int {
 	return size
 }
 
-// Resolve returns what a node stands for: itself, unless it is an alias.
+// Resolve returns the target of an alias, and other nodes themselves.
 func Resolve(node *yaml.Node) *yaml.Node {
 	for node != nil && node.Kind == yaml.AliasNode {
 		node = node.Alias
@@ -140,7 +140,7 @@ func Range(filename string, node *yaml.Node) *hcl.Range {
 	return &hcl.Range{Filename: filename, Start: start, End: end}
 }
 
-// Within returns the place of a part of a scalar, counted in bytes of its value. Of what is on
+// Within returns the place of a part of a scalar, counted in bytes of its value. For a scalar on
 // several lines it is that of the whole scalar. Escapes before the part put it too far to the left.
 func Within(filename string, node *yaml.Node, offset, length int) *hcl.Range {
 	rng := Range(filename, node)
@@ -232,7 +232,7 @@ func mergedMappings(value *yaml.Node) []*yaml.Node {
 	return mappings
 }
 
-// Kind names what a node is, for messages.
+// Kind names the kind of a node, for messages.
 func Kind(node *yaml.Node) string {
 	switch node.Kind {
 	case yaml.MappingNode:

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: MPL-2.0
 
 // Package providercall makes functions of providers callable from expressions, of stacks and of
-// modules alike. Whoever uses it finds the provider, reads the signature and carries the call; here
-// is what happens between HCL and the call.
+// modules alike. Its callers find the provider, read the signature and carry the call; this package
+// does the work between HCL and the call.
 //
 //   - Arguments are converted to the types of the parameters, and lose their marks, which the
 //     result gets.
@@ -108,7 +108,7 @@ func (f *Function) callBare(args []cty.Value) (cty.Value, error) {
 	return result, nil
 }
 
-// hasCapsule reports whether values of the type hold what only this process knows. In the
+// hasCapsule reports whether values of the type hold something that only this process knows. In the
 // languages, these are the provider configurations of stacks.
 func hasCapsule(ty cty.Type) bool {
 	switch {

@@ -116,7 +116,7 @@ func TestArguments(t *testing.T) {
 	}
 }
 
-// What only this process knows is not sent, also where a parameter takes every type.
+// A value that only this process knows is not sent, also where a parameter takes every type.
 func TestCapsulesAreRefused(t *testing.T) {
 	handle := cty.CapsuleVal(cty.Capsule("handle", reflect.TypeFor[string]()), new(string))
 	for _, arg := range []cty.Value{handle, cty.TupleVal([]cty.Value{handle}), cty.ObjectVal(map[string]cty.Value{"x": cty.MapVal(map[string]cty.Value{"y": handle})})} {

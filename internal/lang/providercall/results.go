@@ -17,7 +17,7 @@ import (
 // Hash identifies a call, or a result.
 type Hash = [sha256.Size]byte
 
-// Result is what a call returned.
+// Result is the result of a call.
 type Result struct{ Call, Result Hash }
 
 // Results remember the results of functions of providers, and of those that read files, to see that
@@ -32,7 +32,7 @@ type Results struct {
 	}
 }
 
-// Expect adds what a call returned before.
+// Expect adds the result of an earlier call.
 func (r *Results) Expect(known Result) { r.isSame(known.Call, known.Result) }
 
 // record remembers the result of a call, and fails if it was another before.
@@ -85,7 +85,7 @@ func (r *Results) isSame(call, returned Hash) bool {
 	return true
 }
 
-// All returns what was recorded, sorted by call.
+// All returns the recorded results, sorted by call.
 func (r *Results) All() []Result {
 	r.mu.Lock()
 	defer r.mu.Unlock()
