@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// inBackquotes finds what Markdown shows as code.
+// inBackquotes finds the code in Markdown.
 var inBackquotes = regexp.MustCompile("`([^`\n]+)`")
 
 // Packages and files that documents name exist.

@@ -16,7 +16,7 @@ const (
 	module = root + "/"
 )
 
-// imports returns what each package of the module imports without its tests, by its path in the
+// imports returns the imports of each package of the module without its tests, by its path in the
 // module. Packages of the module are given by these paths, too, with "./" before them; all others
 // as they are.
 func imports(t *testing.T) map[string][]string {
@@ -52,7 +52,7 @@ func under(name string, parents ...string) bool {
 
 // sharedFormats are the formats that others read along with their own, and which these are.
 var sharedFormats = map[string][]string{
-	"internal/format/terramate":  {"internal/format/cairnfile"}, // what changes stack directories
+	"internal/format/terramate":  {"internal/format/cairnfile"}, // changes of stack directories
 	"internal/format/terragrunt": {"internal/format/terramate"}, // modules and includes of stack directories
 }
 

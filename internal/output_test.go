@@ -21,10 +21,10 @@ import (
 // commands, which are of package main.
 var writers = []string{
 	"internal/cli",     // and its views, which get a writer from it
-	"internal/testenv", // builds what tests need, and says so
+	"internal/testenv", // builds the needs of tests, and says so
 }
 
-// All others return what is to be shown, or write it to what they are given.
+// All others return texts that are to be shown, or write them to a writer that they are given.
 func TestOnlyCommandLinesWrite(t *testing.T) {
 	eachFile(t, writers, func(name string, file *ast.File, position func(ast.Node) token.Position) {
 		for _, spec := range file.Imports {
@@ -51,7 +51,7 @@ func TestOnlyCommandLinesWrite(t *testing.T) {
 // programs that they are about.
 var speakers = []string{
 	"internal/cli",
-	"internal/views",          // write what the command line shows
+	"internal/views",          // write the output of the command line
 	"internal/format/convert", // is about options of other programs, too
 	"internal/stackgen",       // is for tests
 	"internal/testenv",

@@ -94,12 +94,13 @@ type importerFunc func(path string) (*types.Package, error)
 
 func (f importerFunc) Import(path string) (*types.Package, error) { return f(path) }
 
-// A flow finds the texts that reach a variable or field: what is assigned to it, and to what is
-// assigned to it, and so on, by way of parameters, results, fields, elements and local variables.
+// A flow finds the texts that reach a variable or field: the expressions that are assigned to it,
+// those that are assigned to these, and so on, by way of parameters, results, fields, elements and
+// local variables.
 type flow struct {
 	*program
-	into    map[types.Object][]ast.Expr         // what is assigned to a variable, field, parameter or element of a collection
-	results map[types.Object]map[int][]ast.Expr // what a function returns, result by result
+	into    map[types.Object][]ast.Expr         // expressions that are assigned to a variable, field, parameter or element of a collection
+	results map[types.Object]map[int][]ast.Expr // returned expressions of a function, result by result
 	seen    map[visit]bool
 	entered map[*ast.CallExpr]bool
 	texts   map[string][]token.Position
@@ -148,7 +149,7 @@ func newFlow(p *program) *flow {
 	return f
 }
 
-// assign notes that an expression is assigned to another. What is assigned to an element counts for
+// assign notes that an expression is assigned to another. An assignment to an element counts for
 // the whole.
 func (f *flow) assign(to, from ast.Expr) {
 	if obj := f.object(to); obj != nil {
@@ -241,8 +242,8 @@ func (f *flow) returns(fn *ast.FuncDecl) {
 	})
 }
 
-// object returns what an expression names: for an element the collection, for an instance of a
-// generic function that function.
+// object returns the object that an expression names: for an element the collection, for an
+// instance of a generic function that function.
 func (f *flow) object(e ast.Expr) types.Object {
 	var obj types.Object
 	switch e := ast.Unparen(e).(type) {
@@ -323,8 +324,8 @@ func (f *flow) add(e ast.Expr, result int, within *ast.CallExpr) {
 	}
 }
 
-// text returns the fixed text of an expression, "…" in the place of what is not fixed; false if
-// nothing is.
+// text returns the fixed text of an expression, "…" in the place of variable parts; false if it has
+// no fixed text.
 func (f *flow) text(e ast.Expr) (string, bool) {
 	if value := f.info.Types[e].Value; value != nil && value.Kind() == constant.String {
 		return constant.StringVal(value), true
@@ -344,8 +345,8 @@ func (f *flow) text(e ast.Expr) (string, bool) {
 	return "", false
 }
 
-// summaries are the texts that reach the summary of a diagnostic, and where they are written. What
-// a variable part stands for is "…".
+// summaries are the texts that reach the summary of a diagnostic, and where they are written. "…"
+// stands for a variable part.
 func summaries(t *testing.T) map[string][]token.Position {
 	t.Helper()
 	flow := newFlow(load(t))
@@ -357,7 +358,7 @@ func summaries(t *testing.T) map[string][]token.Position {
 			}
 		}
 	}
-	delete(flow.texts, "") // what a variable holds before it is set
+	delete(flow.texts, "") // the initial value of a variable
 	return flow.texts
 }
 
@@ -411,7 +412,7 @@ var fixedSummaries = []string{
 // These make a clause of a summary, which is to be a noun phrase: "Stale plan", "Plan not saved".
 var clause = regexp.MustCompile(`\b(is|are|was|were|has|have|can|cannot|could|will|would|does|do|must|should|needs|wants|contradicts?|leads?)\b`)
 
-// privateWords are those that the field does not use for what is meant, or has other words for.
+// privateWords are words that the field does not use for this meaning, or has others for.
 var privateWords = regexp.MustCompile(`(?i)\b(circles?|is no|are no|tells?|mend|mended|strangers?|for ever|gets? lost|fate|something|too much|wrong)\b`)
 
 // synonyms are words for one kind of fault, of which summaries use the second. Words that tell no
@@ -437,8 +438,8 @@ func kindOfFault(summary string) string {
 	return strings.Join(words, " ")
 }
 
-// A summary is a noun phrase of two to six words that names a fault, in the words of the field;
-// what to do is said in the detail. With -v, the test lists all of them.
+// A summary is a noun phrase of two to six words that names a fault, in the words of the field; the
+// remedy is in the detail. With -v, the test lists all of them.
 func TestSummaries(t *testing.T) {
 	all := summaries(t)
 	if len(all) < 300 {

@@ -35,8 +35,8 @@ func (b *bare) prepare(ctx context.Context, f *fixture) error {
 	})
 }
 
-// run does one layer after the other: it applies what another layer needs the outputs of, before
-// that can be planned.
+// run does one layer after the other: it applies units before another layer that needs their
+// outputs can be planned.
 func (b *bare) run(ctx context.Context, f *fixture, parallelism int) (t timing, err error) {
 	outputs := make([]string, len(f.units))
 	for begin := 0; begin < len(f.units); begin += f.shape.width(len(f.units)) {
@@ -75,7 +75,7 @@ func (b *bare) run(ctx context.Context, f *fixture, parallelism int) (t timing, 
 	return t, nil
 }
 
-// measureUnits does something for n units, some at the same time, and adds what it cost.
+// measureUnits does something for n units, some at the same time, and adds its cost.
 func measureUnits(c *stepCost, begin, n, parallelism int, do func(i int) (processor time.Duration, err error)) error {
 	var processor atomic.Int64
 	start := time.Now()

@@ -61,7 +61,7 @@ func compareAll(ctx context.Context, table *table, subjects, small []subject, op
 	return nil
 }
 
-// addRows measures the subjects, the first of which is what the others are compared with.
+// addRows measures the subjects, the first of which is the one that the others are compared with.
 func (c comparison) addRows(ctx context.Context, table *table, subjects []subject, dir string) error {
 	if c.rounds < 1 {
 		return nil

@@ -39,8 +39,8 @@ func TestComparisons(t *testing.T) {
 	}
 }
 
-// A bare chain hands on what it has applied, as the stack does.
-// A chain has the outputs of the components before.
+// A bare chain hands on the outputs of applied units, as the stack does. A chain has the outputs of
+// the components before.
 func TestBareHandsOnOutputs(t *testing.T) {
 	binary := testenv.Engine(t)
 	testenv.CLIConfig(t, "")

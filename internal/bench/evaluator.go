@@ -49,7 +49,7 @@ func (r *report) measureEvaluator(ctx context.Context, _ options, dir string) er
 	return nil
 }
 
-// benchmarkResult is the median of what a benchmark reported.
+// benchmarkResult is the median of the results of a benchmark.
 type benchmarkResult struct {
 	nanoseconds float64
 	bytes       float64 // allocated

@@ -100,7 +100,7 @@ type fixture struct {
 	shape shape
 	stack string
 	units []string
-	env   []string // what its processes have besides that of the user
+	env   []string // of its processes, besides that of the user
 }
 
 // newFixture writes n components below dir.

@@ -36,7 +36,7 @@ func (l *library) prepare(context.Context, *fixture) error { return nil }
 // STACK PARALLELISM".
 const libraryCommand = "library"
 
-// libraryTiming is what that prints.
+// libraryTiming is the output of that.
 type libraryTiming struct{ Plan, Apply time.Duration }
 
 func (l *library) run(ctx context.Context, f *fixture, parallelism int) (timing, error) {

@@ -19,7 +19,7 @@ import (
 // busyLoad is the load average from which on other work on the machine counts.
 const busyLoad = 1
 
-// describeMachine says what the results depend on, as a paragraph.
+// describeMachine names the conditions of the results, as a paragraph.
 func describeMachine(ctx context.Context, program, workDir string) (string, error) {
 	engine, err := binary.New(ctx, binary.Options{Binary: program, WorkDir: filepath.Join(workDir, "version")})
 	if err != nil {

@@ -41,7 +41,7 @@ type options struct {
 	largeRounds int
 	update      string
 	mirror      string
-	machine     string // what the results depend on, as it was before all of them
+	machine     string // conditions of the results, as they were before all of them
 }
 
 func measure(ctx context.Context, args []string, out io.Writer) (err error) {
@@ -95,10 +95,10 @@ func measure(ctx context.Context, args []string, out io.Writer) (err error) {
 	return nil
 }
 
-// measurePart measures what has a place of its own in the document.
+// measurePart measures a part that has a place of its own in the document.
 func measurePart(ctx context.Context, opts options, part, dir string, out io.Writer, measure func(r *report, ctx context.Context, opts options, dir string) error) error {
 	r := &report{part: part, sections: []string{opts.machine}}
-	// What was measured before an interrupt or a failure is printed, but put into no document.
+	// Results from before an interrupt or a failure are printed, but put into no document.
 	err := measure(r, ctx, opts, dir)
 	if err == nil && opts.update != "" {
 		err = r.update(opts.update)
@@ -128,5 +128,5 @@ func (r *report) measureComponents(ctx context.Context, opts options, dir string
 	return nil
 }
 
-// progress shows what is measured now, apart from the results.
+// progress shows the present measurement, apart from the results.
 func progress(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }

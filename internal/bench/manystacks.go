@@ -161,7 +161,7 @@ func (f *manyStacks) measure(ctx context.Context, opts options, env []string) (c
 		if err := f.forget(); err != nil {
 			return columns, err
 		}
-		for _, column := range []int{0, 1, 3, 2} { // bare plans need what init installs
+		for _, column := range []int{0, 1, 3, 2} { // bare plans need the files that init installs
 			took, err := steps[column]()
 			if err != nil {
 				return columns, err

@@ -38,7 +38,7 @@ func (r *report) measureNative(ctx context.Context, opts options, dir string) er
 	return r.measureModules(ctx, dir)
 }
 
-// measureModules shows how the cost of the native engine grows with what is in one module.
+// measureModules shows how the cost of the native engine grows with the content of one module.
 func (r *report) measureModules(ctx context.Context, dir string) error {
 	measured, err := runBenchmarks(ctx, dir, "engine/native", "^BenchmarkGrowth$")
 	if err != nil {

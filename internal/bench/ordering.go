@@ -113,7 +113,7 @@ func (r *report) measureReading(ctx context.Context, dir string) error {
 	return nil
 }
 
-// cost is the median of what [testenv.Measure] reported.
+// cost is the median of the metrics of [testenv.Measure].
 type cost struct{ milliseconds, perItem, peakMB float64 }
 
 // costs are by the name of a benchmark, without the prefix that all have.

@@ -25,7 +25,7 @@ func (r *report) section(title, explanation string, t *table) {
 
 func (r *report) text() string { return strings.Join(r.sections, "\n\n") + "\n" }
 
-// What the results are put between in a document.
+// The markers around the results in a document.
 const endMarker = "<!-- end of results -->\n"
 
 func beginMarker(part string) string {

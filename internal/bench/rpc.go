@@ -51,7 +51,7 @@ func writeStack(dir string, components int) error {
 		writeFile(filepath.Join(dir, "module", moduleFile), threeObjects), writeFile(filepath.Join(dir, "main.tfcomponent.hcl"), config.String()))
 }
 
-// rpcCost is what a step took: time, and the memory of the process of cairn, without those of
+// rpcCost is the cost of a step: time, and the memory of the process of cairn, without those of
 // engines.
 type rpcCost struct {
 	elapsed time.Duration
@@ -152,13 +152,13 @@ func (h *rpcHost) commands(ctx context.Context) (costs [3]rpcCost, err error) {
 	return costs, nil
 }
 
-// rpcRounds is how often many sessions run at once: what the first round leaves behind, such as
-// room in the heap, the next ones use again.
+// rpcRounds is how often many sessions run at once: the remains of the first round, such as room in
+// the heap, are used again by the next ones.
 const rpcRounds = 3
 
 // sessions opens, validates and closes a stack many times at once on one server, round by round. It
-// returns what a round takes, and the memory and the open files of the server before the first one
-// and after each.
+// returns the duration of a round, and the memory and the open files of the server before the first
+// one and after each.
 func (h *rpcHost) sessions(ctx context.Context) (elapsed time.Duration, memory, files [rpcRounds + 1]int64, err error) {
 	validate := func(server *client.Client) error {
 		stack, err := server.OpenStack(ctx, client.StackOptions{Source: "./"})

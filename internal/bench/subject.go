@@ -16,14 +16,14 @@ import (
 type subject interface {
 	name() string
 
-	// prepare does what is done once for a stack (rule B2).
+	// prepare does the work that is done once for a stack (rule B2).
 	prepare(ctx context.Context, f *fixture) error
 
 	// run begins without state.
 	run(ctx context.Context, f *fixture, parallelism int) (timing, error)
 }
 
-// stepCost is what a step took.
+// stepCost is the cost of a step.
 type stepCost struct {
 	elapsed   time.Duration
 	processor time.Duration // of all processes, in user and system mode
@@ -33,7 +33,7 @@ func (c stepCost) plus(other stepCost) stepCost {
 	return stepCost{c.elapsed + other.elapsed, c.processor + other.processor}
 }
 
-// timing is what the steps of a run took. Those that a subject does not do are zero.
+// timing has the costs of the steps of a run. Those that a subject does not do are zero.
 type timing struct {
 	plan, apply, destroy stepCost
 

@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Command buildtool prepares what the Makefile needs beyond the go command.
+// Command buildtool prepares the needs of the Makefile beyond the go command.
 //
 //	go run ./internal/buildtool mirror   # providers for tests; prints the path of a CLI configuration that uses them
 //	go run ./internal/buildtool engine   # prints the path of terraform or tofu; builds tofu where neither exists
@@ -15,8 +15,8 @@
 //	go run ./internal/buildtool race-packages # prints the packages whose tests run under the race detector
 //	go run ./internal/buildtool cache    # prints the path of the cache
 //
-// Results are kept in the cache (see package toolcache), so that a second run is fast. What takes
-// long is announced on standard error.
+// Results are kept in the cache (see package toolcache), so that a second run is fast. Steps that
+// take long are announced on standard error.
 package main
 
 import (

@@ -120,7 +120,7 @@ func TestRowsOfModules(t *testing.T) {
 	}
 }
 
-// The patterns for go test let through what is for the rows.
+// The patterns for go test let through the tests of the rows.
 func TestPatterns(t *testing.T) {
 	for _, test := range []struct {
 		list            *list
@@ -358,7 +358,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// A function fails with its subtests, and what its name says then is theirs. One that fails by
+// A function fails with its subtests, and the rows in its name are theirs then. One that fails by
 // itself is shown, too.
 func TestByRow(t *testing.T) {
 	found := ordering.byRow([]outcome{

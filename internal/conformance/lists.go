@@ -145,7 +145,7 @@ func rpcRowsOf(test string) []string {
 	return nil
 }
 
-// join joins what is made of rows to alternatives of a pattern.
+// join joins texts of rows to alternatives of a pattern.
 func join(rows []row, text func(row) string) string {
 	var texts []string
 	for _, r := range rows {

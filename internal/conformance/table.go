@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// verdict is what is printed for a row.
+// verdict is the text that is printed for a row.
 type verdict string
 
 const (
@@ -43,7 +43,7 @@ func judge(tests []outcome, excepted bool) verdict {
 	return untested
 }
 
-// printTable prints a line for each row with the number of its tests, what failing tests printed,
+// printTable prints a line for each row with the number of its tests, the output of failing tests,
 // and totals. It reports whether all is as it should be.
 func printTable(w io.Writer, rows []row, found results, exceptions map[string]string, verbose bool) bool {
 	totals := map[verdict]int{}

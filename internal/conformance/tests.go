@@ -62,7 +62,7 @@ func (l *list) runTests(ctx context.Context, rows []row) (results, error) {
 func (l *list) byRow(outcomes []outcome) results {
 	found := results{}
 	failed := map[outcomeKey]bool{} // tests with a failed subtest
-	for _, o := range outcomes {    // subtests come before what they are in
+	for _, o := range outcomes {    // subtests come before their parents
 		ids := l.rowsOf(o.test)
 		for _, id := range ids {
 			found[id] = append(found[id], o)
@@ -128,8 +128,8 @@ func (l *list) isIn(path string, source []byte) bool {
 	return false
 }
 
-// readOutcomes reads what go test -json prints. Unfinished is the output of packages that failed on
-// their own account.
+// readOutcomes reads the output of go test -json. Unfinished is the output of packages that failed
+// on their own account.
 func readOutcomes(r io.Reader) (outcomes []outcome, unfinished []string, err error) {
 	type key struct{ pkg, test string }
 	output := map[key][]string{}

@@ -258,7 +258,7 @@ func (g *generator) fillSlot(s *stack, c *component) {
 	c.slot = &expr{text: text, uses: used}
 }
 
-// addResults adds the results of a component to what can be referred to.
+// addResults adds the results of a component to the scope.
 func (g *generator) addResults(s *stack, c *component) {
 	base := expr{text: "component." + c.name, uses: uses{"component." + c.name: true}, sensitive: c.module.secret}
 	if c.forEach == nil {
@@ -281,7 +281,7 @@ func (g *generator) addResults(s *stack, c *component) {
 	}
 }
 
-// addExpanded adds what can be made of one result of each instance.
+// addExpanded adds the expressions that can be made of one result of each instance.
 func (g *generator) addExpanded(s *stack, base expr, name string, k kind) {
 	switch k {
 	case textKind:
@@ -340,7 +340,7 @@ func (g *generator) call(s *stack, depth, components int) int {
 	return cost
 }
 
-// addCall adds the outputs of an embedded stack to what can be referred to.
+// addCall adds the outputs of an embedded stack to the scope.
 func (g *generator) addCall(s *stack, c *call) {
 	variables := map[string]uses{}
 	for _, in := range c.inputs {

@@ -100,7 +100,7 @@ func (g *generator) removeFromOutside(s *stack, c *component) {
 	}
 }
 
-// forget takes what can be referred to of a removed component out of the scope.
+// forget takes the references to a removed component out of the scope.
 func (s *stack) forget(c *component) {
 	name := "component." + c.name
 	gone := func(e expr) bool { return e.uses[name] }
@@ -167,9 +167,8 @@ func (g *generator) removal(from, source, arguments string) string {
 	return fmt.Sprintf("removed {\nfrom = %s\nsource = %q\n%s%s}\n", from, source, arguments, lifecycle)
 }
 
-// Break breaks a version in a way that must be found when it is planned, and
-// says what it did. The seed decides on the way; "" means that this one has
-// nothing to break in that way.
+// Break breaks a version in a way that must be found when it is planned, and describes it. The seed
+// decides on the way; "" means that this version has nothing to break in that way.
 func Break(opts Options, seed uint64) (v Version, what string) {
 	g := newGenerator(opts).generate()
 	g.rng = rand.New(rand.NewPCG(opts.Seed, 1+seed))

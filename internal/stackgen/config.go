@@ -31,7 +31,7 @@ type stack struct {
 type variable struct {
 	name       string
 	kind       kind
-	value      cty.Value // the default, or what the root is given
+	value      cty.Value // the default, or the value for the root
 	isDefault  bool
 	keys       bool
 	sensitive  bool
@@ -50,7 +50,7 @@ type provider struct {
 	config  expr
 }
 
-// forEach is what decides on instances.
+// forEach is an argument that decides on instances.
 type forEach struct {
 	expr
 	literal []string // the keys, where they are written in the argument
@@ -110,7 +110,7 @@ func (c *component) uses() uses {
 	return used
 }
 
-// resolve puts what the variables of the stack come from in their place.
+// resolve puts the sources of the variables of the stack in their place.
 func (u uses) resolve(prefix string, variables map[string]uses) uses {
 	resolved := uses{}
 	for name := range u {

@@ -8,7 +8,7 @@ import (
 	"math/rand/v2"
 )
 
-// generator has what the parts of one stack share.
+// generator has the data that the parts of one stack share.
 type generator struct {
 	rng       *rand.Rand
 	providers bool
@@ -37,7 +37,7 @@ func (u uses) plus(other uses) uses {
 	return sum
 }
 
-// expr is an expression and what it takes its value from.
+// expr is an expression and the components that its value comes from.
 type expr struct {
 	text      string
 	uses      uses
@@ -60,7 +60,7 @@ func join(parts ...any) expr {
 	return e
 }
 
-// scope is what expressions can refer to.
+// scope has the expressions that others can refer to.
 type scope struct {
 	refs map[kind][]expr
 
@@ -141,9 +141,9 @@ func (w writer) compound(k kind, depth int) expr {
 	return w.text(depth)
 }
 
-// plain returns a writer without sensitive values, for operations whose result may
-// be known although some operand is not: the function try says about what it does not
-// know yet not even that it is sensitive, so the result would not be, either.
+// plain returns a writer without sensitive values, for operations whose result may be known
+// although some operand is not: the function try does not even promise of a value that it does not
+// know yet that it is sensitive, so the result would not be, either.
 func (w writer) plain() writer { return writer{w.generator, w.scope, false} }
 
 func (w writer) conditional(k kind, depth int) expr {

@@ -1,20 +1,20 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package stackgen writes random stack configurations that are valid, for tests
-// that look at what must hold for all of them, and for benchmarks.
+// Package stackgen writes random stack configurations that are valid, for tests of rules that hold
+// for all of them, and for benchmarks.
 //
 // Rules:
 //
 //   - G1. Equal options give equal stacks, on every machine.
-//   - G2. What a generated stack refers to was generated before it, so there are
+//   - G2. The targets of references in a generated stack were generated before them, so there are
 //     no cycles. Its files have the blocks in another order.
 //   - G3. Without failures from outside, a stack validates, plans and applies
 //     without errors, from nothing and from the version before it.
 //   - G4. Expressions have no side effects and do not ask for the time: planning
 //     again after an apply finds nothing to do.
-//   - G5. What decides on instances (for_each) may be unknown while planning, of
-//     removed blocks too, but an instance is removed only together with one of those.
+//   - G5. Arguments that decide on instances (for_each) may be unknown while planning, of removed
+//     blocks too, but an instance is removed only together with one of those.
 //
 // The modules of a stack use terraform_data only. Some take a configuration of
 // the [Provider], where [Options.Providers] allows that.
@@ -45,7 +45,7 @@ var ProviderSchema = engine.ProviderSchema{Config: engine.Block{Attributes: map[
 	"token":  {Type: cty.String},
 }}}
 
-// Options say what to generate.
+// Options are the parameters of a generated stack.
 type Options struct {
 	Seed uint64
 
@@ -99,7 +99,7 @@ func newGenerator(opts Options) *generator {
 	return g
 }
 
-// Write writes the files of a version to a directory, and removes what else is in it.
+// Write writes the files of a version to a directory, and removes all other files in it.
 func (v Version) Write(dir string) error {
 	if err := os.RemoveAll(dir); err != nil {
 		return err

@@ -28,7 +28,7 @@ func TestEqualOptionsGiveEqualStacks(t *testing.T) {
 	}
 }
 
-// What the checks are for is in some of the stacks, in the second version.
+// The subjects of the checks are in some of the stacks, in the second version.
 func TestStacksHaveRemovedBlocksOfAllKinds(t *testing.T) {
 	kinds := map[string]*regexp.Regexp{
 		"of a component":                    regexp.MustCompile(`removed \{\s+from\s+= component\.\w+\n`),

@@ -20,7 +20,7 @@ type EngineOptions struct {
 	Environ []string // nil stands for that of this program
 }
 
-// NewEngine returns the engine that the variable [testenv.EngineVariable] names: what runs real
+// NewEngine returns the engine that the variable [testenv.EngineVariable] names, which runs real
 // modules and providers.
 func NewEngine(t testing.TB, opts EngineOptions) engine.Engine {
 	t.Helper()

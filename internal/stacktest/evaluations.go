@@ -38,7 +38,7 @@ func (e Evaluations) Take() map[string]int {
 
 // Value implements [hcl.Expression].
 func (e *countedExpression) Value(scope *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {
-	if scope != nil { // else the text is asked for of what may be JSON
+	if scope != nil { // else the text is asked for of an expression that may be JSON
 		e.count.Add(1)
 	}
 	return e.Expression.Value(scope)

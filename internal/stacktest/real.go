@@ -24,7 +24,7 @@ func Real(t *testing.T, archive string, extra ...string) *Stack {
 	return s
 }
 
-// Native is [Real] with the native engine, for what no binary can do.
+// Native is [Real] with the native engine, for abilities that no binary has.
 func Native(t *testing.T, archive string, extra ...string) *Stack {
 	t.Helper()
 	s := newFakeStack(t, archive)

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
 // Package stacktest runs stacks for tests, through the library and without a command line: a stack
-// is written from a txtar archive, planned and applied, and what came of it is compared with short
+// is written from a txtar archive, planned and applied, and the outcome is compared with short
 // texts.
 package stacktest
 
@@ -101,7 +101,7 @@ func (s *Stack) Write(archive string) {
 	}
 }
 
-// Options loads the configuration and installs what it needs.
+// Options loads the configuration and installs its requirements.
 func (s *Stack) Options() (stackruntime.Options, hcl.Diagnostics) {
 	s.t.Helper()
 	config, diags := stackconfig.Load(s.Dir)
@@ -134,7 +134,8 @@ func (s *Stack) Validate() hcl.Diagnostics {
 	return diags.Extend(stackruntime.Validate(s.t.Context(), opts))
 }
 
-// TryPlan plans and returns what was found. If the configuration can't be loaded, the plan is nil.
+// TryPlan plans and returns the plan with its diagnostics. If the configuration can't be loaded,
+// the plan is nil.
 func (s *Stack) TryPlan(mode engine.Mode, adjust ...func(*stackruntime.PlanRequest)) (*stackplan.Plan, hcl.Diagnostics) {
 	opts, diags := s.Options()
 	if diags.HasErrors() {

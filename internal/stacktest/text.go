@@ -52,7 +52,7 @@ func summary(d *hcl.Diagnostic) string {
 	return fmt.Sprintf("%s %s:%d: %s", severity, d.Subject.Filename, d.Subject.Start.Line, d.Summary)
 }
 
-// PlanText prints what a plan will do, without the values of components:
+// PlanText prints the effects of a plan, without the values of components:
 //
 //	not applyable
 //	incomplete
@@ -124,7 +124,7 @@ func changeParts(change *engine.Change) []string {
 	}
 }
 
-// StateText prints what a state holds:
+// StateText prints the contents of a state:
 //
 //	input NAME = "value"
 //	component.a, requires component.b, required by component.c

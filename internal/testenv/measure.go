@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// Measure runs do in the loop of a benchmark. It reports what the wall clock doesn't show: the
-// processor time, which other work on the machine changes little, of one run and of each of the
+// Measure runs do in the loop of a benchmark. It reports metrics that the wall clock doesn't show:
+// the processor time, which other work on the machine changes little, of one run and of each of the
 // items that one run is about; and the peak of the heap.
 func Measure(b *testing.B, items int, do func()) {
 	b.Helper()
@@ -29,8 +29,8 @@ func Measure(b *testing.B, items int, do func()) {
 	b.ReportMetric(spent/float64(items), "cpu-ns/item")
 }
 
-// watchHeap looks at the heap every millisecond. Stop returns the most that it held, garbage
-// included, beyond what it held at first.
+// watchHeap looks at the heap every millisecond. Stop returns the peak of its size, garbage
+// included, beyond the size at first.
 func watchHeap() (stop func() uint64) {
 	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 	read := func() uint64 {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// processorTime is what the process has used so far, in user mode and in the kernel.
+// processorTime is the processor time of the process so far, in user mode and in the kernel.
 func processorTime() time.Duration {
 	var usage syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {

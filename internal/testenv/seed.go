@@ -21,15 +21,15 @@ const (
 )
 
 // Seed returns the seed of a random test, which it logs. It is always the same unless
-// [SeedVariable] says otherwise: what a gate finds should be of the change that it checks, not of
-// chance.
+// [SeedVariable] says otherwise: the findings of a gate should be of the change that it checks, not
+// of chance.
 func Seed(t testing.TB) uint64 {
 	t.Helper()
 	seed := uint64(usualSeed)
 	switch text := os.Getenv(SeedVariable); text {
 	case "":
 	case RandomSeed:
-		seed = rand.Uint64() >> 1 //nolint:gosec // what is tried is left to chance
+		seed = rand.Uint64() >> 1 //nolint:gosec // the choice of cases is left to chance
 	default:
 		var err error
 		if seed, err = strconv.ParseUint(text, 10, 64); err != nil {

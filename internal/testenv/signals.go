@@ -11,7 +11,7 @@ import (
 
 // ResetSignals lets the processes that tests start be ended by signals which the test program
 // itself was started to ignore, as below nohup or in the background of a shell. Programs inherit
-// what is ignored, but not what is handled. It belongs into TestMain.
+// ignored signals, but not handlers. It belongs into TestMain.
 func ResetSignals() {
 	for _, ignorable := range []os.Signal{syscall.SIGHUP, syscall.SIGINT} {
 		if signal.Ignored(ignorable) {

@@ -10,7 +10,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/testenv"
 )
 
-// What cannot be mounted is a reason to skip a test, but not unseen on CI.
+// A disk that cannot be mounted is a reason to skip a test, but not unseen on CI.
 func TestSmallDiskMissing(t *testing.T) {
 	testenv.Root(t)
 	t.Setenv(testenv.SkippedVariable, "")

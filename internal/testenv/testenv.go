@@ -1,10 +1,9 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package testenv gives tests what they need from outside: an engine, providers, a CLI
-// configuration that keeps Terraform off the network, git, symbolic links, the rights of root, and
-// for benchmarks the processor time. It also limits how long they wait for processes and
-// goroutines.
+// Package testenv gives tests their needs from outside: an engine, providers, a CLI configuration
+// that keeps Terraform off the network, git, symbolic links, the rights of root, and for benchmarks
+// the processor time. It also limits how long they wait for processes and goroutines.
 //
 // Where something is missing that a developer may well do without, a test is skipped and says why.
 // Where the variable CI is set, it fails instead, so that nothing is skipped unseen there.
@@ -48,14 +47,12 @@ func Engine(t testing.TB) string {
 }
 
 // EngineVariable names the engine that tests of whole stacks and scripts use, where they are not
-// about one: native, auto, terraform or tofu. Without it they use what cairn uses where nobody
-// names an engine.
+// about one: native, auto, terraform or tofu. Without it they use the default engine of cairn.
 const EngineVariable = "CAIRN_TEST_ENGINE"
 
-// OracleVariable names the part that terraform has in tests of what cairn evaluates itself:
-// "terraform" compares its answers with those that are recorded, "record" records them, and "new"
-// does so where nothing is recorded. Without it, terraform is not asked, and tests that take
-// minutes do not run.
+// OracleVariable names the part that terraform has in tests of cairn's own evaluation: "terraform"
+// compares its answers with those that are recorded, "record" records them, and "new" does so where
+// nothing is recorded. Without it, terraform is not asked, and tests that take minutes do not run.
 const OracleVariable = "CAIRN_DIFFERENTIAL"
 
 // NativeEngine and AutoEngine are the engines without a binary, and with one where it is needed.
@@ -134,8 +131,8 @@ func Symlink(t testing.TB, target, link string) {
 	}
 }
 
-// Root ends the test unless root runs it. It fits what only the system can show, such as that a
-// file was given away; what is decided here is to be tested as anybody.
+// Root ends the test unless root runs it. It fits effects that only the system can show, such as
+// that a file was given away; decisions of this program are to be tested as anybody.
 //
 // On CI, too, it is skipped, for nobody should have to run all as root: the gate says at its end
 // that it was not.

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// Patience is how long a test waits for another goroutine, or for what a process does next, before
-// it fails.
+// Patience is how long a test waits for another goroutine, or for the next step of a process,
+// before it fails.
 const Patience = time.Minute
 
 // commandPatience is how long a process may run in a test. An apply with real engines takes seconds
@@ -23,8 +23,9 @@ const commandPatience = 3 * time.Minute
 // errImpatient is why a process was ended that ran for too long.
 var errImpatient = errors.New("the process ran for too long")
 
-// Within runs wait, and ends the test if it has not returned after [Patience]. What says what is
-// waited for, as in "the lock is given back". wait runs in another goroutine; it may end the test.
+// Within runs wait, and ends the test if it has not returned after [Patience]. The text is the
+// event that is waited for, as in "the lock is given back". wait runs in another goroutine; it may
+// end the test.
 func Within(t testing.TB, what string, wait func()) {
 	t.Helper()
 	within(t, Patience, what, wait)
@@ -49,7 +50,7 @@ func within(t testing.TB, limit time.Duration, what string, wait func()) {
 	}
 }
 
-// Receive returns what comes next from a channel, the zero value once that is closed. It ends the
+// Receive returns the next value from a channel, the zero value once that is closed. It ends the
 // test as [Within] does.
 func Receive[T any](t testing.TB, what string, from <-chan T) (received T) {
 	t.Helper()

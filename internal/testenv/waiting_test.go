@@ -48,8 +48,7 @@ func TestReceive(t *testing.T) {
 	}
 }
 
-// A process that doesn't end is killed, and said to be what was waited for; another one is left
-// alone.
+// A process that doesn't end is killed, and named in the message; another one is left alone.
 func TestCommand(t *testing.T) {
 	sh, err := exec.LookPath("sh")
 	if err != nil {

@@ -16,7 +16,8 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// phase is what the provider is doing with an object; the prefix of the arguments that disturb it.
+// phase is the provider's present activity with an object; the prefix of the arguments that disturb
+// it.
 type phase string
 
 const (
@@ -33,8 +34,8 @@ const gatePoll = 5 * time.Millisecond
 
 var errOrphaned = errors.New("the process that started the provider is gone")
 
-// disturb does what the arguments in obj and the provider's configuration ask for before phase p:
-// it panics or waits.
+// disturb panics or waits before phase p if the arguments in obj or the provider's configuration
+// ask for that.
 //
 // Errors: waiting was interrupted, or cannot be done.
 func (s *server) disturb(ctx context.Context, p phase, obj cty.Value) error {

@@ -22,8 +22,8 @@ import (
 const CallsVariable = "CAIRN_FAKE_CALLS"
 
 // DescriptorsVariable is the environment variable with the path of the file to which a provider
-// appends, when it is started, what it can read from the descriptors that it has inherited. Only on
-// Linux.
+// appends, when it is started, the data that it can read from the descriptors that it has
+// inherited. Only on Linux.
 const DescriptorsVariable = "CAIRN_FAKE_DESCRIPTORS"
 
 // ValuesVariable is the environment variable that has values recorded, too, when it is not empty.
@@ -32,7 +32,7 @@ const ValuesVariable = "CAIRN_FAKE_CALL_VALUES"
 // Call is one request that the provider received, written before it is served.
 //
 // ApplyResourceChange leaves a second record with Finished set once it has been served, so that
-// tests can see what ran at the same time.
+// tests can see which calls ran at the same time.
 type Call struct {
 	RPC      string `json:"rpc"`
 	Type     string `json:"type,omitempty"`   // resource type or function name
@@ -42,7 +42,7 @@ type Call struct {
 	Finished bool   `json:"finished,omitempty"`
 
 	// Config is the provider configuration that ValidateProviderConfig or ConfigureProvider received,
-	// with null for what was unknown; Unknown has the paths of those values, such as
+	// with null for unknown values; Unknown has the paths of those values, such as
 	// ".list_block[0].name".
 	Config  json.RawMessage `json:"config,omitempty"`
 	Unknown []string        `json:"unknown,omitempty"`

@@ -14,7 +14,7 @@ import (
 	"syscall"
 )
 
-// RecordDescriptors does what [DescriptorsVariable] asks for.
+// RecordDescriptors records descriptors if [DescriptorsVariable] asks for it.
 func RecordDescriptors() error {
 	path := os.Getenv(DescriptorsVariable)
 	if path == "" {
@@ -44,7 +44,7 @@ func RecordDescriptors() error {
 	return out.Close()
 }
 
-// readable returns what can be read from a descriptor without waiting.
+// readable returns the data that can be read from a descriptor without waiting.
 func readable(name string) []byte {
 	descriptor, err := syscall.Open(name, syscall.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
 // Package testprovider is a provider for tests: it manages small JSON files in place of real
-// infrastructure, and does on demand what real providers do on bad days.
+// infrastructure, and on demand it behaves as real providers do on bad days.
 //
 // Its address is registry.terraform.io/cairnstacks/fake, its local name "fake". The binary in
 // cmd/terraform-provider-fake serves it over plugin protocol 6, or 5 if the environment says so;
@@ -54,12 +54,12 @@
 //   - fake_scripted: plan_value (string: planned in place of value), plan_unknown (bool: value is
 //     planned as unknown), plan_replace (string: an attribute that requires replacement, whether it
 //     has changed or exists, or not), plan_prefix (string: value is planned as unknown, with this
-//     beginning), private (string: what the provider keeps for itself), apply_value (string: what
-//     value is after applying), apply_null (bool: applying answers with no object), apply_error
-//     (string: applying answers with the object and this error), delete_error (string: deleting
-//     answers with this error), delete_keeps (bool: deleting answers with the object), legacy
-//     (bool: says that it keeps to none of the rules for plans). Its schema has version 2; in
-//     version 0, value was old_value.
+//     beginning), private (string: the provider's private data), apply_value (string: value after
+//     applying), apply_null (bool: applying answers with no object), apply_error (string: applying
+//     answers with the object and this error), delete_error (string: deleting answers with this
+//     error), delete_keeps (bool: deleting answers with the object), legacy (bool: says that it
+//     keeps to none of the rules for plans). Its schema has version 2; in version 0, value was
+//     old_value.
 //   - fake_nested: nested attributes single, list, set and map, and nested blocks single_block,
 //     list_block, set_block, map_block and group_block, each with a block inner of its own kind;
 //     everywhere inside name, and made (computed: unknown until applied).
@@ -85,7 +85,7 @@
 //   - Ephemeral resource fake_ephemeral: name (optional), value (computed, "ephemeral-NAME"),
 //     renew_after (a duration), fail_open (bool).
 //   - Action fake_action: value ([Refused] is an error), secret (sensitive), progress (list of
-//     strings: what it says before anything else), defer (planning it is deferred as if the
+//     strings: its messages before anything else), defer (planning it is deferred as if the
 //     provider's configuration was not known), fail_plan, fail_invoke (bools), invoke_delay,
 //     invoke_gate and panic_on (invoke), as for fake_slow and fake_failing.
 //   - Function echo(value): its argument, of whatever type.
@@ -94,8 +94,8 @@
 //
 //  1. While part of the provider's configuration is unknown, nothing is read or applied: such a
 //     request is deferred where the client allows it and fails otherwise. Planning works.
-//  2. Objects change only by this provider's requests and by tests through [Store]. What a
-//     test changes there is drift, found by the next read.
+//  2. Objects change only by this provider's requests and by tests through [Store]. Changes of a
+//     test there are drift, found by the next read.
 //  3. With CAIRN_FAKE_CALLS set to a path, every request is recorded there before it is
 //     served; see [Call]. With CAIRN_FAKE_CALL_VALUES, the values in it are recorded as well.
 //  4. With CAIRN_FAKE_PROTOCOL set to 5, version 5 of the protocol is spoken.

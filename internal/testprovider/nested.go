@@ -56,7 +56,7 @@ func nestedType() *resourceType {
 	return t
 }
 
-// emptyBlock returns what no blocks of a type become. It is null for single ones only.
+// emptyBlock returns the value for no blocks of a type. It is null for single ones only.
 func emptyBlock(block *tfprotov6.SchemaNestedBlock, ty cty.Type) cty.Value {
 	switch block.Nesting {
 	case tfprotov6.SchemaNestedBlockNestingModeList:
@@ -84,8 +84,8 @@ func emptyContent(block *tfprotov6.SchemaBlock, ty cty.Type) cty.Value {
 	return cty.ObjectVal(attrs)
 }
 
-// fillMade returns an object in which what the provider chooses inside of others is the given
-// value, where it has none yet.
+// fillMade returns an object in which attributes that the provider chooses inside of others have a
+// value, where they have none yet.
 func fillMade(obj, made cty.Value) (cty.Value, error) {
 	return cty.Transform(obj, func(path cty.Path, v cty.Value) (cty.Value, error) {
 		if len(path) == 0 {

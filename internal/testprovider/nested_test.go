@@ -10,7 +10,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// What is computed inside is unknown in a plan, and known once it is applied.
+// Computed attributes inside are unknown in a plan, and known once it is applied.
 func TestNested(t *testing.T) {
 	s := configured(t, nil)
 	typ := s.types["fake_nested"]

@@ -76,7 +76,7 @@ func (s *server) PlanResourceChange(ctx context.Context, req *tfprotov6.PlanReso
 	return resp, err
 }
 
-// plannedState returns the state to expect after applying, from what core proposes: the arguments
+// plannedState returns the state to expect after applying, from the proposal of core: the arguments
 // as written and the computed attributes as they were.
 func (s *server) plannedState(t *resourceType, prior, proposed cty.Value) cty.Value {
 	creating := prior.IsNull()
@@ -143,8 +143,8 @@ func wantsDeferral(args cty.Value) bool {
 	return !args.GetAttr("deferred").IsKnown() || boolArgument(args, "deferred")
 }
 
-// actionOf names what turns the object prior into next. Replacing is planned as a delete and a
-// create.
+// actionOf names the action that turns the object prior into next. Replacing is planned as a delete
+// and a create.
 func actionOf(prior, next cty.Value) string {
 	switch {
 	case prior.IsNull():

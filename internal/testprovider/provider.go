@@ -30,11 +30,12 @@ const (
 	// empty.
 	//
 	// It is needed because released versions of Terraform (seen with 1.11.4) forbid deferral when
-	// planning but allow it when they plan once more while applying, and then fail if it is used: what
-	// was planned as a change could not be applied.
+	// planning but allow it when they plan once more while applying, and then fail if it is used: an
+	// object that was planned as a change could not be applied.
 	DeferralVariable = "CAIRN_FAKE_DEFERRAL"
 
-	// ExpectedAuthentication is what the argument authentication must be when require_auth is set.
+	// ExpectedAuthentication is the value that the argument authentication must have when require_auth
+	// is set.
 	ExpectedAuthentication = "open sesame"
 
 	// Refused is a value that the provider's configuration must not have as region, nor as the name
@@ -62,7 +63,7 @@ type server struct {
 	config         config
 }
 
-// config is what ConfigureProvider made of the provider's arguments.
+// config is the provider's configuration, decoded from the arguments by ConfigureProvider.
 type config struct {
 	unknown bool      // some part was not known
 	region  cty.Value // string; may be null or unknown
@@ -260,7 +261,7 @@ func storeOf(args cty.Value) *Store {
 	return &Store{Dir: dir}
 }
 
-// configureError returns the reason for which the arguments are refused. What is unknown is
+// configureError returns the reason for which the arguments are refused. Unknown values are
 // accepted.
 func configureError(args cty.Value) error {
 	if msg := stringArgument(args, "configure_error"); msg != "" {

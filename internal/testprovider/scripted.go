@@ -17,7 +17,7 @@ import (
 // of value.
 const scriptedVersion = 2
 
-// scriptedType is a type whose arguments say what is planned and applied, against all rules if need
+// scriptedType is a type whose arguments determine its plans and results, against all rules if need
 // be.
 func scriptedType() *resourceType {
 	t := &resourceType{
@@ -64,8 +64,8 @@ func scriptedReplacement(prior, planned cty.Value) []*tftypes.AttributePath {
 	return []*tftypes.AttributePath{tftypes.NewAttributePath().WithAttributeName(name)}
 }
 
-// scriptedPrivate returns what is kept for itself of an object that is planned: what its arguments
-// say, or what was kept before.
+// scriptedPrivate returns the private data of an object that is planned: that of its arguments, or
+// that from before.
 func scriptedPrivate(prior []byte, planned cty.Value) []byte {
 	if private, ok := knownArgument(planned, "private"); ok {
 		return []byte(private.AsString())
@@ -73,8 +73,8 @@ func scriptedPrivate(prior []byte, planned cty.Value) []byte {
 	return prior
 }
 
-// scriptApply returns what an object is after it has been applied, and the error: something else
-// than was planned, or nothing, if its arguments say so.
+// scriptApply returns an object after it has been applied, and the error: another object than was
+// planned, or none, if its arguments say so.
 func scriptApply(c change, next cty.Value, err error) (cty.Value, error) {
 	if next.IsNull() {
 		if message := stringArgument(c.prior, "delete_error"); message != "" {

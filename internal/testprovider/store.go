@@ -19,12 +19,12 @@ type Store struct {
 	Dir string
 }
 
-// Object is what the provider keeps of one managed resource instance.
+// Object is the record that the provider keeps of one managed resource instance.
 //
 // Values has every attribute and nested block of the resource by name, in the JSON of Terraform's
 // state; attributes of unknown type are wrapped as {"type":…,"value":…}. A member that is missing
-// counts as unchanged when the object is read. WriteOnly has what write-only attributes were set
-// to.
+// counts as unchanged when the object is read. WriteOnly has the last values of write-only
+// attributes.
 type Object struct {
 	Type      string                     `json:"type"`
 	ID        string                     `json:"id"`

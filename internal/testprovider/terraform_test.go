@@ -78,7 +78,7 @@ func (w *workspace) command(t *testing.T, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// must runs the engine, terraform or tofu, which has to succeed, and returns what it prints.
+// must runs the engine, terraform or tofu, which has to succeed, and returns its output.
 func (w *workspace) must(t *testing.T, args ...string) string {
 	t.Helper()
 	out, err := w.command(t, args...).CombinedOutput()

@@ -11,8 +11,8 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// resourceType is a type of managed resource. What its attributes do follows from their names (see
-// behaviour.go) and from the fields here.
+// resourceType is a type of managed resource. The effects of its attributes follow from their names
+// (see behaviour.go) and from the fields here.
 type resourceType struct {
 	name     string
 	schema   *tfprotov6.Schema
@@ -87,7 +87,7 @@ func resourceTypes() map[string]*resourceType {
 	return types
 }
 
-// objectSchema is the schema of a type with id, value and what is given.
+// objectSchema is the schema of a type with id, value and more attributes.
 func objectSchema(more ...*tfprotov6.SchemaAttribute) *tfprotov6.Schema {
 	return schemaOf(nil, slices.Concat([]*tfprotov6.SchemaAttribute{
 		attribute("id", tftypes.String, optional|computed),

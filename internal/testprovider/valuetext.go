@@ -10,8 +10,8 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// valueText returns a value for people to read, with a question mark for what is unknown. Of
-// objects it has the attributes that are not null.
+// valueText returns a value for people to read, with a question mark for unknown parts. Of objects
+// it has the attributes that are not null.
 func valueText(v cty.Value) string {
 	switch ty := v.Type(); {
 	case !v.IsKnown():

@@ -53,7 +53,7 @@ func New5(ctx context.Context) (tfprotov5.ProviderServer, error) {
 	return server5{server, actions}, nil
 }
 
-// server5 adds what the conversion omits.
+// server5 adds the parts that the conversion omits.
 type server5 struct {
 	tfprotov5.ProviderServer
 	tfprotov5.ActionServer

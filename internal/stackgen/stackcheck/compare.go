@@ -36,7 +36,7 @@ func selectKeys[V any](all map[string]V, selected func(string) bool) map[string]
 	return part
 }
 
-// content reports what a state has, in a form that can be compared.
+// content returns the contents of a state, in a form that can be compared.
 func content(t testing.TB, s *stackstate.State) map[string]string {
 	t.Helper()
 	all := map[string]string{}
@@ -72,9 +72,9 @@ func content(t testing.TB, s *stackstate.State) map[string]string {
 	return all
 }
 
-// lasting is the part of a state's content that is the same on every way to it. A
-// resource that was replaced, and what takes values from it, differ in
-// identifiers: then that part is the components and what they depend on.
+// lasting is the part of a state's content that is the same on every way to it. A resource that was
+// replaced, and resources that take values from it, differ in identifiers: then that part is the
+// components and their dependencies.
 func (c *check) lasting(s *stackstate.State) map[string]string {
 	c.Helper()
 	all := content(c, s)
@@ -122,8 +122,8 @@ func describePlan(p *stackplan.Plan) string {
 	return b.String()
 }
 
-// compareWithState checks rule C4. Over all rounds, nothing is said about
-// what was deferred in this one.
+// compareWithState checks rule C4. Over all rounds, nothing is said about changes that were
+// deferred in this one.
 func (c *check) compareWithState(what string, plan *stackplan.Plan, allRounds bool) {
 	c.Helper()
 	wrong := func(addr string, err error) {
@@ -158,7 +158,7 @@ func (c *check) compareWithState(what string, plan *stackplan.Plan, allRounds bo
 	}
 	for name, o := range plan.Outputs {
 		if !plan.Complete && !allRounds {
-			break // what is not known yet is left as it was
+			break // an output that is not known yet is left as it was
 		}
 		switch got, ok := c.state.Outputs[name]; {
 		case o.Action == stackplan.Delete && ok:
@@ -172,7 +172,7 @@ func (c *check) compareWithState(what string, plan *stackplan.Plan, allRounds bo
 	}
 }
 
-// compareResources compares what was planned for resources with what there is.
+// compareResources compares the planned resources with the existing ones.
 func (c *check) compareResources(what string, planned *stackplan.Component, now *stackstate.Component) {
 	c.Helper()
 	there := objects(c, now)

@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package stackcheck checks what must hold for every valid stack, with any engine.
+// Package stackcheck checks the rules for every valid stack, with any engine.
 //
 // Of each version of a generated stack, planned one after the other:
 //
@@ -9,8 +9,8 @@
 //     parallelism: neither the file that it is written to nor the diagnostics.
 //   - C2. A plan that was written and read is the same plan.
 //   - C3. Rounds of plan and apply come to an end.
-//   - C4. What was known while planning is so after the apply, and what was not
-//     known has the type that was promised.
+//   - C4. A value that was known while planning is so after the apply, and one that was not known
+//     has the type that was promised.
 //   - C5. A component is applied after those it requires, and destroyed before
 //     them: the state says about each component which ones depend on it.
 //   - C6. After that, plans in every mode but destroy find nothing to do.
@@ -46,13 +46,13 @@ type Work struct {
 	Resource  string // address in the module, or "" for all of it
 }
 
-// Subject is what is checked.
+// Subject is a stack and the engine to check it with.
 type Subject struct {
 	Stack *stackgen.Stack
 	Dir   string // where the files go
 
-	// Engine returns a new engine for what is in the directory. Work for which
-	// fail returns an error fails; fail may be nil.
+	// Engine returns a new engine for the configuration in the directory. Work for which fail returns
+	// an error fails; fail may be nil.
 	Engine func(t testing.TB, config *stackconfig.Config, fail func(Work) error) engine.Engine
 
 	// Real says that the engine starts processes: its plans are never the same
@@ -78,7 +78,7 @@ type check struct {
 	engine engine.Engine
 	now    stackgen.Version
 	state  *stackstate.State
-	order  map[string][]string // what was required when it was applied
+	order  map[string][]string // the components that were required when it was applied
 
 	planned  bool // there was a plan
 	replaced bool // a plan of this version replaced something
@@ -175,8 +175,8 @@ func (c *check) plan(mode engine.Mode) *stackplan.Plan {
 	return read
 }
 
-// noteReplacements remembers that what comes of the plan has other identifiers
-// than what comes of another way to the same end.
+// noteReplacements remembers that the result of the plan has other identifiers than the result of
+// another way to the same end.
 func (c *check) noteReplacements(plan *stackplan.Plan) {
 	for _, planned := range plan.Components {
 		for _, rc := range planned.Changes {

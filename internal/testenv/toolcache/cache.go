@@ -34,12 +34,12 @@ var (
 type Cache struct {
 	root string // of the repository
 	dir  string
-	user string // of what does not depend on the clone; empty if that is in dir, too
+	user string // of programs that do not depend on the clone; empty if these are in dir, too
 	log  io.Writer
 }
 
-// Open returns the cache of the repository that the process was started in. What takes long is
-// announced on log.
+// Open returns the cache of the repository that the process was started in. Steps that take long
+// are announced on log.
 func Open(log io.Writer) (*Cache, error) {
 	root, err := repositoryRoot()
 	if err != nil {

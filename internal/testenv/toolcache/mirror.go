@@ -24,7 +24,8 @@ type Provider struct {
 	module string // to install it from; "" for the one in this repository
 
 	// named is the path by which the module calls itself if that is not where it is, requires are
-	// modules with the versions that it needs, and replaces what stands in for those that it names.
+	// modules with the versions that it needs, and replaces are the replacements of those that it
+	// names.
 	named    string
 	requires []string
 	replaces []string
@@ -57,7 +58,7 @@ var Kubernetes = Provider{
 	},
 }
 
-// oldSDK is what providers were made with that name no version of it.
+// oldSDK is the SDK of providers that name no version of it.
 const oldSDK = "github.com/hashicorp/terraform v0.12.29"
 
 // formerly returns a provider whose module has the path of an organization that it has left.
@@ -152,7 +153,7 @@ func (c *Cache) buildRenamed(ctx context.Context, p Provider, out string) error 
 	return goTool(ctx, dir, []string{"GOFLAGS=-mod=mod"}, "build", "-trimpath", "-o", out, p.named)
 }
 
-// Release is the version without what only Go needs.
+// Release is the version without the suffix that only Go needs.
 func (p Provider) Release() string { return strings.TrimSuffix(p.Version, "+incompatible") }
 
 // path returns where Terraform looks for the provider's program.
@@ -161,7 +162,7 @@ func (p Provider) path(mirror, host string) string {
 	return filepath.Join(mirror, host, filepath.FromSlash(p.Name), p.Release(), runtime.GOOS+"_"+runtime.GOARCH, exe(name))
 }
 
-// mirrorKey returns a digest of what the providers are made from, apart from the versions in their
+// mirrorKey returns a digest of the sources of the providers, apart from the versions in their
 // paths.
 func (c *Cache) mirrorKey() (string, error) {
 	sum := sha256.New()

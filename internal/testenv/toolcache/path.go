@@ -15,7 +15,7 @@ import (
 
 // TofuPath returns a value for PATH with which tofu is found, built if need be, and terraform is
 // not. All other programs that PATH leads to are found as before: a directory that has terraform is
-// replaced by links to what else is in it.
+// replaced by links to its other programs.
 func (c *Cache) TofuPath(ctx context.Context) (string, error) {
 	tofu, err := c.Tofu(ctx)
 	if err != nil {
@@ -25,7 +25,7 @@ func (c *Cache) TofuPath(ctx context.Context) (string, error) {
 	dirs = append(dirs, filepath.SplitList(os.Getenv("PATH"))...)
 	for i, dir := range dirs {
 		if _, err := os.Stat(filepath.Join(dir, exe("terraform"))); dir == "" || err != nil {
-			continue // in what cannot be looked at, nothing is found to run either
+			continue // no program is found in an unreadable directory either
 		}
 		if dirs[i], err = c.withoutTerraform(dir); err != nil {
 			return "", err
@@ -34,8 +34,8 @@ func (c *Cache) TofuPath(ctx context.Context) (string, error) {
 	return strings.Join(dirs, string(filepath.ListSeparator)), nil
 }
 
-// withoutTerraform returns a directory of links to what is in dir apart from terraform. Its name
-// stands for what is in it.
+// withoutTerraform returns a directory of links to the entries of dir apart from terraform. Its
+// name stands for its content.
 func (c *Cache) withoutTerraform(dir string) (string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

@@ -18,7 +18,7 @@ func main() {
 		os.Exit(1)
 	}
 	if delay, err := time.ParseDuration(os.Getenv("CAIRN_FAKE_START_DELAY")); err == nil {
-		time.Sleep(delay) //nolint:forbidigo // this is what was asked for
+		time.Sleep(delay) //nolint:forbidigo // the user has asked for it
 	}
 	if err := testprovider.RecordDescriptors(); err != nil {
 		fmt.Fprintln(os.Stderr, "terraform-provider-fake:", err)
