@@ -4,8 +4,8 @@
 // Package fleet is about many stacks: their list, their order, and the selected ones among them.
 //
 // The packages of formats answer a [Request] with a [Source], which is the same for all of them, or
-// with [Work] for a rollout. Whoever lists stacks, shows their order or runs something in them
-// needs to know no format.
+// with [Work] for a rollout. A caller that lists stacks, shows their order or runs something in
+// them needs to know no format.
 package fleet
 
 import (

@@ -60,7 +60,7 @@ type Options struct {
 	Environ []string
 
 	Engine     string // path or name of a binary, or [engines.Native], [engines.Auto] or [engines.AnyBinary]
-	EngineFrom string // who has named it, in words for messages
+	EngineFrom string // its source, in words for messages
 
 	ReadOnlyLocks  bool          // no version of a provider is chosen that is not locked
 	LockTimeout    time.Duration // how long to wait for somebody else's lock of the state

@@ -32,7 +32,8 @@ func (s *Stack) MirrorProviders(ctx context.Context, req requirements.MirrorRequ
 	return s.requirements().Mirror(ctx, req)
 }
 
-// ProviderTree returns who requires which providers. It installs nothing, and asks no provider.
+// ProviderTree returns the tree of provider requirements. It installs nothing, and asks no
+// provider.
 func (s *Stack) ProviderTree(ctx context.Context) (*requirements.Tree, hcl.Diagnostics) {
 	return s.requirements().Tree(ctx)
 }

@@ -208,7 +208,7 @@ func stackAbove(dir string) string {
 func filesBeside(dir string, isOfKind func(name string) bool) []string {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return nil // whoever needs the directory reports it
+		return nil // work in the directory reports it
 	}
 	var names []string
 	for _, entry := range entries {

@@ -34,11 +34,11 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
-// A plan of a root module that nobody will apply says the same whoever makes it. The native engine
-// makes it without a process of terraform where all that counts is in reach: the files of the
-// module, providers that init has installed, values of variables, and a state in a local file.
-// Whatever else there is, or goes wrong before the module is planned, is left to terraform, which
-// the plans that are applied are made by.
+// A plan of a root module that nobody will apply is the same from any engine. The native engine
+// makes it without a process of terraform where all its sources are in reach: the files of the
+// module, providers that init has installed, values of variables, and a state in a local file. All
+// other cases, and failures before the module is planned, are left to terraform, which makes the
+// plans that are applied.
 
 // planNatively plans the module in this process. The plan is nil, without an error, where terraform
 // has to make it.
@@ -287,8 +287,8 @@ func (w *rootWork) nativeInputs(declared map[string]*engine.Variable) (inputs ma
 	return inputs, true
 }
 
-// fromEnvironment returns the value that a text in the environment stands for. Without a type,
-// nobody knows how it is meant.
+// fromEnvironment returns the value that a text in the environment stands for. Without a type, its
+// meaning is unknown.
 func fromEnvironment(variable *engine.Variable, text string) (value cty.Value, ok bool) {
 	switch {
 	case variable.Type == cty.DynamicPseudoType:

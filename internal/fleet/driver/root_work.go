@@ -251,8 +251,8 @@ func (w *rootWork) run(ctx context.Context, c *reporter) (*runner.Result, error)
 	return result, err
 }
 
-// start starts a process that reports data. Whoever ends all processes ends this one, too, until
-// leave is called.
+// start starts a process that reports data. It ends with all other processes, too, until leave is
+// called.
 func (w *rootWork) start(args []string, errLine func([]byte)) (started *runner.Process, leave func(), err error) {
 	env := w.opts.Environ
 	var piped []byte

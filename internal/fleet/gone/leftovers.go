@@ -15,8 +15,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/localsource"
 )
 
-// leftovers are what git leaves behind where it removes a configuration: plans, states and other
-// files that it does not know. Paths are from the top of the repository, with slashes.
+// leftovers are the remains of a configuration that git removes: plans, states and other untracked
+// files. Paths are from the top of the repository, with slashes.
 type leftovers struct {
 	dirs     []string // in which no configuration is left
 	varFiles []string // that are read from there
@@ -44,8 +44,8 @@ func (l *leftovers) add(u *rollout.Unit, diff *gitdiff.Diff) error {
 	return nil
 }
 
-// LeftBehind reports whether a file is not known to git, lies beside what is destroyed, and has no
-// part in how: it is neither configuration nor values of variables.
+// LeftBehind reports whether a file is not known to git, lies beside a destroyed unit, and has no
+// part in destroying it: it is neither configuration nor values of variables.
 func (g *Gone) LeftBehind(file gitdiff.File) bool {
 	name := path.Base(file.Path)
 	if !file.Untracked || localsource.IsStackFile(name) || localsource.IsModuleFile(name) || deployconfig.IsDeployFile(name) ||

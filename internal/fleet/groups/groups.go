@@ -104,12 +104,12 @@ type group struct {
 	}
 }
 
-// member is one that is worked on. It belongs to who works on it.
+// member is one that is worked on. It belongs to the goroutine that works on it.
 type member struct {
 	name   string
 	driver driver.Driver
 	plan   driver.Plan
-	by     string // whom it is approved
+	by     string // its approver
 	end    End
 }
 

@@ -14,7 +14,7 @@ func (m *Model) reach(along fleet.Along, selected map[*Leaf]bool, going map[*Lea
 	}
 	graph, diags := m.Graph(false)
 	if diags.HasErrors() {
-		return nil // whoever needs the order says so
+		return nil // a caller that needs the order reports them
 	}
 	numbers, from := map[*Leaf]int{}, map[int]bool{}
 	for i, leaf := range m.Leaves {

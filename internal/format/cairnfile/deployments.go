@@ -54,8 +54,8 @@ func (o *outlines) of(dir string, entries []fs.DirEntry) (*deployconfig.Outline,
 	return o.read[dir], diags
 }
 
-// deployments finds which deployments a stack has. It is no mistake here if there are none: whoever
-// works on the stack reports that.
+// deployments finds the deployments of a stack. It is no mistake here if there are none: the work
+// on the stack reports that.
 func (o *outlines) deployments(block *Block, entries []fs.DirEntry) hcl.Diagnostics {
 	stack := block.Stack
 	if stack.Kind != Components {

@@ -89,7 +89,8 @@ func (s *Stack) refs(yield func(rule string, refs []Ref) bool) {
 		yield("modified_by", s.Rules.ModifiedBy)
 }
 
-// checkRefs checks that every stack that is named exists (B-19), and notes who holds whom.
+// checkRefs checks that every stack that is named exists (B-19), and records the members of nested
+// stacks.
 func (l *Layout) checkRefs() hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	var hints nearest.Hints

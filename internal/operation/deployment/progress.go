@@ -29,8 +29,8 @@ const (
 	progressKind = "prog" // before the address of a component instance
 
 	// journalKey has the name of the record in which an engine keeps the work of an apply that goes
-	// on, or was cut off. Any serial that is not of such an apply drops it, so whoever opens one
-	// must have recovered before.
+	// on, or was cut off. Any serial that is not of such an apply drops it, so a program that opens
+	// one must have recovered before.
 	journalKey = "jrnl"
 )
 

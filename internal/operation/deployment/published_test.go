@@ -71,7 +71,7 @@ func (p *publisher) publish(ctx context.Context, name string, at time.Time, valu
 	})
 }
 
-// check makes sure that these values are published, for who has read before and for who has not.
+// check makes sure that these values are published, for readers with a cache and without one.
 func (p *publisher) check(ctx context.Context, want map[string]cty.Value) {
 	p.Helper()
 	for _, readings := range []*deployment.Readings{p.readings(), deployment.NewReadings(p.store, "state.db", nil)} {

@@ -254,7 +254,7 @@ func (t *Stored) MaySavePlan() error {
 		"The plan cannot be saved, for it is out of date as soon as that operation goes on: %s. Plan when it has ended.", DescribeHolder(&t.lockedBy.Holder)))}
 }
 
-// DescribeHolder says who has a lock.
+// DescribeHolder describes the holder of a lock.
 func DescribeHolder(holder *statestore.LockInfo) string {
 	return fmt.Sprintf("%s on %s (process %d) has it for %q since %s", textstyle.Name(holder.Owner), textstyle.Name(holder.Host), holder.PID,
 		textstyle.Name(holder.Operation), holder.Started.Local().Format("2006-01-02 15:04:05 MST"))

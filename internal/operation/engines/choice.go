@@ -27,8 +27,8 @@ const (
 // usual is the setting if nobody names an engine.
 const usual = Auto
 
-// Setting returns the path or name of the engine that was asked for, and who has named it; empty if
-// nobody has, or if any binary will do.
+// Setting returns the path or name of the engine that was asked for, and the source of that
+// setting; empty if there is none, or if any binary will do.
 func (s *Stack) Setting() (setting, from string) {
 	if setting, from = s.written(); setting == AnyBinary {
 		return "", ""

@@ -27,7 +27,7 @@ type Options struct {
 	Dir, Home, WorkDir string // of the stack; Home is set if Dir has a copy of it
 	Environ            []string
 
-	Named, NamedBy string        // a setting that beats all others, and who has given it, in words for messages
+	Named, NamedBy string        // a setting that beats all others, and its source, in words for messages
 	Given          engine.Engine // by the caller, in place of all that could be chosen; may be nil
 	ChangesNothing bool          // the operation does not even plan, so that requirements of the engine are advice
 

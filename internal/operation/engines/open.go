@@ -131,7 +131,7 @@ func (s *Stack) openBinary(ctx context.Context) (*binary.Engine, error) {
 // process.
 func (s *Stack) Sources(resolver stackconfig.Resolver) engine.Session {
 	opts := binary.SourceOptions{StackDir: s.opts.Dir, Resolver: resolver, Parsed: &s.opts.Shared.Binary.Modules}
-	if runs, err := s.opts.RunsDir(); err == nil { // else who needs the state reports it
+	if runs, err := s.opts.RunsDir(); err == nil { // else work on the state reports it
 		opts.RunsDir = runs
 	}
 	switch { // the files of modules, and their language, depend on it

@@ -37,7 +37,7 @@ func (s *Stack) findBinary(ctx context.Context) (*toolchain.Candidate, error) {
 	search.Identifier.RecordFile = binary.RecordFile(s.opts.WorkDir)
 	found, err := search.Find(ctx)
 	if err != nil {
-		s.foundErr = Unusable(err) // whoever asks again would wait for an engine that hangs once more
+		s.foundErr = Unusable(err) // asking again would mean waiting once more for an engine that hangs
 		return nil, s.foundErr
 	}
 	s.opts.Log.Info("engine", "path", found.Path, "origin", string(found.Origin), "name", found.Info.Name, "version", found.Info.Version)
@@ -157,7 +157,7 @@ func (s *Stack) VersionFileIgnored(program string) string {
 // CodeUntrusted is of a program that the user has not named.
 const CodeUntrusted failure.Code = "operation/untrusted-program"
 
-// checkTrust fails if the settings file names a program that whoever has written the file may have
+// checkTrust fails if the settings file names a program that the author of the file may have
 // brought along. Every command that needs an engine runs it, "validate" too; a file that came with
 // a checkout is not a decision of the user's.
 func (s *Stack) checkTrust(binary string) error {

@@ -21,7 +21,7 @@ type StateVersion struct {
 }
 
 // StatePlace returns the absolute path of a file, with links to its directory followed, so that it
-// is the same whoever names it; "" for none.
+// is the same for all programs that name it; "" for none.
 func StatePlace(file string) string {
 	if file == "" {
 		return ""

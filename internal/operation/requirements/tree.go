@@ -24,7 +24,7 @@ type Tree struct {
 	Children []*Tree
 }
 
-// Tree returns who requires which providers: the stack, the stacks in it, the modules of components
+// Tree returns the provider requirements of the stack, the stacks in it, the modules of components
 // and of removed blocks, and the modules that these call. It installs nothing, and asks no
 // provider.
 func (s *Stack) Tree(ctx context.Context) (*Tree, hcl.Diagnostics) {

@@ -112,8 +112,8 @@ func (a *arguments) subjectPart(name string) string {
 	return value
 }
 
-// issuer decodes the URL of an issuer. Those who verify tokens fetch keys from below it, and
-// compare it letter by letter.
+// issuer decodes the URL of an issuer. Verifiers of tokens fetch keys from below it, and compare it
+// letter by letter.
 func (a *arguments) issuer() string {
 	written := a.text("issuer")
 	if written == "" {

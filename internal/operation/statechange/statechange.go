@@ -28,7 +28,7 @@ type State struct {
 	// Open fails if the deployment that is named is none of those that there are.
 	Open func(context.Context) (*deployment.Deployment, error)
 
-	// Lock locks and reads the state. Who calls it unlocks it.
+	// Lock locks and reads the state. The caller unlocks it.
 	Lock func(context.Context, statestore.LockRequest) (*deployment.Stored, error)
 
 	// CheckInterrupted fails if an apply was cut off of which the result is not in the locked state

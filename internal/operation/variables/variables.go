@@ -129,7 +129,7 @@ const FilesVariable = "CAIRN_VAR_FILES"
 func WarnUnread(dir string, sources Sources) hcl.Diagnostics {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return nil //nolint:nilerr // whoever needs the directory reports it
+		return nil //nolint:nilerr // work in the directory reports it
 	}
 	var unread []string
 	for _, entry := range entries {
