@@ -48,9 +48,14 @@ func (p *page) failedCheck(prefix string, object engine.CheckedObject) {
 // checks lists the checks of a plan that fail. They stop nothing, or there would be no plan.
 func (v *planView) checks() {
 	title := false
+	var reports map[report]bool // made once there is a check that fails
 	for _, c := range v.plan.Components {
+		about := v.reportedAs(c)
 		for _, object := range failedChecks(c.Checks) {
-			if v.isReported(c, object) {
+			if reports == nil {
+				reports = v.reports()
+			}
+			if isReported(reports, about, object) {
 				continue
 			}
 			if !title {
@@ -73,14 +78,50 @@ func (v *planView) checkPrefix(c *stackplan.Component) string {
 	return c.Addr.String() + ": "
 }
 
-// isReported reports whether diagnostics about the component say all that a failing check says.
-func (v *planView) isReported(c *stackplan.Component, object engine.CheckedObject) bool {
-	unsaid := func(message string) bool {
-		return !slices.ContainsFunc(v.reported, func(diag *hcl.Diagnostic) bool {
+// report is a text that a diagnostic has about a component.
+type report struct{ component, text string }
+
+// maxAdded is how many paragraphs engines may add to the message of a check.
+const maxAdded = 2
+
+// reports returns what diagnostics say about components, as a set, for there may be hundreds of
+// thousands of both diagnostics and checks.
+func (v *planView) reports() map[report]bool {
+	reports := make(map[report]bool, len(v.reported))
+	for _, diag := range v.reported {
+		component := ""
+		if !v.module {
 			about, ok := hcl.DiagnosticExtra[diagnostic.Addressed](diag)
-			return (v.module || ok && about.Address() == c.Addr.String()) && strings.Contains(diag.Detail, message)
-		})
+			if !ok {
+				continue
+			}
+			component = about.Address()
+		}
+		reports[report{component, diag.Detail}] = true
+		text := diag.Detail
+		for range maxAdded {
+			end := strings.LastIndex(text, "\n\n")
+			if end < 0 {
+				break
+			}
+			text = text[:end]
+			reports[report{component, text}] = true
+		}
 	}
+	return reports
+}
+
+// reportedAs returns the component of reports about a component: none where there is only one.
+func (v *planView) reportedAs(c *stackplan.Component) string {
+	if v.module {
+		return ""
+	}
+	return c.Addr.String()
+}
+
+// isReported reports whether diagnostics about the component say all that a failing check says.
+func isReported(reports map[report]bool, component string, object engine.CheckedObject) bool {
+	unsaid := func(message string) bool { return !reports[report{component, message}] }
 	return len(object.Messages) > 0 && !slices.ContainsFunc(object.Messages, unsaid)
 }
 

@@ -15,7 +15,7 @@ import (
 )
 
 // Instance parses the address of a component instance.
-func Instance(t *testing.T, s string) stackaddrs.AbsComponentInstance {
+func Instance(t testing.TB, s string) stackaddrs.AbsComponentInstance {
 	t.Helper()
 	addr, err := stackaddrs.ParseAbsComponentInstance(s)
 	if err != nil {
