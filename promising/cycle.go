@@ -53,7 +53,7 @@ func (t *task) breakCycle(p *promise) {
 		if length == 0 {
 			return
 		}
-		// The steps that reaches saw, it saw one after the other; a participant may have been freed by
+		// reaches saw the steps of the chain one after the other; a participant may have been freed by
 		// its context meanwhile. Only a cycle seen twice is one.
 		if c := t.trace(p, length); c.holds() {
 			c.fail()

@@ -35,7 +35,7 @@ func wantMistakes(t *testing.T, s *stacktest.Stack) hcl.Diagnostics {
 	return found
 }
 
-// expectation is the expected outcome that the files of a stack state (see package wantdiag).
+// expectation is the outcome that the files of a stack expect (see package wantdiag).
 type expectation struct {
 	dir   string
 	diags []string

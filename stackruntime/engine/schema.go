@@ -13,7 +13,7 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
-// ProviderSchema is the schema of a provider's configuration and functions.
+// ProviderSchema is the schema of a provider.
 type ProviderSchema struct {
 	Config Block // of its configuration; empty for a provider without settings
 }

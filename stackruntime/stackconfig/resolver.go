@@ -55,8 +55,8 @@ type LoadOptions struct {
 	// to the directory. The files need not be there.
 	Buffers map[string][]byte
 
-	// Parse is called in place of [ParseFile], with the path of the file besides: for a caller that
-	// has parsed a file before, and its result is not changed. Nil parses.
+	// Parse is called in place of [ParseFile], with the path of the file besides, for a caller that
+	// has parsed files before. Its result is not changed. Nil parses.
 	Parse func(path, name string, src []byte) (*hcl.File, hcl.Diagnostics)
 
 	// FilesWithin are the directories, absolute and without links, that functions such as file read
@@ -81,8 +81,8 @@ var (
 
 // ParseSource parses a source address as it is written.
 //
-// Other than in the language, a repository reached through ssh may have a user name, as most hosts
-// demand: git::ssh://git@example.com/x.git, or shorter git@example.com:x.git.
+// As an addition to the language, a repository reached through ssh may have a user name, as most
+// hosts demand: git::ssh://git@example.com/x.git, or shorter git@example.com:x.git.
 func ParseSource(written string) (sourceaddrs.Source, error) {
 	full := written
 	if match := scpAddress.FindStringSubmatch(written); match != nil {

@@ -27,8 +27,8 @@ type Element = *anypb.Any
 // pass it on.
 const maxPart = 1 << 20
 
-// HeaderElement is the element that comes first. The context's prior state does not count: its
-// records are elements.
+// HeaderElement is the element that comes first. It leaves out the context's state, whose records
+// are elements.
 func HeaderElement(file FileContext, mode engine.Mode, made engine.Info) (Element, error) {
 	return anypb.New(&planv1.PlanHeader{
 		FormatVersion: FormatVersion,

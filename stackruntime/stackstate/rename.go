@@ -127,8 +127,8 @@ func (s *State) Renamed(renames []stackaddrs.Rename) *State {
 // renamedBlocks says which components the instances of a component belong to now.
 type renamedBlocks map[stackaddrs.AbsComponent][]stackaddrs.AbsComponent
 
-// renamedBlocks finds the new components of those with an instance that gets another address. One
-// that keeps some of its instances stays among the results.
+// renamedBlocks finds the new components of each component with an instance that gets another
+// address. One that keeps some of its instances stays among the results.
 func (s *State) renamedBlocks(renamed map[stackaddrs.AbsComponentInstance]stackaddrs.AbsComponentInstance) renamedBlocks {
 	blocks := make(renamedBlocks)
 	for from, to := range renamed {

@@ -62,8 +62,8 @@ func New() *State {
 	}
 }
 
-// With returns a copy of the state to which change was applied. The maps are copied, their
-// components are not: change replaces components and never modifies them.
+// With returns a copy of the state to which change was applied. The maps are copied, their elements
+// are not: change replaces components and never modifies them.
 func (s *State) With(change func(*State)) *State {
 	result := &State{
 		Components: maps.Clone(s.Components),

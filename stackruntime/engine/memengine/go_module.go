@@ -137,8 +137,8 @@ func (p *goProgram) execute(run *execution) (*outcome, hcl.Diagnostics) {
 	return result, diags
 }
 
-// deferralOf returns why a resource is deferred, or "". While a plan is applied, deferred has the
-// resources that the plan has deferred.
+// deferralOf returns the reason for which a plan defers a resource, or ""; deferred has the names
+// of those deferred before it. While a plan is applied, nothing more is deferred.
 func (run *execution) deferralOf(r Resource, deferred map[string]bool, scope Scope) string {
 	switch {
 	case run.deferInstance == nil:
