@@ -39,7 +39,7 @@ func (p Place) Shown(dir string) string {
 	return filepath.ToSlash(filepath.Join(p.Root, filepath.FromSlash(dir)))
 }
 
-// Request is the selection and the options of reading a format.
+// Request holds the selection and the options for reading a format.
 type Request struct {
 	Place
 	tagquery.TagFilter
@@ -117,7 +117,7 @@ type Unit struct {
 	ByAt order.Place
 }
 
-// Source is the units of a format, and the selected ones among them. It does not change.
+// Source holds the units of a format, and the selected ones among them. It does not change.
 type Source struct {
 	Place
 	What     string         // the word for its units
@@ -192,7 +192,7 @@ type NamedDir struct {
 	Range hcl.Range
 }
 
-// Work is a format's units and steps for a rollout.
+// Work holds a format's units and steps for a rollout.
 type Work struct {
 	*rollout.Work
 	Parallel int      // how many units may be worked on at once as the format says; 0 if it does not

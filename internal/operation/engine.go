@@ -61,8 +61,7 @@ func (s *Stack) openSession(ctx context.Context) (engine.Session, error) {
 	return opened, nil
 }
 
-// prepareWorkDir makes the working directory, and drops contents that the user's own cairn has not
-// put there.
+// prepareWorkDir makes the working directory, and believes only caches that the user has put there.
 func (s *Stack) prepareWorkDir() error {
 	if err := workdir.Make(s.work); err != nil {
 		return hcl.Diagnostics{failure.WithCode(CodeWorkDir, failure.New("Unusable working directory",

@@ -19,8 +19,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
 
-// InspectRequest is the state, the values and the place with which expressions are evaluated. The
-// zero value is the stored state, in the root of the stack.
+// InspectRequest names the state, the values and the place with which expressions are evaluated.
+// The zero value is the stored state, in the root of the stack.
 type InspectRequest struct {
 	Stack     stackaddrs.StackInstance // in which the expressions are
 	Variables []variables.Argument     // others have the values of the last apply, or of the plan

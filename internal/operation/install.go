@@ -19,7 +19,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// InstallRequest are the options of an installation.
+// InstallRequest holds the options of an installation.
 type InstallRequest struct {
 	Upgrade bool // choose the newest versions that are allowed, whatever was chosen before
 	Verify  bool // read the providers that are installed, and install damaged ones again

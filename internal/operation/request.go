@@ -23,8 +23,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
 
-// Request are the options of a plan, or of a plan and its apply. The zero value is an ordinary plan
-// without values of variables.
+// Request holds the options of a plan, or of a plan and its apply. The zero value is an ordinary
+// plan without values of variables.
 type Request struct {
 	Mode        engine.Mode
 	Variables   []variables.Argument

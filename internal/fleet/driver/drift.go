@@ -32,7 +32,7 @@ var (
 // Inputs returns values of variables that others have. Nil for none.
 type Inputs = func() ([]wiring.Value, hcl.Diagnostics)
 
-// Drift is the differences between a unit and its state.
+// Drift holds the differences between a unit and its state.
 type Drift struct {
 	Found   bool
 	Objects []Drifted // nil also where only the engine can say more

@@ -145,7 +145,7 @@ func addNodes(expanded, work *rollout.Work, added map[int][]int) error {
 	return nil
 }
 
-// present is the units that exist.
+// present holds the units that exist.
 type present struct {
 	units map[key]*rollout.Unit
 	dirs  map[string]*directory // in which there is some of it

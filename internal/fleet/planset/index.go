@@ -61,8 +61,8 @@ type Unit struct {
 	Module     *Module           `json:"module,omitempty"` // of a root module
 }
 
-// Module is the sources of a plan of a root module, which its file does not have in a form that
-// others read.
+// Module identifies the sources of a plan of a root module, which its file does not have in a form
+// that others read.
 type Module struct {
 	Engine  string `json:"engine"`
 	Config  string `json:"config_sha256"`

@@ -19,13 +19,13 @@ import (
 	"github.com/cairnstacks/cairn/internal/process"
 )
 
-// The states of units that were compared with reality.
+// The states of units that were compared with their real objects.
 const (
 	Drifting State = "drifted"
 	AsStated State = "no drift"
 )
 
-// DriftOptions are the options of a comparison of units with reality.
+// DriftOptions are the options of a comparison of units with their real objects.
 type DriftOptions struct {
 	Parallel int
 	Open     func(unit int) driver.Driver // which is a [driver.Drifter], too
@@ -53,9 +53,9 @@ func (w *Work) Compared() []int {
 	return units
 }
 
-// Drift compares the units of [Work.Compared] with reality, in any order: the findings about one of
-// them do not matter to another, and neither does its failure. In one directory one thing is done
-// at a time (rule R4). Once ctx ends nothing more is started.
+// Drift compares the units of [Work.Compared] with their real objects, in any order: the findings
+// about one of them do not matter to another, and neither does its failure. In one directory one
+// thing is done at a time (rule R4). Once ctx ends nothing more is started.
 func (w *Work) Drift(ctx context.Context, options DriftOptions) []DriftEnd {
 	units := w.Compared()
 	ends := make([]DriftEnd, len(units))

@@ -170,7 +170,7 @@ func (w *Work) SharingState() (one, other *Unit) {
 	return nil, nil
 }
 
-// Batch is the units whose steps are done together.
+// Batch holds the units whose steps are done together.
 type Batch struct {
 	Phase Phase
 	Units []int

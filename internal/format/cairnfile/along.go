@@ -6,8 +6,8 @@ package cairnfile
 import "github.com/cairnstacks/cairn/internal/fleet"
 
 // reach returns the leaves that the graph adds to a selection. Nothing is added for the tasks that
-// go along with it, since nobody has asked for them. An order that comes from a stage or from the
-// end of everything is no dependency on all that comes before.
+// go along with it, since nobody has asked for them. A leaf that only a stage, or the end of
+// everything, puts after others does not depend on them.
 func (m *Model) reach(along fleet.Along, selected map[*Leaf]bool, going map[*Leaf]Cause) map[*Leaf]Cause {
 	if !along.Any() {
 		return nil

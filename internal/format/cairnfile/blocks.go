@@ -250,7 +250,8 @@ func (a *arguments) filePatterns(name, dir string) []FilePattern {
 	return patterns
 }
 
-// environment are names and values of environment variables, or of variables that become some.
+// environment are names and values of environment variables, or of input variables, which become
+// some.
 func (a *arguments) environment(name string) map[string]string {
 	variables := a.texts(name)
 	for _, variable := range slices.Sorted(maps.Keys(variables)) {

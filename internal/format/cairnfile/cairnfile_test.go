@@ -207,8 +207,8 @@ stack "c" { plan_after = ["b"] }
 	}
 }
 
-// run runs the graph of a file. The nodes named by failing fail, those by changing change
-// something. It returns the outcome of each node.
+// run runs the graph of a file, one node at a time. The nodes named by failing fail, those by
+// changing change something. It returns the outcome of each node.
 func run(t *testing.T, src string, phased bool, failing, changing string) map[string]string {
 	t.Helper()
 	g := graph(t, src, phased)

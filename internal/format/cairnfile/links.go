@@ -63,8 +63,8 @@ type finder struct {
 	diags     hcl.Diagnostics
 }
 
-// findLinks finds the upstream outputs that stacks have from stacks publishing them. Mistakes in
-// their files are not reported here, but by the work on the stacks.
+// findLinks finds the links of stacks to others whose published values they have. Mistakes in their
+// files are not reported here, but by the work on the stacks.
 func findLinks(root string, w *Workspace) hcl.Diagnostics {
 	abs, err := filepath.Abs(root)
 	if err != nil {

@@ -37,7 +37,7 @@ func (m *Model) watching(files []string) map[*Leaf]Cause {
 	return changed
 }
 
-// watcher is the watched files of a stack, ready to be matched with many files.
+// watcher holds the watched files of a stack, ready to be matched with many files.
 type watcher struct {
 	stack    *Stack
 	watch    []glob.Pattern // as in the stack; those that are none match nothing

@@ -13,8 +13,8 @@ import (
 // A gated stack without directories has nothing to plan or to apply, so that gates of one kind go
 // on through it to those of the same kind alone. The group that it becomes has one end, which all
 // gates of it lead to, and which may so close a cycle with depends_on. Then such stacks are apart:
-// no gate leads to their groups, and a stack after one of them is written to be after its
-// predecessors.
+// no gate leads to their groups, and a stack after one of them is written to be after the
+// predecessors of that one.
 
 func (c *fromGates) isApart(i int) bool { return c.apart != nil && c.apart[i] }
 

@@ -123,8 +123,8 @@ stack "z" { after = ["outer"] }
 	}
 }
 
-// A directory stands for all stacks below it, so that an order before one of them alone is written
-// in that one's file.
+// A directory stands for all stacks below it, so that a stack that comes after one of them alone is
+// named in the file of that one.
 func TestOrderX11ToDirsMarker(t *testing.T) {
 	r := must(t)(ToDirs(model(t, `
 stack "a-" { path = "a" }
@@ -148,7 +148,7 @@ stack "x" { after = ["a-"] }
 	}
 }
 
-// X-11: losses of gates.
+// X-11: losses in a conversion to gates.
 func TestOrderX11ToGatesLost(t *testing.T) {
 	r := must(t)(ToGates(model(t, everything)))
 	want := `The task check (cairn.workspace.hcl:39:1).
@@ -171,7 +171,7 @@ The strategy of the group apps (cairn.workspace.hcl:28:1).`
 	}
 }
 
-// The loss of a rule along with a stack says how the rule referred to it.
+// A rule that is dropped along with a stack is reported with its relation to the stack.
 func TestOrderX11ToGatesLostTarget(t *testing.T) {
 	r := must(t)(ToGates(model(t, `
 stack "a" { path = "x" }
@@ -216,7 +216,7 @@ apply_requirements:
 	}
 }
 
-// X-11: losses of plugins.
+// X-11: losses in a conversion to plugins.
 func TestOrderX11ToPluginsLost(t *testing.T) {
 	r := must(t)(ToPlugins(model(t, everything+`
 task "late" {

@@ -29,7 +29,8 @@ func (w waiting) names(name func(dirspace int) string) string {
 	return strings.Join(list, ", ")
 }
 
-// differences are the waits that one of two forms alone has, regardless of the rest of a run.
+// differences are the dependencies that one of two forms alone has, regardless of the rest of a
+// run.
 type differences struct{ onlyInWorkspace, onlyInGates []waiting }
 
 // difference compares gates with the phased graph of a workspace file, each stack of which is a

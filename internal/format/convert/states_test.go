@@ -204,7 +204,7 @@ Of deploy it (cmd.run): runas, failhard (workspace.sls:4:3).`
 }
 
 // Written conditions have the effect of the original ones: each is run by the shell of the call,
-// and a file that it creates is not seen from the directory in which it runs.
+// and paths in "creates" are not relative to the directory in which it runs.
 func TestOrderX11FromStatesConditions(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)

@@ -14,7 +14,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/deployments/deployconfig"
 )
 
-// Tree is the stacks of a directory tree, as read. It does not change.
+// Tree holds the stacks of a directory tree, as read. It does not change.
 type Tree struct {
 	Root   string               // directory, as it was given
 	Stacks []*Stack             // sorted by path

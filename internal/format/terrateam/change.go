@@ -65,7 +65,7 @@ func (l *Layout) All(reason string) []Cause {
 	return causes
 }
 
-// Change is the stacks and dirspaces of one change, in order.
+// Change holds the stacks and dirspaces of one change, in order.
 type Change struct {
 	*Layout
 	Stacks []ModifiedStack // sorted by name

@@ -38,7 +38,7 @@ type Layout struct {
 	requirements []Requirements
 }
 
-// dependency is the common dependencies of all dirspaces that have the same query, or an
+// dependency holds the common dependencies of all dirspaces that have the same query, or an
 // alternative of one.
 type dependency struct {
 	query tagquery.Query

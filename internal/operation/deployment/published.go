@@ -13,7 +13,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-// Published is the published values of a stack.
+// Published holds the published values of a stack.
 type Published struct {
 	At     time.Time // of the latest change; zero if nothing was ever published
 	Values map[string]cty.Value

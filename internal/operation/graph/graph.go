@@ -25,7 +25,7 @@ type Component struct {
 	Planned  *Planned                  // nil in the graph of a configuration
 }
 
-// Planned are the planned actions for the instances of a component.
+// Planned holds the planned actions for the instances of a component.
 type Planned struct {
 	Actions  []stackplan.Action // sorted, each once
 	Deferred bool               // some of it cannot be planned yet

@@ -1,8 +1,8 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package notice has the news of an operation that goes on, as far as they are not diagnostics:
-// they are of use at once, and of none later.
+// Package notice has messages for users about an operation that goes on, as far as they are not
+// diagnostics: they are of use at once, and of none later.
 package notice
 
 import (

@@ -16,7 +16,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
-// Tree is the requirements of a stack, of the module of a component, or of a called module, with
+// Tree holds the requirements of a stack, of the module of a component, or of a called module, with
 // those below it.
 type Tree struct {
 	Name     string                           // as configurations refer to it; empty for the stack itself

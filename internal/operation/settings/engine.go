@@ -21,7 +21,7 @@ import (
 // terraform.
 const VersionFile = ".terraform-version"
 
-// Engine is the settings of the engine block.
+// Engine holds the settings of the engine block.
 type Engine struct {
 	Binary      string // path or name
 	Mirror      string // base URL

@@ -28,7 +28,7 @@ func identityKinds() []string {
 	return []string{GitHubIdentity, GitLabIdentity, FileIdentity, CommandIdentity, KeyIdentity}
 }
 
-// Identity is the sources of tokens: the identity blocks, in their order.
+// Identity lists the sources of tokens: the identity blocks, in their order.
 type Identity struct {
 	Sources []IdentitySource
 }
