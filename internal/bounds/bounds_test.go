@@ -42,7 +42,7 @@ func scope(variables map[string]cty.Value) *hcl.EvalContext {
 	}}
 }
 
-// Whatever an expression goes round or makes on the way, it ends with an error at its place.
+// Any expression with too many rounds or too large values ends with an error at its place.
 func TestEvaluate(t *testing.T) {
 	// With an allowance, the limits of each evaluation are an eighth, and are reached in an eighth
 	// of the time.

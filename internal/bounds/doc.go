@@ -3,8 +3,8 @@
 
 // Package bounds limits the time and the memory that evaluating an expression takes.
 //
-// HCL evaluates whatever is written: loops within loops, numbers of a billion digits, and values
-// that each line doubles. There is an error instead, by these rules:
+// HCL evaluates any text: loops within loops, numbers of a billion digits, and values that each
+// line doubles. There is an error instead, by these rules:
 //
 //  1. The value of an expression has at most [MaxText] bytes of text and [MaxParts] elements at all
 //     depths. See [Evaluate].
@@ -28,8 +28,7 @@ import (
 )
 
 // The limits of one value. A few lines that double a value each would take all memory of the
-// machine, or make it small in memory, where parts are shared, and endless for whoever goes through
-// it.
+// machine, or make it small in memory, where parts are shared, and endless for code that walks it.
 const (
 	MaxText  = 128 << 20 // bytes of all strings, keys and numbers
 	MaxParts = 4 << 20   // elements and attributes, at all depths

@@ -7,7 +7,7 @@
 //	go run ./internal/buildtool engine   # prints the path of terraform or tofu; builds tofu where neither exists
 //	go run ./internal/buildtool engine-if-there # prints the path of terraform or tofu, or nothing
 //	go run ./internal/buildtool skip-file # empties the file in which tests record that they are skipped, and prints its path
-//	go run ./internal/buildtool skipped  # prints what is in it, by reasons
+//	go run ./internal/buildtool skipped  # prints its contents, by reasons
 //	go run ./internal/buildtool tofu     # prints the path of tofu; builds it where it does not exist
 //	go run ./internal/buildtool tofu-if-there # prints the path of tofu, or nothing
 //	go run ./internal/buildtool tofu-path # prints PATH with tofu in front and without terraform; builds tofu as above

@@ -23,7 +23,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
-// gitFetcher gets commits with the git binary, and so with all that users have set up for it: keys,
+// gitFetcher gets commits with the git binary, and so with the settings of users for it: keys,
 // credential helpers, proxies, replaced addresses.
 type gitFetcher struct {
 	environ []string

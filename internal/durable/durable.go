@@ -64,7 +64,7 @@ type Tail struct {
 		written int64
 		synced  int64
 		failed  error         // for good: the content of the disk is unknown then
-		syncing chan struct{} // closed when who syncs has ended; nil if nobody does
+		syncing chan struct{} // closed when the syncing task has ended; nil if none syncs
 	}
 }
 
@@ -88,7 +88,7 @@ func (t *Tail) Sync(file *os.File, size int64) error {
 			continue
 		}
 		ended := make(chan struct{})
-		upTo := t.mu.written // by all who are waiting now
+		upTo := t.mu.written // by all tasks that are waiting now
 		t.mu.syncing = ended
 		t.mu.Unlock()
 		err := syncData(file)

@@ -56,8 +56,8 @@ func (w *lines) Write(data []byte) (int, error) {
 	return len(data), nil
 }
 
-// writtenLevel is how lines begin that the log package of the standard library has written, and
-// those who use it.
+// writtenLevel is the beginning of lines of the log package of the standard library, and of
+// packages that use it.
 var writtenLevel = regexp.MustCompile(`^[0-9/:. ]*\[(TRACE|DEBUG|INFO|WARN|ERROR)\] *`)
 
 // entry writes one line. The caller holds the lock.

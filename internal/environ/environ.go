@@ -28,8 +28,8 @@ func Get(environ []string, name string) string {
 }
 
 // ownPrefixes begin the names of variables that are for cairn alone: they would add arguments and
-// input values to the processes that it starts, and values may be secrets, which whatever is
-// started there inherits.
+// input values to the processes that it starts, and values may be secrets, which the children of
+// these inherit.
 var ownPrefixes = []string{"TF_CLI_ARGS", "TF_VAR_", "CAIRN_VAR_"}
 
 // IsOwn reports whether a variable must not reach providers, provisioners and engines.

@@ -13,8 +13,8 @@ import (
 // pollTime is the time between two tries to lock a file.
 const pollTime = 100 * time.Millisecond
 
-// InPlace reports whether an open file is still the one that its path names. Whoever removes lock
-// files may have removed it before it was locked.
+// InPlace reports whether an open file is still the one that its path names. A process that removes
+// lock files may have removed it before it was locked.
 func InPlace(file *os.File) bool {
 	opened, err := file.Stat()
 	if err != nil {

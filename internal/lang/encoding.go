@@ -53,8 +53,8 @@ var base64GzipFunction = function.New(&function.Spec{
 		if _, err := w.Write([]byte(args[0].AsString())); err != nil {
 			return cty.NilVal, err
 		}
-		// The flush adds an empty block. It stays, because other bytes than terraform's would show
-		// as a change of whatever the result is used for.
+		// The flush adds an empty block. It stays, because other bytes than terraform's would show as a
+		// change of the users of the result.
 		if err := w.Flush(); err != nil {
 			return cty.NilVal, err
 		}

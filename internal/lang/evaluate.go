@@ -13,7 +13,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/bounds"
 )
 
-// shownTime is how long everything that somebody edits is evaluated for, once.
+// shownTime is how long the expressions of untrusted files are evaluated for, once, where they are
+// edited.
 const shownTime = 5 * time.Second
 
 // AllowanceFor returns the allowance where files are read within directories only, as in editors,
@@ -26,8 +27,8 @@ func AllowanceFor(within []string) *bounds.Allowance {
 }
 
 // Evaluate returns the value of an expression in a scope, within the limits of package bounds, and
-// keeps secrets out of the diagnostics. Whatever users write is evaluated by this, unless it can
-// only be a constant.
+// keeps secrets out of the diagnostics. All expressions of users are evaluated by this, unless they
+// can only be constants.
 //
 // With error diagnostics the value is unknown, or incomplete.
 func (o Options) Evaluate(ctx context.Context, expr hcl.Expression, scope *hcl.EvalContext) (cty.Value, hcl.Diagnostics) {

@@ -168,8 +168,8 @@ func fuzzedExpressions(functions []string) []string {
 	return expressions
 }
 
-// Whatever a function is called with, by stacks, deployments or modules: it has a value or an error
-// in words.
+// A function that is called with any arguments, by stacks, deployments or modules, has a value or
+// an error in words.
 func FuzzFunctions(f *testing.F) {
 	dir := newCorpusDir(f)
 	within, err := filepath.EvalSymlinks(dir)

@@ -109,7 +109,7 @@ func requireKeys(args []cty.Value) error {
 }
 
 // onlyMaps is for merge of the library, which takes the type of null for one that it is going to
-// know, and then goes through whatever else it is given.
+// know, and then goes through all its other arguments.
 func onlyMaps(f function.Function) function.Function {
 	return delegate(f, func(args []cty.Value, _ cty.Type) (cty.Value, error) {
 		for i, arg := range args {

@@ -56,7 +56,7 @@ func newCorpusDir(t testing.TB) string {
 	check(err)
 	elliptical, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	check(err)
-	//nolint:staticcheck // SA1019: what rsadecrypt decrypts
+	//nolint:staticcheck // SA1019: rsadecrypt decrypts this padding
 	ciphertext, err := rsa.EncryptPKCS1v15(rand.Reader, &key.PublicKey, []byte("secret"))
 	check(err)
 	openssh, err := ssh.MarshalPrivateKey(key, "")

@@ -13,8 +13,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
-// Rule L3, for every function: an error says nothing of arguments that carry marks, whatever is
-// wrong with them.
+// Rule L3, for every function: an error says nothing of arguments that carry marks, for any mistake
+// in them.
 func TestErrorsHideMarkedArguments(t *testing.T) {
 	const secret = "hunter2"
 	for _, mark := range []marks.Mark{marks.Sensitive, marks.Ephemeral} {

@@ -94,8 +94,8 @@ func TestUnknownAndMarkedValues(t *testing.T) {
 
 func both(v cty.Value) cty.Value { return v.Mark(marks.Sensitive).Mark(marks.Ephemeral) }
 
-// Rule L3. Every function is called with marked nonsense in every place, and whatever it says about
-// it must not quote it.
+// Rule L3. Every function is called with marked nonsense in every place, and its messages about it
+// must not quote it.
 func TestMessagesHideMarkedArguments(t *testing.T) {
 	const secret = "s3cr3t(%d)*["
 	arguments := []cty.Value{

@@ -71,7 +71,7 @@ func In(dir string) ([]Call, error) {
 		path := filepath.Join(dir, entry.Name())
 		src, err := safefile.Read(os.DirFS(dir), entry.Name(), hclsource.MaxSize)
 		if err != nil {
-			continue // whoever uses the configuration says so
+			continue // the user of the configuration reports it
 		}
 		calls = append(calls, inFile(dir, path, src, isJSON)...)
 	}

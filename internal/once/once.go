@@ -5,12 +5,12 @@
 //
 // Rules:
 //
-//	O1. Who asks first computes the value, in its own goroutine. Others that ask meanwhile wait for
+//	O1. The first caller computes the value, in its own goroutine. Others that ask meanwhile wait for
 //	    it, no longer than their context lasts.
-//	O2. An error, or a panic, is for who has computed: it may be about that one alone, as when its
-//	    context has ended. Those that have waited compute on their own, one after the other until one
-//	    has a value.
-//	O3. A value stays. The key therefore says all that the value depends on.
+//	O2. An error, or a panic, is for the caller that has computed: it may be about that one alone, as
+//	    when its context has ended. Those that have waited compute on their own, one after the other
+//	    until one has a value.
+//	O3. A value stays. The key therefore has everything that the value depends on.
 package once
 
 import (

@@ -41,7 +41,7 @@ func TestComputedOnce(t *testing.T) {
 	})
 }
 
-// An error is for who has met it: the next in line tries again (rule O2).
+// An error is for the caller that has computed: the next in line tries again (rule O2).
 func TestErrorsAreNotShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var m Map[string, int]

@@ -66,7 +66,7 @@ func waveNames(g *Graph, selected Selection) string {
 	return strings.Join(list, " | ")
 }
 
-// everything renders all that is shown of a graph.
+// everything renders all views of a graph.
 func everything(g *Graph, selected Selection) string {
 	var b strings.Builder
 	for _, graph := range []*Graph{g, g.Reverse()} {

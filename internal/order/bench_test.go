@@ -100,8 +100,8 @@ func onePercent(g *Graph) Selection {
 	return selected
 }
 
-// BenchmarkOrderO07 makes everything that is shown of four layers of 70 nodes with all edges
-// between them, of which the first and the last are selected. Line O-07 allows 1 s and 200 MB.
+// BenchmarkOrderO07 makes all views of four layers of 70 nodes with all edges between them, of
+// which the first and the last are selected. Line O-07 allows 1 s and 200 MB.
 func BenchmarkOrderO07(b *testing.B) {
 	testenv.Measure(b, 4*70, func() {
 		g, selected := layers(b, 4, 70)

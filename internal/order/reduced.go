@@ -190,9 +190,9 @@ func (g *Graph) levelsBefore(n int, levels []int) (least, most int) {
 	return least, most
 }
 
-// reachedAtOnce is how many things are looked for at the same time: one pass over the graph finds
-// who reaches each of them. So the time is that of a search for each of them divided by this, and
-// the memory is linear in the nodes.
+// reachedAtOnce is how many nodes are looked for at the same time: one pass over the graph finds
+// the nodes from which each of them is reached. So the time is that of a search for each of them
+// divided by this, and the memory is linear in the nodes.
 const reachedAtOnce = 1024
 
 // reachedSet is a set of numbers below [reachedAtOnce].

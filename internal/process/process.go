@@ -54,8 +54,7 @@ type Set struct {
 	}
 }
 
-// Guest is a process that is started and followed elsewhere. Whoever follows it asks it to stop,
-// too.
+// Guest is a process that is started and followed elsewhere. Its follower asks it to stop, too.
 type Guest interface {
 	// Kill ends it, with all that it has started.
 	Kill() error
@@ -133,7 +132,7 @@ func (s *Set) start(cmd *exec.Cmd, foreground bool) error {
 }
 
 // Enter starts a process that is followed elsewhere, and has it ended by [Set.Kill] until leave is
-// called. [Set.Stop] starts none either, and leaves it to whoever follows the process to ask it to
+// called. [Set.Stop] starts none either, and leaves it to the follower of the process to ask it to
 // stop.
 //
 // Errors: [ErrStopped], and those of start.

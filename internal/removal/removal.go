@@ -26,7 +26,7 @@ type LeftOver struct {
 	Key  stackaddrs.InstanceKey
 	More []stackaddrs.InstanceKey // of other instances that the same block is to remove
 
-	All       bool // whatever instances there are, in place of those with the keys
+	All       bool // all existing instances, in place of those with the keys
 	Elsewhere bool // another instance of the stack with the block may still have the instance
 
 	Was *Block // that has produced it; nil if it is not written any more

@@ -90,7 +90,7 @@ type output struct {
 	ephemeral bool
 }
 
-// uses returns all that the block takes values from.
+// uses returns all components that the block takes values from.
 func (c *component) uses() uses {
 	used := uses{}
 	for _, in := range c.inputs {

@@ -32,7 +32,7 @@ type damageSubject struct {
 	truth damageTruth
 }
 
-// damageTruth is all that can be read of a state.
+// damageTruth has all readable parts of a state.
 type damageTruth struct {
 	Now     map[string]*Snapshot // by deployment
 	First   map[string]*Snapshot // serial 1

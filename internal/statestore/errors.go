@@ -85,12 +85,12 @@ func (e *LockedError) Error() string {
 	return b.String()
 }
 
-// LockLostError reports that a lock is not held any more by the one who uses it.
+// LockLostError reports that a lock is not held any more by its user.
 type LockLostError struct {
 	Location   string
 	Deployment string
 	ID         string
-	Now        *LockInfo // who holds the lock now; nil if nobody
+	Now        *LockInfo // the present holder; nil if nobody
 }
 
 func (e *LockLostError) Error() string {
@@ -107,7 +107,7 @@ type LockIDError struct {
 	Location   string
 	Deployment string
 	ID         string    // asked for
-	Now        *LockInfo // who holds the lock; nil if nobody
+	Now        *LockInfo // the present holder; nil if nobody
 }
 
 func (e *LockIDError) Error() string {

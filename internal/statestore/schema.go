@@ -100,7 +100,7 @@ const (
 	updateBase        = `UPDATE cairn_deployment SET lineage = $2, serial = $3 WHERE name = $1`
 	selectDeployments = `SELECT name FROM cairn_deployment ORDER BY name`
 
-	// A serial that is missing counts as unfinished, so that whoever reads it finds that.
+	// A serial that is missing counts as unfinished, so that a reader of the state finds that.
 	selectNewestSerials = `SELECT d.name, d.lineage, d.serial, v.finished IS NOT NULL
 		FROM cairn_deployment d LEFT JOIN cairn_version v ON v.deployment = d.name AND v.serial = d.serial WHERE d.serial > 0`
 

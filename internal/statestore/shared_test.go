@@ -70,7 +70,7 @@ func TestSharedCheck(t *testing.T) {
 	wantProblem(t, "Read", err, ProblemCorrupt, path) // records that are read are checked always
 }
 
-// SQLite verifies its structures for the first lock, and for that of others who share nothing with
+// SQLite verifies its structures for the first lock, and for that of others that share nothing with
 // it.
 func TestSharedStructure(t *testing.T) {
 	path := newFile(t)

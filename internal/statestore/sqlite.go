@@ -32,7 +32,7 @@ type sqliteStore struct {
 
 	shared *sharedFile // with other stores of this process; nil for none
 
-	writing *writing // by who has the turn; nil until first used
+	writing *writing // of the holder of the turn; nil until first used
 
 	mu struct {
 		sync.Mutex

@@ -72,7 +72,7 @@ func (s *sqliteStore) draftPrefix() string { return "." + filepath.Base(s.path) 
 // draftLifetime is how long making a state takes at most, by far.
 const draftLifetime = time.Hour
 
-// draftSuffix returns a name that no other draft has, and that says who makes it.
+// draftSuffix returns a name that no other draft has, and that names the process that makes it.
 func (p processIdentity) draftSuffix() string {
 	return fmt.Sprintf("%d_%s_%x_%s", p.pid, p.start, uint64(digest(p.scope)), rand.Text()) //nolint:gosec // any bits will do
 }

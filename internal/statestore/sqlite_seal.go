@@ -131,8 +131,8 @@ func (s *sqliteStore) findDeployment(ctx context.Context, tx *transaction, name 
 	return d, nil
 }
 
-// readDeployment is findDeployment for who believes the answer that nothing is
-// stored, which is none where anything in the file is damaged.
+// readDeployment is findDeployment for callers that believe the answer that nothing is stored,
+// which is none where anything in the file is damaged.
 func (s *sqliteStore) readDeployment(ctx context.Context, tx *transaction, name string) (*deploymentRow, error) {
 	d, err := s.findDeployment(ctx, tx, name)
 	if err != nil || d != nil && d.base.Serial > 0 {

@@ -133,7 +133,7 @@ func (w *sqliteWriter) Write(ctx context.Context, changes map[string][]byte) err
 	}
 	b := w.join(changes)
 	select {
-	case <-b.stored: // by whoever had the turn
+	case <-b.stored: // by the holder of the turn
 		return b.err
 	case w.lock.store.turn <- struct{}{}:
 	}
@@ -156,8 +156,7 @@ func (w *sqliteWriter) join(changes map[string][]byte) *batch {
 	return w.mu.next
 }
 
-// leave closes b to further calls. It reports false if someone else did, who
-// then also stores it.
+// leave closes b to further calls. It reports false if another call did, which then also stores it.
 func (w *sqliteWriter) leave(b *batch) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -43,14 +43,14 @@ type Store interface {
 	//   - [*LockedError]: someone else holds it.
 	Lock(ctx context.Context, deployment string, request LockRequest) (Lock, error)
 
-	// LockInfo returns who holds the deployment's lock, nil if nobody does.
+	// LockInfo returns the holder of the deployment's lock, nil if nobody holds it.
 	LockInfo(ctx context.Context, deployment string) (*LockInfo, error)
 
 	// Secret returns the secret that [Lock.Secret] has made, nil if it has not yet.
 	Secret(ctx context.Context, deployment string) ([]byte, error)
 
-	// ForceUnlock removes a lock whoever holds it. The ID makes sure that it
-	// is the lock the caller has seen.
+	// ForceUnlock removes a lock of any holder. The ID makes sure that it is the lock the caller has
+	// seen.
 	//
 	// Errors:
 	//   - [*LockIDError]: that lock is not there.
@@ -89,8 +89,8 @@ type Lock interface {
 	Begin(ctx context.Context, base Base, operation string, changes map[string][]byte) (Writer, error)
 
 	// Secret returns random bytes that belong to the deployment, the same ones each time, and are kept
-	// nowhere else. With them a program can tell whether something outside of the store was made by
-	// one that had this lock.
+	// nowhere else. With them a program can find out whether something outside of the store was made
+	// by one that had this lock.
 	Secret(ctx context.Context) ([]byte, error)
 
 	// AdoptSecret makes this the secret if there is none yet, as of a state that is put in the place

@@ -670,8 +670,8 @@ func testForceUnlock(t *testing.T, location string) {
 	wantRecords(t, mustRead(t, s, "default"), map[string]string{"a": "1"})
 }
 
-// A writer that has just written finds out that the lock is gone with its next write, whoever has
-// removed it.
+// A writer that has just written finds out with its next write that the lock is gone, removed by
+// this process or by another one.
 func testForceUnlockWhileWriting(t *testing.T, location string) {
 	s := openStore(t, location)
 	for name, remover := range map[string]Store{"this process": s, "another one": openStore(t, location)} {

@@ -81,7 +81,7 @@ func TestDidYouMean(t *testing.T) {
 	}
 }
 
-// Who takes down nothing suggests nothing.
+// A user that takes down nothing suggests nothing.
 func TestNothingTakenDown(t *testing.T) {
 	query, err := Parse("deployment:prd")
 	if err != nil {

@@ -36,7 +36,7 @@ func (q Query) Key() string {
 	return q.root.key()
 }
 
-// Alternatives returns queries of which the query matches whatever any of them matches.
+// Alternatives returns queries that together match the same subjects as the query.
 func (q Query) Alternatives() []Query {
 	terms, ok := q.root.(or)
 	if !ok {
@@ -67,9 +67,9 @@ func (q Query) At(dir string) Query {
 	return q
 }
 
-// AnyOf returns tags of which everything that the query matches has at least one, of several
+// AnyOf returns tags of which each subject that the query matches has at least one, of several
 // choices those with the least cost. Without ok there are no such tags. It spares asking about
-// everything.
+// every subject.
 func (q Query) AnyOf(cost func(tag string) int) (tags []string, ok bool) {
 	if q.root == nil {
 		return nil, false

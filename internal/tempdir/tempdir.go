@@ -108,7 +108,7 @@ func (k Kind) RemoveLeft() {
 	parent := cmp.Or(k.Parent, os.TempDir())
 	entries, err := os.ReadDir(parent)
 	if err != nil {
-		return // whoever needs a directory there reports it
+		return // the process that needs a directory there reports it
 	}
 	for _, entry := range entries {
 		dir := filepath.Join(parent, entry.Name())

@@ -20,8 +20,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/unpack"
 )
 
-// Whatever an archive has, nothing outside of its directory changes, and after success all names
-// and links in it lead to something inside.
+// With any archive, nothing outside of its directory changes, and after success all names and links
+// in it lead to something inside.
 func FuzzUnpack(f *testing.F) {
 	f.Add("a/b", "content", "../b/c", byte(tar.TypeSymlink))
 	f.Add("../a", "content", "a", byte(tar.TypeLink))
@@ -156,7 +156,7 @@ func TestZipDamaged(t *testing.T) {
 	}
 }
 
-// Whatever is in a file, nothing outside of the directory changes.
+// With any file, nothing outside of the directory changes.
 func FuzzZip(f *testing.F) {
 	for _, entries := range [][]entry{{{"../x", "x", 0o600}}, {{"x", "../..", fs.ModeSymlink | 0o777}, {"x/y", "z", 0o600}}} {
 		content, err := os.ReadFile(zipOf(f, entries...))
@@ -187,7 +187,8 @@ func FuzzZip(f *testing.F) {
 	})
 }
 
-// Who waits no longer does not wait for the rest of an archive, not even of one file in it.
+// A caller that waits no longer does not wait for the rest of an archive, not even of one file in
+// it.
 func TestUnpackingEnds(t *testing.T) {
 	ended := errors.New("ended")
 	ctx, end := context.WithCancelCause(t.Context())

@@ -28,7 +28,7 @@ import (
 	"testing"
 )
 
-// Server has everything that was published with its methods. Paths below it:
+// Server has the repositories and files that were published with its methods. Paths below it:
 //
 //   - /git/NAME: repositories
 //   - /archives/NAME: archives

@@ -50,8 +50,8 @@ type LoadOptions struct {
 	// Buffers are texts that stand for files, by their absolute paths. The files need not be there.
 	Buffers map[string][]byte
 
-	// Parse is called in place of [ParseFile], with the path of the file besides: for who has parsed a
-	// file before. Nil parses.
+	// Parse is called in place of [ParseFile], with the path of the file besides: for callers that
+	// have parsed a file before. Nil parses.
 	Parse func(path, name string, src []byte) (*hcl.File, hcl.Diagnostics)
 
 	// FilesWithin are the directories that functions read files in, as stackconfig.LoadOptions has

@@ -107,8 +107,8 @@ func (c *stackCheck) inputsOf(deployment *Deployment) (inputs []input, complete 
 	return inputs, true
 }
 
-// writtenOut returns the inputs of an object constructor. Loops may take seconds: what Load has
-// evaluated is not evaluated again.
+// writtenOut returns the inputs of an object constructor. Loops may take seconds: inputs that Load
+// has evaluated are not evaluated again.
 func (c *stackCheck) writtenOut(deployment *Deployment, pairs []hcl.KeyValuePair) (inputs []input, complete bool) {
 	complete = true
 	for _, pair := range pairs {
@@ -130,7 +130,7 @@ func (c *stackCheck) writtenOut(deployment *Deployment, pairs []hcl.KeyValuePair
 	return inputs, complete
 }
 
-// known returns the value of an input, if the value of all of them says what it is.
+// known returns the value of an input, if the value of all of them shows it.
 func (d *Deployment) known(name string) (cty.Value, bool) {
 	if d.broken || d.value == cty.NilVal || d.value.IsMarked() || !d.value.IsKnown() || !d.value.Type().IsObjectType() || !d.value.Type().HasAttribute(name) {
 		return cty.NilVal, false

@@ -19,7 +19,7 @@ import (
 // CodeSeveralIssuers is of settings with more issuers than are asked for.
 const CodeSeveralIssuers failure.Code = "identity/several-issuers"
 
-// Document is something that an issuer publishes, for those who verify its tokens.
+// Document is something that an issuer publishes, for the verification of its tokens.
 type Document struct {
 	Path    string // below the URL of the issuer, with slashes
 	Content []byte // JSON

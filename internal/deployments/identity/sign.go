@@ -16,7 +16,7 @@ import (
 // longest is how long a subject may be, in bytes: some clouds take no more.
 const longest = 127
 
-// leeway is how far the clocks of those who verify tokens may be behind.
+// leeway is how far the clocks of verifiers of tokens may be behind.
 const leeway = time.Minute
 
 // signedClaims are the claims of a token that is signed here. Organizations, projects and stacks

@@ -10,8 +10,8 @@
 //
 // Rules:
 //
-//	V1. Nothing is read or run before a set is asked for. Then it is read once, for all who ask
-//	    meanwhile and later.
+//	V1. Nothing is read or run before a set is asked for. Then it is read once, for all concurrent
+//	    and later callers.
 //	V2. No error and no warning has a value in it, nor a part of one: not the expected and the actual
 //	    character, either.
 //	V3. Values of files are written out: no references, no loops, no calculations, and in JSON no

@@ -31,7 +31,7 @@ type Value struct {
 type Sets interface {
 	// Read returns the variables of a category, "terraform" or "env", of the set with that ID or that
 	// name, one of which is empty. The caller must not change them. A set from the environment may
-	// have all that is there, so hide of sensitive values those that are used.
+	// have all of its variables, so hide of sensitive values those that are used.
 	//
 	// Errors: [hcl.Diagnostics], which never hold a value.
 	Read(ctx context.Context, id, name, category string) (map[string]Value, error)

@@ -290,7 +290,7 @@ func TestCommand(t *testing.T) {
 	}
 }
 
-// A command runs once for all who ask, and not before (rule V1).
+// A command runs once for all callers, and not before the first (rule V1).
 func TestReadOnce(t *testing.T) {
 	needsShell(t)
 	dir := t.TempDir()

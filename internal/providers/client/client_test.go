@@ -326,7 +326,7 @@ func TestFailedApply(t *testing.T) {
 	}
 }
 
-// Whoever calls a provider that has crashed reads its last words, and so do later callers.
+// A caller of a provider that has crashed reads its last words, and so do later callers.
 func TestCrash(t *testing.T) {
 	p := start(t)
 	configure(t, p, nil)
@@ -389,7 +389,7 @@ func reached(t *testing.T, gate string) {
 	}
 }
 
-// A caller who gives up does not wait, and the process goes on (rule C4).
+// A caller that gives up does not wait, and the process goes on (rule C4).
 func TestCancel(t *testing.T) {
 	p := start(t)
 	configure(t, p, nil)

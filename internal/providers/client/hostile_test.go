@@ -26,7 +26,7 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
-// raw is a message that is sent as these bytes, whatever they are.
+// raw is a message that is sent as these bytes, valid or not.
 type raw []byte
 
 // hostile is a provider that answers each method with the response that a test has for it.
@@ -267,8 +267,8 @@ func TestEndlessStream(t *testing.T) {
 	}
 }
 
-// Whatever bytes a provider answers a call with, there is an object of the type, or an error, and
-// the provider can be called again.
+// For any bytes with which a provider answers a call, there is an object of the type, or an error,
+// and the provider can be called again.
 func FuzzAnswers(f *testing.F) {
 	good := encodedObject("\xa1x", "\xc0", "\xc0")
 	for _, answer := range []proto.Message{
@@ -333,7 +333,7 @@ func FuzzAnswers(f *testing.F) {
 	})
 }
 
-// Whatever a provider sends as an object, there is an object of the type, or an error.
+// For any bytes that a provider sends as an object, there is an object of the type, or an error.
 func FuzzValue(f *testing.F) {
 	f.Add([]byte("\x83\xa1a\xa1x\xa1d\xc0\xa1l\xc0"), false)
 	f.Add([]byte("\x83\xa1a\xd4\x00\x00\xa1d\x92\xc4\x06\"bool\"\xc3\xa1l\x91\x01"), false)
@@ -360,7 +360,7 @@ func FuzzValue(f *testing.F) {
 	})
 }
 
-// Whatever a provider sends as its schema, there is a schema with types, or an error.
+// For any bytes that a provider sends as its schema, there is a schema with types, or an error.
 func FuzzSchema(f *testing.F) {
 	valid, err := proto.Marshal(oddSchema())
 	if err != nil {

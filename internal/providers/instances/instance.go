@@ -46,8 +46,8 @@ const Unstartable = "Unstartable provider"
 
 const summaryConfigured = "Invalid provider configuration"
 
-// lease returns the instance for a key, which is started by the first who needs it, while others
-// wait.
+// lease returns the instance for a key, which is started by the first caller that needs it, while
+// others wait.
 func (p *Pool) lease(ctx context.Context, k key, start func(context.Context) result) (*Lease, provider.Diagnostics) {
 	for {
 		one, isNew, err := p.take(k)
@@ -74,7 +74,7 @@ func (p *Pool) lease(ctx context.Context, k key, start func(context.Context) res
 			}
 			return lease, nil // the first one has the warnings
 		}
-		p.retire(k, one) // it has crashed, or whoever wanted to start it has given up
+		p.retire(k, one) // it has crashed, or the caller that wanted to start it has given up
 		p.release(k, one, false)
 		if isNew {
 			return nil, provider.Errorf(Unstartable, "The program of provider %s ended as soon as it had been started.", k.address)
@@ -221,8 +221,7 @@ func (p *Pool) takeOver(k key) (result, bool) {
 	return result{process: one.process, provider: one.provider}, true
 }
 
-// running returns a lease of an instance that runs, with whatever configuration; nil if there is
-// none.
+// running returns a lease of an instance that runs, with any configuration; nil if there is none.
 func (p *Pool) running(pkg Package) *Lease {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -36,7 +36,7 @@ func (l *Lease) Release() {
 	_ = l.pool.stop(l.pool.life, l.key, l.instance) //nolint:errcheck // those who wait for it see that it did not stop
 }
 
-// Stop asks the provider to end its work, once all others who use it want that, too (rule S6). It
+// Stop asks the provider to end its work, once all its other users want that, too (rule S6). It
 // does not wait for that.
 func (l *Lease) Stop(ctx context.Context) error {
 	if l.pool == nil {

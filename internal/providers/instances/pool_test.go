@@ -154,7 +154,7 @@ func TestSharing(t *testing.T) {
 	}
 }
 
-// Whoever needs the same at the same time gets one process, which stays for those who come later.
+// Callers that need the same at the same time get one process, which stays for later ones.
 func TestOneProcess(t *testing.T) {
 	r := newRun(t, instances.Options{})
 	config := r.config(t, nil)
@@ -267,7 +267,7 @@ func TestTakeOver(t *testing.T) {
 	}
 }
 
-// Whatever runs can be asked to validate.
+// Any instance that runs can be asked to validate.
 func TestAny(t *testing.T) {
 	r := newRun(t, instances.Options{})
 	configured := r.lease(t, r.config(t, nil))
@@ -351,7 +351,7 @@ func TestNotStarted(t *testing.T) {
 	}
 }
 
-// Whoever gives up while a provider is started does not spoil it for others.
+// A caller that gives up while a provider is started does not spoil it for others.
 func TestGivenUp(t *testing.T) {
 	r := newRun(t, instances.Options{})
 	config := r.config(t, nil)

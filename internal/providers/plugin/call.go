@@ -32,7 +32,7 @@ type Error struct {
 	Said    string // the provider's message, if any; may quote the request
 }
 
-// Error returns all that is known.
+// Error returns the whole message.
 func (e *Error) Error() string { return strings.TrimSpace(e.Problem + " " + e.Said) }
 
 // Invoke calls a method. After timeout, if it is not 0, the process is ended.

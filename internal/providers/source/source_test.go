@@ -268,8 +268,8 @@ func TestRegistryToken(t *testing.T) {
 	}
 }
 
-// A token does not follow a redirect to another host, and is in no error, whatever the registry
-// says.
+// A token does not follow a redirect to another host, and is in no error, for any answer of the
+// registry.
 func TestTokenStaysSecret(t *testing.T) {
 	server, elsewhere := registrytest.Start(t), registrytest.Start(t)
 	wanted := id(t, server.Host+"/foo/bar", "1.0.0")
@@ -477,7 +477,7 @@ func TestFetchCancelled(t *testing.T) {
 	}
 }
 
-// Whatever a registry answers, there is a package or an error, and no panic.
+// For any answer of a registry, there is a package or an error, and no panic.
 func FuzzRegistry(f *testing.F) {
 	f.Add([]byte(`{"versions": [{"version": "1.0.0"}]}`), []byte(`{"os": "os", "arch": "arch", "shasum": "x", "download_url": "/x", "shasums_url": "/s"}`), []byte("sums"), []byte("signature"))
 	f.Add([]byte(`[]`), []byte(`{"signing_keys": {"gpg_public_keys": [{"ascii_armor": "-----BEGIN PGP PUBLIC KEY BLOCK-----"}]}}`), []byte{}, []byte{})
@@ -498,7 +498,7 @@ func FuzzRegistry(f *testing.F) {
 	})
 }
 
-// Whatever a mirror answers, there is a package with the right checksum or an error, and nothing
+// For any answer of a mirror, there is a package with the right checksum or an error, and nothing
 // but that package is made.
 func FuzzNetwork(f *testing.F) {
 	program := registrytest.Program(f, "bar", "1.0.0")
@@ -526,7 +526,7 @@ func FuzzNetwork(f *testing.F) {
 	})
 }
 
-// Whatever an archive has in it, it is unpacked as a whole into its place, or there is an error and
+// An archive with any content is unpacked as a whole into its place, or there is an error and
 // nothing.
 func FuzzArchive(f *testing.F) {
 	f.Add(registrytest.Program(f, "bar", "1.0.0"))

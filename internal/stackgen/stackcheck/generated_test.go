@@ -141,7 +141,7 @@ func TestGeneratedStacksOnRealEngine(t *testing.T) {
 	})
 }
 
-// Whatever is wrong is reported.
+// Every mistake is reported.
 func TestBrokenStacks(t *testing.T) {
 	small := func(uint64) int { return 6 }
 	selection{seeds: 80, size: small, share: 0.1}.each(t, func(t *testing.T, seed uint64, size int) {

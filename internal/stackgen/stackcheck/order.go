@@ -68,8 +68,8 @@ func (w *watch) check(c *check, plan *stackplan.Plan) {
 	}
 }
 
-// checkDependents checks that the state says about all components who depends on
-// them, so that those can be destroyed first.
+// checkDependents checks that the state names the dependents of all components, so that those can
+// be destroyed first.
 func (c *check) checkDependents() {
 	c.Helper()
 	instances := map[stackaddrs.AbsComponent][]*stackstate.Component{}

@@ -21,7 +21,7 @@ type Judge struct {
 	*tfexec.Terraform
 	t       testing.TB
 	environ map[string]string
-	output  sync.Mutex // held by whoever has set where it is written
+	output  sync.Mutex // held while its target is set
 }
 
 // New returns an engine with the environment of the test and variables besides. It is ended with

@@ -15,9 +15,9 @@
 //
 // Rules:
 //
-//  1. Whatever has its final name is complete: programs are built elsewhere on the same file system
-//     and moved into place under a lock on the cache, so that any number of processes may use it at
-//     once.
+//  1. A program that has its final name is complete: programs are built elsewhere on the same file
+//     system and moved into place under a lock on the cache, so that any number of processes may
+//     use it at once.
 //  2. KEY stands for all sources of the providers. A mirror never changes once a provider is in it,
 //     so a test that runs while sources are edited keeps the providers that it started with.
 package toolcache

@@ -37,7 +37,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/registry"
 )
 
-// Server is a registry by HTTPS. All that it answers with can be replaced by [Server.Handle]:
+// Server is a registry by HTTPS. All its answers can be replaced by [Server.Handle]:
 //
 //   - /.well-known/terraform.json
 //   - /providers/NAMESPACE/TYPE/versions
