@@ -60,8 +60,8 @@ type Request struct {
 }
 
 // Matches returns a function that reports whether the query matches a unit, by its number. All
-// units are to be given, also those that are left out for other reasons: a name of any of them was
-// not mistyped.
+// units are to be given, also those that are left out for other reasons: a name that any unit has
+// was not mistyped.
 func (r *Request) Matches(units []tagquery.Subject) func(unit int) bool {
 	r.Asked.Look(r.Query, r.Tags, units)
 	return func(unit int) bool { return r.Query.Match(units[unit]) }

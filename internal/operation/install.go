@@ -21,7 +21,7 @@ import (
 
 // InstallRequest holds the options of an installation.
 type InstallRequest struct {
-	Upgrade bool // choose the newest versions that are allowed, whatever was chosen before
+	Upgrade bool // choose the newest versions that are allowed, regardless of earlier choices
 	Verify  bool // read the providers that are installed, and install damaged ones again
 
 	// Fetched is called with the source packages that the stack has, before providers are installed,

@@ -46,7 +46,7 @@ const (
 // StackOptions say which stack is worked on, and how.
 type StackOptions struct {
 	Operation operation.Options
-	Request   operation.Request // with the fields below
+	Request   operation.Request // completed by the fields below
 	VarFiles  []string
 	Version   string // of this program, for plans
 	PlanFile  string // where the plan is written, which holds secrets

@@ -73,8 +73,8 @@ func expand(work *rollout.Work) (*rollout.Work, hcl.Diagnostics) {
 	return &expanded, diags
 }
 
-// deploymentsOf returns the deployments that a unit stands for without naming one, none if it needs
-// no name.
+// deploymentsOf returns the deployments that a unit stands for without naming one, none if it has
+// no named deployments.
 func deploymentsOf(u *rollout.Unit) ([]string, hcl.Diagnostics) {
 	if u.Kind != rollout.Components || u.Deployment != "" {
 		return nil, nil

@@ -220,9 +220,8 @@ func (m *Model) staged() []joint {
 	return staged
 }
 
-// joined lists for each leaf the tasks that rules join it with. A task that says itself which
-// stacks it has to do with is joined with these only; another one with whatever names it, or is
-// named by it.
+// joined lists for each leaf the tasks that rules join it with. A task that itself names stacks is
+// joined with these only; another one with all leaves that name it or that it names.
 func (m *Model) joined() map[*Leaf][]joint {
 	tied := map[*Leaf]bool{}
 	own, others := map[*Leaf][]joint{}, map[*Leaf][]joint{}

@@ -112,7 +112,7 @@ task "u" { command = "true" }
 }
 
 // A task that names stacks goes with these, and with no others that only name it or come after it;
-// one that names none goes with whatever names it.
+// one that names none goes with all that name it.
 func TestAlongTiedTasks(t *testing.T) {
 	const src = `
 stack "dev" {}

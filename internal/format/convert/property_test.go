@@ -24,8 +24,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/states/compile"
 )
 
-// Whatever is converted can be read, twice gives the same bytes, and the order is the same where no
-// loss says otherwise.
+// The output of a conversion can be read, twice gives the same bytes, and the order is the same
+// where no loss says otherwise.
 
 // seeds are inputs of the fuzz targets that every test run checks.
 func seeds(f *testing.F, n uint64) {

@@ -193,8 +193,8 @@ func TestManyChildrenAfterTheirParent(t *testing.T) {
 	}
 }
 
-// FuzzStackFile checks that whatever is in a file, ranges lie in it, and there is a graph exactly
-// if there are no errors.
+// FuzzStackFile checks for files with any contents that ranges lie in them, and that there is a
+// graph exactly if there are no errors.
 func FuzzStackFile(f *testing.F) {
 	for _, seed := range []string{
 		"stack {}\n", "stack {\n  after = [\"../a\", \"tag:x:y,z\"]\n  before = [\".\"]\n}\n", "terrastack {\n  required_version = \"~> 1.0\"\n}\n",

@@ -5,7 +5,7 @@
 //
 // A plan fits only the stack, the deployment, the engine, the configuration and the state that it
 // was made for, or a state that nothing else has changed since than applies of this very plan, none
-// of which came to its end. Whatever does not fit is an error, and nothing may have been done by
+// of which came to its end. A plan that does not fit is an error, and nothing may have been done by
 // then.
 package planfile
 

@@ -35,7 +35,7 @@ type LockRequest struct {
 type MirrorRequest struct {
 	Dir        string   // made when needed
 	Platforms  []string // such as linux_amd64; that of this program if there are none
-	IgnoreLock bool     // take the newest versions that are allowed, whatever is locked
+	IgnoreLock bool     // take the newest versions that are allowed, regardless of locked ones
 }
 
 // Package is the package of a provider for a platform.
