@@ -46,7 +46,7 @@ type life struct {
 	count      int // of generations
 	generation string
 	made       int             // kills
-	accept     bool            // the doubtful objects
+	accept     bool            // whether doubtful objects are accepted
 	written    map[string]bool // ids that were seen in records of the engine
 	history    []string
 }

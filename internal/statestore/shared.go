@@ -20,7 +20,7 @@ type Shared struct {
 	}
 }
 
-// sharedFile is the shared knowledge about one file.
+// sharedFile is the part of a [Shared] for one file.
 type sharedFile struct {
 	turn     chan struct{}
 	reserves reserves

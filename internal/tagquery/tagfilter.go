@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// Terms select by tags, as -tags does: alternatives, of one of which a selected stack has all tags.
+// Terms select by tags, as -tags does: alternatives, of one of which each match has all tags.
 type Terms [][]string
 
 var tagPattern = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9_./-]*[A-Za-z0-9])?$`)

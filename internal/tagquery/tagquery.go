@@ -49,7 +49,7 @@ func (q Query) Alternatives() []Query {
 	return alternatives
 }
 
-// Subject has the properties of a stack that queries refer to.
+// Subject has the properties of a directory that queries refer to.
 type Subject struct {
 	Dir  string // with slashes, from the root of the repository
 	Tags map[string]bool

@@ -23,9 +23,9 @@ const commandPatience = 3 * time.Minute
 // errImpatient is why a process was ended that ran for too long.
 var errImpatient = errors.New("the process ran for too long")
 
-// Within runs wait, and ends the test if it has not returned after [Patience]. The text is the
-// event that is waited for, as in "the lock is given back". wait runs in another goroutine; it may
-// end the test.
+// Within runs wait, and ends the test if it has not returned after [Patience]. The parameter what
+// names the event that is waited for, as in "the lock is given back". wait runs in another
+// goroutine; it may end the test.
 func Within(t testing.TB, what string, wait func()) {
 	t.Helper()
 	within(t, Patience, what, wait)

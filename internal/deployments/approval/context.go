@@ -11,7 +11,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
-// Facts are the facts about a plan that conditions can refer to besides its changes.
+// Facts are properties of a plan, besides its changes, that conditions can refer to.
 type Facts struct {
 	Deployment  string
 	Replans     int             // how many plans of the same operation came before it

@@ -45,8 +45,8 @@ type Options struct {
 	// StartTimeout is how long a process may take to start; 0 stands for a minute.
 	StartTimeout time.Duration
 
-	// Log has the output of processes, and their calls. Nil stands for none. It is the caller's, which
-	// closes it after the pool.
+	// Log has the output of processes, and their calls. Nil stands for none. It belongs to the caller,
+	// which closes it after the pool.
 	Log *enginelog.Log
 }
 
