@@ -120,7 +120,7 @@ func (w *rootWork) absolutePaths(kind string, paths []string, name string, value
 			return value
 		}
 		path := filepath.Join(w.opts.Dir, value)
-		if _, err := os.Stat(path); err != nil && kind != localBackend { // the value is the contents of such a file, or the engine says that it is missing
+		if _, err := os.Stat(path); err != nil && kind != localBackend { // contents in place of a path, or the engine reports it missing
 			return value
 		}
 		return path

@@ -118,7 +118,7 @@ func asVariable(variable *engine.Variable, value cty.Value) cty.Value {
 //
 // Errors: a [*WaitError].
 func (w *rootWork) latchable() (*module.Tree, error) {
-	tree, _ := module.NewLoader(module.OptionsOf(w.Info, w.opts.Dir, w.installedModules())).Load(w.opts.Dir) //nolint:errcheck // the engine reports the mistakes in it
+	tree, _ := module.NewLoader(module.OptionsOf(w.Info, w.opts.Dir, w.installedModules())).Load(w.opts.Dir) //nolint:errcheck // the engine reports mistakes
 	switch {
 	case tree == nil || tree.Module == nil || tree.Circular || len(tree.Missing) > 0 || tree.Unsupported.HasErrors() || len(tree.Root.ConstVariables) > 0:
 		return nil, waitFor("its modules cannot be followed")

@@ -52,7 +52,7 @@ func (w *rootWork) takeInputs(inputs func() ([]wiring.Value, hcl.Diagnostics)) e
 // checkInputs checks values for mistakes that no engine would report at their places: undeclared
 // variables, and sensitive values that would not stay so.
 func (w *rootWork) checkInputs(values []wiring.Value) hcl.Diagnostics {
-	tree, _ := module.NewLoader(module.OptionsOf(w.Info, w.opts.Dir, nil)).Load(w.opts.Dir) //nolint:errcheck // the engine reports the mistakes in it
+	tree, _ := module.NewLoader(module.OptionsOf(w.Info, w.opts.Dir, nil)).Load(w.opts.Dir) //nolint:errcheck // the engine reports mistakes
 	if tree == nil || tree.Module == nil {
 		return nil
 	}

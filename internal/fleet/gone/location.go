@@ -79,7 +79,7 @@ func absolute(file string) string {
 
 func rootState(u *rollout.Unit) (location, hcl.Diagnostics) {
 	tofu, _ := filepath.Glob(filepath.Join(u.Dir, "*.tofu"))                                  //nolint:errcheck // the pattern is a good one
-	tree, _ := module.NewLoader(module.Options{Base: u.Dir, Tofu: len(tofu) > 0}).Load(u.Dir) //nolint:errcheck // its mistakes are reported where it is destroyed
+	tree, _ := module.NewLoader(module.Options{Base: u.Dir, Tofu: len(tofu) > 0}).Load(u.Dir) //nolint:errcheck // reported where it is destroyed
 	var block *hcl.Block
 	if tree != nil && tree.Root != nil && len(tree.Root.Backends) > 0 {
 		block = tree.Root.Backends[len(tree.Root.Backends)-1] // that of an override file is the last one

@@ -193,7 +193,7 @@ func lookAt(dir string) *directory {
 		}
 		found.kind = rollout.Root
 	}
-	if config, _ := deployconfig.Load(dir); config != nil && found.kind == rollout.Components { //nolint:errcheck // its mistakes are reported elsewhere
+	if config, _ := deployconfig.Load(dir); config != nil && found.kind == rollout.Components { //nolint:errcheck // reported elsewhere
 		found.deployments = config.Order
 	}
 	return found

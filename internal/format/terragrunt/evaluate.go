@@ -40,7 +40,7 @@ func (l *loader) spend(at hcl.Range, cost int) bool {
 // take any time: loops and products are left alone.
 func (r *reader) evaluate(expr hclsyntax.Expression, ctx *hcl.EvalContext) (value cty.Value, ok bool) {
 	references, harmless := 0, true
-	_ = hclsyntax.VisitAll(expr, func(node hclsyntax.Node) hcl.Diagnostics { //nolint:errcheck // it returns the results of the function, which are nil
+	_ = hclsyntax.VisitAll(expr, func(node hclsyntax.Node) hcl.Diagnostics { //nolint:errcheck // it returns nil, as the function
 		switch node := node.(type) {
 		case *hclsyntax.ForExpr, *hclsyntax.TemplateJoinExpr, *hclsyntax.SplatExpr:
 			harmless = false
