@@ -104,7 +104,7 @@ func (u *unpacker) tar(r io.Reader) error {
 			return archiveError(err)
 		}
 	}
-	// The rest after the archive's end is followed by the checksum; it counts, so that it isn't endless.
+	// The rest after the archive's end has the checksum after it; it counts, so that it isn't endless.
 	if err := u.copy(io.Discard, compressed); err != nil {
 		return archiveError(err)
 	}
