@@ -25,7 +25,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/deployments/identity"
-	"github.com/cairnstacks/cairn/internal/operation/settings"
+	"github.com/cairnstacks/cairn/internal/settings"
 )
 
 // relyingParty believes tokens of an issuer as the token service of AWS does: it fetches discovery

@@ -14,7 +14,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation/engines"
-	"github.com/cairnstacks/cairn/internal/operation/settings"
+	"github.com/cairnstacks/cairn/internal/settings"
 )
 
 // The copy of a stack is no way to have a program run that the repository has brought along.

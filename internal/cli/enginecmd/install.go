@@ -19,7 +19,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/toolchain/release"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation/engines"
-	"github.com/cairnstacks/cairn/internal/operation/settings"
+	"github.com/cairnstacks/cairn/internal/settings"
 )
 
 // mirrorVariable is the environment variable that names where releases are fetched from.

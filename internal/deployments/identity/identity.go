@@ -16,7 +16,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/environ"
 	"github.com/cairnstacks/cairn/internal/failure"
-	"github.com/cairnstacks/cairn/internal/operation/settings"
+	"github.com/cairnstacks/cairn/internal/settings"
 )
 
 // The operations that a token can be for.

@@ -15,7 +15,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
-	"github.com/cairnstacks/cairn/internal/operation/settings"
+	"github.com/cairnstacks/cairn/internal/settings"
 )
 
 // secret is a value in these tests that no error and no warning may have.

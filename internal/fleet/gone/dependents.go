@@ -14,7 +14,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/deployments/deployconfig"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/fleet/rollout"
-	"github.com/cairnstacks/cairn/internal/operation/settings"
+	"github.com/cairnstacks/cairn/internal/settings"
 )
 
 // sorted returns the units that exist, in the order of their names.

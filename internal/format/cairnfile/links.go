@@ -15,9 +15,9 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"github.com/cairnstacks/cairn/internal/deployments/deployconfig"
-	"github.com/cairnstacks/cairn/internal/operation/settings"
 	"github.com/cairnstacks/cairn/internal/order"
 	"github.com/cairnstacks/cairn/internal/problem"
+	"github.com/cairnstacks/cairn/internal/settings"
 )
 
 // upstreamType is the type of blocks that say where stacks are kept which publish outputs.

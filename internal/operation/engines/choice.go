@@ -7,7 +7,7 @@ import (
 	"cmp"
 
 	"github.com/cairnstacks/cairn/internal/engine/native"
-	"github.com/cairnstacks/cairn/internal/operation/settings"
+	"github.com/cairnstacks/cairn/internal/settings"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )

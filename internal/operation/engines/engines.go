@@ -16,8 +16,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/toolchain"
 	"github.com/cairnstacks/cairn/internal/environ"
 	"github.com/cairnstacks/cairn/internal/operation/notice"
-	"github.com/cairnstacks/cairn/internal/operation/settings"
 	"github.com/cairnstacks/cairn/internal/providers/selection"
+	"github.com/cairnstacks/cairn/internal/settings"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )

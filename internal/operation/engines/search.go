@@ -18,8 +18,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/toolchain"
 	"github.com/cairnstacks/cairn/internal/enginelog"
 	"github.com/cairnstacks/cairn/internal/failure"
-	"github.com/cairnstacks/cairn/internal/operation/settings"
 	"github.com/cairnstacks/cairn/internal/operation/trust"
+	"github.com/cairnstacks/cairn/internal/settings"
 )
 
 // findBinary returns the binary to use.

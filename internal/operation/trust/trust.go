@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/cairnstacks/cairn/internal/engine/toolchain"
-	"github.com/cairnstacks/cairn/internal/operation/settings"
+	"github.com/cairnstacks/cairn/internal/settings"
 )
 
 // Untrusted returns in words why the user may not have decided that the settings file in a
