@@ -16,7 +16,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/nearest"
 	"github.com/cairnstacks/cairn/internal/operation/declared"
-	"github.com/cairnstacks/cairn/internal/operation/deployment"
+	"github.com/cairnstacks/cairn/internal/settings"
 )
 
 // The codes of failures about deployments for which a caller may know a remedy of its own.
@@ -74,7 +74,7 @@ func (s *Stack) deploymentName() (string, error) {
 	if name == "" {
 		return s.onlyDeployment()
 	}
-	if !deployment.IsName(name) {
+	if !settings.IsDeployment(name) {
 		return "", hcl.Diagnostics{failure.WithCode(CodeDeploymentName, failure.New("Invalid deployment name",
 			"The name %q must be of letters, digits, \"_\" and \"-\", 63 at most, and not begin with \"-\".", name))}
 	}
@@ -87,7 +87,7 @@ func (s *Stack) onlyDeployment() (string, error) {
 	case diags.HasErrors():
 		return "", diags
 	case config == nil:
-		return deployment.Default, nil
+		return settings.DefaultDeployment, nil
 	case len(config.Order) == 1:
 		return config.Order[0], nil
 	}
@@ -146,7 +146,7 @@ func (s *Stack) CheckLeftDeployments(ctx context.Context) hcl.Diagnostics {
 	}
 	remedy := "Put its block back with destroy = true and its inputs, apply, and delete it then."
 	code := CodeLeftDeployment
-	if slices.Equal(left, []string{deployment.Default}) {
+	if slices.Equal(left, []string{settings.DefaultDeployment}) {
 		code, remedy = CodeLeftDefault, "It is what was applied before there were deployment files: declare a deployment of this name, or give another one that state."
 	}
 	return hcl.Diagnostics{failure.WithCode(code, failure.New("Deployment block missing",

@@ -20,6 +20,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/internal/operation/gitignore"
 	"github.com/cairnstacks/cairn/internal/operation/statechange"
+	"github.com/cairnstacks/cairn/internal/settings"
 	"github.com/cairnstacks/cairn/internal/statestore"
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
@@ -33,12 +34,12 @@ const CodeInterrupted failure.Code = "operation/interrupted-apply"
 func (s *Stack) runsDir() (string, error) {
 	name, err := s.deploymentName()
 	if err != nil && s.namedDeployment() == "" {
-		name, err = deployment.Default, nil
+		name, err = settings.DefaultDeployment, nil
 	}
 	switch {
 	case err != nil:
 		return "", err
-	case name == deployment.Default:
+	case name == settings.DefaultDeployment:
 		return filepath.Join(s.work, "runs"), nil
 	}
 	return filepath.Join(s.work, "deployments", name, "runs"), nil

@@ -18,8 +18,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/fleet/driver"
 	"github.com/cairnstacks/cairn/internal/fleet/planset"
-	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/internal/operation/planfile"
+	"github.com/cairnstacks/cairn/internal/settings"
 	"github.com/cairnstacks/cairn/internal/views"
 	"github.com/cairnstacks/cairn/internal/views/jsonview"
 	"github.com/cairnstacks/cairn/internal/views/textstyle"
@@ -75,7 +75,7 @@ func readPlan(path string) (savedPlan, error) {
 		return savedPlan{}, err
 	}
 	name := cmp.Or(made.Stack, fileName(path))
-	if made.Deployment != "" && made.Deployment != deployment.Default {
+	if made.Deployment != "" && made.Deployment != settings.DefaultDeployment {
 		name += " (" + made.Deployment + ")"
 	}
 	return savedPlan{Plan: plan, made: made, name: name}, nil

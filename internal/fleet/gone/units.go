@@ -15,8 +15,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/fleet/rollout"
 	"github.com/cairnstacks/cairn/internal/localsource"
 	"github.com/cairnstacks/cairn/internal/operation"
-	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/internal/order"
+	"github.com/cairnstacks/cairn/internal/settings"
 )
 
 // key is the identity of a unit: its place, and its choice among the states there.
@@ -36,7 +36,7 @@ func keyOf(u *rollout.Unit) key {
 	return k
 }
 
-func deploymentOf(u *rollout.Unit) string { return cmp.Or(u.Deployment, deployment.Default) }
+func deploymentOf(u *rollout.Unit) string { return cmp.Or(u.Deployment, settings.DefaultDeployment) }
 
 // expand returns a work in which each deployment of a stack is a unit of its own. The units and
 // nodes that there were keep their numbers.

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/internal/order"
+	"github.com/cairnstacks/cairn/internal/settings"
 )
 
 // Kind is the kind of a unit.
@@ -161,7 +161,7 @@ func (w *Work) SharingState() (one, other *Unit) {
 		if u.Kind == Command {
 			continue
 		}
-		at := place{u.Dir, u.Workspace, cmp.Or(u.Deployment, deployment.Default)}
+		at := place{u.Dir, u.Workspace, cmp.Or(u.Deployment, settings.DefaultDeployment)}
 		if first := units[at]; first != nil {
 			return first, u
 		}

@@ -17,8 +17,8 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/fleet/rollout"
 	"github.com/cairnstacks/cairn/internal/glob"
-	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/internal/problem"
+	"github.com/cairnstacks/cairn/internal/settings"
 )
 
 var blockTypes map[Type]func(*Block, *arguments)
@@ -95,7 +95,7 @@ func stackBlock(b *Block, a *arguments) {
 	default:
 		a.bad("kind", "There is no kind %q of stacks: write \"stack\" for a stack of the Terraform Stacks language, or \"terraform\" for a plain root module.", kind)
 	}
-	if b.Stack.Deployment != "" && !deployment.IsName(b.Stack.Deployment) {
+	if b.Stack.Deployment != "" && !settings.IsDeployment(b.Stack.Deployment) {
 		a.bad("deployment", "%q cannot be a deployment: their names consist of letters, digits, _ and -, 63 at most, and do not begin with -.", b.Stack.Deployment)
 	}
 	if b.Stack.Deployment != "" && b.Stack.Kind == Root {

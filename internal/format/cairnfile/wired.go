@@ -13,8 +13,8 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/fleet/rollout"
 	"github.com/cairnstacks/cairn/internal/fleet/wiring"
-	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/internal/problem"
+	"github.com/cairnstacks/cairn/internal/settings"
 )
 
 // localsType is the type of blocks with local values, which inputs may be made of.
@@ -163,7 +163,7 @@ func (r *resolver) lasting(from, found *Block, reference wiring.Reference) *Bloc
 
 // deploymentOf is the name of the deployment of a stack.
 func deploymentOf(block *Block) string {
-	return cmp.Or(block.Stack.Deployment, block.Stack.only, deployment.Default)
+	return cmp.Or(block.Stack.Deployment, block.Stack.only, settings.DefaultDeployment)
 }
 
 // inputsOf returns the values that a leaf has from others, nil for none. Of the others, the

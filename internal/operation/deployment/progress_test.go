@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
+	"github.com/cairnstacks/cairn/internal/settings"
 	"github.com/cairnstacks/cairn/internal/statestore"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime"
@@ -25,7 +26,7 @@ func TestProgress(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer store.Close() //nolint:errcheck // nothing is written then
-	states := &deployment.Deployment{Name: deployment.Default, Store: store}
+	states := &deployment.Deployment{Name: settings.DefaultDeployment, Store: store}
 	lock := func() *deployment.Stored {
 		t.Helper()
 		stored, err := states.Lock(t.Context(), statestore.LockRequest{Operation: "apply"})
@@ -112,9 +113,9 @@ func TestProgress(t *testing.T) {
 
 	// An operation of a version that knows nothing of all this.
 	apply("p", false, map[stackaddrs.AbsComponentInstance]stackplan.Stage{a: stackplan.Done})
-	raw, err := store.Lock(t.Context(), deployment.Default, statestore.LockRequest{Operation: "apply"})
+	raw, err := store.Lock(t.Context(), settings.DefaultDeployment, statestore.LockRequest{Operation: "apply"})
 	check("lock", err)
-	snapshot, err := store.Read(t.Context(), deployment.Default)
+	snapshot, err := store.Read(t.Context(), settings.DefaultDeployment)
 	check("read", err)
 	writer, err := raw.Begin(t.Context(), snapshot.Base(), "apply", nil)
 	check("begin", err)

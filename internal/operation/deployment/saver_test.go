@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/settings"
 	"github.com/cairnstacks/cairn/internal/statestore"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime"
@@ -209,7 +210,7 @@ func TestSaverSavesTogether(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = store.Close() }) // all is read by then
-	states := &Deployment{Name: Default, Store: store}
+	states := &Deployment{Name: settings.DefaultDeployment, Store: store}
 	stored, err := states.Lock(t.Context(), statestore.LockRequest{Operation: "apply"})
 	if err != nil {
 		t.Fatal(err)
@@ -328,7 +329,7 @@ func TestKilledBetweenTransactions(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { _ = store.Close() }) // nothing is written then
-			states := &Deployment{Name: Default, Store: store}
+			states := &Deployment{Name: settings.DefaultDeployment, Store: store}
 			stored, err := states.Lock(t.Context(), statestore.LockRequest{Operation: "apply"})
 			if err != nil {
 				t.Fatal(err)

@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"sync"
 	"time"
@@ -23,14 +22,6 @@ import (
 	"github.com/cairnstacks/cairn/internal/views/textstyle"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
-
-// Default is the deployment of a stack for which nobody names another.
-const Default = "default"
-
-var namePattern = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_-]{0,62}$`)
-
-// IsName reports whether a deployment can have a name. It may be that of a directory.
-func IsName(name string) bool { return namePattern.MatchString(name) }
 
 // The codes of failures for which a caller may know a remedy of its own.
 const (
