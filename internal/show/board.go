@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/cairnstacks/cairn/internal/order"
+	"github.com/cairnstacks/cairn/internal/safetext"
 	"github.com/cairnstacks/cairn/internal/views/live"
 	"github.com/cairnstacks/cairn/internal/views/textstyle"
 )
@@ -94,7 +95,7 @@ func (b *Board) stop(n *NodeOutput) {
 // Ended counts a node. If it has run, or there is a text about it, it gets a line above: its name,
 // the text, and how long it ran if that was long.
 func (b *Board) Ended(name string, state order.State, text string) {
-	name = textstyle.Name(name)
+	name = safetext.Name(name)
 	b.Update(func() string {
 		mark := b.count(state)
 		elapsed, ran := b.elapsed[name]
@@ -138,5 +139,5 @@ func (b *Board) count(state order.State) (mark string) {
 
 // oneLine makes a line of text.
 func oneLine(text string) string {
-	return textstyle.Clean(strings.Join(strings.Fields(text), " "))
+	return safetext.Clean(strings.Join(strings.Fields(text), " "))
 }

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/cairnstacks/cairn/internal/views/textstyle"
+	"github.com/cairnstacks/cairn/internal/safetext"
 )
 
 // DOT shows the graph in the language of Graphviz. Arrows lead from a node to those that come after
@@ -19,7 +19,7 @@ func (v View) DOT() string {
 	kinds := v.severalKinds()
 	v.frameTree().write(frameWriter{
 		begin: func(indent string, frame int, name string) {
-			fmt.Fprintf(&b, "%ssubgraph cluster_%d {\n%[1]s  label = %[3]s\n", indent, frame, dotQuote(textstyle.Name(name)))
+			fmt.Fprintf(&b, "%ssubgraph cluster_%d {\n%[1]s  label = %[3]s\n", indent, frame, dotQuote(safetext.Name(name)))
 		},
 		node: func(indent string, n int) {
 			attributes := ""
@@ -62,7 +62,7 @@ func (v View) Mermaid() string {
 	kinds := v.severalKinds()
 	v.frameTree().write(frameWriter{
 		begin: func(indent string, frame int, name string) {
-			fmt.Fprintf(&b, "%ssubgraph g%d[\"%s\"]\n", indent, frame, mermaidText.Replace(textstyle.Name(name)))
+			fmt.Fprintf(&b, "%ssubgraph g%d[\"%s\"]\n", indent, frame, mermaidText.Replace(safetext.Name(name)))
 		},
 		node: func(indent string, n int) {
 			left, right, class := "[", "]", ""

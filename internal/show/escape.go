@@ -8,7 +8,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"github.com/cairnstacks/cairn/internal/views/textstyle"
+	"github.com/cairnstacks/cairn/internal/safetext"
 )
 
 // colors removes all terminal control sequences but colours, and keeps those within their lines: a
@@ -33,7 +33,7 @@ func (c *colors) line(text string) string {
 			colored = true
 			c.remember(sequence)
 		case sequence[0] != ansi.ESC:
-			b.WriteString(textstyle.Clean(sequence))
+			b.WriteString(safetext.Clean(sequence))
 		}
 	}
 	if colored {
@@ -69,5 +69,5 @@ func afterReturn(text string) string {
 // activity turns a line, even an unfinished one, into text for a table; "" if the line is blank.
 func activity(text string) string {
 	text = ansi.Strip(afterReturn(strings.ToValidUTF8(text, "\ufffd")))
-	return textstyle.Clean(strings.Join(strings.Fields(text), " "))
+	return safetext.Clean(strings.Join(strings.Fields(text), " "))
 }

@@ -11,6 +11,7 @@ import (
 	"io"
 	"sync"
 
+	"github.com/cairnstacks/cairn/internal/safetext"
 	"github.com/cairnstacks/cairn/internal/views/live"
 	"github.com/cairnstacks/cairn/internal/views/textstyle"
 )
@@ -139,7 +140,7 @@ func NewTerminalOutput(out, err io.Writer, headings Headings) *Output {
 
 // Node returns where a node is to print. It must be closed.
 func (o *Output) Node(name string) *NodeOutput {
-	name = textstyle.Name(name)
+	name = safetext.Name(name)
 	n := &NodeOutput{output: o, name: name}
 	if o.headings != nil {
 		n.Out, n.Err = o.out, o.err

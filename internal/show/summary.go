@@ -15,8 +15,8 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/order"
 	"github.com/cairnstacks/cairn/internal/process"
+	"github.com/cairnstacks/cairn/internal/safetext"
 	"github.com/cairnstacks/cairn/internal/views/diagnostic"
-	"github.com/cairnstacks/cairn/internal/views/textstyle"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
@@ -89,7 +89,7 @@ func (s Summary) Text() string {
 		counts[state]++
 		fmt.Fprintf(&b, "%-11s  %s", stateWords[state], s.View.label(n))
 		if reason := s.reason(n); reason != "" {
-			fmt.Fprintf(&b, "  (%s)", textstyle.Name(reason))
+			fmt.Fprintf(&b, "  (%s)", safetext.Name(reason))
 		}
 		b.WriteString("\n")
 	}

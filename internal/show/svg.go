@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cairnstacks/cairn/internal/safetext"
 	"github.com/cairnstacks/cairn/internal/show/picture"
-	"github.com/cairnstacks/cairn/internal/views/textstyle"
 )
 
 // SVG draws the graph as a picture: the waves in columns from left to right, with frames around
@@ -57,7 +57,7 @@ func (v View) about(n int, groups []string) string {
 		lines = append(lines, "in "+strings.Join(groups, ", "))
 	}
 	if place := v.Graph.Node(n).Place; place.File != "" {
-		lines = append(lines, textstyle.Name(place.String()))
+		lines = append(lines, safetext.Name(place.String()))
 	}
 	return strings.Join(lines, "\n")
 }

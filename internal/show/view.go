@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/cairnstacks/cairn/internal/order"
-	"github.com/cairnstacks/cairn/internal/views/textstyle"
+	"github.com/cairnstacks/cairn/internal/safetext"
 )
 
 // View is a part of a graph to be shown.
@@ -27,7 +27,7 @@ type View struct {
 }
 
 // label is the name of a node for a person.
-func (v View) label(n int) string { return textstyle.Name(v.Name(n)) }
+func (v View) label(n int) string { return safetext.Name(v.Name(n)) }
 
 // Why returns the reason why one node comes before another, and the place where it is written.
 func (v View) Why(edge order.Edge) string {
@@ -46,9 +46,9 @@ func (v View) because(edge order.Edge) string {
 		if step.Reason == "" {
 			continue
 		}
-		text := textstyle.Name(step.Reason)
+		text := safetext.Name(step.Reason)
 		if step.Place.File != "" {
-			text += " (" + textstyle.Name(step.Place.String()) + ")"
+			text += " (" + safetext.Name(step.Place.String()) + ")"
 		}
 		texts = append(texts, text)
 	}
@@ -187,7 +187,7 @@ func (v View) Explanation(e order.Explanation) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s runs before %s", v.label(e.First), v.label(e.Second))
 	if len(e.Chain) == 0 {
-		fmt.Fprintf(&b, ": %s.\n", textstyle.Name(e.Rule))
+		fmt.Fprintf(&b, ": %s.\n", safetext.Name(e.Rule))
 		return b.String()
 	}
 	b.WriteString(":\n")

@@ -9,6 +9,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/safetext"
 	"github.com/cairnstacks/cairn/internal/views/diagnostic"
 	"github.com/cairnstacks/cairn/internal/views/textstyle"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -37,9 +38,9 @@ func (p *page) failedCheck(prefix string, object engine.CheckedObject) {
 	if object.Status == engine.CheckError {
 		status = " (could not be checked)"
 	}
-	p.printf("  %s%s%s\n", prefix, textstyle.Clean(object.Address), status)
+	p.printf("  %s%s%s\n", prefix, safetext.Clean(object.Address), status)
 	for _, message := range object.Messages {
-		for _, line := range textstyle.Wrap(textstyle.Clean(message), max(p.columns-4, 20)) {
+		for _, line := range textstyle.Wrap(safetext.Clean(message), max(p.columns-4, 20)) {
 			p.printf("    %s\n", line)
 		}
 	}

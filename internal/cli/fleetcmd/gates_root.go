@@ -16,11 +16,11 @@ import (
 	"github.com/cairnstacks/cairn/internal/fleet/rollout"
 	"github.com/cairnstacks/cairn/internal/hclsource"
 	"github.com/cairnstacks/cairn/internal/safefile"
+	"github.com/cairnstacks/cairn/internal/safetext"
 	"github.com/cairnstacks/cairn/internal/show"
 	"github.com/cairnstacks/cairn/internal/views"
 	"github.com/cairnstacks/cairn/internal/views/diagnostic"
 	"github.com/cairnstacks/cairn/internal/views/eventtext"
-	"github.com/cairnstacks/cairn/internal/views/textstyle"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
@@ -44,7 +44,7 @@ func (g *gates) showRoot(unit *rollout.Unit, phase string) driver.RootView {
 		options := g.session.ViewOptions(stream)
 		options.Concise = g.options.concise
 		if options.Width > 0 { // of which the name of the unit takes its part
-			options.Width = max(options.Width-ansi.StringWidth(textstyle.Name(unit.Name))-len(" | "), leastWidth)
+			options.Width = max(options.Width-ansi.StringWidth(safetext.Name(unit.Name))-len(" | "), leastWidth)
 		}
 		return options
 	}

@@ -21,8 +21,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/operation/engines"
 	"github.com/cairnstacks/cairn/internal/order"
 	"github.com/cairnstacks/cairn/internal/process"
+	"github.com/cairnstacks/cairn/internal/safetext"
 	"github.com/cairnstacks/cairn/internal/views/eventtext"
-	"github.com/cairnstacks/cairn/internal/views/textstyle"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
@@ -210,13 +210,13 @@ func (g *gates) approve(ctx context.Context, unit int, show func() error) (bool,
 	groups := g.groupsToAskFor(unit)
 	accepted := `Only "yes" is accepted`
 	if len(groups) > 0 {
-		accepted = fmt.Sprintf(`Only "yes" is accepted, or "yes %s" for all of %[1]s`, textstyle.Name(groups[0]))
+		accepted = fmt.Sprintf(`Only "yes" is accepted, or "yes %s" for all of %[1]s`, safetext.Name(groups[0]))
 	}
 	mode := g.mode
 	if u.Destroyed {
 		mode = rollout.Destroy
 	}
-	answer, err := g.session.Ask(ctx, fmt.Sprintf("\n%s %s%s? %s: ", failure.Capitalize(string(mode)), textstyle.Name(u.Name), textstyle.Name(where), accepted), false)
+	answer, err := g.session.Ask(ctx, fmt.Sprintf("\n%s %s%s? %s: ", failure.Capitalize(string(mode)), safetext.Name(u.Name), safetext.Name(where), accepted), false)
 	g.session.Note("\n")
 	if errors.Is(err, session.ErrNoAnswer) {
 		g.unanswered = true

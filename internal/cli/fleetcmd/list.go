@@ -17,9 +17,9 @@ import (
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/fleet"
 	"github.com/cairnstacks/cairn/internal/gitdiff"
+	"github.com/cairnstacks/cairn/internal/safetext"
 	"github.com/cairnstacks/cairn/internal/views/diagnostic"
 	"github.com/cairnstacks/cairn/internal/views/jsonview"
-	"github.com/cairnstacks/cairn/internal/views/textstyle"
 )
 
 // ListCommand returns the command that lists stacks.
@@ -144,7 +144,7 @@ func reasonLines(reasons []string) string {
 			fmt.Fprintf(&b, "  and %d more\n", len(reasons)-most)
 			break
 		}
-		fmt.Fprintf(&b, "  %s\n", textstyle.Name(reason))
+		fmt.Fprintf(&b, "  %s\n", safetext.Name(reason))
 	}
 	return b.String()
 }

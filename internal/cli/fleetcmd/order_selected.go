@@ -8,10 +8,10 @@ import (
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/fleet"
 	"github.com/cairnstacks/cairn/internal/order"
+	"github.com/cairnstacks/cairn/internal/safetext"
 	"github.com/cairnstacks/cairn/internal/show"
 	"github.com/cairnstacks/cairn/internal/views/diagnostic"
 	"github.com/cairnstacks/cairn/internal/views/jsonview"
-	"github.com/cairnstacks/cairn/internal/views/textstyle"
 )
 
 // checkExplained checks the arguments and options of a question about one stack or two.
@@ -104,7 +104,7 @@ func writeSelection(s *session.Session, o *ordering, node int, options treeOptio
 			place = " (" + order.Place{File: step.Place.File, Line: step.Place.Line, Column: step.Place.Column}.String() + ")"
 		}
 		for _, reason := range step.Reasons {
-			s.Print("  %s%s\n", textstyle.Name(reason), textstyle.Name(place))
+			s.Print("  %s%s\n", safetext.Name(reason), safetext.Name(place))
 		}
 	}
 	return s.Report(o.diags)

@@ -11,8 +11,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/nearest"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/internal/operation/notice"
+	"github.com/cairnstacks/cairn/internal/safetext"
 	"github.com/cairnstacks/cairn/internal/views/eventtext"
-	"github.com/cairnstacks/cairn/internal/views/textstyle"
 )
 
 // notify shows a notice of an operation that goes on.
@@ -34,10 +34,10 @@ func (s *Session) notify(n notice.Notice) {
 	case notice.ProvidersLocked:
 		s.noteLocked(n)
 	case notice.IgnoreFileExtended:
-		s.Note("Added to %s, since these files hold secrets in clear: %s\n", n.File, textstyle.Name(strings.Join(n.Added, ", ")))
+		s.Note("Added to %s, since these files hold secrets in clear: %s\n", n.File, safetext.Name(strings.Join(n.Added, ", ")))
 	case notice.IgnoreFileUnwritable:
 		s.Note("%s cannot be written (%s), so that git may take %s, which holds secrets in clear. Keep it out of commits.\n",
-			n.File, n.Reason, textstyle.Name(n.Secret))
+			n.File, n.Reason, safetext.Name(n.Secret))
 	case notice.CachesRemoved:
 		s.Note("The directory %s was not made here by this user's cairn: providers and what else is kept there between commands were removed from it, "+
 			"and are made anew.\n", n.Dir)

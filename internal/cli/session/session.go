@@ -24,6 +24,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/operation/notice"
 	"github.com/cairnstacks/cairn/internal/safefile"
+	"github.com/cairnstacks/cairn/internal/safetext"
 	"github.com/cairnstacks/cairn/internal/views"
 	"github.com/cairnstacks/cairn/internal/views/diagnostic"
 	"github.com/cairnstacks/cairn/internal/views/jsonview"
@@ -171,7 +172,7 @@ func (s *Session) NoteLine(format string, texts ...string) { s.Note("%s\n", inLi
 func inLine(format string, texts []string) string {
 	args := make([]any, len(texts))
 	for i, text := range texts {
-		args[i] = textstyle.Name(text)
+		args[i] = safetext.Name(text)
 	}
 	return fmt.Sprintf(format, args...)
 }

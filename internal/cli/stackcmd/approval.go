@@ -17,8 +17,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/operation/statechange"
+	"github.com/cairnstacks/cairn/internal/safetext"
 	"github.com/cairnstacks/cairn/internal/views/jsonview"
-	"github.com/cairnstacks/cairn/internal/views/textstyle"
 )
 
 // approveLater is the option that saves plans which no rule approves.
@@ -57,7 +57,7 @@ func (v *Display) judged(judgement approval.Judgement) error {
 	var b strings.Builder
 	b.WriteString("\nNot approved by these checks:\n")
 	for _, refusal := range judgement.Refusals {
-		fmt.Fprintf(&b, "  - %s: %s\n", refusal.Rule, textstyle.Name(refusalText(refusal)))
+		fmt.Fprintf(&b, "  - %s: %s\n", refusal.Rule, safetext.Name(refusalText(refusal)))
 	}
 	v.session.Print("%s", b.String())
 	return nil

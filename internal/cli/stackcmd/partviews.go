@@ -15,8 +15,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/fleet/driver"
 	"github.com/cairnstacks/cairn/internal/operation"
+	"github.com/cairnstacks/cairn/internal/safetext"
 	"github.com/cairnstacks/cairn/internal/show"
-	"github.com/cairnstacks/cairn/internal/views/textstyle"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
@@ -59,7 +59,7 @@ func (p *PartViews) Lost() string {
 	defer p.mu.Unlock()
 	var texts []string
 	for view := range p.mu.open {
-		texts = append(texts, textstyle.Name(view.name)+": "+view.Running.Lost())
+		texts = append(texts, safetext.Name(view.name)+": "+view.Running.Lost())
 	}
 	slices.Sort(texts)
 	return strings.Join(texts, "\n")

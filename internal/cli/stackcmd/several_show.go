@@ -15,10 +15,10 @@ import (
 	"github.com/cairnstacks/cairn/internal/fleet/driver"
 	"github.com/cairnstacks/cairn/internal/fleet/groups"
 	"github.com/cairnstacks/cairn/internal/operation"
+	"github.com/cairnstacks/cairn/internal/safetext"
 	"github.com/cairnstacks/cairn/internal/show"
 	"github.com/cairnstacks/cairn/internal/views/eventtext"
 	"github.com/cairnstacks/cairn/internal/views/jsonview"
-	"github.com/cairnstacks/cairn/internal/views/textstyle"
 )
 
 // show begins to show a phase of the work on a deployment.
@@ -110,7 +110,7 @@ func (s *several) summarize(ends []groups.End) (int, error) {
 	for _, end := range ends {
 		line := fmt.Sprintf("%-*s  %-*s", width, end.State, name, end.Member)
 		if detail := s.detail(end); detail != "" {
-			line += "  (" + textstyle.Name(detail) + ")"
+			line += "  (" + safetext.Name(detail) + ")"
 		}
 		s.Print("%s\n", strings.TrimRight(line, " "))
 	}

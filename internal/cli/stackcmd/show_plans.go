@@ -19,10 +19,10 @@ import (
 	"github.com/cairnstacks/cairn/internal/fleet/driver"
 	"github.com/cairnstacks/cairn/internal/fleet/planset"
 	"github.com/cairnstacks/cairn/internal/operation/planfile"
+	"github.com/cairnstacks/cairn/internal/safetext"
 	"github.com/cairnstacks/cairn/internal/settings"
 	"github.com/cairnstacks/cairn/internal/views"
 	"github.com/cairnstacks/cairn/internal/views/jsonview"
-	"github.com/cairnstacks/cairn/internal/views/textstyle"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
@@ -101,11 +101,11 @@ func (p savedPlan) writeAddresses(s *session.Session) error {
 	var b strings.Builder
 	for _, change := range p.Components[0].Changes {
 		if stackplan.IsChange(change) {
-			fmt.Fprintf(&b, "  %s %s\n", change.Action, textstyle.Name(change.Address()))
+			fmt.Fprintf(&b, "  %s %s\n", change.Action, safetext.Name(change.Address()))
 		}
 	}
 	for _, later := range p.Components[0].Deferred {
-		fmt.Fprintf(&b, "  deferred %s\n", textstyle.Name(later.Change.Address()))
+		fmt.Fprintf(&b, "  deferred %s\n", safetext.Name(later.Change.Address()))
 	}
 	if b.Len() == 0 {
 		b.WriteString("No changes of resources.\n")
@@ -169,7 +169,7 @@ func writeSet(s *session.Session, plans []savedPlan, options views.Options) erro
 		if i > 0 {
 			s.Line("")
 		}
-		s.Line("%s (%s, %s)", textstyle.Name(plan.name), plan.unit.Kind, textstyle.Name(plan.unit.Path))
+		s.Line("%s (%s, %s)", safetext.Name(plan.name), plan.unit.Kind, safetext.Name(plan.unit.Path))
 		s.Line("")
 		if err := plan.write(s, options); err != nil {
 			return failure.AsError(failure.Diagnostics(err))

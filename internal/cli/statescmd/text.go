@@ -7,15 +7,15 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/cairnstacks/cairn/internal/safetext"
 	"github.com/cairnstacks/cairn/internal/states/compile"
 	"github.com/cairnstacks/cairn/internal/states/schedule"
-	"github.com/cairnstacks/cairn/internal/views/textstyle"
 )
 
 // resultText shows the outcome of a call: a line, and with all also the comment and the changes.
 func resultText(result schedule.Result, status string, all bool) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%-12s  %s\n", status, textstyle.Name(result.Call.String()))
+	fmt.Fprintf(&b, "%-12s  %s\n", status, safetext.Name(result.Call.String()))
 	if !all {
 		return b.String()
 	}
@@ -44,7 +44,7 @@ func isOutputSaid(key, text string, result schedule.Result) bool {
 
 // writeChange shows one change, texts of several lines below its name as they are.
 func writeChange(b *strings.Builder, indent, key string, value any) {
-	b.WriteString(indent + textstyle.Name(key) + ":")
+	b.WriteString(indent + safetext.Name(key) + ":")
 	switch value := value.(type) {
 	case *compile.Map:
 		b.WriteByte('\n')
@@ -64,7 +64,7 @@ func writeChange(b *strings.Builder, indent, key string, value any) {
 		case text == "":
 			b.WriteString(" \"\"\n")
 		default:
-			b.WriteString(" " + textstyle.Clean(text) + "\n")
+			b.WriteString(" " + safetext.Clean(text) + "\n")
 		}
 	case nil:
 		b.WriteString(" null\n")
@@ -76,6 +76,6 @@ func writeChange(b *strings.Builder, indent, key string, value any) {
 
 func writeIndented(b *strings.Builder, indent, text string) {
 	for line := range strings.Lines(strings.TrimRight(text, "\n") + "\n") {
-		b.WriteString(indent + textstyle.Clean(strings.TrimSuffix(line, "\n")) + "\n")
+		b.WriteString(indent + safetext.Clean(strings.TrimSuffix(line, "\n")) + "\n")
 	}
 }

@@ -18,8 +18,8 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation/notice"
+	"github.com/cairnstacks/cairn/internal/safetext"
 	"github.com/cairnstacks/cairn/internal/statestore"
-	"github.com/cairnstacks/cairn/internal/views/textstyle"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
 
@@ -247,8 +247,8 @@ func (t *Stored) MaySavePlan() error {
 
 // DescribeHolder describes the holder of a lock.
 func DescribeHolder(holder *statestore.LockInfo) string {
-	return fmt.Sprintf("%s on %s (process %d) has it for %q since %s", textstyle.Name(holder.Owner), textstyle.Name(holder.Host), holder.PID,
-		textstyle.Name(holder.Operation), holder.Started.Local().Format("2006-01-02 15:04:05 MST"))
+	return fmt.Sprintf("%s on %s (process %d) has it for %q since %s", safetext.Name(holder.Owner), safetext.Name(holder.Host), holder.PID,
+		safetext.Name(holder.Operation), holder.Started.Local().Format("2006-01-02 15:04:05 MST"))
 }
 
 // Locked reports whether the state is locked, so that it can be changed.

@@ -15,7 +15,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/engine/module"
 	"github.com/cairnstacks/cairn/internal/failure"
-	"github.com/cairnstacks/cairn/internal/views/textstyle"
+	"github.com/cairnstacks/cairn/internal/safetext"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/fault"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
@@ -125,7 +125,7 @@ func describeChanges(files, before stackplan.ConfigFiles) string {
 	changes := files.Since(before)
 	var texts []string
 	for _, c := range changes[:min(len(changes), most)] {
-		name := textstyle.Name(c.Name)
+		name := safetext.Name(c.Name)
 		switch {
 		case c.Added:
 			name += " is new"

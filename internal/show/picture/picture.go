@@ -11,8 +11,8 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"github.com/cairnstacks/cairn/internal/safetext"
 	"github.com/cairnstacks/cairn/internal/show/picture/layout"
-	"github.com/cairnstacks/cairn/internal/views/textstyle"
 )
 
 // Picture is a graph in columns. Nodes are numbered from 0.
@@ -201,7 +201,7 @@ func (p *Picture) header() int {
 }
 
 // label returns the label, cut to the room there is.
-func (n Node) label() string { return ansi.Truncate(textstyle.Name(n.Label), mostLetters, "…") }
+func (n Node) label() string { return ansi.Truncate(safetext.Name(n.Label), mostLetters, "…") }
 
 // round is the radius of the corners of a box.
 func (c Class) round(height int) int {
@@ -223,7 +223,7 @@ func (d *drawing) printf(format string, args ...any) { fmt.Fprintf(&d.Builder, f
 // escape makes text fit for XML. Line ends are wanted in tooltips.
 func escape(text string) string {
 	var b strings.Builder
-	_ = xml.EscapeText(&b, []byte(textstyle.Clean(text))) //nolint:errcheck // a strings.Builder takes everything
+	_ = xml.EscapeText(&b, []byte(safetext.Clean(text))) //nolint:errcheck // a strings.Builder takes everything
 	return b.String()
 }
 
@@ -243,7 +243,7 @@ func (d *drawing) columns() {
 func (d *drawing) frames() {
 	for _, g := range d.Nesting {
 		r := d.Drawing.Groups[g]
-		name := textstyle.Name(d.Picture.Groups[g].Name)
+		name := safetext.Name(d.Picture.Groups[g].Name)
 		short := ansi.Truncate(name, max(r.Width-2*8, letterWidth)/letterWidth, "…")
 		d.printf(`<g><title>%s</title><rect class="frame" x="%d" y="%d" width="%d" height="%d" rx="8"/>`+
 			`<text class="name" x="%d" y="%d">%s</text></g>`+"\n",

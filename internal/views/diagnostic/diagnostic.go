@@ -15,7 +15,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hcled"
 
 	"github.com/cairnstacks/cairn/internal/hclsource"
-	"github.com/cairnstacks/cairn/internal/views/textstyle"
+	"github.com/cairnstacks/cairn/internal/safetext"
 )
 
 // Diagnostic is a diagnostic as it is shown. Its JSON form has the shape of
@@ -127,8 +127,8 @@ type (
 func New(diag *hcl.Diagnostic, sources Sources) Diagnostic {
 	d := Diagnostic{
 		Severity: severity(diag.Severity),
-		Summary:  textstyle.Clean(diag.Summary),
-		Detail:   textstyle.Clean(shorten(diag.Detail)),
+		Summary:  safetext.Clean(diag.Summary),
+		Detail:   safetext.Clean(shorten(diag.Detail)),
 	}
 	if n, ok := diag.Extra.(leftOut); ok {
 		d.leftOut = int(n)
@@ -138,7 +138,7 @@ func New(diag *hcl.Diagnostic, sources Sources) Diagnostic {
 		d.Code = coded.DiagnosticCode()
 	}
 	if inside, ok := hcl.DiagnosticExtra[InResource](diag); ok {
-		d.Resource = textstyle.Clean(inside.ResourceAddress())
+		d.Resource = safetext.Clean(inside.ResourceAddress())
 	}
 	if diag.Subject == nil || diag.Subject.Filename == "" {
 		return d
@@ -366,9 +366,9 @@ func (s Sources) snippet(diag *hcl.Diagnostic, subject hcl.Range) *Snippet {
 		first = max(first, runeStart(source, start-maxBytes/4))
 		code = source[first:max(first, runeStart(source, min(first+maxBytes, last)))]
 	}
-	text := textstyle.Clean(string(code))
+	text := safetext.Clean(string(code))
 	place := func(at int) int { // in the text, where cleaning has moved things
-		return min(len(textstyle.Clean(string(code[:clamp(at-first, len(code))]))), len(text))
+		return min(len(safetext.Clean(string(code[:clamp(at-first, len(code))]))), len(text))
 	}
 	snippet := &Snippet{
 		Code:           text,
@@ -380,7 +380,7 @@ func (s Sources) snippet(diag *hcl.Diagnostic, subject hcl.Range) *Snippet {
 	}
 	context := contextOf(file, start)
 	if inside, ok := hcl.DiagnosticExtra[InBlock](diag); ok && inside.BlockContext() != "" {
-		context = textstyle.Clean(inside.BlockContext())
+		context = safetext.Clean(inside.BlockContext())
 	}
 	if context != "" {
 		snippet.Context = &context
@@ -441,5 +441,5 @@ func contextOf(file *hcl.File, offset int) string {
 	if file.Nav == nil {
 		return ""
 	}
-	return textstyle.Clean(hcled.ContextString(file, offset))
+	return safetext.Clean(hcled.ContextString(file, offset))
 }

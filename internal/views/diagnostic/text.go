@@ -11,6 +11,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"github.com/cairnstacks/cairn/internal/safetext"
 	"github.com/cairnstacks/cairn/internal/views/textstyle"
 )
 
@@ -179,7 +180,7 @@ func (b box) place(d Diagnostic) {
 // where names the place. A diagnostic with a code is for programs, too, and gets the form that
 // editors know.
 func (d Diagnostic) where() string {
-	name, at := textstyle.Name(d.Range.Filename), d.Range.Start
+	name, at := safetext.Name(d.Range.Filename), d.Range.Start
 	switch {
 	case at == Pos{}:
 		return name
@@ -262,7 +263,7 @@ func (b box) values(s *Snippet) {
 	b.line("    " + b.Style.Dim("├────────────────"))
 	if call := s.FunctionCall; call != nil {
 		b.line(fmt.Sprintf("    %s while calling %s(%s)", b.Style.Dim("│"),
-			b.Style.Bold(textstyle.Clean(call.Name)), strings.Join(call.Parameters, ", ")))
+			b.Style.Bold(safetext.Clean(call.Name)), strings.Join(call.Parameters, ", ")))
 	}
 	for _, v := range s.Values {
 		b.line(fmt.Sprintf("    %s %s %s", b.Style.Dim("│"), b.Style.Bold(v.Traversal), v.Statement))

@@ -14,7 +14,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
-	"github.com/cairnstacks/cairn/internal/views/textstyle"
+	"github.com/cairnstacks/cairn/internal/safetext"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
@@ -23,7 +23,7 @@ func values(diag *hcl.Diagnostic) []Value {
 	list := []Value{} // an empty list in JSON, not null
 	if reported, ok := hcl.DiagnosticExtra[WithValues](diag); ok {
 		for traversal, text := range reported.ReferenceValues() {
-			list = append(list, Value{textstyle.Clean(traversal), textstyle.Clean(text)})
+			list = append(list, Value{safetext.Clean(traversal), safetext.Clean(text)})
 		}
 		slices.SortFunc(list, compareValues)
 	}

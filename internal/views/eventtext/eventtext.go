@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/cairnstacks/cairn/internal/views/textstyle"
+	"github.com/cairnstacks/cairn/internal/safetext"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/hooks"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
@@ -62,16 +62,16 @@ func wordsFor(action string) actionWords {
 // The engine's own message comes first, if it has one.
 func Message(event engine.Event) string {
 	if event.Invocation != nil {
-		return textstyle.Clean(invocation(event))
+		return safetext.Clean(invocation(event))
 	}
 	if event.Message != "" {
-		return textstyle.Clean(event.Message)
+		return safetext.Clean(event.Message)
 	}
-	text := textstyle.Clean(describe(event))
+	text := safetext.Clean(describe(event))
 	if event.Resource == "" {
 		return text
 	}
-	return textstyle.Clean(event.Resource) + ": " + text
+	return safetext.Clean(event.Resource) + ": " + text
 }
 
 func describe(event engine.Event) string {

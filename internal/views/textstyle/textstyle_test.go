@@ -36,21 +36,6 @@ func TestWrap(t *testing.T) {
 	}
 }
 
-func TestClean(t *testing.T) {
-	for text, want := range map[string]string{
-		"a\tb\né日":        "a\tb\né日",
-		"\x1b[31m":        "␛[31m",
-		"a\r\nb":          "a\nb",
-		"\x00\x07\x7f":    "␀␇␡",
-		"\u009b2J\u0085x": "\ufffd2J\ufffdx",
-		"a\x9b31m\xffb":   "a\ufffd31m\ufffdb", // no text
-	} {
-		if got := Clean(text); got != want {
-			t.Errorf("Clean(%q) = %q, want %q", text, got, want)
-		}
-	}
-}
-
 func TestStyle(t *testing.T) {
 	for name, decorate := range map[string]func(Style, string) string{
 		"bold": Style.Bold, "dim": Style.Dim, "underline": Style.Underline, "red": Style.Red,
@@ -65,15 +50,6 @@ func TestStyle(t *testing.T) {
 		}
 		if got := decorate(Style{Color: true}, ""); got != "" {
 			t.Errorf("%s of nothing gives %q", name, got)
-		}
-	}
-}
-
-// A name stays on its line and shows everything that is in it.
-func TestName(t *testing.T) {
-	for name, want := range map[string]string{"plain": "plain", "a\nb\tc\rd": "a␊b␉c␍d", "\x1b[2J": "␛[2J", "\u202ex": "\ufffdx", "a\r": "a␍"} {
-		if got := Name(name); got != want {
-			t.Errorf("Name(%q): got %q, want %q", name, got, want)
 		}
 	}
 }
