@@ -12,7 +12,7 @@ import (
 
 	"github.com/zclconf/go-cty/cty"
 
-	"github.com/cairnstacks/cairn/internal/views/deferral"
+	"github.com/cairnstacks/cairn/internal/deferral"
 	"github.com/cairnstacks/cairn/internal/views/eventtext"
 	"github.com/cairnstacks/cairn/internal/views/valuediff"
 	"github.com/cairnstacks/cairn/stackruntime/engine"

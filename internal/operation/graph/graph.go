@@ -9,7 +9,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/cairnstacks/cairn/internal/views/deferral"
+	"github.com/cairnstacks/cairn/internal/deferral"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )

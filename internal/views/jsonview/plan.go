@@ -13,7 +13,7 @@ import (
 	tfjson "github.com/hashicorp/terraform-json"
 	"github.com/zclconf/go-cty/cty"
 
-	"github.com/cairnstacks/cairn/internal/views/deferral"
+	"github.com/cairnstacks/cairn/internal/deferral"
 	"github.com/cairnstacks/cairn/internal/views/diagnostic"
 	"github.com/cairnstacks/cairn/internal/views/terraformjson"
 	"github.com/cairnstacks/cairn/stackaddrs"
