@@ -25,8 +25,8 @@
 //   - C3. The environment counts as it does for the command: CAIRN_STATE, CAIRN_ENGINE,
 //     CAIRN_DEPLOYMENT, CAIRN_DATA_DIR, CAIRN_VAR_name, TF_VAR_name. Options beat it, and it beats
 //     the settings file.
-//   - To interrupt an operation, end its context with the cause [ErrInterrupted]. Running work is
-//     waited for and saved, so the call takes as long as the engine needs to come to an end.
+//   - C4. To interrupt an operation, end its context with the cause [ErrInterrupted]. Running work
+//     is waited for and saved, so the call takes as long as the engine needs to come to an end.
 //     Closing Options.StopNow after that ends at once any work that changes nothing, such as a
 //     plan.
 //   - C5. Values that the configuration declares as sensitive are marked as such in plans and

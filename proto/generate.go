@@ -6,9 +6,9 @@
 //
 // Rules:
 //
-//   - A field is never renumbered and its number never reused; a field that is no longer written is
-//     reserved.
-//   - Stored messages have the version of their format, in a field that every later version can
+//   - P1. A field is never renumbered and its number never reused; a field that is no longer
+//     written is reserved.
+//   - P2. Stored messages have the version of their format, in a field that every later version can
 //     read.
 package proto
 

@@ -11,9 +11,10 @@
 //
 // Rules:
 //
-//   - Requests that nobody could carry out, such as one with an unknown handle, end with a status,
-//     mostly InvalidArgument. A fault of a configuration, a provider or a registry is a diagnostic
-//     in a response with status OK; the object that was to be opened has the handle 0 then.
+//   - A1. Requests that nobody could carry out, such as one with an unknown handle, end with a
+//     status, mostly InvalidArgument. A fault of a configuration, a provider or a registry is a
+//     diagnostic in a response with status OK; the object that was to be opened has the handle 0
+//     then.
 //   - A2. No request ends the process. A panic is the status Internal of its call.
 //   - A3. Nothing is printed. Logs have names and addresses, never values.
 //   - A4. Events of one call are sent one after the other.

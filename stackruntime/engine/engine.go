@@ -19,11 +19,11 @@
 //     planning, the engine must make sure, resource by resource, that the
 //     applied change is a refinement of the planned one.
 //   - E3. Whatever happens during an apply, the result holds the newest state.
-//   - Diagnostics name module files relative to the stack directory and never show sensitive or
+//   - E4. Diagnostics name module files relative to the stack directory and never show sensitive or
 //     ephemeral values. A provider's diagnostic about its configuration names the part of it in its
 //     [DiagnosticData].
 //   - E5. Output does not depend on scheduling: changes are sorted by address.
-//   - A session works on as many component instances at the same time as it was opened for, and
+//   - E6. A session works on as many component instances at the same time as it was opened for, and
 //     begins each with [WorkBegan]. Work whose context has ended by the time that the observer
 //     returns from that event is not begun.
 //   - E7. Requests are not changed, and results are not changed any more once they are returned.

@@ -13,9 +13,9 @@
 //
 // Rules:
 //
-//   - Content that is not understood here is kept, and unchanged content is printed token by token
-//     as it was: numbers, escapes, members of other versions. A document that was not changed at
-//     all is printed as the bytes it was parsed from.
+//   - D1. Content that is not understood here is kept, and unchanged content is printed token by
+//     token as it was: numbers, escapes, members of other versions. A document that was not changed
+//     at all is printed as the bytes it was parsed from.
 //   - D2. Any other document is printed in a form that depends on its content only: without white
 //     space, the members of the document and of the resources in a fixed order, the objects sorted
 //     by address. Resources without objects are left out.

@@ -10,12 +10,12 @@
 //
 // Rules:
 //
-//   - An object stays as it is, but for its address, its provider configuration, and the addresses
-//     of objects that it depends on. Of those, only objects of the same component are kept:
-//     dependencies of components are in the stack.
+//   - G1. An object stays as it is, but for its address, its provider configuration, and the
+//     addresses of objects that it depends on. Of those, only objects of the same component are
+//     kept: dependencies of components are in the stack.
 //   - G2. A fault concerns one object. The others are taken all the same, and all faults are
 //     reported.
-//   - The inputs and outputs of components are not known. The next plan computes them.
+//   - G3. The inputs and outputs of components are not known. The next plan computes them.
 package migration
 
 import (

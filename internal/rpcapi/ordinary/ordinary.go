@@ -9,8 +9,8 @@
 //
 // Rules:
 //
-//   - Environment variables count as for the engine when it is run in the directory: TF_DATA_DIR
-//     and TF_WORKSPACE. Relative paths start there.
+//   - O1. Environment variables count as for the engine when it is run in the directory:
+//     TF_DATA_DIR and TF_WORKSPACE. Relative paths start there.
 //   - O2. A file is read under the lock that the engine has for it, so that no half of a state is
 //     read.
 //   - O3. Where there is no state yet, it is empty. That is no fault.

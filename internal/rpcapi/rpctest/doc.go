@@ -12,8 +12,8 @@
 //
 // Rules:
 //
-//   - The assertions of a test are in the description of the protocol. Where that leaves a choice,
-//     such as the order of events or texts, tests do, too.
+//   - R1. The assertions of a test are in the description of the protocol. Where that leaves a
+//     choice, such as the order of events or texts, tests do, too.
 //   - R2. A process that a test has started ends with the test, and by itself: a panic in its log
 //     fails the test.
 package rpctest

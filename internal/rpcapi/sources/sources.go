@@ -10,7 +10,7 @@
 //     version; by others, its own. If both lead to a directory, the one counts that was found
 //     first.
 //   - S2. Of the versions in the bundle that satisfy a constraint, the newest is used.
-//   - Sources outside of the bundle are not available: nothing is fetched.
+//   - S3. Sources outside of the bundle are not available: nothing is fetched.
 package sources
 
 import (

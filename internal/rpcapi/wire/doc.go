@@ -7,6 +7,6 @@
 //
 //   - W1. Marks are not part of values: sensitive parts are listed by their paths. Nothing
 //     ephemeral is sent.
-//   - A client may send anything. Decoding it gives an error, never a panic, and nothing that it
-//     does not say is made up.
+//   - W2. A client may send anything. Decoding it gives an error, never a panic, and nothing that
+//     it does not say is made up.
 package wire

@@ -12,14 +12,14 @@
 //
 // Rules:
 //
-//   - A mistake of the caller or a failure of the process is an error, which has a gRPC status
+//   - C1. A mistake of the caller or a failure of the process is an error, which has a gRPC status
 //     where the server gave one. Faults of a configuration, a provider or a registry are in
 //     [Diagnostics]. Operations that came to nothing because of that return [*DiagnosticsError],
 //     too.
-//   - Callbacks are called one after the other, in the goroutine of their operation, which waits
-//     for a late return.
-//   - An apply is never broken off, for then the state after its changes would be lost. It stops:
-//     see [Stack.Apply].
-//   - Messages of the server are kept byte for byte, and so are fields that this package does not
-//     know.
+//   - C2. Callbacks are called one after the other, in the goroutine of their operation, which
+//     waits for a late return.
+//   - C3. An apply is never broken off, for then the state after its changes would be lost. It
+//     stops: see [Stack.Apply].
+//   - C4. Messages of the server are kept byte for byte, and so are fields that this package does
+//     not know.
 package client

@@ -17,11 +17,11 @@
 //
 // Rules:
 //
-//   - Its plans depend on the request only. Identifiers of new resources are derived from their
+//   - M1. Its plans depend on the request only. Identifiers of new resources are derived from their
 //     addresses, so runs can be compared.
 //   - M2. The instances of one component are settled one after the other, in an
 //     order that respects their references. Components run concurrently.
-//   - Any further content of a module is refused with a diagnostic, never ignored.
+//   - M3. Any further content of a module is refused with a diagnostic, never ignored.
 //   - M4. Where the number of a resource's instances is not known, all of it is
 //     deferred, and all resources that depend on it. With a provider configuration
 //     of which nothing is known, the whole component is.

@@ -22,14 +22,14 @@
 //
 // Rules:
 //
-//   - A method called Check… returns diagnostics, and the diagnostics of an object reach the user
-//     through one caller: the walk, or a step before or after it. Others ask only whether there
-//     were errors. The method without the prefix returns the same value, a placeholder if there
-//     were errors.
-//   - An object reports its own mistakes only. A value from another may be a placeholder (package
-//     expr), which never leads to another diagnostic.
-//   - Static walks visit the Config objects and see the facts that hold for every instance. Dynamic
-//     walks visit the others.
+//   - V1. A method called Check… returns diagnostics, and the diagnostics of an object reach the
+//     user through one caller: the walk, or a step before or after it. Others ask only whether
+//     there were errors. The method without the prefix returns the same value, a placeholder if
+//     there were errors.
+//   - V2. An object reports its own mistakes only. A value from another may be a placeholder
+//     (package expr), which never leads to another diagnostic.
+//   - V3. Static walks visit the Config objects and see the facts that hold for every instance.
+//     Dynamic walks visit the others.
 //   - V4. No lock is held, and no work of the engine is under way, while waiting for a promise.
 //   - V5. Results do not depend on which task ran first.
 //
