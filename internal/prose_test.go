@@ -85,3 +85,59 @@ func TestCommentsAreWrapped(t *testing.T) {
 		t.Errorf("%d lines of comments are wider than %d columns:\n%s", len(wide), maxCommentWidth, strings.Join(wide, "\n"))
 	}
 }
+
+// The share of "what" in the words of comments and of messages, in thousandths. A clause with it
+// stands where a noun would say more.
+const (
+	maxWhatInComments = 3
+	maxWhatInMessages = 6
+)
+
+func TestNounsInPlaceOfClauses(t *testing.T) {
+	word := regexp.MustCompile(`[A-Za-z']+`)
+	var comment, message share
+	goFiles(t, func(path string, source []byte) {
+		comments(source, func(_, _ int, text string) { comment.add(word.FindAllString(text, -1)) })
+		if !strings.HasSuffix(path, "_test.go") {
+			messages(source, func(text string) { message.add(word.FindAllString(text, -1)) })
+		}
+	})
+	for _, part := range []struct {
+		name  string
+		share share
+		most  float64
+	}{{"comments", comment, maxWhatInComments}, {"messages", message, maxWhatInMessages}} {
+		rate := 1000 * float64(part.share.what) / float64(part.share.words)
+		t.Logf("%d of %d words of %s are \"what\": %.2f in 1 000", part.share.what, part.share.words, part.name, rate)
+		if rate >= part.most {
+			t.Errorf("at most %g in 1 000 words of %s may be \"what\"", part.most, part.name)
+		}
+	}
+}
+
+type share struct{ words, what int }
+
+func (s *share) add(words []string) {
+	s.words += len(words)
+	for _, word := range words {
+		if strings.EqualFold(word, "what") {
+			s.what++
+		}
+	}
+}
+
+// messages calls a function for each string of a file that has a space, as texts for people do.
+func messages(source []byte, visit func(text string)) {
+	files := token.NewFileSet()
+	var s scanner.Scanner
+	s.Init(files.AddFile("", -1, len(source)), source, nil, 0)
+	for {
+		_, tok, literal := s.Scan()
+		if tok == token.EOF {
+			return
+		}
+		if tok == token.STRING && strings.Contains(literal, " ") {
+			visit(literal)
+		}
+	}
+}

@@ -552,7 +552,7 @@ func TestRow266InspectSeesRecordedOutputs(t *testing.T) {
 	}
 }
 
-// The same plan whatever task runs first (rule V5).
+// The same plan whatever task runs first (rule V5 of package stackeval).
 func TestPlansDoNotDependOnScheduling(t *testing.T) {
 	w := newWorld(t, nested)
 	want := w.Plan(engine.Normal)

@@ -242,7 +242,8 @@ type failureDocument struct {
 	Diagnostics   []diagnostic.Diagnostic `json:"diagnostics"`
 }
 
-// ReportDocuments shows diagnostics as a JSON document, if -json was given (rule L1).
+// ReportDocuments shows diagnostics as a JSON document, if -json was given (rule L1 of package
+// cli).
 func (s *Session) ReportDocuments() {
 	if !s.Options.JSON {
 		return

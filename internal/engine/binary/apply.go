@@ -150,8 +150,9 @@ func (a *applying) plannedInputs() map[string]cty.Value {
 	return inputs
 }
 
-// checkInputs compares the final inputs with the planned ones (rule E2). The engine itself finds
-// differences only after it has applied the resources that don't depend on them.
+// checkInputs compares the final inputs with the planned ones (rule E2 of package engine). The
+// engine itself finds differences only after it has applied the resources that don't depend on
+// them.
 func (a *applying) checkInputs() hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	planned := a.plannedInputs()

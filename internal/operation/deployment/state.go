@@ -133,8 +133,8 @@ func Decode(records map[string][]byte) (*stackstate.State, error) {
 	return nil, failure.Error("Unreadable state", "The records of the state cannot be understood: %s.", err)
 }
 
-// Lock takes the lock, for which it waits as long as it may, and reads the state (rule L3). The
-// caller unlocks it.
+// Lock takes the lock, for which it waits as long as it may, and reads the state (rule L3 of
+// package cli). The caller unlocks it.
 func (d *Deployment) Lock(ctx context.Context, request statestore.LockRequest) (*Stored, error) {
 	lock, err := d.awaitLock(ctx, request)
 	if err != nil {

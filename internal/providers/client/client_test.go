@@ -314,7 +314,7 @@ func TestDiagnostics(t *testing.T) {
 	})
 }
 
-// An object that exists after a failed apply is in the answer (rule V3).
+// An object that exists after a failed apply is in the answer (rule V3 of package provider).
 func TestFailedApply(t *testing.T) {
 	p := start(t)
 	configure(t, p, nil)

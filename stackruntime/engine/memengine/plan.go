@@ -289,7 +289,7 @@ func deletionReason(key stackaddrs.InstanceKey, resourceExists bool) engine.Acti
 	}
 }
 
-// finish sorts the result (rule E5) and sums it up.
+// finish sorts the result (rule E5 of package engine) and sums it up.
 func (p *planner) finish() {
 	r := p.result
 	engine.SortChanges(r.Changes)
