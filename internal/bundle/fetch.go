@@ -411,8 +411,12 @@ func (f *Fetcher) Save() error {
 			return fmt.Errorf("removing old source packages: %w", err)
 		}
 	}
+	return f.writeLocked(locked)
+}
+
+func (f *Fetcher) writeLocked(locked []lockedPackage) error {
 	if err := writeLockFile(f.paths.lockFile, locked); err != nil {
-		return fmt.Errorf("writing %s: %w", LockFileName, err)
+		return fmt.Errorf("%s cannot be written, and lacks packages that were fetched: %w. Run \"cairn init\" where it can be written, and commit it", LockFileName, err)
 	}
 	return nil
 }
@@ -448,10 +452,7 @@ func (f *Fetcher) Keep(mistaken []string) error {
 	if err := writeManifest(f.paths.dir, slices.Collect(maps.Values(prepared))); err != nil {
 		return fmt.Errorf("saving the list of source packages: %w", err)
 	}
-	if err := writeLockFile(f.paths.lockFile, slices.Collect(maps.Values(locked))); err != nil {
-		return fmt.Errorf("writing %s: %w", LockFileName, err)
-	}
-	return nil
+	return f.writeLocked(slices.Collect(maps.Values(locked)))
 }
 
 // Package is a package that was chosen.

@@ -35,8 +35,8 @@ func testContext() context.Context { return context.Background() }
 // Besides those of package testscript, scripts know the conditions [engine], where there is
 // terraform or tofu; [tofu], where commands use tofu unless another one is named; [terraform], for
 // behaviour of terraform alone; [native], where commands evaluate modules themselves unless another
-// engine is named; [git]; [unprivileged], where the modes of files are obeyed; and [realproviders],
-// where make differential runs them. The variable EXAMPLES names the directory of the examples.
+// engine is named; [git]; [unprivileged], where the modes of files can be obeyed; and
+// [realproviders], where make differential runs them. The variable EXAMPLES names the directory of the examples.
 // BINARY is the name of the terraform or tofu that is on PATH, for scripts that are about one: env
 // CAIRN_ENGINE=$BINARY; the others use the engine of CAIRN_TEST_ENGINE, where that is set. They
 // know these commands:
@@ -55,6 +55,7 @@ func testContext() context.Context { return context.Background() }
 //   - truncate FILE BYTES: cuts a file
 //   - refused CODE PLACE ARGUMENT...: cairn finds a problem and runs nothing; see refusedCommand
 //   - warned CODE PLACE ARGUMENT...: cairn warns
+//   - unprivileged: has cairn obey the modes of files from then on, as root does not
 //   - alter FILE OFFSET: changes one byte of a file; a negative offset counts from its end
 func TestScripts(t *testing.T) {
 	testenv.EngineOnPath(t)
@@ -89,6 +90,8 @@ func TestScripts(t *testing.T) {
 			"alter":    alterFile,
 			"refused":  refusedCommand,
 			"warned":   warnedCommand,
+
+			"unprivileged": runUnprivileged,
 		},
 	})
 }
@@ -133,7 +136,7 @@ func scriptCondition(cond string) (bool, error) {
 	case "race":
 		return testenv.RaceDetector, nil
 	case "unprivileged":
-		return os.Geteuid() > 0, nil
+		return os.Geteuid() > 0 || os.Geteuid() == 0 && isOnPath("setpriv"), nil
 	case "engine":
 		if !tofu && !terraform && os.Getenv("CI") != "" {
 			return false, errors.New("neither terraform nor tofu is on PATH, and CI must have one")
@@ -228,4 +231,17 @@ func number(ts *testscript.TestScript, text string) int {
 		ts.Fatalf("not a number: %s", text)
 	}
 	return n
+}
+
+// runUnprivileged puts another cairn first on the path: root without the capabilities by which it
+// reads and writes whatever the mode of a file is.
+func runUnprivileged(ts *testscript.TestScript, _ bool, _ []string) {
+	if os.Geteuid() != 0 {
+		return
+	}
+	dir := ts.MkAbs(".unprivileged")
+	ts.Check(os.Mkdir(dir, 0o755)) //nolint:gosec // as directories on the path are
+	program := "#!/bin/sh\nexec setpriv --bounding-set=-dac_override,-dac_read_search \"$CAIRN\" \"$@\"\n"
+	ts.Check(os.WriteFile(filepath.Join(dir, "cairn"), []byte(program), 0o755)) //nolint:gosec // it is to be run
+	ts.Setenv("PATH", dir+string(filepath.ListSeparator)+ts.Getenv("PATH"))
 }

@@ -6,9 +6,15 @@ package operation
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/access"
+	"github.com/cairnstacks/cairn/internal/bundle"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation/engines"
 	"github.com/cairnstacks/cairn/internal/operation/notice"
@@ -64,10 +70,7 @@ func (s *Stack) openSession(ctx context.Context) (engine.Session, error) {
 // prepareWorkDir makes the working directory, and believes only caches that the user has put there.
 func (s *Stack) prepareWorkDir() error {
 	if err := workdir.Make(s.work); err != nil {
-		return hcl.Diagnostics{failure.WithCode(CodeWorkDir, failure.New("Unusable working directory",
-			"cairn keeps the engine's files in the directory %s, and nothing can be written there: %s. "+
-				"Name another directory for them with %s=DIR, make the directory of the stack writable for this user, or copy the stack to one that is.",
-			absolute(s.work), failure.Reason(err), DataVariable))}
+		return s.unusableWorkDir(err)
 	}
 	if s.getenv(DataVariable) != "" { // it is the user's
 		return nil
@@ -81,6 +84,49 @@ func (s *Stack) prepareWorkDir() error {
 		s.opts.Notify.Send(notice.CachesRemoved{Dir: s.work})
 	}
 	return err
+}
+
+// unusableWorkDir says how to work where the working directory cannot be written. In a checkout that
+// is read-only, other things cannot be written either: they are all named at once, so that nobody
+// comes upon one after the other.
+func (s *Stack) unusableWorkDir(err error) hcl.Diagnostics {
+	detail := fmt.Sprintf("cairn keeps source packages, and the engine's files, in the directory %s, and nothing can be written there: %s. "+
+		"Name another directory for them with %s=DIR.", absolute(s.work), failure.Reason(err), DataVariable)
+	if state := s.readOnlyState(); state != "" {
+		detail += fmt.Sprintf(" An apply cannot write the state %s either: name another place for it with %s=PATH.", absolute(state), StateVariable)
+	}
+	if !access.Writable(s.dir) && s.mayNeedLocks() {
+		detail += fmt.Sprintf(" Lock files stay as they are there: if %s or %s is not complete, run \"cairn init\" where it can be written, and commit it.",
+			LockFile, bundle.LockFileName)
+	}
+	return hcl.Diagnostics{failure.WithCode(CodeWorkDir, failure.New("Unusable working directory",
+		"%s Or make the directory of the stack writable for this user, or copy the stack to one that is.", detail))}
+}
+
+// readOnlyState returns the path of a state in a file that this process can neither change nor make,
+// "" for any other state.
+func (s *Stack) readOnlyState() string {
+	path := s.StateFile()
+	_, err := os.Stat(path)
+	if path == "" || access.Writable(filepath.Dir(path)) && (errors.Is(err, fs.ErrNotExist) || access.Writable(path)) {
+		return ""
+	}
+	return path
+}
+
+// mayNeedLocks reports whether the stack may require something that lock files record. It does if
+// the sources are not all there yet.
+func (s *Stack) mayNeedLocks() bool {
+	config, diags := s.config()
+	if config == nil || diags.HasErrors() {
+		return true
+	}
+	for provider := range config.Requirements() {
+		if !provider.IsBuiltin() {
+			return true
+		}
+	}
+	return false
 }
 
 // openIdle returns a session that may only be able to read modules, and to list the applies that it

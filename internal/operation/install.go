@@ -60,7 +60,7 @@ func (s *Stack) Install(ctx context.Context, req InstallRequest) (Versions, hcl.
 	if diags.HasErrors() {
 		return Versions{}, diags
 	}
-	if state, err := s.stateFile(); err == nil { // else work on the state reports it
+	if state, err := s.stateFile(); err == nil && s.readOnlyState() == "" { // else work on the state reports it
 		s.ignoreRules().AddState(ctx, state)
 	}
 	return Versions{Engine: opts.Session.Info(), Providers: opts.Locks}, diags

@@ -62,7 +62,7 @@ func (s *Stack) packagePath(address string) (string, bool) {
 // fetch is config, called after all source packages have been fetched. It returns those, too.
 func (s *Stack) fetch(ctx context.Context, upgrade bool) (*stackconfig.Config, []bundle.Package, hcl.Diagnostics) {
 	if err := workdir.Make(s.work); err != nil {
-		return nil, nil, failure.Diagnostics(failure.Error("Unusable working directory", "The directory for source packages cannot be used: %s.", failure.Reason(err)))
+		return nil, nil, s.unusableWorkDir(err)
 	}
 	info := s.engines.Reader(ctx) // which modules are called depends on it
 	fetcher, err := bundle.NewFetcher(bundle.FetcherOptions{

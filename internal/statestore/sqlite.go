@@ -18,6 +18,8 @@ import (
 	"time"
 
 	_ "modernc.org/sqlite" // the driver "sqlite"
+
+	"github.com/cairnstacks/cairn/internal/access"
 )
 
 // sqliteStore is a [Store] in one SQLite file.
@@ -209,7 +211,7 @@ func (s *sqliteStore) exists() (bool, error) {
 			Detail:   "is not a regular file",
 			Remedy:   "give the path of a file",
 		}
-	case !readable(s.path):
+	case !access.Readable(s.path):
 		return false, &StoreError{
 			Location: s.path,
 			Problem:  ProblemAccess,

@@ -17,6 +17,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/cairnstacks/cairn/internal/access"
 	"github.com/cairnstacks/cairn/internal/durable"
 )
 
@@ -38,7 +39,7 @@ func (s *sqliteStore) create(ctx context.Context) error {
 		s.removeDrafts()
 		return nil
 	}
-	if !writable(directory) {
+	if !access.Writable(directory) {
 		return &StoreError{
 			Location: s.path,
 			Problem:  ProblemReadOnly,

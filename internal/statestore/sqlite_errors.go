@@ -14,6 +14,8 @@ import (
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/cairnstacks/cairn/internal/access"
 )
 
 // explain turns the error of a database call into one that names the fault of the file and the
@@ -102,10 +104,10 @@ func (s *sqliteStore) readOnly(cause error) error {
 	e := &StoreError{Location: s.path, Problem: ProblemReadOnly, Err: cause}
 	directory := filepath.Dir(s.path)
 	switch _, err := os.Stat(s.path); {
-	case err == nil && !writable(s.path):
+	case err == nil && !access.Writable(s.path):
 		e.Detail = "can be read but not changed: the file is read-only for " + currentOwner()
 		e.Remedy = "run as its owner or give this user write permission on the file and its directory"
-	case !writable(directory):
+	case !access.Writable(directory):
 		e.Detail = "can be read but not changed: the directory " + directory + " is read-only for " + currentOwner() +
 			", and SQLite keeps its log next to the file"
 		e.Remedy = "give this user write permission on the directory, or keep the state elsewhere"

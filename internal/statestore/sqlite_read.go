@@ -14,6 +14,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/cairnstacks/cairn/internal/access"
 )
 
 // needsImmutable reports whether the file must be read without SQLite's log:
@@ -30,7 +32,7 @@ func (s *sqliteStore) needsImmutable() bool {
 
 // mayWrite reports whether SQLite may write to the file and make others next to it.
 func (s *sqliteStore) mayWrite() bool {
-	return !s.traceless && writable(s.path) && writable(filepath.Dir(s.path))
+	return !s.traceless && access.Writable(s.path) && access.Writable(filepath.Dir(s.path))
 }
 
 // readImmutable reads a file that SQLite takes for unchangeable. Since

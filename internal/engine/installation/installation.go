@@ -20,6 +20,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/filelock"
 	"github.com/cairnstacks/cairn/internal/providers/locks"
 	"github.com/cairnstacks/cairn/internal/providers/release"
@@ -68,11 +69,21 @@ func (d Dir) Exclusive(ctx context.Context) (unlock func(), err error) {
 
 // WriteLock writes the lock file of a stack, which others may read: it belongs into version
 // control.
-func WriteLock(name string, data []byte) error {
-	if err := WriteFile(name, data); err != nil {
-		return err
+// Where it cannot be written, the changes of its versions say what it lacks.
+func WriteLock(name string, data []byte, changes []engine.LockChange) hcl.Diagnostics {
+	err := WriteFile(name, data)
+	if err == nil {
+		err = os.Chmod(name, 0o644) //nolint:gosec // not secret
 	}
-	return os.Chmod(name, 0o644) //nolint:gosec // not secret
+	if err == nil {
+		return nil
+	}
+	lacks := "lacks checksums of packages"
+	if len(changes) > 0 {
+		lacks = "does not fit what the stack requires: " + describeChanges(changes)
+	}
+	return hcl.Diagnostics{failure.New("Provider lock file not written", "%s cannot be written (%s), and %s. Run \"cairn init\" where it can be written, and commit the file.",
+		locks.FileName, failure.Reason(err), lacks)}
 }
 
 // WriteFile replaces a file as a whole, so that no reader sees half of it. Only its owner may read
@@ -112,6 +123,15 @@ func Changes(before, after map[stackaddrs.Provider]string) []engine.LockChange {
 
 // OutOfDate reports the changes that a lock file would need and must not have.
 func OutOfDate(changes []engine.LockChange) *hcl.Diagnostic {
+	return &hcl.Diagnostic{
+		Severity: hcl.DiagError,
+		Summary:  "Outdated provider lock file",
+		Detail: fmt.Sprintf("%s is not to be changed, and does not fit what the stack requires: %s. Run \"cairn init\" where it may be changed, and commit the file.",
+			locks.FileName, describeChanges(changes)),
+	}
+}
+
+func describeChanges(changes []engine.LockChange) string {
 	var details []string
 	for _, c := range changes {
 		switch {
@@ -123,10 +143,5 @@ func OutOfDate(changes []engine.LockChange) *hcl.Diagnostic {
 			details = append(details, fmt.Sprintf("provider %s is in it with version %s, and %s would be chosen", c.Provider, c.Before, c.After))
 		}
 	}
-	return &hcl.Diagnostic{
-		Severity: hcl.DiagError,
-		Summary:  "Outdated provider lock file",
-		Detail: fmt.Sprintf("%s is not to be changed, and does not fit what the stack requires: %s. Run \"cairn init\" where it may be changed, and commit the file.",
-			locks.FileName, strings.Join(details, "; ")),
-	}
+	return strings.Join(details, "; ")
 }

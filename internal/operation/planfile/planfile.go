@@ -19,6 +19,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/access"
 	"github.com/cairnstacks/cairn/internal/engine/module"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation/clientfile"
@@ -82,10 +83,15 @@ func Write(path string, plan *stackplan.Plan, target Target, cairnVersion string
 	return nil
 }
 
-// CheckPath refuses to put a plan in the place of something that is not a plan. An empty file, or
-// one that is not regular, is fine.
+// CheckPath refuses to put a plan where it cannot be written, or in the place of something that is
+// not a plan. An empty file, or one that is not regular, is fine.
 func CheckPath(path string) error {
 	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && info.Mode().IsRegular() {
+		if readOnly := checkDir(path); readOnly != nil {
+			return readOnly
+		}
+	}
 	switch {
 	case err != nil:
 		return nil //nolint:nilerr // there is none, or writing it will report the mistake
@@ -99,6 +105,22 @@ func CheckPath(path string) error {
 			"Give another name, for example stack.plan, or delete that file first.", path)
 	}
 	return nil
+}
+
+// checkDir reports that no plan file can be made in its directory, which is where it gets its
+// content before it gets its name.
+func checkDir(path string) error {
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
+	}
+	dir, err := filepath.Abs(filepath.Dir(path))
+	if err != nil || access.Writable(dir) {
+		return nil //nolint:nilerr // writing it will say what is wrong
+	}
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+		return failure.Error("Unusable plan file path", "There is no directory %s. Make it, or name a file in another directory.", dir)
+	}
+	return failure.Error("Unusable plan file path", "No file can be made in the directory %s, which is read-only for this user. Name a file in another directory.", dir)
 }
 
 // Read reads a saved plan, also one that a client of the RPC API has kept, and the context that it

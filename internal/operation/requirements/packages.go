@@ -83,8 +83,8 @@ func (s *Stack) Lock(ctx context.Context, req LockRequest) ([]Package, hcl.Diagn
 		return nil, diags.Extend(required.diagnostics("Provider checksums not locked", err))
 	}
 	if after := locks.Format(locked); string(after) != string(locks.Format(before)) {
-		if err := installation.WriteLock(s.LockFile, after); err != nil {
-			return nil, diags.Append(failure.New("Unwritable provider lock file", "%s.", failure.Capitalize(failure.Reason(err))))
+		if moreDiags := installation.WriteLock(s.LockFile, after, nil); moreDiags.HasErrors() {
+			return nil, diags.Extend(moreDiags)
 		}
 	}
 	var packages []Package

@@ -98,8 +98,8 @@ func (p *Preparer) install(ctx context.Context, requirements map[stackaddrs.Prov
 		return false, diags.Append(installation.OutOfDate(changes))
 	case req.ReadOnlyLock:
 	case string(newLock) != string(lock):
-		if err := installation.WriteLock(p.lockPath(), newLock); err != nil {
-			return false, diags.Append(failure.Of("Provider lock file not written", err))
+		if moreDiags := installation.WriteLock(p.lockPath(), newLock, changes); moreDiags.HasErrors() {
+			return false, diags.Extend(moreDiags)
 		}
 		result.Locked = changes
 	}

@@ -235,7 +235,12 @@ func (p *Preparer) prepare(ctx context.Context, req *engine.PrepareRequest, all 
 	if req.ReadOnlyLock && len(result.Locked) > 0 {
 		return nil, hcl.Diagnostics{installation.OutOfDate(result.Locked)}
 	}
-	if err := p.write(wanted, before, after); err != nil {
+	if !req.ReadOnlyLock && string(after) != string(before) {
+		if diags := installation.WriteLock(p.lockFile(), after, result.Locked); diags.HasErrors() {
+			return nil, diags
+		}
+	}
+	if err := p.write(wanted, after); err != nil {
 		return nil, hcl.Diagnostics{failure.Of(summaryInstall, err)}
 	}
 	p.mu.Lock()
@@ -245,16 +250,10 @@ func (p *Preparer) prepare(ctx context.Context, req *engine.PrepareRequest, all 
 	return result, nil
 }
 
-// write writes the lock file of the stack, unless it is not to be changed, its copy, and the record
-// of the installation.
-func (p *Preparer) write(done record, before, after []byte) error {
+// write writes a copy of the lock file, and the record of the installation.
+func (p *Preparer) write(done record, after []byte) error {
 	if !done.ReadOnly {
 		done.Lock = hash(after)
-		if string(after) != string(before) {
-			if err := installation.WriteLock(p.lockFile(), after); err != nil {
-				return err
-			}
-		}
 	}
 	text, err := json.Marshal(done)
 	return errors.Join(err, installation.WriteFile(p.install.LockFile(), after), installation.WriteFile(p.recordFile(), text))
