@@ -21,6 +21,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/internal/operation/engines"
 	"github.com/cairnstacks/cairn/internal/operation/planfile"
+	"github.com/cairnstacks/cairn/internal/operation/statechange"
 	"github.com/cairnstacks/cairn/internal/operation/variables"
 	"github.com/cairnstacks/cairn/internal/settings"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -39,6 +40,7 @@ var remedies = map[failure.Code]string{
 	operation.CodeNewDoubt:           "The option for that is -accept-recovery.",
 	operation.CodeRecoveredDoubt:     "When you have, give -accept-recovery: nothing else is applied before that.",
 	operation.CodeWaiting:            `"cairn apply FILE" does that.`,
+	statechange.CodeNoBlock:          "Or give -force.",
 	operation.CodePartial:            "Leave out -target and -exclude for that.",
 	operation.CodeInterrupted:        `Run "cairn plan", and then this command again.`,
 	identity.CodeSeveralIssuers:      "It is named by -issuer=URL.",

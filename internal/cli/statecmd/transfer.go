@@ -69,12 +69,12 @@ func pushCommand() *session.Command {
 		Args:    "FILE",
 		Summary: "Replaces the state by what \"cairn state pull\" or a failed apply has written.",
 		Long: `
-Reads files of clients of the RPC API, too. Refuses a file of another lineage or of none, and one that is older than the state. The state that is replaced stays in the
+Reads files of clients of the RPC API, too. Refuses a file of another lineage or of none, one that is older than the state, and a name that is none of the deployments. The state that is replaced stays in the
 history. FILE may be - for standard input.`,
 		Example: "cairn state push errored.cairnstate.json",
 		MinArgs: 1, MaxArgs: 1,
 		Flags: func(f *session.Flags) {
-			f.BoolVar(&force, "force", false, "push also an older state, or one of another lineage")
+			f.BoolVar(&force, "force", false, "push also an older state, one of another lineage, or that of a deployment that there is not")
 			session.LockFlags(f)
 		},
 		Run: func(ctx context.Context, s *session.Session, args []string) (int, error) {

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/hashicorp/hcl/v2"
+
 	"github.com/cairnstacks/cairn/internal/deployments/deployconfig"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/nearest"
@@ -80,6 +82,13 @@ func readState(ctx context.Context, store statestore.Store, name string) (Deploy
 	return state, err
 }
 
+// CodeUnknown is of a deployment that there is not.
+const CodeUnknown failure.Code = "deployment/unknown"
+
+func unknown(detail string, args ...any) error {
+	return hcl.Diagnostics{failure.WithCode(CodeUnknown, failure.New("No such deployment", detail, args...))}
+}
+
 // Find returns the one of listed deployments that has a name.
 func Find(listed []Deployment, name string) (Deployment, error) {
 	var names []string
@@ -90,9 +99,9 @@ func Find(listed []Deployment, name string) (Deployment, error) {
 		names = append(names, one.Name)
 	}
 	if len(names) == 0 {
-		return Deployment{}, failure.Error("No such deployment", "There is no deployment %q: none is declared, and nothing was applied.", name)
+		return Deployment{}, unknown("There is no deployment %q: none is declared, and nothing was applied.", name)
 	}
-	return Deployment{}, failure.Error("No such deployment", "There is no deployment %q.%s The deployments are: %s.",
+	return Deployment{}, unknown("There is no deployment %q.%s The deployments are: %s.",
 		name, nearest.DidYouMean(name, names), strings.Join(names, ", "))
 }
 

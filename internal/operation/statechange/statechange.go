@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/operation/declared"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/internal/statestore"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -22,6 +23,9 @@ import (
 // CodeNotApproved is of a plan, or a change of the state, for which nobody could be asked to
 // approve it.
 const CodeNotApproved failure.Code = "operation/not-approved"
+
+// CodeNoBlock is of a state that was to be pushed for a deployment that there is not.
+const CodeNoBlock failure.Code = "operation/push-without-block"
 
 // State is the state of a deployment of a stack. All fields are set.
 type State struct {
@@ -143,13 +147,25 @@ func (s *State) PreviewMove(ctx context.Context, from, to string) ([]deployment.
 }
 
 // Push puts a document in the place of the state; by force also one that is older, or of another
-// lineage.
+// lineage, and also as the state of a deployment that there is not.
 func (s *State) Push(ctx context.Context, document *deployment.Document, force bool) (Changed, error) {
 	const name = "state push"
-	return s.write(ctx, change{lockedFor: name, completes: document.Secret, mayBeNew: true, records: func(stored *deployment.Stored) (string, map[string][]byte, error) {
+	changed, err := s.write(ctx, change{lockedFor: name, completes: document.Secret, mayBeNew: force, records: func(stored *deployment.Stored) (string, map[string][]byte, error) {
 		records, err := stored.Push(ctx, document, force)
 		return name, records, err
 	}})
+	return changed, withBlockFirst(err)
+}
+
+// withBlockFirst adds to the error about a deployment that there is not how it can get a state.
+func withBlockFirst(err error) error {
+	diags := failure.Diagnostics(err)
+	if len(diags) != 1 || diags[0].Extra != any(declared.CodeUnknown) {
+		return err
+	}
+	diag := *diags[0]
+	diag.Detail += " For the state of a new one, add its deployment block first."
+	return hcl.Diagnostics{failure.WithCode(CodeNoBlock, &diag)}
 }
 
 // Export returns the state of a component instance as a plain Terraform state.
