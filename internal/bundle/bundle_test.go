@@ -7,8 +7,10 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -446,6 +448,49 @@ stack "c" { source = "https://HOST/archives/wrong.tgz" }`)
 	want := map[string]int{"/archives/m.tgz": 1, "/archives/later.tgz": 3, "/archives/wrong.tgz": 2}
 	if !maps.Equal(asked, want) {
 		t.Errorf("got requests %v, want %v", asked, want)
+	}
+	w.mustOffline()
+}
+
+// So it is with an upgrade. Of a package that cannot be had, what was locked stays so.
+func TestUpgradeStaysWhenAnotherFails(t *testing.T) {
+	w := newWorld(t)
+	module := func(comment string) []byte {
+		return sourcetest.Pack(t, sourcetest.Entry{Name: "main.tf", Content: "# " + comment + "\n" + emptyModule})
+	}
+	w.server.Publish("modules/ns/m/aws", "1.0.0", w.server.Archive("m-1.0.0.tgz", module("1.0.0")))
+	w.server.Archive("n.tgz", module("before"))
+	w.server.Archive("gone.tgz", module("gone"))
+	w.stack(`
+component "a" {
+  source  = "HOST/ns/m/aws"
+  version = "~> 1.0"
+}
+component "b" { source = "https://HOST/archives/n.tgz" }
+component "c" { source = "https://HOST/archives/gone.tgz" }`)
+	w.mustFetch(nil)
+	before := w.read(LockFileName)
+
+	w.server.Publish("modules/ns/m/aws", "1.1.0", w.server.Archive("m-1.1.0.tgz", module("1.1.0")))
+	w.server.Archive("n.tgz", module("after"))
+	w.server.Handle("gone.tgz", http.NotFound)
+	_, diags, _ := w.fetch(t.Context(), upgrade)
+	w.wantError(diags, "gone.tgz")
+	lock := w.read(LockFileName)
+	hashes := func(lock string) []string { return regexp.MustCompile(`h1:[^"]+`).FindAllString(lock, -1) }
+	kept := slices.DeleteFunc(hashes(before), func(hash string) bool { return !strings.Contains(lock, hash) })
+	if !strings.Contains(lock, `"1.1.0"`) || len(kept) != 2 || len(hashes(lock)) != 4 {
+		t.Errorf("got the lock file\n%s\nafter\n%s", lock, before)
+	}
+
+	// The next command goes on with what there is: nothing is fetched again.
+	w.server.Requests()
+	w.mustFetch(nil)
+	if asked := w.server.Requests(); len(asked) > 0 {
+		t.Errorf("got requests %q", asked)
+	}
+	if lock := w.read(LockFileName); strings.Contains(lock, `"1.0.0"`) || !strings.Contains(lock, `"1.1.0"`) {
+		t.Errorf("got the lock file\n%s", lock)
 	}
 	w.mustOffline()
 }

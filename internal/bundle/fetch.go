@@ -423,12 +423,9 @@ func (f *Fetcher) writeLocked(locked []lockedPackage) error {
 
 // Keep is Save where a package could not be fetched: the others are locked and prepared beside
 // those from before, so that they are not fetched again. Those with mistakes, in files with these
-// addresses, are not: the next attempt takes them as they are then. An upgrade is kept whole or not
-// at all.
+// addresses, are not: the next attempt takes them as they are then. Of an upgrade, versions locked
+// before stay beside newer ones, from which the next attempt chooses.
 func (f *Fetcher) Keep(mistaken []string) error {
-	if f.opts.Upgrade {
-		return nil
-	}
 	prepared, locked := map[packageID]preparedPackage{}, map[packageID]lockedPackage{}
 	for id, pkg := range f.prepared {
 		prepared[id] = *pkg
