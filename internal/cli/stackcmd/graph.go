@@ -62,7 +62,6 @@ part of the picture. An svg or html file needs no other program: open it in a br
 		Flags: func(f *session.Flags) {
 			f.StringVar(&format, "format", "dot", "write `dot|mermaid|json|svg|html` (default: dot)")
 			f.StringVar(&planPath, "plan", "", "show what this plan `FILE` does")
-			session.ProviderFlags(f)
 		},
 		Run: func(ctx context.Context, s *session.Session, _ []string) (int, error) {
 			s.ChangesNothing = true
