@@ -86,9 +86,9 @@ func (s *Stack) prepareWorkDir() error {
 	return err
 }
 
-// unusableWorkDir says how to work where the working directory cannot be written. In a checkout that
-// is read-only, other things cannot be written either: they are all named at once, so that nobody
-// comes upon one after the other.
+// unusableWorkDir says how to work where the working directory cannot be written. In a read-only
+// checkout, other things cannot be written either: they are all named at once, so that nobody comes
+// upon one after the other.
 func (s *Stack) unusableWorkDir(err error) hcl.Diagnostics {
 	detail := fmt.Sprintf("cairn keeps source packages, and the engine's files, in the directory %s, and nothing can be written there: %s. "+
 		"Name another directory for them with %s=DIR.", absolute(s.work), failure.Reason(err), DataVariable)
@@ -103,8 +103,8 @@ func (s *Stack) unusableWorkDir(err error) hcl.Diagnostics {
 		"%s Or make the directory of the stack writable for this user, or copy the stack to one that is.", detail))}
 }
 
-// readOnlyState returns the path of a state in a file that this process can neither change nor make,
-// "" for any other state.
+// readOnlyState returns the path of a state in a file that this process can neither change nor
+// make, "" for any other state.
 func (s *Stack) readOnlyState() string {
 	path := s.StateFile()
 	_, err := os.Stat(path)
