@@ -20,7 +20,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/lsp/snapshot"
 )
 
-// answers answers requests about one snapshot, or about a workspace file.
+// answers serves requests about one snapshot, or about a workspace file.
 type answers struct {
 	*language.Stack
 	snap *snapshot.Snapshot // nil for a workspace file
