@@ -41,9 +41,9 @@ func completionCommand() *session.Command {
 It completes commands, options, values of options where they are known, and files; after "cairn order explain" the stacks of "cairn list", and
 after "cairn run --" programs.
 
-For bash, add to ~/.bashrc:       source <(cairn completion bash)
-For zsh, add to ~/.zshrc:         source <(cairn completion zsh)
-For fish, run once:               cairn completion fish > ~/.config/fish/completions/cairn.fish`,
+For bash, add to ~/.bashrc:                source <(cairn completion bash)
+For zsh, add to ~/.zshrc, after compinit:  source <(cairn completion zsh)
+For fish, run once:                        cairn completion fish > ~/.config/fish/completions/cairn.fish`,
 		Example: "cairn completion bash",
 		MinArgs: 1, MaxArgs: 1,
 		Run: func(_ context.Context, s *session.Session, args []string) (int, error) {

@@ -442,21 +442,29 @@ func zshCompletion(program string, all []completable) string {
   [[ -n $files ]] && _files
 }
 `)
-	fmt.Fprintf(&b, "compdef _%[1]s %[1]s\n", program)
+	// As a file that zsh loads when it is first asked to complete, it has to do that as well.
+	fmt.Fprintf(&b, "if [[ ${funcstack[1]} == _%[1]s ]]; then\n  _%[1]s \"$@\"\nelse\n  compdef _%[1]s %[1]s\nfi\n", program)
 	return b.String()
 }
 
 func fishCompletion(program string, all []completable) string {
 	var b strings.Builder
 	complete := "complete -c " + program
-	fmt.Fprintf(&b, "# fish completion for %s\n%s -f\n", program, complete)
+	var paths []string
 	for _, c := range all {
-		where := fishCondition(c)
+		if len(c.path) > 0 {
+			paths = append(paths, ShellQuote(strings.Join(c.path, " ")))
+		}
+	}
+	fmt.Fprintf(&b, fishFunctions, program, strings.Join(paths, " "))
+	fmt.Fprintf(&b, "%s -f\n", complete)
+	for _, c := range all {
+		where := ShellQuote("__" + program + "_at " + strings.Join(c.path, " "))
 		for _, word := range c.words {
-			fmt.Fprintf(&b, "%s -n %s -a %s\n", complete, ShellQuote(where), ShellQuote(word))
+			fmt.Fprintf(&b, "%s -n %s -a %s\n", complete, where, ShellQuote(word))
 		}
 		for _, sub := range c.commands {
-			fmt.Fprintf(&b, "%s -n %s -a %s -d %s\n", complete, ShellQuote(where), sub.name, ShellQuote(sub.summary))
+			fmt.Fprintf(&b, "%s -n %s -a %s -d %s\n", complete, where, sub.name, ShellQuote(sub.summary))
 		}
 		for _, option := range c.options {
 			_, usage := flag.UnquoteUsage(option)
@@ -466,38 +474,74 @@ func fishCompletion(program string, all []completable) string {
 				if values := c.valuesOf(option); values.files {
 					value = " -r -F"
 				} else if values.lister.command != "" {
-					value += " -a '(" + program + " " + values.lister.command + " 2>/dev/null)'"
+					value += " -a " + values.lister.fishCall(program)
 				} else if len(values.words) > 0 {
 					value += " -a " + ShellQuote(strings.Join(values.words, " "))
 				}
 			}
-			fmt.Fprintf(&b, "%s -n %s -o %s%s -d %s\n", complete, ShellQuote(where), option.Name, value, ShellQuote(usage))
+			fmt.Fprintf(&b, "%s -n %s -o %s%s -d %s\n", complete, where, option.Name, value, ShellQuote(usage))
 		}
 		if c.lister.command != "" {
-			fmt.Fprintf(&b, "%s -n %s -a '(%s %s 2>/dev/null)'\n", complete, ShellQuote(where), program, c.lister.command)
+			fmt.Fprintf(&b, "%s -n %s -a %s\n", complete, where, c.lister.fishCall(program))
 		}
-		if c.files || c.programs {
-			fmt.Fprintf(&b, "%s -n %s -F\n", complete, ShellQuote(where))
+		if c.files {
+			fmt.Fprintf(&b, "%s -n %s -F\n", complete, where)
+		}
+		if c.programs {
+			fmt.Fprintf(&b, "%s -n %s -F -a '(__%s_program)'\n", complete, ShellQuote("__"+program+"_dashes "+strings.Join(c.path, " ")), program)
 		}
 	}
 	return b.String()
 }
 
-// fishCondition holds where a path is typed, and none of the commands that may follow it.
-func fishCondition(c completable) string {
-	if len(c.path) == 0 {
-		return "__fish_use_subcommand"
-	}
-	where := "__fish_seen_subcommand_from " + strings.Join(c.path, "; and __fish_seen_subcommand_from ")
-	if len(c.commands) > 0 {
-		names := make([]string, len(c.commands))
-		for i, sub := range c.commands {
-			names[i] = sub.name
-		}
-		where += "; and not __fish_seen_subcommand_from " + strings.Join(names, " ")
-	}
-	return where
+// fishCall is how the script for fish lists words.
+func (l lister) fishCall(program string) string {
+	return ShellQuote("(__" + program + "_listed " + strings.Join(append([]string{ShellQuote(l.command)}, l.passed...), " ") + ")")
 }
+
+// fishFunctions find out where in a command line one is. Conditions of fish that come with it look
+// for a word anywhere: "plan" in "run plan", and "list" in "state list", are other commands.
+//
+//nolint:dupword // blocks within blocks of fish end so
+const fishFunctions = `# fish completion for %[1]s
+function __%[1]s_path
+    set -l found
+    for word in (commandline -opc)[2..-1]
+        test "$word" = --; and break
+        set -l longer (string trim -- "$found $word")
+        contains -- $longer %[2]s; and set found $longer
+    end
+    echo "$found"
+end
+function __%[1]s_at
+    set -l path (__%[1]s_path)
+    not contains -- -- (commandline -opc); and test "$path" = "$argv"
+end
+function __%[1]s_dashes
+    set -l path (__%[1]s_path)
+    contains -- -- (commandline -opc); and test "$path" = "$argv"
+end
+function __%[1]s_program
+    set -l words (commandline -opc)
+    set -e words[1..(contains -i -- -- $words)]
+    complete -C (string join ' ' -- (string escape -- $words) (commandline -ct))
+end
+function __%[1]s_listed
+    set -l words (commandline -opc)
+    set -l passed
+    for i in (seq (count $words))
+        for option in $argv[2..-1]
+            switch $words[$i]
+                case "-$option=*" "--$option=*"
+                    set -a passed $words[$i]
+                case "-$option" "--$option"
+                    set -a passed $words[$i] $words[(math $i + 1)]
+            end
+        end
+    end
+    %[1]s (string split ' ' $argv[1]) $passed 2>/dev/null
+end
+`
 
 // ShellQuote quotes a word for a POSIX shell.
 func ShellQuote(text string) string {
