@@ -7,8 +7,8 @@ package access
 
 import "golang.org/x/sys/unix"
 
-// Writable reports whether this process may write to a file, or make files in a directory. It is
-// false of what does not exist.
+// Writable reports whether this process may write to a file, or make files in a directory. A
+// missing one is not writable.
 func Writable(path string) bool {
 	return unix.Faccessat(unix.AT_FDCWD, path, unix.W_OK, unix.AT_EACCESS) == nil
 }

@@ -452,7 +452,7 @@ stack "c" { source = "https://HOST/archives/wrong.tgz" }`)
 	w.mustOffline()
 }
 
-// So it is with an upgrade. Of a package that cannot be had, what was locked stays so.
+// So it is with an upgrade. A package that cannot be fetched stays locked as it was.
 func TestUpgradeStaysWhenAnotherFails(t *testing.T) {
 	w := newWorld(t)
 	module := func(comment string) []byte {
@@ -483,7 +483,7 @@ component "c" { source = "https://HOST/archives/gone.tgz" }`)
 		t.Errorf("got the lock file\n%s\nafter\n%s", lock, before)
 	}
 
-	// The next command goes on with what there is: nothing is fetched again.
+	// The next command goes on with these packages: nothing is fetched again.
 	w.server.Requests()
 	w.mustFetch(nil)
 	if asked := w.server.Requests(); len(asked) > 0 {

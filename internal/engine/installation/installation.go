@@ -69,7 +69,7 @@ func (d Dir) Exclusive(ctx context.Context) (unlock func(), err error) {
 
 // WriteLock writes the lock file of a stack, which others may read: it belongs into version
 // control.
-// Where it cannot be written, the changes of its versions say what it lacks.
+// Where it cannot be written, the error names the changes of versions that it lacks.
 func WriteLock(name string, data []byte, changes []engine.LockChange) hcl.Diagnostics {
 	err := WriteFile(name, data)
 	if err == nil {

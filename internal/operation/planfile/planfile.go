@@ -115,7 +115,7 @@ func checkDir(path string) error {
 	}
 	dir, err := filepath.Abs(filepath.Dir(path))
 	if err != nil || access.Writable(dir) {
-		return nil //nolint:nilerr // writing it will say what is wrong
+		return nil //nolint:nilerr // writing it will report the error
 	}
 	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
 		return failure.Error("Unusable plan file path", "There is no directory %s. Make it, or name a file in another directory.", dir)
