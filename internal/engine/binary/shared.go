@@ -8,7 +8,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/engine/binary/limiter"
 	"github.com/cairnstacks/cairn/internal/engine/binary/prepare"
-	"github.com/cairnstacks/cairn/internal/engine/module"
+	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/internal/once"
 )
 

@@ -15,8 +15,8 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/engine/binary/rundir"
 	"github.com/cairnstacks/cairn/internal/engine/binary/workcopy"
-	"github.com/cairnstacks/cairn/internal/engine/module"
 	"github.com/cairnstacks/cairn/internal/engine/native/slots"
+	"github.com/cairnstacks/cairn/internal/module"
 )
 
 // directory is the start of relative names for functions, providers and provisioners of one

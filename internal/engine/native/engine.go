@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 
 	"github.com/cairnstacks/cairn/internal/engine/installation"
-	"github.com/cairnstacks/cairn/internal/engine/module"
 	"github.com/cairnstacks/cairn/internal/engine/native/configs"
 	"github.com/cairnstacks/cairn/internal/engine/native/journal"
 	"github.com/cairnstacks/cairn/internal/engine/native/prepare"
@@ -21,6 +20,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/enginelog"
 	"github.com/cairnstacks/cairn/internal/environ"
 	"github.com/cairnstacks/cairn/internal/lang"
+	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/internal/providers/instances"
 	"github.com/cairnstacks/cairn/internal/providers/selection"
 	"github.com/cairnstacks/cairn/stackruntime/engine"

@@ -12,11 +12,11 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
-	"github.com/cairnstacks/cairn/internal/engine/module"
 	"github.com/cairnstacks/cairn/internal/engine/native/configs"
 	"github.com/cairnstacks/cairn/internal/engine/native/eval"
 	"github.com/cairnstacks/cairn/internal/engine/native/refs"
 	"github.com/cairnstacks/cairn/internal/lang"
+	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/promising"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"

@@ -12,7 +12,6 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
-	"github.com/cairnstacks/cairn/internal/engine/module"
 	"github.com/cairnstacks/cairn/internal/engine/native/configs"
 	"github.com/cairnstacks/cairn/internal/engine/native/deps"
 	"github.com/cairnstacks/cairn/internal/engine/native/journal"
@@ -22,6 +21,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/native/validate"
 	"github.com/cairnstacks/cairn/internal/enginelog"
 	"github.com/cairnstacks/cairn/internal/lang"
+	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/internal/once"
 	"github.com/cairnstacks/cairn/internal/providers/instances"
 	"github.com/cairnstacks/cairn/internal/providers/schema"

@@ -16,8 +16,8 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/cairnstacks/cairn/internal/deployments/deployconfig"
-	"github.com/cairnstacks/cairn/internal/engine/module"
 	"github.com/cairnstacks/cairn/internal/lsp/language"
+	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"

@@ -14,7 +14,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"github.com/cairnstacks/cairn/internal/engine/module"
+	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/internal/rpcapi/dependencies"
 	"github.com/cairnstacks/cairn/internal/rpcapi/handle"
 	"github.com/cairnstacks/cairn/internal/rpcapi/migration"

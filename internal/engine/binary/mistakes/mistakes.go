@@ -13,7 +13,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
-	"github.com/cairnstacks/cairn/internal/engine/module"
+	"github.com/cairnstacks/cairn/internal/module"
 )
 
 // Found are the diagnostics about a tree from several runs, each once.

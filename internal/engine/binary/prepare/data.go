@@ -15,7 +15,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/engine/binary/workcopy"
 	"github.com/cairnstacks/cairn/internal/engine/installation"
-	"github.com/cairnstacks/cairn/internal/engine/module"
+	"github.com/cairnstacks/cairn/internal/module"
 )
 
 // DataDir returns a directory in place of the one that init would have made for a module. All

@@ -18,7 +18,7 @@ import (
 
 	"github.com/zclconf/go-cty/cty"
 
-	"github.com/cairnstacks/cairn/internal/engine/module"
+	"github.com/cairnstacks/cairn/internal/module"
 )
 
 // Layout says which files of a module tree a working copy links to, and where.

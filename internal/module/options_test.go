@@ -6,7 +6,7 @@ package module_test
 import (
 	"testing"
 
-	"github.com/cairnstacks/cairn/internal/engine/module"
+	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
