@@ -60,8 +60,8 @@ var sharedFormats = map[string][]string{
 var terraformJSON = []string{
 	"internal/engine/binary",             // schemas of providers
 	"internal/engine/binary/valueschema", // the same
-	"internal/views/jsonview",            // documents of plans and states
-	"internal/views/terraformjson",       // changes and checks
+	"internal/document",                  // documents of plans and states
+	"internal/document/terraformjson",    // changes and checks
 	"internal/views/viewtest",            // changes of test plans
 }
 
@@ -94,6 +94,8 @@ func TestImports(t *testing.T) {
 				t.Errorf("%s imports %s: an engine is known by its contract, but where one is opened", pkg, name)
 			case under("./"+pkg, "internal/operation") && under(name, "internal/cli", "internal/views", "internal/show", "internal/fleet", "internal/format", "internal/order", "internal/states"):
 				t.Errorf("%s imports %s: an operation is on one stack, for callers of all kinds", pkg, name)
+			case under("./"+pkg, "internal/document", "internal/diagnostic") && under(name, "internal/cli", "internal/views", "internal/show", "internal/operation", "internal/fleet"):
+				t.Errorf("%s imports %s: documents are for callers of all kinds", pkg, name)
 			case under("./"+pkg, "internal/deployments", "internal/settings", "internal/deferral", "internal/format") && under(name, "internal/operation"):
 				t.Errorf("%s imports %s: operations use it", pkg, name)
 			case under("./"+pkg, "internal/order", "internal/gitdiff", "internal/problem", "internal/localsource") && under(name, "internal/format", "internal/fleet"):

@@ -14,9 +14,9 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"go.lsp.dev/protocol"
 
+	"github.com/cairnstacks/cairn/internal/diagnostic"
 	"github.com/cairnstacks/cairn/internal/lsp/position"
 	"github.com/cairnstacks/cairn/internal/lsp/snapshot"
-	"github.com/cairnstacks/cairn/internal/views/diagnostic"
 	"github.com/cairnstacks/cairn/stackruntime/fault"
 )
 

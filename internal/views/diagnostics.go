@@ -8,12 +8,13 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
-	"github.com/cairnstacks/cairn/internal/views/diagnostic"
+	"github.com/cairnstacks/cairn/internal/diagnostic"
+	"github.com/cairnstacks/cairn/internal/views/diagnostictext"
 )
 
 // WriteDiagnostics writes diagnostics for a person, sorted and each once.
 func WriteDiagnostics(w io.Writer, diags hcl.Diagnostics, sources diagnostic.Sources, options Options) error {
-	return diagnostic.Write(w, diagnostic.All(diags, sources), diagnostic.Options{
+	return diagnostictext.Write(w, diagnostic.All(diags, sources), diagnostictext.Options{
 		Style: options.style(), Width: options.width(), CompactWarnings: options.CompactWarnings,
 	})
 }

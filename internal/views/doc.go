@@ -7,9 +7,9 @@
 // Text for people comes from this package: [WriteDiagnostics], [WritePlan], the
 // functions for states, outputs and summaries, all with [Options]. Its parts:
 //
-//   - diagnostic: a diagnostic with its source code and values, as text and JSON
+//   - diagnostictext: a diagnostic with its source code and values, as text and JSON
 //   - valuediff: how a value changes, in the notation of terraform's plans
-//   - jsonview: the JSON documents, and the lines of -json
+//   - jsonview: the lines of -json
 //   - progress: the progress of an operation, for a person
 //   - live: a display at the bottom of a terminal while something runs
 //   - textstyle: colours and wrapping

@@ -11,7 +11,7 @@ import (
 
 	"github.com/zclconf/go-cty/cty"
 
-	"github.com/cairnstacks/cairn/internal/views/stateobject"
+	"github.com/cairnstacks/cairn/internal/document/stateobject"
 	"github.com/cairnstacks/cairn/internal/views/valuediff"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"

@@ -11,10 +11,10 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/internal/cli/session"
+	"github.com/cairnstacks/cairn/internal/document"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain"
 	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/operation/engines"
-	"github.com/cairnstacks/cairn/internal/views/jsonview"
 )
 
 // engineList is the output of "engine list -json".
@@ -63,7 +63,7 @@ new enough and has a version that cairn.hcl and .terraform-version accept is use
 				return 0, err
 			}
 			if s.Options.JSON {
-				return cmdline.ExitOK, jsonview.WriteDocument(s.Streams.Out, list, true)
+				return cmdline.ExitOK, document.WriteDocument(s.Streams.Out, list, true)
 			}
 			return cmdline.ExitOK, showEngines(s, list)
 		},
@@ -79,7 +79,7 @@ func listEngines(ctx context.Context, s *session.Session) (*engineList, error) {
 	if err != nil {
 		return nil, err
 	}
-	list := &engineList{FormatVersion: jsonview.FormatVersion, Engines: []listedEngine{}, Requirements: []listedRequirement{}, InstallDir: search.Home}
+	list := &engineList{FormatVersion: document.FormatVersion, Engines: []listedEngine{}, Requirements: []listedRequirement{}, InstallDir: search.Home}
 	for _, c := range all {
 		listed := listedEngine{Name: c.Info.Name, Version: c.Info.Version, Path: c.Path, Origin: c.Origin, Usable: c.Err == nil, Selected: c == chosen}
 		if c.Err != nil {

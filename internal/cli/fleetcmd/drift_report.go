@@ -10,11 +10,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/cairnstacks/cairn/internal/diagnostic"
+	"github.com/cairnstacks/cairn/internal/document"
 	"github.com/cairnstacks/cairn/internal/fleet/driver"
 	"github.com/cairnstacks/cairn/internal/fleet/rollout"
 	"github.com/cairnstacks/cairn/internal/show"
-	"github.com/cairnstacks/cairn/internal/views/diagnostic"
-	"github.com/cairnstacks/cairn/internal/views/jsonview"
 	"github.com/cairnstacks/cairn/internal/views/markdown"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
@@ -49,15 +49,15 @@ var driftStates = map[rollout.State]string{rollout.Drifting: "ok", rollout.AsSta
 
 // JSON implements [reportfile.Report].
 func (r driftReport) JSON() ([]byte, error) {
-	document := driftDocument{FormatVersion: jsonview.FormatVersion, Command: []string{"drift"}, OK: true, Results: []driftResult{}}
+	doc := driftDocument{FormatVersion: document.FormatVersion, Command: []string{"drift"}, OK: true, Results: []driftResult{}}
 	for _, end := range r.ends {
 		result := driftResult{Name: r.work.Units[end.Unit].Name, State: driftStates[end.State], Drift: end.Drift.Objects}
 		if result.State == "ok" {
 			result.Outcome = string(end.State)
 		} else {
-			document.OK = false
+			doc.OK = false
 		}
-		document.Drifted = document.Drifted || end.State == rollout.Drifting
+		doc.Drifted = doc.Drifted || end.State == rollout.Drifting
 		if end.Err != nil {
 			result.Error = end.Err.Error()
 			if failed, ok := errors.AsType[*driver.Failure](end.Err); ok {
@@ -68,10 +68,10 @@ func (r driftReport) JSON() ([]byte, error) {
 			utc := end.Started.UTC()
 			result.Started, result.Seconds = &utc, end.Ended.Sub(end.Started).Seconds()
 		}
-		document.Results = append(document.Results, result)
+		doc.Results = append(doc.Results, result)
 	}
 	var b bytes.Buffer
-	err := jsonview.WriteDocument(&b, document, true)
+	err := document.WriteDocument(&b, doc, true)
 	return b.Bytes(), err
 }
 

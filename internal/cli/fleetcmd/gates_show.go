@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
+	"github.com/cairnstacks/cairn/internal/diagnostic"
+	"github.com/cairnstacks/cairn/internal/document"
 	"github.com/cairnstacks/cairn/internal/fleet/rollout"
-	"github.com/cairnstacks/cairn/internal/views/diagnostic"
-	"github.com/cairnstacks/cairn/internal/views/jsonview"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
@@ -190,12 +190,12 @@ type gateDirspace struct {
 }
 
 func (g *gates) writeDocument() error {
-	document := gateDocument{
-		FormatVersion: jsonview.FormatVersion, Stacks: []gateStack{}, Steps: []gateStep{},
+	doc := gateDocument{
+		FormatVersion: document.FormatVersion, Stacks: []gateStack{}, Steps: []gateStep{},
 		Diagnostics: diagnostic.All(g.diags, g.session.Sources()),
 	}
 	for _, units := range g.stacks() {
-		document.Stacks = append(document.Stacks, g.stackDocument(units))
+		doc.Stacks = append(doc.Stacks, g.stackDocument(units))
 	}
 	for _, batch := range g.batches() {
 		step := gateStep{Action: g.phaseName(batch.Phase)}
@@ -206,9 +206,9 @@ func (g *gates) writeDocument() error {
 		}
 		slices.Sort(step.Stacks)
 		step.Stacks = slices.Compact(step.Stacks)
-		document.Steps = append(document.Steps, step)
+		doc.Steps = append(doc.Steps, step)
 	}
-	return jsonview.WriteDocument(g.session.Streams.Out, document, true)
+	return document.WriteDocument(g.session.Streams.Out, doc, true)
 }
 
 func (g *gates) stackDocument(units []int) gateStack {

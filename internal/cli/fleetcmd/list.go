@@ -14,12 +14,12 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/internal/cli/session"
+	"github.com/cairnstacks/cairn/internal/diagnostic"
+	"github.com/cairnstacks/cairn/internal/document"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/fleet"
 	"github.com/cairnstacks/cairn/internal/gitdiff"
 	"github.com/cairnstacks/cairn/internal/safetext"
-	"github.com/cairnstacks/cairn/internal/views/diagnostic"
-	"github.com/cairnstacks/cairn/internal/views/jsonview"
 )
 
 // ListCommand returns the command that lists stacks.
@@ -53,7 +53,7 @@ Terraform Stacks language; or what a file cairn.workspace.hcl at the top of the 
 				return 0, err
 			}
 			if s.Options.JSON {
-				return cmdline.ExitOK, jsonview.WriteDocument(s.Streams.Out, listDocument(s, l), true)
+				return cmdline.ExitOK, document.WriteDocument(s.Streams.Out, listDocument(s, l), true)
 			}
 			if err := s.Report(l.diags); err != nil {
 				return 0, err
@@ -196,7 +196,7 @@ func (l *listedStack) why() []string {
 
 func listDocument(s *session.Session, l listing) stackList {
 	return stackList{
-		FormatVersion: jsonview.FormatVersion, Base: l.base, Stacks: append([]listedStack{}, l.stacks...), Gone: l.gone,
+		FormatVersion: document.FormatVersion, Base: l.base, Stacks: append([]listedStack{}, l.stacks...), Gone: l.gone,
 		Diagnostics: diagnostic.All(l.diags, s.Sources()),
 	}
 }

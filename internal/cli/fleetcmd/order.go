@@ -13,12 +13,12 @@ import (
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/internal/cli/session"
 	"github.com/cairnstacks/cairn/internal/cli/statescmd"
+	"github.com/cairnstacks/cairn/internal/diagnostic"
+	"github.com/cairnstacks/cairn/internal/document"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/nearest"
 	"github.com/cairnstacks/cairn/internal/order"
 	"github.com/cairnstacks/cairn/internal/show"
-	"github.com/cairnstacks/cairn/internal/views/diagnostic"
-	"github.com/cairnstacks/cairn/internal/views/jsonview"
 )
 
 // OrderCommand returns the command that shows the order of stacks, with those below it.
@@ -118,8 +118,8 @@ type orderDocument struct {
 }
 
 func writeOrderDocument(s *session.Session, o *ordering, view show.View) error {
-	document := orderDocument{jsonview.FormatVersion, view.Document(), diagnostic.All(o.diags, s.Sources())}
-	return jsonview.WriteDocument(s.Streams.Out, document, true)
+	doc := orderDocument{document.FormatVersion, view.Document(), diagnostic.All(o.diags, s.Sources())}
+	return document.WriteDocument(s.Streams.Out, doc, true)
 }
 
 func orderExplainCommand() *session.Command {
@@ -185,12 +185,12 @@ func writeExplanation(s *session.Session, o *ordering, e order.Explanation) erro
 		s.Print("%s", view.Explanation(e))
 		return s.Report(o.diags)
 	}
-	document := explanation{
-		FormatVersion: jsonview.FormatVersion, First: view.Name(e.First), Second: view.Name(e.Second), Chain: []show.Edge{},
+	doc := explanation{
+		FormatVersion: document.FormatVersion, First: view.Name(e.First), Second: view.Name(e.Second), Chain: []show.Edge{},
 		Rule: e.Rule, Diagnostics: diagnostic.All(o.diags, s.Sources()),
 	}
 	for _, edge := range e.Chain {
-		document.Chain = append(document.Chain, view.NewEdge(edge))
+		doc.Chain = append(doc.Chain, view.NewEdge(edge))
 	}
-	return jsonview.WriteDocument(s.Streams.Out, document, true)
+	return document.WriteDocument(s.Streams.Out, doc, true)
 }

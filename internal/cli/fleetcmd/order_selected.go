@@ -5,13 +5,13 @@ package fleetcmd
 
 import (
 	"github.com/cairnstacks/cairn/internal/cli/session"
+	"github.com/cairnstacks/cairn/internal/diagnostic"
+	"github.com/cairnstacks/cairn/internal/document"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/fleet"
 	"github.com/cairnstacks/cairn/internal/order"
 	"github.com/cairnstacks/cairn/internal/safetext"
 	"github.com/cairnstacks/cairn/internal/show"
-	"github.com/cairnstacks/cairn/internal/views/diagnostic"
-	"github.com/cairnstacks/cairn/internal/views/jsonview"
 )
 
 // checkExplained checks the arguments and options of a question about one stack or two.
@@ -91,7 +91,7 @@ type selectionDocument struct {
 func writeSelection(s *session.Session, o *ordering, node int, options treeOptions) error {
 	steps := selectionSteps(o.source, o.source.Order.Steps[node].Unit, options)
 	if s.Options.JSON {
-		return jsonview.WriteDocument(s.Streams.Out, selectionDocument{jsonview.FormatVersion, steps, diagnostic.All(o.diags, s.Sources())}, true)
+		return document.WriteDocument(s.Streams.Out, selectionDocument{document.FormatVersion, steps, diagnostic.All(o.diags, s.Sources())}, true)
 	}
 	for _, step := range steps {
 		what := "is selected"

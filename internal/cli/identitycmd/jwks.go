@@ -13,9 +13,9 @@ import (
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/internal/cli/session"
 	"github.com/cairnstacks/cairn/internal/deployments/identity"
+	"github.com/cairnstacks/cairn/internal/document"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/safefile"
-	"github.com/cairnstacks/cairn/internal/views/jsonview"
 )
 
 // published is the output of "identity jwks -json".
@@ -68,10 +68,10 @@ cairn.hcl, with the public parts of their keys and of those that are retired. Se
 }
 
 func show(s *session.Session, issuer string, documents []identity.Document) error {
-	shown := published{FormatVersion: jsonview.FormatVersion, Issuer: issuer}
-	for i, document := range documents {
-		location := issuer + "/" + document.Path
-		shown.Documents = append(shown.Documents, publishedDocument{document.Path, location, document.Content})
+	shown := published{FormatVersion: document.FormatVersion, Issuer: issuer}
+	for i, doc := range documents {
+		location := issuer + "/" + doc.Path
+		shown.Documents = append(shown.Documents, publishedDocument{doc.Path, location, doc.Content})
 		if s.Options.JSON {
 			continue
 		}
@@ -79,20 +79,20 @@ func show(s *session.Session, issuer string, documents []identity.Document) erro
 			s.Print("\n")
 		}
 		s.Line("%s:", location)
-		s.Print("%s", document.Content)
+		s.Print("%s", doc.Content)
 	}
 	if !s.Options.JSON {
 		return nil
 	}
-	return jsonview.WriteDocument(s.Streams.Out, shown, true)
+	return document.WriteDocument(s.Streams.Out, shown, true)
 }
 
 // writeAll writes documents into a directory. A program that reads one meanwhile gets the old one
 // or the new one.
 func writeAll(s *session.Session, dir string, documents []identity.Document) error {
-	for _, document := range documents {
-		path := filepath.Join(dir, filepath.FromSlash(document.Path))
-		if err := writePublic(path, document.Content); err != nil {
+	for _, doc := range documents {
+		path := filepath.Join(dir, filepath.FromSlash(doc.Path))
+		if err := writePublic(path, doc.Content); err != nil {
 			return failure.Error("Documents not written", "What the issuer publishes could not be written to %s: %s.", path, safefile.Reason(err))
 		}
 		if !s.Options.JSON {

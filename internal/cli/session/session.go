@@ -20,14 +20,14 @@ import (
 	"golang.org/x/term"
 
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
+	"github.com/cairnstacks/cairn/internal/diagnostic"
+	"github.com/cairnstacks/cairn/internal/document"
 	"github.com/cairnstacks/cairn/internal/hclsource"
 	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/operation/notice"
 	"github.com/cairnstacks/cairn/internal/safefile"
 	"github.com/cairnstacks/cairn/internal/safetext"
 	"github.com/cairnstacks/cairn/internal/views"
-	"github.com/cairnstacks/cairn/internal/views/diagnostic"
-	"github.com/cairnstacks/cairn/internal/views/jsonview"
 	"github.com/cairnstacks/cairn/internal/views/live"
 	"github.com/cairnstacks/cairn/internal/views/textstyle"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -252,8 +252,8 @@ func (s *Session) ReportDocuments() {
 		if len(diags) == 0 {
 			return nil
 		}
-		document := failureDocument{jsonview.FormatVersion, diagnostic.All(diags, s.Sources())}
-		return jsonview.WriteDocument(s.Streams.Out, document, true)
+		failed := failureDocument{document.FormatVersion, diagnostic.All(diags, s.Sources())}
+		return document.WriteDocument(s.Streams.Out, failed, true)
 	}
 }
 

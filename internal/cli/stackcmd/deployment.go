@@ -14,10 +14,10 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/internal/cli/session"
+	"github.com/cairnstacks/cairn/internal/document"
 	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/operation/declared"
 	"github.com/cairnstacks/cairn/internal/views"
-	"github.com/cairnstacks/cairn/internal/views/jsonview"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
@@ -54,11 +54,11 @@ func deploymentListCommand() *session.Command {
 				return s.Finish(diags)
 			}
 			if s.Options.JSON {
-				document := deploymentsDocument{FormatVersion: jsonview.FormatVersion, Deployments: []deploymentEntry{}}
+				doc := deploymentsDocument{FormatVersion: document.FormatVersion, Deployments: []deploymentEntry{}}
 				for _, state := range states {
-					document.Deployments = append(document.Deployments, newDeploymentEntry(state))
+					doc.Deployments = append(doc.Deployments, newDeploymentEntry(state))
 				}
-				return cmdline.ExitOK, jsonview.WriteDocument(s.Streams.Out, document, true)
+				return cmdline.ExitOK, document.WriteDocument(s.Streams.Out, doc, true)
 			}
 			if names {
 				for _, state := range states {
@@ -117,9 +117,9 @@ func deploymentShowCommand() *session.Command {
 			}
 			entry := newDeploymentEntry(state)
 			if s.Options.JSON {
-				entry.FormatVersion = jsonview.FormatVersion
+				entry.FormatVersion = document.FormatVersion
 				entry.addPublished(state)
-				return cmdline.ExitOK, jsonview.WriteDocument(s.Streams.Out, entry, true)
+				return cmdline.ExitOK, document.WriteDocument(s.Streams.Out, entry, true)
 			}
 			return cmdline.ExitOK, showDeployment(s, state)
 		},
@@ -212,5 +212,5 @@ func newPublishedValue(value cty.Value) publishedValue {
 	if marks.Contains(value, marks.Sensitive) {
 		return publishedValue{Sensitive: true}
 	}
-	return publishedValue{Value: jsonview.Tree(value)}
+	return publishedValue{Value: document.NewOutput(value)}
 }

@@ -12,11 +12,11 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/internal/cli/session"
+	"github.com/cairnstacks/cairn/internal/document"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/nearest"
 	"github.com/cairnstacks/cairn/internal/operation/graph"
 	"github.com/cairnstacks/cairn/internal/operation/planfile"
-	"github.com/cairnstacks/cairn/internal/views/jsonview"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
@@ -87,7 +87,7 @@ var graphFormats = map[string]func(*session.Session, *componentGraph) error{
 	"dot":     writeDot,
 	"mermaid": writeMermaid,
 	"json": func(s *session.Session, g *componentGraph) error {
-		return jsonview.WriteDocument(s.Streams.Out, g, true)
+		return document.WriteDocument(s.Streams.Out, g, true)
 	},
 	"svg":  writeSVG,
 	"html": writeHTML,
@@ -111,7 +111,7 @@ func readGraph(ctx context.Context, s *session.Session, planPath string) (*compo
 
 // newComponentGraph makes a document of a graph.
 func newComponentGraph(of graph.Graph) *componentGraph {
-	g := &componentGraph{FormatVersion: jsonview.FormatVersion, Components: []graphNode{}, Edges: []graphEdge{}}
+	g := &componentGraph{FormatVersion: document.FormatVersion, Components: []graphNode{}, Edges: []graphEdge{}}
 	for _, component := range of.Components {
 		node := graphNode{Address: component.Addr.String(), component: component.Addr}
 		if planned := component.Planned; planned != nil {

@@ -9,9 +9,9 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/internal/cli/session"
+	"github.com/cairnstacks/cairn/internal/document"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/views"
-	"github.com/cairnstacks/cairn/internal/views/jsonview"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
@@ -46,7 +46,7 @@ func OutputCommand() *session.Command {
 				return 0, err
 			}
 			if s.Options.JSON {
-				return cmdline.ExitOK, jsonview.WriteDocument(s.Streams.Out, jsonview.NewOutputs(outputs), true)
+				return cmdline.ExitOK, document.WriteDocument(s.Streams.Out, document.NewOutputs(outputs), true)
 			}
 			return cmdline.ExitOK, views.WriteOutputs(s.Streams.Out, outputs, s.ViewOptions(s.Streams.Out))
 		},
@@ -64,7 +64,7 @@ func writeOutput(ctx context.Context, s *session.Session, name string, raw bool)
 		return failure.Error("Output not known yet", "The value of output %q is not known, or not all of it, since the last apply failed or deferred something that it depends on. "+
 			"Apply again. \"cairn output -json\" shows what is known.", name)
 	case s.Options.JSON:
-		return jsonview.WriteDocument(s.Streams.Out, jsonview.NewOutput(value), true)
+		return document.WriteDocument(s.Streams.Out, document.NewOutput(value), true)
 	case raw:
 		text, err := views.RawOutput(value)
 		if err != nil {

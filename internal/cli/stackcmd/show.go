@@ -8,10 +8,10 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/internal/cli/session"
+	"github.com/cairnstacks/cairn/internal/document"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/internal/views"
-	"github.com/cairnstacks/cairn/internal/views/jsonview"
 	"github.com/cairnstacks/cairn/internal/views/markdown"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
@@ -99,15 +99,15 @@ func showPlan(ctx context.Context, s *session.Session, path string, concise bool
 		if plan := plans[0]; !plan.isRoot {
 			prior = s.Stack().PriorState(ctx, plan.made)
 		}
-		return jsonview.WriteDocument(s.Streams.Out, plans[0].document(prior), true)
+		return document.WriteDocument(s.Streams.Out, plans[0].document(prior), true)
 	}
 	return plans[0].write(s, options)
 }
 
 func writeStateDocument(s *session.Session, stored *deployment.Stored) error {
-	document, err := jsonview.NewState(stored.State, jsonview.Version{Serial: uint64(stored.Serial), Lineage: stored.Lineage})
+	doc, err := document.NewState(stored.State, document.Version{Serial: uint64(stored.Serial), Lineage: stored.Lineage})
 	if err != nil {
 		return err
 	}
-	return jsonview.WriteDocument(s.Streams.Out, document, true)
+	return document.WriteDocument(s.Streams.Out, doc, true)
 }

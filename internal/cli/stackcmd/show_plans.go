@@ -15,6 +15,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/cli/session"
+	"github.com/cairnstacks/cairn/internal/document"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/fleet/driver"
 	"github.com/cairnstacks/cairn/internal/fleet/planset"
@@ -22,7 +23,6 @@ import (
 	"github.com/cairnstacks/cairn/internal/safetext"
 	"github.com/cairnstacks/cairn/internal/settings"
 	"github.com/cairnstacks/cairn/internal/views"
-	"github.com/cairnstacks/cairn/internal/views/jsonview"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
@@ -117,7 +117,7 @@ func (p savedPlan) writeAddresses(s *session.Session) error {
 
 // rootPlanDocument is the document of a plan of which some values may have been left out.
 type rootPlanDocument struct {
-	jsonview.Plan
+	document.Plan
 	ValuesOmitted bool `json:"values_omitted,omitempty"`
 }
 
@@ -126,14 +126,14 @@ func (p savedPlan) document(prior *stackstate.State) any {
 	if p.private {
 		plan = withoutValues(plan)
 	}
-	document := jsonview.NewPlan(plan, jsonview.PlanOptions{CairnVersion: p.made.CairnVersion, Prior: prior})
+	doc := document.NewPlan(plan, document.PlanOptions{CairnVersion: p.made.CairnVersion, Prior: prior})
 	if !p.isRoot {
-		return document
+		return doc
 	}
-	for i := range document.Components { // the module itself, which has no address
-		document.Components[i].Address, document.Components[i].Component = "", ""
+	for i := range doc.Components { // the module itself, which has no address
+		doc.Components[i].Address, doc.Components[i].Component = "", ""
 	}
-	return rootPlanDocument{document, p.private}
+	return rootPlanDocument{doc, p.private}
 }
 
 // withoutValues leaves out the values of resources.
@@ -198,10 +198,10 @@ type setUnit struct {
 }
 
 func writeSetDocument(s *session.Session, set *planset.Set, plans []savedPlan) error {
-	document := setDocument{FormatVersion: jsonview.FormatVersion, CairnVersion: set.CairnVersion, Created: set.Created, Units: []setUnit{}}
+	doc := setDocument{FormatVersion: document.FormatVersion, CairnVersion: set.CairnVersion, Created: set.Created, Units: []setUnit{}}
 	for _, plan := range plans {
 		u := plan.unit
-		document.Units = append(document.Units, setUnit{u.Name, u.Kind, u.Path, u.Deployment, u.Workspace, u.After, u.Counts, plan.document(nil)})
+		doc.Units = append(doc.Units, setUnit{u.Name, u.Kind, u.Path, u.Deployment, u.Workspace, u.After, u.Counts, plan.document(nil)})
 	}
-	return jsonview.WriteDocument(s.Streams.Out, document, true)
+	return document.WriteDocument(s.Streams.Out, doc, true)
 }

@@ -11,8 +11,8 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/internal/cli/session"
+	"github.com/cairnstacks/cairn/internal/document"
 	"github.com/cairnstacks/cairn/internal/operation"
-	"github.com/cairnstacks/cairn/internal/views/jsonview"
 )
 
 // ValidateCommand returns the command that validates the configuration.
@@ -43,7 +43,7 @@ func ValidateCommand() *session.Command {
 // ReportValidation shows diagnostics as the document that "validate -json" writes.
 func ReportValidation(s *session.Session) {
 	s.Reporter = func(diags hcl.Diagnostics) error {
-		return jsonview.WriteDocument(s.Streams.Out, jsonview.NewValidation(diags, s.Sources()), true)
+		return document.WriteDocument(s.Streams.Out, document.NewValidation(diags, s.Sources()), true)
 	}
 }
 

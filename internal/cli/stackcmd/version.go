@@ -13,9 +13,9 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/internal/cli/session"
+	"github.com/cairnstacks/cairn/internal/document"
 	"github.com/cairnstacks/cairn/internal/licences"
 	"github.com/cairnstacks/cairn/internal/operation"
-	"github.com/cairnstacks/cairn/internal/views/jsonview"
 )
 
 // versionDocument is the output of "version -json".
@@ -23,7 +23,7 @@ type versionDocument struct {
 	FormatVersion string            `json:"format_version"`
 	Cairn         string            `json:"cairn_version"`
 	Platform      string            `json:"platform"`
-	Engine        *jsonview.Engine  `json:"engine"` // null without one
+	Engine        *document.Engine  `json:"engine"` // null without one
 	EngineError   string            `json:"engine_error,omitempty"`
 	Providers     map[string]string `json:"providers"`
 	Engines       *versionEngines   `json:"engines,omitempty"` // with -v
@@ -50,8 +50,8 @@ called native; terraform and tofu; and what each module of the stack gets.`,
 				return cmdline.ExitOK, licences.Write(s.Streams.Out)
 			}
 			s.ReportDocuments()
-			document := versionDocument{
-				FormatVersion: jsonview.FormatVersion,
+			doc := versionDocument{
+				FormatVersion: document.FormatVersion,
 				Cairn:         session.Version(),
 				Platform:      runtime.GOOS + "_" + runtime.GOARCH,
 				Providers:     map[string]string{},
@@ -60,35 +60,35 @@ called native; terraform and tofu; and what each module of the stack gets.`,
 			missing, isMissing := errors.AsType[*operation.NoEngineError](err)
 			switch {
 			case isMissing:
-				document.EngineError = cmp.Or(operation.Diagnostics(missing.Err)[0].Detail, missing.Err.Error())
+				doc.EngineError = cmp.Or(operation.Diagnostics(missing.Err)[0].Detail, missing.Err.Error())
 			case err != nil:
 				return 0, err
 			default:
-				info := jsonview.NewEngine(versions.Engine, s.Stack().Engines().Reason())
-				document.Engine = &info
+				info := document.NewEngine(versions.Engine, s.Stack().Engines().Reason())
+				doc.Engine = &info
 				for provider, locked := range versions.Providers {
-					document.Providers[provider.String()] = locked
+					doc.Providers[provider.String()] = locked
 				}
 			}
 			if versions.Choices != nil {
-				document.Engines = newVersionEngines(versions.Choices)
+				doc.Engines = newVersionEngines(versions.Choices)
 			}
 			if s.Options.JSON {
-				return cmdline.ExitOK, jsonview.WriteDocument(s.Streams.Out, document, true)
+				return cmdline.ExitOK, document.WriteDocument(s.Streams.Out, doc, true)
 			}
 			if err := s.Report(warnings); err != nil {
 				return 0, err
 			}
-			s.Print("cairn %s on %s\n", document.Cairn, document.Platform)
+			s.Print("cairn %s on %s\n", doc.Cairn, doc.Platform)
 			if isMissing {
-				s.Print("no engine: %s\n", document.EngineError)
-				return cmdline.ExitOK, showVersionEngines(s, document.Engines)
+				s.Print("no engine: %s\n", doc.EngineError)
+				return cmdline.ExitOK, showVersionEngines(s, doc.Engines)
 			}
-			s.Print("%s %s\n", document.Engine.Name, document.Engine.Version)
-			for _, provider := range slices.Sorted(maps.Keys(document.Providers)) {
-				s.Print("provider %s %s\n", provider, document.Providers[provider])
+			s.Print("%s %s\n", doc.Engine.Name, doc.Engine.Version)
+			for _, provider := range slices.Sorted(maps.Keys(doc.Providers)) {
+				s.Print("provider %s %s\n", provider, doc.Providers[provider])
 			}
-			return cmdline.ExitOK, showVersionEngines(s, document.Engines)
+			return cmdline.ExitOK, showVersionEngines(s, doc.Engines)
 		},
 	}
 }

@@ -9,15 +9,15 @@ import (
 	"text/tabwriter"
 
 	"github.com/cairnstacks/cairn/internal/cli/session"
+	"github.com/cairnstacks/cairn/internal/document"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain"
 	"github.com/cairnstacks/cairn/internal/operation/engines"
-	"github.com/cairnstacks/cairn/internal/views/jsonview"
 )
 
 // versionEngines is the part about engines in the output of "version -v -json".
 type versionEngines struct {
 	Setting   string                `json:"setting"` // that the choice follows from: "native", "auto", "terraform" or "tofu"
-	Reason    jsonview.EngineReason `json:"reason"`
+	Reason    document.EngineReason `json:"reason"`
 	Available []versionEngine       `json:"available"`
 	Modules   []versionModule       `json:"modules"`
 }
@@ -35,12 +35,12 @@ type versionEngine struct {
 // versionModule is the engine of a module of the stack.
 type versionModule struct {
 	Source string           `json:"source"`
-	Engine *jsonview.Engine `json:"engine"` // null if no engine does it
+	Engine *document.Engine `json:"engine"` // null if no engine does it
 	Error  string           `json:"error,omitempty"`
 }
 
 func newVersionEngines(choices *engines.Choices) *versionEngines {
-	why := jsonview.NewEngine(choices.Native, choices.Reason).Reason
+	why := document.NewEngine(choices.Native, choices.Reason).Reason
 	engines := &versionEngines{
 		Setting: choices.Setting, Reason: *why, Modules: []versionModule{},
 		Available: []versionEngine{{Name: choices.Native.Name, Version: choices.Native.Version, Follows: choices.Follows}},
@@ -57,7 +57,7 @@ func newVersionEngines(choices *engines.Choices) *versionEngines {
 		if m.Diags.HasErrors() {
 			one.Error = m.Diags.Errs()[0].Error()
 		} else {
-			engine := jsonview.NewEngine(m.Engine, m.Reason)
+			engine := document.NewEngine(m.Engine, m.Reason)
 			one.Engine = &engine
 		}
 		engines.Modules = append(engines.Modules, one)

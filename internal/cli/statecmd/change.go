@@ -12,10 +12,10 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/internal/cli/session"
+	"github.com/cairnstacks/cairn/internal/document"
 	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/internal/statestore"
-	"github.com/cairnstacks/cairn/internal/views/jsonview"
 )
 
 func removeCommand() *session.Command {
@@ -112,7 +112,7 @@ func historyCommand() *session.Command {
 }
 
 func writeHistoryDocument(s *session.Session, versions []statestore.Version) error {
-	document := historyDocument{FormatVersion: jsonview.FormatVersion, Serials: []historyEntry{}}
+	doc := historyDocument{FormatVersion: document.FormatVersion, Serials: []historyEntry{}}
 	for _, v := range versions {
 		name, by, _ := strings.Cut(v.Operation, operation.ApprovedBy)
 		entry := historyEntry{v.Serial, name, v.Owner, v.Host, v.Started.UTC(), nil, v.Changed, v.Total, by}
@@ -120,9 +120,9 @@ func writeHistoryDocument(s *session.Session, versions []statestore.Version) err
 			finished := v.Finished.UTC()
 			entry.Finished = &finished
 		}
-		document.Serials = append(document.Serials, entry)
+		doc.Serials = append(doc.Serials, entry)
 	}
-	return jsonview.WriteDocument(s.Streams.Out, document, true)
+	return document.WriteDocument(s.Streams.Out, doc, true)
 }
 
 func unlockCommand() *session.Command {

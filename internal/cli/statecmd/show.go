@@ -8,9 +8,9 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/internal/cli/session"
+	"github.com/cairnstacks/cairn/internal/document"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/internal/views"
-	"github.com/cairnstacks/cairn/internal/views/jsonview"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
 
@@ -61,26 +61,26 @@ func showCommand() *session.Command {
 // instance.
 type targetDocument struct {
 	FormatVersion string                   `json:"format_version"`
-	Component     *jsonview.StateComponent `json:"component,omitempty"`
-	Resources     []jsonview.StateResource `json:"resources,omitempty"`
+	Component     *document.StateComponent `json:"component,omitempty"`
+	Resources     []document.StateResource `json:"resources,omitempty"`
 }
 
 func writeTargetDocument(s *session.Session, stored *deployment.Stored, target deployment.Target) error {
 	only := stackstate.New()
 	only.Components[target.Component.Addr] = target.Component
-	state, err := jsonview.NewState(only, jsonview.Version{Serial: uint64(stored.Serial), Lineage: stored.Lineage})
+	state, err := document.NewState(only, document.Version{Serial: uint64(stored.Serial), Lineage: stored.Lineage})
 	if err != nil {
 		return err
 	}
-	document := targetDocument{FormatVersion: jsonview.FormatVersion}
+	doc := targetDocument{FormatVersion: document.FormatVersion}
 	if target.Resource == "" {
-		document.Component = &state.Components[0]
-		return jsonview.WriteDocument(s.Streams.Out, document, true)
+		doc.Component = &state.Components[0]
+		return document.WriteDocument(s.Streams.Out, doc, true)
 	}
 	for _, resource := range state.Components[0].Resources {
 		if resource.Address == target.Resource {
-			document.Resources = append(document.Resources, resource)
+			doc.Resources = append(doc.Resources, resource)
 		}
 	}
-	return jsonview.WriteDocument(s.Streams.Out, document, true)
+	return document.WriteDocument(s.Streams.Out, doc, true)
 }

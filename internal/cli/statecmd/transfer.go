@@ -14,11 +14,11 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/internal/cli/session"
+	"github.com/cairnstacks/cairn/internal/document"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/nearest"
 	"github.com/cairnstacks/cairn/internal/operation/clientfile"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
-	"github.com/cairnstacks/cairn/internal/views/jsonview"
 )
 
 // clientFormat is that of files of clients of the RPC API.
@@ -50,7 +50,7 @@ With -format=tfstackstate it is a file for clients of the RPC API, which "cairn 
 func writeState(s *session.Session, stored *deployment.Stored, format string) error {
 	switch format {
 	case "", "json":
-		return jsonview.WriteDocument(s.Streams.Out, stored.Document(), true)
+		return document.WriteDocument(s.Streams.Out, stored.Document(), true)
 	case clientFormat:
 		file, err := clientfile.WriteState(stored.StateRecords())
 		if err == nil {
@@ -78,11 +78,11 @@ history. FILE may be - for standard input.`,
 			session.LockFlags(f)
 		},
 		Run: func(ctx context.Context, s *session.Session, args []string) (int, error) {
-			document, err := readStateDocument(s, args[0])
+			doc, err := readStateDocument(s, args[0])
 			if err != nil {
 				return 0, err
 			}
-			changed, err := s.Stack().StateChanges().Push(ctx, document, force)
+			changed, err := s.Stack().StateChanges().Push(ctx, doc, force)
 			if err != nil {
 				return 0, err
 			}
@@ -134,12 +134,12 @@ func exportCommand() *session.Command {
 		MinArgs: 1, MaxArgs: 1,
 		Flags: session.StateFlags,
 		Run: func(ctx context.Context, s *session.Session, args []string) (int, error) {
-			document, err := s.Stack().StateChanges().Export(ctx, args[0])
+			doc, err := s.Stack().StateChanges().Export(ctx, args[0])
 			if err != nil {
 				return 0, err
 			}
 			var indented bytes.Buffer
-			if err := json.Indent(&indented, document, "", "  "); err != nil {
+			if err := json.Indent(&indented, doc, "", "  "); err != nil {
 				return 0, err
 			}
 			s.Print("%s\n", indented.String())

@@ -8,11 +8,11 @@ import (
 	"cmp"
 
 	"github.com/cairnstacks/cairn/internal/cli/reportfile"
+	"github.com/cairnstacks/cairn/internal/diagnostic"
+	"github.com/cairnstacks/cairn/internal/document"
 	"github.com/cairnstacks/cairn/internal/show"
 	"github.com/cairnstacks/cairn/internal/states/compile"
 	"github.com/cairnstacks/cairn/internal/states/schedule"
-	"github.com/cairnstacks/cairn/internal/views/diagnostic"
-	"github.com/cairnstacks/cairn/internal/views/jsonview"
 )
 
 // statesDocument is the output of cairn run states -json.
@@ -37,8 +37,8 @@ type stateResult struct {
 }
 
 func (r *statesRun) document(results []schedule.Result) statesDocument {
-	document := statesDocument{FormatVersion: jsonview.FormatVersion, Test: r.test, Results: []stateResult{}, Summary: map[string]int{}}
-	document.Diagnostics = diagnostic.All(r.source.Warnings, r.session.Sources())
+	doc := statesDocument{FormatVersion: document.FormatVersion, Test: r.test, Results: []stateResult{}, Summary: map[string]int{}}
+	doc.Diagnostics = diagnostic.All(r.source.Warnings, r.session.Sources())
 	for _, result := range results {
 		call := result.Call
 		shown := stateResult{
@@ -51,10 +51,10 @@ func (r *statesRun) document(results []schedule.Result) statesDocument {
 		if result.Because != nil {
 			shown.Because = result.Because.String()
 		}
-		document.Results = append(document.Results, shown)
-		document.Summary[shown.Status]++
+		doc.Results = append(doc.Results, shown)
+		doc.Summary[shown.Status]++
 	}
-	return document
+	return doc
 }
 
 // statesReport is the outcome of a run of states, in the formats of reports.
@@ -68,7 +68,7 @@ var _ reportfile.Report = statesReport{}
 // JSON returns the output of cairn run states -json.
 func (r statesReport) JSON() ([]byte, error) {
 	var b bytes.Buffer
-	err := jsonview.WriteDocument(&b, r.run.document(r.results), true)
+	err := document.WriteDocument(&b, r.run.document(r.results), true)
 	return b.Bytes(), err
 }
 

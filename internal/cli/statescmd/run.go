@@ -23,8 +23,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/states/compile"
 	"github.com/cairnstacks/cairn/internal/states/schedule"
 
+	"github.com/cairnstacks/cairn/internal/document"
 	staterun "github.com/cairnstacks/cairn/internal/states/run"
-	"github.com/cairnstacks/cairn/internal/views/jsonview"
 )
 
 // RunCommand returns the command that makes the calls of SLS files.
@@ -205,7 +205,7 @@ func (r *statesRun) run(ctx context.Context, o Options, options schedule.Options
 		return 0, err
 	}
 	if s.Options.JSON {
-		return status, jsonview.WriteDocument(s.Streams.Out, r.document(results), true)
+		return status, document.WriteDocument(s.Streams.Out, r.document(results), true)
 	}
 	for _, result := range results {
 		if result.Status == schedule.NotStarted {

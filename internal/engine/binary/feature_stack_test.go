@@ -16,10 +16,10 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/document"
 	"github.com/cairnstacks/cairn/internal/testenv"
 	"github.com/cairnstacks/cairn/internal/testprovider"
 	"github.com/cairnstacks/cairn/internal/views"
-	"github.com/cairnstacks/cairn/internal/views/jsonview"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -291,13 +291,13 @@ func (f *feature) stateText() string {
 
 // planJSON returns component.c in the document of a plan.
 func (f *feature) planJSON(plan *stackplan.Plan) map[string]any {
-	return f.inDocument(jsonview.NewPlan(plan, jsonview.PlanOptions{Prior: f.state}))
+	return f.inDocument(document.NewPlan(plan, document.PlanOptions{Prior: f.state}))
 }
 
 // stateJSON returns component.c in the document of the state.
 func (f *feature) stateJSON() map[string]any {
 	f.t.Helper()
-	doc, err := jsonview.NewState(f.state, jsonview.Version{Serial: 1, Lineage: "l"})
+	doc, err := document.NewState(f.state, document.Version{Serial: 1, Lineage: "l"})
 	if err != nil {
 		f.t.Fatal(err)
 	}

@@ -6,7 +6,7 @@ package wire
 import (
 	"github.com/hashicorp/hcl/v2"
 
-	"github.com/cairnstacks/cairn/internal/views/diagnostic"
+	"github.com/cairnstacks/cairn/internal/diagnostic"
 	terraform1pb "github.com/cairnstacks/cairn/proto/terraform1"
 )
 

@@ -1,6 +1,8 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
+// Package jsonview writes the events of an operation as JSON, one object a line ([Events]). Lines
+// hold no sensitive values.
 package jsonview
 
 import (
@@ -15,9 +17,10 @@ import (
 
 	"github.com/zclconf/go-cty/cty"
 
-	"github.com/cairnstacks/cairn/internal/views/diagnostic"
+	"github.com/cairnstacks/cairn/internal/diagnostic"
+	"github.com/cairnstacks/cairn/internal/document"
+	"github.com/cairnstacks/cairn/internal/document/terraformjson"
 	"github.com/cairnstacks/cairn/internal/views/eventtext"
-	"github.com/cairnstacks/cairn/internal/views/terraformjson"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/hooks"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
@@ -99,9 +102,9 @@ func (e *Events) write(v any) {
 func (e *Events) Version(cairn string, info engine.Info, why engine.Reason) {
 	e.reason = why
 	message := "cairn " + cairn
-	more := line{"cairn": cairn, "format_version": FormatVersion}
+	more := line{"cairn": cairn, "format_version": document.FormatVersion}
 	if info.Name != "" {
-		more["engine"] = NewEngine(info, why)
+		more["engine"] = document.NewEngine(info, why)
 		message += " with " + info.Name + " " + info.Version
 	}
 	e.emit(levelInfo, "version", message, more)
@@ -151,7 +154,7 @@ func (e *Events) changeSummary(operation, message string, n stackplan.Counts, mo
 func (e *Events) planned(plan *stackplan.Component) {
 	more := line{"component": plan.Addr.String()}
 	if plan.Engine != (engine.Info{}) {
-		more["engine"] = engineOf(plan, e.reason)
+		more["engine"] = document.EngineOf(plan, e.reason)
 	}
 	e.changeSummary("plan", plan.Addr.String()+": "+eventtext.Summary("plan", plan.Counts()), plan.Counts(), more)
 }
@@ -160,14 +163,13 @@ func (e *Events) planned(plan *stackplan.Component) {
 // any part are left out.
 func (e *Events) Outputs(values map[string]cty.Value) {
 	all := line{}
-	for name, v := range values {
-		hidden := marks.Contains(v, marks.Sensitive)
-		output := line{"sensitive": hidden, "type": typeJSON(v)}
-		if !hidden {
-			output["value"] = Tree(v)
+	for name, v := range document.NewOutputs(values) {
+		output := line{"sensitive": v.Sensitive, "type": v.Type}
+		if !v.Sensitive {
+			output["value"] = v.Value
 		}
-		if unknown := UnknownTree(v); unknown != false {
-			output["unknown"] = unknown
+		if v.Unknown != nil {
+			output["unknown"] = v.Unknown
 		}
 		all[name] = output
 	}

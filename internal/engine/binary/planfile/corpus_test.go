@@ -17,7 +17,7 @@ import (
 	"github.com/hashicorp/terraform-exec/tfexec"
 	tfjson "github.com/hashicorp/terraform-json"
 
-	"github.com/cairnstacks/cairn/internal/views/terraformjson"
+	"github.com/cairnstacks/cairn/internal/document/terraformjson"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 

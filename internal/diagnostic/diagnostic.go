@@ -18,7 +18,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/safetext"
 )
 
-// Diagnostic is a diagnostic as it is shown. Its JSON form has the shape of
+// Diagnostic has the parts of a diagnostic to show. Its JSON form has the shape of
 // terraform's.
 type Diagnostic struct {
 	Severity string   `json:"severity"` // "error" or "warning"
@@ -30,8 +30,7 @@ type Diagnostic struct {
 	Range    *Range   `json:"range,omitempty"`
 	Snippet  *Snippet `json:"snippet,omitempty"`
 	Hidden   bool     `json:"-"` // there is no snippet because it might show secrets
-
-	leftOut int // how many problems it stands for that are not shown
+	LeftOut  int      `json:"-"` // the number of problems it stands for that are not shown
 }
 
 // Range is a piece of a file.
@@ -131,7 +130,7 @@ func New(diag *hcl.Diagnostic, sources Sources) Diagnostic {
 		Detail:   safetext.Clean(shorten(diag.Detail)),
 	}
 	if n, ok := diag.Extra.(leftOut); ok {
-		d.leftOut = int(n)
+		d.LeftOut = int(n)
 	}
 	d.Address = addressOf(diag)
 	if coded, ok := hcl.DiagnosticExtra[Coded](diag); ok {
@@ -443,3 +442,5 @@ func contextOf(file *hcl.File, offset int) string {
 	}
 	return safetext.Clean(hcled.ContextString(file, offset))
 }
+
+func clamp(n, limit int) int { return max(0, min(n, limit)) }

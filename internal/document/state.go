@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package jsonview
+package document
 
 import (
 	"encoding/json"
@@ -13,9 +13,9 @@ import (
 	tfjson "github.com/hashicorp/terraform-json"
 	"github.com/zclconf/go-cty/cty"
 
-	"github.com/cairnstacks/cairn/internal/views/diagnostic"
-	"github.com/cairnstacks/cairn/internal/views/stateobject"
-	"github.com/cairnstacks/cairn/internal/views/terraformjson"
+	"github.com/cairnstacks/cairn/internal/diagnostic"
+	"github.com/cairnstacks/cairn/internal/document/stateobject"
+	"github.com/cairnstacks/cairn/internal/document/terraformjson"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
@@ -97,8 +97,8 @@ func NewState(state *stackstate.State, version Version) (State, error) {
 func outputs(values map[string]cty.Value) map[string]Output {
 	result := make(map[string]Output, len(values))
 	for name, v := range values {
-		output := Output{Value: Tree(v), Type: typeJSON(v), Sensitive: marks.Contains(v, marks.Sensitive)}
-		if unknown := UnknownTree(v); unknown != false {
+		output := Output{Value: terraformjson.Value(v), Type: typeJSON(v), Sensitive: marks.Contains(v, marks.Sensitive)}
+		if unknown := unknownTree(v); unknown != false {
 			output.Unknown = unknown
 		}
 		result[name] = output
@@ -154,7 +154,7 @@ func newStateResource(object tfstate.Object) (StateResource, error) {
 func NewOutputs(values map[string]cty.Value) map[string]Output { return outputs(values) }
 
 // NewOutput returns the document of one output value: the value itself.
-func NewOutput(v cty.Value) any { return Tree(v) }
+func NewOutput(v cty.Value) any { return terraformjson.Value(v) }
 
 // Validation is the document of a validation.
 type Validation struct {

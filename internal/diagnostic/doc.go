@@ -1,10 +1,11 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package diagnostic shows diagnostics: to people with the piece of source code
-// and the values involved, to programs as JSON.
+// Package diagnostic collects the parts of diagnostics to show: texts, the piece of source code,
+// and the values involved.
 //
-// [New] collects the parts to show, so that both forms agree; [Write] and encoding/json show them.
+// People see them as text (package diagnostictext), programs as JSON, of which [Diagnostic] has the
+// format. It is terraform's.
 //
 // The rules the compiler cannot check:
 //

@@ -1,7 +1,10 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package diagnostic
+// Package diagnostictext writes diagnostics for a person, each in a box with its piece of source
+// code and the values involved. Control characters and secrets are out of them already (rules D1
+// and D2 of package diagnostic).
+package diagnostictext
 
 import (
 	"fmt"
@@ -11,6 +14,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"github.com/cairnstacks/cairn/internal/diagnostic"
 	"github.com/cairnstacks/cairn/internal/safetext"
 	"github.com/cairnstacks/cairn/internal/views/textstyle"
 )
@@ -25,7 +29,7 @@ type Options struct {
 }
 
 // Write writes diagnostics for a person, each in a box that is open to the right.
-func Write(w io.Writer, list []Diagnostic, options Options) error {
+func Write(w io.Writer, list []diagnostic.Diagnostic, options Options) error {
 	terminal := options.Width > 0
 	if !terminal {
 		options.Width = 78
@@ -45,11 +49,11 @@ func Write(w io.Writer, list []Diagnostic, options Options) error {
 	return err
 }
 
-func isError(d Diagnostic) bool { return d.Severity != "warning" }
+func isError(d diagnostic.Diagnostic) bool { return d.Severity != "warning" }
 
 // writeCompact lists warnings by summary, each with its first place and how many more of it there
 // are.
-func writeCompact(b *strings.Builder, list []Diagnostic, options Options) {
+func writeCompact(b *strings.Builder, list []diagnostic.Diagnostic, options Options) {
 	b.WriteString(options.Style.Bold(options.Style.Yellow("Warnings:")) + "\n\n")
 	more := map[string]int{}
 	for _, d := range list {
@@ -61,15 +65,15 @@ func writeCompact(b *strings.Builder, list []Diagnostic, options Options) {
 			continue // said before
 		}
 		delete(more, d.Summary)
-		if d.leftOut > 0 {
-			fmt.Fprintf(b, "- %d more warnings, of these or other kinds\n", d.leftOut)
+		if d.LeftOut > 0 {
+			fmt.Fprintf(b, "- %d more warnings, of these or other kinds\n", d.LeftOut)
 			continue
 		}
 		text := "- " + d.Summary
 		if d.Range != nil {
-			text += "\n  on " + d.where()
-		} else if with := d.with(); with != "" {
-			text += "\n  with " + with
+			text += "\n  on " + where(d)
+		} else if subject := with(d); subject != "" {
+			text += "\n  with " + subject
 		}
 		if others > 0 {
 			text += fmt.Sprintf(" (and %d more)", others)
@@ -78,7 +82,7 @@ func writeCompact(b *strings.Builder, list []Diagnostic, options Options) {
 	}
 }
 
-func (o Options) color(d Diagnostic) func(string) string {
+func (o Options) color(d diagnostic.Diagnostic) func(string) string {
 	if d.Severity == "warning" {
 		return o.Style.Yellow
 	}
@@ -88,7 +92,7 @@ func (o Options) color(d Diagnostic) func(string) string {
 // columnsOfEdge is the width of the edge of a box.
 const columnsOfEdge = 2
 
-// box writes one diagnostic. Its colour is that of the severity.
+// box writes one  Its colour is that of the severity.
 type box struct {
 	*strings.Builder
 	Options
@@ -96,7 +100,7 @@ type box struct {
 	color    func(string) string
 }
 
-func (b box) write(d Diagnostic) {
+func (b box) write(d diagnostic.Diagnostic) {
 	b.WriteString(b.color("╷") + "\n")
 	title := "Error: "
 	if d.Severity == "warning" {
@@ -143,22 +147,22 @@ func (b box) words(text string) {
 }
 
 // place writes the place of the cause in the source.
-func (b box) place(d Diagnostic) {
+func (b box) place(d diagnostic.Diagnostic) {
 	if d.Range == nil {
-		if with := d.with(); with != "" {
+		if subject := with(d); subject != "" {
 			b.line("")
-			b.words("  with " + with)
+			b.words("  with " + subject)
 		}
 		return
 	}
 	b.line("")
-	where := "  on " + d.where()
-	if d.Range.Start == (Pos{}) { // of the file as a whole
+	where := "  on " + where(d)
+	if d.Range.Start == (diagnostic.Pos{}) { // of the file as a whole
 		b.words(where)
 		return
 	}
-	if with := d.with(); with != "" {
-		b.words("  with " + with + ",")
+	if subject := with(d); subject != "" {
+		b.words("  with " + subject + ",")
 	}
 	if d.Snippet == nil {
 		b.words(where + ":")
@@ -179,10 +183,10 @@ func (b box) place(d Diagnostic) {
 
 // where names the place. A diagnostic with a code is for programs, too, and gets the form that
 // editors know.
-func (d Diagnostic) where() string {
+func where(d diagnostic.Diagnostic) string {
 	name, at := safetext.Name(d.Range.Filename), d.Range.Start
 	switch {
-	case at == Pos{}:
+	case at == diagnostic.Pos{}:
 		return name
 	case d.Code != "":
 		return fmt.Sprintf("%s:%d:%d", name, at.Line, at.Column)
@@ -192,7 +196,7 @@ func (d Diagnostic) where() string {
 }
 
 // with names the subject of a diagnostic, or is "".
-func (d Diagnostic) with() string {
+func with(d diagnostic.Diagnostic) string {
 	switch {
 	case d.Resource == "":
 		return d.Address
@@ -205,7 +209,7 @@ func (d Diagnostic) with() string {
 // code writes the numbered lines of a snippet, its highlighted part underlined:
 // by the terminal, or else by a line below where it is part of a line, so that
 // several diagnostics about one line can be told apart.
-func (b box) code(s *Snippet) {
+func (b box) code(s *diagnostic.Snippet) {
 	at := 0
 	for i, text := range strings.Split(s.Code, "\n") {
 		number := fmt.Sprintf("%4d: ", s.StartLine+i)
@@ -256,7 +260,7 @@ func blank(text string) string {
 
 func clamp(n, limit int) int { return max(0, min(n, limit)) }
 
-func (b box) values(s *Snippet) {
+func (b box) values(s *diagnostic.Snippet) {
 	if len(s.Values) == 0 && s.FunctionCall == nil {
 		return
 	}

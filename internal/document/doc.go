@@ -1,20 +1,17 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package jsonview writes the JSON that programs read from the command line:
-// one document, or with [Events] one object a line while an operation runs.
-//
-// Documents are values for [WriteDocument]: [NewPlan], [NewState], [NewOutputs]
-// and [NewValidation].
+// Package document makes the JSON documents that programs read: of plans ([NewPlan]), states
+// ([NewState]), outputs ([NewOutputs]) and validations ([NewValidation]). They are values for
+// [WriteDocument], or for encoding/json.
 //
 // The rules the compiler cannot check:
 //
-//	J1. Documents of plans, states and outputs hold sensitive values in clear. Lines
-//	    of events hold none.
+//	J1. Documents of plans, states and outputs hold sensitive values in clear.
 //	J2. Arrays are sorted by address or name, and are never null.
 //	J3. Every document but that of outputs begins with format_version; that one is
 //	    a map by the users' names, as terraform's is.
-package jsonview
+package document
 
 import (
 	"bytes"

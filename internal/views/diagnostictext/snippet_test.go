@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package diagnostic
+package diagnostictext
 
 import (
 	"encoding/json"
@@ -13,11 +13,12 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclparse"
 
+	"github.com/cairnstacks/cairn/internal/diagnostic"
 	"github.com/cairnstacks/cairn/internal/views/textstyle"
 )
 
 // parse returns the diagnostics of a file in native or JSON syntax.
-func parse(source, filename string) (hcl.Diagnostics, Sources) {
+func parse(source, filename string) (hcl.Diagnostics, diagnostic.Sources) {
 	parser := hclparse.NewParser()
 	var diags hcl.Diagnostics
 	if strings.HasSuffix(filename, ".json") {
@@ -25,7 +26,7 @@ func parse(source, filename string) (hcl.Diagnostics, Sources) {
 	} else {
 		_, diags = parser.ParseHCL([]byte(source), filename)
 	}
-	return diags, Sources{Files: parser.Files()}
+	return diags, diagnostic.Sources{Files: parser.Files()}
 }
 
 // code returns the lines of the text of a diagnostic that show code.
@@ -59,7 +60,7 @@ func TestSyntaxErrorsAtTheEndOfFiles(t *testing.T) {
 			if !diags.HasErrors() {
 				t.Fatalf("%q has no errors", test.source)
 			}
-			list := All(diags, sources)
+			list := diagnostic.All(diags, sources)
 			if diff := cmp.Diff(test.want, code(text(t, list[:1], Options{}))); diff != "" {
 				t.Errorf("code of %v (-want +got):\n%s", diags[0], diff)
 			}
@@ -74,11 +75,11 @@ func TestOneLineWithTwoDiagnostics(t *testing.T) {
 			Filename: "f", Start: hcl.Pos{Line: 1, Column: start + 1, Byte: start}, End: hcl.Pos{Line: 1, Column: end + 1, Byte: end},
 		}
 	}
-	got := text(t, All(hcl.Diagnostics{
+	got := text(t, diagnostic.All(hcl.Diagnostics{
 		{Severity: hcl.DiagError, Summary: "Invalid reference", Subject: at(15, 18)},
 		{Severity: hcl.DiagError, Summary: "Invalid reference", Subject: at(20, 23)},
 		{Severity: hcl.DiagError, Summary: "Invalid argument", Subject: at(1, 24)},
-	}, Sources{Lookup: func(string) []byte { return content }}), Options{})
+	}, diagnostic.Sources{Lookup: func(string) []byte { return content }}), Options{})
 	want := " 1: \tdepends_on = [one, two]\n" + // the whole line needs no mark
 		" 1: \tdepends_on = [one, two]\n    \t              ^^^\n" +
 		" 1: \tdepends_on = [one, two]\n    \t                   ^^^"
@@ -103,7 +104,7 @@ func FuzzSnippet(f *testing.F) {
 		for _, name := range []string{"f.hcl", "f.json", "lookup.hcl", "lookup.json"} {
 			found, sources := parse(source, name)
 			if strings.HasPrefix(name, "lookup") {
-				sources = Sources{Lookup: func(string) []byte { return []byte(source) }}
+				sources = diagnostic.Sources{Lookup: func(string) []byte { return []byte(source) }}
 			}
 			rangeOf := func(start, end int) *hcl.Range {
 				return &hcl.Range{
@@ -113,17 +114,17 @@ func FuzzSnippet(f *testing.F) {
 			diags := append(found,
 				&hcl.Diagnostic{Summary: "Without context", Subject: rangeOf(start, end)},
 				&hcl.Diagnostic{Summary: "With context", Subject: rangeOf(start, end), Context: rangeOf(contextStart, contextEnd)})
-			for _, d := range All(diags, sources) {
+			for _, d := range diagnostic.All(diags, sources) {
 				checkSnippet(t, d, source)
 			}
 		}
 	})
 }
 
-func checkSnippet(t *testing.T, d Diagnostic, source string) {
+func checkSnippet(t *testing.T, d diagnostic.Diagnostic, source string) {
 	t.Helper()
 	for _, style := range []textstyle.Style{{}, {Color: true}} {
-		if got := text(t, []Diagnostic{d}, Options{Style: style}); !strings.Contains(got, d.Summary) {
+		if got := text(t, []diagnostic.Diagnostic{d}, Options{Style: style}); !strings.Contains(got, d.Summary) {
 			t.Fatalf("the text does not contain the summary %q:\n%s", d.Summary, got)
 		}
 	}
@@ -147,7 +148,7 @@ func checkSnippet(t *testing.T, d Diagnostic, source string) {
 
 // Ranges of formats that are not HCL have lines and columns only.
 func TestRangesWithoutBytes(t *testing.T) {
-	sources := Sources{Lookup: func(string) []byte { return []byte("first: 1\nsécond: [a, b]\n") }}
+	sources := diagnostic.Sources{Lookup: func(string) []byte { return []byte("first: 1\nsécond: [a, b]\n") }}
 	for name, test := range map[string]struct {
 		start, end hcl.Pos
 		want       string
@@ -160,7 +161,7 @@ func TestRangesWithoutBytes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var b strings.Builder
 			diag := &hcl.Diagnostic{Summary: "Wrong", Subject: &hcl.Range{Filename: "f.yml", Start: test.start, End: test.end}}
-			if err := Write(&b, []Diagnostic{New(diag, sources)}, Options{}); err != nil {
+			if err := Write(&b, []diagnostic.Diagnostic{diagnostic.New(diag, sources)}, Options{}); err != nil {
 				t.Fatal(err)
 			}
 			if got := code(b.String()); got != test.want {
@@ -176,15 +177,15 @@ func TestLongLines(t *testing.T) {
 	source := "a = \"" + strings.Repeat("x", 1<<20) + "\" b é\n"
 	at := strings.Index(source, "b")
 	subject := hcl.Range{Filename: "f.yml", Start: hcl.Pos{Line: 1, Column: at + 1, Byte: at}, End: hcl.Pos{Line: 1, Column: at + 2, Byte: at + 1}}
-	sources := Sources{Lookup: func(string) []byte { return []byte(source) }}
-	s := New(&hcl.Diagnostic{Subject: &subject}, sources).Snippet
-	if s == nil || len(s.Code) > maxBytes || s.Code[s.HighlightStart:s.HighlightEnd] != "b" || !strings.HasSuffix(s.Code, "b é") {
+	sources := diagnostic.Sources{Lookup: func(string) []byte { return []byte(source) }}
+	s := diagnostic.New(&hcl.Diagnostic{Subject: &subject}, sources).Snippet
+	if s == nil || len(s.Code) > 1000 || s.Code[s.HighlightStart:s.HighlightEnd] != "b" || !strings.HasSuffix(s.Code, "b é") {
 		t.Errorf("got %.100v", s)
 	}
 	whole := hcl.Range{Filename: "f\n\x1b.yml"}
-	d := New(&hcl.Diagnostic{Summary: "Too large", Detail: strings.Repeat("é", 1<<20), Subject: &whole}, sources)
+	d := diagnostic.New(&hcl.Diagnostic{Summary: "Too large", Detail: strings.Repeat("é", 1<<20), Subject: &whole}, sources)
 	var b strings.Builder
-	if err := Write(&b, []Diagnostic{d}, Options{Width: 1 << 20}); err != nil {
+	if err := Write(&b, []diagnostic.Diagnostic{d}, Options{Width: 1 << 20}); err != nil {
 		t.Fatal(err)
 	}
 	want := "╷\n│ Error: Too large\n│\n│   on f␊␛.yml\n│\n│ éé"
@@ -201,8 +202,8 @@ func TestNarrowTerminal(t *testing.T) {
 		Severity: hcl.DiagError, Summary: "Invalid condition", Detail: "This is never true.",
 		Subject: &hcl.Range{Filename: "network/main.tf", Start: hcl.Pos{Line: 2, Column: 39, Byte: at}, End: hcl.Pos{Line: 2, Column: 43, Byte: at + 4}},
 	}}
-	sources := Sources{Files: map[string]*hcl.File{"network/main.tf": {Bytes: []byte(content)}}}
-	list := All(diags, sources)
+	sources := diagnostic.Sources{Files: map[string]*hcl.File{"network/main.tf": {Bytes: []byte(content)}}}
+	list := diagnostic.All(diags, sources)
 	list[0].Address = "component.network"
 	list[0].Resource = "terraform_data.subnet"
 	context := `check "enough_room_in_subnets"`
@@ -229,7 +230,7 @@ func TestNarrowTerminal(t *testing.T) {
 // Highlighted code may be cut, too: each piece has its carets.
 func TestCaretsOfWrappedLines(t *testing.T) {
 	content := "  condition = alltrue([for zone in var.zones : length(zone) > 3])\n"
-	sources := Sources{Files: map[string]*hcl.File{"main.tf": {Bytes: []byte(content)}}}
+	sources := diagnostic.Sources{Files: map[string]*hcl.File{"main.tf": {Bytes: []byte(content)}}}
 	at := func(n int) hcl.Pos { return hcl.Pos{Line: 1, Column: n + 1, Byte: n} }
 	expr := strings.Index(content, "alltrue")
 	for name, test := range map[string]struct {
@@ -257,7 +258,7 @@ func TestCaretsOfWrappedLines(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var b strings.Builder
 			diag := &hcl.Diagnostic{Summary: "Wrong", Subject: &hcl.Range{Filename: "main.tf", Start: at(test.start), End: at(test.end)}}
-			if err := Write(&b, []Diagnostic{New(diag, sources)}, Options{Width: 33}); err != nil {
+			if err := Write(&b, []diagnostic.Diagnostic{diagnostic.New(diag, sources)}, Options{Width: 33}); err != nil {
 				t.Fatal(err)
 			}
 			if got := "\n" + code(b.String()); got != test.want {
@@ -270,7 +271,7 @@ func TestCaretsOfWrappedLines(t *testing.T) {
 // Of a summary of several lines, each is in the box: engines make a whole text of some.
 func TestSummaryOfSeveralLines(t *testing.T) {
 	var b strings.Builder
-	if err := Write(&b, []Diagnostic{{Severity: "error", Summary: "problems, including\n\nthese", Detail: "More."}}, Options{}); err != nil {
+	if err := Write(&b, []diagnostic.Diagnostic{{Severity: "error", Summary: "problems, including\n\nthese", Detail: "More."}}, Options{}); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := b.String(), "╷\n│ Error: problems, including\n│\n│ these\n│\n│ More.\n╵\n"; got != want {
@@ -280,13 +281,15 @@ func TestSummaryOfSeveralLines(t *testing.T) {
 
 // Warnings alone can be listed, each kind once; with errors they are shown as ever.
 func TestCompactWarnings(t *testing.T) {
-	at := func(line int) *Range { return &Range{Filename: "main.tf", Start: Pos{Line: line}} }
-	list := []Diagnostic{
+	at := func(line int) *diagnostic.Range {
+		return &diagnostic.Range{Filename: "main.tf", Start: diagnostic.Pos{Line: line}}
+	}
+	list := []diagnostic.Diagnostic{
 		{Severity: "warning", Summary: "Old", Detail: "Use the new one.", Range: at(3)},
 		{Severity: "warning", Summary: "Odd", Address: "component.a"},
 		{Severity: "warning", Summary: "Old", Detail: "Use the new one.", Range: at(7)},
 	}
-	write := func(list []Diagnostic) string {
+	write := func(list []diagnostic.Diagnostic) string {
 		var b strings.Builder
 		if err := Write(&b, list, Options{CompactWarnings: true}); err != nil {
 			t.Fatal(err)
@@ -296,7 +299,7 @@ func TestCompactWarnings(t *testing.T) {
 	if got, want := write(list), "Warnings:\n\n- Old\n  on main.tf line 3 (and 1 more)\n- Odd\n  with component.a\n"; got != want {
 		t.Errorf("Write() = %q, want %q", got, want)
 	}
-	if got := write(append(list, Diagnostic{Severity: "error", Summary: "Wrong"})); !strings.Contains(got, "Use the new one.") || strings.Contains(got, "Warnings:") {
+	if got := write(append(list, diagnostic.Diagnostic{Severity: "error", Summary: "Wrong"})); !strings.Contains(got, "Use the new one.") || strings.Contains(got, "Warnings:") {
 		t.Errorf("Write() = %q with an error, want all of it", got)
 	}
 	if got := write(nil); got != "" {

@@ -1,12 +1,12 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package jsonview
+package document
 
 import (
 	"github.com/hashicorp/hcl/v2"
 
-	"github.com/cairnstacks/cairn/internal/views/diagnostic"
+	"github.com/cairnstacks/cairn/internal/diagnostic"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
@@ -53,9 +53,9 @@ func rangeOf(at *hcl.Range) *diagnostic.Range {
 	return &diagnostic.Range{Filename: at.Filename, Start: diagnostic.Pos(at.Start), End: diagnostic.Pos(at.End)}
 }
 
-// engineOf returns the engine that planned a component. Where that has no reason of its own, it has
+// EngineOf returns the engine that planned a component. Where that has no reason of its own, it has
 // that of the whole plan.
-func engineOf(c *stackplan.Component, whole engine.Reason) Engine {
+func EngineOf(c *stackplan.Component, whole engine.Reason) Engine {
 	if c.Reason == (engine.Reason{}) {
 		return NewEngine(c.Engine, whole)
 	}

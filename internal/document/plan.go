@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package jsonview
+package document
 
 import (
 	"cmp"
@@ -14,8 +14,8 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/deferral"
-	"github.com/cairnstacks/cairn/internal/views/diagnostic"
-	"github.com/cairnstacks/cairn/internal/views/terraformjson"
+	"github.com/cairnstacks/cairn/internal/diagnostic"
+	"github.com/cairnstacks/cairn/internal/document/terraformjson"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
@@ -120,7 +120,7 @@ func NewPlan(plan *stackplan.Plan, options PlanOptions) Plan {
 	}
 	for name, input := range plan.Inputs {
 		planned := variable(input.After)
-		if unknown := UnknownTree(input.After); unknown != false {
+		if unknown := unknownTree(input.After); unknown != false {
 			planned.AfterUnknown = unknown
 		}
 		doc.Variables[name] = planned
@@ -142,7 +142,7 @@ func NewPlan(plan *stackplan.Plan, options PlanOptions) Plan {
 }
 
 func variable(v cty.Value) Variable {
-	return Variable{Value: Tree(v), Sensitive: marks.Contains(v, marks.Sensitive)}
+	return Variable{Value: terraformjson.Value(v), Sensitive: marks.Contains(v, marks.Sensitive)}
 }
 
 func newPlanComponent(plan *stackplan.Plan, c *stackplan.Component, prior *stackstate.State) PlanComponent {
@@ -162,18 +162,17 @@ func newPlanComponent(plan *stackplan.Plan, c *stackplan.Component, prior *stack
 		Checks:        terraformjson.Checks(c.Checks),
 	}
 	if c.Engine != (engine.Info{}) {
-		own := engineOf(c, plan.Reason)
+		own := EngineOf(c, plan.Reason)
 		result.Engine = &own
 	}
 	if previous, ok := plan.PreviousAddress(c.Addr); ok {
 		result.PreviousAddr = previous.String()
 	}
 	for name, v := range c.Inputs {
-		tree, ok := treeOf(v)
-		if ok || v.IsKnown() {
-			result.Inputs[name] = tree
+		if v.IsKnown() {
+			result.Inputs[name] = terraformjson.Value(v)
 		}
-		if unknown := UnknownTree(v); unknown != false {
+		if unknown := unknownTree(v); unknown != false {
 			result.InputsUnknown[name] = unknown
 		}
 	}
@@ -203,7 +202,7 @@ func keyJSON(key stackaddrs.InstanceKey) any {
 	if key.IsWildcard() {
 		return "*"
 	}
-	return Tree(key.Value())
+	return terraformjson.Value(key.Value())
 }
 
 func addresses(addrs []stackaddrs.AbsComponent) []string {
@@ -275,8 +274,8 @@ func componentOutputs(c *stackplan.Component, prior *stackstate.State) map[strin
 func newOutputChange(action stackplan.Action, before, after cty.Value) OutputChange {
 	change := OutputChange{
 		Actions: []string{string(action)},
-		Before:  Tree(before), After: Tree(after), AfterUnknown: UnknownTree(after),
-		BeforeSensitive: SensitiveTree(before), AfterSensitive: SensitiveTree(after),
+		Before:  terraformjson.Value(before), After: terraformjson.Value(after), AfterUnknown: unknownTree(after),
+		BeforeSensitive: sensitiveTree(before), AfterSensitive: sensitiveTree(after),
 	}
 	if action == stackplan.Delete && before != cty.NilVal { // terraform says it of the output, not of the value
 		change.AfterSensitive = marks.Contains(before, marks.Sensitive)

@@ -1,8 +1,8 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package terraformjson writes changes and the results of checks as they stand in terraform's JSON
-// plans.
+// Package terraformjson writes values, changes and the results of checks as they stand in
+// terraform's JSON plans.
 //
 // A value becomes three parallel trees: the value itself, where it is unknown, and where it is
 // sensitive. Sensitive values are in clear.
@@ -17,6 +17,7 @@ import (
 
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
 // ResourceChange writes a change.
@@ -113,41 +114,49 @@ func Path(path cty.Path) []any {
 	return steps
 }
 
-// Value writes a value. An unknown value is left out of objects and maps, and is null in lists,
-// where its position relates it to [Unknown].
+// Value writes a value. An unknown or ephemeral value is left out of objects and maps, and is null
+// in lists, where its position relates it to [Unknown].
 func Value(v cty.Value) any {
-	if v == cty.NilVal {
-		return nil
+	tree, _ := valueOf(v)
+	return tree
+}
+
+// valueOf also reports whether there is a value to write.
+func valueOf(v cty.Value) (any, bool) {
+	if v == cty.NilVal || marks.Has(v, marks.Ephemeral) {
+		return nil, false
 	}
 	v, _ = v.Unmark()
-	if v.IsNull() || !v.IsKnown() {
-		return nil
-	}
 	ty := v.Type()
 	switch {
+	case !v.IsKnown():
+		return nil, false
+	case v.IsNull():
+		return nil, true
 	case ty == cty.String:
-		return v.AsString()
+		return v.AsString(), true
 	case ty == cty.Bool:
-		return v.True()
+		return v.True(), true
 	case ty == cty.Number:
-		return json.Number(v.AsBigFloat().Text('f', -1))
+		return json.Number(v.AsBigFloat().Text('f', -1)), true
 	case ty.IsObjectType(), ty.IsMapType():
 		object := make(map[string]any, v.LengthInt())
 		for it := v.ElementIterator(); it.Next(); {
-			if name, part := it.Element(); part.IsKnown() {
-				object[name.AsString()] = Value(part)
+			name, part := it.Element()
+			if tree, ok := valueOf(part); ok {
+				object[name.AsString()] = tree
 			}
 		}
-		return object
+		return object, true
 	case v.CanIterateElements():
 		list := make([]any, 0, v.LengthInt())
 		for it := v.ElementIterator(); it.Next(); {
 			_, part := it.Element()
 			list = append(list, Value(part))
 		}
-		return list
+		return list, true
 	}
-	return nil // a capsule, which no resource has
+	return nil, false // a capsule, such as a provider reference
 }
 
 // Unknown writes where a value is unknown: true for unknown parts, false for known ones. Objects
@@ -159,7 +168,9 @@ func Unknown(v cty.Value) any {
 // Sensitive writes where a value is sensitive, built like [Unknown], except that an unknown
 // collection is empty.
 func Sensitive(v cty.Value) any {
-	return flags(v, cty.Value.IsMarked)
+	return flags(v, func(v cty.Value) bool {
+		return v.IsMarked() && !marks.Has(v, marks.Ephemeral) || marks.Has(v, marks.Sensitive)
+	})
 }
 
 func flags(v cty.Value, test func(cty.Value) bool) any {

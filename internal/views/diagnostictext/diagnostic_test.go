@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package diagnostic
+package diagnostictext
 
 import (
 	"encoding/json"
@@ -20,6 +20,7 @@ import (
 	"github.com/zclconf/go-cty/cty/function"
 	"github.com/zclconf/go-cty/cty/function/stdlib"
 
+	"github.com/cairnstacks/cairn/internal/diagnostic"
 	"github.com/cairnstacks/cairn/internal/views/textstyle"
 	"github.com/cairnstacks/cairn/internal/views/viewtest"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
@@ -86,7 +87,7 @@ func evalContext() *hcl.EvalContext {
 	}
 }
 
-func fixture(t *testing.T) (hcl.Diagnostics, Sources) {
+func fixture(t *testing.T) (hcl.Diagnostics, diagnostic.Sources) {
 	t.Helper()
 	parser := hclparse.NewParser()
 	file, diags := parser.ParseHCL([]byte(source), "main.tfcomponent.hcl")
@@ -114,7 +115,7 @@ func fixture(t *testing.T) (hcl.Diagnostics, Sources) {
 			Subject: &hcl.Range{Filename: "nowhere.tf", Start: hcl.Pos{Line: 7, Column: 1, Byte: 99}, End: hcl.Pos{Line: 7, Column: 3, Byte: 101}},
 		},
 	}
-	return append(list, append(found, foundInCall...)...), Sources{
+	return append(list, append(found, foundInCall...)...), diagnostic.Sources{
 		Files: parser.Files(),
 		Lookup: func(name string) []byte {
 			if name == "modules/a/main.tf" {
@@ -125,7 +126,7 @@ func fixture(t *testing.T) (hcl.Diagnostics, Sources) {
 	}
 }
 
-func text(t *testing.T, list []Diagnostic, options Options) string {
+func text(t *testing.T, list []diagnostic.Diagnostic, options Options) string {
 	t.Helper()
 	var b strings.Builder
 	if err := Write(&b, list, options); err != nil {
@@ -136,10 +137,10 @@ func text(t *testing.T, list []Diagnostic, options Options) string {
 
 func TestText(t *testing.T) {
 	diags, sources := fixture(t)
-	plain := text(t, All(diags, sources), Options{})
+	plain := text(t, diagnostic.All(diags, sources), Options{})
 	viewtest.Golden(t, "diagnostics.txt", plain)
 
-	colored := text(t, All(diags, sources), Options{Style: textstyle.Style{Color: true}})
+	colored := text(t, diagnostic.All(diags, sources), Options{Style: textstyle.Style{Color: true}})
 	if want := "\x1b[4mvar.size\x1b[0m + 1"; !strings.Contains(colored, want) {
 		t.Errorf("the coloured text does not underline the subject as %q:\n%s", want, colored)
 	}
@@ -151,7 +152,7 @@ func TestText(t *testing.T) {
 
 func TestJSON(t *testing.T) {
 	diags, sources := fixture(t)
-	doc, err := json.MarshalIndent(All(diags, sources), "", "  ")
+	doc, err := json.MarshalIndent(diagnostic.All(diags, sources), "", "  ")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,12 +161,12 @@ func TestJSON(t *testing.T) {
 
 func TestSecretsStayHidden(t *testing.T) {
 	diags, sources := fixture(t)
-	doc, err := json.Marshal(All(diags, sources))
+	doc, err := json.Marshal(diagnostic.All(diags, sources))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, secret := range []string{"hunter2", "fleeting", "hidden-in-list"} {
-		if strings.Contains(string(doc), secret) || strings.Contains(text(t, All(diags, sources), Options{}), secret) {
+		if strings.Contains(string(doc), secret) || strings.Contains(text(t, diagnostic.All(diags, sources), Options{}), secret) {
 			t.Errorf("%q is shown", secret)
 		}
 	}
@@ -173,11 +174,11 @@ func TestSecretsStayHidden(t *testing.T) {
 
 func TestSnippetLiesInFile(t *testing.T) {
 	content := []byte("a\r\n\tbé\x1b[0m = 1\n\nlast")
-	lookup := Sources{Lookup: func(string) []byte { return content }}
+	lookup := diagnostic.Sources{Lookup: func(string) []byte { return content }}
 	for start := 0; start <= len(content)+1; start++ {
 		for end := start; end <= len(content)+2; end++ {
 			rng := hcl.Range{Filename: "f", Start: hcl.Pos{Line: 1, Column: 1, Byte: start}, End: hcl.Pos{Line: 1, Column: 1, Byte: end}}
-			d := New(&hcl.Diagnostic{Summary: "s", Subject: &rng}, lookup)
+			d := diagnostic.New(&hcl.Diagnostic{Summary: "s", Subject: &rng}, lookup)
 			s := d.Snippet
 			if s == nil {
 				if start <= len(content) {
@@ -188,7 +189,7 @@ func TestSnippetLiesInFile(t *testing.T) {
 			if s.HighlightStart < 0 || s.HighlightStart > s.HighlightEnd || s.HighlightEnd > len(s.Code) {
 				t.Fatalf("bytes %d to %d: highlight %d to %d of %q", start, end, s.HighlightStart, s.HighlightEnd, s.Code)
 			}
-			text(t, []Diagnostic{d}, Options{Style: textstyle.Style{Color: true}})
+			text(t, []diagnostic.Diagnostic{d}, Options{Style: textstyle.Style{Color: true}})
 		}
 	}
 }
@@ -196,7 +197,7 @@ func TestSnippetLiesInFile(t *testing.T) {
 // Many diagnostics about the same files look up each of them once, also missing ones.
 func TestFilesAreReadOnce(t *testing.T) {
 	read := map[string]int{}
-	sources := Sources{Lookup: func(name string) []byte {
+	sources := diagnostic.Sources{Lookup: func(name string) []byte {
 		read[name]++
 		if name == "missing.hcl" {
 			return nil
@@ -211,7 +212,7 @@ func TestFilesAreReadOnce(t *testing.T) {
 			})
 		}
 	}
-	for _, d := range All(diags, sources) {
+	for _, d := range diagnostic.All(diags, sources) {
 		if known := d.Range.Filename != "missing.hcl"; known != (d.Snippet != nil) || known && *d.Snippet.Context != `component "a"` {
 			t.Errorf("%s: the snippet is %+v", d.Range.Filename, d.Snippet)
 		}
@@ -220,6 +221,9 @@ func TestFilesAreReadOnce(t *testing.T) {
 		t.Errorf("files were read this often: %v, want %v", read, want)
 	}
 }
+
+// most is the number of diagnostics that are shown at a time.
+const most = 500
 
 // Of very many diagnostics some are shown, errors rather than warnings.
 func TestVeryMany(t *testing.T) {
@@ -232,7 +236,7 @@ func TestVeryMany(t *testing.T) {
 		at := hcl.Pos{Line: n + 1, Column: 1, Byte: 2 * n}
 		diags = append(diags, &hcl.Diagnostic{Severity: severity, Summary: "Problem", Subject: &hcl.Range{Filename: "f.hcl", Start: at, End: at}})
 	}
-	list := All(diags, Sources{Lookup: func(string) []byte { return []byte(strings.Repeat("#\n", 2*most)) }})
+	list := diagnostic.All(diags, diagnostic.Sources{Lookup: func(string) []byte { return []byte(strings.Repeat("#\n", 2*most)) }})
 	errors := 0
 	for _, d := range list[:most] {
 		if d.Severity == "error" {
@@ -247,7 +251,7 @@ func TestVeryMany(t *testing.T) {
 	}
 
 	var b strings.Builder
-	if err := Write(&b, All(diags[:2*most-10], Sources{}), Options{CompactWarnings: true}); err != nil {
+	if err := Write(&b, diagnostic.All(diags[:2*most-10], diagnostic.Sources{}), Options{CompactWarnings: true}); err != nil {
 		t.Fatal(err)
 	}
 	if want := "Warnings:\n\n- Problem\n  on f.hcl line 1 (and 499 more)\n- 490 more warnings, of these or other kinds\n"; b.String() != want {
@@ -258,7 +262,7 @@ func TestVeryMany(t *testing.T) {
 // Few diagnostics stay in their order, for programs that get all.
 func TestLimited(t *testing.T) {
 	few := hcl.Diagnostics{{Severity: hcl.DiagWarning, Summary: "B"}, {Severity: hcl.DiagError, Summary: "A"}, {Severity: hcl.DiagWarning, Summary: "B"}}
-	if got := Limited(few); !slices.Equal(got, few) {
+	if got := diagnostic.Limited(few); !slices.Equal(got, few) {
 		t.Errorf("few: %v", got)
 	}
 	var many hcl.Diagnostics
@@ -266,7 +270,7 @@ func TestLimited(t *testing.T) {
 		many = append(many, &hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: "Problem", Subject: &hcl.Range{Filename: "f.hcl", Start: hcl.Pos{Byte: n, Line: n}}})
 	}
 	many = append(many, few[1])
-	got := Limited(many)
+	got := diagnostic.Limited(many)
 	if last := got[len(got)-1]; len(got) != most+1 || got[0] != few[1] || !strings.HasPrefix(last.Detail, "There are 99501 more problems") {
 		t.Errorf("of very many: %d, and %q", len(got), last.Detail)
 	}
