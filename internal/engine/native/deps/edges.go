@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/cairnstacks/cairn/internal/engine/native/configs"
-	"github.com/cairnstacks/cairn/internal/engine/native/refs"
+	"github.com/cairnstacks/cairn/internal/module/refs"
 )
 
 // connect adds the edges of all nodes of a module.
