@@ -13,44 +13,34 @@ import (
 
 // Place is a block in a tree.
 type Place struct {
-	Node  *Node // nil in the root module
+	Node  *Node
 	Block *Block
 }
 
 // Path returns the module calls that lead to the place, the root's first.
 func (p Place) Path() []*Node {
 	var path []*Node
-	for node := p.Node; node != nil; node = node.parent {
+	for node := p.Node; node.Parent != nil; node = node.Parent {
 		path = append(path, node)
 	}
 	slices.Reverse(path)
 	return path
 }
 
-// Name returns the name of a node's call.
-func (n *Node) Name() string { return n.call.Name }
-
-// Parent returns the node with the call, or nil if that is the root module.
-func (n *Node) Parent() *Node { return n.parent }
-
 // Links are the references between the blocks of a tree. They are as terraform sees them, except
 // that a module which is referred to as a whole stands for all of its outputs.
 type Links struct {
 	tree     *Tree
 	contents map[*Directory]*contents
-	children map[string]*Node // by key
 
 	marked map[string]bool
 }
 
 // NewLinks follows the references in a tree.
 func NewLinks(tree *Tree) *Links {
-	l := &Links{tree: tree, contents: map[*Directory]*contents{}, children: map[string]*Node{}, marked: map[string]bool{}}
+	l := &Links{tree: tree, contents: map[*Directory]*contents{}, marked: map[string]bool{}}
 	for _, dir := range tree.Directories() {
 		l.contents[dir] = dir.contents()
-	}
-	for _, node := range tree.Nodes {
-		l.children[node.Key] = node
 	}
 	return l
 }
@@ -60,7 +50,7 @@ func NewLinks(tree *Tree) *Links {
 func (l *Links) Places() []Place {
 	var places []Place
 	for _, node := range l.nodes() {
-		blocks := l.contents[l.directory(node)].blocks
+		blocks := l.contents[node.Directory].blocks
 		for _, address := range slices.Sorted(maps.Keys(blocks)) {
 			places = append(places, Place{node, blocks[address]})
 		}
@@ -75,7 +65,7 @@ func (l *Links) At(pos hcl.Range) []Place {
 
 // Call returns the block of a node's call.
 func (l *Links) Call(node *Node) Place {
-	return Place{node.parent, l.contents[l.directory(node.parent)].blocks["module."+node.Name()]}
+	return Place{node.Parent, l.contents[node.Parent.Directory].blocks["module."+node.Call.Name]}
 }
 
 // Block marks the places, and all that depends on them.
@@ -94,29 +84,17 @@ func (l *Links) Block(places []Place) {
 // Blocked reports whether a place was marked.
 func (l *Links) Blocked(place Place) bool { return l.marked[key(place.Node, place.Block.Address())] }
 
-func (l *Links) nodes() []*Node { return append([]*Node{nil}, l.tree.Nodes...) }
+func (l *Links) nodes() []*Node { return append([]*Node{l.tree.Root}, l.tree.Nodes...) }
 
-func (l *Links) directory(node *Node) *Directory {
-	if node == nil {
-		return l.tree.Root
-	}
-	return node.Directory
-}
-
-func key(node *Node, name string) string {
-	if node == nil {
-		return "/" + name
-	}
-	return node.Key + "/" + name
-}
+func key(node *Node, name string) string { return node.Key + "/" + name }
 
 // insideOf is marked for a module call if something in the module is.
 const insideOf = " inside"
 
 // spread marks the dependents of marked objects in one module.
 func (l *Links) spread(node *Node) {
-	here := l.contents[l.directory(node)]
-	all := node != nil && l.marked[key(node.parent, "module."+node.Name())]
+	here := l.contents[node.Directory]
+	all := node.Parent != nil && l.marked[key(node.Parent, "module."+node.Call.Name)]
 	mark := func(name string, references []hcl.Traversal) {
 		if all || l.anyMarked(node, references) {
 			l.marked[key(node, name)] = true
@@ -134,11 +112,11 @@ func (l *Links) spread(node *Node) {
 			l.marked[key(node, address)] = true
 		}
 		if block.Kind != "module" && l.marked[key(node, address)] {
-			for inner := node; inner != nil; inner = inner.parent {
-				l.marked[key(inner.parent, "module."+inner.Name()+insideOf)] = true
+			for inner := node; inner.Parent != nil; inner = inner.Parent {
+				l.marked[key(inner.Parent, "module."+inner.Call.Name+insideOf)] = true
 			}
 		}
-		if child := l.children[childKey(node, block.Name)]; block.Kind == "module" && child != nil {
+		if child := node.Children[block.Name]; block.Kind == "module" && child != nil {
 			for name, references := range block.arguments {
 				if l.anyMarked(node, references) {
 					l.marked[key(child, "var."+name)] = true
@@ -146,13 +124,6 @@ func (l *Links) spread(node *Node) {
 			}
 		}
 	}
-}
-
-func childKey(node *Node, name string) string {
-	if node == nil {
-		return name
-	}
-	return node.Key + "." + name
 }
 
 func (l *Links) anyMarked(node *Node, references []hcl.Traversal) bool {
@@ -166,7 +137,7 @@ func (l *Links) anyMarked(node *Node, references []hcl.Traversal) bool {
 		case !strings.HasPrefix(name, "module."):
 			return false
 		}
-		child := l.children[childKey(node, strings.TrimPrefix(name, "module."))]
+		child := node.Children[strings.TrimPrefix(name, "module.")]
 		if child == nil {
 			return false
 		}

@@ -31,7 +31,7 @@ func blockedBy(t *testing.T, files map[string]string, address string) []string {
 		t.Fatal(diags)
 	}
 	name := func(place Place) string {
-		if place.Node == nil {
+		if place.Node.Parent == nil {
 			return place.Block.Address()
 		}
 		return place.Node.Key + "/" + place.Block.Address()

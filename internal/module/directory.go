@@ -12,13 +12,14 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/module/refs"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
 // Directory is the configuration in one module directory.
 type Directory struct {
-	Path  string // absolute
+	Dir   string // its absolute path
 	Files []*File
 
 	// TofuFiles are those that only tofu reads, and that were not read: how messages name them.
@@ -28,10 +29,29 @@ type Directory struct {
 	// messages name them.
 	ValueFiles []string
 
-	Variables map[string]*engine.Variable
-	Outputs   map[string]*engine.Output
+	Variables map[string]*Variable
+	Locals    map[string]*Local
+	Outputs   map[string]*Output
 	Calls     map[string]*Call
-	Required  map[string]*Requirement // by local name
+	Resources map[stackaddrs.Resource]*Resource // managed, data (those nested in checks, too) and ephemeral ones
+	Checks    map[string]*Check
+	Actions   map[string]*Action // by TYPE.NAME
+
+	Moved   []*Moved
+	Removed []*Removed
+	Imports []*Import
+
+	// ProviderMeta are the bodies of provider_meta blocks, by the local names of the providers.
+	ProviderMeta map[string]*ProviderMeta
+
+	// Functions are the calls of functions outside of files in JSON syntax.
+	Functions []refs.FunctionCall
+
+	// Unsupported are errors about features of the language that the native engine lacks, by feature
+	// and place.
+	Unsupported hcl.Diagnostics
+
+	Required map[string]*Requirement // by local name
 
 	// ProviderUses has the references to provider configurations by resources, actions and functions,
 	// each with the first range where it occurs.
@@ -59,23 +79,10 @@ type Directory struct {
 	// HasActions reports whether there are action blocks.
 	HasActions bool
 
+	strict hcl.Diagnostics // mistakes that an engine with a binary finds itself
+
 	// HasRequiredProviders reports whether there is a required_providers block.
 	HasRequiredProviders bool
-}
-
-// Call is a module block.
-type Call struct {
-	Name        string
-	Source      string
-	SourceRange hcl.Range
-	Version     string // constraint as written, or empty
-	Constrained bool   // whether there is a version argument, which may be null
-
-	// Providers maps the names of the called module to those of the caller.
-	Providers map[engine.ProviderSlot]engine.ProviderSlot
-
-	// ProviderRanges are the places of the names of the called module.
-	ProviderRanges map[engine.ProviderSlot]hcl.Range
 }
 
 // Requirement is an entry of required_providers.
@@ -98,7 +105,7 @@ type ProviderBlock struct {
 	Range   hcl.Range
 }
 
-var rootSchema = &hcl.BodySchema{Blocks: []hcl.BlockHeaderSchema{
+var readRoot = &hcl.BodySchema{Blocks: []hcl.BlockHeaderSchema{
 	{Type: "terraform"},
 	{Type: "provider", LabelNames: []string{"name"}},
 	{Type: "variable", LabelNames: []string{"name"}},
@@ -120,7 +127,7 @@ func schemaOf(names ...string) *hcl.BodySchema {
 }
 
 var (
-	terraformSchema = &hcl.BodySchema{
+	readTerraform = &hcl.BodySchema{
 		Attributes: []hcl.AttributeSchema{{Name: "required_version"}},
 		Blocks: []hcl.BlockHeaderSchema{
 			{Type: "required_providers"},
@@ -128,19 +135,24 @@ var (
 			{Type: "cloud"},
 		},
 	}
-	variableSchema = schemaOf("type", "default", "nullable", "sensitive", "ephemeral", "const")
-	outputSchema   = schemaOf("sensitive", "ephemeral")
-	callSchema     = schemaOf("source", "version", "providers")
-	usageSchema    = schemaOf("provider")
-	checkSchema    = &hcl.BodySchema{Blocks: []hcl.BlockHeaderSchema{{Type: "data", LabelNames: []string{"type", "name"}}}}
+	readVariable = schemaOf("type", "default", "nullable", "sensitive", "ephemeral", "const")
+	readOutput   = schemaOf("sensitive", "ephemeral")
+	readCall     = schemaOf("source", "version", "providers")
+	usageSchema  = schemaOf("provider")
+	readCheck    = &hcl.BodySchema{Blocks: []hcl.BlockHeaderSchema{{Type: "data", LabelNames: []string{"type", "name"}}}}
 )
 
 func newDirectory(path string) *Directory {
 	return &Directory{
-		Path:          path,
-		Variables:     map[string]*engine.Variable{},
-		Outputs:       map[string]*engine.Output{},
+		Dir:           path,
+		Variables:     map[string]*Variable{},
+		Locals:        map[string]*Local{},
+		Outputs:       map[string]*Output{},
 		Calls:         map[string]*Call{},
+		Resources:     map[stackaddrs.Resource]*Resource{},
+		Checks:        map[string]*Check{},
+		Actions:       map[string]*Action{},
+		ProviderMeta:  map[string]*ProviderMeta{},
 		Required:      map[string]*Requirement{},
 		ProviderUses:  map[engine.ProviderSlot]hcl.Range{},
 		DataProviders: map[engine.ProviderSlot]bool{},
@@ -150,7 +162,7 @@ func newDirectory(path string) *Directory {
 // addFile merges the content of a file. Primary files must come before override files.
 func (d *Directory) addFile(file *File) hcl.Diagnostics {
 	d.Files = append(d.Files, file)
-	content, _, diags := file.File.Body.PartialContent(rootSchema)
+	content, _, diags := file.File.Body.PartialContent(readRoot)
 	for _, block := range content.Blocks {
 		diags = diags.Extend(d.addBlock(block, file.Override))
 	}
@@ -172,7 +184,7 @@ func (d *Directory) addBlock(block *hcl.Block, override bool) hcl.Diagnostics {
 	case "module":
 		return d.addCall(block)
 	case "check":
-		content, _, diags := block.Body.PartialContent(checkSchema)
+		content, _, diags := block.Body.PartialContent(readCheck)
 		for _, nested := range content.Blocks {
 			diags = diags.Extend(d.addUsage(nested))
 		}
@@ -186,10 +198,10 @@ func (d *Directory) addOutput(block *hcl.Block) hcl.Diagnostics {
 	name := block.Labels[0]
 	output := d.Outputs[name]
 	if output == nil {
-		output = &engine.Output{Name: name, Range: block.DefRange}
+		output = &Output{Output: &engine.Output{Name: name, Range: block.DefRange}}
 		d.Outputs[name] = output
 	}
-	content, _, diags := block.Body.PartialContent(outputSchema)
+	content, _, diags := block.Body.PartialContent(readOutput)
 	diags = diags.Extend(decodeBool(content, "sensitive", &output.Sensitive))
 	return diags.Extend(decodeBool(content, "ephemeral", &output.Ephemeral))
 }
@@ -198,10 +210,12 @@ func (d *Directory) addCall(block *hcl.Block) hcl.Diagnostics {
 	name := block.Labels[0]
 	call := d.Calls[name]
 	if call == nil {
-		call = &Call{Name: name, SourceRange: block.DefRange}
+		call = &Call{
+			Name: name, SourceRange: block.DefRange, Range: block.DefRange, Inputs: map[string]*Expr{}, Names: map[string]hcl.Range{},
+		}
 		d.Calls[name] = call
 	}
-	content, _, diags := block.Body.PartialContent(callSchema)
+	content, _, diags := block.Body.PartialContent(readCall)
 	if attr := content.Attributes["source"]; attr != nil {
 		call.SourceRange = attr.Expr.Range()
 		moreDiags := gohcl.DecodeExpression(attr.Expr, nil, &call.Source)

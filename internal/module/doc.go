@@ -1,20 +1,27 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package module describes modules of the Terraform language from their source, without running an
-// engine: variables, outputs, requirements of providers, called modules.
+// Package module reads modules of the Terraform language without running an engine: the files of a
+// module, its blocks decoded as far as that is possible without values and schemas, override files
+// merged, references found, and called modules.
 //
-// It reads only the parts that the stacks runtime must know before a module is planned. Everything
-// else in a module is left to the engine, which reports the errors there.
+// All engines have the same [Tree]. [Loader.Load] reports the mistakes that the stacks runtime must
+// know before a module is planned, and leaves the others to the program that an engine runs;
+// [Loader.LoadStrict] reports all of them, for an engine that has no such program.
 //
 // Rules:
 //
-//	D1. A directory is read once per [Loader]. A program that must see later changes of the files
-//	    makes a new Loader.
+//	D1. A directory is read and decoded once per [Loader], whatever the number of calls and of
+//	    components that lead to it. Nobody changes the results. A program that must see later changes
+//	    of the files makes a new Loader.
 //	D2. Ranges name files relative to the loader's base directory, with forward slashes, as far
 //	    as they can be reached from there. Files of source packages have their source address.
 //	D3. Calls of modules are followed into local directories, and into source packages as far as
 //	    there is a resolver for them.
 //	D4. In a working copy, each call of a module in a package has the package in a directory of its
 //	    own, named as init would have named it, so that path.module is the one that users expect.
+//	D5. An error in one block does not hide the others: a [Directory] has the parts that could be
+//	    understood.
+//	D6. Features that the native engine lacks are found here, with their places, before anything is
+//	    planned: see [Directory.Unsupported].
 package module

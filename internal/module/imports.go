@@ -21,7 +21,7 @@ type importBlock struct {
 
 func newImportBlock(block *hcl.Block) importBlock {
 	var found importBlock
-	for _, argument := range argumentsOf(block.Body) {
+	for _, argument := range bodyArguments(block.Body) {
 		switch argument.name {
 		case "to":
 			found.to = importTarget(argument.expr)
@@ -67,7 +67,7 @@ func importTarget(expr hcl.Expression) hcl.Traversal {
 // selects the object of that import.
 func (l *Links) ImportedAt(pos hcl.Range) []Place {
 	var places []Place
-	for _, imported := range l.contents[l.tree.Root].imports {
+	for _, imported := range l.contents[l.tree.Root.Directory].imports {
 		for _, at := range imported.arguments {
 			if at.Filename != pos.Filename || pos.Start.Byte < at.Start.Byte || at.End.Byte <= pos.Start.Byte {
 				continue
@@ -91,13 +91,13 @@ func (l *Links) resourceAt(address hcl.Traversal) (Place, bool) {
 			names = append(names, step.Name)
 		}
 	}
-	var node *Node
+	node := l.tree.Root
 	for len(names) > 2 && names[0] == "module" {
-		if node = l.children[childKey(node, names[1])]; node == nil {
+		if node = node.Children[names[1]]; node == nil {
 			return Place{}, false
 		}
 		names = names[2:]
 	}
-	block := l.contents[l.directory(node)].blocks[strings.Join(names, ".")]
+	block := l.contents[node.Directory].blocks[strings.Join(names, ".")]
 	return Place{node, block}, block != nil
 }

@@ -134,6 +134,17 @@ func (l *Loader) Load(dir string) (*Tree, hcl.Diagnostics) {
 	return entry.tree, entry.diags[:len(entry.diags):len(entry.diags)]
 }
 
+// LoadStrict is Load for an engine that evaluates the modules itself: it reports the mistakes, too,
+// that an engine with a binary leaves to the binary. Features that the native engine does not
+// support are no mistakes, and only in [Directory.Unsupported].
+func (l *Loader) LoadStrict(dir string) (*Tree, hcl.Diagnostics) {
+	tree, diags := l.Load(dir)
+	if tree == nil || tree.Unsupported.HasErrors() {
+		return nil, diags
+	}
+	return tree, WithoutRepeats(append(diags, tree.strict...))
+}
+
 // directory reads the files of one directory.
 func (l *Loader) directory(path string) (*Directory, hcl.Diagnostics) {
 	l.mu.Lock()
@@ -176,6 +187,7 @@ func (l *Loader) readDirectory(path string) (*Directory, hcl.Diagnostics) {
 			diags = diags.Extend(contentDiags)
 		}
 	}
+	dir.decode()
 	return dir, diags
 }
 
@@ -185,4 +197,26 @@ func noModule(display, reason string) *hcl.Diagnostic {
 		Summary:  "No module at this source",
 		Detail:   fmt.Sprintf("The directory %s is not a module. %s", display, reason),
 	}
+}
+
+// WithoutRepeats omits diagnostics that say the same of the same place: some mistakes are found by
+// the reader of files, too, and some in each call of a module.
+func WithoutRepeats(diags hcl.Diagnostics) hcl.Diagnostics {
+	type identity struct {
+		summary, detail string
+		at              hcl.Range
+	}
+	seen := make(map[identity]bool, len(diags))
+	kept := diags[:0:0]
+	for _, diag := range diags {
+		id := identity{summary: diag.Summary, detail: diag.Detail}
+		if diag.Subject != nil {
+			id.at = *diag.Subject
+		}
+		if !seen[id] {
+			seen[id] = true
+			kept = append(kept, diag)
+		}
+	}
+	return kept
 }

@@ -148,7 +148,7 @@ terraform {
 	if !tree.Module.Outputs["o"].Sensitive {
 		t.Error("output is not sensitive")
 	}
-	if len(tree.Nodes) != 1 || filepath.Base(tree.Nodes[0].Directory.Path) != "two" {
+	if len(tree.Nodes) != 1 || filepath.Base(tree.Nodes[0].Dir) != "two" {
 		t.Errorf("calls: got %v", tree.Nodes)
 	}
 	for name, want := range map[string]string{"p": "b", "q": "a"} {
@@ -617,7 +617,7 @@ func TestIgnoredParts(t *testing.T) {
 func TestEmptySources(t *testing.T) {
 	for _, source := range []string{`""`, "<<X\nX", `"${""}"`, "null", "var.x", `" "`, "2"} {
 		tree, diags := load(t, map[string]string{"m/main.tf": "module \"c\" {\n  source = " + source + "\n}\n"}, Options{})
-		if !diags.HasErrors() || diags[0].Subject == nil || diags[0].Subject.Start.Line != 2 || !tree.Faulty[tree.Root] {
+		if !diags.HasErrors() || diags[0].Subject == nil || diags[0].Subject.Start.Line != 2 || !tree.Faulty[tree.Root.Directory] {
 			t.Errorf("source = %s: %v", source, diags)
 		}
 	}

@@ -70,7 +70,7 @@ func (d *Directory) Requirements() map[stackaddrs.Provider][]string {
 }
 
 func (d *Directory) addTerraform(block *hcl.Block, override bool) hcl.Diagnostics {
-	content, _, diags := block.Body.PartialContent(terraformSchema)
+	content, _, diags := block.Body.PartialContent(readTerraform)
 	if attr := content.Attributes["required_version"]; attr != nil {
 		diags = diags.Extend(d.addVersionConstraint(attr, override))
 	}

@@ -93,7 +93,7 @@ func (c *contents) addBlock(block *hcl.Block) {
 		}
 	case "output":
 		name := block.Labels[0]
-		for _, found := range argumentsOf(block.Body) {
+		for _, found := range bodyArguments(block.Body) {
 			c.outputs[name] = append(c.outputs[name], found.references...)
 		}
 	case "import":
@@ -108,7 +108,7 @@ func (c *contents) addBlock(block *hcl.Block) {
 			added = merged // by an override file
 		}
 		c.blocks[added.Address()] = added
-		for _, found := range argumentsOf(block.Body) {
+		for _, found := range bodyArguments(block.Body) {
 			added.addArgument(found)
 		}
 	}
@@ -147,8 +147,8 @@ type argument struct {
 	references []hcl.Traversal
 }
 
-// argumentsOf returns the arguments and nested blocks of a body, sorted by name.
-func argumentsOf(body hcl.Body) []argument {
+// bodyArguments returns the arguments and nested blocks of a body, sorted by name.
+func bodyArguments(body hcl.Body) []argument {
 	native, ok := body.(*hclsyntax.Body)
 	if !ok {
 		attrs, _ := body.JustAttributes() //nolint:errcheck // in JSON, properties that are not attributes are only comments
@@ -164,7 +164,7 @@ func argumentsOf(body hcl.Body) []argument {
 	}
 	for _, block := range native.Blocks {
 		inner := argument{name: block.Type, nested: true, at: block.Range()}
-		for _, nested := range argumentsOf(block.Body) {
+		for _, nested := range bodyArguments(block.Body) {
 			inner.references = append(inner.references, nested.references...)
 		}
 		found = append(found, inner)

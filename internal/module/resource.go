@@ -4,9 +4,6 @@
 package module
 
 import (
-	"slices"
-	"strings"
-
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/stackaddrs"
@@ -27,25 +24,21 @@ type Declared struct {
 // Resource returns the provider and the slot of a resource in the module that some calls lead to,
 // from the root down. It reports false if the resource is not declared.
 func (t *Tree) Resource(calls []string, resource stackaddrs.Resource) (Declared, bool) {
-	dir, node := t.Root, (*Node)(nil)
-	if len(calls) > 0 {
-		key := strings.Join(calls, ".")
-		i := slices.IndexFunc(t.Nodes, func(n *Node) bool { return n.Key == key })
-		if i < 0 {
+	node := t.Root
+	for _, call := range calls {
+		if node = node.Children[call]; node == nil {
 			return Declared{}, false
 		}
-		node = t.Nodes[i]
-		dir = node.Directory
 	}
-	slot, ok := dir.resourceSlot(resource)
+	slot, ok := node.resourceSlot(resource)
 	if !ok {
 		return Declared{}, false
 	}
-	provider, declared := dir.Provider(slot.LocalName)
+	provider, declared := node.Provider(slot.LocalName)
 	if provider.IsBuiltin() && !declared {
 		return Declared{Provider: provider}, true
 	}
-	root, ok := t.rootSlot(node, slot, provider)
+	root, ok := node.rootSlot(slot, provider)
 	if _, inRoot := t.Root.Required[root.LocalName]; ok && inRoot {
 		provider, _ = t.Root.Provider(root.LocalName)
 	}
@@ -56,10 +49,10 @@ func (t *Tree) Resource(calls []string, resource stackaddrs.Resource) (Declared,
 // that its type stands for.
 func (d *Directory) resourceSlot(resource stackaddrs.Resource) (slot engine.ProviderSlot, found bool) {
 	for _, file := range d.Files { // overriding ones last
-		content, _, _ := file.File.Body.PartialContent(rootSchema) //nolint:errcheck // loading has reported its mistakes
+		content, _, _ := file.File.Body.PartialContent(readRoot) //nolint:errcheck // loading has reported its mistakes
 		blocks := content.Blocks
 		for _, check := range content.Blocks.OfType("check") {
-			nested, _, _ := check.Body.PartialContent(checkSchema) //nolint:errcheck // likewise
+			nested, _, _ := check.Body.PartialContent(readCheck) //nolint:errcheck // likewise
 			blocks = append(blocks, nested.Blocks...)
 		}
 		for _, block := range blocks {

@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	tfaddr "github.com/hashicorp/terraform-registry-address"
 
+	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
@@ -22,23 +23,30 @@ const packagesDir = ".terraform/modules"
 // tofuRegistry is the default registry of OpenTofu.
 const tofuRegistry = "registry.opentofu.org"
 
+// newNode returns the node of a root module.
+func newNode(dir *Directory) *Node {
+	return &Node{
+		Directory: dir, Path: ".", Place: ".", Children: make(map[string]*Node, len(dir.Calls)),
+		Slots: map[engine.ProviderSlot]engine.ProviderSlot{},
+	}
+}
+
 // target returns the node for a call, of whose directory only the path is known.
-func (l *Loader) target(caller *Directory, parent *Node, call *Call) (*Node, *hcl.Diagnostic) {
-	node := &Node{Key: call.Name, parent: parent, call: call}
-	from := "."
-	if parent != nil {
-		node.Key = parent.Key + "." + call.Name
-		from = parent.Path
+func (l *Loader) target(caller *Node, call *Call) (*Node, *hcl.Diagnostic) {
+	node := newNode(&Directory{})
+	node.Key, node.Parent, node.Call = call.Name, caller, call
+	if caller.Parent != nil {
+		node.Key = caller.Key + "." + call.Name
 	}
 	if isLocal(call.Source) {
 		if diag := checkConstraint(call, false); diag != nil {
 			return nil, diag
 		}
-		dir := filepath.Join(caller.Path, filepath.FromSlash(call.Source))
-		if err := stackconfig.LeadsOut(l.resolver, caller.Path, dir); err != nil {
+		dir := filepath.Join(caller.Dir, filepath.FromSlash(call.Source))
+		if err := stackconfig.LeadsOut(l.resolver, caller.Dir, dir); err != nil {
 			return nil, unresolved(call, err)
 		}
-		node.Source, node.Directory, node.Path = cleanLocal(call.Source), &Directory{Path: dir}, path.Join(from, call.Source)
+		node.Source, node.Directory, node.Path = cleanLocal(call.Source), &Directory{Dir: dir}, path.Join(caller.Path, call.Source)
 		return node, nil
 	}
 	addr, err := stackconfig.ParseSource(call.Source)
@@ -64,11 +72,23 @@ func (l *Loader) target(caller *Directory, parent *Node, call *Call) (*Node, *hc
 	if err != nil {
 		return nil, unresolved(call, err)
 	}
-	node.Directory = &Directory{Path: resolved.Dir}
+	node.Directory = &Directory{Dir: resolved.Dir}
 	node.Source, node.Version = l.recorded(call.Source, addr), resolved.Version
 	node.Package, node.Mount = place.Package, path.Join(packagesDir, node.Key)
 	node.Path = path.Join(node.Mount, filepath.ToSlash(below))
 	return node, nil
+}
+
+// placeOf returns the path of a called module from that of the root.
+func placeOf(root *Node, node *Node) string {
+	if node.Mounted() == nil {
+		return node.Path
+	}
+	path, err := filepath.Rel(root.Dir, node.Dir)
+	if err != nil {
+		return filepath.ToSlash(node.Dir)
+	}
+	return filepath.ToSlash(path)
 }
 
 // CallResolver is a [stackconfig.Resolver] that has recorded for each call where it leads to, as

@@ -26,34 +26,31 @@ type StandIn struct {
 func (t *Tree) StandIn(replaced map[*Directory]bool) *Tree {
 	cut := *t
 	cut.Nodes = nil
-	kept := map[*Node]bool{nil: true} // the root
-	for _, node := range t.Nodes {    // callers come first
+	kept := map[*Node]bool{t.Root: true}
+	for _, node := range t.Nodes { // callers come first
 		switch {
-		case !kept[node.parent]:
+		case !kept[node.Parent]:
 		case replaced[node.Directory]:
-			cut.StandIns = append(cut.StandIns, cut.standIn(node))
+			cut.StandIns = append(cut.StandIns, standIn(node))
 		default:
 			kept[node] = true
 			cut.Nodes = append(cut.Nodes, node)
 		}
 	}
 	for _, node := range t.Missing {
-		if kept[node.parent] {
-			cut.StandIns = append(cut.StandIns, cut.standIn(node))
+		if kept[node.Parent] {
+			cut.StandIns = append(cut.StandIns, standIn(node))
 		}
 	}
 	return &cut
 }
 
-func (t *Tree) standIn(node *Node) StandIn {
-	caller := t.Root
-	if node.parent != nil {
-		caller = node.parent.Directory
-	}
+func standIn(node *Node) StandIn {
+	caller := node.Parent
 	blocks := map[string]map[string]any{
-		"variable":  caller.givenTo(node.call),
+		"variable":  caller.givenTo(node.Call),
 		"output":    caller.mayAskFor(),
-		"terraform": {"required_providers": caller.passedTo(node.call)},
+		"terraform": {"required_providers": caller.passedTo(node.Call)},
 	}
 	maps.DeleteFunc(blocks, func(_ string, labels map[string]any) bool { return len(labels) == 0 }) // which the engine does not take for none
 	content, err := json.Marshal(blocks)

@@ -18,7 +18,7 @@ import (
 
 // Tree is a module with all the modules that it calls.
 type Tree struct {
-	Root  *Directory
+	Root  *Node
 	Nodes []*Node // all calls below the root, sorted by key
 
 	// Package is the directory of the source package that the root is in, or empty.
@@ -40,40 +40,72 @@ type Tree struct {
 	// Missing are the calls of local directories that are not there.
 	Missing []*Node
 
-	// Circular is set if a module calls itself. The tree ends there.
-	Circular bool
+	// Cycle is set if a module calls itself. The tree ends there.
+	Cycle bool
 
 	// StandIns take the place of modules; see [Tree.StandIn].
 	StandIns []StandIn
+
+	strict hcl.Diagnostics // of the directories, each once
 }
 
-// Node is a module call of a tree.
+// Node is a module in its place in the tree of calls.
 type Node struct {
-	Key       string // names of the calls from the root down, joined with dots
-	Source    string // as the engine writes it
-	Version   string // selected version of a registry source
-	Directory *Directory
+	*Directory
 
-	// Path is where the directory is in a working copy: a slash-separated path relative to
-	// that of the root module.
+	Parent   *Node // nil for the root
+	Call     *Call // nil for the root
+	Children map[string]*Node
+
+	Key     string // names of the calls from the root down, joined with dots; empty for the root
+	Source  string // as the engine writes it
+	Version string // selected version of a registry source
+
+	// Path is where the directory is in a working copy, and the value of path.module: a
+	// slash-separated path relative to that of the root module.
 	Path string
+
+	// Place leads to the directory from that of the root module where there is no working copy, which
+	// has packages that are called at other places.
+	Place string
 
 	// Package is the directory of the package that the call leads into, and Mount where the
 	// package is in a working copy. Both are empty for calls of local directories.
 	Package, Mount string
 
-	parent *Node // nil when the root calls it
-	call   *Call
+	// Slots are the root's slots from which the provider configurations of this module are filled, by
+	// their names here. Those that lead nowhere are missing.
+	Slots map[engine.ProviderSlot]engine.ProviderSlot
+
+	// Faulty says that the module could not be read whole, or has mistakes that keep it from being
+	// understood.
+	Faulty bool
+}
+
+// Sound returns the tree without called modules that are faulty, and without modules that only they
+// call. Calls of them are as those of modules that are not there, of whose variables and outputs
+// nothing is known.
+func (n *Node) Sound() *Node { return n.sound(nil) }
+
+func (n *Node) sound(parent *Node) *Node {
+	cut := *n
+	cut.Parent, cut.Children = parent, make(map[string]*Node, len(n.Children))
+	for name, child := range n.Children {
+		if !child.Faulty {
+			cut.Children[name] = child.sound(&cut)
+		}
+	}
+	return &cut
 }
 
 // Constraint returns the version argument of the call as it is written, or empty.
-func (n *Node) Constraint() string { return n.call.Version }
+func (n *Node) Constraint() string { return n.Call.Version }
 
 // Mounted returns the call that leads into the package that the node is in, or nil if the node is
 // next to the root.
 func (n *Node) Mounted() *Node {
 	for n != nil && n.Mount == "" {
-		n = n.parent
+		n = n.Parent
 	}
 	return n
 }
@@ -83,32 +115,23 @@ func (n *Node) Mounted() *Node {
 func (t *Tree) Bare() *Tree {
 	module := *t.Module
 	module.Variables, module.Outputs = nil, nil
-	return &Tree{Root: newDirectory(t.Root.Path), Module: &module}
+	return &Tree{Root: &Node{Directory: newDirectory(t.Root.Dir)}, Module: &module}
 }
 
 // Called returns each directory that the root calls once.
 func (t *Tree) Called() []*Directory {
 	var called []*Node
 	for _, node := range t.Nodes {
-		if node.parent == nil {
+		if node.Parent == t.Root {
 			called = append(called, node)
 		}
 	}
 	return appendDirectories(nil, called)
 }
 
-// ByCaller returns the nodes by those that call them, nil for the root, sorted by name.
-func (t *Tree) ByCaller() map[*Node][]*Node {
-	called := make(map[*Node][]*Node, len(t.Nodes))
-	for _, node := range t.Nodes {
-		called[node.parent] = append(called[node.parent], node)
-	}
-	return called
-}
-
 // Directories returns each directory of the tree once, the root's first.
 func (t *Tree) Directories() []*Directory {
-	return appendDirectories([]*Directory{t.Root}, t.Nodes)
+	return appendDirectories([]*Directory{t.Root.Directory}, t.Nodes)
 }
 
 // appendDirectories appends each directory of nodes that is not there yet.
@@ -164,7 +187,7 @@ func (l *Loader) loadTree(path string) (*Tree, hcl.Diagnostics) {
 	if len(root.Files) == 0 && !diags.HasErrors() { // a module that is called may be empty
 		return nil, hcl.Diagnostics{noModule(l.display(path), "The directory holds no .tf or .tf.json files.")}
 	}
-	tree := &Tree{Root: root, Faulty: map[*Directory]bool{}}
+	tree := &Tree{Root: newNode(root), Faulty: map[*Directory]bool{}}
 	if diags.HasErrors() {
 		tree.Faulty[root] = true
 	}
@@ -181,9 +204,10 @@ func (l *Loader) loadTree(path string) (*Tree, hcl.Diagnostics) {
 		diags = diags.Extend(ephemeralOutputs(root))
 	}
 	f := &follower{Loader: l, tree: tree, seen: map[*Directory]bool{root: true}}
-	diags = diags.Extend(f.follow(root, nil))
+	diags = diags.Extend(f.follow(tree.Root))
 	slices.SortFunc(tree.Nodes, func(a, b *Node) int { return cmp.Compare(a.Key, b.Key) })
 	tree.describe()
+	tree.check()
 	if tree.Unsupported = l.unsupported(tree); tree.Unsupported.HasErrors() {
 		return tree, tree.Unsupported
 	}
@@ -202,7 +226,7 @@ type follower struct {
 	full bool // that there are too many calls was reported
 }
 
-func (f *follower) follow(caller *Directory, parent *Node) hcl.Diagnostics {
+func (f *follower) follow(caller *Node) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for _, name := range slices.Sorted(maps.Keys(caller.Calls)) {
 		if f.full {
@@ -212,12 +236,12 @@ func (f *follower) follow(caller *Directory, parent *Node) hcl.Diagnostics {
 		if call.Source == "" {
 			continue // the engine reports it
 		}
-		diags = diags.Extend(f.followCall(caller, parent, call))
+		diags = diags.Extend(f.followCall(caller, call))
 	}
 	return diags
 }
 
-func (f *follower) followCall(caller *Directory, parent *Node, call *Call) hcl.Diagnostics {
+func (f *follower) followCall(caller *Node, call *Call) hcl.Diagnostics {
 	tree := f.tree
 	if len(tree.Nodes) == maxCalls {
 		f.full = true
@@ -230,14 +254,14 @@ func (f *follower) followCall(caller *Directory, parent *Node, call *Call) hcl.D
 			Subject: call.SourceRange.Ptr(),
 		}}
 	}
-	node, diag := f.target(caller, parent, call)
+	node, diag := f.target(caller, call)
 	if diag != nil {
-		tree.Faulty[caller] = true
+		tree.Faulty[caller.Directory] = true
 		return hcl.Diagnostics{diag}
 	}
-	path := node.Directory.Path
-	if reachedFrom(tree, parent, path) {
-		tree.Circular = true
+	path := node.Dir
+	if reachedFrom(caller, path) {
+		tree.Cycle = true
 		return hcl.Diagnostics{{
 			Severity: hcl.DiagError,
 			Summary:  "Recursive module call",
@@ -260,8 +284,9 @@ func (f *follower) followCall(caller *Directory, parent *Node, call *Call) hcl.D
 		diags = append(diags[:len(diags):len(diags)], forbiddenInChild(dir)...)
 	}
 	node.Directory = dir
-	tree.Nodes = append(tree.Nodes, node)
-	return append(diags, f.follow(dir, node)...)
+	node.Place = placeOf(tree.Root, node)
+	tree.Nodes, caller.Children[call.Name] = append(tree.Nodes, node), node
+	return append(diags, f.follow(node)...)
 }
 
 // at returns diagnostics with another subject. The cached ones belong to all callers.
@@ -275,13 +300,13 @@ func at(diags hcl.Diagnostics, subject hcl.Range) hcl.Diagnostics {
 	return moved
 }
 
-func reachedFrom(tree *Tree, node *Node, path string) bool {
-	for ; node != nil; node = node.parent {
-		if node.Directory.Path == path {
+func reachedFrom(node *Node, path string) bool {
+	for ; node != nil; node = node.Parent {
+		if node.Dir == path {
 			return true
 		}
 	}
-	return tree.Root.Path == path
+	return false
 }
 
 // configuredInRoot reports the provider blocks of the module of a component.
@@ -353,15 +378,21 @@ func forbiddenInChild(dir *Directory) hcl.Diagnostics {
 func (t *Tree) describe() {
 	t.DataProviders = map[engine.ProviderSlot]bool{}
 	t.Module = &engine.Module{
-		Dir:          t.Root.Path,
-		Variables:    t.Root.Variables,
-		Outputs:      t.Root.Outputs,
+		Dir:          t.Root.Dir,
+		Variables:    make(map[string]*engine.Variable, len(t.Root.Variables)),
+		Outputs:      make(map[string]*engine.Output, len(t.Root.Outputs)),
 		Slots:        map[engine.ProviderSlot]*engine.Slot{},
 		Requirements: map[stackaddrs.Provider][]string{},
 	}
-	t.addDirectory(t.Root, nil)
+	for name, variable := range t.Root.Variables {
+		t.Module.Variables[name] = variable.Variable
+	}
+	for name, output := range t.Root.Outputs {
+		t.Module.Outputs[name] = output.Output
+	}
+	t.addNode(t.Root)
 	for _, node := range t.Nodes {
-		t.addDirectory(node.Directory, node)
+		t.addNode(node)
 	}
 	for provider, constraints := range t.Module.Requirements {
 		slices.Sort(constraints)
@@ -369,26 +400,44 @@ func (t *Tree) describe() {
 	}
 }
 
-func (t *Tree) addDirectory(dir *Directory, node *Node) {
+// check sets the mistakes that the strict check has found, and which nodes have some.
+func (t *Tree) check() {
+	for _, dir := range t.Directories() {
+		t.strict = append(t.strict, dir.strict...)
+		if dir != t.Root.Directory { // in the root, loading has reported them
+			t.strict = append(t.strict, dir.WithoutBackends("backend")...)
+		}
+	}
+	for _, node := range append([]*Node{t.Root}, t.Nodes...) {
+		node.Faulty = t.Faulty[node.Directory] || node.strict.HasErrors()
+	}
+}
+
+func (t *Tree) addNode(node *Node) {
+	dir := node.Directory
 	for provider, constraints := range dir.Requirements() {
 		t.Module.Requirements[provider] = append(t.Module.Requirements[provider], constraints...)
 	}
 	for _, name := range slices.Sorted(maps.Keys(dir.Required)) {
 		requirement := dir.Required[name]
 		for _, alias := range requirement.Aliases {
-			t.addSlot(dir, node, engine.ProviderSlot{LocalName: name, Alias: alias}, requirement.Range)
+			t.addSlot(node, engine.ProviderSlot{LocalName: name, Alias: alias}, requirement.Range)
 		}
 		if len(requirement.Aliases) == 0 {
-			t.addSlot(dir, node, engine.ProviderSlot{LocalName: name}, requirement.Range)
+			t.addSlot(node, engine.ProviderSlot{LocalName: name}, requirement.Range)
 		}
 	}
 	for _, block := range dir.Providers { // of a called module: those of the root are errors
-		t.addSlot(dir, node, block.Slot, block.Range)
+		t.addSlot(node, block.Slot, block.Range)
 	}
 	uses := slices.SortedFunc(maps.Keys(dir.ProviderUses), compareSlots)
 	for _, slot := range uses {
-		root, ok := t.addSlot(dir, node, slot, dir.ProviderUses[slot])
-		if ok && dir.DataProviders[slot] {
+		root, ok := t.addSlot(node, slot, dir.ProviderUses[slot])
+		if !ok {
+			continue
+		}
+		node.Slots[slot] = root
+		if dir.DataProviders[slot] {
 			t.DataProviders[root] = true
 		}
 	}
@@ -398,13 +447,13 @@ func compareSlots(a, b engine.ProviderSlot) int {
 	return cmp.Or(cmp.Compare(a.LocalName, b.LocalName), cmp.Compare(a.Alias, b.Alias))
 }
 
-// addSlot records the root's slot that a slot of a directory is filled from.
-func (t *Tree) addSlot(dir *Directory, node *Node, slot engine.ProviderSlot, at hcl.Range) (engine.ProviderSlot, bool) {
-	provider, declared := dir.Provider(slot.LocalName)
+// addSlot records the root's slot that a slot of a module is filled from.
+func (t *Tree) addSlot(node *Node, slot engine.ProviderSlot, at hcl.Range) (engine.ProviderSlot, bool) {
+	provider, declared := node.Provider(slot.LocalName)
 	if provider.IsBuiltin() && !declared {
 		return slot, false // a module that only uses the built-in provider takes no configuration of it
 	}
-	slot, ok := t.rootSlot(node, slot, provider)
+	slot, ok := node.rootSlot(slot, provider)
 	if !ok {
 		return slot, false
 	}
@@ -417,37 +466,18 @@ func (t *Tree) addSlot(dir *Directory, node *Node, slot engine.ProviderSlot, at 
 	return slot, true
 }
 
-// RootSlot returns the root's slot that a slot of a called module, or of the root if node is nil,
-// is filled from. It reports false if there is none: of the built-in provider as long as nobody
-// declares it, and of an aliased slot that a call does not fill.
-func (t *Tree) RootSlot(node *Node, slot engine.ProviderSlot) (engine.ProviderSlot, bool) {
-	dir := t.Root
-	if node != nil {
-		dir = node.Directory
-	}
-	provider, declared := dir.Provider(slot.LocalName)
-	if provider.IsBuiltin() && !declared {
-		return slot, false
-	}
-	return t.rootSlot(node, slot, provider)
-}
-
 // rootSlot follows a slot up through the calls. An aliased slot that a call doesn't fill leads
 // nowhere, as the engine will say; a default one is inherited by the provider's address.
-func (t *Tree) rootSlot(node *Node, slot engine.ProviderSlot, provider stackaddrs.Provider) (engine.ProviderSlot, bool) {
-	for ; node != nil; node = node.parent {
-		if passed, ok := node.call.Providers[slot]; ok {
+func (n *Node) rootSlot(slot engine.ProviderSlot, provider stackaddrs.Provider) (engine.ProviderSlot, bool) {
+	for ; n.Parent != nil; n = n.Parent {
+		if passed, ok := n.Call.Providers[slot]; ok {
 			slot = passed
 			continue
 		}
 		if slot.Alias != "" {
 			return slot, false
 		}
-		caller := t.Root
-		if node.parent != nil {
-			caller = node.parent.Directory
-		}
-		slot.LocalName = caller.localName(provider, slot.LocalName)
+		slot.LocalName = n.Parent.localName(provider, slot.LocalName)
 	}
 	return slot, true
 }

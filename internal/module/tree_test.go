@@ -4,7 +4,9 @@
 package module
 
 import (
+	"maps"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -29,22 +31,20 @@ func TestTreeOfCalls(t *testing.T) {
 	names := func(dirs []*Directory) []string {
 		var names []string
 		for _, dir := range dirs {
-			names = append(names, filepath.Base(dir.Path))
+			names = append(names, filepath.Base(dir.Dir))
 		}
 		return names
 	}
 
 	got := map[string][]string{}
-	for caller, called := range tree.ByCaller() {
-		key := "root"
-		if caller != nil {
-			key = caller.Key
+	for _, node := range append([]*Node{tree.Root}, tree.Nodes...) {
+		for _, name := range slices.Sorted(maps.Keys(node.Children)) {
+			got[node.Key] = append(got[node.Key], node.Children[name].Key)
 		}
-		got[key] = keys(called)
 	}
-	want := map[string][]string{"root": {"a", "a-1", "b"}, "a": {"a.leaf", "a.z"}, "b": {"b.leaf", "b.z"}}
+	want := map[string][]string{"": {"a", "a-1", "b"}, "a": {"a.leaf", "a.z"}, "b": {"b.leaf", "b.z"}}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("ByCaller (-want +got):\n%s", diff)
+		t.Errorf("Children (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff([]string{"branch", "leaf"}, names(tree.Called())); diff != "" {
 		t.Errorf("Called (-want +got):\n%s", diff)
@@ -55,7 +55,7 @@ func TestTreeOfCalls(t *testing.T) {
 
 	var branch *Directory
 	for _, dir := range tree.Called() {
-		if filepath.Base(dir.Path) == "branch" {
+		if filepath.Base(dir.Dir) == "branch" {
 			branch = dir
 		}
 	}

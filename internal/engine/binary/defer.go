@@ -74,7 +74,7 @@ func unplanned(tree *module.Tree, req *engine.PlanRequest, prior *tfstate.Docume
 	if req.Mode == engine.RefreshOnly {
 		return nil
 	}
-	p := &partial{links: module.NewLinks(tree), tree: tree, stored: prior.Resources()}
+	p := &partial{links: module.NewLinks(tree), stored: prior.Resources()}
 	p.links.Block(p.links.Places())
 	unknown := map[stackaddrs.Provider]bool{}
 	for _, config := range req.Providers {

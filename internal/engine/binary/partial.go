@@ -23,7 +23,6 @@ import (
 type partial struct {
 	plan    *planfile.Plan // ended with errors about these blocks, and has everything else
 	links   *module.Links
-	tree    *module.Tree
 	unknown map[module.Place]bool // the blocks
 	imports map[module.Place]bool // those of them of which only the object to import is unknown
 
@@ -54,7 +53,7 @@ func groupOf(resource stackaddrs.ResourceInstance) instanceGroup {
 // than blocks of the module.
 func newPartial(tree *module.Tree, plan *planfile.Plan, diags hcl.Diagnostics) (*partial, error) {
 	p := &partial{
-		plan: plan, tree: tree, links: module.NewLinks(tree),
+		plan: plan, links: module.NewLinks(tree),
 		unknown: map[module.Place]bool{}, imports: map[module.Place]bool{}, planned: map[instanceGroup]bool{},
 	}
 	prior, err := tfstate.Parse(plan.PriorState)
@@ -126,16 +125,16 @@ func (p *partial) imported(at *hcl.Range) []module.Place {
 // moduleInstances returns the known instances of a called module. One with [*] in it stands
 // for those not known.
 func (p *partial) moduleInstances(node *module.Node) []stackaddrs.ModuleInstance {
-	if node == nil {
+	if node.Parent == nil {
 		return []stackaddrs.ModuleInstance{stackaddrs.RootModuleInstance}
 	}
 	call := p.links.Call(node)
 	var instances []stackaddrs.ModuleInstance
-	for _, parent := range p.moduleInstances(node.Parent()) {
+	for _, parent := range p.moduleInstances(node.Parent) {
 		if call.Block != nil && call.Block.Repeated() {
-			instances = append(instances, p.repeated(call, parent, node.Name())...)
+			instances = append(instances, p.repeated(call, parent, node.Call.Name)...)
 		} else {
-			instances = append(instances, parent.Child(node.Name(), stackaddrs.NoKey))
+			instances = append(instances, parent.Child(node.Call.Name, stackaddrs.NoKey))
 		}
 	}
 	return instances
@@ -203,11 +202,7 @@ func (p *partial) describe(place module.Place, group instanceGroup) *engine.Chan
 	if block.Kind == "module" {
 		return &engine.Change{Addr: stackaddrs.ResourceInstance{Module: group.module.Child(block.Name, key)}}
 	}
-	dir := p.tree.Root
-	if place.Node != nil {
-		dir = place.Node.Directory
-	}
-	provider, _ := dir.Provider(block.ProviderName)
+	provider, _ := place.Node.Provider(block.ProviderName)
 	resource, action := stackaddrs.Resource{Type: block.Type, Name: block.Name}, engine.ActionCreate
 	switch {
 	case block.Kind == "data":

@@ -373,7 +373,7 @@ func (e *Session) layOut(tree *module.Tree, inputs map[string]cty.Value) (*workc
 		return nil, "", err
 	}
 	e.mu.Lock()
-	known := e.mu.hashes[tree.Root.Path]
+	known := e.mu.hashes[tree.Root.Dir]
 	e.mu.Unlock()
 	if known.fingerprint == fingerprint {
 		return layout, known.hash, nil
@@ -383,7 +383,7 @@ func (e *Session) layOut(tree *module.Tree, inputs map[string]cty.Value) (*workc
 		return nil, "", err
 	}
 	e.mu.Lock()
-	e.mu.hashes[tree.Root.Path] = fingerprintedHash{fingerprint, hash}
+	e.mu.hashes[tree.Root.Dir] = fingerprintedHash{fingerprint, hash}
 	e.mu.Unlock()
 	return layout, hash, nil
 }

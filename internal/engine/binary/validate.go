@@ -34,7 +34,7 @@ import (
 // else is checked that the modules it is about leave to be checked.
 func (e *Session) ValidateModule(ctx context.Context, dir string) hcl.Diagnostics {
 	tree, _ := e.modules.Load(dir) //nolint:errcheck // Module reports the diagnostics
-	if tree == nil || tree.Circular || tree.Unsupported.HasErrors() {
+	if tree == nil || tree.Cycle || tree.Unsupported.HasErrors() {
 		return nil
 	}
 	diags, err := e.validateOnce(ctx, tree)
@@ -48,10 +48,10 @@ func (e *Session) ValidateModule(ctx context.Context, dir string) hcl.Diagnostic
 // validateOnce is validateAll, once for each module.
 func (e *Session) validateOnce(ctx context.Context, tree *module.Tree) (hcl.Diagnostics, error) {
 	e.mu.Lock()
-	once := e.mu.valid[tree.Root.Path]
+	once := e.mu.valid[tree.Root.Dir]
 	if once == nil {
 		once = &onceValue[hcl.Diagnostics]{}
-		e.mu.valid[tree.Root.Path] = once
+		e.mu.valid[tree.Root.Dir] = once
 	}
 	e.mu.Unlock()
 	return once.get(func() (hcl.Diagnostics, error) { return e.validateAll(ctx, tree) })
@@ -72,7 +72,7 @@ func (e *Session) validateAll(ctx context.Context, tree *module.Tree) (hcl.Diagn
 		found.AddWhole(diags)
 	}
 	for _, dir := range tree.Called() {
-		called, _ := e.modules.Load(dir.Path) //nolint:errcheck // they are those of the caller, or rules for roots
+		called, _ := e.modules.Load(dir.Dir) //nolint:errcheck // they are those of the caller, or rules for roots
 		if called == nil {
 			continue // an empty directory
 		}
@@ -82,7 +82,7 @@ func (e *Session) validateAll(ctx context.Context, tree *module.Tree) (hcl.Diagn
 		}
 		found.Add(mistakes.AsCalled(diags))
 	}
-	for replaced := 0; !tree.Faulty[tree.Root] && found.ToReplace() > replaced; {
+	for replaced := 0; !tree.Faulty[tree.Root.Directory] && found.ToReplace() > replaced; {
 		replaced = found.ToReplace()
 		diags, err := e.validate(ctx, tree.StandIn(found.Faulty))
 		if err != nil {
@@ -107,10 +107,10 @@ func (e *Session) validate(ctx context.Context, tree *module.Tree) (diags hcl.Di
 		return nil, err
 	}
 	if fileExists(record) && len(tree.StandIns) == 0 {
-		e.log.DebugContext(ctx, "module is known to be valid", "dir", tree.Root.Path)
+		e.log.DebugContext(ctx, "module is known to be valid", "dir", tree.Root.Dir)
 		return nil, nil
 	}
-	dir, err := rundir.New(e.runsDir, "validate "+tree.Root.Path)
+	dir, err := rundir.New(e.runsDir, "validate "+tree.Root.Dir)
 	if err != nil {
 		return nil, err
 	}
@@ -146,7 +146,7 @@ func (e *Session) validate(ctx context.Context, tree *module.Tree) (diags hcl.Di
 	if jsonErr := json.Unmarshal(stdout, &out); jsonErr != nil {
 		return nil, errors.Join(err, fmt.Errorf("reading what %s validate says: %w: %s", e.info.Name, jsonErr, command.Terse(command.Unframe(string(stderr)))))
 	}
-	diags = slices.DeleteFunc(copied.Diagnostics(out.Diagnostics), func(diag *hcl.Diagnostic) bool { return mistakes.IsEphemeralOutput(tree.Root, diag) })
+	diags = slices.DeleteFunc(copied.Diagnostics(out.Diagnostics), func(diag *hcl.Diagnostic) bool { return mistakes.IsEphemeralOutput(tree.Root.Directory, diag) })
 	explainLacks(diags, e.info)
 	if len(diags) == 0 && err == nil && len(tree.StandIns) == 0 {
 		e.rememberValid(record)

@@ -64,7 +64,7 @@ func (d *directory) written() string { return rundir.Written(d.session.opts.Runs
 // Make implements [slots.Directory].
 func (d *directory) Make() (string, error) {
 	if d.session.opts.Standalone { // whose files are its own, as for terraform
-		return d.tree.Root.Path, nil
+		return d.tree.Root.Dir, nil
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -102,7 +102,7 @@ func (d *directory) Root() string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.mu.copy == nil {
-		return d.tree.Root.Path
+		return d.tree.Root.Dir
 	}
 	return d.mu.copy.Root
 }

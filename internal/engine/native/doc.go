@@ -4,7 +4,7 @@
 // Package native is the engine that plans and applies modules of the Terraform language in this
 // process: it starts providers, and no other programs.
 //
-// A component goes this way: package configs reads its modules, deps finds their dependencies, eval
+// A component goes this way: package module reads its modules, deps finds their dependencies, eval
 // evaluates them on promises, planning plans the change of each object (through package resource,
 // which asks the providers), planned keeps the plan, applying carries it out, and journal records
 // its progress. Package slots hands out the providers, whose processes all components of a session

@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 
 	"github.com/cairnstacks/cairn/internal/engine/installation"
-	"github.com/cairnstacks/cairn/internal/engine/native/configs"
 	"github.com/cairnstacks/cairn/internal/engine/native/journal"
 	"github.com/cairnstacks/cairn/internal/engine/native/prepare"
 	"github.com/cairnstacks/cairn/internal/engine/native/resource"
@@ -141,7 +140,7 @@ func (e *Engine) Open(_ context.Context, opts engine.SessionOptions) (engine.Ses
 		Resolver:         e.opts.Resolver, Files: &e.opts.Shared.Modules,
 	})
 	s := &Session{
-		opts: e.opts, info: e.Info(), stackDir: stackDir, modules: modules, configs: configs.NewLoader(modules),
+		opts: e.opts, info: e.Info(), stackDir: stackDir, modules: modules,
 		works: engine.NewWorks(opts.Parallelism), log: log, pool: pool, journal: journal.New(filepath.Join(e.opts.RunsDir, Name)),
 		calls: make(chan struct{}, providerCalls),
 	}

@@ -9,10 +9,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/cairnstacks/cairn/internal/engine/native/configs"
 	"github.com/cairnstacks/cairn/internal/engine/native/nativetest"
 	"github.com/cairnstacks/cairn/internal/engine/native/validate"
 	"github.com/cairnstacks/cairn/internal/lang"
+	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/internal/providers/builtin"
 	"github.com/cairnstacks/cairn/internal/providers/schema"
 	"github.com/cairnstacks/cairn/internal/stacktest"
@@ -148,9 +148,9 @@ func (builtinSchemas) Schema(stackaddrs.Provider) *schema.Provider { return buil
 
 // countRepetitions counts the evaluations of the arguments of all blocks in a tree, by the
 // addresses of the blocks.
-func countRepetitions(tree *configs.Tree, path string, evaluations stacktest.Evaluations) {
-	count := func(name string, repeat configs.Repeat) {
-		for _, expr := range []*configs.Expr{repeat.Count, repeat.ForEach} {
+func countRepetitions(tree *module.Node, path string, evaluations stacktest.Evaluations) {
+	count := func(name string, repeat module.Repeat) {
+		for _, expr := range []*module.Expr{repeat.Count, repeat.ForEach} {
 			if expr != nil {
 				evaluations.Count(path+name, &expr.Expression)
 			}
@@ -160,7 +160,7 @@ func countRepetitions(tree *configs.Tree, path string, evaluations stacktest.Eva
 		count(addr.String(), resource.Repeat)
 	}
 	for _, i := range tree.Imports {
-		count("import", configs.Repeat{ForEach: i.ForEach})
+		count("import", module.Repeat{ForEach: i.ForEach})
 	}
 	for name, call := range tree.Calls {
 		count("module."+name, call.Repeat)

@@ -12,9 +12,9 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/function"
 
-	"github.com/cairnstacks/cairn/internal/engine/native/configs"
 	"github.com/cairnstacks/cairn/internal/lang"
 	"github.com/cairnstacks/cairn/internal/lang/providercall"
+	"github.com/cairnstacks/cairn/internal/module"
 )
 
 // functionsKey is the state that tables of functions depend on, for all directories.
@@ -26,7 +26,7 @@ type functionsKey struct {
 // functions returns the functions for the modules of a tree, of a component with a directory, or of
 // none: then relative names start from root alone. The tables of built-in functions are made once
 // for all components.
-func (s *Session) functions(ctx context.Context, dir *directory, root string, key functionsKey) func(*configs.Tree) *hcl.EvalContext {
+func (s *Session) functions(ctx context.Context, dir *directory, root string, key functionsKey) func(*module.Node) *hcl.EvalContext {
 	return s.functionsWith(ctx, dir, s.builtIn(root, key), &providercall.Results{})
 }
 
@@ -34,7 +34,7 @@ func (s *Session) functions(ctx context.Context, dir *directory, root string, ke
 // applying than while planning have to agree with results.
 func (s *Session) remembering(
 	ctx context.Context, dir *directory, key functionsKey, results *providercall.Results,
-) func(*configs.Tree) *hcl.EvalContext {
+) func(*module.Node) *hcl.EvalContext {
 	table := s.builtIn(dir.Root(), key)
 	return s.functionsWith(ctx, dir, lang.With(table, lang.ReadingFiles(table, results.OfFiles)), results)
 }
@@ -53,9 +53,9 @@ func (s *Session) builtIn(root string, key functionsKey) map[string]function.Fun
 // functionsWith adds the functions of providers to a table.
 func (s *Session) functionsWith(
 	ctx context.Context, dir *directory, table map[string]function.Function, results *providercall.Results,
-) func(*configs.Tree) *hcl.EvalContext {
+) func(*module.Node) *hcl.EvalContext {
 	shared := &hcl.EvalContext{Functions: table}
-	return func(tree *configs.Tree) *hcl.EvalContext {
+	return func(tree *module.Node) *hcl.EvalContext {
 		of := s.providerFunctions(ctx, dir, tree, results)
 		if len(of) == 0 {
 			return shared
@@ -67,7 +67,7 @@ func (s *Session) functionsWith(
 // providerFunctions returns the functions of providers that a module calls, by the names that it
 // has for them. Missing ones are reported by the evaluation of the call.
 func (s *Session) providerFunctions(
-	ctx context.Context, dir *directory, tree *configs.Tree, results *providercall.Results,
+	ctx context.Context, dir *directory, tree *module.Node, results *providercall.Results,
 ) map[string]function.Function {
 	var found map[string]function.Function
 	for _, call := range tree.Functions {
@@ -78,7 +78,7 @@ func (s *Session) providerFunctions(
 		if _, known := found[call.Name]; known || !ok {
 			continue
 		}
-		addr, declared := tree.Dir.Provider(localName)
+		addr, declared := tree.Provider(localName)
 		if !declared { // nothing stands for a provider in a call but an entry of required_providers
 			continue
 		}

@@ -11,9 +11,9 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
-	"github.com/cairnstacks/cairn/internal/engine/native/configs"
 	"github.com/cairnstacks/cairn/internal/engine/native/planned"
 	"github.com/cairnstacks/cairn/internal/engine/withheld"
+	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/internal/redact"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
@@ -26,7 +26,7 @@ type hidden struct {
 	stored func() *redact.Set // and sensitive values of the prior state
 }
 
-func newHidden(tree *configs.Tree, inputs map[string]cty.Value, providers map[engine.ProviderSlot]engine.ProviderConfig, prior engine.State) *hidden {
+func newHidden(tree *module.Node, inputs map[string]cty.Value, providers map[engine.ProviderSlot]engine.ProviderConfig, prior engine.State) *hidden {
 	collect := func() *redact.Set {
 		set := &redact.Set{}
 		for name, value := range inputs {

@@ -9,14 +9,14 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
-	"github.com/cairnstacks/cairn/internal/engine/native/configs"
+	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
 // Rule E4 of package engine: secrets that a provider repeats are not shown.
 func TestHidden(t *testing.T) {
-	tree := &configs.Tree{Module: &configs.Module{Variables: map[string]*configs.Variable{"declared": {Variable: &engine.Variable{Sensitive: true}}}}}
+	tree := &module.Node{Directory: &module.Directory{Variables: map[string]*module.Variable{"declared": {Variable: &engine.Variable{Sensitive: true}}}}}
 	inputs := map[string]cty.Value{"declared": cty.StringVal("hush-hush"), "plain": cty.StringVal("plain-text")}
 	providers := map[engine.ProviderSlot]engine.ProviderConfig{{}: {Config: cty.StringVal("pass-word").Mark(marks.Sensitive)}}
 	h := newHidden(tree, inputs, providers, nil)

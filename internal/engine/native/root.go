@@ -12,7 +12,6 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
-	"github.com/cairnstacks/cairn/internal/engine/native/configs"
 	"github.com/cairnstacks/cairn/internal/engine/native/eval"
 	"github.com/cairnstacks/cairn/internal/lang"
 	"github.com/cairnstacks/cairn/internal/module"
@@ -97,7 +96,7 @@ func (s *Session) rootProvider(ctx context.Context, evaluation *eval.Evaluation,
 	}
 	decoder := s.opts.Shared.Types.Decoder(described.Config)
 	references, diags := refs.InTraversals(decoder.Variables(body))
-	if diags.HasErrors() || dependsOnObjects(evaluation.Root().Config.Module, references, map[refs.Subject]bool{}) {
+	if diags.HasErrors() || dependsOnObjects(evaluation.Root().Config.Directory, references, map[refs.Subject]bool{}) {
 		return config, false
 	}
 	scope, ok := evaluation.Root().Scope(ctx, references, eval.Place{})
@@ -121,9 +120,9 @@ func rootInstance(of stackaddrs.Provider, name engine.ProviderSlot) stackaddrs.A
 }
 
 // providerBlocks returns the provider blocks of a root module, or why they are for another engine.
-func providerBlocks(tree *configs.Tree) (blocks map[engine.ProviderSlot]module.ProviderBlock, reason string) {
+func providerBlocks(tree *module.Node) (blocks map[engine.ProviderSlot]module.ProviderBlock, reason string) {
 	blocks = map[engine.ProviderSlot]module.ProviderBlock{}
-	for _, block := range tree.Dir.Providers {
+	for _, block := range tree.Providers {
 		if _, twice := blocks[block.Slot]; twice { // as in an override file
 			return nil, "There are two blocks for provider " + block.Slot.String() + "."
 		}
@@ -160,7 +159,7 @@ func withoutSlot(described *engine.Module, prior engine.State) string {
 
 // dependsOnObjects reports whether something refers to an object or a module call, also by way of
 // variables and local values.
-func dependsOnObjects(in *configs.Module, references []refs.Reference, seen map[refs.Subject]bool) bool {
+func dependsOnObjects(in *module.Directory, references []refs.Reference, seen map[refs.Subject]bool) bool {
 	return slices.ContainsFunc(references, func(ref refs.Reference) bool {
 		if seen[ref.Subject] {
 			return false
@@ -169,7 +168,7 @@ func dependsOnObjects(in *configs.Module, references []refs.Reference, seen map[
 		switch ref.Subject.Kind {
 		case refs.Variable:
 			variable := in.Variables[ref.Subject.Name]
-			return variable != nil && slices.ContainsFunc(variable.Validations, func(rule *configs.Condition) bool {
+			return variable != nil && slices.ContainsFunc(variable.Validations, func(rule *module.Condition) bool {
 				return dependsOnObjects(in, slices.Concat(rule.Condition.Refs, rule.ErrorMessage.Refs), seen)
 			})
 		case refs.Local:

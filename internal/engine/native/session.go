@@ -12,7 +12,6 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
-	"github.com/cairnstacks/cairn/internal/engine/native/configs"
 	"github.com/cairnstacks/cairn/internal/engine/native/deps"
 	"github.com/cairnstacks/cairn/internal/engine/native/journal"
 	"github.com/cairnstacks/cairn/internal/engine/native/planning"
@@ -35,7 +34,6 @@ type Session struct {
 	info     engine.Info
 	stackDir string
 	modules  *module.Loader
-	configs  *configs.Loader
 	works    *engine.Works
 	log      *enginelog.Log // nil for none
 	pool     *instances.Pool
@@ -55,9 +53,9 @@ var _ engine.Session = (*Session)(nil)
 // loaded is a tree of modules with the results of analysing it, each found once.
 type loaded struct {
 	once        sync.Once
-	read        *module.Tree
-	tree        *configs.Tree // nil if there is none
-	files       bool          // the modules mention files in other ways than functions do
+	read        *module.Tree // nil if there is none
+	tree        *module.Node // its root
+	files       bool         // the modules mention files in other ways than functions do
 	graph       *deps.Graph
 	diags       hcl.Diagnostics // about errors that do not depend on the inputs
 	unsupported hcl.Diagnostics
@@ -75,12 +73,13 @@ func (s *Session) load(dir string) *loaded {
 	}
 	s.mu.Unlock()
 	l.once.Do(func() {
-		if l.tree, l.diags = s.configs.Load(dir); l.tree == nil || l.diags.HasErrors() {
+		if l.read, l.diags = s.modules.LoadStrict(dir); l.read != nil {
+			l.tree = l.read.Root
+		}
+		if l.tree == nil || l.diags.HasErrors() {
 			return
 		}
-		if l.read, _ = s.modules.Load(dir); l.read != nil { //nolint:errcheck // they are those of the tree
-			l.files = slices.ContainsFunc(l.read.Directories(), mentionsFiles)
-		}
+		l.files = slices.ContainsFunc(l.read.Directories(), mentionsFiles)
 		l.graph = deps.New(l.tree)
 		l.unsupported = planning.Unsupported(l.tree)
 	})
@@ -95,7 +94,7 @@ func mentionsFiles(dir *module.Directory) bool {
 // used returns the types of a provider's objects that the modules of the tree have.
 func (l *loaded) used(addr stackaddrs.Provider) []stackaddrs.Resource { return usedIn(l.tree, addr) }
 
-func usedIn(tree *configs.Tree, addr stackaddrs.Provider) []stackaddrs.Resource {
+func usedIn(tree *module.Node, addr stackaddrs.Provider) []stackaddrs.Resource {
 	var found []stackaddrs.Resource
 	for name, resource := range tree.Resources {
 		if resource.ProviderAddr == addr {
@@ -123,7 +122,7 @@ func (s *Session) validate(ctx context.Context, l *loaded) hcl.Diagnostics {
 	invalid, err := l.validation.Get(ctx, struct{}{}, func() (hcl.Diagnostics, error) {
 		tree := l.tree
 		opts := validate.Options{
-			Schemas: schemas{ctx, s}, Functions: s.functions(ctx, nil, tree.Dir.Path, functionsKey{}), Graph: l.graph,
+			Schemas: schemas{ctx, s}, Functions: s.functions(ctx, nil, tree.Dir, functionsKey{}), Graph: l.graph,
 			RootPath: rootPath, WorkPath: s.workPath(),
 		}
 		if l.diags.HasErrors() {

@@ -138,7 +138,7 @@ func dependentProvider(tree *module.Tree, variables []string) *hcl.Range {
 					continue
 				}
 				f := following{tree: tree, variables: variables, done: map[string]bool{}}
-				if traversals := references(block.Body); dir == tree.Root && f.depend(traversals) || dir != tree.Root && len(traversals) > 0 {
+				if traversals := references(block.Body); dir == tree.Root.Directory && f.depend(traversals) || dir != tree.Root.Directory && len(traversals) > 0 {
 					return block.DefRange().Ptr()
 				}
 			}

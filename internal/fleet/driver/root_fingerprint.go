@@ -50,7 +50,7 @@ func (w *rootWork) configHash() (string, error) {
 	dirs := []string{w.opts.Dir}
 	if tree != nil {
 		for _, directory := range tree.Directories() {
-			dirs = append(dirs, directory.Path)
+			dirs = append(dirs, directory.Dir)
 		}
 	}
 	files, err := stackplan.HashConfig(stackplan.ConfigSources{Base: w.opts.Dir, ModuleDirs: dirs})

@@ -120,7 +120,7 @@ func asVariable(variable *engine.Variable, value cty.Value) cty.Value {
 func (w *rootWork) latchable() (*module.Tree, error) {
 	tree, _ := module.NewLoader(module.OptionsOf(w.Info, w.opts.Dir, w.installedModules())).Load(w.opts.Dir) //nolint:errcheck // the engine reports mistakes
 	switch {
-	case tree == nil || tree.Module == nil || tree.Circular || len(tree.Missing) > 0 || tree.Unsupported.HasErrors() || len(tree.Root.ConstVariables) > 0:
+	case tree == nil || tree.Module == nil || tree.Cycle || len(tree.Missing) > 0 || tree.Unsupported.HasErrors() || len(tree.Root.ConstVariables) > 0:
 		return nil, waitFor("its modules cannot be followed")
 	case len(tree.Faulty) > 0:
 		return nil, waitFor("it calls a module that init has not installed")

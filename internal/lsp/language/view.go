@@ -24,7 +24,7 @@ func ViewOf(snap *snapshot.Snapshot) View {
 		}
 		module := &Module{Module: tree.Module}
 		for _, file := range tree.Root.Files {
-			module.Files = append(module.Files, File{Path: filepath.Join(tree.Root.Path, file.Name), Name: file.Display, Src: file.Source})
+			module.Files = append(module.Files, File{Path: filepath.Join(tree.Root.Dir, file.Name), Name: file.Display, Src: file.Source})
 		}
 		return module
 	}

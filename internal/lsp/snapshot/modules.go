@@ -90,11 +90,11 @@ func (m *moduleSet) load(dir string) (*module.Tree, hcl.Diagnostics) {
 	tree, diags := m.loader.Load(dir)
 	if tree != nil {
 		for _, called := range tree.Directories() {
-			m.stamp(called.Path)
+			m.stamp(called.Dir)
 		}
 		for _, missing := range tree.Missing {
 			if missing.Directory != nil {
-				m.stamp(missing.Directory.Path)
+				m.stamp(missing.Dir)
 			}
 		}
 	}

@@ -177,7 +177,7 @@ func configFiles(target Target, info engine.Info) (stackplan.ConfigFiles, error)
 			continue
 		}
 		for _, directory := range tree.Directories() {
-			dirs = append(dirs, directory.Path)
+			dirs = append(dirs, directory.Dir)
 		}
 	}
 	return stackplan.HashConfig(stackplan.ConfigSources{

@@ -75,15 +75,15 @@ func (t *trees) addModule(tree *Tree, name string, source stackconfig.Source) {
 	loaded, diags := t.loader.Load(source.Dir)
 	t.diags = t.diags.Extend(diags)
 	if loaded != nil {
-		tree.Children = append(tree.Children, ofModule(name, loaded.Root, nil, loaded.ByCaller()))
+		tree.Children = append(tree.Children, ofModule(name, loaded.Root))
 	}
 }
 
-// ofModule returns the tree of the module in a directory: a called one, or the root if node is nil.
-func ofModule(name string, dir *module.Directory, node *module.Node, byCaller map[*module.Node][]*module.Node) *Tree {
-	tree := &Tree{Name: name, Required: dir.Requirements()}
-	for _, called := range byCaller[node] {
-		tree.Children = append(tree.Children, ofModule("module."+called.Name(), called.Directory, called, byCaller))
+// ofModule returns the tree of a module and those that it calls.
+func ofModule(name string, node *module.Node) *Tree {
+	tree := &Tree{Name: name, Required: node.Requirements()}
+	for _, called := range slices.Sorted(maps.Keys(node.Children)) {
+		tree.Children = append(tree.Children, ofModule("module."+called, node.Children[called]))
 	}
 	return tree
 }

@@ -72,7 +72,7 @@ func (m *Found) AddWhole(diags hcl.Diagnostics) {
 // ToReplace counts the modules below the root that need a stand-in.
 func (m *Found) ToReplace() int {
 	count := len(m.Faulty) + len(m.tree.Missing)
-	if m.Faulty[m.tree.Root] {
+	if m.Faulty[m.tree.Root.Directory] {
 		count--
 	}
 	return count

@@ -28,7 +28,7 @@ func summaries(diags hcl.Diagnostics) string {
 
 // newTree is a root that calls one module.
 func newTree() (*module.Tree, *module.Directory) {
-	root := &module.Directory{Files: []*module.File{{Display: "root.tf"}}}
+	root := &module.Node{Directory: &module.Directory{Files: []*module.File{{Display: "root.tf"}}}}
 	called := &module.Directory{Files: []*module.File{{Display: "called.tf"}}}
 	return &module.Tree{Root: root, Nodes: []*module.Node{{Directory: called}}, Faulty: map[*module.Directory]bool{}}, called
 }
@@ -46,7 +46,7 @@ func TestAdd(t *testing.T) {
 	if got := summaries(found.Diags); got != "A B A" {
 		t.Errorf("found %s", got)
 	}
-	if !found.Faulty[called] || found.Faulty[tree.Root] || found.ToReplace() != 1 {
+	if !found.Faulty[called] || found.Faulty[tree.Root.Directory] || found.ToReplace() != 1 {
 		t.Errorf("faulty: %v", found.Faulty)
 	}
 	if len(tree.Faulty) > 0 {
@@ -90,7 +90,9 @@ func TestWithoutWhatTheRunIsAtFaultFor(t *testing.T) {
 	}
 
 	ephemeral := hcl.Range{Filename: "root.tf", Start: hcl.Pos{Line: 3}}
-	root := &module.Directory{Outputs: map[string]*engine.Output{"o": {Ephemeral: true, Range: ephemeral}, "p": {}}}
+	root := &module.Directory{Outputs: map[string]*module.Output{
+		"o": {Output: &engine.Output{Ephemeral: true, Range: ephemeral}}, "p": {Output: &engine.Output{}},
+	}}
 	for name, test := range map[string]struct {
 		subject *hcl.Range
 		want    bool

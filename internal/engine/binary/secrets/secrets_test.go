@@ -21,8 +21,11 @@ import (
 // testSecrets are those of a module with the sensitive variable "declared" and the ephemeral
 // variable "token".
 func testSecrets(prior engine.State) *Filter {
-	variables := map[string]*engine.Variable{
+	variables := map[string]*module.Variable{}
+	for name, variable := range map[string]engine.Variable{
 		"declared": {Name: "declared", Sensitive: true}, "token": {Name: "token", Ephemeral: true}, "plain": {Name: "plain"}, "parts": {Name: "parts"},
+	} {
+		variables[name] = &module.Variable{Variable: &variable}
 	}
 	inputs := map[string]cty.Value{
 		"declared": cty.StringVal("declared-secret"),
@@ -43,7 +46,7 @@ func testSecrets(prior engine.State) *Filter {
 	if err != nil {
 		panic(err)
 	}
-	return NewFilter(&module.Tree{Root: &module.Directory{Variables: variables}}, inputs, providers, state)
+	return NewFilter(&module.Tree{Root: &module.Node{Directory: &module.Directory{Variables: variables}}}, inputs, providers, state)
 }
 
 const stateWithSecrets = `{"version":4,"terraform_version":"1.11.4","serial":1,"lineage":"x","outputs":{},"resources":[

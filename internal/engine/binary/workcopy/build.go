@@ -135,7 +135,7 @@ func (c *Copy) rewrite(spec *Spec) error {
 	for _, name := range c.Shape.Latched {
 		r.latched[name] = true
 	}
-	if err := c.rewriteDirectory(r, spec.Tree.Root, "."); err != nil {
+	if err := c.rewriteDirectory(r, spec.Tree.Root.Directory, "."); err != nil {
 		return err
 	}
 	seen := map[string]bool{".": true}

@@ -151,7 +151,7 @@ func (c *Copy) locateGenerated(diag *hcl.Diagnostic, reported *runner.Diagnostic
 	for i, rule := range c.validations {
 		if strings.Contains(reported.Address+contextOf(reported), checkName(i)) {
 			diag.Summary = "Invalid value for variable"
-			c.locateVariable(diag, c.tree.Root.Variables[rule.variable])
+			c.locateVariable(diag, c.tree.Module.Variables[rule.variable])
 			return
 		}
 	}
@@ -160,7 +160,7 @@ func (c *Copy) locateGenerated(diag *hcl.Diagnostic, reported *runner.Diagnostic
 	}
 	// The arguments of the latch's module call are variables of the component's module.
 	if match := generatedArgument.FindStringSubmatch(reported.Snippet.Code); match != nil {
-		if variable := c.tree.Root.Variables[match[1]]; variable != nil {
+		if variable := c.tree.Module.Variables[match[1]]; variable != nil {
 			c.locateVariable(diag, variable)
 		}
 	}
@@ -188,7 +188,7 @@ func (c *Copy) locateRule(diag *hcl.Diagnostic) bool {
 		return false
 	}
 	var found *engine.Variable
-	for _, variable := range c.tree.Root.Variables {
+	for _, variable := range c.tree.Module.Variables {
 		at := variable.Range
 		if at.Filename == match[1] && at.Start.Line <= line && (found == nil || found.Range.Start.Line < at.Start.Line) {
 			found = variable

@@ -45,25 +45,25 @@ type link struct {
 // copy.
 func NewLayout(tree *module.Tree, inputs map[string]cty.Value, excluded string) (*Layout, error) {
 	layout := &Layout{Top: topDirectory(tree, inputs)}
-	root, err := filepath.Rel(layout.Top, tree.Root.Path)
+	root, err := filepath.Rel(layout.Top, tree.Root.Dir)
 	if err != nil {
 		return nil, fmt.Errorf("laying out a module: %w", err)
 	}
 	layout.Root = root
 
-	scan := scanner{layout: layout, excluded: excluded, root: tree.Root.Path, base: layout.Top}
-	scan.addModule(tree.Root.Path)
+	scan := scanner{layout: layout, excluded: excluded, root: tree.Root.Dir, base: layout.Top}
+	scan.addModule(tree.Root.Dir)
 	mounts := map[*module.Node]*scanner{}
 	for _, node := range tree.Nodes {
 		mounted := node.Mounted()
 		if mounted == nil {
-			scan.addModule(node.Directory.Path)
+			scan.addModule(node.Dir)
 			continue
 		}
 		if mounts[mounted] == nil {
 			mounts[mounted] = &scanner{layout: layout, base: mounted.Package, at: filepath.Join(root, filepath.FromSlash(mounted.Mount))}
 		}
-		mounts[mounted].addModule(node.Directory.Path)
+		mounts[mounted].addModule(node.Dir)
 	}
 	if err := scan.directory(layout.Top, false); err != nil {
 		return nil, fmt.Errorf("laying out a module: %w", err)
@@ -85,16 +85,16 @@ var upwards = regexp.MustCompile(`\.\.(?:/\.\.)*`)
 // topDirectory returns the lowest directory that holds everything the tree's files, and the
 // inputs, name by a relative path. It does not leave a source package.
 func topDirectory(tree *module.Tree, inputs map[string]cty.Value) string {
-	top := tree.Root.Path
+	top := tree.Root.Dir
 	widen := func(path string) {
 		for !within(top, path) && top != tree.Package {
 			top = filepath.Dir(top)
 		}
 	}
-	widen(reach(tree.Root))
+	widen(reach(tree.Root.Directory))
 	for _, node := range tree.Nodes {
 		if node.Mounted() == nil {
-			widen(node.Directory.Path)
+			widen(node.Dir)
 			widen(reach(node.Directory))
 		}
 	}
@@ -103,7 +103,7 @@ func topDirectory(tree *module.Tree, inputs map[string]cty.Value) string {
 		_ = cty.Walk(value, func(_ cty.Path, part cty.Value) (bool, error) {
 			part, _ = part.Unmark()
 			if part.Type() == cty.String && part.IsKnown() && !part.IsNull() {
-				widen(up(tree.Root.Path, levelsUp([]byte(part.AsString()))))
+				widen(up(tree.Root.Dir, levelsUp([]byte(part.AsString()))))
 			}
 			return true, nil
 		})
@@ -117,7 +117,7 @@ func reach(dir *module.Directory) string {
 	for _, file := range dir.Files {
 		levels = max(levels, levelsUp(file.Source))
 	}
-	return up(dir.Path, levels)
+	return up(dir.Dir, levels)
 }
 
 func levelsUp(text []byte) int {

@@ -62,7 +62,7 @@ func (g *generated) shapeProviders(spec *Spec) (*providerBlocks, error) {
 		if slot.Alias != "" {
 			body["alias"] = slot.Alias
 		}
-		name := out.localName(spec.Tree.Root, slot.LocalName, config.Provider)
+		name := out.localName(spec.Tree.Root.Directory, slot.LocalName, config.Provider)
 		out.blocks[name] = append(out.blocks[name], body)
 	}
 	return out, nil

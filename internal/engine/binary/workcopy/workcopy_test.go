@@ -366,7 +366,7 @@ func TestLayoutHashFollowsContent(t *testing.T) {
 		}
 		return fingerprint, hash
 	}
-	file := filepath.Join(tree.Root.Path, "t.txt")
+	file := filepath.Join(tree.Root.Dir, "t.txt")
 	fingerprint, hash := state()
 	if err := os.Chtimes(file, time.Unix(1, 0), time.Unix(1, 0)); err != nil {
 		t.Fatal(err)

@@ -10,13 +10,13 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
-	"github.com/cairnstacks/cairn/internal/engine/native/configs"
 	"github.com/cairnstacks/cairn/internal/engine/native/deps"
 	"github.com/cairnstacks/cairn/internal/engine/native/eval"
 	"github.com/cairnstacks/cairn/internal/engine/native/moves"
 	"github.com/cairnstacks/cairn/internal/engine/native/planned"
 	"github.com/cairnstacks/cairn/internal/engine/native/resource"
 	"github.com/cairnstacks/cairn/internal/engine/native/state"
+	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/internal/providers/provider"
 	"github.com/cairnstacks/cairn/promising"
 	"github.com/cairnstacks/cairn/stackaddrs"
@@ -29,11 +29,11 @@ type Request struct {
 	*engine.ApplyRequest
 
 	Plan      *planned.Plan
-	Tree      *configs.Tree
+	Tree      *module.Node
 	Graph     *deps.Graph
 	Providers resource.Providers
 	Types     *resource.Types
-	Functions func(*configs.Tree) *hcl.EvalContext
+	Functions func(*module.Node) *hcl.EvalContext
 	RootPath  string // the value of path.root
 	WorkPath  string // the value of path.cwd
 	Moved     bool   // it was another one when the plan was made
@@ -205,7 +205,7 @@ func storedIn(before *state.State) func(*planned.Change) []string {
 }
 
 // tree returns the configuration of a module instance, or nil if there is none.
-func (a *applier) tree(addr stackaddrs.ModuleInstance) *configs.Tree {
+func (a *applier) tree(addr stackaddrs.ModuleInstance) *module.Node {
 	tree := a.Tree
 	for _, step := range addr.Path() {
 		if tree = tree.Children[step.Name]; tree == nil {

@@ -9,9 +9,9 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
-	"github.com/cairnstacks/cairn/internal/engine/native/configs"
 	"github.com/cairnstacks/cairn/internal/engine/native/eval"
 	"github.com/cairnstacks/cairn/internal/engine/native/resource"
+	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
@@ -25,8 +25,8 @@ type Provisioners interface {
 
 // ProvisionRequest is one provisioner to run, with the setting of its object.
 type ProvisionRequest struct {
-	Config     *configs.Provisioner
-	Connection *configs.Connection // that of the resource, for which the provisioner's own stands in where it says something; nil without one
+	Config     *module.Provisioner
+	Connection *module.Connection // that of the resource, for which the provisioner's own stands in where it says something; nil without one
 
 	// Module and Place are where the arguments are evaluated. Self is the object.
 	Module *eval.Module
@@ -39,8 +39,8 @@ type ProvisionRequest struct {
 // provisioning is the provisioners to run for an object, and their setting.
 type provisioning struct {
 	target     *resource.Target
-	all        []*configs.Provisioner
-	connection *configs.Connection
+	all        []*module.Provisioner
+	connection *module.Connection
 	module     *eval.Module
 	at         eval.Place
 	deposed    stackaddrs.DeposedKey
@@ -50,7 +50,7 @@ type provisioning struct {
 // Otherwise the object is tainted.
 func (a *applier) created(ctx context.Context, t *resource.Target, o *resource.Object) bool {
 	config := t.Config()
-	if a.Provisioners == nil || !slices.ContainsFunc(config.Provisioners, func(one *configs.Provisioner) bool { return !one.Destroy }) {
+	if a.Provisioners == nil || !slices.ContainsFunc(config.Provisioners, func(one *module.Provisioner) bool { return !one.Destroy }) {
 		return true
 	}
 	at := t.At
@@ -85,7 +85,7 @@ func (a *applier) ending(ctx context.Context, t *resource.Target, o *resource.Ob
 // provision runs those of the provisioners that are for destroying, or the others, one after
 // another until one fails. Until they have ended, the change that they are part of is in doubt.
 func (a *applier) provision(ctx context.Context, p provisioning, destroy bool) bool {
-	all := slices.DeleteFunc(slices.Clone(p.all), func(config *configs.Provisioner) bool { return config.Destroy != destroy })
+	all := slices.DeleteFunc(slices.Clone(p.all), func(config *module.Provisioner) bool { return config.Destroy != destroy })
 	if len(all) == 0 {
 		return true
 	}

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cairnstacks/cairn/internal/engine/native/configs"
 	"github.com/cairnstacks/cairn/internal/engine/native/deps"
 	"github.com/cairnstacks/cairn/internal/engine/native/planned"
 	"github.com/cairnstacks/cairn/internal/module"
@@ -34,11 +33,11 @@ func graphOf(t *testing.T, text string) *deps.Graph {
 			t.Fatal(err)
 		}
 	}
-	tree, diags := configs.NewLoader(module.NewLoader(module.Options{Base: root})).Load(root)
+	tree, diags := module.NewLoader(module.Options{Base: root}).LoadStrict(root)
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
-	return deps.New(tree)
+	return deps.New(tree.Root)
 }
 
 // situationOf reads changes, one a line: an action, an address, then any of cbd, deposed and the

@@ -7,7 +7,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/cairnstacks/cairn/internal/engine/native/configs"
+	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/internal/module/refs"
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
@@ -15,7 +15,7 @@ import (
 // builder makes a graph: first all nodes, then the edges, each node's one after another.
 type builder struct {
 	graph  *Graph
-	scopes map[*configs.Tree]*scope
+	scopes map[*module.Node]*scope
 	order  []*scope
 	marks  []int32 // by node: the last node that has an edge to it, to have each edge once
 	from   int32   // the node whose edges are added
@@ -23,7 +23,7 @@ type builder struct {
 
 // scope is a module with the nodes of its objects.
 type scope struct {
-	tree   *configs.Tree
+	tree   *module.Node
 	parent *scope // nil for the root
 	addr   stackaddrs.ModuleInstance
 	nodes  map[refs.Subject]int32 // and of outputs, as of a call without a name
@@ -32,20 +32,20 @@ type scope struct {
 	inside      []int32 // resources, outputs and the ends of called modules
 	explicit    []int32 // those that the depends_on of this call and of those around it list
 
-	triggered map[*configs.Resource][]triggeredAction
+	triggered map[*module.Resource][]triggeredAction
 }
 
 // triggeredAction is an action as a resource triggers it, which is a node of its own for each (rule
 // G5).
 type triggeredAction struct {
 	node   int32
-	action *configs.Action
+	action *module.Action
 }
 
 func outputSubject(name string) refs.Subject { return refs.Subject{Kind: refs.CallOutput, Attr: name} }
 
 // declare makes the nodes of a module and of those that it calls.
-func (b *builder) declare(tree *configs.Tree, parent *scope, addr stackaddrs.ModuleInstance) {
+func (b *builder) declare(tree *module.Node, parent *scope, addr stackaddrs.ModuleInstance) {
 	s := &scope{tree: tree, parent: parent, addr: addr, nodes: make(map[refs.Subject]int32, len(tree.Variables)+len(tree.Locals)+len(tree.Outputs)+len(tree.Resources))}
 	b.scopes[tree] = s
 	b.order = append(b.order, s)
@@ -87,7 +87,7 @@ func (b *builder) value(s *scope, subject refs.Subject, name string) int32 {
 	return id
 }
 
-func (b *builder) resource(s *scope, config *configs.Resource) {
+func (b *builder) resource(s *scope, config *module.Resource) {
 	r := &Resource{
 		Addr: stackaddrs.ResourceInstance{Module: s.addr, Resource: config.Addr}, Tree: s.tree, Config: config,
 		CreateBeforeDestroy: config.CreateBeforeDestroy, graph: b.graph,
@@ -102,7 +102,7 @@ func (b *builder) resource(s *scope, config *configs.Resource) {
 }
 
 // declareTriggered makes the nodes of the actions that a resource triggers.
-func (b *builder) declareTriggered(s *scope, config *configs.Resource) {
+func (b *builder) declareTriggered(s *scope, config *module.Resource) {
 	for _, trigger := range config.ActionTriggers {
 		for _, expr := range trigger.Actions {
 			for i := range expr.Refs {
@@ -112,7 +112,7 @@ func (b *builder) declareTriggered(s *scope, config *configs.Resource) {
 					continue
 				}
 				if s.triggered == nil {
-					s.triggered = map[*configs.Resource][]triggeredAction{}
+					s.triggered = map[*module.Resource][]triggeredAction{}
 				}
 				s.triggered[config] = append(s.triggered[config], triggeredAction{b.node(node{tree: s.tree, name: "action." + id}), action})
 			}

@@ -28,7 +28,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/cairnstacks/cairn/internal/engine/native/configs"
+	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
@@ -48,7 +48,7 @@ type Graph struct {
 type node struct {
 	first, end int32 // of its edges
 	kind       kind
-	tree       *configs.Tree
+	tree       *module.Node
 	name       string    // as references name it
 	resource   *Resource // nil if it is none
 }
@@ -66,8 +66,8 @@ const (
 type Resource struct {
 	Addr   stackaddrs.ResourceInstance // without keys
 	Text   string                      // of Addr
-	Tree   *configs.Tree
-	Config *configs.Resource
+	Tree   *module.Node
+	Config *module.Resource
 
 	// CreateBeforeDestroy is set if a replacement is created before the old object is destroyed: since
 	// the configuration says so, or since it says so of a resource that depends on this one.
@@ -91,8 +91,8 @@ type Resource struct {
 }
 
 // New follows the references in a tree.
-func New(tree *configs.Tree) *Graph {
-	b := &builder{graph: &Graph{byAddr: map[stackaddrs.ResourceInstance]*Resource{}, outputs: map[string]int32{}}, scopes: map[*configs.Tree]*scope{}}
+func New(tree *module.Node) *Graph {
+	b := &builder{graph: &Graph{byAddr: map[stackaddrs.ResourceInstance]*Resource{}, outputs: map[string]int32{}}, scopes: map[*module.Node]*scope{}}
 	b.declare(tree, nil, stackaddrs.RootModuleInstance)
 	for _, scope := range b.order {
 		b.connect(scope)

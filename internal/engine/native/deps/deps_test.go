@@ -14,7 +14,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/cairnstacks/cairn/internal/engine/native/configs"
 	"github.com/cairnstacks/cairn/internal/engine/native/deps"
 	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/stackaddrs"
@@ -33,11 +32,11 @@ func load(tb testing.TB, files map[string]string) *deps.Graph {
 			tb.Fatal(err)
 		}
 	}
-	tree, diags := configs.NewLoader(module.NewLoader(module.Options{Base: dir})).Load(dir)
+	tree, diags := module.NewLoader(module.Options{Base: dir}).LoadStrict(dir)
 	if diags.HasErrors() {
 		tb.Fatal(diags)
 	}
-	return deps.New(tree)
+	return deps.New(tree.Root)
 }
 
 func texts(list []*deps.Resource) string {
@@ -300,12 +299,12 @@ func BenchmarkNew(b *testing.B) {
 	if err := os.WriteFile(filepath.Join(dir, "main.tf"), []byte(text.String()), 0o600); err != nil {
 		b.Fatal(err)
 	}
-	tree, diags := configs.NewLoader(module.NewLoader(module.Options{Base: dir})).Load(dir)
+	tree, diags := module.NewLoader(module.Options{Base: dir}).LoadStrict(dir)
 	if diags.HasErrors() {
 		b.Fatal(diags)
 	}
 	for b.Loop() {
-		for _, r := range deps.New(tree).Resources() {
+		for _, r := range deps.New(tree.Root).Resources() {
 			r.Dependencies()
 		}
 	}

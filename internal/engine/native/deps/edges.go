@@ -6,7 +6,7 @@ package deps
 import (
 	"slices"
 
-	"github.com/cairnstacks/cairn/internal/engine/native/configs"
+	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/internal/module/refs"
 )
 
@@ -56,7 +56,7 @@ func (b *builder) connect(s *scope) {
 
 // variable connects a variable with the argument of the call, and with the references of its
 // validations other than itself.
-func (b *builder) variable(s *scope, name string, v *configs.Variable) {
+func (b *builder) variable(s *scope, name string, v *module.Variable) {
 	id := s.nodes[refs.Subject{Kind: refs.Variable, Name: name}]
 	b.begin(id)
 	b.add(s.open)
@@ -112,19 +112,19 @@ func (b *builder) triggeredEdges(s *scope, r *Resource) {
 	}
 }
 
-func (b *builder) connection(s *scope, connection *configs.Connection) {
+func (b *builder) connection(s *scope, connection *module.Connection) {
 	if connection != nil {
 		b.refs(s, connection.Refs)
 	}
 }
 
-func (b *builder) conditions(s *scope, conditions []*configs.Condition) {
+func (b *builder) conditions(s *scope, conditions []*module.Condition) {
 	for _, c := range conditions {
 		b.exprs(s, c.Condition, c.ErrorMessage)
 	}
 }
 
-func (b *builder) exprs(s *scope, exprs ...*configs.Expr) {
+func (b *builder) exprs(s *scope, exprs ...*module.Expr) {
 	for _, expr := range exprs {
 		if expr != nil {
 			b.refs(s, expr.Refs)

@@ -9,7 +9,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
 
-	"github.com/cairnstacks/cairn/internal/engine/native/configs"
+	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
@@ -17,7 +17,7 @@ import (
 // Action is an action in a module instance: the declarations of its block there.
 type Action struct {
 	Module *Module
-	Config *configs.Action
+	Config *module.Action
 
 	expansion memo[Expansion]
 }
@@ -35,7 +35,7 @@ func (a *Action) Expand(ctx context.Context) (Expansion, bool) {
 	if a.Module.Addr.HasWildcard() {
 		return unknownInstances(a.Config.Repeat), true
 	}
-	if a.Config.Repeat == (configs.Repeat{}) {
+	if a.Config.Repeat == (module.Repeat{}) {
 		return Expansion{Keys: singleKey}, true
 	}
 	name := "action." + a.Config.Type + "." + a.Config.Name
@@ -67,7 +67,7 @@ func (c *Caller) value(ctx context.Context) (cty.Value, bool) {
 }
 
 // Triggers evaluates the condition of a trigger: whether it holds, and whether that is known.
-func (r *Resource) Triggers(ctx context.Context, trigger *configs.ActionTrigger, at Place) (holds, known, ok bool) {
+func (r *Resource) Triggers(ctx context.Context, trigger *module.ActionTrigger, at Place) (holds, known, ok bool) {
 	if trigger.Condition == nil {
 		return true, true, true
 	}

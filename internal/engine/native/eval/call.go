@@ -9,13 +9,13 @@ import (
 
 	"github.com/zclconf/go-cty/cty"
 
-	"github.com/cairnstacks/cairn/internal/engine/native/configs"
+	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
 // Call is a module call in a module instance.
 type Call struct {
-	Config *configs.Call
+	Config *module.Call
 
 	module    *Module // the calling one
 	expansion memo[Expansion]
@@ -26,7 +26,7 @@ type Call struct {
 	}
 }
 
-func newCall(m *Module, config *configs.Call) *Call {
+func newCall(m *Module, config *module.Call) *Call {
 	return &Call{Config: config, module: m}
 }
 

@@ -8,14 +8,14 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
-	"github.com/cairnstacks/cairn/internal/engine/native/configs"
+	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
 // Check is a check block in a module instance.
 type Check struct {
 	Module *Module
-	Config *configs.Check
+	Config *module.Check
 }
 
 // Run evaluates the assertions. Nothing of it is an error.

@@ -15,7 +15,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
 
-	"github.com/cairnstacks/cairn/internal/engine/native/configs"
+	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
@@ -140,13 +140,13 @@ func (c *Checks) Results() []engine.CheckResult {
 
 // checkCondition evaluates a condition, records the result, and reports whether the object can go
 // on.
-func (m *Module) checkCondition(ctx context.Context, rule *configs.Condition, at Place, of conditionOf) bool {
+func (m *Module) checkCondition(ctx context.Context, rule *module.Condition, at Place, of conditionOf) bool {
 	status, message, ok := m.evalCondition(ctx, rule, at, of)
 	m.eval.Checks.Record(of.kind, of.block, of.object, status, message)
 	return ok
 }
 
-func (m *Module) evalCondition(ctx context.Context, rule *configs.Condition, at Place, of conditionOf) (engine.CheckStatus, string, bool) {
+func (m *Module) evalCondition(ctx context.Context, rule *module.Condition, at Place, of conditionOf) (engine.CheckStatus, string, bool) {
 	result, ok := m.Eval(ctx, rule.Condition, at)
 	switch {
 	case !ok && result.EvalContext == nil: // one of its references has failed
@@ -186,7 +186,7 @@ func (m *Module) evalCondition(ctx context.Context, rule *configs.Condition, at 
 }
 
 // errorMessage returns the author's message about a condition that does not hold.
-func (m *Module) errorMessage(ctx context.Context, rule *configs.Condition, at Place, of engine.CheckKind) (string, bool) {
+func (m *Module) errorMessage(ctx context.Context, rule *module.Condition, at Place, of engine.CheckKind) (string, bool) {
 	if rule.ErrorMessage == nil {
 		return "The condition does not hold.", true
 	}
@@ -227,7 +227,7 @@ func (r *Resource) Postconditions(ctx context.Context, at Place) bool {
 	return r.conditions(ctx, r.Config.Postconditions, at, "Resource postcondition failed")
 }
 
-func (r *Resource) conditions(ctx context.Context, rules []*configs.Condition, at Place, summary string) bool {
+func (r *Resource) conditions(ctx context.Context, rules []*module.Condition, at Place, summary string) bool {
 	ok := true
 	for _, rule := range rules {
 		if !r.Module.checkCondition(ctx, rule, at, conditionOf{

@@ -9,7 +9,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
-	"github.com/cairnstacks/cairn/internal/engine/native/configs"
+	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
@@ -40,7 +40,7 @@ type FormerInstances interface {
 
 // Options are the inputs and settings of an evaluation.
 type Options struct {
-	Tree    *configs.Tree
+	Tree    *module.Node
 	Phase   Phase
 	Objects Objects
 
@@ -64,7 +64,7 @@ type Options struct {
 	Conditions Conditions
 
 	// Functions returns the functions that a module may call, in a context without variables.
-	Functions func(*configs.Tree) *hcl.EvalContext
+	Functions func(*module.Node) *hcl.EvalContext
 
 	// RootPath and WorkPath are the values of path.root and path.cwd.
 	RootPath, WorkPath string
@@ -91,7 +91,7 @@ func (e *Evaluation) Root() *Module { return e.root }
 
 // Former returns an instance of a module that is not declared any more. Expressions in it can refer
 // to nothing that the module declares.
-func (e *Evaluation) Former(config *configs.Tree, addr stackaddrs.ModuleInstance) *Module {
+func (e *Evaluation) Former(config *module.Node, addr stackaddrs.ModuleInstance) *Module {
 	return &Module{Addr: addr, Config: config, eval: e, functions: e.opts.Functions(config)}
 }
 

@@ -13,7 +13,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
 
-	"github.com/cairnstacks/cairn/internal/engine/native/configs"
+	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
@@ -98,7 +98,7 @@ func (x Expansion) Instances() []stackaddrs.InstanceKey {
 
 // unknownInstances is the expansion of a block in a module whose instances are unknown. All are one
 // there, with any keys.
-func unknownInstances(repeat configs.Repeat) Expansion {
+func unknownInstances(repeat module.Repeat) Expansion {
 	switch {
 	case repeat.Count != nil:
 		return Expansion{Mode: ByCount, Unknown: true}
@@ -110,7 +110,7 @@ func unknownInstances(repeat configs.Repeat) Expansion {
 }
 
 // expand evaluates the count or for_each of a block with a name (section 3.6).
-func (m *Module) expand(ctx context.Context, repeat configs.Repeat, name string) (Expansion, bool) {
+func (m *Module) expand(ctx context.Context, repeat module.Repeat, name string) (Expansion, bool) {
 	unexpanded := m.eval.opts.Unexpanded
 	switch {
 	case unexpanded != nil && unexpanded(m.staticPrefixed(name)):

@@ -7,14 +7,14 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
-	"github.com/cairnstacks/cairn/internal/engine/native/configs"
+	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
 // Module is an instance of a module.
 type Module struct {
 	Addr   stackaddrs.ModuleInstance
-	Config *configs.Tree
+	Config *module.Node
 
 	eval       *Evaluation
 	call       *Call      // nil for the root
@@ -30,7 +30,7 @@ type Module struct {
 	actions   map[string]*Action // by TYPE.NAME
 }
 
-func newModule(e *Evaluation, config *configs.Tree, addr stackaddrs.ModuleInstance, call *Call, repetition Repetition) *Module {
+func newModule(e *Evaluation, config *module.Node, addr stackaddrs.ModuleInstance, call *Call, repetition Repetition) *Module {
 	m := &Module{
 		Addr: addr, Config: config, eval: e, call: call, repetition: repetition,
 		functions: e.opts.Functions(config),

@@ -8,7 +8,7 @@ import (
 
 	"github.com/zclconf/go-cty/cty"
 
-	"github.com/cairnstacks/cairn/internal/engine/native/configs"
+	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
@@ -16,7 +16,7 @@ import (
 // Resource is a resource in a module instance: the declarations of its block there.
 type Resource struct {
 	Module *Module
-	Config *configs.Resource
+	Config *module.Resource
 
 	expansion memo[Expansion]
 	value     memo[cty.Value]
@@ -32,7 +32,7 @@ func (r *Resource) Expand(ctx context.Context) (Expansion, bool) {
 	if r.Module.Addr.HasWildcard() {
 		return unknownInstances(r.Config.Repeat), true
 	}
-	if r.Config.Repeat == (configs.Repeat{}) {
+	if r.Config.Repeat == (module.Repeat{}) {
 		return Expansion{Keys: singleKey}, true
 	}
 	name := r.Module.prefixed(r.Config.Addr.String())

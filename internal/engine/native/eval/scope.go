@@ -9,8 +9,8 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
-	"github.com/cairnstacks/cairn/internal/engine/native/configs"
 	"github.com/cairnstacks/cairn/internal/lang"
+	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/internal/module/refs"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
@@ -28,7 +28,7 @@ type Place struct {
 }
 
 // Eval evaluates an expression. Its errors are reported.
-func (m *Module) Eval(ctx context.Context, expr *configs.Expr, at Place) (Result, bool) {
+func (m *Module) Eval(ctx context.Context, expr *module.Expr, at Place) (Result, bool) {
 	result := Result{Source: Source{Range: expr.Range(), Expression: expr.Expression, Resource: at.Resource}}
 	scope, ok := m.Scope(ctx, expr.Refs, at)
 	if !ok {

@@ -10,7 +10,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
-	"github.com/cairnstacks/cairn/internal/engine/native/configs"
+	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
@@ -18,7 +18,7 @@ import (
 // Local is a local value of a module instance.
 type Local struct {
 	module *Module
-	config *configs.Local
+	config *module.Local
 	value  memo[cty.Value]
 }
 
@@ -34,12 +34,12 @@ func (l *Local) Value(ctx context.Context) (cty.Value, bool) {
 // Output is an output value of a module instance.
 type Output struct {
 	module *Module
-	config *configs.Output
+	config *module.Output
 	value  memo[cty.Value]
 }
 
 // Config returns the block.
-func (o *Output) Config() *configs.Output { return o.config }
+func (o *Output) Config() *module.Output { return o.config }
 
 // known returns the value if it does not have to be evaluated.
 func (o *Output) known() (cty.Value, bool) {

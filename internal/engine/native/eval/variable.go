@@ -11,7 +11,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/bounds"
-	"github.com/cairnstacks/cairn/internal/engine/native/configs"
+	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
@@ -19,7 +19,7 @@ import (
 // Variable is an input variable of a module instance.
 type Variable struct {
 	module *Module
-	config *configs.Variable
+	config *module.Variable
 
 	raw     memo[cty.Value]
 	checked memo[cty.Value]

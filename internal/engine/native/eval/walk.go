@@ -6,7 +6,7 @@ package eval
 import (
 	"context"
 
-	"github.com/cairnstacks/cairn/internal/engine/native/configs"
+	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/promising"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -76,7 +76,7 @@ func (w *walk) call(ctx context.Context, c *Call) {
 
 // declareAll notes which blocks of a tree have conditions, whether there are objects of them or
 // not, and instances of their modules.
-func (c *Checks) declareAll(tree *configs.Tree, prefix string) {
+func (c *Checks) declareAll(tree *module.Node, prefix string) {
 	for name, v := range tree.Variables {
 		if len(v.Validations) > 0 {
 			c.Declare(engine.CheckVariable, prefix+"var."+name)

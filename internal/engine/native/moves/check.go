@@ -8,7 +8,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
-	"github.com/cairnstacks/cairn/internal/engine/native/configs"
+	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
@@ -50,7 +50,7 @@ func (s *Statement) check() hcl.Diagnostics {
 		return fail("Mixed kinds of moved resources",
 			fmt.Sprintf("%s cannot become %s: a managed resource and a data source are different kinds of objects.", endString(s.From), endString(s.To)), s.Range)
 	}
-	for _, end := range []configs.MoveEnd{s.From, s.To} {
+	for _, end := range []module.MoveEnd{s.From, s.To} {
 		if call := foreignCall(s.In, end); call != "" {
 			return fail("Move across packages", fmt.Sprintf(
 				"%s is in a module of another source package, called by %s%s: only that package knows what has moved there. Remove the block.", endString(end), call, s.where()), s.Range)
@@ -72,7 +72,7 @@ func newKnownMoves() *knownMoves { return &knownMoves{map[string]knownMove{}, ma
 
 // add returns the error about a statement that contradicts an earlier one. The name of an end is
 // for messages.
-func (k *knownMoves) add(s *Statement, from, to pattern, name func(configs.MoveEnd) string) *hcl.Diagnostic {
+func (k *knownMoves) add(s *Statement, from, to pattern, name func(module.MoveEnd) string) *hcl.Diagnostic {
 	start, end := from.String(), to.String()
 	var detail string
 	if earlier, found := k.from[start]; found && earlier.end != end {
@@ -105,11 +105,11 @@ func (s *Statements) CheckDeclared(declared Declared) hcl.Diagnostics {
 		if statement.Implied {
 			continue
 		}
-		for _, module := range declared.ModuleInstances(statement.path) {
-			diag := s.stillDeclaredError(statement, module, declared)
+		for _, in := range declared.ModuleInstances(statement.path) {
+			diag := s.stillDeclaredError(statement, in, declared)
 			if diag == nil {
-				from, to := statement.in(module)
-				diag = known.add(statement, from, to, func(end configs.MoveEnd) string { return absoluteString(module, end) })
+				from, to := statement.in(in)
+				diag = known.add(statement, from, to, func(end module.MoveEnd) string { return absoluteString(in, end) })
 			}
 			if diag != nil { // once for all instances of the module
 				diags = diags.Append(diag)
@@ -163,7 +163,7 @@ func (s *Statements) stillDeclared(statement *Statement, in stackaddrs.ModuleIns
 	return ""
 }
 
-func stillCalled(statement *Statement, tree *configs.Tree, in stackaddrs.ModuleInstance, declared Declared) string {
+func stillCalled(statement *Statement, tree *module.Node, in stackaddrs.ModuleInstance, declared Declared) string {
 	last := statement.From.Module[len(statement.From.Module)-1]
 	called := in.Child(last.Name, last.Key)
 	if statement.whole && tree.Calls[last.Name] != nil || !statement.whole && declared.HasModule(called) {
@@ -174,18 +174,18 @@ func stillCalled(statement *Statement, tree *configs.Tree, in stackaddrs.ModuleI
 
 // foreignCall returns the address of a call on the way to an end that leads to another source
 // package, or "". For calls that are not declared any more it is unknown.
-func foreignCall(tree *configs.Tree, end configs.MoveEnd) string {
+func foreignCall(tree *module.Node, end module.MoveEnd) string {
 	steps := end.Module
 	if end.Resource == nil {
 		steps = steps[:len(steps)-1]
 	}
 	for i, step := range steps {
-		call := tree.Dir.Calls[step.Name]
+		call := tree.Calls[step.Name]
 		if tree = tree.Children[step.Name]; tree == nil || call == nil {
 			return ""
 		}
 		if !call.IsLocal() {
-			return endString(configs.MoveEnd{Module: steps[:i+1]})
+			return endString(module.MoveEnd{Module: steps[:i+1]})
 		}
 	}
 	return ""

@@ -12,7 +12,6 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
-	"github.com/cairnstacks/cairn/internal/engine/native/configs"
 	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
@@ -22,7 +21,7 @@ const resourceType = "terraform_data"
 
 // tree is the configuration of a test. It implements [moves.Declared].
 type tree struct {
-	*configs.Tree
+	*module.Node
 	counts map[string]int // by address of a block, of those with a count
 }
 
@@ -35,7 +34,7 @@ type tree struct {
 func load(t *testing.T, files string) *tree {
 	t.Helper()
 	root := &tree{counts: map[string]int{}}
-	root.Tree = root.load(t, sections(files), "", "")
+	root.Node = root.load(t, sections(files), "", "")
 	return root
 }
 
@@ -57,31 +56,28 @@ func sections(files string) map[string][][]string {
 	return modules
 }
 
-func (root *tree) load(t *testing.T, modules map[string][][]string, name, path string) *configs.Tree {
-	loaded := &configs.Tree{
-		Module: &configs.Module{
-			Dir: &module.Directory{Calls: map[string]*module.Call{}}, Calls: map[string]*configs.Call{}, Resources: map[stackaddrs.Resource]*configs.Resource{},
-		},
-		Children: map[string]*configs.Tree{},
+func (root *tree) load(t *testing.T, modules map[string][][]string, name, path string) *module.Node {
+	loaded := &module.Node{
+		Directory: &module.Directory{Calls: map[string]*module.Call{}, Resources: map[stackaddrs.Resource]*module.Resource{}},
+		Children:  map[string]*module.Node{},
 	}
 	for i, fields := range modules[name] {
 		at := hcl.Range{Filename: name, Start: hcl.Pos{Line: i + 1}}
 		switch fields[0] {
 		case "resource", "data":
-			r := &configs.Resource{Addr: resourceAddr(t, fields[1]).Resource, Range: at}
+			r := &module.Resource{Addr: resourceAddr(t, fields[1]).Resource, Range: at}
 			if fields[0] == "data" {
 				r.Addr.Mode = stackaddrs.DataResource
 			}
 			r.Repeat = root.repeat(t, path+r.Addr.String(), fields[2:])
 			loaded.Resources[r.Addr] = r
 		case "module":
-			loaded.Dir.Calls[fields[1]] = &module.Call{Name: fields[1], Source: source(fields[2])}
-			loaded.Calls[fields[1]] = &configs.Call{Name: fields[1], Repeat: root.repeat(t, path+"module."+fields[1], fields[3:])}
+			loaded.Calls[fields[1]] = &module.Call{Name: fields[1], Source: source(fields[2]), Repeat: root.repeat(t, path+"module."+fields[1], fields[3:])}
 			loaded.Children[fields[1]] = root.load(t, modules, fields[2], path+"module."+fields[1]+".")
 		case "moved":
-			loaded.Moved = append(loaded.Moved, &configs.Moved{From: end(t, fields[1]), To: end(t, fields[2]), Range: at})
+			loaded.Moved = append(loaded.Moved, &module.Moved{From: end(t, fields[1]), To: end(t, fields[2]), Range: at})
 		case "removed":
-			loaded.Removed = append(loaded.Removed, &configs.Removed{From: end(t, fields[1]), Destroy: fields[2] == "true", Range: at})
+			loaded.Removed = append(loaded.Removed, &module.Removed{From: end(t, fields[1]), Destroy: fields[2] == "true", Range: at})
 		}
 	}
 	return loaded
@@ -96,9 +92,9 @@ func source(name string) string {
 }
 
 // repeat returns the count or for_each of a block.
-func (root *tree) repeat(t *testing.T, addr string, fields []string) configs.Repeat {
+func (root *tree) repeat(t *testing.T, addr string, fields []string) module.Repeat {
 	if len(fields) == 0 {
-		return configs.Repeat{}
+		return module.Repeat{}
 	}
 	name, value, _ := strings.Cut(fields[0], "=")
 	parsed, diags := hclsyntax.ParseExpression([]byte(fmt.Sprintf("%q", value)), "", hcl.InitialPos)
@@ -106,7 +102,7 @@ func (root *tree) repeat(t *testing.T, addr string, fields []string) configs.Rep
 		t.Fatal(diags)
 	}
 	if name == "for_each" {
-		return configs.Repeat{ForEach: &configs.Expr{Expression: parsed}}
+		return module.Repeat{ForEach: &module.Expr{Expression: parsed}}
 	}
 	if _, err := fmt.Sscan(value, new(int)); err != nil {
 		t.Fatal(err)
@@ -114,7 +110,7 @@ func (root *tree) repeat(t *testing.T, addr string, fields []string) configs.Rep
 	var count int
 	fmt.Sscan(value, &count) //nolint:errcheck // as before
 	root.counts[addr] = count
-	return configs.Repeat{Count: &configs.Expr{Expression: parsed}}
+	return module.Repeat{Count: &module.Expr{Expression: parsed}}
 }
 
 // resourceAddr parses an address of a test.
@@ -130,7 +126,7 @@ func resourceAddr(t *testing.T, text string) stackaddrs.ResourceInstance {
 }
 
 // end parses an end of a moved block.
-func end(t *testing.T, text string) configs.MoveEnd {
+func end(t *testing.T, text string) module.MoveEnd {
 	t.Helper()
 	steps := strings.Split(text, ".")
 	isModule := len(steps)%2 == 0 && steps[len(steps)-2] == "module"
@@ -139,22 +135,22 @@ func end(t *testing.T, text string) configs.MoveEnd {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return configs.MoveEnd{Module: moveSteps(instance)}
+		return module.MoveEnd{Module: moveSteps(instance)}
 	}
 	addr := resourceAddr(t, text)
-	return configs.MoveEnd{Module: moveSteps(addr.Module), Resource: &addr.Resource, Key: addr.Key}
+	return module.MoveEnd{Module: moveSteps(addr.Module), Resource: &addr.Resource, Key: addr.Key}
 }
 
-func moveSteps(instance stackaddrs.ModuleInstance) []configs.MoveStep {
-	var steps []configs.MoveStep
+func moveSteps(instance stackaddrs.ModuleInstance) []module.MoveStep {
+	var steps []module.MoveStep
 	for _, call := range instance.Path() {
-		steps = append(steps, configs.MoveStep{Name: call.Name, Key: call.Key})
+		steps = append(steps, module.MoveStep{Name: call.Name, Key: call.Key})
 	}
 	return steps
 }
 
 // endString is the reverse of end.
-func endString(e configs.MoveEnd) string {
+func endString(e module.MoveEnd) string {
 	instance := stackaddrs.RootModuleInstance
 	for _, step := range e.Module {
 		instance = instance.Child(step.Name, step.Key)
@@ -166,7 +162,7 @@ func endString(e configs.MoveEnd) string {
 }
 
 // keys returns the keys that a block has instances with.
-func (root *tree) keys(addr string, repeat configs.Repeat) []stackaddrs.InstanceKey {
+func (root *tree) keys(addr string, repeat module.Repeat) []stackaddrs.InstanceKey {
 	switch {
 	case repeat.Count != nil:
 		var keys []stackaddrs.InstanceKey
@@ -183,7 +179,7 @@ func (root *tree) keys(addr string, repeat configs.Repeat) []stackaddrs.Instance
 }
 
 func (root *tree) ModuleInstances(path []string) []stackaddrs.ModuleInstance {
-	instances, at, addr := []stackaddrs.ModuleInstance{stackaddrs.RootModuleInstance}, root.Tree, ""
+	instances, at, addr := []stackaddrs.ModuleInstance{stackaddrs.RootModuleInstance}, root.Node, ""
 	for _, name := range path {
 		call := at.Calls[name]
 		if call == nil {
@@ -212,7 +208,7 @@ func (root *tree) HasInstance(addr stackaddrs.ResourceInstance) bool {
 	if !root.HasModule(addr.Module) {
 		return false
 	}
-	at, prefix := root.Tree, ""
+	at, prefix := root.Node, ""
 	for _, call := range addr.Module.Path() {
 		at, prefix = at.Children[call.Name], prefix+"module."+call.Name+"."
 	}

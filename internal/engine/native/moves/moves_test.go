@@ -220,7 +220,7 @@ func apply(t *testing.T, test moveTest) (objects, blocked []string, diags hcl.Di
 	if err != nil {
 		t.Fatal(err)
 	}
-	statements, diags := moves.Find(root.Tree, prior)
+	statements, diags := moves.Find(root.Node, prior)
 	if diags.HasErrors() {
 		return nil, nil, diags
 	}
@@ -290,7 +290,7 @@ func TestDeposedObjectsMove(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	statements, diags := moves.Find(load(t, "moved a b; resource b").Tree, prior)
+	statements, diags := moves.Find(load(t, "moved a b; resource b").Node, prior)
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
@@ -326,7 +326,7 @@ func TestCrossPackage(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, diags := moves.Find(load(t, files).Tree, prior); summaryOf(diags) != want {
+		if _, diags := moves.Find(load(t, files).Node, prior); summaryOf(diags) != want {
 			t.Errorf("%s: the error is %q, want %q", files, summaryOf(diags), want)
 		}
 	}
@@ -359,7 +359,7 @@ var removalTests = map[string]struct {
 
 func TestRemovals(t *testing.T) {
 	for name, test := range removalTests {
-		removals, diags := moves.FindRemovals(load(t, test.files).Tree)
+		removals, diags := moves.FindRemovals(load(t, test.files).Node)
 		if summaryOf(diags) != test.err {
 			t.Errorf("%s: the error is %q, want %q", name, summaryOf(diags), test.err)
 		}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/cairnstacks/cairn/internal/engine/native/configs"
+	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
@@ -55,7 +55,7 @@ func stepsOf(path []string) []step {
 }
 
 // newPattern returns the pattern of an end of a statement that is in the module that steps lead to.
-func newPattern(in []step, end configs.MoveEnd, whole bool) pattern {
+func newPattern(in []step, end module.MoveEnd, whole bool) pattern {
 	p := pattern{steps: make([]step, 0, len(in)+len(end.Module)), resource: end.Resource}
 	p.steps = append(p.steps, in...)
 	for _, s := range end.Module {

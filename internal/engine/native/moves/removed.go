@@ -8,7 +8,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
-	"github.com/cairnstacks/cairn/internal/engine/native/configs"
+	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
@@ -17,17 +17,17 @@ import (
 type Removals struct{ all []removal }
 
 type removal struct {
-	*configs.Removed
+	*module.Removed
 	from pattern
-	tree *configs.Tree // that has the block
+	tree *module.Node // that has the block
 }
 
 // FindRemovals returns the removed blocks of a configuration, and the errors about things that it
 // still declares.
-func FindRemovals(root *configs.Tree) (*Removals, hcl.Diagnostics) {
+func FindRemovals(root *module.Node) (*Removals, hcl.Diagnostics) {
 	removals := &Removals{}
 	var diags hcl.Diagnostics
-	collect(root, nil, func(tree *configs.Tree, path []string) {
+	collect(root, nil, func(tree *module.Node, path []string) {
 		for _, block := range tree.Removed {
 			r := removal{block, newPattern(stepsOf(path), block.From, true), tree}
 			for i := range r.from.steps {
@@ -44,8 +44,8 @@ func FindRemovals(root *configs.Tree) (*Removals, hcl.Diagnostics) {
 
 // declaration returns where the module that has the block declares the removed object, itself or in
 // one that it calls, or nil if nowhere.
-func (r *removal) declaration(tree *configs.Tree) *hcl.Range {
-	var call *configs.Call
+func (r *removal) declaration(tree *module.Node) *hcl.Range {
+	var call *module.Call
 	for _, step := range r.From.Module {
 		call = tree.Calls[step.Name]
 		if tree = tree.Children[step.Name]; tree == nil {
@@ -61,7 +61,7 @@ func (r *removal) declaration(tree *configs.Tree) *hcl.Range {
 	return nil
 }
 
-func stillDeclared(block *configs.Removed, at hcl.Range) *hcl.Diagnostic {
+func stillDeclared(block *module.Removed, at hcl.Range) *hcl.Diagnostic {
 	return &hcl.Diagnostic{
 		Severity: hcl.DiagError,
 		Summary:  "Removed object still declared",
@@ -74,7 +74,7 @@ func stillDeclared(block *configs.Removed, at hcl.Range) *hcl.Diagnostic {
 // Covering returns the removed block that an object is covered by, and the module that has it, or
 // nil. Where there are several, one that forgets it counts before those that destroy it, and
 // otherwise that of its resource before that of the innermost module that it is in (rule V5).
-func (r *Removals) Covering(addr stackaddrs.ResourceInstance) (*configs.Removed, *configs.Tree) {
+func (r *Removals) Covering(addr stackaddrs.ResourceInstance) (*module.Removed, *module.Node) {
 	path := addr.Module.Path()
 	var found *removal
 	for i := range r.all {

@@ -11,15 +11,15 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
-	"github.com/cairnstacks/cairn/internal/engine/native/configs"
 	"github.com/cairnstacks/cairn/internal/engine/native/state"
+	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
 // Statement says that something has another address than before.
 type Statement struct {
-	In       *configs.Tree // the module that declares it
-	From, To configs.MoveEnd
+	In       *module.Node // the module that declares it
+	From, To module.MoveEnd
 	Implied  bool      // by the way in which a resource has instances; there is no block
 	Range    hcl.Range // of the block, or of that of the resource
 
@@ -28,7 +28,7 @@ type Statement struct {
 	from, to pattern
 }
 
-func newStatement(in *configs.Tree, path []string, from, to configs.MoveEnd) *Statement {
+func newStatement(in *module.Node, path []string, from, to module.MoveEnd) *Statement {
 	s := &Statement{In: in, From: from, To: to, path: path}
 	s.whole = lastKey(from) == stackaddrs.NoKey && lastKey(to) == stackaddrs.NoKey
 	around := stepsOf(path)
@@ -47,7 +47,7 @@ func (s *Statement) in(module stackaddrs.ModuleInstance) (from, to pattern) {
 }
 
 // lastKey returns the key of the object that an end names.
-func lastKey(end configs.MoveEnd) stackaddrs.InstanceKey {
+func lastKey(end module.MoveEnd) stackaddrs.InstanceKey {
 	if end.Resource != nil {
 		return end.Key
 	}
@@ -68,30 +68,30 @@ func (s *Statement) where() string {
 }
 
 // endString returns an end as it is written.
-func endString(end configs.MoveEnd) string { return absoluteString(stackaddrs.RootModuleInstance, end) }
+func endString(end module.MoveEnd) string { return absoluteString(stackaddrs.RootModuleInstance, end) }
 
 // absoluteString returns the address of an end in an instance of the module of its statement.
-func absoluteString(module stackaddrs.ModuleInstance, end configs.MoveEnd) string {
+func absoluteString(in stackaddrs.ModuleInstance, end module.MoveEnd) string {
 	for _, step := range end.Module {
-		module = module.Child(step.Name, step.Key)
+		in = in.Child(step.Name, step.Key)
 	}
 	if end.Resource == nil {
-		return module.String()
+		return in.String()
 	}
-	return stackaddrs.ResourceInstance{Module: module, Resource: *end.Resource, Key: end.Key}.String()
+	return stackaddrs.ResourceInstance{Module: in, Resource: *end.Resource, Key: end.Key}.String()
 }
 
 // Statements are all statements of a configuration in the order of rule V1. Made by [Find].
 type Statements struct {
-	root  *configs.Tree
+	root  *module.Node
 	order []*Statement
 }
 
 // Find returns the statements of a configuration for the objects of a state. With errors about
 // moved blocks, there are none.
-func Find(root *configs.Tree, prior *state.State) (*Statements, hcl.Diagnostics) {
+func Find(root *module.Node, prior *state.State) (*Statements, hcl.Diagnostics) {
 	var explicit []*Statement
-	collect(root, nil, func(tree *configs.Tree, path []string) {
+	collect(root, nil, func(tree *module.Node, path []string) {
 		for _, moved := range tree.Moved {
 			s := newStatement(tree, path, moved.From, moved.To)
 			s.Range = moved.Range
@@ -107,7 +107,7 @@ func Find(root *configs.Tree, prior *state.State) (*Statements, hcl.Diagnostics)
 }
 
 // collect calls a function for each module of a tree, callers first.
-func collect(tree *configs.Tree, path []string, visit func(*configs.Tree, []string)) {
+func collect(tree *module.Node, path []string, visit func(*module.Node, []string)) {
 	visit(tree, path)
 	for _, name := range slices.Sorted(maps.Keys(tree.Children)) {
 		collect(tree.Children[name], append(slices.Clip(path), name), visit)
@@ -116,7 +116,7 @@ func collect(tree *configs.Tree, path []string, visit func(*configs.Tree, []stri
 
 // implied returns the moves between the instance without a key and the one with the key 0 (rule
 // V4).
-func implied(root *configs.Tree, prior *state.State, explicit []*Statement) []*Statement {
+func implied(root *module.Node, prior *state.State, explicit []*Statement) []*Statement {
 	var statements []*Statement
 	seen := map[string]bool{}
 	for _, r := range prior.Resources() {
@@ -131,8 +131,8 @@ func implied(root *configs.Tree, prior *state.State, explicit []*Statement) []*S
 			continue
 		}
 		seen[name] = true
-		end := func(key stackaddrs.InstanceKey) configs.MoveEnd {
-			return configs.MoveEnd{Resource: &block.Addr, Key: key, Range: block.Range}
+		end := func(key stackaddrs.InstanceKey) module.MoveEnd {
+			return module.MoveEnd{Resource: &block.Addr, Key: key, Range: block.Range}
 		}
 		s := newStatement(tree, path, end(from), end(to))
 		s.Implied, s.Range = true, block.Range
@@ -151,7 +151,7 @@ func (s *Statement) names(resource pattern) bool {
 }
 
 // impliedKeys returns between which keys a resource moves without being told.
-func impliedKeys(repeat configs.Repeat) (from, to stackaddrs.InstanceKey, ok bool) {
+func impliedKeys(repeat module.Repeat) (from, to stackaddrs.InstanceKey, ok bool) {
 	switch {
 	case repeat.ForEach != nil:
 		return stackaddrs.NoKey, stackaddrs.NoKey, false
@@ -164,9 +164,9 @@ func impliedKeys(repeat configs.Repeat) (from, to stackaddrs.InstanceKey, ok boo
 
 // moduleOf returns the module of a configuration that a module instance is one of, or nil, and the
 // names of the calls that lead to it.
-func moduleOf(root *configs.Tree, module stackaddrs.ModuleInstance) (tree *configs.Tree, path []string) {
+func moduleOf(root *module.Node, at stackaddrs.ModuleInstance) (tree *module.Node, path []string) {
 	tree = root
-	for _, call := range module.Path() {
+	for _, call := range at.Path() {
 		if tree == nil {
 			return nil, nil
 		}

@@ -16,7 +16,6 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 	"github.com/zclconf/go-cty/cty"
 
-	"github.com/cairnstacks/cairn/internal/engine/native/configs"
 	"github.com/cairnstacks/cairn/internal/engine/native/deps"
 	"github.com/cairnstacks/cairn/internal/engine/native/planned"
 	"github.com/cairnstacks/cairn/internal/engine/native/planning"
@@ -33,7 +32,7 @@ import (
 // Component is a component to be planned.
 type Component struct {
 	Dir   string
-	Tree  *configs.Tree
+	Tree  *module.Node
 	Prior engine.State
 	Fake  *Provider // at the default slot of its provider, and at any alias
 
@@ -59,11 +58,11 @@ func New(t testing.TB, archive string) *Component {
 			t.Fatal(err)
 		}
 	}
-	var diags hcl.Diagnostics
-	c.Tree, diags = configs.NewLoader(module.NewLoader(module.Options{Base: c.Dir})).Load(c.Dir)
+	tree, diags := module.NewLoader(module.Options{Base: c.Dir}).LoadStrict(c.Dir)
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
+	c.Tree = tree.Root
 	return c
 }
 
@@ -156,9 +155,9 @@ func (c *Component) Slot(config tfstate.ProviderConfig) (engine.ProviderSlot, bo
 var _ resource.Providers = (*Component)(nil)
 
 // Functions returns the functions of a phase, for [planning.Request] and its like.
-func Functions(phase lang.Options) func(*configs.Tree) *hcl.EvalContext {
+func Functions(phase lang.Options) func(*module.Node) *hcl.EvalContext {
 	functions := &hcl.EvalContext{Functions: lang.NewTables(phase).In("")}
-	return func(*configs.Tree) *hcl.EvalContext { return functions }
+	return func(*module.Node) *hcl.EvalContext { return functions }
 }
 
 var timestamp = time.Date(2020, 1, 2, 3, 4, 5, 0, time.UTC)

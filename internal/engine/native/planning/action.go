@@ -10,10 +10,10 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
-	"github.com/cairnstacks/cairn/internal/engine/native/configs"
 	"github.com/cairnstacks/cairn/internal/engine/native/eval"
 	"github.com/cairnstacks/cairn/internal/engine/native/planned"
 	"github.com/cairnstacks/cairn/internal/engine/native/resource"
+	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/internal/module/refs"
 	"github.com/cairnstacks/cairn/internal/providers/provider"
 	"github.com/cairnstacks/cairn/stackaddrs"
@@ -100,7 +100,7 @@ func (v *invoker) block(ctx context.Context, of engine.Trigger) bool {
 }
 
 // action plans one action.
-func (v *invoker) action(ctx context.Context, expr *configs.Expr, of engine.Trigger, conditional bool) bool {
+func (v *invoker) action(ctx context.Context, expr *module.Expr, of engine.Trigger, conditional bool) bool {
 	a, key, ok := v.named(ctx, expr)
 	if !ok {
 		return false
@@ -136,7 +136,7 @@ func (v *invoker) action(ctx context.Context, expr *configs.Expr, of engine.Trig
 
 // named returns the action instance that an element of the argument actions names. The key is the
 // wildcard if it is not known which ones there are.
-func (v *invoker) named(ctx context.Context, expr *configs.Expr) (*eval.Action, stackaddrs.InstanceKey, bool) {
+func (v *invoker) named(ctx context.Context, expr *module.Expr) (*eval.Action, stackaddrs.InstanceKey, bool) {
 	t := v.target
 	reject := func(detail string) (*eval.Action, stackaddrs.InstanceKey, bool) {
 		return nil, stackaddrs.NoKey, v.eval.Diagnostics.AddTo(t.Address, &hcl.Diagnostic{

@@ -10,9 +10,9 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
 
-	"github.com/cairnstacks/cairn/internal/engine/native/configs"
 	"github.com/cairnstacks/cairn/internal/engine/native/eval"
 	"github.com/cairnstacks/cairn/internal/engine/native/resource"
+	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/internal/module/refs"
 	"github.com/cairnstacks/cairn/internal/providers/provider"
 	"github.com/cairnstacks/cairn/promising"
@@ -23,7 +23,7 @@ import (
 
 // importBlock is an import block, with the objects that it imports by the addresses that they get.
 type importBlock struct {
-	config  *configs.Import
+	config  *module.Import
 	targets promising.Once[map[stackaddrs.ResourceInstance]eval.Place]
 }
 
@@ -34,7 +34,7 @@ func (p *planner) findImports() {
 	}
 }
 
-func (p *planner) badImport(config *configs.Import, summary, detail string) bool {
+func (p *planner) badImport(config *module.Import, summary, detail string) bool {
 	return p.eval.Diagnostics.Add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: detail, Subject: config.To.Range().Ptr()})
 }
 
@@ -84,7 +84,7 @@ func (p *planner) importPlaces(result eval.Result) ([]eval.Place, bool) {
 	value, found := result.Value.Unmark()
 	_, ephemeral := found[marks.Ephemeral]
 	switch {
-	case ephemeral || !value.IsKnown() || !configs.CanImportEach(value):
+	case ephemeral || !value.IsKnown() || !module.CanImportEach(value):
 		return nil, p.eval.Diagnostics.Add(result.Error("Invalid for_each argument",
 			"The objects to import come from a map, a set or a list, which must be known and not ephemeral."))
 	case value.IsNull():
@@ -127,7 +127,7 @@ func (p *planner) evalKey(ctx context.Context, m *eval.Module, expr hcl.Expressi
 	if !p.eval.Diagnostics.AddTo(at.Resource, diags...) {
 		return stackaddrs.NoKey, false
 	}
-	result, ok := m.Eval(ctx, &configs.Expr{Expression: expr, Refs: found}, at)
+	result, ok := m.Eval(ctx, &module.Expr{Expression: expr, Refs: found}, at)
 	if !ok {
 		return stackaddrs.NoKey, false
 	}
@@ -167,7 +167,7 @@ func (p *planner) imported(ctx context.Context, t *resource.Target) (found, bool
 	return p.importOne(ctx, t, from.config, at)
 }
 
-func (p *planner) importOne(ctx context.Context, t *resource.Target, config *configs.Import, at eval.Place) (found, bool) {
+func (p *planner) importOne(ctx context.Context, t *resource.Target, config *module.Import, at eval.Place) (found, bool) {
 	named, known, ok := p.importName(ctx, t, config, at)
 	switch {
 	case !ok:
@@ -192,7 +192,7 @@ func (p *planner) importOne(ctx context.Context, t *resource.Target, config *con
 }
 
 // importName evaluates the ID or the identity of the object.
-func (p *planner) importName(ctx context.Context, t *resource.Target, config *configs.Import, at eval.Place) (named resource.Imported, known, ok bool) {
+func (p *planner) importName(ctx context.Context, t *resource.Target, config *module.Import, at eval.Place) (named resource.Imported, known, ok bool) {
 	expr, ty := config.ID, cty.String
 	if config.Identity != nil {
 		expr = config.Identity

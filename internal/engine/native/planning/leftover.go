@@ -8,11 +8,11 @@ import (
 
 	"github.com/zclconf/go-cty/cty"
 
-	"github.com/cairnstacks/cairn/internal/engine/native/configs"
 	"github.com/cairnstacks/cairn/internal/engine/native/eval"
 	"github.com/cairnstacks/cairn/internal/engine/native/planned"
 	"github.com/cairnstacks/cairn/internal/engine/native/resource"
 	"github.com/cairnstacks/cairn/internal/engine/native/state"
+	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/promising"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -106,7 +106,7 @@ func (p *planner) orphaned(ctx context.Context, addr state.ResourceAddr) (reason
 }
 
 // tree returns the configuration of a module instance, or nil if there is none.
-func (p *planner) tree(addr stackaddrs.ModuleInstance) *configs.Tree {
+func (p *planner) tree(addr stackaddrs.ModuleInstance) *module.Node {
 	tree := p.Tree
 	for _, step := range addr.Path() {
 		if tree = tree.Children[step.Name]; tree == nil {

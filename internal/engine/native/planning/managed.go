@@ -10,10 +10,10 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
-	"github.com/cairnstacks/cairn/internal/engine/native/configs"
 	"github.com/cairnstacks/cairn/internal/engine/native/planned"
 	"github.com/cairnstacks/cairn/internal/engine/native/resource"
 	"github.com/cairnstacks/cairn/internal/engine/native/state"
+	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/internal/providers/provider"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -284,7 +284,7 @@ func (p *planner) mayDestroy(t *resource.Target, action engine.Action) bool {
 
 // config returns the block of a resource instance, whether it declares that instance or not, or
 // nil.
-func (p *planner) config(addr stackaddrs.ResourceInstance) *configs.Resource {
+func (p *planner) config(addr stackaddrs.ResourceInstance) *module.Resource {
 	tree := p.tree(addr.Module)
 	if tree == nil {
 		return nil

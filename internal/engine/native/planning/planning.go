@@ -10,13 +10,13 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
-	"github.com/cairnstacks/cairn/internal/engine/native/configs"
 	"github.com/cairnstacks/cairn/internal/engine/native/deps"
 	"github.com/cairnstacks/cairn/internal/engine/native/eval"
 	"github.com/cairnstacks/cairn/internal/engine/native/moves"
 	"github.com/cairnstacks/cairn/internal/engine/native/planned"
 	"github.com/cairnstacks/cairn/internal/engine/native/resource"
 	"github.com/cairnstacks/cairn/internal/engine/native/state"
+	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/promising"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -26,11 +26,11 @@ import (
 type Request struct {
 	*engine.PlanRequest
 
-	Tree      *configs.Tree
+	Tree      *module.Node
 	Graph     *deps.Graph
 	Providers resource.Providers
 	Types     *resource.Types
-	Functions func(*configs.Tree) *hcl.EvalContext
+	Functions func(*module.Node) *hcl.EvalContext
 	RootPath  string // the value of path.root
 	WorkPath  string // the value of path.cwd
 	Calls     chan struct{}

@@ -11,13 +11,13 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
-	"github.com/cairnstacks/cairn/internal/engine/native/configs"
+	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
 // Unsupported returns the errors about features that a module tree needs and the engine lacks, by
 // feature and place.
-func Unsupported(tree *configs.Tree) hcl.Diagnostics {
+func Unsupported(tree *module.Node) hcl.Diagnostics {
 	diags := append(hcl.Diagnostics(nil), tree.Unsupported...)
 	if tree.Parent != nil {
 		diags = append(diags, onlyInRoots(tree)...)
@@ -35,14 +35,14 @@ func Unsupported(tree *configs.Tree) hcl.Diagnostics {
 
 // onlyInRoots returns the errors about blocks that newer versions of terraform have in called
 // modules, too.
-func onlyInRoots(tree *configs.Tree) hcl.Diagnostics {
+func onlyInRoots(tree *module.Node) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for _, i := range tree.Imports {
 		diags = append(diags, unsupported(i.Range, "The native engine, like terraform before 1.16, has import blocks only in the modules "+
 			"of components, not in those that these call. "+
 			"Move the block to the module of the component, with the address as it is from there: module.NAME and what follows."))
 	}
-	for _, at := range tree.Dir.ConstVariables {
+	for _, at := range tree.ConstVariables {
 		diags = append(diags, unsupported(at, "The native engine, like terraform before 1.15, has no constant variables. Remove the "+
 			"argument const."))
 	}
@@ -60,7 +60,7 @@ var otherBackends = []string{"azurerm", "consul", "cos", "gcs", "kubernetes", "o
 
 // otherBackend returns the error about a data source that reads a state from elsewhere than this
 // engine can.
-func otherBackend(r *configs.Resource) hcl.Diagnostics {
+func otherBackend(r *module.Resource) hcl.Diagnostics {
 	content, _, _ := r.Body.PartialContent(backendSchema) //nolint:errcheck // decoding the body reports its errors
 	attr := content.Attributes["backend"]
 	if attr == nil {

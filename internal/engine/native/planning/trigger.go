@@ -9,10 +9,10 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
-	"github.com/cairnstacks/cairn/internal/engine/native/configs"
 	"github.com/cairnstacks/cairn/internal/engine/native/eval"
 	"github.com/cairnstacks/cairn/internal/engine/native/planned"
 	"github.com/cairnstacks/cairn/internal/engine/native/resource"
+	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/internal/module/refs"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -37,7 +37,7 @@ type trigger struct {
 	part     hcl.Traversal // of the object
 }
 
-func (p *planner) triggers(ctx context.Context, t *resource.Target, expr *configs.Expr) (triggered, ok bool) {
+func (p *planner) triggers(ctx context.Context, t *resource.Target, expr *module.Expr) (triggered, ok bool) {
 	named, ok := p.trigger(ctx, t, expr)
 	if !ok {
 		return false, false
@@ -64,7 +64,7 @@ func (p *planner) triggers(ctx context.Context, t *resource.Target, expr *config
 	return false, true
 }
 
-func (p *planner) badTrigger(t *resource.Target, expr *configs.Expr, detail string) bool {
+func (p *planner) badTrigger(t *resource.Target, expr *module.Expr, detail string) bool {
 	return p.eval.Diagnostics.AddTo(t.Address, &hcl.Diagnostic{
 		Severity: hcl.DiagError, Summary: "Invalid replacement trigger", Detail: detail, Subject: expr.Range().Ptr(),
 	})
@@ -91,7 +91,7 @@ func (n *trigger) changes(c *planned.Change) (bool, hcl.Diagnostics) {
 
 // trigger decodes an expression: a reference to a resource, perhaps with a key that can depend on
 // the instance, and perhaps to a part of its object.
-func (p *planner) trigger(ctx context.Context, t *resource.Target, expr *configs.Expr) (*trigger, bool) {
+func (p *planner) trigger(ctx context.Context, t *resource.Target, expr *module.Expr) (*trigger, bool) {
 	traversal, key, part := referenceParts(expr.Expression)
 	if traversal == nil {
 		return nil, p.badTrigger(t, expr, "A reference to a managed resource is required, to an instance of one, or to a part of that.")

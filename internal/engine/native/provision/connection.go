@@ -18,10 +18,10 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/engine/native/body"
-	"github.com/cairnstacks/cairn/internal/engine/native/configs"
 	"github.com/cairnstacks/cairn/internal/engine/native/provision/remote"
 	"github.com/cairnstacks/cairn/internal/engine/native/validate"
 	"github.com/cairnstacks/cairn/internal/environ"
+	"github.com/cairnstacks/cairn/internal/module"
 )
 
 var connections = sync.OnceValue(func() *body.Decoder { return body.NewDecoder(validate.Connection) })
@@ -40,7 +40,7 @@ type connection struct {
 func (r *Runner) connection(ctx context.Context, w *work) (*connection, hcl.Diagnostics) {
 	c := &connection{values: map[string]cty.Value{}}
 	var diags hcl.Diagnostics
-	for _, block := range []*configs.Connection{w.Connection, w.Config.Connection} {
+	for _, block := range []*module.Connection{w.Connection, w.Config.Connection} {
 		if block == nil {
 			continue
 		}

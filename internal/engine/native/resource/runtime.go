@@ -9,10 +9,10 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
-	"github.com/cairnstacks/cairn/internal/engine/native/configs"
 	"github.com/cairnstacks/cairn/internal/engine/native/deps"
 	"github.com/cairnstacks/cairn/internal/engine/native/eval"
 	"github.com/cairnstacks/cairn/internal/engine/native/state"
+	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/internal/providers/provider"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -121,7 +121,7 @@ type Target struct {
 	// Failure is the last error about the object, or "".
 	Failure string
 
-	tree    *configs.Tree
+	tree    *module.Node
 	lenient bool // errors about the object are warnings
 
 	action *eval.Action // that is dealt with for the instance; else nil
@@ -129,7 +129,7 @@ type Target struct {
 }
 
 // Config returns the block, or nil without one.
-func (t *Target) Config() *configs.Resource {
+func (t *Target) Config() *module.Resource {
 	if t.Resource == nil {
 		return nil
 	}
@@ -179,7 +179,7 @@ func (rt *Runtime) Target(ctx context.Context, r *eval.Resource, key stackaddrs.
 
 // StoredTarget returns the target for an object that nothing may declare any more. The tree is that
 // of its module, or nil if that is gone.
-func (rt *Runtime) StoredTarget(ctx context.Context, tree *configs.Tree, stored *state.Object) (*Target, bool) {
+func (rt *Runtime) StoredTarget(ctx context.Context, tree *module.Node, stored *state.Object) (*Target, bool) {
 	t := &Target{Addr: stored.Entry.Addr, tree: tree}
 	t.Address = t.Addr.String()
 	if tree != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/engine/native/body"
-	"github.com/cairnstacks/cairn/internal/engine/native/configs"
+	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/internal/module/refs"
 	"github.com/cairnstacks/cairn/internal/providers/schema"
 	"github.com/cairnstacks/cairn/stackaddrs"
@@ -36,7 +36,7 @@ func (t *Type) Null() cty.Value { return cty.NullVal(t.Object) }
 // concurrent use.
 type Types struct {
 	types sync.Map // *Type by typeKey
-	refs  sync.Map // []refs.Reference by *configs.Resource
+	refs  sync.Map // []refs.Reference by *module.Resource
 }
 
 type typeKey struct {
@@ -79,7 +79,7 @@ func byMode(p *schema.Provider, mode stackaddrs.ResourceMode) map[string]*schema
 }
 
 // References returns the references in the body of a resource.
-func (t *Types) References(of *configs.Resource, ty *Type) ([]refs.Reference, hcl.Diagnostics) {
+func (t *Types) References(of *module.Resource, ty *Type) ([]refs.Reference, hcl.Diagnostics) {
 	if known, ok := t.refs.Load(of); ok {
 		return known.([]refs.Reference), nil
 	}

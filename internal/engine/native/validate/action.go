@@ -10,14 +10,14 @@ import (
 
 	"github.com/zclconf/go-cty/cty"
 
-	"github.com/cairnstacks/cairn/internal/engine/native/configs"
+	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/internal/module/refs"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
 // action checks a block of an action.
-func (m *moduleChecker) action(a *configs.Action) {
+func (m *moduleChecker) action(a *module.Action) {
 	m.filled("action."+a.Type+"."+a.Name, a.Provider, a.ProviderRange)
 	m.repeat(a.Repeat, place{})
 	p := m.opts.Schemas.Schema(a.ProviderAddr)
@@ -40,7 +40,7 @@ func (m *moduleChecker) action(a *configs.Action) {
 
 // actionTrigger checks a trigger of a resource. Its condition can refer to the object of the change
 // if it is evaluated after that only.
-func (m *moduleChecker) actionTrigger(r *configs.Resource, trigger *configs.ActionTrigger, at place) {
+func (m *moduleChecker) actionTrigger(r *module.Resource, trigger *module.ActionTrigger, at place) {
 	if trigger.Condition != nil {
 		if !slices.ContainsFunc(trigger.Events, engine.TriggerEvent.Before) {
 			at.self = m.self(r)
@@ -54,7 +54,7 @@ func (m *moduleChecker) actionTrigger(r *configs.Resource, trigger *configs.Acti
 }
 
 // actionReference checks an element of the argument actions.
-func (m *moduleChecker) actionReference(r *configs.Resource, expr *configs.Expr, at place) {
+func (m *moduleChecker) actionReference(r *module.Resource, expr *module.Expr, at place) {
 	var ref *refs.Reference
 	actions, others := 0, false
 	for i := range expr.Refs {
@@ -79,7 +79,7 @@ func (m *moduleChecker) actionReference(r *configs.Resource, expr *configs.Expr,
 		return
 	}
 	keyed := ref.Key != stackaddrs.NoKey || len(expr.Refs) > 1
-	switch repeated := a.Repeat != (configs.Repeat{}); {
+	switch repeated := a.Repeat != (module.Repeat{}); {
 	case repeated && !keyed:
 		m.problem(expr.Range(), "Action instance key missing", fmt.Sprintf("%s has several instances, or none: it has a %s argument. Write the key of the instance that is meant in brackets after the name.", ref.Subject, argumentOf(a.Repeat)))
 	case !repeated && keyed:
@@ -90,8 +90,8 @@ func (m *moduleChecker) actionReference(r *configs.Resource, expr *configs.Expr,
 }
 
 // refersTo reports whether the count or for_each of a block refers to a resource.
-func refersTo(repeat configs.Repeat, r *configs.Resource) bool {
-	for _, expr := range []*configs.Expr{repeat.Count, repeat.ForEach} {
+func refersTo(repeat module.Repeat, r *module.Resource) bool {
+	for _, expr := range []*module.Expr{repeat.Count, repeat.ForEach} {
 		if expr != nil && slices.ContainsFunc(expr.Refs, func(ref refs.Reference) bool { return ref.Subject == refs.OfResource(r.Addr) }) {
 			return true
 		}

@@ -10,14 +10,14 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
 
-	"github.com/cairnstacks/cairn/internal/engine/native/configs"
+	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/internal/module/refs"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
 // imports checks the import blocks of the root module. Two with the same text of the address are
 // for the same object.
-func (c *checker) imports(tree *configs.Tree) {
+func (c *checker) imports(tree *module.Node) {
 	seen := map[string]bool{}
 	m := &moduleChecker{checker: c, tree: tree, functions: c.opts.Functions(tree), locals: map[string]cty.Value{}}
 	for _, i := range tree.Imports {
@@ -27,7 +27,7 @@ func (c *checker) imports(tree *configs.Tree) {
 		if diags.HasErrors() {
 			continue // each instance has an address of its own
 		}
-		if text := configs.AddressText(traversal); seen[text] {
+		if text := module.AddressText(traversal); seen[text] {
 			c.problem(i.To.Range(), "Duplicate import", "Another import block is for the same object.")
 		} else {
 			seen[text] = true
@@ -37,7 +37,7 @@ func (c *checker) imports(tree *configs.Tree) {
 
 // importTarget checks that there is a block for the imported object, and that it has keys where the
 // address has some.
-func (m *moduleChecker) importTarget(i *configs.Import) {
+func (m *moduleChecker) importTarget(i *module.Import) {
 	missing := func(what string) {
 		m.problem(i.To.Range(), "Undeclared import target", fmt.Sprintf(
 			"The configuration does not declare %s. Write a block for the object to import: the native engine does not "+
@@ -71,8 +71,8 @@ func (m *moduleChecker) importTarget(i *configs.Import) {
 }
 
 // importKey checks the key after a name in an address.
-func (m *moduleChecker) importKey(i *configs.Import, named string, repeat configs.Repeat, step configs.AddressStep) {
-	repeated := repeat != (configs.Repeat{})
+func (m *moduleChecker) importKey(i *module.Import, named string, repeat module.Repeat, step module.AddressStep) {
+	repeated := repeat != (module.Repeat{})
 	switch {
 	case repeated && step.Key == nil:
 		m.problem(i.To.Range(), "Invalid import target", fmt.Sprintf(
@@ -85,15 +85,15 @@ func (m *moduleChecker) importKey(i *configs.Import, named string, repeat config
 }
 
 // imported checks the arguments, for each object where it is known which these are.
-func (m *moduleChecker) imported(i *configs.Import) {
-	at := place{repeat: configs.Repeat{ForEach: i.ForEach}}
+func (m *moduleChecker) imported(i *module.Import) {
+	at := place{repeat: module.Repeat{ForEach: i.ForEach}}
 	places := []place{at}
 	if i.ForEach != nil {
 		value, ok := m.eval(i.ForEach, place{})
 		if !ok {
 			return
 		}
-		if value, _ = value.Unmark(); !configs.CanImportEach(value) {
+		if value, _ = value.Unmark(); !module.CanImportEach(value) {
 			m.problem(i.ForEach.Range(), "Invalid for_each argument", fmt.Sprintf("The objects to import come from a map, a set or a "+
 				"list. A %s is none of these.", value.Type().FriendlyName()))
 			return
@@ -105,7 +105,7 @@ func (m *moduleChecker) imported(i *configs.Import) {
 			if step.Key != nil {
 				found, diags := refs.InExpr(step.Key)
 				if m.add(diags) {
-					m.eval(&configs.Expr{Expression: step.Key, Refs: found}, at)
+					m.eval(&module.Expr{Expression: step.Key, Refs: found}, at)
 				}
 			}
 		}
@@ -134,7 +134,7 @@ func eachImport(at place, value cty.Value) []place {
 }
 
 // importID checks the id or identity of the object.
-func (m *moduleChecker) importID(i *configs.Import, at place) {
+func (m *moduleChecker) importID(i *module.Import, at place) {
 	expr := i.ID
 	if i.Identity != nil {
 		expr = i.Identity

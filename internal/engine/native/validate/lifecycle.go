@@ -9,13 +9,13 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
-	"github.com/cairnstacks/cairn/internal/engine/native/configs"
+	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/internal/module/refs"
 	"github.com/cairnstacks/cairn/internal/providers/schema"
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
-func (m *moduleChecker) conditions(r *configs.Resource, at place) {
+func (m *moduleChecker) conditions(r *module.Resource, at place) {
 	for _, rule := range r.Preconditions {
 		m.condition(rule, at)
 	}
@@ -26,7 +26,7 @@ func (m *moduleChecker) conditions(r *configs.Resource, at place) {
 }
 
 // self returns one instance of a resource.
-func (m *moduleChecker) self(r *configs.Resource) cty.Value {
+func (m *moduleChecker) self(r *module.Resource) cty.Value {
 	schema, _ := m.schemaOf(r.ProviderAddr, r.Addr)
 	if schema == nil {
 		return cty.DynamicVal
@@ -35,7 +35,7 @@ func (m *moduleChecker) self(r *configs.Resource) cty.Value {
 }
 
 // ignored checks the paths in ignore_changes.
-func (m *moduleChecker) ignored(r *configs.Resource, block *schema.Block) {
+func (m *moduleChecker) ignored(r *module.Resource, block *schema.Block) {
 	for _, path := range r.IgnoreChanges {
 		if _, diags := path.TraverseRel(cty.UnknownVal(block.Type())); diags.HasErrors() {
 			m.add(diags)
@@ -55,7 +55,7 @@ func (m *moduleChecker) ignored(r *configs.Resource, block *schema.Block) {
 
 // triggers checks replace_triggered_by: each element leads to one managed resource, perhaps with
 // the key of the own instance.
-func (m *moduleChecker) triggers(r *configs.Resource, at place) {
+func (m *moduleChecker) triggers(r *module.Resource, at place) {
 	for _, trigger := range r.ReplaceTriggeredBy {
 		resources := 0
 		for i := range trigger.Refs {

@@ -13,7 +13,6 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
-	"github.com/cairnstacks/cairn/internal/engine/native/configs"
 	"github.com/cairnstacks/cairn/internal/lang"
 	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/stackaddrs"
@@ -22,7 +21,7 @@ import (
 
 // requirements checks that no provider has two local names in a module.
 func (m *moduleChecker) requirements() {
-	required := m.tree.Dir.Required
+	required := m.tree.Required
 	names := slices.SortedFunc(maps.Keys(required), func(a, b string) int { return compare(&required[a].Range, &required[b].Range) })
 	first := map[stackaddrs.Provider]string{}
 	for _, name := range names {
@@ -36,12 +35,12 @@ func (m *moduleChecker) requirements() {
 }
 
 // passed checks the provider configurations that a call passes.
-func (m *moduleChecker) passed(call *configs.Call, child *configs.Tree) {
-	given, places := m.tree.Dir.Calls[call.Name].Providers, m.tree.Dir.Calls[call.Name].ProviderRanges
+func (m *moduleChecker) passed(call *module.Call, child *module.Node) {
+	given, places := m.tree.Calls[call.Name].Providers, m.tree.Calls[call.Name].ProviderRanges
 	for _, slot := range slices.SortedFunc(maps.Keys(given), compareSlots) {
 		m.takes(child, slot, places[slot])
-		inChild, _ := child.Dir.Provider(slot.LocalName)
-		here, declared := m.tree.Dir.Provider(given[slot].LocalName)
+		inChild, _ := child.Provider(slot.LocalName)
+		here, declared := m.tree.Provider(given[slot].LocalName)
 		if !declared && m.tree.Parent != nil && given[slot].Alias == "" { // of the root module, the stack says which provider it is
 			m.undeclared(places[slot], "This module", given[slot], here)
 		}
@@ -49,8 +48,8 @@ func (m *moduleChecker) passed(call *configs.Call, child *configs.Tree) {
 			m.problem(places[slot], "Provider of another type", fmt.Sprintf("The call passes a configuration of %s as %s, which in the module stands for %s.", here, slot, inChild))
 		}
 	}
-	for _, name := range sorted(child.Dir.Required) {
-		for _, alias := range child.Dir.Required[name].Aliases {
+	for _, name := range sorted(child.Required) {
+		for _, alias := range child.Required[name].Aliases {
 			slot := engine.ProviderSlot{LocalName: name, Alias: alias}
 			if _, ok := given[slot]; !ok && alias != "" {
 				m.problem(call.Range, "Provider configuration missing", fmt.Sprintf("The module needs a provider configuration as %s, which the call does not pass.", slot))
@@ -61,15 +60,15 @@ func (m *moduleChecker) passed(call *configs.Call, child *configs.Tree) {
 
 // takes checks that a called module declares a configuration that it is passed. One with the name
 // of the provider alone has no need to be declared.
-func (m *moduleChecker) takes(child *configs.Tree, slot engine.ProviderSlot, at hcl.Range) {
-	required := child.Dir.Required[slot.LocalName]
-	byBlock := slices.ContainsFunc(child.Dir.Providers, func(block module.ProviderBlock) bool { return block.Slot == slot })
+func (m *moduleChecker) takes(child *module.Node, slot engine.ProviderSlot, at hcl.Range) {
+	required := child.Required[slot.LocalName]
+	byBlock := slices.ContainsFunc(child.Providers, func(block module.ProviderBlock) bool { return block.Slot == slot })
 	switch {
 	case byBlock, required != nil && (slot.Alias == "" || slices.Contains(required.Aliases, slot.Alias)):
 	case slot.Alias != "":
 		m.problem(at, "Undeclared provider slot", fmt.Sprintf("The module declares no provider configuration %s. Add it to configuration_aliases in its required_providers, or pass none.", slot))
 	default:
-		provider, _ := child.Dir.Provider(slot.LocalName)
+		provider, _ := child.Provider(slot.LocalName)
 		m.undeclared(at, "The called module", slot, provider)
 	}
 }
@@ -84,7 +83,7 @@ func compareSlots(a, b engine.ProviderSlot) int {
 
 // providerMeta checks the provider_meta block of a module, unless no resource of the module is of
 // that provider.
-func (m *moduleChecker) providerMeta(meta *configs.ProviderMeta) {
+func (m *moduleChecker) providerMeta(meta *module.ProviderMeta) {
 	p := m.opts.Schemas.Schema(meta.Provider)
 	used := false
 	for _, r := range m.tree.Resources {

@@ -14,7 +14,6 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
-	"github.com/cairnstacks/cairn/internal/engine/native/configs"
 	"github.com/cairnstacks/cairn/internal/engine/native/validate"
 	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/internal/providers/provider"
@@ -232,13 +231,13 @@ func compare(t *testing.T, files map[string]string, want []string) {
 			t.Fatal(err)
 		}
 	}
-	tree, diags := configs.NewLoader(module.NewLoader(module.Options{Base: dir})).Load(dir)
+	tree, diags := module.NewLoader(module.Options{Base: dir}).LoadStrict(dir)
 	if len(diags) > 0 {
 		t.Fatal(diags)
 	}
 	var got []string
-	for _, diag := range validate.Tree(t.Context(), tree, validate.Options{
-		Schemas: newFake(), Validator: newFake(), Functions: func(*configs.Tree) *hcl.EvalContext { return functions },
+	for _, diag := range validate.Tree(t.Context(), tree.Root, validate.Options{
+		Schemas: newFake(), Validator: newFake(), Functions: func(*module.Node) *hcl.EvalContext { return functions },
 	}) {
 		got = append(got, fmt.Sprintf("%s:%d %s", diag.Subject.Filename, diag.Subject.Start.Line, diag.Summary))
 	}

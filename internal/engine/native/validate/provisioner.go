@@ -10,7 +10,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
-	"github.com/cairnstacks/cairn/internal/engine/native/configs"
+	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/internal/module/refs"
 	"github.com/cairnstacks/cairn/internal/providers/schema"
 )
@@ -57,17 +57,17 @@ func connectionArguments(names string) []*schema.Attribute {
 	return attributes
 }
 
-func (m *moduleChecker) provisioners(r *configs.Resource) {
+func (m *moduleChecker) provisioners(r *module.Resource) {
 	m.provisionersOf(r.Provisioners, r.Connection, place{repeat: r.Repeat, own: r, self: m.self(r)})
 }
 
 // removed checks the provisioners of removed resources, of whose objects nothing is known here.
-func (m *moduleChecker) removed(r *configs.Removed) {
-	m.provisionersOf(r.Provisioners, r.Connection, place{repeat: configs.Repeat{Count: &configs.Expr{}, ForEach: &configs.Expr{}}, self: cty.DynamicVal})
+func (m *moduleChecker) removed(r *module.Removed) {
+	m.provisionersOf(r.Provisioners, r.Connection, place{repeat: module.Repeat{Count: &module.Expr{}, ForEach: &module.Expr{}}, self: cty.DynamicVal})
 }
 
 // provisionersOf checks provisioners, and the connection that they share.
-func (m *moduleChecker) provisionersOf(all []*configs.Provisioner, shared *configs.Connection, at place) {
+func (m *moduleChecker) provisionersOf(all []*module.Provisioner, shared *module.Connection, at place) {
 	destroyed := false
 	for _, p := range all {
 		m.provisioner(p, at)
@@ -94,7 +94,7 @@ func atDestroy(at place) place {
 	return at
 }
 
-func (m *moduleChecker) provisioner(p *configs.Provisioner, at place) {
+func (m *moduleChecker) provisioner(p *module.Provisioner, at place) {
 	if p.Destroy {
 		at = atDestroy(at)
 	}
@@ -111,7 +111,7 @@ func (m *moduleChecker) provisioner(p *configs.Provisioner, at place) {
 var oneOf = map[string][]string{"remote-exec": {"inline", "script", "scripts"}, "file": {"source", "content"}}
 
 // alternatives checks that there is one of several arguments.
-func (m *moduleChecker) alternatives(p *configs.Provisioner, args cty.Value) {
+func (m *moduleChecker) alternatives(p *module.Provisioner, args cty.Value) {
 	names := oneOf[p.Type]
 	set, unknown := 0, 0
 	for _, name := range names {
@@ -131,7 +131,7 @@ func (m *moduleChecker) alternatives(p *configs.Provisioner, args cty.Value) {
 var hostSchema = &hcl.BodySchema{Attributes: []hcl.AttributeSchema{{Name: "host"}}}
 
 // reachable checks that a provisioner which needs a connection has one, with a host.
-func (m *moduleChecker) reachable(p *configs.Provisioner, shared *configs.Connection) {
+func (m *moduleChecker) reachable(p *module.Provisioner, shared *module.Connection) {
 	own := p.Connection
 	switch {
 	case oneOf[p.Type] == nil:
@@ -146,7 +146,7 @@ func (m *moduleChecker) reachable(p *configs.Provisioner, shared *configs.Connec
 	}
 }
 
-func hasHost(c *configs.Connection) bool {
+func hasHost(c *module.Connection) bool {
 	if c == nil {
 		return false
 	}
@@ -154,7 +154,7 @@ func hasHost(c *configs.Connection) bool {
 	return content.Attributes["host"] != nil
 }
 
-func (m *moduleChecker) connection(c *configs.Connection, at place) {
+func (m *moduleChecker) connection(c *module.Connection, at place) {
 	if c == nil || !m.references(c.Refs, at) {
 		return
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
-	"github.com/cairnstacks/cairn/internal/engine/native/configs"
+	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/internal/module/refs"
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
@@ -103,8 +103,8 @@ func (m *moduleChecker) similar(addr stackaddrs.Resource) string {
 }
 
 // instanceReference checks the key and the attributes in a reference to a resource.
-func (m *moduleChecker) instanceReference(ref *refs.Reference, r *configs.Resource) {
-	repeated, keyed := r.Repeat != (configs.Repeat{}), ref.Key != stackaddrs.NoKey
+func (m *moduleChecker) instanceReference(ref *refs.Reference, r *module.Resource) {
+	repeated, keyed := r.Repeat != (module.Repeat{}), ref.Key != stackaddrs.NoKey
 	_, attribute := first(ref.Rest).(hcl.TraverseAttr)
 	switch {
 	case repeated && !keyed && attribute:
@@ -130,7 +130,7 @@ func first(traversal hcl.Traversal) hcl.Traverser {
 	return traversal[0]
 }
 
-func argumentOf(repeat configs.Repeat) string {
+func argumentOf(repeat module.Repeat) string {
 	if repeat.Count != nil {
 		return "count"
 	}

@@ -10,12 +10,12 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
 
-	"github.com/cairnstacks/cairn/internal/engine/native/configs"
+	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
 // repeat checks count and for_each.
-func (m *moduleChecker) repeat(repeat configs.Repeat, at place) {
+func (m *moduleChecker) repeat(repeat module.Repeat, at place) {
 	if repeat.Count != nil {
 		if value, ok := m.eval(repeat.Count, at); ok {
 			m.count(value, repeat.Count.Range())

@@ -13,7 +13,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/engine/native/body"
 	"github.com/cairnstacks/cairn/internal/engine/native/change"
-	"github.com/cairnstacks/cairn/internal/engine/native/configs"
+	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/internal/module/refs"
 	"github.com/cairnstacks/cairn/internal/providers/provider"
 	"github.com/cairnstacks/cairn/internal/providers/schema"
@@ -23,7 +23,7 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
-func (m *moduleChecker) resource(r *configs.Resource) {
+func (m *moduleChecker) resource(r *module.Resource) {
 	defer m.about(r, len(m.diags))
 	m.slot(r)
 	m.repeat(r.Repeat, place{own: r, check: r.Check})
@@ -47,7 +47,7 @@ func (m *moduleChecker) resource(r *configs.Resource) {
 }
 
 // about says of the diagnostics from a position on which resource they are about.
-func (m *moduleChecker) about(r *configs.Resource, from int) {
+func (m *moduleChecker) about(r *module.Resource, from int) {
 	addr := r.Addr.String()
 	for tree := m.tree; tree.Parent != nil; tree = tree.Parent {
 		addr = "module." + tree.Call.Name + "." + addr
@@ -60,7 +60,7 @@ func (m *moduleChecker) about(r *configs.Resource, from int) {
 }
 
 // unknownType reports a resource type that the provider does not have.
-func (m *moduleChecker) unknownType(r *configs.Resource) {
+func (m *moduleChecker) unknownType(r *module.Resource) {
 	p := m.opts.Schemas.Schema(r.ProviderAddr)
 	detail := fmt.Sprintf("The provider %s has no type %q of this kind.", r.ProviderAddr, r.Addr.Type)
 	for mode, keyword := range map[stackaddrs.ResourceMode]string{stackaddrs.ManagedResource: "resource", stackaddrs.DataResource: "data", stackaddrs.EphemeralResource: "ephemeral"} {
@@ -73,7 +73,7 @@ func (m *moduleChecker) unknownType(r *configs.Resource) {
 }
 
 // slot reports a provider configuration that no call passes.
-func (m *moduleChecker) slot(r *configs.Resource) {
+func (m *moduleChecker) slot(r *module.Resource) {
 	if r.ProviderAddr.IsBuiltin() && r.Provider.Alias == "" {
 		return
 	}
@@ -87,7 +87,7 @@ func (m *moduleChecker) filled(user string, slot engine.ProviderSlot, at hcl.Ran
 }
 
 // body checks the part that the schema describes, and asks the provider about it.
-func (m *moduleChecker) body(r *configs.Resource, block *schema.Block, at place) {
+func (m *moduleChecker) body(r *module.Resource, block *schema.Block, at place) {
 	w := &written{body: r.Body, refs: r.Refs, at: r.Range, block: block, decoder: m.decoder(block)}
 	config, ok := m.decode(w, at)
 	if !ok || r.Addr.Mode != stackaddrs.EphemeralResource && !m.persistent(w, config) || m.opts.Validator == nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
-	"github.com/cairnstacks/cairn/internal/engine/native/configs"
 	"github.com/cairnstacks/cairn/internal/lang"
+	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/internal/module/refs"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
@@ -16,10 +16,10 @@ import (
 
 // place is where expressions stand.
 type place struct {
-	repeat configs.Repeat
+	repeat module.Repeat
 	self   cty.Value            // [cty.NilVal] where there is none
-	own    *configs.Resource    // whose block it is, so that it cannot refer to it
-	check  *configs.Check       // in which it is
+	own    *module.Resource     // whose block it is, so that it cannot refer to it
+	check  *module.Check        // in which it is
 	each   *each                // each.key and each.value; nil where they are not known
 	only   func(refs.Kind) bool // nil allows all kinds
 	why    string               // others are not allowed
@@ -29,7 +29,7 @@ type place struct {
 type each struct{ key, value cty.Value }
 
 // eval evaluates an expression, and reports false if it could not.
-func (m *moduleChecker) eval(expr *configs.Expr, at place) (cty.Value, bool) {
+func (m *moduleChecker) eval(expr *module.Expr, at place) (cty.Value, bool) {
 	if !m.references(expr.Refs, at) {
 		return cty.DynamicVal, false
 	}
@@ -106,9 +106,9 @@ func (m *moduleChecker) addResource(s symbols, addr stackaddrs.Resource) {
 }
 
 // resourceValue returns an object that is not there yet.
-func (m *moduleChecker) resourceValue(r *configs.Resource) cty.Value {
+func (m *moduleChecker) resourceValue(r *module.Resource) cty.Value {
 	schema, _ := m.schemaOf(r.ProviderAddr, r.Addr)
-	if schema == nil || r.Repeat != (configs.Repeat{}) {
+	if schema == nil || r.Repeat != (module.Repeat{}) {
 		return cty.DynamicVal
 	}
 	return cty.UnknownVal(schema.Block.Type())
@@ -129,7 +129,7 @@ func (m *moduleChecker) path(attr string) cty.Value {
 // are not.
 func (m *moduleChecker) callValue(name string) cty.Value {
 	child := m.tree.Children[name]
-	if child == nil || m.tree.Calls[name].Repeat != (configs.Repeat{}) {
+	if child == nil || m.tree.Calls[name].Repeat != (module.Repeat{}) {
 		return cty.DynamicVal
 	}
 	outputs := make(map[string]cty.Value, len(child.Outputs))

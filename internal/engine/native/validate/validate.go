@@ -13,8 +13,8 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/engine/native/body"
-	"github.com/cairnstacks/cairn/internal/engine/native/configs"
 	"github.com/cairnstacks/cairn/internal/engine/native/deps"
+	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/internal/nearest"
 	"github.com/cairnstacks/cairn/internal/providers/provider"
 	"github.com/cairnstacks/cairn/internal/providers/schema"
@@ -40,7 +40,7 @@ type Options struct {
 	Validator Validator
 
 	// Functions returns the functions that a module may call, in a context without variables.
-	Functions func(*configs.Tree) *hcl.EvalContext
+	Functions func(*module.Node) *hcl.EvalContext
 
 	// Graph has the dependencies in the tree. Nil has them found.
 	Graph *deps.Graph
@@ -51,7 +51,7 @@ type Options struct {
 
 // Tree checks a tree of modules that could be loaded without errors. The diagnostics are in the
 // order of places.
-func Tree(ctx context.Context, tree *configs.Tree, opts Options) hcl.Diagnostics {
+func Tree(ctx context.Context, tree *module.Node, opts Options) hcl.Diagnostics {
 	if opts.Graph == nil {
 		opts.Graph = deps.New(tree)
 	}
@@ -60,7 +60,7 @@ func Tree(ctx context.Context, tree *configs.Tree, opts Options) hcl.Diagnostics
 	c.module(tree, nil)
 	c.imports(tree)
 	slices.SortStableFunc(c.diags, func(a, b *hcl.Diagnostic) int { return compare(a.Subject, b.Subject) })
-	return configs.WithoutRepeats(c.diags)
+	return module.WithoutRepeats(c.diags)
 }
 
 func compare(a, b *hcl.Range) int {
@@ -91,14 +91,14 @@ type checker struct {
 // moduleChecker checks a module in its place in the tree.
 type moduleChecker struct {
 	*checker
-	tree      *configs.Tree
+	tree      *module.Node
 	functions *hcl.EvalContext
 	inputs    map[string]cty.Value // the arguments of the call; nil for the root
 	locals    map[string]cty.Value // that were evaluated
 }
 
 // module checks a module and those that it calls.
-func (c *checker) module(tree *configs.Tree, inputs map[string]cty.Value) {
+func (c *checker) module(tree *module.Node, inputs map[string]cty.Value) {
 	m := &moduleChecker{checker: c, tree: tree, functions: c.opts.Functions(tree), inputs: inputs, locals: map[string]cty.Value{}}
 	m.requirements()
 	for _, name := range sorted(tree.Variables) {

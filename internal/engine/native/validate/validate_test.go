@@ -22,7 +22,6 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"golang.org/x/tools/txtar"
 
-	"github.com/cairnstacks/cairn/internal/engine/native/configs"
 	"github.com/cairnstacks/cairn/internal/engine/native/validate"
 	"github.com/cairnstacks/cairn/internal/lang"
 	"github.com/cairnstacks/cairn/internal/module"
@@ -47,13 +46,13 @@ var functions = &hcl.EvalContext{Functions: lang.Functions(lang.Options{PureOnly
 // check loads the module in a directory, and validates it if that has found no errors, as terraform
 // does.
 func check(ctx context.Context, dir string) hcl.Diagnostics {
-	tree, diags := configs.NewLoader(module.NewLoader(module.Options{Base: dir})).Load(dir)
+	tree, diags := module.NewLoader(module.Options{Base: dir}).LoadStrict(dir)
 	if diags.HasErrors() {
 		return diags
 	}
-	return append(diags, validate.Tree(ctx, tree, validate.Options{
+	return append(diags, validate.Tree(ctx, tree.Root, validate.Options{
 		Schemas:   builtinOnly{builtin.Schema()},
-		Functions: func(*configs.Tree) *hcl.EvalContext { return functions },
+		Functions: func(*module.Node) *hcl.EvalContext { return functions },
 		RootPath:  ".", WorkPath: dir,
 	})...)
 }
@@ -226,13 +225,13 @@ func TestProviderMeta(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "main.tf"), []byte("terraform {\n  provider_meta \"terraform\" {\n    color = 1\n  }\n}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	tree, diags := configs.NewLoader(module.NewLoader(module.Options{Base: dir})).Load(dir)
+	tree, diags := module.NewLoader(module.Options{Base: dir}).LoadStrict(dir)
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
 	known := *builtin.Schema()
 	known.Meta = &schema.Schema{Block: &schema.Block{Attributes: []*schema.Attribute{{Name: "note", Type: cty.String, Optional: true}}}}
-	diags = validate.Tree(t.Context(), tree, validate.Options{Schemas: builtinOnly{&known}, Functions: func(*configs.Tree) *hcl.EvalContext { return functions }})
+	diags = validate.Tree(t.Context(), tree.Root, validate.Options{Schemas: builtinOnly{&known}, Functions: func(*module.Node) *hcl.EvalContext { return functions }})
 	if len(diags) != 1 || diags[0].Summary != "Unsupported argument" || diags[0].Subject.Start.Line != 3 {
 		t.Errorf("got %v, want an error about color", diags)
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/zclconf/go-cty/cty/convert"
 
 	"github.com/cairnstacks/cairn/internal/bounds"
-	"github.com/cairnstacks/cairn/internal/engine/native/configs"
+	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/internal/module/refs"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
@@ -29,7 +29,7 @@ func (m *moduleChecker) variableValue(name string) cty.Value {
 	return marks.Declared(value, v.Sensitive, v.Ephemeral)
 }
 
-func (m *moduleChecker) variable(v *configs.Variable) {
+func (m *moduleChecker) variable(v *module.Variable) {
 	own := refs.Subject{Kind: refs.Variable, Name: v.Name}
 	for _, rule := range v.Validations {
 		if !slices.ContainsFunc(rule.Condition.Refs, func(ref refs.Reference) bool { return ref.Subject == own }) && !placeholder(rule.Condition) {
@@ -41,13 +41,13 @@ func (m *moduleChecker) variable(v *configs.Variable) {
 }
 
 // placeholder reports whether an expression stands for one that is missing, which was reported.
-func placeholder(expr *configs.Expr) bool {
+func placeholder(expr *module.Expr) bool {
 	value, diags := expr.Value(nil)
 	return !diags.HasErrors() && value == cty.DynamicVal
 }
 
 // condition checks a condition and its message.
-func (m *moduleChecker) condition(rule *configs.Condition, at place) {
+func (m *moduleChecker) condition(rule *module.Condition, at place) {
 	if len(rule.Condition.Refs) == 0 {
 		if !placeholder(rule.Condition) {
 			m.problem(rule.Condition.Range(), "Condition without references", "The condition refers to nothing, and so is always true or always false.")
@@ -82,7 +82,7 @@ func (m *moduleChecker) local(name string) cty.Value {
 	return value
 }
 
-func (m *moduleChecker) output(output *configs.Output) {
+func (m *moduleChecker) output(output *module.Output) {
 	m.references(output.DependsOn, place{})
 	for _, rule := range output.Preconditions {
 		m.condition(rule, place{})
@@ -99,7 +99,7 @@ func (m *moduleChecker) output(output *configs.Output) {
 }
 
 // call checks a module call, and returns the values of variables of the module.
-func (m *moduleChecker) call(call *configs.Call) map[string]cty.Value {
+func (m *moduleChecker) call(call *module.Call) map[string]cty.Value {
 	m.repeat(call.Repeat, place{})
 	m.references(call.DependsOn, place{})
 	at := place{repeat: call.Repeat}
@@ -127,7 +127,7 @@ func (m *moduleChecker) call(call *configs.Call) map[string]cty.Value {
 	return values
 }
 
-func (m *moduleChecker) missingInputs(call *configs.Call, child *configs.Tree) {
+func (m *moduleChecker) missingInputs(call *module.Call, child *module.Node) {
 	for _, name := range sorted(child.Variables) {
 		if v := child.Variables[name]; v.Required() && call.Inputs[name] == nil {
 			m.problem(call.Range, "Missing required argument", fmt.Sprintf("The variable %q of the module has no default, so that the call must give it a value.", name))
@@ -136,7 +136,7 @@ func (m *moduleChecker) missingInputs(call *configs.Call, child *configs.Tree) {
 }
 
 // input returns the value of a variable of a called module, by that of its argument.
-func (m *moduleChecker) input(v *configs.Variable, value cty.Value, at hcl.Range) cty.Value {
+func (m *moduleChecker) input(v *module.Variable, value cty.Value, at hcl.Range) cty.Value {
 	ty := v.Type.WithoutOptionalAttributesDeep()
 	if !v.Ephemeral && marks.Contains(value, marks.Ephemeral) {
 		m.problem(at, "Ephemeral value not allowed", fmt.Sprintf("The variable %q is not declared with ephemeral = true, so its value cannot be ephemeral.", v.Name))
@@ -160,7 +160,7 @@ func (m *moduleChecker) input(v *configs.Variable, value cty.Value, at hcl.Range
 	return converted
 }
 
-func (m *moduleChecker) check(check *configs.Check) {
+func (m *moduleChecker) check(check *module.Check) {
 	for _, rule := range check.Assertions {
 		m.condition(rule, place{check: check})
 	}

@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package configs_test
+package module_test
 
 import (
 	"fmt"
@@ -70,7 +70,7 @@ func TestActions(t *testing.T) {
 				{"actions", strings.Join(actions, ", "), "action.fake_do.x each.key, action.fake_do.y"},
 				{"provider", x.Provider.String(), "fake.other"},
 				{"config", names(x.Refs), "local.n"},
-				{"slots", fmt.Sprint(len(tree.Dir.ProviderUses)), "3"}, // with the default one, of y and of the resource
+				{"slots", fmt.Sprint(len(tree.ProviderUses)), "3"}, // with the default one, of y and of the resource
 			} {
 				if c.got != c.want {
 					t.Errorf("%s: got %s, want %s", c.what, c.got, c.want)

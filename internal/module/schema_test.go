@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package configs
+package module
 
 import (
 	"fmt"
@@ -20,8 +20,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
-
-	"github.com/cairnstacks/cairn/internal/module"
 )
 
 // blockCase is a type of block, with each argument and each block that it can have.
@@ -167,6 +165,9 @@ var blockCases = map[string]blockCase{
 var notBlocks = []string{
 	"ofTofu",            // of lifecycleSchema
 	"resourceArguments", // of resourceSchemas
+
+	// Of the parts that all engines read.
+	"readRoot", "readTerraform", "readVariable", "readOutput", "readCall", "readCheck", "usageSchema", "contentsSchema",
 }
 
 func resourceParts(more ...string) map[string]string {
@@ -217,7 +218,7 @@ func TestNothingIsDropped(t *testing.T) {
 		tested[c.schema], tested[strings.Split(c.schema, ".")[0]] = true, true
 		t.Run(name, func(t *testing.T) {
 			schema := schemas[c.schema]
-			arguments, blocks := argumentsOf(schema), blocksOf(schema)
+			arguments, blocks := argumentNames(schema), blockNames(schema)
 			known := slices.Sorted(maps.Keys(arguments))
 			known = append(known, slices.Sorted(maps.Keys(blocks))...)
 			for _, part := range known {
@@ -346,8 +347,8 @@ func decoded(t *testing.T, s syntax, text string) string {
 			t.Fatal(err)
 		}
 	}
-	tree, diags := NewLoader(module.NewLoader(module.Options{Base: dir})).Load(dir)
-	child := tree.Children["called"]
+	tree, diags := NewLoader(Options{Base: dir}).LoadStrict(dir)
+	child := tree.Root.Children["called"]
 	var said strings.Builder
 	for _, diag := range slices.Concat(diags, child.Unsupported) {
 		kind := "error"
@@ -361,7 +362,7 @@ func decoded(t *testing.T, s syntax, text string) string {
 		t.Fatal(err)
 	}
 	w := writer{source: source}
-	w.value(reflect.ValueOf(child.Module), 0)
+	w.value(reflect.ValueOf(child.Directory), 0)
 	return said.String() + w.text.String()
 }
 
@@ -381,7 +382,7 @@ func (w *writer) value(v reflect.Value, depth int) {
 	}
 	if v.CanInterface() {
 		switch known := v.Interface().(type) {
-		case hcl.Range, []*module.File, []hcl.Range: // places are no difference, but how many there are
+		case hcl.Range, []*File, []hcl.Range: // places are no difference, but how many there are
 			fmt.Fprintf(&w.text, "%T", known)
 			if ranges, ok := known.([]hcl.Range); ok {
 				fmt.Fprintf(&w.text, " %d", len(ranges))
@@ -408,7 +409,7 @@ func (w *writer) value(v reflect.Value, depth int) {
 		w.value(v.Elem(), depth+1)
 	case reflect.Struct:
 		for i := range v.NumField() {
-			if field := v.Type().Field(i); field.IsExported() && field.Name != "Path" {
+			if field := v.Type().Field(i); field.IsExported() && field.Name != "Dir" {
 				w.text.WriteString(field.Name + ":")
 				w.value(v.Field(i), depth+1)
 				w.text.WriteString("\n")

@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package configs
+package module
 
 import (
 	"fmt"
@@ -17,7 +17,7 @@ var callSchema = &hcl.BodySchema{
 	Blocks:     []hcl.BlockHeaderSchema{{Type: "_"}, {Type: "lifecycle"}, {Type: "locals"}, {Type: "provider", LabelNames: []string{"type"}}},
 }
 
-var callArguments, callBlocks = argumentsOf(callSchema), blocksOf(callSchema)
+var callArguments, callBlocks = argumentNames(callSchema), blockNames(callSchema)
 
 // call decodes a module block. Source, version and providers are decoded by the reader of the
 // directory.
@@ -28,10 +28,6 @@ func (d *decoder) call(block *hcl.Block) {
 		return
 	}
 	call := d.m.Calls[name]
-	if call == nil {
-		call = &Call{Name: name, Inputs: map[string]*Expr{}, Names: map[string]hcl.Range{}, Range: block.DefRange}
-		d.m.Calls[name] = call
-	}
 	content, rest, diags := block.Body.PartialContent(callSchema)
 	d.add(diags)
 	if content.Attributes["source"] == nil && !d.override {

@@ -1,81 +1,16 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package configs
+package module
 
 import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
-	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/internal/module/refs"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
-
-// Module is the configuration in one directory.
-type Module struct {
-	Dir *module.Directory
-
-	Variables map[string]*Variable
-	Locals    map[string]*Local
-	Outputs   map[string]*Output
-	Calls     map[string]*Call
-	Resources map[stackaddrs.Resource]*Resource // managed, data (those nested in checks, too) and ephemeral ones
-	Checks    map[string]*Check
-	Actions   map[string]*Action // by TYPE.NAME
-
-	Moved   []*Moved
-	Removed []*Removed
-	Imports []*Import
-
-	// ProviderMeta are the bodies of provider_meta blocks, by the local names of the providers.
-	ProviderMeta map[string]*ProviderMeta
-
-	// Functions are the calls of functions outside of files in JSON syntax.
-	Functions []refs.FunctionCall
-
-	// Unsupported are errors about features of the language that this engine lacks, by feature and
-	// place.
-	Unsupported hcl.Diagnostics
-}
-
-// Tree is a module in its place in the tree of calls.
-type Tree struct {
-	*Module
-
-	Parent   *Tree // nil for the root
-	Call     *Call // nil for the root
-	Children map[string]*Tree
-
-	// Path is the value of path.module, and Place leads to the directory from that of the root
-	// module where there is no working copy, which has packages that are called at other places.
-	Path, Place string
-
-	// Slots are the root's slots from which the provider configurations of this module are filled, by
-	// their names here. Those that lead nowhere are missing.
-	Slots map[engine.ProviderSlot]engine.ProviderSlot
-
-	// Faulty says that the module could not be read whole, or has mistakes that keep it from being
-	// understood.
-	Faulty bool
-}
-
-// Sound returns the tree without called modules that are faulty, and without modules that only they
-// call. Calls of them are as those of modules that are not there, of whose variables and outputs
-// nothing is known.
-func (t *Tree) Sound() *Tree { return t.sound(nil) }
-
-func (t *Tree) sound(parent *Tree) *Tree {
-	cut := *t
-	cut.Parent, cut.Children = parent, make(map[string]*Tree, len(t.Children))
-	for name, child := range t.Children {
-		if !child.Faulty {
-			cut.Children[name] = child.sound(&cut)
-		}
-	}
-	return &cut
-}
 
 // Expr is an expression with its references.
 type Expr struct {
@@ -120,7 +55,18 @@ type Repeat struct {
 
 // Call is a module block.
 type Call struct {
-	Name      string
+	Name        string
+	Source      string
+	SourceRange hcl.Range
+	Version     string // constraint as written, or empty
+	Constrained bool   // whether there is a version argument, which may be null
+
+	// Providers maps the names of the called module to those of the caller.
+	Providers map[engine.ProviderSlot]engine.ProviderSlot
+
+	// ProviderRanges are the places of the names of the called module.
+	ProviderRanges map[engine.ProviderSlot]hcl.Range
+
 	Repeat    Repeat
 	DependsOn []refs.Reference
 	Inputs    map[string]*Expr     // by variable

@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package configs
+package module
 
 import (
 	"fmt"
@@ -10,8 +10,6 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
-
-	"github.com/cairnstacks/cairn/internal/module"
 )
 
 var (
@@ -100,7 +98,7 @@ func (d *decoder) versionConstraint(expr hcl.Expression) {
 		_, err = version.NewConstraint(text.AsString())
 	}
 	if err != nil {
-		d.add(hcl.Diagnostics{module.InvalidConstraint(expr.Range())})
+		d.add(hcl.Diagnostics{InvalidConstraint(expr.Range())})
 	}
 }
 
@@ -131,7 +129,7 @@ func (d *decoder) providerMeta(block *hcl.Block) {
 		_, diags := attr.Expr.Value(nil) // which is all that can be written here
 		d.add(diags)
 	}
-	addr, _ := d.dir.Provider(name)
+	addr, _ := d.m.Provider(name)
 	meta := &ProviderMeta{Provider: addr, Body: block.Body, Range: block.DefRange}
 	if first := d.m.ProviderMeta[name]; first != nil {
 		meta.Body = &overriddenBody{base: first.Body, over: block.Body}

@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package configs
+package module
 
 import (
 	"fmt"
@@ -11,7 +11,6 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
-	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/internal/module/refs"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -19,8 +18,7 @@ import (
 
 // decoder decodes one directory.
 type decoder struct {
-	dir   *module.Directory
-	m     *Module
+	m     *Directory
 	diags hcl.Diagnostics
 
 	override bool                 // the current file is an override file
@@ -64,26 +62,16 @@ var blockDecoders = map[string]func(*decoder, *hcl.Block){
 	"import":             (*decoder).imported,
 }
 
-// decodeModule decodes the files of a directory.
-func decodeModule(dir *module.Directory) (*Module, hcl.Diagnostics) {
-	d := &decoder{dir: dir, declared: map[string]hcl.Range{}, m: &Module{
-		Dir:          dir,
-		Variables:    map[string]*Variable{},
-		Locals:       map[string]*Local{},
-		Outputs:      map[string]*Output{},
-		Calls:        map[string]*Call{},
-		Resources:    map[stackaddrs.Resource]*Resource{},
-		Checks:       map[string]*Check{},
-		Actions:      map[string]*Action{},
-		ProviderMeta: map[string]*ProviderMeta{},
-	}}
-	for _, file := range dir.Files {
-		d.file(file)
+// decode decodes the files of the directory as far as reading them has not.
+func (d *Directory) decode() {
+	decoder := &decoder{m: d, declared: map[string]hcl.Range{}}
+	for _, file := range d.Files {
+		decoder.file(file)
 	}
-	return d.m, d.diags
+	d.strict = decoder.diags
 }
 
-func (d *decoder) file(file *module.File) {
+func (d *decoder) file(file *File) {
 	before := len(d.diags)
 	d.override = file.Override
 	content, diags := file.File.Body.Content(rootSchema)
@@ -110,7 +98,7 @@ func (d *decoder) warn(at hcl.Range, summary, detail string) {
 	d.diags = append(d.diags, &hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: summary, Detail: detail, Subject: &at})
 }
 
-// unsupported reports a feature of the language that this engine lacks (rule C3).
+// unsupported reports a feature of the language that this engine lacks (rule D6).
 func (d *decoder) unsupported(at hcl.Range, detail string) {
 	d.m.Unsupported = append(d.m.Unsupported, &hcl.Diagnostic{
 		Severity: hcl.DiagError, Summary: "Unsupported module feature", Detail: detail, Subject: &at,
@@ -185,15 +173,6 @@ func (d *decoder) bodyRefs(body hcl.Body, except func(name string) bool) []refs.
 
 // providerAddr returns the provider that a configuration is of.
 func (d *decoder) providerAddr(slot engine.ProviderSlot) stackaddrs.Provider {
-	addr, _ := d.dir.Provider(slot.LocalName)
+	addr, _ := d.m.Provider(slot.LocalName)
 	return addr
-}
-
-// schemaOf is a schema of arguments only.
-func schemaOf(names ...string) *hcl.BodySchema {
-	schema := &hcl.BodySchema{}
-	for _, name := range names {
-		schema.Attributes = append(schema.Attributes, hcl.AttributeSchema{Name: name})
-	}
-	return schema
 }

@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package configs
+package module
 
 import (
 	"fmt"
@@ -43,10 +43,6 @@ func (d *decoder) variable(block *hcl.Block) {
 		d.problem(block.LabelRanges[0], "Reserved variable name", fmt.Sprintf("%q has a meaning in module blocks, where a variable of this name could not be set.", name))
 	}
 	v := d.m.Variables[name]
-	if v == nil {
-		v = &Variable{Variable: d.dir.Variables[name]}
-		d.m.Variables[name] = v
-	}
 	content, diags := block.Body.Content(variableSchema)
 	d.add(diags)
 	d.text(content, "description", &v.Description)
@@ -141,10 +137,6 @@ func (d *decoder) output(block *hcl.Block) {
 		return
 	}
 	out := d.m.Outputs[name]
-	if out == nil {
-		out = &Output{Output: d.dir.Outputs[name]}
-		d.m.Outputs[name] = out
-	}
 	content, diags := block.Body.Content(outputSchema)
 	d.add(diags)
 	d.text(content, "description", &out.Description)

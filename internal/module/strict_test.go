@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package configs_test
+package module_test
 
 import (
 	"maps"
@@ -13,14 +13,13 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
-	"github.com/cairnstacks/cairn/internal/engine/native/configs"
 	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/internal/module/refs"
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
 // load loads the root of a tree of files, which are given as NAME and text.
-func load(t *testing.T, files map[string]string) (*configs.Tree, hcl.Diagnostics) {
+func load(t *testing.T, files map[string]string) (*module.Node, hcl.Diagnostics) {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range files {
@@ -32,11 +31,15 @@ func load(t *testing.T, files map[string]string) (*configs.Tree, hcl.Diagnostics
 			t.Fatal(err)
 		}
 	}
-	return configs.NewLoader(module.NewLoader(module.Options{Base: dir})).Load(dir)
+	tree, diags := module.NewLoader(module.Options{Base: dir}).LoadStrict(dir)
+	if tree == nil {
+		return nil, diags
+	}
+	return tree.Root, diags
 }
 
 // loadValid is load for modules without mistakes.
-func loadValid(t *testing.T, files map[string]string) *configs.Tree {
+func loadValid(t *testing.T, files map[string]string) *module.Node {
 	t.Helper()
 	tree, diags := load(t, files)
 	if len(diags) > 0 {
@@ -55,19 +58,19 @@ func names(found []refs.Reference) string {
 }
 
 func TestExamples(t *testing.T) {
-	loader := configs.NewLoader(module.NewLoader(module.Options{Base: "../../../.."}))
+	loader := module.NewLoader(module.Options{Base: "../.."})
 	for _, name := range []string{"app", "database", "network", "worker"} {
-		dir := filepath.Join("../../../../examples/quickstart", name)
-		tree, diags := loader.Load(dir)
+		dir := filepath.Join("../../examples/quickstart", name)
+		tree, diags := loader.LoadStrict(dir)
 		if tree == nil || len(diags) > 0 {
 			t.Errorf("Load(%s) = %v, %v", dir, tree, diags)
 			continue
 		}
-		if again, _ := loader.Load(dir); again != tree {
+		if again, _ := loader.LoadStrict(dir); again != tree {
 			t.Errorf("Load(%s) decodes again", dir)
 		}
-		if len(tree.Resources) == 0 || tree.Path != "." {
-			t.Errorf("Load(%s) has the resources %v and the path %q", dir, tree.Resources, tree.Path)
+		if len(tree.Root.Resources) == 0 || tree.Root.Path != "." {
+			t.Errorf("Load(%s) has the resources %v and the path %q", dir, tree.Root.Resources, tree.Root.Path)
 		}
 	}
 }
@@ -201,7 +204,7 @@ func TestTree(t *testing.T) {
 		"inner/main.tf": `resource "terraform_data" "x" {}`,
 	})
 	a, b := tree.Children["a"], tree.Children["b"]
-	if a.Module != b.Module || a.Children["inner"].Module != b.Children["inner"].Module {
+	if a.Directory != b.Directory || a.Children["inner"].Directory != b.Children["inner"].Directory {
 		t.Error("a directory is decoded twice")
 	}
 	if inner := b.Children["inner"]; inner.Path != "inner" || inner.Parent != b || inner.Call != b.Calls["inner"] {

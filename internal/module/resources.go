@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package configs
+package module
 
 import (
 	"fmt"
@@ -9,7 +9,6 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
-	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/internal/module/refs"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -77,7 +76,7 @@ func (d *decoder) onceOnly(content *hcl.BodyContent) {
 
 func (d *decoder) resourceProvider(content *hcl.BodyContent, r *Resource) {
 	if attr := content.Attributes["provider"]; attr != nil {
-		slot, diags := module.ParseSlot(attr.Expr)
+		slot, diags := ParseSlot(attr.Expr)
 		d.add(diags)
 		d.warnQuoted(attr.Expr)
 		if !diags.HasErrors() {
@@ -120,11 +119,11 @@ var metaArguments = map[string]func(string) bool{
 }
 
 func namesOf(schema *hcl.BodySchema) func(string) bool {
-	arguments, blocks := argumentsOf(schema), blocksOf(schema)
+	arguments, blocks := argumentNames(schema), blockNames(schema)
 	return func(name string) bool { return arguments[name] || blocks[name] }
 }
 
-func argumentsOf(schema *hcl.BodySchema) map[string]bool {
+func argumentNames(schema *hcl.BodySchema) map[string]bool {
 	names := map[string]bool{}
 	for _, attr := range schema.Attributes {
 		names[attr.Name] = true
@@ -132,7 +131,7 @@ func argumentsOf(schema *hcl.BodySchema) map[string]bool {
 	return names
 }
 
-func blocksOf(schema *hcl.BodySchema) map[string]bool {
+func blockNames(schema *hcl.BodySchema) map[string]bool {
 	names := map[string]bool{}
 	for _, block := range schema.Blocks {
 		names[block.Type] = true

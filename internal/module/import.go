@@ -1,14 +1,13 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package configs
+package module
 
 import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
-	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
@@ -32,7 +31,7 @@ func (d *decoder) imported(block *hcl.Block) {
 	}
 	if attr := content.Attributes["provider"]; attr != nil {
 		d.warnQuoted(attr.Expr)
-		slot, diags := module.ParseSlot(attr.Expr)
+		slot, diags := ParseSlot(attr.Expr)
 		d.add(diags)
 		i.Provider = &ImportProvider{Slot: slot, Range: attr.Expr.Range()}
 	}

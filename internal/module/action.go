@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package configs
+package module
 
 import (
 	"fmt"
@@ -11,7 +11,6 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
-	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
@@ -42,7 +41,7 @@ func (d *decoder) action(block *hcl.Block) {
 	name, _, _ := strings.Cut(a.Type, "_")
 	a.Provider = engine.ProviderSlot{LocalName: name}
 	if attr := content.Attributes["provider"]; attr != nil {
-		slot, diags := module.ParseSlot(attr.Expr)
+		slot, diags := ParseSlot(attr.Expr)
 		d.add(diags)
 		a.Provider, a.ProviderRange = slot, attr.Expr.Range()
 	}
