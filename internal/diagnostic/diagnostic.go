@@ -14,12 +14,13 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hcled"
 
+	"github.com/cairnstacks/cairn/internal/diagnostic/identity"
 	"github.com/cairnstacks/cairn/internal/hclsource"
 	"github.com/cairnstacks/cairn/internal/safetext"
 )
 
-// Diagnostic has the parts of a diagnostic to show. Its JSON form has the shape of
-// terraform's.
+// Diagnostic has the parts of a diagnostic to show. Its JSON form is that of terraform, in whose
+// own diagnostics the address is one of a resource instance.
 type Diagnostic struct {
 	Severity string   `json:"severity"` // "error" or "warning"
 	Summary  string   `json:"summary"`
@@ -86,14 +87,9 @@ type Sources struct {
 	found map[string]*hcl.File
 }
 
-// The Extra of a diagnostic may implement these interfaces, directly or by a value it wraps (see
-// [hcl.DiagnosticExtraUnwrapper]).
+// The Extra of a diagnostic may implement these interfaces and [identity.Addressed], directly or by
+// a value it wraps (see [hcl.DiagnosticExtraUnwrapper]).
 type (
-	// Addressed is for diagnostics about one component instance.
-	Addressed interface {
-		Address() string
-	}
-
 	// Coded is for diagnostics of a kind that programs can know.
 	Coded interface {
 		DiagnosticCode() string
@@ -132,7 +128,7 @@ func New(diag *hcl.Diagnostic, sources Sources) Diagnostic {
 	if n, ok := diag.Extra.(leftOut); ok {
 		d.LeftOut = int(n)
 	}
-	d.Address = addressOf(diag)
+	d.Address = identity.Address(diag)
 	if coded, ok := hcl.DiagnosticExtra[Coded](diag); ok {
 		d.Code = coded.DiagnosticCode()
 	}
@@ -208,56 +204,19 @@ func LeftOut(severity hcl.DiagnosticSeverity, n int) *hcl.Diagnostic {
 // leftOut is the Extra of the diagnostic of [LeftOut].
 type leftOut int
 
-// Sorted returns the diagnostics, errors before warnings, each only once. Both are sorted by file,
-// line, column and summary; those without a place come last.
+// Sorted returns the diagnostics, errors before warnings, each only once, in the order of package
+// identity.
 func Sorted(diags hcl.Diagnostics) hcl.Diagnostics {
-	sorted := slices.SortedStableFunc(slices.Values(diags), compare)
-	return slices.CompactFunc(sorted, func(a, b *hcl.Diagnostic) bool { return compare(a, b) == 0 })
-}
-
-func compare(a, b *hcl.Diagnostic) int {
-	differ := cmp.Or(
-		cmp.Compare(a.Severity, b.Severity),
-		compareSubjects(a.Subject, b.Subject),
-		strings.Compare(a.Summary, b.Summary),
-		strings.Compare(a.Detail, b.Detail),
-	)
-	if differ != 0 {
-		return differ // without making texts of addresses, which costs more than all else
-	}
-	return strings.Compare(addressOf(a), addressOf(b))
-}
-
-func compareSubjects(a, b *hcl.Range) int {
-	if a == nil || b == nil {
-		switch {
-		case a != nil:
-			return -1
-		case b != nil:
-			return 1
-		}
-		return 0
-	}
-	return cmp.Or(
-		strings.Compare(a.Filename, b.Filename),
-		cmp.Compare(a.Start.Line, b.Start.Line),
-		cmp.Compare(a.Start.Column, b.Start.Column),
-		cmp.Compare(a.End.Byte, b.End.Byte),
-	)
-}
-
-func addressOf(diag *hcl.Diagnostic) string {
-	if addressed, ok := hcl.DiagnosticExtra[Addressed](diag); ok {
-		return addressed.Address()
-	}
-	return ""
+	sorted := identity.Sort(slices.Clone(diags))
+	slices.SortStableFunc(sorted, func(a, b *hcl.Diagnostic) int { return cmp.Compare(a.Severity, b.Severity) })
+	return sorted
 }
 
 func severity(s hcl.DiagnosticSeverity) string {
 	if s == hcl.DiagWarning {
-		return "warning"
+		return Warning
 	}
-	return "error"
+	return Error
 }
 
 // nonEmpty widens a range without any extent to one character, so that it can be

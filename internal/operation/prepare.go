@@ -9,7 +9,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
-	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/diagnostic/identity"
 	"github.com/cairnstacks/cairn/internal/operation/notice"
 	"github.com/cairnstacks/cairn/internal/operation/planfile"
 	"github.com/cairnstacks/cairn/stackruntime"
@@ -57,7 +57,7 @@ func (s *Stack) prepareWith(ctx context.Context, opened engine.Session, config *
 		request.InstallNothing, request.Packages = true, given.Packages
 	}
 	prepared, moreDiags := preparer.Prepare(ctx, request)
-	diags = diags.Extend(failure.Without(moreDiags, install.known))
+	diags = diags.Extend(identity.Without(moreDiags, install.known))
 	if prepared != nil && len(prepared.Locked) > 0 {
 		s.opts.Notify.Send(notice.ProvidersLocked{Changes: prepared.Locked, File: LockFile})
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
-	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/diagnostic/identity"
 	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/stackruntime"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -77,7 +77,7 @@ func (s *Stack) ValidateInSteps(ctx context.Context, steps ValidateSteps) hcl.Di
 	diags = diags.Extend(unsupported)
 	sourceDiags := s.checkSources(ctx, config)
 	if unsupported.HasErrors() {
-		sourceDiags = s.outsideUnsupported(ctx, config, failure.Without(sourceDiags, unsupported))
+		sourceDiags = s.outsideUnsupported(ctx, config, identity.Without(sourceDiags, unsupported))
 	}
 	diags = found(diags.Extend(sourceDiags))
 	moreDiags := Diagnostics(engineErr)
@@ -89,7 +89,7 @@ func (s *Stack) ValidateInSteps(ctx context.Context, steps ValidateSteps) hcl.Di
 			work()
 		}
 	}
-	return slices.Concat(diags, found(failure.Without(moreDiags, diags)))
+	return slices.Concat(diags, found(identity.Without(moreDiags, diags)))
 }
 
 // outsideUnsupported returns the diagnostics that are not about modules for other versions of the

@@ -9,7 +9,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
-	"github.com/cairnstacks/cairn/internal/diagnostic"
+	"github.com/cairnstacks/cairn/internal/diagnostic/identity"
 	"github.com/cairnstacks/cairn/internal/safetext"
 	"github.com/cairnstacks/cairn/internal/views/textstyle"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -92,7 +92,7 @@ func (v *planView) reports() map[report]bool {
 	for _, diag := range v.reported {
 		component := ""
 		if !v.module {
-			about, ok := hcl.DiagnosticExtra[diagnostic.Addressed](diag)
+			about, ok := hcl.DiagnosticExtra[identity.Addressed](diag)
 			if !ok {
 				continue
 			}

@@ -4,7 +4,6 @@
 package stackconfig
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/diagnostic/identity"
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
@@ -76,7 +76,7 @@ func loadWith(fsys fileSystem, dir string, opts LoadOptions) (*Config, hcl.Diagn
 	moved := l.checkMoved(root)
 	return &Config{
 		Root: root, BaseDir: dir, FilesWithin: opts.FilesWithin, Files: l.files, Paths: l.paths, Moved: moved, Resolver: opts.Resolver,
-	}, sorted(l.diags)
+	}, identity.Sort(l.diags)
 }
 
 func unreadableDiagnostic(dir string, err error) *hcl.Diagnostic {
@@ -245,33 +245,4 @@ func (l *loader) checkDir(path string) error {
 	}
 	l.dirErrors[path] = err
 	return err
-}
-
-// sorted sorts diagnostics by place.
-func sorted(diags hcl.Diagnostics) hcl.Diagnostics {
-	slices.SortStableFunc(diags, func(a, b *hcl.Diagnostic) int {
-		return cmp.Or(
-			compareRanges(a.Subject, b.Subject),
-			cmp.Compare(a.Severity, b.Severity),
-			cmp.Compare(a.Summary, b.Summary),
-			cmp.Compare(a.Detail, b.Detail),
-		)
-	})
-	return diags
-}
-
-func compareRanges(a, b *hcl.Range) int {
-	switch {
-	case a == nil && b == nil:
-		return 0
-	case a == nil: // last, as everywhere
-		return 1
-	case b == nil:
-		return -1
-	}
-	return cmp.Or(
-		cmp.Compare(a.Filename, b.Filename),
-		cmp.Compare(a.Start.Byte, b.Start.Byte),
-		cmp.Compare(a.End.Byte, b.End.Byte),
-	)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/gocty"
 
+	"github.com/cairnstacks/cairn/internal/diagnostic/identity"
 	"github.com/cairnstacks/cairn/internal/nearest"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
@@ -380,7 +381,7 @@ func (d *decoder) locals(block *hcl.Block) {
 	attrs, diags := block.Body.JustAttributes()
 	d.diags = append(d.diags, diags...)
 	named := slices.Collect(maps.Values(attrs))
-	slices.SortFunc(named, func(a, b *hcl.Attribute) int { return compareRanges(&a.NameRange, &b.NameRange) })
+	slices.SortFunc(named, func(a, b *hcl.Attribute) int { return identity.ComparePlaces(&a.NameRange, &b.NameRange) })
 	for _, attr := range named {
 		if !d.checkName(attr.Name, attr.NameRange) || !d.claim("local."+attr.Name, attr.NameRange) {
 			continue

@@ -12,6 +12,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/bounds"
+	"github.com/cairnstacks/cairn/internal/diagnostic/identity"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
@@ -261,7 +262,7 @@ func sortedByPlace[D any](declarations map[string]D, place func(D) hcl.Range) []
 	}
 	slices.SortFunc(names, func(a, b string) int {
 		at, bt := place(declarations[a]), place(declarations[b])
-		return compareRanges(&at, &bt)
+		return identity.ComparePlaces(&at, &bt)
 	})
 	return names
 }

@@ -5,7 +5,6 @@ package deployconfig
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"io/fs"
 	"os"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/diagnostic/identity"
 	"github.com/cairnstacks/cairn/internal/safehcl"
 )
 
@@ -89,7 +89,7 @@ func LoadWith(dir string, opts LoadOptions) (*Config, hcl.Diagnostics) {
 		d.file(name, opts)
 	}
 	d.finish(names[0])
-	return d.config, sorted(d.diags)
+	return d.config, identity.Sort(d.diags)
 }
 
 // IsCurrent reports whether the deployment files are still those of which the configuration was
@@ -168,27 +168,4 @@ func readFile(path string) ([]byte, error) {
 // fileStart is the place of a diagnostic about a whole file.
 func fileStart(name string) hcl.Range {
 	return hcl.Range{Filename: name, Start: hcl.InitialPos, End: hcl.InitialPos}
-}
-
-// sorted sorts diagnostics by place and drops repetitions: two deployments may use one local that
-// cannot be used.
-func sorted(diags hcl.Diagnostics) hcl.Diagnostics {
-	slices.SortStableFunc(diags, func(a, b *hcl.Diagnostic) int {
-		return cmp.Or(compareRanges(a.Subject, b.Subject), cmp.Compare(a.Severity, b.Severity), cmp.Compare(a.Summary, b.Summary), cmp.Compare(a.Detail, b.Detail))
-	})
-	return slices.CompactFunc(diags, func(a, b *hcl.Diagnostic) bool {
-		return compareRanges(a.Subject, b.Subject) == 0 && a.Severity == b.Severity && a.Summary == b.Summary && a.Detail == b.Detail
-	})
-}
-
-func compareRanges(a, b *hcl.Range) int {
-	switch {
-	case a == nil && b == nil:
-		return 0
-	case a == nil: // last, as everywhere
-		return 1
-	case b == nil:
-		return -1
-	}
-	return cmp.Or(cmp.Compare(a.Filename, b.Filename), cmp.Compare(a.Start.Byte, b.Start.Byte), cmp.Compare(a.End.Byte, b.End.Byte))
 }

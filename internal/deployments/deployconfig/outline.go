@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/diagnostic/identity"
 	"github.com/cairnstacks/cairn/internal/hclsource"
 	"github.com/cairnstacks/cairn/internal/safefile"
 )
@@ -129,7 +130,7 @@ func NewOutline(texts map[string][]byte) (*Outline, hcl.Diagnostics) {
 	d.config.inOrder()
 	outline := d.config.outline()
 	outline.Takes = takes
-	return outline, sorted(d.diags)
+	return outline, identity.Sort(d.diags)
 }
 
 func sortedNames(texts map[string][]byte) []string {

@@ -13,6 +13,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
 
+	"github.com/cairnstacks/cairn/internal/diagnostic/identity"
 	"github.com/cairnstacks/cairn/internal/nearest"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
@@ -32,7 +33,7 @@ func (c *Config) CheckStack(root *stackconfig.Stack) hcl.Diagnostics {
 	for _, name := range slices.Sorted(maps.Keys(c.Published)) {
 		check.published(c.Published[name])
 	}
-	return sorted(check.diags)
+	return identity.Sort(check.diags)
 }
 
 type stackCheck struct {

@@ -15,6 +15,7 @@ import (
 	"github.com/zclconf/go-cty/cty/function"
 
 	"github.com/cairnstacks/cairn/internal/bounds"
+	"github.com/cairnstacks/cairn/internal/diagnostic/identity"
 	"github.com/cairnstacks/cairn/internal/lang"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
@@ -385,7 +386,7 @@ func (u *Uses) add(ref reference) {
 
 // keepFirst notes the place of a reference, of several the first.
 func keepFirst(places map[string]hcl.Range, ref reference) {
-	if first, ok := places[ref.attr]; !ok || compareRanges(&ref.rng, &first) < 0 {
+	if first, ok := places[ref.attr]; !ok || identity.ComparePlaces(&ref.rng, &first) < 0 {
 		places[ref.attr] = ref.rng
 	}
 }
@@ -401,7 +402,7 @@ func (s *static) checkStores(deployment *Deployment) hcl.Diagnostics {
 				continue
 			}
 			second, first := unstable, stable
-			if compareRanges(&unstable, &stable) < 0 {
+			if identity.ComparePlaces(&unstable, &stable) < 0 {
 				second, first = stable, unstable
 			}
 			diags = append(diags, problem(second, "Unusable store reference",

@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/cairnstacks/cairn/internal/diagnostic"
 	"github.com/cairnstacks/cairn/internal/engine/binary/command"
 	"github.com/cairnstacks/cairn/internal/engine/binary/mistakes"
 	"github.com/cairnstacks/cairn/internal/engine/binary/rundir"
@@ -23,7 +24,6 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
-	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
 	"github.com/cairnstacks/cairn/internal/engine/binary/workcopy"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/module"
@@ -138,7 +138,7 @@ func (e *Session) validate(ctx context.Context, tree *module.Tree) (diags hcl.Di
 		Dir: e.stackDir, Env: map[string]string{"TF_DATA_DIR": dataDir}, Args: []string{"-chdir=" + copied.Root, "validate", "-json"},
 	})
 	var out struct {
-		Diagnostics []runner.Diagnostic `json:"diagnostics"`
+		Diagnostics []diagnostic.Diagnostic `json:"diagnostics"`
 	}
 	if _, exited := errors.AsType[*exec.ExitError](err); err != nil && !exited {
 		return nil, err

@@ -10,10 +10,10 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/diagnostic/identity"
 	"github.com/cairnstacks/cairn/internal/engine/native/applying"
 	"github.com/cairnstacks/cairn/internal/engine/native/planned"
 	"github.com/cairnstacks/cairn/internal/engine/native/planning"
-	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/lang/providercall"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
@@ -49,7 +49,7 @@ func (s *Session) Plan(
 		Calls: s.calls, Observe: oneAtATime(secrets.observer(observe)),
 	})
 	if result == nil {
-		return nil, slices.Concat(warnings, failure.Without(secrets.diagnostics(diags, nil), warnings))
+		return nil, slices.Concat(warnings, identity.Without(secrets.diagnostics(diags, nil), warnings))
 	}
 	if !diags.HasErrors() {
 		if circular := applying.CheckOrder(plan, l.graph); circular.HasErrors() {
@@ -57,7 +57,7 @@ func (s *Session) Plan(
 		}
 	}
 	// A provider repeats for each instance the diagnostics of validating the configuration.
-	diags = slices.Concat(warnings, failure.Without(secrets.diagnostics(diags, nil, result.Changes, result.Drift), warnings))
+	diags = slices.Concat(warnings, identity.Without(secrets.diagnostics(diags, nil, result.Changes, result.Drift), warnings))
 	result.Engine = s.info
 	if !diags.HasErrors() && (result.Complete || result.Applyable) {
 		plan.Results = results.All()
@@ -72,7 +72,7 @@ func (s *Session) Plan(
 // describing the module does not report.
 func (s *Session) ofPlans(dir string, found hcl.Diagnostics) hcl.Diagnostics {
 	_, described := s.modules.Load(dir)
-	return failure.Without(found, described)
+	return identity.Without(found, described)
 }
 
 // stopped returns an error that is not the configuration's fault as a diagnostic.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/diagnostic"
 	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
@@ -17,11 +18,11 @@ import (
 // Diagnostics are in the order of their places, however they were scheduled, and those without one
 // come last.
 func TestDiagnosticsByPlace(t *testing.T) {
-	at := func(file string, line, column int) *runner.Range {
-		return &runner.Range{Filename: file, Start: runner.Pos{Line: line, Column: column}}
+	at := func(file string, line, column int) *diagnostic.Range {
+		return &diagnostic.Range{Filename: file, Start: diagnostic.Pos{Line: line, Column: column}}
 	}
 	var got []string
-	for _, diag := range diagnostics([]runner.Diagnostic{
+	for _, diag := range diagnostics([]diagnostic.Diagnostic{
 		{Summary: "nowhere"},
 		{Summary: "d", Range: at("b.tf", 1, 1)},
 		{Summary: "c", Range: at("a.tf", 10, 1)},

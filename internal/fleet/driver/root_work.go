@@ -5,7 +5,6 @@ package driver
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,6 +17,8 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/diagnostic"
+	"github.com/cairnstacks/cairn/internal/diagnostic/identity"
 	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain/cliconfig"
 	"github.com/cairnstacks/cairn/internal/environ"
@@ -311,27 +312,11 @@ func asksCompactWarnings(env []string, command string) bool {
 
 // diagnostics returns the diagnostics of a command, sorted by place: its own order depends on
 // scheduling.
-func diagnostics(reported []runner.Diagnostic) hcl.Diagnostics {
+func diagnostics(reported []diagnostic.Diagnostic) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for i := range reported {
 		diags = diags.Append(reported[i].HCL())
 	}
-	slices.SortStableFunc(diags, comparePlaces)
+	slices.SortStableFunc(diags, identity.Compare)
 	return diags
-}
-
-// comparePlaces orders diagnostics by their places, those without one last.
-func comparePlaces(a, b *hcl.Diagnostic) int {
-	switch {
-	case a.Subject == nil && b.Subject == nil:
-		return 0
-	case a.Subject == nil:
-		return 1
-	case b.Subject == nil:
-		return -1
-	}
-	return cmp.Or(
-		cmp.Compare(a.Subject.Filename, b.Subject.Filename),
-		cmp.Compare(a.Subject.Start.Line, b.Subject.Start.Line), cmp.Compare(a.Subject.Start.Column, b.Subject.Start.Column),
-	)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/diagnostic/identity"
 	"github.com/cairnstacks/cairn/internal/lang"
 	"github.com/cairnstacks/cairn/internal/nearest"
 	"github.com/cairnstacks/cairn/internal/problem"
@@ -60,7 +61,7 @@ func (in *Inputs) Values(outputs func(Origin) (Outputs, error)) ([]Value, hcl.Di
 		}
 	}
 	if diags.HasErrors() {
-		return nil, distinct(diags)
+		return nil, identity.Distinct(diags)
 	}
 	e.context(references)
 	diags = diags.Extend(e.diags)
@@ -74,24 +75,9 @@ func (in *Inputs) Values(outputs func(Origin) (Outputs, error)) ([]Value, hcl.Di
 		values = append(values, Value{input.Name, value, input.Expr.Range()})
 	}
 	if diags.HasErrors() {
-		return nil, distinct(diags)
+		return nil, identity.Distinct(diags)
 	}
 	return values, diags
-}
-
-// distinct leaves out repetitions, as of one reference in two inputs.
-func distinct(diags hcl.Diagnostics) hcl.Diagnostics {
-	type said struct{ at, detail string }
-	seen := map[said]bool{}
-	return slices.DeleteFunc(diags, func(diag *hcl.Diagnostic) bool {
-		one := said{detail: diag.Detail}
-		if diag.Subject != nil {
-			one.at = diag.Subject.String()
-		}
-		again := seen[one]
-		seen[one] = true
-		return again
-	})
 }
 
 type evaluation struct {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/diagnostic"
 	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
 	"github.com/cairnstacks/cairn/internal/engine/binary/workcopy"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -85,7 +86,7 @@ func (l *Log) Crashed(outcome *runner.Result) []Doubt {
 	answered, gone := map[string]bool{}, map[string]bool{} // the provider, when it was to change the object
 	for _, diag := range outcome.Diagnostics {
 		switch {
-		case diag.Severity != runner.SeverityError:
+		case diag.Severity != diagnostic.Error:
 		case !providerGone[diag.Summary]:
 			answered[diag.Address] = true
 		case diag.Address == "":

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cairnstacks/cairn/internal/diagnostic"
 	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
@@ -108,7 +109,7 @@ func TestCrashedProviderLeavesDoubts(t *testing.T) {
 	for _, name := range []string{"t.crashed", "t.refused"} {
 		log.Event(runner.Event{Type: runner.EventApplyErrored, Hook: &runner.Hook{Resource: runner.Resource{Addr: name}, Action: "create"}})
 	}
-	outcome := &runner.Result{Outcome: runner.OutcomeFailed, Diagnostics: []runner.Diagnostic{
+	outcome := &runner.Result{Outcome: runner.OutcomeFailed, Diagnostics: []diagnostic.Diagnostic{
 		{Severity: "error", Summary: "Plugin did not respond", Address: "t.crashed"},
 		{Severity: "error", Summary: "No such region", Address: "t.refused"},
 	}}

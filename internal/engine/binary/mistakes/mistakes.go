@@ -13,6 +13,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/diagnostic/identity"
 	"github.com/cairnstacks/cairn/internal/module"
 )
 
@@ -23,15 +24,12 @@ type Found struct {
 
 	tree  *module.Tree
 	files map[string]*module.Directory // by the name in ranges
-	known map[mistake]bool
+	known map[identity.ID]bool         // whichever module the engine was run for
 }
-
-// mistake identifies a diagnostic, whichever module the engine was run for.
-type mistake struct{ file, at, summary, detail string }
 
 // New returns the mistakes known before the first run: modules that cannot be read.
 func New(tree *module.Tree) *Found {
-	m := &Found{tree: tree, Faulty: maps.Clone(tree.Faulty), files: map[string]*module.Directory{}, known: map[mistake]bool{}}
+	m := &Found{tree: tree, Faulty: maps.Clone(tree.Faulty), files: map[string]*module.Directory{}, known: map[identity.ID]bool{}}
 	for _, dir := range tree.Directories() {
 		for _, file := range dir.Files {
 			m.files[file.Display] = dir
@@ -43,7 +41,8 @@ func New(tree *module.Tree) *Found {
 // Add adds the diagnostics of another run.
 func (m *Found) Add(diags hcl.Diagnostics) {
 	for _, diag := range diags {
-		id := identifyMistake(diag)
+		id := identity.Of(diag)
+		id.Detail = ownModule.ReplaceAllString(id.Detail, "")
 		if m.known[id] {
 			continue
 		}
@@ -81,14 +80,6 @@ func (m *Found) ToReplace() int {
 // ownModule is how the engine names the module that a mistake is in, which depends on where it was
 // run.
 var ownModule = regexp.MustCompile(`\bthe root module\b|\bthis module\b|\bmodule\.[\w-]+(\.module\.[\w-]+)*`)
-
-func identifyMistake(diag *hcl.Diagnostic) mistake {
-	id := mistake{summary: diag.Summary, detail: ownModule.ReplaceAllString(diag.Detail, "")}
-	if diag.Subject != nil {
-		id.file, id.at = diag.Subject.Filename, diag.Subject.String()
-	}
-	return id
-}
 
 // AsCalled returns the errors in a module that was validated on its own, as far as they are errors
 // also where it is called.

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/cairnstacks/cairn/internal/diagnostic"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
@@ -24,13 +25,13 @@ type Event struct {
 	Timestamp time.Time `json:"@timestamp"`
 
 	// The subject of the event; at most one is set, depending on Type.
-	Change     *PlannedChange    `json:"change"`     // planned_change, resource_drift
-	Hook       *Hook             `json:"hook"`       // apply_*, refresh_*, provision_*, ephemeral_op_*
-	Summary    *ChangeSummary    `json:"changes"`    // change_summary
-	Outputs    map[string]Output `json:"outputs"`    // outputs
-	Diagnostic *Diagnostic       `json:"diagnostic"` // diagnostic
-	Terraform  string            `json:"terraform"`  // version, of terraform
-	Tofu       string            `json:"tofu"`       // version, of tofu
+	Change     *PlannedChange         `json:"change"`     // planned_change, resource_drift
+	Hook       *Hook                  `json:"hook"`       // apply_*, refresh_*, provision_*, ephemeral_op_*
+	Summary    *ChangeSummary         `json:"changes"`    // change_summary
+	Outputs    map[string]Output      `json:"outputs"`    // outputs
+	Diagnostic *diagnostic.Diagnostic `json:"diagnostic"` // diagnostic
+	Terraform  string                 `json:"terraform"`  // version, of terraform
+	Tofu       string                 `json:"tofu"`       // version, of tofu
 
 	// Line is the number of the line, from 1.
 	Line int64 `json:"-"`

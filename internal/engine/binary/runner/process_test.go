@@ -18,6 +18,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/cairnstacks/cairn/internal/diagnostic"
 	"github.com/cairnstacks/cairn/internal/testenv"
 )
 
@@ -268,9 +269,9 @@ func TestConcludeFromEvents(t *testing.T) {
 		"destroyed":             {apply, Result{Summary: &ChangeSummary{Operation: "destroy"}}, OutcomeSucceeded},
 		"apply that planned":    {apply, Result{Summary: &ChangeSummary{Operation: "plan"}}, OutcomeDied},
 		"nothing":               {apply, Result{}, OutcomeDied},
-		"warning only":          {apply, Result{Diagnostics: []Diagnostic{{Severity: "warning"}}}, OutcomeDied},
-		"error":                 {apply, Result{Diagnostics: []Diagnostic{{Severity: "error"}}}, OutcomeFailed},
-		"error after a summary": {plan, Result{Summary: &ChangeSummary{Operation: "plan"}, Diagnostics: []Diagnostic{{Severity: "error"}}}, OutcomeFailed},
+		"warning only":          {apply, Result{Diagnostics: []diagnostic.Diagnostic{{Severity: "warning"}}}, OutcomeDied},
+		"error":                 {apply, Result{Diagnostics: []diagnostic.Diagnostic{{Severity: "error"}}}, OutcomeFailed},
+		"error after a summary": {plan, Result{Summary: &ChangeSummary{Operation: "plan"}, Diagnostics: []diagnostic.Diagnostic{{Severity: "error"}}}, OutcomeFailed},
 	} {
 		c.result.conclude(Run{Args: c.args})
 		if c.result.Outcome != c.want || c.result.ExitCode != ExitUnknown {

@@ -6,6 +6,8 @@ package runner
 import (
 	"fmt"
 	"slices"
+
+	"github.com/cairnstacks/cairn/internal/diagnostic"
 )
 
 // Outcome is how a process ended.
@@ -44,7 +46,7 @@ type Result struct {
 	// even so.
 	Interrupted bool
 
-	Diagnostics []Diagnostic // in the order of their events; of more than people can read, the last one says how many are left out
+	Diagnostics []diagnostic.Diagnostic // in the order of their events; of more than people can read, the last one says how many are left out
 
 	// Summary is the last change_summary, or nil. An apply's comes after its state was saved.
 	Summary *ChangeSummary
@@ -60,7 +62,7 @@ type Result struct {
 
 // HasErrors reports whether there is an error among the diagnostics.
 func (r *Result) HasErrors() bool {
-	return slices.ContainsFunc(r.Diagnostics, func(d Diagnostic) bool { return d.Severity == SeverityError })
+	return slices.ContainsFunc(r.Diagnostics, func(d diagnostic.Diagnostic) bool { return d.Severity == diagnostic.Error })
 }
 
 // conclude fills in how the process ended.
@@ -115,7 +117,7 @@ const (
 )
 
 // diagnostic keeps a diagnostic, unless there are too many.
-func (c *collector) diagnostic(d Diagnostic) {
+func (c *collector) diagnostic(d diagnostic.Diagnostic) {
 	size := len(d.Summary) + len(d.Detail)
 	if len(c.result.Diagnostics) < mostDiagnostics && c.sizeOfAllKept+size <= mostDiagnosticBytes {
 		c.sizeOfAllKept += size
@@ -123,7 +125,7 @@ func (c *collector) diagnostic(d Diagnostic) {
 		return
 	}
 	c.leftOut++
-	if c.worstLeftOut != SeverityError {
+	if c.worstLeftOut != diagnostic.Error {
 		c.worstLeftOut = d.Severity
 	}
 }
@@ -133,7 +135,7 @@ func (c *collector) end() {
 	if c.leftOut == 0 {
 		return
 	}
-	c.result.Diagnostics = append(c.result.Diagnostics, Diagnostic{
+	c.result.Diagnostics = append(c.result.Diagnostics, diagnostic.Diagnostic{
 		Severity: c.worstLeftOut,
 		Summary:  "Too many messages",
 		Detail:   fmt.Sprintf("%d more errors and warnings are not shown.", c.leftOut),

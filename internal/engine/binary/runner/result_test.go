@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cairnstacks/cairn/internal/diagnostic"
 	"github.com/cairnstacks/cairn/internal/testenv"
 )
 
@@ -33,7 +34,7 @@ func TestTooManyDiagnostics(t *testing.T) {
 				t.Fatalf("%d diagnostics, want %d and one for the others", got, test.kept)
 			}
 			last := c.result.Diagnostics[test.kept]
-			if last.Severity != SeverityError || !strings.HasPrefix(last.Detail, "6 more") {
+			if last.Severity != diagnostic.Error || !strings.HasPrefix(last.Detail, "6 more") {
 				t.Errorf("the last one: %+v", last)
 			}
 		})

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cairnstacks/cairn/internal/diagnostic"
 	"github.com/cairnstacks/cairn/internal/testenv"
 )
 
@@ -91,9 +92,9 @@ resource "terraform_data" "x" {
 		t.Fatalf("outcome %s, exit code %d, diagnostics %+v", result.Outcome, result.ExitCode, result.Diagnostics)
 	}
 	d := result.Diagnostics[0]
-	if d.Severity != SeverityError || d.Detail != "n is too large" ||
+	if d.Severity != diagnostic.Error || d.Detail != "n is too large" ||
 		d.Range == nil || d.Range.Filename != "main.tf" || d.Range.Start.Line != 8 || d.Snippet == nil ||
-		!slices.Contains(d.Snippet.Values, ExpressionValue{Traversal: "var.n", Statement: "is 3"}) {
+		!slices.Contains(d.Snippet.Values, diagnostic.Value{Traversal: "var.n", Statement: "is 3"}) {
 		t.Errorf("diagnostic is %+v, range %+v, snippet %+v", d, d.Range, d.Snippet)
 	}
 }

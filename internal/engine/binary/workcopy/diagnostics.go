@@ -4,7 +4,6 @@
 package workcopy
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"path"
@@ -16,14 +15,15 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
-	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
+	"github.com/cairnstacks/cairn/internal/diagnostic"
+	"github.com/cairnstacks/cairn/internal/diagnostic/identity"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
 // Diagnostics maps the engine's diagnostics in a working copy back to the module, sorted by place:
 // the engine's own order depends on scheduling.
-func (c *Copy) Diagnostics(reported []runner.Diagnostic) hcl.Diagnostics {
+func (c *Copy) Diagnostics(reported []diagnostic.Diagnostic) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for i := range reported {
 		if c.dropped && isAboutGenerated(&reported[i]) {
@@ -31,39 +31,20 @@ func (c *Copy) Diagnostics(reported []runner.Diagnostic) hcl.Diagnostics {
 		}
 		diags = diags.Append(c.diagnostic(&reported[i]))
 	}
-	slices.SortStableFunc(diags, compareDiagnostics)
+	slices.SortStableFunc(diags, identity.Compare)
 	return diags
 }
 
 // isAboutGenerated reports whether a message is about a generated file. A provider's message about
 // the whole of its configuration has no place.
-func isAboutGenerated(reported *runner.Diagnostic) bool {
+func isAboutGenerated(reported *diagnostic.Diagnostic) bool {
 	if reported.Range == nil {
 		return strings.HasPrefix(reported.Address, "provider[")
 	}
 	return isGenerated(cleanName(reported.Range.Filename))
 }
 
-// compareDiagnostics orders by place, those without one last, then by severity and text.
-func compareDiagnostics(a, b *hcl.Diagnostic) int {
-	switch {
-	case a.Subject == nil && b.Subject != nil:
-		return 1
-	case a.Subject != nil && b.Subject == nil:
-		return -1
-	}
-	order := 0
-	if a.Subject != nil {
-		order = cmp.Or(
-			cmp.Compare(a.Subject.Filename, b.Subject.Filename),
-			cmp.Compare(a.Subject.Start.Line, b.Subject.Start.Line),
-			cmp.Compare(a.Subject.Start.Column, b.Subject.Start.Column),
-		)
-	}
-	return cmp.Or(order, cmp.Compare(a.Severity, b.Severity), cmp.Compare(a.Summary, b.Summary), cmp.Compare(a.Detail, b.Detail))
-}
-
-func (c *Copy) diagnostic(reported *runner.Diagnostic) *hcl.Diagnostic {
+func (c *Copy) diagnostic(reported *diagnostic.Diagnostic) *hcl.Diagnostic {
 	diag := reported.HCL()
 	diag.Summary, diag.Detail = RestoreReferences(diag.Summary), c.restorePlaces(RestoreReferences(diag.Detail))
 	diag.Subject = nil                               // until the place in the module is known
@@ -93,7 +74,7 @@ var generatedLeaf = regexp.MustCompile(`\bvar\.(` + prefix + `p[0-9]+)\b`)
 
 // providerArgument returns the part of a provider configuration that a message is about; nil if it
 // is about something else.
-func (c *Copy) providerArgument(reported *runner.Diagnostic) *engine.ProviderArgument {
+func (c *Copy) providerArgument(reported *diagnostic.Diagnostic) *engine.ProviderArgument {
 	config, ok := tfstate.ParseProviderConfig(reported.Address)
 	if !ok {
 		return nil
@@ -111,7 +92,7 @@ func (c *Copy) providerArgument(reported *runner.Diagnostic) *engine.ProviderArg
 
 // leafOf returns the part of a provider configuration that a line of a generated file is for, nil
 // if there is none.
-func (c *Copy) leafOf(snippet *runner.Snippet) *ProviderLeaf {
+func (c *Copy) leafOf(snippet *diagnostic.Snippet) *ProviderLeaf {
 	if snippet == nil || c.Shape == nil {
 		return nil
 	}
@@ -127,7 +108,7 @@ func (c *Copy) leafOf(snippet *runner.Snippet) *ProviderLeaf {
 }
 
 // original maps a range in a file that the engine names.
-func (c *Copy) original(name string, reported *runner.Range) (hcl.Range, bool) {
+func (c *Copy) original(name string, reported *diagnostic.Range) (hcl.Range, bool) {
 	if file := c.files[name]; file != nil {
 		return hcl.Range{
 			Filename: file.display,
@@ -147,9 +128,9 @@ func (c *Copy) original(name string, reported *runner.Range) (hcl.Range, bool) {
 }
 
 // locateGenerated places a message about a generated file where its reason is.
-func (c *Copy) locateGenerated(diag *hcl.Diagnostic, reported *runner.Diagnostic) {
+func (c *Copy) locateGenerated(diag *hcl.Diagnostic, reported *diagnostic.Diagnostic) {
 	for i, rule := range c.validations {
-		if strings.Contains(reported.Address+contextOf(reported), checkName(i)) {
+		if strings.Contains(reported.Address+reported.Block(), checkName(i)) {
 			diag.Summary = "Invalid value for variable"
 			c.locateVariable(diag, c.tree.Module.Variables[rule.variable])
 			return
@@ -224,13 +205,6 @@ func (c *Copy) restorePlaces(text string) string {
 }
 
 var generatedArgument = regexp.MustCompile(`^\s*"([^"]+)":`)
-
-func contextOf(reported *runner.Diagnostic) string {
-	if reported.Snippet == nil {
-		return ""
-	}
-	return reported.Snippet.Context
-}
 
 // RestoreReferences replaces the names of generated objects in a text.
 func RestoreReferences(text string) string {

@@ -19,7 +19,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
-	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
+	"github.com/cairnstacks/cairn/internal/diagnostic"
 	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
@@ -385,12 +385,12 @@ func TestLayoutHashFollowsContent(t *testing.T) {
 
 func TestMessagesNameNothingGenerated(t *testing.T) {
 	c := &Copy{files: map[string]*edited{}, displays: map[string]string{"main.tf": "mod/main.tf"}}
-	diags := c.Diagnostics([]runner.Diagnostic{{
+	diags := c.Diagnostics([]diagnostic.Diagnostic{{
 		Severity: "error",
 		Summary:  "On module.__stack_in.v",
 		Detail:   "Checked at .stack-inputs/main.tf:3: module.__stack_in.var.v depends on data.terraform_remote_state.__stack_in.outputs.v_0.",
-		Range:    &runner.Range{Filename: "main.tf", Start: runner.Pos{Line: 2, Column: 3, Byte: 4}},
-		Snippet:  &runner.Snippet{Values: []runner.ExpressionValue{{Traversal: "module.__stack_in.v", Statement: "is a string"}}},
+		Range:    &diagnostic.Range{Filename: "main.tf", Start: diagnostic.Pos{Line: 2, Column: 3, Byte: 4}},
+		Snippet:  &diagnostic.Snippet{Values: []diagnostic.Value{{Traversal: "module.__stack_in.v", Statement: "is a string"}}},
 	}, {Severity: "warning", Summary: "W"}})
 	if len(diags) != 2 || diags[0].Severity != hcl.DiagError || diags[1].Severity != hcl.DiagWarning {
 		t.Fatalf("got %v", diags)
@@ -410,9 +410,9 @@ func TestMessagesNameNothingGenerated(t *testing.T) {
 
 func TestMessagesAboutGeneratedProvidersAreDropped(t *testing.T) {
 	c := &Copy{dropped: true}
-	diags := c.Diagnostics([]runner.Diagnostic{
+	diags := c.Diagnostics([]diagnostic.Diagnostic{
 		{Severity: "error", Summary: "Missing token", Address: `provider["registry.terraform.io/cairnstacks/fake"]`},
-		{Severity: "error", Summary: "Missing argument", Range: &runner.Range{Filename: generatedFile}},
+		{Severity: "error", Summary: "Missing argument", Range: &diagnostic.Range{Filename: generatedFile}},
 		{Severity: "error", Summary: "About a resource", Address: "fake_resource.a"},
 	})
 	if len(diags) != 1 || diags[0].Summary != "About a resource" {

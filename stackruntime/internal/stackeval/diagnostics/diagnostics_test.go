@@ -15,6 +15,7 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/diagnostic/identity"
 	"github.com/cairnstacks/cairn/promising"
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
@@ -42,7 +43,7 @@ func about(component, summary string) *hcl.Diagnostic {
 	return About(hcl.Diagnostics{{Severity: hcl.DiagError, Summary: summary}}, addr)[0]
 }
 
-func TestTidy(t *testing.T) {
+func TestSort(t *testing.T) {
 	for name, test := range map[string]struct {
 		diags hcl.Diagnostics
 		want  string
@@ -54,7 +55,7 @@ func TestTidy(t *testing.T) {
 		"of one component twice":         {hcl.Diagnostics{about("component.a", "a"), about("component.a", "a")}, "a"},
 		"the same of several components": {hcl.Diagnostics{about("component.b", "a"), about("component.a", "a")}, "a a"},
 	} {
-		if got := summaries(Tidy(test.diags)); got != test.want {
+		if got := summaries(identity.Sort(test.diags)); got != test.want {
 			t.Errorf("%s: %q, want %q", name, got, test.want)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/diagnostic/identity"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/fault"
 )
@@ -51,7 +52,7 @@ var requestID = regexp.MustCompile(`[[:xdigit:]]{8}(-[[:xdigit:]]{4}){3}-[[:xdig
 // configuration, and of one warning about several component instances.
 func Merge(diags hcl.Diagnostics) hcl.Diagnostics {
 	var merged hcl.Diagnostics
-	said := map[identity]*repeated{}
+	said := map[repetition]*repeated{}
 	instances := ofInstances(diags)
 	for _, diag := range diags {
 		id, ok := identify(diag)
@@ -77,25 +78,23 @@ func Merge(diags hcl.Diagnostics) hcl.Diagnostics {
 	return merged
 }
 
-// identity is the same of all diagnostics of which [Merge] makes one.
-type identity struct {
-	severity        hcl.DiagnosticSeverity
-	subject         hcl.Range
-	summary, detail string
-	ofProvider      bool
-	config          string // of errors, which may have different reasons in each instance of a configuration
+// repetition is the same for all diagnostics of which [Merge] makes one.
+type repetition struct {
+	identity.ID
+	ofProvider bool
+	config     string // of errors, which may have different reasons in each instance of a configuration
 }
 
 // ofBlock is the identity for all configurations that a block has.
-func (id identity) ofBlock() identity {
+func (id repetition) ofBlock() repetition {
 	id.config = ""
 	return id
 }
 
 // ofInstances returns the identities of the diagnostics that component instances get from
 // providers, for all configurations of a block.
-func ofInstances(diags hcl.Diagnostics) map[identity]bool {
-	found := map[identity]bool{}
+func ofInstances(diags hcl.Diagnostics) map[repetition]bool {
+	found := map[repetition]bool{}
 	for _, diag := range diags {
 		if about, ok := diag.Extra.(aboutProvider); ok && len(about.components) > 0 {
 			id, _ := identify(diag)
@@ -107,13 +106,9 @@ func ofInstances(diags hcl.Diagnostics) map[identity]bool {
 
 // identify returns the identity that all repetitions of a diagnostic share. Only diagnostics that
 // say whom they are for have repetitions.
-func identify(diag *hcl.Diagnostic) (identity, bool) {
-	id := identity{
-		severity: diag.Severity, summary: requestID.ReplaceAllString(diag.Summary, ""), detail: requestID.ReplaceAllString(diag.Detail, ""),
-	}
-	if diag.Subject != nil {
-		id.subject = *diag.Subject
-	}
+func identify(diag *hcl.Diagnostic) (repetition, bool) {
+	id := repetition{ID: identity.Of(diag)}
+	id.Summary, id.Detail = requestID.ReplaceAllString(id.Summary, ""), requestID.ReplaceAllString(id.Detail, "")
 	switch about := diag.Extra.(type) {
 	case aboutProvider:
 		id.ofProvider = true

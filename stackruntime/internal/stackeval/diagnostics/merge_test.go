@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/diagnostic/identity"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/fault"
 )
@@ -28,7 +29,7 @@ func checkMerged(t *testing.T, diags hcl.Diagnostics, want ...string) {
 	t.Helper()
 	var got []string
 	for _, diag := range Merge(diags) {
-		got = append(got, strings.TrimSpace(diagnosticAddress(diag)+" "+diag.Summary+": "+strings.ReplaceAll(diag.Detail, "\n\n", " ")))
+		got = append(got, strings.TrimSpace(identity.Address(diag)+" "+diag.Summary+": "+strings.ReplaceAll(diag.Detail, "\n\n", " ")))
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("merged diagnostics (-want +got):\n%s", diff)

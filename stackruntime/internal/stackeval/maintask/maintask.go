@@ -19,6 +19,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/diagnostic/identity"
 	"github.com/cairnstacks/cairn/promising"
 	"github.com/cairnstacks/cairn/stackruntime/internal/stackeval/diagnostics"
 )
@@ -51,7 +52,7 @@ func Run[T any](ctx context.Context, panics *Panics, f func(ctx context.Context)
 		diags = diags.Append(diagnostics.Bug("Internal evaluation error", "The operation ended early: %s.", err))
 	}
 	diags = slices.DeleteFunc(diags, isPanic) // reported below
-	return value, diagnostics.Tidy(diagnostics.Merge(diags.Extend(panics.diagnostics())))
+	return value, identity.Sort(diagnostics.Merge(diags.Extend(panics.diagnostics())))
 }
 
 // run runs f as a main task, whose panic it notes and returns as an error.

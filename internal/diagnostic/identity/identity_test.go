@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package failure_test
+package identity_test
 
 import (
 	"fmt"
@@ -9,7 +9,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
-	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/diagnostic/identity"
 )
 
 func TestWithout(t *testing.T) {
@@ -23,7 +23,7 @@ func TestWithout(t *testing.T) {
 		{Severity: hcl.DiagError, Summary: "Known", Subject: at(1)},
 	}
 	var left []string
-	for _, diag := range failure.Without(said, known) {
+	for _, diag := range identity.Without(said, known) {
 		left = append(left, diag.Error())
 	}
 	if got, want := fmt.Sprint(left), fmt.Sprint([]string{said[1].Error(), said[2].Error(), said[4].Error()}); got != want {
@@ -38,7 +38,7 @@ func TestWithoutOfVeryMany(t *testing.T) {
 	for n := range 200_000 {
 		diags = append(diags, &hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: "Deprecated argument", Subject: &hcl.Range{Filename: "main.tf", Start: hcl.Pos{Byte: n}}})
 	}
-	if left := failure.Without(diags, diags); len(left) != 0 {
+	if left := identity.Without(diags, diags); len(left) != 0 {
 		t.Errorf("%d are left of what is known", len(left))
 	}
 }
