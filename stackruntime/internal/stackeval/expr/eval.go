@@ -13,6 +13,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/bounds"
 	"github.com/cairnstacks/cairn/internal/lang"
+	symbols "github.com/cairnstacks/cairn/internal/lang/scope"
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
@@ -107,11 +108,13 @@ func evalContextFor(ctx context.Context, from source, phase EvalPhase, scope Eva
 	if diags.HasErrors() {
 		return evalCtx, diags
 	}
-	symbols := make(symbolTable)
+	table := symbols.Table{}
 	for target, object := range objects.inOrder() {
-		symbols.set(target, object.ExprReferenceValue(ctx))
+		if path := pathOf(target); path != nil {
+			table.Set(object.ExprReferenceValue(ctx), path...)
+		}
 	}
-	evalCtx.Variables = symbols.variables()
+	evalCtx.Variables = table.Variables()
 	if phase == ValidatePhase {
 		diags = diags.Extend(checkSteps(ctx, from.expressions, objects, scope))
 	}
