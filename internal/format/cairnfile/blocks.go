@@ -93,10 +93,12 @@ func stackBlock(b *Block, a *arguments) {
 	case "", Components, Root:
 		b.Stack.Kind = kind
 	default:
-		a.bad("kind", "There is no kind %q of stacks: write \"stack\" for a stack of the Terraform Stacks language, or \"terraform\" for a plain root module.", kind)
+		a.bad("kind", "There is no kind %q of stacks: write \"stack\" for a stack of the Terraform Stacks language, "+
+			"or \"terraform\" for a plain root module.", kind)
 	}
 	if b.Stack.Deployment != "" && !settings.IsDeployment(b.Stack.Deployment) {
-		a.bad("deployment", "%q cannot be a deployment: their names consist of letters, digits, _ and -, 63 at most, and do not begin with -.", b.Stack.Deployment)
+		a.bad("deployment", "%q cannot be a deployment: their names consist of letters, digits, _ and -, 63 at most, "+
+			"and do not begin with -.", b.Stack.Deployment)
 	}
 	if b.Stack.Deployment != "" && b.Stack.Kind == Root {
 		a.bad("deployment", "A plain root module has no deployments. Use \"variables\" or \"var_files\".")
@@ -121,7 +123,8 @@ func (a *arguments) checkWorkspace(s *Stack) {
 	case s.Kind == Components || s.Deployment != "":
 		a.bad("workspace", "A stack of the Terraform Stacks language has no workspaces. Use \"deployment\".")
 	case !ValidWorkspace(s.Workspace):
-		a.bad("workspace", "%q cannot be a workspace: their names consist of letters, digits, _, ., ~ and -, do not begin with -, and are not \".\" or \"..\".", s.Workspace)
+		a.bad("workspace", "%q cannot be a workspace: their names consist of letters, digits, _, ., ~ and -, "+
+			"do not begin with -, and are not \".\" or \"..\".", s.Workspace)
 	case s.Workspace == rollout.DefaultWorkspace:
 		s.Workspace = ""
 	}
@@ -130,7 +133,8 @@ func (a *arguments) checkWorkspace(s *Stack) {
 func groupBlock(b *Block, a *arguments) {
 	b.Group = &Group{Members: a.set("members"), Variables: a.environment("variables"), Environment: a.environment("environment")}
 	if a.body.Attributes["members"] == nil {
-		a.problem(problem.BadValue, b.Range, "Group without members", "A group needs the argument \"members\", a list of what it holds. It may be empty.")
+		a.problem(problem.BadValue, b.Range, "Group without members",
+			"A group needs the argument \"members\", a list of what it holds. It may be empty.")
 	}
 	a.known = append(a.known, "strategy")
 	strategies := 0
@@ -164,7 +168,8 @@ func taskBlock(b *Block, a *arguments) {
 		Stage: a.stage(),
 	}
 	if b.Task.Command == nil && a.body.Attributes["command"] == nil {
-		a.problem(problem.BadValue, b.Range, "Task without command", "A task needs the argument \"command\": a line for the shell, or a list of a program and its arguments.")
+		a.problem(problem.BadValue, b.Range, "Task without command",
+			"A task needs the argument \"command\": a line for the shell, or a list of a program and its arguments.")
 	}
 }
 
@@ -189,7 +194,8 @@ func (a *arguments) dir(name, otherwise string) string {
 	}
 	dir, ok := inside(text)
 	if !ok {
-		a.problem(problem.BadPath, a.rangeOf(name), "Path outside of the repository", "The path %q must lead to a directory of the repository, seen from its root.", text)
+		a.problem(problem.BadPath, a.rangeOf(name), "Path outside of the repository",
+			"The path %q must lead to a directory of the repository, seen from its root.", text)
 	}
 	return dir
 }
@@ -200,7 +206,8 @@ func (a *arguments) files(name string) []string {
 	for _, ref := range a.set(name) {
 		file, ok := inside(ref.Text)
 		if !ok {
-			a.problem(problem.BadPath, ref.Range, "Path outside of the repository", "The path %q must lead to a file of the repository, seen from its root.", ref.Text)
+			a.problem(problem.BadPath, ref.Range, "Path outside of the repository",
+				"The path %q must lead to a file of the repository, seen from its root.", ref.Text)
 			continue
 		}
 		files = append(files, file)
@@ -240,7 +247,8 @@ func (a *arguments) filePatterns(name, dir string) []FilePattern {
 		pattern, err := glob.Compile(full)
 		switch {
 		case full == ".." || strings.HasPrefix(full, "../"):
-			a.problem(problem.BadPath, ref.Range, "Path outside of the repository", "The pattern %q must be one of files of the repository.", ref.Text)
+			a.problem(problem.BadPath, ref.Range, "Path outside of the repository",
+				"The pattern %q must be one of files of the repository.", ref.Text)
 		case err != nil:
 			a.problem(problem.BadValue, ref.Range, "Invalid pattern", "The %s.", err)
 		default:

@@ -119,7 +119,8 @@ func describe(diags hcl.Diagnostics) []string {
 		if diag.Severity == hcl.DiagWarning {
 			severity = "warning"
 		}
-		all = append(all, fmt.Sprintf("%s %s %d:%d %s", severity, problem.CodeOf(diag), diag.Subject.Start.Line, diag.Subject.Start.Column, diag.Detail))
+		all = append(all, fmt.Sprintf("%s %s %d:%d %s", severity, problem.CodeOf(diag), diag.Subject.Start.Line,
+			diag.Subject.Start.Column, diag.Detail))
 	}
 	return all
 }
@@ -217,7 +218,8 @@ func run(t *testing.T, src string, phased bool, failing, changing string) map[st
 	changed := func(n int) bool {
 		return slices.Contains(strings.Fields(changing), strings.ReplaceAll(g.Node(n).Name, " ", "-"))
 	}
-	results := g.Run(t.Context(), order.RunOptions{Rule: order.ByWeight, Decide: g.Decide(changed), Limits: g.Limits(), Parallel: 4}, func(_ context.Context, n int) error {
+	opts := order.RunOptions{Rule: order.ByWeight, Decide: g.Decide(changed), Limits: g.Limits(), Parallel: 4}
+	results := g.Run(t.Context(), opts, func(_ context.Context, n int) error {
 		mu.Lock()
 		defer mu.Unlock()
 		begun = append(begun, g.Node(n).Name)
@@ -231,7 +233,12 @@ func run(t *testing.T, src string, phased bool, failing, changing string) map[st
 		if g.Steps[n].Leaf == nil {
 			continue
 		}
-		text := map[order.State]string{order.NotStarted: "not started", order.Succeeded: "done", order.Failed: "failed", order.Passed: "passed"}[result.State]
+		text := map[order.State]string{
+			order.NotStarted: "not started",
+			order.Succeeded:  "done",
+			order.Failed:     "failed",
+			order.Passed:     "passed",
+		}[result.State]
 		if result.State == order.Skipped {
 			text = "skipped by " + g.Node(result.Because).Name
 		}
@@ -270,7 +277,14 @@ stack "next" { after = ["any"] }
 			"east": "done", "west": "done", "all": "done", "any": "done", "gated": "done", "check": "done", "member": "done", "next": "done",
 		},
 		"west": {
-			"east": "done", "west": "failed", "all": "skipped by west", "any": "done", "gated": "done", "check": "done", "member": "done", "next": "done",
+			"east":   "done",
+			"west":   "failed",
+			"all":    "skipped by west",
+			"any":    "done",
+			"gated":  "done",
+			"check":  "done",
+			"member": "done",
+			"next":   "done",
 		},
 		"east west": {
 			"east": "failed", "west": "failed", "all": "skipped by east", "any": "skipped by east", "gated": "skipped by east",
@@ -372,7 +386,8 @@ task "free" { command = "true" }
 		}
 	}
 	for text, code := range map[string]string{"post:100": "bad-stage", "post/1e3": "bad-number", "post/": "bad-number", "mid": "bad-stage"} {
-		want := []string{"error order/" + code + ` 3:9 The stage is "pre" or "post", with a slash and a number behind it if the place among other tasks matters: "post/100".`}
+		want := []string{"error order/" + code +
+			` 3:9 The stage is "pre" or "post", with a slash and a number behind it if the place among other tasks matters: "post/100".`}
 		if diff := cmp.Diff(want, problems(t, "task \"t\" {\ncommand = \"true\"\nstage = \""+text+"\"\n}")); diff != "" {
 			t.Errorf("stage %q (-want +got):\n%s", text, diff)
 		}
@@ -446,7 +461,8 @@ stack "report" { after = ["prod"] }
 
 	cycle := "group \"a\" { members = [\"b\"] }\ngroup \"b\" { members = [\"c\"] }\ngroup \"c\" { members = [\"a\"] }\n"
 	want1 := []string{"error order/cycle 1:24 These would have to wait for each other: a → b → c → a\n" +
-		"  a before b: it is to be a member of a (cairn.workspace.hcl:1:24)\n  b before c: it is to be a member of b (cairn.workspace.hcl:2:24)\n" +
+		"  a before b: it is to be a member of a (cairn.workspace.hcl:1:24)\n" +
+		"  b before c: it is to be a member of b (cairn.workspace.hcl:2:24)\n" +
 		"  c before a: it is to be a member of c (cairn.workspace.hcl:3:24)."}
 	if diff := cmp.Diff(want1, problems(t, cycle)); diff != "" {
 		t.Errorf("cycle of groups (-want +got):\n%s", diff)
@@ -487,9 +503,19 @@ stack "alarm" {
 	const viaEnv = `network is modified, and env has modified_by = ["network"] (cairn.workspace.hcl:9:18)`
 	const viaApp = `app is modified, and alarm has modified_by = ["tag:dir:live/app"] (cairn.workspace.hcl:19:18)`
 	for file, want := range map[string]map[string]string{
-		"live/network/main.tf":  {"network": "live/network/main.tf changed", "db": viaEnv, "app": viaEnv, "alarm": viaApp},
-		"policies/a.json":       {"network": `policies/a.json has changed, which it watches by "policies/*.json"`, "db": viaEnv, "app": viaEnv, "alarm": viaApp},
-		"shared/deep/x.txt":     {"network": `shared/deep/x.txt has changed, which it watches by "shared"`, "db": viaEnv, "app": viaEnv, "alarm": viaApp},
+		"live/network/main.tf": {"network": "live/network/main.tf changed", "db": viaEnv, "app": viaEnv, "alarm": viaApp},
+		"policies/a.json": {
+			"network": `policies/a.json has changed, which it watches by "policies/*.json"`,
+			"db":      viaEnv,
+			"app":     viaEnv,
+			"alarm":   viaApp,
+		},
+		"shared/deep/x.txt": {
+			"network": `shared/deep/x.txt has changed, which it watches by "shared"`,
+			"db":      viaEnv,
+			"app":     viaEnv,
+			"alarm":   viaApp,
+		},
 		"vars/net.tfvars":       {"network": "vars/net.tfvars, one of its var_files, has changed", "db": viaEnv, "app": viaEnv, "alarm": viaApp},
 		"live/app/sub/x.tf":     {"app": "live/app/sub/x.tf changed", "alarm": viaApp}, // mon is planned after it, no more
 		"live/mon/alarm/x.tf":   {"alarm": "live/mon/alarm/x.tf changed"},              // the nearest stack
@@ -578,18 +604,44 @@ task "next" {
 		want              map[string]string
 	}{
 		{"", "", map[string]string{
-			"s": "done", "always": "done", "changed": "passed", "failed": "passed", "both-failed": "passed", "end": "passed", "other": "done", "next": "done",
+			"s":           "done",
+			"always":      "done",
+			"changed":     "passed",
+			"failed":      "passed",
+			"both-failed": "passed",
+			"end":         "passed",
+			"other":       "done",
+			"next":        "done",
 		}},
 		{"", "s", map[string]string{
-			"s": "done", "always": "done", "changed": "done", "failed": "passed", "both-failed": "passed", "end": "done", "other": "done", "next": "done",
+			"s":           "done",
+			"always":      "done",
+			"changed":     "done",
+			"failed":      "passed",
+			"both-failed": "passed",
+			"end":         "done",
+			"other":       "done",
+			"next":        "done",
 		}},
 		{"s", "s", map[string]string{
-			"s": "failed", "always": "skipped by s", "changed": "skipped by s", "failed": "done", "both-failed": "passed", "end": "passed", "other": "done",
-			"next": "skipped by s",
+			"s":           "failed",
+			"always":      "skipped by s",
+			"changed":     "skipped by s",
+			"failed":      "done",
+			"both-failed": "passed",
+			"end":         "passed",
+			"other":       "done",
+			"next":        "skipped by s",
 		}},
 		{"s other", "", map[string]string{
-			"s": "failed", "always": "skipped by s", "changed": "skipped by s", "failed": "done", "both-failed": "done", "end": "passed", "other": "failed",
-			"next": "skipped by s",
+			"s":           "failed",
+			"always":      "skipped by s",
+			"changed":     "skipped by s",
+			"failed":      "done",
+			"both-failed": "done",
+			"end":         "passed",
+			"other":       "failed",
+			"next":        "skipped by s",
 		}},
 	}
 	for _, test := range tests {
@@ -629,7 +681,15 @@ task "source" {
   prereq_in    = ["first"]
 }
 `
-	want := map[string]string{"s": "done", "first": "done", "source": "done", "changed": "done", "failed": "passed", "end": "done", "watcher": "done"}
+	want := map[string]string{
+		"s":       "done",
+		"first":   "done",
+		"source":  "done",
+		"changed": "done",
+		"failed":  "passed",
+		"end":     "done",
+		"watcher": "done",
+	}
 	if diff := cmp.Diff(want, run(t, inverse, false, "", "source")); diff != "" {
 		t.Errorf("inverse rules (-want +got):\n%s", diff)
 	}
@@ -723,7 +783,8 @@ task "end" { command = "true" }
 					t.Errorf("%s = %s: %s, want passed", kind, targets, got)
 				}
 			}
-			if m := resolve(t, src); targets != `["empty"]` && m.When(m.LeavesOf(m.Block("t"))[0]) != "not at all, as there is nothing that it reacts to" {
+			if m := resolve(t, src); targets != `["empty"]` &&
+				m.When(m.LeavesOf(m.Block("t"))[0]) != "not at all, as there is nothing that it reacts to" {
 				t.Errorf("%s = %s: when it runs: %q", kind, targets, m.When(m.LeavesOf(m.Block("t"))[0]))
 			}
 		}
@@ -781,7 +842,8 @@ task "mixed" {
 	if got := run(t, chain, true, "announce", "plan-s"); got["backup"] != "skipped by announce" || got["apply s"] != "skipped by announce" {
 		t.Errorf("behind a failed prereq of a prereq: backup %s, apply s %s; want both skipped by announce", got["backup"], got["apply s"])
 	}
-	loop := problems(t, "stack \"s\" {}\ntask \"a\" {\n  command = \"true\"\n  prereq = [\"b\"]\n}\ntask \"b\" {\n  command = \"true\"\n  prereq = [\"a\", \"s\"]\n}\n")
+	loop := problems(t, "stack \"s\" {}\ntask \"a\" {\n  command = \"true\"\n  prereq = [\"b\"]\n"+
+		"}\ntask \"b\" {\n  command = \"true\"\n  prereq = [\"a\", \"s\"]\n}\n")
 	if len(loop) != 1 || !strings.HasPrefix(loop[0], "error order/cycle ") {
 		t.Errorf("tasks before each other: %q, want a cycle", loop)
 	}
@@ -831,9 +893,12 @@ stack "y-db" { keys = ["database"] }
 		`workspace { limits = { a = 0 } }`: `error order/bad-value 1:22 The limit of "a" must be a whole number from 1.`,
 		`workspace { parallel = 1.5 }`:     `error order/bad-value 1:24 The argument "parallel" must be a whole number from 1.`,
 
-		"stack \"s\" { keys = [\"database\"] }\nworkspace { limits = { databse = 1 } }":        `warning order/unknown-ref 0:0 Nothing has the key "databse", which the block "workspace" limits. Did you mean "database"?`,
-		"group \"g\" {\nmembers = []\nstrategy {\none_by_one = true\nparallel = 2\n}\n}":       `error order/bad-value 4:14 With one_by_one there is no number in parallel. Remove one of the two.`,
-		"group \"g\" {\nmembers = []\nstrategy { parallel = 2 }\nstrategy { parallel = 2 }\n}": `error order/duplicate-id 4:1 A group has one strategy at most. Remove one of the blocks.`,
+		"stack \"s\" { keys = [\"database\"] }\nworkspace { limits = { databse = 1 } }": `warning order/unknown-ref ` +
+			`0:0 Nothing has the key "databse", which the block "workspace" limits. Did you mean "database"?`,
+		"group \"g\" {\nmembers = []\nstrategy {\none_by_one = true\nparallel = 2\n" +
+			"}\n}": `error order/bad-value 4:14 With one_by_one there is no number in parallel. Remove one of the two.`,
+		"group \"g\" {\nmembers = []\nstrategy { parallel = 2 }\n" +
+			"strategy { parallel = 2 }\n}": `error order/duplicate-id 4:1 A group has one strategy at most. Remove one of the blocks.`,
 	} {
 		if diff := cmp.Diff([]string{want}, problems(t, text)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", text, diff)
@@ -846,9 +911,14 @@ func TestProblems(t *testing.T) {
 		src  string
 		want []string
 	}{
-		"unknown name":    {"stack \"network\" {}\nstack \"s\" { after = [\"netwrk\"] }", []string{`error order/unknown-ref 2:22 There is no stack, group or task "netwrk" in this file. Did you mean "network"?`}},
-		"path for a name": {`stack "s" { after = ["live/a"] }`, []string{`error order/unknown-ref 1:22 There is no stack, group or task "live/a" in this file. Paths begin with a point or a slash: "./live/a".`}},
-		"itself":          {`stack "s" { after = ["s"] }`, []string{`error order/self 1:22 The stack "s" refers to itself. Remove the entry.`}},
+		"unknown name": {
+			"stack \"network\" {}\nstack \"s\" { after = [\"netwrk\"] }",
+			[]string{`error order/unknown-ref 2:22 There is no stack, group or task "netwrk" in this file. Did you mean "network"?`},
+		},
+		"path for a name": {`stack "s" { after = ["live/a"] }`, []string{
+			`error order/unknown-ref 1:22 There is no stack, group or task "live/a" in this file. Paths begin with a point or a slash: "./live/a".`,
+		}},
+		"itself": {`stack "s" { after = ["s"] }`, []string{`error order/self 1:22 The stack "s" refers to itself. Remove the entry.`}},
 		"conflict": {"stack \"a\" {}\nstack \"s\" {\n  before = [\"a\"]\n  require = [\"./a\"]\n}", []string{
 			`error order/conflict 4:14 s is to be before a, by "a" at cairn.workspace.hcl:3:13, and after it, by "./a" here. Remove one of the two.`,
 		}},
@@ -858,39 +928,102 @@ func TestProblems(t *testing.T) {
 				"  apply b before plan a: a has after = [\"b\"] (cairn.workspace.hcl:1:22)\n" +
 				"  plan a before apply a: a stack is planned before it is applied (cairn.workspace.hcl:1:1).",
 		}},
-		"empty path":        {`stack "s" { after = ["./nowhere"] }`, []string{`warning order/bad-path 1:22 No stack or task of this file matches "./nowhere", so that it has no effect.`}},
-		"empty glob":        {`stack "s" { after = ["x*"] }`, []string{`warning order/unknown-ref 1:22 No stack or task of this file matches "x*", so that it has no effect.`}},
-		"path outside":      {`stack "s" { after = ["../x"] }`, []string{`error order/bad-path 1:22 The path "../x" must lead to a directory of the repository, seen from its root.`}},
-		"directory":         {`stack "s" { path = "a/../../x" }`, []string{`error order/bad-path 1:20 The path "a/../../x" must lead to a directory of the repository, seen from its root.`}},
-		"expression":        {`stack "s" { after = ["/(/"] }`, []string{"error order/bad-value 1:22 What is between slashes is a regular expression, and this one cannot be read: missing closing ): `(`."}},
-		"tag query":         {`stack "s" { after = ["tag:a and (b"] }`, []string{`error order/bad-tag-query 1:33 `}},
-		"not a set":         {`stack "s" { after = "a" }`, []string{`error order/not-a-set 1:21 The argument "after" must be a list of strings, such as ["network"].`}},
-		"number in a set":   {`stack "s" { after = [1] }`, []string{`error order/not-a-set 1:22 The elements of "after" must be strings; this one is of type number.`}},
-		"variable":          {`stack "s" { after = [base] }`, []string{`error order/bad-value 1:22 Everything in this file is written out: there are no variables. If "base" is to be a text, put it in quotes.`}},
-		"name twice":        {"stack \"s\" {}\ngroup \"s\" { members = [] }", []string{`error order/duplicate-id 2:7 There is already a block with the name "s" at cairn.workspace.hcl:1:1. Names are unique over stacks, groups and tasks; choose another.`}},
-		"loop":              {`stack "s" { after = [[for x in [1, 2] : x]] }`, []string{`error order/bad-value 1:22 Everything in this file is written out: there are no loops and no calculations. Write its result.`}},
-		"huge number":       {`stack "s" { variables = { x = 1e600000000 } }`, []string{`error order/syntax 1:31 The exponent of a number is at most 18000 either way. Write the number in quotes if it is meant as a text.`}},
-		"zero byte":         {`stack "s" { environment = { X = "a\u0000b" } }`, []string{`error order/bad-value 1:27 The value of "X" has a zero byte, which nothing in an environment can have.`}},
-		"name of variable":  {`stack "s" { variables = { "A=B" = "x" } }`, []string{`error order/bad-value 1:25 "A=B" cannot be the name of a variable of an environment.`}},
-		"zero byte, task":   {`task "t" { command = ["echo", "\u0000"] }`, []string{`error order/bad-value 1:22 The argument "command" must be a line for the shell, or a list of a program and its arguments.`}},
-		"long pattern":      {`stack "s" { watch = ["` + strings.Repeat("**/", 1000) + `"] }`, []string{`error order/bad-value 1:21 The pattern is longer than 1000 characters.`}},
-		"bad pattern":       {`stack "s" { watch = ["a["] }`, []string{`error order/bad-value 1:21 The pattern "a[": a [ has no closing ], or nothing in it.`}},
-		"large expression":  {`stack "s" { after = ["/(a{1000}){9}/"] }`, []string{"error order/bad-value 1:22 What is between slashes is a regular expression, and this one cannot be read: invalid repeat count: `{9}`."}},
-		"many expressions":  {`stack "s" { after = ["/` + strings.Repeat("a{900}", 9) + `/"] }`, []string{`error order/bad-value 1:22 What is between slashes is a regular expression, and this one cannot be read: it is too large, as its repetitions stand for many copies of what they repeat.`}},
-		"workspace, option": {`stack "s" { workspace = "-help" }`, []string{`error order/bad-value 1:25 "-help" cannot be a workspace: their names consist of letters, digits, _, ., ~ and -, do not begin with -, and are not "." or "..".`}},
-		"workspace, dir":    {`stack "s" { workspace = ".." }`, []string{`error order/bad-value 1:25 ".." cannot be a workspace: their names consist of letters, digits, _, ., ~ and -, do not begin with -, and are not "." or "..".`}},
-		"no name":           {`stack {}`, []string{`error order/bad-value 1:1 A block of this type has exactly one name: stack "NAME" { … }.`}},
-		"bad name":          {`stack "a/b" {}`, []string{`error order/bad-value 1:7 The name "a/b" cannot be referred to. Names consist of letters, digits, _, . and -, and do not begin with . or -.`}},
-		"unknown argument":  {`stack "s" { aftre = [] }`, []string{`error order/unknown-key 1:13 There is no argument "aftre" in a stack block. Did you mean "after"?`}},
-		"unknown block":     {`stak "s" {}`, []string{`error order/unknown-key 1:1 There is no block type "stak" in this file. Did you mean "stack"?`}},
+		"empty path": {
+			`stack "s" { after = ["./nowhere"] }`,
+			[]string{`warning order/bad-path 1:22 No stack or task of this file matches "./nowhere", so that it has no effect.`},
+		},
+		"empty glob": {
+			`stack "s" { after = ["x*"] }`,
+			[]string{`warning order/unknown-ref 1:22 No stack or task of this file matches "x*", so that it has no effect.`},
+		},
+		"path outside": {
+			`stack "s" { after = ["../x"] }`,
+			[]string{`error order/bad-path 1:22 The path "../x" must lead to a directory of the repository, seen from its root.`},
+		},
+		"directory": {
+			`stack "s" { path = "a/../../x" }`,
+			[]string{`error order/bad-path 1:20 The path "a/../../x" must lead to a directory of the repository, seen from its root.`},
+		},
+		"expression": {`stack "s" { after = ["/(/"] }`, []string{
+			"error order/bad-value 1:22 What is between slashes is a regular expression, and this one cannot be read: missing closing ): `(`.",
+		}},
+		"tag query": {`stack "s" { after = ["tag:a and (b"] }`, []string{`error order/bad-tag-query 1:33 `}},
+		"not a set": {
+			`stack "s" { after = "a" }`,
+			[]string{`error order/not-a-set 1:21 The argument "after" must be a list of strings, such as ["network"].`},
+		},
+		"number in a set": {
+			`stack "s" { after = [1] }`,
+			[]string{`error order/not-a-set 1:22 The elements of "after" must be strings; this one is of type number.`},
+		},
+		"variable": {`stack "s" { after = [base] }`, []string{`error order/bad-value 1:22 Everything in this file is written out: ` +
+			`there are no variables. If "base" is to be a text, put it in quotes.`}},
+		"name twice": {"stack \"s\" {}\ngroup \"s\" { members = [] }", []string{`error order/duplicate-id 2:7 There ` +
+			`is already a block with the name "s" at cairn.workspace.hcl:1:1. Names are unique over stacks, groups and tasks; choose another.`}},
+		"loop": {
+			`stack "s" { after = [[for x in [1, 2] : x]] }`,
+			[]string{`error order/bad-value 1:22 Everything in this file is written out: there are no loops and no calculations. Write its result.`},
+		},
+		"huge number": {`stack "s" { variables = { x = 1e600000000 } }`, []string{
+			`error order/syntax 1:31 The exponent of a number is at most 18000 either way. Write the number in quotes if it is meant as a text.`,
+		}},
+		"zero byte": {
+			`stack "s" { environment = { X = "a\u0000b" } }`,
+			[]string{`error order/bad-value 1:27 The value of "X" has a zero byte, which nothing in an environment can have.`},
+		},
+		"name of variable": {
+			`stack "s" { variables = { "A=B" = "x" } }`,
+			[]string{`error order/bad-value 1:25 "A=B" cannot be the name of a variable of an environment.`},
+		},
+		"zero byte, task": {
+			`task "t" { command = ["echo", "\u0000"] }`,
+			[]string{`error order/bad-value 1:22 The argument "command" must be a line for the shell, or a list of a program and its arguments.`},
+		},
+		"long pattern": {
+			`stack "s" { watch = ["` + strings.Repeat("**/", 1000) + `"] }`,
+			[]string{`error order/bad-value 1:21 The pattern is longer than 1000 characters.`},
+		},
+		"bad pattern": {
+			`stack "s" { watch = ["a["] }`,
+			[]string{`error order/bad-value 1:21 The pattern "a[": a [ has no closing ], or nothing in it.`},
+		},
+		"large expression": {`stack "s" { after = ["/(a{1000}){9}/"] }`, []string{
+			"error order/bad-value 1:22 What is between slashes is a regular expression, and this one cannot be read: invalid repeat count: `{9}`.",
+		}},
+		"many expressions": {
+			`stack "s" { after = ["/` + strings.Repeat("a{900}", 9) + `/"] }`,
+			[]string{`error order/bad-value 1:22 What is between slashes is a regular expression, ` +
+				`and this one cannot be read: it is too large, as its repetitions stand for many copies of what they repeat.`},
+		},
+		"workspace, option": {`stack "s" { workspace = "-help" }`, []string{`error order/bad-value 1:25 "-help" cannot be a workspace: ` +
+			`their names consist of letters, digits, _, ., ~ and -, do not begin with -, and are not "." or "..".`}},
+		"workspace, dir": {`stack "s" { workspace = ".." }`, []string{`error order/bad-value 1:25 ".." cannot be a workspace: ` +
+			`their names consist of letters, digits, _, ., ~ and -, do not begin with -, and are not "." or "..".`}},
+		"no name": {`stack {}`, []string{`error order/bad-value 1:1 A block of this type has exactly one name: stack "NAME" { … }.`}},
+		"bad name": {`stack "a/b" {}`, []string{`error order/bad-value 1:7 The name "a/b" cannot be referred to. ` +
+			`Names consist of letters, digits, _, . and -, and do not begin with . or -.`}},
+		"unknown argument": {
+			`stack "s" { aftre = [] }`,
+			[]string{`error order/unknown-key 1:13 There is no argument "aftre" in a stack block. Did you mean "after"?`},
+		},
+		"unknown block": {
+			`stak "s" {}`,
+			[]string{`error order/unknown-key 1:1 There is no block type "stak" in this file. Did you mean "stack"?`},
+		},
 		"reaction of a stack": {
 			`stack "s" { onfail = [] }`,
 			[]string{`error order/unknown-key 1:13 There is no argument "onfail" in a stack block.`},
 		},
-		"task without command": {`task "t" {}`, []string{`error order/bad-value 1:1 A task needs the argument "command": a line for the shell, or a list of a program and its arguments.`}},
-		"bad timeout":          {"task \"t\" {\ncommand = \"true\"\ntimeout = \"soon\"\n}", []string{`error order/bad-value 3:11 The argument "timeout" must be a duration such as "90s" or "5m".`}},
-		"syntax":               {`stack "s" {`, []string{`error order/syntax 1:11 `}},
-		"too large":            {strings.Repeat("#", MaxSize+1), []string{fmt.Sprintf("error order/syntax 0:0 The file has %d bytes; cairn reads workspace files of at most %d. Is it the right one?", MaxSize+1, MaxSize)}},
+		"task without command": {`task "t" {}`, []string{
+			`error order/bad-value 1:1 A task needs the argument "command": a line for the shell, or a list of a program and its arguments.`,
+		}},
+		"bad timeout": {
+			"task \"t\" {\ncommand = \"true\"\ntimeout = \"soon\"\n}",
+			[]string{`error order/bad-value 3:11 The argument "timeout" must be a duration such as "90s" or "5m".`},
+		},
+		"syntax": {`stack "s" {`, []string{`error order/syntax 1:11 `}},
+		"too large": {strings.Repeat("#", MaxSize+1), []string{fmt.Sprintf("error order/syntax 0:0 The file has %d bytes; "+
+			"cairn reads workspace files of at most %d. Is it the right one?", MaxSize+1, MaxSize)}},
 	}
 	for name, test := range tests {
 		t.Run(strings.ReplaceAll(name, " ", "_"), func(t *testing.T) {

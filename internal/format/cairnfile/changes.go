@@ -104,7 +104,9 @@ func (c *Changes) addDirectories(ctx context.Context, m *Model, root string, dif
 
 // addInputs adds the stacks for which the workspace file itself says something else than at the
 // base, and those that it had then.
-func (c *Changes) addInputs(ctx context.Context, m *Model, root string, diff *gitdiff.Diff, outlines map[string]*deployconfig.Outline) error {
+func (c *Changes) addInputs(
+	ctx context.Context, m *Model, root string, diff *gitdiff.Diff, outlines map[string]*deployconfig.Outline,
+) error {
 	prefix, err := diff.Prefix(root)
 	if err != nil {
 		return err
@@ -141,7 +143,9 @@ func (c *Changes) addInputs(ctx context.Context, m *Model, root string, diff *gi
 
 // modelBefore is the model of the workspace file at the base, an empty one if the file is new.
 // Deployments are those of the base, or the present ones where there is no record of them.
-func (m *Model) modelBefore(ctx context.Context, diff *gitdiff.Diff, file *gitdiff.File, outlines map[string]*deployconfig.Outline) (*Model, error) {
+func (m *Model) modelBefore(
+	ctx context.Context, diff *gitdiff.Diff, file *gitdiff.File, outlines map[string]*deployconfig.Outline,
+) (*Model, error) {
 	var src []byte
 	if !file.Added && !file.Untracked {
 		var err error

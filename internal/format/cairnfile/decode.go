@@ -72,7 +72,8 @@ func (d *decoder) file(body *hclsyntax.Body) {
 		}
 		decode, known := blockTypes[Type(block.Type)]
 		if !known {
-			d.unknown(block.TypeRange, "block type", block.Type, []string{"stack", "group", "task", "workspace", localsType, upstreamType}, "in this file")
+			d.unknown(block.TypeRange, "block type", block.Type, []string{"stack", "group", "task", "workspace", localsType, upstreamType},
+				"in this file")
 			continue
 		}
 		b := &Block{Type: Type(block.Type), Range: block.DefRange()}
@@ -81,7 +82,8 @@ func (d *decoder) file(body *hclsyntax.Body) {
 		}
 		if first, again := seen[b.Name]; again {
 			d.problem(problem.DuplicateID, block.LabelRanges[0], "Name used twice",
-				"There is already a block with the name %q at %s. Names are unique over stacks, groups and tasks; choose another.", b.Name, problem.PlaceOf(first))
+				"There is already a block with the name %q at %s. Names are unique over stacks, groups and tasks; choose another.",
+				b.Name, problem.PlaceOf(first))
 			continue
 		}
 		seen[b.Name] = block.DefRange()
@@ -110,7 +112,8 @@ func (d *decoder) filesOfAll() {
 
 func (d *decoder) name(b *Block, block *hclsyntax.Block) bool {
 	if len(block.Labels) != 1 {
-		d.problem(problem.BadValue, block.DefRange(), "Invalid block labels", "A block of this type has exactly one name: %s \"NAME\" { … }.", block.Type)
+		d.problem(problem.BadValue, block.DefRange(), "Invalid block labels",
+			"A block of this type has exactly one name: %s \"NAME\" { … }.", block.Type)
 		return false
 	}
 	b.Name = block.Labels[0]
@@ -124,7 +127,8 @@ func (d *decoder) name(b *Block, block *hclsyntax.Block) bool {
 
 func (d *decoder) settingsBlock(block *hclsyntax.Block) {
 	if d.settings != nil {
-		d.problem(problem.DuplicateID, block.DefRange(), "Duplicate workspace block", "There is already a block \"workspace\" at %s. Put everything into one.", problem.PlaceOf(*d.settings))
+		d.problem(problem.DuplicateID, block.DefRange(), "Duplicate workspace block",
+			"There is already a block \"workspace\" at %s. Put everything into one.", problem.PlaceOf(*d.settings))
 		return
 	}
 	d.settings = block.DefRange().Ptr()
@@ -328,7 +332,8 @@ func (a *arguments) set(name string) []Reference {
 	}
 	list, ok := attribute.Expr.(*hclsyntax.TupleConsExpr)
 	if !ok {
-		a.problem(problem.NotASet, attribute.Expr.Range(), "Not a list", "The argument %q must be a list of strings, such as [\"network\"].", name)
+		a.problem(problem.NotASet, attribute.Expr.Range(), "Not a list",
+			"The argument %q must be a list of strings, such as [\"network\"].", name)
 		return nil
 	}
 	var refs []Reference
@@ -339,7 +344,8 @@ func (a *arguments) set(name string) []Reference {
 			continue
 		}
 		if value.IsNull() || value.Type() != cty.String {
-			a.problem(problem.NotASet, expr.Range(), "Not a list of strings", "The elements of %q must be strings; this one is %s.", name, friendly(value))
+			a.problem(problem.NotASet, expr.Range(), "Not a list of strings",
+				"The elements of %q must be strings; this one is %s.", name, friendly(value))
 			continue
 		}
 		if text := value.AsString(); !seen[text] {
@@ -375,7 +381,8 @@ func (a *arguments) command(name string) []string {
 	if !ok {
 		return nil
 	}
-	if text, ok := hclsource.Text(value); ok && value.Type() == cty.String && strings.TrimSpace(text) != "" && !strings.Contains(text, "\x00") {
+	if text, ok := hclsource.Text(value); ok && value.Type() == cty.String &&
+		strings.TrimSpace(text) != "" && !strings.Contains(text, "\x00") {
 		return []string{"/bin/sh", "-c", text}
 	}
 	if value.Type().IsTupleType() {

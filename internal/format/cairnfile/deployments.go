@@ -75,7 +75,8 @@ func (o *outlines) deployments(block *Block, entries []fs.DirEntry) hcl.Diagnost
 	}
 	names := outline.Names()
 	return diags.Append(problem.New(problem.UnknownRef, &stack.DeploymentRange, "Unknown deployment",
-		"The deployment files in %q have no deployment %q.%s The deployments are: %s. Name one of these; or, if its block was deleted before what it manages was destroyed, put that back with destroy = true.",
+		"The deployment files in %q have no deployment %q.%s The deployments are: %s. "+
+			"Name one of these; or, if its block was deleted before what it manages was destroyed, put that back with destroy = true.",
 		stack.Dir, stack.Deployment, nearest.DidYouMean(stack.Deployment, names), strings.Join(names, ", ")))
 }
 
@@ -102,7 +103,8 @@ func (w *Workspace) expandBy(outline func(*Stack) *deployconfig.Outline) hcl.Dia
 			block.Stack.is(&declared.Deployments[0])
 		case block.Name == strings.TrimSuffix(tagPrefix, ":"):
 			diags = diags.Append(problem.New(problem.DuplicateID, &block.Range, "Name with another meaning",
-				"The deployments of the stack %q would be called %q, which stands for tags. Choose another name for the stack, with \"path\" for its directory.",
+				"The deployments of the stack %q would be called %q, which stands for tags. "+
+					"Choose another name for the stack, with \"path\" for its directory.",
 				block.Name, deployconfig.NodeName(block.Name, declared.Deployments[0].Name)))
 		default:
 			blocks = append(blocks, block.expanded(declared)...)
@@ -130,7 +132,14 @@ func (b *Block) expanded(outline *deployconfig.Outline) []*Block {
 		one := *stack
 		one.Deployment, one.DeploymentRange, one.Variables, one.Environment = declared.Name, declared.Range, nil, nil
 		one.is(declared)
-		member := &Block{Type: StackType, Name: deployconfig.NodeName(b.Name, declared.Name), Description: b.Description, Tags: b.Tags, Stack: &one, Range: declared.Range}
+		member := &Block{
+			Type:        StackType,
+			Name:        deployconfig.NodeName(b.Name, declared.Name),
+			Description: b.Description,
+			Tags:        b.Tags,
+			Stack:       &one,
+			Range:       declared.Range,
+		}
 		members = append(members, member)
 		b.Group.Members = append(b.Group.Members, Reference{Text: member.Name, Range: b.Range})
 	}
@@ -155,7 +164,8 @@ func (w *Workspace) doubleDeployments() hcl.Diagnostics {
 		for _, declared := range block.Several.Outline.Deployments {
 			if other := named[deployment{block.Several.Stack.Dir, declared.Name}]; other != nil {
 				diags = diags.Append(problem.New(problem.DuplicateID, &other.Stack.DeploymentRange, "Deployment named twice",
-					"The stack %q, at %s, stands for all deployments in %q, also for %q, which is %s there. Remove this block, or say in the other one which deployment it is.",
+					"The stack %q, at %s, stands for all deployments in %q, also for %q, which is %s there. "+
+						"Remove this block, or say in the other one which deployment it is.",
 					block.Name, problem.PlaceOf(block.Range), block.Several.Stack.Dir, declared.Name, deployconfig.NodeName(block.Name, declared.Name)))
 			}
 		}

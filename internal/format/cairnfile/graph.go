@@ -367,7 +367,13 @@ func (b *builder) listeners() {
 	meeting := b.node(Step{}, order.Node{Name: "end of everything else", Anchor: true})
 	for _, leaf := range b.Model.Leaves {
 		if r := listening[leaf.Block]; r != nil {
-			b.out.Edge(order.Edge{From: meeting, To: b.bounds[leaf.Block].first, Soft: true, Reason: leaf.Name + " listens, which is done at the end", Place: problem.PlaceOf(r.origin.Range)})
+			b.out.Edge(order.Edge{
+				From:   meeting,
+				To:     b.bounds[leaf.Block].first,
+				Soft:   true,
+				Reason: leaf.Name + " listens, which is done at the end",
+				Place:  problem.PlaceOf(r.origin.Range),
+			})
 			continue
 		}
 		b.out.Edge(order.Edge{From: b.bounds[leaf.Block].done, To: meeting, Soft: true, Reason: "what listens is done at the end"})

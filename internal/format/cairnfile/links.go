@@ -39,7 +39,8 @@ type Link struct {
 // upstream reads a block as the settings of a stack have it.
 func (d *decoder) upstream(block *hclsyntax.Block) {
 	if len(block.Labels) != 1 {
-		d.problem(problem.BadValue, block.DefRange(), "Invalid block labels", "A block of this type has the address of a stack: upstream \"HOST/ORGANIZATION/PROJECT/STACK\" { … }.")
+		d.problem(problem.BadValue, block.DefRange(), "Invalid block labels",
+			"A block of this type has the address of a stack: upstream \"HOST/ORGANIZATION/PROJECT/STACK\" { … }.")
 		return
 	}
 	for _, diag := range d.workspace.Upstreams.Decode(block.AsHCLBlock()) {
@@ -100,7 +101,8 @@ func (f *finder) missingUpstreams() {
 		}
 		if info, err := os.Stat(mapped.Below(f.root).Stack); err != nil || !info.IsDir() {
 			f.diags = f.diags.Append(problem.Warning(problem.BadPath, &mapped.Range, "Upstream stack not found",
-				"There is no directory %q, so nothing is ordered by stack %s. Correct the path, which is relative to the root of the repository.", mapped.Stack, source))
+				"There is no directory %q, so nothing is ordered by stack %s. Correct the path, which is relative to the root of the repository.",
+				mapped.Stack, source))
 		}
 	}
 }
@@ -134,7 +136,8 @@ func (f *finder) upstreams(dir string) settings.Upstreams {
 		if shared, both := all[source]; both && !shared.Same(own) {
 			own.Range.Filename = filepath.Join(f.shown, filepath.FromSlash(dir), own.Range.Filename)
 			f.diags = f.diags.Append(problem.New(problem.DuplicateID, &shared.Range, "Conflicting upstream mappings",
-				"This block says that the stack %s is kept elsewhere than the block at %s does. Remove one of the two.", source, problem.PlaceOf(own.Range)))
+				"This block says that the stack %s is kept elsewhere than the block at %s does. Remove one of the two.",
+				source, problem.PlaceOf(own.Range)))
 		}
 		all[source] = own
 	}

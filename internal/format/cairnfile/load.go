@@ -75,7 +75,8 @@ func loadText(dir *os.Root, filename string, src []byte) (*Model, hcl.Diagnostic
 }
 
 func unreadable(filename string, err error) *hcl.Diagnostic {
-	return problem.New(problem.BadPath, &hcl.Range{Filename: filename}, "Unreadable file", "The workspace file cannot be read: %s.", safefile.Reason(err))
+	return problem.New(problem.BadPath, &hcl.Range{Filename: filename}, "Unreadable file",
+		"The workspace file cannot be read: %s.", safefile.Reason(err))
 }
 
 // lookAt checks the directory of a stack, and finds out its kind if the file does not say it, and
@@ -96,7 +97,8 @@ func lookAt(root *os.Root, block *Block, deployments *outlines) hcl.Diagnostics 
 	}
 	if stack.Kind == "" {
 		return hcl.Diagnostics{problem.New(problem.BadPath, &stack.DirRange, "Directory without a configuration",
-			"The directory %q of the stack %q holds neither a stack of the Terraform Stacks language (*.tfcomponent.hcl) nor a root module (*.tf).", stack.Dir, block.Name)}
+			"The directory %q of the stack %q holds neither a stack of the Terraform Stacks language "+
+				"(*.tfcomponent.hcl) nor a root module (*.tf).", stack.Dir, block.Name)}
 	}
 	if stack.Deployment != "" && stack.Kind == Root {
 		return hcl.Diagnostics{problem.New(problem.BadValue, &stack.DeploymentRange, "Deployment for a root module",

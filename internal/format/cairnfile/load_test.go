@@ -70,7 +70,8 @@ func TestLoadMissingVarFile(t *testing.T) {
 		}
 	}
 	m, diags := Load(root)
-	if m == nil || len(diags) != 1 || diags[0].Severity != hcl.DiagWarning || diags[0].Subject.Start.Line != 3 || !strings.Contains(diags[0].Detail, "gone.tfvars") {
+	if m == nil || len(diags) != 1 || diags[0].Severity != hcl.DiagWarning ||
+		diags[0].Subject.Start.Line != 3 || !strings.Contains(diags[0].Detail, "gone.tfvars") {
 		t.Errorf("got %v, want one warning about gone.tfvars", diags)
 	}
 }

@@ -97,7 +97,8 @@ func literalBeginning(expression string) string {
 	if err != nil || expr.Op != syntax.OpConcat {
 		return ""
 	}
-	if begin, text := expr.Sub[0], expr.Sub[1]; begin.Op == syntax.OpBeginText && text.Op == syntax.OpLiteral && text.Flags&syntax.FoldCase == 0 {
+	if begin, text := expr.Sub[0], expr.Sub[1]; begin.Op == syntax.OpBeginText &&
+		text.Op == syntax.OpLiteral && text.Flags&syntax.FoldCase == 0 {
 		return string(text.Rune)
 	}
 	return ""

@@ -41,7 +41,11 @@ func TestLookupFindsWhatMatches(t *testing.T) {
 	word := func() string { return []string{"a", "ab", "a-", "b", "bc", "."}[random.IntN(6)] }
 	var leaves []*Leaf
 	for i := range 80 {
-		block := &Block{Name: fmt.Sprintf("%s%s%d", word(), word(), i%10), Type: StackType, Stack: &Stack{Dir: strings.Trim(word()+"/"+word(), "./")}}
+		block := &Block{
+			Name:  fmt.Sprintf("%s%s%d", word(), word(), i%10),
+			Type:  StackType,
+			Stack: &Stack{Dir: strings.Trim(word()+"/"+word(), "./")},
+		}
 		if i%9 == 0 {
 			block.Stack.Dir = "."
 		}
@@ -63,7 +67,9 @@ func TestLookupFindsWhatMatches(t *testing.T) {
 			t.Fatal(err)
 		}
 		check("names "+text, x.byName(pattern.Prefix(), pattern.Match), func(l *Leaf) bool { return pattern.Match(l.Name) })
-		check("directories "+text, x.byDir(pattern.Prefix(), pattern.Match), func(l *Leaf) bool { return l.Stack != nil && pattern.Match(l.Stack.Dir) })
+		check("directories "+text, x.byDir(pattern.Prefix(), pattern.Match), func(l *Leaf) bool {
+			return l.Stack != nil && pattern.Match(l.Stack.Dir)
+		})
 	}
 	for _, text := range []string{"^a", "^ab?-", "b", "^a|b", "(?i)^A", "^(?i)A", "1$", "^$"} {
 		expr := regexp.MustCompile(text)

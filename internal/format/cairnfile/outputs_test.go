@@ -50,7 +50,9 @@ stack "cdn" {}
 			t.Errorf("%s: got %q, want %q", file, text, want)
 		}
 	}
-	if only := changedBy(t, m, "net/a.tf", "db/a.tf").ByOutputs; slices.ContainsFunc(m.Leaves, func(l *Leaf) bool { return l.Name == "db" && only[l] != nil }) {
+	if only := changedBy(t, m, "net/a.tf", "db/a.tf").ByOutputs; slices.ContainsFunc(m.Leaves, func(l *Leaf) bool {
+		return l.Name == "db" && only[l] != nil
+	}) {
 		t.Error("db has changed itself, and depends on outputs of net all the same")
 	}
 

@@ -95,7 +95,8 @@ func (r *resolver) byExpression(ref Reference, from *Block) []*Block {
 	text := ref.Text[1 : len(ref.Text)-1]
 	expr, size, err := glob.Expression(text)
 	if err != nil {
-		r.problem(problem.BadValue, ref.Range, "Invalid regular expression", "What is between slashes is a regular expression, and this one cannot be read: %s.", err)
+		r.problem(problem.BadValue, ref.Range, "Invalid regular expression",
+			"What is between slashes is a regular expression, and this one cannot be read: %s.", err)
 		return nil
 	}
 	match, spend := r.counting(ref, size, expr.MatchString)
@@ -110,7 +111,8 @@ func (r *resolver) byExpression(ref Reference, from *Block) []*Block {
 func (r *resolver) byPath(ref Reference, from *Block) []*Block {
 	dir, ok := inside(ref.Text)
 	if !ok {
-		r.problem(problem.BadPath, ref.Range, "Path outside of the repository", "The path %q must lead to a directory of the repository, seen from its root.", ref.Text)
+		r.problem(problem.BadPath, ref.Range, "Path outside of the repository",
+			"The path %q must lead to a directory of the repository, seen from its root.", ref.Text)
 		return nil
 	}
 	if glob.HasMeta(dir) {
@@ -162,7 +164,8 @@ func (r *resolver) meantOf(ref Reference, from *Block, matched []*Leaf) []*Block
 		if ref.Text[0] == '.' || ref.Text[0] == '/' && ref.Text[len(ref.Text)-1] != '/' {
 			code = problem.BadPath
 		}
-		r.diags = r.diags.Append(problem.Warning(code, &ref.Range, "Reference without a match", "No stack or task of this file matches %q, so that it has no effect.", ref.Text))
+		r.diags = r.diags.Append(problem.Warning(code, &ref.Range, "Reference without a match",
+			"No stack or task of this file matches %q, so that it has no effect.", ref.Text))
 	}
 	return found
 }

@@ -198,7 +198,12 @@ func (r *resolver) membership() {
 				break
 			}
 			for _, member := range found {
-				b.Edge(order.Edge{From: numbers[group], To: numbers[member], Place: problem.PlaceOf(ref.Range), Reason: "it is to be a member of " + group.Name})
+				b.Edge(order.Edge{
+					From:   numbers[group],
+					To:     numbers[member],
+					Place:  problem.PlaceOf(ref.Range),
+					Reason: "it is to be a member of " + group.Name,
+				})
 				if !known[member] {
 					known[member] = true
 					r.model.members[group] = append(r.model.members[group], member)

@@ -214,7 +214,10 @@ func (m *Model) staged() []joint {
 	for _, leaf := range m.Leaves {
 		if leaf.Task != nil && leaf.Task.Stage != nil {
 			stage := leaf.Task.Stage
-			staged = append(staged, joint{task: leaf, cause: Cause{Text: fmt.Sprintf("it has stage = %q", stage.Text), Place: problem.PlaceOf(stage.Range)}})
+			staged = append(staged, joint{
+				task:  leaf,
+				cause: Cause{Text: fmt.Sprintf("it has stage = %q", stage.Text), Place: problem.PlaceOf(stage.Range)},
+			})
 		}
 	}
 	return staged

@@ -67,16 +67,41 @@ group "h" {
 			"stack \"a\" { wants = [\"b\"] }\nstack \"b\" { wants = [\"c\"] }\nstack \"c\" {}\nstack \"d\" {}", "a", false,
 			[]string{"a", "b: a wants it", "c: b wants it"},
 		},
-		"A-54 not the other way":               {"stack \"a\" { wants = [\"b\"] }\nstack \"b\" {}", "b", false, []string{"b"}},
-		"A-55 what it is wanted by":            {"stack \"a\" { wanted_by = [\"b\"] }\nstack \"b\" {}", "b", false, []string{"a: it is wanted by b", "b"}},
-		"A-55 not the other way":               {"stack \"a\" { wanted_by = [\"b\"] }\nstack \"b\" {}", "a", false, []string{"a"}},
-		"A-56 a loop":                          {chain, "d", false, []string{"d", "e: it is wanted by d"}},
-		"A-56 the same loop from its end":      {chain, "e", false, []string{"d: it is wanted by e", "e"}},
-		"of groups and of tasks":               {chain, "a", false, []string{"a", "b: a wants it", "c: b wants it", "f: t wants it", "t: a wants it"}},
-		"of a group that is wanted":            {chain, "c", false, []string{"c", "f: it is wanted by c"}},
-		"a task goes with what is wanted":      {"stack \"a\" { wants = [\"b\"] }\nstack \"b\" {}\ntask \"t\" {\n  command = \"true\"\n  after = [\"b\"]\n}", "a", true, []string{"a", "b: a wants it", "t"}},
-		"without tasks":                        {"stack \"a\" {}\ntask \"t\" {\n  command = \"true\"\n  after = [\"a\"]\n}", "a", false, []string{"a"}},
-		"tasks with a stage go with any stack": {"stack \"a\" {}\ntask \"t\" {\n  command = \"true\"\n  stage = \"pre\"\n}", "a", true, []string{"a", "t"}},
+		"A-54 not the other way": {"stack \"a\" { wants = [\"b\"] }\nstack \"b\" {}", "b", false, []string{"b"}},
+		"A-55 what it is wanted by": {
+			"stack \"a\" { wanted_by = [\"b\"] }\nstack \"b\" {}",
+			"b",
+			false,
+			[]string{"a: it is wanted by b", "b"},
+		},
+		"A-55 not the other way":          {"stack \"a\" { wanted_by = [\"b\"] }\nstack \"b\" {}", "a", false, []string{"a"}},
+		"A-56 a loop":                     {chain, "d", false, []string{"d", "e: it is wanted by d"}},
+		"A-56 the same loop from its end": {chain, "e", false, []string{"d: it is wanted by e", "e"}},
+		"of groups and of tasks": {
+			chain,
+			"a",
+			false,
+			[]string{"a", "b: a wants it", "c: b wants it", "f: t wants it", "t: a wants it"},
+		},
+		"of a group that is wanted": {chain, "c", false, []string{"c", "f: it is wanted by c"}},
+		"a task goes with what is wanted": {
+			"stack \"a\" { wants = [\"b\"] }\nstack \"b\" {}\ntask \"t\" {\n  command = \"true\"\n  after = [\"b\"]\n}",
+			"a",
+			true,
+			[]string{"a", "b: a wants it", "t"},
+		},
+		"without tasks": {
+			"stack \"a\" {}\ntask \"t\" {\n  command = \"true\"\n  after = [\"a\"]\n}",
+			"a",
+			false,
+			[]string{"a"},
+		},
+		"tasks with a stage go with any stack": {
+			"stack \"a\" {}\ntask \"t\" {\n  command = \"true\"\n  stage = \"pre\"\n}",
+			"a",
+			true,
+			[]string{"a", "t"},
+		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -186,7 +211,8 @@ func TestWantsMistakes(t *testing.T) {
 
 // The order of stack directories: A-31 and A-37 in a workspace file.
 func TestTiesByDirectory(t *testing.T) {
-	const chain = "stack \"c\" { after = [\"b\"] }\nstack \"b\" { after = [\"a\"] }\nstack \"a\" {}\nstack \"d\" { after = [\"z\"] }\nstack \"z\" {}\n"
+	const chain = "stack \"c\" { after = [\"b\"] }\nstack \"b\" { after = [\"a\"] }\nstack \"a\" {}\n" +
+		"stack \"d\" { after = [\"z\"] }\nstack \"z\" {}\n"
 	const nested = `
 stack "s" {}
 stack "x" {
@@ -220,7 +246,9 @@ stack "u" {
 		})
 	}
 	got := problems(t, "workspace { ties = \"path\" }")
-	if want := []string{`error order/bad-value 1:20 What no rule orders is ordered by "name", or by "directory" as stack directories are; there is no "path".`}; !slices.Equal(got, want) {
+	if want := []string{
+		`error order/bad-value 1:20 What no rule orders is ordered by "name", or by "directory" as stack directories are; there is no "path".`,
+	}; !slices.Equal(got, want) {
 		t.Errorf("problems %q, want %q", got, want)
 	}
 }
@@ -340,10 +368,12 @@ task "other" {
 	if rules := m.Rules(m.Block("other")); len(rules[0].Targets) != 1 || rules[0].Targets[0].Name != "blue" {
 		t.Errorf("tag:workspace:blue means %v, want blue", rules[0].Targets)
 	}
-	got := problems(t, "stack \"a\" {\n  kind = \"stack\"\n  workspace = \"x\"\n}\nstack \"b\" { workspace = \"a b\" }\nstack \"c\" { environment = { \"A=B\" = 1 } }")
+	got := problems(t, "stack \"a\" {\n  kind = \"stack\"\n  workspace = \"x\"\n}\nstack \"b\" { workspace = \"a b\" }\n"+
+		"stack \"c\" { environment = { \"A=B\" = 1 } }")
 	want := []string{
 		`error order/bad-value 3:15 A stack of the Terraform Stacks language has no workspaces. Use "deployment".`,
-		`error order/bad-value 5:25 "a b" cannot be a workspace: their names consist of letters, digits, _, ., ~ and -, do not begin with -, and are not "." or "..".`,
+		`error order/bad-value 5:25 "a b" cannot be a workspace: their names consist of letters, ` +
+			`digits, _, ., ~ and -, do not begin with -, and are not "." or "..".`,
 		`error order/bad-value 6:27 "A=B" cannot be the name of a variable of an environment.`,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

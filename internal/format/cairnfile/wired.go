@@ -35,7 +35,8 @@ func (d *decoder) locals(body *hclsyntax.Body) {
 		}
 		for _, attribute := range attributesOf(block.Body) {
 			if first, again := d.workspace.Locals[attribute.Name]; again {
-				d.problem(problem.DuplicateID, attribute.NameRange, "Duplicate local value", "There is already a local value %q at %s. Remove one of the two.", attribute.Name, problem.PlaceOf(first.Range))
+				d.problem(problem.DuplicateID, attribute.NameRange, "Duplicate local value",
+					"There is already a local value %q at %s. Remove one of the two.", attribute.Name, problem.PlaceOf(first.Range))
 				continue
 			}
 			d.workspace.Locals[attribute.Name] = wiring.Local{Expr: attribute.Expr, Range: attribute.NameRange}
@@ -56,7 +57,8 @@ func (a *arguments) inputs(s *Stack) {
 	}
 	for _, input := range inputs.Inputs {
 		if _, twice := s.Variables[input.Name]; twice {
-			a.problem(problem.DuplicateID, input.NameRange, "Duplicate input", "The argument \"variables\" has a value for %q, too. Remove one of the two.", input.Name)
+			a.problem(problem.DuplicateID, input.NameRange, "Duplicate input",
+				"The argument \"variables\" has a value for %q, too. Remove one of the two.", input.Name)
 		}
 	}
 	s.Inputs, s.InputsRange = inputs, attribute.NameRange
@@ -114,18 +116,22 @@ func (r *resolver) origin(from *Block, reference wiring.Reference) *Block {
 				stacks = append(stacks, block.Name)
 			}
 		}
-		r.problem(problem.UnknownRef, reference.Range, "Unknown reference", "There is no stack %q in this file.%s", reference.Stack, r.hints.DidYouMean(reference.Stack, slices.Values(stacks)))
+		r.problem(problem.UnknownRef, reference.Range, "Unknown reference",
+			"There is no stack %q in this file.%s", reference.Stack, r.hints.DidYouMean(reference.Stack, slices.Values(stacks)))
 		return nil
 	case found.Several != nil && reference.Deployment == "":
 		names := found.Several.Outline.Names()
-		r.problem(problem.UnknownRef, reference.Range, "Deployment not named", "The stack %q has several deployments, which have outputs of their own: %s. Name one, as in stack.%[1]s.deployment[%[3]q].output.",
+		r.problem(problem.UnknownRef, reference.Range, "Deployment not named",
+			"The stack %q has several deployments, which have outputs of their own: %s. Name one, as in stack.%[1]s.deployment[%[3]q].output.",
 			found.Name, strings.Join(names, ", "), names[0])
 		return nil
 	case found.Several == nil && found.Type != StackType:
-		r.problem(problem.UnknownRef, reference.Range, "Reference to a non-stack", "%s is a %s, which has no outputs. Name a stack.", found.Name, found.Type)
+		r.problem(problem.UnknownRef, reference.Range, "Reference to a non-stack",
+			"%s is a %s, which has no outputs. Name a stack.", found.Name, found.Type)
 		return nil
 	case found == from:
-		r.problem(problem.Self, reference.Range, "Reference to itself", "The inputs of the stack %q refer to its own outputs. Name another stack.", from.Name)
+		r.problem(problem.Self, reference.Range, "Reference to itself",
+			"The inputs of the stack %q refer to its own outputs. Name another stack.", from.Name)
 		return nil
 	case found.Several == nil && (reference.Deployment == "" || reference.Deployment == deploymentOf(found)):
 		return r.lasting(from, found, reference)
@@ -137,14 +143,16 @@ func (r *resolver) origin(from *Block, reference wiring.Reference) *Block {
 		}
 		if deploymentOf(block) == reference.Deployment {
 			if block == from {
-				r.problem(problem.Self, reference.Range, "Reference to itself", "The inputs of the stack %q refer to its own outputs. Name another stack.", from.Name)
+				r.problem(problem.Self, reference.Range, "Reference to itself",
+					"The inputs of the stack %q refer to its own outputs. Name another stack.", from.Name)
 				return nil
 			}
 			return r.lasting(from, block, reference)
 		}
 		deployments = append(deployments, deploymentOf(block))
 	}
-	r.problem(problem.UnknownRef, reference.Range, "Unknown deployment", "No stack of this file in %s has the deployment %q.%s", found.stackDir(), reference.Deployment,
+	r.problem(problem.UnknownRef, reference.Range, "Unknown deployment",
+		"No stack of this file in %s has the deployment %q.%s", found.stackDir(), reference.Deployment,
 		r.hints.DidYouMean(reference.Deployment, slices.Values(deployments)))
 	return nil
 }
@@ -154,7 +162,8 @@ func (r *resolver) origin(from *Block, reference wiring.Reference) *Block {
 func (r *resolver) lasting(from, found *Block, reference wiring.Reference) *Block {
 	if found.Stack.destroy != nil && from.Stack.destroy == nil {
 		r.problem(problem.UnknownRef, reference.Range, "Input from a destroyed deployment",
-			"The inputs of %q are made of outputs of %s, which is to be destroyed, as %s says. Take them from elsewhere and apply that first, or destroy both.",
+			"The inputs of %q are made of outputs of %s, which is to be destroyed, as %s says. "+
+				"Take them from elsewhere and apply that first, or destroy both.",
 			from.Name, found.Name, problem.PlaceOf(*found.Stack.destroy))
 		return nil
 	}

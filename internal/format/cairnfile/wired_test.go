@@ -28,14 +28,20 @@ func resolved(src string) (*Model, string) {
 }
 
 func TestInputsErrors(t *testing.T) {
-	const rest = "\nstack \"net\" {}\nstack \"net-prod\" {\n  path = \"net\"\n  deployment = \"prod\"\n}\ntask \"t\" { command = \"true\" }\ngroup \"g\" { members = [\"net\"] }\n"
+	const rest = "\nstack \"net\" {}\nstack \"net-prod\" {\n  path = \"net\"\n  deployment = \"prod\"\n" +
+		"}\ntask \"t\" { command = \"true\" }\ngroup \"g\" { members = [\"net\"] }\n"
 	for src, want := range map[string]string{
-		`stack "a" { inputs = { x = stack.nte.output.x } }`:                                                    `1:28 Unknown reference: There is no stack "nte" in this file. Did you mean "net"?`,
-		`stack "a" { inputs = { x = stack.t.output.x } }`:                                                      `1:28 Reference to a non-stack: t is a task, which has no outputs.`,
-		`stack "a" { inputs = { x = stack.g.output.x } }`:                                                      `1:28 Reference to a non-stack: g is a group, which has no outputs.`,
-		`stack "a" { inputs = { x = stack.a.output.x } }`:                                                      `1:28 Reference to itself`,
-		`stack "a" { inputs = { x = stack.net.deployment["prd"].output.x } }`:                                  `1:28 Unknown deployment: No stack of this file in net has the deployment "prd". Did you mean "prod"?`,
-		"stack \"a\" {\n  variables = { x = \"1\" }\n  inputs = { x = stack.net.output.x }\n}":                 `3:14 Duplicate input: The argument "variables" has a value for "x", too.`,
+		`stack "a" { inputs = { x = stack.nte.output.x } }`: `1:28 Unknown reference: ` +
+			`There is no stack "nte" in this file. Did you mean "net"?`,
+		`stack "a" { inputs = { x = stack.t.output.x } }`: `1:28 Reference to a non-stack: ` +
+			`t is a task, which has no outputs.`,
+		`stack "a" { inputs = { x = stack.g.output.x } }`: `1:28 Reference to a non-stack: ` +
+			`g is a group, which has no outputs.`,
+		`stack "a" { inputs = { x = stack.a.output.x } }`: `1:28 Reference to itself`,
+		`stack "a" { inputs = { x = stack.net.deployment["prd"].output.x } }`: `1:28 Unknown deployment: ` +
+			`No stack of this file in net has the deployment "prd". Did you mean "prod"?`,
+		"stack \"a\" {\n  variables = { x = \"1\" }\n" +
+			"  inputs = { x = stack.net.output.x }\n}": `3:14 Duplicate input: The argument "variables" has a value for "x", too.`,
 		"stack \"a\" {\n  inputs = { x = stack.net.output.x }\n  before = [\"net\"]\n}":                        `3:13 Cycle in the order: `,
 		"stack \"a\" { inputs = { x = stack.b.output.x } }\nstack \"b\" { inputs = { x = stack.a.output.x } }": `2:28 Cycle in the order: `,
 		`locals { x = 1, }`:                  "1:",
@@ -76,7 +82,8 @@ stack "dns" {}
 		t.Fatal(problems)
 	}
 	g := graph(t, src, true)
-	if got, want := names(g, g.Sequence(g.Rule(), nil)), "plan dns apply dns plan net apply net plan net-prod apply net-prod plan app apply app"; got != want {
+	if got, want := names(g,
+		g.Sequence(g.Rule(), nil)), "plan dns apply dns plan net apply net plan net-prod apply net-prod plan app apply app"; got != want {
 		t.Errorf("order %s, want %s", got, want)
 	}
 	edges := map[string]bool{}
