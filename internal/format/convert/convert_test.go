@@ -219,10 +219,13 @@ iac/sa-dir/name tags=sa`, "project iac/sa-dir iac/sa-dir/name iac/bucket"},
 	"A-49": {"p\np/child before=tag:other\np/child/grand\nother tags=other", "p p/child other p/child/grand"},
 	"A-61": {"a/b after=..\na\na/c after=..", "a a/b a/c"},
 
-	"keywords as tags":             {"a tags=and;IN\nb after=tag:and:IN,not\nc tags=not;or", "a c b"},
-	"names for people":             {"a name=zoo\nb name=zoo after=../c\nc name=yak.1", "a c b"},
-	"names that meet":              {"a.b\na/b after=/a-b\na-b", "a-b a.b a/b"},
-	"signs in names":               {"x(1)\nx{1} after=../x(1)\nx'1 after=../x{1}\nx*[1] after=../x'1\né after=/x*[1]", "x(1) x{1} x'1 x*[1] é"},
+	"keywords as tags": {"a tags=and;IN\nb after=tag:and:IN,not\nc tags=not;or", "a c b"},
+	"names for people": {"a name=zoo\nb name=zoo after=../c\nc name=yak.1", "a c b"},
+	"names that meet":  {"a.b\na/b after=/a-b\na-b", "a-b a.b a/b"},
+	"signs in names": {
+		"x(1)\nx{1} after=../x(1)\nx'1 after=../x{1}\nx*[1] after=../x'1\né after=/x*[1]",
+		"x(1) x{1} x'1 x*[1] é",
+	},
 	"the top of the repository":    {".\na before=/b\nb", ". a b"},
 	"what a directory stands for":  {"live/a\nlive/a/x\nlive/b after=..;../a\nlive/c after=/live/a", "live/a live/a/x live/c live/b"},
 	"wants that go round":          {"a wants=../b\nb wanted_by=../a wants=/a", "a b"},
@@ -239,7 +242,9 @@ func TestOrderX11Dirs(t *testing.T) {
 			for _, n := range treeGraph(t, from).Sequence(order.ByQueue, nil) {
 				got = append(got, strings.TrimPrefix(from.Stacks[n].Path, "/"))
 			}
-			if want := strings.TrimPrefix(test.want, ". "); strings.Join(slices.DeleteFunc(got, func(s string) bool { return s == "" }), " ") != want {
+			if want := strings.TrimPrefix(test.want, ". "); strings.Join(slices.DeleteFunc(got, func(s string) bool {
+				return s == ""
+			}), " ") != want {
 				t.Fatalf("the source has the sequence %q, want %q", got, want)
 			}
 			r := FromDirs(from)
@@ -319,7 +324,8 @@ stack "net.dns" {
 		t.Errorf("workspace (-want +got):\n%s", diff)
 	}
 	got := strings.ReplaceAll(lost(r), r.Lost[0].Place.File[:strings.Index(r.Lost[0].Place.File, "apps/")], "")
-	if diff := cmp.Diff("That /apps/a names \"/nowhere\" in wants, where there is no stack (apps/a/stack.tm:3:20).\nThe id \"n\" of /net (net/stack.tm:1:1).", got); diff != "" {
+	if diff := cmp.Diff("That /apps/a names \"/nowhere\" in wants, where there is no stack (apps/a/stack.tm:3:20).\n"+
+		"The id \"n\" of /net (net/stack.tm:1:1).", got); diff != "" {
 		t.Errorf("lost (-want +got):\n%s", diff)
 	}
 }
@@ -371,9 +377,11 @@ func TestOrderX11Plugins(t *testing.T) {
 			"plugin2", stages("plugin2", "pre_deployment", "pre_deployment/100.0", "pre_deployment/-101", "pre_deployment/0")),
 		"D-11": plugins(t, "name2", stages("name2", "post_deployment/-99", "post_deployment/100", "post_deployment"),
 			"name1", stages("name1", "post_deployment/-100", "post_deployment/100.0", "post_deployment/+100", "post_deployment")),
-		"D-09": plugins(t, "a", stages("a", "post_deployment/-5", "pre_deployment/7"), "Z", stages("Z", "post_deployment/.5", "pre_deployment/-7")),
+		"D-09": plugins(t, "a", stages("a", "post_deployment/-5", "pre_deployment/7"), "Z",
+			stages("Z", "post_deployment/.5", "pre_deployment/-7")),
 		"more than nine, and names that meet": plugins(t,
-			"a b", stages("a b", "pre_deployment", "pre_deployment", "pre_deployment", "pre_deployment", "pre_deployment", "pre_deployment", "pre_deployment", "pre_deployment", "pre_deployment", "pre_deployment", "pre_deployment"),
+			"a b", stages("a b", "pre_deployment", "pre_deployment", "pre_deployment", "pre_deployment", "pre_deployment", "pre_deployment",
+				"pre_deployment", "pre_deployment", "pre_deployment", "pre_deployment", "pre_deployment"),
 			"a-b", stages("a-b", "pre_deployment", "pre_deployment")),
 	}
 	for name, tasks := range tests {
@@ -512,7 +520,8 @@ func TestOrderX11LongTimes(t *testing.T) {
 		t.Errorf("the timeout is %s in plugins", got)
 	}
 	call := states(t, textOf(must(t)(ToStates(m)))).Calls[0]
-	if timeout, ok := secondsOf(call.Args.Get("timeout")); timeout != maxSeconds*time.Second || !ok || call.Retry.Interval != maxSeconds*time.Second {
+	if timeout, ok := secondsOf(call.Args.Get("timeout")); timeout != maxSeconds*time.Second ||
+		!ok || call.Retry.Interval != maxSeconds*time.Second {
 		t.Errorf("the timeout is %s in states, the interval %s", timeout, call.Retry.Interval)
 	}
 }

@@ -48,7 +48,8 @@ func (c *fromGates) findApart() {
 			out.plan, out.apply = out.plan || named[n].plan, out.apply || named[n].apply
 		}
 		if c.apart[i] = in.plan && out.apply || in.apply && out.plan || len(leaves) == 0 && in.any() && out.any(); c.apart[i] {
-			c.lose(problem.PlaceAt(s.Range), "What the empty stack %s waits for, and what holds it, once there is something in it: as an empty group it would close a cycle", s.Name)
+			c.lose(problem.PlaceAt(s.Range),
+				"What the empty stack %s waits for, and what holds it, once there is something in it: as an empty group it would close a cycle", s.Name)
 		}
 	}
 }
@@ -84,7 +85,8 @@ func (c *fromGates) rules(i int) terrateam.Rules {
 	}
 	plan := c.through(rules.PlanAfter, func(r terrateam.Rules) []terrateam.Ref { return r.PlanAfter })
 	rules.PlanAfter, rules.ImpliedPlanAfter = slices.Concat(rules.PlanAfter, plan), rules.ImpliedPlanAfter && len(plan) == 0
-	rules.ApplyAfter = slices.Concat(rules.ApplyAfter, c.through(rules.ApplyAfter, func(r terrateam.Rules) []terrateam.Ref { return r.ApplyAfter }))
+	rules.ApplyAfter = slices.Concat(rules.ApplyAfter,
+		c.through(rules.ApplyAfter, func(r terrateam.Rules) []terrateam.Ref { return r.ApplyAfter }))
 	return rules
 }
 

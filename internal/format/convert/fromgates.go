@@ -22,8 +22,12 @@ import (
 // and each of the gated stacks a group, unless it is one of the former by itself.
 func FromGates(layout *terrateam.Layout) Result {
 	c := &fromGates{
-		writer: newWriter(), layout: layout,
-		stacks: make([]string, len(layout.Stacks)), dirspaces: make([]string, len(layout.Dirspaces)), only: map[int]int{}, byName: map[string]int{},
+		writer:    newWriter(),
+		layout:    layout,
+		stacks:    make([]string, len(layout.Stacks)),
+		dirspaces: make([]string, len(layout.Dirspaces)),
+		only:      map[int]int{},
+		byName:    map[string]int{},
 	}
 	for i, s := range layout.Stacks {
 		c.byName[s.Name] = i
@@ -75,7 +79,8 @@ func (c *fromGates) requirements() {
 			continue
 		}
 		reported = append(reported, q)
-		c.lose(problem.PlaceAt(q.Range), "The requirements before an apply, for which also what has auto_apply asks: %s", strings.Join(q.Names, ", "))
+		c.lose(problem.PlaceAt(q.Range), "The requirements before an apply, for which also what has auto_apply asks: %s",
+			strings.Join(q.Names, ", "))
 	}
 }
 
@@ -261,7 +266,9 @@ func (c *fromGates) modifiedBy(i int, behind []terrateam.Ref) []string {
 func (c *fromGates) members(i int) []string {
 	s := c.layout.Stacks[i]
 	if s.Nested {
-		return c.named(slices.DeleteFunc(slices.Clone(s.Members), func(ref terrateam.Ref) bool { return c.isApart(c.byName[ref.Name]) && !c.isApart(i) }))
+		return c.named(slices.DeleteFunc(slices.Clone(s.Members), func(ref terrateam.Ref) bool {
+			return c.isApart(c.byName[ref.Name]) && !c.isApart(i)
+		}))
 	}
 	owned := c.layout.Owned(i)
 	if text := s.Query.String(); c.same(text, owned, c.own) {
@@ -410,7 +417,8 @@ func (c *fromGates) dependsOn(d int) dependencies {
 	list := []string{"tag:" + query.String()}
 	if !c.same(query.String(), means, c.inGroups) {
 		list = c.list(means)
-		c.lose(problem.PlaceAt(dirspace.DependsOn.Range), "That %s depends on what matches %q later: it has the stacks of today", dirspace.Name(), query)
+		c.lose(problem.PlaceAt(dirspace.DependsOn.Range), "That %s depends on what matches %q later: it has the stacks of today",
+			dirspace.Name(), query)
 	}
 	if dirspace.DependsOn.PruneOnNoChange {
 		return dependencies{planAfter: list}

@@ -122,7 +122,12 @@ var gateLines = map[string]gateLine{
 	"B-40 to B-42": {"base:\ndev: plan_after: [base]", "", "", map[string]string{
 		"base": "plan base; apply base", "base dev": "plan base; apply base; plan dev; apply dev", "dev": "plan dev; apply dev",
 	}},
-	"B-43": {"base:\ndev: modified_by: [base], plan_after: [base]", "", "", map[string]string{"base": "plan base; apply base; plan dev; apply dev"}},
+	"B-43": {
+		"base:\ndev: modified_by: [base], plan_after: [base]",
+		"",
+		"",
+		map[string]string{"base": "plan base; apply base; plan dev; apply dev"},
+	},
 	"B-44": {"base:\ndev: modified_by: [base]", "", "", map[string]string{"base": "plan base; apply base; plan dev; apply dev"}},
 	"B-45": {"base:\ndev: modified_by: [base], plan_after: []", "", "", map[string]string{"base": "plan base, dev; apply base, dev"}},
 	"B-46 to B-48": {"base:\nprod: modified_by: [base], apply_after: [dev]\ndev: modified_by: [base]", "", "", map[string]string{
@@ -130,22 +135,42 @@ var gateLines = map[string]gateLine{
 		"dev prod": "plan dev, prod; apply dev; apply prod",
 		"prod":     "plan prod; apply prod",
 	}},
-	"B-49": {"network:\nbase: modified_by: [network]\nprod: modified_by: [base], apply_after: [dev]\ndev: modified_by: [base]", "", "", map[string]string{
-		"network": "plan network; apply network; plan base; apply base; plan dev, prod; apply dev; apply prod",
-	}},
-	"B-50": {"network:\nbase: modified_by: [network]\nprod: modified_by: [base], apply_after: [dev]\ndev: plan_after: [base]", "", "", map[string]string{
-		"network": "plan network; apply network; plan base; apply base; plan prod; apply prod",
-	}},
-	"B-51 to B-53": {"network:\nbase: plan_after: [network]\nprod: modified_by: [base], apply_after: [dev]\ndev: modified_by: [base]", "", "", map[string]string{
-		"network":      "plan network; apply network",
-		"network base": "plan network; apply network; plan base; apply base; plan dev, prod; apply dev; apply prod",
-		"base":         "plan base; apply base; plan dev, prod; apply dev; apply prod",
-	}},
-	"B-54 and B-55": {nestedGates + "prod-service:\nprod-database:\nprod-network:\ndev-service:\ndev-database:\ndev-network:", "", "", map[string]string{
-		"base": "plan base; apply base; plan dev-database, dev-network, dev-service, prod-database, prod-network, prod-service; " +
-			"apply dev-database, dev-network, dev-service; apply prod-database, prod-network, prod-service",
-		"prod-database dev-network": "plan dev-network, prod-database; apply dev-network; apply prod-database",
-	}},
+	"B-49": {
+		"network:\nbase: modified_by: [network]\nprod: modified_by: [base], apply_after: [dev]\ndev: modified_by: [base]",
+		"",
+		"",
+		map[string]string{
+			"network": "plan network; apply network; plan base; apply base; plan dev, prod; apply dev; apply prod",
+		},
+	},
+	"B-50": {
+		"network:\nbase: modified_by: [network]\nprod: modified_by: [base], apply_after: [dev]\ndev: plan_after: [base]",
+		"",
+		"",
+		map[string]string{
+			"network": "plan network; apply network; plan base; apply base; plan prod; apply prod",
+		},
+	},
+	"B-51 to B-53": {
+		"network:\nbase: plan_after: [network]\nprod: modified_by: [base], apply_after: [dev]\ndev: modified_by: [base]",
+		"",
+		"",
+		map[string]string{
+			"network":      "plan network; apply network",
+			"network base": "plan network; apply network; plan base; apply base; plan dev, prod; apply dev; apply prod",
+			"base":         "plan base; apply base; plan dev, prod; apply dev; apply prod",
+		},
+	},
+	"B-54 and B-55": {
+		nestedGates + "prod-service:\nprod-database:\nprod-network:\ndev-service:\ndev-database:\ndev-network:",
+		"",
+		"",
+		map[string]string{
+			"base": "plan base; apply base; plan dev-database, dev-network, dev-service, prod-database, prod-network, prod-service; " +
+				"apply dev-database, dev-network, dev-service; apply prod-database, prod-network, prod-service",
+			"prod-database dev-network": "plan dev-network, prod-database; apply dev-network; apply prod-database",
+		},
+	},
 	"B-56 to B-58": {nestedGates + `prod-service: plan_after: [prod-database]
 prod-database: plan_after: [prod-network]
 prod-network:
@@ -153,7 +178,8 @@ dev-service: plan_after: [dev-database]
 dev-database: plan_after: [dev-network]
 dev-network:`, "", "", map[string]string{
 		"base": "plan base; apply base; plan dev-network, prod-network; apply dev-network; plan dev-database; apply dev-database; " +
-			"plan dev-service; apply dev-service; apply prod-network; plan prod-database; apply prod-database; plan prod-service; apply prod-service",
+			"plan dev-service; apply dev-service; apply prod-network; plan prod-database; apply prod-database; " +
+			"plan prod-service; apply prod-service",
 		"dev-network prod-network": "plan dev-network, prod-network; apply dev-network; apply prod-network",
 		"dev-network dev-service":  "plan dev-network; apply dev-network; plan dev-service; apply dev-service",
 	}},
@@ -168,9 +194,14 @@ db-us-east-1:
 db-us-west-1:
 dev:
 staging:`, "", "", map[string]string{"us-east-1": "plan us-east-1; apply us-east-1"}},
-	"B-60": {"network:\nbase: plan_after: [network]\nprod: modified_by: [base], apply_after: [dev]\ndev: modified_by: [base], auto_apply: true", "", "", map[string]string{
-		"base": "plan base; apply base; plan dev, prod; apply dev; apply prod",
-	}},
+	"B-60": {
+		"network:\nbase: plan_after: [network]\nprod: modified_by: [base], apply_after: [dev]\ndev: modified_by: [base], auto_apply: true",
+		"",
+		"",
+		map[string]string{
+			"base": "plan base; apply base; plan dev, prod; apply dev; apply prod",
+		},
+	},
 	"B-21": {`
 loop: {stacks: [x, y], rules: {modified_by: [loop], plan_after: []}}
 x: {tag_query: 'x in dir'}
@@ -186,7 +217,8 @@ self: modified_by: [self, y], plan_after: []`, "x/1 x/2", "", map[string]string{
 	"B-72": {
 		"all: {tag_query: ''}", "projects/proj1/base projects/proj1/database projects/proj2/base projects/proj2/database",
 		"dirs:\n  'projects/**/database/*.tf': {when_modified: {depends_on: 'relative_dir:../base'}}\n",
-		map[string]string{"projects/proj1/base": "plan projects/proj1/base; apply projects/proj1/base; plan projects/proj1/database; apply projects/proj1/database"},
+		map[string]string{"projects/proj1/base": "plan projects/proj1/base; apply projects/proj1/base; " +
+			"plan projects/proj1/database; apply projects/proj1/database"},
 	},
 	"B-73": {
 		"all: {tag_query: ''}", "a b c d e",
@@ -262,11 +294,16 @@ func TestOrderX11Gates(t *testing.T) {
 // X-11: a stack without directories passes on that something is modified, also as an empty group.
 func TestOrderX11GatesWithoutDirectories(t *testing.T) {
 	for stacks, want := range map[string]string{
-		"base:\nnone: {tag_query: 'dir:none', rules: {modified_by: [base]}}\ntop: modified_by: [none]":                                                           "plan base; apply base; plan top; apply top",
-		"base:\nnone: {tag_query: 'dir:none', rules: {modified_by: [base], plan_after: []}}\ntop: modified_by: [none]":                                           "plan base, top; apply base, top",
-		"base:\nnone: {tag_query: 'dir:none', rules: {modified_by: [base]}}\ntop: modified_by: [none], plan_after: []":                                           "plan base, top; apply base, top",
-		"base:\ng: {stacks: [none], rules: {modified_by: [base]}}\nnone: {tag_query: 'dir:none'}\ntop: modified_by: [g]":                                         "plan base; apply base; plan top; apply top",
-		"base:\nmid: {tag_query: 'dir:mid', rules: {modified_by: [none]}}\nnone: {tag_query: 'dir:none', rules: {modified_by: [base]}}\ntop: modified_by: [mid]": "plan base; apply base; plan top; apply top",
+		"base:\nnone: {tag_query: 'dir:none', rules: {modified_by: [base]}}\n" +
+			"top: modified_by: [none]": "plan base; apply base; plan top; apply top",
+		"base:\nnone: {tag_query: 'dir:none', rules: {modified_by: [base], plan_after: []}}\n" +
+			"top: modified_by: [none]": "plan base, top; apply base, top",
+		"base:\nnone: {tag_query: 'dir:none', rules: {modified_by: [base]}}\ntop: modified_by: " +
+			"[none], plan_after: []": "plan base, top; apply base, top",
+		"base:\ng: {stacks: [none], rules: {modified_by: [base]}}\nnone: {tag_query: 'dir:none'}\n" +
+			"top: modified_by: [g]": "plan base; apply base; plan top; apply top",
+		"base:\nmid: {tag_query: 'dir:mid', rules: {modified_by: [none]}}\nnone: {tag_query: 'dir:none', rules: {modified_by: [base]}}\n" +
+			"top: modified_by: [mid]": "plan base; apply base; plan top; apply top",
 	} {
 		config, dirs := gateLine{config: stacks}.read()
 		layout := layoutOf(t, config, dirs)
@@ -339,7 +376,8 @@ stacks:
 	if diff := gocmp.Diff(map[string]string{"for": "h"}, leaf.Variables); diff != "" {
 		t.Errorf("variables (-want +got):\n%s\n%s", diff, r.Text())
 	}
-	wantLost := "A text in environment of a is written with other bytes, as HCL composes characters: \"e\u0301\" (.terrateam/config.yml:4:5).\n" +
+	wantLost := "A text in environment of a is written with other bytes, as HCL composes characters: " +
+		"\"e\u0301\" (.terrateam/config.yml:4:5).\n" +
 		"The entry \"\u00e9\" in environment of a, which has another one that HCL takes for the same (.terrateam/config.yml:4:5)."
 	if diff := gocmp.Diff(wantLost, lost(r)); diff != "" {
 		t.Errorf("lost (-want +got):\n%s", diff)
@@ -382,7 +420,8 @@ func TestOrderX11GatesThroughEmpty(t *testing.T) {
 			"a: plan_after: [none]\nb:\nnone: {tag_query: 'dir:none', rules: {apply_after: [b]}}",
 			"plan a; apply a; plan b; apply b",
 			[]string{"What the empty stack none waits for" + why + " (.terrateam/config.yml:5:5)."},
-			"plan_after = [\"none\"]\n}\n\nstack \"b\" {\n  path        = \"b\"\n  modified_by = [\"a\"]\n}\n\ngroup \"none\" {\n  members = [\"tag:dir:none\"]\n}\n",
+			"plan_after = [\"none\"]\n}\n\nstack \"b\" {\n  path        = \"b\"\n  modified_by = [\"a\"]\n" +
+				"}\n\ngroup \"none\" {\n  members = [\"tag:dir:none\"]\n}\n",
 		},
 		"apply by way of plan": {
 			"a: apply_after: [none]\nb:\nnone: {tag_query: 'dir:none', rules: {modified_by: [b]}}",
@@ -404,13 +443,15 @@ later: {tag_query: 'dir:later', rules: {plan_after: [r]}}`,
 			"group \"none\" {\n  members    = [\"tag:dir:none\"]\n  plan_after = [\"p\", \"further\", \"q\"]\n}\n",
 		},
 		"what holds it waits": {
-			"a: plan_after: [none]\nb:\nc:\nouter: {stacks: [none, c], rules: {apply_after: [b], plan_after: [d]}}\nnone: {tag_query: 'dir:none'}\nd:",
+			"a: plan_after: [none]\nb:\nc:\nouter: {stacks: [none, c], rules: {apply_after: [b], plan_after: [d]}}\n" +
+				"none: {tag_query: 'dir:none'}\nd:",
 			"plan d; apply d; plan a, c; apply a; plan b; apply b; apply c",
 			[]string{"What the empty stack none waits for" + why + " (.terrateam/config.yml:7:5)."},
 			"group \"outer\" {\n  members     = [\"c\"]\n  plan_after  = [\"d\"]\n  apply_after = [\"b\"]\n}\n",
 		},
 		"what holds it is waited for": {
-			"a: plan_after: [outer]\nb:\nc:\nouter: {stacks: [none, c]}\nnone: {tag_query: 'dir:none', rules: {apply_after: [b], plan_after: [d]}}\nd:",
+			"a: plan_after: [outer]\nb:\nc:\nouter: {stacks: [none, c]}\nnone: {tag_query: 'dir:none', " +
+				"rules: {apply_after: [b], plan_after: [d]}}\nd:",
 			"plan c, d; apply c, d; plan a; apply a; plan b; apply b",
 			[]string{"What the empty stack none waits for" + why + " (.terrateam/config.yml:7:5)."},
 			"stack \"a\" {\n  path       = \"a\"\n  plan_after = [\"outer\", \"d\"]\n}\n",
@@ -436,7 +477,9 @@ later: {tag_query: 'dir:later', rules: {plan_after: [r]}}`,
 			layout := layoutOf(t, config, dirs)
 			r := FromGates(layout)
 			// Other losses are about the stacks that depends_on goes on through, if only some change.
-			reported := slices.DeleteFunc(strings.Split(lost(r), "\n"), func(text string) bool { return strings.Contains(text, "not part of a run") })
+			reported := slices.DeleteFunc(strings.Split(lost(r), "\n"), func(text string) bool {
+				return strings.Contains(text, "not part of a run")
+			})
 			if diff := gocmp.Diff(test.lost, reported); diff != "" {
 				t.Errorf("lost (-want +got):\n%s", diff)
 			}
@@ -487,7 +530,9 @@ func mainFiles(dirs []string) []string {
 }
 
 // compareSettings compares everything about a dirspace that is not order.
-func compareSettings(t *testing.T, layout *terrateam.Layout, d int, m *cairnfile.Model, again *terrateam.Layout, dirspace *terrateam.Dirspace) {
+func compareSettings(
+	t *testing.T, layout *terrateam.Layout, d int, m *cairnfile.Model, again *terrateam.Layout, dirspace *terrateam.Dirspace,
+) {
 	t.Helper()
 	at := slices.IndexFunc(m.Leaves, func(l *cairnfile.Leaf) bool {
 		return path.Clean(l.Stack.Dir) == dirspace.Dir && cmp.Or(l.Stack.Workspace, "default") == dirspace.Workspace
@@ -499,7 +544,8 @@ func compareSettings(t *testing.T, layout *terrateam.Layout, d int, m *cairnfile
 	}
 	leaf := m.Leaves[at]
 	if auto := layout.AutoApply(layout.Owner(d)); auto != leaf.AutoApply || auto != again.AutoApply(again.Owner(other)) {
-		t.Errorf("auto_apply of %s: %t, in the workspace file %t, and back %t", dirspace.Name(), auto, leaf.AutoApply, again.AutoApply(again.Owner(other)))
+		t.Errorf("auto_apply of %s: %t, in the workspace file %t, and back %t",
+			dirspace.Name(), auto, leaf.AutoApply, again.AutoApply(again.Owner(other)))
 	}
 	variables := layout.Variables(layout.Owner(d))
 	environment := map[string]string{}
@@ -519,7 +565,8 @@ func compareSettings(t *testing.T, layout *terrateam.Layout, d int, m *cairnfile
 		file = path.Join(dirspace.Dir, file)
 		_, changed := changedBy(t, m, file)[leaf]
 		if watches := dirspace.Watches(file); watches != changed || watches != again.Dirspaces[other].Watches(file) {
-			t.Errorf("%s belongs to %s: %t, in the workspace file %t, and back %t", file, dirspace.Name(), watches, changed, again.Dirspaces[other].Watches(file))
+			t.Errorf("%s belongs to %s: %t, in the workspace file %t, and back %t",
+				file, dirspace.Name(), watches, changed, again.Dirspaces[other].Watches(file))
 		}
 	}
 }

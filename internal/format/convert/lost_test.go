@@ -166,7 +166,8 @@ The strategy of the group apps (cairn.workspace.hcl:28:1).`
 	}
 	layout := layoutOf(t, string(r.Text()), []string{"net", "db", "apps/app", "apps/web", "apps", "mon", "elsewhere"})
 	got := gateSteps(layout, mainFiles([]string{"net", "db", "apps/app", "apps/web", "apps", "mon"}))
-	if diff := cmp.Diff(workspaceSteps(t, withoutTasks(t), mainFiles([]string{"net", "db", "apps/app", "apps/web", "apps", "mon"})), got); diff != "" {
+	if diff := cmp.Diff(workspaceSteps(t, withoutTasks(t),
+		mainFiles([]string{"net", "db", "apps/app", "apps/web", "apps", "mon"})), got); diff != "" {
 		t.Errorf("steps (-workspace +gates):\n%s\n%s", diff, r.Text())
 	}
 }
@@ -273,7 +274,9 @@ The strategy of the group apps (cairn.workspace.hcl:28:1).`
 
 // A loss of the second of two steps has the place in the file that the first one read.
 func TestThen(t *testing.T) {
-	first := FromGates(layoutOf(t, "stacks:\n  names:\n    a: {tag_query: 'dir:a'}\n    b: {tag_query: 'dir:b', rules: {apply_after: [a], auto_apply: true}}\n", []string{"a", "b"}))
+	first := FromGates(layoutOf(t,
+		"stacks:\n  names:\n    a: {tag_query: 'dir:a'}\n    b: {tag_query: 'dir:b', rules: {apply_after: [a], auto_apply: true}}\n",
+		[]string{"a", "b"}))
 	r, diags := first.Then(ToDirs)
 	if diags.HasErrors() {
 		t.Fatal(diags)

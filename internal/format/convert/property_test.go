@@ -52,7 +52,9 @@ func (g generator) some(list []string, most int) []string {
 }
 
 // words are names that are hard to quote.
-var words = []string{"a", "b", "c", "net", "a-b", "x(1)", "it's", `q"q`, "and", "é", "[a]", "a*", "{x}", "s p", "$x", "%{y", "1", "yes", "-z", "日本"}
+var words = []string{
+	"a", "b", "c", "net", "a-b", "x(1)", "it's", `q"q`, "and", "é", "[a]", "a*", "{x}", "s p", "$x", "%{y", "1", "yes", "-z", "日本",
+}
 
 func quoted(texts []string) string {
 	var list []string
@@ -214,8 +216,14 @@ func (g generator) gates() (config string, dirs []string) {
 		}
 		var modified []string
 		if g.chance(20) && i > 0 {
-			on := g.one([]string{"common", "stack_name:" + leaves[i-1], queryWord("dir:" + dirs[0]), fmt.Sprintf("relative_dir:../../d%d/more", i-1)})
-			modified = append(modified, fmt.Sprintf("depends_on: {tag_query: %s, prune_on_no_change: %t}", quote("("+on+") and not d"+fmt.Sprint(i)+" in dir"), g.chance(50)))
+			on := g.one([]string{
+				"common",
+				"stack_name:" + leaves[i-1],
+				queryWord("dir:" + dirs[0]),
+				fmt.Sprintf("relative_dir:../../d%d/more", i-1),
+			})
+			modified = append(modified, fmt.Sprintf("depends_on: {tag_query: %s, prune_on_no_change: %t}",
+				quote("("+on+") and not d"+fmt.Sprint(i)+" in dir"), g.chance(50)))
 		}
 		if g.chance(20) {
 			modified = append(modified, "file_patterns: "+list([]string{"${DIR}/*.tf", g.one([]string{"!${DIR}/gen.tf", "shared/**", "a{b,c}/*"})}))
@@ -368,7 +376,10 @@ func FuzzPlugins(f *testing.F) {
 func (g generator) sls() string {
 	var b strings.Builder
 	ids := g.some(words, 12)
-	kinds := []string{"require", "require_any", "watch", "watch_any", "prereq", "onfail", "onfail_all", "onchanges", "onchanges_any", "listen", "require_in", "watch_in", "onfail_in"}
+	kinds := []string{
+		"require", "require_any", "watch", "watch_any", "prereq", "onfail", "onfail_all", "onchanges",
+		"onchanges_any", "listen", "require_in", "watch_in", "onfail_in",
+	}
 	for _, id := range ids {
 		function := g.one([]string{"cmd.run", "cmd.run", "cmd.run", "cmd.wait", "pkg.installed"})
 		fmt.Fprintf(&b, "%s:\n  %s:\n    - name: %s\n", quote(id), function, quote("do "+id))
@@ -558,7 +569,9 @@ func FuzzWorkspace(f *testing.F) {
 // fromWorkspace checks all that can be made of a workspace file.
 func fromWorkspace(t *testing.T, m *cairnfile.Model) {
 	t.Helper()
-	for name, to := range map[string]func(*cairnfile.Model) (Result, hcl.Diagnostics){"dirs": ToDirs, "gates": ToGates, "plugins": ToPlugins, "states": ToStates} {
+	for name, to := range map[string]func(*cairnfile.Model) (Result, hcl.Diagnostics){
+		"dirs": ToDirs, "gates": ToGates, "plugins": ToPlugins, "states": ToStates,
+	} {
 		r, diags := to(m)
 		if diags.HasErrors() {
 			t.Errorf("to %s: %v", name, diags)
@@ -675,7 +688,9 @@ func checkPlugins(t *testing.T, m *cairnfile.Model, r Result) {
 		got = append(got, task.Command[strings.LastIndex(task.Command, "\n")+1:])
 	}
 	g := graphOf(t, m, false)
-	want := sequence(g.Graph, m.Rule(), selection(g, func(l *cairnfile.Leaf) bool { return l.Task != nil }), func(n int) string { return commandOf(g.Steps[n].Leaf) })
+	want := sequence(g.Graph, m.Rule(), selection(g, func(l *cairnfile.Leaf) bool { return l.Task != nil }), func(n int) string {
+		return commandOf(g.Steps[n].Leaf)
+	})
 	want = slices.DeleteFunc(want, func(command string) bool { return !slices.Contains(got, command) })
 	if diff := cmp.Diff(want, got); diff != "" && len(want)+len(got) > 0 {
 		t.Errorf("sequence (-workspace +plugins):\n%s", diff)
@@ -691,7 +706,8 @@ func checkStates(t *testing.T, m *cairnfile.Model, r Result) {
 	}
 	g := graphOf(t, m, false)
 	calls := callsIn(low, func(c *compile.Call) bool { return !strings.HasSuffix(c.ID, "-on-change") })
-	want := sequence(g.Graph, m.Rule(), selection(g, func(l *cairnfile.Leaf) bool { return l.Task != nil && slices.Contains(calls, l.Name) }), byName(g))
+	want := sequence(g.Graph, m.Rule(),
+		selection(g, func(l *cairnfile.Leaf) bool { return l.Task != nil && slices.Contains(calls, l.Name) }), byName(g))
 	if diff := cmp.Diff(want, calls); diff != "" && len(want)+len(calls) > 0 && !losesOrder(r) {
 		t.Errorf("sequence (-workspace +states):\n%s", diff)
 	}

@@ -186,7 +186,8 @@ task "after-2" {
   onchanges = ["deploy-it-2"]
 }
 `
-	got := strings.NewReplacer("environment = {\n    A = \"1\"\n    B = \"x$${y}\"\n  }", "environment = { A = \"1\", B = \"x$${y}\" }").Replace(string(r.Text()))
+	got := strings.NewReplacer("environment = {\n    A = \"1\"\n    B = \"x$${y}\"\n  }",
+		"environment = { A = \"1\", B = \"x$${y}\" }").Replace(string(r.Text()))
 	if diff := cmp.Diff(normal(want), normal(got)); diff != "" {
 		t.Errorf("workspace (-want +got):\n%s", diff)
 	}
@@ -229,7 +230,8 @@ func TestOrderX11FromStatesConditions(t *testing.T) {
 		"{name: echo it}, {hide_output: true}":        "",
 		"{name: 'exit 3'}, {shell: ./shell}":          "in own shell: <exit 3>\nexit status 3",
 		"{name: echo it}, {shell: ./shell}, {cwd: /}": "exit status 127",
-		"{name: exit 3}, {shell: ./shell}, {unless: [test -e not]}, {check_cmd: 'echo checked'}": "in own shell: <exit 3>\nin own shell: <echo checked>\nchecked\n",
+		"{name: exit 3}, {shell: ./shell}, {unless: [test -e not]}, {check_cmd: 'echo checked'}": "in own shell: <exit 3>\n" +
+			"in own shell: <echo checked>\nchecked\n",
 	} {
 		r := FromStates(states(t, "a: {cmd.run: ["+call+"]}"))
 		command := model(t, string(r.Text())).Leaves[0].Task.Command
@@ -247,17 +249,24 @@ func TestOrderX11FromStatesConditions(t *testing.T) {
 // X-11: values that nothing can have in a workspace file.
 func TestOrderX11FromStatesOddValues(t *testing.T) {
 	for call, test := range map[string]struct{ want, lost string }{
-		`{name: "\n"}`:                {`command = ":"`, ""},
-		`{name: "a\0b"}`:              {`command = "ab"`, "The zero bytes in the command of a, which no command can have (workspace.sls:1:5)."},
-		`{name: "a\0b"}, {shell: sh}`: {`command = "sh -c 'ab'"`, "The zero bytes in the command of a, which no command can have (workspace.sls:1:5)."},
-		`{name: x}, {env: {"": a, "b=": c, d: "\0", e: null}}`: {`environment = { e = "" }`, "The variable \"\" of a, which cannot be in an environment (workspace.sls:1:5).\nThe variable \"b=\" of a, which cannot be in an environment (workspace.sls:1:5).\nThe variable \"d\" of a, which cannot be in an environment (workspace.sls:1:5)."},
-		`{name: x}, {env: [a, {b: [c], d: e}]}`:                {`environment = { d = "e" }`, "Of a (cmd.run): env (workspace.sls:1:5)."},
-		`{name: x}, {retry: {attempts: 2000000000}}`:           {`retries = 1000000000`, ""},
-		`{name: x}, {timeout: "90"}`:                           {`command = "x"`, "Of a (cmd.run): timeout (workspace.sls:1:5)."},
-		`{name: x}, {timeout: 1e300}`:                          {`command = "x"`, "Of a (cmd.run): timeout (workspace.sls:1:5)."},
-		`{name: x}, {timeout: -1}`:                             {`command = "x"`, "Of a (cmd.run): timeout (workspace.sls:1:5)."},
-		`{name: x}, {cwd: [y]}, {hide_output: "yes"}`:          {`command = "x"`, "Of a (cmd.run): cwd, hide_output (workspace.sls:1:5)."},
-		`{name: x}, {unless: [{fun: y}]}`:                      {`command = "x"`, "Of a (cmd.run): unless (workspace.sls:1:5)."},
+		`{name: "\n"}`:   {`command = ":"`, ""},
+		`{name: "a\0b"}`: {`command = "ab"`, "The zero bytes in the command of a, which no command can have (workspace.sls:1:5)."},
+		`{name: "a\0b"}, {shell: sh}`: {
+			`command = "sh -c 'ab'"`,
+			"The zero bytes in the command of a, which no command can have (workspace.sls:1:5).",
+		},
+		`{name: x}, {env: {"": a, "b=": c, d: "\0", e: null}}`: {
+			`environment = { e = "" }`,
+			"The variable \"\" of a, which cannot be in an environment (workspace.sls:1:5).\nThe variable \"b=\" of a, which " +
+				"cannot be in an environment (workspace.sls:1:5).\nThe variable \"d\" of a, which cannot be in an environment (workspace.sls:1:5).",
+		},
+		`{name: x}, {env: [a, {b: [c], d: e}]}`:       {`environment = { d = "e" }`, "Of a (cmd.run): env (workspace.sls:1:5)."},
+		`{name: x}, {retry: {attempts: 2000000000}}`:  {`retries = 1000000000`, ""},
+		`{name: x}, {timeout: "90"}`:                  {`command = "x"`, "Of a (cmd.run): timeout (workspace.sls:1:5)."},
+		`{name: x}, {timeout: 1e300}`:                 {`command = "x"`, "Of a (cmd.run): timeout (workspace.sls:1:5)."},
+		`{name: x}, {timeout: -1}`:                    {`command = "x"`, "Of a (cmd.run): timeout (workspace.sls:1:5)."},
+		`{name: x}, {cwd: [y]}, {hide_output: "yes"}`: {`command = "x"`, "Of a (cmd.run): cwd, hide_output (workspace.sls:1:5)."},
+		`{name: x}, {unless: [{fun: y}]}`:             {`command = "x"`, "Of a (cmd.run): unless (workspace.sls:1:5)."},
 	} {
 		r := FromStates(states(t, "a: {cmd.run: ["+call+"]}"))
 		if diags := r.Check(); diags.HasErrors() {

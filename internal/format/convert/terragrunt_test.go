@@ -23,7 +23,8 @@ terraform { source = "${get_repo_root()}/modules/app" }
 dependency "db" { config_path = "${get_terragrunt_dir()}/../db" }
 dependency "near" { config_path = "../near" }
 `,
-		"live/vpc/terragrunt.hcl":   "include \"root\" { path = find_in_parent_folders(\"root.hcl\") }\nterraform { source = \"git::example.org/vpc\" }\n",
+		"live/vpc/terragrunt.hcl": "include \"root\" { path = find_in_parent_folders(\"root.hcl\") }\n" +
+			"terraform { source = \"git::example.org/vpc\" }\n",
 		"live/vpc/.cache/x/main.tf": "",
 		"live/db/main.tf":           "",
 		"live/db/terragrunt.hcl": `
@@ -152,7 +153,8 @@ func TestTerragruntMistakes(t *testing.T) {
 		"a/terragrunt.hcl": "terraform { source = \"x\" }\ndependency \"b\" { config_path = \"../b\" }\n",
 		"b/terragrunt.hcl": "terraform { source = \"x\" }\ndependency \"a\" { config_path = \"../a/terragrunt.hcl\" }\n",
 		"c/terragrunt.hcl": "terraform {\n",
-		"d/terragrunt.hcl": "locals {\n  a = \"${local.a}\"\n  b = format(\"%999999999d\", 1)\n}\ndependencies { paths = local.b }\ninclude { path = \"../d/terragrunt.hcl\" }\ninclude { path = \"/nowhere\" }\nterraform { source = local.a }\n",
+		"d/terragrunt.hcl": "locals {\n  a = \"${local.a}\"\n  b = format(\"%999999999d\", 1)\n}\ndependencies { paths = local.b }\n" +
+			"include { path = \"../d/terragrunt.hcl\" }\ninclude { path = \"/nowhere\" }\nterraform { source = local.a }\n",
 	})
 	units, diags := terragrunt.Load(dir)
 	text := strings.ReplaceAll(diags.Error(), dir+"/", "")
@@ -181,7 +183,13 @@ func FuzzTerragrunt(f *testing.F) {
 		if strings.ContainsAny(other, "/\x00") || other == "" || other == "." || other == ".." || len(other) > 100 {
 			other = "b"
 		}
-		write(t, dir, map[string]string{"a/terragrunt.hcl": src, "a/main.tf": "", other + "/terragrunt.hcl": "", other + "/main.tf": "", "terragrunt.hcl": src})
+		write(t, dir, map[string]string{
+			"a/terragrunt.hcl":        src,
+			"a/main.tf":               "",
+			other + "/terragrunt.hcl": "",
+			other + "/main.tf":        "",
+			"terragrunt.hcl":          src,
+		})
 		units, diags := terragrunt.Load(dir)
 		if diags.HasErrors() {
 			return

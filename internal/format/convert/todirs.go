@@ -180,7 +180,8 @@ func (c *toDirs) withoutCycles(nested, edges []order.Edge) *order.Graph {
 			c.edges = append(c.edges, edge)
 			continue
 		}
-		c.loseOrder(edge.Place, "That %s comes after %s, which a tree puts the other way round", c.stacks[edge.To].leaf.Name, c.stacks[edge.From].leaf.Name)
+		c.loseOrder(edge.Place, "That %s comes after %s, which a tree puts the other way round",
+			c.stacks[edge.To].leaf.Name, c.stacks[edge.From].leaf.Name)
 		for _, next := range after[edge.To] {
 			queue = append(queue, order.Edge{From: edge.From, To: next, Place: edge.Place})
 		}
@@ -228,7 +229,8 @@ func (c *toDirs) impliedOrder(nested []order.Edge) {
 	for _, edge := range nested {
 		if !own.leads(edge.From, edge.To) {
 			s := c.stacks[edge.To]
-			c.loseOrder(problem.PlaceOf(s.leaf.Range), "That nothing puts %s after %s: a stack comes after those in the directories above", s.leaf.Name, c.stacks[edge.From].leaf.Name)
+			c.loseOrder(problem.PlaceOf(s.leaf.Range), "That nothing puts %s after %s: a stack comes after those in the directories above",
+				s.leaf.Name, c.stacks[edge.From].leaf.Name)
 		}
 	}
 }

@@ -98,7 +98,8 @@ func (c *toGates) through() {
 			switch {
 			case other.Leaf == step.Leaf:
 			case other.Phase == cairnfile.Plan:
-				c.loseOrder(problem.PlaceOf(step.Leaf.Range), "That the %s of %s waits for the plan of %s alone", step.Phase, step.Leaf.Name, other.Leaf.Name)
+				c.loseOrder(problem.PlaceOf(step.Leaf.Range), "That the %s of %s waits for the plan of %s alone",
+					step.Phase, step.Leaf.Name, other.Leaf.Name)
 			default:
 				if c.added[step.Leaf.Block] == nil {
 					c.added[step.Leaf.Block] = map[string][]string{}
@@ -239,8 +240,12 @@ func (c *toGates) rules(block *cairnfile.Block) string {
 	var modifiedBy []string
 	for _, rule := range c.model.Rules(block) {
 		key := map[cairnfile.Relation]string{
-			cairnfile.After: "plan_after", cairnfile.PlanAfter: "plan_after", cairnfile.ApplyAfter: "apply_after", cairnfile.ModifiedBy: "modified_by",
-			cairnfile.ModifiedByOutputs: "modified_by", cairnfile.Input: "modified_by",
+			cairnfile.After:             "plan_after",
+			cairnfile.PlanAfter:         "plan_after",
+			cairnfile.ApplyAfter:        "apply_after",
+			cairnfile.ModifiedBy:        "modified_by",
+			cairnfile.ModifiedByOutputs: "modified_by",
+			cairnfile.Input:             "modified_by",
 		}[rule.Rel]
 		if rule.Policy == cairnfile.Any {
 			c.lose(rule.Place, "That one success is enough for %s: all are waited for", block.Name)
@@ -356,7 +361,8 @@ func (c *toGates) files(leaf *cairnfile.Leaf) []string {
 		files = append([]string{dirVariable + "/**"}, c.nested(leaf)...)
 	case !inside:
 		files = append(files, dirVariable+"/*.tf")
-		c.lose(problem.PlaceOf(leaf.Range), "That files in the directory of %s do not count: its *.tf do, without which there is no stack", leaf.Name)
+		c.lose(problem.PlaceOf(leaf.Range),
+			"That files in the directory of %s do not count: its *.tf do, without which there is no stack", leaf.Name)
 	}
 	for _, file := range s.VarFiles {
 		files = append(files, literal(glob.Quote(file)))
@@ -389,7 +395,8 @@ func (c *toGates) nested(leaf *cairnfile.Leaf) []string {
 		}
 		files = append(files, "!"+glob.Quote(other.Stack.Dir)+"/**")
 		for _, file := range slices.Concat(leaf.Stack.Watch, leaf.Stack.VarFiles) {
-			named = named || strings.ContainsAny(file, "*?[{") || isBelow("/"+other.Stack.Dir, path.Join("/", file)) || isBelow(path.Join("/", file), "/"+other.Stack.Dir)
+			named = named || strings.ContainsAny(file, "*?[{") || isBelow("/"+other.Stack.Dir, path.Join("/", file)) ||
+				isBelow(path.Join("/", file), "/"+other.Stack.Dir)
 		}
 	}
 	if named {
@@ -436,11 +443,13 @@ func (c *toGates) between() hcl.Diagnostics {
 	})
 	name := func(n int) string { return byNumber[n].Name }
 	for _, w := range d.onlyInWorkspace {
-		c.loseOrder(problem.PlaceOf(byNumber[w.dirspace].Range), "That the %s of %s waits, also if what lies between is not part of a run, for %s",
+		c.loseOrder(problem.PlaceOf(byNumber[w.dirspace].Range),
+			"That the %s of %s waits, also if what lies between is not part of a run, for %s",
 			w.action, name(w.dirspace), w.names(name))
 	}
 	for _, w := range d.onlyInGates {
-		c.loseOrder(problem.PlaceOf(byNumber[w.dirspace].Range), "That the %s of %s does not wait for %s", w.action, name(w.dirspace), w.names(name))
+		c.loseOrder(problem.PlaceOf(byNumber[w.dirspace].Range),
+			"That the %s of %s does not wait for %s", w.action, name(w.dirspace), w.names(name))
 	}
 	return nil
 }

@@ -26,8 +26,14 @@ func ToStates(m *cairnfile.Model) (Result, hcl.Diagnostics) {
 		return Result{}, diags
 	}
 	c := &toStates{
-		writer: newWriter(), model: m, graph: graph, ids: map[*cairnfile.Leaf]string{}, reactions: map[*cairnfile.Leaf]string{},
-		kept: map[*cairnfile.Leaf]bool{}, requisites: map[*cairnfile.Leaf][]requisite{}, taken: names{"include": true, "exclude": true, "extend": true},
+		writer:     newWriter(),
+		model:      m,
+		graph:      graph,
+		ids:        map[*cairnfile.Leaf]string{},
+		reactions:  map[*cairnfile.Leaf]string{},
+		kept:       map[*cairnfile.Leaf]bool{},
+		requisites: map[*cairnfile.Leaf][]requisite{},
+		taken:      names{"include": true, "exclude": true, "extend": true},
 	}
 	c.choose()
 	c.collect()
@@ -86,7 +92,9 @@ func (c *toStates) choose() {
 		c.ids[leaf] = c.id(leaf.Name, problem.PlaceOf(leaf.Range))
 	}
 	for _, leaf := range c.sequence {
-		if leaf.Task.Reaction != nil && slices.ContainsFunc(rulesOn(c.model, leaf), func(r cairnfile.ResolvedRule) bool { return r.Rel == cairnfile.Watch && len(c.others(leaf, r)) > 0 }) {
+		if leaf.Task.Reaction != nil && slices.ContainsFunc(rulesOn(c.model, leaf), func(r cairnfile.ResolvedRule) bool {
+			return r.Rel == cairnfile.Watch && len(c.others(leaf, r)) > 0
+		}) {
 			c.reactions[leaf] = c.taken.add(c.ids[leaf] + "-on-change")
 		}
 	}
