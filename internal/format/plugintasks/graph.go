@@ -41,7 +41,8 @@ func reason(a, b *Task) string {
 	case a.Plugin != b.Plugin:
 		return fmt.Sprintf("both are at %s of %s, and plugin %s is before %s", number(a.Value), a.Stage, a.Plugin, b.Plugin)
 	}
-	return fmt.Sprintf("both are at %s of %s, and task %d of plugin %s is before task %d", number(a.Value), a.Stage, a.Position, a.Plugin, b.Position)
+	return fmt.Sprintf("both are at %s of %s, and task %d of plugin %s is before task %d",
+		number(a.Value), a.Stage, a.Position, a.Plugin, b.Position)
 }
 
 func number(value float64) string { return strconv.FormatFloat(value, 'f', -1, 64) }

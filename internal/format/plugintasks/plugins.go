@@ -87,12 +87,14 @@ func scriptsDir(root *os.Root, dir, plugin string) string {
 
 func notRead(filename string) *hcl.Diagnostic {
 	return problem.Warning(problem.Syntax, &hcl.Range{Filename: filename}, "Ignored tasks",
-		"The tasks of this file name what they come before and after (\"requires\", \"required_for\"), and are left out: only the stages of %s are read. "+
+		"The tasks of this file name what they come before and after (\"requires\", \"required_for\"), "+
+			"and are left out: only the stages of %s are read. "+
 			"Write them into that file, or as tasks of a workspace file with \"after\" and \"before\".", FileName)
 }
 
 func unreadable(filename string, err error) *hcl.Diagnostic {
-	return problem.New(problem.BadPath, &hcl.Range{Filename: filename}, "Unreadable file", "The file cannot be read: %s.", safefile.Reason(err))
+	return problem.New(problem.BadPath, &hcl.Range{Filename: filename}, "Unreadable file",
+		"The file cannot be read: %s.", safefile.Reason(err))
 }
 
 // Sort puts tasks in the order in which they are done.

@@ -138,7 +138,8 @@ func describe(diags hcl.Diagnostics) []string {
 		if diag.Severity == hcl.DiagWarning {
 			severity = "warning"
 		}
-		all = append(all, fmt.Sprintf("%s %s %d:%d %s", severity, problem.CodeOf(diag), diag.Subject.Start.Line, diag.Subject.Start.Column, diag.Detail))
+		all = append(all, fmt.Sprintf("%s %s %d:%d %s", severity, problem.CodeOf(diag), diag.Subject.Start.Line,
+			diag.Subject.Start.Column, diag.Detail))
 	}
 	return all
 }
@@ -148,28 +149,34 @@ func parseStageLine(line string, mode Mode) ([]*Task, hcl.Diagnostics) {
 }
 
 func TestOrderD12OtherSeparators(t *testing.T) {
+	noSlash := func(instead, correct string) string {
+		return "error order/bad-stage 2:10 Between the stage and its number there must be a slash" + instead + ". Write " + correct + "."
+	}
 	tests := map[string]string{
-		`stage: post_deployment:50`:        `error order/bad-stage 2:10 Between the stage and its number there must be a slash, not ":". Write "post_deployment/50".`,
-		`stage: post_deployment::50`:       `error order/bad-stage 2:10 Between the stage and its number there must be a slash, not "::". Write "post_deployment/50".`,
-		`stage: pre_deployment: 50`:        `error order/bad-stage 2:10 Between the stage and its number there must be a slash, not ":". Write "pre_deployment/50".`,
-		`stage: pre_deployment:: -9.5`:     `error order/bad-stage 2:10 Between the stage and its number there must be a slash, not "::". Write "pre_deployment/-9.5".`,
-		`stage: "post_deployment#50"`:      `error order/bad-stage 2:10 Between the stage and its number there must be a slash, not "#". Write "post_deployment/50".`,
-		`stage: post_deployment:: 50`:      `error order/bad-stage 2:10 Between the stage and its number there must be a slash, not "::". Write "post_deployment/50".`,
-		`stage: post_deployment: :50`:      `error order/bad-stage 2:10 Between the stage and its number there must be a slash, not ": :". Write "post_deployment/50".`,
-		`stage: post_deployment : 50`:      `error order/bad-stage 2:10 Between the stage and its number there must be a slash, not ":". Write "post_deployment/50".`,
-		`stage: pre_deployment :: +.5`:     `error order/bad-stage 2:10 Between the stage and its number there must be a slash, not "::". Write "pre_deployment/+.5".`,
-		`stage: "pre_deployment@ -9.9"`:    `error order/bad-stage 2:10 Between the stage and its number there must be a slash, not "@". Write "pre_deployment/-9.9".`,
-		`stage: post_deployment-50`:        `error order/bad-stage 2:10 Between the stage and its number there must be a slash, not "-". Write "post_deployment/50".`,
-		`stage: post_deployment.50`:        `error order/bad-stage 2:10 Between the stage and its number there must be a slash, not ".". Write "post_deployment/50".`,
-		`stage: post_deployment_50`:        `error order/bad-stage 2:10 Between the stage and its number there must be a slash, not "_". Write "post_deployment/50".`,
-		`stage: post_deployment 50`:        `error order/bad-stage 2:10 Between the stage and its number there must be a slash and nothing else. Write "post_deployment/50".`,
-		`stage: post_deployment50`:         `error order/bad-stage 2:10 Between the stage and its number there must be a slash and nothing else. Write "post_deployment/50".`,
-		`stage: post_deployment /50`:       `error order/bad-stage 2:10 Between the stage and its number there must be a slash and nothing else. Write "post_deployment/50".`,
-		`stage: post_deployment:`:          `error order/bad-stage 2:10 Between the stage and its number there must be a slash, not ":". Write "post_deployment/100".`,
-		`stage: {post_deployment: 50}`:     `error order/bad-stage 2:10 Between the stage and its number there must be a slash, not ":". Write "post_deployment/50".`,
-		`stage: 'post_deployment\50'`:      `error order/bad-stage 2:10 Between the stage and its number there must be a slash, not "\\". Write "post_deployment/50".`,
-		`stage: 'post_deployment//50'`:     `error order/bad-number 2:10 After the slash of "post_deployment//50" there must be a number such as 100, -99.9 or .5, without an exponent.`,
-		`stage: post_deploymnet/50`:        `error order/bad-stage 2:10 There is no stage "post_deploymnet/50": write pre_deployment or post_deployment, with a slash and a number behind it if the place among other tasks matters, such as "post_deployment/100". Did you mean "post_deployment"?`,
+		`stage: post_deployment:50`:     noSlash(`, not ":"`, `"post_deployment/50"`),
+		`stage: post_deployment::50`:    noSlash(`, not "::"`, `"post_deployment/50"`),
+		`stage: pre_deployment: 50`:     noSlash(`, not ":"`, `"pre_deployment/50"`),
+		`stage: pre_deployment:: -9.5`:  noSlash(`, not "::"`, `"pre_deployment/-9.5"`),
+		`stage: "post_deployment#50"`:   noSlash(`, not "#"`, `"post_deployment/50"`),
+		`stage: post_deployment:: 50`:   noSlash(`, not "::"`, `"post_deployment/50"`),
+		`stage: post_deployment: :50`:   noSlash(`, not ": :"`, `"post_deployment/50"`),
+		`stage: post_deployment : 50`:   noSlash(`, not ":"`, `"post_deployment/50"`),
+		`stage: pre_deployment :: +.5`:  noSlash(`, not "::"`, `"pre_deployment/+.5"`),
+		`stage: "pre_deployment@ -9.9"`: noSlash(`, not "@"`, `"pre_deployment/-9.9"`),
+		`stage: post_deployment-50`:     noSlash(`, not "-"`, `"post_deployment/50"`),
+		`stage: post_deployment.50`:     noSlash(`, not "."`, `"post_deployment/50"`),
+		`stage: post_deployment_50`:     noSlash(`, not "_"`, `"post_deployment/50"`),
+		`stage: post_deployment 50`:     noSlash(" and nothing else", `"post_deployment/50"`),
+		`stage: post_deployment50`:      noSlash(" and nothing else", `"post_deployment/50"`),
+		`stage: post_deployment /50`:    noSlash(" and nothing else", `"post_deployment/50"`),
+		`stage: post_deployment:`:       noSlash(`, not ":"`, `"post_deployment/100"`),
+		`stage: {post_deployment: 50}`:  noSlash(`, not ":"`, `"post_deployment/50"`),
+		`stage: 'post_deployment\50'`:   noSlash(`, not "\\"`, `"post_deployment/50"`),
+		`stage: 'post_deployment//50'`: `error order/bad-number 2:10 After the slash of "post_deployment//50" ` +
+			`there must be a number such as 100, -99.9 or .5, without an exponent.`,
+		`stage: post_deploymnet/50`: `error order/bad-stage 2:10 There is no stage "post_deploymnet/50": ` +
+			`write pre_deployment or post_deployment, with a slash and a number behind it if the place among other tasks matters, ` +
+			`such as "post_deployment/100". Did you mean "post_deployment"?`,
 		"stage:\n    - post_deployment/50": `error order/bad-value 3:5 The stage must be a string; this is a list.`,
 	}
 	for line, want := range tests {
@@ -224,9 +231,10 @@ func TestOrderD15ReservedRanges(t *testing.T) {
 		}
 	}
 	tasks, _ := parseStageLine("stage: pre_deployment/6123", Strict)
-	want := []string{"warning order/reserved-range 2:10 By convention the numbers 6000 to 6999 are reserved: other plugins expect nothing there. Choose a number of a " +
-		"range that fits: 0–999 configuration of hardware, 2000–2999 disk partitions and volumes, 4000–4999 configuration of the network, " +
-		"5000–5999 deployment of software, 8000–8999 monitoring services."}
+	want := []string{"warning order/reserved-range 2:10 By convention the numbers 6000 to 6999 are reserved: " +
+		"other plugins expect nothing there. Choose a number of a " +
+		"range that fits: 0–999 configuration of hardware, 2000–2999 disk partitions and volumes, " +
+		"4000–4999 configuration of the network, 5000–5999 deployment of software, 8000–8999 monitoring services."}
 	if diff := cmp.Diff(want, describe(Lint(tasks, Original))); diff != "" {
 		t.Errorf("lint (-want +got):\n%s", diff)
 	}
@@ -278,7 +286,12 @@ func TestParse(t *testing.T) {
 	if first.Command != "./deploy.sh" || first.Timeout.Seconds() != 42 || first.Type != Shell || first.Place.String() != "a/tasks.yaml:2:3" {
 		t.Errorf("first task is %+v", first)
 	}
-	for roles, want := range map[string][2]bool{"": {true, true}, "controller": {true, false}, "compute": {false, true}, "cinder": {false, false}} {
+	for roles, want := range map[string][2]bool{
+		"":           {true, true},
+		"controller": {true, false},
+		"compute":    {false, true},
+		"cinder":     {false, false},
+	} {
 		for i, task := range tasks {
 			if got := task.HasRole(strings.Fields(roles)); got != want[i] {
 				t.Errorf("task %d for role %q: got %t, want %t", i+1, roles, got, want[i])
@@ -292,11 +305,23 @@ func TestParseErrors(t *testing.T) {
 		src  string
 		want []string
 	}{
-		"no list":  {"role: x", []string{"error order/bad-value 1:1 The file must hold a list of tasks, each with role, stage, type and parameters; it is a mapping."}},
-		"no task":  {"- x", []string{"error order/bad-value 1:3 A task must be a mapping with the keys role, stage, type and parameters; this is a string."}},
-		"no YAML":  {"- [", []string{"error order/syntax 1:1 The file is not YAML: did not find expected node content."}},
-		"no role":  {"- {stage: pre_deployment, type: reboot}", []string{"error order/bad-value 1:3 The task has no role. Add it; a complete task has role, stage, type and parameters."}},
-		"bad type": {"- {role: x, stage: pre_deployment, type: shel}", []string{`error order/bad-value 1:42 There is no type of task "shel"; there are shell, puppet, reboot. Did you mean "shell"?`}},
+		"no list": {
+			"role: x",
+			[]string{"error order/bad-value 1:1 The file must hold a list of tasks, each with role, stage, type and parameters; it is a mapping."},
+		},
+		"no task": {
+			"- x",
+			[]string{"error order/bad-value 1:3 A task must be a mapping with the keys role, stage, type and parameters; this is a string."},
+		},
+		"no YAML": {"- [", []string{"error order/syntax 1:1 The file is not YAML: did not find expected node content."}},
+		"no role": {
+			"- {stage: pre_deployment, type: reboot}",
+			[]string{"error order/bad-value 1:3 The task has no role. Add it; a complete task has role, stage, type and parameters."},
+		},
+		"bad type": {
+			"- {role: x, stage: pre_deployment, type: shel}",
+			[]string{`error order/bad-value 1:42 There is no type of task "shel"; there are shell, puppet, reboot. Did you mean "shell"?`},
+		},
 		"no command": {
 			"- {role: x, stage: pre_deployment, type: shell}",
 			[]string{"error order/bad-value 1:3 A task of type shell needs a command: parameters: {cmd: ./deploy.sh, timeout: 42}."},
@@ -307,10 +332,17 @@ func TestParseErrors(t *testing.T) {
 		},
 		"unknown key": {
 			"- {role: x, stage: pre_deployment, type: reboot, roles: [y]}",
-			[]string{`warning order/unknown-key 1:50 The key "roles" of a task has no effect here; those that have are role, stage, type, parameters. Did you mean "role"?`},
+			[]string{`warning order/unknown-key 1:50 The key "roles" of a task has no effect here; ` +
+				`those that have are role, stage, type, parameters. Did you mean "role"?`},
 		},
-		"repeated key": {"- {role: x, role: y, stage: pre_deployment, type: reboot}", []string{`error order/duplicate-id 1:13 The key "role" is already on line 1. Keep one of them.`}},
-		"role 'null'":  {"- {role: [~], stage: pre_deployment, type: reboot}", []string{"error order/bad-value 1:11 The role must be a string; this is a null."}},
+		"repeated key": {
+			"- {role: x, role: y, stage: pre_deployment, type: reboot}",
+			[]string{`error order/duplicate-id 1:13 The key "role" is already on line 1. Keep one of them.`},
+		},
+		"role 'null'": {
+			"- {role: [~], stage: pre_deployment, type: reboot}",
+			[]string{"error order/bad-value 1:11 The role must be a string; this is a null."},
+		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

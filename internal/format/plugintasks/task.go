@@ -96,7 +96,8 @@ func Parse(plugin, filename string, src []byte, mode Mode) ([]*Task, hcl.Diagnos
 		return nil, diags
 	}
 	if root.Kind != yaml.SequenceNode {
-		return nil, diags.Append(badValue(filename, root, "The file must hold a list of tasks, each with role, stage, type and parameters; it is a %s.",
+		return nil, diags.Append(badValue(filename, root,
+			"The file must hold a list of tasks, each with role, stage, type and parameters; it is a %s.",
 			yamldoc.Kind(root)))
 	}
 	var tasks []*Task
