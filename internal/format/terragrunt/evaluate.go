@@ -32,7 +32,8 @@ const (
 func (l *loader) spend(at hcl.Range, cost int) bool {
 	return l.budget.Spend(cost, func() {
 		l.diags = l.diags.Append(problem.New(problem.Syntax, &at, "Evaluation too large",
-			"What is evaluated up to here, in files terragrunt.hcl and in those that they include, is more than anybody writes for paths. Write the paths out."))
+			"What is evaluated up to here, in files terragrunt.hcl and in those that they include, is more than anybody writes for paths. "+
+				"Write the paths out."))
 	})
 }
 

@@ -70,7 +70,8 @@ func TestTooMuchToEvaluate(t *testing.T) {
 func TestIncludedByAll(t *testing.T) {
 	files := map[string]string{"root.hcl": "locals {\n" + strings.Repeat("# comment\n", 80_000) + "}\n"}
 	for i := range 300 {
-		files[fmt.Sprintf("u%d/terragrunt.hcl", i)] = "include {\n path = find_in_parent_folders(\"root.hcl\")\n}\nterraform {\n source = \".\"\n}\n"
+		files[fmt.Sprintf("u%d/terragrunt.hcl", i)] = "include {\n path = find_in_parent_folders(\"root.hcl\")\n}\n" +
+			"terraform {\n source = \".\"\n}\n"
 	}
 	units, diags := Load(writeUnits(t, files))
 	if len(units) != 300 || len(diags) > 0 {

@@ -59,7 +59,8 @@ func Load(root string) ([]*Unit, hcl.Diagnostics) {
 	l := &loader{root: root, parsed: map[string]parsed{}, budget: evaluationBudget}
 	dir, err := os.OpenRoot(root)
 	if err != nil {
-		return nil, hcl.Diagnostics{problem.New(problem.BadPath, &hcl.Range{Filename: root}, "Unreadable directory", "The directory cannot be read: %s.", err)}
+		return nil, hcl.Diagnostics{problem.New(problem.BadPath, &hcl.Range{Filename: root}, "Unreadable directory",
+			"The directory cannot be read: %s.", err)}
 	}
 	defer dir.Close() //nolint:errcheck // nothing is written
 	l.files = dir.FS()
@@ -75,7 +76,8 @@ func Load(root string) ([]*Unit, hcl.Diagnostics) {
 		return nil
 	})
 	if err != nil {
-		l.diags = l.diags.Append(problem.New(problem.BadPath, &hcl.Range{Filename: root}, "Unreadable directory", "The directory cannot be read: %s.", err))
+		l.diags = l.diags.Append(problem.New(problem.BadPath, &hcl.Range{Filename: root}, "Unreadable directory",
+			"The directory cannot be read: %s.", err))
 	}
 	slices.SortFunc(l.units, func(a, b *Unit) int { return strings.Compare(a.Dir, b.Dir) })
 	l.cycles()
@@ -113,7 +115,8 @@ func (l *loader) shown(name string) string { return filepath.Join(l.root, filepa
 func (l *loader) parse(name string) (*hclsyntax.Body, hcl.Diagnostics) {
 	src, err := l.read(name)
 	if err != nil {
-		return nil, hcl.Diagnostics{problem.New(problem.BadPath, &hcl.Range{Filename: l.shown(name)}, "Unreadable file", "The file cannot be read: %s.", safefile.Reason(err))}
+		return nil, hcl.Diagnostics{problem.New(problem.BadPath, &hcl.Range{Filename: l.shown(name)}, "Unreadable file",
+			"The file cannot be read: %s.", safefile.Reason(err))}
 	}
 	file, diags := hclsource.Parse(src, l.shown(name))
 	for _, diag := range diags {
@@ -140,7 +143,11 @@ func (l *loader) unit(name string) {
 	if body == nil {
 		return
 	}
-	u := &Unit{Dir: path.Dir(name), Range: hcl.Range{Filename: l.shown(name), Start: hcl.InitialPos, End: hcl.InitialPos}, Inputs: map[string]string{}}
+	u := &Unit{
+		Dir:    path.Dir(name),
+		Range:  hcl.Range{Filename: l.shown(name), Start: hcl.InitialPos, End: hcl.InitialPos},
+		Inputs: map[string]string{},
+	}
 	r := &reader{loader: l, unit: u, seen: map[string]bool{name: true}, named: map[string]bool{}, filed: map[string]bool{}}
 	r.body(body, false)
 	entries, err := fs.ReadDir(l.files, u.Dir)

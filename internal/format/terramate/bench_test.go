@@ -28,7 +28,8 @@ func manyStacks(tb testing.TB, stacks int) string {
 			after = append(after, fmt.Sprintf("%q", fmt.Sprintf("/d%03d/s%02d", other/100, other%100)))
 		}
 		if group := i / 100; group > 0 && i%10 == 0 {
-			after = append(after, fmt.Sprintf("%q", fmt.Sprintf("tag:t%d", random.IntN(group))), fmt.Sprintf("%q", fmt.Sprintf("/d%03d", random.IntN(group))))
+			after = append(after, fmt.Sprintf("%q", fmt.Sprintf("tag:t%d", random.IntN(group))),
+				fmt.Sprintf("%q", fmt.Sprintf("/d%03d", random.IntN(group))))
 		}
 		dir := filepath.Join(root, fmt.Sprintf("d%03d", i/100), fmt.Sprintf("s%02d", i%100))
 		if err := os.MkdirAll(dir, 0o755); err != nil {

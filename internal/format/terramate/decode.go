@@ -156,7 +156,8 @@ func literal(attr *hcl.Attribute) (string, *hcl.Diagnostic) {
 		return "", nil
 	}
 	if diags.HasErrors() || !value.IsKnown() || value.Type() != cty.String {
-		return "", problem.New(problem.Syntax, attr.Expr.Range().Ptr(), "Not a string", "The argument %q is a string in quotes, written out.", attr.Name)
+		return "", problem.New(problem.Syntax, attr.Expr.Range().Ptr(), "Not a string",
+			"The argument %q is a string in quotes, written out.", attr.Name)
 	}
 	return value.AsString(), nil
 }

@@ -30,15 +30,32 @@ const maxArguments = 1000
 var functions = sync.OnceValue(func() map[string]function.Function {
 	all := map[string]function.Function{}
 	for name, f := range map[string]function.Function{
-		"chomp": stdlib.ChompFunc, "coalesce": stdlib.CoalesceFunc, "compact": stdlib.CompactFunc, "concat": stdlib.ConcatFunc,
-		"distinct": stdlib.DistinctFunc, "element": stdlib.ElementFunc, "flatten": stdlib.FlattenFunc, "join": stdlib.JoinFunc, "lower": stdlib.LowerFunc,
-		"replace": literalReplace, "reverse": stdlib.ReverseListFunc, "slice": stdlib.SliceFunc, "sort": stdlib.SortFunc, "split": stdlib.SplitFunc,
-		"strrev": stdlib.ReverseFunc, "substr": stdlib.SubstrFunc, "title": stdlib.TitleFunc, "trim": stdlib.TrimFunc, "trimprefix": stdlib.TrimPrefixFunc,
-		"trimspace": stdlib.TrimSpaceFunc, "trimsuffix": stdlib.TrimSuffixFunc, "upper": stdlib.UpperFunc,
-		"format":   plainFormat,
-		"tolist":   stdlib.MakeToFunc(cty.List(cty.DynamicPseudoType)),
-		"toset":    stdlib.MakeToFunc(cty.Set(cty.DynamicPseudoType)),
-		"tostring": stdlib.MakeToFunc(cty.String),
+		"chomp":      stdlib.ChompFunc,
+		"coalesce":   stdlib.CoalesceFunc,
+		"compact":    stdlib.CompactFunc,
+		"concat":     stdlib.ConcatFunc,
+		"distinct":   stdlib.DistinctFunc,
+		"element":    stdlib.ElementFunc,
+		"flatten":    stdlib.FlattenFunc,
+		"join":       stdlib.JoinFunc,
+		"lower":      stdlib.LowerFunc,
+		"replace":    literalReplace,
+		"reverse":    stdlib.ReverseListFunc,
+		"slice":      stdlib.SliceFunc,
+		"sort":       stdlib.SortFunc,
+		"split":      stdlib.SplitFunc,
+		"strrev":     stdlib.ReverseFunc,
+		"substr":     stdlib.SubstrFunc,
+		"title":      stdlib.TitleFunc,
+		"trim":       stdlib.TrimFunc,
+		"trimprefix": stdlib.TrimPrefixFunc,
+		"trimspace":  stdlib.TrimSpaceFunc,
+		"trimsuffix": stdlib.TrimSuffixFunc,
+		"upper":      stdlib.UpperFunc,
+		"format":     plainFormat,
+		"tolist":     stdlib.MakeToFunc(cty.List(cty.DynamicPseudoType)),
+		"toset":      stdlib.MakeToFunc(cty.Set(cty.DynamicPseudoType)),
+		"tostring":   stdlib.MakeToFunc(cty.String),
 	} {
 		all["tm_"+name] = limited(f)
 	}
@@ -98,8 +115,9 @@ var literalReplace = function.New(&function.Spec{
 
 // plainFormat is format without widths, which could be very large.
 var plainFormat = function.New(&function.Spec{
-	Params: []function.Parameter{{Name: "format", Type: cty.String}}, VarParam: &function.Parameter{Name: "arguments", Type: cty.DynamicPseudoType},
-	Type: function.StaticReturnType(cty.String),
+	Params:   []function.Parameter{{Name: "format", Type: cty.String}},
+	VarParam: &function.Parameter{Name: "arguments", Type: cty.DynamicPseudoType},
+	Type:     function.StaticReturnType(cty.String),
 	Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
 		verbs := strings.Split(strings.ReplaceAll(args[0].AsString(), "%%", ""), "%")[1:]
 		if slices.ContainsFunc(verbs, func(verb string) bool { return verb == "" || !strings.Contains("sdvq", verb[:1]) }) {
@@ -111,7 +129,8 @@ var plainFormat = function.New(&function.Spec{
 
 // textsOf returns the texts in a list or set, each once.
 func textsOf(value cty.Value) (texts []string, ok bool) {
-	if value == cty.NilVal || value.IsNull() || !value.IsWhollyKnown() || !value.CanIterateElements() || value.Type().IsObjectType() || value.Type().IsMapType() {
+	if value == cty.NilVal || value.IsNull() || !value.IsWhollyKnown() ||
+		!value.CanIterateElements() || value.Type().IsObjectType() || value.Type().IsMapType() {
 		return nil, false
 	}
 	for it := value.ElementIterator(); it.Next(); {

@@ -41,7 +41,12 @@ func (t *Tree) graph(b *order.Builder, nodes ends) (*order.Graph, hcl.Diagnostic
 			continue
 		}
 		if above, ok := t.Owner(parent(stack.Path)); ok {
-			b.Edge(order.Edge{From: nodes.done[above], To: nodes.first[i], Place: problem.PlaceOf(stack.Range), Reason: fmt.Sprintf("%s is in the directory of %s", stack.Path, t.Stacks[above].Path)})
+			b.Edge(order.Edge{
+				From:   nodes.done[above],
+				To:     nodes.first[i],
+				Place:  problem.PlaceOf(stack.Range),
+				Reason: fmt.Sprintf("%s is in the directory of %s", stack.Path, t.Stacks[above].Path),
+			})
 		}
 	}
 	g, err := b.Build()
@@ -81,7 +86,8 @@ func (t *Tree) addEdges(b *order.Builder, nodes ends) hcl.Diagnostics {
 		conflicts[p] = true
 		diags = diags.Append(problem.New(problem.Conflict, &r.entry.Range, "Contradictory order",
 			"The stack %s is to run before %s, by %q at %s, and after it, by %q at %s. Remove one of the two.",
-			t.Stacks[r.from].Path, t.Stacks[to].Path, other.entry.Text, problem.PlaceOf(other.entry.Range), r.entry.Text, problem.PlaceOf(r.entry.Range)))
+			t.Stacks[r.from].Path, t.Stacks[to].Path, other.entry.Text, problem.PlaceOf(other.entry.Range), r.entry.Text,
+			problem.PlaceOf(r.entry.Range)))
 	})
 	reasons := map[*reference]string{}
 	add := func(r *reference, to int) {

@@ -94,7 +94,8 @@ func (l *loader) directory(dir string) {
 }
 
 func unreadable(dir string, err error) *hcl.Diagnostic {
-	return problem.New(problem.BadPath, &hcl.Range{Filename: dir}, "Unreadable directory", "The directory cannot be read: %s.", safefile.Reason(err))
+	return problem.New(problem.BadPath, &hcl.Range{Filename: dir}, "Unreadable directory",
+		"The directory cannot be read: %s.", safefile.Reason(err))
 }
 
 func (l *loader) add(f *found) {
@@ -175,7 +176,8 @@ func (f *found) file(name string) {
 	full := filepath.Join(f.onDisk(f.dir), name)
 	src, err := safefile.Read(f.root.FS(), path.Join(".", f.dir, name), hclsource.MaxSize)
 	if err != nil {
-		f.diags = f.diags.Append(problem.New(problem.BadPath, &hcl.Range{Filename: full}, "Unreadable file", "The file cannot be read: %s.", safefile.Reason(err)))
+		f.diags = f.diags.Append(problem.New(problem.BadPath, &hcl.Range{Filename: full}, "Unreadable file",
+			"The file cannot be read: %s.", safefile.Reason(err)))
 		return
 	}
 	f.source(name, full, src)

@@ -37,7 +37,8 @@ func (l *loader) readDeployments() {
 		for _, declared := range outline.Deployments {
 			if i, taken := l.tree.Index(deployconfig.NodeName(stack.Path, declared.Name)); taken {
 				l.diags = l.diags.Append(problem.New(problem.DuplicateID, &declared.Range, "Name used twice",
-					"The deployment %q of %s would be called as the stack in %s is. Rename one of them.", declared.Name, stack.Path, l.tree.Stacks[i].Path))
+					"The deployment %q of %s would be called as the stack in %s is. Rename one of them.",
+					declared.Name, stack.Path, l.tree.Stacks[i].Path))
 			}
 		}
 	}
@@ -119,7 +120,8 @@ func (n *nodes) deployments(b *order.Builder, i int) (before, done int) {
 	}
 	number := func(deployment string) int {
 		first, after := n.of(i)
-		at, _ := slices.BinarySearchFunc(n.all[first:after], deployment, func(one node, name string) int { return strings.Compare(one.deployment, name) })
+		at, _ := slices.BinarySearchFunc(n.all[first:after],
+			deployment, func(one node, name string) int { return strings.Compare(one.deployment, name) })
 		return first + at
 	}
 	before = point("begin")

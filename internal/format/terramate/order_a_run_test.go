@@ -197,8 +197,9 @@ func TestManyChildrenAfterTheirParent(t *testing.T) {
 // graph exactly if there are no errors.
 func FuzzStackFile(f *testing.F) {
 	for _, seed := range []string{
-		"stack {}\n", "stack {\n  after = [\"../a\", \"tag:x:y,z\"]\n  before = [\".\"]\n}\n", "terrastack {\n  required_version = \"~> 1.0\"\n}\n",
-		"stack {\n  id = \"x\"\n  tags = [\"a\", 5]\n}\nstack {}\n", "terramate {\n  required_version = \">\"\n}\nstack {\n  watch = null\n", "stack \"x\" {}\n",
+		"stack {}\n", "stack {\n  after = [\"../a\", \"tag:x:y,z\"]\n  before = [\".\"]\n}\n",
+		"terrastack {\n  required_version = \"~> 1.0\"\n}\n", "stack {\n  id = \"x\"\n  tags = [\"a\", 5]\n}\nstack {}\n",
+		"terramate {\n  required_version = \">\"\n}\nstack {\n  watch = null\n", "stack \"x\" {}\n",
 	} {
 		f.Add(seed)
 	}

@@ -143,7 +143,11 @@ func TestOrderA(t *testing.T) {
 		{line: "A-05", tree: []string{`stack-a`, `stack-b after = ["../stack-a"]`}, want: "stack-a, stack-b"},
 		{line: "A-06", tree: []string{`stack-a before = ["../stack-b"]`, `stack-b`}, want: "stack-a, stack-b"},
 		{line: "A-07", tree: []string{`stack-a before = ["../stack-b"]`, `stack-b after = ["../stack-a"]`}, want: "stack-a, stack-b"},
-		{line: "A-08", tree: []string{`stack-a`, `stack-b`, `stack-c before = ["../stack-b"]; after = ["../stack-a"]`}, want: "stack-a, stack-c, stack-b"},
+		{
+			line: "A-08",
+			tree: []string{`stack-a`, `stack-b`, `stack-c before = ["../stack-b"]; after = ["../stack-a"]`},
+			want: "stack-a, stack-c, stack-b",
+		},
 		{line: "A-09", tree: []string{`m before = ["../a"]; after = ["../z"]`, `a`, `z`}, want: "z, m, a"},
 		{line: "A-11", tree: []string{`b after = ["../c"]; before = ["../a"]`, `a`, `c`}, changed: "b", want: "b"},
 		{line: "A-13", tree: []string{`a`, `b after = ["../a"]`, `c after = ["../a", "../b"]`}, want: "a, b, c"},
@@ -201,7 +205,11 @@ func TestOrderA(t *testing.T) {
 			`project tags = ["project"]; before = ["tag:identity"]`, `iac/bucket after = ["tag:project", "tag:sa"]`,
 			`iac/sa-dir tags = ["identity"]; before = ["/iac/sa-dir/name"]`, `iac/sa-dir/name tags = ["sa"]`,
 		}, want: "project, iac/sa-dir, iac/sa-dir/name, iac/bucket"},
-		{line: "A-49", tree: []string{`p`, `p/child before = ["tag:other"]`, `p/child/grand`, `other tags = ["other"]`}, want: "p, p/child, other, p/child/grand"},
+		{
+			line: "A-49",
+			tree: []string{`p`, `p/child before = ["tag:other"]`, `p/child/grand`, `other tags = ["other"]`},
+			want: "p, p/child, other, p/child/grand",
+		},
 		{line: "A-50", tree: []string{
 			`parent-stack`, `stacks/a after = ["/stacks/b", "/parent-stack"]`, `stacks/b before = ["/parent-stack"]`,
 		}, below: "/stacks", want: "stacks/b, stacks/a"},
@@ -211,13 +219,34 @@ func TestOrderA(t *testing.T) {
 			`x tags = ["a", "b"]`, `y tags = ["a", "b", "c"]`, `z tags = ["a"]`,
 		}, tags: []string{"a:b"}, noTags: []string{"c"}, want: "x"},
 		{line: "A-54", tree: []string{`s wants = ["../x"]`, `x wants = ["/a"]`, `a`, `b`}, changed: "s", want: "a, s, x"},
-		{line: "A-55", tree: []string{`s wanted_by = ["../x"]; tags = ["no"]`, `x tags = ["yes"]`}, tags: []string{"yes"}, noTags: []string{"no"}, want: "s, x"},
+		{
+			line:   "A-55",
+			tree:   []string{`s wanted_by = ["../x"]; tags = ["no"]`, `x tags = ["yes"]`},
+			tags:   []string{"yes"},
+			noTags: []string{"no"},
+			want:   "s, x",
+		},
 		{line: "A-55 outside of the working directory", tree: []string{`s wanted_by = ["/in/x"]`, `in/x`}, below: "/in", want: "in/x, s"},
 		{line: "A-56", tree: []string{`s1 wanted_by = ["../s2"]`, `s2 wanted_by = ["../s1"]`}, changed: "s2", want: "s1, s2"},
-		{line: "A-54 all of a directory", tree: []string{`p`, `p/a wants = [".."]`, `p/a/deep`, `p/b wants = [".."]`, `p/c`, `q`}, changed: "p/a", want: "p, p/a, p/b, p/c, p/a/deep"},
+		{
+			line:    "A-54 all of a directory",
+			tree:    []string{`p`, `p/a wants = [".."]`, `p/a/deep`, `p/b wants = [".."]`, `p/c`, `q`},
+			changed: "p/a",
+			want:    "p, p/a, p/b, p/c, p/a/deep",
+		},
 		{line: "A-54 tags without what is below", tree: []string{`a wants = ["tag:x"]`, `m tags = ["x"]`, `m/below`}, changed: "a", want: "a, m"},
-		{line: "A-55 all of a directory", tree: []string{`p`, `p/a wanted_by = [".."]`, `p/b wanted_by = [".."]`, `p/c`, `q`}, changed: "p/c", want: "p/a, p/b, p/c"},
-		{line: "A-55 tags with what is below", tree: []string{`a wanted_by = ["tag:x"]`, `m tags = ["x"]`, `m/below`}, changed: "m/below", want: "a, m/below"},
+		{
+			line:    "A-55 all of a directory",
+			tree:    []string{`p`, `p/a wanted_by = [".."]`, `p/b wanted_by = [".."]`, `p/c`, `q`},
+			changed: "p/c",
+			want:    "p/a, p/b, p/c",
+		},
+		{
+			line:    "A-55 tags with what is below",
+			tree:    []string{`a wanted_by = ["tag:x"]`, `m tags = ["x"]`, `m/below`},
+			changed: "m/below",
+			want:    "a, m/below",
+		},
 
 		{line: "A-61", tree: []string{`p/c after = [".."]`, `p/a`, `p/z`, `p/c/below`}, want: "p/a, p/z, p/c, p/c/below"},
 		{line: "A-61 parent is a stack", tree: []string{`p`, `p/c after = ["/p"]`, `p/z`}, want: "p, p/z, p/c"},
@@ -277,8 +306,18 @@ func TestOrderADiagnostics(t *testing.T) {
 		want   []string
 		detail string // part of the first detail
 	}{
-		{line: "A-03 number", tree: []string{`a after = ["../b", 5]`, `b`}, want: []string{"order/not-a-set a/stack.tm.hcl:2:20"}, detail: "a number"},
-		{line: "A-03 object", tree: []string{`a before = [{ x = 1 }]`}, want: []string{"order/not-a-set a/stack.tm.hcl:2:13"}, detail: "an object"},
+		{
+			line:   "A-03 number",
+			tree:   []string{`a after = ["../b", 5]`, `b`},
+			want:   []string{"order/not-a-set a/stack.tm.hcl:2:20"},
+			detail: "a number",
+		},
+		{
+			line:   "A-03 object",
+			tree:   []string{`a before = [{ x = 1 }]`},
+			want:   []string{"order/not-a-set a/stack.tm.hcl:2:13"},
+			detail: "an object",
+		},
 		{line: "A-03 no set", tree: []string{`a before = "../b"`, `b`}, want: []string{"order/not-a-set a/stack.tm.hcl:2:12"}},
 		{
 			line: "A-17", tree: []string{`a after = ["../c"]`, `b after = ["../a"]`, `c after = ["../b"]`},
@@ -292,26 +331,70 @@ func TestOrderADiagnostics(t *testing.T) {
 			line: "A-18 by a directory", tree: []string{`a before = ["/d/b"]; after = ["/d"]`, `d/b`, `d/c`},
 			want: []string{"order/conflict a/stack.tm.hcl:3:12"}, detail: "run before /d/b",
 		},
-		{line: "A-38 child", tree: []string{`p`, `p/c before = [".."]`}, want: []string{"order/cycle p/c/stack.tm.hcl:1:1"}, detail: "/p → /p/c → /p"},
-		{line: "A-38 parent", tree: []string{`p after = ["c"]`, `p/c`}, want: []string{"order/cycle p/c/stack.tm.hcl:1:1"}, detail: "/p → /p/c → /p"},
 		{
-			line: "A-42", tree: []string{`stack-a after = ["../nowhere"]`},
-			want: []string{"order/bad-path stack-a/stack.tm.hcl:2:12"}, detail: "Stack /stack-a references an invalid path (../nowhere) in the 'after' attribute",
+			line:   "A-38 child",
+			tree:   []string{`p`, `p/c before = [".."]`},
+			want:   []string{"order/cycle p/c/stack.tm.hcl:1:1"},
+			detail: "/p → /p/c → /p",
 		},
 		{
-			line: "A-42 file", tree: []string{`stack-a before = ["/stack-a/stack.tm.hcl"]`},
-			want: []string{"order/bad-path stack-a/stack.tm.hcl:2:13"}, detail: "references an invalid path (/stack-a/stack.tm.hcl) in the 'before' attribute",
+			line:   "A-38 parent",
+			tree:   []string{`p after = ["c"]`, `p/c`},
+			want:   []string{"order/cycle p/c/stack.tm.hcl:1:1"},
+			detail: "/p → /p/c → /p",
+		},
+		{
+			line:   "A-42",
+			tree:   []string{`stack-a after = ["../nowhere"]`},
+			want:   []string{"order/bad-path stack-a/stack.tm.hcl:2:12"},
+			detail: "Stack /stack-a references an invalid path (../nowhere) in the 'after' attribute",
+		},
+		{
+			line:   "A-42 file",
+			tree:   []string{`stack-a before = ["/stack-a/stack.tm.hcl"]`},
+			want:   []string{"order/bad-path stack-a/stack.tm.hcl:2:13"},
+			detail: "references an invalid path (/stack-a/stack.tm.hcl) in the 'before' attribute",
 		},
 		{line: "A-43 dot", tree: []string{`a after = ["."]`}, want: []string{"order/self a/stack.tm.hcl:2:12"}, detail: "/a → /a"},
 		{line: "A-43 name", tree: []string{`stack-a before = ["../stack-a"]`}, want: []string{"order/self stack-a/stack.tm.hcl:2:13"}},
-		{line: "A-45", tree: []string{`a after = ["tag:_bad"]`}, want: []string{"order/bad-tag-query a/stack.tm.hcl:2:12"}, detail: `"_bad" is not a tag`},
-		{line: "A-45 empty", tree: []string{`a after = ["tag:x,"]`}, want: []string{"order/bad-tag-query a/stack.tm.hcl:2:12"}, detail: "a tag is missing"},
+		{
+			line:   "A-45",
+			tree:   []string{`a after = ["tag:_bad"]`},
+			want:   []string{"order/bad-tag-query a/stack.tm.hcl:2:12"},
+			detail: `"_bad" is not a tag`,
+		},
+		{
+			line:   "A-45 empty",
+			tree:   []string{`a after = ["tag:x,"]`},
+			want:   []string{"order/bad-tag-query a/stack.tm.hcl:2:12"},
+			detail: "a tag is missing",
+		},
 		{line: "A-45 tag of a stack", tree: []string{`a tags = ["x:y"]`}, want: []string{"order/bad-tag-query a/stack.tm.hcl:2:11"}},
-		{line: "outside", tree: []string{`a after = ["../../etc"]`}, want: []string{"order/bad-path a/stack.tm.hcl:2:12"}, detail: "not below the root"},
-		{line: "outside, absolute", tree: []string{`a after = ["/../etc"]`}, want: []string{"order/bad-path a/stack.tm.hcl:2:12"}, detail: "not below the root"},
-		{line: "unknown key", tree: []string{`a afer = ["../b"]`}, want: []string{"order/unknown-key a/stack.tm.hcl:2:3"}, detail: `no argument "afer"`},
+		{
+			line:   "outside",
+			tree:   []string{`a after = ["../../etc"]`},
+			want:   []string{"order/bad-path a/stack.tm.hcl:2:12"},
+			detail: "not below the root",
+		},
+		{
+			line:   "outside, absolute",
+			tree:   []string{`a after = ["/../etc"]`},
+			want:   []string{"order/bad-path a/stack.tm.hcl:2:12"},
+			detail: "not below the root",
+		},
+		{
+			line:   "unknown key",
+			tree:   []string{`a afer = ["../b"]`},
+			want:   []string{"order/unknown-key a/stack.tm.hcl:2:3"},
+			detail: `no argument "afer"`,
+		},
 		{line: "syntax", tree: []string{`a after = [`}, want: []string{"order/syntax a/stack.tm.hcl:3:1"}},
-		{line: "same ID", tree: []string{`a id = "X"`, `b id = "x"`}, want: []string{"order/duplicate-id b/stack.tm.hcl:1:1"}, detail: "/a and /b"},
+		{
+			line:   "same ID",
+			tree:   []string{`a id = "X"`, `b id = "x"`},
+			want:   []string{"order/duplicate-id b/stack.tm.hcl:1:1"},
+			detail: "/a and /b",
+		},
 	} {
 		t.Run(test.line, func(t *testing.T) {
 			root := writeTree(t, test.tree...)
@@ -385,10 +468,20 @@ func TestOrderA21(t *testing.T) {
 		"terramate <version>": true,
 	}
 	for constraint, ok := range map[string]bool{
-		"terrastack ~> 1.0": true, "terrastack ~> 2.0": false, "terrastack x": false,
-		"terramate ~> 0.4": true, "terramate ~> 0.4.0": false, "terramate >= 0.1, < 1": true, "terramate >= 0.16": true, "terramate ~> 0.17.0": true,
-		"terrastack < 1": false, "terrastack <version>": false, "terramate <version>": false,
-		"terramate < 0.17": false, "terramate != 0.17.0": false, "terramate >= 0.18, < 0.16": false,
+		"terrastack ~> 1.0":         true,
+		"terrastack ~> 2.0":         false,
+		"terrastack x":              false,
+		"terramate ~> 0.4":          true,
+		"terramate ~> 0.4.0":        false,
+		"terramate >= 0.1, < 1":     true,
+		"terramate >= 0.16":         true,
+		"terramate ~> 0.17.0":       true,
+		"terrastack < 1":            false,
+		"terrastack <version>":      false,
+		"terramate <version>":       false,
+		"terramate < 0.17":          false,
+		"terramate != 0.17.0":       false,
+		"terramate >= 0.18, < 0.16": false,
 	} {
 		t.Run(constraint, func(t *testing.T) {
 			kind, text, _ := strings.Cut(constraint, " ")

@@ -165,7 +165,8 @@ func (l *loader) circularWants() {
 			places[i] = edge.Place.String()
 		}
 		l.diags = l.diags.Append(problem.Warning(problem.Cycle, problem.RangeAt(cycle.Place()), "Cycle of wanted stacks",
-			"These are wanted by each other, so that none of them is ever selected without the rest: %s (%s). If that is meant, one of them can name the others.",
+			"These are wanted by each other, so that none of them is ever selected without the rest: %s (%s). "+
+				"If that is meant, one of them can name the others.",
 			strings.Join(append(cycle.Nodes, cycle.Nodes[0]), " → "), strings.Join(places, ", ")))
 	}
 }

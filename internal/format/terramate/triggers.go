@@ -39,7 +39,8 @@ func (f *finder) triggers() {
 		stackPath := path.Dir(strings.TrimPrefix(inTree, triggersDir))
 		i, ok := f.tree.Index(stackPath)
 		if !ok {
-			f.note(inTree, "Trigger without a stack", "The file is a trigger of %s, where there is no stack, and has no effect. Remove it.", stackPath)
+			f.note(inTree, "Trigger without a stack",
+				"The file is a trigger of %s, where there is no stack, and has no effect. Remove it.", stackPath)
 			continue
 		}
 		kind, reason, err := readTrigger(f.tree.Root, strings.TrimPrefix(inTree, "/"))
@@ -50,7 +51,8 @@ func (f *finder) triggers() {
 			ignored[i] = true
 			continue
 		case kind != "changed":
-			f.note(inTree, "Unknown trigger type", "The trigger is of the type %q; there are \"changed\" and \"ignore-change\". %s counts as changed.", kind, stackPath)
+			f.note(inTree, "Unknown trigger type",
+				"The trigger is of the type %q; there are \"changed\" and \"ignore-change\". %s counts as changed.", kind, stackPath)
 		}
 		text := "it was triggered by " + file.Path
 		if reason != "" {
