@@ -18,10 +18,11 @@ import (
 
 const (
 	workspace = "stack \"app\" {\n  path  = \"app\"\n  after = [\"net\"]\n}\nstack \"net\" {\n  path = \"net\"\n}\n"
-	gates     = "stacks:\n  names:\n    net:\n      tag_query: dir:net\n    app:\n      tag_query: dir:app\n      rules:\n        apply_after: [net]\n"
-	main      = "terraform {}\n"
-	net       = "stack {\n  tags = [\"base\"]\n}\n"
-	app       = "stack {\n  after = [\"/net\"]\n}\n"
+	gates     = "stacks:\n  names:\n    net:\n      tag_query: dir:net\n    app:\n      tag_query: dir:app\n" +
+		"      rules:\n        apply_after: [net]\n"
+	main = "terraform {}\n"
+	net  = "stack {\n  tags = [\"base\"]\n}\n"
+	app  = "stack {\n  after = [\"/net\"]\n}\n"
 )
 
 // request asks for the stacks of a new directory with these files, name and content by turns.

@@ -124,13 +124,19 @@ func (b *graphBuilder) addRules() {
 		for _, ref := range s.Rules.PlanAfter {
 			first, second := b.inTurn(b.byName[ref.Name], i)
 			b.Edge(order.Edge{
-				From: b.stack[first].planDone, To: b.stack[second].planGate, Reason: s.because("plan_after", ref.Name), Place: problem.PlaceAt(ref.Range),
+				From:   b.stack[first].planDone,
+				To:     b.stack[second].planGate,
+				Reason: s.because("plan_after", ref.Name),
+				Place:  problem.PlaceAt(ref.Range),
 			})
 		}
 		for _, ref := range s.Rules.ApplyAfter {
 			first, second := b.inTurn(b.byName[ref.Name], i)
 			b.Edge(order.Edge{
-				From: b.stack[first].applyDone, To: b.stack[second].applyGate, Reason: s.because("apply_after", ref.Name), Place: problem.PlaceAt(ref.Range),
+				From:   b.stack[first].applyDone,
+				To:     b.stack[second].applyGate,
+				Reason: s.because("apply_after", ref.Name),
+				Place:  problem.PlaceAt(ref.Range),
 			})
 		}
 	}

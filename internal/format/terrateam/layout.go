@@ -104,7 +104,8 @@ func (l *Layout) checkRefs() hcl.Diagnostics {
 				n, known := l.byName[ref.Name]
 				if !known {
 					diags = diags.Append(problem.New(problem.UnknownRef, ref.Range, "Unknown stack",
-						"The stack %q names %q in %s, but there is no such stack.%s", s.Name, ref.Name, rule, hints.DidYouMean(ref.Name, maps.Keys(l.byName))))
+						"The stack %q names %q in %s, but there is no such stack.%s",
+						s.Name, ref.Name, rule, hints.DidYouMean(ref.Name, maps.Keys(l.byName))))
 				} else if rule == "stacks" && !slices.Contains(l.enclosing[n], i) {
 					l.enclosing[n] = append(l.enclosing[n], i)
 				}
@@ -190,7 +191,8 @@ func (l *Layout) assignDefault() hcl.Diagnostics {
 		for d, owner := range l.owner {
 			if owner < 0 {
 				diags = diags.Append(problem.New(problem.NoOwner, l.Stacks[n].Range, "Directory without a stack",
-					"The directory %q with workspace %q is in no stack. As a stack named %q is configured, there is no other one for what no tag query matches: "+
+					"The directory %q with workspace %q is in no stack. As a stack named %q is configured, "+
+						"there is no other one for what no tag query matches: "+
 						"change its tag query, or the name of the stack.", l.Dirspaces[d].Dir, l.Dirspaces[d].Workspace, DefaultStack))
 			}
 		}
@@ -297,7 +299,8 @@ func (l *Layout) checkVariables() hcl.Diagnostics {
 				}
 				if _, own := s.Variables[name]; !own && l.Stacks[other].Variables[name] != l.Stacks[n].Variables[name] {
 					diags = diags.Append(problem.Warning(problem.Conflict, s.Range, "Conflicting variable values",
-						"The stacks %q and %q both hold %q and set the variable %q differently. The value of %q counts; set it in %q to say which one you mean.",
+						"The stacks %q and %q both hold %q and set the variable %q differently. "+
+							"The value of %q counts; set it in %q to say which one you mean.",
 						l.Stacks[other].Name, l.Stacks[n].Name, s.Name, name, l.Stacks[other].Name, s.Name))
 				}
 			}
@@ -377,7 +380,8 @@ func (l *Layout) resolveDependencies() hcl.Diagnostics {
 			l.dependsOn[i] = append(l.dependsOn[i], at)
 			if matched++; matched > maxDepends {
 				return hcl.Diagnostics{problem.New(problem.Syntax, d.DependsOn.Range, "Too many dependencies",
-					"What is written in depends_on matches more than %d directories altogether. Use stacks and plan_after, which hold as many as there are.", maxDepends)}
+					"What is written in depends_on matches more than %d directories altogether. "+
+						"Use stacks and plan_after, which hold as many as there are.", maxDepends)}
 			}
 		}
 	}

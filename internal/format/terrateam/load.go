@@ -70,10 +70,12 @@ func Load(root string) (*Layout, hcl.Diagnostics, error) {
 
 // unreadable is about a file, or another that the error names.
 func unreadable(name string, err error) hcl.Diagnostics {
-	if pathError, ok := errors.AsType[*fs.PathError](err); ok && filepath.IsAbs(pathError.Path) == filepath.IsAbs(name) && pathError.Path != ConfigFile && pathError.Path != OtherConfigFile {
+	if pathError, ok := errors.AsType[*fs.PathError](err); ok &&
+		filepath.IsAbs(pathError.Path) == filepath.IsAbs(name) && pathError.Path != ConfigFile && pathError.Path != OtherConfigFile {
 		name = pathError.Path
 	}
-	return hcl.Diagnostics{problem.New(problem.BadPath, &hcl.Range{Filename: name}, "Unreadable file", "It cannot be read: %s.", safefile.Reason(err))}
+	return hcl.Diagnostics{problem.New(problem.BadPath, &hcl.Range{Filename: name}, "Unreadable file", "It cannot be read: %s.",
+		safefile.Reason(err))}
 }
 
 // Exists reports whether a repository has a configuration, be it one that cannot be read.

@@ -53,14 +53,16 @@ func Read(filename string, src []byte) (*Config, hcl.Diagnostics) {
 // The keys of the format. Those that say nothing about order are known, but not read.
 var (
 	topKeys = []string{
-		"stacks", "dirs", "when_modified", "apply_requirements",
-		"access_control", "automerge", "batch_runs", "checkout_strategy", "config_builder", "cost_estimation",
-		"create_and_select_workspace", "create_if_missing", "default_branch_overrides", "default_tf_version", "definitions", "destination_branches", "drift", "enabled", "engine",
-		"hooks", "indexer", "integrations", "notifications", "parallel_runs", "storage", "tags", "tree_builder", "version", "workflows",
+		"stacks", "dirs", "when_modified", "apply_requirements", "access_control", "automerge", "batch_runs", "checkout_strategy",
+		"config_builder", "cost_estimation", "create_and_select_workspace", "create_if_missing", "default_branch_overrides",
+		"default_tf_version", "definitions", "destination_branches", "drift", "enabled", "engine", "hooks", "indexer",
+		"integrations", "notifications", "parallel_runs", "storage", "tags", "tree_builder", "version", "workflows",
 	}
-	stackKeys     = []string{"tag_query", "stacks", "variables", "rules"}
-	ruleKeys      = []string{"plan_after", "apply_after", "modified_by", "auto_apply"}
-	dirKeys       = []string{"tags", "workspaces", "when_modified", "stacks", "create_and_select_workspace", "create_if_missing", "lock_branch_target"}
+	stackKeys = []string{"tag_query", "stacks", "variables", "rules"}
+	ruleKeys  = []string{"plan_after", "apply_after", "modified_by", "auto_apply"}
+	dirKeys   = []string{
+		"tags", "workspaces", "when_modified", "stacks", "create_and_select_workspace", "create_if_missing", "lock_branch_target",
+	}
 	workspaceKeys = []string{"tags", "when_modified", "create_if_missing"}
 	modifiedKeys  = []string{"file_patterns", "depends_on", "autoplan", "autoplan_draft_pr", "autoapply"}
 )

@@ -112,7 +112,8 @@ func (c *Change) Unchecked() hcl.Diagnostics {
 			known[q] = true
 			diags = diags.Append(&hcl.Diagnostic{
 				Severity: hcl.DiagWarning, Summary: "Unchecked requirements", Subject: q.Range,
-				Detail: fmt.Sprintf("Before stacks are applied, this asks for %s. cairn does not know pull requests and cannot tell whether that is so: it asks you instead, "+
+				Detail: fmt.Sprintf("Before stacks are applied, this asks for %s. "+
+					"cairn does not know pull requests and cannot tell whether that is so: it asks you instead, "+
 					"also where a stack has auto_apply. See to it yourself before you approve.", strings.Join(q.Names, ", ")),
 			})
 		}

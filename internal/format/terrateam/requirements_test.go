@@ -50,7 +50,10 @@ apply_requirements:
   merge_conflicts: {enabled: true}
   approved: {enabled: False}
 `, map[string][]string{"a": {"merge_conflicts"}}},
-		"alias": {"version: &off {enabled: false}\napply_requirements: {approved: *off, status_checks: true}", map[string][]string{"a": {"status_checks"}}},
+		"alias": {
+			"version: &off {enabled: false}\napply_requirements: {approved: *off, status_checks: true}",
+			map[string][]string{"a": {"status_checks"}},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			config, diags := Read("config.yml", []byte(test.config))

@@ -200,7 +200,8 @@ func TestOrderBSteps(t *testing.T) {
 		"B-56": {
 			layeredEnvironments, "base", "base " + allSix,
 			"plan base; apply base; plan dev-network,prod-network; apply dev-network; plan dev-database; apply dev-database; " +
-				"plan dev-service; apply dev-service; apply prod-network; plan prod-database; apply prod-database; plan prod-service; apply prod-service",
+				"plan dev-service; apply dev-service; apply prod-network; plan prod-database; apply prod-database; " +
+				"plan prod-service; apply prod-service",
 		},
 		"B-57": {
 			layeredEnvironments, "dev-network prod-network", "dev-network prod-network",
@@ -313,7 +314,8 @@ func TestOrderB54B55B56B57B58B59ByTags(t *testing.T) {
 		{
 			layeredEnvironments, "base",
 			"plan base; apply base; plan dev-network,prod-network; apply dev-network; plan dev-database; apply dev-database; " +
-				"plan dev-service; apply dev-service; apply prod-network; plan prod-database; apply prod-database; plan prod-service; apply prod-service",
+				"plan dev-service; apply dev-service; apply prod-network; plan prod-database; apply prod-database; " +
+				"plan prod-service; apply prod-service",
 		},
 		{layeredEnvironments, "dev/network prod/network", "plan dev-network,prod-network; apply dev-network; apply prod-network"},
 		{layeredEnvironments, "dev/network dev/service", "plan dev-network; apply dev-network; plan dev-service; apply dev-service"},
@@ -526,7 +528,8 @@ func TestOrderB30Run(t *testing.T) {
 }
 
 func TestOrderB60B61Gates(t *testing.T) {
-	config, files := rules("network", "base plan_after: network", "prod modified_by: base, apply_after: dev", "dev modified_by: base, auto_apply: true")
+	config, files := rules("network", "base plan_after: network", "prod modified_by: base, apply_after: dev",
+		"dev modified_by: base, auto_apply: true")
 	l := layoutOf(t, config, files...)
 	c := changeOf(l, "base")
 	auto := map[string]bool{}
@@ -567,7 +570,8 @@ func TestOrderB60B61Gates(t *testing.T) {
 func TestOrderO05DestroyIsReversed(t *testing.T) {
 	config, files := rules("base", "dev modified_by: base", "prod modified_by: base, apply_after: dev")
 	l := layoutOf(t, config, files...)
-	if got, want := steps(l.Change(l.All("all"), ChangeOptions{Destroy: true})), "plan dev,prod; apply prod; apply dev; plan base; apply base"; got != want {
+	want := "plan dev,prod; apply prod; apply dev; plan base; apply base"
+	if got := steps(l.Change(l.All("all"), ChangeOptions{Destroy: true})); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
@@ -759,7 +763,8 @@ func TestWideStacks(t *testing.T) {
 }
 
 func TestHiddenValuesOfTwoParents(t *testing.T) {
-	_, diags := tryLayout("stacks: {names: {a: {tag_query: 'dir:x'}, g: {stacks: [a], variables: {v: '1'}}, h: {stacks: [a], variables: {v: '2'}}}}", "x/main.tf")
+	_, diags := tryLayout("stacks: {names: {a: {tag_query: 'dir:x'}, "+
+		"g: {stacks: [a], variables: {v: '1'}}, h: {stacks: [a], variables: {v: '2'}}}}", "x/main.tf")
 	if len(diags) != 1 || diags[0].Severity != hcl.DiagWarning {
 		t.Errorf("got %v, want one warning", diags)
 	}
@@ -783,11 +788,15 @@ func TestDirspaces(t *testing.T) {
 	for name, test := range map[string]struct {
 		config, files, want string
 	}{
-		"without configuration":        {"", "a/main.tf a/b/x.tfvars c/README.md main.tf", "., a, a/b"},
-		"named workspaces":             {"dirs: {a: {workspaces: {two: {}, one: {}}}}", "a/main.tf", "a (one), a (two)"},
-		"a pattern of directories":     {"dirs: {'e/*/db': {workspaces: {w: {}}}}", "e/1/db/m.tf e/1/x/m.tf", "e/1/db (w), e/1/x"},
-		"a pattern of files":           {"dirs: {'**/t.hcl': {when_modified: {file_patterns: ['${DIR}/*.hcl']}}}", "a/t.hcl b/u.hcl", "a"},
-		"the longest pattern":          {"dirs: {'p/**': {workspaces: {w: {}}}, 'p/**/e/**': {workspaces: {long: {}}}}", "p/a/e/m.tf p/a/m.tf", "p/a (w), p/a/e (long)"},
+		"without configuration":    {"", "a/main.tf a/b/x.tfvars c/README.md main.tf", "., a, a/b"},
+		"named workspaces":         {"dirs: {a: {workspaces: {two: {}, one: {}}}}", "a/main.tf", "a (one), a (two)"},
+		"a pattern of directories": {"dirs: {'e/*/db': {workspaces: {w: {}}}}", "e/1/db/m.tf e/1/x/m.tf", "e/1/db (w), e/1/x"},
+		"a pattern of files":       {"dirs: {'**/t.hcl': {when_modified: {file_patterns: ['${DIR}/*.hcl']}}}", "a/t.hcl b/u.hcl", "a"},
+		"the longest pattern": {
+			"dirs: {'p/**': {workspaces: {w: {}}}, 'p/**/e/**': {workspaces: {long: {}}}}",
+			"p/a/e/m.tf p/a/m.tf",
+			"p/a (w), p/a/e (long)",
+		},
 		"a name before all patterns":   {"dirs: {'p/**/*.tf': {workspaces: {w: {}}}, 'p/a': {}}", "p/a/m.tf p/b/m.tf", "p/a, p/b (w)"},
 		"empty file_patterns":          {"dirs: {'mod/**': {when_modified: {file_patterns: []}}}", "mod/a/m.tf b/m.tf", "b"},
 		"patterns for all directories": {"when_modified: {file_patterns: ['**/*.hcl']}", "a/x.hcl b/x.tf", "a"},
@@ -805,8 +814,9 @@ func TestDirspaces(t *testing.T) {
 func TestLoad(t *testing.T) {
 	root := t.TempDir()
 	for name, content := range map[string]string{
-		ConfigFile:                         "dirs: {modules/named: {}}",
-		"app/main.tf":                      "module \"a\" {\n  source = \"../modules/a\"\n}\nmodule \"n\" {\n  source = \"../modules/named\"\n}\n",
+		ConfigFile: "dirs: {modules/named: {}}",
+		"app/main.tf": "module \"a\" {\n  source = \"../modules/a\"\n}\nmodule \"n\" {\n" +
+			"  source = \"../modules/named\"\n}\n",
 		"modules/a/main.tf":                "",
 		"modules/named/main.tf":            "",
 		"modules/free/main.tf":             "",
@@ -891,26 +901,50 @@ func TestOrderBRead(t *testing.T) {
 		config string
 		want   []string // "line:column code text" of each problem
 	}{
-		"B-05 all keys": {"stacks: {names: {a: {tag_query: a, variables: {v: x}, rules: {plan_after: [], apply_after: [], modified_by: [], auto_apply: true}}}}", nil},
+		"B-05 all keys": {
+			"stacks: {names: {a: {tag_query: a, variables: {v: x}, rules: {plan_after: [], apply_after: [], modified_by: [], auto_apply: true}}}}",
+			nil,
+		},
 		"B-03 both": {
 			"stacks:\n  names:\n    a:\n      tag_query: a\n      stacks: [b]\n", []string{"3:5 order/conflict Remove one of them"},
 		},
-		"B-03 neither":            {"stacks: {names: {a: {rules: {}}}}", []string{"1:18 order/syntax neither tag_query nor stacks"}},
-		"unknown key":             {"stacks: {names: {a: {tag_query: a, rule: {}}}}", []string{`1:36 order/unknown-key Did you mean "rules"?`}},
-		"unknown key at the top":  {"stack: {}", []string{`1:1 order/unknown-key Did you mean "stacks"?`}},
-		"B-25 on_change":          {"stacks: {names: {a: {tag_query: a, on_change: {}}}}", []string{"1:36 order/unknown-key modified_by"}},
-		"B-25 can_apply_after":    {"stacks: {names: {a: {tag_query: a, can_apply_after: [b]}}}", []string{"1:36 order/unknown-key rules.apply_after"}},
-		"B-25 run_strategy":       {"stacks: {names: {a: {tag_query: a, run_strategy: {}}}}", []string{"1:36 order/unknown-key rules.auto_apply"}},
-		"B-25 allow_workspace":    {"stacks: {allow_workspace_in_multiple_stacks: true}", []string{"1:10 order/unknown-key exactly one stack"}},
-		"B-25 engine":             {"stacks: {names: {a: {tag_query: a, engine: {}}}}", []string{"1:36 order/unknown-key at the top of the file"}},
-		"B-31":                    {"stacks: {names: {a: {tag_query: a, auto_apply: true}}}", []string{"1:36 order/unknown-key rules: {auto_apply: true}"}},
-		"B-85":                    {"stacks: {names: {a: {tag_query: 'x and (y'}}}", []string{"1:40 order/bad-tag-query no closing one"}},
-		"B-22 no text":            {"stacks: {names: {a: {tag_query: a, variables: {v: 1}}}}", []string{"1:51 order/syntax Put it in quotes"}},
-		"a list that is none":     {"stacks: {names: {a: {tag_query: a, rules: {plan_after: b}}}}", []string{"1:56 order/not-a-set to be a list"}},
-		"no boolean":              {"stacks: {names: {a: {tag_query: a, rules: {auto_apply: maybe}}}}", []string{"1:56 order/syntax true or false"}},
-		"outside":                 {"dirs: {../x: {}}", []string{"1:8 order/bad-path below the root"}},
-		"twice":                   {"stacks:\n  names:\n    a: {tag_query: a}\n    a: {tag_query: b}\n", []string{"4:5 order/duplicate-id"}},
-		"depends_on":              {"dirs: {x: {when_modified: {depends_on: {prune_on_no_change: true}}}}", []string{"1:40 order/syntax tag_query"}},
+		"B-03 neither":           {"stacks: {names: {a: {rules: {}}}}", []string{"1:18 order/syntax neither tag_query nor stacks"}},
+		"unknown key":            {"stacks: {names: {a: {tag_query: a, rule: {}}}}", []string{`1:36 order/unknown-key Did you mean "rules"?`}},
+		"unknown key at the top": {"stack: {}", []string{`1:1 order/unknown-key Did you mean "stacks"?`}},
+		"B-25 on_change":         {"stacks: {names: {a: {tag_query: a, on_change: {}}}}", []string{"1:36 order/unknown-key modified_by"}},
+		"B-25 can_apply_after": {
+			"stacks: {names: {a: {tag_query: a, can_apply_after: [b]}}}",
+			[]string{"1:36 order/unknown-key rules.apply_after"},
+		},
+		"B-25 run_strategy": {
+			"stacks: {names: {a: {tag_query: a, run_strategy: {}}}}",
+			[]string{"1:36 order/unknown-key rules.auto_apply"},
+		},
+		"B-25 allow_workspace": {"stacks: {allow_workspace_in_multiple_stacks: true}", []string{"1:10 order/unknown-key exactly one stack"}},
+		"B-25 engine": {
+			"stacks: {names: {a: {tag_query: a, engine: {}}}}",
+			[]string{"1:36 order/unknown-key at the top of the file"},
+		},
+		"B-31": {
+			"stacks: {names: {a: {tag_query: a, auto_apply: true}}}",
+			[]string{"1:36 order/unknown-key rules: {auto_apply: true}"},
+		},
+		"B-85":         {"stacks: {names: {a: {tag_query: 'x and (y'}}}", []string{"1:40 order/bad-tag-query no closing one"}},
+		"B-22 no text": {"stacks: {names: {a: {tag_query: a, variables: {v: 1}}}}", []string{"1:51 order/syntax Put it in quotes"}},
+		"a list that is none": {
+			"stacks: {names: {a: {tag_query: a, rules: {plan_after: b}}}}",
+			[]string{"1:56 order/not-a-set to be a list"},
+		},
+		"no boolean": {
+			"stacks: {names: {a: {tag_query: a, rules: {auto_apply: maybe}}}}",
+			[]string{"1:56 order/syntax true or false"},
+		},
+		"outside": {"dirs: {../x: {}}", []string{"1:8 order/bad-path below the root"}},
+		"twice":   {"stacks:\n  names:\n    a: {tag_query: a}\n    a: {tag_query: b}\n", []string{"4:5 order/duplicate-id"}},
+		"depends_on": {
+			"dirs: {x: {when_modified: {depends_on: {prune_on_no_change: true}}}}",
+			[]string{"1:40 order/syntax tag_query"},
+		},
 		"keys about other things": {"version: '1'\nworkflows: []\nparallel_runs: 3\n", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -921,7 +955,8 @@ func TestOrderBRead(t *testing.T) {
 			for i, diag := range diags {
 				place, rest, _ := strings.Cut(test.want[i], " ")
 				code, text, _ := strings.Cut(rest, " ")
-				if got := fmt.Sprintf("%d:%d", diag.Subject.Start.Line, diag.Subject.Start.Column); got != place || string(problem.CodeOf(diag)) != code {
+				if got := fmt.Sprintf("%d:%d", diag.Subject.Start.Line, diag.Subject.Start.Column); got != place ||
+					string(problem.CodeOf(diag)) != code {
 					t.Errorf("got %s %s, want %s %s", got, problem.CodeOf(diag), place, code)
 				}
 				if !strings.Contains(diag.Detail, text) {
