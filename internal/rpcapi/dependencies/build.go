@@ -39,9 +39,13 @@ func (s *Service) BuildProviderPluginCache(
 	events := &buildEvents{stream: stream}
 	pending := &dependenciespb.BuildProviderPluginCache_Event_Pending{}
 	for _, lock := range selected.All() {
-		pending.Expected = append(pending.Expected, &dependenciespb.BuildProviderPluginCache_Event_ProviderConstraints{SourceAddr: release.Short(lock.Provider)})
+		pending.Expected = append(pending.Expected, &dependenciespb.BuildProviderPluginCache_Event_ProviderConstraints{
+			SourceAddr: release.Short(lock.Provider),
+		})
 	}
-	events.send(&dependenciespb.BuildProviderPluginCache_Event{Event: &dependenciespb.BuildProviderPluginCache_Event_Pending_{Pending: pending}})
+	events.send(&dependenciespb.BuildProviderPluginCache_Event{
+		Event: &dependenciespb.BuildProviderPluginCache_Event_Pending_{Pending: pending},
+	})
 	installer := &install.Installer{Source: from, Cache: dir}
 	for _, lock := range selected.All() {
 		if err := installer.Install(stream.Context(), lock, events); err != nil {
@@ -101,7 +105,8 @@ func (e *buildEvents) failed(ctx context.Context, id release.ID, err error) {
 	}
 	diag := failure.New("Provider not installed", "Installing %s failed: %s.", id, failure.Reason(err))
 	if query, ok := errors.AsType[*install.QueryError](err); ok {
-		diag = failure.New("Provider not found", "The versions of %s cannot be listed, or %s is not among them: %s.", release.Short(id.Provider), id.Version, failure.Reason(query.Err))
+		diag = failure.New("Provider not found", "The versions of %s cannot be listed, or %s is not among them: %s.",
+			release.Short(id.Provider), id.Version, failure.Reason(query.Err))
 	}
 	e.send(&dependenciespb.BuildProviderPluginCache_Event{Event: &dependenciespb.BuildProviderPluginCache_Event_Diagnostic{
 		Diagnostic: wire.Diagnostic(diag, nil),
@@ -115,25 +120,35 @@ func providerVersion(id release.ID) *dependenciespb.BuildProviderPluginCache_Eve
 // QueryBegin implements [install.Observer].
 func (e *buildEvents) QueryBegin(id release.ID) {
 	e.send(&dependenciespb.BuildProviderPluginCache_Event{Event: &dependenciespb.BuildProviderPluginCache_Event_QueryBegin{
-		QueryBegin: &dependenciespb.BuildProviderPluginCache_Event_ProviderConstraints{SourceAddr: release.Short(id.Provider), Versions: id.Version.String()},
+		QueryBegin: &dependenciespb.BuildProviderPluginCache_Event_ProviderConstraints{
+			SourceAddr: release.Short(id.Provider),
+			Versions:   id.Version.String(),
+		},
 	}})
 }
 
 // QueryWarnings implements [install.Observer].
 func (e *buildEvents) QueryWarnings(id release.ID, warnings []string) {
 	e.send(&dependenciespb.BuildProviderPluginCache_Event{Event: &dependenciespb.BuildProviderPluginCache_Event_QueryWarnings{
-		QueryWarnings: &dependenciespb.BuildProviderPluginCache_Event_ProviderWarnings{SourceAddr: release.Short(id.Provider), Warnings: warnings},
+		QueryWarnings: &dependenciespb.BuildProviderPluginCache_Event_ProviderWarnings{
+			SourceAddr: release.Short(id.Provider),
+			Warnings:   warnings,
+		},
 	}})
 }
 
 // QuerySuccess implements [install.Observer].
 func (e *buildEvents) QuerySuccess(id release.ID) {
-	e.send(&dependenciespb.BuildProviderPluginCache_Event{Event: &dependenciespb.BuildProviderPluginCache_Event_QuerySuccess{QuerySuccess: providerVersion(id)}})
+	e.send(&dependenciespb.BuildProviderPluginCache_Event{
+		Event: &dependenciespb.BuildProviderPluginCache_Event_QuerySuccess{QuerySuccess: providerVersion(id)},
+	})
 }
 
 // AlreadyInstalled implements [install.Observer].
 func (e *buildEvents) AlreadyInstalled(id release.ID) {
-	e.send(&dependenciespb.BuildProviderPluginCache_Event{Event: &dependenciespb.BuildProviderPluginCache_Event_AlreadyInstalled{AlreadyInstalled: providerVersion(id)}})
+	e.send(&dependenciespb.BuildProviderPluginCache_Event{
+		Event: &dependenciespb.BuildProviderPluginCache_Event_AlreadyInstalled{AlreadyInstalled: providerVersion(id)},
+	})
 }
 
 // FetchBegin implements [install.Observer].
@@ -152,5 +167,7 @@ func (e *buildEvents) FetchComplete(id release.ID, signed *source.Signed) {
 			complete.AuthResult = dependenciespb.BuildProviderPluginCache_Event_FetchComplete_OFFICIAL_SIGNED
 		}
 	}
-	e.send(&dependenciespb.BuildProviderPluginCache_Event{Event: &dependenciespb.BuildProviderPluginCache_Event_FetchComplete_{FetchComplete: complete}})
+	e.send(&dependenciespb.BuildProviderPluginCache_Event{
+		Event: &dependenciespb.BuildProviderPluginCache_Event_FetchComplete_{FetchComplete: complete},
+	})
 }

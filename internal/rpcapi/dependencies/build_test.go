@@ -83,7 +83,8 @@ func describeEvents(events []*buildEvent) []string {
 		case *dependenciespb.BuildProviderPluginCache_Event_FetchBegin_:
 			line = "fetch " + event.FetchBegin.GetProviderVersion().GetSourceAddr() + " from " + event.FetchBegin.GetLocation()
 		case *dependenciespb.BuildProviderPluginCache_Event_FetchComplete_:
-			line = fmt.Sprintf("fetched %s %s %s", event.FetchComplete.GetProviderVersion().GetSourceAddr(), event.FetchComplete.GetAuthResult(), event.FetchComplete.GetKeyIdForDisplay())
+			line = fmt.Sprintf("fetched %s %s %s", event.FetchComplete.GetProviderVersion().GetSourceAddr(), event.FetchComplete.GetAuthResult(),
+				event.FetchComplete.GetKeyIdForDisplay())
 		case *dependenciespb.BuildProviderPluginCache_Event_Diagnostic:
 			line = event.Diagnostic.GetSeverity().String() + " " + event.Diagnostic.GetSummary() + ": " + event.Diagnostic.GetDetail()
 		}
@@ -118,7 +119,8 @@ func TestBuildProviderPluginCache(t *testing.T) {
 		InstallationMethods: []*installMethod{localMirror(mirror), networkMirror("https://" + server.Host + "/mirror/")},
 	}
 	server.Answer("/mirror/"+addr+"/index.json", `{"versions": {"1.2.3": {}}}`)
-	server.Answer("/mirror/"+addr+"/1.2.3.json", `{"archives": {"os_arch": {"url": "/files/terraform-provider-bar_1.2.3_os_arch.zip?token=secret"}}}`)
+	server.Answer("/mirror/"+addr+"/1.2.3.json",
+		`{"archives": {"os_arch": {"url": "/files/terraform-provider-bar_1.2.3_os_arch.zip?token=secret"}}}`)
 	events, err := build(t, client, req)
 	if err != nil {
 		t.Fatal(err)
@@ -128,7 +130,10 @@ func TestBuildProviderPluginCache(t *testing.T) {
 	}
 	pending := "pending " + addr + " hashicorp/baz"
 	want := slices.Concat([]string{pending}, found(addr, "1.2.3"),
-		[]string{"fetch " + addr + " from https://" + server.Host + "/files/terraform-provider-bar_1.2.3_os_arch.zip", "fetched " + addr + " UNKNOWN"},
+		[]string{
+			"fetch " + addr + " from https://" + server.Host + "/files/terraform-provider-bar_1.2.3_os_arch.zip",
+			"fetched " + addr + " UNKNOWN",
+		},
 		found("hashicorp/baz", "1.0.0"), []string{"fetch hashicorp/baz from " + mirror, "fetched hashicorp/baz UNKNOWN"})
 	wantEvents(t, events, want...)
 	if text := strings.Join(describeEvents(events), " "); strings.Contains(text, "secret") {
@@ -142,11 +147,15 @@ func TestBuildProviderPluginCache(t *testing.T) {
 	wantEvents(t, events, slices.Concat([]string{pending}, found(addr, "1.2.3"), []string{"already " + addr + " 1.2.3"},
 		found("hashicorp/baz", "1.0.0"), []string{"already hashicorp/baz 1.0.0"})...)
 
-	opened, err := client.OpenProviderPluginCache(t.Context(), &dependenciespb.OpenProviderPluginCache_Request{CacheDir: dir, OverridePlatform: "os_arch"})
+	opened, err := client.OpenProviderPluginCache(t.Context(), &dependenciespb.OpenProviderPluginCache_Request{
+		CacheDir:         dir,
+		OverridePlatform: "os_arch",
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	cached, err := client.GetCachedProviders(t.Context(), &dependenciespb.GetCachedProviders_Request{ProviderCacheHandle: opened.GetProviderCacheHandle()})
+	cached, err := client.GetCachedProviders(t.Context(),
+		&dependenciespb.GetCachedProviders_Request{ProviderCacheHandle: opened.GetProviderCacheHandle()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +185,9 @@ func TestBuildProviderPluginCacheDirect(t *testing.T) {
 	}
 	wantEvents(t, events, "pending "+addr, "query "+addr+" 1.2.3", "warnings "+addr+" [It moves.]", "found "+addr+" 1.2.3",
 		"fetch "+addr, "fetched "+addr+" UNKNOWN "+server.Key.PrimaryKey.KeyIdString())
-	server.Handle("/providers/foo/bar/versions", func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.StatusInternalServerError) })
+	server.Handle("/providers/foo/bar/versions", func(w http.ResponseWriter, _ *http.Request) {
+		http.Error(w, "no", http.StatusInternalServerError)
+	})
 	events, err = build(t, client, req)
 	if err != nil {
 		t.Fatal(err)
@@ -203,10 +214,26 @@ func TestBuildProviderPluginCacheFails(t *testing.T) {
 	}{
 		"nothing locked": {locks(), []*installMethod{localMirror(mirror)}, []string{"pending"}},
 		"no source":      {locks(pkg("bar", "1.0.0")), nil, []string{"pending", "query", "ERROR Provider not found: "}},
-		"no provider":    {locks(pkg("none", "1.0.0")), []*installMethod{localMirror(mirror)}, []string{"pending", "query", "ERROR Provider not found: "}},
-		"no version":     {locks(pkg("bar", "2.0.0")), []*installMethod{localMirror(mirror)}, []string{"pending", "query", "ERROR Provider not found: "}},
-		"other hash":     {locks(pkg("bar", "1.0.0", "h1:x")), []*installMethod{localMirror(mirror)}, []string{"pending", "query", "found", "fetch", "ERROR Provider not installed: "}},
-		"no program":     {locks(pkg("bad", "1.0.0")), []*installMethod{localMirror(mirror)}, []string{"pending", "query", "found", "fetch", "ERROR Provider not installed: "}},
+		"no provider": {
+			locks(pkg("none", "1.0.0")),
+			[]*installMethod{localMirror(mirror)},
+			[]string{"pending", "query", "ERROR Provider not found: "},
+		},
+		"no version": {
+			locks(pkg("bar", "2.0.0")),
+			[]*installMethod{localMirror(mirror)},
+			[]string{"pending", "query", "ERROR Provider not found: "},
+		},
+		"other hash": {
+			locks(pkg("bar", "1.0.0", "h1:x")),
+			[]*installMethod{localMirror(mirror)},
+			[]string{"pending", "query", "found", "fetch", "ERROR Provider not installed: "},
+		},
+		"no program": {
+			locks(pkg("bad", "1.0.0")),
+			[]*installMethod{localMirror(mirror)},
+			[]string{"pending", "query", "found", "fetch", "ERROR Provider not installed: "},
+		},
 		"one of several": {
 			locks(pkg("zip", "1.0.0"), pkg("bar", "1.0.0")),
 			[]*installMethod{localMirror(mirror)},
@@ -215,7 +242,12 @@ func TestBuildProviderPluginCacheFails(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			events, err := build(t, client, &buildRequest{CacheDir: dir, DependencyLocksHandle: test.locks, OverridePlatform: "os_arch", InstallationMethods: test.methods})
+			events, err := build(t, client, &buildRequest{
+				CacheDir:              dir,
+				DependencyLocksHandle: test.locks,
+				OverridePlatform:      "os_arch",
+				InstallationMethods:   test.methods,
+			})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -259,8 +291,11 @@ func TestBuildProviderPluginCacheRefused(t *testing.T) {
 			CacheDir: "x", DependencyLocksHandle: locks,
 			InstallationMethods: []*installMethod{{Source: direct().GetSource(), Exclude: []string{"*/*"}}},
 		}, codes.InvalidArgument},
-		"no source":  {&buildRequest{CacheDir: "x", DependencyLocksHandle: locks, InstallationMethods: []*installMethod{{}}}, codes.Internal},
-		"no address": {&buildRequest{CacheDir: "x", DependencyLocksHandle: locks, InstallationMethods: []*installMethod{networkMirror("http://example.com/")}}, codes.InvalidArgument},
+		"no source": {&buildRequest{CacheDir: "x", DependencyLocksHandle: locks, InstallationMethods: []*installMethod{{}}}, codes.Internal},
+		"no address": {
+			&buildRequest{CacheDir: "x", DependencyLocksHandle: locks, InstallationMethods: []*installMethod{networkMirror("http://example.com/")}},
+			codes.InvalidArgument,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			events, err := build(t, client, test.req)
@@ -284,7 +319,11 @@ func TestBuildProviderPluginCacheCancelled(t *testing.T) {
 	client := connect(t, rpcapi.Options{HTTP: server.Client, Environ: []string{"HOME=" + t.TempDir()}})
 	locks := createLocks(t, client, &terraform1pb.ProviderPackage{SourceAddr: server.Host + "/foo/bar", Version: "1.0.0"})
 	ctx, cancel := context.WithCancel(t.Context())
-	stream, err := client.BuildProviderPluginCache(ctx, &buildRequest{CacheDir: t.TempDir(), DependencyLocksHandle: locks, InstallationMethods: []*installMethod{direct()}})
+	stream, err := client.BuildProviderPluginCache(ctx, &buildRequest{
+		CacheDir:              t.TempDir(),
+		DependencyLocksHandle: locks,
+		InstallationMethods:   []*installMethod{direct()},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -95,7 +95,9 @@ func (b *Bundle) chooseVersion(source sourceaddrs.RegistrySource, constraint str
 }
 
 // OpenSourceBundle implements [dependenciespb.DependenciesServer].
-func (s *Service) OpenSourceBundle(_ context.Context, req *dependenciespb.OpenSourceBundle_Request) (*dependenciespb.OpenSourceBundle_Response, error) {
+func (s *Service) OpenSourceBundle(
+	_ context.Context, req *dependenciespb.OpenSourceBundle_Request,
+) (*dependenciespb.OpenSourceBundle_Response, error) {
 	dir, err := filepath.Abs(req.GetLocalPath())
 	if err != nil {
 		return nil, status.Errorf(codes.Unknown, "the source bundle %q cannot be found: %s", req.GetLocalPath(), err)
@@ -109,7 +111,9 @@ func (s *Service) OpenSourceBundle(_ context.Context, req *dependenciespb.OpenSo
 }
 
 // CloseSourceBundle implements [dependenciespb.DependenciesServer].
-func (s *Service) CloseSourceBundle(_ context.Context, req *dependenciespb.CloseSourceBundle_Request) (*dependenciespb.CloseSourceBundle_Response, error) {
+func (s *Service) CloseSourceBundle(
+	_ context.Context, req *dependenciespb.CloseSourceBundle_Request,
+) (*dependenciespb.CloseSourceBundle_Response, error) {
 	if _, err := handle.Close[*Bundle](s.handles, req.GetSourceBundleHandle(), BundleHandle); err != nil {
 		return nil, err
 	}

@@ -76,12 +76,15 @@ func TestSourceBundle(t *testing.T) {
 func TestSourceBundleBroken(t *testing.T) {
 	client := connect(t, rpcapi.Options{})
 	for name, dir := range map[string]string{
-		"missing":      filepath.Join(t.TempDir(), "missing"),
-		"no manifest":  t.TempDir(),
-		"no JSON":      writeFiles(t, t.TempDir(), map[string]string{"terraform-sources.json": "x"}),
-		"version":      writeFiles(t, t.TempDir(), map[string]string{"terraform-sources.json": `{"terraform_source_bundle": 2}`}),
-		"leads out":    writeFiles(t, t.TempDir(), map[string]string{"terraform-sources.json": `{"terraform_source_bundle": 1, "packages": [{"source": "git::https://example.com/a.git", "local": "../a"}]}`}),
-		"bad registry": writeFiles(t, t.TempDir(), map[string]string{"terraform-sources.json": `{"terraform_source_bundle": 1, "registry": [{"source": "x"}]}`}),
+		"missing":     filepath.Join(t.TempDir(), "missing"),
+		"no manifest": t.TempDir(),
+		"no JSON":     writeFiles(t, t.TempDir(), map[string]string{"terraform-sources.json": "x"}),
+		"version":     writeFiles(t, t.TempDir(), map[string]string{"terraform-sources.json": `{"terraform_source_bundle": 2}`}),
+		"leads out": writeFiles(t, t.TempDir(), map[string]string{
+			"terraform-sources.json": `{"terraform_source_bundle": 1, "packages": [{"source": "git::https://example.com/a.git", "local": "../a"}]}`,
+		}),
+		"bad registry": writeFiles(t,
+			t.TempDir(), map[string]string{"terraform-sources.json": `{"terraform_source_bundle": 1, "registry": [{"source": "x"}]}`}),
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := client.OpenSourceBundle(t.Context(), &dependenciespb.OpenSourceBundle_Request{LocalPath: dir})
@@ -105,11 +108,15 @@ func TestOpenDependencyLockFile(t *testing.T) {
 		"registry, exact":     {&terraform1pb.SourceAddress{Source: "example.com/acme/net/aws//.terraform.lock.hcl", Versions: "1.0.0"}, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			opened, err := client.OpenDependencyLockFile(t.Context(), &dependenciespb.OpenDependencyLockFile_Request{SourceBundleHandle: bundle, SourceAddress: test.addr})
+			opened, err := client.OpenDependencyLockFile(t.Context(), &dependenciespb.OpenDependencyLockFile_Request{
+				SourceBundleHandle: bundle,
+				SourceAddress:      test.addr,
+			})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := opened.GetDiagnostics(); len(got) != test.warnings || test.warnings > 0 && got[0].GetSeverity() != terraform1pb.Diagnostic_WARNING {
+			if got := opened.GetDiagnostics(); len(got) != test.warnings ||
+				test.warnings > 0 && got[0].GetSeverity() != terraform1pb.Diagnostic_WARNING {
 				t.Errorf("got diagnostics %v, want %d warnings", got, test.warnings)
 			}
 			want := []*terraform1pb.ProviderPackage{{SourceAddr: "example.com/foo/bar", Version: "1.2.3", Hashes: []string{"zh:abc"}}}
@@ -140,7 +147,8 @@ func TestOpenDependencyLockFileInvalid(t *testing.T) {
 				t.Fatalf("got %v, want diagnostics and no handle", opened)
 			}
 			diag := opened.GetDiagnostics()[0]
-			if want := filepath.Join(dir, "a", path); diag.GetSeverity() != terraform1pb.Diagnostic_ERROR || diag.GetSubject().GetSourceAddr() != want {
+			if want := filepath.Join(dir, "a", path); diag.GetSeverity() != terraform1pb.Diagnostic_ERROR ||
+				diag.GetSubject().GetSourceAddr() != want {
 				t.Errorf("got %v, want an error in %s", diag, want)
 			}
 		})
@@ -151,20 +159,35 @@ func TestOpenDependencyLockFileRefused(t *testing.T) {
 	client := connect(t, rpcapi.Options{})
 	bundle := openBundle(t, client, newBundle(t))
 	for name, req := range map[string]*dependenciespb.OpenDependencyLockFile_Request{
-		"no bundle":            {SourceAddress: &terraform1pb.SourceAddress{Source: "./x"}},
-		"bad bundle":           {SourceBundleHandle: bundle + 7, SourceAddress: &terraform1pb.SourceAddress{Source: "./x"}},
-		"no address":           {SourceBundleHandle: bundle},
-		"empty address":        {SourceBundleHandle: bundle, SourceAddress: &terraform1pb.SourceAddress{}},
-		"bare word":            {SourceBundleHandle: bundle, SourceAddress: &terraform1pb.SourceAddress{Source: "word"}},
-		"absolute path":        {SourceBundleHandle: bundle, SourceAddress: &terraform1pb.SourceAddress{Source: "/x"}},
-		"not in the bundle":    {SourceBundleHandle: bundle, SourceAddress: &terraform1pb.SourceAddress{Source: "git::https://example.com/b.git//x"}},
-		"versions of remote":   {SourceBundleHandle: bundle, SourceAddress: &terraform1pb.SourceAddress{Source: "git::https://example.com/a.git//x", Versions: "1.0.0"}},
-		"versions of local":    {SourceBundleHandle: bundle, SourceAddress: &terraform1pb.SourceAddress{Source: "./x", Versions: "1.0.0"}},
-		"bad versions":         {SourceBundleHandle: bundle, SourceAddress: &terraform1pb.SourceAddress{Source: "example.com/acme/net/aws", Versions: "new"}},
-		"version not there":    {SourceBundleHandle: bundle, SourceAddress: &terraform1pb.SourceAddress{Source: "example.com/acme/net/aws", Versions: "~> 3.0"}},
-		"registry not there":   {SourceBundleHandle: bundle, SourceAddress: &terraform1pb.SourceAddress{Source: "example.com/acme/other/aws"}},
-		"component registry":   {SourceBundleHandle: bundle, SourceAddress: &terraform1pb.SourceAddress{Source: "example.com/acme/base"}},
-		"path leads out of it": {SourceBundleHandle: bundle, SourceAddress: &terraform1pb.SourceAddress{Source: "git::https://example.com/a.git//../../x"}},
+		"no bundle":     {SourceAddress: &terraform1pb.SourceAddress{Source: "./x"}},
+		"bad bundle":    {SourceBundleHandle: bundle + 7, SourceAddress: &terraform1pb.SourceAddress{Source: "./x"}},
+		"no address":    {SourceBundleHandle: bundle},
+		"empty address": {SourceBundleHandle: bundle, SourceAddress: &terraform1pb.SourceAddress{}},
+		"bare word":     {SourceBundleHandle: bundle, SourceAddress: &terraform1pb.SourceAddress{Source: "word"}},
+		"absolute path": {SourceBundleHandle: bundle, SourceAddress: &terraform1pb.SourceAddress{Source: "/x"}},
+		"not in the bundle": {
+			SourceBundleHandle: bundle,
+			SourceAddress:      &terraform1pb.SourceAddress{Source: "git::https://example.com/b.git//x"},
+		},
+		"versions of remote": {
+			SourceBundleHandle: bundle,
+			SourceAddress:      &terraform1pb.SourceAddress{Source: "git::https://example.com/a.git//x", Versions: "1.0.0"},
+		},
+		"versions of local": {SourceBundleHandle: bundle, SourceAddress: &terraform1pb.SourceAddress{Source: "./x", Versions: "1.0.0"}},
+		"bad versions": {
+			SourceBundleHandle: bundle,
+			SourceAddress:      &terraform1pb.SourceAddress{Source: "example.com/acme/net/aws", Versions: "new"},
+		},
+		"version not there": {
+			SourceBundleHandle: bundle,
+			SourceAddress:      &terraform1pb.SourceAddress{Source: "example.com/acme/net/aws", Versions: "~> 3.0"},
+		},
+		"registry not there": {SourceBundleHandle: bundle, SourceAddress: &terraform1pb.SourceAddress{Source: "example.com/acme/other/aws"}},
+		"component registry": {SourceBundleHandle: bundle, SourceAddress: &terraform1pb.SourceAddress{Source: "example.com/acme/base"}},
+		"path leads out of it": {
+			SourceBundleHandle: bundle,
+			SourceAddress:      &terraform1pb.SourceAddress{Source: "git::https://example.com/a.git//../../x"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := client.OpenDependencyLockFile(t.Context(), req)

@@ -51,16 +51,23 @@ func TestGetCachedProviders(t *testing.T) {
 	dir := newCache(t)
 	cached := func(path, platform string) []*terraform1pb.ProviderPackage {
 		t.Helper()
-		opened, err := client.OpenProviderPluginCache(t.Context(), &dependenciespb.OpenProviderPluginCache_Request{CacheDir: path, OverridePlatform: platform})
+		opened, err := client.OpenProviderPluginCache(t.Context(), &dependenciespb.OpenProviderPluginCache_Request{
+			CacheDir:         path,
+			OverridePlatform: platform,
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := client.GetCachedProviders(t.Context(), &dependenciespb.GetCachedProviders_Request{ProviderCacheHandle: opened.GetProviderCacheHandle()})
+		got, err := client.GetCachedProviders(t.Context(), &dependenciespb.GetCachedProviders_Request{
+			ProviderCacheHandle: opened.GetProviderCacheHandle(),
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, want := range []codes.Code{codes.OK, codes.InvalidArgument} {
-			_, err = client.CloseProviderPluginCache(t.Context(), &dependenciespb.CloseProviderPluginCache_Request{ProviderCacheHandle: opened.GetProviderCacheHandle()})
+			_, err = client.CloseProviderPluginCache(t.Context(), &dependenciespb.CloseProviderPluginCache_Request{
+				ProviderCacheHandle: opened.GetProviderCacheHandle(),
+			})
 			wantCode(t, err, want)
 		}
 		return got.GetAvailableProviders()
@@ -80,7 +87,10 @@ func TestGetCachedProviders(t *testing.T) {
 func TestProviderPluginCacheRefused(t *testing.T) {
 	client := connect(t, rpcapi.Options{})
 	for _, platform := range []string{"linux", "_", "linux_", "linux_amd64_x", "linux/amd64"} {
-		_, err := client.OpenProviderPluginCache(t.Context(), &dependenciespb.OpenProviderPluginCache_Request{CacheDir: "x", OverridePlatform: platform})
+		_, err := client.OpenProviderPluginCache(t.Context(), &dependenciespb.OpenProviderPluginCache_Request{
+			CacheDir:         "x",
+			OverridePlatform: platform,
+		})
 		wantCode(t, err, codes.InvalidArgument)
 	}
 	locks := createLocks(t, client)
@@ -120,21 +130,33 @@ func TestProviders(t *testing.T) {
 		want    int    // providers
 		problem string // or this
 	}{
-		"nothing":           {dependencies.Handles{}, 0, ""},
-		"no locks":          {dependencies.Handles{Cache: cache}, 0, ""},
-		"empty, no cache":   {dependencies.Handles{Locks: none}, 0, ""},
-		"fits":              {dependencies.Handles{Locks: fits, Cache: cache}, 1, ""},
-		"required":          {dependencies.Handles{Locks: fits, Cache: cache, Required: true}, 1, ""},
-		"no hashes":         {dependencies.Handles{Locks: lock(locks.Lock{Version: version}), Cache: cache}, 1, ""},
-		"no cache":          {dependencies.Handles{Locks: fits}, 0, "no provider plugin cache"},
-		"requires locks":    {dependencies.Handles{Cache: cache, Required: true}, 0, "handle 0"},
-		"requires cache":    {dependencies.Handles{Locks: none, Required: true}, 0, "handle 0"},
-		"bad locks":         {dependencies.Handles{Locks: cache, Cache: cache}, 0, "no set of dependency locks"},
-		"bad cache":         {dependencies.Handles{Locks: none, Cache: none}, 0, "no provider plugin cache"},
-		"other version":     {dependencies.Handles{Locks: lock(locks.Lock{Version: other}), Cache: cache}, 0, "there is no package"},
-		"other hash":        {dependencies.Handles{Locks: lock(locks.Lock{Version: version, Hashes: []release.Hash{"h1:x"}}), Cache: cache}, 0, "none of those that are locked"},
-		"only archive hash": {dependencies.Handles{Locks: lock(locks.Lock{Version: version, Hashes: []release.Hash{"zh:x"}}), Cache: cache}, 0, "scheme h1:"},
-		"only unknown hash": {dependencies.Handles{Locks: lock(locks.Lock{Version: version, Hashes: []release.Hash{"x:x"}}), Cache: cache}, 0, "scheme h1:"},
+		"nothing":         {dependencies.Handles{}, 0, ""},
+		"no locks":        {dependencies.Handles{Cache: cache}, 0, ""},
+		"empty, no cache": {dependencies.Handles{Locks: none}, 0, ""},
+		"fits":            {dependencies.Handles{Locks: fits, Cache: cache}, 1, ""},
+		"required":        {dependencies.Handles{Locks: fits, Cache: cache, Required: true}, 1, ""},
+		"no hashes":       {dependencies.Handles{Locks: lock(locks.Lock{Version: version}), Cache: cache}, 1, ""},
+		"no cache":        {dependencies.Handles{Locks: fits}, 0, "no provider plugin cache"},
+		"requires locks":  {dependencies.Handles{Cache: cache, Required: true}, 0, "handle 0"},
+		"requires cache":  {dependencies.Handles{Locks: none, Required: true}, 0, "handle 0"},
+		"bad locks":       {dependencies.Handles{Locks: cache, Cache: cache}, 0, "no set of dependency locks"},
+		"bad cache":       {dependencies.Handles{Locks: none, Cache: none}, 0, "no provider plugin cache"},
+		"other version":   {dependencies.Handles{Locks: lock(locks.Lock{Version: other}), Cache: cache}, 0, "there is no package"},
+		"other hash": {
+			dependencies.Handles{Locks: lock(locks.Lock{Version: version, Hashes: []release.Hash{"h1:x"}}), Cache: cache},
+			0,
+			"none of those that are locked",
+		},
+		"only archive hash": {
+			dependencies.Handles{Locks: lock(locks.Lock{Version: version, Hashes: []release.Hash{"zh:x"}}), Cache: cache},
+			0,
+			"scheme h1:",
+		},
+		"only unknown hash": {
+			dependencies.Handles{Locks: lock(locks.Lock{Version: version, Hashes: []release.Hash{"x:x"}}), Cache: cache},
+			0,
+			"scheme h1:",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := dependencies.Providers(&table, test.given)

@@ -100,7 +100,11 @@ func TestStoreCredentialsFails(t *testing.T) {
 		host  string
 		want  string
 	}{
-		"other file": {map[string]string{".terraformrc": "credentials \"one.example.com\" {\n  token = \"x\"\n}\n"}, "one.example.com", ".terraformrc"},
+		"other file": {
+			map[string]string{".terraformrc": "credentials \"one.example.com\" {\n  token = \"x\"\n}\n"},
+			"one.example.com",
+			".terraformrc",
+		},
 		"unreadable": {map[string]string{".terraformrc": "credentials {"}, "one.example.com", "cannot be used"},
 		"no JSON":    {map[string]string{".terraform.d/credentials.tfrc.json": "[]"}, "one.example.com", "credentials.tfrc.json"},
 		"bad host":   {nil, "not a host", "not a host name"},

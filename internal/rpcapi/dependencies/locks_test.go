@@ -17,7 +17,8 @@ import (
 
 func locked(t *testing.T, client dependenciespb.DependenciesClient, handle int64) []*terraform1pb.ProviderPackage {
 	t.Helper()
-	got, err := client.GetLockedProviderDependencies(t.Context(), &dependenciespb.GetLockedProviderDependencies_Request{DependencyLocksHandle: handle})
+	got, err := client.GetLockedProviderDependencies(t.Context(),
+		&dependenciespb.GetLockedProviderDependencies_Request{DependencyLocksHandle: handle})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +57,8 @@ func TestCreateDependencyLocks(t *testing.T) {
 		t.Error("empty locks are not empty")
 	}
 	closeLocks(t, client, handle, codes.OK)
-	_, err := client.GetLockedProviderDependencies(t.Context(), &dependenciespb.GetLockedProviderDependencies_Request{DependencyLocksHandle: handle})
+	_, err := client.GetLockedProviderDependencies(t.Context(),
+		&dependenciespb.GetLockedProviderDependencies_Request{DependencyLocksHandle: handle})
 	wantCode(t, err, codes.InvalidArgument)
 }
 

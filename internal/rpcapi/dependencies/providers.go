@@ -53,7 +53,8 @@ func Providers(handles *handle.Table, given Handles) ([]Selected, error) {
 		return nil, nil
 	}
 	if dir == nil {
-		return nil, status.Error(codes.InvalidArgument, "providers are locked, and there is no provider plugin cache that could have them: give its handle")
+		return nil, status.Error(codes.InvalidArgument,
+			"providers are locked, and there is no provider plugin cache that could have them: give its handle")
 	}
 	return packagesOf(selected, *dir)
 }

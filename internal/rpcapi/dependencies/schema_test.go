@@ -23,7 +23,8 @@ func TestGetBuiltInProviders(t *testing.T) {
 		t.Fatal(err)
 	}
 	only := got.GetAvailableProviders()
-	if len(only) != 1 || only[0].GetSourceAddr() != "terraform.io/builtin/terraform" || only[0].GetVersion() != "" || len(only[0].GetHashes()) > 0 {
+	if len(only) != 1 || only[0].GetSourceAddr() != "terraform.io/builtin/terraform" ||
+		only[0].GetVersion() != "" || len(only[0].GetHashes()) > 0 {
 		t.Errorf("got %v", got)
 	}
 }
@@ -172,12 +173,15 @@ func TestGetProviderSchema(t *testing.T) {
 // The built-in provider has documentation of its own.
 func TestGetProviderSchemaBuiltIn(t *testing.T) {
 	client := connect(t, rpcapi.Options{})
-	got, err := client.GetProviderSchema(t.Context(), &dependenciespb.GetProviderSchema_Request{ProviderAddr: "terraform.io/builtin/terraform"})
+	got, err := client.GetProviderSchema(t.Context(), &dependenciespb.GetProviderSchema_Request{
+		ProviderAddr: "terraform.io/builtin/terraform",
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	data := got.GetSchema().GetDataResourceTypes()["terraform_remote_state"].GetBlock().GetAttributes()
-	if len(data) != 5 || data[0].GetName() != "backend" || string(data[0].GetType()) != `"string"` || data[0].GetDescription().GetDescription() == "" {
+	if len(data) != 5 || data[0].GetName() != "backend" || string(data[0].GetType()) != `"string"` ||
+		data[0].GetDescription().GetDescription() == "" {
 		t.Errorf("got %v", data)
 	}
 	if managed := got.GetSchema().GetManagedResourceTypes()["terraform_data"].GetBlock().GetAttributes(); len(managed) != 4 {
@@ -192,7 +196,10 @@ func TestGetProviderSchemaRefused(t *testing.T) {
 	client := connect(t, rpcapi.Options{})
 	dir := newCache(t)
 	cache := openCache(t, client, dir)
-	opened, err := client.OpenProviderPluginCache(t.Context(), &dependenciespb.OpenProviderPluginCache_Request{CacheDir: dir, OverridePlatform: "os_arch"})
+	opened, err := client.OpenProviderPluginCache(t.Context(), &dependenciespb.OpenProviderPluginCache_Request{
+		CacheDir:         dir,
+		OverridePlatform: "os_arch",
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -56,7 +56,8 @@ func newRegistry(t *testing.T) (*registrytest.Server, packagespb.PackagesClient)
 // wantDiagnostic fails unless there is one error with a text in it.
 func wantDiagnostic(t *testing.T, diags []*terraform1pb.Diagnostic, want string) {
 	t.Helper()
-	if len(diags) != 1 || diags[0].GetSeverity() != terraform1pb.Diagnostic_ERROR || !strings.Contains(diags[0].GetSummary()+": "+diags[0].GetDetail(), want) {
+	if len(diags) != 1 || diags[0].GetSeverity() != terraform1pb.Diagnostic_ERROR ||
+		!strings.Contains(diags[0].GetSummary()+": "+diags[0].GetDetail(), want) {
 		t.Errorf("got %v, want an error with %q", diags, want)
 	}
 }
@@ -91,7 +92,12 @@ func TestFetchProviderPackage(t *testing.T) {
 	program := func(content string) []byte {
 		return registrytest.Zip(t, registrytest.File{Name: "terraform-provider-bar_v1.0.0", Content: content})
 	}
-	server.Publish(t, registrytest.Release{Namespace: "foo", Type: "bar", Version: "1.0.0", Archives: map[string][]byte{"os_arch": program("1"), "os_more": program("2")}})
+	server.Publish(t, registrytest.Release{
+		Namespace: "foo",
+		Type:      "bar",
+		Version:   "1.0.0",
+		Archives:  map[string][]byte{"os_arch": program("1"), "os_more": program("2")},
+	})
 	dir := t.TempDir()
 	fetch := func(req *packagespb.FetchProviderPackage_Request) *packagespb.FetchProviderPackage_Response {
 		t.Helper()
@@ -113,7 +119,8 @@ func TestFetchProviderPackage(t *testing.T) {
 	wantDiagnostic(t, got.GetResults()[2].GetDiagnostics(), "has no package")
 	for i, platform := range map[int]string{0: "os_more", 3: "os_arch"} {
 		result := got.GetResults()[i]
-		if result.GetProvider().GetSourceAddr() != server.Host+"/foo/bar" || result.GetProvider().GetVersion() != "1.0.0" || len(result.GetDiagnostics()) > 0 {
+		if result.GetProvider().GetSourceAddr() != server.Host+"/foo/bar" ||
+			result.GetProvider().GetVersion() != "1.0.0" || len(result.GetDiagnostics()) > 0 {
 			t.Errorf("got %v", result)
 		}
 		content, signed := 0, 0
@@ -135,7 +142,11 @@ func TestFetchProviderPackage(t *testing.T) {
 
 	hashes := got.GetResults()[3].GetProvider().GetHashes()
 	for _, hash := range hashes[:1] {
-		again := fetch(&packagespb.FetchProviderPackage_Request{Version: "1.0.0", Platforms: []string{"os_arch"}, Hashes: []string{"zh:other", hash}})
+		again := fetch(&packagespb.FetchProviderPackage_Request{
+			Version:   "1.0.0",
+			Platforms: []string{"os_arch"},
+			Hashes:    []string{"zh:other", hash},
+		})
 		if again.GetResults()[0].GetProvider() == nil {
 			t.Errorf("with %s: got %v", hash, again)
 		}
@@ -150,10 +161,16 @@ func TestFetchProviderPackage(t *testing.T) {
 		req  *packagespb.FetchProviderPackage_Request
 		want string
 	}{
-		"address":  {&packagespb.FetchProviderPackage_Request{SourceAddr: "a//b", Version: "1.0.0", Platforms: []string{"os_arch"}}, "not the source address"},
-		"version":  {&packagespb.FetchProviderPackage_Request{Version: "new", Platforms: []string{"os_arch"}}, "not an exact version"},
-		"built in": {&packagespb.FetchProviderPackage_Request{SourceAddr: "terraform.io/builtin/terraform", Version: "1.0.0", Platforms: []string{"os_arch"}}, "built in"},
-		"hash":     {&packagespb.FetchProviderPackage_Request{Version: "1.0.0", Platforms: []string{"os_arch"}, Hashes: []string{"x"}}, "not a hash"},
+		"address": {
+			&packagespb.FetchProviderPackage_Request{SourceAddr: "a//b", Version: "1.0.0", Platforms: []string{"os_arch"}},
+			"not the source address",
+		},
+		"version": {&packagespb.FetchProviderPackage_Request{Version: "new", Platforms: []string{"os_arch"}}, "not an exact version"},
+		"built in": {
+			&packagespb.FetchProviderPackage_Request{SourceAddr: "terraform.io/builtin/terraform", Version: "1.0.0", Platforms: []string{"os_arch"}},
+			"built in",
+		},
+		"hash": {&packagespb.FetchProviderPackage_Request{Version: "1.0.0", Platforms: []string{"os_arch"}, Hashes: []string{"x"}}, "not a hash"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := fetch(test.req)
@@ -171,7 +188,8 @@ func TestFetchProviderPackage(t *testing.T) {
 func TestModulePackages(t *testing.T) {
 	server := sourcetest.Start(t)
 	client := connect(t, rpcapi.Options{HTTP: server.Client, Environ: server.Environ()})
-	archive := server.Archive("m.tgz", sourcetest.Pack(t, sourcetest.Entry{Name: "main.tf", Content: "# top"}, sourcetest.Entry{Name: "sub/main.tf", Content: "# below"}))
+	archive := server.Archive("m.tgz", sourcetest.Pack(t,
+		sourcetest.Entry{Name: "main.tf", Content: "# top"}, sourcetest.Entry{Name: "sub/main.tf", Content: "# below"}))
 	repository, _ := server.Repository(t, "r.git", map[string]string{"main.tf": "# repository"}, "v1")
 	server.Publish("modules/ns/m/x", "1.0.0", archive+"//sub")
 	server.Publish("modules/ns/m/x", "1.2.0", "/archives/m.tgz")
@@ -183,7 +201,10 @@ func TestModulePackages(t *testing.T) {
 	}
 	locate := func(addr, version string) *packagespb.ModulePackageSourceAddr_Response {
 		t.Helper()
-		located, err := client.ModulePackageSourceAddr(t.Context(), &packagespb.ModulePackageSourceAddr_Request{SourceAddr: addr, Version: version})
+		located, err := client.ModulePackageSourceAddr(t.Context(), &packagespb.ModulePackageSourceAddr_Request{
+			SourceAddr: addr,
+			Version:    version,
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -214,7 +235,11 @@ func TestModulePackages(t *testing.T) {
 		}
 		return got.GetDiagnostics()
 	}
-	for url, want := range map[string]string{archive: "# top", archive + "//sub": "# below", "git::" + strings.TrimPrefix(repository, "git::") + "?ref=v1": "# repository"} {
+	for url, want := range map[string]string{
+		archive:           "# top",
+		archive + "//sub": "# below",
+		"git::" + strings.TrimPrefix(repository, "git::") + "?ref=v1": "# repository",
+	} {
 		dir := filepath.Join(t.TempDir(), "new")
 		if diags := fetch(dir, url); len(diags) > 0 {
 			t.Errorf("%s: got %v", url, diags)
