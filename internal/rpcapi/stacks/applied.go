@@ -116,7 +116,9 @@ func movedResources(plan *stackplan.Plan) map[string]bool {
 }
 
 // record returns the message of a record; nil is one that is removed.
-func (d *stateDescriber) record(ctx context.Context, key string, record []byte, moved bool, values recordValues) (*stackspb.AppliedChange, error) {
+func (d *stateDescriber) record(
+	ctx context.Context, key string, record []byte, moved bool, values recordValues,
+) (*stackspb.AppliedChange, error) {
 	raw, described := &stackspb.AppliedChange_RawChange{Key: key}, &stateDescription{Key: key}
 	message := &stackspb.AppliedChange{Raw: []*stackspb.AppliedChange_RawChange{raw}, Descriptions: []*stateDescription{described}}
 	switch {
@@ -182,7 +184,9 @@ func withoutUnknown(value cty.Value) cty.Value {
 	return cty.UnknownAsNull(bare).MarkWithPaths(paths)
 }
 
-func (d *stateDescriber) resourceDescription(ctx context.Context, key stackstate.Key, record []byte, interim bool) (*stackspb.AppliedChange_ChangeDescription_ResourceInstance, error) {
+func (d *stateDescriber) resourceDescription(
+	ctx context.Context, key stackstate.Key, record []byte, interim bool,
+) (*stackspb.AppliedChange_ChangeDescription_ResourceInstance, error) {
 	var reader tfstate.EntryReader
 	entry, err := reader.Read(record)
 	if err != nil {
@@ -209,7 +213,9 @@ func (d *stateDescriber) resourceDescription(ctx context.Context, key stackstate
 
 // objectValue returns the value of an object by the type of its resource, if it conforms to that:
 // an object that was not applied may be of another version.
-func (d *stateDescriber) objectValue(ctx context.Context, provider stackaddrs.Provider, object tfstate.Object) (*stackspb.DynamicValue, error) {
+func (d *stateDescriber) objectValue(
+	ctx context.Context, provider stackaddrs.Provider, object tfstate.Object,
+) (*stackspb.DynamicValue, error) {
 	ty := d.types.of(ctx, provider, object.Addr.Resource)
 	value, err := object.Value(ty)
 	if err != nil {

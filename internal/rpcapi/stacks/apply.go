@@ -19,7 +19,9 @@ import (
 )
 
 // ApplyStackChanges implements [stackspb.StacksServer].
-func (s *Service) ApplyStackChanges(req *stackspb.ApplyStackChanges_Request, stream grpc.ServerStreamingServer[stackspb.ApplyStackChanges_Event]) error {
+func (s *Service) ApplyStackChanges(
+	req *stackspb.ApplyStackChanges_Request, stream grpc.ServerStreamingServer[stackspb.ApplyStackChanges_Event],
+) error {
 	opened, err := s.takePlan(req)
 	if err != nil {
 		return err
@@ -41,7 +43,9 @@ func (s *Service) ApplyStackChanges(req *stackspb.ApplyStackChanges_Request, str
 	defer end()
 	a := &applier{config: config, stack: stack, opened: opened, inputs: inputs, out: newSender(stream)}
 	if setup := policySetup(req); setup != nil {
-		a.out.send(&stackspb.ApplyStackChanges_Event{Event: &stackspb.ApplyStackChanges_Event_PolicySetupDiagnostics{PolicySetupDiagnostics: setup}})
+		a.out.send(&stackspb.ApplyStackChanges_Event{
+			Event: &stackspb.ApplyStackChanges_Event_PolicySetupDiagnostics{PolicySetupDiagnostics: setup},
+		})
 	}
 	a.apply(ctx)
 	return a.out.failed()

@@ -47,8 +47,12 @@ type watchedApply struct {
 
 func newApplyWatch(ctx context.Context, a *applier, types *resourceTypes) *applyWatch {
 	w := &applyWatch{
-		applier: a, ctx: ctx, describer: &stateDescriber{types: types, moved: movedResources(a.opened.plan)}, instances: instancesOf(a.opened.plan),
-		expanded: expanded{}, components: map[stackaddrs.AbsComponentInstance]*watchedApply{},
+		applier:    a,
+		ctx:        ctx,
+		describer:  &stateDescriber{types: types, moved: movedResources(a.opened.plan)},
+		instances:  instancesOf(a.opened.plan),
+		expanded:   expanded{},
+		components: map[stackaddrs.AbsComponentInstance]*watchedApply{},
 	}
 	for _, c := range a.opened.plan.Components {
 		watched := &watchedApply{plan: c, changes: map[string]*engine.Change{}, begun: map[string]int{}, done: map[string]int{}}

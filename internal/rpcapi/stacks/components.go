@@ -37,7 +37,9 @@ type describer struct{ *configuration }
 
 // stack describes a stack and all that are embedded in it. Its own source is where those that are
 // written in it start.
-func (d describer) stack(stack *stackconfig.Stack, source sourceaddrs.FinalSource) (*stackspb.FindStackConfigurationComponents_StackConfig, error) {
+func (d describer) stack(
+	stack *stackconfig.Stack, source sourceaddrs.FinalSource,
+) (*stackspb.FindStackConfigurationComponents_StackConfig, error) {
 	described := &stackspb.FindStackConfigurationComponents_StackConfig{
 		Components:     map[string]*stackspb.FindStackConfigurationComponents_Component{},
 		EmbeddedStacks: map[string]*stackspb.FindStackConfigurationComponents_EmbeddedStack{},
@@ -53,7 +55,10 @@ func (d describer) stack(stack *stackconfig.Stack, source sourceaddrs.FinalSourc
 		}
 	}
 	for name, output := range stack.Outputs {
-		described.OutputValues[name] = &stackspb.FindStackConfigurationComponents_OutputValue{Sensitive: output.Sensitive, Ephemeral: output.Ephemeral}
+		described.OutputValues[name] = &stackspb.FindStackConfigurationComponents_OutputValue{
+			Sensitive: output.Sensitive,
+			Ephemeral: output.Ephemeral,
+		}
 	}
 	for name, component := range stack.Components {
 		from, err := d.sources.Follow(source, component.Source)
@@ -84,11 +89,17 @@ func (d describer) embedded(
 		return nil, err
 	}
 	content, err := d.stack(child, from)
-	return &stackspb.FindStackConfigurationComponents_EmbeddedStack{SourceAddr: from.String(), Instances: instances(call.ForEach), Config: content}, err
+	return &stackspb.FindStackConfigurationComponents_EmbeddedStack{
+		SourceAddr: from.String(),
+		Instances:  instances(call.ForEach),
+		Config:     content,
+	}, err
 }
 
 // removed adds the removed blocks of a stack that name components. One that names a stack has none.
-func (d describer) removed(into map[string]*stackspb.FindStackConfigurationComponents_Removed, stack *stackconfig.Stack, source sourceaddrs.FinalSource) error {
+func (d describer) removed(
+	into map[string]*stackspb.FindStackConfigurationComponents_Removed, stack *stackconfig.Stack, source sourceaddrs.FinalSource,
+) error {
 	for _, block := range stack.Removed {
 		if block.From.Component == nil {
 			continue

@@ -14,7 +14,8 @@ import (
 
 func (c *client) components(config int64) *stackspb.FindStackConfigurationComponents_StackConfig {
 	c.t.Helper()
-	response, err := c.stacks.FindStackConfigurationComponents(c.t.Context(), &stackspb.FindStackConfigurationComponents_Request{StackConfigHandle: config})
+	response, err := c.stacks.FindStackConfigurationComponents(c.t.Context(),
+		&stackspb.FindStackConfigurationComponents_Request{StackConfigHandle: config})
 	if err != nil {
 		c.t.Fatal(err)
 	}

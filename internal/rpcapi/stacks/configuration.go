@@ -56,7 +56,9 @@ func (s *Service) open(config *configuration, opts operation.Options) (stack *op
 }
 
 // OpenStackConfiguration implements [stackspb.StacksServer].
-func (s *Service) OpenStackConfiguration(_ context.Context, req *stackspb.OpenStackConfiguration_Request) (*stackspb.OpenStackConfiguration_Response, error) {
+func (s *Service) OpenStackConfiguration(
+	_ context.Context, req *stackspb.OpenStackConfiguration_Request,
+) (*stackspb.OpenStackConfiguration_Response, error) {
 	bundle, err := handle.Get[*dependencies.Bundle](s.handles, req.GetSourceBundleHandle(), dependencies.BundleHandle)
 	if err != nil {
 		return nil, err
@@ -80,7 +82,9 @@ func (s *Service) OpenStackConfiguration(_ context.Context, req *stackspb.OpenSt
 }
 
 // CloseStackConfiguration implements [stackspb.StacksServer].
-func (s *Service) CloseStackConfiguration(_ context.Context, req *stackspb.CloseStackConfiguration_Request) (*stackspb.CloseStackConfiguration_Response, error) {
+func (s *Service) CloseStackConfiguration(
+	_ context.Context, req *stackspb.CloseStackConfiguration_Request,
+) (*stackspb.CloseStackConfiguration_Response, error) {
 	closed, err := handle.Close[*configuration](s.handles, req.GetStackConfigHandle(), configurationHandle)
 	if err != nil {
 		return nil, err

@@ -51,7 +51,8 @@ func TestConfigurationHoldsBundle(t *testing.T) {
 	if _, err := c.closeConfiguration(opened.GetStackConfigHandle()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.dependencies.CloseSourceBundle(t.Context(), &dependenciespb.CloseSourceBundle_Request{SourceBundleHandle: bundle}); err != nil {
+	if _, err := c.dependencies.CloseSourceBundle(t.Context(),
+		&dependenciespb.CloseSourceBundle_Request{SourceBundleHandle: bundle}); err != nil {
 		t.Fatal(err)
 	}
 	_, err = c.closeConfiguration(opened.GetStackConfigHandle())
@@ -69,17 +70,23 @@ func TestRefusedConfigurations(t *testing.T) {
 	bundle, _ := c.bundle(oneComponent)
 	config := c.open(oneComponent)
 	for name, req := range map[string]*stackspb.OpenStackConfiguration_Request{
-		"empty":             {},
-		"no bundle":         {SourceAddress: &terraform1pb.SourceAddress{Source: stackSource}},
-		"unknown bundle":    {SourceBundleHandle: 99, SourceAddress: &terraform1pb.SourceAddress{Source: stackSource}},
-		"of another kind":   {SourceBundleHandle: config, SourceAddress: &terraform1pb.SourceAddress{Source: stackSource}},
-		"no address":        {SourceBundleHandle: bundle},
-		"empty address":     {SourceBundleHandle: bundle, SourceAddress: &terraform1pb.SourceAddress{}},
-		"bare word":         {SourceBundleHandle: bundle, SourceAddress: &terraform1pb.SourceAddress{Source: "stack"}},
-		"not in the bundle": {SourceBundleHandle: bundle, SourceAddress: &terraform1pb.SourceAddress{Source: "git::https://example.com/other.git"}},
+		"empty":           {},
+		"no bundle":       {SourceAddress: &terraform1pb.SourceAddress{Source: stackSource}},
+		"unknown bundle":  {SourceBundleHandle: 99, SourceAddress: &terraform1pb.SourceAddress{Source: stackSource}},
+		"of another kind": {SourceBundleHandle: config, SourceAddress: &terraform1pb.SourceAddress{Source: stackSource}},
+		"no address":      {SourceBundleHandle: bundle},
+		"empty address":   {SourceBundleHandle: bundle, SourceAddress: &terraform1pb.SourceAddress{}},
+		"bare word":       {SourceBundleHandle: bundle, SourceAddress: &terraform1pb.SourceAddress{Source: "stack"}},
+		"not in the bundle": {
+			SourceBundleHandle: bundle,
+			SourceAddress:      &terraform1pb.SourceAddress{Source: "git::https://example.com/other.git"},
+		},
 		"needless versions": {SourceBundleHandle: bundle, SourceAddress: &terraform1pb.SourceAddress{Source: stackSource, Versions: "1.0.0"}},
 		"component":         {SourceBundleHandle: bundle, SourceAddress: &terraform1pb.SourceAddress{Source: "example.com/acme/net"}},
-		"no such version":   {SourceBundleHandle: bundle, SourceAddress: &terraform1pb.SourceAddress{Source: "example.com/acme/net/aws", Versions: "> 2"}},
+		"no such version": {
+			SourceBundleHandle: bundle,
+			SourceAddress:      &terraform1pb.SourceAddress{Source: "example.com/acme/net/aws", Versions: "> 2"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := c.stacks.OpenStackConfiguration(t.Context(), req)
@@ -92,7 +99,9 @@ func TestRefusedConfigurations(t *testing.T) {
 			wantStatus(t, err, codes.InvalidArgument, "there is no stack configuration")
 		})
 		t.Run("components of "+name, func(t *testing.T) {
-			_, err := c.stacks.FindStackConfigurationComponents(t.Context(), &stackspb.FindStackConfigurationComponents_Request{StackConfigHandle: handle})
+			_, err := c.stacks.FindStackConfigurationComponents(t.Context(), &stackspb.FindStackConfigurationComponents_Request{
+				StackConfigHandle: handle,
+			})
 			wantStatus(t, err, codes.InvalidArgument, "there is no stack configuration")
 		})
 	}
@@ -105,7 +114,10 @@ func TestNamesOfFiles(t *testing.T) {
 	work := t.TempDir()
 	t.Chdir(work)
 	mistaken := map[string]string{"main.tfcomponent.hcl": "component \"a\" {\n  source = \"./missing\"\n}\n"}
-	bundle, _ := c.bundle(map[string]string{"deep/main.tfcomponent.hcl": mistaken["main.tfcomponent.hcl"], "net/main.tfcomponent.hcl": mistaken["main.tfcomponent.hcl"]})
+	bundle, _ := c.bundle(map[string]string{
+		"deep/main.tfcomponent.hcl": mistaken["main.tfcomponent.hcl"],
+		"net/main.tfcomponent.hcl":  mistaken["main.tfcomponent.hcl"],
+	})
 	writeFiles(t, filepath.Join(work, "stacks", "a"), mistaken)
 	for source, want := range map[string]string{
 		stackSource + "//deep":     stackSource + "//deep/main.tfcomponent.hcl",
@@ -128,7 +140,8 @@ func TestNamesOfFiles(t *testing.T) {
 				End:        &terraform1pb.SourcePos{Byte: 38, Line: 2, Column: 23},
 			},
 		}}
-		if diff := cmp.Diff(wanted, response.GetDiagnostics(), protocmp.Transform(), protocmp.IgnoreFields(&terraform1pb.Diagnostic{}, "detail")); diff != "" {
+		if diff := cmp.Diff(wanted, response.GetDiagnostics(), protocmp.Transform(),
+			protocmp.IgnoreFields(&terraform1pb.Diagnostic{}, "detail")); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", source, diff)
 		}
 	}
@@ -156,7 +169,8 @@ func TestWarningWithHandle(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if response.GetStackConfigHandle() == 0 || len(response.GetDiagnostics()) != 1 || response.GetDiagnostics()[0].GetSeverity() != terraform1pb.Diagnostic_WARNING {
+	if response.GetStackConfigHandle() == 0 || len(response.GetDiagnostics()) != 1 ||
+		response.GetDiagnostics()[0].GetSeverity() != terraform1pb.Diagnostic_WARNING {
 		t.Errorf("got %v", response)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "stack", ".cairn")); err == nil {

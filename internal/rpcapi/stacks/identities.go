@@ -22,7 +22,9 @@ import (
 )
 
 // ListResourceIdentities implements [stackspb.StacksServer].
-func (s *Service) ListResourceIdentities(ctx context.Context, req *stackspb.ListResourceIdentities_Request) (*stackspb.ListResourceIdentities_Response, error) {
+func (s *Service) ListResourceIdentities(
+	ctx context.Context, req *stackspb.ListResourceIdentities_Request,
+) (*stackspb.ListResourceIdentities_Response, error) {
 	from, err := handle.Get[*openState](s.handles, req.GetStateHandle(), stateHandle)
 	if err != nil {
 		return nil, err
@@ -77,12 +79,14 @@ func (l *identityLister) describe(ctx context.Context, object tfstate.Object) (*
 		return nil, err
 	}
 	if found.Version != int64(object.IdentityVersion) {
-		return nil, status.Errorf(codes.InvalidArgument, "the identity of %s is of version %d, and the provider %s has version %d: apply the stack once, which makes it of that version",
+		return nil, status.Errorf(codes.InvalidArgument,
+			"the identity of %s is of version %d, and the provider %s has version %d: apply the stack once, which makes it of that version",
 			object.Addr, object.IdentityVersion, object.ProviderName(), found.Version)
 	}
 	value, err := ctyjson.Unmarshal(object.Identity, found.Type())
 	if err != nil {
-		return nil, status.Errorf(codes.InvalidArgument, "the identity of %s is not as the provider %s describes it: %s", object.Addr, object.ProviderName(), err)
+		return nil, status.Errorf(codes.InvalidArgument, "the identity of %s is not as the provider %s describes it: %s",
+			object.Addr, object.ProviderName(), err)
 	}
 	message, err := wire.ValueOf(value, found.Type())
 	if err != nil {
@@ -98,7 +102,8 @@ func (l *identityLister) schemaOf(ctx context.Context, object tfstate.Object) (*
 	config, ok := tfstate.ParseProviderConfig(object.Provider)
 	i := slices.IndexFunc(l.selected, func(s dependencies.Selected) bool { return ok && config.IsOf(s.Provider) })
 	if i < 0 {
-		return nil, status.Errorf(codes.InvalidArgument, "%s has an identity of the provider %s, which is not locked", object.Addr, object.ProviderName())
+		return nil, status.Errorf(codes.InvalidArgument, "%s has an identity of the provider %s, which is not locked",
+			object.Addr, object.ProviderName())
 	}
 	provider := l.selected[i]
 	if l.known[provider.Provider] == nil {
@@ -110,7 +115,8 @@ func (l *identityLister) schemaOf(ctx context.Context, object tfstate.Object) (*
 	}
 	found := l.known[provider.Provider].Identities[object.Addr.Resource.Type]
 	if found == nil {
-		return nil, status.Errorf(codes.InvalidArgument, "%s has an identity, and the provider %s describes none of %q", object.Addr, provider.Provider, object.Addr.Resource.Type)
+		return nil, status.Errorf(codes.InvalidArgument, "%s has an identity, and the provider %s describes none of %q",
+			object.Addr, provider.Provider, object.Addr.Resource.Type)
 	}
 	return found, nil
 }

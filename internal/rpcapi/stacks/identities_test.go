@@ -45,7 +45,10 @@ func (c *client) identified(config, locks, cache int64, identity string) map[str
 	}
 	got, err := c.migrate(&stackspb.MigrateTerraformState_Request{
 		StateHandle: opened.GetStateHandle(), ConfigHandle: config, DependencyLocksHandle: locks, ProviderCacheHandle: cache,
-		Mapping: mapping(map[string]string{"fake_identity.with": `component.a["x"].module.nested[0].fake_identity.with`, "fake_identity.without": `component.a["x"]`}, nil),
+		Mapping: mapping(map[string]string{
+			"fake_identity.with":    `component.a["x"].module.nested[0].fake_identity.with`,
+			"fake_identity.without": `component.a["x"]`,
+		}, nil),
 	})
 	if err != nil {
 		c.t.Fatal(err)
@@ -61,8 +64,9 @@ func TestListResourceIdentities(t *testing.T) {
 	const required = "terraform {\n  required_providers {\n    fake = { source = \"cairnstacks/fake\" }\n  }\n}\n"
 	config := c.open(map[string]string{
 		"main.tfcomponent.hcl": identityStack,
-		"m/main.tf":            required + "resource \"fake_identity\" \"without\" {}\nmodule \"nested\" {\n  source = \"./nested\"\n  count  = 1\n}\n",
-		"m/nested/main.tf":     required + "resource \"fake_identity\" \"with\" {}\n",
+		"m/main.tf": required +
+			"resource \"fake_identity\" \"without\" {}\nmodule \"nested\" {\n  source = \"./nested\"\n  count  = 1\n}\n",
+		"m/nested/main.tf": required + "resource \"fake_identity\" \"with\" {}\n",
 	})
 	list := func(state map[string]*anypb.Any, locks int64) ([]*stackspb.ListResourceIdentities_Resource, error) {
 		opened, err := c.openState(state)
@@ -87,7 +91,8 @@ func TestListResourceIdentities(t *testing.T) {
 		t.Errorf("addresses (-want +got):\n%s", diff)
 	}
 	ty := cty.Object(map[string]cty.Type{"id": cty.String})
-	if value, err := ctymsgpack.Unmarshal(got[0].GetResourceIdentity().GetMsgpack(), ty); err != nil || value.GetAttr("id").AsString() != "one" {
+	if value, err := ctymsgpack.Unmarshal(got[0].GetResourceIdentity().GetMsgpack(), ty); err != nil ||
+		value.GetAttr("id").AsString() != "one" {
 		t.Errorf("the identity is %#v, %v", value, err)
 	}
 

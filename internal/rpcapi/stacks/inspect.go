@@ -43,7 +43,9 @@ type inspector struct {
 }
 
 // OpenStackInspector implements [stackspb.StacksServer].
-func (s *Service) OpenStackInspector(ctx context.Context, req *stackspb.OpenStackInspector_Request) (*stackspb.OpenStackInspector_Response, error) {
+func (s *Service) OpenStackInspector(
+	ctx context.Context, req *stackspb.OpenStackInspector_Request,
+) (*stackspb.OpenStackInspector_Response, error) {
 	config, err := s.configuration(req.GetStackConfigHandle())
 	if err != nil {
 		return nil, err
@@ -112,7 +114,9 @@ func isPlan(raw map[string]*anypb.Any) bool {
 
 // inspect calls eval with the options of the runtime. It returns the diagnostics of making these,
 // too; eval is not called if there are errors among them.
-func (s *Service) inspect(ctx context.Context, with *inspector, eval func(stackruntime.Options) (cty.Value, hcl.Diagnostics)) (cty.Value, hcl.Diagnostics, error) {
+func (s *Service) inspect(
+	ctx context.Context, with *inspector, eval func(stackruntime.Options) (cty.Value, hcl.Diagnostics),
+) (cty.Value, hcl.Diagnostics, error) {
 	stack, done, err := s.open(with.config, operation.Options{Providers: with.providers, ChangesNothing: true})
 	if err != nil {
 		return cty.NilVal, nil, err

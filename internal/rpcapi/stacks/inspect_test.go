@@ -87,10 +87,18 @@ func TestInspect(t *testing.T) {
 	locks, cache := c.fakeProvider()
 	config := c.open(inspectedStack)
 	given := inputValues(t, map[string]cty.Value{
-		"text": cty.StringVal("hello"), "secret": cty.StringVal("s3cret"), "passing": cty.StringVal("gone"), "undeclared": cty.True, "size": cty.NullVal(cty.Number),
+		"text":       cty.StringVal("hello"),
+		"secret":     cty.StringVal("s3cret"),
+		"passing":    cty.StringVal("gone"),
+		"undeclared": cty.True,
+		"size":       cty.NullVal(cty.Number),
 	})
 	plan, err := c.plan(&stackspb.PlanStackChanges_Request{
-		PlanMode: stackspb.PlanMode_NORMAL, StackConfigHandle: config, DependencyLocksHandle: locks, ProviderCacheHandle: cache, InputValues: given,
+		PlanMode:              stackspb.PlanMode_NORMAL,
+		StackConfigHandle:     config,
+		DependencyLocksHandle: locks,
+		ProviderCacheHandle:   cache,
+		InputValues:           given,
 	})
 	if err != nil {
 		t.Fatal(err)

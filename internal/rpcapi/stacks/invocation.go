@@ -26,7 +26,9 @@ func describeDeferredInvocation(component stackaddrs.AbsComponentInstance, d eng
 
 // plannedInvocation describes an invocation. The configuration is sent by the type that it has,
 // which is the one of the action's schema.
-func plannedInvocation(component stackaddrs.AbsComponentInstance, i *engine.Invocation) (*stackspb.PlannedChange_ActionInvocationInstance, error) {
+func plannedInvocation(
+	component stackaddrs.AbsComponentInstance, i *engine.Invocation,
+) (*stackspb.PlannedChange_ActionInvocationInstance, error) {
 	planned := &stackspb.PlannedChange_ActionInvocationInstance{
 		Addr: wire.ActionInvocation(component, i.Addr), ProviderAddr: wire.ProviderAddress(i.Provider), ActionType: i.Addr.Type,
 		ActionTrigger: &stackspb.PlannedChange_ActionInvocationInstance_ResourceActionTrigger{
@@ -69,7 +71,9 @@ func invocationProgress(component stackaddrs.AbsComponentInstance, i *engine.Inv
 	return &progress{Event: &stackspb.StackChangeProgress_ActionInvocationPlanned_{
 		ActionInvocationPlanned: &stackspb.StackChangeProgress_ActionInvocationPlanned{
 			Addr: wire.ActionInvocation(component, i.Addr), ProviderAddr: wire.ProviderAddress(i.Provider),
-			ActionTrigger: &stackspb.StackChangeProgress_ActionInvocationPlanned_ResourceActionTrigger{ResourceActionTrigger: progressTrigger(component, i.Trigger)},
+			ActionTrigger: &stackspb.StackChangeProgress_ActionInvocationPlanned_ResourceActionTrigger{
+				ResourceActionTrigger: progressTrigger(component, i.Trigger),
+			},
 		},
 	}}
 }
@@ -90,7 +94,9 @@ func invocationStatusProgress(component stackaddrs.AbsComponentInstance, i *engi
 	return &progress{Event: &stackspb.StackChangeProgress_ActionInvocationStatus_{
 		ActionInvocationStatus: &stackspb.StackChangeProgress_ActionInvocationStatus{
 			Addr: wire.ActionInvocation(component, i.Addr), Status: status, ProviderAddr: wire.ProviderAddress(i.Provider),
-			ActionTrigger: &stackspb.StackChangeProgress_ActionInvocationStatus_ResourceActionTrigger{ResourceActionTrigger: progressTrigger(component, i.Trigger)},
+			ActionTrigger: &stackspb.StackChangeProgress_ActionInvocationStatus_ResourceActionTrigger{
+				ResourceActionTrigger: progressTrigger(component, i.Trigger),
+			},
 		},
 	}}
 }
@@ -107,7 +113,9 @@ func invocationEvent(component stackaddrs.AbsComponentInstance, event engine.Eve
 	return &progress{Event: &stackspb.StackChangeProgress_ActionInvocationProgress_{
 		ActionInvocationProgress: &stackspb.StackChangeProgress_ActionInvocationProgress{
 			Addr: wire.ActionInvocation(component, i.Addr), Message: event.Message, ProviderAddr: wire.ProviderAddress(i.Provider),
-			ActionTrigger: &stackspb.StackChangeProgress_ActionInvocationProgress_ResourceActionTrigger{ResourceActionTrigger: progressTrigger(component, i.Trigger)},
+			ActionTrigger: &stackspb.StackChangeProgress_ActionInvocationProgress_ResourceActionTrigger{
+				ResourceActionTrigger: progressTrigger(component, i.Trigger),
+			},
 		},
 	}}
 }

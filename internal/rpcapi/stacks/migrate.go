@@ -73,7 +73,9 @@ func (m *migrator) report(diags hcl.Diagnostics) {
 	}
 }
 
-func (m *migrator) migrate(ctx context.Context, runtime stackruntime.Options, from *terraformState, mapping *stackspb.MigrateTerraformState_Request_Mapping) {
+func (m *migrator) migrate(
+	ctx context.Context, runtime stackruntime.Options, from *terraformState, mapping *stackspb.MigrateTerraformState_Request_Mapping,
+) {
 	session := runtime.Session
 	result, diags := migration.Run(migration.Request{
 		State:       from.document,

@@ -219,7 +219,11 @@ func TestMigrate(t *testing.T) {
 		t.Fatal(err)
 	}
 	plan, err := c.plan(&stackspb.PlanStackChanges_Request{
-		PlanMode: stackspb.PlanMode_NORMAL, StackConfigHandle: config, PreviousStateHandle: state, DependencyLocksHandle: locks, ProviderCacheHandle: cache,
+		PlanMode:              stackspb.PlanMode_NORMAL,
+		StackConfigHandle:     config,
+		PreviousStateHandle:   state,
+		DependencyLocksHandle: locks,
+		ProviderCacheHandle:   cache,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -275,15 +279,20 @@ module "m" { source = "./m" }
 	c := serve(t)
 	config := c.open(oneComponent)
 	got, err := c.migrate(&stackspb.MigrateTerraformState_Request{
-		StateHandle: c.openDirectory(dir).GetStateHandle(), ConfigHandle: config, DependencyLocksHandle: c.locks(), ProviderCacheHandle: c.cache(t.TempDir()),
-		Mapping: mapping(map[string]string{"terraform_data.x": "component.a", "terraform_data.y": "component.a"}, nil),
+		StateHandle:           c.openDirectory(dir).GetStateHandle(),
+		ConfigHandle:          config,
+		DependencyLocksHandle: c.locks(),
+		ProviderCacheHandle:   c.cache(t.TempDir()),
+		Mapping:               mapping(map[string]string{"terraform_data.x": "component.a", "terraform_data.y": "component.a"}, nil),
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	wantDiagnostics(t, got.diags,
 		&terraform1pb.Diagnostic{
-			Severity: terraform1pb.Diagnostic_ERROR, Summary: "Resource not declared", Subject: at(stackSource+"//main.tfcomponent.hcl", 7, 12, 87, 5),
+			Severity: terraform1pb.Diagnostic_ERROR,
+			Summary:  "Resource not declared",
+			Subject:  at(stackSource+"//main.tfcomponent.hcl", 7, 12, 87, 5),
 		},
 		&terraform1pb.Diagnostic{Severity: terraform1pb.Diagnostic_ERROR, Summary: "Module not mapped"},
 	)
@@ -300,13 +309,19 @@ func TestRefusedMigrations(t *testing.T) {
 	}
 	state, config, locks, cache := opened.GetStateHandle(), c.open(oneComponent), c.locks(), c.cache(t.TempDir())
 	for name, req := range map[string]*stackspb.MigrateTerraformState_Request{
-		"empty":                {},
-		"no state":             {ConfigHandle: config, DependencyLocksHandle: locks, ProviderCacheHandle: cache, Mapping: mapping(nil, nil)},
-		"no configuration":     {StateHandle: state, DependencyLocksHandle: locks, ProviderCacheHandle: cache, Mapping: mapping(nil, nil)},
-		"no locks":             {StateHandle: state, ConfigHandle: config, ProviderCacheHandle: cache, Mapping: mapping(nil, nil)},
-		"no cache":             {StateHandle: state, ConfigHandle: config, DependencyLocksHandle: locks, Mapping: mapping(nil, nil)},
-		"no mapping":           {StateHandle: state, ConfigHandle: config, DependencyLocksHandle: locks, ProviderCacheHandle: cache},
-		"of other kinds":       {StateHandle: config, ConfigHandle: state, DependencyLocksHandle: cache, ProviderCacheHandle: locks, Mapping: mapping(nil, nil)},
+		"empty":            {},
+		"no state":         {ConfigHandle: config, DependencyLocksHandle: locks, ProviderCacheHandle: cache, Mapping: mapping(nil, nil)},
+		"no configuration": {StateHandle: state, DependencyLocksHandle: locks, ProviderCacheHandle: cache, Mapping: mapping(nil, nil)},
+		"no locks":         {StateHandle: state, ConfigHandle: config, ProviderCacheHandle: cache, Mapping: mapping(nil, nil)},
+		"no cache":         {StateHandle: state, ConfigHandle: config, DependencyLocksHandle: locks, Mapping: mapping(nil, nil)},
+		"no mapping":       {StateHandle: state, ConfigHandle: config, DependencyLocksHandle: locks, ProviderCacheHandle: cache},
+		"of other kinds": {
+			StateHandle:           config,
+			ConfigHandle:          state,
+			DependencyLocksHandle: cache,
+			ProviderCacheHandle:   locks,
+			Mapping:               mapping(nil, nil),
+		},
 		"no mapping, no cache": {StateHandle: state, ConfigHandle: config, DependencyLocksHandle: locks},
 	} {
 		t.Run(name, func(t *testing.T) {

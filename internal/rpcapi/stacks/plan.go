@@ -33,7 +33,9 @@ var planModes = map[stackspb.PlanMode]engine.Mode{
 }
 
 // PlanStackChanges implements [stackspb.StacksServer].
-func (s *Service) PlanStackChanges(req *stackspb.PlanStackChanges_Request, stream grpc.ServerStreamingServer[stackspb.PlanStackChanges_Event]) error {
+func (s *Service) PlanStackChanges(
+	req *stackspb.PlanStackChanges_Request, stream grpc.ServerStreamingServer[stackspb.PlanStackChanges_Event],
+) error {
 	config, err := s.configuration(req.GetStackConfigHandle())
 	if err != nil {
 		return err
@@ -59,7 +61,9 @@ func (s *Service) PlanStackChanges(req *stackspb.PlanStackChanges_Request, strea
 	defer end()
 	p := &planner{service: s, config: config, stack: stack, mode: mode, prior: prior, inputs: inputs, out: newSender(stream)}
 	if setup := policySetup(req); setup != nil {
-		p.out.send(&stackspb.PlanStackChanges_Event{Event: &stackspb.PlanStackChanges_Event_PolicySetupDiagnostics{PolicySetupDiagnostics: setup}})
+		p.out.send(&stackspb.PlanStackChanges_Event{
+			Event: &stackspb.PlanStackChanges_Event_PolicySetupDiagnostics{PolicySetupDiagnostics: setup},
+		})
 	}
 	return p.plan(ctx)
 }
@@ -103,7 +107,13 @@ func (p *planner) plan(ctx context.Context) error {
 	diags = diags.Extend(moreDiags)
 	watch := newPlanWatch(ctx, p, runtime.Session)
 	runtime.Hooks = watch.hooks()
-	plan, moreDiags := stackruntime.Plan(ctx, stackruntime.PlanRequest{Options: runtime, Mode: p.mode, Inputs: values, Prior: p.prior.state, Timestamp: now})
+	plan, moreDiags := stackruntime.Plan(ctx, stackruntime.PlanRequest{
+		Options:   runtime,
+		Mode:      p.mode,
+		Inputs:    values,
+		Prior:     p.prior.state,
+		Timestamp: now,
+	})
 	diags = diags.Extend(moreDiags)
 	p.report(diags)
 	if plan != nil {

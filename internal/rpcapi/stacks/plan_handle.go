@@ -67,7 +67,8 @@ func (s *Service) decodePlan(reader *stackplan.ElementReader) (*openPlan, error)
 		return nil, unusablePlan(err)
 	}
 	if made.CairnVersion != s.opts.Version {
-		return nil, status.Errorf(codes.InvalidArgument, "the plan was made by version %s of cairn, and this is version %s", made.CairnVersion, s.opts.Version)
+		return nil, status.Errorf(codes.InvalidArgument, "the plan was made by version %s of cairn, and this is version %s",
+			made.CairnVersion, s.opts.Version)
 	}
 	state, err := decodeState(reader.Prior())
 	if err != nil {

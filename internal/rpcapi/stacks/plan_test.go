@@ -127,13 +127,16 @@ func describeProgress(p *stackspb.StackChangeProgress) string {
 		return fmt.Sprintf("status %s %s", e.ComponentInstanceStatus.GetAddr().GetComponentInstanceAddr(), e.ComponentInstanceStatus.GetStatus())
 	case *stackspb.StackChangeProgress_ResourceInstanceStatus_:
 		addr := e.ResourceInstanceStatus.GetAddr()
-		return fmt.Sprintf("status %s.%s %s", addr.GetComponentInstanceAddr(), addr.GetResourceInstanceAddr(), e.ResourceInstanceStatus.GetStatus())
+		return fmt.Sprintf("status %s.%s %s", addr.GetComponentInstanceAddr(), addr.GetResourceInstanceAddr(),
+			e.ResourceInstanceStatus.GetStatus())
 	case *stackspb.StackChangeProgress_ResourceInstancePlannedChange_:
 		addr := e.ResourceInstancePlannedChange.GetAddr()
-		return fmt.Sprintf("change %s.%s %v", addr.GetComponentInstanceAddr(), addr.GetResourceInstanceAddr(), e.ResourceInstancePlannedChange.GetActions())
+		return fmt.Sprintf("change %s.%s %v", addr.GetComponentInstanceAddr(), addr.GetResourceInstanceAddr(),
+			e.ResourceInstancePlannedChange.GetActions())
 	case *stackspb.StackChangeProgress_ComponentInstanceChanges_:
 		n := e.ComponentInstanceChanges
-		return fmt.Sprintf("counts %s total=%d add=%d change=%d remove=%d", n.GetAddr().GetComponentInstanceAddr(), n.GetTotal(), n.GetAdd(), n.GetChange(), n.GetRemove())
+		return fmt.Sprintf("counts %s total=%d add=%d change=%d remove=%d",
+			n.GetAddr().GetComponentInstanceAddr(), n.GetTotal(), n.GetAdd(), n.GetChange(), n.GetRemove())
 	default:
 		return fmt.Sprintf("%T", e)
 	}
@@ -220,7 +223,11 @@ func inputValues(t testing.TB, values map[string]cty.Value) map[string]*stackspb
 		if err != nil {
 			t.Fatal(err)
 		}
-		rng := &terraform1pb.SourceRange{SourceAddr: "<input " + name + ">", Start: &terraform1pb.SourcePos{Line: 1, Column: 1}, End: &terraform1pb.SourcePos{Line: 1, Column: 1}}
+		rng := &terraform1pb.SourceRange{
+			SourceAddr: "<input " + name + ">",
+			Start:      &terraform1pb.SourcePos{Line: 1, Column: 1},
+			End:        &terraform1pb.SourcePos{Line: 1, Column: 1},
+		}
 		messages[name] = &stackspb.DynamicValueWithSource{Value: message, SourceRange: rng}
 	}
 	return messages
@@ -242,7 +249,10 @@ func about(events []string, name string) []string {
 // again.
 func TestPlanAndApply(t *testing.T) {
 	first := serve(t)
-	plan, err := first.plan(&stackspb.PlanStackChanges_Request{StackConfigHandle: first.open(chain), InputValues: inputValues(t, map[string]cty.Value{"size": cty.StringVal("2"), "other": cty.True})})
+	plan, err := first.plan(&stackspb.PlanStackChanges_Request{
+		StackConfigHandle: first.open(chain),
+		InputValues:       inputValues(t, map[string]cty.Value{"size": cty.StringVal("2"), "other": cty.True}),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -262,7 +272,8 @@ func TestPlanAndApply(t *testing.T) {
 	if diff := cmp.Diff(want, about(plan.events, "component.a")); diff != "" {
 		t.Errorf("events of the plan (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{"plan var.size [CREATE]", "plan output.last [CREATE]", "applyable true"}, plan.events[len(plan.events)-3:]); diff != "" {
+	if diff := cmp.Diff([]string{"plan var.size [CREATE]", "plan output.last [CREATE]", "applyable true"},
+		plan.events[len(plan.events)-3:]); diff != "" {
 		t.Errorf("last events of the plan (-want +got):\n%s", diff)
 	}
 
@@ -294,7 +305,8 @@ func TestPlanAndApply(t *testing.T) {
 		t.Errorf("events of the apply (-want +got):\n%s", diff)
 	}
 	if keys := slices.Sorted(maps.Keys(state)); !slices.Equal(keys, []string{
-		"CMPTcomponent.a", "CMPTcomponent.b", "OTPToutput.last", "RSRCcomponent.a,terraform_data.x,cur", "RSRCcomponent.b,terraform_data.x,cur", "VRBLvar.size",
+		"CMPTcomponent.a", "CMPTcomponent.b", "OTPToutput.last", "RSRCcomponent.a,terraform_data.x,cur",
+		"RSRCcomponent.b,terraform_data.x,cur", "VRBLvar.size",
 	}) {
 		t.Errorf("the state has %q", keys)
 	}
@@ -305,7 +317,11 @@ func TestPlanAndApply(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := second.plan(&stackspb.PlanStackChanges_Request{StackConfigHandle: config, PreviousStateHandle: prior, InputValues: inputValues(t, map[string]cty.Value{"size": cty.NumberIntVal(2)})})
+	again, err := second.plan(&stackspb.PlanStackChanges_Request{
+		StackConfigHandle:   config,
+		PreviousStateHandle: prior,
+		InputValues:         inputValues(t, map[string]cty.Value{"size": cty.NumberIntVal(2)}),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -329,7 +345,11 @@ func TestPlanAndApply(t *testing.T) {
 		t.Errorf("root values: got %q", again.events)
 	}
 
-	destroy, err := second.plan(&stackspb.PlanStackChanges_Request{StackConfigHandle: config, PreviousStateHandle: prior, PlanMode: stackspb.PlanMode_DESTROY})
+	destroy, err := second.plan(&stackspb.PlanStackChanges_Request{
+		StackConfigHandle:   config,
+		PreviousStateHandle: prior,
+		PlanMode:            stackspb.PlanMode_DESTROY,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,19 +30,25 @@ func describeComponent(c *stackplan.Component) (*description, error) {
 	}}, err
 }
 
-func (t *resourceTypes) describeResource(ctx context.Context, component stackaddrs.AbsComponentInstance, c *engine.Change) (*description, error) {
+func (t *resourceTypes) describeResource(
+	ctx context.Context, component stackaddrs.AbsComponentInstance, c *engine.Change,
+) (*description, error) {
 	planned, err := t.resource(ctx, component, c)
 	return &description{Description: &stackspb.PlannedChange_ChangeDescription_ResourceInstancePlanned{ResourceInstancePlanned: planned}}, err
 }
 
-func (t *resourceTypes) describeDeferred(ctx context.Context, component stackaddrs.AbsComponentInstance, c engine.DeferredChange) (*description, error) {
+func (t *resourceTypes) describeDeferred(
+	ctx context.Context, component stackaddrs.AbsComponentInstance, c engine.DeferredChange,
+) (*description, error) {
 	planned, err := t.resource(ctx, component, c.Change)
 	return &description{Description: &stackspb.PlannedChange_ChangeDescription_ResourceInstanceDeferred{
 		ResourceInstanceDeferred: &stackspb.PlannedChange_ResourceInstanceDeferred{ResourceInstance: planned, Deferred: wire.Deferred(c.Reason)},
 	}}, err
 }
 
-func (t *resourceTypes) resource(ctx context.Context, component stackaddrs.AbsComponentInstance, c *engine.Change) (*stackspb.PlannedChange_ResourceInstance, error) {
+func (t *resourceTypes) resource(
+	ctx context.Context, component stackaddrs.AbsComponentInstance, c *engine.Change,
+) (*stackspb.PlannedChange_ResourceInstance, error) {
 	planned := &stackspb.PlannedChange_ResourceInstance{
 		Addr:         wire.ResourceObject(component, c.Address(), c.Deposed),
 		Actions:      wire.ResourceActions(c.Action),

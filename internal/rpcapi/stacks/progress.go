@@ -53,7 +53,9 @@ func resourceProgress(addr *stackspb.ResourceInstanceObjectInStackAddr, provider
 }
 
 func plannedProgress(component stackaddrs.AbsComponentInstance, c *engine.Change) *progress {
-	return &progress{Event: &stackspb.StackChangeProgress_ResourceInstancePlannedChange_{ResourceInstancePlannedChange: shortChange(component, c)}}
+	return &progress{
+		Event: &stackspb.StackChangeProgress_ResourceInstancePlannedChange_{ResourceInstancePlannedChange: shortChange(component, c)},
+	}
 }
 
 func deferredProgress(component stackaddrs.AbsComponentInstance, c engine.DeferredChange) *progress {
@@ -66,13 +68,20 @@ func deferredProgress(component stackaddrs.AbsComponentInstance, c engine.Deferr
 
 func shortChange(component stackaddrs.AbsComponentInstance, c *engine.Change) *stackspb.StackChangeProgress_ResourceInstancePlannedChange {
 	message := &stackspb.StackChangeProgress_ResourceInstancePlannedChange{
-		Addr: wire.ResourceObject(component, c.Address(), c.Deposed), Actions: wire.ResourceActions(c.Action), ProviderAddr: wire.ProviderAddress(c.Provider),
+		Addr:         wire.ResourceObject(component, c.Address(), c.Deposed),
+		Actions:      wire.ResourceActions(c.Action),
+		ProviderAddr: wire.ProviderAddress(c.Provider),
 	}
 	if c.IsMove() {
-		message.Moved = &stackspb.StackChangeProgress_ResourceInstancePlannedChange_Moved{PrevAddr: wire.ResourceInstance(component, c.PreviousAddr.String())}
+		message.Moved = &stackspb.StackChangeProgress_ResourceInstancePlannedChange_Moved{
+			PrevAddr: wire.ResourceInstance(component, c.PreviousAddr.String()),
+		}
 	}
 	if c.Importing != nil {
-		message.Imported = &stackspb.StackChangeProgress_ResourceInstancePlannedChange_Imported{ImportId: c.Importing.ID, Unknown: c.Importing.Unknown}
+		message.Imported = &stackspb.StackChangeProgress_ResourceInstancePlannedChange_Imported{
+			ImportId: c.Importing.ID,
+			Unknown:  c.Importing.Unknown,
+		}
 	}
 	return message
 }

@@ -131,12 +131,17 @@ func (c *client) fakeProvider() (locks, cache int64) {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	return c.locks(&terraform1pb.ProviderPackage{SourceAddr: "cairnstacks/fake", Version: "1.0.0", Hashes: []string{string(hash)}}), c.cache(mirror)
+	return c.locks(&terraform1pb.ProviderPackage{
+		SourceAddr: "cairnstacks/fake",
+		Version:    "1.0.0",
+		Hashes:     []string{string(hash)},
+	}), c.cache(mirror)
 }
 
 func (c *client) locks(selected ...*terraform1pb.ProviderPackage) int64 {
 	c.t.Helper()
-	response, err := c.dependencies.CreateDependencyLocks(c.t.Context(), &dependenciespb.CreateDependencyLocks_Request{ProviderSelections: selected})
+	response, err := c.dependencies.CreateDependencyLocks(c.t.Context(),
+		&dependenciespb.CreateDependencyLocks_Request{ProviderSelections: selected})
 	if err != nil {
 		c.t.Fatal(err)
 	}

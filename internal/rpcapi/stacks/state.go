@@ -28,7 +28,9 @@ type openState struct {
 }
 
 // OpenState implements [stackspb.StacksServer].
-func (s *Service) OpenState(stream grpc.ClientStreamingServer[stackspb.OpenStackState_RequestItem, stackspb.OpenStackState_Response]) error {
+func (s *Service) OpenState(
+	stream grpc.ClientStreamingServer[stackspb.OpenStackState_RequestItem, stackspb.OpenStackState_Response],
+) error {
 	records := map[string]*anypb.Any{}
 	for {
 		item, err := stream.Recv()

@@ -33,7 +33,9 @@ type terraformState struct{ document *tfstate.Document }
 
 // OpenTerraformState implements [stackspb.StacksServer]. There is always a handle: where there are
 // diagnostics, of an empty state.
-func (s *Service) OpenTerraformState(ctx context.Context, req *stackspb.OpenTerraformState_Request) (*stackspb.OpenTerraformState_Response, error) {
+func (s *Service) OpenTerraformState(
+	ctx context.Context, req *stackspb.OpenTerraformState_Request,
+) (*stackspb.OpenTerraformState_Response, error) {
 	response := &stackspb.OpenTerraformState_Response{}
 	opened := &terraformState{}
 	switch from := req.GetState().(type) {
@@ -58,7 +60,9 @@ func (s *Service) OpenTerraformState(ctx context.Context, req *stackspb.OpenTerr
 }
 
 // CloseTerraformState implements [stackspb.StacksServer].
-func (s *Service) CloseTerraformState(_ context.Context, req *stackspb.CloseTerraformState_Request) (*stackspb.CloseTerraformState_Response, error) {
+func (s *Service) CloseTerraformState(
+	_ context.Context, req *stackspb.CloseTerraformState_Request,
+) (*stackspb.CloseTerraformState_Response, error) {
 	if _, err := handle.Close[*terraformState](s.handles, req.GetStateHandle(), terraformStateHandle); err != nil {
 		return nil, err
 	}
@@ -81,7 +85,8 @@ func (s *Service) pullState(ctx context.Context, backend, dir string) ([]byte, e
 	var printed, said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &printed, &said
 	if err := runner.RunShort(ctx, cmd); err != nil {
-		return nil, failure.Error("State not read", "The state of the directory %s is kept by the backend %q, from which %s could not get it: %s.\n\n%s",
+		return nil, failure.Error("State not read",
+			"The state of the directory %s is kept by the backend %q, from which %s could not get it: %s.\n\n%s",
 			dir, backend, filepath.Base(program), failure.Reason(err), strings.TrimSpace(said.String()))
 	}
 	return printed.Bytes(), nil

@@ -16,10 +16,13 @@ import (
 	stackspb "github.com/cairnstacks/cairn/proto/terraform1/stacks"
 )
 
-const emptyState = `{"version":4,"terraform_version":"1.11.0","serial":1,"lineage":"1a58c0f6-5d7e-4e1e-a4cd-2ea6a1d8f52a","outputs":{},"resources":[]}`
+const emptyState = `{"version":4,"terraform_version":"1.11.0","serial":1,"lineage":"1a58c0f6-5d7e-4e1e-a4cd-2ea6a1d8f52a",` +
+	`"outputs":{},"resources":[]}`
 
 func (c *client) openRaw(state string) (*stackspb.OpenTerraformState_Response, error) {
-	return c.stacks.OpenTerraformState(c.t.Context(), &stackspb.OpenTerraformState_Request{State: &stackspb.OpenTerraformState_Request_Raw{Raw: []byte(state)}})
+	return c.stacks.OpenTerraformState(c.t.Context(), &stackspb.OpenTerraformState_Request{
+		State: &stackspb.OpenTerraformState_Request_Raw{Raw: []byte(state)},
+	})
 }
 
 func (c *client) openDirectory(dir string) *stackspb.OpenTerraformState_Response {

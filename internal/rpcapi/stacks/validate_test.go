@@ -141,7 +141,11 @@ func TestRefusedValidations(t *testing.T) {
 	c := serve(t)
 	locks, cache := c.fakeProvider()
 	config := c.open(oneComponent)
-	other := c.locks(&terraform1pb.ProviderPackage{SourceAddr: "cairnstacks/fake", Version: "1.0.0", Hashes: []string{"h1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="}})
+	other := c.locks(&terraform1pb.ProviderPackage{
+		SourceAddr: "cairnstacks/fake",
+		Version:    "1.0.0",
+		Hashes:     []string{"h1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="},
+	})
 	newer := c.locks(&terraform1pb.ProviderPackage{SourceAddr: "cairnstacks/fake", Version: "1.0.1"})
 	for name, given := range map[string]struct{ config, locks, cache int64 }{
 		"no configuration":                {0, 0, 0},
