@@ -112,7 +112,8 @@ func TestCommandLineAppliesPlansOfClients(t *testing.T) {
 	if err := x.plan(rpcclient.PlanOptions{}).WriteFile(x.path("p.tfstackplan")); err != nil {
 		t.Fatal(err)
 	}
-	if shown := string(x.cairn("show", x.path("p.tfstackplan"))); !strings.Contains(shown, "component.b") || !strings.Contains(shown, "2 to add") {
+	if shown := string(x.cairn("show", x.path("p.tfstackplan"))); !strings.Contains(shown, "component.b") ||
+		!strings.Contains(shown, "2 to add") {
 		t.Errorf("cairn show:\n%s", shown)
 	}
 	x.cairn("apply", x.path("p.tfstackplan"))
@@ -159,7 +160,8 @@ func TestClientsApplyPlansOfCommandLine(t *testing.T) {
 	if out := string(x.cairn("plan")); !strings.Contains(out, "No changes") {
 		t.Errorf("cairn plan:\n%s", out)
 	}
-	if _, stderr, err := x.tryCairn("state", "push", x.path("s.tfstackstate")); err == nil || !strings.Contains(stderr, "State without lineage") || !strings.Contains(stderr, "-force") {
+	if _, stderr, err := x.tryCairn("state", "push", x.path("s.tfstackstate")); err == nil ||
+		!strings.Contains(stderr, "State without lineage") || !strings.Contains(stderr, "-force") {
 		t.Errorf("pushed twice: %v\n%s", err, stderr)
 	}
 	if err := os.WriteFile(x.path("again.tfstackstate"), x.cairn("state", "pull", "-format=tfstackstate"), 0o600); err != nil {

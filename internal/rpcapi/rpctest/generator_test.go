@@ -128,7 +128,21 @@ func (g *generator) text(name protoreflect.Name) string {
 
 // texts are by names of fields.
 var texts = map[protoreflect.Name][]string{
-	"": {"", "x", "component.a", "component.a[\"k\"]", "a/b", "1.0.0", "h1:x", "linux_amd64", "..", "\x00", "%s", "${", "component.a.terraform_data.main"},
+	"": {
+		"",
+		"x",
+		"component.a",
+		"component.a[\"k\"]",
+		"a/b",
+		"1.0.0",
+		"h1:x",
+		"linux_amd64",
+		"..",
+		"\x00",
+		"%s",
+		"${",
+		"component.a.terraform_data.main",
+	},
 
 	"local_path":           {".", "bundle", "none", "", "stack\x00"},
 	"cache_dir":            {"cache", "", "none/none"},
@@ -137,28 +151,42 @@ var texts = map[protoreflect.Name][]string{
 	"network_mirror_url":   {"", "x", "https://127.0.0.1:1/", "file:///none"},
 	"url":                  {"", "x", "https://127.0.0.1:1/x.zip", "git::https://127.0.0.1:1/x.git", "./none", "::"},
 	"tfpolicy_plugin_path": {"", "none"},
-	"source":               {"./stack", "./fake", "./stack", "./", "../none", "x", "git::https://127.0.0.1:1/x.git", "127.0.0.1:1/a/b/c", "./stack\x00", "./a//b"},
-	"versions":             {"", "", "1.0.0", "~> 1.0", "x", strings.Repeat("1.", 1000)},
-	"source_addr":          {"127.0.0.1:1/a/b", "127.0.0.1:1/a/b/c", "terraform.io/builtin/terraform", "", "x", "a/b/c/d/e", "\x00"},
-	"provider_addr":        {"terraform.io/builtin/terraform", "127.0.0.1:1/a/b", "x", ""},
+	"source": {
+		"./stack",
+		"./fake",
+		"./stack",
+		"./",
+		"../none",
+		"x",
+		"git::https://127.0.0.1:1/x.git",
+		"127.0.0.1:1/a/b/c",
+		"./stack\x00",
+		"./a//b",
+	},
+	"versions":      {"", "", "1.0.0", "~> 1.0", "x", strings.Repeat("1.", 1000)},
+	"source_addr":   {"127.0.0.1:1/a/b", "127.0.0.1:1/a/b/c", "terraform.io/builtin/terraform", "", "x", "a/b/c/d/e", "\x00"},
+	"provider_addr": {"terraform.io/builtin/terraform", "127.0.0.1:1/a/b", "x", ""},
 	"type_url": {
 		"type.googleapis.com/tfstackdata1.PlanHeader", "type.googleapis.com/tfstackdata1.PlanApplyable",
 		"type.googleapis.com/tfstackdata1.StateResourceInstanceObjectV1", "type.googleapis.com/tfstackdata1.PlanComponentInstance",
 		"type.googleapis.com/tfstackdata1.PlanResourceInstanceChangePlanned", "type.googleapis.com/cairn.plan.v1.Plan", "", "x",
 	},
 	"key": {
-		"CMPTcomponent.a", "RSRCcomponent.a,terraform_data.main,cur", "RSRCcomponent.a[\"k,\"],module.m[0].terraform_data.main,00000000", "OTPToutput.x", "VRBLvar.x",
-		"xyzWx", "xyzwx", "XYZWx", "", "RSRC", "RSRC,,,,", "CMPT\"", "name", "number",
+		"CMPTcomponent.a", "RSRCcomponent.a,terraform_data.main,cur",
+		"RSRCcomponent.a[\"k,\"],module.m[0].terraform_data.main,00000000", "OTPToutput.x", "VRBLvar.x", "xyzWx", "xyzwx",
+		"XYZWx", "", "RSRC", "RSRC,,,,", "CMPT\"", "name", "number",
 	},
 }
 
 // content returns bytes: of values, of states, of expressions, or of nothing.
 func (g *generator) content() string {
 	choices := []string{
-		"", "\xc0", "\x92\xc4\x08\"number\"\x02", "\x92\xc4\x08\"string\"\xa1x", "\x92\xc4\x09\"dynamic\"\xc0", "\x92\xc4\x0f[\"list\",\"bool\"]\xdd\xff\xff\xff\xff",
-		"\xdd\xff\xff\xff\xff", "\xc7\x00\x00", "\xd4\x00\x00", "{}", `{"version":4,"resources":[]}`, `{"version":4,"resources":[{}]}`, "var.name", "component.a.name",
-		"[for", strings.Repeat("[", 10000), strings.Repeat("\x91", 10000), strings.Repeat("(", 10000) + "1", `{"a":` + strings.Repeat("[", 100000), "\n\x051.0.0", "\x08\x01",
-		"1 + 1", "[for i in range(1000): i]", "sum([])", `file("main.tf")`,
+		"", "\xc0", "\x92\xc4\x08\"number\"\x02", "\x92\xc4\x08\"string\"\xa1x", "\x92\xc4\x09\"dynamic\"\xc0",
+		"\x92\xc4\x0f[\"list\",\"bool\"]\xdd\xff\xff\xff\xff", "\xdd\xff\xff\xff\xff", "\xc7\x00\x00", "\xd4\x00\x00", "{}",
+		`{"version":4,"resources":[]}`, `{"version":4,"resources":[{}]}`, "var.name", "component.a.name", "[for",
+		strings.Repeat("[", 10000), strings.Repeat("\x91", 10000), strings.Repeat("(", 10000) + "1",
+		`{"a":` + strings.Repeat("[", 100000), "\n\x051.0.0", "\x08\x01", "1 + 1", "[for i in range(1000): i]", "sum([])",
+		`file("main.tf")`,
 	}
 	if g.IntN(10) == 0 {
 		return string(g.bytes().([]byte))

@@ -46,7 +46,8 @@ func (h *hostile) flow(g *generator) {
 			state[key] = g.damagedElement(value)
 		}
 	}
-	_, err = h.flowPlan(ctx, &stackspb.PlanStackChanges_Request{StackConfigHandle: config, PreviousState: state}) //nolint:staticcheck // deprecated
+	//nolint:staticcheck // deprecated
+	_, err = h.flowPlan(ctx, &stackspb.PlanStackChanges_Request{StackConfigHandle: config, PreviousState: state})
 	h.judge("planning again", err)
 }
 

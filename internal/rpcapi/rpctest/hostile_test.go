@@ -154,7 +154,9 @@ func (h *hostile) one(g *generator) {
 }
 
 // call makes a call with messages that next makes. Streams of requests may end in all ways.
-func (h *hostile) call(ctx context.Context, g *generator, method protoreflect.MethodDescriptor, next func() any, opts ...grpc.CallOption) error {
+func (h *hostile) call(
+	ctx context.Context, g *generator, method protoreflect.MethodDescriptor, next func() any, opts ...grpc.CallOption,
+) error {
 	h.calls.Add(1)
 	path := fmt.Sprintf("/%s/%s", method.Parent().FullName(), method.Name())
 	desc := &grpc.StreamDesc{ClientStreams: method.IsStreamingClient(), ServerStreams: method.IsStreamingServer()}
@@ -275,9 +277,18 @@ var closeMethods = []struct {
 	{"terraform1.stacks.OpenStackState.Response.state_handle", stackspb.Stacks_CloseState_FullMethodName},
 	{"terraform1.stacks.OpenStackPlan.Response.plan_handle", stackspb.Stacks_ClosePlan_FullMethodName},
 	{"terraform1.stacks.OpenTerraformState.Response.state_handle", stackspb.Stacks_CloseTerraformState_FullMethodName},
-	{"terraform1.dependencies.CreateDependencyLocks.Response.dependency_locks_handle", dependenciespb.Dependencies_CloseDependencyLocks_FullMethodName},
-	{"terraform1.dependencies.OpenDependencyLockFile.Response.dependency_locks_handle", dependenciespb.Dependencies_CloseDependencyLocks_FullMethodName},
-	{"terraform1.dependencies.OpenProviderPluginCache.Response.provider_cache_handle", dependenciespb.Dependencies_CloseProviderPluginCache_FullMethodName},
+	{
+		"terraform1.dependencies.CreateDependencyLocks.Response.dependency_locks_handle",
+		dependenciespb.Dependencies_CloseDependencyLocks_FullMethodName,
+	},
+	{
+		"terraform1.dependencies.OpenDependencyLockFile.Response.dependency_locks_handle",
+		dependenciespb.Dependencies_CloseDependencyLocks_FullMethodName,
+	},
+	{
+		"terraform1.dependencies.OpenProviderPluginCache.Response.provider_cache_handle",
+		dependenciespb.Dependencies_CloseProviderPluginCache_FullMethodName,
+	},
 	{"terraform1.dependencies.OpenSourceBundle.Response.source_bundle_handle", dependenciespb.Dependencies_CloseSourceBundle_FullMethodName},
 }
 

@@ -35,7 +35,11 @@ func TestLargePlan(t *testing.T) {
 		return len(c.GetRaw()) == 1 && c.GetRaw()[0].MessageIs(&planv1.ComponentPart{})
 	})
 	for data := range slices.Chunk(state, part) {
-		element, err := anypb.New(&planv1.ComponentPart{Component: "component.a", Content: planv1.ComponentPart_CONTENT_REFRESHED_STATE, Data: data})
+		element, err := anypb.New(&planv1.ComponentPart{
+			Component: "component.a",
+			Content:   planv1.ComponentPart_CONTENT_REFRESHED_STATE,
+			Data:      data,
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -69,14 +73,16 @@ func TestLargePlan(t *testing.T) {
 // largeState is a state document with objects of a size.
 func largeState(objects, size int) []byte {
 	var document bytes.Buffer
-	document.WriteString(`{"version":4,"terraform_version":"1.11.4","serial":1,"lineage":"l","outputs":{},"resources":[{"mode":"managed","type":"terraform_data","name":"x",` +
-		`"provider":"provider[\"terraform.io/builtin/terraform\"]","instances":[`)
+	document.WriteString(`{"version":4,"terraform_version":"1.11.4","serial":1,"lineage":"l","outputs":{},` +
+		`"resources":[{"mode":"managed","type":"terraform_data","name":"x","provider":"provider[\"terraform.io/builtin/terraform\"]","instances":[`)
 	text := bytes.Repeat([]byte("0123456789abcdef"), size/16)
 	for i := range objects {
 		if i > 0 {
 			document.WriteByte(',')
 		}
-		fmt.Fprintf(&document, `{"index_key":%d,"schema_version":0,"attributes":{"id":"i%d","input":{"value":"%s","type":"string"},"output":null,"triggers_replace":null}}`, i, i, text)
+		fmt.Fprintf(&document,
+			`{"index_key":%d,"schema_version":0,`+
+				`"attributes":{"id":"i%d","input":{"value":"%s","type":"string"},"output":null,"triggers_replace":null}}`, i, i, text)
 	}
 	document.WriteString(`]}],"check_results":null}`)
 	return document.Bytes()

@@ -40,7 +40,8 @@ func TestLargeRequestsLeaveNoMemory(t *testing.T) {
 			if len(call.opts) > 0 {
 				response = &[]byte{}
 			}
-			wantCode(t, c.conn.Invoke(t.Context(), stackspb.Stacks_OpenTerraformState_FullMethodName, call.request, response, call.opts...), call.want)
+			wantCode(t, c.conn.Invoke(t.Context(), stackspb.Stacks_OpenTerraformState_FullMethodName, call.request,
+				response, call.opts...), call.want)
 		})
 	}
 	calls.Wait()

@@ -51,7 +51,8 @@ func startRegistry(t testing.TB) *registry {
 			http.NotFound(w, request)
 			return
 		}
-		if strings.HasSuffix(request.URL.Path, "versions") || strings.Contains(request.URL.Path, "/download/") || strings.HasSuffix(request.URL.Path, ".json") {
+		if strings.HasSuffix(request.URL.Path, "versions") || strings.Contains(request.URL.Path, "/download/") ||
+			strings.HasSuffix(request.URL.Path, ".json") {
 			w.Header().Set("Content-Type", "application/json")
 		}
 		_, _ = w.Write(content)
@@ -116,7 +117,9 @@ func (r *registry) addReleases(t testing.TB, files map[string][]byte) {
 		content, err := json.Marshal(map[string]any{
 			"protocols": []string{"5.0"}, "os": system, "arch": arch, "filename": name, "download_url": "/packages/" + name, "shasum": shasum,
 			"shasums_url": "/packages/sums", "shasums_signature_url": "/packages/sums.sig",
-			"signing_keys": map[string]any{"gpg_public_keys": []any{map[string]any{"key_id": entity.PrimaryKey.KeyIdString(), "ascii_armor": key.String()}}},
+			"signing_keys": map[string]any{
+				"gpg_public_keys": []any{map[string]any{"key_id": entity.PrimaryKey.KeyIdString(), "ascii_armor": key.String()}},
+			},
 		})
 		if err != nil {
 			t.Fatal(err)

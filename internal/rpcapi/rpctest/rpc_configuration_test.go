@@ -81,7 +81,10 @@ func writeFiles(t testing.TB, files string) string {
 }
 
 func (c *client) openConfiguration(bundle int64, address *terraform1.SourceAddress) (*stackspb.OpenStackConfiguration_Response, error) {
-	return c.stacks.OpenStackConfiguration(c.t.Context(), &stackspb.OpenStackConfiguration_Request{SourceBundleHandle: bundle, SourceAddress: address})
+	return c.stacks.OpenStackConfiguration(c.t.Context(), &stackspb.OpenStackConfiguration_Request{
+		SourceBundleHandle: bundle,
+		SourceAddress:      address,
+	})
 }
 
 func (c *client) closeConfiguration(handle int64) error {
@@ -167,7 +170,8 @@ func testConfigurationAddresses(t *testing.T) {
 
 // An error is about a file by its source address.
 func testConfigurationErrors(t *testing.T) {
-	s := openStack(t, emptyStack+"-- bad/main.tfcomponent.hcl --\nvariable \"a\" {\n  type = string\n}\n\nvariable \"a\" {\n  type = string\n}\n")
+	s := openStack(t,
+		emptyStack+"-- bad/main.tfcomponent.hcl --\nvariable \"a\" {\n  type = string\n}\n\nvariable \"a\" {\n  type = string\n}\n")
 	for source, about := range map[string]string{"./bad": "./bad/main.tfcomponent.hcl", "./none": ""} {
 		response := must[*stackspb.OpenStackConfiguration_Response](t)(s.openConfiguration(s.bundle, &terraform1.SourceAddress{Source: source}))
 		if response.GetStackConfigHandle() != 0 || !hasError(response.GetDiagnostics()) {
@@ -401,7 +405,8 @@ stack "grandchild" {
 	}
 	gone := func(name string, destroy bool) *removed {
 		return &removed{
-			SourceAddr: "./stack/module", Instances: single, ComponentAddr: name, Destroy: destroy, //nolint:staticcheck // deprecated, and still sent
+			//nolint:staticcheck // deprecated, and still sent
+			SourceAddr: "./stack/module", Instances: single, ComponentAddr: name, Destroy: destroy,
 			Blocks: []*block{{SourceAddr: "./stack/module", Instances: single, ComponentAddr: name, Destroy: destroy}},
 		}
 	}
@@ -425,6 +430,7 @@ stack "grandchild" {
 	if diff := gocmp.Diff(want, s.find(), protocmp.Transform()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	_, err := s.stacks.FindStackConfigurationComponents(t.Context(), &stackspb.FindStackConfigurationComponents_Request{StackConfigHandle: s.bundle})
+	_, err := s.stacks.FindStackConfigurationComponents(t.Context(),
+		&stackspb.FindStackConfigurationComponents_Request{StackConfigHandle: s.bundle})
 	wantCode(t, err, codes.InvalidArgument)
 }

@@ -211,7 +211,8 @@ func hasError(diags []*terraform1.Diagnostic) bool {
 }
 
 func (c *client) createLocks(providers ...*terraform1.ProviderPackage) (int64, error) {
-	response, err := c.dependencies.CreateDependencyLocks(c.t.Context(), &dependenciespb.CreateDependencyLocks_Request{ProviderSelections: providers})
+	response, err := c.dependencies.CreateDependencyLocks(c.t.Context(),
+		&dependenciespb.CreateDependencyLocks_Request{ProviderSelections: providers})
 	return response.GetDependencyLocksHandle(), err
 }
 
@@ -251,7 +252,9 @@ func testImpossibleLocks(t *testing.T) {
 }
 
 // buildCache returns the events of a call.
-func (c *client) buildCache(request *dependenciespb.BuildProviderPluginCache_Request) ([]*dependenciespb.BuildProviderPluginCache_Event, error) {
+func (c *client) buildCache(
+	request *dependenciespb.BuildProviderPluginCache_Request,
+) ([]*dependenciespb.BuildProviderPluginCache_Event, error) {
 	c.t.Helper()
 	stream, err := c.dependencies.BuildProviderPluginCache(c.t.Context(), request)
 	if err != nil {
@@ -294,9 +297,16 @@ func testForeignCache(t *testing.T) {
 	const platform = "amigaos_m68k"
 	mirror, hash := writeMirror(t, platform)
 	c := open(t, options{})
-	locks := must[int64](t)(c.createLocks(&terraform1.ProviderPackage{SourceAddr: "example.com/foo/bar", Version: "1.2.3", Hashes: []string{hash}}))
+	locks := must[int64](t)(c.createLocks(&terraform1.ProviderPackage{
+		SourceAddr: "example.com/foo/bar",
+		Version:    "1.2.3",
+		Hashes:     []string{hash},
+	}))
 	request := &dependenciespb.BuildProviderPluginCache_Request{
-		CacheDir: filepath.Join(t.TempDir(), "cache"), DependencyLocksHandle: locks, InstallationMethods: localMirror(mirror), OverridePlatform: platform,
+		CacheDir:              filepath.Join(t.TempDir(), "cache"),
+		DependencyLocksHandle: locks,
+		InstallationMethods:   localMirror(mirror),
+		OverridePlatform:      platform,
 	}
 	events, err := c.buildCache(request)
 	if err != nil {
@@ -460,7 +470,11 @@ func (c *client) withFake() (locks, cache int64) {
 func testProviderSchema(t *testing.T) {
 	c := open(t, options{})
 	_, cache := c.withFake()
-	request := &dependenciespb.GetProviderSchema_Request{ProviderAddr: "cairnstacks/fake", ProviderVersion: "1.0.0", ProviderCacheHandle: cache}
+	request := &dependenciespb.GetProviderSchema_Request{
+		ProviderAddr:        "cairnstacks/fake",
+		ProviderVersion:     "1.0.0",
+		ProviderCacheHandle: cache,
+	}
 	schema := must[*dependenciespb.ProviderSchema](t)(c.schema(request))
 	everything := schema.GetManagedResourceTypes()["fake_everything"].GetBlock()
 	attributes := map[string]*dependenciespb.Schema_Attribute{}
@@ -474,7 +488,8 @@ func testProviderSchema(t *testing.T) {
 		"nested_single": dependenciespb.Schema_Object_SINGLE, "nested_list": dependenciespb.Schema_Object_LIST,
 		"nested_set": dependenciespb.Schema_Object_SET, "nested_map": dependenciespb.Schema_Object_MAP,
 	} {
-		if got := attributes[name]; got.GetNestedType().GetNesting() != want || len(got.GetType()) > 0 || len(got.GetNestedType().GetAttributes()) == 0 {
+		if got := attributes[name]; got.GetNestedType().GetNesting() != want ||
+			len(got.GetType()) > 0 || len(got.GetNestedType().GetAttributes()) == 0 {
 			t.Errorf("%s is %v, want nesting %s", name, got, want)
 		}
 	}
@@ -498,13 +513,25 @@ func testSchemaRequests(t *testing.T) {
 		request *dependenciespb.GetProviderSchema_Request
 		want    codes.Code
 	}{
-		"address":         {&dependenciespb.GetProviderSchema_Request{ProviderAddr: "a/b/c/d"}, codes.InvalidArgument},
-		"version":         {&dependenciespb.GetProviderSchema_Request{ProviderAddr: "a/b", ProviderVersion: "x", ProviderCacheHandle: cache}, codes.InvalidArgument},
-		"built-in":        {&dependenciespb.GetProviderSchema_Request{ProviderAddr: builtIn, ProviderVersion: "1.0.0"}, codes.InvalidArgument},
-		"no cache":        {&dependenciespb.GetProviderSchema_Request{ProviderAddr: "cairnstacks/fake", ProviderVersion: "1.0.0"}, codes.InvalidArgument},
-		"other built-in":  {&dependenciespb.GetProviderSchema_Request{ProviderAddr: "terraform.io/builtin/other"}, codes.Internal},
-		"not in a cache":  {&dependenciespb.GetProviderSchema_Request{ProviderAddr: "a/b", ProviderVersion: "1.0.0", ProviderCacheHandle: cache}, codes.Internal},
-		"another version": {&dependenciespb.GetProviderSchema_Request{ProviderAddr: "cairnstacks/fake", ProviderVersion: "2.0.0", ProviderCacheHandle: cache}, codes.Internal},
+		"address": {&dependenciespb.GetProviderSchema_Request{ProviderAddr: "a/b/c/d"}, codes.InvalidArgument},
+		"version": {
+			&dependenciespb.GetProviderSchema_Request{ProviderAddr: "a/b", ProviderVersion: "x", ProviderCacheHandle: cache},
+			codes.InvalidArgument,
+		},
+		"built-in": {&dependenciespb.GetProviderSchema_Request{ProviderAddr: builtIn, ProviderVersion: "1.0.0"}, codes.InvalidArgument},
+		"no cache": {
+			&dependenciespb.GetProviderSchema_Request{ProviderAddr: "cairnstacks/fake", ProviderVersion: "1.0.0"},
+			codes.InvalidArgument,
+		},
+		"other built-in": {&dependenciespb.GetProviderSchema_Request{ProviderAddr: "terraform.io/builtin/other"}, codes.Internal},
+		"not in a cache": {
+			&dependenciespb.GetProviderSchema_Request{ProviderAddr: "a/b", ProviderVersion: "1.0.0", ProviderCacheHandle: cache},
+			codes.Internal,
+		},
+		"another version": {
+			&dependenciespb.GetProviderSchema_Request{ProviderAddr: "cairnstacks/fake", ProviderVersion: "2.0.0", ProviderCacheHandle: cache},
+			codes.Internal,
+		},
 	} {
 		_, err := c.schema(test.request)
 		if err == nil {

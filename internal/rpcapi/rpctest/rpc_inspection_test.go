@@ -49,7 +49,10 @@ func testInspect(t *testing.T) {
 		t.Fatalf("got %v and %v", opened, without)
 	}
 	for expression, want := range map[string]cty.Value{
-		"1 + 1": cty.NumberIntVal(2), "var.name": cty.StringVal("given"), "local.twice": cty.StringVal("givengiven"), "component.a.name": cty.StringVal("n"),
+		"1 + 1":            cty.NumberIntVal(2),
+		"var.name":         cty.StringVal("given"),
+		"local.twice":      cty.StringVal("givengiven"),
+		"component.a.name": cty.StringVal("n"),
 	} {
 		response := must[*stackspb.InspectExpressionResult_Response](t)(s.inspect(opened.GetStackInspectorHandle(), expression))
 		if len(response.GetDiagnostics()) > 0 {
@@ -184,7 +187,8 @@ resource "fake_identity" "with" {}
 func (s *stack) identified(identity, version string) rawState {
 	s.t.Helper()
 	object := func(name, more string) string {
-		return `{"mode": "managed", "type": "fake_identity", "name": "` + name + `", "provider": "provider[\"registry.terraform.io/cairnstacks/fake\"]",
+		return `{"mode": "managed", "type": "fake_identity", "name": "` + name +
+			`", "provider": "provider[\"registry.terraform.io/cairnstacks/fake\"]",
 			"instances": [{"schema_version": 0, "attributes": {"id": "` + name + `", "value": null}` + more + `}]}`
 	}
 	events := s.migrateRaw(`{"version": 4, "terraform_version": "1.12.0", "serial": 1, "lineage": "x", "outputs": {}, "resources": [`+

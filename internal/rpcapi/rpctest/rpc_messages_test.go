@@ -118,7 +118,8 @@ func describeFile(file protoreflect.FileDescriptor) []string {
 	for service := range each(file.Services()) {
 		for method := range each(service.Methods()) {
 			lines = append(lines, fmt.Sprintf("rpc %s/%s %s%s %s%s\n", service.FullName(), method.Name(),
-				word("stream", method.IsStreamingClient()), method.Input().FullName(), word("stream", method.IsStreamingServer()), method.Output().FullName()))
+				word("stream", method.IsStreamingClient()), method.Input().FullName(), word("stream", method.IsStreamingServer()),
+				method.Output().FullName()))
 		}
 	}
 	lines = append(lines, describeEnums(file.Enums())...)
@@ -155,7 +156,8 @@ func describeMessage(message protoreflect.MessageDescriptor) []string {
 }
 
 func describeField(field protoreflect.FieldDescriptor) string {
-	line := fmt.Sprintf("field %s %d %s %s%s", field.Parent().FullName(), field.Number(), field.Name(), word("repeated", field.IsList()), typeName(field))
+	line := fmt.Sprintf("field %s %d %s %s%s", field.Parent().FullName(), field.Number(), field.Name(), word("repeated", field.IsList()),
+		typeName(field))
 	switch oneof := field.ContainingOneof(); {
 	case field.HasOptionalKeyword():
 		line += " optional"

@@ -74,7 +74,8 @@ func testMigrationClient(t *testing.T) {
 	}
 	s := &stack{dir: dir, client: c}
 	s.bundle = s.openBundle("")
-	s.config = must[*stackspb.OpenStackConfiguration_Response](t)(s.openConfiguration(s.bundle, &terraform1.SourceAddress{Source: "./stack"})).GetStackConfigHandle()
+	s.config = must[*stackspb.OpenStackConfiguration_Response](t)(s.openConfiguration(s.bundle,
+		&terraform1.SourceAddress{Source: "./stack"})).GetStackConfigHandle()
 	s.locks, s.cache = s.withFake()
 	found := s.find()
 	if _, declared := found.GetComponents()["a"]; !declared {

@@ -32,7 +32,8 @@ func terraformState(module string) string {
 		module = `"module": "` + module + `",`
 	}
 	return `{"version": 4, "terraform_version": "1.11.0", "serial": 1, "lineage": "7b5ff1b3-4e0b-4f42-8b4c-3a6f5d1b2c3d", "outputs": {}, "resources": [{
-		` + module + ` "mode": "managed", "type": "fake_resource", "name": "old", "provider": "provider[\"registry.terraform.io/cairnstacks/fake\"]",
+		` + module +
+		` "mode": "managed", "type": "fake_resource", "name": "old", "provider": "provider[\"registry.terraform.io/cairnstacks/fake\"]",
 		"instances": [{"schema_version": 0, "attributes": {"id": "the-id", "value": "v"}, "sensitive_attributes": []}]
 	}], "check_results": null}`
 }
@@ -173,7 +174,10 @@ func testMigrateRoot(t *testing.T) {
 	for target, resource := range map[string]string{
 		"component.a": "fake_resource.old", "component.a.fake_resource.new": "fake_resource.new",
 	} {
-		events := s.migrateRaw(terraformState(""), &mapping{ResourceAddressMap: map[string]string{"fake_resource.old": target, "fake_resource.none": "component.b"}})
+		events := s.migrateRaw(terraformState(""), &mapping{ResourceAddressMap: map[string]string{
+			"fake_resource.old":  target,
+			"fake_resource.none": "component.b",
+		}})
 		wantMigrated(t, events, "component.a", resource)
 	}
 }
@@ -237,7 +241,8 @@ func testMigrateRequests(t *testing.T) {
 func testPlanMigrated(t *testing.T) {
 	s := openFakeStack(t, migratedStack)
 	state := rawState{}
-	for _, event := range s.migrateRaw(terraformState(""), &mapping{ResourceAddressMap: map[string]string{"fake_resource.old": "component.a"}}) {
+	for _, event := range s.migrateRaw(terraformState(""),
+		&mapping{ResourceAddressMap: map[string]string{"fake_resource.old": "component.a"}}) {
 		state.merge(event.GetAppliedChange())
 	}
 	events := s.planned(state, stackspb.PlanMode_NORMAL)

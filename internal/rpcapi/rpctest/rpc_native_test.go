@@ -70,8 +70,10 @@ func testActions(t *testing.T) {
 	var got []string
 	for _, i := range planned {
 		trigger := i.GetResourceActionTrigger()
-		got = append(got, fmt.Sprintf("%s %s %s of %s: %s %s %d.%d", i.GetAddr().GetComponentInstanceAddr(), i.GetAddr().GetActionInvocationInstanceAddr(), i.GetActionType(),
-			i.GetProviderAddr(), trigger.GetTriggeringResourceAddress().GetResourceInstanceAddr(), trigger.GetTriggerEvent(), trigger.GetActionTriggerBlockIndex(), trigger.GetActionsListIndex()))
+		got = append(got, fmt.Sprintf("%s %s %s of %s: %s %s %d.%d", i.GetAddr().GetComponentInstanceAddr(),
+			i.GetAddr().GetActionInvocationInstanceAddr(), i.GetActionType(),
+			i.GetProviderAddr(), trigger.GetTriggeringResourceAddress().GetResourceInstanceAddr(), trigger.GetTriggerEvent(),
+			trigger.GetActionTriggerBlockIndex(), trigger.GetActionsListIndex()))
 	}
 	want := []string{
 		"component.a action.fake_action.before fake_action of registry.terraform.io/cairnstacks/fake: terraform_data.main BEFORE_CREATE 0.0",
@@ -88,7 +90,8 @@ func testActions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if value, err := ctymsgpack.Unmarshal(config.GetMsgpack(), ty); err != nil || value.GetAttr("value").IsKnown() || value.GetAttr("secret").AsString() != "hidden" {
+	if value, err := ctymsgpack.Unmarshal(config.GetMsgpack(), ty); err != nil ||
+		value.GetAttr("value").IsKnown() || value.GetAttr("secret").AsString() != "hidden" {
 		t.Errorf("configuration %#v, error %v, want an unknown value", value, err)
 	}
 	wantPlannedActions(t, events)
@@ -113,13 +116,17 @@ func testActions(t *testing.T) {
 		t.Error("there is no error")
 	}
 
-	s = openFakeStack(t, fakeModule(strings.ReplaceAll(strings.ReplaceAll(triggeringModule, "FAILS", "false"), `value = "before"`, "value = \"before\"\ndefer = true")), "CAIRN_ENGINE=native")
+	s = openFakeStack(t, fakeModule(strings.ReplaceAll(strings.ReplaceAll(triggeringModule, "FAILS", "false"), `value = "before"`,
+		"value = \"before\"\ndefer = true")), "CAIRN_ENGINE=native")
 	events = s.planned(nil, stackspb.PlanMode_NORMAL)
 	got = nil
 	for _, d := range descriptions(events, (*stackspb.PlannedChange_ChangeDescription).GetActionInvocationDeferred) {
 		got = append(got, d.GetDeferred().GetReason().String()+" "+d.GetActionInvocation().GetAddr().GetActionInvocationInstanceAddr())
 	}
-	if want := []string{"PROVIDER_CONFIG_UNKNOWN action.fake_action.before", `DEFERRED_PREREQ action.fake_action.after["k"]`}; !slices.Equal(got, want) {
+	if want := []string{
+		"PROVIDER_CONFIG_UNKNOWN action.fake_action.before",
+		`DEFERRED_PREREQ action.fake_action.after["k"]`,
+	}; !slices.Equal(got, want) {
 		t.Errorf("deferred invocations %q, want %q", got, want)
 	}
 	wantCounts(t, events, &stackspb.StackChangeProgress_ComponentInstanceChanges{Total: 1, Defer: 1})
@@ -136,12 +143,18 @@ func wantPlannedActions(t *testing.T, events []*stackspb.PlanStackChanges_Event)
 			order = append(order, "change")
 		case p.GetActionInvocationPlanned() != nil:
 			planned := p.GetActionInvocationPlanned()
-			order = append(order, planned.GetAddr().GetActionInvocationInstanceAddr()+" "+planned.GetResourceActionTrigger().GetTriggerEvent().String())
+			order = append(order,
+				planned.GetAddr().GetActionInvocationInstanceAddr()+" "+planned.GetResourceActionTrigger().GetTriggerEvent().String())
 		case p.GetComponentInstanceChanges() != nil:
 			order = append(order, "counters")
 		}
 	}
-	if want := []string{"change", "action.fake_action.before BEFORE_CREATE", `action.fake_action.after["k"] AFTER_CREATE`, "counters"}; !slices.Equal(order, want) {
+	if want := []string{
+		"change",
+		"action.fake_action.before BEFORE_CREATE",
+		`action.fake_action.after["k"] AFTER_CREATE`,
+		"counters",
+	}; !slices.Equal(order, want) {
 		t.Errorf("progress of the plan: %q, want %q", order, want)
 	}
 }
@@ -154,13 +167,16 @@ func wantActionProgress(t *testing.T, events []*stackspb.ApplyStackChanges_Event
 		switch {
 		case p.GetActionInvocationStatus() != nil:
 			s := p.GetActionInvocationStatus()
-			got = append(got, fmt.Sprint(s.GetAddr().GetActionInvocationInstanceAddr(), " ", s.GetResourceActionTrigger().GetTriggerEvent(), " ", s.GetStatus()))
+			got = append(got, fmt.Sprint(s.GetAddr().GetActionInvocationInstanceAddr(), " ", s.GetResourceActionTrigger().GetTriggerEvent(), " ",
+				s.GetStatus()))
 		case p.GetActionInvocationProgress() != nil:
 			m := p.GetActionInvocationProgress()
-			got = append(got, fmt.Sprint(m.GetAddr().GetActionInvocationInstanceAddr(), " ", m.GetResourceActionTrigger().GetTriggerEvent(), " ", m.GetMessage()))
+			got = append(got, fmt.Sprint(m.GetAddr().GetActionInvocationInstanceAddr(), " ", m.GetResourceActionTrigger().GetTriggerEvent(), " ",
+				m.GetMessage()))
 		case p.GetResourceInstanceStatus().GetStatus() == stackspb.StackChangeProgress_ResourceInstanceStatus_APPLIED:
 			got = append(got, "applied")
-		case p.GetComponentInstanceStatus() != nil && p.GetComponentInstanceStatus().GetStatus() != stackspb.StackChangeProgress_ComponentInstanceStatus_PENDING:
+		case p.GetComponentInstanceStatus() != nil &&
+			p.GetComponentInstanceStatus().GetStatus() != stackspb.StackChangeProgress_ComponentInstanceStatus_PENDING:
 			got = append(got, p.GetComponentInstanceStatus().GetStatus().String())
 		}
 	}
@@ -197,7 +213,10 @@ output "result" {
 	for _, d := range descriptions(events, (*stackspb.PlannedChange_ChangeDescription).GetResourceInstanceDeferred) {
 		reasons[d.GetResourceInstance().GetAddr().GetResourceInstanceAddr()] = d.GetDeferred().GetReason().String()
 	}
-	if diff := gocmp.Diff(map[string]string{"fake_deferred.late": "RESOURCE_CONFIG_UNKNOWN", "terraform_data.after": "DEFERRED_PREREQ"}, reasons); diff != "" {
+	if diff := gocmp.Diff(map[string]string{
+		"fake_deferred.late":   "RESOURCE_CONFIG_UNKNOWN",
+		"terraform_data.after": "DEFERRED_PREREQ",
+	}, reasons); diff != "" {
 		t.Errorf("deferred resources (-want +got):\n%s", diff)
 	}
 	for _, component := range descriptions(events, (*stackspb.PlannedChange_ChangeDescription).GetComponentInstancePlanned) {
@@ -232,7 +251,8 @@ resource "fake_resource" "main" {
 }
 
 resource "terraform_data" "free" {}
-`), `provider "fake" "main" {}`, "provider \"fake\" \"main\" {\n  config {\n    configure_error = \"no such account\"\n  }\n}", 1), "CAIRN_ENGINE=native")
+`), `provider "fake" "main" {}`,
+		"provider \"fake\" \"main\" {\n  config {\n    configure_error = \"no such account\"\n  }\n}", 1), "CAIRN_ENGINE=native")
 	events := s.planned(nil, stackspb.PlanMode_NORMAL)
 	wantStatuses(t, events, "PENDING PLANNING ERRORED")
 	for _, addr := range []string{"fake_resource.main[0]", "fake_resource.main[1]"} {

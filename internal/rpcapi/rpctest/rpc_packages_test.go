@@ -73,8 +73,9 @@ func testProviderVersions(t *testing.T) {
 			t.Errorf("%s: got %v, want %q", name, response, want)
 		}
 		diags := response.GetDiagnostics()
-		if name == "single" && len(diags) > 0 || name == "several" && (len(diags) != 1 || diags[0].GetSeverity() != terraform1.Diagnostic_WARNING ||
-			!slices.Equal(strings.Split(diags[0].GetDetail(), "\n"), []string{"- it moves", "- it is old"})) {
+		if name == "single" && len(diags) > 0 ||
+			name == "several" && (len(diags) != 1 || diags[0].GetSeverity() != terraform1.Diagnostic_WARNING ||
+				!slices.Equal(strings.Split(diags[0].GetDetail(), "\n"), []string{"- it moves", "- it is old"})) {
 			t.Errorf("%s: diagnostics %v", name, diags)
 		}
 	}
@@ -94,7 +95,13 @@ func testFetchProvider(t *testing.T) {
 	for name, request := range map[string]*packagespb.FetchProviderPackage_Request{
 		"one platform":  {SourceAddr: address, Version: "1.0.0", Platforms: []string{"linux_amd64"}, CacheDir: dir},
 		"two platforms": {SourceAddr: address, Version: "1.0.0", Platforms: []string{"darwin_arm64", "linux_amd64"}, CacheDir: t.TempDir()},
-		"with its hash": {SourceAddr: address, Version: "1.0.0", Platforms: []string{"linux_amd64"}, Hashes: []string{r.hash}, CacheDir: t.TempDir()},
+		"with its hash": {
+			SourceAddr: address,
+			Version:    "1.0.0",
+			Platforms:  []string{"linux_amd64"},
+			Hashes:     []string{r.hash},
+			CacheDir:   t.TempDir(),
+		},
 	} {
 		response := c.fetchProvider(request)
 		if len(response.GetDiagnostics()) > 0 || len(response.GetResults()) != len(request.GetPlatforms()) {
@@ -197,7 +204,9 @@ func testFetchZip(t *testing.T) {
 			t.Errorf("%s: %q, error %v, diagnostics %v", location, content, err, response.GetDiagnostics())
 		}
 	}
-	for _, location := range []string{"/hostile.zip", "/damaged.zip", "/none.zip", "/module.zip//none", "/module.zip//../x", "/module.zip?checksum=md5:0"} {
+	for _, location := range []string{
+		"/hostile.zip", "/damaged.zip", "/none.zip", "/module.zip//none", "/module.zip//../x", "/module.zip?checksum=md5:0",
+	} {
 		dir, response := c.fetchModule("https://" + r.host + location)
 		left, err := filepath.Glob(filepath.Join(filepath.Dir(dir), "*", "*"))
 		if !hasError(response.GetDiagnostics()) || err != nil || len(left) > 0 {

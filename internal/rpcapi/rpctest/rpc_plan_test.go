@@ -300,7 +300,8 @@ func testPlanComponent(t *testing.T) {
 	r := resources[0]
 	if r.GetAddr().GetComponentInstanceAddr() != "component.a" || r.GetAddr().GetResourceInstanceAddr() != "terraform_data.main" ||
 		r.GetResourceMode() != stackspb.ResourceMode_MANAGED || r.GetResourceType() != "terraform_data" || r.GetResourceName() != "main" ||
-		r.GetProviderAddr() != builtIn || r.GetIndex() != nil || r.GetModuleAddr() != "" || r.GetActionReason() != "ResourceInstanceChangeNoReason" ||
+		r.GetProviderAddr() != builtIn || r.GetIndex() != nil || r.GetModuleAddr() != "" ||
+		r.GetActionReason() != "ResourceInstanceChangeNoReason" ||
 		!slices.Equal(r.GetActions(), []stackspb.ChangeType{stackspb.ChangeType_CREATE}) {
 		t.Errorf("resource %v", r)
 	}
@@ -447,7 +448,9 @@ func testPlanWrongInputs(t *testing.T) {
 func testPlanEphemeral(t *testing.T) {
 	s := openStack(t, "-- stack/main.tfcomponent.hcl --\nvariable \"e\" {\n  type      = string\n  ephemeral = true\n  default   = null\n}\n")
 	for _, given := range []cty.Value{cty.StringVal("very-secret"), cty.NullVal(cty.String)} {
-		events := must[[]*stackspb.PlanStackChanges_Event](t)(s.plan(&stackspb.PlanStackChanges_Request{InputValues: inputs{"e": input(t, given)}}))
+		events := must[[]*stackspb.PlanStackChanges_Event](t)(
+			s.plan(&stackspb.PlanStackChanges_Request{InputValues: inputs{"e": input(t, given)}}),
+		)
 		variables := descriptions(events, (*stackspb.PlannedChange_ChangeDescription).GetInputVariablePlanned)
 		if len(variables) != 1 || variables[0].GetRequiredDuringApply() != !given.IsNull() {
 			t.Errorf("given %#v: variables %v, diagnostics %v", given, variables, diagnostics(events))
@@ -518,7 +521,8 @@ component "a" {
 func testPlanOutputs(t *testing.T) {
 	s := openStack(t, dataStack)
 	outputs := descriptions(s.planned(nil, stackspb.PlanMode_NORMAL), (*stackspb.PlannedChange_ChangeDescription).GetOutputValuePlanned)
-	if len(outputs) != 1 || outputs[0].GetName() != "name" || !slices.Equal(outputs[0].GetActions(), []stackspb.ChangeType{stackspb.ChangeType_CREATE}) ||
+	if len(outputs) != 1 || outputs[0].GetName() != "name" ||
+		!slices.Equal(outputs[0].GetActions(), []stackspb.ChangeType{stackspb.ChangeType_CREATE}) ||
 		!decodeInBand(t, outputs[0].GetValues().GetOld()).IsNull() {
 		t.Errorf("new stack: outputs %v", outputs)
 	}

@@ -108,7 +108,8 @@ func testPluginResults(t *testing.T) {
 
 func testPluginServices(t *testing.T) {
 	cmd, stdout, stderr := stacksCommand(t, "services")
-	cmd.Dir = writeFiles(t, "-- stack/main.tfcomponent.hcl --\ncomponent \"network\" {\n  source = \"./network\"\n}\n-- stack/network/main.tf --\n")
+	cmd.Dir = writeFiles(t,
+		"-- stack/main.tfcomponent.hcl --\ncomponent \"network\" {\n  source = \"./network\"\n}\n-- stack/network/main.tf --\n")
 	writeBundle(t, filepath.Join(cmd.Dir, "bundle"))
 	if code := exitCode(t, cmd); code != 0 {
 		t.Errorf("got exit code %d: %s", code, stderr.String())
@@ -145,9 +146,13 @@ func testPluginPlatform(t *testing.T) {
 		code         int
 		want, stderr string
 	}{
-		"the only one": {nil, 0, "address=https://api.example.com base-path=/api/v2/ display-hostname=platform.example.com organization= project= stack= token=secret-of-the-platform", ""},
+		"the only one": {nil, 0, "address=https://api.example.com base-path=/api/v2/ display-hostname=platform.example.com " +
+			"organization= project= stack= token=secret-of-the-platform", ""},
 		"by variables": {
-			[]string{"TF_CLOUD_HOSTNAME=platform.example.com", "TF_STACKS_HOSTNAME=other.example.com", "TF_STACKS_TOKEN=t", "TF_STACKS_ORGANIZATION_NAME=o", "TF_STACKS_PROJECT_NAME=p", "TF_STACKS_STACK_NAME=s"},
+			[]string{
+				"TF_CLOUD_HOSTNAME=platform.example.com", "TF_STACKS_HOSTNAME=other.example.com", "TF_STACKS_TOKEN=t",
+				"TF_STACKS_ORGANIZATION_NAME=o", "TF_STACKS_PROJECT_NAME=p", "TF_STACKS_STACK_NAME=s",
+			},
 			0, "address=https://other.example.com base-path=/v2/ display-hostname=other.example.com organization=o project=p stack=s token=t", "",
 		},
 		"several":  {[]string{"TF_TOKEN_other_example_com=t"}, stacksplugin.ExitNotStarted, "", "other.example.com, platform.example.com"},
@@ -156,7 +161,8 @@ func testPluginPlatform(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			cmd, stdout, stderr := stacksCommand(t, "platform")
 			cmd.Env = append(cmd.Env, test.env...)
-			if code := exitCode(t, cmd); code != test.code || strings.TrimSpace(stdout.String()) != test.want || !strings.Contains(strings.Join(strings.Fields(stderr.String()), " "), test.stderr) {
+			if code := exitCode(t, cmd); code != test.code || strings.TrimSpace(stdout.String()) != test.want ||
+				!strings.Contains(strings.Join(strings.Fields(stderr.String()), " "), test.stderr) {
 				t.Errorf("got exit code %d, %q and %q", code, stdout.String(), stderr.String())
 			}
 		})
@@ -182,7 +188,9 @@ func testPluginInterrupt(t *testing.T) {
 // servePlugin is this program as a plugin.
 func servePlugin() {
 	plugin.Serve(&plugin.ServeConfig{
-		HandshakeConfig: stacksplugin.Handshake, Plugins: plugin.PluginSet{stacksplugin.Name: pluginServer{}}, GRPCServer: plugin.DefaultGRPCServer,
+		HandshakeConfig: stacksplugin.Handshake,
+		Plugins:         plugin.PluginSet{stacksplugin.Name: pluginServer{}},
+		GRPCServer:      plugin.DefaultGRPCServer,
 	})
 }
 
@@ -276,7 +284,8 @@ func (c *commands) services(ctx context.Context, req *stacksproto1.CommandReques
 			return "", err
 		}
 	}
-	bundle, err := dependenciespb.NewDependenciesClient(conns[0]).OpenSourceBundle(ctx, &dependenciespb.OpenSourceBundle_Request{LocalPath: "bundle"})
+	bundle, err := dependenciespb.NewDependenciesClient(conns[0]).OpenSourceBundle(ctx,
+		&dependenciespb.OpenSourceBundle_Request{LocalPath: "bundle"})
 	if err != nil {
 		return "", fmt.Errorf("dependencies: %w", err)
 	}
@@ -287,7 +296,8 @@ func (c *commands) services(ctx context.Context, req *stacksproto1.CommandReques
 	if err != nil {
 		return "", fmt.Errorf("stacks: %w", err)
 	}
-	found, err := stacks.FindStackConfigurationComponents(ctx, &stackspb.FindStackConfigurationComponents_Request{StackConfigHandle: opened.GetStackConfigHandle()})
+	found, err := stacks.FindStackConfigurationComponents(ctx,
+		&stackspb.FindStackConfigurationComponents_Request{StackConfigHandle: opened.GetStackConfigHandle()})
 	if err != nil {
 		return "", fmt.Errorf("stacks: %w", err)
 	}
@@ -295,7 +305,8 @@ func (c *commands) services(ctx context.Context, req *stacksproto1.CommandReques
 	for name := range found.GetConfig().GetComponents() {
 		fmt.Fprintf(&text, "component %s\n", name)
 	}
-	versions, err := packagespb.NewPackagesClient(conns[1]).ProviderPackageVersions(ctx, &packagespb.ProviderPackageVersions_Request{SourceAddr: "not an address"})
+	versions, err := packagespb.NewPackagesClient(conns[1]).ProviderPackageVersions(ctx,
+		&packagespb.ProviderPackageVersions_Request{SourceAddr: "not an address"})
 	if status.Code(err) == codes.InvalidArgument || len(versions.GetDiagnostics()) > 0 {
 		text.WriteString("no versions of an invalid address\n")
 	}

@@ -168,7 +168,8 @@ func testServerCertificate(t *testing.T) {
 	if cert.Subject.CommonName != "localhost" || !slices.Equal(cert.DNSNames, []string{"localhost"}) ||
 		!slices.Equal(cert.Subject.Organization, []string{"HashiCorp"}) || !cert.IsCA ||
 		!slices.Contains(cert.ExtKeyUsage, x509.ExtKeyUsageClientAuth) || !slices.Contains(cert.ExtKeyUsage, x509.ExtKeyUsageServerAuth) {
-		t.Errorf("certificate for %s %q %v, CA %t, usages %v", cert.Subject, cert.DNSNames, cert.Subject.Organization, cert.IsCA, cert.ExtKeyUsage)
+		t.Errorf("certificate for %s %q %v, CA %t, usages %v",
+			cert.Subject, cert.DNSNames, cert.Subject.Organization, cert.IsCA, cert.ExtKeyUsage)
 	}
 	if other := start(t, options{}).fields[5]; other == p.fields[5] {
 		t.Error("two processes have the same certificate")

@@ -75,7 +75,8 @@ func (s *stack) changed(module string) {
 	s.t.Helper()
 	writeFile(s.t, filepath.Join(s.dir, "stack", "module", "main.tf"), module)
 	wantCode(s.t, s.closeConfiguration(s.config), 0)
-	response := must[*stackspb.OpenStackConfiguration_Response](s.t)(s.openConfiguration(s.bundle, &terraform1.SourceAddress{Source: "./stack"}))
+	response := must[*stackspb.OpenStackConfiguration_Response](s.t)(s.openConfiguration(s.bundle,
+		&terraform1.SourceAddress{Source: "./stack"}))
 	if s.config = response.GetStackConfigHandle(); s.config == 0 {
 		s.t.Fatal(response.GetDiagnostics())
 	}
@@ -120,7 +121,8 @@ func testProgressOrder(t *testing.T) {
 	wantCounts(t, events, &stackspb.StackChangeProgress_ComponentInstanceChanges{Total: 1, Add: 1})
 	for _, p := range progress(events) {
 		change := p.GetResourceInstancePlannedChange()
-		if change != nil && (change.GetProviderAddr() != builtIn || !slices.Equal(change.GetActions(), []stackspb.ChangeType{stackspb.ChangeType_CREATE}) ||
+		if change != nil && (change.GetProviderAddr() != builtIn ||
+			!slices.Equal(change.GetActions(), []stackspb.ChangeType{stackspb.ChangeType_CREATE}) ||
 			change.GetMoved() != nil || change.GetImported() != nil) {
 			t.Errorf("change %v", change)
 		}
@@ -213,7 +215,8 @@ func testProgressMoved(t *testing.T) {
 }
 
 func testProgressImport(t *testing.T) {
-	s := openStack(t, strings.ReplaceAll(dataStack, "resource \"terraform_data\"", "import {\n  to = terraform_data.main\n  id = \"the-id\"\n}\n\nresource \"terraform_data\""))
+	s := openStack(t, strings.ReplaceAll(dataStack, "resource \"terraform_data\"",
+		"import {\n  to = terraform_data.main\n  id = \"the-id\"\n}\n\nresource \"terraform_data\""))
 	events := s.planned(nil, stackspb.PlanMode_NORMAL)
 	resources := descriptions(events, (*stackspb.PlannedChange_ChangeDescription).GetResourceInstancePlanned)
 	if len(resources) != 1 || resources[0].GetImported().GetImportId() != "the-id" || resources[0].GetImported().GetUnknown() {
@@ -224,7 +227,8 @@ func testProgressImport(t *testing.T) {
 			t.Errorf("a status is of provider %q: %v", status.GetProviderAddr(), status)
 		}
 	}
-	if counts := changeCounts(events, "component.a"); counts.GetImport() != 1 || counts.GetAdd() != 0 || counts.GetTotal() != 1+counts.GetChange() {
+	if counts := changeCounts(events, "component.a"); counts.GetImport() != 1 ||
+		counts.GetAdd() != 0 || counts.GetTotal() != 1+counts.GetChange() {
 		t.Errorf("counters %v", counts)
 	}
 }
@@ -302,7 +306,8 @@ output "name" {
 }
 
 func testProgressErrors(t *testing.T) {
-	s := openFakeStack(t, strings.ReplaceAll(fakeStack, "resource \"fake_resource\" \"main\" {", "resource \"fake_failing\" \"main\" {\n  fail_plan = true"))
+	s := openFakeStack(t, strings.ReplaceAll(fakeStack, "resource \"fake_resource\" \"main\" {",
+		"resource \"fake_failing\" \"main\" {\n  fail_plan = true"))
 	events := s.planned(nil, stackspb.PlanMode_NORMAL)
 	wantStatuses(t, events, "PENDING PLANNING ERRORED")
 	if statuses := resourceStatuses(events, "fake_failing.main"); statuses != "PLANNING ERRORED" {
@@ -350,7 +355,8 @@ output "name" {
 	events := s.planned(state, stackspb.PlanMode_NORMAL)
 	wantCounts(t, events, &stackspb.StackChangeProgress_ComponentInstanceChanges{Total: 2, Add: 1, Remove: 1})
 	resources := descriptions(events, (*stackspb.PlannedChange_ChangeDescription).GetResourceInstancePlanned)
-	if len(resources) != 1 || !slices.Equal(resources[0].GetActions(), []stackspb.ChangeType{stackspb.ChangeType_DELETE, stackspb.ChangeType_CREATE}) ||
+	if len(resources) != 1 ||
+		!slices.Equal(resources[0].GetActions(), []stackspb.ChangeType{stackspb.ChangeType_DELETE, stackspb.ChangeType_CREATE}) ||
 		resources[0].GetActionReason() != "ResourceInstanceReplaceBecauseCannotUpdate" || len(resources[0].GetReplacePaths()) == 0 ||
 		resources[0].GetReplacePaths()[0].GetSteps()[0].GetAttributeName() != "triggers_replace" {
 		t.Errorf("resources %v, diagnostics %v", resources, diagnostics(events))
