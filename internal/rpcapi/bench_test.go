@@ -55,7 +55,8 @@ func BenchmarkValidations(b *testing.B) {
 	testenv.Engine(b)
 	server, conn := serveTest(b)
 	dir := writeBundle(b)
-	bundle, err := dependenciespb.NewDependenciesClient(conn).OpenSourceBundle(b.Context(), &dependenciespb.OpenSourceBundle_Request{LocalPath: dir})
+	bundle, err := dependenciespb.NewDependenciesClient(conn).OpenSourceBundle(b.Context(),
+		&dependenciespb.OpenSourceBundle_Request{LocalPath: dir})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -78,7 +79,8 @@ func BenchmarkValidations(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Milliseconds())/float64(b.N*validations), "ms/validation")
 	b.ReportMetric(float64(after.goroutines-before.goroutines), "goroutines-left")
 	b.ReportMetric(float64(after.heap)/1e6-float64(before.heap)/1e6, "MB-left")
-	if after.goroutines > before.goroutines || after.handles != before.handles || after.files > before.files || after.heap > before.heap+16<<20 {
+	if after.goroutines > before.goroutines || after.handles != before.handles ||
+		after.files > before.files || after.heap > before.heap+16<<20 {
 		b.Errorf("before: %+v, after: %+v", before, after)
 	}
 	left, err := filepath.Glob(filepath.Join(os.TempDir(), "cairn-rpcapi-*", "stack-*")) //nolint:usetesting // it is that of the server
@@ -158,7 +160,8 @@ func writeBundle(b *testing.B) (dir string) {
 	b.Helper()
 	dir = b.TempDir()
 	for name, content := range map[string]string{
-		"terraform-sources.json": `{"terraform_source_bundle":1,"packages":[{"source":"git::https://example.com/stack.git","local":"stack","meta":{}}]}`,
+		"terraform-sources.json": `{"terraform_source_bundle":1,` +
+			`"packages":[{"source":"git::https://example.com/stack.git","local":"stack","meta":{}}]}`,
 		"stack/main.tfcomponent.hcl": `
 component "a" {
   source = "./m"

@@ -117,7 +117,8 @@ func makeSocketDir(log *slog.Logger) (remove func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	return func() { _ = dir.Remove() }, os.Setenv(plugin.EnvUnixSocketDir, dir.Path) //nolint:errcheck // another process removes the directory if it cannot be removed now
+	//nolint:errcheck // another process removes the directory if it cannot be removed now
+	return func() { _ = dir.Remove() }, os.Setenv(plugin.EnvUnixSocketDir, dir.Path)
 }
 
 // Server has the services of the API.

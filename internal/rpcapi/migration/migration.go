@@ -64,7 +64,11 @@ type Result struct {
 
 // Run migrates all objects that it can.
 func Run(req Request) (Result, hcl.Diagnostics) {
-	m := &migrator{Request: req, components: map[stackaddrs.AbsComponentInstance]*component{}, targets: map[stackaddrs.ResourceInstance]destination{}}
+	m := &migrator{
+		Request:    req,
+		components: map[stackaddrs.AbsComponentInstance]*component{},
+		targets:    map[stackaddrs.ResourceInstance]destination{},
+	}
 	var diags hcl.Diagnostics
 	for _, entry := range req.State.Entries() {
 		if diag := m.take(entry); diag != nil {
@@ -119,7 +123,8 @@ func (m *migrator) take(entry tfstate.Entry) *hcl.Diagnostic {
 	}
 	object := stackaddrs.ResourceInstanceObject{Instance: to.resource, Deposed: entry.Deposed}
 	if other, ok := target.from[object]; ok {
-		return fault("Address used twice", "Both %s and %s would be %s in %s. Take one of them elsewhere.", other, entry.Addr, object, to.component)
+		return fault("Address used twice", "Both %s and %s would be %s in %s. Take one of them elsewhere.",
+			other, entry.Addr, object, to.component)
 	}
 	target.from[object] = entry.Addr
 	m.targets[entry.Addr] = to
@@ -135,9 +140,11 @@ func (m *migrator) find(from stackaddrs.ResourceInstance, to destination) (*stac
 	case block == nil:
 		return nil, nil, fault("Component not declared", "%s goes to %s, which the configuration does not have.", from, to.component)
 	case block.ForEach == nil && addr.Key != stackaddrs.NoKey:
-		return nil, nil, at(block.Range, "Component not declared", "%s goes to %s, but %s has no for_each, and so no such instance.", from, to.component, addr.Component)
+		return nil, nil, at(block.Range, "Component not declared",
+			"%s goes to %s, but %s has no for_each, and so no such instance.", from, to.component, addr.Component)
 	case block.ForEach != nil && addr.Key == stackaddrs.NoKey:
-		return nil, nil, at(block.Range, "Component not declared", "%s goes to %s, but %[2]s has for_each: the instance that is meant has a key.", from, to.component)
+		return nil, nil, at(block.Range, "Component not declared",
+			"%s goes to %s, but %[2]s has for_each: the instance that is meant has a key.", from, to.component)
 	}
 	tree, diags := m.Load(block.Source.Dir)
 	if tree == nil {
@@ -147,11 +154,14 @@ func (m *migrator) find(from stackaddrs.ResourceInstance, to destination) (*stac
 }
 
 // provider returns the provider configuration that an object has where it goes.
-func (m *migrator) provider(entry tfstate.Entry, to destination, block *stackconfig.Component, tree *module.Tree) (tfstate.ProviderConfig, *hcl.Diagnostic) {
+func (m *migrator) provider(
+	entry tfstate.Entry, to destination, block *stackconfig.Component, tree *module.Tree,
+) (tfstate.ProviderConfig, *hcl.Diagnostic) {
 	var none tfstate.ProviderConfig
 	declared, ok := tree.Resource(callsTo(to.resource.Module), to.resource.Resource)
 	if !ok {
-		return none, at(block.Source.Range, "Resource not declared", "%s goes to %s, whose module does not declare %s.", entry.Addr, to.component, to.resource)
+		return none, at(block.Source.Range, "Resource not declared",
+			"%s goes to %s, whose module does not declare %s.", entry.Addr, to.component, to.resource)
 	}
 	if diag := m.checkSlot(entry, to, block, declared); diag != nil {
 		return none, diag
@@ -159,9 +169,11 @@ func (m *migrator) provider(entry tfstate.Entry, to destination, block *stackcon
 	known, err := m.HasType(declared.Provider, to.resource.Resource)
 	switch {
 	case err != nil:
-		return none, at(block.Range, "Provider not usable", "%s goes to %s, for which the provider %s is needed: %s.", entry.Addr, to.component, declared.Provider, err)
+		return none, at(block.Range, "Provider not usable",
+			"%s goes to %s, for which the provider %s is needed: %s.", entry.Addr, to.component, declared.Provider, err)
 	case !known:
-		return none, at(block.Range, "Unknown resource type", "%s goes to %s, but the provider %s has no %s.", entry.Addr, to.component, declared.Provider, describeType(to.resource.Resource))
+		return none, at(block.Range, "Unknown resource type",
+			"%s goes to %s, but the provider %s has no %s.", entry.Addr, to.component, declared.Provider, describeType(to.resource.Resource))
 	}
 	return tfstate.ProviderConfig{Provider: providerName(entry, declared.Provider), Alias: declared.Slot.Alias}, nil
 }
@@ -174,14 +186,16 @@ func (m *migrator) checkSlot(entry tfstate.Entry, to destination, block *stackco
 			return nil
 		}
 		return at(block.Source.Range, "Provider configuration not passed",
-			"%s goes to %s, in whose module no call passes the provider configuration %s to %s.", entry.Addr, to.component, declared.Slot, to.resource)
+			"%s goes to %s, in whose module no call passes the provider configuration %s to %s.",
+			entry.Addr, to.component, declared.Slot, to.resource)
 	}
 	i := slices.IndexFunc(block.Providers, func(a stackconfig.ProviderAssignment) bool { return a.Slot == declared.Slot })
 	if i < 0 {
 		if declared.Provider.IsBuiltin() {
 			return nil
 		}
-		return at(block.Range, "Provider configuration missing", "%s goes to %s, whose providers argument has no entry for %s.", entry.Addr, to.component, declared.Slot)
+		return at(block.Range, "Provider configuration missing",
+			"%s goes to %s, whose providers argument has no entry for %s.", entry.Addr, to.component, declared.Slot)
 	}
 	assigned := block.Providers[i]
 	var refs []stackaddrs.ProviderConfigRef
@@ -192,10 +206,12 @@ func (m *migrator) checkSlot(entry tfstate.Entry, to destination, block *stackco
 	}
 	if len(refs) != 1 {
 		return at(assigned.Value.Range(), "Ambiguous provider configuration",
-			"%s goes to %s, whose providers argument must name just one provider for %s, and names %d.", entry.Addr, to.component, declared.Slot, len(refs))
+			"%s goes to %s, whose providers argument must name just one provider for %s, and names %d.",
+			entry.Addr, to.component, declared.Slot, len(refs))
 	}
 	if m.Config.Root.Providers[refs[0]] == nil {
-		return at(assigned.Value.Range(), "Provider not declared", "%s goes to %s, which uses %s. The stack has no such provider block.", entry.Addr, to.component, refs[0])
+		return at(assigned.Value.Range(), "Provider not declared", "%s goes to %s, which uses %s. The stack has no such provider block.",
+			entry.Addr, to.component, refs[0])
 	}
 	return nil
 }

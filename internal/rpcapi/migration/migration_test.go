@@ -209,9 +209,12 @@ func TestMigrate(t *testing.T) {
 			want:      []string{"component.single terraform_data.x# " + builtin},
 		},
 		"gets a new one": {
-			resources: map[string]string{"terraform_data.x[0]": `component.many["x"].terraform_data.renamed["k"]`, "terraform_data.missing": "component.single"},
-			objects:   []object{{addr: "terraform_data.x[0]", provider: builtin}},
-			want:      []string{`component.many["x"] terraform_data.renamed["k"]# ` + builtin},
+			resources: map[string]string{
+				"terraform_data.x[0]":    `component.many["x"].terraform_data.renamed["k"]`,
+				"terraform_data.missing": "component.single",
+			},
+			objects: []object{{addr: "terraform_data.x[0]", provider: builtin}},
+			want:    []string{`component.many["x"] terraform_data.renamed["k"]# ` + builtin},
 		},
 		"into a nested module, out of one": {
 			resources: map[string]string{
@@ -223,7 +226,11 @@ func TestMigrate(t *testing.T) {
 		},
 		"deposed objects and data sources": {
 			resources: map[string]string{"a_thing.x": "component.single", "data.a_thing.d": "component.single"},
-			objects:   []object{{addr: "a_thing.x#0123abcd", provider: anA}, {addr: "a_thing.x", provider: anA}, {addr: "data.a_thing.d", provider: anA}},
+			objects: []object{
+				{addr: "a_thing.x#0123abcd", provider: anA},
+				{addr: "a_thing.x", provider: anA},
+				{addr: "data.a_thing.d", provider: anA},
+			},
 			want: []string{
 				"component.single data.a_thing.d# " + anA, "component.single a_thing.x# " + anA, "component.single a_thing.x#0123abcd " + anA,
 			},
@@ -244,8 +251,11 @@ func TestMigrate(t *testing.T) {
 		"resources before modules": {
 			resources: map[string]string{"module.old.terraform_data.x": `component.many["y"].terraform_data.x`},
 			modules:   map[string]string{"old": "single"},
-			objects:   []object{{addr: "module.old.terraform_data.renamed", provider: builtin}, {addr: "module.old.terraform_data.x", provider: builtin}},
-			want:      []string{`component.many["y"] terraform_data.x# ` + builtin, "component.single terraform_data.renamed# " + builtin},
+			objects: []object{
+				{addr: "module.old.terraform_data.renamed", provider: builtin},
+				{addr: "module.old.terraform_data.x", provider: builtin},
+			},
+			want: []string{`component.many["y"] terraform_data.x# ` + builtin, "component.single terraform_data.renamed# " + builtin},
 		},
 		"dependencies": {
 			resources: map[string]string{"terraform_data.x": "component.single.terraform_data.renamed", "a_thing.x": `component.many["x"]`},
@@ -378,9 +388,12 @@ func TestComponents(t *testing.T) {
 	single, many, poor := parse("component.single"), parse("component.many"), parse("component.poor")
 	b.request.Requires = map[stackaddrs.AbsComponent][]stackaddrs.AbsComponent{many: {single}, poor: {single}, single: nil}
 	b.request.Resources = map[string]string{
-		"terraform_data.x": "component.single", "terraform_data.y": `component.many["x"].terraform_data.x`, "terraform_data.z": `component.many["y"].terraform_data.x`,
+		"terraform_data.x": "component.single",
+		"terraform_data.y": `component.many["x"].terraform_data.x`,
+		"terraform_data.z": `component.many["y"].terraform_data.x`,
 	}
-	b.run(t, object{addr: "terraform_data.x", provider: builtin}, object{addr: "terraform_data.y", provider: builtin}, object{addr: "terraform_data.z", provider: builtin})
+	b.run(t, object{addr: "terraform_data.x", provider: builtin},
+		object{addr: "terraform_data.y", provider: builtin}, object{addr: "terraform_data.z", provider: builtin})
 	result, diags := migration.Run(b.request)
 	if len(diags) > 0 || len(result.Components) != 3 {
 		t.Fatalf("got %d components, %v", len(result.Components), diags)

@@ -62,7 +62,8 @@ func lock(ctx context.Context, file *os.File) error {
 		select {
 		case <-retry.C:
 		case <-ctx.Done():
-			return failure.Error("State locked", "The state %s is locked%s. Wait until that has ended, and try again.", file.Name(), holder(file.Name()))
+			return failure.Error("State locked", "The state %s is locked%s. Wait until that has ended, and try again.",
+				file.Name(), holder(file.Name()))
 		}
 	}
 }

@@ -79,7 +79,8 @@ func (d Directory) Read(ctx context.Context) (*tfstate.Document, hcl.Diagnostics
 	doc, err := tfstate.Parse(text)
 	if err != nil {
 		return &tfstate.Document{}, failure.Diagnostics(failure.Error("Unreadable state",
-			"The state of the directory %s cannot be used: %s. Only states of terraform 0.12 and newer can be read, and no encrypted ones.", d.Path, err))
+			"The state of the directory %s cannot be used: %s. Only states of terraform 0.12 and newer can be read, and no encrypted ones.",
+			d.Path, err))
 	}
 	return doc, nil
 }
@@ -98,7 +99,8 @@ func (d Directory) read(ctx context.Context) ([]byte, error) {
 	}
 	workspace, err := d.workspace()
 	if err != nil {
-		return nil, failure.Error("Unreadable workspace selection", "Which workspace of the directory %s is selected cannot be read: %s.", d.Path, failure.Reason(err))
+		return nil, failure.Error("Unreadable workspace selection", "Which workspace of the directory %s is selected cannot be read: %s.",
+			d.Path, failure.Reason(err))
 	}
 	return readLocked(ctx, d.stateFile(initialized, workspace))
 }

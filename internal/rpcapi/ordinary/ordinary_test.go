@@ -54,22 +54,40 @@ func TestRead(t *testing.T) {
 		want    string // empty for an empty state
 		problem string
 	}{
-		"nothing recorded":            {want: "usual"},
-		"usual":                       {files: map[string]string{".terraform/terraform.tfstate": usualRecord}, want: "usual"},
-		"configured":                  {files: map[string]string{".terraform/terraform.tfstate": localRecord}, want: "configured"},
-		"only providers":              {files: map[string]string{".terraform/terraform.tfstate": `{"version":3}`}, want: "usual"},
-		"workspace of the directory":  {files: map[string]string{".terraform/environment": "dev"}, want: "usual-dev"},
-		"workspace of environment":    {files: map[string]string{".terraform/terraform.tfstate": localRecord, ".terraform/environment": "x"}, environ: []string{"TF_WORKSPACE=dev"}, want: "configured-dev"},
-		"workspace without a state":   {environ: []string{"TF_WORKSPACE=other"}},
-		"default by environment":      {files: map[string]string{".terraform/environment": "dev"}, environ: []string{"TF_WORKSPACE=default"}, want: "usual"},
-		"data directory":              {files: map[string]string{"data/terraform.tfstate": localRecord, ".terraform/environment": "dev"}, environ: []string{"TF_DATA_DIR=data"}, want: "configured"},
-		"other backend":               {files: map[string]string{".terraform/terraform.tfstate": remoteRecord}, want: "pulled"},
-		"workspace that leads out":    {environ: []string{"TF_WORKSPACE=../x"}, problem: "Unreadable workspace selection"},
-		"damaged record":              {files: map[string]string{".terraform/terraform.tfstate": "{"}, problem: "Unreadable backend record"},
-		"record of another kind":      {files: map[string]string{".terraform/terraform.tfstate": `{"backend":{"type":"local","config":3}}`}, problem: "Unreadable backend record"},
+		"nothing recorded":           {want: "usual"},
+		"usual":                      {files: map[string]string{".terraform/terraform.tfstate": usualRecord}, want: "usual"},
+		"configured":                 {files: map[string]string{".terraform/terraform.tfstate": localRecord}, want: "configured"},
+		"only providers":             {files: map[string]string{".terraform/terraform.tfstate": `{"version":3}`}, want: "usual"},
+		"workspace of the directory": {files: map[string]string{".terraform/environment": "dev"}, want: "usual-dev"},
+		"workspace of environment": {
+			files:   map[string]string{".terraform/terraform.tfstate": localRecord, ".terraform/environment": "x"},
+			environ: []string{"TF_WORKSPACE=dev"},
+			want:    "configured-dev",
+		},
+		"workspace without a state": {environ: []string{"TF_WORKSPACE=other"}},
+		"default by environment": {
+			files:   map[string]string{".terraform/environment": "dev"},
+			environ: []string{"TF_WORKSPACE=default"},
+			want:    "usual",
+		},
+		"data directory": {
+			files:   map[string]string{"data/terraform.tfstate": localRecord, ".terraform/environment": "dev"},
+			environ: []string{"TF_DATA_DIR=data"},
+			want:    "configured",
+		},
+		"other backend":            {files: map[string]string{".terraform/terraform.tfstate": remoteRecord}, want: "pulled"},
+		"workspace that leads out": {environ: []string{"TF_WORKSPACE=../x"}, problem: "Unreadable workspace selection"},
+		"damaged record":           {files: map[string]string{".terraform/terraform.tfstate": "{"}, problem: "Unreadable backend record"},
+		"record of another kind": {
+			files:   map[string]string{".terraform/terraform.tfstate": `{"backend":{"type":"local","config":3}}`},
+			problem: "Unreadable backend record",
+		},
 		"damaged state":               {files: map[string]string{"terraform.tfstate": "{"}, problem: "Unreadable state"},
 		"state of an earlier version": {files: map[string]string{"terraform.tfstate": `{"version":3}`}, problem: "Unreadable state"},
-		"state is a directory":        {files: map[string]string{".terraform/terraform.tfstate": `{"backend":{"type":"local","config":{"path":"kept"}}}`}, problem: "Unreadable state"},
+		"state is a directory": {
+			files:   map[string]string{".terraform/terraform.tfstate": `{"backend":{"type":"local","config":{"path":"kept"}}}`},
+			problem: "Unreadable state",
+		},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -106,7 +124,8 @@ func TestFailingPull(t *testing.T) {
 	pull := func(context.Context, string, string) ([]byte, error) {
 		return nil, failure.Error("State not read", "No.")
 	}
-	if doc, diags := (ordinary.Directory{Path: dir, Pull: pull}).Read(t.Context()); !doc.IsEmpty() || len(diags) != 1 || diags[0].Summary != "State not read" {
+	if doc, diags := (ordinary.Directory{Path: dir, Pull: pull}).Read(t.Context()); !doc.IsEmpty() ||
+		len(diags) != 1 || diags[0].Summary != "State not read" {
 		t.Errorf("got %v", diags)
 	}
 }
@@ -139,7 +158,8 @@ resource "terraform_data" "slow" {
 	testenv.Within(t, "the apply has begun", func() {
 		again := time.NewTicker(10 * time.Millisecond)
 		defer again.Stop()
-		for _, err := os.Stat(filepath.Join(dir, "started")); err != nil && t.Context().Err() == nil; _, err = os.Stat(filepath.Join(dir, "started")) {
+		for _, err := os.Stat(filepath.Join(dir, "started")); err != nil &&
+			t.Context().Err() == nil; _, err = os.Stat(filepath.Join(dir, "started")) {
 			<-again.C
 		}
 	})

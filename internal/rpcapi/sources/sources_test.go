@@ -77,9 +77,13 @@ func TestResolve(t *testing.T) {
 		source, constraint string
 		want               found
 	}{
-		"remote":           {"git::https://example.com/modules.git//net?ref=v1", "", found{Dir: "modules/net"}},
-		"archive":          {"https://example.com/archive.tgz", "", found{Dir: "archive"}},
-		"other ref":        {"git::https://example.com/modules.git//net?ref=v2", "", found{Problem: "does not have git::https://example.com/modules.git?ref=v2"}},
+		"remote":  {"git::https://example.com/modules.git//net?ref=v1", "", found{Dir: "modules/net"}},
+		"archive": {"https://example.com/archive.tgz", "", found{Dir: "archive"}},
+		"other ref": {
+			"git::https://example.com/modules.git//net?ref=v2",
+			"",
+			found{Problem: "does not have git::https://example.com/modules.git?ref=v2"},
+		},
 		"newest":           {"example.com/acme/net/aws", "", found{Dir: "modules/net", Version: "1.2.3"}},
 		"constrained":      {"example.com/acme/net/aws//x", "~> 1.0, < 1.1", found{Dir: "archive/x", Version: "1.0.0"}},
 		"below":            {"example.com/acme/net/aws//deep", "1.2.3", found{Dir: "modules/net/deep", Version: "1.2.3"}},

@@ -84,8 +84,13 @@ func Platform(ctx context.Context, env []string, registries *registry.Client) (m
 		return nil, err
 	}
 	return map[string]string{
-		"tfc-address": api.Scheme + "://" + api.Host, "tfc-base-path": api.Path, "tfc-display-hostname": host.ForDisplay(), "tfc-token": token,
-		"tfc-organization": environ.Get(env, organizationVariable), "tfc-project": environ.Get(env, projectVariable), "tfc-stack": environ.Get(env, stackVariable),
+		"tfc-address":          api.Scheme + "://" + api.Host,
+		"tfc-base-path":        api.Path,
+		"tfc-display-hostname": host.ForDisplay(),
+		"tfc-token":            token,
+		"tfc-organization":     environ.Get(env, organizationVariable),
+		"tfc-project":          environ.Get(env, projectVariable),
+		"tfc-stack":            environ.Get(env, stackVariable),
 	}, nil
 }
 

@@ -29,9 +29,10 @@ import (
 
 // Handshake has the values that the plugin and the process that starts it have to agree on.
 var Handshake = plugin.HandshakeConfig{
-	ProtocolVersion:  1,
-	MagicCookieKey:   "TF_STACKS_MAGIC_COOKIE",
-	MagicCookieValue: "c9183f264a1db49ef2cbcc7b74f508a7bba9c3704c47cde3d130ae7f3b7a59c8f97a1e43d9e17ec0ac43a57fd250f373b2a8d991431d9fb1ea7bc48c8e7696fd",
+	ProtocolVersion: 1,
+	MagicCookieKey:  "TF_STACKS_MAGIC_COOKIE",
+	MagicCookieValue: "c9183f264a1db49ef2cbcc7b74f508a7bba9c3704c47cde3d130ae7f3b7a59c8" +
+		"f97a1e43d9e17ec0ac43a57fd250f373b2a8d991431d9fb1ea7bc48c8e7696fd",
 }
 
 // Name is the plugin's name between the library and its users.

@@ -27,15 +27,22 @@ func ResourceInstance(component stackaddrs.AbsComponentInstance, resource string
 }
 
 // ResourceObject is [ResourceInstance] for one of its objects.
-func ResourceObject(component stackaddrs.AbsComponentInstance, resource string, deposed stackaddrs.DeposedKey) *stackspb.ResourceInstanceObjectInStackAddr {
+func ResourceObject(
+	component stackaddrs.AbsComponentInstance, resource string, deposed stackaddrs.DeposedKey,
+) *stackspb.ResourceInstanceObjectInStackAddr {
 	return &stackspb.ResourceInstanceObjectInStackAddr{
 		ComponentInstanceAddr: component.String(), ResourceInstanceAddr: resource, DeposedKey: string(deposed),
 	}
 }
 
 // ActionInvocation returns the addresses of an action instance.
-func ActionInvocation(component stackaddrs.AbsComponentInstance, action stackaddrs.ActionInstance) *stackspb.ActionInvocationInstanceInStackAddr {
-	return &stackspb.ActionInvocationInstanceInStackAddr{ComponentInstanceAddr: component.String(), ActionInvocationInstanceAddr: action.String()}
+func ActionInvocation(
+	component stackaddrs.AbsComponentInstance, action stackaddrs.ActionInstance,
+) *stackspb.ActionInvocationInstanceInStackAddr {
+	return &stackspb.ActionInvocationInstanceInStackAddr{
+		ComponentInstanceAddr:        component.String(),
+		ActionInvocationInstanceAddr: action.String(),
+	}
 }
 
 // ResourceMode returns the mode of a resource; that of ephemeral ones is not known.

@@ -78,7 +78,9 @@ func TestParseValueOfStrangers(t *testing.T) {
 // An element of a set has no path: the whole set is sensitive.
 func TestPathEndsEarly(t *testing.T) {
 	path := cty.GetAttrPath("a").Index(cty.ObjectVal(map[string]cty.Value{"x": cty.True})).GetAttr("x")
-	want := []*stackspb.AttributePath{{Steps: []*stackspb.AttributePath_Step{{Selector: &stackspb.AttributePath_Step_AttributeName{AttributeName: "a"}}}}}
+	want := []*stackspb.AttributePath{
+		{Steps: []*stackspb.AttributePath_Step{{Selector: &stackspb.AttributePath_Step_AttributeName{AttributeName: "a"}}}},
+	}
 	if diff := cmp.Diff(want, wire.Paths([]cty.Path{path}), protocmp.Transform()); diff != "" {
 		t.Error(diff)
 	}
