@@ -56,7 +56,8 @@ const (
 func (c *Client) failed(ctx context.Context, method plugin.Method, err error) provider.Diagnostics {
 	switch {
 	case errors.Is(err, plugin.ErrUnimplemented):
-		return provider.Errorf(summaryUnsupported, "Provider %s does not have the method %s of the provider protocol. Another version of it may have it.", c.address, method.Name)
+		return provider.Errorf(summaryUnsupported,
+			"Provider %s does not have the method %s of the provider protocol. Another version of it may have it.", c.address, method.Name)
 	case ctx.Err() != nil:
 		return provider.Errorf(summaryCancelled, "Provider %s was asked for %s, which was given up: %s.", c.address, method.Name, err)
 	default:
@@ -121,7 +122,9 @@ func (c *Client) Stop(ctx context.Context) error {
 func (c *Client) Exited() bool { return c.process.Exited() }
 
 // validate checks a configuration of a type with a schema.
-func (c *Client) validate(ctx context.Context, method plugin.Method, kind string, schemas map[string]*schema.Schema, typeName string, config cty.Value) provider.Diagnostics {
+func (c *Client) validate(
+	ctx context.Context, method plugin.Method, kind string, schemas map[string]*schema.Schema, typeName string, config cty.Value,
+) provider.Diagnostics {
 	ty, diags := c.typeOf(kind, schemas, typeName)
 	if diags != nil {
 		return diags
@@ -142,7 +145,9 @@ func (c *Client) validate(ctx context.Context, method plugin.Method, kind string
 }
 
 // ValidateResource implements [provider.Provider].
-func (c *Client) ValidateResource(ctx context.Context, mode stackaddrs.ResourceMode, typeName string, config cty.Value) provider.Diagnostics {
+func (c *Client) ValidateResource(
+	ctx context.Context, mode stackaddrs.ResourceMode, typeName string, config cty.Value,
+) provider.Diagnostics {
 	switch mode {
 	case stackaddrs.DataResource:
 		return c.validate(ctx, plugin.ValidateData, kindData, c.schema.Data, typeName, config)

@@ -88,12 +88,24 @@ func TestLifecycle(t *testing.T) {
 		config := object(t, s, map[string]cty.Value{"value": cty.StringVal("a")})
 		ok(t, "ValidateResource", p.ValidateResource(t.Context(), stackaddrs.ManagedResource, typeName, config))
 
-		planned := p.Plan(t.Context(), provider.PlanRequest{Type: typeName, Prior: none(s), Proposed: config, Config: config, PriorPrivate: []byte("private")})
+		planned := p.Plan(t.Context(), provider.PlanRequest{
+			Type:         typeName,
+			Prior:        none(s),
+			Proposed:     config,
+			Config:       config,
+			PriorPrivate: []byte("private"),
+		})
 		ok(t, "Plan", planned.Diagnostics)
 		if id := planned.Planned.GetAttr("id"); !id.RawEquals(cty.UnknownVal(cty.String).RefineNotNull()) {
 			t.Errorf("Plan: got the id %#v, want an unknown one that is not null", id)
 		}
-		applied := p.Apply(t.Context(), provider.ApplyRequest{Type: typeName, Prior: none(s), Planned: planned.Planned, Config: config, Private: planned.Private})
+		applied := p.Apply(t.Context(), provider.ApplyRequest{
+			Type:    typeName,
+			Prior:   none(s),
+			Planned: planned.Planned,
+			Config:  config,
+			Private: planned.Private,
+		})
 		ok(t, "Apply", applied.Diagnostics)
 		if result := applied.New.GetAttr("result"); !result.RawEquals(cty.StringVal("a")) || string(applied.Private) != "private" {
 			t.Fatalf("Apply: got the result %#v and private %q", result, applied.Private)
@@ -182,7 +194,11 @@ func TestImportAndMove(t *testing.T) {
 			t.Error("the schema does not say that objects can be moved")
 		}
 		moved := p.Move(t.Context(), provider.MoveRequest{
-			SourceProvider: address, SourceType: "fake_resource", SourceJSON: []byte(`{"id":"one","value":"v"}`), SourcePrivate: []byte("p"), TargetType: "fake_deferred",
+			SourceProvider: address,
+			SourceType:     "fake_resource",
+			SourceJSON:     []byte(`{"id":"one","value":"v"}`),
+			SourcePrivate:  []byte("p"),
+			TargetType:     "fake_deferred",
 		})
 		ok(t, "Move", moved.Diagnostics)
 		if value := moved.Object.GetAttr("value"); !value.RawEquals(cty.StringVal("v")) || string(moved.Private) != "p" {
@@ -198,7 +214,13 @@ func TestDeferral(t *testing.T) {
 		s := p.Schema().Managed["fake_deferred"]
 		config := object(t, s, map[string]cty.Value{"deferred": cty.True})
 		for allowed, want := range map[bool]provider.DeferredReason{true: provider.DeferredResourceConfigUnknown, false: provider.NotDeferred} {
-			planned := p.Plan(t.Context(), provider.PlanRequest{Type: "fake_deferred", Prior: none(s), Proposed: config, Config: config, DeferralAllowed: allowed})
+			planned := p.Plan(t.Context(), provider.PlanRequest{
+				Type:            "fake_deferred",
+				Prior:           none(s),
+				Proposed:        config,
+				Config:          config,
+				DeferralAllowed: allowed,
+			})
 			ok(t, "Plan", planned.Diagnostics)
 			if planned.Deferred != want {
 				t.Errorf("Plan with deferral allowed %t: got %q, want %q", allowed, planned.Deferred, want)
@@ -220,11 +242,15 @@ func TestDataAndEphemeral(t *testing.T) {
 			t.Errorf("ReadData: got %#v", read.State)
 		}
 
-		config = object(t, p.Schema().Ephemeral["fake_ephemeral"], map[string]cty.Value{"name": cty.StringVal("n"), "renew_after": cty.StringVal("1h")})
+		config = object(t, p.Schema().Ephemeral["fake_ephemeral"], map[string]cty.Value{
+			"name":        cty.StringVal("n"),
+			"renew_after": cty.StringVal("1h"),
+		})
 		ok(t, "ValidateResource", p.ValidateResource(t.Context(), stackaddrs.EphemeralResource, "fake_ephemeral", config))
 		opened := p.OpenEphemeral(t.Context(), provider.OpenEphemeralRequest{Type: "fake_ephemeral", Config: config})
 		ok(t, "OpenEphemeral", opened.Diagnostics)
-		if value := opened.Result.GetAttr("value"); !value.RawEquals(cty.StringVal("ephemeral-n")) || !opened.RenewAt.After(time.Now()) || string(opened.Private) != "1h" {
+		if value := opened.Result.GetAttr("value"); !value.RawEquals(cty.StringVal("ephemeral-n")) ||
+			!opened.RenewAt.After(time.Now()) || string(opened.Private) != "1h" {
 			t.Errorf("OpenEphemeral: got %#v", opened)
 		}
 		renewed := p.RenewEphemeral(t.Context(), provider.EphemeralRequest{Type: "fake_ephemeral", Private: opened.Private})
@@ -245,7 +271,11 @@ func TestAction(t *testing.T) {
 		if len(said) != 1 || !said[0].Path.Equals(cty.GetAttrPath("value")) {
 			t.Errorf("ValidateAction: got %+v, want an error about the value", said)
 		}
-		planned := p.PlanAction(t.Context(), provider.PlanActionRequest{Type: "fake_action", Config: config(map[string]cty.Value{"defer": cty.True}), DeferralAllowed: true})
+		planned := p.PlanAction(t.Context(), provider.PlanActionRequest{
+			Type:            "fake_action",
+			Config:          config(map[string]cty.Value{"defer": cty.True}),
+			DeferralAllowed: true,
+		})
 		ok(t, "PlanAction", planned.Diagnostics)
 		if planned.Deferred != provider.DeferredProviderConfigUnknown {
 			t.Errorf("PlanAction: got %q", planned.Deferred)
@@ -268,7 +298,10 @@ func TestAction(t *testing.T) {
 		gate := filepath.Join(t.TempDir(), "gate")
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		request.Config = config(map[string]cty.Value{"progress": cty.ListVal([]cty.Value{cty.StringVal("begun")}), "invoke_gate": cty.StringVal(gate)})
+		request.Config = config(map[string]cty.Value{
+			"progress":    cty.ListVal([]cty.Value{cty.StringVal("begun")}),
+			"invoke_gate": cty.StringVal(gate),
+		})
 		request.Progress = func(string) { cancel() }
 		if said := p.InvokeAction(ctx, request); !said.HasErrors() {
 			t.Error("InvokeAction that is cancelled: no error")
@@ -295,12 +328,15 @@ func TestDiagnostics(t *testing.T) {
 		p := start(t, environ)
 		block := p.Schema().Config.Block.Type().AttributeType("list_block").ElementType()
 		refused := cty.ObjectVal(map[string]cty.Value{
-			"name": cty.StringVal(testprovider.Refused), "value": cty.NullVal(cty.String), "inner": cty.ListValEmpty(block.AttributeType("inner").ElementType()),
+			"name":  cty.StringVal(testprovider.Refused),
+			"value": cty.NullVal(cty.String),
+			"inner": cty.ListValEmpty(block.AttributeType("inner").ElementType()),
 		})
 		config := object(t, p.Schema().Config, map[string]cty.Value{"list_block": cty.ListVal([]cty.Value{refused})})
 		diags := p.ValidateConfig(t.Context(), config)
 		want := cty.GetAttrPath("list_block").IndexInt(0).GetAttr("name")
-		if len(diags) != 1 || diags[0].Severity != provider.Error || !diags[0].Path.Equals(want) || diags[0].Summary != "Provider configuration refused" {
+		if len(diags) != 1 || diags[0].Severity != provider.Error ||
+			!diags[0].Path.Equals(want) || diags[0].Summary != "Provider configuration refused" {
 			t.Errorf("ValidateConfig: got %+v, want an error at %#v", diags, want)
 		}
 
@@ -308,7 +344,8 @@ func TestDiagnostics(t *testing.T) {
 		s := p.Schema().Managed["fake_failing"]
 		warned := object(t, s, map[string]cty.Value{"warn": cty.StringVal("rain")})
 		planned := p.Plan(t.Context(), provider.PlanRequest{Type: "fake_failing", Prior: none(s), Proposed: warned, Config: warned})
-		if diff := cmp.Diff(provider.Diagnostics{{Severity: provider.Warning, Summary: "Asked to warn", Detail: "rain"}}, planned.Diagnostics); diff != "" {
+		if diff := cmp.Diff(provider.Diagnostics{{Severity: provider.Warning, Summary: "Asked to warn", Detail: "rain"}},
+			planned.Diagnostics); diff != "" {
 			t.Errorf("Plan (-want +got):\n%s", diff)
 		}
 	})
@@ -339,7 +376,12 @@ func TestCrash(t *testing.T) {
 			t.Errorf("%s: got %+v, want one error", call, diags)
 			continue
 		}
-		for _, want := range []string{"registry.terraform.io/cairnstacks/fake", call, "has crashed", "the fake provider was asked to crash here"} {
+		for _, want := range []string{
+			"registry.terraform.io/cairnstacks/fake",
+			call,
+			"has crashed",
+			"the fake provider was asked to crash here",
+		} {
 			if !strings.Contains(diags[0].Detail, want) {
 				t.Errorf("%s: got %q, want %q in it", call, diags[0].Detail, want)
 			}
@@ -360,7 +402,12 @@ func TestStop(t *testing.T) {
 		config := object(t, s, map[string]cty.Value{"create_gate": cty.StringVal(gate), "id": cty.StringVal("one")})
 		applied := make(chan provider.ApplyResponse)
 		go func() {
-			applied <- p.Apply(context.WithoutCancel(t.Context()), provider.ApplyRequest{Type: "fake_slow", Prior: none(s), Planned: config, Config: config})
+			applied <- p.Apply(context.WithoutCancel(t.Context()), provider.ApplyRequest{
+				Type:    "fake_slow",
+				Prior:   none(s),
+				Planned: config,
+				Config:  config,
+			})
 		}()
 		reached(t, gate)
 		if err := p.Stop(t.Context()); err != nil {
@@ -415,13 +462,16 @@ func TestInvalidRequests(t *testing.T) {
 	p := start(t)
 	text := cty.StringVal("x")
 	for call, diags := range map[string]provider.Diagnostics{
-		"Plan of no type":         p.Plan(t.Context(), provider.PlanRequest{Type: "fake_none"}).Diagnostics,
-		"Read of a wrong value":   p.Read(t.Context(), provider.ReadRequest{Type: "fake_resource", Current: text}).Diagnostics,
-		"Apply of a marked value": p.Apply(t.Context(), provider.ApplyRequest{Type: "fake_resource", Planned: none(p.Schema().Managed["fake_resource"]).Mark("m")}).Diagnostics,
-		"ValidateConfig":          p.ValidateConfig(t.Context(), text),
-		"PlanAction":              p.PlanAction(t.Context(), provider.PlanActionRequest{Type: "fake_none"}).Diagnostics,
-		"InvokeAction":            p.InvokeAction(t.Context(), provider.InvokeActionRequest{Type: "fake_none"}),
-		"OpenEphemeral":           p.OpenEphemeral(t.Context(), provider.OpenEphemeralRequest{Type: "fake_none"}).Diagnostics,
+		"Plan of no type":       p.Plan(t.Context(), provider.PlanRequest{Type: "fake_none"}).Diagnostics,
+		"Read of a wrong value": p.Read(t.Context(), provider.ReadRequest{Type: "fake_resource", Current: text}).Diagnostics,
+		"Apply of a marked value": p.Apply(t.Context(), provider.ApplyRequest{
+			Type:    "fake_resource",
+			Planned: none(p.Schema().Managed["fake_resource"]).Mark("m"),
+		}).Diagnostics,
+		"ValidateConfig": p.ValidateConfig(t.Context(), text),
+		"PlanAction":     p.PlanAction(t.Context(), provider.PlanActionRequest{Type: "fake_none"}).Diagnostics,
+		"InvokeAction":   p.InvokeAction(t.Context(), provider.InvokeActionRequest{Type: "fake_none"}),
+		"OpenEphemeral":  p.OpenEphemeral(t.Context(), provider.OpenEphemeralRequest{Type: "fake_none"}).Diagnostics,
 	} {
 		if !diags.HasErrors() {
 			t.Errorf("%s: no error", call)

@@ -84,7 +84,8 @@ func (f Function) decode(encoded *pluginv1.DynamicValue) (cty.Value, error) {
 	}
 	if err != nil {
 		return cty.NilVal, &engine.FunctionError{
-			Problem:  fmt.Sprintf("The provider returned something that is not a %s. That is a mistake in the provider.", f.Signature.Return.FriendlyName()),
+			Problem: fmt.Sprintf("The provider returned something that is not a %s. That is a mistake in the provider.",
+				f.Signature.Return.FriendlyName()),
 			Said:     err.Error(),
 			Argument: -1,
 		}

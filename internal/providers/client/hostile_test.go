@@ -105,7 +105,11 @@ func attribute(name, ty string) *pluginv1.Attribute {
 
 // oddSchema is that of a provider with one type of each kind.
 func oddSchema() *pluginv1.SchemaResponse {
-	s := &pluginv1.Schema{Block: &pluginv1.Block{Attributes: []*pluginv1.Attribute{attribute("a", `"string"`), attribute("d", `"dynamic"`), attribute("l", `["list","number"]`)}}}
+	s := &pluginv1.Schema{Block: &pluginv1.Block{Attributes: []*pluginv1.Attribute{
+		attribute("a", `"string"`),
+		attribute("d", `"dynamic"`),
+		attribute("l", `["list","number"]`),
+	}}}
 	all := map[string]*pluginv1.Schema{"odd": s}
 	return &pluginv1.SchemaResponse{
 		Provider: &pluginv1.Schema{Block: &pluginv1.Block{}}, ResourceSchemas: all, DataSourceSchemas: all, EphemeralResourceSchemas: all,
@@ -146,25 +150,52 @@ func TestHostileAnswers(t *testing.T) {
 		answer any // of ReadResource or PlanResourceChange
 		want   string
 	}{
-		"wrong type":         {&pluginv1.ReadResponse{NewState: msgpack("\xa1x")}, "breaks the provider protocol"},
-		"attribute missing":  {&pluginv1.ReadResponse{NewState: msgpack("\x81\xa1a\xa1x")}, "breaks the provider protocol"},
-		"attribute too many": {&pluginv1.ReadResponse{NewState: msgpack("\x84\xa1a\xc0\xa1d\xc0\xa1l\xc0\xa1z\xc0")}, "breaks the provider protocol"},
-		"long list":          {&pluginv1.ReadResponse{NewState: encodedObject("\xc0", "\xc0", "\xdd\xff\xff\xff\xff")}, "breaks the provider protocol"},
-		"deep value":         {&pluginv1.ReadResponse{NewState: encodedObject("\xc0", strings.Repeat("\x91", 5000)+"\xc0", "\xc0")}, "breaks the provider protocol"},
-		"no number":          {&pluginv1.ReadResponse{NewState: encodedObject("\xc0", "\xc0", "\x91\xcb\x7f\xf8\x00\x00\x00\x00\x00\x00")}, "breaks the provider protocol"},
-		"odd dynamic type":   {&pluginv1.ReadResponse{NewState: encodedObject("\xc0", "\x92\xc4\x03\"x\"\xc0", "\xc0")}, "breaks the provider protocol"},
-		"extension":          {&pluginv1.ReadResponse{NewState: encodedObject("\xc7\x03\x4d\x81\x01\xc2", "\xc0", "\xc0")}, "breaks the provider protocol"},
-		"broken refinement":  {&pluginv1.ReadResponse{NewState: encodedObject("\xc7\x02\x0c\x81\x01", "\xc0", "\xc0")}, "breaks the provider protocol"},
-		"broken JSON":        {&pluginv1.ReadResponse{NewState: &pluginv1.DynamicValue{Json: []byte(`{"a":`)}}, "breaks the provider protocol"},
-		"JSON of a type":     {&pluginv1.ReadResponse{NewState: &pluginv1.DynamicValue{Json: []byte(`{"a":null,"d":{"type":["list"],"value":1},"l":null}`)}}, "breaks the provider protocol"},
-		"identity":           {&pluginv1.ReadResponse{NewState: good, NewIdentity: &pluginv1.IdentityData{IdentityData: good}}, "an identity"},
-		"deferral":           {&pluginv1.ReadResponse{NewState: good, Deferred: &pluginv1.Deferred{}}, "did not allow"},
-		"path":               {&pluginv1.PlanResponse{PlannedState: good, RequiresReplace: []*pluginv1.AttributePath{step}}, "a path"},
-		"no UTF-8":           {raw(protowire.AppendBytes(protowire.AppendTag(nil, 2, protowire.BytesType), []byte("\x12\x01\xff"))), "failed"},
-		"no message":         {raw("\xff\xff\xff"), "failed"},
-		"no method":          {nil, "does not have the method"},
-		"no severity":        {&pluginv1.ReadResponse{NewState: good, Diagnostics: []*pluginv1.Diagnostic{{Summary: "s", Detail: "what it is about"}}}, "what it is about"},
-		"an error of gRPC":   {status.Error(codes.Internal, "out of order"), "out of order"},
+		"wrong type":        {&pluginv1.ReadResponse{NewState: msgpack("\xa1x")}, "breaks the provider protocol"},
+		"attribute missing": {&pluginv1.ReadResponse{NewState: msgpack("\x81\xa1a\xa1x")}, "breaks the provider protocol"},
+		"attribute too many": {
+			&pluginv1.ReadResponse{NewState: msgpack("\x84\xa1a\xc0\xa1d\xc0\xa1l\xc0\xa1z\xc0")},
+			"breaks the provider protocol",
+		},
+		"long list": {
+			&pluginv1.ReadResponse{NewState: encodedObject("\xc0", "\xc0", "\xdd\xff\xff\xff\xff")},
+			"breaks the provider protocol",
+		},
+		"deep value": {
+			&pluginv1.ReadResponse{NewState: encodedObject("\xc0", strings.Repeat("\x91", 5000)+"\xc0", "\xc0")},
+			"breaks the provider protocol",
+		},
+		"no number": {
+			&pluginv1.ReadResponse{NewState: encodedObject("\xc0", "\xc0", "\x91\xcb\x7f\xf8\x00\x00\x00\x00\x00\x00")},
+			"breaks the provider protocol",
+		},
+		"odd dynamic type": {
+			&pluginv1.ReadResponse{NewState: encodedObject("\xc0", "\x92\xc4\x03\"x\"\xc0", "\xc0")},
+			"breaks the provider protocol",
+		},
+		"extension": {
+			&pluginv1.ReadResponse{NewState: encodedObject("\xc7\x03\x4d\x81\x01\xc2", "\xc0", "\xc0")},
+			"breaks the provider protocol",
+		},
+		"broken refinement": {
+			&pluginv1.ReadResponse{NewState: encodedObject("\xc7\x02\x0c\x81\x01", "\xc0", "\xc0")},
+			"breaks the provider protocol",
+		},
+		"broken JSON": {&pluginv1.ReadResponse{NewState: &pluginv1.DynamicValue{Json: []byte(`{"a":`)}}, "breaks the provider protocol"},
+		"JSON of a type": {
+			&pluginv1.ReadResponse{NewState: &pluginv1.DynamicValue{Json: []byte(`{"a":null,"d":{"type":["list"],"value":1},"l":null}`)}},
+			"breaks the provider protocol",
+		},
+		"identity":   {&pluginv1.ReadResponse{NewState: good, NewIdentity: &pluginv1.IdentityData{IdentityData: good}}, "an identity"},
+		"deferral":   {&pluginv1.ReadResponse{NewState: good, Deferred: &pluginv1.Deferred{}}, "did not allow"},
+		"path":       {&pluginv1.PlanResponse{PlannedState: good, RequiresReplace: []*pluginv1.AttributePath{step}}, "a path"},
+		"no UTF-8":   {raw(protowire.AppendBytes(protowire.AppendTag(nil, 2, protowire.BytesType), []byte("\x12\x01\xff"))), "failed"},
+		"no message": {raw("\xff\xff\xff"), "failed"},
+		"no method":  {nil, "does not have the method"},
+		"no severity": {
+			&pluginv1.ReadResponse{NewState: good, Diagnostics: []*pluginv1.Diagnostic{{Summary: "s", Detail: "what it is about"}}},
+			"what it is about",
+		},
+		"an error of gRPC": {status.Error(codes.Internal, "out of order"), "out of order"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -192,7 +223,8 @@ func TestAbsentAndJSON(t *testing.T) {
 			{TypeName: "odd"}, {TypeName: "none"},
 		}},
 	}.attach(t, 5)
-	if read := p.Read(t.Context(), provider.ReadRequest{Type: "odd"}); !read.New.RawEquals(none(p.Schema().Managed["odd"])) || read.Identity != cty.NilVal || len(read.Diagnostics) > 0 {
+	if read := p.Read(t.Context(), provider.ReadRequest{Type: "odd"}); !read.New.RawEquals(none(p.Schema().Managed["odd"])) ||
+		read.Identity != cty.NilVal || len(read.Diagnostics) > 0 {
 		t.Errorf("Read: got %#v, want null", read)
 	}
 	want := cty.ObjectVal(map[string]cty.Value{"a": cty.StringVal("é"), "d": cty.True, "l": cty.ListVal([]cty.Value{cty.NumberIntVal(1000)})})
@@ -215,7 +247,9 @@ func TestTimes(t *testing.T) {
 
 func TestActions(t *testing.T) {
 	progress := func(message string) any {
-		return &pluginv1.InvokeActionEvent{Type: &pluginv1.InvokeActionEvent_Progress_{Progress: &pluginv1.InvokeActionEvent_Progress{Message: message}}}
+		return &pluginv1.InvokeActionEvent{
+			Type: &pluginv1.InvokeActionEvent_Progress_{Progress: &pluginv1.InvokeActionEvent_Progress{Message: message}},
+		}
 	}
 	completed := &pluginv1.InvokeActionEvent{Type: &pluginv1.InvokeActionEvent_Completed_{Completed: &pluginv1.InvokeActionEvent_Completed{
 		Diagnostics: []*pluginv1.Diagnostic{{Severity: pluginv1.Diagnostic_WARNING, Summary: "rain"}},
@@ -224,9 +258,13 @@ func TestActions(t *testing.T) {
 	invoke := func(events ...any) provider.Diagnostics {
 		messages = nil
 		p := hostile{"InvokeAction": events}.attach(t, 6)
-		return p.InvokeAction(t.Context(), provider.InvokeActionRequest{Type: "odd", Progress: func(message string) { messages = append(messages, message) }})
+		return p.InvokeAction(t.Context(), provider.InvokeActionRequest{
+			Type:     "odd",
+			Progress: func(message string) { messages = append(messages, message) },
+		})
 	}
-	if diags := invoke(progress("one"), progress("two"), completed, progress("three")); len(diags) != 1 || diags[0].Severity != provider.Warning || strings.Join(messages, " ") != "one two" {
+	if diags := invoke(progress("one"), progress("two"), completed, progress("three")); len(diags) != 1 ||
+		diags[0].Severity != provider.Warning || strings.Join(messages, " ") != "one two" {
 		t.Errorf("InvokeAction: got %+v and messages %q", diags, messages)
 	}
 	if diags := invoke(progress("one")); !diags.HasErrors() {
@@ -240,14 +278,19 @@ func TestActions(t *testing.T) {
 		"PlanAction":           &pluginv1.PlanActionResponse{Deferred: &pluginv1.Deferred{Reason: pluginv1.Deferred_PROVIDER_CONFIG_UNKNOWN}},
 	}.attach(t, 6)
 	ok(t, "ValidateAction", p.ValidateAction(t.Context(), "odd", cty.NilVal))
-	if planned := p.PlanAction(t.Context(), provider.PlanActionRequest{Type: "odd", DeferralAllowed: true}); planned.Deferred != provider.DeferredProviderConfigUnknown {
+	if planned := p.PlanAction(t.Context(), provider.PlanActionRequest{
+		Type:            "odd",
+		DeferralAllowed: true,
+	}); planned.Deferred != provider.DeferredProviderConfigUnknown {
 		t.Errorf("PlanAction: got %+v", planned)
 	}
 }
 
 // A stream without an end ends with the caller's patience, and none of its messages are kept.
 func TestEndlessStream(t *testing.T) {
-	event := &pluginv1.InvokeActionEvent{Type: &pluginv1.InvokeActionEvent_Progress_{Progress: &pluginv1.InvokeActionEvent_Progress{Message: "more"}}}
+	event := &pluginv1.InvokeActionEvent{
+		Type: &pluginv1.InvokeActionEvent_Progress_{Progress: &pluginv1.InvokeActionEvent_Progress{Message: "more"}},
+	}
 	p := hostile{"InvokeAction": func(stream grpc.ServerStream) error {
 		for {
 			if err := stream.SendMsg(event); err != nil {
@@ -272,10 +315,14 @@ func TestEndlessStream(t *testing.T) {
 func FuzzAnswers(f *testing.F) {
 	good := encodedObject("\xa1x", "\xc0", "\xc0")
 	for _, answer := range []proto.Message{
-		&pluginv1.ReadResponse{NewState: good}, &pluginv1.PlanResponse{PlannedState: good, RequiresReplace: []*pluginv1.AttributePath{{}}},
+		&pluginv1.ReadResponse{NewState: good},
+		&pluginv1.PlanResponse{PlannedState: good, RequiresReplace: []*pluginv1.AttributePath{{}}},
 		&pluginv1.ImportResponse{ImportedResources: []*pluginv1.ImportResponse_Imported{{TypeName: "odd", State: good}}},
-		&pluginv1.OpenEphemeralResponse{RenewAt: &timestamppb.Timestamp{Seconds: 1 << 60}}, &pluginv1.CallResponse{Error: &pluginv1.FunctionError{Text: "no"}},
-		&pluginv1.DiagnosticsResponse{Diagnostics: []*pluginv1.Diagnostic{{Severity: 7, Attribute: &pluginv1.AttributePath{Steps: []*pluginv1.AttributePath_Step{{}}}}}},
+		&pluginv1.OpenEphemeralResponse{RenewAt: &timestamppb.Timestamp{Seconds: 1 << 60}},
+		&pluginv1.CallResponse{Error: &pluginv1.FunctionError{Text: "no"}},
+		&pluginv1.DiagnosticsResponse{
+			Diagnostics: []*pluginv1.Diagnostic{{Severity: 7, Attribute: &pluginv1.AttributePath{Steps: []*pluginv1.AttributePath_Step{{}}}}},
+		},
 	} {
 		encoded, err := proto.Marshal(answer)
 		if err != nil {
@@ -287,8 +334,9 @@ func FuzzAnswers(f *testing.F) {
 	send := func(stream grpc.ServerStream) error { return stream.SendMsg(answer) }
 	h := hostile{}
 	for _, method := range []string{
-		"UpgradeResourceState", "ReadResource", "PlanResourceChange", "ApplyResourceChange", "ImportResourceState", "MoveResourceState", "ReadDataSource",
-		"OpenEphemeralResource", "RenewEphemeralResource", "CloseEphemeralResource", "ValidateResourceConfig", "ValidateActionConfig", "PlanAction", "InvokeAction",
+		"UpgradeResourceState", "ReadResource", "PlanResourceChange", "ApplyResourceChange", "ImportResourceState",
+		"MoveResourceState", "ReadDataSource", "OpenEphemeralResource", "RenewEphemeralResource", "CloseEphemeralResource",
+		"ValidateResourceConfig", "ValidateActionConfig", "PlanAction", "InvokeAction",
 	} {
 		h[method] = send
 	}

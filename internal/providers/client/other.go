@@ -87,7 +87,8 @@ func (d *decoder) time(encoded *timestamppb.Timestamp) time.Time {
 // RenewEphemeral implements [provider.Provider].
 func (c *Client) RenewEphemeral(ctx context.Context, req provider.EphemeralRequest) provider.RenewEphemeralResponse {
 	var response pluginv1.RenewEphemeralResponse
-	if diags := c.invoke(ctx, plugin.RenewEphemeral, &pluginv1.EphemeralRequest{TypeName: req.Type, Private: req.Private}, &response); diags != nil {
+	if diags := c.invoke(ctx, plugin.RenewEphemeral,
+		&pluginv1.EphemeralRequest{TypeName: req.Type, Private: req.Private}, &response); diags != nil {
 		return provider.RenewEphemeralResponse{Diagnostics: diags}
 	}
 	d := c.decoder(plugin.RenewEphemeral, response.GetDiagnostics())
@@ -100,7 +101,8 @@ func (c *Client) RenewEphemeral(ctx context.Context, req provider.EphemeralReque
 // CloseEphemeral implements [provider.Provider].
 func (c *Client) CloseEphemeral(ctx context.Context, req provider.EphemeralRequest) provider.Diagnostics {
 	var response pluginv1.DiagnosticsResponse
-	if diags := c.invoke(ctx, plugin.CloseEphemeral, &pluginv1.EphemeralRequest{TypeName: req.Type, Private: req.Private}, &response); diags != nil {
+	if diags := c.invoke(ctx, plugin.CloseEphemeral,
+		&pluginv1.EphemeralRequest{TypeName: req.Type, Private: req.Private}, &response); diags != nil {
 		return diags
 	}
 	return decodeDiagnostics(response.GetDiagnostics())
@@ -148,7 +150,8 @@ func (c *Client) InvokeAction(ctx context.Context, req provider.InvokeActionRequ
 		return diags
 	}
 	var completed *pluginv1.InvokeActionEvent_Completed
-	err := c.process.InvokeStream(ctx, plugin.InvokeAction, request, func() proto.Message { return &pluginv1.InvokeActionEvent{} }, func(m proto.Message) bool {
+	newEvent := func() proto.Message { return &pluginv1.InvokeActionEvent{} }
+	err := c.process.InvokeStream(ctx, plugin.InvokeAction, request, newEvent, func(m proto.Message) bool {
 		event := m.(*pluginv1.InvokeActionEvent)
 		if progress := event.GetProgress(); progress != nil && req.Progress != nil {
 			req.Progress(progress.GetMessage())

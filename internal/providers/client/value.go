@@ -53,7 +53,9 @@ func (e *encoder) identity(v cty.Value, s *schema.Identity) *pluginv1.IdentityDa
 // unsendable returns the diagnostic for a value that does not have the type that it must have: the
 // engine has made a mistake.
 func (c *Client) unsendable(method plugin.Method, err error) provider.Diagnostics {
-	return provider.Errorf(summaryRequest, "What provider %s is to be asked for, %s, has a value that cannot be sent: %s. This is a bug in cairn; please report it.", c.address, method.Name, err)
+	return provider.Errorf(summaryRequest,
+		"What provider %s is to be asked for, %s, has a value that cannot be sent: %s. This is a bug in cairn; please report it.",
+		c.address, method.Name, err)
 }
 
 // decoder decodes one answer, and collects its mistakes after the diagnostics of the provider
@@ -71,7 +73,8 @@ func (c *Client) decoder(method plugin.Method, diags []*pluginv1.Diagnostic) *de
 // invalid reports that something in the answer breaks the protocol.
 func (d *decoder) invalid(what string, err error) {
 	d.diags = append(d.diags, provider.Errorf(summaryAnswer,
-		"Provider %s was asked for %s, and answered with %s that breaks the provider protocol: %s. That is a mistake in the provider, not in the configuration.",
+		"Provider %s was asked for %s, and answered with %s that breaks the provider protocol: %s. "+
+			"That is a mistake in the provider, not in the configuration.",
 		d.client.address, d.method.Name, what, err)...)
 }
 
