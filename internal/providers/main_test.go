@@ -50,7 +50,9 @@ func (p *oddProvider) GetMetadata(context.Context, *tfprotov5.GetMetadataRequest
 	return &tfprotov5.GetMetadataResponse{ServerCapabilities: &tfprotov5.ServerCapabilities{GetProviderSchemaOptional: optional}}, nil
 }
 
-func (p *oddProvider) GetProviderSchema(context.Context, *tfprotov5.GetProviderSchemaRequest) (*tfprotov5.GetProviderSchemaResponse, error) {
+func (p *oddProvider) GetProviderSchema(
+	context.Context, *tfprotov5.GetProviderSchemaRequest,
+) (*tfprotov5.GetProviderSchemaResponse, error) {
 	p.asked = true
 	return p.schema(), nil
 }

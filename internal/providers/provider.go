@@ -116,7 +116,9 @@ func (o Options) askFunctions(ctx context.Context, p *plugin.Process) (map[strin
 	return decodeFunctions(p, response.GetFunctions(), response.GetDiagnostics())
 }
 
-func decodeFunctions(p *plugin.Process, encoded map[string]*pluginv1.Function, diags []*pluginv1.Diagnostic) (map[string]*engine.Function, error) {
+func decodeFunctions(
+	p *plugin.Process, encoded map[string]*pluginv1.Function, diags []*pluginv1.Diagnostic,
+) (map[string]*engine.Function, error) {
 	for _, diag := range diags {
 		if diag.GetSeverity() == pluginv1.Diagnostic_ERROR {
 			said := strings.TrimSuffix(diag.GetSummary(), ".") + ". " + diag.GetDetail()

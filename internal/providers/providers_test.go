@@ -65,7 +65,8 @@ func TestFakeProvider(t *testing.T) {
 		t.Fatal(err)
 	}
 	echo := functions["echo"]
-	if len(functions) != 1 || echo == nil || len(echo.Parameters) != 1 || echo.Variadic != nil || echo.Return != cty.DynamicPseudoType || echo.Summary == "" {
+	if len(functions) != 1 || echo == nil || len(echo.Parameters) != 1 ||
+		echo.Variadic != nil || echo.Return != cty.DynamicPseudoType || echo.Summary == "" {
 		t.Fatalf("functions: %#v, want echo with one parameter and a result of any type", functions)
 	}
 	if p := echo.Parameter(0); p.Name != "value" || p.Type != cty.DynamicPseudoType || !p.AllowNull || !p.AllowUnknown {
@@ -127,7 +128,8 @@ func TestOddAnswers(t *testing.T) {
 			t.Errorf("%s: error %v, want one of the provider", name, err)
 			continue
 		}
-		if got.Argument != want.Argument || !strings.Contains(got.Problem, want.Problem) || (want.Problem == "") != (got.Problem == "") || !strings.Contains(got.Said, want.Said) {
+		if got.Argument != want.Argument || !strings.Contains(got.Problem, want.Problem) ||
+			(want.Problem == "") != (got.Problem == "") || !strings.Contains(got.Said, want.Said) {
 			t.Errorf("%s: error %#v, want %#v", name, *got, want)
 		}
 	}
@@ -135,7 +137,8 @@ func TestOddAnswers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if pid := functions["pid"]; pid == nil || pid.Deprecated != "Ask the system." || pid.Variadic == nil || pid.Parameter(3).Type != cty.String {
+	if pid := functions["pid"]; pid == nil || pid.Deprecated != "Ask the system." ||
+		pid.Variadic == nil || pid.Parameter(3).Type != cty.String {
 		t.Errorf("function pid: %#v, want a deprecated one with any number of strings", pid)
 	}
 }
@@ -222,7 +225,8 @@ func TestStartFailures(t *testing.T) {
 	})
 	t.Run("missing", func(t *testing.T) {
 		pool := newPool(t, providers.Options{})
-		if _, err := pool.Functions(t.Context(), filepath.Join(t.TempDir(), "none")); err == nil || !strings.Contains(err.Error(), "could not be started") {
+		if _, err := pool.Functions(t.Context(), filepath.Join(t.TempDir(), "none")); err == nil ||
+			!strings.Contains(err.Error(), "could not be started") {
 			t.Errorf("error %v, want that the program could not be started", err)
 		}
 	})
@@ -231,7 +235,8 @@ func TestStartFailures(t *testing.T) {
 		if err := os.WriteFile(program, []byte(content), mode); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := newPool(t, providers.Options{}).Functions(t.Context(), program); err == nil || !strings.Contains(err.Error(), "Its package is damaged, or is one for another platform") {
+		if _, err := newPool(t, providers.Options{}).Functions(t.Context(), program); err == nil ||
+			!strings.Contains(err.Error(), "Its package is damaged, or is one for another platform") {
 			t.Errorf("a program of mode %s: error %v", mode, err)
 		}
 	}

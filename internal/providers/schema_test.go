@@ -185,7 +185,8 @@ func TestReadSchemaIdentities(t *testing.T) {
 	if identity == nil || len(got.Identities) != 1 {
 		t.Fatalf("got %v", got.Identities)
 	}
-	if !identity.Type().IsObjectType() || len(identity.Attributes) == 0 || identity.Type().AttributeTypes()[identity.Attributes[0].Name] == cty.NilType {
+	if !identity.Type().IsObjectType() || len(identity.Attributes) == 0 ||
+		identity.Type().AttributeTypes()[identity.Attributes[0].Name] == cty.NilType {
 		t.Errorf("got %v", identity)
 	}
 }
@@ -226,14 +227,20 @@ func (p *oddProvider) schema() *tfprotov5.GetProviderSchemaResponse {
 	case "no schema":
 		response.Provider = nil
 	case "failing schema":
-		response.Diagnostics[0] = &tfprotov5.Diagnostic{Severity: tfprotov5.DiagnosticSeverityError, Summary: "Storm", Detail: "Come back tomorrow."}
+		response.Diagnostics[0] = &tfprotov5.Diagnostic{
+			Severity: tfprotov5.DiagnosticSeverityError,
+			Summary:  "Storm",
+			Detail:   "Come back tomorrow.",
+		}
 	case "panic in schema":
 		panic("at the disco")
 	}
 	return response
 }
 
-func (p *oddProvider) GetResourceIdentitySchemas(context.Context, *tfprotov5.GetResourceIdentitySchemasRequest) (*tfprotov5.GetResourceIdentitySchemasResponse, error) {
+func (p *oddProvider) GetResourceIdentitySchemas(
+	context.Context, *tfprotov5.GetResourceIdentitySchemasRequest,
+) (*tfprotov5.GetResourceIdentitySchemasResponse, error) {
 	return &tfprotov5.GetResourceIdentitySchemasResponse{IdentitySchemas: map[string]*tfprotov5.ResourceIdentitySchema{
 		"odd": {Version: 7, IdentityAttributes: []*tfprotov5.ResourceIdentitySchemaAttribute{
 			{Name: "region", Type: tftypes.String, OptionalForImport: true},

@@ -125,7 +125,8 @@ func httpClient(get func(string) string) (*retryablehttp.Client, error) {
 }
 
 func tlsConfig(get func(string) string) (*tls.Config, error) {
-	config := &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: get("skip_cert_verification") == "true"} //nolint:gosec // as the configuration says
+	//nolint:gosec // as the configuration says
+	config := &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: get("skip_cert_verification") == "true"}
 	if authority := get("client_ca_certificate_pem"); authority != "" {
 		config.RootCAs = x509.NewCertPool()
 		if !config.RootCAs.AppendCertsFromPEM([]byte(authority)) {

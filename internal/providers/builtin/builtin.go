@@ -31,7 +31,12 @@ func Schema() *schema.Provider {
 			schema.Attribute{Name: "triggers_replace", Type: cty.DynamicPseudoType, Optional: true},
 		)},
 		Data: map[string]*schema.Schema{"terraform_remote_state": newSchema(
-			schema.Attribute{Name: "backend", Type: cty.String, Required: true, Description: markdown("Which backend has the state, such as `s3` or `local`.")},
+			schema.Attribute{
+				Name:        "backend",
+				Type:        cty.String,
+				Required:    true,
+				Description: markdown("Which backend has the state, such as `s3` or `local`."),
+			},
 			schema.Attribute{
 				Name: "config", Type: cty.DynamicPseudoType, Optional: true,
 				Description: markdown("The arguments of the backend, as they are in a `backend` block."),

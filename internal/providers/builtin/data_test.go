@@ -36,15 +36,25 @@ func TestPlanData(t *testing.T) {
 		prior, proposed, want cty.Value
 		replace               bool
 	}{
-		"create":                    {noObject, data(noString, a, null, null), data(newID, a, later, null), false},
-		"create with nothing":       {noObject, data(noString, null, null, null), data(newID, null, null, null), false},
-		"create with a typed null":  {noObject, data(noString, noString, null, null), data(newID, noString, noString, null), false},
-		"create with an unknown":    {noObject, data(noString, prefixed, null, null), data(newID, prefixed, later, null), false},
-		"create, unknown in part":   {noObject, data(noString, partial, null, null), data(newID, partial, cty.UnknownVal(partial.Type()), null), false},
-		"create with a list":        {noObject, data(noString, list, null, null), data(newID, list, cty.UnknownVal(list.Type()), null), false},
-		"no change":                 {data(id, a, a, b), data(id, a, a, b), data(id, a, a, b), false},
-		"another input":             {data(id, a, a, null), data(id, b, a, null), data(id, b, later, null), false},
-		"input of another type":     {data(id, list, list, null), data(id, cty.SetVal([]cty.Value{a}), list, null), data(id, cty.SetVal([]cty.Value{a}), cty.UnknownVal(cty.Set(cty.String)), null), false},
+		"create":                   {noObject, data(noString, a, null, null), data(newID, a, later, null), false},
+		"create with nothing":      {noObject, data(noString, null, null, null), data(newID, null, null, null), false},
+		"create with a typed null": {noObject, data(noString, noString, null, null), data(newID, noString, noString, null), false},
+		"create with an unknown":   {noObject, data(noString, prefixed, null, null), data(newID, prefixed, later, null), false},
+		"create, unknown in part": {
+			noObject,
+			data(noString, partial, null, null),
+			data(newID, partial, cty.UnknownVal(partial.Type()), null),
+			false,
+		},
+		"create with a list": {noObject, data(noString, list, null, null), data(newID, list, cty.UnknownVal(list.Type()), null), false},
+		"no change":          {data(id, a, a, b), data(id, a, a, b), data(id, a, a, b), false},
+		"another input":      {data(id, a, a, null), data(id, b, a, null), data(id, b, later, null), false},
+		"input of another type": {
+			data(id, list, list, null),
+			data(id, cty.SetVal([]cty.Value{a}), list, null),
+			data(id, cty.SetVal([]cty.Value{a}), cty.UnknownVal(cty.Set(cty.String)), null),
+			false,
+		},
 		"no input any more":         {data(id, a, a, null), data(id, noString, a, null), data(id, noString, later, null), false},
 		"an unknown input":          {data(id, a, a, null), data(id, later, a, null), data(id, later, later, null), false},
 		"other triggers":            {data(id, a, a, a), data(id, a, a, b), data(newID, a, later, b), true},
@@ -56,7 +66,12 @@ func TestPlanData(t *testing.T) {
 	p := builtin.New(builtin.Options{})
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			resp := p.Plan(t.Context(), provider.PlanRequest{Type: "terraform_data", Prior: test.prior, Proposed: test.proposed, Config: test.proposed})
+			resp := p.Plan(t.Context(), provider.PlanRequest{
+				Type:     "terraform_data",
+				Prior:    test.prior,
+				Proposed: test.proposed,
+				Config:   test.proposed,
+			})
 			if !resp.Planned.RawEquals(test.want) || resp.Diagnostics.HasErrors() {
 				t.Errorf("Plan: got %#v, diagnostics %v, want %#v", resp.Planned, resp.Diagnostics, test.want)
 			}
@@ -98,7 +113,10 @@ func TestUpgradeData(t *testing.T) {
 		json string
 		want cty.Value // NilVal for an error
 	}{
-		"typed":   {`{"id":"i","input":{"value":["a"],"type":["list","string"]},"output":{"value":null,"type":"string"},"triggers_replace":null}`, data(id, list, noString, null)},
+		"typed": {
+			`{"id":"i","input":{"value":["a"],"type":["list","string"]},"output":{"value":null,"type":"string"},"triggers_replace":null}`,
+			data(id, list, noString, null),
+		},
 		"broken":  {`{"id":`, cty.NilVal},
 		"nothing": {"", cty.NilVal},
 		"strange": {`{"id":"i","input":"a","output":null,"triggers_replace":null}`, cty.NilVal},

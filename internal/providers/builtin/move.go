@@ -31,7 +31,8 @@ func moveData(req provider.MoveRequest) provider.MoveResponse {
 	}
 	triggers, err := decodeTriggers(stored.Triggers)
 	if err != nil {
-		return provider.MoveResponse{Diagnostics: provider.Errorf(summaryState, "The triggers of the stored object of null_resource cannot be read: %s.", err)}
+		return provider.MoveResponse{Diagnostics: provider.Errorf(summaryState,
+			"The triggers of the stored object of null_resource cannot be read: %s.", err)}
 	}
 	return provider.MoveResponse{Object: newData(cty.StringVal(stored.ID), noData, noData, triggers)}
 }

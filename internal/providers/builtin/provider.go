@@ -56,7 +56,9 @@ func (p *Provider) Configure(context.Context, provider.ConfigureRequest) provide
 }
 
 // ValidateResource implements [provider.Provider].
-func (p *Provider) ValidateResource(_ context.Context, mode stackaddrs.ResourceMode, typeName string, config cty.Value) provider.Diagnostics {
+func (p *Provider) ValidateResource(
+	_ context.Context, mode stackaddrs.ResourceMode, typeName string, config cty.Value,
+) provider.Diagnostics {
 	switch {
 	case mode == stackaddrs.ManagedResource && typeName == dataType:
 		return nil

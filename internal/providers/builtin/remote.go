@@ -68,7 +68,8 @@ func validateRemote(config cty.Value) provider.Diagnostics {
 	found, ok := backends[name.AsString()]
 	if !ok {
 		return append(diags, at("backend", summaryBackend,
-			"The native engine reads states from the backends http and local, not from %q. Use terraform or tofu as the engine of components with this data source.", name.AsString())...)
+			"The native engine reads states from the backends http and local, not from %q. "+
+				"Use terraform or tofu as the engine of components with this data source.", name.AsString())...)
 	}
 	_, err := found.decode(config.GetAttr("config"))
 	if err != nil {
@@ -121,7 +122,8 @@ func readRemote(ctx context.Context, opts Options, config cty.Value) provider.Re
 		return provider.ReadDataResponse{Diagnostics: at("backend", summaryRemote, "The state cannot be read: %s.", err)}
 	}
 	if len(text) == 0 {
-		return provider.ReadDataResponse{Diagnostics: provider.Errorf(summaryNoState, "The backend %q has no state in workspace %q. Apply what makes it first.", name, workspaceOf(config))}
+		return provider.ReadDataResponse{Diagnostics: provider.Errorf(summaryNoState,
+			"The backend %q has no state in workspace %q. Apply what makes it first.", name, workspaceOf(config))}
 	}
 	outputs, err := outputsOf(text, config.GetAttr("defaults"))
 	if err != nil {

@@ -23,7 +23,13 @@ const storedState = `{"version":4,"terraform_version":"1.11.4","serial":1,"linea
 
 // remote is a configuration of terraform_remote_state.
 func remote(backend string, config map[string]cty.Value, more map[string]cty.Value) cty.Value {
-	attrs := map[string]cty.Value{"backend": cty.StringVal(backend), "config": obj(config), "defaults": null, "outputs": null, "workspace": noString}
+	attrs := map[string]cty.Value{
+		"backend":   cty.StringVal(backend),
+		"config":    obj(config),
+		"defaults":  null,
+		"outputs":   null,
+		"workspace": noString,
+	}
 	for name, v := range more {
 		attrs[name] = v
 	}
@@ -67,9 +73,15 @@ func TestLocalState(t *testing.T) {
 		"default workspace": {remote("local", path("other.tfstate"), workspace("default")), storedOutputs},
 		"empty workspace":   {remote("local", path("other.tfstate"), workspace("")), storedOutputs},
 		"workspace":         {remote("local", path("other.tfstate"), workspace("blue")), storedOutputs},
-		"other directory":   {remote("local", map[string]cty.Value{"workspace_dir": cty.StringVal("spaces"), "path": noString}, workspace("red")), storedOutputs},
-		"null for config":   {remote("local", nil, map[string]cty.Value{"config": null}), storedOutputs},
-		"defaults":          {remote("local", nil, map[string]cty.Value{"defaults": obj(with)}), map[string]cty.Value{"a": cty.StringVal("from the state"), "b": cty.True, "l": list}},
+		"other directory": {
+			remote("local", map[string]cty.Value{"workspace_dir": cty.StringVal("spaces"), "path": noString}, workspace("red")),
+			storedOutputs,
+		},
+		"null for config": {remote("local", nil, map[string]cty.Value{"config": null}), storedOutputs},
+		"defaults": {
+			remote("local", nil, map[string]cty.Value{"defaults": obj(with)}),
+			map[string]cty.Value{"a": cty.StringVal("from the state"), "b": cty.True, "l": list},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			resp := read(t, p, test.config)
@@ -99,16 +111,31 @@ func TestRemoteStateErrors(t *testing.T) {
 		summary, want string
 		static        bool // found by validation, too
 	}{
-		"other backend":      {remote("s3", arg("bucket", "b"), nil), "Invalid backend configuration", "Use terraform or tofu as the engine", true},
-		"unknown argument":   {remote("local", arg("pth", "x"), nil), "Invalid backend configuration", `"pth"`, true},
-		"arguments in text":  {remote("local", nil, map[string]cty.Value{"config": a}), "Invalid backend configuration", "an object", true},
-		"defaults in text":   {remote("local", nil, map[string]cty.Value{"defaults": a}), "Invalid default values", "an object", true},
-		"no state":           {remote("local", nil, map[string]cty.Value{"defaults": obj(map[string]cty.Value{"a": a})}), "Stored state not found", "default", false},
-		"not a state":        {remote("local", arg("path", "broken"), nil), "Stored state not readable", "not a state", false},
-		"directory":          {remote("local", arg("path", "."), nil), "Stored state not readable", "directory", false},
-		"workspaces of HTTP": {remote("http", arg("address", "http://127.0.0.1:1"), map[string]cty.Value{"workspace": a}), "Stored state not readable", "no other workspaces", false},
-		"no address":         {remote("http", nil, nil), "Stored state not readable", "address is missing", false},
-		"odd number":         {remote("http", map[string]cty.Value{"address": a, "retry_max": a}, nil), "Stored state not readable", "retry_max", false},
+		"other backend": {
+			remote("s3", arg("bucket", "b"), nil),
+			"Invalid backend configuration",
+			"Use terraform or tofu as the engine",
+			true,
+		},
+		"unknown argument":  {remote("local", arg("pth", "x"), nil), "Invalid backend configuration", `"pth"`, true},
+		"arguments in text": {remote("local", nil, map[string]cty.Value{"config": a}), "Invalid backend configuration", "an object", true},
+		"defaults in text":  {remote("local", nil, map[string]cty.Value{"defaults": a}), "Invalid default values", "an object", true},
+		"no state": {
+			remote("local", nil, map[string]cty.Value{"defaults": obj(map[string]cty.Value{"a": a})}),
+			"Stored state not found",
+			"default",
+			false,
+		},
+		"not a state": {remote("local", arg("path", "broken"), nil), "Stored state not readable", "not a state", false},
+		"directory":   {remote("local", arg("path", "."), nil), "Stored state not readable", "directory", false},
+		"workspaces of HTTP": {
+			remote("http", arg("address", "http://127.0.0.1:1"), map[string]cty.Value{"workspace": a}),
+			"Stored state not readable",
+			"no other workspaces",
+			false,
+		},
+		"no address": {remote("http", nil, nil), "Stored state not readable", "address is missing", false},
+		"odd number": {remote("http", map[string]cty.Value{"address": a, "retry_max": a}, nil), "Stored state not readable", "retry_max", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			diags := read(t, p, test.config).Diagnostics
@@ -162,9 +189,15 @@ func TestMoveData(t *testing.T) {
 	p := builtin.New(builtin.Options{})
 	nullProvider := stackaddrs.Provider{Hostname: "registry.terraform.io", Namespace: "hashicorp", Type: "null"}
 	move := func(source, json string) provider.MoveResponse {
-		return p.Move(t.Context(), provider.MoveRequest{SourceProvider: nullProvider, SourceType: source, SourceJSON: []byte(json), TargetType: "terraform_data"})
+		return p.Move(t.Context(), provider.MoveRequest{
+			SourceProvider: nullProvider,
+			SourceType:     source,
+			SourceJSON:     []byte(json),
+			TargetType:     "terraform_data",
+		})
 	}
-	if got, want := move("null_resource", `{"id":"i","triggers":{"x":"1"}}`).Object, data(id, null, null, obj(map[string]cty.Value{"x": cty.StringVal("1")})); !got.RawEquals(want) {
+	if got, want := move("null_resource", `{"id":"i","triggers":{"x":"1"}}`).Object, data(id, null, null,
+		obj(map[string]cty.Value{"x": cty.StringVal("1")})); !got.RawEquals(want) {
 		t.Errorf("Move: got %#v, want %#v", got, want)
 	}
 	if got, want := move("null_resource", `{"id":"i","triggers":null}`).Object, data(id, null, null, null); !got.RawEquals(want) {

@@ -91,7 +91,12 @@ func (r *Request) choose(ctx context.Context) ([]*locks.Lock, error) {
 	providers := slices.SortedFunc(maps.Keys(r.Requirements), release.CompareProviders)
 	chosen, problems := make([]*locks.Lock, len(providers)), make([]error, len(providers))
 	parallel.Each(providers, parallel.Downloads, func(i int, provider stackaddrs.Provider) {
-		choice := selection.Choice{Provider: provider, Constraints: r.Requirements[provider], Before: r.Locks.Provider(provider), Source: r.Sources(provider)}
+		choice := selection.Choice{
+			Provider:    provider,
+			Constraints: r.Requirements[provider],
+			Before:      r.Locks.Provider(provider),
+			Source:      r.Sources(provider),
+		}
 		lock, err := selection.Choose(ctx, choice)
 		if err != nil {
 			err = &selection.Error{Provider: provider, Err: err}
@@ -163,7 +168,12 @@ func (r *Request) complete(chosen []*locks.Lock, all []*fetched) (*locks.Locks, 
 				continue
 			}
 			isKnown := func(h release.Hash) bool { return before != nil && slices.Contains(before.Hashes, h) }
-			found = append(found, Locked{lock.ID(), one.platform, before == nil, slices.ContainsFunc(one.hashes, func(h release.Hash) bool { return !isKnown(h) })})
+			found = append(found, Locked{
+				lock.ID(),
+				one.platform,
+				before == nil,
+				slices.ContainsFunc(one.hashes, func(h release.Hash) bool { return !isKnown(h) }),
+			})
 			lock.Hashes = slices.Concat(lock.Hashes, one.hashes)
 		}
 		completed.Set(lock)

@@ -112,7 +112,12 @@ func TestLock(t *testing.T) {
 		}
 	}
 	text, found := s.lock(t)
-	want := []string{"bar 1.1.0 darwin_arm64 true/true", "bar 1.1.0 linux_amd64 true/true", "baz 2.0.0 darwin_arm64 true/true", "baz 2.0.0 linux_amd64 true/true"}
+	want := []string{
+		"bar 1.1.0 darwin_arm64 true/true",
+		"bar 1.1.0 linux_amd64 true/true",
+		"baz 2.0.0 darwin_arm64 true/true",
+		"baz 2.0.0 linux_amd64 true/true",
+	}
 	if !slices.Equal(found, want) || fetched.Load() != 4 {
 		t.Errorf("found is %q, fetched are %d packages", found, fetched.Load())
 	}
@@ -170,7 +175,10 @@ func TestAsTerraform(t *testing.T) {
   }
 }
 `, s.Host))
-	unpacked := registrytest.MirrorDir(t, s.Host+"/foo/bar", map[string][]string{"1.0.1": {"linux_amd64"}, "1.1.1": {"linux_amd64", "darwin_arm64"}})
+	unpacked := registrytest.MirrorDir(t, s.Host+"/foo/bar", map[string][]string{
+		"1.0.1": {"linux_amd64"},
+		"1.1.1": {"linux_amd64", "darwin_arm64"},
+	})
 	for name, test := range map[string]struct {
 		before bool
 		only   bool
@@ -193,7 +201,8 @@ func TestAsTerraform(t *testing.T) {
 			}
 			cmd := testenv.Command(t, binary, append([]string{"providers", "lock", "-no-color"}, test.args...)...)
 			cmd.Dir = dir
-			cmd.Env = append(os.Environ(), "CHECKPOINT_DISABLE=1", "TF_CLI_CONFIG_FILE="+filepath.Join(dir, "user.tfrc"), "SSL_CERT_FILE="+s.CAFile(t))
+			cmd.Env = append(os.Environ(), "CHECKPOINT_DISABLE=1", "TF_CLI_CONFIG_FILE="+filepath.Join(dir, "user.tfrc"),
+				"SSL_CERT_FILE="+s.CAFile(t))
 			if out, err := cmd.CombinedOutput(); err != nil {
 				t.Fatalf("%v: %s", err, out)
 			}

@@ -177,7 +177,8 @@ func (p *Pool) emptyDir() string {
 	if err == nil || errors.Is(err, fs.ErrExist) {
 		return p.opts.EmptyDir
 	}
-	return filepath.VolumeName(p.opts.EmptyDir) + string(filepath.Separator) // that nothing can be written is no reason to do without providers
+	// That nothing can be written is no reason to do without providers.
+	return filepath.VolumeName(p.opts.EmptyDir) + string(filepath.Separator)
 }
 
 func notStarted(pkg Package, err error) provider.Diagnostics {

@@ -346,7 +346,8 @@ func TestInvalidConfiguration(t *testing.T) {
 func TestNotStarted(t *testing.T) {
 	r := newRun(t, instances.Options{})
 	r.pkg.Program = filepath.Join(t.TempDir(), "none")
-	if lease, diags := r.Unconfigured(t.Context(), r.pkg); lease != nil || !diags.HasErrors() || !strings.Contains(diags[0].Detail, "could not be started") {
+	if lease, diags := r.Unconfigured(t.Context(), r.pkg); lease != nil ||
+		!diags.HasErrors() || !strings.Contains(diags[0].Detail, "could not be started") {
 		t.Errorf("Unconfigured: %+v", diags)
 	}
 }
@@ -368,7 +369,8 @@ func TestReattach(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	configs, closed := make(chan *plugin.ReattachConfig), make(chan struct{})
 	go func() {
-		err := tf6server.Serve(testprovider.Address, testprovider.New, tf6server.WithDebug(ctx, configs, closed), tf6server.WithoutLogStderrOverride())
+		err := tf6server.Serve(testprovider.Address, testprovider.New, tf6server.WithDebug(ctx, configs, closed),
+			tf6server.WithoutLogStderrOverride())
 		if err != nil {
 			t.Error(err)
 		}
@@ -441,7 +443,8 @@ func TestSchema(t *testing.T) {
 		config := r.config(t, nil)
 		r.lease(t, config)
 		r.lease(t, r.config(t, region(cty.StringVal("x"))))
-		if schema, diags := r.Schema(t.Context(), r.pkg); schema == nil || schema.Identities["fake_identity"] == nil || schema.Functions["echo"] == nil {
+		if schema, diags := r.Schema(t.Context(), r.pkg); schema == nil ||
+			schema.Identities["fake_identity"] == nil || schema.Functions["echo"] == nil {
 			t.Errorf("Schema: got %+v, diagnostics %+v", schema, diags)
 		}
 		calls, _ := r.count(t, "GetProviderSchema")

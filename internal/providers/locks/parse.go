@@ -65,7 +65,8 @@ func Parse(src []byte, filename string) (*Locks, hcl.Diagnostics) {
 	for _, block := range content.Blocks {
 		if block.Type == "module" {
 			diags = diags.Append(warning("Locks of modules ignored",
-				"A lock file has locks of providers. What else this one has was written by a version that is not known, and is ignored.", block.TypeRange))
+				"A lock file has locks of providers. What else this one has was written by a version that is not known, and is ignored.",
+				block.TypeRange))
 			continue
 		}
 		diags = diags.Extend(parser.provider(block))
@@ -186,7 +187,8 @@ func (l *Lock) decodeHashes(attr *hcl.Attribute) hcl.Diagnostics {
 		return diags
 	}
 	if len(elements) == 0 {
-		return diags.Append(invalid("Empty list of hashes", "In the lock of %s: leave the argument out if no hashes are known.", attr.Expr.Range(), l.Provider))
+		return diags.Append(invalid("Empty list of hashes", "In the lock of %s: leave the argument out if no hashes are known.",
+			attr.Expr.Range(), l.Provider))
 	}
 	for _, element := range elements {
 		written, moreDiags := text(element)

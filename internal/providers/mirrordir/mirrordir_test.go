@@ -117,7 +117,8 @@ func TestAsTerraform(t *testing.T) {
 		}
 	}
 	write(config, s.host)
-	main := "terraform {\n  required_providers {\n    bar = {\n      source = %q\n      version = %q\n    }\n    baz = {\n      source = %q\n    }\n  }\n}\n"
+	main := "terraform {\n  required_providers {\n    bar = {\n      source = %q\n      version = %q\n" +
+		"    }\n    baz = {\n      source = %q\n    }\n  }\n}\n"
 	for _, step := range []struct {
 		constraint, platform string
 	}{{"1.0.0", "linux_amd64"}, {"1.0.0", "darwin_arm64"}, {">= 1.0", "linux_amd64"}} {
@@ -228,7 +229,11 @@ func TestErrors(t *testing.T) {
 	if len(mirrored) != 1 {
 		t.Errorf("mirrored is %v", mirrored)
 	}
-	want := []string{"example.com/foo/bar/1.1.0.json", "example.com/foo/bar/index.json", "example.com/foo/bar/terraform-provider-bar_1.1.0_linux_amd64.zip"}
+	want := []string{
+		"example.com/foo/bar/1.1.0.json",
+		"example.com/foo/bar/index.json",
+		"example.com/foo/bar/terraform-provider-bar_1.1.0_linux_amd64.zip",
+	}
 	if diff := cmp.Diff(want, slices.Sorted(maps.Keys(contents(t, s.req.Dir)))); diff != "" {
 		t.Errorf("the mirror (-want +got):\n%s", diff)
 	}

@@ -62,7 +62,8 @@ func (p *Package) Check(allowed []release.Hash) error {
 	case slices.Contains(allowed, hash):
 		return nil
 	case !release.HasScheme(allowed, release.ContentScheme):
-		return &MismatchError{p.ID, fmt.Sprintf("is locked without a hash of scheme %s:, which its package in %s could be checked with", release.ContentScheme, p.Dir)}
+		return &MismatchError{p.ID, fmt.Sprintf("is locked without a hash of scheme %s:, which its package in %s could be checked with",
+			release.ContentScheme, p.Dir)}
 	default:
 		return &MismatchError{p.ID, fmt.Sprintf("has a package in %s with the hash %s, which is none of those that are locked", p.Dir, hash)}
 	}

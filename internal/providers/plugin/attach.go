@@ -41,7 +41,8 @@ func ParseReattach(value string) (map[string]Reattach, error) {
 	}
 	for address, one := range all {
 		if one.Addr.Network != "unix" && one.Addr.Network != "tcp" {
-			return nil, fmt.Errorf("the variable %s has the network %q for provider %s; it must be unix or tcp", ReattachVariable, one.Addr.Network, address)
+			return nil, fmt.Errorf("the variable %s has the network %q for provider %s; it must be unix or tcp",
+				ReattachVariable, one.Addr.Network, address)
 		}
 	}
 	return all, nil
@@ -58,7 +59,8 @@ func Attach(to Reattach, log *enginelog.Log) (*Process, error) {
 		p.version = 5
 	}
 	if to.Protocol != "grpc" || p.version != 5 && p.version != 6 {
-		return nil, &Error{Problem: fmt.Sprintf("The provider's program %s has version %d of the protocol %s, which is not supported.", p.name, p.version, to.Protocol)}
+		return nil, &Error{Problem: fmt.Sprintf("The provider's program %s has version %d of the protocol %s, which is not supported.",
+			p.name, p.version, to.Protocol)}
 	}
 	target := "passthrough:///" + to.Addr.String
 	if to.Addr.Network == "unix" {

@@ -76,7 +76,9 @@ func (m Method) maxSize() grpc.CallOption {
 // before the next one is read. It ends with the last message, or when receive says that it is done.
 //
 // Errors: those of Invoke.
-func (p *Process) InvokeStream(ctx context.Context, method Method, request proto.Message, newResponse func() proto.Message, receive func(proto.Message) (done bool)) error {
+func (p *Process) InvokeStream(
+	ctx context.Context, method Method, request proto.Message, newResponse func() proto.Message, receive func(proto.Message) (done bool),
+) error {
 	if p.log == nil {
 		return p.invokeStream(ctx, method, request, newResponse, receive)
 	}
@@ -86,7 +88,9 @@ func (p *Process) InvokeStream(ctx context.Context, method Method, request proto
 	return err
 }
 
-func (p *Process) invokeStream(ctx context.Context, method Method, request proto.Message, newResponse func() proto.Message, receive func(proto.Message) (done bool)) error {
+func (p *Process) invokeStream(
+	ctx context.Context, method Method, request proto.Message, newResponse func() proto.Message, receive func(proto.Message) (done bool),
+) error {
 	if err := p.over(); err != nil {
 		return err
 	}
@@ -152,8 +156,10 @@ func (p *Process) explain(ctx, limited context.Context, timeout time.Duration, e
 // crashed returns the error for a process that has crashed, with its last words.
 func (p *Process) crashed() error {
 	p.ending.Do(p.kill) // waits until all that it wrote has been read
-	failure := &Error{Problem: fmt.Sprintf("The provider's program %s has crashed. That is a mistake in the provider, not in the configuration: "+
-		"select another version of it, or report it to the provider's authors.", p.name)}
+	failure := &Error{
+		Problem: fmt.Sprintf("The provider's program %s has crashed. That is a mistake in the provider, not in the configuration: "+
+			"select another version of it, or report it to the provider's authors.", p.name),
+	}
 	if words := p.words.String(); words != "" {
 		failure.Said = "Its last words were: " + words
 	}

@@ -60,7 +60,8 @@ var (
 // elfMachines are the processors whose programs run on an architecture of Go. For one that is
 // missing, nothing is known.
 var elfMachines = map[string][]uint16{
-	"386": {3}, "amd64": {62, 3}, "arm": {40}, "arm64": {183, 40}, "loong64": {258}, "ppc64": {21}, "ppc64le": {21}, "riscv64": {243}, "s390x": {22},
+	"386": {3}, "amd64": {62, 3}, "arm": {40}, "arm64": {183, 40},
+	"loong64": {258}, "ppc64": {21}, "ppc64le": {21}, "riscv64": {243}, "s390x": {22},
 }
 
 // checkFormat compares the beginning of a file with the formats of programs that a system can

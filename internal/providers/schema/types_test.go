@@ -48,7 +48,10 @@ func TestTypes(t *testing.T) {
 			if got, want := block.Type(), cty.Object(map[string]cty.Type{"b": test.ty, "c": cty.Number}); !got.Equals(want) {
 				t.Errorf("Type() = %#v, want %#v", got, want)
 			}
-			if got, want := block.Empty(), cty.ObjectVal(map[string]cty.Value{"b": test.absent, "c": cty.NullVal(cty.Number)}); !got.RawEquals(want) {
+			if got, want := block.Empty(), cty.ObjectVal(map[string]cty.Value{
+				"b": test.absent,
+				"c": cty.NullVal(cty.Number),
+			}); !got.RawEquals(want) {
 				t.Errorf("Empty() = %#v, want %#v", got, want)
 			}
 		})
@@ -95,13 +98,22 @@ func TestPaths(t *testing.T) {
 		return &schema.Attribute{Name: name, Type: cty.String, Optional: true, Sensitive: true}
 	}
 	in := func(name string, nesting schema.Nesting) *schema.Attribute {
-		return &schema.Attribute{Name: name, Nested: &schema.Object{Nesting: nesting, Attributes: []*schema.Attribute{attribute("a", cty.String), secret("s")}}}
+		return &schema.Attribute{
+			Name:   name,
+			Nested: &schema.Object{Nesting: nesting, Attributes: []*schema.Attribute{attribute("a", cty.String), secret("s")}},
+		}
 	}
 	write := secret("write")
 	write.Sensitive, write.WriteOnly = false, true
 	block := &schema.Block{
-		Attributes: []*schema.Attribute{attribute("a", cty.String), in("list", schema.List), in("map", schema.Map), in("set", schema.Set), secret("top"), write},
-		Blocks:     []*schema.NestedBlock{blocks("block", schema.List, secret("s")), blocks("one", schema.Single, secret("s")), blocks("sets", schema.Set, secret("s"))},
+		Attributes: []*schema.Attribute{
+			attribute("a", cty.String), in("list", schema.List), in("map", schema.Map), in("set", schema.Set), secret("top"), write,
+		},
+		Blocks: []*schema.NestedBlock{
+			blocks("block", schema.List, secret("s")),
+			blocks("one", schema.Single, secret("s")),
+			blocks("sets", schema.Set, secret("s")),
+		},
 	}
 	pair := cty.ObjectVal(map[string]cty.Value{"a": cty.StringVal("x"), "s": cty.NullVal(cty.String)})
 	single := cty.ObjectVal(map[string]cty.Value{"s": cty.StringVal("x")})
@@ -114,7 +126,10 @@ func TestPaths(t *testing.T) {
 		got  []cty.Path
 		want []string
 	}{
-		"sensitive":             {block.SensitivePaths(object), []string{".block[0].s", ".list[0].s", ".list[1].s", `.map["k"].s`, ".set", ".sets", ".top"}},
+		"sensitive": {
+			block.SensitivePaths(object),
+			[]string{".block[0].s", ".list[0].s", ".list[1].s", `.map["k"].s`, ".set", ".sets", ".top"},
+		},
 		"sensitive, empty":      {block.SensitivePaths(block.Empty()), []string{".top"}},
 		"sensitive, null":       {block.SensitivePaths(cty.NullVal(block.Type())), nil},
 		"write-only":            {block.WriteOnlyPaths(object), []string{".write"}},
@@ -175,10 +190,21 @@ func TestFindByName(t *testing.T) {
 // BenchmarkDecode decodes the schemas of a provider with 1 000 types of resources, of 60 attributes
 // each.
 func BenchmarkDecode(b *testing.B) {
-	types := []string{`"string"`, `"bool"`, `"number"`, `["map","string"]`, `["set","string"]`, `["list",["object",{"name":"string","ports":["list","number"]}]]`}
+	types := []string{
+		`"string"`,
+		`"bool"`,
+		`"number"`,
+		`["map","string"]`,
+		`["set","string"]`,
+		`["list",["object",{"name":"string","ports":["list","number"]}]]`,
+	}
 	block := &pluginv1.Block{}
 	for i := range 60 {
-		block.Attributes = append(block.Attributes, &pluginv1.Attribute{Name: fmt.Sprint("attribute_", i), Type: []byte(types[i%len(types)]), Optional: true})
+		block.Attributes = append(block.Attributes, &pluginv1.Attribute{
+			Name:     fmt.Sprint("attribute_", i),
+			Type:     []byte(types[i%len(types)]),
+			Optional: true,
+		})
 	}
 	answer := &pluginv1.SchemaResponse{Provider: &pluginv1.Schema{Block: &pluginv1.Block{}}, ResourceSchemas: map[string]*pluginv1.Schema{}}
 	for i := range 1000 {

@@ -141,7 +141,13 @@ func (r *Request) Install(ctx context.Context) (*locks.Locks, error) {
 func (r *Request) one(ctx context.Context, provider stackaddrs.Provider) (*locks.Lock, error) {
 	before := r.Locks.Provider(provider)
 	from := r.Sources(provider)
-	lock, err := Choose(ctx, Choice{Provider: provider, Constraints: r.Requirements[provider], Before: before, Upgrade: r.Upgrade, Source: from})
+	lock, err := Choose(ctx, Choice{
+		Provider:    provider,
+		Constraints: r.Requirements[provider],
+		Before:      before,
+		Upgrade:     r.Upgrade,
+		Source:      from,
+	})
 	if err != nil {
 		return nil, err
 	}

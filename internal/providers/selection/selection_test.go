@@ -93,12 +93,14 @@ func TestLockedVersionStays(t *testing.T) {
 	s := newSetup(t)
 	s.req.Requirements[s.bar] = []string{"1.2.0"}
 	first := s.install(t)
-	if len(first.Hashes) != 2 || !release.HasScheme(first.Hashes, release.ContentScheme) || !release.HasScheme(first.Hashes, release.ArchiveScheme) {
+	if len(first.Hashes) != 2 || !release.HasScheme(first.Hashes, release.ContentScheme) ||
+		!release.HasScheme(first.Hashes, release.ArchiveScheme) {
 		t.Errorf("locked are %v", first.Hashes)
 	}
 	s.req.Requirements[s.bar] = []string{">= 1.0"}
 	s.Requests("")
-	if again := s.install(t); again.Version.String() != "1.2.0" || again.Constraints != ">= 1.0.0" || !slices.Equal(again.Hashes, first.Hashes) {
+	if again := s.install(t); again.Version.String() != "1.2.0" ||
+		again.Constraints != ">= 1.0.0" || !slices.Equal(again.Hashes, first.Hashes) {
 		t.Errorf("then locked is %+v", again)
 	}
 	if made := s.Requests(""); len(made) > 0 {
@@ -349,7 +351,8 @@ func TestTerraformLocksTheSame(t *testing.T) {
 	}
 	one := packages[0].Provider
 	dir := t.TempDir()
-	main := fmt.Sprintf("terraform {\n  required_providers {\n    a = {\n      source  = %q\n      version = \">= 0.0.1, != 0.0.2\"\n    }\n  }\n}\n", one)
+	main := fmt.Sprintf("terraform {\n  required_providers {\n"+
+		"    a = {\n      source  = %q\n      version = \">= 0.0.1, != 0.0.2\"\n    }\n  }\n}\n", one)
 	if err := os.WriteFile(filepath.Join(dir, "main.tf"), []byte(main), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -28,7 +28,9 @@ func (p *Package) download(ctx context.Context, dir string, opts FetchOptions, u
 	return err
 }
 
-func (p *Package) downloadOnce(ctx context.Context, dir string, opts FetchOptions, use func(archive string) error) (joined bool, err error) {
+func (p *Package) downloadOnce(
+	ctx context.Context, dir string, opts FetchOptions, use func(archive string) error,
+) (joined bool, err error) {
 	file, err := os.CreateTemp(dir, ".download-*")
 	if err != nil {
 		return false, err

@@ -113,7 +113,14 @@ func (r Registry) Package(ctx context.Context, id release.ID, platform release.P
 	if err != nil {
 		return nil, fmt.Errorf("the %s cannot be trusted: %w", what, err)
 	}
-	return &Package{ID: id, Platform: platform, client: r.Client, archive: location, Signed: signed, hashes: []release.Hash{release.Hash(release.ArchiveScheme + ":" + answer.Sum)}}, nil
+	return &Package{
+		ID:       id,
+		Platform: platform,
+		client:   r.Client,
+		archive:  location,
+		Signed:   signed,
+		hashes:   []release.Hash{release.Hash(release.ArchiveScheme + ":" + answer.Sum)},
+	}, nil
 }
 
 // check reports an answer that this program cannot use.
@@ -126,7 +133,8 @@ func (d *download) check(platform release.Platform) error {
 		return major == "5" || major == "6"
 	}
 	if len(d.Protocols) > 0 && !slices.ContainsFunc(d.Protocols, supported) {
-		return fmt.Errorf("it has protocol %s of providers, and only 5 and 6 are supported: choose another version", strings.Join(d.Protocols, ", "))
+		return fmt.Errorf("it has protocol %s of providers, and only 5 and 6 are supported: choose another version",
+			strings.Join(d.Protocols, ", "))
 	}
 	if sum, err := hex.DecodeString(d.Sum); err != nil || len(sum) != 32 {
 		return errors.New("its checksum is not a SHA-256 sum")

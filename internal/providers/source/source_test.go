@@ -77,7 +77,8 @@ func TestRegistry(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if found.Signed == nil || found.Signed.Official || found.Signed.KeyID != server.Key.PrimaryKey.KeyIdString() || len(found.Signed.Hashes) != 1 {
+	if found.Signed == nil || found.Signed.Official || found.Signed.KeyID != server.Key.PrimaryKey.KeyIdString() ||
+		len(found.Signed.Hashes) != 1 {
 		t.Errorf("got %v", found.Signed)
 	}
 	for _, allowed := range [][]release.Hash{nil, {found.Signed.Hashes[0]}, {"h1:other", found.Signed.Hashes[0]}} {
@@ -117,17 +118,31 @@ func TestRegistryHostile(t *testing.T) {
 		change  func(*registrytest.Server)
 		want    string
 	}{
-		"other key":            {registrytest.Release{Change: set("signing_keys", map[string]any{"gpg_public_keys": []any{map[string]any{"ascii_armor": other.PublicKey(t)}}})}, nil, "none of the keys"},
-		"no keys":              {registrytest.Release{Change: set("signing_keys", nil)}, nil, "gives no key"},
-		"bad key":              {registrytest.Release{Change: set("signing_keys", map[string]any{"gpg_public_keys": []any{map[string]any{"ascii_armor": "x"}}})}, nil, "cannot be read"},
-		"bad signature":        {registrytest.Release{Signature: func(b []byte) []byte { b[len(b)-1] ^= 1; return b }}, nil, "signature of the checksums is wrong"},
+		"other key": {registrytest.Release{
+			Change: set("signing_keys", map[string]any{"gpg_public_keys": []any{map[string]any{"ascii_armor": other.PublicKey(t)}}}),
+		}, nil, "none of the keys"},
+		"no keys": {registrytest.Release{Change: set("signing_keys", nil)}, nil, "gives no key"},
+		"bad key": {
+			registrytest.Release{Change: set("signing_keys", map[string]any{"gpg_public_keys": []any{map[string]any{"ascii_armor": "x"}}})},
+			nil,
+			"cannot be read",
+		},
+		"bad signature": {
+			registrytest.Release{Signature: func(b []byte) []byte { b[len(b)-1] ^= 1; return b }},
+			nil,
+			"signature of the checksums is wrong",
+		},
 		"no signature":         {registrytest.Release{Signature: func([]byte) []byte { return nil }}, nil, "has signed the checksums"},
 		"no signature address": {registrytest.Release{Change: set("shasums_signature_url", "")}, nil, "gives no address of the signature"},
 		"changed sums": {registrytest.Release{}, func(s *registrytest.Server) {
 			s.Answer("/files/bar_1.0.0_SHA256SUMS", strings.Repeat("0", 64)+"  terraform-provider-bar_1.0.0_os_arch.zip\n")
 		}, "signature of the checksums is wrong"},
 		"not in sums": {registrytest.Release{Sums: func([]byte) []byte { return []byte("x  y\n") }}, nil, "does not have"},
-		"other sum":   {registrytest.Release{Sums: func(b []byte) []byte { return append(bytes.Repeat([]byte("0"), 64), b[64:]...) }}, nil, "another checksum"},
+		"other sum": {
+			registrytest.Release{Sums: func(b []byte) []byte { return append(bytes.Repeat([]byte("0"), 64), b[64:]...) }},
+			nil,
+			"another checksum",
+		},
 		"other archive": {registrytest.Release{}, func(s *registrytest.Server) {
 			s.Answer("/files/terraform-provider-bar_1.0.0_os_arch.zip", "something else")
 		}, "none of the checksums that its source gives"},
@@ -140,7 +155,11 @@ func TestRegistryHostile(t *testing.T) {
 		"wrong type":     {registrytest.Release{Change: set("filename", 7)}, nil, "cannot be understood"},
 		"leads out":      {registrytest.Release{Archives: archive(registrytest.File{Name: "../x"})}, nil, "leads out of it"},
 		"no archive":     {registrytest.Release{Archives: map[string][]byte{"os_arch": []byte("<html>")}}, nil, "no zip archive"},
-		"huge":           {registrytest.Release{Archives: archive(registrytest.File{Name: "x", Content: strings.Repeat("x", 2<<20)})}, nil, "too large"},
+		"huge": {
+			registrytest.Release{Archives: archive(registrytest.File{Name: "x", Content: strings.Repeat("x", 2<<20)})},
+			nil,
+			"too large",
+		},
 		"cut off": {registrytest.Release{}, func(s *registrytest.Server) {
 			s.Handle("/files/terraform-provider-bar_1.0.0_os_arch.zip", func(w http.ResponseWriter, _ *http.Request) {
 				w.Header().Set("Content-Length", "1000")
@@ -163,14 +182,30 @@ func TestRegistryHostile(t *testing.T) {
 			})
 		}, "redirect"},
 		"error": {registrytest.Release{}, func(s *registrytest.Server) {
-			s.Handle("/providers/foo/bar/1.0.0/download/os/arch", func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.StatusInternalServerError) })
+			s.Handle("/providers/foo/bar/1.0.0/download/os/arch", func(w http.ResponseWriter, _ *http.Request) {
+				http.Error(w, "no", http.StatusInternalServerError)
+			})
 		}, "500"},
 		"refused": {registrytest.Release{}, func(s *registrytest.Server) {
-			s.Handle("/providers/foo/bar/1.0.0/download/os/arch", func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.StatusUnauthorized) })
+			s.Handle("/providers/foo/bar/1.0.0/download/os/arch", func(w http.ResponseWriter, _ *http.Request) {
+				http.Error(w, "no", http.StatusUnauthorized)
+			})
 		}, "refuses access"},
-		"no JSON":      {registrytest.Release{}, func(s *registrytest.Server) { s.Answer("/providers/foo/bar/1.0.0/download/os/arch", "<html>") }, "cannot be understood"},
-		"no service":   {registrytest.Release{}, func(s *registrytest.Server) { s.Answer("/.well-known/terraform.json", "{}") }, "no registry for providers"},
-		"no discovery": {registrytest.Release{}, func(s *registrytest.Server) { s.Handle("/.well-known/terraform.json", http.NotFound) }, "does not offer service discovery"},
+		"no JSON": {
+			registrytest.Release{},
+			func(s *registrytest.Server) { s.Answer("/providers/foo/bar/1.0.0/download/os/arch", "<html>") },
+			"cannot be understood",
+		},
+		"no service": {
+			registrytest.Release{},
+			func(s *registrytest.Server) { s.Answer("/.well-known/terraform.json", "{}") },
+			"no registry for providers",
+		},
+		"no discovery": {
+			registrytest.Release{},
+			func(s *registrytest.Server) { s.Handle("/.well-known/terraform.json", http.NotFound) },
+			"does not offer service discovery",
+		},
 		"endless": {registrytest.Release{}, func(s *registrytest.Server) {
 			s.Handle("/.well-known/terraform.json", func(w http.ResponseWriter, _ *http.Request) {
 				for i := 0; i < 20; i++ {
@@ -187,7 +222,10 @@ func TestRegistryHostile(t *testing.T) {
 				test.change(server)
 			}
 			from := source.Registry{Client: server.Registries(nil)}
-			_, _, err := get(t, from, id(t, server.Host+"/foo/bar", "1.0.0"), source.FetchOptions{Limits: unpack.Limits{Bytes: 1 << 20}, Stall: 200 * time.Millisecond})
+			_, _, err := get(t, from, id(t, server.Host+"/foo/bar", "1.0.0"), source.FetchOptions{
+				Limits: unpack.Limits{Bytes: 1 << 20},
+				Stall:  200 * time.Millisecond,
+			})
 			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got %v, want %q", err, test.want)
 			}
@@ -206,11 +244,22 @@ func TestSignatures(t *testing.T) {
 		revoke    bool
 		want      string
 	}{
-		"ordinary":          {},
-		"expired key":       {key: packet.Config{Time: ago(48 * time.Hour), KeyLifetimeSecs: 3600}, sign: packet.Config{Time: ago(47*time.Hour + 30*time.Minute)}},
-		"expired signature": {key: packet.Config{Time: ago(48 * time.Hour)}, sign: packet.Config{Time: ago(20 * time.Hour), SigLifetimeSecs: 60}, want: "signature expired"},
-		"both":              {key: packet.Config{Time: ago(48 * time.Hour), KeyLifetimeSecs: 3600}, sign: packet.Config{Time: ago(47*time.Hour + 30*time.Minute), SigLifetimeSecs: 60}, want: "expired"},
-		"revoked key":       {revoke: true, want: "revoked"},
+		"ordinary": {},
+		"expired key": {
+			key:  packet.Config{Time: ago(48 * time.Hour), KeyLifetimeSecs: 3600},
+			sign: packet.Config{Time: ago(47*time.Hour + 30*time.Minute)},
+		},
+		"expired signature": {
+			key:  packet.Config{Time: ago(48 * time.Hour)},
+			sign: packet.Config{Time: ago(20 * time.Hour), SigLifetimeSecs: 60},
+			want: "signature expired",
+		},
+		"both": {
+			key:  packet.Config{Time: ago(48 * time.Hour), KeyLifetimeSecs: 3600},
+			sign: packet.Config{Time: ago(47*time.Hour + 30*time.Minute), SigLifetimeSecs: 60},
+			want: "expired",
+		},
+		"revoked key": {revoke: true, want: "revoked"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			server := registrytest.Start(t)
@@ -229,7 +278,10 @@ func TestSignatures(t *testing.T) {
 				}
 			}})
 			official := hex.EncodeToString(key.PrimaryKey.Fingerprint)
-			found, err := source.Registry{Client: server.Registries(nil), OfficialKey: official}.Package(t.Context(), id(t, server.Host+"/foo/bar", "1.0.0"), platform)
+			found, err := source.Registry{
+				Client:      server.Registries(nil),
+				OfficialKey: official,
+			}.Package(t.Context(), id(t, server.Host+"/foo/bar", "1.0.0"), platform)
 			switch {
 			case test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)):
 				t.Errorf("got %v, want %q", err, test.want)
@@ -415,7 +467,8 @@ func TestNetwork(t *testing.T) {
 		t.Error(err)
 	}
 	archives("h1:other")
-	if _, _, err := get(t, from, wanted, source.FetchOptions{Allowed: []release.Hash{hash}}); err == nil || !strings.Contains(err.Error(), "its source gives") {
+	if _, _, err := get(t, from, wanted, source.FetchOptions{Allowed: []release.Hash{hash}}); err == nil ||
+		!strings.Contains(err.Error(), "its source gives") {
 		t.Errorf("got %v", err)
 	}
 	if _, err := from.Package(t.Context(), id(t, "example.com/foo/bar", "0.9.0"), platform); !errors.Is(err, source.ErrNoPackage) {
@@ -447,7 +500,8 @@ func TestSeveral(t *testing.T) {
 	if _, err := from.Package(t.Context(), id(t, "example.com/foo/bar", "9.0.0"), platform); !errors.Is(err, source.ErrNoPackage) {
 		t.Errorf("got %v", err)
 	}
-	if _, err := (source.Several{}).Versions(t.Context(), wanted.Provider); !errors.Is(err, source.ErrNoProvider) || !strings.Contains(err.Error(), "no source") {
+	if _, err := (source.Several{}).Versions(t.Context(), wanted.Provider); !errors.Is(err, source.ErrNoProvider) ||
+		!strings.Contains(err.Error(), "no source") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -479,8 +533,10 @@ func TestFetchCancelled(t *testing.T) {
 
 // For any answer of a registry, there is a package or an error, and no panic.
 func FuzzRegistry(f *testing.F) {
-	f.Add([]byte(`{"versions": [{"version": "1.0.0"}]}`), []byte(`{"os": "os", "arch": "arch", "shasum": "x", "download_url": "/x", "shasums_url": "/s"}`), []byte("sums"), []byte("signature"))
-	f.Add([]byte(`[]`), []byte(`{"signing_keys": {"gpg_public_keys": [{"ascii_armor": "-----BEGIN PGP PUBLIC KEY BLOCK-----"}]}}`), []byte{}, []byte{})
+	f.Add([]byte(`{"versions": [{"version": "1.0.0"}]}`),
+		[]byte(`{"os": "os", "arch": "arch", "shasum": "x", "download_url": "/x", "shasums_url": "/s"}`), []byte("sums"), []byte("signature"))
+	f.Add([]byte(`[]`), []byte(`{"signing_keys": {"gpg_public_keys": [{"ascii_armor": "-----BEGIN PGP PUBLIC KEY BLOCK-----"}]}}`),
+		[]byte{}, []byte{})
 	server := registrytest.Start(f)
 	f.Fuzz(func(t *testing.T, versions, answer, sums, signature []byte) {
 		server.Answer("/providers/foo/bar/versions", string(versions))
@@ -532,7 +588,8 @@ func FuzzArchive(f *testing.F) {
 	f.Add(registrytest.Program(f, "bar", "1.0.0"))
 	f.Add(registrytest.Zip(f, registrytest.File{Name: "../x", Content: "x"}))
 	f.Add(registrytest.Zip(f, registrytest.File{Name: "x/"}, registrytest.File{Name: "x", Content: "x"}))
-	f.Add(registrytest.Zip(f, registrytest.File{Name: "x", Content: "x"}, registrytest.File{Name: "x", Content: "y"}, registrytest.File{Name: "a\\b"}, registrytest.File{Name: "a\nb"}))
+	f.Add(registrytest.Zip(f, registrytest.File{Name: "x", Content: "x"}, registrytest.File{Name: "x", Content: "y"},
+		registrytest.File{Name: "a\\b"}, registrytest.File{Name: "a\nb"}))
 	f.Fuzz(func(t *testing.T, archive []byte) {
 		dir := t.TempDir()
 		provider := filepath.Join(dir, "example.com", "foo", "bar")

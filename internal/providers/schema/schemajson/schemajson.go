@@ -105,7 +105,11 @@ type encoder struct{ err error }
 
 func (e *encoder) provider(p *schema.Provider) *provider {
 	return &provider{
-		Provider: e.versioned(p.Config), Managed: e.all(p.Managed), Data: e.all(p.Data), Ephemeral: e.all(p.Ephemeral), Functions: each(p.Functions, e.function),
+		Provider:  e.versioned(p.Config),
+		Managed:   e.all(p.Managed),
+		Data:      e.all(p.Data),
+		Ephemeral: e.all(p.Ephemeral),
+		Functions: each(p.Functions, e.function),
 	}
 }
 

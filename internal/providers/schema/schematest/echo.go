@@ -103,7 +103,8 @@ func (e *Echo) serve(t testing.TB) string {
 	configs, closed := make(chan *plugin.ReattachConfig), make(chan struct{})
 	var served sync.WaitGroup
 	served.Go(func() {
-		_ = tf6server.Serve(echoAddress, func() tfprotov6.ProviderServer { return &echoServer{echo: e} }, //nolint:errcheck // callers of the provider notice
+		//nolint:errcheck // callers of the provider notice
+		_ = tf6server.Serve(echoAddress, func() tfprotov6.ProviderServer { return &echoServer{echo: e} },
 			tf6server.WithDebug(ctx, configs, closed), tf6server.WithGoPluginLogger(hclog.NewNullLogger()), tf6server.WithoutLogStderrOverride())
 	})
 	t.Cleanup(func() {

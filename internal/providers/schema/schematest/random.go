@@ -265,7 +265,8 @@ func (r *Random) Fill(block *schema.Block, object cty.Value, what What) cty.Valu
 	return fillObject(object, func(values map[string]cty.Value) {
 		r.fill(block.Attributes, values, what)
 		for _, nested := range block.Blocks {
-			values[nested.Name] = fillEach(nested.Nesting, values[nested.Name], func(element cty.Value) cty.Value { return r.Fill(nested.Block, element, what) })
+			values[nested.Name] = fillEach(nested.Nesting,
+				values[nested.Name], func(element cty.Value) cty.Value { return r.Fill(nested.Block, element, what) })
 		}
 	})
 }

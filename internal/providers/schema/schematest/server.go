@@ -95,7 +95,9 @@ func (s *echoServer) ReadResource(_ context.Context, request *tfprotov6.ReadReso
 	return &tfprotov6.ReadResourceResponse{NewState: request.CurrentState, Private: request.Private}, nil
 }
 
-func (s *echoServer) ReadDataSource(_ context.Context, request *tfprotov6.ReadDataSourceRequest) (*tfprotov6.ReadDataSourceResponse, error) {
+func (s *echoServer) ReadDataSource(
+	_ context.Context, request *tfprotov6.ReadDataSourceRequest,
+) (*tfprotov6.ReadDataSourceResponse, error) {
 	return &tfprotov6.ReadDataSourceResponse{State: request.Config}, nil
 }
 
@@ -111,7 +113,8 @@ func (s *echoServer) PlanResourceChange(
 		planned = s.echo.Plan(call)
 	}
 	encoded, err := encode(planned, s.echo.Resources[request.TypeName])
-	response := &tfprotov6.PlanResourceChangeResponse{PlannedState: encoded, UnsafeToUseLegacyTypeSystem: s.echo.Legacy} //nolint:staticcheck // legacy providers set it
+	//nolint:staticcheck // legacy providers set it
+	response := &tfprotov6.PlanResourceChangeResponse{PlannedState: encoded, UnsafeToUseLegacyTypeSystem: s.echo.Legacy}
 	for _, name := range s.echo.RequiresReplace {
 		response.RequiresReplace = append(response.RequiresReplace, tftypes.NewAttributePath().WithAttributeName(name))
 	}
@@ -130,7 +133,8 @@ func (s *echoServer) ApplyResourceChange(
 		actual = s.echo.Apply(call)
 	}
 	encoded, err := encode(actual, s.echo.Resources[request.TypeName])
-	return &tfprotov6.ApplyResourceChangeResponse{NewState: encoded, UnsafeToUseLegacyTypeSystem: s.echo.Legacy}, err //nolint:staticcheck // legacy providers set it
+	//nolint:staticcheck // legacy providers set it
+	return &tfprotov6.ApplyResourceChangeResponse{NewState: encoded, UnsafeToUseLegacyTypeSystem: s.echo.Legacy}, err
 }
 
 func (s *echoServer) record(call Call) {
@@ -186,7 +190,11 @@ func wireBlock(block *schema.Block) *tfprotov6.SchemaBlock {
 	wire := &tfprotov6.SchemaBlock{Attributes: wireAttributes(block.Attributes)}
 	for _, nested := range block.Blocks {
 		wire.BlockTypes = append(wire.BlockTypes, &tfprotov6.SchemaNestedBlock{
-			TypeName: nested.Name, Block: wireBlock(nested.Block), Nesting: blockNestings[nested.Nesting], MinItems: nested.MinItems, MaxItems: nested.MaxItems,
+			TypeName: nested.Name,
+			Block:    wireBlock(nested.Block),
+			Nesting:  blockNestings[nested.Nesting],
+			MinItems: nested.MinItems,
+			MaxItems: nested.MaxItems,
 		})
 	}
 	return wire
@@ -200,7 +208,10 @@ func wireAttributes(attributes []*schema.Attribute) []*tfprotov6.SchemaAttribute
 			Sensitive: attr.Sensitive, WriteOnly: attr.WriteOnly, Deprecated: attr.Deprecated,
 		}
 		if attr.Nested != nil {
-			wire.NestedType = &tfprotov6.SchemaObject{Attributes: wireAttributes(attr.Nested.Attributes), Nesting: objectNestings[attr.Nested.Nesting]}
+			wire.NestedType = &tfprotov6.SchemaObject{
+				Attributes: wireAttributes(attr.Nested.Attributes),
+				Nesting:    objectNestings[attr.Nested.Nesting],
+			}
 		} else {
 			wire.Type = wireType(attr.Type)
 		}

@@ -64,7 +64,8 @@ type Server struct {
 // Start starts a server that ends with the test.
 func Start(t testing.TB) *Server {
 	t.Helper()
-	key, err := openpgp.NewEntity("publisher", "", "publisher@example.com", &packet.Config{Algorithm: packet.PubKeyAlgoEdDSA}) // which is made at once
+	// A key of this kind is made at once.
+	key, err := openpgp.NewEntity("publisher", "", "publisher@example.com", &packet.Config{Algorithm: packet.PubKeyAlgoEdDSA})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -327,7 +328,8 @@ func MirrorDir(t testing.TB, provider string, versions map[string][]string) stri
 			unpacked := filepath.Join(dir, filepath.FromSlash(provider), version, platform)
 			err := os.MkdirAll(unpacked, 0o755) //nolint:gosec // a test's directory
 			if err == nil {
-				err = os.WriteFile(filepath.Join(unpacked, "terraform-provider-"+name+"_v"+version), []byte(version+platform), 0o755) //nolint:gosec // a program
+				//nolint:gosec // a program
+				err = os.WriteFile(filepath.Join(unpacked, "terraform-provider-"+name+"_v"+version), []byte(version+platform), 0o755)
 			}
 			if err != nil {
 				t.Fatal(err)
