@@ -86,7 +86,10 @@ func TestOnlyRegularFilesAreRead(t *testing.T) {
 	}
 	scope := &hcl.EvalContext{Functions: Functions(Options{BaseDir: dir})}
 	for _, path := range []string{"pipe", "/dev/zero", "/dev/stdin", "/dev/fd/0", "/dev/tty", "."} {
-		for _, call := range []string{"file(%)", "filebase64(%)", "filemd5(%)", "filesha1(%)", "filesha256(%)", "filesha512(%)", "filebase64sha256(%)", "filebase64sha512(%)", "templatefile(%, {})", "fileexists(%)"} {
+		for _, call := range []string{
+			"file(%)", "filebase64(%)", "filemd5(%)", "filesha1(%)", "filesha256(%)", "filesha512(%)",
+			"filebase64sha256(%)", "filebase64sha512(%)", "templatefile(%, {})", "fileexists(%)",
+		} {
 			source := strings.ReplaceAll(call, "%", `"`+path+`"`)
 			if value, diags := parseExpression(t, source).Value(scope); !diags.HasErrors() && !value.RawEquals(cty.False) {
 				t.Errorf("%s has a value", source)
@@ -100,7 +103,8 @@ func TestOnlyRegularFilesAreRead(t *testing.T) {
 		`file("/dev/zero")`:         `cannot read "/dev/zero": it is not an ordinary file`,
 		`filesha256("large")`:       "",
 	} {
-		if _, diags := parseExpression(t, source).Value(scope); diags.HasErrors() != (want != "") || want != "" && !strings.Contains(diags[0].Detail, want) {
+		if _, diags := parseExpression(t, source).Value(scope); diags.HasErrors() != (want != "") ||
+			want != "" && !strings.Contains(diags[0].Detail, want) {
 			t.Errorf("%s: got %v, want %q", source, diags, want)
 		}
 	}

@@ -161,7 +161,8 @@ func conversionError(value cty.Value, want cty.Type) error {
 	from, to := value.Type(), want.FriendlyNameForConstraint()
 	switch {
 	case value.ContainsMarked():
-		return function.NewArgErrorf(0, "cannot convert this %s to %s; the value is hidden because it is sensitive or ephemeral", from.FriendlyName(), to)
+		return function.NewArgErrorf(0, "cannot convert this %s to %s; the value is hidden because it is sensitive or ephemeral",
+			from.FriendlyName(), to)
 	case want.HasDynamicTypes() && (from.IsObjectType() || from.IsTupleType()):
 		return function.NewArgErrorf(0, "cannot convert %s to %s: there is no one type for all its parts", from.FriendlyName(), to)
 	case from == cty.String && value.IsKnown() && !value.IsNull():

@@ -117,7 +117,8 @@ func expandHome(path string) (string, error) {
 func (f file) problem(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return function.NewArgErrorf(0,
-			"no file exists at %s; files must be there before the run starts, so take what a resource will produce from an attribute of the resource", f.name)
+			"no file exists at %s; files must be there before the run starts, "+
+				"so take what a resource will produce from an attribute of the resource", f.name)
 	}
 	if pathError, ok := errors.AsType[*fs.PathError](err); ok {
 		err = pathError.Err

@@ -52,7 +52,8 @@ func (c comparison) knowsMore() bool {
 			return false
 		}
 	}
-	return got.RawEquals(want) || want.RawEquals(cty.UnknownVal(want.Type())) && (want.Type() == cty.DynamicPseudoType || want.Type().Equals(got.Type()))
+	return got.RawEquals(want) || want.RawEquals(cty.UnknownVal(want.Type())) &&
+		(want.Type() == cty.DynamicPseudoType || want.Type().Equals(got.Type()))
 }
 
 // compareWithTerraform evaluates expressions in a plan, by terraform and by us. Infinite results
@@ -87,10 +88,12 @@ func compareWithTerraform(t *testing.T, expressions []string) []comparison {
 // oddArguments are given to every function in every place: unknown, sensitive, null, and of wrong
 // types.
 var oddArguments = []string{
-	`local.any`, `local.str`, `local.num`, `local.bool`, `local.strlist`, `local.prefix`, `[local.any]`, `["x", local.str]`, `toset(["x", local.str])`, `{ a = local.any }`, `tomap({ a = local.str })`,
-	`sensitive(local.any)`, `sensitive(local.str)`, `sensitive(local.strlist)`, `[sensitive(local.str)]`, `{ a = sensitive(local.str) }`,
-	`[sensitive("x")]`, `tolist(["x", sensitive("y")])`, `{ a = sensitive("x") }`, `sensitive("x")`, `sensitive(1)`, `sensitive(local.null)`,
-	`null`, `local.null`, `tonumber(null)`, `[null]`, `{ a = null }`, `"x"`, `""`, `"1"`, `1`, `-1`, `1.5`, `true`, `[]`, `{}`, `["x", 1]`, `{ a = "x" }`, `toset([])`, `[[1], [2]]`,
+	`local.any`, `local.str`, `local.num`, `local.bool`, `local.strlist`, `local.prefix`, `[local.any]`, `["x", local.str]`,
+	`toset(["x", local.str])`, `{ a = local.any }`, `tomap({ a = local.str })`, `sensitive(local.any)`, `sensitive(local.str)`,
+	`sensitive(local.strlist)`, `[sensitive(local.str)]`, `{ a = sensitive(local.str) }`, `[sensitive("x")]`,
+	`tolist(["x", sensitive("y")])`, `{ a = sensitive("x") }`, `sensitive("x")`, `sensitive(1)`, `sensitive(local.null)`,
+	`null`, `local.null`, `tonumber(null)`, `[null]`, `{ a = null }`, `"x"`, `""`, `"1"`, `1`, `-1`, `1.5`, `true`, `[]`, `{}`,
+	`["x", 1]`, `{ a = "x" }`, `toset([])`, `[[1], [2]]`,
 }
 
 // callsWith returns calls of a function in which each argument in turn, and each pair of them, is

@@ -93,7 +93,12 @@ func TestPanicIsReportedAsBug(t *testing.T) {
 	table := With(Functions(Options{}), map[string]function.Function{"bad": bad})
 	table = With(table, renderers(Options{}, templateFunctions{table: func() map[string]function.Function { return table }}))
 	scope := &hcl.EvalContext{Functions: table, Variables: map[string]cty.Value{"template": cty.StringVal("${bad(x)}")}}
-	for _, source := range []string{`bad("s3cr3t")`, `"x-${bad("s3cr3t")}"`, `templatestring(template, { x = "s3cr3t" })`, `[for x in ["s3cr3t"] : bad(x)]`} {
+	for _, source := range []string{
+		`bad("s3cr3t")`,
+		`"x-${bad("s3cr3t")}"`,
+		`templatestring(template, { x = "s3cr3t" })`,
+		`[for x in ["s3cr3t"] : bad(x)]`,
+	} {
 		expr := parseExpression(t, source)
 		_, diags := expr.Value(scope)
 		diags = WithholdSecrets(diags, expr.Variables(), scope)

@@ -74,7 +74,8 @@ func TestFunctionsOfOuterContexts(t *testing.T) {
 	module.Functions = map[string]function.Function{"provider::p::shout": stdlib.UpperFunc}
 	instance := module.NewChild()
 	instance.Variables = map[string]cty.Value{"name": cty.StringVal("a")}
-	if got, want := evaluateValue(t, instance, `[for x in [name] : "${provider::p::shout(x)}${lower("B")}"][0]`), cty.StringVal("Ab"); !got.RawEquals(want) {
+	if got, want := evaluateValue(t, instance,
+		`[for x in [name] : "${provider::p::shout(x)}${lower("B")}"][0]`), cty.StringVal("Ab"); !got.RawEquals(want) {
 		t.Errorf("got %#v, want %#v", got, want)
 	}
 }

@@ -250,7 +250,8 @@ func renderTemplate(template hclsyntax.Expression, variables cty.Value, function
 	result, diags := bounds.Evaluate(context.Background(), template, evalContext, functions.allowance)
 	if diags.HasErrors() {
 		if len(own) > 0 { // the details may quote variables (rule L3)
-			return cty.NilVal, fmt.Errorf("%s: the template fails there; the details are hidden, because a variable is sensitive or ephemeral", diags[0].Subject)
+			return cty.NilVal, fmt.Errorf("%s: the template fails there; the details are hidden, because a variable is sensitive or ephemeral",
+				diags[0].Subject)
 		}
 		return cty.NilVal, diags
 	}

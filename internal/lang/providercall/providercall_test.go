@@ -71,18 +71,42 @@ func TestCallable(t *testing.T) {
 		`f("a", "b", sensitive_list...)`: {
 			said, nil, said.Mark(marks.Sensitive), "", 1,
 		},
-		`f(unknown, "b")`:          {said, nil, cty.UnknownVal(cty.String), "", 0},
-		`f(any, "b")`:              {said, nil, cty.UnknownVal(cty.String), "", 0},
-		`f(hidden_unknown, "b")`:   {said, nil, cty.UnknownVal(cty.String).Mark(marks.Sensitive), "", 0},
-		`f("a", unknown)`:          {said, nil, said, "", 1},
-		`f("a", "b", [any])`:       {said, nil, cty.UnknownVal(cty.String), "", 0},
-		`f("other", "type")`:       {cty.True, nil, cty.NilVal, "returned a bool and not a string", 1},
-		`f("refused", "b")`:        {cty.NilVal, &engine.FunctionError{Said: "b is too short.", Argument: 1}, cty.NilVal, `Invalid value for "b" parameter: b is too short.`, 1},
-		`f("r", "b", [1], [2])`:    {cty.NilVal, &engine.FunctionError{Said: "No.", Argument: 3}, cty.NilVal, `Invalid value for "more" parameter: No.`, 1},
-		`f("refused", "b", null)`:  {cty.NilVal, &engine.FunctionError{Said: "No.", Argument: 7}, cty.NilVal, `failed: No.`, 1},
-		`f("refused", "whole")`:    {cty.NilVal, &engine.FunctionError{Said: "No.", Argument: -1}, cty.NilVal, `failed: No.`, 1},
-		`f(hidden, "refused")`:     {cty.NilVal, &engine.FunctionError{Said: "hunter2 is too short", Argument: 0}, cty.NilVal, "the details are hidden", 1},
-		`f("crash", fleeting)`:     {cty.NilVal, &engine.FunctionError{Problem: "It crashed", Said: "hunter2", Argument: -1}, cty.NilVal, "It crashed (the details are hidden", 1},
+		`f(unknown, "b")`:        {said, nil, cty.UnknownVal(cty.String), "", 0},
+		`f(any, "b")`:            {said, nil, cty.UnknownVal(cty.String), "", 0},
+		`f(hidden_unknown, "b")`: {said, nil, cty.UnknownVal(cty.String).Mark(marks.Sensitive), "", 0},
+		`f("a", unknown)`:        {said, nil, said, "", 1},
+		`f("a", "b", [any])`:     {said, nil, cty.UnknownVal(cty.String), "", 0},
+		`f("other", "type")`:     {cty.True, nil, cty.NilVal, "returned a bool and not a string", 1},
+		`f("refused", "b")`: {
+			cty.NilVal,
+			&engine.FunctionError{Said: "b is too short.", Argument: 1},
+			cty.NilVal,
+			`Invalid value for "b" parameter: b is too short.`,
+			1,
+		},
+		`f("r", "b", [1], [2])`: {
+			cty.NilVal,
+			&engine.FunctionError{Said: "No.", Argument: 3},
+			cty.NilVal,
+			`Invalid value for "more" parameter: No.`,
+			1,
+		},
+		`f("refused", "b", null)`: {cty.NilVal, &engine.FunctionError{Said: "No.", Argument: 7}, cty.NilVal, `failed: No.`, 1},
+		`f("refused", "whole")`:   {cty.NilVal, &engine.FunctionError{Said: "No.", Argument: -1}, cty.NilVal, `failed: No.`, 1},
+		`f(hidden, "refused")`: {
+			cty.NilVal,
+			&engine.FunctionError{Said: "hunter2 is too short", Argument: 0},
+			cty.NilVal,
+			"the details are hidden",
+			1,
+		},
+		`f("crash", fleeting)`: {
+			cty.NilVal,
+			&engine.FunctionError{Problem: "It crashed", Said: "hunter2", Argument: -1},
+			cty.NilVal,
+			"It crashed (the details are hidden",
+			1,
+		},
 		`f("not there", fleeting)`: {cty.NilVal, errors.New("no such file"), cty.NilVal, "no such file", 1},
 	} {
 		f, calls, _ := callable(test.result, test.err, nil)
@@ -104,7 +128,11 @@ func TestCallable(t *testing.T) {
 // The provider gets values of the types of its parameters, without marks.
 func TestArguments(t *testing.T) {
 	f, _, last := callable(cty.StringVal(""), nil, nil)
-	args := []cty.Value{cty.StringVal("a").Mark(marks.Sensitive), cty.UnknownVal(cty.String), cty.ListVal([]cty.Value{cty.Zero.Mark(marks.Ephemeral)})}
+	args := []cty.Value{
+		cty.StringVal("a").Mark(marks.Sensitive),
+		cty.UnknownVal(cty.String),
+		cty.ListVal([]cty.Value{cty.Zero.Mark(marks.Ephemeral)}),
+	}
 	if _, err := f.Call(args); err != nil {
 		t.Fatal(err)
 	}
@@ -119,11 +147,18 @@ func TestArguments(t *testing.T) {
 // A value that only this process knows is not sent, also where a parameter takes every type.
 func TestCapsulesAreRefused(t *testing.T) {
 	handle := cty.CapsuleVal(cty.Capsule("handle", reflect.TypeFor[string]()), new(string))
-	for _, arg := range []cty.Value{handle, cty.TupleVal([]cty.Value{handle}), cty.ObjectVal(map[string]cty.Value{"x": cty.MapVal(map[string]cty.Value{"y": handle})})} {
+	for _, arg := range []cty.Value{
+		handle,
+		cty.TupleVal([]cty.Value{handle}),
+		cty.ObjectVal(map[string]cty.Value{"x": cty.MapVal(map[string]cty.Value{"y": handle})}),
+	} {
 		call := providercall.Function{
-			Provider:  cloud,
-			Signature: &engine.Function{Parameters: []engine.FunctionParameter{{Name: "any", Type: cty.DynamicPseudoType}}, Return: cty.DynamicPseudoType},
-			Call:      func(args []cty.Value) (cty.Value, error) { return args[0], nil },
+			Provider: cloud,
+			Signature: &engine.Function{
+				Parameters: []engine.FunctionParameter{{Name: "any", Type: cty.DynamicPseudoType}},
+				Return:     cty.DynamicPseudoType,
+			},
+			Call: func(args []cty.Value) (cty.Value, error) { return args[0], nil },
 		}
 		if got, err := call.Callable().Call([]cty.Value{arg}); err == nil || !strings.Contains(err.Error(), "cannot be given to functions") {
 			t.Errorf("with %#v: %#v, %v, want an error", arg, got, err)
