@@ -224,7 +224,8 @@ func (r *Root) Apply(ctx context.Context, req ApplyRequest) (Applied, error) {
 			}
 			defer func() {
 				if err := work.cleanState(); err != nil {
-					work.diags = append(work.diags, failure.Warning("State not cleaned", "The state has results of checks that belong to no object of the module: %s. The next apply removes them.", failure.Reason(err)))
+					work.diags = append(work.diags, failure.Warning("State not cleaned",
+						"The state has results of checks that belong to no object of the module: %s. The next apply removes them.", failure.Reason(err)))
 				}
 			}()
 		}

@@ -40,7 +40,9 @@ func TestPlanUnreadable(t *testing.T) {
 
 func TestFailureNamesFirstError(t *testing.T) {
 	failed := &Failure{Diagnostics: hcl.Diagnostics{
-		{Severity: hcl.DiagWarning, Summary: "Deprecated"}, {Severity: hcl.DiagError, Summary: "Wrong"}, {Severity: hcl.DiagError, Summary: "Worse"},
+		{Severity: hcl.DiagWarning, Summary: "Deprecated"},
+		{Severity: hcl.DiagError, Summary: "Wrong"},
+		{Severity: hcl.DiagError, Summary: "Worse"},
 	}}
 	var exit *process.ExitError
 	if got, want := failed.Error(), "exit code 1: Wrong"; got != want || !errors.As(failed, &exit) || exit.Code != 1 {

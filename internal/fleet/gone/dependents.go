@@ -38,8 +38,9 @@ func (f *finder) inUse(u *rollout.Unit, state location) hcl.Diagnostics {
 	for _, other := range f.living.sorted() {
 		if f.states[other].name == state.name {
 			where := cmp.Or(state.file, "the same backend")
-			return hcl.Diagnostics{failure.WithCode(CodeNeeded, failure.New(summaryInUse, "%q is not there any more, and its state is that of %q: %s. What that manages would be destroyed. "+
-				"Nothing was done. Give %[2]q a state of its own.", u.Name, other.Name, where))}
+			return hcl.Diagnostics{failure.WithCode(CodeNeeded, failure.New(summaryInUse,
+				"%q is not there any more, and its state is that of %q: %s. What that manages would be destroyed. "+
+					"Nothing was done. Give %[2]q a state of its own.", u.Name, other.Name, where))}
 		}
 	}
 	return nil
@@ -52,7 +53,8 @@ func (f *finder) dependents(u *rollout.Unit, state location) hcl.Diagnostics {
 	}
 	var diags hcl.Diagnostics
 	refuse := func(by, why string, at *hcl.Range) {
-		diag := failure.WithCode(CodeNeeded, failure.New(summaryDependents, "%q is not there any more, and %q depends on it: %s. Nothing was done. Take that out of %[2]q and apply it first.",
+		diag := failure.WithCode(CodeNeeded, failure.New(summaryDependents,
+			"%q is not there any more, and %q depends on it: %s. Nothing was done. Take that out of %[2]q and apply it first.",
 			u.Name, by, why))
 		diag.Subject = at
 		diags = diags.Append(diag)
@@ -125,5 +127,6 @@ func (f *finder) ownBefore(u *rollout.Unit) settings.Upstreams {
 // isOf reports whether a place from which others take values is that of a unit. Its paths are
 // absolute.
 func isOf(from settings.Upstream, u *rollout.Unit, state location) bool {
-	return from.Stack != "" && absolute(from.Stack) == absolute(u.Home) || from.State != "" && state.file != "" && absolute(from.State) == state.file
+	return from.Stack != "" && absolute(from.Stack) == absolute(u.Home) ||
+		from.State != "" && state.file != "" && absolute(from.State) == state.file
 }

@@ -78,8 +78,9 @@ func absolute(file string) string {
 }
 
 func rootState(u *rollout.Unit) (location, hcl.Diagnostics) {
-	tofu, _ := filepath.Glob(filepath.Join(u.Dir, "*.tofu"))                                  //nolint:errcheck // the pattern is a good one
-	tree, _ := module.NewLoader(module.Options{Base: u.Dir, Tofu: len(tofu) > 0}).Load(u.Dir) //nolint:errcheck // reported where it is destroyed
+	tofu, _ := filepath.Glob(filepath.Join(u.Dir, "*.tofu")) //nolint:errcheck // the pattern is a good one
+	//nolint:errcheck // reported where it is destroyed
+	tree, _ := module.NewLoader(module.Options{Base: u.Dir, Tofu: len(tofu) > 0}).Load(u.Dir)
 	var block *hcl.Block
 	if tree != nil && tree.Root != nil && len(tree.Root.Backends) > 0 {
 		block = tree.Root.Backends[len(tree.Root.Backends)-1] // that of an override file is the last one
@@ -103,7 +104,8 @@ func rootState(u *rollout.Unit) (location, hcl.Diagnostics) {
 				value, _ := attribute.Expr.Value(nil) //nolint:errcheck // it is not known then
 				if value.IsNull() || !value.IsKnown() || value.Type() != cty.String {
 					return location{}, hcl.Diagnostics{failure.New("Unknown place of the state",
-						"Where the state of %q is cannot be known: the argument %q of its backend is not a text that is written out. Nothing was destroyed.", u.Name, name)}
+						"Where the state of %q is cannot be known: the argument %q of its backend is not a text that is written out. "+
+							"Nothing was destroyed.", u.Name, name)}
 				}
 				*to = value.AsString()
 			}
@@ -199,17 +201,20 @@ func (f *finder) hasState(ctx context.Context, u *rollout.Unit, state location) 
 	_, err := os.Stat(state.file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return false, hcl.Diagnostics{failure.Warning(summaryNoState, "%q has no state: there is no file %s. If something was applied, the state was deleted with the directory, and nothing can be destroyed: "+
+		return false, hcl.Diagnostics{failure.Warning(summaryNoState, "%q has no state: there is no file %s. "+
+			"If something was applied, the state was deleted with the directory, and nothing can be destroyed: "+
 			"put the file back, as from a backup, and run this again. What it managed can also be destroyed by hand.", u.Name, state.file)}
 	case err != nil:
 		return false, failure.Diagnostics(fmt.Errorf("the state of %s: %w", u.Name, err))
 	}
 	empty, err := isEmpty(ctx, u, state)
 	if err != nil {
-		return false, hcl.Diagnostics{failure.New("Unreadable state", "The state of %q in %s cannot be read: %s. Nothing was destroyed.", u.Name, state.file, failure.Reason(err))}
+		return false, hcl.Diagnostics{failure.New("Unreadable state",
+			"The state of %q in %s cannot be read: %s. Nothing was destroyed.", u.Name, state.file, failure.Reason(err))}
 	}
 	if empty {
-		return false, hcl.Diagnostics{failure.Warning(summaryEmpty, "The state of %q in %s has nothing that could be destroyed.", u.Name, state.file)}
+		return false, hcl.Diagnostics{failure.Warning(summaryEmpty,
+			"The state of %q in %s has nothing that could be destroyed.", u.Name, state.file)}
 	}
 	return true, nil
 }

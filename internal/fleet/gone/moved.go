@@ -37,7 +37,8 @@ func (f *finder) movedTo(u *rollout.Unit) *rollout.Unit {
 	}
 	for i := range f.livingUnits() {
 		other := &f.Living.Units[i]
-		if other.Name == u.Name && other.Kind == u.Kind && !slices.ContainsFunc(f.work.Units, func(before rollout.Unit) bool { return clean(before.Path) == clean(other.Path) }) {
+		if other.Name == u.Name && other.Kind == u.Kind &&
+			!slices.ContainsFunc(f.work.Units, func(before rollout.Unit) bool { return clean(before.Path) == clean(other.Path) }) {
 			return f.unitIn(clean(other.Path), u)
 		}
 	}
@@ -119,7 +120,12 @@ func (f *finder) unitIn(dir string, like *rollout.Unit) *rollout.Unit {
 		}
 	}
 	if first == nil { // nothing lists it
-		first = &rollout.Unit{Name: strings.TrimPrefix(dir, "/"), Kind: like.Kind, Dir: filepath.Join(f.Root, filepath.FromSlash(dir)), Path: strings.TrimPrefix(dir, "/")}
+		first = &rollout.Unit{
+			Name: strings.TrimPrefix(dir, "/"),
+			Kind: like.Kind,
+			Dir:  filepath.Join(f.Root, filepath.FromSlash(dir)),
+			Path: strings.TrimPrefix(dir, "/"),
+		}
 	}
 	return first
 }
@@ -145,8 +151,10 @@ func (f *finder) moved(u *rollout.Unit, state location, to *rollout.Unit) (warni
 	case !exists(now.file):
 		todo = "Its state is still in " + state.file + ": move that file to " + now.file + " before anything is planned there."
 	default:
-		todo = "Its state is still in " + state.file + ", and there is another one in " + now.file + ": look at both, and move what is missing there."
+		todo = "Its state is still in " + state.file + ", and there is another one in " + now.file +
+			": look at both, and move what is missing there."
 	}
-	return hcl.Diagnostics{failure.Warning(summaryMoved, "%q is now %q in %s. %s If that is something else, destroy what it manages from a checkout of %s.",
+	return hcl.Diagnostics{failure.Warning(summaryMoved,
+		"%q is now %q in %s. %s If that is something else, destroy what it manages from a checkout of %s.",
 		u.Name, to.Name, to.Path, todo, f.Diff.Base)}, nil
 }

@@ -87,7 +87,11 @@ func (d *driverOfBench) Plan(ctx context.Context, req driver.PlanRequest) (drive
 		state = 0
 	}
 	return driver.Plan{
-		Changes: made <= of, Complete: made >= of, State: fmt.Sprint(state), Destroys: req.Destroy, Counts: &stackplan.Counts{Add: 1, Defer: max(0, of-made)},
+		Changes:  made <= of,
+		Complete: made >= of,
+		State:    fmt.Sprint(state),
+		Destroys: req.Destroy,
+		Counts:   &stackplan.Counts{Add: 1, Defer: max(0, of-made)},
 	}, nil
 }
 
@@ -160,7 +164,11 @@ func TestRunAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &bench{fails: map[string]string{"b": "plan"}}
 		ends := b.run(t.Context(), t, []groups.Group{alone("a"), alone("b"), alone("c")}, groups.Options{Parallel: 2})
-		if want := []string{"a: applied", "b: failed (plan failed)", "c: not begun (since too many deployments failed in the group b_default)"}; !slices.Equal(ends, want) {
+		if want := []string{
+			"a: applied",
+			"b: failed (plan failed)",
+			"c: not begun (since too many deployments failed in the group b_default)",
+		}; !slices.Equal(ends, want) {
 			t.Errorf("ends %q, want %q", ends, want)
 		}
 	})
@@ -325,7 +333,10 @@ func TestParallel(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				b := bench{}
 				began := time.Now()
-				ends := b.run(t.Context(), t, []groups.Group{{Name: "g", Members: members, Eager: true}}, groups.Options{Parallel: parallel, PlanOnly: planOnly})
+				ends := b.run(t.Context(), t, []groups.Group{{Name: "g", Members: members, Eager: true}}, groups.Options{
+					Parallel: parallel,
+					PlanOnly: planOnly,
+				})
 				if len(ends) != len(members) {
 					t.Errorf("%d ends, want %d", len(ends), len(members))
 				}
@@ -355,7 +366,10 @@ func TestInterrupted(t *testing.T) {
 				cancel()
 			}
 		}
-		ends := b.run(ctx, t, []groups.Group{{Name: "g", Members: []string{"a", "b", "c"}, Eager: true}, {Name: "h", Members: []string{"p"}}}, groups.Options{})
+		ends := b.run(ctx, t, []groups.Group{
+			{Name: "g", Members: []string{"a", "b", "c"}, Eager: true},
+			{Name: "h", Members: []string{"p"}},
+		}, groups.Options{})
 		want := []string{
 			"a: applied", "b: not begun (interrupted)", "c: not begun (interrupted)", "p: not begun (since not everything was begun in the group g)",
 		}

@@ -81,7 +81,13 @@ func NewModule(ctx context.Context, d *driver.Root) (*Module, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Module{Engine: made.Engine, Config: made.Config, Lineage: made.State.Lineage, Serial: made.State.Serial, State: made.State.File}, nil
+	return &Module{
+		Engine:  made.Engine,
+		Config:  made.Config,
+		Lineage: made.State.Lineage,
+		Serial:  made.State.Serial,
+		State:   made.State.File,
+	}, nil
 }
 
 // checkModule compares a root module with that of its plan.
@@ -91,12 +97,15 @@ func checkModule(ctx context.Context, unit *Unit, d *driver.Root) hcl.Diagnostic
 	case err != nil:
 		return failure.Diagnostics(err)
 	case was == nil:
-		return hcl.Diagnostics{failure.New("Damaged set of plans", "The index does not say with what the plan of %s was made. Nothing was done. Plan again.", unit.Name)}
+		return hcl.Diagnostics{failure.New("Damaged set of plans",
+			"The index does not say with what the plan of %s was made. Nothing was done. Plan again.", unit.Name)}
 	case now.Engine != was.Engine:
-		return hcl.Diagnostics{failure.New("Plan of another engine", "This plan was made with %s, and the engine is now %s. Nothing was done. Use the engine that made the plan, or make a new plan.", was.Engine, now.Engine)}
+		return hcl.Diagnostics{failure.New("Plan of another engine", "This plan was made with %s, and the engine is now %s. "+
+			"Nothing was done. Use the engine that made the plan, or make a new plan.", was.Engine, now.Engine)}
 	case now.Config != was.Config:
-		return hcl.Diagnostics{failure.New("Configuration changed since planning", "The files of the root module are not those that this plan was made from. Nothing was done. "+
-			"Apply the plan in a checkout of the commit that it was made from, or make a new plan.")}
+		return hcl.Diagnostics{failure.New("Configuration changed since planning",
+			"The files of the root module are not those that this plan was made from. Nothing was done. "+
+				"Apply the plan in a checkout of the commit that it was made from, or make a new plan.")}
 	}
 	if diag := unit.Module.version().Check(now.version()); diag != nil {
 		return hcl.Diagnostics{withBackend(diag)}
@@ -178,7 +187,9 @@ func (s *saved) planAnew(ctx context.Context, req driver.PlanRequest) (driver.Pl
 	case err != nil:
 		return plan, err
 	case plan.Changes:
-		return plan, &UnfitError{errors.New("its plan in the set does not fit any more since its apply has failed, and it is not as configured yet")}
+		return plan, &UnfitError{
+			errors.New("its plan in the set does not fit any more since its apply has failed, and it is not as configured yet"),
+		}
 	}
 	return plan, s.set.setProgress(s.unit.Name, Done)
 }
@@ -190,7 +201,8 @@ func (s *saved) contradictions(values []wiring.Value) hcl.Diagnostics {
 		planned, ok := s.unit.Inputs[value.Name]
 		if !ok || !s.set.Fits(planned, value.Value) {
 			diags = diags.Append(problem.New(problem.BadValue, value.Range.Ptr(), "Input changed since planning",
-				"The value of %q, which is made of %s, is not the one that the plan was made with. Plan again.", value.Name, strings.Join(planned.From, ", ")))
+				"The value of %q, which is made of %s, is not the one that the plan was made with. Plan again.",
+				value.Name, strings.Join(planned.From, ", ")))
 		}
 	}
 	return diags

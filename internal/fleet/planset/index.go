@@ -187,7 +187,8 @@ func keepFromOthers(path string) error {
 	}
 	err = os.Chmod(path, info.Mode().Perm()&0o700)
 	if err != nil && !errors.Is(err, fs.ErrPermission) {
-		return failure.Error("Set of plans not protected", "Other users may read %s, and that cannot be changed, though plans hold secrets: %s. Nothing was done.", path, failure.Reason(err))
+		return failure.Error("Set of plans not protected",
+			"Other users may read %s, and that cannot be changed, though plans hold secrets: %s. Nothing was done.", path, failure.Reason(err))
 	}
 	return nil
 }
@@ -204,7 +205,9 @@ func keepFromGit(dir string) error {
 		err = errors.Join(err, file.Close())
 	}
 	if err != nil {
-		return failure.Error("Set of plans not hidden", "The file %s cannot be made in %s, by which git ignores plans, as they hold secrets: %s. Nothing was done.", ignoreName, dir, failure.Reason(err))
+		return failure.Error("Set of plans not hidden",
+			"The file %s cannot be made in %s, by which git ignores plans, as they hold secrets: %s. Nothing was done.", ignoreName, dir,
+			failure.Reason(err))
 	}
 	return nil
 }

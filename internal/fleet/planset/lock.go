@@ -20,14 +20,17 @@ func Lock(dir string) (unlock func(), err error) {
 	}
 	file, err := openLock(dir)
 	if err != nil {
-		return nil, failure.Error("Set of plans not locked", "The set in %s cannot be locked against others who apply it: %s. Nothing was done.", dir, failure.Reason(err))
+		return nil, failure.Error("Set of plans not locked",
+			"The set in %s cannot be locked against others who apply it: %s. Nothing was done.", dir, failure.Reason(err))
 	}
 	locked, err := filelock.TryLock(file)
 	switch {
 	case err != nil:
-		err = failure.Error("Set of plans not locked", "The set in %s cannot be locked against others who apply it: %s. Nothing was done.", dir, failure.Reason(err))
+		err = failure.Error("Set of plans not locked",
+			"The set in %s cannot be locked against others who apply it: %s. Nothing was done.", dir, failure.Reason(err))
 	case !locked:
-		err = failure.Error("Set of plans in use", "Another process is applying the set in %s. Nothing was done. Wait for it to end; then the same command goes on with what it has left.", dir)
+		err = failure.Error("Set of plans in use", "Another process is applying the set in %s. Nothing was done. "+
+			"Wait for it to end; then the same command goes on with what it has left.", dir)
 	}
 	if err != nil {
 		return nil, errors.Join(err, file.Close())

@@ -36,15 +36,19 @@ func Read(dir string) (*Set, map[string]Progress, error) {
 	text, err := safefile.Read(os.DirFS(dir), indexName, maxIndex)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, nil, failure.Error("No set of plans", "There is no set of plans in %s: no file %s, which is written when all plans are made.", dir, indexName)
+		return nil, nil, failure.Error("No set of plans",
+			"There is no set of plans in %s: no file %s, which is written when all plans are made.", dir, indexName)
 	case err != nil:
-		return nil, nil, failure.Error("Unreadable set of plans", "The file %s in %s cannot be read: %s. Name the directory that a set was saved in.", indexName, dir, safefile.Reason(err))
+		return nil, nil, failure.Error("Unreadable set of plans",
+			"The file %s in %s cannot be read: %s. Name the directory that a set was saved in.", indexName, dir, safefile.Reason(err))
 	}
 	if err := json.Unmarshal(text, &set.Index); err != nil || set.FormatVersion == 0 { // which every version writes
-		return nil, nil, failure.Error("Damaged set of plans", "The file %s in %s is not as it was written. Nothing was done. Plan again.", indexName, dir)
+		return nil, nil, failure.Error("Damaged set of plans", "The file %s in %s is not as it was written. Nothing was done. Plan again.",
+			indexName, dir)
 	}
 	if set.FormatVersion != FormatVersion {
-		return nil, nil, failure.Error("Set of plans from another version", "The set in %s has format version %d, and this version of cairn reads %d. Nothing was done. Use the version that made it (%s), or plan again.",
+		return nil, nil, failure.Error("Set of plans from another version", "The set in %s has format version %d, "+
+			"and this version of cairn reads %d. Nothing was done. Use the version that made it (%s), or plan again.",
 			dir, set.FormatVersion, FormatVersion, set.CairnVersion)
 	}
 	var diags hcl.Diagnostics
@@ -67,7 +71,8 @@ func Read(dir string) (*Set, map[string]Progress, error) {
 		}
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, nil, failure.Error("Damaged set of plans", "The file %s in %s, which says what is done, is not as it was written. Nothing was done. Plan again.", progressName, dir)
+		return nil, nil, failure.Error("Damaged set of plans",
+			"The file %s in %s, which says what is done, is not as it was written. Nothing was done. Plan again.", progressName, dir)
 	}
 	return set, progress, nil
 }
@@ -80,7 +85,8 @@ func (s *Set) checkFile(unit Unit) *hcl.Diagnostic {
 	sum, err := hashFile(filepath.Join(s.Dir, unit.Plan))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return failure.New("Missing plan file", "The plan of %s is not in the set any more: there is no file %s. Nothing was done. Plan again.", unit.Name, unit.Plan)
+		return failure.New("Missing plan file", "The plan of %s is not in the set any more: there is no file %s. Nothing was done. Plan again.",
+			unit.Name, unit.Plan)
 	case err != nil:
 		return failure.New("Unreadable plan file", "The plan of %s cannot be read: %s. Nothing was done.", unit.Name, failure.Reason(err))
 	case sum != unit.SHA256:

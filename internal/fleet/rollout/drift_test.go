@@ -75,7 +75,10 @@ func TestDriftOfWhatOthersRead(t *testing.T) {
 	}
 	busy := map[string]*atomic.Bool{"/root": {}, "/user": {}}
 	synctest.Test(t, func(t *testing.T) {
-		for _, end := range work.Drift(t.Context(), DriftOptions{Parallel: 3, Open: func(unit int) driver.Driver { return atWork{busy: busy[work.Units[unit].Dir]} }}) {
+		for _, end := range work.Drift(t.Context(), DriftOptions{
+			Parallel: 3,
+			Open:     func(unit int) driver.Driver { return atWork{busy: busy[work.Units[unit].Dir]} },
+		}) {
 			if end.State != AsStated {
 				t.Errorf("%s: %s (%v)", work.Units[end.Unit].Name, end.State, end.Err)
 			}

@@ -75,8 +75,13 @@ func (d *Drivers) Open(w *Work, unit int) driver.Driver {
 		})
 	}
 	return driver.NewRoot(d.Roots, driver.RootOptions{
-		Dir: u.Dir, Environ: enginelog.ForProcess(Environment(u)), VarFiles: u.VarFiles, Workspace: w.workspaceToSelect(u), PlanFile: planFile, RunDir: files + ".run",
-		Show: func(phase string) driver.RootView { return d.ShowRoot(u, phase) },
+		Dir:       u.Dir,
+		Environ:   enginelog.ForProcess(Environment(u)),
+		VarFiles:  u.VarFiles,
+		Workspace: w.workspaceToSelect(u),
+		PlanFile:  planFile,
+		RunDir:    files + ".run",
+		Show:      func(phase string) driver.RootView { return d.ShowRoot(u, phase) },
 	})
 }
 

@@ -17,7 +17,8 @@ func (r *run) withoutSameOutputs(decide func(int, func(int) order.Result) order.
 	return func(node int, result func(int) order.Result) order.Result {
 		step := r.Steps[node]
 		if step.Phase == Plan && r.options.Mode != Destroy {
-			if of := r.Units[step.Unit].OnlyByOutputs; len(of) > 0 && !slices.ContainsFunc(of, func(unit int) bool { return r.outcome[unit].outputs }) {
+			if of := r.Units[step.Unit].OnlyByOutputs; len(of) > 0 &&
+				!slices.ContainsFunc(of, func(unit int) bool { return r.outcome[unit].outputs }) {
 				return order.Result{State: order.Passed, Err: r.sameOutputs(of)}
 			}
 		}

@@ -396,8 +396,12 @@ func TestLostOutput(t *testing.T) {
 		applied bool
 		ends    []string
 	}{
-		"plan":  {"| plan", false, []string{"a failed (plan: its output cannot be written: no space left) !", "b skipped (because a failed) !"}},
-		"apply": {"| apply", true, []string{"a failed (apply: it is applied, but its output cannot be written: no space left) !", "b skipped (because a failed) !"}},
+		"plan": {"| plan", false, []string{"a failed (plan: its output cannot be written: no space left) !", "b skipped (because a failed) !"}},
+		"apply": {
+			"| apply",
+			true,
+			[]string{"a failed (apply: it is applied, but its output cannot be written: no space left) !", "b skipped (because a failed) !"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
@@ -422,8 +426,13 @@ func TestPrecedes(t *testing.T) {
 		ends   []string
 		ran    bool
 	}{
-		"one":  {"a", []string{"a planned (not approved) !", "b applied", "c no changes", "backup ran"}, true},
-		"none": {"a b", []string{"a planned (not approved) !", "b planned (not approved) !", "c no changes", "backup passed (nothing is approved that it precedes)"}, false},
+		"one": {"a", []string{"a planned (not approved) !", "b applied", "c no changes", "backup ran"}, true},
+		"none": {"a b", []string{
+			"a planned (not approved) !",
+			"b planned (not approved) !",
+			"c no changes",
+			"backup passed (nothing is approved that it precedes)",
+		}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
@@ -588,12 +597,27 @@ func TestRounds(t *testing.T) {
 		a, b  string
 		log   string // without the last apply
 	}{
-		"one":      {left: 0, a: "a applied", b: "b applied"},
-		"three":    {left: 2, a: "a applied", b: "b applied", log: once + once},
-		"too many": {left: 3, a: "a failed (apply: changes are still deferred after 3 rounds) !", b: "b skipped (because a failed) !", log: once + once},
-		"stuck":    {left: 9, stuck: true, a: "a failed (apply: changes are still deferred after 1 round) !", b: "b skipped (because a failed) !", log: once},
+		"one":   {left: 0, a: "a applied", b: "b applied"},
+		"three": {left: 2, a: "a applied", b: "b applied", log: once + once},
+		"too many": {
+			left: 3,
+			a:    "a failed (apply: changes are still deferred after 3 rounds) !",
+			b:    "b skipped (because a failed) !",
+			log:  once + once,
+		},
+		"stuck": {
+			left:  9,
+			stuck: true,
+			a:     "a failed (apply: changes are still deferred after 1 round) !",
+			b:     "b skipped (because a failed) !",
+			log:   once,
+		},
 		"refused": {
-			left: 9, yes: 2, a: "a in part (applied up to round 2, the next one was not approved) !", b: "b waiting (for a, which was applied in part) !", log: once + once,
+			left: 9,
+			yes:  2,
+			a:    "a in part (applied up to round 2, the next one was not approved) !",
+			b:    "b waiting (for a, which was applied in part) !",
+			log:  once + once,
 		},
 		"stopped": {left: 9, stop: 2, a: "a in part (applied up to round 1) !", b: "b not started !", log: once},
 		"broken":  {left: 9, fails: true, a: "a failed (apply: plan of round 2: exit code 1) !", b: "b skipped (because a failed) !", log: once},

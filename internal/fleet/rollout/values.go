@@ -67,7 +67,8 @@ func (r *run) values(ctx context.Context, unit int) ([]wiring.Value, hcl.Diagnos
 		for _, value := range values {
 			if !value.Value.IsWhollyKnown() {
 				diags = diags.Append(problem.New(problem.BadValue, value.Range.Ptr(), "Input still unknown",
-					"The value of %q is not known, although all that it is made of was applied. See which output of these is not known, and why.", value.Name))
+					"The value of %q is not known, although all that it is made of was applied. See which output of these is not known, and why.",
+					value.Name))
 			}
 		}
 	}
@@ -107,7 +108,8 @@ func (r *run) storedOutputs(ctx context.Context, unit int) (wiring.Outputs, erro
 			return wiring.Outputs{Open: true}, nil
 		case !found:
 			name := r.Units[unit].Name
-			return wiring.Outputs{Missing: fmt.Sprintf("There are no outputs of %s: it was never applied, and is not among what is worked on now. Apply it first, or select it, too.", name)}, nil
+			return wiring.Outputs{Missing: fmt.Sprintf("There are no outputs of %s: it was never applied, and is not among what is worked on now. "+
+				"Apply it first, or select it, too.", name)}, nil
 		}
 		return wiring.Outputs{Values: values, Stored: true, Open: r.options.Mode == Destroy && !r.comparing}, nil
 	})

@@ -18,18 +18,25 @@ func TestOtherWorkspace(t *testing.T) {
 		other *Unit // in the same directory
 		want  string
 	}{
-		"nothing":          {},
-		"default":          {files: map[string]string{".terraform/environment": "default"}},
-		"other":            {files: map[string]string{".terraform/environment": "green\n"}, want: "green"},
-		"own":              {files: map[string]string{".terraform/environment": "green"}, unit: Unit{Workspace: "blue"}},
-		"of a neighbor":    {files: map[string]string{".terraform/environment": "green"}, other: &Unit{Workspace: "green"}},
-		"stack":            {files: map[string]string{".terraform/environment": "green"}, unit: Unit{Kind: Components}},
-		"by a variable":    {files: map[string]string{".terraform/environment": "green"}, unit: Unit{Env: []string{"TF_WORKSPACE=green"}}},
-		"in a bucket":      {files: map[string]string{".terraform/environment": "green", ".terraform/terraform.tfstate": backend("s3")}, want: "green"},
-		"in a cloud":       {files: map[string]string{".terraform/environment": "green", ".terraform/terraform.tfstate": backend("cloud")}},
-		"remote":           {files: map[string]string{".terraform/environment": "green", ".terraform/terraform.tfstate": backend("remote")}},
-		"not readable":     {files: map[string]string{".terraform/environment": "green", ".terraform/terraform.tfstate": "{"}},
-		"elsewhere":        {files: map[string]string{"data/environment": "green"}, unit: Unit{Env: []string{"TF_DATA_DIR=other", "TF_DATA_DIR=data"}}, want: "green"},
+		"nothing":       {},
+		"default":       {files: map[string]string{".terraform/environment": "default"}},
+		"other":         {files: map[string]string{".terraform/environment": "green\n"}, want: "green"},
+		"own":           {files: map[string]string{".terraform/environment": "green"}, unit: Unit{Workspace: "blue"}},
+		"of a neighbor": {files: map[string]string{".terraform/environment": "green"}, other: &Unit{Workspace: "green"}},
+		"stack":         {files: map[string]string{".terraform/environment": "green"}, unit: Unit{Kind: Components}},
+		"by a variable": {files: map[string]string{".terraform/environment": "green"}, unit: Unit{Env: []string{"TF_WORKSPACE=green"}}},
+		"in a bucket": {
+			files: map[string]string{".terraform/environment": "green", ".terraform/terraform.tfstate": backend("s3")},
+			want:  "green",
+		},
+		"in a cloud":   {files: map[string]string{".terraform/environment": "green", ".terraform/terraform.tfstate": backend("cloud")}},
+		"remote":       {files: map[string]string{".terraform/environment": "green", ".terraform/terraform.tfstate": backend("remote")}},
+		"not readable": {files: map[string]string{".terraform/environment": "green", ".terraform/terraform.tfstate": "{"}},
+		"elsewhere": {
+			files: map[string]string{"data/environment": "green"},
+			unit:  Unit{Env: []string{"TF_DATA_DIR=other", "TF_DATA_DIR=data"}},
+			want:  "green",
+		},
 		"not in elsewhere": {files: map[string]string{".terraform/environment": "green"}, unit: Unit{Env: []string{"TF_DATA_DIR=data"}}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -60,7 +60,8 @@ func Parse(expr hcl.Expression, locals map[string]Local, file *hcl.File) (*Input
 	pairs, diags := hcl.ExprMap(expr)
 	if diags.HasErrors() {
 		return nil, hcl.Diagnostics{problem.New(problem.BadValue, expr.Range().Ptr(), "Invalid inputs",
-			"The inputs must be an object that is written out, with a variable's name and its value in each entry: { vpc = stack.network.output.vpc_id }.")}
+			"The inputs must be an object that is written out, with a variable's name and its value in each entry: "+
+				"{ vpc = stack.network.output.vpc_id }.")}
 	}
 	inputs := &Inputs{Locals: locals, File: file}
 	seen := map[string]bool{}
@@ -68,10 +69,12 @@ func Parse(expr hcl.Expression, locals map[string]Local, file *hcl.File) (*Input
 		name, ok := keyOf(pair.Key)
 		switch {
 		case !ok || !hclsyntax.ValidIdentifier(name):
-			diags = diags.Append(problem.New(problem.BadValue, pair.Key.Range().Ptr(), "Invalid input name", "Each key of the inputs is the name of a variable, which is written out."))
+			diags = diags.Append(problem.New(problem.BadValue, pair.Key.Range().Ptr(), "Invalid input name",
+				"Each key of the inputs is the name of a variable, which is written out."))
 			continue
 		case seen[name]:
-			diags = diags.Append(problem.New(problem.DuplicateID, pair.Key.Range().Ptr(), "Duplicate input", "There is already a value for the variable %q. Remove one of the two.", name))
+			diags = diags.Append(problem.New(problem.DuplicateID, pair.Key.Range().Ptr(), "Duplicate input",
+				"There is already a value for the variable %q. Remove one of the two.", name))
 			continue
 		}
 		seen[name] = true
@@ -108,7 +111,8 @@ func (in *Inputs) impure(expr hcl.Expression) hcl.Diagnostics {
 	in.walk(expr, func(node hclsyntax.Node) {
 		if call, ok := node.(*hclsyntax.FunctionCallExpr); ok && slices.Contains(impureNames, call.Name) {
 			diags = diags.Append(problem.New(problem.BadValue, &call.NameRange, "Impure function in inputs",
-				"The function %q gives another result at each call, and inputs are evaluated again when a plan is applied. Call it in the stack.", call.Name))
+				"The function %q gives another result at each call, and inputs are evaluated again when a plan is applied. "+
+					"Call it in the stack.", call.Name))
 		}
 	})
 	return diags
@@ -214,7 +218,8 @@ func (in *Inputs) referencesOf(input Input) ([]Reference, hcl.Diagnostics) {
 				}
 			default:
 				at := traversal.SourceRange()
-				diags = diags.Append(problem.New(problem.UnknownRef, &at, "Unknown reference", "There is no %q here. Inputs refer to outputs of others, as stack.NAME.output.OUTPUT, and to local values of this file, as local.NAME.%s",
+				diags = diags.Append(problem.New(problem.UnknownRef, &at, "Unknown reference", "There is no %q here. "+
+					"Inputs refer to outputs of others, as stack.NAME.output.OUTPUT, and to local values of this file, as local.NAME.%s",
 					traversal.RootName(), nearest.DidYouMean(traversal.RootName(), []string{"stack", "local"})))
 			}
 		}
@@ -243,7 +248,8 @@ func (in *Inputs) parseReference(traversal hcl.Traversal) (Reference, *hcl.Diagn
 	whole := traversal.SourceRange()
 	bad := func() *hcl.Diagnostic {
 		return problem.New(problem.BadValue, &whole, "Invalid reference to an output",
-			"Outputs are referred to as stack.NAME.output.OUTPUT, or stack.NAME.deployment[\"NAME\"].output.OUTPUT, with names that are written out.")
+			"Outputs are referred to as stack.NAME.output.OUTPUT, or stack.NAME.deployment[\"NAME\"].output.OUTPUT, "+
+				"with names that are written out.")
 	}
 	steps := traversal[1:]
 	next := func() (name string, at hcl.Range) {
@@ -267,7 +273,8 @@ func (in *Inputs) parseReference(traversal hcl.Traversal) (Reference, *hcl.Diagn
 	}
 	if word != "output" {
 		if word != "" {
-			return reference, problem.New(problem.BadValue, &end, "Invalid reference to an output", "A stack has no %q here: others see its outputs, as stack.%s.output.OUTPUT.%s",
+			return reference, problem.New(problem.BadValue, &end, "Invalid reference to an output",
+				"A stack has no %q here: others see its outputs, as stack.%s.output.OUTPUT.%s",
 				word, reference.Stack, nearest.DidYouMean(word, []string{"output", "deployment"}))
 		}
 		return reference, bad()

@@ -52,7 +52,8 @@ func (in *Inputs) Values(outputs func(Origin) (Outputs, error)) ([]Value, hcl.Di
 			if _, known := e.of[reference.Origin]; !known {
 				of, err := outputs(reference.Origin)
 				if err != nil {
-					diags = diags.Append(problem.New(problem.BadValue, &reference.Range, "Outputs not available", "The outputs of %q cannot be read: %s.", reference.Stack, err))
+					diags = diags.Append(problem.New(problem.BadValue, &reference.Range, "Outputs not available",
+						"The outputs of %q cannot be read: %s.", reference.Stack, err))
 					of = Outputs{Open: true} // outputs that may exist are not reported as missing
 				}
 				e.of[reference.Origin] = of
@@ -70,7 +71,8 @@ func (in *Inputs) Values(outputs func(Origin) (Outputs, error)) ([]Value, hcl.Di
 		value, moreDiags := lang.Evaluate(context.Background(), input.Expr, e.ctx)
 		diags = diags.Extend(moreDiags)
 		if marks.Contains(value, marks.Ephemeral) {
-			diags = diags.Append(problem.New(problem.BadValue, input.Expr.Range().Ptr(), "Ephemeral input", "The value of %q is ephemeral: it exists in one operation only, and no other stack can have it.", input.Name))
+			diags = diags.Append(problem.New(problem.BadValue, input.Expr.Range().Ptr(), "Ephemeral input",
+				"The value of %q is ephemeral: it exists in one operation only, and no other stack can have it.", input.Name))
 		}
 		values = append(values, Value{input.Name, value, input.Expr.Range()})
 	}

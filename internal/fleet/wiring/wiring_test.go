@@ -73,17 +73,19 @@ func TestReferences(t *testing.T) {
 
 func TestParseErrors(t *testing.T) {
 	for src, want := range map[string]string{
-		`inputs = [1]`:                                             "1:10 Invalid inputs",
-		`inputs = { (1 + 1) = 1 }`:                                 "1:12 Invalid input name",
-		`inputs = { a = 1, a = 2 }`:                                "1:19 Duplicate input",
-		`inputs = { a = var.x }`:                                   "1:16 Unknown reference",
-		`inputs = { a = stack.net }`:                               "1:16 Invalid reference to an output",
-		`inputs = { a = stack.net.outpt.x }`:                       "1:25 Invalid reference to an output: A stack has no \"outpt\" here: others see its outputs, as stack.net.output.OUTPUT. Did you mean \"output\"?",
+		`inputs = [1]`:               "1:10 Invalid inputs",
+		`inputs = { (1 + 1) = 1 }`:   "1:12 Invalid input name",
+		`inputs = { a = 1, a = 2 }`:  "1:19 Duplicate input",
+		`inputs = { a = var.x }`:     "1:16 Unknown reference",
+		`inputs = { a = stack.net }`: "1:16 Invalid reference to an output",
+		`inputs = { a = stack.net.outpt.x }`: "1:25 Invalid reference to an output: " +
+			"A stack has no \"outpt\" here: others see its outputs, as stack.net.output.OUTPUT. Did you mean \"output\"?",
 		`inputs = { a = stack[local.n].output.x }` + "\nn = \"b\"": "1:16 Invalid reference to an output",
-		`inputs = { a = local.nme }` + "\nname = 1":                "1:16 Unknown local value: There is no local value \"nme\" in this file. Did you mean \"name\"?",
-		"inputs = { a = local.l }\nl = local.m\nm = local.l":       "3:5 Cycle of local values: The local value \"l\" is made of itself.",
-		`inputs = { a = timestamp() }`:                             "1:16 Impure function in inputs",
-		"inputs = { a = local.l }\nl = uuid()":                     "2:5 Impure function in inputs",
+		`inputs = { a = local.nme }` +
+			"\nname = 1": "1:16 Unknown local value: There is no local value \"nme\" in this file. Did you mean \"name\"?",
+		"inputs = { a = local.l }\nl = local.m\nm = local.l": "3:5 Cycle of local values: The local value \"l\" is made of itself.",
+		`inputs = { a = timestamp() }`:                       "1:16 Impure function in inputs",
+		"inputs = { a = local.l }\nl = uuid()":               "2:5 Impure function in inputs",
 	} {
 		if _, diags := parse(t, src); !strings.HasPrefix(texts(diags), want) {
 			t.Errorf("%s: got %q, want %q", src, texts(diags), want)
@@ -95,7 +97,10 @@ func TestValues(t *testing.T) {
 	secret := cty.StringVal("hunter2").Mark(marks.Sensitive)
 	units := map[Origin]Outputs{
 		{Stack: "net"}: {Values: map[string]cty.Value{
-			"id": cty.UnknownVal(cty.String).RefineNotNull(), "name": cty.StringVal("n"), "list": cty.ListVal([]cty.Value{cty.StringVal("a")}), "pass": secret,
+			"id":   cty.UnknownVal(cty.String).RefineNotNull(),
+			"name": cty.StringVal("n"),
+			"list": cty.ListVal([]cty.Value{cty.StringVal("a")}),
+			"pass": secret,
 		}},
 		{Stack: "net", Deployment: "prod"}: {Values: map[string]cty.Value{"id": cty.StringVal("p")}},
 		{Stack: "root"}:                    {Open: true},
@@ -111,9 +116,12 @@ func TestValues(t *testing.T) {
 		return units[origin], nil
 	}
 	for src, want := range map[string]cty.Value{
-		`inputs = { a = stack.net.output.name }`:                                    cty.StringVal("n"),
-		`inputs = { a = stack.net.output.id }`:                                      cty.UnknownVal(cty.String).RefineNotNull(),
-		`inputs = { a = [stack.net.output.id, stack.net.output.name] }`:             cty.TupleVal([]cty.Value{cty.UnknownVal(cty.String).RefineNotNull(), cty.StringVal("n")}),
+		`inputs = { a = stack.net.output.name }`: cty.StringVal("n"),
+		`inputs = { a = stack.net.output.id }`:   cty.UnknownVal(cty.String).RefineNotNull(),
+		`inputs = { a = [stack.net.output.id, stack.net.output.name] }`: cty.TupleVal([]cty.Value{
+			cty.UnknownVal(cty.String).RefineNotNull(),
+			cty.StringVal("n"),
+		}),
 		`inputs = { a = stack.net.deployment["prod"].output.id }`:                   cty.StringVal("p"),
 		`inputs = { a = stack.net.output.pass }`:                                    secret,
 		`inputs = { a = "${stack.net.output.pass}" }`:                               secret,
@@ -132,10 +140,12 @@ func TestValues(t *testing.T) {
 		}
 	}
 	for src, want := range map[string]string{
-		`inputs = { a = stack.net.output.nam }`:                         "1:16 Unknown output: net has no output \"nam\". Did you mean \"name\"?",
-		`inputs = { a = stack.old.output.zne }`:                         "1:16 Unknown output: old has no output \"zne\". Did you mean \"zone\"? These are the outputs in its state",
-		`inputs = { a = stack.none.output.x }`:                          "1:16 Outputs not available: It was never applied.",
-		`inputs = { a = stack.broken.output.x }`:                        "1:16 Outputs not available: The outputs of \"broken\" cannot be read: no disk.",
+		`inputs = { a = stack.net.output.nam }`: "1:16 Unknown output: net has no output \"nam\". Did you mean \"name\"?",
+		`inputs = { a = stack.old.output.zne }`: "1:16 Unknown output: old has no output \"zne\". " +
+			"Did you mean \"zone\"? These are the outputs in its state",
+		`inputs = { a = stack.none.output.x }`: "1:16 Outputs not available: It was never applied.",
+		`inputs = { a = stack.broken.output.x }`: "1:16 Outputs not available: " +
+			"The outputs of \"broken\" cannot be read: no disk.",
 		`inputs = { a = stack.fleeting.output.token }`:                  "1:16 Ephemeral input",
 		"inputs = { a = local.l }\nl = tonumber(stack.net.output.name)": "2:14 Invalid function argument",
 	} {
