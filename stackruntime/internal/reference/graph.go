@@ -91,10 +91,16 @@ func (g *Graph) addStack(stack *stackconfig.Stack, by *call) {
 		s.add(d, stackaddrs.ConfigLocalValue{Stack: stack.Addr, Item: stackaddrs.LocalValue{Name: d.Name}}.String(), d.Range).refersTo(s, d.Value)
 	}
 	for _, d := range stack.Outputs {
-		s.add(d, stackaddrs.ConfigOutputValue{Stack: stack.Addr, Item: stackaddrs.OutputValue{Name: d.Name}}.String(), d.Range).refersTo(s, d.Value)
+		s.add(d, stackaddrs.ConfigOutputValue{
+			Stack: stack.Addr,
+			Item:  stackaddrs.OutputValue{Name: d.Name},
+		}.String(), d.Range).refersTo(s, d.Value)
 	}
 	for _, d := range stack.Providers {
-		i := s.add(d, stackaddrs.ConfigProviderConfig{Stack: stack.Addr, Item: stackaddrs.ProviderConfig{Provider: d.Provider, Name: d.Ref.Name}}.String(), d.Range)
+		i := s.add(d, stackaddrs.ConfigProviderConfig{
+			Stack: stack.Addr,
+			Item:  stackaddrs.ProviderConfig{Provider: d.Provider, Name: d.Ref.Name},
+		}.String(), d.Range)
 		i.refersTo(s, d.ForEach)
 		i.refersTo(s, d.Expressions()...)
 	}

@@ -68,7 +68,8 @@ func (m *Main) checkEngines() hcl.Diagnostics {
 		diags = diags.Append(&hcl.Diagnostic{
 			Severity: hcl.DiagError,
 			Summary:  "Plan of another engine",
-			Detail: fmt.Sprintf("%s was planned with %s %s, which is not in use now. Nothing was done. Use the engine that made the plan, or make a new plan.",
+			Detail: fmt.Sprintf("%s was planned with %s %s, which is not in use now. Nothing was done. "+
+				"Use the engine that made the plan, or make a new plan.",
 				plan.Addr, plan.Engine.Name, plan.Engine.Version),
 			Extra: fault.Address{Component: plan.Addr},
 		})
@@ -284,7 +285,8 @@ func (c *ComponentInstance) CheckApply(ctx context.Context) hcl.Diagnostics {
 		if c.isRemoved() && c.prior() == nil {
 			return nil // of a set that was not known while planning, or is not now: there is nothing of it
 		}
-		return hcl.Diagnostics{diagnostics.Bug("Plan does not match the configuration", "The configuration produces %s, of which the plan knows nothing.", c.addr)}
+		return hcl.Diagnostics{diagnostics.Bug("Plan does not match the configuration",
+			"The configuration produces %s, of which the plan knows nothing.", c.addr)}
 	}
 	inputs, diags := c.inputs.Check(ctx, c.inputsAspect)
 	_, moreDiags := c.providers.Check(ctx, c.providersAspect)
@@ -333,11 +335,12 @@ func resultOutputs(result *applying.Result) map[string]cty.Value {
 
 // planFor finds the plan of an instance; nil when there is none.
 func (m *Main) planFor(addr stackaddrs.AbsComponentInstance) *stackplan.Component {
-	i, found := slices.BinarySearchFunc(m.applying.Plan.Components, addr, func(c *stackplan.Component, addr stackaddrs.AbsComponentInstance) int {
+	components := m.applying.Plan.Components
+	i, found := slices.BinarySearchFunc(components, addr, func(c *stackplan.Component, addr stackaddrs.AbsComponentInstance) int {
 		return c.Addr.Compare(addr)
 	})
 	if !found {
 		return nil
 	}
-	return m.applying.Plan.Components[i]
+	return components[i]
 }

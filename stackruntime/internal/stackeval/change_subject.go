@@ -114,5 +114,6 @@ func (r *RemovedComponentInstance) RecordInputs(context.Context) map[string]cty.
 // something of that could not be computed.
 func (i *managedInstance) arguments(ctx context.Context, inputs map[string]cty.Value) (applying.Arguments, bool) {
 	providers := i.providers.Value(ctx, i.providersAspect)
-	return applying.Arguments{ModuleDir: i.use.source.Dir, Inputs: inputs, Providers: providers}, !failedInputs(inputs) && !failedProviders(providers)
+	arguments := applying.Arguments{ModuleDir: i.use.source.Dir, Inputs: inputs, Providers: providers}
+	return arguments, !failedInputs(inputs) && !failedProviders(providers)
 }

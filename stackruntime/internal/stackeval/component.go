@@ -199,7 +199,9 @@ func (c *ComponentConfig) checkInputs(ctx context.Context, scope expr.Evaluation
 //
 // Shape: an attribute for each variable of the module, of its type. Null: where the module has no
 // default. Marks: kept.
-func (c *ComponentConfig) evalInputs(ctx context.Context, module *engine.Module, phase expr.EvalPhase, scope expr.EvaluationScope) (map[string]cty.Value, hcl.Diagnostics) {
+func (c *ComponentConfig) evalInputs(
+	ctx context.Context, module *engine.Module, phase expr.EvalPhase, scope expr.EvaluationScope,
+) (map[string]cty.Value, hcl.Diagnostics) {
 	if module == nil {
 		if c.decl.Inputs == nil {
 			return nil, nil

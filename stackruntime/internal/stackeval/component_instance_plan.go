@@ -168,7 +168,9 @@ func (c *ComponentInstance) refreshBefore(ctx context.Context) (*engine.PlanResu
 
 // planDestroy plans the destruction of everything the instance has. The plan is
 // nil if that failed.
-func (c *ComponentInstance) planDestroy(ctx context.Context, deferAll bool, requires components.Set, refreshed *engine.PlanResult) (*stackplan.Component, hcl.Diagnostics) {
+func (c *ComponentInstance) planDestroy(
+	ctx context.Context, deferAll bool, requires components.Set, refreshed *engine.PlanResult,
+) (*stackplan.Component, hcl.Diagnostics) {
 	req, ok := c.planRequest(ctx)
 	if !ok {
 		return nil, nil
@@ -236,7 +238,8 @@ func (c *ComponentInstance) refreshAspect() memo.Aspect[*engine.PlanResult] {
 			}
 			diags = nil // warnings about a plan that nobody carries out, failed checks among them
 			if len(result.RefreshedState) == 0 && len(req.PriorState) > 0 {
-				return nil, diags.Append(diagnostics.Bug("Internal evaluation error", "The engine has not said what it found while refreshing %s.", c.addr))
+				return nil, diags.Append(diagnostics.Bug("Internal evaluation error",
+					"The engine has not said what it found while refreshing %s.", c.addr))
 			}
 			return result, diags
 		},

@@ -26,7 +26,14 @@ type instances[I any] struct {
 //
 // addr is the address of the block; its kind in messages follows for_each. existing returns the
 // keys that stand in for a set not known yet.
-func newInstances[I any](stack *Stack, addr string, forEach hcl.Expression, what string, existing func() []stackaddrs.InstanceKey, newInstance func(stackaddrs.InstanceKey, foreach.Repetition) I) instances[I] {
+func newInstances[I any](
+	stack *Stack,
+	addr string,
+	forEach hcl.Expression,
+	what string,
+	existing func() []stackaddrs.InstanceKey,
+	newInstance func(stackaddrs.InstanceKey, foreach.Repetition) I,
+) instances[I] {
 	return instances[I]{aspect: func() memo.Aspect[foreach.Expansion[I]] {
 		return memo.Aspect[foreach.Expansion[I]]{
 			Name:        addr + " for_each",

@@ -128,9 +128,10 @@ func (i *managedInstance) checkStateProviders(configs map[engine.ProviderSlot]en
 		diags = diags.Append(&hcl.Diagnostic{
 			Severity: hcl.DiagError,
 			Summary:  "Provider needed by existing resources not assigned",
-			Detail:   fmt.Sprintf("Resources of %s in the state were made with provider %s. Assign a configuration of it to %s in the providers argument, at least until they are destroyed.", i.addr, need.Provider, slot),
-			Subject:  i.use.place.Ptr(),
-			Extra:    fault.Address{Component: i.addr},
+			Detail: fmt.Sprintf("Resources of %s in the state were made with provider %s. "+
+				"Assign a configuration of it to %s in the providers argument, at least until they are destroyed.", i.addr, need.Provider, slot),
+			Subject: i.use.place.Ptr(),
+			Extra:   fault.Address{Component: i.addr},
 		})
 	}
 	return diags
@@ -148,7 +149,9 @@ func isAssigned(need tfstate.ProviderConfig, configs map[engine.ProviderSlot]eng
 
 // providerFor finds the provider configuration assigned to a slot. declared is
 // nil for a slot that the module does not have.
-func (i *managedInstance) providerFor(ctx context.Context, declared *engine.Slot, assignment stackconfig.ProviderAssignment) (engine.ProviderConfig, hcl.Diagnostics) {
+func (i *managedInstance) providerFor(
+	ctx context.Context, declared *engine.Slot, assignment stackconfig.ProviderAssignment,
+) (engine.ProviderConfig, hcl.Diagnostics) {
 	config := engine.ProviderConfig{Config: expr.Placeholder(cty.DynamicPseudoType)}
 	if declared != nil {
 		config.Provider = declared.Provider
@@ -168,7 +171,8 @@ func (i *managedInstance) providerFor(ctx context.Context, declared *engine.Slot
 			fmt.Sprintf("The slot %q takes a provider configuration, but this is a %s.", assignment.Slot, ref.Type().FriendlyName()))}
 	case isRef && declared != nil && provider != declared.Provider:
 		return config, hcl.Diagnostics{result.Diagnostic("Wrong provider for slot",
-			fmt.Sprintf("The slot %q takes a configuration of provider %s, but this is a %s.", assignment.Slot, declared.Provider, ref.Type().FriendlyName()))}
+			fmt.Sprintf("The slot %q takes a configuration of provider %s, but this is a %s.",
+				assignment.Slot, declared.Provider, ref.Type().FriendlyName()))}
 	case !ref.IsKnown():
 		config.Config, config.Unknown = cty.DynamicVal, true
 		if isRef {
@@ -182,7 +186,8 @@ func (i *managedInstance) providerFor(ctx context.Context, declared *engine.Slot
 	config.Provider = provider
 	inst := i.main.providerInstance(ctx, stackconfig.ProviderRefTarget(ref))
 	if inst == nil {
-		return config, hcl.Diagnostics{diagnostics.Bug("Unknown provider configuration", "The reference in slot %q leads nowhere.", assignment.Slot)}
+		return config, hcl.Diagnostics{diagnostics.Bug("Unknown provider configuration",
+			"The reference in slot %q leads nowhere.", assignment.Slot)}
 	}
 	config.Instance, config.Config = inst.addr, inst.Args(ctx)
 	return config, nil
@@ -244,7 +249,9 @@ func (i *managedInstance) finishPlan(plan *stackplan.Component) {
 }
 
 // planForget plans to drop the instance from the state.
-func (i *managedInstance) planForget(ctx context.Context, req *engine.PlanRequest, requires components.Set) (*stackplan.Component, hcl.Diagnostics) {
+func (i *managedInstance) planForget(
+	ctx context.Context, req *engine.PlanRequest, requires components.Set,
+) (*stackplan.Component, hcl.Diagnostics) {
 	result, err := planning.Forget(req)
 	if err != nil {
 		i.setStatus(hooks.Failed)

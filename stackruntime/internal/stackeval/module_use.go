@@ -108,8 +108,9 @@ func (u *moduleUse) checkSlots(ctx context.Context, module *engine.Module) hcl.D
 			diags = diags.Append(&hcl.Diagnostic{
 				Severity: hcl.DiagError,
 				Summary:  "Provider slot not filled",
-				Detail:   fmt.Sprintf("The module of %s takes a configuration named %q of provider %s. Assign one in the providers argument.", u.user, slot, provider),
-				Subject:  u.place.Ptr(),
+				Detail: fmt.Sprintf("The module of %s takes a configuration named %q of provider %s. Assign one in the providers argument.",
+					u.user, slot, provider),
+				Subject: u.place.Ptr(),
 			})
 			continue
 		}
@@ -127,7 +128,9 @@ func (u *moduleUse) assignment(slot engine.ProviderSlot) (stackconfig.ProviderAs
 	return stackconfig.ProviderAssignment{}, false
 }
 
-func (u *moduleUse) checkSlotType(ctx context.Context, slot engine.ProviderSlot, declared *engine.Slot, assignment stackconfig.ProviderAssignment) hcl.Diagnostics {
+func (u *moduleUse) checkSlotType(
+	ctx context.Context, slot engine.ProviderSlot, declared *engine.Slot, assignment stackconfig.ProviderAssignment,
+) hcl.Diagnostics {
 	scope := expr.EvaluationScope(u.stack)
 	if u.forEach != nil {
 		scope = repetitionScope{u.stack, foreach.StaticRepetition}
@@ -144,10 +147,12 @@ func (u *moduleUse) checkSlotType(ctx context.Context, slot engine.ProviderSlot,
 	switch {
 	case !ok:
 		return hcl.Diagnostics{result.Diagnostic("Wrong provider for slot",
-			fmt.Sprintf("The slot %q takes a configuration of provider %s, but this is a %s. Refer to a provider block, as in provider.%s.NAME.", slot, declared.Provider, ty.FriendlyName(), slot.LocalName))}
+			fmt.Sprintf("The slot %q takes a configuration of provider %s, but this is a %s. Refer to a provider block, as in provider.%s.NAME.",
+				slot, declared.Provider, ty.FriendlyName(), slot.LocalName))}
 	case assigned != declared.Provider:
 		return hcl.Diagnostics{result.Diagnostic("Wrong provider for slot",
-			fmt.Sprintf("The slot %q takes a configuration of provider %s, but this is one of %s. %s", slot, declared.Provider, assigned, u.slotHint(slot, declared)))}
+			fmt.Sprintf("The slot %q takes a configuration of provider %s, but this is one of %s. %s",
+				slot, declared.Provider, assigned, u.slotHint(slot, declared)))}
 	}
 	return nil
 }
@@ -158,7 +163,8 @@ func (u *moduleUse) slotHint(slot engine.ProviderSlot, declared *engine.Slot) st
 	known := requirements.Of(declared.Provider)
 	switch {
 	case requirements.Named(slot.LocalName) != nil && !declared.Declared:
-		return fmt.Sprintf("The module does not declare its provider, so %s is assumed from the name. Add %q to required_providers in the module.", declared.Provider, slot.LocalName)
+		return fmt.Sprintf("The module does not declare its provider, so %s is assumed from the name. "+
+			"Add %q to required_providers in the module.", declared.Provider, slot.LocalName)
 	case known != nil:
 		return fmt.Sprintf("This stack calls that provider %q.", known.LocalName)
 	default:

@@ -101,7 +101,8 @@ func (m *Moved) PlanChanges(ctx context.Context) ([]PlannedChange, hcl.Diagnosti
 	return nil, hcl.Diagnostics{{
 		Severity: hcl.DiagError,
 		Summary:  "Moved object still declared",
-		Detail: fmt.Sprintf("The for_each of its block still has %s, and this block moves it to %s. Remove the key there, or remove this block if both are wanted.",
+		Detail: fmt.Sprintf("The for_each of its block still has %s, and this block moves it to %s. "+
+			"Remove the key there, or remove this block if both are wanted.",
 			from.Within(m.stack.addr), m.decl.Move.To.Within(m.stack.addr)),
 		Subject: m.decl.FromRange.Ptr(),
 	}}
@@ -141,7 +142,8 @@ func (m *Main) movedToNothing(addrs []stackaddrs.AbsComponentInstance) *hcl.Diag
 	diag := &hcl.Diagnostic{
 		Severity: hcl.DiagError,
 		Summary:  "Target of a move not declared",
-		Detail: fmt.Sprintf("This block moves %s to %s, which no block of the configuration produces. Make the address that of an instance that there is, or declare it.",
+		Detail: fmt.Sprintf("This block moves %s to %s, which no block of the configuration produces. "+
+			"Make the address that of an instance that there is, or declare it.",
 			moved.from, addrs[0]),
 		Subject: moved.block.ToRange.Ptr(),
 		Extra:   fault.Address{Component: addrs[0]},

@@ -90,8 +90,9 @@ func (o *OutputValue) checkDeclaration() hcl.Diagnostics {
 		diags = diags.Append(&hcl.Diagnostic{
 			Severity: hcl.DiagError,
 			Summary:  "Root outputs cannot be ephemeral",
-			Detail:   fmt.Sprintf("Output %q is kept in the state, which an ephemeral value must not be. Only outputs of embedded stacks can be ephemeral.", decl.Name),
-			Subject:  decl.Range.Ptr(),
+			Detail: fmt.Sprintf("Output %q is kept in the state, which an ephemeral value must not be. "+
+				"Only outputs of embedded stacks can be ephemeral.", decl.Name),
+			Subject: decl.Range.Ptr(),
 		})
 	}
 	return diags
@@ -112,7 +113,8 @@ func (o *OutputValue) checkEphemeral(result expr.Result, value cty.Value) *hcl.D
 			part = marks.DescribePath(ephemeral[0])
 		}
 		return result.Diagnostic("Ephemeral value in a lasting output",
-			fmt.Sprintf("In output %q, %s is ephemeral. Declare the output with ephemeral = true, which embedded stacks can do, or use another value.", decl.Name, part))
+			fmt.Sprintf("In output %q, %s is ephemeral. Declare the output with ephemeral = true, "+
+				"which embedded stacks can do, or use another value.", decl.Name, part))
 	default:
 		return nil
 	}
@@ -172,7 +174,8 @@ func convertOutput(decl *stackconfig.OutputValue, result expr.Result) (cty.Value
 	if err != nil {
 		return expr.Placeholder(decl.Type.WithoutOptional()), hcl.Diagnostics{result.Diagnostic(
 			"Output value has the wrong type",
-			fmt.Sprintf("The value of output %q does not fit its type: %s. Change the expression or the type argument.", decl.Name, marks.DescribeError(value, err)),
+			fmt.Sprintf("The value of output %q does not fit its type: %s. Change the expression or the type argument.",
+				decl.Name, marks.DescribeError(value, err)),
 		)}
 	}
 	return converted, nil

@@ -242,7 +242,9 @@ func (p *ProviderConfig) evalArgs(ctx context.Context, phase expr.EvalPhase, sco
 
 // staticInstanceScope checks a for_each argument as far as that is possible
 // without values, and returns the scope for arguments of any instance.
-func staticInstanceScope(ctx context.Context, stack *StackConfig, forEach hcl.Expression, what string) (expr.EvaluationScope, hcl.Diagnostics) {
+func staticInstanceScope(
+	ctx context.Context, stack *StackConfig, forEach hcl.Expression, what string,
+) (expr.EvaluationScope, hcl.Diagnostics) {
 	if forEach == nil {
 		return stack, nil
 	}

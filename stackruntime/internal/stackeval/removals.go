@@ -92,7 +92,9 @@ func (k *removalKind[I]) mistakes(conflicts []claims.Conflict[*RemovedInstance])
 
 // claimants are the instances of the blocks that name something here, and those
 // that may do so. failed is set if there may be more, but for errors.
-func (r *removals[I]) claimants(ctx context.Context, existing []stackaddrs.InstanceKey) (named, unknown []claims.Removal[*RemovedInstance], failed bool) {
+func (r *removals[I]) claimants(
+	ctx context.Context, existing []stackaddrs.InstanceKey,
+) (named, unknown []claims.Removal[*RemovedInstance], failed bool) {
 	for _, block := range r.blocks {
 		targets := block.Targets(ctx)
 		failed = failed || targets.failed

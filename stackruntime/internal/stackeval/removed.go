@@ -133,7 +133,9 @@ func (r *RemovedInstance) targetAspect() memo.Aspect[*claims.Target] {
 
 // key evaluates the index of a step: the wildcard if it is not known before
 // apply. ok is false when there is none to go on with.
-func (r *RemovedInstance) key(ctx context.Context, step stackconfig.RemovedStep) (key stackaddrs.InstanceKey, ok bool, diags hcl.Diagnostics) {
+func (r *RemovedInstance) key(
+	ctx context.Context, step stackconfig.RemovedStep,
+) (key stackaddrs.InstanceKey, ok bool, diags hcl.Diagnostics) {
 	if step.Index == nil {
 		return stackaddrs.NoKey, true, nil
 	}

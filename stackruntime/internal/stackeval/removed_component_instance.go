@@ -140,7 +140,9 @@ func (r *RemovedComponentInstance) planRemoval(ctx context.Context, req *engine.
 	return r.finish(ctx, req, action, result), diags
 }
 
-func (r *RemovedComponentInstance) finish(ctx context.Context, req *engine.PlanRequest, action stackplan.Action, result *engine.PlanResult) *stackplan.Component {
+func (r *RemovedComponentInstance) finish(
+	ctx context.Context, req *engine.PlanRequest, action stackplan.Action, result *engine.PlanResult,
+) *stackplan.Component {
 	prior := r.prior()
 	plan := r.planned(ctx, req, r.RequiredComponents(ctx)).NewComponent(req, result)
 	plan.Action = action

@@ -60,7 +60,8 @@ func (m *Main) requirements(ctx context.Context) components.Graph {
 // ComponentGraph returns for each component that the configuration produces
 // which ones it requires, sorted.
 func (m *Main) ComponentGraph(ctx context.Context) map[stackaddrs.AbsComponent][]stackaddrs.AbsComponent {
-	graph, err := promising.MainTask(maintask.Steady(ctx), func(ctx context.Context) (map[stackaddrs.AbsComponent][]stackaddrs.AbsComponent, error) {
+	type requirements = map[stackaddrs.AbsComponent][]stackaddrs.AbsComponent
+	graph, err := promising.MainTask(maintask.Steady(ctx), func(ctx context.Context) (requirements, error) {
 		return m.requirements(ctx).Sorted(), nil
 	})
 	if err != nil {

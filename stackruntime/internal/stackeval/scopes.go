@@ -23,7 +23,9 @@ import (
 
 // resolve finds the object of a stack that a reference means. lookUp returns nil for an undeclared
 // one.
-func resolve(decl *stackconfig.Stack, ref stackaddrs.Reference, lookUp func(stackaddrs.Referenceable) expr.Referenceable) (expr.Referenceable, hcl.Diagnostics) {
+func resolve(
+	decl *stackconfig.Stack, ref stackaddrs.Reference, lookUp func(stackaddrs.Referenceable) expr.Referenceable,
+) (expr.Referenceable, hcl.Diagnostics) {
 	if object := lookUp(ref.Target); object != nil {
 		return object, nil
 	}
@@ -185,7 +187,9 @@ type scopeWithoutProviders struct {
 }
 
 // ResolveExpressionReference implements [expr.EvaluationScope].
-func (s scopeWithoutProviders) ResolveExpressionReference(ctx context.Context, ref stackaddrs.Reference) (expr.Referenceable, hcl.Diagnostics) {
+func (s scopeWithoutProviders) ResolveExpressionReference(
+	ctx context.Context, ref stackaddrs.Reference,
+) (expr.Referenceable, hcl.Diagnostics) {
 	if _, ok := ref.Target.(stackaddrs.ProviderConfigRef); ok {
 		return nil, hcl.Diagnostics{{
 			Severity: hcl.DiagError,

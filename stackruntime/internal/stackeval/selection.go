@@ -50,8 +50,9 @@ func (m *Main) checkSelection(ctx context.Context) hcl.Diagnostics {
 			diags = diags.Append(&hcl.Diagnostic{
 				Severity: hcl.DiagError,
 				Summary:  "No such component",
-				Detail:   fmt.Sprintf("The plan is to %s %s, which neither the configuration nor the state has.%s", verb, addr, m.meantComponent(ctx, addr)),
-				Extra:    code,
+				Detail: fmt.Sprintf("The plan is to %s %s, which neither the configuration nor the state has.%s",
+					verb, addr, m.meantComponent(ctx, addr)),
+				Extra: code,
 			})
 		}
 	}

@@ -161,7 +161,8 @@ func (c *StackCallInstance) inputsAspect() memo.Aspect[map[string]cty.Value] {
 		Placeholder: set.Placeholders(),
 		Compute: func(ctx context.Context) (map[string]cty.Value, hcl.Diagnostics) {
 			caller := c.call.stack
-			return evalStackInputs(ctx, c.call.config.decl.Inputs, c.call.config.decl.Range, set, caller.main.phase, repetitionScope{caller, c.repetition})
+			return evalStackInputs(ctx, c.call.config.decl.Inputs, c.call.config.decl.Range, set,
+				caller.main.phase, repetitionScope{caller, c.repetition})
 		},
 	}
 }
@@ -255,7 +256,9 @@ func (c *StackCallConfig) inputsAspect() memo.Aspect[map[string]cty.Value] {
 
 // evalStackInputs evaluates the inputs argument of a block in the scope of an
 // instance. argument is nil when there is none.
-func evalStackInputs(ctx context.Context, argument hcl.Expression, block hcl.Range, set inputs.Set, phase expr.EvalPhase, scope expr.EvaluationScope) (map[string]cty.Value, hcl.Diagnostics) {
+func evalStackInputs(
+	ctx context.Context, argument hcl.Expression, block hcl.Range, set inputs.Set, phase expr.EvalPhase, scope expr.EvaluationScope,
+) (map[string]cty.Value, hcl.Diagnostics) {
 	if argument == nil {
 		return set.WithoutArgument(block)
 	}

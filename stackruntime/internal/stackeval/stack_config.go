@@ -136,9 +136,10 @@ func (s *StackConfig) checkLock(provider stackaddrs.Provider, subject *hcl.Range
 		return hcl.Diagnostics{{
 			Severity: hcl.DiagError,
 			Summary:  "Locked provider version not acceptable",
-			Detail:   fmt.Sprintf("%s is locked at %s but the configuration asks for %q. Change that, or select another version.", provider, locked, req.Version),
-			Subject:  subject,
-			Extra:    fault.LockedVersionRejected,
+			Detail: fmt.Sprintf("%s is locked at %s but the configuration asks for %q. Change that, or select another version.",
+				provider, locked, req.Version),
+			Subject: subject,
+			Extra:   fault.LockedVersionRejected,
 		}}
 	}
 	return nil

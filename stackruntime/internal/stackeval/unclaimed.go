@@ -89,7 +89,8 @@ func (m *Main) leftOverDiagnostic(ctx context.Context, left *leftOver) *hcl.Diag
 	case left.by != nil:
 		diag.Subject = left.by.subject()
 		diag.Summary = "Removal target lies in a missing stack"
-		diag.Detail = fmt.Sprintf("%s exists in the state, but nothing in the configuration produces %s any more. Remove that instead, as a whole.", addr, left.missing[0])
+		diag.Detail = fmt.Sprintf("%s exists in the state, but nothing in the configuration produces %s any more. "+
+			"Remove that instead, as a whole.", addr, left.missing[0])
 	case left.missing == nil:
 		diag.Extra = fault.Address{Component: addr, Inner: fault.LeftOver}
 		diag.Detail = fmt.Sprintf("%[1]s exists in the state, but no component block creates it and no removed block removes it. Add one "+
@@ -113,7 +114,9 @@ func (m *Main) leftOverDiagnostic(ctx context.Context, left *leftOver) *hcl.Diag
 // misplacedRemoval finds a removed block for a component instance, or for a stack that it is in,
 // which has no effect because the stack instance that its target is in is missing. by is nil if
 // there is none.
-func (m *Main) misplacedRemoval(ctx context.Context, addr stackaddrs.AbsComponentInstance) (missing stackaddrs.StackInstance, by *RemovedInstance) {
+func (m *Main) misplacedRemoval(
+	ctx context.Context, addr stackaddrs.AbsComponentInstance,
+) (missing stackaddrs.StackInstance, by *RemovedInstance) {
 	stack := m.stack
 	for _, step := range addr.Stack.Path() {
 		child, found := stack.child(ctx, step)

@@ -257,8 +257,9 @@ var (
 	}
 	_ = []dynamic{
 		(*InputVariable)(nil), (*LocalValue)(nil), (*OutputValue)(nil), (*Provider)(nil), (*ProviderInstance)(nil),
-		(*Component)(nil), (*ComponentInstance)(nil), (*StackCall)(nil), (*StackCallInstance)(nil),
-		(*Moved)(nil), (*Removed)(nil), (*RemovedInstance)(nil), (*ComponentRemovals)(nil), (*RemovedComponentInstance)(nil), (*StackRemovals)(nil),
+		(*Component)(nil), (*ComponentInstance)(nil), (*StackCall)(nil), (*StackCallInstance)(nil), (*Moved)(nil),
+		(*Removed)(nil), (*RemovedInstance)(nil), (*ComponentRemovals)(nil), (*RemovedComponentInstance)(nil),
+		(*StackRemovals)(nil),
 	}
 )
 

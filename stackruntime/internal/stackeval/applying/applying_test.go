@@ -161,7 +161,9 @@ func TestNoCycles(t *testing.T) {
 				}
 			}
 		}
-		groups := reference.Groups(maps.Keys(before), func(addr stackaddrs.AbsComponentInstance) []stackaddrs.AbsComponentInstance { return before[addr] })
+		groups := reference.Groups(maps.Keys(before), func(addr stackaddrs.AbsComponentInstance) []stackaddrs.AbsComponentInstance {
+			return before[addr]
+		})
 		if len(groups) != len(plan.Components) {
 			t.Fatalf("there is a cycle in %v", before)
 		}

@@ -56,7 +56,9 @@ func (b *bench) Plan(_ context.Context, req *engine.PlanRequest, observe engine.
 	b.note("plan %s %v", req.Component, req.Replace)
 	changes := b.rest
 	if len(req.Replace) > 0 {
-		changes = []*engine.Change{{Addr: resource(b.t, "x.a"), Action: engine.ActionDeleteThenCreate, Before: object("old"), After: cty.DynamicVal}}
+		changes = []*engine.Change{
+			{Addr: resource(b.t, "x.a"), Action: engine.ActionDeleteThenCreate, Before: object("old"), After: cty.DynamicVal},
+		}
 	}
 	return &engine.PlanResult{Applyable: true, Complete: true, Plan: []byte("rest"), Changes: changes}, nil
 }
@@ -227,7 +229,9 @@ func TestFailure(t *testing.T) {
 // A result that could not be saved is not acknowledged: the engine has it still.
 func TestNotSaved(t *testing.T) {
 	b := &bench{t: t, objects: "new", cannot: errors.New("Disk full")}
-	status, diags := b.run(t.Context(), Operation{Plan: &stackplan.Plan{Components: []*stackplan.Component{b.component("a", stackplan.Create)}}})
+	status, diags := b.run(t.Context(), Operation{
+		Plan: &stackplan.Plan{Components: []*stackplan.Component{b.component("a", stackplan.Create)}},
+	})
 	b.check("apply", diags, "Disk full", "apply component.a plan", "save component.a done")
 	if status["a"] != hooks.Failed {
 		t.Errorf("status: %v", status)
@@ -242,8 +246,22 @@ func TestEnd(t *testing.T) {
 		says        string
 		want        []string
 	}{
-		"destroyed":                 {"old", "", false, true, "", []string{"apply component.a plan", "drop component.a done", "acknowledge 1/apply/component.a"}},
-		"not all destroyed":         {"old", "left", false, true, "", []string{"apply component.a plan", "save component.a done", "acknowledge 1/apply/component.a"}},
+		"destroyed": {
+			"old",
+			"",
+			false,
+			true,
+			"",
+			[]string{"apply component.a plan", "drop component.a done", "acknowledge 1/apply/component.a"},
+		},
+		"not all destroyed": {
+			"old",
+			"left",
+			false,
+			true,
+			"",
+			[]string{"apply component.a plan", "save component.a done", "acknowledge 1/apply/component.a"},
+		},
 		"of nothing":                {"", "", false, false, "", []string{"drop component.a"}},
 		"of nothing, by no block":   {"", "", true, false, "", []string{"drop component.a"}},
 		"of something, by no block": {"old", "", true, true, "No block", nil},
@@ -253,7 +271,10 @@ func TestEnd(t *testing.T) {
 		if !test.engine {
 			c.EnginePlan = nil
 		}
-		_, diags := b.run(t.Context(), Operation{Plan: &stackplan.Plan{Components: []*stackplan.Component{c}}, Prior: b.prior(map[string]string{"a": test.prior})})
+		_, diags := b.run(t.Context(), Operation{
+			Plan:  &stackplan.Plan{Components: []*stackplan.Component{c}},
+			Prior: b.prior(map[string]string{"a": test.prior}),
+		})
 		b.check(name, diags, test.says, test.want...)
 	}
 }
@@ -285,7 +306,8 @@ func TestCheckpoints(t *testing.T) {
 			}
 		}
 		_, diags := b.run(t.Context(), Operation{Plan: &stackplan.Plan{Components: []*stackplan.Component{b.component("a", stackplan.Create)}}})
-		b.check("apply", diags, "", "apply component.a plan", "save component.a begun", "save component.a done", "acknowledge 1/apply/component.a")
+		b.check("apply", diags, "", "apply component.a plan", "save component.a begun", "save component.a done",
+			"acknowledge 1/apply/component.a")
 	})
 }
 
@@ -313,13 +335,20 @@ func TestGoOn(t *testing.T) {
 		says  string
 		want  []string
 	}{
-		"done":               {stackplan.Done, nil, "", nil},
-		"still to replace":   {stackplan.Begun, unchanged("old"), "", append([]string{"plan component.a []", "plan component.a [x.a]"}, applied...)},
+		"done": {stackplan.Done, nil, "", nil},
+		"still to replace": {
+			stackplan.Begun,
+			unchanged("old"),
+			"",
+			append([]string{"plan component.a []", "plan component.a [x.a]"}, applied...),
+		},
 		"replaced":           {stackplan.Begun, unchanged("new"), "", []string{"plan component.a []", "save component.a done"}},
 		"replaced by itself": {stackplan.Begun, []*engine.Change{replaced}, "", append([]string{"plan component.a []"}, applied...)},
 		"another change": {
 			stackplan.Begun,
-			[]*engine.Change{{Addr: resource(t, "x.b"), Action: engine.ActionCreate, Before: cty.NullVal(cty.DynamicPseudoType), After: object("b")}},
+			[]*engine.Change{
+				{Addr: resource(t, "x.b"), Action: engine.ActionCreate, Before: cty.NullVal(cty.DynamicPseudoType), After: object("b")},
+			},
 			"Stale plan",
 			[]string{"plan component.a []", "save component.a"},
 		},

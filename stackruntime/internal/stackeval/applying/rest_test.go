@@ -100,9 +100,13 @@ func TestCheckRest(t *testing.T) {
 		planned, rest *engine.Change // nil for none
 		want          string         // of the error
 	}{
-		"nothing was done yet":         {created, created, ""},
-		"known by now":                 {change("", `{"v": "1"}`, `{"w": true}`, create), change("", `{"v": "1", "w": [2]}`, "", create), ""},
-		"known in part":                {change("", `{"v": [null, "b"]}`, `{"v": [true, false]}`, create), change("", `{"v": ["a", "b"]}`, "", create), ""},
+		"nothing was done yet": {created, created, ""},
+		"known by now":         {change("", `{"v": "1"}`, `{"w": true}`, create), change("", `{"v": "1", "w": [2]}`, "", create), ""},
+		"known in part": {
+			change("", `{"v": [null, "b"]}`, `{"v": [true, false]}`, create),
+			change("", `{"v": ["a", "b"]}`, "", create),
+			"",
+		},
 		"created":                      {created, kept, ""},
 		"updated":                      {updated, fresh, ""},
 		"destroyed":                    {destroyed, nil, ""},
@@ -116,25 +120,65 @@ func TestCheckRest(t *testing.T) {
 		"still to be imported":         {imported("i", updated), imported("i", updated), ""},
 		"nothing planned":              {kept, kept, ""},
 
-		"not planned":                  {nil, created, "x.a would now be created, and by the plan it is left as it is"},
-		"left as it is":                {kept, updated, "x.a would now be updated in place, and by the plan it is left as it is"},
-		"created and damaged":          {created, replaced, "x.a would now be replaced, and by the plan it is created"},
-		"another value":                {created, change("", `{"v": "9"}`, `{"id": true}`, create), "x.a would not become what the plan says"},
-		"another element":              {change("", `{"v": [null, "b"]}`, `{"v": [true, false]}`, create), change("", `{"v": ["a", "c"]}`, "", create), "x.a would not become what the plan says"},
-		"one element more":             {change("", `{"v": ["a"]}`, "", create), change("", `{"v": ["a", "b"]}`, "", create), "x.a would not become what the plan says"},
-		"not known any more":           {updated, change(`{"v": "1", "id": "i"}`, `{"id": "i"}`, `{"v": true}`, update), "x.a would not become what the plan says"},
-		"replaced twice":               {replaced, change(`{"v": "2", "id": "j"}`, `{"v": "2"}`, `{"id": true}`, engine.ActionDeleteThenCreate), "x.a is not the object any more that the plan removes"},
-		"another one destroyed":        {destroyed, change(`{"v": "1", "id": "j"}`, "", "", remove), "x.a is not the object any more that the plan removes"},
+		"not planned":         {nil, created, "x.a would now be created, and by the plan it is left as it is"},
+		"left as it is":       {kept, updated, "x.a would now be updated in place, and by the plan it is left as it is"},
+		"created and damaged": {created, replaced, "x.a would now be replaced, and by the plan it is created"},
+		"another value":       {created, change("", `{"v": "9"}`, `{"id": true}`, create), "x.a would not become what the plan says"},
+		"another element": {
+			change("", `{"v": [null, "b"]}`, `{"v": [true, false]}`, create),
+			change("", `{"v": ["a", "c"]}`, "", create),
+			"x.a would not become what the plan says",
+		},
+		"one element more": {
+			change("", `{"v": ["a"]}`, "", create),
+			change("", `{"v": ["a", "b"]}`, "", create),
+			"x.a would not become what the plan says",
+		},
+		"not known any more": {
+			updated,
+			change(`{"v": "1", "id": "i"}`, `{"id": "i"}`, `{"v": true}`, update),
+			"x.a would not become what the plan says",
+		},
+		"replaced twice": {
+			replaced,
+			change(`{"v": "2", "id": "j"}`, `{"v": "2"}`, `{"id": true}`, engine.ActionDeleteThenCreate),
+			"x.a is not the object any more that the plan removes",
+		},
+		"another one destroyed": {
+			destroyed,
+			change(`{"v": "1", "id": "j"}`, "", "", remove),
+			"x.a is not the object any more that the plan removes",
+		},
 		"replaced or not":              {replaced, kept, "x.a is replaced by the plan, and whether it was cannot be known"},
 		"stays":                        {destroyed, kept, "x.a would now stay, and by the plan it is destroyed"},
 		"destroyed after its creation": {created, destroyed, "x.a would now be destroyed, and by the plan it is created"},
 		"gone":                         {updated, nil, "x.a would now be gone, and by the plan it is updated in place"},
-		"a new one put aside":          {replacedLater, deposed(change(`{"v": "2", "id": "j"}`, "", "", remove)), "the former object of x.a is not the object any more that the plan removes"},
-		"moved from elsewhere":         {moved("x.b", kept), moved("x.c", kept), "x.a would now be moved from x.c, and by the plan it is moved from x.b"},
-		"forgotten and created":        {change(`{"v": "1", "id": "i"}`, `{"v": "2"}`, `{"id": true}`, engine.ActionForgetThenCreate), fresh, ""},
-		"forgotten, not yet created":   {change(`{"v": "1", "id": "i"}`, `{"v": "2"}`, `{"id": true}`, engine.ActionForgetThenCreate), created2, ""},
-		"forgotten or not":             {change(`{"v": "1", "id": "i"}`, `{"v": "2"}`, `{"id": true}`, engine.ActionForgetThenCreate), kept, "x.a is replaced by the plan, and whether it was cannot be known"},
-		"another import":               {imported("i", kept), imported("j", kept), "x.a would now be imported by the ID j, and by the plan it is imported by the ID i"},
+		"a new one put aside": {
+			replacedLater,
+			deposed(change(`{"v": "2", "id": "j"}`, "", "", remove)),
+			"the former object of x.a is not the object any more that the plan removes",
+		},
+		"moved from elsewhere": {
+			moved("x.b", kept),
+			moved("x.c", kept),
+			"x.a would now be moved from x.c, and by the plan it is moved from x.b",
+		},
+		"forgotten and created": {change(`{"v": "1", "id": "i"}`, `{"v": "2"}`, `{"id": true}`, engine.ActionForgetThenCreate), fresh, ""},
+		"forgotten, not yet created": {
+			change(`{"v": "1", "id": "i"}`, `{"v": "2"}`, `{"id": true}`, engine.ActionForgetThenCreate),
+			created2,
+			"",
+		},
+		"forgotten or not": {
+			change(`{"v": "1", "id": "i"}`, `{"v": "2"}`, `{"id": true}`, engine.ActionForgetThenCreate),
+			kept,
+			"x.a is replaced by the plan, and whether it was cannot be known",
+		},
+		"another import": {
+			imported("i", kept),
+			imported("j", kept),
+			"x.a would now be imported by the ID j, and by the plan it is imported by the ID i",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var planned, again []*engine.Change
@@ -167,18 +211,58 @@ func TestReplacementsLeft(t *testing.T) {
 		planned, rest *engine.Change
 		want          bool
 	}{
-		"still there":           {change("x.a", engine.ActionDeleteThenCreate, old, old, unknown), change("x.a", engine.ActionNoOp, old, old, ""), true},
-		"to be made first":      {change("x.a", engine.ActionCreateThenDelete, old, old, unknown), change("x.a", engine.ActionNoOp, old, old, ""), true},
-		"to be forgotten":       {change("x.a", engine.ActionForgetThenCreate, old, old, unknown), change("x.a", engine.ActionNoOp, old, old, ""), true},
-		"with another argument": {change("x.a", engine.ActionDeleteThenCreate, old, `{"v": "2", "id": "i"}`, unknown), change("x.a", engine.ActionUpdate, old, `{"v": "2", "id": "i"}`, ""), true},
-		"with a known result":   {change("x.a", engine.ActionDeleteThenCreate, old, `{"v": "2", "id": "i"}`, ""), change("x.a", engine.ActionUpdate, old, `{"v": "2", "id": "i"}`, ""), true},
-		"instance":              {change(`x.a["k"]`, engine.ActionDeleteThenCreate, old, old, unknown), change(`x.a["k"]`, engine.ActionNoOp, old, old, ""), true},
-		"replaced":              {change("x.a", engine.ActionDeleteThenCreate, old, old, unknown), change("x.a", engine.ActionNoOp, other, other, ""), false},
-		"destroyed":             {change("x.a", engine.ActionDeleteThenCreate, old, old, unknown), change("x.a", engine.ActionCreate, "", old, unknown), false},
-		"replaced by itself":    {change("x.a", engine.ActionDeleteThenCreate, old, old, unknown), change("x.a", engine.ActionDeleteThenCreate, old, old, unknown), false},
-		"may be the new one":    {change("x.a", engine.ActionDeleteThenCreate, old, old, ""), change("x.a", engine.ActionNoOp, old, old, ""), false},
-		"not to be replaced":    {change("x.a", engine.ActionUpdate, old, old, unknown), change("x.a", engine.ActionNoOp, old, old, ""), false},
-		"another resource":      {change("x.b", engine.ActionDeleteThenCreate, old, old, unknown), change("x.a", engine.ActionNoOp, old, old, ""), false},
+		"still there": {
+			change("x.a", engine.ActionDeleteThenCreate, old, old, unknown),
+			change("x.a", engine.ActionNoOp, old, old, ""),
+			true,
+		},
+		"to be made first": {
+			change("x.a", engine.ActionCreateThenDelete, old, old, unknown),
+			change("x.a", engine.ActionNoOp, old, old, ""),
+			true,
+		},
+		"to be forgotten": {
+			change("x.a", engine.ActionForgetThenCreate, old, old, unknown),
+			change("x.a", engine.ActionNoOp, old, old, ""),
+			true,
+		},
+		"with another argument": {
+			change("x.a", engine.ActionDeleteThenCreate, old, `{"v": "2", "id": "i"}`, unknown),
+			change("x.a", engine.ActionUpdate, old, `{"v": "2", "id": "i"}`, ""),
+			true,
+		},
+		"with a known result": {
+			change("x.a", engine.ActionDeleteThenCreate, old, `{"v": "2", "id": "i"}`, ""),
+			change("x.a", engine.ActionUpdate, old, `{"v": "2", "id": "i"}`, ""),
+			true,
+		},
+		"instance": {
+			change(`x.a["k"]`, engine.ActionDeleteThenCreate, old, old, unknown),
+			change(`x.a["k"]`, engine.ActionNoOp, old, old, ""),
+			true,
+		},
+		"replaced": {
+			change("x.a", engine.ActionDeleteThenCreate, old, old, unknown),
+			change("x.a", engine.ActionNoOp, other, other, ""),
+			false,
+		},
+		"destroyed": {
+			change("x.a", engine.ActionDeleteThenCreate, old, old, unknown),
+			change("x.a", engine.ActionCreate, "", old, unknown),
+			false,
+		},
+		"replaced by itself": {
+			change("x.a", engine.ActionDeleteThenCreate, old, old, unknown),
+			change("x.a", engine.ActionDeleteThenCreate, old, old, unknown),
+			false,
+		},
+		"may be the new one": {change("x.a", engine.ActionDeleteThenCreate, old, old, ""), change("x.a", engine.ActionNoOp, old, old, ""), false},
+		"not to be replaced": {change("x.a", engine.ActionUpdate, old, old, unknown), change("x.a", engine.ActionNoOp, old, old, ""), false},
+		"another resource": {
+			change("x.b", engine.ActionDeleteThenCreate, old, old, unknown),
+			change("x.a", engine.ActionNoOp, old, old, ""),
+			false,
+		},
 	} {
 		got := replacementsLeft([]*engine.Change{test.planned}, []*engine.Change{test.rest})
 		if (len(got) > 0) != test.want || test.want && got[0] != test.rest.Address() {

@@ -79,7 +79,9 @@ func (a *applier) planRest(ctx context.Context, subject Subject, args Arguments)
 
 // planAgain has the engine plan from the state that was left behind, with some resource instances
 // to be replaced. It returns false if that was not begun.
-func (a *applier) planAgain(ctx context.Context, kind work.Kind, args Arguments, replace []string) (result *engine.PlanResult, began bool, diags hcl.Diagnostics) {
+func (a *applier) planAgain(
+	ctx context.Context, kind work.Kind, args Arguments, replace []string,
+) (result *engine.PlanResult, began bool, diags hcl.Diagnostics) {
 	id := a.op.Works.ID(kind, a.plan.Addr)
 	began = a.op.Works.Run(ctx, id, func(ctx context.Context, began func() bool) {
 		result, diags = a.op.Session.Plan(ctx, &engine.PlanRequest{
@@ -122,8 +124,8 @@ func (a *applier) stale(reason error) hcl.Diagnostics {
 	return hcl.Diagnostics{{
 		Severity: hcl.DiagError,
 		Summary:  "Stale plan",
-		Detail: fmt.Sprintf("%s was applied in part, and what is left to do is not what the plan says: %s. Nothing more was done with it. Make a new plan.",
-			a.plan.Addr, reason),
+		Detail: fmt.Sprintf("%s was applied in part, and what is left to do is not what the plan says: %s. "+
+			"Nothing more was done with it. Make a new plan.", a.plan.Addr, reason),
 		Extra: fault.Address{Component: a.plan.Addr, Inner: fault.StalePlan},
 	}}
 }

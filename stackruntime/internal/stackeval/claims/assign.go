@@ -21,9 +21,12 @@ type Removal[B any] struct {
 type Contest[B any] struct {
 	Existing []stackaddrs.InstanceKey
 
-	Declares       func(stackaddrs.InstanceKey) bool // reports whether the block that declares the component or stack has the instance
-	MayDeclare     bool                              // that block may have any instance: its for_each is not known
-	Named, Unknown []Removal[B]                      // removed blocks whose keys are known, and those whose keys are not; the first to come first
+	// Declares reports whether the block that declares the component or stack has the instance.
+	Declares func(stackaddrs.InstanceKey) bool
+	// MayDeclare: that block may have any instance, as its for_each is not known.
+	MayDeclare bool
+	// Removed blocks whose keys are known, and those whose keys are not; the first to come first.
+	Named, Unknown []Removal[B]
 }
 
 // Claim is an instance that a removed block gets.

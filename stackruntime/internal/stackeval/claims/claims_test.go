@@ -135,22 +135,35 @@ func TestTargetCovers(t *testing.T) {
 		target claims.Target
 		covers string
 	}{
-		"component":             {claims.Target{Stack: root, Component: "a"}, "component.a"},
-		"one instance":          {claims.Target{Stack: root, Component: "b", Key: key("x")}, `component.b["x"]`},
-		"any instance":          {claims.Target{Stack: root, Component: "b", Key: key("*")}, `component.b["x"] component.b["y"]`},
-		"whole component":       {claims.Target{Stack: root, Component: "b", Whole: true}, `component.b["x"] component.b["y"]`},
-		"whole stack":           {claims.Target{Stack: root, Call: "s", Whole: true}, `stack.s["k"].component.a stack.s["k"].stack.t.component.a stack.s["l"].component.a`},
-		"stack":                 {claims.Target{Stack: root, Call: "s", Key: key("k")}, `stack.s["k"].component.a stack.s["k"].stack.t.component.a`},
-		"any stack":             {claims.Target{Stack: root, Call: "s", Key: key("*")}, `stack.s["k"].component.a stack.s["k"].stack.t.component.a stack.s["l"].component.a`},
-		"component in a stack":  {claims.Target{Stack: root.Child("s", key("l")), Component: "a"}, `stack.s["l"].component.a`},
-		"component in any":      {claims.Target{Stack: root.Child("s", key("*")), Component: "a"}, `stack.s["k"].component.a stack.s["l"].component.a`},
+		"component":       {claims.Target{Stack: root, Component: "a"}, "component.a"},
+		"one instance":    {claims.Target{Stack: root, Component: "b", Key: key("x")}, `component.b["x"]`},
+		"any instance":    {claims.Target{Stack: root, Component: "b", Key: key("*")}, `component.b["x"] component.b["y"]`},
+		"whole component": {claims.Target{Stack: root, Component: "b", Whole: true}, `component.b["x"] component.b["y"]`},
+		"whole stack": {
+			claims.Target{Stack: root, Call: "s", Whole: true},
+			`stack.s["k"].component.a stack.s["k"].stack.t.component.a stack.s["l"].component.a`,
+		},
+		"stack": {
+			claims.Target{Stack: root, Call: "s", Key: key("k")},
+			`stack.s["k"].component.a stack.s["k"].stack.t.component.a`,
+		},
+		"any stack": {
+			claims.Target{Stack: root, Call: "s", Key: key("*")},
+			`stack.s["k"].component.a stack.s["k"].stack.t.component.a stack.s["l"].component.a`,
+		},
+		"component in a stack": {claims.Target{Stack: root.Child("s", key("l")), Component: "a"}, `stack.s["l"].component.a`},
+		"component in any": {
+			claims.Target{Stack: root.Child("s", key("*")), Component: "a"},
+			`stack.s["k"].component.a stack.s["l"].component.a`,
+		},
 		"stack within a stack":  {claims.Target{Stack: root.Child("s", key("k")), Call: "t"}, `stack.s["k"].stack.t.component.a`},
 		"none of another stack": {claims.Target{Stack: root.Child("other", key("*")), Component: "a"}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got []string
 			for _, text := range []string{
-				"component.a", `component.b["x"]`, `component.b["y"]`, `stack.s["k"].component.a`, `stack.s["k"].stack.t.component.a`, `stack.s["l"].component.a`,
+				"component.a", `component.b["x"]`, `component.b["y"]`, `stack.s["k"].component.a`, `stack.s["k"].stack.t.component.a`,
+				`stack.s["l"].component.a`,
 			} {
 				if test.target.Covers(instance(t, text)) {
 					got = append(got, text)
@@ -167,7 +180,10 @@ func TestTargetCovers(t *testing.T) {
 func TestSuggest(t *testing.T) {
 	single := claims.BlockOf(foreach.Expansion[int]{Kind: foreach.Single}, nil)
 	taken := claims.BlockOf(foreach.Expansion[int]{Kind: foreach.Single}, keys("-"))
-	keyed := claims.BlockOf(foreach.Expansion[int]{Kind: foreach.Keyed, Instances: map[stackaddrs.InstanceKey]int{key("x"): 1, key("y"): 2}}, keys("x"))
+	keyed := claims.BlockOf(foreach.Expansion[int]{
+		Kind:      foreach.Keyed,
+		Instances: map[stackaddrs.InstanceKey]int{key("x"): 1, key("y"): 2},
+	}, keys("x"))
 	for name, test := range map[string]struct {
 		key    string
 		blocks map[string]claims.Block

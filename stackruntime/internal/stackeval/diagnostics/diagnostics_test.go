@@ -48,9 +48,15 @@ func TestSort(t *testing.T) {
 		diags hcl.Diagnostics
 		want  string
 	}{
-		"by place":                       {hcl.Diagnostics{at("d", "b", 1, 2), at("c", "a", 3, 5), at("b", "a", 3, 4), at("a", "a", 1, 9)}, "a b c d"},
-		"no place comes last":            {hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "z"}, at("y", "a", 1, 2)}, "y z"},
-		"errors before warnings":         {hcl.Diagnostics{{Severity: hcl.DiagWarning, Summary: "a"}, {Severity: hcl.DiagError, Summary: "b"}}, "b a"},
+		"by place": {
+			hcl.Diagnostics{at("d", "b", 1, 2), at("c", "a", 3, 5), at("b", "a", 3, 4), at("a", "a", 1, 9)},
+			"a b c d",
+		},
+		"no place comes last": {hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "z"}, at("y", "a", 1, 2)}, "y z"},
+		"errors before warnings": {
+			hcl.Diagnostics{{Severity: hcl.DiagWarning, Summary: "a"}, {Severity: hcl.DiagError, Summary: "b"}},
+			"b a",
+		},
 		"repeated":                       {hcl.Diagnostics{at("a", "a", 1, 2), at("b", "a", 1, 2), at("a", "a", 1, 2)}, "a b"},
 		"of one component twice":         {hcl.Diagnostics{about("component.a", "a"), about("component.a", "a")}, "a"},
 		"the same of several components": {hcl.Diagnostics{about("component.b", "a"), about("component.a", "a")}, "a a"},
@@ -106,7 +112,12 @@ func TestExplainCycles(t *testing.T) {
 }
 
 func TestEnumerate(t *testing.T) {
-	for n, want := range map[int]string{1: "component.a", 2: "component.a and component.b", 5: "component.a, component.b, component.c, component.d and component.e", 7: "component.a, component.b, component.c, component.d, component.e and 2 more"} {
+	for n, want := range map[int]string{
+		1: "component.a",
+		2: "component.a and component.b",
+		5: "component.a, component.b, component.c, component.d and component.e",
+		7: "component.a, component.b, component.c, component.d, component.e and 2 more",
+	} {
 		var addrs []stackaddrs.Component
 		for i := range n {
 			addrs = append(addrs, stackaddrs.Component{Name: string(rune('a' + i))})

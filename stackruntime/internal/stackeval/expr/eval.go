@@ -99,7 +99,8 @@ type source struct {
 // references are bad, all of them are reported and no object is asked.
 func evalContextFor(ctx context.Context, from source, phase EvalPhase, scope EvaluationScope) (*hcl.EvalContext, hcl.Diagnostics) {
 	functions, diags := providerFunctions(ctx, from.expressions, scope)
-	evalCtx := &hcl.EvalContext{Functions: lang.With(scope.Functions(), functions)} // in a context of their own, HCL would take all names for those of a loop
+	// In a context of their own, HCL would take all names for those of a loop.
+	evalCtx := &hcl.EvalContext{Functions: lang.With(scope.Functions(), functions)}
 	if len(from.traversals) == 0 {
 		return evalCtx, diags
 	}
@@ -121,7 +122,9 @@ func evalContextFor(ctx context.Context, from source, phase EvalPhase, scope Eva
 	return evalCtx, diags
 }
 
-func providerFunctions(ctx context.Context, expressions []hcl.Expression, scope EvaluationScope) (map[string]function.Function, hcl.Diagnostics) {
+func providerFunctions(
+	ctx context.Context, expressions []hcl.Expression, scope EvaluationScope,
+) (map[string]function.Function, hcl.Diagnostics) {
 	find := func(call lang.ProviderCall) (function.Function, hcl.Diagnostics) {
 		return scope.ProviderFunction(ctx, call)
 	}

@@ -31,11 +31,14 @@ type scope struct {
 func newScope() *scope {
 	text := cty.StringVal
 	return &scope{values: map[string]cty.Value{
-		"var.a":    text("A"),
-		"var.b":    text("B"),
-		"var.yes":  cty.True,
-		"var.list": cty.ListVal([]cty.Value{cty.ObjectVal(map[string]cty.Value{"name": text("n0")}), cty.ObjectVal(map[string]cty.Value{"name": text("n1")})}),
-		"local.l":  text("L"),
+		"var.a":   text("A"),
+		"var.b":   text("B"),
+		"var.yes": cty.True,
+		"var.list": cty.ListVal([]cty.Value{
+			cty.ObjectVal(map[string]cty.Value{"name": text("n0")}),
+			cty.ObjectVal(map[string]cty.Value{"name": text("n1")}),
+		}),
+		"local.l": text("L"),
 		"component.c": cty.ObjectVal(map[string]cty.Value{
 			"k": cty.ObjectVal(map[string]cty.Value{"out": text("O")}),
 		}),
@@ -65,7 +68,9 @@ func (s *scope) ProviderFunction(_ context.Context, call lang.ProviderCall) (fun
 	if call.Name == "provider::p::lower" {
 		return stdlib.LowerFunc, nil
 	}
-	return function.Function{}, hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "No such function", Detail: call.Name, Subject: call.Range.Ptr()}}
+	return function.Function{}, hcl.Diagnostics{
+		{Severity: hcl.DiagError, Summary: "No such function", Detail: call.Name, Subject: call.Range.Ptr()},
+	}
 }
 
 func parse(t *testing.T, src string) hcl.Expression {

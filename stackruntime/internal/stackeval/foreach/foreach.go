@@ -69,7 +69,8 @@ func FromValue(result expr.Result, what string) (Set, hcl.Diagnostics) {
 	switch {
 	case marks.Has(v, marks.Sensitive): // a set has the marks of its elements
 		return reject("for_each cannot be sensitive",
-			"The keys of %s instances appear in addresses, which are shown everywhere. Use a value that is not sensitive, or make the keys nonsensitive() if they are not secret.", what)
+			"The keys of %s instances appear in addresses, which are shown everywhere. "+
+				"Use a value that is not sensitive, or make the keys nonsensitive() if they are not secret.", what)
 	case marks.Has(v, marks.Ephemeral):
 		return reject("for_each cannot be ephemeral",
 			"The keys of %s instances are kept in plan and state. Use a value that is not ephemeral.", what)
@@ -83,7 +84,8 @@ func FromValue(result expr.Result, what string) (Set, hcl.Diagnostics) {
 			"The value decides which %s instances exist. Use an empty map or set for none.", what)
 	case !acceptable(v):
 		return reject("for_each needs a map, an object or a set of strings",
-			"The value is a %s, and %s instances need distinct keys. Use a map, an object, or toset([...]) for a list of strings.", ty.FriendlyName(), what)
+			"The value is a %s, and %s instances need distinct keys. Use a map, an object, or toset([...]) for a list of strings.",
+			ty.FriendlyName(), what)
 	case isSet:
 		return fromSet(v, what, reject)
 	case !v.IsKnown() || !ty.IsMapType() && !ty.IsObjectType():

@@ -28,9 +28,13 @@ func TestRowsForEachAccepts(t *testing.T) {
 		kind  foreach.Kind
 		keys  []string
 	}{
-		"218 empty object":             {cty.EmptyObjectVal, foreach.Keyed, nil},
-		"218 object":                   {cty.ObjectVal(map[string]cty.Value{"a": str("x"), "b": cty.True}), foreach.Keyed, []string{"a", "b"}},
-		"218 map of objects":           {cty.MapVal(map[string]cty.Value{"k": cty.ObjectVal(map[string]cty.Value{"a": str("v")})}), foreach.Keyed, []string{"k"}},
+		"218 empty object": {cty.EmptyObjectVal, foreach.Keyed, nil},
+		"218 object":       {cty.ObjectVal(map[string]cty.Value{"a": str("x"), "b": cty.True}), foreach.Keyed, []string{"a", "b"}},
+		"218 map of objects": {
+			cty.MapVal(map[string]cty.Value{"k": cty.ObjectVal(map[string]cty.Value{"a": str("v")})}),
+			foreach.Keyed,
+			[]string{"k"},
+		},
 		"218 empty map of objects":     {cty.MapValEmpty(cty.EmptyObject), foreach.Keyed, nil},
 		"218 empty set of any":         {cty.SetValEmpty(cty.DynamicPseudoType), foreach.Keyed, nil},
 		"218 empty map of string":      {cty.MapValEmpty(cty.String), foreach.Keyed, nil},

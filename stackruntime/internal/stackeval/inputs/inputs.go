@@ -70,7 +70,13 @@ func OfStack(stack *stackconfig.Stack) Set {
 	for _, name := range slices.Sorted(maps.Keys(stack.Variables)) {
 		v := stack.Variables[name]
 		set.variables = append(set.variables, &engine.Variable{
-			Name: name, Type: v.Type.Constraint, Defaults: v.Type.Defaults, Default: v.Default, Sensitive: v.Sensitive, Ephemeral: v.Ephemeral, Range: v.Range,
+			Name:      name,
+			Type:      v.Type.Constraint,
+			Defaults:  v.Type.Defaults,
+			Default:   v.Default,
+			Sensitive: v.Sensitive,
+			Ephemeral: v.Ephemeral,
+			Range:     v.Range,
 		})
 	}
 	return set
@@ -192,7 +198,8 @@ func (s Set) checkEphemeral(values map[string]cty.Value, result expr.Result) (ma
 		}
 		values[v.Name] = expr.Placeholder(v.Type.WithoutOptionalAttributesDeep())
 		diags = diags.Append(problemWith(v.Name, result, "Variable does not take ephemeral values",
-			fmt.Sprintf("The value for %q exists only during one operation. Declare the variable of the %s with ephemeral = true, or use another value.", v.Name, s.messages.owner)))
+			fmt.Sprintf("The value for %q exists only during one operation. "+
+				"Declare the variable of the %s with ephemeral = true, or use another value.", v.Name, s.messages.owner)))
 	}
 	return values, diags
 }

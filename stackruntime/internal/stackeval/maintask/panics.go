@@ -62,7 +62,8 @@ func (p *Panics) diagnostics() hcl.Diagnostics {
 		if len(err.IDs) > 0 {
 			during = " while computing " + strings.Join(err.Names(), ", ")
 		}
-		diags = diags.Append(diagnostics.Bug("Internal evaluation error", "The evaluator broke off%s: %s.\n\n%s\n", during, panicText(err.Panic), place))
+		diags = diags.Append(diagnostics.Bug("Internal evaluation error",
+			"The evaluator broke off%s: %s.\n\n%s\n", during, panicText(err.Panic), place))
 	}
 	return diags
 }

@@ -116,7 +116,11 @@ func TestInterruption(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var m memo.Memo[string]
 		aspect := func() memo.Aspect[string] {
-			return memo.Aspect[string]{Name: "x", Placeholder: "none", Compute: func(context.Context) (string, hcl.Diagnostics) { return "done", nil }}
+			return memo.Aspect[string]{
+				Name:        "x",
+				Placeholder: "none",
+				Compute:     func(context.Context) (string, hcl.Diagnostics) { return "done", nil },
+			}
 		}
 		_, err := promising.MainTask(t.Context(), func(ctx context.Context) (struct{}, error) {
 			ended, cancel := context.WithCancel(ctx)

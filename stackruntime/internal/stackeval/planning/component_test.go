@@ -35,15 +35,30 @@ func TestActionOfStaying(t *testing.T) {
 		result engine.PlanResult
 		want   stackplan.Action
 	}{
-		"new":                {nil, engine.Normal, engine.PlanResult{Complete: true}, stackplan.Create},
-		"new, of nothing":    {nil, engine.RefreshOnly, engine.PlanResult{Complete: true}, stackplan.NoOp},
-		"same":               {prior, engine.Normal, engine.PlanResult{Complete: true, Applyable: true, Outputs: outputs(a)}, stackplan.NoOp},
-		"other output":       {prior, engine.Normal, engine.PlanResult{Complete: true, Outputs: outputs(b)}, stackplan.Update},
-		"one output more":    {prior, engine.Normal, engine.PlanResult{Complete: true, Outputs: map[string]cty.Value{"o": a, "p": b}}, stackplan.Update},
-		"deferred":           {prior, engine.Normal, engine.PlanResult{Outputs: outputs(a)}, stackplan.Update},
-		"change":             {prior, engine.Normal, engine.PlanResult{Complete: true, Applyable: true, Plan: []byte("plan"), Changes: changeTo(engine.ActionUpdate), Outputs: outputs(a)}, stackplan.Update},
-		"no drift":           {prior, engine.RefreshOnly, engine.PlanResult{Complete: true, Outputs: outputs(a)}, stackplan.NoOp},
-		"drift":              {prior, engine.RefreshOnly, engine.PlanResult{Complete: true, Outputs: outputs(a), Drift: changeTo(engine.ActionUpdate)}, stackplan.Read},
+		"new":             {nil, engine.Normal, engine.PlanResult{Complete: true}, stackplan.Create},
+		"new, of nothing": {nil, engine.RefreshOnly, engine.PlanResult{Complete: true}, stackplan.NoOp},
+		"same":            {prior, engine.Normal, engine.PlanResult{Complete: true, Applyable: true, Outputs: outputs(a)}, stackplan.NoOp},
+		"other output":    {prior, engine.Normal, engine.PlanResult{Complete: true, Outputs: outputs(b)}, stackplan.Update},
+		"one output more": {
+			prior,
+			engine.Normal,
+			engine.PlanResult{Complete: true, Outputs: map[string]cty.Value{"o": a, "p": b}},
+			stackplan.Update,
+		},
+		"deferred": {prior, engine.Normal, engine.PlanResult{Outputs: outputs(a)}, stackplan.Update},
+		"change": {
+			prior,
+			engine.Normal,
+			engine.PlanResult{Complete: true, Applyable: true, Plan: []byte("plan"), Changes: changeTo(engine.ActionUpdate), Outputs: outputs(a)},
+			stackplan.Update,
+		},
+		"no drift": {prior, engine.RefreshOnly, engine.PlanResult{Complete: true, Outputs: outputs(a)}, stackplan.NoOp},
+		"drift": {
+			prior,
+			engine.RefreshOnly,
+			engine.PlanResult{Complete: true, Outputs: outputs(a), Drift: changeTo(engine.ActionUpdate)},
+			stackplan.Read,
+		},
 		"drift of an output": {prior, engine.RefreshOnly, engine.PlanResult{Complete: true, Outputs: outputs(b)}, stackplan.Read},
 	} {
 		plan := planning.Instance{Prior: test.prior}.NewStaying(&engine.PlanRequest{Mode: test.mode}, &test.result)
@@ -59,10 +74,13 @@ func TestNeedsApply(t *testing.T) {
 		result engine.PlanResult
 		want   bool
 	}{
-		"change":         {engine.PlanResult{Applyable: true, Changes: changeTo(engine.ActionCreate)}, true},
-		"not applyable":  {engine.PlanResult{Changes: changeTo(engine.ActionCreate)}, false},
-		"no change":      {engine.PlanResult{Applyable: true, Changes: changeTo(engine.ActionNoOp), Outputs: outputs(cty.True)}, false},
-		"import":         {engine.PlanResult{Applyable: true, Changes: []*engine.Change{{Action: engine.ActionNoOp, Importing: &engine.Importing{}}}}, true},
+		"change":        {engine.PlanResult{Applyable: true, Changes: changeTo(engine.ActionCreate)}, true},
+		"not applyable": {engine.PlanResult{Changes: changeTo(engine.ActionCreate)}, false},
+		"no change":     {engine.PlanResult{Applyable: true, Changes: changeTo(engine.ActionNoOp), Outputs: outputs(cty.True)}, false},
+		"import": {
+			engine.PlanResult{Applyable: true, Changes: []*engine.Change{{Action: engine.ActionNoOp, Importing: &engine.Importing{}}}},
+			true,
+		},
 		"unknown output": {engine.PlanResult{Applyable: true, Outputs: outputs(cty.UnknownVal(cty.String))}, true},
 	} {
 		test.result.Plan = []byte("plan")
@@ -123,7 +141,8 @@ func TestForget(t *testing.T) {
 	}
 	for i, deposed := range []string{"", "0a1b2c3d"} {
 		change := result.Changes[i]
-		if change.Address() != "terraform_data.a" || string(change.Deposed) != deposed || change.Action != engine.ActionForget || change.Provider.Type != "terraform" {
+		if change.Address() != "terraform_data.a" || string(change.Deposed) != deposed ||
+			change.Action != engine.ActionForget || change.Provider.Type != "terraform" {
 			t.Errorf("%d: %+v", i, change)
 		}
 	}
@@ -141,7 +160,10 @@ func TestForget(t *testing.T) {
 
 func TestHasObjects(t *testing.T) {
 	for text, want := range map[string]bool{
-		string(module): true, "": false, "{": true, `{"version":4,"terraform_version":"1.11.4","serial":1,"lineage":"x","outputs":{},"resources":[]}`: false,
+		string(module): true,
+		"":             false,
+		"{":            true,
+		`{"version":4,"terraform_version":"1.11.4","serial":1,"lineage":"x","outputs":{},"resources":[]}`: false,
 	} {
 		if got := planning.HasObjects(engine.State(text)); got != want {
 			t.Errorf("%.20q: %t, want %t", text, got, want)
@@ -153,7 +175,13 @@ func TestLastKnown(t *testing.T) {
 	known, later, unknown := cty.StringVal("known"), cty.StringVal("later"), cty.UnknownVal(cty.String)
 	values := map[string]cty.Value{"same": later, "not known": unknown, "never known": unknown, "new": unknown}
 	got := planning.LastKnown(values, map[string]cty.Value{"same": known, "not known": known, "never known": unknown, "gone": known})
-	for name, want := range map[string]cty.Value{"same": later, "not known": known, "never known": unknown, "new": unknown, "gone": cty.NilVal} {
+	for name, want := range map[string]cty.Value{
+		"same":        later,
+		"not known":   known,
+		"never known": unknown,
+		"new":         unknown,
+		"gone":        cty.NilVal,
+	} {
 		if got[name] != want {
 			t.Errorf("%s: %#v, want %#v", name, got[name], want)
 		}

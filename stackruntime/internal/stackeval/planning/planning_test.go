@@ -140,7 +140,8 @@ func TestDropUndeclared(t *testing.T) {
 	if plan.Inputs["kept"] != nil || plan.Outputs["kept"] != nil {
 		t.Error("what is declared is dropped")
 	}
-	if in, out := plan.Inputs["gone"], plan.Outputs["gone"]; in == nil || in.Action != stackplan.Delete || out == nil || out.Action != stackplan.Delete {
+	if in, out := plan.Inputs["gone"], plan.Outputs["gone"]; in == nil ||
+		in.Action != stackplan.Delete || out == nil || out.Action != stackplan.Delete {
 		t.Errorf("what is not declared: %+v, %+v", in, out)
 	}
 }

@@ -60,7 +60,9 @@ func OutputChange(prior Prior, after cty.Value) *stackplan.OutputChange {
 
 // DropUndeclared plans to drop values of the root that the prior state has, and the configuration
 // does not declare.
-func DropUndeclared[I, O any](plan *stackplan.Plan, inputs, outputs map[string]cty.Value, declaredInputs map[string]I, declaredOutputs map[string]O) {
+func DropUndeclared[I, O any](
+	plan *stackplan.Plan, inputs, outputs map[string]cty.Value, declaredInputs map[string]I, declaredOutputs map[string]O,
+) {
 	null := cty.NullVal(cty.DynamicPseudoType)
 	for name, before := range inputs {
 		if _, declared := declaredInputs[name]; !declared {

@@ -90,12 +90,22 @@ func TestFind(t *testing.T) {
 		found     bool
 		want      string
 	}{
-		"there":                   {&providerfunc.Functions{Caller: &caller{}}, "join", true, ""},
-		"not there":               {&providerfunc.Functions{Caller: &caller{}}, "split", false, "Unknown provider function"},
-		"no functions at all":     {&providerfunc.Functions{}, "join", false, "Unknown provider function"},
-		"no providers":            {&providerfunc.Functions{Caller: &caller{err: engine.ErrNoProviders}}, "join", false, "Provider functions unavailable"},
-		"no providers needed":     {&providerfunc.Functions{Caller: &caller{err: engine.ErrNoProviders}, Optional: true}, "join", false, ""},
-		"provider does not start": {&providerfunc.Functions{Caller: &caller{err: errors.New("no")}, Optional: true}, "join", false, "Provider functions unavailable"},
+		"there":               {&providerfunc.Functions{Caller: &caller{}}, "join", true, ""},
+		"not there":           {&providerfunc.Functions{Caller: &caller{}}, "split", false, "Unknown provider function"},
+		"no functions at all": {&providerfunc.Functions{}, "join", false, "Unknown provider function"},
+		"no providers": {
+			&providerfunc.Functions{Caller: &caller{err: engine.ErrNoProviders}},
+			"join",
+			false,
+			"Provider functions unavailable",
+		},
+		"no providers needed": {&providerfunc.Functions{Caller: &caller{err: engine.ErrNoProviders}, Optional: true}, "join", false, ""},
+		"provider does not start": {
+			&providerfunc.Functions{Caller: &caller{err: errors.New("no")}, Optional: true},
+			"join",
+			false,
+			"Provider functions unavailable",
+		},
 	} {
 		_, found, diags := find(t, test.functions, test.function)
 		got := ""

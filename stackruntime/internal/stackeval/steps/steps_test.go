@@ -28,22 +28,54 @@ func TestCheck(t *testing.T) {
 		steps     string // after the reference
 		want      string // summary and a part of the detail; W for a warning
 	}{
-		"output":                        {single, `.id`, ""},
-		"output by index":               {single, `["id"]`, ""},
-		"the component":                 {single, ``, ""},
-		"inside an output":              {single, `.id.anything`, ""},
-		"unknown output":                {single, `.nam`, `Unknown module output: The module of component.c has no output "nam". Did you mean "name"?`},
-		"unknown output, nothing near":  {single, `.zone_of_it`, `Unknown module output: The module of component.c has no output "zone_of_it". It has id, name.`},
-		"key without for_each":          {single, `["eu"].id`, "Component without instance keys: component.c has no for_each"},
-		"output of a module with none":  {steps.Component{Addr: "component.c", Module: &engine.Module{}}, `.x`, `Unknown module output: The module of component.c has no output "x". It has none.`},
-		"instance":                      {steps.Component{Addr: "component.c", Module: module, Instances: keyed}, `["eu"].id`, ""},
-		"instance as attribute":         {steps.Component{Addr: "component.c", Module: module, Instances: keyed}, `.eu`, ""},
-		"unknown instance":              {steps.Component{Addr: "component.c", Module: module, Instances: keyed}, `["eq"].id`, `Unknown component instance: The for_each of component.c has no key "eq". Did you mean "eu"?`},
-		"output of all instances":       {steps.Component{Addr: "component.c", Module: module, Instances: keyed}, `.id`, "Missing instance key: component.c has for_each"},
-		"unknown output of an instance": {steps.Component{Addr: "component.c", Module: module, Instances: keyed}, `["eu"].x`, `Unknown module output: The module of component.c["eu"] has no output "x".`},
-		"instance of an unknown set":    {steps.Component{Addr: "component.c", Module: module, Instances: unknown}, `["any"].id`, ""},
-		"perhaps an instance":           {steps.Component{Addr: "component.c", Module: module, Instances: unknown}, `.id`, "W Missing instance key: component.c has for_each"},
-		"output of an unknown set":      {steps.Component{Addr: "component.c", Module: module, Instances: unknown}, `["any"].x`, `Unknown module output: The module of component.c["any"] has no output "x".`},
+		"output":           {single, `.id`, ""},
+		"output by index":  {single, `["id"]`, ""},
+		"the component":    {single, ``, ""},
+		"inside an output": {single, `.id.anything`, ""},
+		"unknown output": {
+			single,
+			`.nam`,
+			`Unknown module output: The module of component.c has no output "nam". Did you mean "name"?`,
+		},
+		"unknown output, nothing near": {
+			single,
+			`.zone_of_it`,
+			`Unknown module output: The module of component.c has no output "zone_of_it". It has id, name.`,
+		},
+		"key without for_each": {single, `["eu"].id`, "Component without instance keys: component.c has no for_each"},
+		"output of a module with none": {
+			steps.Component{Addr: "component.c", Module: &engine.Module{}},
+			`.x`,
+			`Unknown module output: The module of component.c has no output "x". It has none.`,
+		},
+		"instance":              {steps.Component{Addr: "component.c", Module: module, Instances: keyed}, `["eu"].id`, ""},
+		"instance as attribute": {steps.Component{Addr: "component.c", Module: module, Instances: keyed}, `.eu`, ""},
+		"unknown instance": {
+			steps.Component{Addr: "component.c", Module: module, Instances: keyed},
+			`["eq"].id`,
+			`Unknown component instance: The for_each of component.c has no key "eq". Did you mean "eu"?`,
+		},
+		"output of all instances": {
+			steps.Component{Addr: "component.c", Module: module, Instances: keyed},
+			`.id`,
+			"Missing instance key: component.c has for_each",
+		},
+		"unknown output of an instance": {
+			steps.Component{Addr: "component.c", Module: module, Instances: keyed},
+			`["eu"].x`,
+			`Unknown module output: The module of component.c["eu"] has no output "x".`,
+		},
+		"instance of an unknown set": {steps.Component{Addr: "component.c", Module: module, Instances: unknown}, `["any"].id`, ""},
+		"perhaps an instance": {
+			steps.Component{Addr: "component.c", Module: module, Instances: unknown},
+			`.id`,
+			"W Missing instance key: component.c has for_each",
+		},
+		"output of an unknown set": {
+			steps.Component{Addr: "component.c", Module: module, Instances: unknown},
+			`["any"].x`,
+			`Unknown module output: The module of component.c["any"] has no output "x".`,
+		},
 	} {
 		traversal, diags := hclsyntax.ParseTraversalAbs([]byte("c"+test.steps), "main.tfcomponent.hcl", hcl.InitialPos)
 		if diags.HasErrors() {

@@ -45,8 +45,9 @@ func Given(decl *stackconfig.InputVariable, given cty.Value) (cty.Value, hcl.Dia
 		return cty.NilVal, hcl.Diagnostics{{
 			Severity: hcl.DiagError,
 			Summary:  "Value does not fit the variable",
-			Detail:   fmt.Sprintf("The value given for variable %q does not fit its type: %s.", decl.Name, marks.DescribeError(marks.Declared(given, decl.Sensitive, decl.Ephemeral), err)),
-			Subject:  decl.Range.Ptr(),
+			Detail: fmt.Sprintf("The value given for variable %q does not fit its type: %s.",
+				decl.Name, marks.DescribeError(marks.Declared(given, decl.Sensitive, decl.Ephemeral), err)),
+			Subject: decl.Range.Ptr(),
 		}}
 	}
 	return value, nil
@@ -86,9 +87,10 @@ func (a AtApply) Value(decl *stackconfig.InputVariable) (cty.Value, hcl.Diagnost
 		return cty.NilVal, hcl.Diagnostics{{
 			Severity: hcl.DiagError,
 			Summary:  "Value still not known",
-			Detail:   fmt.Sprintf("The value given for variable var.%s is not known yet, in whole or in part, and an apply needs all of it.", decl.Name),
-			Subject:  decl.Range.Ptr(),
-			Extra:    fault.Value{Variable: decl.Name, Fleeting: decl.Ephemeral, Given: true},
+			Detail: fmt.Sprintf("The value given for variable var.%s is not known yet, in whole or in part, and an apply needs all of it.",
+				decl.Name),
+			Subject: decl.Range.Ptr(),
+			Extra:   fault.Value{Variable: decl.Name, Fleeting: decl.Ephemeral, Given: true},
 		}}
 	}
 	return value, nil
@@ -98,7 +100,8 @@ func (a AtApply) Value(decl *stackconfig.InputVariable) (cty.Value, hcl.Diagnost
 func (a AtApply) needed(decl *stackconfig.InputVariable) *hcl.Diagnostic {
 	detail := "The value of variable var.%s was not known while planning, in whole or in part, so it must be set for the apply."
 	if a.Planned.RequiredOnApply {
-		detail = "Variable var.%s is ephemeral and had a value while planning. Values of ephemeral variables are never stored, so it must be set again for the apply."
+		detail = "Variable var.%s is ephemeral and had a value while planning. " +
+			"Values of ephemeral variables are never stored, so it must be set again for the apply."
 	}
 	return &hcl.Diagnostic{
 		Severity: hcl.DiagError,
@@ -118,16 +121,19 @@ func (a AtApply) contradiction(decl *stackconfig.InputVariable, value cty.Value)
 	diag := &hcl.Diagnostic{
 		Severity: hcl.DiagError,
 		Summary:  "Variable changed since planning",
-		Detail:   fmt.Sprintf("Variable %q must have the value that the plan was made with. Only ephemeral variables may have another. Leave it out, or make a new plan.", decl.Name),
-		Subject:  decl.Range.Ptr(),
+		Detail: fmt.Sprintf("Variable %q must have the value that the plan was made with. Only ephemeral variables may have another. "+
+			"Leave it out, or make a new plan.", decl.Name),
+		Subject: decl.Range.Ptr(),
 	}
 	if a.Planned.IsUnknown() {
 		reason := marks.DescribeError(cty.NilVal, err)
-		if secret := marks.Declared(a.Planned.After, decl.Sensitive, decl.Ephemeral); marks.Contains(secret, marks.Sensitive) || marks.Contains(value, marks.Sensitive) {
+		if secret := marks.Declared(a.Planned.After, decl.Sensitive, decl.Ephemeral); marks.Contains(secret, marks.Sensitive) ||
+			marks.Contains(value, marks.Sensitive) {
 			reason = err.Error() // the path may have keys of maps
 		}
 		diag.Summary = "Value contradicting the plan"
-		diag.Detail = fmt.Sprintf("The value given for variable var.%s does not go with the part of it that was known while planning: %s. Give one that does, or make a new plan.", decl.Name, reason)
+		diag.Detail = fmt.Sprintf("The value given for variable var.%s does not go with the part of it that was known while planning: %s. "+
+			"Give one that does, or make a new plan.", decl.Name, reason)
 	}
 	return diag
 }

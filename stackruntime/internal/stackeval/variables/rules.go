@@ -20,7 +20,9 @@ import (
 
 // CheckRules checks the validation rules of a variable, each by itself. Functions are those of the
 // stack that declares it.
-func CheckRules(ctx context.Context, decl *stackconfig.InputVariable, value cty.Value, phase expr.EvalPhase, functions expr.FunctionScope) hcl.Diagnostics {
+func CheckRules(
+	ctx context.Context, decl *stackconfig.InputVariable, value cty.Value, phase expr.EvalPhase, functions expr.FunctionScope,
+) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	scope := ownVariableScope{name: decl.Name, value: value, FunctionScope: functions}
 	for _, rule := range decl.Validations {
@@ -44,7 +46,9 @@ func CheckRuleReferences(ctx context.Context, decl *stackconfig.InputVariable, f
 // checkRule takes the steps of docs/language.md, section 2.3. The
 // message is looked at even if the condition holds, so that a bad one is found
 // before it is needed.
-func checkRule(ctx context.Context, decl *stackconfig.InputVariable, rule *stackconfig.CheckRule, phase expr.EvalPhase, scope expr.EvaluationScope) hcl.Diagnostics {
+func checkRule(
+	ctx context.Context, decl *stackconfig.InputVariable, rule *stackconfig.CheckRule, phase expr.EvalPhase, scope expr.EvaluationScope,
+) hcl.Diagnostics {
 	result, diags := expr.EvalExprAndEvalContext(ctx, rule.Condition, phase, scope)
 	if diags.HasErrors() {
 		return diags
@@ -81,7 +85,9 @@ const messageFallback = "The condition does not hold, and its message could not 
 
 // ruleMessage evaluates the message of a rule. usable is false when it cannot
 // be known, in which case the failure is not reported besides.
-func ruleMessage(ctx context.Context, rule *stackconfig.CheckRule, phase expr.EvalPhase, scope expr.EvaluationScope) (message string, usable bool, diags hcl.Diagnostics) {
+func ruleMessage(
+	ctx context.Context, rule *stackconfig.CheckRule, phase expr.EvalPhase, scope expr.EvaluationScope,
+) (message string, usable bool, diags hcl.Diagnostics) {
 	result, diags := expr.EvalExprAndEvalContext(ctx, rule.ErrorMessage, phase, scope)
 	if diags.HasErrors() {
 		return messageFallback, true, diags

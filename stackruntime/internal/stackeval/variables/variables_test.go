@@ -65,7 +65,8 @@ func TestGiven(t *testing.T) {
 		"not known yet":    {declare(nil), cty.DynamicVal, cty.UnknownVal(cty.List(cty.String)), ""},
 	} {
 		got, diags := variables.Given(test.decl, test.given)
-		if says := summaries(diags); says != test.says || got != cty.NilVal && !got.RawEquals(test.want) || got == cty.NilVal && test.want != cty.NilVal {
+		if says := summaries(diags); says != test.says || got != cty.NilVal && !got.RawEquals(test.want) ||
+			got == cty.NilVal && test.want != cty.NilVal {
 			t.Errorf("%s: %#v, %q, want %#v, %q", name, got, says, test.want, test.says)
 		}
 	}
@@ -81,17 +82,42 @@ func TestAtApply(t *testing.T) {
 		want cty.Value
 		says string
 	}{
-		"as planned":               {declare(nil), variables.AtApply{Planned: planned(texts("a"))}, texts("a"), ""},
-		"the same again":           {declare(nil), variables.AtApply{Planned: planned(texts("a")), Given: texts("a"), IsGiven: true}, texts("a"), ""},
-		"another":                  {declare(nil), variables.AtApply{Planned: planned(texts("a")), Given: texts("b"), IsGiven: true}, cty.NilVal, "Variable changed since planning"},
-		"not known while planning": {declare(nil), variables.AtApply{Planned: planned(texts("a", "?")), Given: texts("a", "b"), IsGiven: true}, texts("a", "b"), ""},
-		"contradicts what was":     {declare(nil), variables.AtApply{Planned: planned(texts("a", "?")), Given: texts("b", "b"), IsGiven: true}, cty.NilVal, "Value contradicting the plan"},
-		"still not known":          {declare(nil), variables.AtApply{Planned: planned(texts("a", "?")), Given: texts("a", "?"), IsGiven: true}, cty.NilVal, "Value still not known"},
-		"left unknown":             {declare(nil), variables.AtApply{Planned: planned(texts("?")), LeaveUnknown: true}, texts("?"), ""},
-		"unknown and not given":    {declare(nil), variables.AtApply{Planned: planned(texts("?"))}, cty.NilVal, "Value needed for variable"},
-		"ephemeral":                {ephemeral, variables.AtApply{Planned: required, Given: texts("b"), IsGiven: true}, texts("b"), ""},
-		"ephemeral, not given":     {ephemeral, variables.AtApply{Planned: required}, cty.NilVal, "Value needed for variable"},
-		"not in the plan":          {declare(nil), variables.AtApply{Given: texts("a"), IsGiven: true}, texts("a"), ""},
+		"as planned": {declare(nil), variables.AtApply{Planned: planned(texts("a"))}, texts("a"), ""},
+		"the same again": {
+			declare(nil),
+			variables.AtApply{Planned: planned(texts("a")), Given: texts("a"), IsGiven: true},
+			texts("a"),
+			"",
+		},
+		"another": {
+			declare(nil),
+			variables.AtApply{Planned: planned(texts("a")), Given: texts("b"), IsGiven: true},
+			cty.NilVal,
+			"Variable changed since planning",
+		},
+		"not known while planning": {
+			declare(nil),
+			variables.AtApply{Planned: planned(texts("a", "?")), Given: texts("a", "b"), IsGiven: true},
+			texts("a", "b"),
+			"",
+		},
+		"contradicts what was": {
+			declare(nil),
+			variables.AtApply{Planned: planned(texts("a", "?")), Given: texts("b", "b"), IsGiven: true},
+			cty.NilVal,
+			"Value contradicting the plan",
+		},
+		"still not known": {
+			declare(nil),
+			variables.AtApply{Planned: planned(texts("a", "?")), Given: texts("a", "?"), IsGiven: true},
+			cty.NilVal,
+			"Value still not known",
+		},
+		"left unknown":          {declare(nil), variables.AtApply{Planned: planned(texts("?")), LeaveUnknown: true}, texts("?"), ""},
+		"unknown and not given": {declare(nil), variables.AtApply{Planned: planned(texts("?"))}, cty.NilVal, "Value needed for variable"},
+		"ephemeral":             {ephemeral, variables.AtApply{Planned: required, Given: texts("b"), IsGiven: true}, texts("b"), ""},
+		"ephemeral, not given":  {ephemeral, variables.AtApply{Planned: required}, cty.NilVal, "Value needed for variable"},
+		"not in the plan":       {declare(nil), variables.AtApply{Given: texts("a"), IsGiven: true}, texts("a"), ""},
 		"sensitive in the plan": {
 			declare(nil),
 			variables.AtApply{Planned: planned(texts("a", "?").Mark(marks.Sensitive)), Given: texts("a", "b"), IsGiven: true},
@@ -99,7 +125,8 @@ func TestAtApply(t *testing.T) {
 		},
 	} {
 		got, diags := test.at.Value(test.decl)
-		if says := summaries(diags); says != test.says || got != cty.NilVal && !got.RawEquals(test.want) || got == cty.NilVal && test.want != cty.NilVal {
+		if says := summaries(diags); says != test.says || got != cty.NilVal && !got.RawEquals(test.want) ||
+			got == cty.NilVal && test.want != cty.NilVal {
 			t.Errorf("%s: %#v, %q, want %#v, %q", name, got, says, test.want, test.says)
 		}
 	}
@@ -147,13 +174,18 @@ func TestCheckRules(t *testing.T) {
 		value              cty.Value
 		want               string
 	}{
-		"holds":                   {`var.v == "a"`, `"No."`, cty.StringVal("a"), ""},
-		"does not hold":           {`var.v == "b"`, `"No."`, cty.StringVal("a"), "Variable value rejected"},
-		"not known":               {`var.v == "b"`, `"No."`, cty.UnknownVal(cty.String), ""},
-		"null condition":          {`null`, `"No."`, cty.StringVal("a"), "Validation condition gave no yes/no answer"},
-		"no condition":            {`"a"`, `"No."`, cty.StringVal("a"), "Validation condition gave no yes/no answer"},
-		"bad message, holds":      {`true`, `[]`, cty.StringVal("a"), "Unusable validation message"},
-		"sensitive message":       {`false`, `var.v`, cty.StringVal("a").Mark(marks.Sensitive), "Validation message would reveal a sensitive value, Variable value rejected"},
+		"holds":              {`var.v == "a"`, `"No."`, cty.StringVal("a"), ""},
+		"does not hold":      {`var.v == "b"`, `"No."`, cty.StringVal("a"), "Variable value rejected"},
+		"not known":          {`var.v == "b"`, `"No."`, cty.UnknownVal(cty.String), ""},
+		"null condition":     {`null`, `"No."`, cty.StringVal("a"), "Validation condition gave no yes/no answer"},
+		"no condition":       {`"a"`, `"No."`, cty.StringVal("a"), "Validation condition gave no yes/no answer"},
+		"bad message, holds": {`true`, `[]`, cty.StringVal("a"), "Unusable validation message"},
+		"sensitive message": {
+			`false`,
+			`var.v`,
+			cty.StringVal("a").Mark(marks.Sensitive),
+			"Validation message would reveal a sensitive value, Variable value rejected",
+		},
 		"refers to another":       {`local.l`, `"No."`, cty.StringVal("a"), "Reference not allowed here"},
 		"message of what is open": {`false`, `var.v`, cty.UnknownVal(cty.String), "Unusable validation message"},
 	} {
@@ -174,7 +206,8 @@ func TestCheckRules(t *testing.T) {
 
 func TestCheckRuleReferences(t *testing.T) {
 	decl := declare(rule(t, "local.a", "local.b"))
-	if got := summaries(variables.CheckRuleReferences(t.Context(), decl, noFunctions{})); got != "Reference not allowed here, Reference not allowed here" {
+	if got := summaries(variables.CheckRuleReferences(t.Context(),
+		decl, noFunctions{})); got != "Reference not allowed here, Reference not allowed here" {
 		t.Errorf("got %q", got)
 	}
 }
