@@ -27,7 +27,8 @@ var (
 )
 
 func TestMarkNames(t *testing.T) {
-	if got, want := fmt.Sprintf("%s %s %#v %#v", Sensitive, Ephemeral, Sensitive, Ephemeral), "sensitive ephemeral marks.Sensitive marks.Ephemeral"; got != want {
+	if got, want := fmt.Sprintf("%s %s %#v %#v", Sensitive, Ephemeral,
+		Sensitive, Ephemeral), "sensitive ephemeral marks.Sensitive marks.Ephemeral"; got != want {
 		t.Errorf("names: got %q, want %q", got, want)
 	}
 }

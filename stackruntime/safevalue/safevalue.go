@@ -103,7 +103,9 @@ var kinds = map[byte]struct{ lengthSize, elements, bytes int }{
 	0xc4: {lengthSize: 1}, 0xc5: {lengthSize: 2}, 0xc6: {lengthSize: 4}, // bytes
 	0xc7: {lengthSize: 1, bytes: 1}, 0xc8: {lengthSize: 2, bytes: 1}, 0xc9: {lengthSize: 4, bytes: 1}, // extensions
 	0xca: {bytes: 4}, 0xcb: {bytes: 8}, // floating point
-	0xcc: {bytes: 1}, 0xcd: {bytes: 2}, 0xce: {bytes: 4}, 0xcf: {bytes: 8}, 0xd0: {bytes: 1}, 0xd1: {bytes: 2}, 0xd2: {bytes: 4}, 0xd3: {bytes: 8}, // integers
+	// Integers.
+	0xcc: {bytes: 1}, 0xcd: {bytes: 2}, 0xce: {bytes: 4}, 0xcf: {bytes: 8},
+	0xd0: {bytes: 1}, 0xd1: {bytes: 2}, 0xd2: {bytes: 4}, 0xd3: {bytes: 8},
 	0xd4: {bytes: 2}, 0xd5: {bytes: 3}, 0xd6: {bytes: 5}, 0xd7: {bytes: 9}, 0xd8: {bytes: 17}, // extensions
 	0xd9: {lengthSize: 1}, 0xda: {lengthSize: 2}, 0xdb: {lengthSize: 4}, // strings
 	0xdc: {lengthSize: 2, elements: 1}, 0xdd: {lengthSize: 4, elements: 1}, // lists

@@ -12,10 +12,12 @@ import (
 // chainSource is a stack of n components, each with the output of the one before.
 func chainSource(n int) string {
 	var b strings.Builder
-	b.WriteString("required_providers {\n  aws = {\n    source  = \"hashicorp/aws\"\n    version = \"~> 5.0\"\n  }\n}\n\nprovider \"aws\" \"main\" {}\n")
+	b.WriteString("required_providers {\n  aws = {\n    source  = \"hashicorp/aws\"\n    version = \"~> 5.0\"\n  }\n}\n\n" +
+		"provider \"aws\" \"main\" {}\n")
 	b.WriteString("\ncomponent \"c0\" {\n  source = \"../m\"\n}\n")
 	for i := 1; i < n; i++ {
-		fmt.Fprintf(&b, "\ncomponent \"c%d\" {\n  source = \"../m\"\n  inputs = {\n    name  = \"c%d\"\n    value = component.c%d.value\n  }\n  providers = {\n    aws = provider.aws.main\n  }\n  depends_on = [component.c%d]\n}\n", i, i, i-1, i-1)
+		fmt.Fprintf(&b, "\ncomponent \"c%d\" {\n  source = \"../m\"\n  inputs = {\n    name  = \"c%d\"\n    value = component.c%d.value\n"+
+			"  }\n  providers = {\n    aws = provider.aws.main\n  }\n  depends_on = [component.c%d]\n}\n", i, i, i-1, i-1)
 	}
 	return b.String()
 }

@@ -137,7 +137,8 @@ func (l *loader) warnOfFormerNames() {
 	l.diags = l.diags.Append(&hcl.Diagnostic{
 		Severity: hcl.DiagWarning,
 		Summary:  "Deprecated file names",
-		Detail: fmt.Sprintf("%s%s: these names were given up in 2025, and other programs ignore such files. They are read all the same. Rename them to end in %s or %s.",
+		Detail: fmt.Sprintf("%s%s: these names were given up in 2025, and other programs ignore such files. "+
+			"They are read all the same. Rename them to end in %s or %s.",
 			first, others, nativeSuffix, jsonSuffix),
 		Subject: fileStart(first),
 	})

@@ -29,7 +29,8 @@ func (d *decoder) staticExpression(expr hcl.Expression) (native hcl.Expression, 
 		return expr, true
 	}
 	if strings.HasPrefix(text, "${") {
-		d.errorf(expr.Range(), "Template not allowed here", "This argument is read and not evaluated. Write it without ${ and }, as it stands in native syntax.")
+		d.errorf(expr.Range(), "Template not allowed here",
+			"This argument is read and not evaluated. Write it without ${ and }, as it stands in native syntax.")
 		return unknownExpression(expr.Range()), false
 	}
 	native, diags := safehcl.ParseExpression([]byte(text), expr.Range().Filename, insideQuotes(expr))
@@ -129,7 +130,8 @@ func keepInside(diags hcl.Diagnostics, whole hcl.Range, src []byte) hcl.Diagnost
 }
 
 func encloses(outer, inner hcl.Range) bool {
-	return outer.Start.Byte <= inner.Start.Byte && inner.Start.Byte <= inner.End.Byte && inner.End.Byte <= outer.End.Byte && inner.End.Line <= outer.End.Line
+	return outer.Start.Byte <= inner.Start.Byte && inner.Start.Byte <= inner.End.Byte &&
+		inner.End.Byte <= outer.End.Byte && inner.End.Line <= outer.End.Line
 }
 
 // rawOffsets returns, for each offset in the text of a JSON string, the offset

@@ -227,7 +227,8 @@ func TestFileNames(t *testing.T) {
 // Stacks of one directory share its declarations but not their place in the tree.
 func TestDirectoryEmbeddedTwice(t *testing.T) {
 	cfg, diags := load(inMemory(map[string]string{
-		"/s/main.tfcomponent.hcl": "stack \"a\" {\n  source = \"../c\"\n}\nstack \"b\" {\n  source = \"../c\"\n}\nremoved {\n  from = stack.a.stack.old\n  source = \"../d\"\n}\n",
+		"/s/main.tfcomponent.hcl": "stack \"a\" {\n  source = \"../c\"\n}\nstack \"b\" {\n  source = \"../c\"\n" +
+			"}\nremoved {\n  from = stack.a.stack.old\n  source = \"../d\"\n}\n",
 		"/c/main.tfcomponent.hcl": "locals {\n  x = 1\n}\n",
 		"/d/main.tfcomponent.hcl": "",
 	}), "/s")
@@ -422,7 +423,8 @@ func TestRow003DecodedStack(t *testing.T) {
 	if len(s.Removed) != 3 || s.Removed[0].Destroy || !s.Removed[1].Destroy {
 		t.Errorf("removed blocks: %+v", s.Removed)
 	}
-	if o := s.Outputs["urls"]; !o.Type.Constraint.Equals(cty.Map(cty.String)) || !o.Sensitive || o.Ephemeral || o.Description != "Where it runs." {
+	if o := s.Outputs["urls"]; !o.Type.Constraint.Equals(cty.Map(cty.String)) ||
+		!o.Sensitive || o.Ephemeral || o.Description != "Where it runs." {
 		t.Errorf("output.urls is %+v", o)
 	}
 	if o := s.Outputs["token"]; !o.Type.Constraint.Equals(cty.String) || o.Sensitive || !o.Ephemeral {
@@ -604,7 +606,11 @@ func TestBuffers(t *testing.T) {
 	}
 	var parsed []string
 	cfg, diags := LoadWith(dir, LoadOptions{
-		Buffers: map[string][]byte{onDisk: []byte("locals {\n  y = 1\n}\n"), onlyText: []byte(`{"locals": {"z": 1}}`), filepath.Join(dir, "c.tf"): nil},
+		Buffers: map[string][]byte{
+			onDisk:                     []byte("locals {\n  y = 1\n}\n"),
+			onlyText:                   []byte(`{"locals": {"z": 1}}`),
+			filepath.Join(dir, "c.tf"): nil,
+		},
 		Parse: func(path, name string, src []byte) (*hcl.File, hcl.Diagnostics) {
 			parsed = append(parsed, path)
 			return ParseFileAs(filepath.Base(path), name, src)

@@ -28,8 +28,9 @@ func (d *decoder) moved(block *hcl.Block) {
 	moved.FromRange = content.Attributes["from"].Expr.Range()
 	moved.ToRange = content.Attributes["to"].Expr.Range()
 	if err := moved.Move.Check(); err != nil {
-		d.errorf(moved.ToRange, "Invalid move", "With this block, %s. Both addresses must be those of components, or both those of embedded stacks, "+
-			"and neither may be inside of the other.", err)
+		d.errorf(moved.ToRange, "Invalid move",
+			"With this block, %s. Both addresses must be those of components, or both those of embedded stacks, "+
+				"and neither may be inside of the other.", err)
 		return
 	}
 	d.stack.Moved = append(d.stack.Moved, moved)

@@ -70,13 +70,15 @@ func (l *loader) checkAmbiguousMoves(root *Stack, blocks []*MovedIn) {
 		from, to := endOf(root, block, block.Move.From), endOf(root, block, block.Move.To)
 		if first := froms[from]; first != nil {
 			l.moveError(block.FromRange, "Object moved twice",
-				"%s is already moved to %s by the block at %s. Only one of the blocks can be right.", block.Move.From, first.Move.To, place(first.Range))
+				"%s is already moved to %s by the block at %s. Only one of the blocks can be right.",
+				block.Move.From, first.Move.To, place(first.Range))
 		} else {
 			froms[from] = block
 		}
 		if first := tos[to]; first != nil {
 			l.moveError(block.ToRange, "Two objects moved to one address",
-				"%s is already moved to %s by the block at %s. Only one of them can have that address.", first.Move.From, block.Move.To, place(first.Range))
+				"%s is already moved to %s by the block at %s. Only one of them can have that address.",
+				first.Move.From, block.Move.To, place(first.Range))
 		} else {
 			tos[to] = block
 		}
@@ -97,7 +99,8 @@ func (l *loader) checkMoveCycles(blocks []*MovedIn, moves stackaddrs.Moves) {
 			reported[i] = true
 			lines = append(lines, fmt.Sprintf("  - %s to %s, at %s", moves[i].From, moves[i].To, place(blocks[i].Range)))
 		}
-		l.moveError(blocks[by[0]].ToRange, "Cycle of moves", "These blocks lead back to where they start:\n%s\nRemove those that are out of date.", strings.Join(lines, "\n"))
+		l.moveError(blocks[by[0]].ToRange, "Cycle of moves",
+			"These blocks lead back to where they start:\n%s\nRemove those that are out of date.", strings.Join(lines, "\n"))
 	}
 }
 
@@ -133,7 +136,8 @@ func (l *loader) checkMovedFrom(block *MovedIn, gone []removal) {
 	for _, r := range gone {
 		if _, all := r.namesEnd(block, from); all {
 			l.moveError(block.FromRange, "Object both moved and removed",
-				"This block gives %s the address %s, and the block at %s removes it. If it is to go, let that block name the new address, or remove this one.",
+				"This block gives %s the address %s, and the block at %s removes it. "+
+					"If it is to go, let that block name the new address, or remove this one.",
 				from, block.Move.To, place(r.block.Range))
 			return
 		}
@@ -158,7 +162,8 @@ func (l *loader) checkMovedTo(block *MovedIn, moves stackaddrs.Moves, gone []rem
 	switch {
 	case declared.place != hcl.Range{} && declared.hasForEach:
 		l.moveError(block.ToRange, "Target of a move not declared",
-			"The block at %s has for_each, so that %s is none of its instances. Give the key of one, like %s[\"key\"].", place(declared.place), to, to)
+			"The block at %s has for_each, so that %s is none of its instances. Give the key of one, like %s[\"key\"].",
+			place(declared.place), to, to)
 	case declared.place != hcl.Range{}:
 		l.moveError(block.ToRange, "Target of a move not declared",
 			"The block at %s has no for_each, so that %s is none of its instances. Leave out the key.", place(declared.place), to)

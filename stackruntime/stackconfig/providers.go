@@ -130,7 +130,12 @@ func (d *decoder) requirementArguments(pairs []hcl.KeyValuePair) map[string]*hcl
 			d.errorf(pair.Key.Range(), "Argument repeated", "The argument %q was already set.", name)
 			continue
 		}
-		args[name] = &hcl.Attribute{Name: name, Expr: pair.Value, NameRange: pair.Key.Range(), Range: hcl.RangeBetween(pair.Key.Range(), pair.Value.Range())}
+		args[name] = &hcl.Attribute{
+			Name:      name,
+			Expr:      pair.Value,
+			NameRange: pair.Key.Range(),
+			Range:     hcl.RangeBetween(pair.Key.Range(), pair.Value.Range()),
+		}
 	}
 	return args
 }
@@ -173,7 +178,8 @@ func (d *decoder) versionConstraint(attr *hcl.Attribute) string {
 	}
 	if _, err := version.NewConstraint(text); err != nil {
 		d.errorf(attr.Expr.Range(), "Unreadable version constraint",
-			"%q is not a version constraint. Write operators (=, !=, >, >=, <, <=, ~>) and versions, separated by commas, like \">= 1.2.0, < 2.0.0\".", text)
+			"%q is not a version constraint. Write operators (=, !=, >, >=, <, <=, ~>) and versions, "+
+				"separated by commas, like \">= 1.2.0, < 2.0.0\".", text)
 		return ""
 	}
 	return text
@@ -192,7 +198,9 @@ type pendingProvider struct {
 
 func (d *decoder) provider(block *hcl.Block) {
 	ref := stackaddrs.ProviderConfigRef{LocalName: block.Labels[0], Name: block.Labels[1]}
-	if ok := d.checkName(ref.LocalName, block.LabelRanges[0], "Provider local"); !d.checkName(ref.Name, block.LabelRanges[1], "Provider configuration") || !ok {
+	// Both are checked, so that both mistakes are reported at once.
+	localOK := d.checkName(ref.LocalName, block.LabelRanges[0], "Provider local")
+	if nameOK := d.checkName(ref.Name, block.LabelRanges[1], "Provider configuration"); !localOK || !nameOK {
 		return
 	}
 	if !d.claim(ref, d.header(block), "Provider configuration declared twice") {

@@ -33,15 +33,18 @@ func TestQuirkB01SecondRequiredProviders(t *testing.T) {
 }
 
 func TestQuirkB02SecondConfigBlock(t *testing.T) {
-	wantErrors(t, map[string]string{"/s/a.tfcomponent.hcl": "required_providers {}\nprovider \"terraform\" \"x\" {\n  config {\n  }\n  config {\n  }\n}\n"},
+	wantErrors(t, map[string]string{
+		"/s/a.tfcomponent.hcl": "required_providers {}\nprovider \"terraform\" \"x\" {\n  config {\n  }\n  config {\n  }\n}\n",
+	},
 		"a.tfcomponent.hcl:5: Only one config block allowed")
 }
 
 // The built-in provider is there in child stacks with requirements, though the root has none.
 func TestQuirkB03RootWithoutRequirements(t *testing.T) {
 	cfg, diags := load(inMemory(map[string]string{
-		"/s/a.tfcomponent.hcl":   "stack \"c\" {\n  source = \"./c\"\n}\n",
-		"/s/c/a.tfcomponent.hcl": "required_providers {\n  cloud = { source = \"example/cloud\", version = \"1.0.0\" }\n}\nvariable \"v\" {\n  type = list(providerconfig(cloud))\n}\n",
+		"/s/a.tfcomponent.hcl": "stack \"c\" {\n  source = \"./c\"\n}\n",
+		"/s/c/a.tfcomponent.hcl": "required_providers {\n  cloud = { source = \"example/cloud\", version = \"1.0.0\" }\n" +
+			"}\nvariable \"v\" {\n  type = list(providerconfig(cloud))\n}\n",
 	}), "/s")
 	if len(diags) > 0 {
 		t.Fatal(details(diags))
@@ -61,7 +64,9 @@ func TestQuirkB04StackDeclaredAndRemoved(t *testing.T) {
 }
 
 func TestQuirkB18Nullable(t *testing.T) {
-	_, diags := load(inMemory(map[string]string{"/s/a.tfcomponent.hcl": "variable \"v\" {\n  type     = string\n  nullable = true\n}\n"}), "/s")
+	_, diags := load(inMemory(map[string]string{
+		"/s/a.tfcomponent.hcl": "variable \"v\" {\n  type     = string\n  nullable = true\n}\n",
+	}), "/s")
 	if len(diags) != 1 || diags[0].Summary != "Unsupported argument" || !strings.Contains(diags[0].Detail, "null always selects the default") {
 		t.Errorf("got %s", details(diags))
 	}

@@ -59,15 +59,18 @@ func (d *decoder) removed(block *hcl.Block) {
 // checkRemovedArguments checks which arguments go with the target.
 func (d *decoder) checkRemovedArguments(removed *Removed, attrs hcl.Attributes) {
 	if attr, ok := attrs["providers"]; ok && removed.From.Component == nil {
-		d.errorf(attr.NameRange, "providers only applies to components", "The target is an embedded stack, which has its own provider blocks. Remove the providers argument.")
+		d.errorf(attr.NameRange, "providers only applies to components",
+			"The target is an embedded stack, which has its own provider blocks. Remove the providers argument.")
 		removed.Providers = nil
 	}
 	if attr, ok := attrs["inputs"]; ok && removed.From.Component != nil {
-		d.errorf(attr.NameRange, "inputs only applies to embedded stacks", "The target is a component, whose inputs are known from its state. Remove the inputs argument.")
+		d.errorf(attr.NameRange, "inputs only applies to embedded stacks",
+			"The target is a component, whose inputs are known from its state. Remove the inputs argument.")
 		removed.Inputs = nil
 	}
 	if removed.ForEach != nil && !removed.From.usesEach() {
-		d.errorf(removed.From.Range, "for_each not used in from", "With for_each, an index in from must say which instance is meant, like [each.key].")
+		d.errorf(removed.From.Range, "for_each not used in from",
+			"With for_each, an index in from must say which instance is meant, like [each.key].")
 	}
 }
 
@@ -79,12 +82,14 @@ func (d *decoder) checkRemoved() {
 		case from.isOwnComponent() && from.Component.Index == nil:
 			if c, declared := d.stack.Components[from.Component.Name]; declared {
 				d.errorf(from.Range, "Component both declared and removed",
-					"component.%s is still declared at %s, and this removes the whole component. Remove one of the blocks, or say which instance is meant with an index.", c.Name, place(c.Range))
+					"component.%s is still declared at %s, and this removes the whole component. "+
+						"Remove one of the blocks, or say which instance is meant with an index.", c.Name, place(c.Range))
 			}
 		case from.isOwnStack() && from.Stacks[0].Index == nil:
 			if call, declared := d.stack.Calls[from.Stacks[0].Name]; declared {
 				d.errorf(from.Range, "Stack both declared and removed",
-					"stack.%s is still declared at %s, and this removes the whole stack. Remove one of the blocks, or say which instance is meant with an index.", call.Name, place(call.Range))
+					"stack.%s is still declared at %s, and this removes the whole stack. "+
+						"Remove one of the blocks, or say which instance is meant with an index.", call.Name, place(call.Range))
 			}
 		}
 	}

@@ -135,7 +135,8 @@ func (l *loader) missingStack(r removal, missing stackaddrs.Stack) {
 	l.report(&hcl.Diagnostic{
 		Severity: hcl.DiagError,
 		Summary:  "Removal target lies in a missing stack",
-		Detail:   fmt.Sprintf("%s is neither declared nor removed. To remove a stack with all that is in it, name the stack itself in from.", missing),
-		Subject:  r.block.From.Range.Ptr(),
+		Detail: fmt.Sprintf("%s is neither declared nor removed. To remove a stack with all that is in it, name the stack itself in from.",
+			missing),
+		Subject: r.block.From.Range.Ptr(),
 	})
 }

@@ -113,7 +113,8 @@ var ErrLocked = errors.New("it is not what is locked")
 func SourceProblem(written, from string, place hcl.Range, err error) *hcl.Diagnostic {
 	diag := &hcl.Diagnostic{Severity: hcl.DiagError, Subject: &place}
 	if errors.Is(err, ErrNotPrepared) {
-		diag.Summary, diag.Detail = "Source not available", fmt.Sprintf("The source %s is not part of the prepared source packages: %s.", written, err)
+		diag.Summary = "Source not available"
+		diag.Detail = fmt.Sprintf("The source %s is not part of the prepared source packages: %s.", written, err)
 		return diag
 	}
 	diag.Summary, diag.Detail = "Source cannot be used here", fmt.Sprintf("%s cannot be resolved from %s: %s.", written, from, err)

@@ -26,7 +26,8 @@ func (d *decoder) source(content *hcl.BodyContent, what string) Source {
 	}
 	addr, err := ParseSource(source.Written)
 	if err != nil {
-		d.errorf(source.Range, "Unusable source address", "%q is not an address we understand: %s.%s", source.Written, err, d.localSource(source.Written))
+		d.errorf(source.Range, "Unusable source address", "%q is not an address we understand: %s.%s",
+			source.Written, err, d.localSource(source.Written))
 		return source
 	}
 	if !d.sourceVersion(&source, addr, content.Attributes["version"]) {
@@ -100,12 +101,14 @@ func (d *decoder) resolve(source Source, addr sourceaddrs.Source) (dir string, o
 func (d *decoder) sourceVersion(source *Source, addr sourceaddrs.Source, attr *hcl.Attribute) bool {
 	switch {
 	case addr.SupportsVersionConstraints() && attr == nil:
-		d.errorf(source.Range, "Version constraint needed", "Registry sources must state the acceptable versions in the version argument.%s", d.localSource(source.Written))
+		d.errorf(source.Range, "Version constraint needed", "Registry sources must state the acceptable versions in the version argument.%s",
+			d.localSource(source.Written))
 		return false
 	case attr == nil:
 		return true
 	case !addr.SupportsVersionConstraints():
-		d.errorf(attr.NameRange, "Version constraint not applicable", "Only registry sources can be constrained by version. Remove the version argument.")
+		d.errorf(attr.NameRange, "Version constraint not applicable",
+			"Only registry sources can be constrained by version. Remove the version argument.")
 		return false
 	}
 	source.Version = d.versionConstraint(attr)

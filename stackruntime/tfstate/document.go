@@ -158,8 +158,8 @@ var (
 	documentMembers = []string{"version", "terraform_version", "serial", "lineage", "outputs", "check_results"}
 	resourceMembers = []string{"module", "mode", "type", "name", "each", "provider"}
 	instanceMembers = []string{
-		"index_key", "deposed", "status", "schema_version", "attributes", "attributes_flat", "sensitive_attributes", "identity_schema_version", "identity",
-		"private", "dependencies", "create_before_destroy", "provider",
+		"index_key", "deposed", "status", "schema_version", "attributes", "attributes_flat", "sensitive_attributes",
+		"identity_schema_version", "identity", "private", "dependencies", "create_before_destroy", "provider",
 	}
 )
 

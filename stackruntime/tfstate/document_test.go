@@ -114,7 +114,8 @@ func TestEmptyDocuments(t *testing.T) {
 }
 
 func TestNewCompletes(t *testing.T) {
-	if got := string(must(New(json.RawMessage(` {"terraform_version": "1.0"} `), nil)).Bytes()); got != `{"version":4,"terraform_version":"1.0","serial":1,"outputs":{},"resources":[]}` {
+	want := `{"version":4,"terraform_version":"1.0","serial":1,"outputs":{},"resources":[]}`
+	if got := string(must(New(json.RawMessage(` {"terraform_version": "1.0"} `), nil)).Bytes()); got != want {
 		t.Errorf("New = %s", got)
 	}
 	for _, rest := range []string{"{", "[]", `{"lineage":1}`} {
@@ -162,7 +163,8 @@ func TestResourcesAndProviders(t *testing.T) {
 	if err != nil || !slices.Equal(configs, want) {
 		t.Errorf("ProviderConfigs() = %v, %v, want %v", configs, err, want)
 	}
-	if configs, err := parse(t, `{"version":4,"resources":[{"mode":"data","type":"a","name":"b","provider":"x","instances":[{}]}]}`).ProviderConfigs(); err == nil {
+	if configs, err := parse(t,
+		`{"version":4,"resources":[{"mode":"data","type":"a","name":"b","provider":"x","instances":[{}]}]}`).ProviderConfigs(); err == nil {
 		t.Errorf("ProviderConfigs() = %v, want an error", configs)
 	}
 }
@@ -204,7 +206,8 @@ func TestOutputs(t *testing.T) {
 	if diff := cmp.Diff(want, got, equal); diff != "" || err != nil {
 		t.Errorf("Outputs (-want +got):\n%s%v", diff, err)
 	}
-	if again := must(must(d.WithOutputs(nil)).WithOutputs(want)); !strings.Contains(string(again.Bytes()), printed[strings.Index(printed, `"outputs"`):strings.Index(printed, `"resources"`)]) {
+	if again := must(must(d.WithOutputs(nil)).WithOutputs(want)); !strings.Contains(string(again.Bytes()),
+		printed[strings.Index(printed, `"outputs"`):strings.Index(printed, `"resources"`)]) {
 		t.Errorf("with outputs: %s", again.Bytes())
 	}
 	for _, outputs := range []string{`[]`, `{"a":{"value":1,"type":"odd"}}`, `{"a":{"value":{},"type":"bool"}}`} {
@@ -306,7 +309,8 @@ func largeDocument(n int) []byte {
 	for i := range n {
 		entries = append(entries, must(r.Read(fmt.Appendf(nil,
 			`{"resource":{"mode":"managed","type":"aws_thing","name":"n%d","provider":"provider[\"registry.terraform.io/hashicorp/aws\"]"},`+
-				`"instance":{"index_key":%d,"schema_version":1,"attributes":{"id":"i-%d","tags":{"Name":"x","Owner":"y"},"list":[1,2,3]},"sensitive_attributes":[],"dependencies":["aws_thing.a"]}}`,
+				`"instance":{"index_key":%d,"schema_version":1,"attributes":{"id":"i-%d","tags":{"Name":"x","Owner":"y"},"list":[1,2,3]},`+
+				`"sensitive_attributes":[],"dependencies":["aws_thing.a"]}}`,
 			i/10, i%10, i))))
 	}
 	return must(d.WithEntries(entries)).Bytes()
@@ -330,7 +334,8 @@ func BenchmarkParse(b *testing.B) {
 func TestEntryEdits(t *testing.T) {
 	d := parse(t, example)
 	moved := d.Entries()[3].WithAddr(must(stackaddrs.ParseResourceInstance("data.fake_thing.z[0]")))
-	const want = `{"resource":{"mode":"data","type":"fake_thing","name":"z","provider":"module.m.provider[\"registry.terraform.io/acme/fake\"].west","each":"map"},` +
+	const want = `{"resource":{"mode":"data","type":"fake_thing","name":"z",` +
+		`"provider":"module.m.provider[\"registry.terraform.io/acme/fake\"].west","each":"map"},` +
 		`"instance":{"attributes":{},"dependencies":["fake_thing.b","fake_thing.c"],"index_key":0,"schema_version":1}}`
 	if got := string(moved.AppendJSON(nil)); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
@@ -361,7 +366,8 @@ func TestEntryReader(t *testing.T) {
 	}
 	for _, text := range []string{
 		``, `[]`, `{}`, `{"resource":{"mode":"managed","type":"a","name":"b"}}`, `{"resource":[],"instance":{}}`,
-		`{"resource":{"mode":"managed","type":"a","name":"b","instances":[]},"instance":{}}`, `{"resource":{"mode":"managed","type":1},"instance":{}}`,
+		`{"resource":{"mode":"managed","type":"a","name":"b","instances":[]},"instance":{}}`,
+		`{"resource":{"mode":"managed","type":1},"instance":{}}`,
 	} {
 		if e, err := r.Read([]byte(text)); err == nil {
 			t.Errorf("Read(%s) = %s, want an error", text, e.Addr)

@@ -120,7 +120,10 @@ func (o Object) Entry() (Entry, error) {
 
 // In returns the address of the object in the state of a component.
 func (o Object) In(component stackaddrs.AbsComponentInstance) stackaddrs.AbsResourceInstanceObject {
-	return stackaddrs.AbsResourceInstanceObject{Component: component, Item: stackaddrs.ResourceInstanceObject{Instance: o.Addr, Deposed: o.Deposed}}
+	return stackaddrs.AbsResourceInstanceObject{
+		Component: component,
+		Item:      stackaddrs.ResourceInstanceObject{Instance: o.Addr, Deposed: o.Deposed},
+	}
 }
 
 // ProviderName returns the source address of the object's provider.

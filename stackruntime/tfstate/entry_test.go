@@ -86,7 +86,8 @@ func TestObjectRoundTrips(t *testing.T) {
 		}
 		document := must(New(nil, []Entry{entry}))
 		got, err := ParseObjects(document.Bytes())
-		if diff := cmp.Diff([]Object{object}, got, cmp.Comparer(func(a, b stackaddrs.ResourceInstance) bool { return a == b })); diff != "" || err != nil {
+		if diff := cmp.Diff([]Object{object}, got, cmp.Comparer(func(a, b stackaddrs.ResourceInstance) bool { return a == b })); diff != "" ||
+			err != nil {
 			t.Errorf("%s: %v (-want +got):\n%s", name, err, diff)
 		}
 	}
@@ -98,7 +99,8 @@ func TestStatusOfEntry(t *testing.T) {
 	if deposed.Deposed != "0123abcd" || !deposed.Tainted || deposed.Private != "cA==" {
 		t.Errorf("got %+v", deposed)
 	}
-	if again := e.WithDeposed("0123abcd").WithTainted(true).WithDeposed("").WithTainted(false); string(again.instance) != string(setMembers(e.instance, nil)) || again.Deposed != "" {
+	again := e.WithDeposed("0123abcd").WithTainted(true).WithDeposed("").WithTainted(false)
+	if string(again.instance) != string(setMembers(e.instance, nil)) || again.Deposed != "" {
 		t.Errorf("and back: %s", again.AppendJSON(nil))
 	}
 }
@@ -110,8 +112,10 @@ func TestEncodePaths(t *testing.T) {
 		{},
 		append(cty.GetAttrPath("set"), set), append(cty.GetAttrPath("set"), set, cty.GetAttrStep{Name: "a"}),
 	}
-	const want = `[[{"type":"get_attr","value":"list"},{"type":"index","value":{"value":2,"type":"number"}},{"type":"get_attr","value":"a"}],` +
-		`[{"type":"get_attr","value":"map"},{"type":"index","value":{"value":"\u003ck\u003e","type":"string"}}],[],[{"type":"get_attr","value":"set"}]]`
+	const want = `[[{"type":"get_attr","value":"list"},{"type":"index","value":{"value":2,"type":"number"}},` +
+		`{"type":"get_attr","value":"a"}],` +
+		`[{"type":"get_attr","value":"map"},{"type":"index","value":{"value":"\u003ck\u003e","type":"string"}}],[],` +
+		`[{"type":"get_attr","value":"set"}]]`
 	encoded, err := EncodePaths(paths)
 	if string(encoded) != want || err != nil {
 		t.Fatalf("EncodePaths = %s, %v, want %s", encoded, err, want)

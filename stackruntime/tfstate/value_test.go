@@ -13,8 +13,9 @@ import (
 
 func TestValue(t *testing.T) {
 	object := Object{
-		Attributes:          []byte(`{"id":"i","input":{"value":[1],"type":["list","number"]},"tags":{"a":"b"}}`),
-		SensitiveAttributes: []byte(`[[{"type":"get_attr","value":"tags"},{"type":"index","value":{"value":"a","type":"string"}}],[{"type":"get_attr","value":"id"}]]`),
+		Attributes: []byte(`{"id":"i","input":{"value":[1],"type":["list","number"]},"tags":{"a":"b"}}`),
+		SensitiveAttributes: []byte(`[[{"type":"get_attr","value":"tags"},{"type":"index","value":{"value":"a","type":"string"}}],` +
+			`[{"type":"get_attr","value":"id"}]]`),
 	}
 	ty := cty.Object(map[string]cty.Type{"id": cty.String, "input": cty.DynamicPseudoType, "tags": cty.Map(cty.String)})
 	want := cty.ObjectVal(map[string]cty.Value{
