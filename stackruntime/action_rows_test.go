@@ -192,7 +192,8 @@ resource "terraform_data" "after" {
 }
 resource "terraform_data" "free" {}
 `, allowDeferral)
-	archive := "-- main.tfcomponent.hcl --\n" + strings.Split(strings.SplitN(actionStack, "-- main.tfcomponent.hcl --\n", 2)[1], "-- a/main.tf --")[0]
+	archive := "-- main.tfcomponent.hcl --\n" + strings.Split(strings.SplitN(actionStack, "-- main.tfcomponent.hcl --\n", 2)[1],
+		"-- a/main.tf --")[0]
 	s.Write(strings.Replace(archive, "default = false", "default = true", 1))
 	samePlan(t, s, `incomplete
 input flag: create true

@@ -47,7 +47,8 @@ provider "terraform" "this" {}
 			t.Parallel()
 			m := module
 			if strings.HasSuffix(name, "153_declared") {
-				m = strings.Replace(m, "-- mod/main.tf --\n", "-- mod/main.tf --\nterraform {\n  required_providers { terraform = { source = \"terraform.io/builtin/terraform\" } }\n}\n", 1)
+				m = strings.Replace(m, "-- mod/main.tf --\n",
+					"-- mod/main.tf --\nterraform {\n  required_providers { terraform = { source = \"terraform.io/builtin/terraform\" } }\n}\n", 1)
 			}
 			s := stacktest.Real(t, "-- main.tfcomponent.hcl --"+config+m)
 			s.Converge()
@@ -280,7 +281,8 @@ func TestRow176DependentOfUnknownComponent(t *testing.T) {
 	s.Inputs["ids"] = cty.UnknownVal(cty.Set(cty.String))
 	s.Apply(s.Plan(engine.Normal))
 	got := stacktest.StateText(s.State)
-	if !strings.Contains(got, "component.dependent, requires component.unknown\n  in in = (unknown)\n") || strings.Contains(got, "terraform_data") {
+	if !strings.Contains(got, "component.dependent, requires component.unknown\n  in in = (unknown)\n") ||
+		strings.Contains(got, "terraform_data") {
 		t.Errorf("state:\n%s\nwant a record of component.dependent with an unknown input, without resources", got)
 	}
 	s.Inputs["ids"] = cty.SetValEmpty(cty.String)
@@ -297,7 +299,8 @@ func TestRow177UnknownSetKeepsInstances(t *testing.T) {
 	s.LeaveUnknown = true
 	s.Inputs["ids"] = cty.UnknownVal(cty.Set(cty.String))
 	plan := s.Plan(engine.Normal)
-	if got := stacktest.PlanText(plan); !strings.Contains(got, `component.unknown["a"]: update, incomplete, deferred (deferred_prereq)`) || plan.Complete {
+	if got := stacktest.PlanText(plan); !strings.Contains(got, `component.unknown["a"]: update, incomplete, deferred (deferred_prereq)`) ||
+		plan.Complete {
 		t.Errorf("plan:\n%s\nwant the instance in the state deferred", got)
 	}
 	s.Apply(plan)
@@ -326,7 +329,8 @@ output "when" { value = plantimestamp() }
 	forced := time.Date(2024, 5, 6, 7, 8, 9, 0, time.UTC)
 	s.Apply(s.Plan(engine.Normal, func(req *stackruntime.PlanRequest) { req.Timestamp = forced }))
 	want := `"2024-05-06T07:08:09Z"`
-	same(t, "state", "\ncomponent.self\n  out when = "+want+"\noutput module = "+want+"\noutput stack = "+want+"\n", stacktest.StateText(s.State))
+	same(t, "state", "\ncomponent.self\n  out when = "+want+"\noutput module = "+want+"\noutput stack = "+want+"\n",
+		stacktest.StateText(s.State))
 
 	before := time.Now().UTC().Truncate(time.Second)
 	plan := s.Plan(engine.Normal)
@@ -425,7 +429,8 @@ component "fine" {
 		t.Error("the plan counts nothing as deferred")
 	}
 	got := stacktest.StateText(s.State)
-	if !strings.Contains(got, "component.fine\n  terraform_data.this\n") || strings.Count(got, "terraform_data") != 1 || !strings.Contains(got, "component.dependent,") {
+	if !strings.Contains(got, "component.fine\n  terraform_data.this\n") ||
+		strings.Count(got, "terraform_data") != 1 || !strings.Contains(got, "component.dependent,") {
 		t.Errorf("state:\n%s\nwant the resource of component.fine, and a record of component.dependent", got)
 	}
 }

@@ -330,7 +330,10 @@ output "out" {
 	if got := plan.Outputs["defaulted"].After; !got.RawEquals(cty.NumberIntVal(3)) {
 		t.Errorf("defaulted = %#v, want 3", got)
 	}
-	wantObject := cty.ObjectVal(map[string]cty.Value{"a": cty.StringVal("x"), "b": cty.ObjectVal(map[string]cty.Value{"c": cty.NumberIntVal(7)})})
+	wantObject := cty.ObjectVal(map[string]cty.Value{
+		"a": cty.StringVal("x"),
+		"b": cty.ObjectVal(map[string]cty.Value{"c": cty.NumberIntVal(7)}),
+	})
 	if got := plan.Inputs["object"].After; !got.RawEquals(wantObject) {
 		t.Errorf("object = %#v, want all defaults filled in", got)
 	}
@@ -373,16 +376,37 @@ variable "v" {
 		value          cty.Value
 		want           []string
 	}{
-		"holds":                 {"number", "var.v > 1", `"small"`, "", cty.NumberIntVal(2), nil},
-		"fails":                 {"number", "var.v > 1", `"small"`, "", cty.NumberIntVal(1), []string{"Variable value rejected"}},
-		"null condition":        {"string", `var.v == "a" ? null : null`, `"x"`, "", cty.StringVal("b"), []string{"Validation condition gave no yes/no answer"}},
-		"list condition":        {"string", `[var.v]`, `"x"`, "", cty.StringVal("b"), []string{"Validation condition gave no yes/no answer"}},
-		"unknown condition":     {"string", `var.v == uuid()`, `"x"`, "", cty.StringVal("b"), nil},
-		"error in condition":    {"string", `var.v.x == 1`, `"x"`, "", cty.StringVal("b"), []string{"Unsupported attribute"}},
-		"unknown message":       {"string", `var.v == "a"`, `uuid()`, "", cty.StringVal("b"), []string{"Unusable validation message"}},
-		"null message":          {"string", `var.v == "a"`, `var.v == "b" ? null : ""`, "", cty.StringVal("b"), []string{"Variable value rejected"}},
-		"message of wrong type": {"string", `var.v == "a"`, `["x"]`, "", cty.StringVal("b"), []string{"Unusable validation message", "Variable value rejected"}},
-		"other variable":        {"string", `var.v == var.w`, `"x"`, "", cty.StringVal("b"), []string{"Reference not allowed here"}},
+		"holds": {"number", "var.v > 1", `"small"`, "", cty.NumberIntVal(2), nil},
+		"fails": {"number", "var.v > 1", `"small"`, "", cty.NumberIntVal(1), []string{"Variable value rejected"}},
+		"null condition": {
+			"string",
+			`var.v == "a" ? null : null`,
+			`"x"`,
+			"",
+			cty.StringVal("b"),
+			[]string{"Validation condition gave no yes/no answer"},
+		},
+		"list condition":     {"string", `[var.v]`, `"x"`, "", cty.StringVal("b"), []string{"Validation condition gave no yes/no answer"}},
+		"unknown condition":  {"string", `var.v == uuid()`, `"x"`, "", cty.StringVal("b"), nil},
+		"error in condition": {"string", `var.v.x == 1`, `"x"`, "", cty.StringVal("b"), []string{"Unsupported attribute"}},
+		"unknown message":    {"string", `var.v == "a"`, `uuid()`, "", cty.StringVal("b"), []string{"Unusable validation message"}},
+		"null message": {
+			"string",
+			`var.v == "a"`,
+			`var.v == "b" ? null : ""`,
+			"",
+			cty.StringVal("b"),
+			[]string{"Variable value rejected"},
+		},
+		"message of wrong type": {
+			"string",
+			`var.v == "a"`,
+			`["x"]`,
+			"",
+			cty.StringVal("b"),
+			[]string{"Unusable validation message", "Variable value rejected"},
+		},
+		"other variable": {"string", `var.v == var.w`, `"x"`, "", cty.StringVal("b"), []string{"Reference not allowed here"}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

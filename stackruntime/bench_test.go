@@ -88,7 +88,10 @@ func benchOptions(b *testing.B, shape string, n int) stackruntime.Options {
 		b.Fatal(diags)
 	}
 	modules := map[string]*memengine.Module{config.Root.Components["c0"].Source.Dir: benchModule()}
-	return stackruntime.Options{Config: config, Session: enginetest.Open(b, memengine.New(memengine.Options{Modules: modules}), engine.SessionOptions{})}
+	return stackruntime.Options{
+		Config:  config,
+		Session: enginetest.Open(b, memengine.New(memengine.Options{Modules: modules}), engine.SessionOptions{}),
+	}
 }
 
 // perComponent runs f for each shape and size, and reports the time for one component.

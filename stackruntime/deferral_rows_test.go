@@ -503,7 +503,11 @@ component "main" {
   providers = { fake = provider.fake.each[each.key] }
 }
 `)
-	if err := s.Store.Create(&testprovider.Object{Type: "fake_resource", ID: "there", Values: map[string]json.RawMessage{"value": json.RawMessage(`"found"`)}}); err != nil {
+	if err := s.Store.Create(&testprovider.Object{
+		Type:   "fake_resource",
+		ID:     "there",
+		Values: map[string]json.RawMessage{"value": json.RawMessage(`"found"`)},
+	}); err != nil {
 		t.Fatal(err)
 	}
 	s.LeaveUnknown = true

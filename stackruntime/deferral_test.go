@@ -106,7 +106,8 @@ output "out" {
 
 	// Row 176: dependents of a wildcard are recorded, the wildcard is not.
 	w.Apply(plan)
-	if diff := cmp.Diff([]string{"component.after", `component.known["k"]`, "component.last", "component.of_stack", "component.source"}, left(w.State)); diff != "" {
+	if diff := cmp.Diff([]string{"component.after", `component.known["k"]`, "component.last", "component.of_stack", "component.source"},
+		left(w.State)); diff != "" {
 		t.Errorf("recorded after the first round (-want +got):\n%s", diff)
 	}
 	if rounds := w.applyRounds(engine.Normal); rounds != 1 {

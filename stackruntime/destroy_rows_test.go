@@ -321,7 +321,8 @@ component "self" {
 		t.Errorf("diagnostics:\n%s\nwant the provider's error only", stacktest.Explain(diags))
 	}
 	got := stacktest.StateText(s.State)
-	if strings.Contains(got, "input id") || !strings.Contains(got, "component.self\n  fake_failing.this\n") || !strings.Contains(got, "  in fail_delete = true\n  in id = \"x\"\n") {
+	if strings.Contains(got, "input id") || !strings.Contains(got, "component.self\n  fake_failing.this\n") ||
+		!strings.Contains(got, "  in fail_delete = true\n  in id = \"x\"\n") {
 		t.Errorf("state:\n%s\nwant the component with its inputs, and no root input", got)
 	}
 }

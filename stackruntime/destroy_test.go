@@ -36,7 +36,12 @@ func TestDestroyPlansNoMoreThanNeeded(t *testing.T) {
 
 	w.engine.Forget()
 	opts, _ := w.Options()
-	plan, diags := stackruntime.Plan(t.Context(), stackruntime.PlanRequest{Options: opts, Mode: engine.Destroy, Prior: w.State, SkipRefresh: true})
+	plan, diags := stackruntime.Plan(t.Context(), stackruntime.PlanRequest{
+		Options:     opts,
+		Mode:        engine.Destroy,
+		Prior:       w.State,
+		SkipRefresh: true,
+	})
 	if diags.HasErrors() {
 		t.Fatal(describe(diags))
 	}

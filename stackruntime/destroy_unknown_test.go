@@ -144,7 +144,8 @@ stack.more["y"].component.inner: delete, applyable, destroy mode, requires compo
 		}
 	}
 	for _, call := range w.engine.Calls() {
-		if call.Operation == memengine.Apply && call.Mode == engine.Destroy && strings.Contains(call.Component.String(), `["x"]`) && !call.Before(keys) {
+		if call.Operation == memengine.Apply && call.Mode == engine.Destroy &&
+			strings.Contains(call.Component.String(), `["x"]`) && !call.Before(keys) {
 			t.Errorf("component.keys was destroyed before %s", call.Component)
 		}
 	}
@@ -154,7 +155,8 @@ stack.more["y"].component.inner: delete, applyable, destroy mode, requires compo
 func TestDestroyOfRecordsOutsideOfTheSet(t *testing.T) {
 	failing := true
 	w := newWorld(t, unknownSets, memengine.Options{Before: func(_ context.Context, call memengine.Call) error {
-		if failing && call.Operation == memengine.Create && call.Resource == "terraform_data.this" && call.Component.String() != "component.keys" {
+		if failing && call.Operation == memengine.Create && call.Resource == "terraform_data.this" &&
+			call.Component.String() != "component.keys" {
 			return errors.New("not today")
 		}
 		return nil

@@ -62,7 +62,8 @@ func TestTwoEnginesInOnePlan(t *testing.T) {
 	both := w.Stack.Engine
 	w.Stack.Engine = w.engine
 	_, diags := w.TryApply(plan)
-	if len(diags) != 1 || diags[0].Summary != "Plan of another engine" || !strings.Contains(diags[0].Detail, "component.b was planned with second 0.2.0") {
+	if len(diags) != 1 || diags[0].Summary != "Plan of another engine" ||
+		!strings.Contains(diags[0].Detail, "component.b was planned with second 0.2.0") {
 		t.Errorf("apply without one of the engines:\n%swant that it is named", stacktest.Explain(diags))
 	}
 	if calls := w.engine.CallsOf(memengine.Apply); len(calls) > 0 {

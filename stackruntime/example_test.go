@@ -242,7 +242,9 @@ func ExampleInspect() {
 type protectiveSession struct{ engine.Session }
 
 // Plan implements [engine.Session].
-func (s protectiveSession) Plan(ctx context.Context, req *engine.PlanRequest, observe engine.Observer) (*engine.PlanResult, hcl.Diagnostics) {
+func (s protectiveSession) Plan(
+	ctx context.Context, req *engine.PlanRequest, observe engine.Observer,
+) (*engine.PlanResult, hcl.Diagnostics) {
 	result, diags := s.Session.Plan(ctx, req, observe)
 	if result == nil {
 		return nil, diags

@@ -255,16 +255,24 @@ provider "fake" "this" {}
 `)
 	w.Inputs["secret"] = cty.StringVal("s3cret")
 	for source, want := range map[string]struct{ place, summary, detail string }{
-		`provider::fake::join([], null)`:              {"null", "Invalid function argument", "must not be null"},
-		`provider::fake::join("x")`:                   {"x", "Invalid function argument", "list of string required"},
-		`provider::fake::join()`:                      {")", "Not enough function arguments", ""},
-		`provider::fake::fail("a stone")`:             {"a stone", "Invalid function argument", "cannot digest a stone."},
-		`provider::fake::fail(var.secret)`:            {"var.secret", "Invalid function argument", "the details are hidden, because an argument is sensitive or ephemeral."},
-		`provider::fake::crash("a stone")`:            {"", "Error in function call", "The provider has crashed. panic: a stone."},
-		`provider::fake::crash(var.secret)`:           {"", "Error in function call", "The provider has crashed. (the details are hidden"},
-		`provider::fake::wrong()`:                     {"", "Error in function call", "returned a string and not a number"},
-		`provider::fake::echo(provider.fake.this)`:    {"provider.fake.this", "Invalid function argument", "provider configurations"},
-		`try(provider::fake::missing(1), "not used")`: {"", "Unknown provider function", `no function "missing". It has: changing, crash, echo, fail, join, old, wrong.`},
+		`provider::fake::join([], null)`:  {"null", "Invalid function argument", "must not be null"},
+		`provider::fake::join("x")`:       {"x", "Invalid function argument", "list of string required"},
+		`provider::fake::join()`:          {")", "Not enough function arguments", ""},
+		`provider::fake::fail("a stone")`: {"a stone", "Invalid function argument", "cannot digest a stone."},
+		`provider::fake::fail(var.secret)`: {
+			"var.secret",
+			"Invalid function argument",
+			"the details are hidden, because an argument is sensitive or ephemeral.",
+		},
+		`provider::fake::crash("a stone")`:         {"", "Error in function call", "The provider has crashed. panic: a stone."},
+		`provider::fake::crash(var.secret)`:        {"", "Error in function call", "The provider has crashed. (the details are hidden"},
+		`provider::fake::wrong()`:                  {"", "Error in function call", "returned a string and not a number"},
+		`provider::fake::echo(provider.fake.this)`: {"provider.fake.this", "Invalid function argument", "provider configurations"},
+		`try(provider::fake::missing(1), "not used")`: {
+			"",
+			"Unknown provider function",
+			`no function "missing". It has: changing, crash, echo, fail, join, old, wrong.`,
+		},
 	} {
 		_, diags := w.evaluate(source)
 		if len(diags) != 1 || diags[0].Summary != want.summary || !strings.Contains(diags[0].Detail, want.detail) {
@@ -295,7 +303,8 @@ locals {
 }
 `)
 	diags := w.Validate()
-	if len(diags) != 1 || diags[0].Summary != "Provider functions unavailable" || !strings.Contains(diags[0].Detail, "no provider registry.terraform.io/cairnstacks/gone") {
+	if len(diags) != 1 || diags[0].Summary != "Provider functions unavailable" ||
+		!strings.Contains(diags[0].Detail, "no provider registry.terraform.io/cairnstacks/gone") {
 		t.Errorf("validate:\n%swant that the functions are unavailable, and why", describe(diags))
 	}
 }
@@ -318,7 +327,8 @@ func TestEngineWithoutProviderFunctions(t *testing.T) {
 func TestDeprecatedProviderFunction(t *testing.T) {
 	w := newFunctionWorld(t, "\n-- main.tfcomponent.hcl --"+requireFake+"locals {\n  x = provider::fake::old()\n}\n")
 	_, diags := w.TryPlan(engine.Normal)
-	if len(diags) != 1 || diags[0].Severity != hcl.DiagWarning || diags[0].Summary != "Deprecated function" || !strings.Contains(diags[0].Detail, "Use echo.") {
+	if len(diags) != 1 || diags[0].Severity != hcl.DiagWarning ||
+		diags[0].Summary != "Deprecated function" || !strings.Contains(diags[0].Detail, "Use echo.") {
 		t.Errorf("plan:\n%swant one warning that quotes the provider", describe(diags))
 	}
 }
@@ -398,7 +408,8 @@ func TestProviderFunctionChangesResult(t *testing.T) {
 	plan := w.Plan(engine.Normal)
 	plan.FunctionResults[0].Result[0] ^= 1
 	_, diags := w.TryApply(plan)
-	if !slices.Contains(summaries(diags), "Error in function call") || !strings.Contains(describe(diags), "something else for the same arguments") {
+	if !slices.Contains(summaries(diags), "Error in function call") ||
+		!strings.Contains(describe(diags), "something else for the same arguments") {
 		t.Errorf("apply:\n%swant an error that the function changed its result", describe(diags))
 	}
 }

@@ -48,12 +48,14 @@ component "each" {
 // and a plan that can be made can be applied or fails with a reason.
 func FuzzExpression(f *testing.F) {
 	for _, seed := range []string{
-		`"x"`, `var.text`, `"${var.text}-${local.object.a}"`, `[for x in var.list : upper(x)]`, `{ for k, v in component.each : k => v.out }`,
-		`component.made.out`, `var.secret`, `component.each["a"].out`, `try(component.each["z"].out, 1)`, `local.object.b[*]`, `toset(var.list)`,
-		`component.made.out == "made" ? [1] : [2, 3]`, `sensitive(var.list)`, `merge({ a = var.secret }, local.object)`, `null`, `component.fuzzed`,
-		`jsondecode("{\"a\": 1}").a`, `templatestring("${var.text}", {})`, `terraform.applying`, `each.key`, `core::upper(var.text)`, `1 / 0`,
-		`regex("(", var.text)`, `var.list...`, `<<X` + "\n${var.text}\nX\n", `toset([component.made.out])`, `nonsensitive(var.secret)`, `timestamp()`,
-		`setproduct(var.list, var.list)`, `-1e999`, `substr(var.text, -5, 9)`, `"%{ for x in var.list }${x}%{ endfor }"`, `flatten([[[var.list]]])`,
+		`"x"`, `var.text`, `"${var.text}-${local.object.a}"`, `[for x in var.list : upper(x)]`,
+		`{ for k, v in component.each : k => v.out }`, `component.made.out`, `var.secret`, `component.each["a"].out`,
+		`try(component.each["z"].out, 1)`, `local.object.b[*]`, `toset(var.list)`, `component.made.out == "made" ? [1] : [2, 3]`,
+		`sensitive(var.list)`, `merge({ a = var.secret }, local.object)`, `null`, `component.fuzzed`,
+		`jsondecode("{\"a\": 1}").a`, `templatestring("${var.text}", {})`, `terraform.applying`, `each.key`,
+		`core::upper(var.text)`, `1 / 0`, `regex("(", var.text)`, `var.list...`, `<<X` + "\n${var.text}\nX\n",
+		`toset([component.made.out])`, `nonsensitive(var.secret)`, `timestamp()`, `setproduct(var.list, var.list)`, `-1e999`,
+		`substr(var.text, -5, 9)`, `"%{ for x in var.list }${x}%{ endfor }"`, `flatten([[[var.list]]])`,
 	} {
 		f.Add(seed)
 	}

@@ -207,10 +207,13 @@ func TestRow224ResultOfStack(t *testing.T) {
 		stack string
 		want  cty.Value
 	}{
-		"single":   {``, of("x")},
-		"for_each": {"for_each = toset([\"a\", \"b\"])\n  inputs = { v = each.key }", cty.MapVal(map[string]cty.Value{"a": of("a"), "b": of("b")})},
-		"none":     {`for_each = {}`, cty.MapValEmpty(outputs)},
-		"unknown":  {`for_each = var.unknown`, cty.UnknownVal(cty.Map(outputs))},
+		"single": {``, of("x")},
+		"for_each": {
+			"for_each = toset([\"a\", \"b\"])\n  inputs = { v = each.key }",
+			cty.MapVal(map[string]cty.Value{"a": of("a"), "b": of("b")}),
+		},
+		"none":    {`for_each = {}`, cty.MapValEmpty(outputs)},
+		"unknown": {`for_each = var.unknown`, cty.UnknownVal(cty.Map(outputs))},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

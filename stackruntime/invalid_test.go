@@ -76,7 +76,10 @@ func TestRowsInvalidConfigurations(t *testing.T) {
 				e := memengine.New(memengine.Options{
 					Functions: map[stackaddrs.Provider]map[string]*memengine.Function{fakeProvider: fakeFunctions()},
 				})
-				diags = diags.Extend(run(stackruntime.Options{Config: config, Session: enginetest.Open(t, e, engine.SessionOptions{StackDir: config.Root.Dir})}))
+				diags = diags.Extend(run(stackruntime.Options{
+					Config:  config,
+					Session: enginetest.Open(t, e, engine.SessionOptions{StackDir: config.Root.Dir}),
+				}))
 				if diff := cmp.Diff(want, wantdiag.Found(diags, source)); diff != "" {
 					t.Errorf("%s: wrong diagnostics (-want +got):\n%s\n%s", operation, diff, describe(diags))
 				}

@@ -171,7 +171,8 @@ func TestMoved(t *testing.T) {
 				component "outer" {
 				  source = "./echo"
 				  inputs = { in = component.inner.out }
-				}` + movedBlock(`stack.region["eu"].component.inner`, "component.inner") + movedBlock(`stack.region["eu"].component.outer`, "component.outer"),
+				}` + movedBlock(`stack.region["eu"].component.inner`, "component.inner") + movedBlock(`stack.region["eu"].component.outer`,
+				"component.outer"),
 			[]string{`stack.region["eu"].component.inner to component.inner`, `stack.region["eu"].component.outer to component.outer`},
 		},
 		"inside of each instance of a stack that moves": {
@@ -187,8 +188,10 @@ func TestMoved(t *testing.T) {
 				  inputs = { in = component.first.out }
 				}` + movedBlock("component.inner", "component.first"),
 			[]string{
-				`stack.region["eu"].component.inner to stack.area["eu"].component.first`, `stack.region["eu"].component.outer to stack.area["eu"].component.outer`,
-				`stack.region["us"].component.inner to stack.area["us"].component.first`, `stack.region["us"].component.outer to stack.area["us"].component.outer`,
+				`stack.region["eu"].component.inner to stack.area["eu"].component.first`,
+				`stack.region["eu"].component.outer to stack.area["eu"].component.outer`,
+				`stack.region["us"].component.inner to stack.area["us"].component.first`,
+				`stack.region["us"].component.outer to stack.area["us"].component.outer`,
 			},
 		},
 	}
@@ -292,7 +295,8 @@ func checkNeighbours(t *testing.T, state *stackstate.State) {
 // Moves are part of plans of every mode, of those of a part of the stack, and of those that go on
 // in a next round.
 func TestMovedInOtherModes(t *testing.T) {
-	after := strings.NewReplacer(`"base" {`, `"network" {`, `.base.`, `.network.`).Replace(moveable) + movedBlock("component.base", "component.network")
+	after := strings.NewReplacer(`"base" {`, `"network" {`, `.base.`, `.network.`).Replace(moveable) + movedBlock("component.base",
+		"component.network")
 	want := []string{`component.base to component.network`}
 	check := func(t *testing.T, plan *stackplan.Plan) {
 		t.Helper()
@@ -415,12 +419,17 @@ func TestMoveMistakes(t *testing.T) {
 		after, summary, detail, place string
 	}{
 		"address is taken": {
-			moveableBase + moveableUser + moveableRegion + strings.Replace(moveableEach, `["x", "y"]`, `["y"]`, 1) + movedBlock(`component.each["x"]`, `component.each["y"]`),
-			"Move to an occupied address", `component.each["x"] cannot become component.each["y"], since the state has something at both addresses.`, `component.each["y"]`,
+			moveableBase + moveableUser + moveableRegion + strings.Replace(moveableEach, `["x", "y"]`,
+				`["y"]`, 1) + movedBlock(`component.each["x"]`, `component.each["y"]`),
+			"Move to an occupied address",
+			`component.each["x"] cannot become component.each["y"], since the state has something at both addresses.`,
+			`component.each["y"]`,
 		},
 		"addresses of a stack are taken": {
-			moveableBase + moveableUser + moveableEach + strings.Replace(moveableRegion, `["eu", "us"]`, `["us"]`, 1) + movedBlock(`stack.region["eu"]`, `stack.region["us"]`),
-			"Move to an occupied address", `The same goes for stack.region["eu"].component.outer and stack.region["us"].component.outer.`, `stack.region["us"]`,
+			moveableBase + moveableUser + moveableEach + strings.Replace(moveableRegion, `["eu", "us"]`,
+				`["us"]`, 1) + movedBlock(`stack.region["eu"]`, `stack.region["us"]`),
+			"Move to an occupied address",
+			`The same goes for stack.region["eu"].component.outer and stack.region["us"].component.outer.`, `stack.region["us"]`,
 		},
 		"two to one address": {
 			moveableUser + moveableEach + moveableRegion + strings.Replace(moveableBase, `source`, "for_each = toset([\"x\"])\nsource", 1) +
@@ -429,15 +438,20 @@ func TestMoveMistakes(t *testing.T) {
 		},
 		"instance still declared": {
 			strings.Replace(moveable, `["x", "y"]`, `["x", "y", "z"]`, 1) + movedBlock(`component.each["x"]`, `component.each["z"]`),
-			"Moved object still declared", `The for_each of its block still has component.each["x"], and this block moves it to component.each["z"].`, `component.each["x"]`,
+			"Moved object still declared",
+			`The for_each of its block still has component.each["x"], and this block moves it to component.each["z"].`,
+			`component.each["x"]`,
 		},
 		"stack instance still declared": {
 			strings.Replace(moveable, `["eu", "us"]`, `["de", "eu", "us"]`, 1) + movedBlock(`stack.region["eu"]`, `stack.region["de"]`),
 			"Moved object still declared", `The for_each of its block still has stack.region["eu"]`, `stack.region["eu"]`,
 		},
 		"instance not declared": {
-			moveableBase + moveableUser + moveableRegion + strings.Replace(moveableEach, `["x", "y"]`, `["y"]`, 1) + movedBlock(`component.each["x"]`, `component.each["z"]`),
-			"Target of a move not declared", `This block moves component.each["x"] to component.each["z"], which no block of the configuration produces.`, `component.each["z"]`,
+			moveableBase + moveableUser + moveableRegion + strings.Replace(moveableEach, `["x", "y"]`,
+				`["y"]`, 1) + movedBlock(`component.each["x"]`, `component.each["z"]`),
+			"Target of a move not declared",
+			`This block moves component.each["x"] to component.each["z"], which no block of the configuration produces.`,
+			`component.each["z"]`,
 		},
 		"instances that the new block does not have": {
 			moveableBase + moveableUser + moveableRegion + `
@@ -508,7 +522,8 @@ func TestLeftOverSuggestsMoves(t *testing.T) {
 			blocks: []string{"component.each component.many", "component.each component.many"},
 		},
 		"two new components": {
-			after:  strings.NewReplacer(`"base" {`, `"network" {`, `.base.`, `.network.`).Replace(moveable) + strings.Replace(moveableBase, "base", "third", 1),
+			after: strings.NewReplacer(`"base" {`, `"network" {`, `.base.`, `.network.`).Replace(moveable) + strings.Replace(moveableBase, "base",
+				"third", 1),
 			blocks: []string{"component.base component.NEW_NAME"},
 		},
 		"no new component": {
@@ -520,11 +535,13 @@ func TestLeftOverSuggestsMoves(t *testing.T) {
 			blocks: []string{`component.user component.user["one"]`},
 		},
 		"for_each gained with two keys": {
-			after:  moveableBase + moveableEach + moveableRegion + strings.Replace(moveableUser, "source", "for_each = toset([\"one\", \"two\"])\nsource", 1),
+			after: moveableBase + moveableEach + moveableRegion + strings.Replace(moveableUser, "source",
+				"for_each = toset([\"one\", \"two\"])\nsource", 1),
 			blocks: []string{`component.user component.user["NEW_KEY"]`},
 		},
 		"key": {
-			after:  moveableBase + moveableUser + moveableRegion + strings.NewReplacer(`toset(["x", "y"])`, `{ x = "x", z = "y" }`, "each.key", "each.value").Replace(moveableEach),
+			after: moveableBase + moveableUser + moveableRegion + strings.NewReplacer(`toset(["x", "y"])`, `{ x = "x", z = "y" }`, "each.key",
+				"each.value").Replace(moveableEach),
 			blocks: []string{`component.each["y"] component.each["z"]`},
 		},
 		"stack with all instances": {
@@ -577,7 +594,8 @@ func TestLeftOverInEmbeddedStackSuggestsMove(t *testing.T) {
 	}
 	for _, diag := range diags {
 		block := suggestedBlock.FindStringSubmatch(diag.Detail)
-		if block == nil || block[1] != "component.inner" || block[2] != "component.first" || !strings.Contains(diag.Detail, "in the files of stack.region says so") {
+		if block == nil || block[1] != "component.inner" || block[2] != "component.first" ||
+			!strings.Contains(diag.Detail, "in the files of stack.region says so") {
 			t.Errorf("detail:\n%s", diag.Detail)
 		}
 	}

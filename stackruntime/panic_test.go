@@ -57,7 +57,9 @@ func (e panickingEngine) Plan(ctx context.Context, req *engine.PlanRequest, obse
 	return e.Session.Plan(ctx, req, observe)
 }
 
-func (e panickingEngine) Apply(ctx context.Context, req *engine.ApplyRequest, observe engine.Observer) (*engine.ApplyResult, hcl.Diagnostics) {
+func (e panickingEngine) Apply(
+	ctx context.Context, req *engine.ApplyRequest, observe engine.Observer,
+) (*engine.ApplyResult, hcl.Diagnostics) {
 	e.reach("Apply")
 	return e.Session.Apply(ctx, req, observe)
 }

@@ -78,7 +78,11 @@ output "now" {
 			t.Errorf("plan with %s: got %s, want %s", test.v, got, test.want)
 		}
 	}
-	inspector := stackruntime.Inspect(stackruntime.InspectRequest{Options: opts, State: s.State, Inputs: map[string]cty.Value{"v": cty.StringVal("inspected")}})
+	inspector := stackruntime.Inspect(stackruntime.InspectRequest{
+		Options: opts,
+		State:   s.State,
+		Inputs:  map[string]cty.Value{"v": cty.StringVal("inspected")},
+	})
 	e, diags := hclsyntax.ParseExpression([]byte("[local.v, component.c.out, local.now]"), "<expression>", hcl.InitialPos)
 	if diags.HasErrors() {
 		t.Fatal(diags)

@@ -176,7 +176,11 @@ resource "terraform_data" "old" {}
 resource "fake_resource" "dropped" { id = "dropped" }
 `)
 	s.Converge()
-	if err := s.Store.Create(&testprovider.Object{Type: "fake_resource", ID: "found", Values: map[string]json.RawMessage{"id": json.RawMessage(`"found"`)}}); err != nil {
+	if err := s.Store.Create(&testprovider.Object{
+		Type:   "fake_resource",
+		ID:     "found",
+		Values: map[string]json.RawMessage{"id": json.RawMessage(`"found"`)},
+	}); err != nil {
 		t.Fatal(err)
 	}
 	s.Write("-- main.tfcomponent.hcl --\n" + fakeRequired + `
@@ -321,7 +325,8 @@ component.a: applied
 
 func TestRow262And265ProgressWithoutChanges(t *testing.T) {
 	t.Parallel()
-	s := stacktest.Real(t, oneResource+"-- empty/main.tf --\n# There is nothing in it.\n-- b.tfcomponent.hcl --\ncomponent \"empty\" { source = \"./empty\" }\n")
+	s := stacktest.Real(t,
+		oneResource+"-- empty/main.tf --\n# There is nothing in it.\n-- b.tfcomponent.hcl --\ncomponent \"empty\" { source = \"./empty\" }\n")
 	reported := watch(t, s, "plan")
 	empty := func(component, status, done string) string {
 		return fmt.Sprintf("%[1]s: pending\n%[1]s: %[2]s\n%[1]s: counts\n%[1]s: %[3]s\n", component, status, done)
@@ -372,7 +377,8 @@ func TestQuirkB23RefreshingIsReported(t *testing.T) {
 	s.Converge()
 	reported := watch(t, s, "plan")
 	s.Plan(engine.Normal)
-	if text := reported("component.a"); !strings.Contains(text, "refresh_start terraform_data.x\ncomponent.a: refresh_complete terraform_data.x\n") {
+	if text := reported("component.a"); !strings.Contains(text,
+		"refresh_start terraform_data.x\ncomponent.a: refresh_complete terraform_data.x\n") {
 		t.Errorf("progress:\n%swant that the resource was refreshed", text)
 	}
 }
@@ -402,7 +408,8 @@ resource "terraform_data" "x" {
 	_, diags := s.TryApply(plan)
 	mustFail(t, diags)
 	// Its status is reported, but nothing of a change.
-	wantReported(t, reported("component.skipped"), "component.skipped: "+string(hooks.Pending)+"\ncomponent.skipped: "+string(hooks.Skipped)+"\n")
+	wantReported(t, reported("component.skipped"),
+		"component.skipped: "+string(hooks.Pending)+"\ncomponent.skipped: "+string(hooks.Skipped)+"\n")
 }
 
 func TestRow260ProgressOfDeferredImport(t *testing.T) {

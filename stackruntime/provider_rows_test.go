@@ -43,7 +43,8 @@ component "other" { source = "./other" }
 resource "terraform_data" "this" {}
 `+usingFake)
 	plan, diags := s.TryPlan(engine.Normal)
-	if len(diags) != 1 || !strings.Contains(diags[0].Detail, "no such account") || diags[0].Subject == nil || diags[0].Subject.Filename != "main.tfcomponent.hcl" {
+	if len(diags) != 1 || !strings.Contains(diags[0].Detail, "no such account") ||
+		diags[0].Subject == nil || diags[0].Subject.Filename != "main.tfcomponent.hcl" {
 		t.Errorf("diagnostics:\n%swant what the provider says, once, at its block", stacktest.Explain(diags))
 	}
 	if diff := cmp.Diff(`not applyable
@@ -83,11 +84,13 @@ func TestRow077LockedVersionWhilePlanning(t *testing.T) {
 }
 
 // argumentSpec is the schema of a provider in memory.
-var argumentSpec = memengine.Options{Providers: map[stackaddrs.Provider]engine.ProviderSchema{fakeProvider: {Config: engine.Block{Attributes: map[string]engine.Attribute{
-	"region": {Type: cty.String},
-	"token":  {Type: cty.String},
-	"size":   {Type: cty.Number, Required: true},
-}}}}}
+var argumentSpec = memengine.Options{
+	Providers: map[stackaddrs.Provider]engine.ProviderSchema{fakeProvider: {Config: engine.Block{Attributes: map[string]engine.Attribute{
+		"region": {Type: cty.String},
+		"token":  {Type: cty.String},
+		"size":   {Type: cty.Number, Required: true},
+	}}}},
+}
 
 func TestRow240ProviderArguments(t *testing.T) {
 	t.Parallel()
@@ -111,10 +114,16 @@ func TestRow240ProviderArguments(t *testing.T) {
   }`,
 			want: `{region = (sensitive "hush"), size = 1, token = (ephemeral "t")}`,
 		},
-		"no config block":    {provider: "", errors: "error main.tfcomponent.hcl:18: Missing required argument\n"},
-		"unknown argument":   {provider: "config {\n    size = 1\n    colour = \"red\"\n  }", errors: "error main.tfcomponent.hcl:21: Unsupported argument\n"},
-		"missing argument":   {provider: "config {}", errors: "error main.tfcomponent.hcl:19: Missing required argument\n"},
-		"wrong type":         {provider: "config {\n    size = [1]\n  }", errors: "error main.tfcomponent.hcl:20: Incorrect attribute value type\n"},
+		"no config block": {provider: "", errors: "error main.tfcomponent.hcl:18: Missing required argument\n"},
+		"unknown argument": {
+			provider: "config {\n    size = 1\n    colour = \"red\"\n  }",
+			errors:   "error main.tfcomponent.hcl:21: Unsupported argument\n",
+		},
+		"missing argument": {provider: "config {}", errors: "error main.tfcomponent.hcl:19: Missing required argument\n"},
+		"wrong type": {
+			provider: "config {\n    size = [1]\n  }",
+			errors:   "error main.tfcomponent.hcl:20: Incorrect attribute value type\n",
+		},
 		"invalid expression": {provider: "config {\n    size = var.none\n  }", errors: "error main.tfcomponent.hcl:20: Unknown variable\n"},
 	} {
 		t.Run(name, func(t *testing.T) {

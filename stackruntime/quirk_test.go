@@ -354,7 +354,8 @@ variable "a" { type = string }
 `+echoModule)
 	s.Ephemeral["passing"] = cty.ObjectVal(map[string]cty.Value{"a": cty.StringVal("p")})
 	const summary = "Variable does not take ephemeral values\n"
-	wantSummaries(t, s, "error main.tfcomponent.hcl:11: "+summary+"error main.tfcomponent.hcl:15: "+summary+"error main.tfcomponent.hcl:19: "+summary)
+	wantSummaries(t, s,
+		"error main.tfcomponent.hcl:11: "+summary+"error main.tfcomponent.hcl:15: "+summary+"error main.tfcomponent.hcl:19: "+summary)
 }
 
 // The attribute names of an unknown object are known.

@@ -43,7 +43,8 @@ output "shout" { value = upper(var.word) }
 
 func TestQuirkB24OutputsOfRemovedComponent(t *testing.T) {
 	t.Parallel()
-	s := stacktest.InMemory(t, "-- main.tfcomponent.hcl --\ncomponent \"c\" {\n  source = \"./echo\"\n  inputs = { in = \"x\" }\n}\n"+echoModule)
+	s := stacktest.InMemory(t,
+		"-- main.tfcomponent.hcl --\ncomponent \"c\" {\n  source = \"./echo\"\n  inputs = { in = \"x\" }\n}\n"+echoModule)
 	s.Converge()
 	s.Write("-- main.tfcomponent.hcl --\nremoved {\n  from   = component.c\n  source = \"./echo\"\n}\n")
 	plan := s.Plan(engine.Normal)
@@ -109,10 +110,14 @@ component "c" {
 		names     cty.Value
 		applyable bool
 	}{
-		"empty stack":        {"-- main.tfcomponent.hcl --\n", cty.NilVal, true},
-		"nothing to do":      {unknown, cty.SetValEmpty(cty.String), true},
-		"only deferrals":     {unknown, cty.UnknownVal(cty.Set(cty.String)), true},
-		"deferral and error": {unknown + "-- b.tfcomponent.hcl --\nlocals {\n  bad = element([], 0)\n}\n", cty.UnknownVal(cty.Set(cty.String)), false},
+		"empty stack":    {"-- main.tfcomponent.hcl --\n", cty.NilVal, true},
+		"nothing to do":  {unknown, cty.SetValEmpty(cty.String), true},
+		"only deferrals": {unknown, cty.UnknownVal(cty.Set(cty.String)), true},
+		"deferral and error": {
+			unknown + "-- b.tfcomponent.hcl --\nlocals {\n  bad = element([], 0)\n}\n",
+			cty.UnknownVal(cty.Set(cty.String)),
+			false,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

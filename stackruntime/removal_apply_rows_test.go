@@ -125,12 +125,14 @@ func TestRowsRemovalAtApply(t *testing.T) {
 			before: stacksOf(`"a", "b"`) + "-- s/main.tfcomponent.hcl --\nvariable \"id\" { type = string }\n" +
 				"component \"thing\" {\n  for_each = toset([\"x\"])\n  inputs = { id = \"${var.id}-x\" }\n  source = \"../one\"\n}\n",
 			after: stacksOf(`"a", "b"`) +
-				"removed {\n  for_each = toset([\"a\", \"b\"])\n  from = stack.s[each.key].component.thing[\"x\"]\n  source = \"./one\"\n}\n" + emptyStack,
+				"removed {\n  for_each = toset([\"a\", \"b\"])\n  from = stack.s[each.key].component.thing[\"x\"]\n  source = \"./one\"\n}\n" +
+				emptyStack,
 			plan: "stack.s[\"a\"].component.thing[\"x\"]: delete, applyable, destroy mode\n  fake_resource.this: delete\n" +
 				"stack.s[\"b\"].component.thing[\"x\"]: delete, applyable, destroy mode\n  fake_resource.this: delete\n",
 		},
 		"165_from_the_parent": {
-			before: "stack \"o\" { source = \"./o\" }\n-- o/main.tfcomponent.hcl --\n" + strings.Replace(stacksOf(`"k"`), "./s", "../s", 1) + thingInStack,
+			before: "stack \"o\" { source = \"./o\" }\n-- o/main.tfcomponent.hcl --\n" + strings.Replace(stacksOf(`"k"`), "./s",
+				"../s", 1) + thingInStack,
 			after: "stack \"o\" { source = \"./o\" }\n-- o/main.tfcomponent.hcl --\n" + strings.Replace(stacksOf(`"k"`), "./s", "../s", 1) +
 				"removed {\n  from = stack.s[\"k\"].component.thing\n  source = \"../one\"\n}\n" + emptyStack,
 			plan: "stack.o.stack.s[\"k\"].component.thing: delete, applyable, destroy mode\n  fake_resource.this: delete\n",
@@ -226,7 +228,8 @@ removed {
 }
 `)
 	s.Apply(s.Plan(engine.Normal))
-	same(t, "state", "component.credentials, required by component.dependent\n  data.fake_data.this\n", withoutValues(stacktest.StateText(s.State)))
+	same(t, "state", "component.credentials, required by component.dependent\n  data.fake_data.this\n",
+		withoutValues(stacktest.StateText(s.State)))
 	if ids, err := s.Store.List(); err != nil || !cmp.Equal(ids, []string{"credentials"}) {
 		t.Errorf("objects left: %v, %v; want the credentials only", ids, err)
 	}

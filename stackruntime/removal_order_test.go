@@ -100,14 +100,16 @@ func TestRemovedStaysUntilNothingUsesIt(t *testing.T) {
 			gone: []string{"stack.s.component.base"},
 		},
 		"a chain": {
-			before: with(stacks, `"b"`) + "component \"middle\" {\n  source = \"./echo\"\n  inputs = { in = stack.s }\n}\n" + userOf("component.middle.out"),
+			before: with(stacks, `"b"`) + "component \"middle\" {\n  source = \"./echo\"\n  inputs = { in = stack.s }\n}\n" +
+				userOf("component.middle.out"),
 			after: userOf("null") + "removed {\n  from = stack.s[\"b\"]\n  source = \"./sub\"\n}\n" +
 				"removed {\n  from = component.middle\n  source = \"./echo\"\n}\n",
 			gone: []string{"component.middle", `stack.s["b"].component.base`},
 		},
 		"what now requires what it used": { // the component of the same name that stays: there is no cycle
 			before: with(keyed, `"b"`) + userOf("component.base"),
-			after: "component \"base\" {\n  for_each = toset([\"a\"])\n  source = \"./echo\"\n  depends_on = [component.user]\n}\n" + userOf("null") +
+			after: "component \"base\" {\n  for_each = toset([\"a\"])\n  source = \"./echo\"\n  depends_on = [component.user]\n}\n" +
+				userOf("null") +
 				"removed {\n  from = component.base[\"b\"]\n  source = \"./echo\"\n}\n",
 			gone: []string{`component.base["b"]`},
 		},

@@ -116,7 +116,8 @@ removed {
 		detail: `stack.s["a"] is still produced by the block at main.tfcomponent.hcl:1`,
 	},
 	"117_nested_stack_declared_and_removed": {
-		before: "stack \"o\" { source = \"./o\" }\n-- o/main.tfcomponent.hcl --\n" + strings.ReplaceAll(stackOfBox(`"a"`), "./s", "../s") + boxStack,
+		before: "stack \"o\" { source = \"./o\" }\n-- o/main.tfcomponent.hcl --\n" + strings.ReplaceAll(stackOfBox(`"a"`),
+			"./s", "../s") + boxStack,
 		after: `
 stack "o" { source = "./o" }
 removed {
@@ -170,9 +171,10 @@ component "box" { source = "../box" }
   source = "./inner"
 }
 `,
-		plan:   "not applyable\nincomplete\n",
-		diags:  "error main.tfcomponent.hcl:6: Removal target lies in a missing stack\n",
-		detail: `stack.s["a"].stack.inner["x"].component.box exists in the state, but nothing in the configuration produces stack.s["a"] any more`,
+		plan:  "not applyable\nincomplete\n",
+		diags: "error main.tfcomponent.hcl:6: Removal target lies in a missing stack\n",
+		detail: `stack.s["a"].stack.inner["x"].component.box exists in the state, ` +
+			`but nothing in the configuration produces stack.s["a"] any more`,
 	},
 	"121_component_in_a_stack_declared_nowhere": {
 		before: "stack \"s\" { source = \"./s\" }\n" + boxStack,

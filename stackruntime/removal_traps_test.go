@@ -91,7 +91,8 @@ stack "here" {
 }
 `)
 	s.Inputs["keys"] = cty.UnknownVal(cty.Set(cty.String))
-	same(t, "plan of the base", "component.base: delete, incomplete, deferred (deferred_prereq), destroy mode\n  terraform_data.this: deferred (deferred_prereq), delete\n",
+	same(t, "plan of the base", "component.base: delete, incomplete, deferred (deferred_prereq), destroy mode\n"+
+		"  terraform_data.this: deferred (deferred_prereq), delete\n",
 		about(stacktest.PlanText(s.Plan(engine.Normal)), "component.base"))
 	s.Inputs["keys"] = keySet("x")
 	s.Converge()
@@ -179,7 +180,8 @@ removed {
   source = "./box"
 }
 `
-	s := stacktest.InMemory(t, "-- main.tfcomponent.hcl --\ncomponent \"a\" { source = \"./box\" }\ncomponent \"b\" { source = \"./box\" }\n"+boxModules)
+	s := stacktest.InMemory(t,
+		"-- main.tfcomponent.hcl --\ncomponent \"a\" { source = \"./box\" }\ncomponent \"b\" { source = \"./box\" }\n"+boxModules)
 	s.Converge()
 	a, b := stackaddrs.ComponentOf(component(t, "component.a")), stackaddrs.ComponentOf(component(t, "component.b"))
 	for addr, other := range map[string]stackaddrs.AbsComponent{"component.a": b, "component.b": a} {
@@ -347,8 +349,17 @@ removed {
 		{keySet("a"), unknown, map[string]stackplan.Action{`component.box["a"]`: stackplan.NoOp, `component.box["b"]`: stackplan.Delete}, true},
 		{unknown, unknown, map[string]stackplan.Action{`component.box["a"]`: stackplan.Update, `component.box["b"]`: stackplan.Update}, true},
 		{unknown, keySet("b"), map[string]stackplan.Action{`component.box["a"]`: stackplan.Update, `component.box["b"]`: stackplan.Delete}, true},
-		{unknown, keySet("a", "b"), map[string]stackplan.Action{`component.box["a"]`: stackplan.Delete, `component.box["b"]`: stackplan.Delete, `component.box[*]`: stackplan.Create}, true},
-		{keySet("a"), keySet("b", "c"), map[string]stackplan.Action{`component.box["a"]`: stackplan.NoOp, `component.box["b"]`: stackplan.Delete}, false},
+		{unknown, keySet("a", "b"), map[string]stackplan.Action{
+			`component.box["a"]`: stackplan.Delete,
+			`component.box["b"]`: stackplan.Delete,
+			`component.box[*]`:   stackplan.Create,
+		}, true},
+		{
+			keySet("a"),
+			keySet("b", "c"),
+			map[string]stackplan.Action{`component.box["a"]`: stackplan.NoOp, `component.box["b"]`: stackplan.Delete},
+			false,
+		},
 	} {
 		s.Inputs["live"], s.Inputs["dead"] = test.live, test.dead
 		plan := s.Plan(engine.Normal)

@@ -163,7 +163,8 @@ removed {
 				t.Fatal(err)
 			}
 			w.rewrite("main.tfcomponent.hcl", string(root)+blocks.root)
-			w.rewrite("region/main.tfcomponent.hcl", strings.Replace(string(region), "component \"free\" {\n  source = \"../echo\"\n}\n", blocks.child, 1))
+			w.rewrite("region/main.tfcomponent.hcl", strings.Replace(string(region),
+				"component \"free\" {\n  source = \"../echo\"\n}\n", blocks.child, 1))
 			w.Apply(w.Plan(engine.Normal))
 			for _, addr := range left(w.State) {
 				if strings.HasSuffix(addr, ".free") {

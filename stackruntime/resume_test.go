@@ -38,7 +38,8 @@ func killedChain(length int) string {
 	b.WriteString("-- main.tfcomponent.hcl --\nvariable \"generation\" { type = string }\n")
 	after := `"start"`
 	for i := range length {
-		fmt.Fprintf(&b, "component \"c%d\" {\n  source = \"./mod\"\n  inputs = {\n    generation = var.generation\n    after = %s\n  }\n}\n", i, after)
+		fmt.Fprintf(&b, "component \"c%d\" {\n  source = \"./mod\"\n  inputs = {\n    generation = var.generation\n    after = %s\n  }\n}\n",
+			i, after)
 		after = fmt.Sprintf("component.c%d.id", i)
 	}
 	fmt.Fprintf(&b, "output \"last\" {\n  type  = string\n  value = %s\n}\n", after)
@@ -347,8 +348,9 @@ func TestResumeWithAnotherRest(t *testing.T) {
 		req.Progress = stackplan.Progress{first: stackplan.Begun}
 	})
 	const want = "Stale plan"
-	if len(diags) != 1 || diags[0].Summary != want || engine.FaultOf(diags[0]) != fault.StalePlan || !strings.Contains(diags[0].Detail, `terraform_data.passing["two"]`) &&
-		!strings.Contains(diags[0].Detail, "terraform_data.replaced") && !strings.Contains(diags[0].Detail, "terraform_data.updated") {
+	if len(diags) != 1 || diags[0].Summary != want || engine.FaultOf(diags[0]) != fault.StalePlan ||
+		!strings.Contains(diags[0].Detail, `terraform_data.passing["two"]`) &&
+			!strings.Contains(diags[0].Detail, "terraform_data.replaced") && !strings.Contains(diags[0].Detail, "terraform_data.updated") {
 		t.Errorf("got %s\nwant only %q about one of the resources", stacktest.Explain(diags), want)
 	}
 	for addr, outcome := range result.Components {

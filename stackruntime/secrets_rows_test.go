@@ -239,13 +239,25 @@ func TestRowsValidationWithSecrets(t *testing.T) {
 		argument, message string
 		ruleCase
 	}{
-		"087_sensitive_message":       {"sensitive", `"not ${var.v}"`, ruleCase{bad, rejected + secret, []string{"The message cannot be shown"}}},
-		"087_partly_sensitive":        {"sensitive", `var.v == "" ? "empty" : "wrong"`, ruleCase{bad, rejected + secret, []string{"The message cannot be shown"}}},
-		"088_ephemeral_message":       {"ephemeral", `"not ${var.v}"`, ruleCase{bad, rejected + ephemeral, []string{"The message cannot be shown"}}},
+		"087_sensitive_message": {"sensitive", `"not ${var.v}"`, ruleCase{bad, rejected + secret, []string{"The message cannot be shown"}}},
+		"087_partly_sensitive": {
+			"sensitive",
+			`var.v == "" ? "empty" : "wrong"`,
+			ruleCase{bad, rejected + secret, []string{"The message cannot be shown"}},
+		},
+		"088_ephemeral_message": {
+			"ephemeral",
+			`"not ${var.v}"`,
+			ruleCase{bad, rejected + ephemeral, []string{"The message cannot be shown"}},
+		},
 		"090_sensitive_though_holds":  {"sensitive", `"not ${var.v}"`, ruleCase{good, secret, nil}},
 		"090_ephemeral_though_holds":  {"ephemeral", `"not ${var.v}"`, ruleCase{good, ephemeral, nil}},
 		"098_sensitive_plain_message": {"sensitive", `"wrong"`, ruleCase{bad, rejected, []string{"wrong\n"}}},
-		"098_nonsensitive_in_message": {"sensitive", `"only ${nonsensitive(length(var.v))} long"`, ruleCase{bad, rejected, []string{"only 1 long\n"}}},
+		"098_nonsensitive_in_message": {
+			"sensitive",
+			`"only ${nonsensitive(length(var.v))} long"`,
+			ruleCase{bad, rejected, []string{"only 1 long\n"}},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			test.check(t, `
@@ -481,7 +493,8 @@ variable "secret" {
 	for _, name := range []string{"plain", "secret"} {
 		_, diags := s.TryApply(plan, give(name, "changed"))
 		line := map[string]int{"plain": 1, "secret": 2}[name]
-		same(t, "diagnostics of a changed "+name, fmt.Sprintf("error main.tfcomponent.hcl:%d: Variable changed since planning\n", line), stacktest.Summaries(diags))
+		same(t, "diagnostics of a changed "+name, fmt.Sprintf("error main.tfcomponent.hcl:%d: Variable changed since planning\n", line),
+			stacktest.Summaries(diags))
 		if strings.Contains(stacktest.Explain(diags), "changed\"") {
 			t.Errorf("the diagnostic reveals the value: %s", stacktest.Explain(diags))
 		}
@@ -571,7 +584,8 @@ func TestRow234Outputs(t *testing.T) {
 }
 
 func TestRow235EphemeralRootOutputs(t *testing.T) {
-	const root, notEphemeral, leak = "Root outputs cannot be ephemeral", "Output should be ephemeral but is not", "Ephemeral value in a lasting output"
+	const root, notEphemeral = "Root outputs cannot be ephemeral", "Output should be ephemeral but is not"
+	const leak = "Ephemeral value in a lasting output"
 	for name, test := range map[string]struct {
 		declared bool
 		value    string
@@ -583,7 +597,8 @@ func TestRow235EphemeralRootOutputs(t *testing.T) {
 		"not declared, not ephemeral": {false, `"x"`, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			wantQuietSummaries(t, secretsStack(t, fmt.Sprintf("output \"v\" {\n  type = string\n  value = %s\n  ephemeral = %t\n}\n", test.value, test.declared)), test.want...)
+			wantQuietSummaries(t, secretsStack(t, fmt.Sprintf("output \"v\" {\n  type = string\n  value = %s\n  ephemeral = %t\n}\n",
+				test.value, test.declared)), test.want...)
 		})
 	}
 }
@@ -614,5 +629,6 @@ output "out" {
 	if v := s.State.Inputs["token"]; !v.IsNull() {
 		t.Errorf("recorded %s", stacktest.ValueText(v))
 	}
-	wantQuietSummaries(t, secretsStack(t, strings.Replace(config, "value     = \"x${var.token}\"", "value = \"x\"", 1)), "Output should be ephemeral but is not")
+	wantQuietSummaries(t, secretsStack(t, strings.Replace(config, "value     = \"x${var.token}\"", "value = \"x\"", 1)),
+		"Output should be ephemeral but is not")
 }

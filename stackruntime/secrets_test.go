@@ -42,45 +42,67 @@ func TestWhereSecretsMayGo(t *testing.T) {
 		config string
 		want   []string
 	}{
-		"local":                                {"locals {\n  v = [var.token, var.secret, terraform.applying]\n}\n", nil},
-		"ephemeral variable of a module":       {taker(`{ token = var.token }`), nil},
-		"through a local":                      {"locals {\n  v = \"x${var.token}\"\n}\n" + taker(`{ token = local.v }`), nil},
-		"other variable of a module":           {taker(`{ plain = var.token }`), []string{noInput}},
-		"null for other variable of a module":  {taker(`{ plain = terraform.applying ? null : null }`), []string{noInput}},
-		"part of a value":                      {"component \"c\" {\n  source = \"./keeper\"\n  inputs = { in = { a = [1, var.token] } }\n}\n", []string{noInput}},
-		"attribute that no variable has":       {taker(`{ plain = "x", other = var.token }`), []string{"Input not declared"}},
-		"inputs as a whole":                    {taker(`terraform.applying ? { plain = "a" } : { plain = "b" }`), []string{noInput}},
-		"inputs as a whole, all taken":         {taker(`terraform.applying ? { token = "a" } : { token = "b" }`), nil},
-		"sensitive inputs as a whole":          {taker(`sensitive({ plain = "x" })`), nil},
-		"unknown ephemeral inputs":             {taker(`merge(component.later.value, { token = var.token })`), []string{noInput}},
-		"unknown inputs":                       {taker(`component.later.value`), nil},
-		"ephemeral inputs of a stack":          {"stack \"c\" {\n  source = \"./c\"\n  inputs = terraform.applying ? {} : {}\n}\n-- c/main.tfcomponent.hcl --\nvariable \"x\" {\n  type = string\n  default = \"d\"\n}\n", []string{noInput}},
-		"condition":                            {output(`var.token == "x" ? "a" : "b"`), []string{leak}},
-		"template":                             {output(`"x${var.token}"`), []string{leak}},
-		"function":                             {output(`upper(var.token)`), []string{leak}},
-		"for expression":                       {output(`join("", [for x in [var.token] : x])`), []string{leak}},
-		"filter of a for expression":           {output(`join("", [for x in ["a"] : x if var.token == "x"])`), []string{leak}},
-		"splat":                                {output(`join("", [{ a = var.token }][*].a)`), []string{leak}},
-		"terraform.applying":                   {output(`terraform.applying ? "a" : "b"`), []string{leak}},
-		"ephemeralasnull":                      {output(`ephemeralasnull(var.token)`), nil},
-		"nonsensitive is not lasting":          {output(`nonsensitive(var.token)`), []string{leak}},
-		"issensitive of an ephemeral value":    {output(`tostring(issensitive(var.token))`), nil},
-		"component for each sensitive":         {each(`var.secrets`), []string{sensitive}},
-		"component for each of a sensitive":    {each(`toset([var.secret])`), []string{sensitive}},
-		"component for each ephemeral":         {each(`terraform.applying ? { a = 1 } : { b = 1 }`), []string{ephemeral}},
-		"component for each of an ephemeral":   {each(`toset([var.token])`), []string{ephemeral}},
-		"component for each ephemeral key":     {each(`{ (var.token) = 1 }`), []string{ephemeral}},
-		"component for each nonsensitive":      {each(`nonsensitive(var.secrets)`), nil},
-		"component for each with values":       {each(`{ a = var.token, b = var.secret }`), nil},
-		"stack for each sensitive":             {stackEach(`var.secrets`), []string{sensitive}},
-		"stack for each of an ephemeral":       {stackEach(`toset([var.token])`), []string{ephemeral}},
-		"removed for each sensitive":           {"removed {\n  for_each = var.secrets\n  from = component.gone[each.key]\n  source = \"./taker\"\n}\n", []string{sensitive}},
-		"removed for each of an ephemeral":     {"removed {\n  for_each = toset([var.token])\n  from = component.gone[each.key]\n  source = \"./taker\"\n}\n", []string{ephemeral}},
-		"each.value ephemeral, taken":          {"component \"c\" {\n  for_each = { a = var.token }\n  source = \"./taker\"\n  inputs = { token = each.value }\n}\n", nil},
-		"each.value ephemeral, not taken":      {"component \"c\" {\n  for_each = { a = var.token }\n  source = \"./taker\"\n  inputs = { plain = each.value }\n}\n", []string{noInput}},
-		"depends_on a variable":                {"component \"c\" {\n  source = \"./taker\"\n  depends_on = [var.token]\n}\n", []string{"depends_on target unusable"}},
-		"sensitive in an output":               {output(`var.secret`), nil},
-		"secret key in a wrong type for input": {"component \"c\" {\n  source = \"./only\"\n  inputs = { token = { (var.token) = 1 } }\n}\n", []string{"Component inputs do not fit"}},
+		"local":                               {"locals {\n  v = [var.token, var.secret, terraform.applying]\n}\n", nil},
+		"ephemeral variable of a module":      {taker(`{ token = var.token }`), nil},
+		"through a local":                     {"locals {\n  v = \"x${var.token}\"\n}\n" + taker(`{ token = local.v }`), nil},
+		"other variable of a module":          {taker(`{ plain = var.token }`), []string{noInput}},
+		"null for other variable of a module": {taker(`{ plain = terraform.applying ? null : null }`), []string{noInput}},
+		"part of a value": {
+			"component \"c\" {\n  source = \"./keeper\"\n  inputs = { in = { a = [1, var.token] } }\n}\n",
+			[]string{noInput},
+		},
+		"attribute that no variable has": {taker(`{ plain = "x", other = var.token }`), []string{"Input not declared"}},
+		"inputs as a whole":              {taker(`terraform.applying ? { plain = "a" } : { plain = "b" }`), []string{noInput}},
+		"inputs as a whole, all taken":   {taker(`terraform.applying ? { token = "a" } : { token = "b" }`), nil},
+		"sensitive inputs as a whole":    {taker(`sensitive({ plain = "x" })`), nil},
+		"unknown ephemeral inputs":       {taker(`merge(component.later.value, { token = var.token })`), []string{noInput}},
+		"unknown inputs":                 {taker(`component.later.value`), nil},
+		"ephemeral inputs of a stack": {"stack \"c\" {\n  source = \"./c\"\n  inputs = terraform.applying ? " +
+			"{} : {}\n}\n-- c/main.tfcomponent.hcl --\nvariable \"x\" {\n  type = string\n  default = \"d\"\n}\n", []string{noInput}},
+		"condition":                          {output(`var.token == "x" ? "a" : "b"`), []string{leak}},
+		"template":                           {output(`"x${var.token}"`), []string{leak}},
+		"function":                           {output(`upper(var.token)`), []string{leak}},
+		"for expression":                     {output(`join("", [for x in [var.token] : x])`), []string{leak}},
+		"filter of a for expression":         {output(`join("", [for x in ["a"] : x if var.token == "x"])`), []string{leak}},
+		"splat":                              {output(`join("", [{ a = var.token }][*].a)`), []string{leak}},
+		"terraform.applying":                 {output(`terraform.applying ? "a" : "b"`), []string{leak}},
+		"ephemeralasnull":                    {output(`ephemeralasnull(var.token)`), nil},
+		"nonsensitive is not lasting":        {output(`nonsensitive(var.token)`), []string{leak}},
+		"issensitive of an ephemeral value":  {output(`tostring(issensitive(var.token))`), nil},
+		"component for each sensitive":       {each(`var.secrets`), []string{sensitive}},
+		"component for each of a sensitive":  {each(`toset([var.secret])`), []string{sensitive}},
+		"component for each ephemeral":       {each(`terraform.applying ? { a = 1 } : { b = 1 }`), []string{ephemeral}},
+		"component for each of an ephemeral": {each(`toset([var.token])`), []string{ephemeral}},
+		"component for each ephemeral key":   {each(`{ (var.token) = 1 }`), []string{ephemeral}},
+		"component for each nonsensitive":    {each(`nonsensitive(var.secrets)`), nil},
+		"component for each with values":     {each(`{ a = var.token, b = var.secret }`), nil},
+		"stack for each sensitive":           {stackEach(`var.secrets`), []string{sensitive}},
+		"stack for each of an ephemeral":     {stackEach(`toset([var.token])`), []string{ephemeral}},
+		"removed for each sensitive": {
+			"removed {\n  for_each = var.secrets\n  from = component.gone[each.key]\n  source = \"./taker\"\n}\n",
+			[]string{sensitive},
+		},
+		"removed for each of an ephemeral": {
+			"removed {\n  for_each = toset([var.token])\n  from = component.gone[each.key]\n  source = \"./taker\"\n}\n",
+			[]string{ephemeral},
+		},
+		"each.value ephemeral, taken": {
+			"component \"c\" {\n  for_each = { a = var.token }\n  source = \"./taker\"\n  inputs = { token = each.value }\n}\n",
+			nil,
+		},
+		"each.value ephemeral, not taken": {
+			"component \"c\" {\n  for_each = { a = var.token }\n  source = \"./taker\"\n  inputs = { plain = each.value }\n}\n",
+			[]string{noInput},
+		},
+		"depends_on a variable": {
+			"component \"c\" {\n  source = \"./taker\"\n  depends_on = [var.token]\n}\n",
+			[]string{"depends_on target unusable"},
+		},
+		"sensitive in an output": {output(`var.secret`), nil},
+		"secret key in a wrong type for input": {
+			"component \"c\" {\n  source = \"./only\"\n  inputs = { token = { (var.token) = 1 } }\n}\n",
+			[]string{"Component inputs do not fit"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -161,7 +183,9 @@ locals { objects = sensitive([{ a = "psst" }]) }
 				}
 			}
 		}
-		revealed := slices.ContainsFunc([]string{"hush", "shh", "psst", "shown"}, func(value string) bool { return strings.Contains(said.String(), value) })
+		revealed := slices.ContainsFunc([]string{
+			"hush", "shh", "psst", "shown",
+		}, func(value string) bool { return strings.Contains(said.String(), value) })
 		if revealed != shows {
 			t.Errorf("%s: reveals the value: %v, want %v:\n%s", text, revealed, shows, said.String())
 		}

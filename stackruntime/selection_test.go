@@ -48,13 +48,33 @@ output "c" {
 		targets, excludes []string
 		want              []string
 	}{
-		"target with what it requires":            {engine.Normal, []string{"component.b"}, nil, []string{"component.a", "component.b"}},
-		"target of one instance":                  {engine.Normal, []string{`component.each["y"]`}, nil, []string{`component.each["y"]`}},
-		"target of all instances":                 {engine.Normal, []string{`component.each`}, nil, []string{`component.each["x"]`, `component.each["y"]`}},
-		"exclude with what requires it":           {engine.Normal, nil, []string{"component.b"}, []string{"component.a", `component.each["x"]`, `component.each["y"]`}},
-		"both":                                    {engine.Normal, []string{"component.each"}, []string{`component.each["x"]`}, []string{`component.each["y"]`}},
-		"destroy target with what requires it":    {engine.Destroy, []string{"component.b"}, nil, []string{"component.b", "component.c"}},
-		"destroy without excluded and its ground": {engine.Destroy, nil, []string{"component.b"}, []string{"component.c", `component.each["x"]`, `component.each["y"]`}},
+		"target with what it requires": {engine.Normal, []string{"component.b"}, nil, []string{"component.a", "component.b"}},
+		"target of one instance":       {engine.Normal, []string{`component.each["y"]`}, nil, []string{`component.each["y"]`}},
+		"target of all instances": {
+			engine.Normal,
+			[]string{`component.each`},
+			nil,
+			[]string{`component.each["x"]`, `component.each["y"]`},
+		},
+		"exclude with what requires it": {
+			engine.Normal,
+			nil,
+			[]string{"component.b"},
+			[]string{"component.a", `component.each["x"]`, `component.each["y"]`},
+		},
+		"both": {
+			engine.Normal,
+			[]string{"component.each"},
+			[]string{`component.each["x"]`},
+			[]string{`component.each["y"]`},
+		},
+		"destroy target with what requires it": {engine.Destroy, []string{"component.b"}, nil, []string{"component.b", "component.c"}},
+		"destroy without excluded and its ground": {
+			engine.Destroy,
+			nil,
+			[]string{"component.b"},
+			[]string{"component.c", `component.each["x"]`, `component.each["y"]`},
+		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -104,7 +124,10 @@ output "c" {
 func TestTargetThatIsNothing(t *testing.T) {
 	w := newWorld(t, chain)
 	opts, _ := w.Options()
-	_, diags := stackruntime.Plan(t.Context(), stackruntime.PlanRequest{Options: opts, Targets: []stackaddrs.AbsComponentInstance{component(t, "component.nope")}})
+	_, diags := stackruntime.Plan(t.Context(), stackruntime.PlanRequest{
+		Options: opts,
+		Targets: []stackaddrs.AbsComponentInstance{component(t, "component.nope")},
+	})
 	if diff := cmp.Diff([]string{"No such component"}, summaries(diags)); diff != "" {
 		t.Errorf("diagnostics (-want +got):\n%s", diff)
 	}

@@ -104,11 +104,17 @@ output "out" {
 	if len(diags) > 0 {
 		t.Fatal(diags)
 	}
-	inspector := stackruntime.Inspect(stackruntime.InspectRequest{Options: stackruntime.Options{Config: config, Session: s.Open()}, State: s.State})
+	inspector := stackruntime.Inspect(stackruntime.InspectRequest{
+		Options: stackruntime.Options{Config: config, Session: s.Open()},
+		State:   s.State,
+	})
 	results := cty.Object(map[string]cty.Type{"out": cty.String})
 	reference := stackconfig.ProviderRefType(fakeProvider)
 	for text, want := range map[string]cty.Type{
-		"component.c":        cty.Object(map[string]cty.Type{"text": results, "list": cty.Object(map[string]cty.Type{"out": cty.Tuple([]cty.Type{cty.Number})})}),
+		"component.c": cty.Object(map[string]cty.Type{
+			"text": results,
+			"list": cty.Object(map[string]cty.Type{"out": cty.Tuple([]cty.Type{cty.Number})}),
+		}),
 		"component.none":     cty.EmptyObject,
 		"stack.s":            cty.Map(results),
 		"stack.none":         cty.Map(results),

@@ -99,15 +99,35 @@ func TestUnknownInputNeedsItsValueOnApply(t *testing.T) {
 		planned, given cty.Value // of which NilVal is none
 		summary, text  string
 	}{
-		"missing":              {vpc(unknownString, name, env), cty.NilVal, "Value needed for variable", "so it must be set for the apply"},
-		"null":                 {vpc(unknownString, name, env), cty.NullVal(cty.DynamicPseudoType), "Value needed for variable", ""},
-		"still unknown":        {vpc(unknownString, name, env), vpc(unknownString, name, env), "Value still not known", "an apply needs all of it"},
-		"unknown in part":      {vpc(unknownString, name, unknownString), vpc(id, name, unknownString), "Value still not known", ""},
-		"wrong type":           {vpc(unknownString, name, env), cty.StringVal("vpc-1"), "Value does not fit the variable", ""},
-		"another known part":   {vpc(unknownString, name, env), vpc(id, cty.StringVal("other"), env), "Value contradicting the plan", "known while planning: name: the value"},
-		"another known key":    {vpc(unknownString, name, env), vpc(id, name, cty.StringVal("test")), "Value contradicting the plan", "tags: the value"},
+		"missing": {vpc(unknownString, name, env), cty.NilVal, "Value needed for variable", "so it must be set for the apply"},
+		"null":    {vpc(unknownString, name, env), cty.NullVal(cty.DynamicPseudoType), "Value needed for variable", ""},
+		"still unknown": {
+			vpc(unknownString, name, env),
+			vpc(unknownString, name, env),
+			"Value still not known",
+			"an apply needs all of it",
+		},
+		"unknown in part": {vpc(unknownString, name, unknownString), vpc(id, name, unknownString), "Value still not known", ""},
+		"wrong type":      {vpc(unknownString, name, env), cty.StringVal("vpc-1"), "Value does not fit the variable", ""},
+		"another known part": {
+			vpc(unknownString, name, env),
+			vpc(id, cty.StringVal("other"), env),
+			"Value contradicting the plan",
+			"known while planning: name: the value",
+		},
+		"another known key": {
+			vpc(unknownString, name, env),
+			vpc(id, name, cty.StringVal("test")),
+			"Value contradicting the plan",
+			"tags: the value",
+		},
 		"outside a refinement": {vpc(prefixed, name, env), vpc(cty.StringVal("net-1"), name, env), "Value contradicting the plan", "id: "},
-		"refused by a rule":    {vpc(unknownString, name, env), vpc(cty.StringVal("net-1"), name, env), "Variable value rejected", "This is not a VPC."},
+		"refused by a rule": {
+			vpc(unknownString, name, env),
+			vpc(cty.StringVal("net-1"), name, env),
+			"Variable value rejected",
+			"This is not a VPC.",
+		},
 	} {
 		t.Run(what, func(t *testing.T) {
 			t.Parallel()
@@ -123,7 +143,8 @@ func TestUnknownInputNeedsItsValueOnApply(t *testing.T) {
 				t.Errorf("diagnostics:\n%s\nwant one, %q with %q", stacktest.Explain(diags), test.summary, test.text)
 			}
 			needed, ok := hcl.DiagnosticExtra[fault.Value](diags[0])
-			if isNeeded := strings.HasPrefix(test.summary, "Value needed") || strings.HasPrefix(test.summary, "Value still"); ok != isNeeded || isNeeded && needed.Variable != "vpc" {
+			if isNeeded := strings.HasPrefix(test.summary, "Value needed") ||
+				strings.HasPrefix(test.summary, "Value still"); ok != isNeeded || isNeeded && needed.Variable != "vpc" {
 				t.Errorf("the data of the fault are %#v (%t)", needed, ok)
 			}
 			same(t, "state", "", stacktest.StateText(s.State))
@@ -246,7 +267,8 @@ component "apart" {
 		t.Errorf("plan:\n%s\nwant component.each deferred", text)
 	}
 	s.Apply(plan, given("zones", zones))
-	if text := stacktest.StateText(s.State); strings.Contains(text, "component.each") || !strings.Contains(text, "component.apart") || !s.State.Inputs["zones"].RawEquals(zones) {
+	if text := stacktest.StateText(s.State); strings.Contains(text, "component.each") ||
+		!strings.Contains(text, "component.apart") || !s.State.Inputs["zones"].RawEquals(zones) {
 		t.Errorf("state:\n%s\nwant component.apart and the known input only", text)
 	}
 	s.Inputs["zones"] = zones

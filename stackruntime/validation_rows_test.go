@@ -187,21 +187,29 @@ variable "tags" {
 		config, variable string
 		ruleCase
 	}{
-		"078_in_range":          {port, "port", ruleCase{cty.NumberIntVal(8080), "", nil}},
-		"078_out_of_range":      {port, "port", ruleCase{cty.NumberIntVal(80), rejected, []string{"The port must be between 1024 and 65535, not 80."}}},
-		"079_too_long":          {names, "names", ruleCase{list("a", "b", "c", "d"), rejected, []string{"No more than three names."}}},
-		"079_empty_string":      {names, "names", ruleCase{list("a", ""), rejected, []string{"No empty names."}}},
-		"080_missing_key":       {settings, "settings", ruleCase{tags("size", "1"), rejected, []string{"The settings need a region."}}},
-		"081_sensitive_passes":  {password, "password", ruleCase{cty.StringVal("Long enough"), "", nil}},
-		"083_wrong_length":      {apiKey, "api_key", ruleCase{cty.StringVal("abc"), rejected, []string{"API keys have eight characters."}}},
-		"083_wrong_characters":  {apiKey, "api_key", ruleCase{cty.StringVal("abcdefgh"), rejected, []string{"API keys are hexadecimal."}}},
-		"084_email":             {email, "email", ruleCase{cty.StringVal("a.b@example.com"), "", nil}},
-		"084_ip":                {ip, "ip", ruleCase{cty.StringVal("192.0.2.1"), "", nil}},
-		"084_environment":       {environment, "environment", ruleCase{cty.StringVal("prod"), "", nil}},
-		"084_tags":              {tagRules, "tags", ruleCase{tags("owner", "me"), "", nil}},
-		"085_no_email":          {email, "email", ruleCase{cty.StringVal("example.com"), rejected, []string{"Not an e-mail address."}}},
-		"085_no_ip":             {ip, "ip", ruleCase{cty.StringVal("192.0.2.256"), rejected, []string{"Not an IPv4 address."}}},
-		"085_no_environment":    {environment, "environment", ruleCase{cty.StringVal("qa"), rejected, []string{"The environment is dev or prod."}}},
+		"078_in_range": {port, "port", ruleCase{cty.NumberIntVal(8080), "", nil}},
+		"078_out_of_range": {
+			port,
+			"port",
+			ruleCase{cty.NumberIntVal(80), rejected, []string{"The port must be between 1024 and 65535, not 80."}},
+		},
+		"079_too_long":         {names, "names", ruleCase{list("a", "b", "c", "d"), rejected, []string{"No more than three names."}}},
+		"079_empty_string":     {names, "names", ruleCase{list("a", ""), rejected, []string{"No empty names."}}},
+		"080_missing_key":      {settings, "settings", ruleCase{tags("size", "1"), rejected, []string{"The settings need a region."}}},
+		"081_sensitive_passes": {password, "password", ruleCase{cty.StringVal("Long enough"), "", nil}},
+		"083_wrong_length":     {apiKey, "api_key", ruleCase{cty.StringVal("abc"), rejected, []string{"API keys have eight characters."}}},
+		"083_wrong_characters": {apiKey, "api_key", ruleCase{cty.StringVal("abcdefgh"), rejected, []string{"API keys are hexadecimal."}}},
+		"084_email":            {email, "email", ruleCase{cty.StringVal("a.b@example.com"), "", nil}},
+		"084_ip":               {ip, "ip", ruleCase{cty.StringVal("192.0.2.1"), "", nil}},
+		"084_environment":      {environment, "environment", ruleCase{cty.StringVal("prod"), "", nil}},
+		"084_tags":             {tagRules, "tags", ruleCase{tags("owner", "me"), "", nil}},
+		"085_no_email":         {email, "email", ruleCase{cty.StringVal("example.com"), rejected, []string{"Not an e-mail address."}}},
+		"085_no_ip":            {ip, "ip", ruleCase{cty.StringVal("192.0.2.256"), rejected, []string{"Not an IPv4 address."}}},
+		"085_no_environment": {
+			environment,
+			"environment",
+			ruleCase{cty.StringVal("qa"), rejected, []string{"The environment is dev or prod."}},
+		},
 		"086_key_format":        {tagRules, "tags", ruleCase{tags("owner", "me", "Key", "v"), rejected, []string{"Keys are lower case."}}},
 		"086_missing_owner":     {tagRules, "tags", ruleCase{tags("key", "v"), rejected, []string{"There is no owner."}}},
 		"086_empty_value":       {tagRules, "tags", ruleCase{tags("owner", ""), rejected, []string{"A value is empty."}}},
@@ -209,7 +217,11 @@ variable "tags" {
 		"099_no_rule_fails":     {names, "names", ruleCase{list("a"), "", nil}},
 		"099_first_rule_fails":  {names, "names", ruleCase{list("a", "b", "c", "d"), rejected, []string{"No more than three names."}}},
 		"099_second_rule_fails": {names, "names", ruleCase{list(""), rejected, []string{"No empty names."}}},
-		"099_both_rules_fail":   {names, "names", ruleCase{list("a", "b", "c", ""), rejected + rejected, []string{"No more than three names.", "No empty names."}}},
+		"099_both_rules_fail": {
+			names,
+			"names",
+			ruleCase{list("a", "b", "c", ""), rejected + rejected, []string{"No more than three names.", "No empty names."}},
+		},
 	} {
 		t.Run(name, func(t *testing.T) { test.check(t, test.config, test.variable) })
 	}
