@@ -134,7 +134,7 @@ func groupBlock(b *Block, a *arguments) {
 	b.Group = &Group{Members: a.set("members"), Variables: a.environment("variables"), Environment: a.environment("environment")}
 	if a.body.Attributes["members"] == nil {
 		a.problem(problem.BadValue, b.Range, "Group without members",
-			"A group needs the argument \"members\", a list of what it holds. It may be empty.")
+			"A group needs the argument \"members\", the list of its members. It may be empty.")
 	}
 	a.known = append(a.known, "strategy")
 	strategies := 0

@@ -945,7 +945,7 @@ func TestProblems(t *testing.T) {
 			[]string{`error order/bad-path 1:20 The path "a/../../x" must lead to a directory of the repository, seen from its root.`},
 		},
 		"expression": {`stack "s" { after = ["/(/"] }`, []string{
-			"error order/bad-value 1:22 What is between slashes is a regular expression, and this one cannot be read: missing closing ): `(`.",
+			"error order/bad-value 1:22 The text between slashes is a regular expression, and this one cannot be read: missing closing ): `(`.",
 		}},
 		"tag query": {`stack "s" { after = ["tag:a and (b"] }`, []string{`error order/bad-tag-query 1:33 `}},
 		"not a set": {
@@ -988,11 +988,11 @@ func TestProblems(t *testing.T) {
 			[]string{`error order/bad-value 1:21 The pattern "a[": a [ has no closing ], or nothing in it.`},
 		},
 		"large expression": {`stack "s" { after = ["/(a{1000}){9}/"] }`, []string{
-			"error order/bad-value 1:22 What is between slashes is a regular expression, and this one cannot be read: invalid repeat count: `{9}`.",
+			"error order/bad-value 1:22 The text between slashes is a regular expression, and this one cannot be read: invalid repeat count: `{9}`.",
 		}},
 		"many expressions": {
 			`stack "s" { after = ["/` + strings.Repeat("a{900}", 9) + `/"] }`,
-			[]string{`error order/bad-value 1:22 What is between slashes is a regular expression, ` +
+			[]string{`error order/bad-value 1:22 The text between slashes is a regular expression, ` +
 				`and this one cannot be read: it is too large, as its repetitions stand for many copies of what they repeat.`},
 		},
 		"workspace, option": {`stack "s" { workspace = "-help" }`, []string{`error order/bad-value 1:25 "-help" cannot be a workspace: ` +
@@ -1051,7 +1051,7 @@ func TestReferencesToTooMuch(t *testing.T) {
 		fmt.Fprintf(&groups, "group \"g%d\" { members = [\"/^g%d$/\", \"g%d\", \"g%d\"] }\n", i, i, i-1, max(0, i-2))
 	}
 	got := problems(t, clique.String())
-	if len(got) != 1 || !strings.HasPrefix(got[0], "error order/syntax ") || !strings.Contains(got[0], "comes to more than 2000000 blocks") {
+	if len(got) != 1 || !strings.HasPrefix(got[0], "error order/syntax ") || !strings.Contains(got[0], "stand for more than 2000000 blocks") {
 		t.Errorf("edges: %q, want one error order/syntax", got)
 	}
 	w, _ := Parse(FileName, []byte(groups.String()))

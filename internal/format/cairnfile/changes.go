@@ -122,7 +122,7 @@ func (c *Changes) addInputs(
 	if err != nil {
 		for _, leaf := range m.Leaves {
 			if leaf.Stack != nil {
-				add(leaf, file.Path+" changed, and what it said about "+leaf.Name+" before is not known: "+strings.TrimSuffix(err.Error(), "."))
+				add(leaf, file.Path+" changed, and its earlier text about "+leaf.Name+" is not known: "+strings.TrimSuffix(err.Error(), "."))
 			}
 		}
 		return nil

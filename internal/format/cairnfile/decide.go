@@ -167,14 +167,14 @@ func (c condition) hasOneWithout(blocked func(bounds) bool) bool {
 }
 
 var because = map[Relation]error{
-	OnFail:    errors.New("what it reacts to has not failed"),
-	OnChanges: errors.New("what it reacts to has not changed"),
-	Listen:    errors.New("what it listens to has not changed"),
+	OnFail:    errors.New("the blocks it reacts to have not failed"),
+	OnChanges: errors.New("the blocks it reacts to have not changed"),
+	Listen:    errors.New("the blocks it listens to have not changed"),
 	Prereq:    errors.New("nothing would change"),
 }
 
 // errNotDone is why something does not react to changes where there may have been some.
-var errNotDone = errors.New("what it reacts to was not done completely")
+var errNotDone = errors.New("the blocks it reacts to were not done completely")
 
 // because is the failure behind the first target that is blocked.
 func (c condition) because(blocked func(bounds) bool, result func(int) order.Result) int {

@@ -154,7 +154,7 @@ func (a *arguments) ties(name string) Ties {
 	case "":
 		return TiesByName
 	default:
-		a.bad(name, "What no rule orders is ordered by \"name\", or by \"directory\" as stack directories are; there is no %q.", ties)
+		a.bad(name, "Blocks that no rule orders are ordered by \"name\", or by \"directory\" as stack directories are; there is no %q.", ties)
 		return TiesByName
 	}
 }

@@ -76,7 +76,7 @@ func (o *outlines) deployments(block *Block, entries []fs.DirEntry) hcl.Diagnost
 	names := outline.Names()
 	return diags.Append(problem.New(problem.UnknownRef, &stack.DeploymentRange, "Unknown deployment",
 		"The deployment files in %q have no deployment %q.%s The deployments are: %s. "+
-			"Name one of these; or, if its block was deleted before what it manages was destroyed, put that back with destroy = true.",
+			"Name one of these; or, if its block was deleted before its objects were destroyed, put the block back with destroy = true.",
 		stack.Dir, stack.Deployment, nearest.DidYouMean(stack.Deployment, names), strings.Join(names, ", ")))
 }
 
@@ -289,7 +289,7 @@ func (b *builder) destroyedGate(first, then *Block, edge order.Edge) {
 	}
 	edge.Soft = false // nothing is destroyed before its users
 	edge.Reason += ", and that is destroyed"
-	b.meet("before what is destroyed of "+first.Name, edge, func(meeting int) {
+	b.meet("before the destroyed parts of "+first.Name, edge, func(meeting int) {
 		if !b.isDestroyed(then) {
 			b.out.Edge(order.Edge{From: b.bounds[then].done, To: meeting, Reason: edge.Reason, Place: edge.Place})
 		}

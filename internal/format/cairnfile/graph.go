@@ -376,6 +376,6 @@ func (b *builder) listeners() {
 			})
 			continue
 		}
-		b.out.Edge(order.Edge{From: b.bounds[leaf.Block].done, To: meeting, Soft: true, Reason: "what listens is done at the end"})
+		b.out.Edge(order.Edge{From: b.bounds[leaf.Block].done, To: meeting, Soft: true, Reason: "listeners are done at the end"})
 	}
 }

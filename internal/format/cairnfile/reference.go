@@ -96,7 +96,7 @@ func (r *resolver) byExpression(ref Reference, from *Block) []*Block {
 	expr, size, err := glob.Expression(text)
 	if err != nil {
 		r.problem(problem.BadValue, ref.Range, "Invalid regular expression",
-			"What is between slashes is a regular expression, and this one cannot be read: %s.", err)
+			"The text between slashes is a regular expression, and this one cannot be read: %s.", err)
 		return nil
 	}
 	match, spend := r.counting(ref, size, expr.MatchString)

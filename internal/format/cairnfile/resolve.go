@@ -144,8 +144,8 @@ const (
 func (r *resolver) spend(at hcl.Range, cost int) bool {
 	return r.budget.Spend(cost, func() {
 		r.problem(problem.Syntax, at, "Too many blocks referenced",
-			"What the references up to here mean comes to more than %d blocks, or takes more comparisons than would be done in seconds. "+
-				"Put what is meant into a group, and refer to that.", order.MaxReferenced)
+			"The references up to here stand for more than %d blocks, or take more comparisons than would be done in seconds. "+
+				"Put the blocks into a group, and refer to that.", order.MaxReferenced)
 	})
 }
 

@@ -122,7 +122,7 @@ func (r *Result) Check() hcl.Diagnostics {
 		return nil
 	}
 	return diags.Append(problem.New(problem.Conflict, nil, "Conversion failed",
-		"What was written cannot be read, for the reasons above. This is a bug in cairn; please report it."))
+		"The result cannot be read, for the reasons above. This is a bug in cairn; please report it."))
 }
 
 // origin returns the original of the block around a place in the workspace file.

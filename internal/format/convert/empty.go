@@ -49,7 +49,8 @@ func (c *fromGates) findApart() {
 		}
 		if c.apart[i] = in.plan && out.apply || in.apply && out.plan || len(leaves) == 0 && in.any() && out.any(); c.apart[i] {
 			c.lose(problem.PlaceAt(s.Range),
-				"What the empty stack %s waits for, and what holds it, once there is something in it: as an empty group it would close a cycle", s.Name)
+				"The dependencies of the empty stack %s, and the stacks that hold it, once there is something in it: "+
+					"as an empty group it would close a cycle", s.Name)
 		}
 	}
 }

@@ -79,7 +79,7 @@ func (c *fromGates) requirements() {
 			continue
 		}
 		reported = append(reported, q)
-		c.lose(problem.PlaceAt(q.Range), "The requirements before an apply, for which also what has auto_apply asks: %s",
+		c.lose(problem.PlaceAt(q.Range), "The requirements before an apply, which hold with auto_apply, too: %s",
 			strings.Join(q.Names, ", "))
 	}
 }
@@ -210,7 +210,7 @@ func (c *fromGates) stack(i int) {
 func (c *fromGates) implicitEnd(i int) {
 	s := c.layout.Stacks[i]
 	if s.Nested && len(s.Members) == 0 && len(s.Rules.PlanAfter)+len(s.Rules.ApplyAfter) > 0 && !c.isApart(i) {
-		c.loseOrder(problem.PlaceAt(s.Range), "That nothing waits for what the empty stack %s waits for", s.Name)
+		c.loseOrder(problem.PlaceAt(s.Range), "That nothing waits for the dependencies of the empty stack %s", s.Name)
 	}
 }
 
@@ -274,7 +274,7 @@ func (c *fromGates) members(i int) []string {
 	if text := s.Query.String(); c.same(text, owned, c.own) {
 		return []string{"tag:" + text}
 	}
-	c.lose(problem.PlaceAt(s.Range), "That the stack %s takes in what matches %q later: the group has the members of today", s.Name, s.Query)
+	c.lose(problem.PlaceAt(s.Range), "That the stack %s takes in later matches of %q: the group has the members of today", s.Name, s.Query)
 	return c.list(owned)
 }
 
@@ -417,7 +417,7 @@ func (c *fromGates) dependsOn(d int) dependencies {
 	list := []string{"tag:" + query.String()}
 	if !c.same(query.String(), means, c.inGroups) {
 		list = c.list(means)
-		c.lose(problem.PlaceAt(dirspace.DependsOn.Range), "That %s depends on what matches %q later: it has the stacks of today",
+		c.lose(problem.PlaceAt(dirspace.DependsOn.Range), "That %s depends on later matches of %q: it has the stacks of today",
 			dirspace.Name(), query)
 	}
 	if dirspace.DependsOn.PruneOnNoChange {
@@ -438,7 +438,7 @@ func (c *fromGates) between(r *Result, g *cairnfile.Graph) {
 	}
 	d := difference(c.layout, g, func(leaf *cairnfile.Leaf) int { return byName[leaf.Name] })
 	for _, w := range d.onlyInWorkspace {
-		r.loseOrder(c.place(w.dirspace), "That the %s of %s does not wait, if what lies between is not part of a run, for %s",
+		r.loseOrder(c.place(w.dirspace), "That the %s of %s does not wait, if the steps in between are not part of a run, for %s",
 			w.action, c.dirspaces[w.dirspace], w.names(func(d int) string { return c.dirspaces[d] }))
 	}
 }

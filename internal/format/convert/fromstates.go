@@ -162,7 +162,7 @@ func (c *fromStates) throughLost(i int) {
 				continue
 			}
 			c.need(target, map[int]bool{}, func(lost int, kind string) {
-				c.loseOrder(problem.PlaceAt(call.Range), "That %s comes after what %s has in %q", call, c.low.Calls[lost], kind)
+				c.loseOrder(problem.PlaceAt(call.Range), "That %s comes after the targets of %s in %q", call, c.low.Calls[lost], kind)
 			})
 		}
 	}

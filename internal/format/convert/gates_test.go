@@ -335,7 +335,7 @@ dirs: {a: {workspaces: {"x y": {}}}}
 	if got := strings.Join(workspaceSteps(t, m, mainFiles([]string{"a", "b"})), "; "); got != "plan a; apply a; plan b; apply b" {
 		t.Errorf("steps %s", got)
 	}
-	want := `That the stack a takes in what matches "a in dir and \"workspace:x y\"" later: the group has the members of today (.terrateam/config.yml:4:5).
+	want := `That the stack a takes in later matches of "a in dir and \"workspace:x y\"": the group has the members of today (.terrateam/config.yml:4:5).
 The workspace "x y" of a, which cannot be chosen (.terrateam/config.yml:4:5).`
 	if text := lost(r); !strings.Contains(text, want) {
 		t.Errorf("lost:\n%s\nwant in it:\n%s", text, want)
@@ -409,7 +409,7 @@ func TestOrderX11GatesFilesWithSigns(t *testing.T) {
 // depends_on they can form a figure that would be a cycle of groups. The order by way of that stack
 // is kept.
 func TestOrderX11GatesThroughEmpty(t *testing.T) {
-	const why = ", and what holds it, once there is something in it: as an empty group it would close a cycle"
+	const why = ", and the stacks that hold it, once there is something in it: as an empty group it would close a cycle"
 	for name, test := range map[string]struct {
 		config string // of which b depends on a
 		want   string // the steps if everything changes
@@ -419,14 +419,14 @@ func TestOrderX11GatesThroughEmpty(t *testing.T) {
 		"plan by way of apply": {
 			"a: plan_after: [none]\nb:\nnone: {tag_query: 'dir:none', rules: {apply_after: [b]}}",
 			"plan a; apply a; plan b; apply b",
-			[]string{"What the empty stack none waits for" + why + " (.terrateam/config.yml:5:5)."},
+			[]string{"The dependencies of the empty stack none" + why + " (.terrateam/config.yml:5:5)."},
 			"plan_after = [\"none\"]\n}\n\nstack \"b\" {\n  path        = \"b\"\n  modified_by = [\"a\"]\n" +
 				"}\n\ngroup \"none\" {\n  members = [\"tag:dir:none\"]\n}\n",
 		},
 		"apply by way of plan": {
 			"a: apply_after: [none]\nb:\nnone: {tag_query: 'dir:none', rules: {modified_by: [b]}}",
 			"plan a; apply a; plan b; apply b",
-			[]string{"What the empty stack none waits for" + why + " (.terrateam/config.yml:5:5)."},
+			[]string{"The dependencies of the empty stack none" + why + " (.terrateam/config.yml:5:5)."},
 			"group \"none\" {\n  members     = [\"tag:dir:none\"]\n  modified_by = [\"b\"]\n  plan_after  = []\n}\n",
 		},
 		"a row of them": {
@@ -439,36 +439,36 @@ none: {tag_query: 'dir:none', rules: {plan_after: [p, further]}}
 further: {tag_query: 'dir:further', rules: {plan_after: [q], apply_after: [b]}}
 later: {tag_query: 'dir:later', rules: {plan_after: [r]}}`,
 			"plan p, q, r; apply p, q, r; plan a; apply a; plan b; apply b",
-			[]string{"What the empty stack further waits for" + why + " (.terrateam/config.yml:9:5)."},
+			[]string{"The dependencies of the empty stack further" + why + " (.terrateam/config.yml:9:5)."},
 			"group \"none\" {\n  members    = [\"tag:dir:none\"]\n  plan_after = [\"p\", \"further\", \"q\"]\n}\n",
 		},
 		"what holds it waits": {
 			"a: plan_after: [none]\nb:\nc:\nouter: {stacks: [none, c], rules: {apply_after: [b], plan_after: [d]}}\n" +
 				"none: {tag_query: 'dir:none'}\nd:",
 			"plan d; apply d; plan a, c; apply a; plan b; apply b; apply c",
-			[]string{"What the empty stack none waits for" + why + " (.terrateam/config.yml:7:5)."},
+			[]string{"The dependencies of the empty stack none" + why + " (.terrateam/config.yml:7:5)."},
 			"group \"outer\" {\n  members     = [\"c\"]\n  plan_after  = [\"d\"]\n  apply_after = [\"b\"]\n}\n",
 		},
 		"what holds it is waited for": {
 			"a: plan_after: [outer]\nb:\nc:\nouter: {stacks: [none, c]}\nnone: {tag_query: 'dir:none', " +
 				"rules: {apply_after: [b], plan_after: [d]}}\nd:",
 			"plan c, d; apply c, d; plan a; apply a; plan b; apply b",
-			[]string{"What the empty stack none waits for" + why + " (.terrateam/config.yml:7:5)."},
+			[]string{"The dependencies of the empty stack none" + why + " (.terrateam/config.yml:7:5)."},
 			"stack \"a\" {\n  path       = \"a\"\n  plan_after = [\"outer\", \"d\"]\n}\n",
 		},
 		"a stack of stacks": {
 			"a: plan_after: [outer]\nb:\nouter: {stacks: [none], rules: {apply_after: [b]}}\nnone: {tag_query: 'dir:none', variables: {x: y}}",
 			"plan a; apply a; plan b; apply b",
 			[]string{
-				"What the empty stack outer waits for" + why + " (.terrateam/config.yml:5:5).",
-				"What the empty stack none waits for" + why + " (.terrateam/config.yml:6:5).",
+				"The dependencies of the empty stack outer" + why + " (.terrateam/config.yml:5:5).",
+				"The dependencies of the empty stack none" + why + " (.terrateam/config.yml:6:5).",
 			},
 			"group \"outer\" {\n  members = [\"none\"]\n}\n",
 		},
 		"a stack of no stacks": {
 			"a: plan_after: [outer]\nb:\nouter: {stacks: [], rules: {plan_after: [b]}}",
 			"plan a; apply a; plan b; apply b",
-			[]string{"What the empty stack outer waits for" + why + " (.terrateam/config.yml:5:5)."},
+			[]string{"The dependencies of the empty stack outer" + why + " (.terrateam/config.yml:5:5)."},
 			"group \"outer\" {\n  members = []\n}\n",
 		},
 	} {
@@ -718,7 +718,7 @@ group "g" {
     "g":
       stacks: ["a", "b"]
 when_modified:
-  file_patterns: [] # what is not listed below is not a stack
+  file_patterns: [] # only the directories below are stacks
 dirs:
   "b":
     tags: ["y"]

@@ -78,7 +78,7 @@ That nothing puts app after apps-all: a stack comes after those in the directori
 That nothing puts web after apps-all: a stack comes after those in the directories above (cairn.workspace.hcl:23:1).
 That app wants check (cairn.workspace.hcl:17:1).
 That web wants check (cairn.workspace.hcl:23:1).
-That net watches what matches "policies/*": only paths can be watched (cairn.workspace.hcl:5:1).
+That net watches the pattern "policies/*": only paths can be watched (cairn.workspace.hcl:5:1).
 Of net: keys (cairn.workspace.hcl:5:1).
 Of db: deployment, variables, environment, var_files, which are only watched (cairn.workspace.hcl:10:1).
 That only a phase of app waits: all of it does (cairn.workspace.hcl:30:3).
@@ -211,7 +211,7 @@ apply_requirements:
     - {tag_query: "dir:nowhere", approved: true}
     - {approved: {enabled: false}}
 `, []string{"a", "b", "c"}))
-	want := "The requirements before an apply, for which also what has auto_apply asks: approved, merge_conflicts (.terrateam/config.yml:7:7)."
+	want := "The requirements before an apply, which hold with auto_apply, too: approved, merge_conflicts (.terrateam/config.yml:7:7)."
 	if diff := cmp.Diff(want, lost(r)); diff != "" {
 		t.Errorf("lost (-want +got):\n%s", diff)
 	}

@@ -166,7 +166,7 @@ func TestTerragruntMistakes(t *testing.T) {
 	for _, u := range d.Unknown {
 		unknown = append(unknown, u.What)
 	}
-	want := []string{"a dependency, whose path is not written out", "what it includes, a file that cannot be read"}
+	want := []string{"a dependency, whose path is not written out", "the included file, which cannot be read"}
 	if diff := cmp.Diff(want, unknown); diff != "" || d.Source != "…" {
 		t.Errorf("unknown (-want +got):\n%s; source %s", diff, d.Source)
 	}

@@ -343,7 +343,7 @@ func (c *toDirs) file(s *dirStack) {
 	var watch []string
 	for _, file := range leaf.Stack.Watch {
 		if strings.ContainsAny(file, "*?[{") {
-			c.lose(at, "That %s watches what matches %q: only paths can be watched", leaf.Name, file)
+			c.lose(at, "That %s watches the pattern %q: only paths can be watched", leaf.Name, file)
 			continue
 		}
 		watch = append(watch, "/"+file)

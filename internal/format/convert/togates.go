@@ -186,7 +186,7 @@ func (c *toGates) stack(b *strings.Builder, block *cairnfile.Block) {
 func (w *writer) today(block *cairnfile.Block, what string, refs []cairnfile.Reference) {
 	for _, ref := range refs {
 		if !validName.MatchString(ref.Text) {
-			w.lose(problem.PlaceOf(ref.Range), "What %q matches later in %s of %s: what it matches today is written", ref.Text, what, block.Name)
+			w.lose(problem.PlaceOf(ref.Range), "Later matches of %q in %s of %s: those of today are written", ref.Text, what, block.Name)
 		}
 	}
 }
@@ -301,7 +301,7 @@ func (c *toGates) rules(block *cairnfile.Block) string {
 
 // dirs writes the directories, and that there are no others.
 func (c *toGates) dirs(b *strings.Builder) {
-	b.WriteString("when_modified:\n  file_patterns: [] # what is not listed below is not a stack\n")
+	b.WriteString("when_modified:\n  file_patterns: [] # only the directories below are stacks\n")
 	if len(c.byDir) > 0 {
 		b.WriteString("dirs:\n")
 	}
@@ -444,7 +444,7 @@ func (c *toGates) between() hcl.Diagnostics {
 	name := func(n int) string { return byNumber[n].Name }
 	for _, w := range d.onlyInWorkspace {
 		c.loseOrder(problem.PlaceOf(byNumber[w.dirspace].Range),
-			"That the %s of %s waits, also if what lies between is not part of a run, for %s",
+			"That the %s of %s waits, also if the steps in between are not part of a run, for %s",
 			w.action, name(w.dirspace), w.names(name))
 	}
 	for _, w := range d.onlyInGates {

@@ -87,7 +87,7 @@ func scriptsDir(root *os.Root, dir, plugin string) string {
 
 func notRead(filename string) *hcl.Diagnostic {
 	return problem.Warning(problem.Syntax, &hcl.Range{Filename: filename}, "Ignored tasks",
-		"The tasks of this file name what they come before and after (\"requires\", \"required_for\"), "+
+		"The tasks of this file name others that they come before and after (\"requires\", \"required_for\"), "+
 			"and are left out: only the stages of %s are read. "+
 			"Write them into that file, or as tasks of a workspace file with \"after\" and \"before\".", FileName)
 }

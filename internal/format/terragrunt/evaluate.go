@@ -32,7 +32,7 @@ const (
 func (l *loader) spend(at hcl.Range, cost int) bool {
 	return l.budget.Spend(cost, func() {
 		l.diags = l.diags.Append(problem.New(problem.Syntax, &at, "Evaluation too large",
-			"What is evaluated up to here, in files terragrunt.hcl and in those that they include, is more than anybody writes for paths. "+
+			"The expressions up to here, in files terragrunt.hcl and in those that they include, come to more than anybody writes for paths. "+
 				"Write the paths out."))
 	})
 }

@@ -201,7 +201,7 @@ func (r *reader) text(body *hclsyntax.Body, name string, ctx *hcl.EvalContext) (
 func (r *reader) include(block *hclsyntax.Block, ctx *hcl.EvalContext) {
 	file, ok := r.text(block.Body, "path", ctx)
 	if !ok {
-		r.unknown("what it includes", block.DefRange(), true)
+		r.unknown("the included file", block.DefRange(), true)
 		return
 	}
 	if !strings.HasPrefix(file, "/") {
@@ -217,7 +217,7 @@ func (r *reader) include(block *hclsyntax.Block, ctx *hcl.EvalContext) {
 	}
 	body, diags := r.included(name)
 	if diags.HasErrors() {
-		r.unknown("what it includes, a file that cannot be read", block.DefRange(), true)
+		r.unknown("the included file, which cannot be read", block.DefRange(), true)
 		return
 	}
 	r.unit.Included = append(r.unit.Included, name)

@@ -114,7 +114,7 @@ func (f *finder) gone(ctx context.Context) error {
 	}
 	sources, err := f.diff.ContentsBefore(ctx, paths, hclsource.MaxSize)
 	if err != nil {
-		return fmt.Errorf("read what stacks there were: %w", err)
+		return fmt.Errorf("read the earlier stacks: %w", err)
 	}
 	found := map[string]bool{}
 	for _, c := range candidates {

@@ -99,7 +99,7 @@ func (f *found) set(attr *hcl.Attribute) []Reference {
 func describe(value cty.Value, diags hcl.Diagnostics) string {
 	switch {
 	case diags.HasErrors():
-		return "an expression that is not known here, where only what is written out is, and some functions of it"
+		return "an expression that is not known here, where only literals are, and some functions of them"
 	case value.IsNull():
 		return "null"
 	case value.Type().IsObjectType():

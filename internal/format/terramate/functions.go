@@ -72,7 +72,7 @@ func limited(f function.Function) function.Function {
 				length += lengthOf(arg)
 			}
 			if length > maxArguments {
-				return cty.NilType, errors.New("what it is given is longer than anybody writes for paths and tags")
+				return cty.NilType, errors.New("its arguments are longer than anybody writes for paths and tags")
 			}
 			return f.ReturnTypeForValues(args)
 		},

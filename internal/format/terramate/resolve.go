@@ -178,7 +178,7 @@ const perStack = 20 // steps for each stack that a query is compared with
 func (l *loader) spend(r *reference, cost int) bool {
 	return l.budget.Spend(cost, func() {
 		l.diags = l.diags.Append(problem.New(problem.Syntax, &r.entry.Range, "Too many stacks referenced",
-			"What the entries of all stacks mean comes to more than %d stacks, or takes more comparisons than would be done in seconds. "+
+			"The entries of all stacks stand for more than %d stacks, or take more comparisons than would be done in seconds. "+
 				"Name directories rather than tags, or fewer stacks.", order.MaxReferenced))
 	})
 }

@@ -75,7 +75,7 @@ func sourceDir(u *terragrunt.Unit) (dir string, known bool) {
 
 func (f *finder) unknownSource(s *Stack) {
 	f.note(path.Join(s.Path, terragrunt.FileName), "Unknown module source",
-		"What %s takes as its module cannot be evaluated here, so that changes there do not count as changes of the stack. "+
+		"The module source of %s cannot be evaluated here, so that changes there do not count as changes of the stack. "+
 			"Write the source out, or name its directory in \"watch\".", s.Path)
 }
 

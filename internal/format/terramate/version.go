@@ -50,7 +50,7 @@ func checkVersion(kind, constraint string, rng hcl.Range) *hcl.Diagnostic {
 	}
 	if kind == "terramate" && requiresNewer(constraints, current) {
 		return problem.Warning(problem.Version, &rng, "Newer version required",
-			"%s requires version %s of the %s format, and this program reads version %s. What is new since then may be ignored or refused.",
+			"%s requires version %s of the %s format, and this program reads version %s. Newer features may be ignored or refused.",
 			rng.Filename, constraint, kind, running)
 	}
 	return problem.New(problem.Version, &rng, "Required version not met",

@@ -192,7 +192,7 @@ func (l *Layout) assignDefault() hcl.Diagnostics {
 			if owner < 0 {
 				diags = diags.Append(problem.New(problem.NoOwner, l.Stacks[n].Range, "Directory without a stack",
 					"The directory %q with workspace %q is in no stack. As a stack named %q is configured, "+
-						"there is no other one for what no tag query matches: "+
+						"there is no other one for directories that no tag query matches: "+
 						"change its tag query, or the name of the stack.", l.Dirspaces[d].Dir, l.Dirspaces[d].Workspace, DefaultStack))
 			}
 		}
@@ -347,7 +347,7 @@ func (l *Layout) Hidden(environ []string) hcl.Diagnostics {
 		for _, name := range slices.Sorted(maps.Keys(s.Variables)) {
 			if values[name] {
 				diags = diags.Append(problem.Warning(problem.Conflict, s.Range, "Shadowed environment variable",
-					"The variable %q of the stack %q hides an environment variable of that name. Rename it if that is not what you want.", name, s.Name))
+					"The variable %q of the stack %q hides an environment variable of that name. Rename it if that is not intended.", name, s.Name))
 			}
 		}
 	}
@@ -380,7 +380,7 @@ func (l *Layout) resolveDependencies() hcl.Diagnostics {
 			l.dependsOn[i] = append(l.dependsOn[i], at)
 			if matched++; matched > maxDepends {
 				return hcl.Diagnostics{problem.New(problem.Syntax, d.DependsOn.Range, "Too many dependencies",
-					"What is written in depends_on matches more than %d directories altogether. "+
+					"The queries in depends_on match more than %d directories altogether. "+
 						"Use stacks and plan_after, which hold as many as there are.", maxDepends)}
 			}
 		}

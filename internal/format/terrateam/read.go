@@ -365,7 +365,7 @@ func (r *reader) dependsOn(n *yaml.Node) *DependsOn {
 			}
 		}
 		if query == nil {
-			r.problem(problem.Syntax, d.Range, "Missing tag query", "depends_on needs tag_query, which says what to wait for.")
+			r.problem(problem.Syntax, d.Range, "Missing tag query", "depends_on needs tag_query, the query of the directories to wait for.")
 			return nil
 		}
 	}
