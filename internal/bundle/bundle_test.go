@@ -261,7 +261,7 @@ func TestVanishedLockedCommitSaysUpgrade(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, diags, _ := w.fetch(context.Background(), nil)
-	w.wantError(diags, "Source cannot be used here", strings.Repeat("1", 40), "it is not what is locked")
+	w.wantError(diags, "Source cannot be used here", strings.Repeat("1", 40), "it differs from its lock")
 }
 
 func TestRegistryVersions(t *testing.T) {

@@ -157,9 +157,10 @@ func (r *Request) Named(all []string) (map[string]bool, error) {
 	if len(missing) > 1 {
 		hint = ""
 	}
-	return nil, hcl.Diagnostics{failure.New("Unknown names in report", "%s names what there is not, or not any more: %s.%s Nothing was done. "+
-		"Names of directories are as they are seen from the directory in which the earlier run was made: "+
-		"go there, or select what is left in another way.",
+	return nil, hcl.Diagnostics{failure.New("Unknown names in report",
+		"%s has names that do not exist, or not any more: %s.%s Nothing was done. "+
+			"Names of directories are as they are seen from the directory in which the earlier run was made: "+
+			"go there, or select the rest in another way.",
 		r.NamesFrom, strings.Join(missing, ", "), hint)}
 }
 

@@ -205,7 +205,7 @@ var matchKeysFunction = function.New(&function.Spec{
 	},
 	Type: func(args []cty.Value) (cty.Type, error) {
 		if unified, _ := convert.UnifyUnsafe([]cty.Type{args[1].Type(), args[2].Type()}); unified == cty.NilType {
-			return cty.NilType, function.NewArgErrorf(1, "the keys must be of the type of what is searched for")
+			return cty.NilType, function.NewArgErrorf(1, "the keys must be of the type of the values searched for")
 		}
 		return args[0].Type(), nil
 	},

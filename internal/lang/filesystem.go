@@ -118,7 +118,7 @@ func (f file) problem(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return function.NewArgErrorf(0,
 			"no file exists at %s; files must be there before the run starts, "+
-				"so take what a resource will produce from an attribute of the resource", f.name)
+				"so take the content of a file that a resource produces from an attribute of the resource", f.name)
 	}
 	if pathError, ok := errors.AsType[*fs.PathError](err); ok {
 		err = pathError.Err
@@ -133,7 +133,7 @@ func (f file) read() ([]byte, error) {
 		return nil, f.problem(err)
 	case len(content) > maxFile:
 		return nil, function.NewArgErrorf(0,
-			"%s has more than %d MiB, the most that is read of a file; give the path to what needs the content, or "+
+			"%s has more than %d MiB, the most that is read of a file; give the path to the consumer of the content, or "+
 				"a hash of it", f.name, maxFile>>20)
 	}
 	return content, nil

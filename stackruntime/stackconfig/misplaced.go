@@ -54,8 +54,8 @@ var (
 
 	misplacedInCall = map[string]string{
 		"count":     misplacedInComponent["count"],
-		"providers": "An embedded stack configures its providers itself. Pass what it needs for that in the inputs argument.",
-		"provider":  "An embedded stack configures its providers itself. Pass what it needs for that in the inputs argument.",
+		"providers": "An embedded stack configures its providers itself. Pass the values for that in the inputs argument.",
+		"provider":  "An embedded stack configures its providers itself. Pass the values for that in the inputs argument.",
 		"":          "Values for the variables of the embedded stack belong in the inputs argument: inputs = { NAME = VALUE }.",
 	}
 

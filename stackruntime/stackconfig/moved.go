@@ -73,7 +73,7 @@ func (d *decoder) literalKey(attr *hcl.Attribute, index hcl.Expression) (key sta
 	d.diags = append(d.diags, d.keepInside(hcl.Diagnostics{{
 		Severity: hcl.DiagError,
 		Summary:  "Non-literal instance key in move",
-		Detail: "A move is about what is in the state, whatever the values are, so the key of an instance is written as it is there: " +
+		Detail: "A move is about objects in the state, whatever the values are, so the key of an instance is written as it is there: " +
 			"a string like \"key\", without references, or a whole number. Write one block for each instance.",
 		Subject: index.Range().Ptr(),
 	}}, attr.Expr.Range())...)

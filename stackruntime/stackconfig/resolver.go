@@ -106,7 +106,7 @@ func ParseSource(written string) (sourceaddrs.Source, error) {
 }
 
 // ErrLocked means that the content of a source differs from its lock. Locking it anew would help.
-var ErrLocked = errors.New("it is not what is locked")
+var ErrLocked = errors.New("it differs from its lock")
 
 // SourceProblem describes why a source cannot be used in a block at a place; from names the block's
 // owner: "this stack".

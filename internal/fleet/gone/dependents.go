@@ -39,7 +39,7 @@ func (f *finder) inUse(u *rollout.Unit, state location) hcl.Diagnostics {
 		if f.states[other].name == state.name {
 			where := cmp.Or(state.file, "the same backend")
 			return hcl.Diagnostics{failure.WithCode(CodeNeeded, failure.New(summaryInUse,
-				"%q is not there any more, and its state is that of %q: %s. What that manages would be destroyed. "+
+				"%q is not there any more, and its state is that of %q: %s. The objects of that would be destroyed. "+
 					"Nothing was done. Give %[2]q a state of its own.", u.Name, other.Name, where))}
 		}
 	}

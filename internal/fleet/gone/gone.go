@@ -174,16 +174,16 @@ func (f *finder) stillThere(u *rollout.Unit) *hcl.Diagnostic {
 	case now.kind == "":
 		return nil // there is no configuration any more
 	case now.kind != u.Kind:
-		return keep("there is another kind of configuration in %s now, which may have taken over what it manages. "+
+		return keep("there is another kind of configuration in %s now, which may have taken over its objects. "+
 			"If it has not, destroy it from a checkout of %s.", u.Path, f.Diff.Base)
 	case u.Kind == rollout.Components && slices.Contains(now.deployments, deploymentOf(u)):
 		return keep("the deployment is still declared in %s, and only nothing lists it any more. Delete its block, or destroy it there.", u.Path)
 	case u.Kind == rollout.Components && u.Deployment == "" && len(now.deployments) > 0:
-		return keep("%s has deployments now, and what was applied before belongs to the deployment \"default\". "+
+		return keep("%s has deployments now, and the earlier state belongs to the deployment \"default\". "+
 			"Move its state to one of them, or destroy it from a checkout of %s.", u.Path, f.Diff.Base)
 	case !now.listed:
 		return keep("its configuration is still in %s, and only nothing lists it any more. "+
-			"Delete that directory, or destroy what it manages there.", u.Path)
+			"Delete that directory, or destroy its objects there.", u.Path)
 	}
 	return nil
 }

@@ -203,7 +203,7 @@ func (f *finder) hasState(ctx context.Context, u *rollout.Unit, state location) 
 	case errors.Is(err, fs.ErrNotExist):
 		return false, hcl.Diagnostics{failure.Warning(summaryNoState, "%q has no state: there is no file %s. "+
 			"If something was applied, the state was deleted with the directory, and nothing can be destroyed: "+
-			"put the file back, as from a backup, and run this again. What it managed can also be destroyed by hand.", u.Name, state.file)}
+			"put the file back, as from a backup, and run this again. Its objects can also be destroyed by hand.", u.Name, state.file)}
 	case err != nil:
 		return false, failure.Diagnostics(fmt.Errorf("the state of %s: %w", u.Name, err))
 	}

@@ -152,9 +152,9 @@ func (f *finder) moved(u *rollout.Unit, state location, to *rollout.Unit) (warni
 		todo = "Its state is still in " + state.file + ": move that file to " + now.file + " before anything is planned there."
 	default:
 		todo = "Its state is still in " + state.file + ", and there is another one in " + now.file +
-			": look at both, and move what is missing there."
+			": look at both, and move the missing objects there."
 	}
 	return hcl.Diagnostics{failure.Warning(summaryMoved,
-		"%q is now %q in %s. %s If that is something else, destroy what it manages from a checkout of %s.",
+		"%q is now %q in %s. %s If that is something else, destroy its objects from a checkout of %s.",
 		u.Name, to.Name, to.Path, todo, f.Diff.Base)}, nil
 }

@@ -98,7 +98,7 @@ func checkModule(ctx context.Context, unit *Unit, d *driver.Root) hcl.Diagnostic
 		return failure.Diagnostics(err)
 	case was == nil:
 		return hcl.Diagnostics{failure.New("Damaged set of plans",
-			"The index does not say with what the plan of %s was made. Nothing was done. Plan again.", unit.Name)}
+			"The index does not record how the plan of %s was made. Nothing was done. Plan again.", unit.Name)}
 	case now.Engine != was.Engine:
 		return hcl.Diagnostics{failure.New("Plan of another engine", "This plan was made with %s, and the engine is now %s. "+
 			"Nothing was done. Use the engine that made the plan, or make a new plan.", was.Engine, now.Engine)}

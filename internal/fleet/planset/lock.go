@@ -30,7 +30,7 @@ func Lock(dir string) (unlock func(), err error) {
 			"The set in %s cannot be locked against others who apply it: %s. Nothing was done.", dir, failure.Reason(err))
 	case !locked:
 		err = failure.Error("Set of plans in use", "Another process is applying the set in %s. Nothing was done. "+
-			"Wait for it to end; then the same command goes on with what it has left.", dir)
+			"Wait for it to end; then the same command goes on with the rest.", dir)
 	}
 	if err != nil {
 		return nil, errors.Join(err, file.Close())

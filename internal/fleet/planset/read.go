@@ -72,7 +72,7 @@ func Read(dir string) (*Set, map[string]Progress, error) {
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, nil, failure.Error("Damaged set of plans",
-			"The file %s in %s, which says what is done, is not as it was written. Nothing was done. Plan again.", progressName, dir)
+			"The file %s in %s, which records the progress, is not as it was written. Nothing was done. Plan again.", progressName, dir)
 	}
 	return set, progress, nil
 }

@@ -105,7 +105,7 @@ func (r *run) drift(ctx context.Context, unit int) (driver.Drift, error) {
 	var inputs driver.Inputs
 	if r.Units[unit].Inputs != nil {
 		values, diags := r.values(ctx, unit)
-		waits := r.waitsFor(unit, values, "a root module cannot be compared with what there is")
+		waits := r.waitsFor(unit, values, "a root module cannot be compared with the real objects")
 		if waits != "" && !diags.HasErrors() {
 			diags = diags.Append(failure.New("Inputs not known", "The root module waits %s.", waits))
 		}

@@ -108,7 +108,7 @@ func (r *run) storedOutputs(ctx context.Context, unit int) (wiring.Outputs, erro
 			return wiring.Outputs{Open: true}, nil
 		case !found:
 			name := r.Units[unit].Name
-			return wiring.Outputs{Missing: fmt.Sprintf("There are no outputs of %s: it was never applied, and is not among what is worked on now. "+
+			return wiring.Outputs{Missing: fmt.Sprintf("There are no outputs of %s: it was never applied, and is not part of this run. "+
 				"Apply it first, or select it, too.", name)}, nil
 		}
 		return wiring.Outputs{Values: values, Stored: true, Open: r.options.Mode == Destroy && !r.comparing}, nil

@@ -123,11 +123,12 @@ func readRemote(ctx context.Context, opts Options, config cty.Value) provider.Re
 	}
 	if len(text) == 0 {
 		return provider.ReadDataResponse{Diagnostics: provider.Errorf(summaryNoState,
-			"The backend %q has no state in workspace %q. Apply what makes it first.", name, workspaceOf(config))}
+			"The backend %q has no state in workspace %q. Apply its configuration first.", name, workspaceOf(config))}
 	}
 	outputs, err := outputsOf(text, config.GetAttr("defaults"))
 	if err != nil {
-		return provider.ReadDataResponse{Diagnostics: at("backend", summaryRemote, "What the backend %q has is not a state: %s.", name, err)}
+		return provider.ReadDataResponse{Diagnostics: at("backend", summaryRemote,
+			"The content of the backend %q is not a state: %s.", name, err)}
 	}
 	attrs := config.AsValueMap()
 	attrs["outputs"] = outputs

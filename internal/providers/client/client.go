@@ -113,7 +113,7 @@ func (c *Client) Stop(ctx context.Context) error {
 		return err
 	}
 	if said := response.GetError(); said != "" {
-		return &plugin.Error{Problem: "The provider's program " + c.process.Name() + " cannot stop what it does.", Said: said}
+		return &plugin.Error{Problem: "The provider's program " + c.process.Name() + " cannot stop its work.", Said: said}
 	}
 	return nil
 }

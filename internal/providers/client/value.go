@@ -54,7 +54,7 @@ func (e *encoder) identity(v cty.Value, s *schema.Identity) *pluginv1.IdentityDa
 // engine has made a mistake.
 func (c *Client) unsendable(method plugin.Method, err error) provider.Diagnostics {
 	return provider.Errorf(summaryRequest,
-		"What provider %s is to be asked for, %s, has a value that cannot be sent: %s. This is a bug in cairn; please report it.",
+		"Provider %s cannot be asked for %s, as a value of the request cannot be sent: %s. This is a bug in cairn; please report it.",
 		c.address, method.Name, err)
 }
 

@@ -65,7 +65,7 @@ func Parse(src []byte, filename string) (*Locks, hcl.Diagnostics) {
 	for _, block := range content.Blocks {
 		if block.Type == "module" {
 			diags = diags.Append(warning("Locks of modules ignored",
-				"A lock file has locks of providers. What else this one has was written by a version that is not known, and is ignored.",
+				"A lock file has locks of providers. This block was written by an unknown version, and is ignored.",
 				block.TypeRange))
 			continue
 		}

@@ -80,7 +80,7 @@ type LockedError struct {
 }
 
 func (e *LockedError) Error() string {
-	return fmt.Sprintf("version %s is locked, and does not satisfy what is required now: %s", e.Locked, e.Required)
+	return fmt.Sprintf("version %s is locked, and does not satisfy the present requirements: %s", e.Locked, e.Required)
 }
 
 // UnmetError is the error for constraints that no version of a provider satisfies.

@@ -71,7 +71,8 @@ func Close[T any](t *Table, handle int64, what string) (T, error) {
 	for _, other := range t.entries {
 		if slices.Contains(other.holds, handle) {
 			var none T
-			return none, status.Errorf(codes.InvalidArgument, "the %s with handle %d is in use: close what was opened with it first", what, handle)
+			return none, status.Errorf(codes.InvalidArgument, "the %s with handle %d is in use: close the handles that were opened with it first",
+				what, handle)
 		}
 	}
 	delete(t.entries, handle)

@@ -117,7 +117,7 @@ func (p *Plugin) execute(ctx context.Context, c *connection) (exitCode int, err 
 			return ExitOutOfRange, nil
 		}
 		if err != nil {
-			return ExitFailed, fmt.Errorf("writing what it prints: %w", err)
+			return ExitFailed, fmt.Errorf("writing its output: %w", err)
 		}
 	}
 }

@@ -167,7 +167,7 @@ func (m *Main) checkInputs(ctx context.Context, wanted func(*stackplan.InputChan
 // brokenOff reports a change without a result. Its error may show the value of a panic, which is
 // reported apart.
 func (m *Main) brokenOff(addr stackaddrs.AbsComponentInstance, err error) hcl.Diagnostics {
-	diag := diagnostics.Bug("Internal evaluation error", "The change of %s broke off, and what it did may not be in the state.", addr)
+	diag := diagnostics.Bug("Internal evaluation error", "The change of %s broke off, and its effects may not be in the state.", addr)
 	if cycle, ok := errors.AsType[*promising.CycleError](err); ok {
 		diag = diagnostics.Bug("Internal evaluation error", "The change of %s came to no result: %s.", addr, cycle)
 	}

@@ -239,7 +239,7 @@ func (c *ComponentInstance) refreshAspect() memo.Aspect[*engine.PlanResult] {
 			diags = nil // warnings about a plan that nobody carries out, failed checks among them
 			if len(result.RefreshedState) == 0 && len(req.PriorState) > 0 {
 				return nil, diags.Append(diagnostics.Bug("Internal evaluation error",
-					"The engine has not said what it found while refreshing %s.", c.addr))
+					"The engine has not reported the result of refreshing %s.", c.addr))
 			}
 			return result, diags
 		},

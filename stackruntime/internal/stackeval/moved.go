@@ -61,7 +61,7 @@ func (m *Main) impossibleMoves(occupied []*stackstate.OccupiedError) hcl.Diagnos
 			Severity: hcl.DiagError,
 			Summary:  "Move to an occupied address",
 			Detail: fmt.Sprintf("%[1]s cannot become %[2]s, since the state has something at both addresses. If it has moved already and "+
-				"%[1]s was made anew, remove this block. Otherwise give what is at %[2]s another address in the state, or forget it.",
+				"%[1]s was made anew, remove this block. Otherwise give the object at %[2]s another address in the state, or forget it.",
 				one.From, one.To),
 			Subject: block.ToRange.Ptr(),
 			Extra:   fault.Address{Component: one.From, Inner: fault.MoveBlocked},

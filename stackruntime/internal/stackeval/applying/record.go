@@ -79,7 +79,7 @@ func (a *applier) record(ctx context.Context, subject Subject, result *Result) {
 			result.Diags = result.Diags.Append(&hcl.Diagnostic{
 				Severity: hcl.DiagWarning,
 				Summary:  "Apply leftovers not removed",
-				Detail:   fmt.Sprintf("The state of %s is saved, but what the engine kept of the apply could not be removed: %s.", a.plan.Addr, err),
+				Detail:   fmt.Sprintf("The state of %s is saved, but the engine's record of the apply could not be removed: %s.", a.plan.Addr, err),
 				Extra:    fault.Address{Component: a.plan.Addr},
 			})
 		}

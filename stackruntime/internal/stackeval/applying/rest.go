@@ -110,7 +110,7 @@ func checkChange(planned, rest *engine.Change) error {
 		return fmt.Errorf("%s would now be %s, and by the plan it is %s", describe(rest), inWords(rest), inWords(planned))
 	}
 	if (makes(rest.Action) || rest.Action == engine.ActionRead) && !refines(planned.After, rest.After) {
-		return fmt.Errorf("%s would not become what the plan says", describe(rest))
+		return fmt.Errorf("%s would not become as planned", describe(rest))
 	}
 	if removes(rest.Action) && !refines(planned.Before, rest.Before) { // rule R2
 		return fmt.Errorf("%s is not the object any more that the plan removes", describe(rest))

@@ -123,21 +123,21 @@ func TestCheckRest(t *testing.T) {
 		"not planned":         {nil, created, "x.a would now be created, and by the plan it is left as it is"},
 		"left as it is":       {kept, updated, "x.a would now be updated in place, and by the plan it is left as it is"},
 		"created and damaged": {created, replaced, "x.a would now be replaced, and by the plan it is created"},
-		"another value":       {created, change("", `{"v": "9"}`, `{"id": true}`, create), "x.a would not become what the plan says"},
+		"another value":       {created, change("", `{"v": "9"}`, `{"id": true}`, create), "x.a would not become as planned"},
 		"another element": {
 			change("", `{"v": [null, "b"]}`, `{"v": [true, false]}`, create),
 			change("", `{"v": ["a", "c"]}`, "", create),
-			"x.a would not become what the plan says",
+			"x.a would not become as planned",
 		},
 		"one element more": {
 			change("", `{"v": ["a"]}`, "", create),
 			change("", `{"v": ["a", "b"]}`, "", create),
-			"x.a would not become what the plan says",
+			"x.a would not become as planned",
 		},
 		"not known any more": {
 			updated,
 			change(`{"v": "1", "id": "i"}`, `{"id": "i"}`, `{"v": true}`, update),
-			"x.a would not become what the plan says",
+			"x.a would not become as planned",
 		},
 		"replaced twice": {
 			replaced,

@@ -124,7 +124,7 @@ func (a *applier) stale(reason error) hcl.Diagnostics {
 	return hcl.Diagnostics{{
 		Severity: hcl.DiagError,
 		Summary:  "Stale plan",
-		Detail: fmt.Sprintf("%s was applied in part, and what is left to do is not what the plan says: %s. "+
+		Detail: fmt.Sprintf("%s was applied in part, and the rest of its changes is not that of the plan: %s. "+
 			"Nothing more was done with it. Make a new plan.", a.plan.Addr, reason),
 		Extra: fault.Address{Component: a.plan.Addr, Inner: fault.StalePlan},
 	}}

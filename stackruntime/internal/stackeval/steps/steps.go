@@ -52,7 +52,7 @@ func (c Component) Check(steps hcl.Traversal) hcl.Diagnostics {
 			Severity: hcl.DiagWarning,
 			Summary:  "Missing instance key",
 			Detail: fmt.Sprintf("%s has for_each, so that its outputs are those of its instances, like %[1]s[\"KEY\"].%s. "+
-				"What is written here is the instance with the key %[2]q.", c.Addr, key),
+				"This expression is the instance with the key %[2]q.", c.Addr, key),
 			Subject: steps[0].SourceRange().Ptr(),
 		}}
 	}
