@@ -91,6 +91,9 @@ func (c condition) decide(g *Graph, changed func(int) bool, result func(int) ord
 		return failed(t) || done.State == order.Skipped && result(done.Because).State == order.Failed
 	}
 	hasChanged := func(t bounds) bool { return !blocked(t) && result(t.done).State == order.Succeeded && changed(t.done) }
+	// A reaction that is not triggered has passed, so that others go on behind it; one whose trigger
+	// cannot be known any more is skipped with the failure as its cause. Only onfail takes a failure
+	// for an answer, and listeners run at the end, when a failure elsewhere must not hide a change.
 	runs := true
 	switch c.rel {
 	case OnFail:

@@ -30,6 +30,8 @@ func (m *Model) outlinesBefore(ctx context.Context, root string, diff *gitdiff.D
 	type change struct{ dir, name, before string }
 	var changes []change
 	var files []string
+	// A renamed file counts in two directories: in one it is gone, in the other it is new. Only the
+	// name that git knows at the base has an earlier text.
 	for _, file := range diff.Files {
 		for _, at := range []string{file.Path, file.From} {
 			below, ok := gitdiff.FromRoot(prefix, at)
@@ -52,6 +54,9 @@ func (m *Model) outlinesBefore(ctx context.Context, root string, diff *gitdiff.D
 	if err != nil {
 		return nil, err
 	}
+	// The directory at the base is the present one with the changed files put back, as git hands out
+	// single files and the unchanged ones are read already. All changed files go first: one may have
+	// taken the name of another.
 	texts := map[string]map[string][]byte{}
 	for _, c := range changes {
 		if texts[c.dir] == nil {

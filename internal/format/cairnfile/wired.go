@@ -107,6 +107,8 @@ func (r *resolver) inputsOf(block *Block) {
 // origin returns the stack that a reference of inputs means; nil if there is none, which was
 // reported.
 func (r *resolver) origin(from *Block, reference wiring.Reference) *Block {
+	// Deployments can be declared in two ways: a block for all of a directory, which must be asked
+	// for one, or a block for each, of which the reference may name any, as they share a directory.
 	found := r.model.blocks[reference.Stack]
 	switch {
 	case found == nil:

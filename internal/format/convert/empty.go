@@ -35,6 +35,9 @@ func (c *fromGates) findApart() {
 			named[c.byName[ref.Name]].apply = true
 		}
 	}
+	// An empty group of a workspace file passes on all that it waits for to all that waits for it.
+	// Gates keep plans and applies apart there, so that a gate of one kind into the stack and one of
+	// the other kind out of it would let a plan wait for an apply, which can close a cycle.
 	c.apart = make([]bool, len(c.layout.Stacks))
 	for i, s := range c.layout.Stacks {
 		leaves := c.leaves(i)

@@ -320,6 +320,9 @@ func (c *fromStates) requisites(b block, i int) {
 			}
 		}
 	}
+	// A call that becomes no task passes its requisites on to those that require it, and the
+	// requisites of the target of a trial run (prereq) are done before the trial. A listener is run at
+	// the end in any case, so that its other conditions have no effect.
 	quiet := func(int, string) {} // reported before
 	for _, kind := range compile.Kinds() {
 		targets := c.low.Requisites(i, kind)

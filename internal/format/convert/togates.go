@@ -233,6 +233,9 @@ func (c *toGates) rules(block *cairnfile.Block) string {
 			rules[key] = append(rules[key], name)
 		}
 	}
+	// In a configuration of gates modified_by stands for plan_after, too, unless that key is there,
+	// even with an empty list (B-10). So a block with a rule for plans gets the key in any case, and
+	// in one that gets it for another reason it repeats the targets of modified_by.
 	planned := slices.ContainsFunc(block.Rules, func(rule cairnfile.Rule) bool { return rule.Rel == cairnfile.PlanAfter })
 	if planned {
 		rules["plan_after"] = []string{}

@@ -32,6 +32,8 @@ func (l *loader) resolve() {
 	e := &entries{
 		tree: l.tree, referring: map[[2]string][]int{}, inner: map[[2]string][]int{}, queries: map[string][]int{}, below: map[string][]int{},
 	}
+	// Two passes: a directory stands for the stacks in it, but for those in it that refer to it
+	// themselves (rule S3), so that all references must be known before any of them can be resolved.
 	dirs := make([]string, len(all))
 	for i := range all {
 		r := &all[i]

@@ -31,6 +31,8 @@ func (t *Tree) Source(ctx context.Context, r fleet.Request) (*fleet.Source, erro
 	if err != nil {
 		return nil, err
 	}
+	// The user names and selects nodes, one for each deployment; tags and changes belong to stacks.
+	// Hence the two numberings, of which the one of nodes goes into the result.
 	subjects := make([]tagquery.Subject, len(nodes.all))
 	for i, one := range nodes.all {
 		subjects[i] = t.Stacks[one.stack].subject(one.deployment)
