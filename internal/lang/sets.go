@@ -49,6 +49,9 @@ func setOperation(f function.Function, combine func(all cty.ValueSet, first, nex
 // elementsOfOneType returns the elements of sets, lists and tuples, converted to one type, if all
 // are known and without marks.
 func elementsOfOneType(collections []cty.Value) (elements [][]cty.Value, common cty.Type, ok bool) {
+	// The results must be those of the library, which does more than combine elements: marks make the
+	// result marked, unknown elements make its length unknown, and types are united by conversions
+	// that may change elements. All that is left to it.
 	var types []cty.Type
 	for _, collection := range collections {
 		if collection.IsMarked() || !collection.IsKnown() || collection.IsNull() {

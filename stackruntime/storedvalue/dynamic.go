@@ -122,6 +122,9 @@ func (e *valueEncoder) value(v cty.Value) error {
 			return err
 		}
 	}
+	// The bytes are those of cty, which decodes them: sets, which msgpack lacks, are lists. Each
+	// collection adds its own step to the sensitive paths that were found in it, so that a path is
+	// built only where something is sensitive.
 	switch {
 	case v.IsMarked(): // an error
 		return e.leaveToCty(v)

@@ -146,6 +146,8 @@ func (e Entry) Object() (Object, error) {
 			}
 		}
 	}
+	// A null counts as a missing member: neither an object nor its identity can be null. Members that
+	// are not known here are those of newer versions; they stay in the entry.
 	for name, value := range members(e.instance) {
 		var err error
 		switch name {
@@ -182,6 +184,7 @@ func (e Entry) Object() (Object, error) {
 			return Object{}, fmt.Errorf("%s: %s: %w", e.Addr, name, err)
 		}
 	}
+	// An object with a status that is not known must not pass for a healthy one.
 	if o.Tainted = status == taintedStatus; status != "" && !o.Tainted {
 		return Object{}, fmt.Errorf("%s: unknown status %q", e.Addr, status)
 	}

@@ -66,6 +66,10 @@ func Find(ctx context.Context, c Comparison) (*Gone, hcl.Diagnostics) {
 		return nil, diags
 	}
 	f := &finder{Comparison: c, work: base, living: living}
+	// The files of the base are exported to another directory, but states, and files that git does
+	// not have, are where the units were: home comes first for all units, also for those that are only
+	// read. The state of a stack is in its directory, which may have to be made again for the work; a
+	// root module runs in the exported one, and an override file leads it to its state.
 	for i := range base.Units {
 		f.home(&base.Units[i])
 	}

@@ -81,6 +81,10 @@ func rootState(u *rollout.Unit) (location, hcl.Diagnostics) {
 	tofu, _ := filepath.Glob(filepath.Join(u.Dir, "*.tofu")) //nolint:errcheck // the pattern is a good one
 	//nolint:errcheck // reported where it is destroyed
 	tree, _ := module.NewLoader(module.Options{Base: u.Dir, Tofu: len(tofu) > 0}).Load(u.Dir)
+	// The directory was never initialized here, so that the place follows from the text alone, as
+	// terraform would take it: of several backend blocks the last, of relative paths those from the
+	// directory, of workspaces other than the default one a directory each. A path that is not
+	// written out stops everything, since the wrong state could be destroyed.
 	var block *hcl.Block
 	if tree != nil && tree.Root != nil && len(tree.Root.Backends) > 0 {
 		block = tree.Root.Backends[len(tree.Root.Backends)-1] // that of an override file is the last one

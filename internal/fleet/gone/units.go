@@ -92,6 +92,8 @@ func deploymentsOf(u *rollout.Unit) ([]string, hcl.Diagnostics) {
 
 // addNodes adds the nodes of added units, which wait for the same as those that were there.
 func addNodes(expanded, work *rollout.Work, added map[int][]int) error {
+	// The nodes of a graph are numbered by their order, and steps, selection and limits
+	// refer to the numbers. The present nodes keep theirs, as they are added first.
 	var b order.Builder
 	expanded.Steps, expanded.Selected = slices.Clone(work.Steps), slices.Clone(work.Selected)
 	for n := range work.Graph.Len() {

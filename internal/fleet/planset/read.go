@@ -42,6 +42,9 @@ func Read(dir string) (*Set, map[string]Progress, error) {
 		return nil, nil, failure.Error("Unreadable set of plans",
 			"The file %s in %s cannot be read: %s. Name the directory that a set was saved in.", indexName, dir, safefile.Reason(err))
 	}
+	// The index is written after all plan files: without it there is no set, and with it the files
+	// must be there. The progress is written by applies, so that a new set has none, and a unit or a
+	// word in it that is not known means that it was not written for this set.
 	if err := json.Unmarshal(text, &set.Index); err != nil || set.FormatVersion == 0 { // which every version writes
 		return nil, nil, failure.Error("Damaged set of plans", "The file %s in %s is not as it was written. Nothing was done. Plan again.",
 			indexName, dir)

@@ -161,6 +161,9 @@ func (e ending) unit(unit int, planning, apply order.Result) End {
 	}
 	plan, rounds := e.outcome[unit].plan, e.outcome[unit].rounds
 	planned := End{State: Planned, Because: -1, Changes: plan.Counts}
+	// The order of the cases matters: an apply without changes ends like any other, and where a later
+	// round (rule R6) was refused or not begun, the end shows the rounds before. A refusal is no
+	// failure, though the graph knows it as one.
 	switch {
 	case e.outcome[unit].waits != "":
 		return End{State: Waiting, Because: -1, Done: true, Detail: e.outcome[unit].waits}

@@ -20,6 +20,9 @@ import (
 func (r *run) rounds(ctx context.Context, unit int) error {
 	now := &r.outcome[unit]
 	now.applied = &stackplan.Counts{}
+	// Providers defer what depends on objects that are made only now, so that each round can plan
+	// more than the one before. Each is approved by itself, and a round that leaves the state as it
+	// was ends the loop: the next would be the same.
 	for round := 1; ; round++ {
 		by, err := r.consent.to(question{unit, round})
 		if err != nil {

@@ -218,6 +218,9 @@ func (r *run) changed(node int) bool {
 
 // node does one step.
 func (r *run) node(ctx context.Context, n int) error {
+	// The graph starts a node as soon as its edges allow it, and knows neither the mode nor that
+	// another unit has failed meanwhile. An end that is nobody's fault (stopped, not approved, not
+	// asked for) must not count as the failure that stops the rest.
 	step := r.Steps[n]
 	if r.failed.Load() && (r.Conditions == nil || !r.Conditions.AtFailure(n)) {
 		return order.ErrNotStarted // rule R2

@@ -219,6 +219,9 @@ func (r *Random) Value(ty cty.Type, what What) cty.Value {
 // Mutate returns a value of the same type in which some parts are others, fewer or more.
 func (r *Random) Mutate(value cty.Value, what What) cty.Value {
 	ty := value.Type()
+	// The type stays: a provider's schema fixes the attributes of objects and the length of tuples,
+	// so that only maps, lists and sets can lose elements. Parts of a dynamic type keep theirs, too,
+	// as a null or an unknown value would have none. Unknown values occur in configurations alone.
 	switch {
 	case r.one(r.Unchanged) && ty != cty.DynamicPseudoType && !ty.HasDynamicTypes() && !r.one(3):
 		if r.one(3) && !ty.IsObjectType() && what == Config {

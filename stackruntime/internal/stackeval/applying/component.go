@@ -158,6 +158,8 @@ func (a *applier) apply(ctx context.Context, subject Subject) *Result {
 	if IsDeferred(a.plan) {
 		return a.deferred()
 	}
+	// An earlier apply of this plan may have been cut off. The engine's plan is stale then,
+	// as the objects have moved on, and a new one is made of the rest.
 	result := a.unchanged()
 	if a.isBegun() {
 		began, diags := a.planRest(ctx, subject, args)

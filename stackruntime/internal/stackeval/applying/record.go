@@ -69,6 +69,8 @@ func (a *applier) record(ctx context.Context, subject Subject, result *Result) {
 	if change.Before == nil && change.After == nil {
 		return
 	}
+	// The engine keeps its own record of the apply until it is acknowledged. That comes after the
+	// save, and not at all if the save failed: the record is then the only trace of the objects.
 	saveDiags := a.op.Save(ctx, change)
 	result.Diags = result.Diags.Extend(saveDiags)
 	if result.Diags.HasErrors() {

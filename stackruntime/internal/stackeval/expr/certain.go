@@ -83,6 +83,8 @@ func (w *certainWalker) Enter(node hclsyntax.Node) hcl.Diagnostics {
 	if w.doubtful[e] {
 		w.inside++
 	}
+	// HCL drops the errors of the branch that is not taken, and of a second operand that does not
+	// decide; loops may have no elements; try and can catch errors.
 	doubt := func(parts ...hclsyntax.Expression) {
 		for _, part := range parts {
 			if part != nil {
