@@ -77,13 +77,15 @@ func (r *request) checked(token, origin, renew string) (string, error) {
 			if len(claims.Audience) > 0 {
 				is = "for " + listed(claims.Audience)
 			}
-			return "", r.fail("Token for another audience", "The identity_token %q has the audience %s, and the token from %s is %s. Ask for the same audience "+
-				"in both places.", r.label, listed(r.claims.Audience), origin, is)
+			return "", r.fail("Token for another audience",
+				"The identity_token %q has the audience %s, and the token from %s is %s. Ask for the same audience "+
+					"in both places.", r.label, listed(r.claims.Audience), origin, is)
 		}
 	}
 	expires := time.Unix(int64(*claims.Expires), 0)
 	if !expires.After(r.now()) {
-		return "", r.fail("Identity token expired", "The token %q from %s has expired at %s. %s", r.label, origin, expires.UTC().Format(time.RFC3339), renew)
+		return "", r.fail("Identity token expired", "The token %q from %s has expired at %s. %s",
+			r.label, origin, expires.UTC().Format(time.RFC3339), renew)
 	}
 	return token, nil
 }
@@ -96,10 +98,12 @@ func (r *request) fromVariable() (string, error) {
 	}
 	token := r.variable(name)
 	if token == "" {
-		return "", r.fail("No token in environment", "The token %q is to come from the environment variable %s, which is not set. In the job of GitLab, add "+
-			"\"id_tokens: { %s: { aud: %s } }\".", r.label, name, name, jobAudience(r.claims.Audience))
+		return "", r.fail("No token in environment",
+			"The token %q is to come from the environment variable %s, which is not set. In the job of GitLab, add "+
+				"\"id_tokens: { %s: { aud: %s } }\".", r.label, name, name, jobAudience(r.claims.Audience))
 	}
-	return r.checked(token, "the environment variable "+name, "It lasts as long as the job may: raise the timeout of the job, or run fewer things in it.")
+	return r.checked(token, "the environment variable "+name,
+		"It lasts as long as the job may: raise the timeout of the job, or run fewer things in it.")
 }
 
 // variableOf is the name of the variable for a token where none is set.

@@ -24,7 +24,8 @@ func (r *request) fromCommand(ctx context.Context) (string, error) {
 	failed, isFailure := errors.AsType[*secretoutput.FailedError](err)
 	switch {
 	case errors.Is(err, secretoutput.ErrTooLong):
-		return "", r.fail("Unusable identity token", "The command %s prints more than %d bytes, which no token has. It is to print the token and nothing else.",
+		return "", r.fail("Unusable identity token",
+			"The command %s prints more than %d bytes, which no token has. It is to print the token and nothing else.",
 			program, maxToken)
 	case isFailure:
 		return "", r.fail("Identity command failed", "The command %s, which is to print the token %q, failed: %s", program, r.label, failed)

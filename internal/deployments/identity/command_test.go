@@ -19,19 +19,25 @@ import (
 
 func TestTokenFromCommand(t *testing.T) {
 	for name, test := range map[string]struct{ script, settings, want string }{
-		"good":    {script: `cat token`},
-		"talks":   {script: `echo fetching >&2; cat token`},
-		"empty":   {script: "", want: "Unusable identity token; The token \"aws\" is to come from the command ./token.sh, which has none."},
-		"no JWT":  {script: "echo your token is; cat token", want: "it is not a JWT"},
-		"fails":   {script: "echo not logged in >&2; exit 4", want: "Identity command failed; The command ./token.sh, which is to print the token \"aws\", failed: exit code 4. It says:\nnot logged in"},
+		"good":   {script: `cat token`},
+		"talks":  {script: `echo fetching >&2; cat token`},
+		"empty":  {script: "", want: "Unusable identity token; The token \"aws\" is to come from the command ./token.sh, which has none."},
+		"no JWT": {script: "echo your token is; cat token", want: "it is not a JWT"},
+		"fails": {script: "echo not logged in >&2; exit 4", want: "Identity command failed; The command ./token.sh, " +
+			"which is to print the token \"aws\", failed: exit code 4. It says:\nnot logged in"},
 		"reveals": {script: "echo got $(cat token) >&2; echo a second line >&2; exit 1", want: "It says:\ngot (sensitive value)\na second line"},
 		"reveals what it prints": {
-			script: "echo some-opaque-" + signature + "; echo it was some-opaque-" + signature + " >&2; exit 1", want: "It says:\nit was (sensitive value)",
+			script: "echo some-opaque-" + signature + "; echo it was some-opaque-" + signature + " >&2; exit 1",
+			want:   "It says:\nit was (sensitive value)",
 		},
 		"talks much": {
-			script: "i=0; while [ $i -lt 300 ]; do echo got $(cat token) >&2; i=$((i+1)); done; exit 1", want: "It says:\ngot (sensitive value)\ngot (sensitive value)",
+			script: "i=0; while [ $i -lt 300 ]; do echo got $(cat token) >&2; i=$((i+1)); done; exit 1",
+			want:   "It says:\ngot (sensitive value)\ngot (sensitive value)",
 		},
-		"endless":   {script: "yes " + signature + " | head -c 300000", want: "Unusable identity token; The command ./token.sh prints more than 65536 bytes"},
+		"endless": {
+			script: "yes " + signature + " | head -c 300000",
+			want:   "Unusable identity token; The command ./token.sh prints more than 65536 bytes",
+		},
 		"slow":      {script: "cat token; sleep 1000", settings: "timeout = \"1s\"", want: "failed: ended after its timeout of 1s."},
 		"killed":    {script: "kill -KILL $$", want: "failed: ended by signal: killed."},
 		"not there": {script: "", settings: "", want: "failed: "},
@@ -58,7 +64,8 @@ func TestClaimsOfCommand(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "token"), token(t, map[string]any{"aud": []string{"a", "b"}, "exp": noon.Unix() + 1}), 0o600)
 	write(t, filepath.Join(dir, "token.sh"), "#!/bin/sh\nenv > seen\necho \"$@\" > args\ncat token\n", 0o700)
-	source := openIn(t, dir, "identity \"command\" {\ncommand = [\"./token.sh\", \"one\"]\nproject = \"shop\"\n}", "PATH="+os.Getenv("PATH"), "OTHER=1")
+	source := openIn(t, dir, "identity \"command\" {\ncommand = [\"./token.sh\", \"one\"]\nproject = \"shop\"\n}",
+		"PATH="+os.Getenv("PATH"), "OTHER=1")
 	claims := usualClaims()
 	claims.Audience, claims.Lifetime = []string{"a", "b"}, 90*time.Second
 	if _, err := source.Token(t.Context(), "aws", claims); err != nil {
@@ -69,8 +76,9 @@ func TestClaimsOfCommand(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
-		"CAIRN_TOKEN_AUDIENCE=a\nb\n", "CAIRN_TOKEN_NAME=aws\n", "CAIRN_TOKEN_ORGANIZATION=default\n", "CAIRN_TOKEN_PROJECT=shop\n", "CAIRN_TOKEN_STACK=network\n",
-		"CAIRN_TOKEN_DEPLOYMENT=prod\n", "CAIRN_TOKEN_OPERATION=plan\n", "CAIRN_TOKEN_PLAN_ID=plan-1\n", "CAIRN_TOKEN_LIFETIME=90\n", "OTHER=1\n",
+		"CAIRN_TOKEN_AUDIENCE=a\nb\n", "CAIRN_TOKEN_NAME=aws\n", "CAIRN_TOKEN_ORGANIZATION=default\n",
+		"CAIRN_TOKEN_PROJECT=shop\n", "CAIRN_TOKEN_STACK=network\n", "CAIRN_TOKEN_DEPLOYMENT=prod\n",
+		"CAIRN_TOKEN_OPERATION=plan\n", "CAIRN_TOKEN_PLAN_ID=plan-1\n", "CAIRN_TOKEN_LIFETIME=90\n", "OTHER=1\n",
 	}
 	for _, variable := range want {
 		if !strings.Contains(string(seen), variable) {
@@ -112,7 +120,8 @@ func TestOpenIsLazy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	openIn(t, dir, "identity \"command\" { command = [\"./token.sh\"] }\nidentity \"key\" {\ntokens = [\"a\"]\npath = \"nowhere\"\nissuer = \"https://x.example.com\"\n}")
+	openIn(t, dir, "identity \"command\" { command = [\"./token.sh\"] }\nidentity \"key\" {\n"+
+		"tokens = [\"a\"]\npath = \"nowhere\"\nissuer = \"https://x.example.com\"\n}")
 	after, err := os.ReadDir(dir)
 	if err != nil {
 		t.Fatal(err)

@@ -41,7 +41,8 @@ func (r *request) fromFile() (string, error) {
 	content, mode, err := r.read(r.block.Path, maxToken)
 	switch {
 	case err != nil:
-		return "", r.fail("Unreadable identity token", "The token %q is to come from the file %s: %s. Something else has to write it before the run, and to renew it.",
+		return "", r.fail("Unreadable identity token",
+			"The token %q is to come from the file %s: %s. Something else has to write it before the run, and to renew it.",
 			r.label, r.block.Path, safefile.Reason(err))
 	case len(content) > maxToken:
 		return "", r.fail("Unusable identity token", "The file %s has more than %d bytes, which no token has.", r.block.Path, maxToken)
@@ -51,7 +52,8 @@ func (r *request) fromFile() (string, error) {
 	case readableByOthers(uint32(mode), 0o044) && !r.block.SharedFile:
 		r.warn(&hcl.Diagnostic{
 			Severity: hcl.DiagWarning, Summary: "Token readable by others",
-			Detail: "Others on this machine may read the token in the file " + r.block.Path + ", and log in with it. Take that from them, or set shared = true " +
+			Detail: "Others on this machine may read the token in the file " + r.block.Path +
+				", and log in with it. Take that from them, or set shared = true " +
 				"if nobody else is there.",
 			Subject: r.at,
 		})

@@ -43,17 +43,20 @@ func (e *statusError) Error() string { return registry.StatusError(e.resp).Error
 // token.
 func (r *request) fromGitHub(ctx context.Context) (string, error) {
 	if len(r.claims.Audience) > 1 {
-		return "", r.fail("Several audiences at GitHub", "The identity_token %q has the audiences %s, and a token of GitHub Actions has one. Write one "+
-			"identity_token block for each of them.", r.label, listed(r.claims.Audience))
+		return "", r.fail("Several audiences at GitHub",
+			"The identity_token %q has the audiences %s, and a token of GitHub Actions has one. Write one "+
+				"identity_token block for each of them.", r.label, listed(r.claims.Audience))
 	}
 	location, err := url.Parse(r.variable(requestURLVariable))
 	credential := r.variable(requestTokenVariable)
 	switch {
 	case r.variable(requestURLVariable) == "" || credential == "":
-		return "", r.fail("No tokens of GitHub Actions", "The token %q is to come from GitHub Actions, and this run may have none: %s and %s are not set. "+
-			"Add \"permissions: { id-token: write, contents: read }\" to the job.", r.label, requestURLVariable, requestTokenVariable)
+		return "", r.fail("No tokens of GitHub Actions",
+			"The token %q is to come from GitHub Actions, and this run may have none: %s and %s are not set. "+
+				"Add \"permissions: { id-token: write, contents: read }\" to the job.", r.label, requestURLVariable, requestTokenVariable)
 	case err != nil || location.Host == "" || !safe(location):
-		return "", r.fail("No tokens of GitHub Actions", "%s is not the URL of an end point that can be asked safely, with https.", requestURLVariable)
+		return "", r.fail("No tokens of GitHub Actions", "%s is not the URL of an end point that can be asked safely, with https.",
+			requestURLVariable)
 	}
 	query := location.Query()
 	query.Set("audience", r.claims.Audience[0])
@@ -102,8 +105,11 @@ func (r *request) ask(ctx context.Context, location *url.URL, credential string)
 }
 
 // askOnce makes one request. It also returns whether another try might be answered otherwise.
-func (r *request) askOnce(ctx context.Context, client *http.Client, location *url.URL, credential string) (token string, again bool, err error) {
-	attempt, cancel := context.WithTimeoutCause(ctx, r.limits.attempt, fmt.Errorf("%s does not answer within %s", location.Host, r.limits.attempt))
+func (r *request) askOnce(
+	ctx context.Context, client *http.Client, location *url.URL, credential string,
+) (token string, again bool, err error) {
+	attempt, cancel := context.WithTimeoutCause(ctx, r.limits.attempt,
+		fmt.Errorf("%s does not answer within %s", location.Host, r.limits.attempt))
 	defer cancel()
 	resp, err := registry.Get(attempt, client, location, credential)
 	if err != nil {

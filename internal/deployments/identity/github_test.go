@@ -193,11 +193,16 @@ func TestGitHubRefused(t *testing.T) {
 	claims := usualClaims()
 	claims.Audience = []string{"a", "b"}
 	_, err := openIn(t, t.TempDir(), block, variables("https://x.example.com")...).Token(t.Context(), "aws", claims)
-	wantError(t, err, "cairn.hcl:1,1-18", `Several audiences at GitHub; The identity_token "aws" has the audiences "a", "b", and a token of GitHub Actions has one.`)
-	for _, location := range []string{"http://x.example.com/token", "ftp://x.example.com", "https://", "x", "http://127.0.0.1.example.com", "https://x\x7f"} {
+	wantError(t, err, "cairn.hcl:1,1-18",
+		`Several audiences at GitHub; The identity_token "aws" has the audiences "a", "b", and a token of GitHub Actions has one.`)
+	for _, location := range []string{
+		"http://x.example.com/token", "ftp://x.example.com", "https://", "x", "http://127.0.0.1.example.com", "https://x\x7f",
+	} {
 		_, err := openIn(t, t.TempDir(), block, variables(location)...).Token(t.Context(), "aws", usualClaims())
-		wantError(t, err, "cairn.hcl:1,1-18", "No tokens of GitHub Actions; ACTIONS_ID_TOKEN_REQUEST_URL is not the URL of an end point that can be asked safely")
+		wantError(t, err, "cairn.hcl:1,1-18",
+			"No tokens of GitHub Actions; ACTIONS_ID_TOKEN_REQUEST_URL is not the URL of an end point that can be asked safely")
 	}
 	_, err = openIn(t, t.TempDir(), block).Token(t.Context(), "aws", usualClaims())
-	wantError(t, err, "cairn.hcl:1,1-18", "No tokens of GitHub Actions; The token \"aws\" is to come from GitHub Actions, and this run may have none")
+	wantError(t, err, "cairn.hcl:1,1-18",
+		"No tokens of GitHub Actions; The token \"aws\" is to come from GitHub Actions, and this run may have none")
 }

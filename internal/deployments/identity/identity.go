@@ -106,8 +106,9 @@ func (o *opened) Token(ctx context.Context, label string, claims Claims) (string
 	block := o.settings.For(label)
 	switch {
 	case len(claims.Audience) == 0 || slices.Contains(claims.Audience, ""):
-		return "", r.fail("Token without audience", "The audience of the token %q is empty. Say in its identity_token block who is to accept it, such as "+
-			"audience = [\"sts.amazonaws.com\"].", label)
+		return "", r.fail("Token without audience",
+			"The audience of the token %q is empty. Say in its identity_token block who is to accept it, such as "+
+				"audience = [\"sts.amazonaws.com\"].", label)
 	case block != nil:
 		r.block, r.at = *block, block.Range.Ptr()
 	case environ.Get(o.environ, requestURLVariable) != "" && environ.Get(o.environ, requestTokenVariable) != "":
@@ -154,15 +155,16 @@ func (r *request) noSource(others bool) error {
 	var remedy string
 	switch {
 	case others:
-		remedy = fmt.Sprintf("The identity blocks of %s are for other tokens: add one without tokens, or with %q among them.", settings.File, r.label)
+		remedy = fmt.Sprintf("The identity blocks of %s are for other tokens: add one without tokens, or with %q among them.",
+			settings.File, r.label)
 	case environ.Get(r.environ, "GITHUB_ACTIONS") != "":
 		remedy = "This job of GitHub Actions may not have tokens: add \"permissions: { id-token: write, contents: read }\" to it."
 	case environ.Get(r.environ, "GITLAB_CI") != "":
 		remedy = fmt.Sprintf("In a job of GitLab, add identity \"gitlab\" {} to %s, and \"id_tokens: { %s: { aud: %s } }\" to the job.",
 			settings.File, variableOf(r.label), r.claims.Audience[0])
 	default:
-		remedy = fmt.Sprintf("Add a block to %s that says it, such as identity \"file\" { path = \"token.jwt\" }, or one of \"github\", \"gitlab\", "+
-			"\"command\" and \"key\".", settings.File)
+		remedy = fmt.Sprintf("Add a block to %s that says it, such as identity \"file\" { path = \"token.jwt\" }, "+
+			"or one of \"github\", \"gitlab\", \"command\" and \"key\".", settings.File)
 	}
 	return r.fail("No source of tokens", "The identity_token %q needs a token, and nothing says from where. %s", r.label, remedy)
 }

@@ -97,10 +97,18 @@ func TestNoSource(t *testing.T) {
 		environ  []string
 		want     string
 	}{
-		"anywhere":            {"", nil, `Add a block to cairn.hcl that says it, such as identity "file"`},
-		"GitHub":              {"", []string{"GITHUB_ACTIONS=true"}, `add "permissions: { id-token: write, contents: read }"`},
-		"GitLab":              {"", []string{"GITLAB_CI=true"}, `add identity "gitlab" {} to cairn.hcl, and "id_tokens: { AWS_ID_TOKEN: { aud: sts.amazonaws.com } }"`},
-		"sources for others":  {`identity "github" { tokens = ["gcp"] }`, nil, `The identity blocks of cairn.hcl are for other tokens: add one without tokens, or with "aws"`},
+		"anywhere": {"", nil, `Add a block to cairn.hcl that says it, such as identity "file"`},
+		"GitHub":   {"", []string{"GITHUB_ACTIONS=true"}, `add "permissions: { id-token: write, contents: read }"`},
+		"GitLab": {
+			"",
+			[]string{"GITLAB_CI=true"},
+			`add identity "gitlab" {} to cairn.hcl, and "id_tokens: { AWS_ID_TOKEN: { aud: sts.amazonaws.com } }"`,
+		},
+		"sources for others": {
+			`identity "github" { tokens = ["gcp"] }`,
+			nil,
+			`The identity blocks of cairn.hcl are for other tokens: add one without tokens, or with "aws"`,
+		},
 		"GitHub, but in part": {"", []string{"GITHUB_ACTIONS=true", requestURLVariable + "=https://x.example.com"}, `id-token: write`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -137,10 +145,14 @@ func TestTokenFromFile(t *testing.T) {
 		"claims":            {content: "eyJ9.bm90IGpzb24." + signature, want: "its claims cannot be read"},
 		"no end":            {content: token(t, map[string]any{"aud": "sts.amazonaws.com"}), want: "does not say when it expires"},
 		"endless":           {content: token(t, map[string]any{"aud": "sts.amazonaws.com", "exp": 1e300}), want: "does not say when it expires"},
-		"expired":           {content: token(t, map[string]any{"aud": "sts.amazonaws.com", "exp": noon.Unix()}), want: "Identity token expired; The token \"aws\" from the file t.jwt has expired at 2026-01-02T12:00:00Z. Whatever renews it"},
+		"expired": {
+			content: token(t, map[string]any{"aud": "sts.amazonaws.com", "exp": noon.Unix()}),
+			want:    "Identity token expired; The token \"aws\" from the file t.jwt has expired at 2026-01-02T12:00:00Z. Whatever renews it",
+		},
 		"audience": {
 			content: token(t, map[string]any{"aud": "vault", "exp": noon.Unix() + 9}),
-			want:    `Token for another audience; The identity_token "aws" has the audience "sts.amazonaws.com", and the token from the file t.jwt is for "vault".`,
+			want: `Token for another audience; The identity_token "aws" has the audience "sts.amazonaws.com", ` +
+				`and the token from the file t.jwt is for "vault".`,
 		},
 		"no audience": {content: token(t, map[string]any{"exp": noon.Unix() + 9}), want: "is for no audience"},
 		"huge":        {content: strings.Repeat("x", maxToken+1), want: "more than 65536 bytes"},
@@ -197,8 +209,9 @@ func TestTokenFromVariable(t *testing.T) {
 	claims := usualClaims()
 	claims.Audience = []string{"a", "b"}
 	_, err := source.Token(t.Context(), "gcp", claims)
-	wantError(t, err, "cairn.hcl:1,1-18", `No token in environment; The token "gcp" is to come from the environment variable GCP_ID_TOKEN, which is not set. `+
-		`In the job of GitLab, add "id_tokens: { GCP_ID_TOKEN: { aud: [a, b] } }".`)
+	wantError(t, err, "cairn.hcl:1,1-18",
+		`No token in environment; The token "gcp" is to come from the environment variable GCP_ID_TOKEN, which is not set. `+
+			`In the job of GitLab, add "id_tokens: { GCP_ID_TOKEN: { aud: [a, b] } }".`)
 	_, err = source.Token(t.Context(), "vault", claims)
 	wantError(t, err, "cairn.hcl:2,1-18", "Token for another audience")
 	source.now = func() time.Time { return noon.Add(2 * time.Hour) }

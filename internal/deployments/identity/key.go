@@ -79,7 +79,8 @@ func (p *place) readKey(name string) (any, error) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	if _, private := key.(crypto.Signer); private && readableByOthers(uint32(mode), privateBits) {
-		return nil, fmt.Errorf("%s: others on this machine may read or change it, and sign tokens of their own; take that from them: chmod 600 %[1]s", name)
+		return nil, fmt.Errorf("%s: others on this machine may read or change it, and sign tokens of their own; "+
+			"take that from them: chmod 600 %[1]s", name)
 	}
 	return key, nil
 }

@@ -71,18 +71,31 @@ func TestSignedToken(t *testing.T) {
 			t.Errorf("jti %q, want a UUID", jti)
 		}
 		want := map[string]any{
-			"jti": jti, "iss": ownIssuer, "aud": "sts.amazonaws.com",
-			"iat": float64(noon.Unix()), "nbf": float64(noon.Unix() - 60), "exp": float64(noon.Unix() + 600),
-			"sub":                 "organization:acme:project:default:stack:network:deployment:prod:operation:plan",
-			"terraform_operation": "plan", "terraform_stack_deployment_name": "prod", "terraform_stack_id": "network", "terraform_stack_name": "network",
-			"terraform_project_id": "default", "terraform_project_name": "default",
-			"terraform_organization_id": "acme", "terraform_organization_name": "acme", "terraform_plan_id": "plan-1",
+			"jti":                             jti,
+			"iss":                             ownIssuer,
+			"aud":                             "sts.amazonaws.com",
+			"iat":                             float64(noon.Unix()),
+			"nbf":                             float64(noon.Unix() - 60),
+			"exp":                             float64(noon.Unix() + 600),
+			"sub":                             "organization:acme:project:default:stack:network:deployment:prod:operation:plan",
+			"terraform_operation":             "plan",
+			"terraform_stack_deployment_name": "prod",
+			"terraform_stack_id":              "network",
+			"terraform_stack_name":            "network",
+			"terraform_project_id":            "default",
+			"terraform_project_name":          "default",
+			"terraform_organization_id":       "acme",
+			"terraform_organization_name":     "acme",
+			"terraform_plan_id":               "plan-1",
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("claims (-want +got):\n%s", diff)
 		}
 		claims := usualClaims()
-		claims.Operation, claims.Audience, claims.Lifetime, claims.Organization, claims.Project = Apply, []string{"a", "b"}, time.Minute, "other", "shop"
+		claims.Operation, claims.Audience, claims.Lifetime, claims.Organization, claims.Project = Apply, []string{
+			"a",
+			"b",
+		}, time.Minute, "other", "shop"
 		second, err := source.Token(t.Context(), "aws", claims)
 		if err != nil {
 			t.Fatal(err)
@@ -91,7 +104,8 @@ func TestSignedToken(t *testing.T) {
 		if got["jti"] == jti {
 			t.Error("two tokens have the same ID")
 		}
-		if got["sub"] != "organization:other:project:shop:stack:network:deployment:prod:operation:apply" || got["exp"] != float64(noon.Unix()+60) ||
+		if got["sub"] != "organization:other:project:shop:stack:network:deployment:prod:operation:apply" ||
+			got["exp"] != float64(noon.Unix()+60) ||
 			!cmp.Equal(got["aud"], []any{"a", "b"}) {
 			t.Errorf("claims %v, want those that were given", got)
 		}
@@ -111,7 +125,8 @@ func TestSubjects(t *testing.T) {
 	}
 	claims.Stack += "s"
 	_, err := source.Token(t.Context(), "aws", claims)
-	wantError(t, err, place, "Subject too long; The subject of the token \"aws\" would have 128 characters, and those who verify it take at most 127: organization:default:")
+	wantError(t, err, place, "Subject too long; The subject of the token \"aws\" would have 128 characters, "+
+		"and those who verify it take at most 127: organization:default:")
 	for _, test := range []struct {
 		change func(*Claims)
 		want   string
@@ -159,8 +174,12 @@ func TestUnusableKeys(t *testing.T) {
 		mode    os.FileMode
 		want    string
 	}{
-		"good":      {sec1, 0o600, ""},
-		"readable":  {sec1, 0o640, "k.pem: others on this machine may read or change it, and sign tokens of their own; take that from them: chmod 600 k.pem."},
+		"good": {sec1, 0o600, ""},
+		"readable": {
+			sec1,
+			0o640,
+			"k.pem: others on this machine may read or change it, and sign tokens of their own; take that from them: chmod 600 k.pem.",
+		},
 		"public":    {public, 0o644, "k.pem: it is a public key, and tokens are signed with the private one."},
 		"small":     {encode("RSA PRIVATE KEY", x509.MarshalPKCS1PrivateKey(small), nil), 0o600, "the RSA key has 1024 bits"},
 		"P-384":     {p384, 0o600, "the key is neither one of RSA nor one on the curve P-256"},
@@ -194,7 +213,10 @@ func TestUnusableKeys(t *testing.T) {
 // A key that was made with the example of RFC 7638, section 3.1, has the thumbprint that is there.
 func TestKeyID(t *testing.T) {
 	var example struct{ N string }
-	text := `{"n": "0vx7agoebGcQSuuPiLJXZptN9nndrQmbXEps2aiAFbWhM78LhWx4cbbfAAtVT86zwu1RK7aPFFxuhDR1L6tSoc_BJECPebWKRXjBZCiFV4n3oknjhMstn64tZ_2W-5JsGY4Hc5n9yBXArwl93lqt7_RN5w6Cf0h4QyQ5v-65YGjQR0_FDW2QvzqY368QQMicAtaSqzs8KJZgnYb9c7d0zgdAZHzu6qMQvRL5hajrn1n91CbOpbISD08qNLyrdkt-bFTWhAI4vMQFh6WeZu0fM4lFd2NcRwr3XPksINHaQ-G_xBniIqbw0Ls1jF44-csFCur-kEgU8awapJzKnqDKgw"}`
+	text := `{"n": "0vx7agoebGcQSuuPiLJXZptN9nndrQmbXEps2aiAFbWhM78LhWx4cbbfAAtVT86zwu1RK7aPFFxuhDR1L6tSoc_BJECPe` +
+		`bWKRXjBZCiFV4n3oknjhMstn64tZ_2W-5JsGY4Hc5n9yBXArwl93lqt7_RN5w6Cf0h4QyQ5v-65YGjQR0_FDW2QvzqY368QQMicA` +
+		`taSqzs8KJZgnYb9c7d0zgdAZHzu6qMQvRL5hajrn1n91CbOpbISD08qNLyrdkt-bFTWhAI4vMQFh6WeZu0fM4lFd2NcRwr3XPksI` +
+		`NHaQ-G_xBniIqbw0Ls1jF44-csFCur-kEgU8awapJzKnqDKgw"}`
 	if err := json.Unmarshal([]byte(text), &example); err != nil {
 		t.Fatal(err)
 	}

@@ -53,15 +53,18 @@ func (r *request) subject() (string, error) {
 	var pairs []string
 	for _, part := range parts {
 		if part[1] == "" || strings.Contains(part[1], ":") {
-			return "", r.fail("Unusable name in subject", "The %s of the token %q is called %q. In the subject of a token a name is not empty and has no colon, "+
-				"which could be taken for its end. Give it another name.", part[0], r.label, shortened(part[1]))
+			return "", r.fail("Unusable name in subject",
+				"The %s of the token %q is called %q. In the subject of a token a name is not empty and has no colon, "+
+					"which could be taken for its end. Give it another name.", part[0], r.label, shortened(part[1]))
 		}
 		pairs = append(pairs, part[0]+":"+part[1])
 	}
 	subject := strings.Join(pairs, ":")
 	if len(subject) > longest {
-		return "", r.fail("Subject too long", "The subject of the token %q would have %d characters, and those who verify it take at most %d: %s. A shorter one "+
-			"could be that of another deployment. Shorten the name of the stack or of the deployment, or organization and project in the identity block.",
+		return "", r.fail("Subject too long",
+			"The subject of the token %q would have %d characters, and those who verify it take at most %d: %s. A shorter one "+
+				"could be that of another deployment. Shorten the name of the stack or of the deployment, "+
+				"or organization and project in the identity block.",
 			r.label, len(subject), longest, shortened(subject))
 	}
 	return subject, nil
@@ -79,7 +82,8 @@ func (r *request) signed() (string, error) {
 	}
 	private, ok := key.(crypto.Signer)
 	if !ok {
-		return "", r.fail("Unusable signing key", "The key for the token %q cannot be used. %s: it is a public key, and tokens are signed with the private one.",
+		return "", r.fail("Unusable signing key",
+			"The key for the token %q cannot be used. %s: it is a public key, and tokens are signed with the private one.",
 			r.label, r.block.Path)
 	}
 	payload, err := json.Marshal(r.signedClaims(subject))
@@ -96,10 +100,22 @@ func (r *request) signedClaims(subject string) signedClaims {
 	organization, project := r.names()
 	now := r.now()
 	claims := signedClaims{
-		ID: uuid.NewString(), Issuer: r.block.Issuer, Subject: subject, Audience: r.claims.Audience,
-		Issued: now.Unix(), NotBefore: now.Add(-leeway).Unix(), Expires: now.Add(r.lifetime()).Unix(),
-		Operation: r.claims.Operation, Deployment: r.claims.Deployment, PlanID: r.claims.PlanID,
-		StackID: r.claims.Stack, Stack: r.claims.Stack, ProjectID: project, Project: project, OrganizationID: organization, Organization: organization,
+		ID:             uuid.NewString(),
+		Issuer:         r.block.Issuer,
+		Subject:        subject,
+		Audience:       r.claims.Audience,
+		Issued:         now.Unix(),
+		NotBefore:      now.Add(-leeway).Unix(),
+		Expires:        now.Add(r.lifetime()).Unix(),
+		Operation:      r.claims.Operation,
+		Deployment:     r.claims.Deployment,
+		PlanID:         r.claims.PlanID,
+		StackID:        r.claims.Stack,
+		Stack:          r.claims.Stack,
+		ProjectID:      project,
+		Project:        project,
+		OrganizationID: organization,
+		Organization:   organization,
 	}
 	if len(r.claims.Audience) == 1 {
 		claims.Audience = r.claims.Audience[0]

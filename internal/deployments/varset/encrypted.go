@@ -51,8 +51,9 @@ func (r *reader) fromAge(content []byte) ([]byte, error) {
 	}
 	plain, err := age.Decrypt(encrypted, identities...)
 	if _, ok := errors.AsType[*age.NoIdentityMatchError](err); ok {
-		return nil, r.fail("Variable set not decrypted", "The file %s is encrypted with age for other keys than those in %s. Name the right file of keys by key_file, or "+
-			"encrypt the values for one of these keys, too.", r.block.File, place)
+		return nil, r.fail("Variable set not decrypted",
+			"The file %s is encrypted with age for other keys than those in %s. Name the right file of keys by key_file, or "+
+				"encrypt the values for one of these keys, too.", r.block.File, place)
 	}
 	if err == nil {
 		content, err = io.ReadAll(io.LimitReader(plain, maxSize+1))
@@ -72,7 +73,8 @@ func (r *reader) identities() (identities []age.Identity, place string, err erro
 	var content []byte
 	switch keys := environ.Get(r.environ, keysVariable); {
 	case name == "" && keys == "":
-		return nil, "", r.fail("Missing age key", "The file %s is encrypted with age. Name a file with the key: by key_file in this block, or by %s in the environment.",
+		return nil, "", r.fail("Missing age key",
+			"The file %s is encrypted with age. Name a file with the key: by key_file in this block, or by %s in the environment.",
 			r.block.File, keyFileVariable)
 	case name == "":
 		content, place = []byte(keys), "the environment variable "+keysVariable
@@ -84,7 +86,8 @@ func (r *reader) identities() (identities []age.Identity, place string, err erro
 	}
 	identities, err = age.ParseIdentities(bytes.NewReader(content))
 	if err != nil { // which may quote a key
-		return nil, "", r.fail("Unusable age key", "In %s are no keys of age. It has to have lines that begin with AGE-SECRET-KEY-, as age-keygen writes them.", place)
+		return nil, "", r.fail("Unusable age key",
+			"In %s are no keys of age. It has to have lines that begin with AGE-SECRET-KEY-, as age-keygen writes them.", place)
 	}
 	return identities, place, nil
 }
@@ -144,7 +147,8 @@ var sopsFormats = map[format]string{formatYAML: "yaml", formatEnv: "dotenv", for
 func (r *reader) fromSops(ctx context.Context, written format) ([]byte, error) {
 	program, err := exec.LookPath("sops")
 	if err != nil {
-		return nil, r.fail("Missing program sops", "The file %s is encrypted with sops, which is not on PATH. Install it, or encrypt the values with age alone.", r.block.File)
+		return nil, r.fail("Missing program sops",
+			"The file %s is encrypted with sops, which is not on PATH. Install it, or encrypt the values with age alone.", r.block.File)
 	}
 	var env []string
 	if r.block.KeyFile != "" {

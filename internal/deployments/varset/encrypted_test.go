@@ -63,19 +63,41 @@ func TestAge(t *testing.T) {
 		"armor":                   {content: "\n" + encrypted(t, plain, true, own.Recipient()), settings: `key_file = "keys.txt"`},
 		"file in the environment": {content: binary, environ: []string{"SOPS_AGE_KEY_FILE=keys.txt"}},
 		"keys in the environment": {content: binary, environ: []string{"SOPS_AGE_KEY=" + other.String() + "\n" + own.String()}},
-		"no key":                  {content: binary, want: "Missing age key; The file x.tfvars.age is encrypted with age. Name a file with the key: by key_file in this block, or by SOPS_AGE_KEY_FILE"},
+		"no key": {content: binary, want: "Missing age key; The file x.tfvars.age is encrypted with age. " +
+			"Name a file with the key: by key_file in this block, or by SOPS_AGE_KEY_FILE"},
 		"another key": {
 			content: binary, environ: []string{"SOPS_AGE_KEY=" + other.String()},
-			want: "Variable set not decrypted; The file x.tfvars.age is encrypted with age for other keys than those in the environment variable SOPS_AGE_KEY.",
+			want: "Variable set not decrypted; The file x.tfvars.age is encrypted with age for other " +
+				"keys than those in the environment variable SOPS_AGE_KEY.",
 		},
-		"no keys in it":   {content: binary, environ: []string{"SOPS_AGE_KEY=" + secret}, want: "Unusable age key; In the environment variable SOPS_AGE_KEY are no keys of age."},
-		"no such file":    {content: binary, settings: `key_file = "nowhere"`, want: "Unusable age key; The file of keys nowhere cannot be read: no such file"},
-		"damaged":         {content: binary[:len(binary)-1] + string([]byte{binary[len(binary)-1] ^ 1}), settings: `key_file = "keys.txt"`, want: "Variable set not decrypted; The file x.tfvars.age is encrypted with age, and damaged."},
-		"cut off":         {content: binary[:len(binary)-20], settings: `key_file = "keys.txt"`, want: "and damaged."},
-		"intro only":      {content: ageIntro, settings: `key_file = "keys.txt"`, want: "and damaged."},
-		"damaged armor":   {content: armor.Header + "\nx", settings: `key_file = "keys.txt"`, want: "and damaged."},
-		"no HCL in it":    {content: encrypted(t, secret, false, own.Recipient()), settings: `key_file = "keys.txt"`, want: "x.tfvars.age: line 1: it is not written as a list"},
-		"too large in it": {content: encrypted(t, string(make([]byte, maxSize+1)), false, own.Recipient()), settings: `key_file = "keys.txt"`, want: "Variable set too large"},
+		"no keys in it": {
+			content: binary,
+			environ: []string{"SOPS_AGE_KEY=" + secret},
+			want:    "Unusable age key; In the environment variable SOPS_AGE_KEY are no keys of age.",
+		},
+		"no such file": {
+			content:  binary,
+			settings: `key_file = "nowhere"`,
+			want:     "Unusable age key; The file of keys nowhere cannot be read: no such file",
+		},
+		"damaged": {
+			content:  binary[:len(binary)-1] + string([]byte{binary[len(binary)-1] ^ 1}),
+			settings: `key_file = "keys.txt"`,
+			want:     "Variable set not decrypted; The file x.tfvars.age is encrypted with age, and damaged.",
+		},
+		"cut off":       {content: binary[:len(binary)-20], settings: `key_file = "keys.txt"`, want: "and damaged."},
+		"intro only":    {content: ageIntro, settings: `key_file = "keys.txt"`, want: "and damaged."},
+		"damaged armor": {content: armor.Header + "\nx", settings: `key_file = "keys.txt"`, want: "and damaged."},
+		"no HCL in it": {
+			content:  encrypted(t, secret, false, own.Recipient()),
+			settings: `key_file = "keys.txt"`,
+			want:     "x.tfvars.age: line 1: it is not written as a list",
+		},
+		"too large in it": {
+			content:  encrypted(t, string(make([]byte, maxSize+1)), false, own.Recipient()),
+			settings: `key_file = "keys.txt"`,
+			want:     "Variable set too large",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -144,7 +166,8 @@ echo '{"password": "` + secret + `"}'
 				t.Errorf("warnings: %v", warnings)
 			}
 			_, err = openIn(t, dir, block, append(environ, "FAIL=1")...).Read(t.Context(), "", "s", "env")
-			wantError(t, err, "cairn.hcl:1,1-11", "Variable set not decrypted; The command "+filepath.Join(bin, "sops")+", which is to decrypt the file "+file+
+			wantError(t, err, "cairn.hcl:1,1-11", "Variable set not decrypted; The command "+filepath.Join(bin, "sops")+
+				", which is to decrypt the file "+file+
 				", failed: exit code 128. It says:\nFailed to get the data key of (sensitive value)")
 		})
 	}

@@ -57,13 +57,15 @@ func (r *reader) fromFile(ctx context.Context) (map[string]cty.Value, error) {
 	name := r.block.File
 	written := r.formatOf()
 	if written == "" {
-		return nil, r.fail("Unknown format of values", "The name of the file %s does not say which format its values have. Call it .hcl, .tfvars, .json, .yaml or .env, "+
-			"with .age after that if it is encrypted so, or set format.", name)
+		return nil, r.fail("Unknown format of values",
+			"The name of the file %s does not say which format its values have. Call it .hcl, .tfvars, .json, .yaml or .env, "+
+				"with .age after that if it is encrypted so, or set format.", name)
 	}
 	content, mode, err := r.readFile(name)
 	switch {
 	case err != nil:
-		return nil, r.fail("Unreadable variable set", "The values of the set %q are to be in the file %s: %s.", r.block.Name, name, safefile.Reason(err))
+		return nil, r.fail("Unreadable variable set", "The values of the set %q are to be in the file %s: %s.",
+			r.block.Name, name, safefile.Reason(err))
 	case len(content) > maxSize:
 		return nil, r.fail("Variable set too large", "The file %s has more than %d bytes. Is it the right one?", name, maxSize)
 	}
@@ -71,10 +73,12 @@ func (r *reader) fromFile(ctx context.Context) (map[string]cty.Value, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !encrypted && !r.block.SharedFile && runtime.GOOS != "windows" && mode.Perm()&0o044 != 0 && (r.block.Sensitive || len(r.block.SensitiveNames) > 0) {
+	if !encrypted && !r.block.SharedFile && runtime.GOOS != "windows" &&
+		mode.Perm()&0o044 != 0 && (r.block.Sensitive || len(r.block.SensitiveNames) > 0) {
 		r.warnings.Add(&hcl.Diagnostic{
 			Severity: hcl.DiagWarning, Summary: "Secrets readable by others",
-			Detail: "Others on this machine may read the file " + name + ", which has sensitive values and is not encrypted. Take that from them with chmod 600, " +
+			Detail: "Others on this machine may read the file " + name +
+				", which has sensitive values and is not encrypted. Take that from them with chmod 600, " +
 				"encrypt it, or set shared = true if nobody else is there.",
 			Subject: r.block.Range.Ptr(),
 		})
@@ -95,7 +99,8 @@ func (r *reader) decrypted(ctx context.Context, content []byte, written format) 
 	isAge := isAgeEncrypted(content)
 	switch {
 	case !isAge && strings.HasSuffix(r.block.File, ageEnding):
-		return nil, false, r.fail("Unusable variable set", "The file %s is not encrypted with age, as its name says. Encrypt it, or rename it.", r.block.File)
+		return nil, false, r.fail("Unusable variable set", "The file %s is not encrypted with age, as its name says. Encrypt it, or rename it.",
+			r.block.File)
 	case isAge:
 		if content, err = r.fromAge(content); err != nil {
 			return nil, true, err

@@ -26,7 +26,8 @@ func FuzzParse(f *testing.F) {
 		values, err := parse([]byte(content), format(written))
 		if err != nil {
 			const planted = "pl4nted-s3cret"
-			if _, err := parse([]byte(strings.ReplaceAll(content, `x`, planted)), format(written)); err != nil && strings.Contains(err.Error(), planted) &&
+			if _, err := parse([]byte(strings.ReplaceAll(content, `x`, planted)), format(written)); err != nil &&
+				strings.Contains(err.Error(), planted) &&
 				!strings.Contains(err.Error(), "the value of") && !strings.Contains(err.Error(), "a second value of") { // which name a variable
 				t.Errorf("the error quotes the file: %s", err)
 			}

@@ -64,7 +64,8 @@ func parseHCL(content []byte) (map[string]cty.Value, error) {
 	for name, attr := range attrs {
 		value, diags := hclsource.Constant(attr.Expr)
 		if diags.HasErrors() {
-			return nil, fmt.Errorf("line %d: the value of %q is not a constant, written out without references and calculations", attr.Range.Start.Line, name)
+			return nil, fmt.Errorf("line %d: the value of %q is not a constant, written out without references and calculations",
+				attr.Range.Start.Line, name)
 		}
 		values[name] = value
 	}

@@ -89,13 +89,15 @@ func (o *opened) unknown(called, category string) error {
 	var names []string
 	for _, set := range o.settings.Sets {
 		if set.Name == called {
-			return fail(set.Range.Ptr(), "Unknown variable set", "The variables of category %q of the set %q are needed, and this block is for those of category %q. "+
-				"Add another varset block with category = %[1]q.", category, called, set.Category)
+			return fail(set.Range.Ptr(), "Unknown variable set",
+				"The variables of category %q of the set %q are needed, and this block is for those of category %q. "+
+					"Add another varset block with category = %[1]q.", category, called, set.Category)
 		}
 		names = append(names, set.Name)
 	}
-	return fail(nil, "Unknown variable set", "Nothing says where the values of the variable set %q are.%s Add a block to %s, such as varset %q { file = %q }, or "+
-		"one with environment or command.", called, nearest.DidYouMean(called, names), settings.File, called, "values."+usualFormat(category))
+	return fail(nil, "Unknown variable set",
+		"Nothing says where the values of the variable set %q are.%s Add a block to %s, such as varset %q { file = %q }, or "+
+			"one with environment or command.", called, nearest.DidYouMean(called, names), settings.File, called, "values."+usualFormat(category))
 }
 
 func usualFormat(category string) string {

@@ -101,14 +101,23 @@ func TestFiles(t *testing.T) {
 			content: `{"region": "${not.a.template}", "tags": {"a": [1, null]}}`,
 			want: map[string]string{
 				"region": text("${not.a.template}"),
-				"tags":   cty.ObjectVal(map[string]cty.Value{"a": cty.TupleVal([]cty.Value{cty.NumberIntVal(1), cty.NullVal(cty.DynamicPseudoType)})}).GoString(),
+				"tags": cty.ObjectVal(map[string]cty.Value{
+					"a": cty.TupleVal([]cty.Value{cty.NumberIntVal(1), cty.NullVal(cty.DynamicPseudoType)}),
+				}).GoString(),
 			},
 			settings: "sensitive = false",
 		},
 		"x.env": {
-			content: "# comment\n\nA=1\nexport B = two words # comment\nC='as $it \\n is' # c\nD=\"q \\\"x\\\" \\\\ \\$5\\nnext\nline\"\r\nE=\nF=#\nG=a#b\n", category: "env",
+			content: "# comment\n\nA=1\nexport B = two words # comment\nC='as $it \\n is' # c\nD=\"q \\\"x\\\" \\\\ \\$5\\nnext\n" +
+				"line\"\r\nE=\nF=#\nG=a#b\n", category: "env",
 			want: map[string]string{
-				"A": text("1"), "B": text("two words"), "C": text(`as $it \n is`), "D": text("q \"x\" \\ $5\nnext\nline"), "E": text(""), "F": text(""), "G": text("a#b"),
+				"A": text("1"),
+				"B": text("two words"),
+				"C": text(`as $it \n is`),
+				"D": text("q \"x\" \\ $5\nnext\nline"),
+				"E": text(""),
+				"F": text(""),
+				"G": text("a#b"),
 			},
 			settings: "sensitive = false",
 		},
@@ -146,20 +155,32 @@ func TestFiles(t *testing.T) {
 
 func TestUnusableFiles(t *testing.T) {
 	for name, test := range map[string]struct{ file, content, settings, category, want string }{
-		"no ending":          {"values", "A=" + secret, "", "env", "Unknown format of values; The name of the file values does not say"},
-		"hcl":                {"x.hcl", "a = 1\n" + secret + "\n", "", "", "x.hcl: line 2: it is not written as a list of NAME = VALUE"},
-		"hcl block":          {"x.hcl", "a \"" + secret + "\" {}\n", "", "", "line 1: it is not written as a list"},
-		"hcl reference":      {"x.hcl", "a = 1\nb = " + secret + "\n", "", "", `line 2: the value of "b" is not a constant`},
-		"hcl loop":           {"x.hcl", "b = [for x in [\"" + secret + "\"] : x]\n", "", "", `line 1: the value of "b" is not a constant`},
-		"hcl deep":           {"x.hcl", "a = " + strings.Repeat("[", 500), "", "", "line 1"},
-		"json":               {"x.json", "{\"a\": 1,\n \"b\": " + secret + "}", "", "", "line 2: it is not JSON"},
-		"json list":          {"x.json", `["` + secret + `"]`, "", "", "it is not a JSON object"},
-		"json null":          {"x.json", "null", "", "", "it is not one JSON object"},
-		"json twice":         {"x.json", `{} {"a": "` + secret + `"}`, "", "", "it is not one JSON object"},
-		"json garbage":       {"x.json", `{} ` + secret, "", "", "it is not one JSON object"},
-		"json bracket":       {"x.json", `{}]`, "", "", "it is not one JSON object"},
-		"json deep":          {"x.json", `{"a": ` + strings.Repeat("[", 300) + strings.Repeat("]", 300) + "}", "", "", `the value of "a": it is nested more than 200 deep`},
-		"json digits":        {"x.json", `{"a": ` + strings.Repeat("9", 5000) + "}", "", "", `the value of "a": the number has more than 1000 digits`},
+		"no ending":     {"values", "A=" + secret, "", "env", "Unknown format of values; The name of the file values does not say"},
+		"hcl":           {"x.hcl", "a = 1\n" + secret + "\n", "", "", "x.hcl: line 2: it is not written as a list of NAME = VALUE"},
+		"hcl block":     {"x.hcl", "a \"" + secret + "\" {}\n", "", "", "line 1: it is not written as a list"},
+		"hcl reference": {"x.hcl", "a = 1\nb = " + secret + "\n", "", "", `line 2: the value of "b" is not a constant`},
+		"hcl loop":      {"x.hcl", "b = [for x in [\"" + secret + "\"] : x]\n", "", "", `line 1: the value of "b" is not a constant`},
+		"hcl deep":      {"x.hcl", "a = " + strings.Repeat("[", 500), "", "", "line 1"},
+		"json":          {"x.json", "{\"a\": 1,\n \"b\": " + secret + "}", "", "", "line 2: it is not JSON"},
+		"json list":     {"x.json", `["` + secret + `"]`, "", "", "it is not a JSON object"},
+		"json null":     {"x.json", "null", "", "", "it is not one JSON object"},
+		"json twice":    {"x.json", `{} {"a": "` + secret + `"}`, "", "", "it is not one JSON object"},
+		"json garbage":  {"x.json", `{} ` + secret, "", "", "it is not one JSON object"},
+		"json bracket":  {"x.json", `{}]`, "", "", "it is not one JSON object"},
+		"json deep": {
+			"x.json",
+			`{"a": ` + strings.Repeat("[", 300) + strings.Repeat("]", 300) + "}",
+			"",
+			"",
+			`the value of "a": it is nested more than 200 deep`,
+		},
+		"json digits": {
+			"x.json",
+			`{"a": ` + strings.Repeat("9", 5000) + "}",
+			"",
+			"",
+			`the value of "a": the number has more than 1000 digits`,
+		},
 		"json number":        {"x.json", `{"a": 1e999999999}`, "", "", `the value of "a": the number is too large`},
 		"dotenv":             {"x.env", "A=1\n\n" + secret, "", "env", "line 3: it is not NAME=VALUE"},
 		"dotenv name":        {"x.env", "A B=" + secret, "", "env", "line 1: it is not NAME=VALUE"},
@@ -169,9 +190,21 @@ func TestUnusableFiles(t *testing.T) {
 		"yaml":               {"x.yaml", "a: " + secret, "", "", "YAML is read only if it is encrypted with sops"},
 		"not text":           {"x.env", "A=\xff" + secret, "", "env", "it is not text in UTF-8"},
 		"large":              {"x.env", "A=" + strings.Repeat("x", maxSize), "", "env", "Variable set too large"},
-		"list as variable":   {"x.json", `{"A": ["` + secret + `"]}`, "", "env", `Non-string variable in set; The variable "A" of the set "s" is tuple. Variables of category env are strings.`},
-		"sensitive name":     {"x.json", `{"password": "` + secret + `"}`, "sensitive = [\"pasword\"]", "env", `Unknown sensitive variable; The set "s" has no variable "pasword", which sensitive names. Did you mean "password"?`},
-		"encrypted by name":  {"x.env.age", "A=" + secret, "", "env", "The file x.env.age is not encrypted with age, as its name says."},
+		"list as variable": {
+			"x.json",
+			`{"A": ["` + secret + `"]}`,
+			"",
+			"env",
+			`Non-string variable in set; The variable "A" of the set "s" is tuple. Variables of category env are strings.`,
+		},
+		"sensitive name": {
+			"x.json",
+			`{"password": "` + secret + `"}`,
+			"sensitive = [\"pasword\"]",
+			"env",
+			`Unknown sensitive variable; The set "s" has no variable "pasword", which sensitive names. Did you mean "password"?`,
+		},
+		"encrypted by name": {"x.env.age", "A=" + secret, "", "env", "The file x.env.age is not encrypted with age, as its name says."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -197,7 +230,8 @@ func TestUnknownSets(t *testing.T) {
 	_, err = sets.Read(t.Context(), "varset-12", "", "terraform")
 	wantError(t, err, "", `such as varset "varset-12" { file = "values.tfvars" }`)
 	_, err = sets.Read(t.Context(), "", "network", "terraform")
-	wantError(t, err, "cairn.hcl:1,1-17", `The variables of category "terraform" of the set "network" are needed, and this block is for those of category "env".`)
+	wantError(t, err, "cairn.hcl:1,1-17",
+		`The variables of category "terraform" of the set "network" are needed, and this block is for those of category "env".`)
 }
 
 func TestReadableFiles(t *testing.T) {
@@ -212,7 +246,8 @@ func TestReadableFiles(t *testing.T) {
 			}
 		}
 		warnings := Warnings(sets)
-		if len(warnings) != want || want == 1 && (warnings[0].Summary != "Secrets readable by others" || warnings[0].Severity != hcl.DiagWarning) {
+		if len(warnings) != want ||
+			want == 1 && (warnings[0].Summary != "Secrets readable by others" || warnings[0].Severity != hcl.DiagWarning) {
 			t.Errorf("%s: %d warnings, want %d: %v", text, len(warnings), want, warnings)
 		}
 		if strings.Contains(warnings.Error(), secret) {
@@ -233,7 +268,8 @@ func TestEnvironment(t *testing.T) {
 		"prefix, environment":    {`"NET_"`, "env", map[string]string{"zone": "a"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := openIn(t, t.TempDir(), "varset \"s\" { environment = "+test.settings+" }", environ...).Read(t.Context(), "", "s", test.category)
+			got, err := openIn(t, t.TempDir(), "varset \"s\" { environment = "+test.settings+" }", environ...).Read(t.Context(), "", "s",
+				test.category)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -256,13 +292,15 @@ func TestCommand(t *testing.T) {
 		wantError        string
 	}{
 		"good": {
-			script: `printf '{"name": "%s", "category": "%s", "arg": "%s", "more": "%s"}' "$CAIRN_VARSET_NAME" "$CAIRN_VARSET_CATEGORY" "$1" "$MORE"`,
-			want:   map[string]string{"name": "s", "category": "env", "arg": "an arg", "more": "of the environment"},
+			script: `printf '{"name": "%s", "category": "%s", "arg": "%s", "more": ` +
+				`"%s"}' "$CAIRN_VARSET_NAME" "$CAIRN_VARSET_CATEGORY" "$1" "$MORE"`,
+			want: map[string]string{"name": "s", "category": "env", "arg": "an arg", "more": "of the environment"},
 		},
 		"not JSON": {script: "echo " + secret, wantError: `prints is wrong: line 1: it is not JSON`},
 		"fails": {
-			script:    `echo '{"a": "` + secret + `"}'; echo "cannot use ` + secret + ` here" >&2; exit 3`,
-			wantError: "Variable set command failed; The command ./values.sh, which is to print the values of the set s, failed: exit code 3. It says:\ncannot use (sensitive value) here",
+			script: `echo '{"a": "` + secret + `"}'; echo "cannot use ` + secret + ` here" >&2; exit 3`,
+			wantError: "Variable set command failed; The command ./values.sh, which is to print the values of the set s, failed: exit code 3. " +
+				"It says:\ncannot use (sensitive value) here",
 		},
 		"endless": {script: "yes " + secret + " | head -c 3000000", wantError: "Variable set too large"},
 		"slow":    {script: "sleep 1000", settings: "timeout = \"1s\"", wantError: "ended after its timeout of 1s"},
@@ -270,7 +308,8 @@ func TestCommand(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			write(t, filepath.Join(dir, "values.sh"), "#!/bin/sh\n"+test.script+"\n", 0o700)
-			sets := openIn(t, dir, "varset \"s\" {\ncommand = [\"./values.sh\", \"an arg\"]\n"+test.settings+"\n}", "PATH="+os.Getenv("PATH"), "MORE=of the environment")
+			sets := openIn(t, dir, "varset \"s\" {\ncommand = [\"./values.sh\", \"an arg\"]\n"+test.settings+"\n}",
+				"PATH="+os.Getenv("PATH"), "MORE=of the environment")
 			got, err := sets.Read(t.Context(), "", "s", "env")
 			if test.wantError != "" {
 				wantError(t, err, "cairn.hcl:1,1-11", test.wantError)
@@ -301,7 +340,8 @@ func TestReadOnce(t *testing.T) {
 		t.Error("the command runs before the set is asked for")
 	}
 	for range 3 {
-		if got, err := sets.Read(t.Context(), "", "s", "terraform"); err != nil || len(got) != 1 || !got["a"].Sensitive || !got["a"].Value.RawEquals(cty.NumberIntVal(1)) {
+		if got, err := sets.Read(t.Context(), "", "s", "terraform"); err != nil ||
+			len(got) != 1 || !got["a"].Sensitive || !got["a"].Value.RawEquals(cty.NumberIntVal(1)) {
 			t.Errorf("Read() = %v, %v", got, err)
 		}
 	}
