@@ -67,7 +67,9 @@ func (f functions) CallFunction(ctx context.Context, provider stackaddrs.Provide
 type types struct{ *Session }
 
 // ResourceType implements [engine.TypeDescriber].
-func (t types) ResourceType(ctx context.Context, provider stackaddrs.Provider, mode stackaddrs.ResourceMode, name string) (cty.Type, error) {
+func (t types) ResourceType(
+	ctx context.Context, provider stackaddrs.Provider, mode stackaddrs.ResourceMode, name string,
+) (cty.Type, error) {
 	describer := t.main().Abilities().Types
 	if describer == nil {
 		describer = t.native.Abilities().Types
@@ -256,7 +258,9 @@ func (r recoverer) of(id engine.WorkID) (engine.Recoverer, error) {
 }
 
 // Resume implements [engine.Recoverer].
-func (r recoverer) Resume(ctx context.Context, id engine.WorkID, after engine.Position, observe engine.Observer) (*engine.Recovered, error) {
+func (r recoverer) Resume(
+	ctx context.Context, id engine.WorkID, after engine.Position, observe engine.Observer,
+) (*engine.Recovered, error) {
 	recoverer, err := r.of(id)
 	if err != nil {
 		return nil, err

@@ -27,7 +27,8 @@ var (
 	supported   = engine.Reason{Code: engine.ReasonSupported, Text: "The native engine supports all that the module has."}
 	otherModule = engine.Reason{
 		Code: engine.ReasonOfOtherModule,
-		Text: "Another module of the stack needs tofu, which knows providers by other addresses than the native engine, so that both cannot work on one stack.",
+		Text: "Another module of the stack needs tofu, which knows providers by other addresses than the native engine, " +
+			"so that both cannot work on one stack.",
 	}
 )
 
@@ -96,7 +97,8 @@ func (s *Session) chooseFor(ctx context.Context, dir string, state engine.State)
 		return &choice{diags: hcl.Diagnostics{unknownState(why, reason(err))}}
 	}
 	if binary.Info().Name == toolchain.Tofu { // rule A3
-		return &choice{diags: hcl.Diagnostics{unknownState(why, "Use tofu for the whole stack: name it as its engine in cairn.hcl or CAIRN_ENGINE.")}}
+		return &choice{diags: hcl.Diagnostics{unknownState(why,
+			"Use tofu for the whole stack: name it as its engine in cairn.hcl or CAIRN_ENGINE.")}}
 	}
 	if _, diags := s.prepareBinary(ctx); diags.HasErrors() {
 		return &choice{diags: diags}
@@ -170,7 +172,8 @@ func forTofu(why *engine.Reason, reason string) hcl.Diagnostics {
 	return hcl.Diagnostics{{
 		Severity: hcl.DiagError,
 		Summary:  "Module for tofu",
-		Detail: fmt.Sprintf("%s tofu cannot be used. %s\n\nPut tofu on PATH or run \"cairn engine install tofu\"; or name an engine that ignores these files, native or terraform, "+
+		Detail: fmt.Sprintf("%s tofu cannot be used. %s\n\nPut tofu on PATH or run \"cairn engine install tofu\"; "+
+			"or name an engine that ignores these files, native or terraform, "+
 			"in cairn.hcl or CAIRN_ENGINE.", why.Text, reason),
 		Subject: why.Subject,
 	}}

@@ -67,7 +67,10 @@ func TestUnknownState(t *testing.T) {
 		s.none = test.none
 		s.prepare("plain")
 		plan, diags := s.session.Plan(t.Context(), &engine.PlanRequest{
-			Work: "w", ModuleDir: s.module("plain"), Inputs: map[string]cty.Value{"v": cty.StringVal("x")}, PriorState: engine.State(`{"version":4,"unheard":true}`),
+			Work:       "w",
+			ModuleDir:  s.module("plain"),
+			Inputs:     map[string]cty.Value{"v": cty.StringVal("x")},
+			PriorState: engine.State(`{"version":4,"unheard":true}`),
 		}, nil)
 		if test.want != "" {
 			if len(diags) != 1 || diags[0].Summary != "Unknown content of state" || !strings.Contains(diags[0].Detail, test.want) {

@@ -85,7 +85,10 @@ func (b *Bench) openSession(ctx context.Context, dir string, environ []string) (
 		return nil, nil, err
 	}
 	s := &session{Session: opened, ctx: ctx, providers: map[engine.ProviderSlot]engine.ProviderConfig{}}
-	if _, diags := opened.Abilities().Preparer.Prepare(ctx, &engine.PrepareRequest{InstallNothing: true, Packages: b.packages}); diags.HasErrors() {
+	if _, diags := opened.Abilities().Preparer.Prepare(ctx, &engine.PrepareRequest{
+		InstallNothing: true,
+		Packages:       b.packages,
+	}); diags.HasErrors() {
 		return nil, nil, fmt.Errorf("preparing: %w", diags)
 	}
 	var diags hcl.Diagnostics

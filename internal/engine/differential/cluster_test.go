@@ -89,8 +89,9 @@ func (c *cluster) answer(r *http.Request) (int, object) {
 				at[last] = p.Value
 			}
 		}
-		metadata := stored["metadata"].(object)                                    //nolint:forcetypeassert // it was stored with some
-		metadata["resourceVersion"] = fmt.Sprint(metadata["resourceVersion"], "1") // those of other objects do not count, as they change in no order
+		metadata := stored["metadata"].(object) //nolint:forcetypeassert // it was stored with some
+		// The versions of other objects do not count, as they change in no order.
+		metadata["resourceVersion"] = fmt.Sprint(metadata["resourceVersion"], "1")
 	case http.MethodDelete:
 		maps.DeleteFunc(c.mu.objects, func(other string, _ object) bool { return other == path || strings.HasPrefix(other, path+"/") })
 	}

@@ -27,7 +27,8 @@ func Generate(seed uint64, failures bool) *Case {
 	g.after = g.resource("after", g.resources)
 
 	var text strings.Builder
-	fmt.Fprintf(&text, "A random module, of the seed %d.\n-- steps --\napply\napply\nplan\napply destroy\n", seed) //nolint:dupword // it is applied twice
+	//nolint:dupword // it is applied twice
+	fmt.Fprintf(&text, "A random module, of the seed %d.\n-- steps --\napply\napply\nplan\napply destroy\n", seed)
 	g.write(&text, "")
 	g.change()
 	g.write(&text, "2/")
@@ -48,7 +49,8 @@ func GenerateReplacements(seed uint64) *Case {
 	}
 	g.after = g.resource("after", g.resources)
 	var text strings.Builder
-	fmt.Fprintf(&text, "A random graph, of the seed %d.\n-- steps --\napply\napply\napply\nplan\n", seed) //nolint:dupword // it is applied three times
+	//nolint:dupword // it is applied three times
+	fmt.Fprintf(&text, "A random graph, of the seed %d.\n-- steps --\napply\napply\napply\nplan\n", seed)
 	g.write(&text, "")
 	for step := range 2 {
 		g.change()
@@ -83,7 +85,9 @@ func (g *generator) remove() {
 			gone[r.address()], r.gone = true, true
 			continue
 		}
-		r.refs, r.depends, r.triggers = slices.DeleteFunc(r.refs, refers), slices.DeleteFunc(r.depends, refers), slices.DeleteFunc(r.triggers, refers)
+		r.refs = slices.DeleteFunc(r.refs, refers)
+		r.depends = slices.DeleteFunc(r.depends, refers)
+		r.triggers = slices.DeleteFunc(r.triggers, refers)
 	}
 	g.resources = slices.DeleteFunc(g.resources, func(r *genResource) bool { return r.gone })
 }

@@ -79,8 +79,10 @@ var (
 // marking returns a function that marks its argument.
 func marking(mark any) function.Function {
 	return function.New(&function.Spec{
-		Params: []function.Parameter{{Name: "value", Type: cty.DynamicPseudoType, AllowUnknown: true, AllowNull: true, AllowMarked: true, AllowDynamicType: true}},
-		Type:   func(args []cty.Value) (cty.Type, error) { return args[0].Type(), nil },
-		Impl:   func(args []cty.Value, _ cty.Type) (cty.Value, error) { return args[0].Mark(mark), nil },
+		Params: []function.Parameter{
+			{Name: "value", Type: cty.DynamicPseudoType, AllowUnknown: true, AllowNull: true, AllowMarked: true, AllowDynamicType: true},
+		},
+		Type: func(args []cty.Value) (cty.Type, error) { return args[0].Type(), nil },
+		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) { return args[0].Mark(mark), nil },
 	})
 }

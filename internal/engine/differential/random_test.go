@@ -142,7 +142,8 @@ func TestRandomModulesAreStable(t *testing.T) {
 		tried++
 		_, planned, _ := strings.Cut(text, "\n# 3: plan\n")
 		planned, destroyed, _ := strings.Cut(planned, "\n# 4: ")
-		if !strings.Contains(planned, "complete true, applyable false") || strings.Contains(text, "error") || strings.Contains(destroyed, "stored") {
+		if !strings.Contains(planned, "complete true, applyable false") ||
+			strings.Contains(text, "error") || strings.Contains(destroyed, "stored") {
 			t.Errorf("%s=%d:\n%s\n%s", seedVariable, each, text, c.Format())
 		}
 	}

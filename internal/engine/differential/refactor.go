@@ -17,7 +17,8 @@ func GenerateMoves(seed uint64) *Case {
 	g := &refactoring{random: rand.New(rand.NewPCG(seed, 1))} //nolint:gosec // not for secrets
 	g.module(2)
 	var text strings.Builder
-	fmt.Fprintf(&text, "A random tree of modules, of the seed %d.\n-- steps --\napply\napply\nplan\n", seed) //nolint:dupword // it is applied twice
+	//nolint:dupword // it is applied twice
+	fmt.Fprintf(&text, "A random tree of modules, of the seed %d.\n-- steps --\napply\napply\nplan\n", seed)
 	g.write(&text, "")
 	for range 1 + g.random.IntN(5) {
 		g.change()

@@ -229,8 +229,15 @@ func jsonText(value any) string {
 
 // counted are the calls that are compared.
 var counted = map[string]string{
-	"ReadResource": "read", "PlanResourceChange": "plan", "ApplyResourceChange": "apply", "ImportResourceState": "import", "MoveResourceState": "move",
-	"ReadDataSource": "read data", "OpenEphemeralResource": "open", "RenewEphemeralResource": "renew", "CloseEphemeralResource": "close",
+	"ReadResource":           "read",
+	"PlanResourceChange":     "plan",
+	"ApplyResourceChange":    "apply",
+	"ImportResourceState":    "import",
+	"MoveResourceState":      "move",
+	"ReadDataSource":         "read data",
+	"OpenEphemeralResource":  "open",
+	"RenewEphemeralResource": "renew",
+	"CloseEphemeralResource": "close",
 }
 
 // showCalls shows calls: sorted, and then, where that counts, the order of those that change
@@ -254,7 +261,8 @@ func showCalls(w io.Writer, while string, calls []testprovider.Call, ordered boo
 		lines = append(lines, stable(line)+"\n")
 		if method != "plan" && call.Type != "fake_slow" {
 			object := cmp.Or(call.ID, call.Values["config"])
-			order = append(order, stable(strings.Join(strings.Fields(strings.Join([]string{"  " + method, call.Type, call.Action, object}, " ")), " "))+"\n")
+			order = append(order,
+				stable(strings.Join(strings.Fields(strings.Join([]string{"  " + method, call.Type, call.Action, object}, " ")), " "))+"\n")
 		}
 	}
 	slices.Sort(lines)

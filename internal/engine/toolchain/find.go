@@ -30,10 +30,11 @@ type NotFoundError struct {
 
 func (e *NotFoundError) Error() string {
 	if e.Setting == Tofu || e.Setting == Terraform {
-		return fmt.Sprintf("the engine's binary %q was not found in PATH, and no version of it is installed; run \"cairn engine install %[1]s\", "+
-			"correct the setting, or remove it to use either of tofu and terraform", e.Setting)
+		return fmt.Sprintf("the engine's binary %q was not found in PATH, and no version of it is installed; "+
+			"run \"cairn engine install %[1]s\", correct the setting, or remove it to use either of tofu and terraform", e.Setting)
 	}
-	return fmt.Sprintf("the engine's binary %q was not found, or is not executable; correct the setting, or remove it to use tofu or terraform from PATH", e.Setting)
+	return fmt.Sprintf("the engine's binary %q was not found, or is not executable; correct the setting, "+
+		"or remove it to use tofu or terraform from PATH", e.Setting)
 }
 
 // Origin says how a binary was found.

@@ -74,23 +74,38 @@ func TestFindFollowsOrder(t *testing.T) {
 		required []Requirement
 		want     string // path below the directory
 	}{
-		"tofu from PATH":                     {all, "", nil, "path/tofu"},
-		"terraform from PATH":                {all[1:], "", nil, "path/terraform"},
-		"the newest installed one":           {all[3:], "", nil, "home/tofu/1.12.10/tofu"},
-		"installed terraform":                {all[5:], "", nil, "home/terraform/1.14.0/terraform"},
-		"a file":                             {all, "other/engine", nil, "other/engine"},
-		"a program's name":                   {all, "terraform", nil, "path/terraform"},
-		"a program that is installed only":   {[]string{all[0], all[5]}, "terraform", nil, "home/terraform/1.14.0/terraform"},
-		"too old on PATH":                    {[]string{"path/tofu 1.10.9", all[3]}, "", nil, "home/tofu/1.12.0/tofu"},
-		"version not accepted on PATH":       {all, "", []Requirement{requires("", ">= 1.12")}, "home/tofu/1.12.10/tofu"},
-		"newest installed not accepted":      {all, "tofu", []Requirement{requires("tofu", "= 1.12.0")}, "home/tofu/1.12.0/tofu"},
-		"requirement of the other program":   {all, "", []Requirement{requires("terraform", "1.14.0")}, "path/tofu"},
-		"requirement of terraform":           {all, "terraform", []Requirement{requires("terraform", "1.14.0")}, "home/terraform/1.14.0/terraform"},
-		"two requirements":                   {all, "", []Requirement{requires("", ">= 1.12"), requires("", "< 1.12.10")}, "home/tofu/1.12.0/tofu"},
-		"advice that one follows":            {all, "terraform", []Requirement{advises("1.14.0")}, "home/terraform/1.14.0/terraform"},
-		"advice that none follows":           {all, "terraform", []Requirement{advises("1.15.0")}, "path/terraform"},
-		"advice about a file":                {all, "other/engine", []Requirement{advises("1.15.0")}, "other/engine"},
-		"advice and a requirement":           {all, "terraform", []Requirement{advises("1.11.4"), requires("", ">= 1.12")}, "home/terraform/1.14.0/terraform"},
+		"tofu from PATH":                   {all, "", nil, "path/tofu"},
+		"terraform from PATH":              {all[1:], "", nil, "path/terraform"},
+		"the newest installed one":         {all[3:], "", nil, "home/tofu/1.12.10/tofu"},
+		"installed terraform":              {all[5:], "", nil, "home/terraform/1.14.0/terraform"},
+		"a file":                           {all, "other/engine", nil, "other/engine"},
+		"a program's name":                 {all, "terraform", nil, "path/terraform"},
+		"a program that is installed only": {[]string{all[0], all[5]}, "terraform", nil, "home/terraform/1.14.0/terraform"},
+		"too old on PATH":                  {[]string{"path/tofu 1.10.9", all[3]}, "", nil, "home/tofu/1.12.0/tofu"},
+		"version not accepted on PATH":     {all, "", []Requirement{requires("", ">= 1.12")}, "home/tofu/1.12.10/tofu"},
+		"newest installed not accepted":    {all, "tofu", []Requirement{requires("tofu", "= 1.12.0")}, "home/tofu/1.12.0/tofu"},
+		"requirement of the other program": {all, "", []Requirement{requires("terraform", "1.14.0")}, "path/tofu"},
+		"requirement of terraform": {
+			all,
+			"terraform",
+			[]Requirement{requires("terraform", "1.14.0")},
+			"home/terraform/1.14.0/terraform",
+		},
+		"two requirements": {
+			all,
+			"",
+			[]Requirement{requires("", ">= 1.12"), requires("", "< 1.12.10")},
+			"home/tofu/1.12.0/tofu",
+		},
+		"advice that one follows":  {all, "terraform", []Requirement{advises("1.14.0")}, "home/terraform/1.14.0/terraform"},
+		"advice that none follows": {all, "terraform", []Requirement{advises("1.15.0")}, "path/terraform"},
+		"advice about a file":      {all, "other/engine", []Requirement{advises("1.15.0")}, "other/engine"},
+		"advice and a requirement": {
+			all,
+			"terraform",
+			[]Requirement{advises("1.11.4"), requires("", ">= 1.12")},
+			"home/terraform/1.14.0/terraform",
+		},
 		"development build of what it wants": {[]string{"path/tofu 1.12.6-dev"}, "", []Requirement{requires("", ">= 1.12.6")}, "path/tofu"},
 	}
 	for name, test := range tests {
@@ -137,7 +152,8 @@ func TestFindFailures(t *testing.T) {
 	_, err := m.search("", required).Find(t.Context())
 	var tooOld *TooOldError
 	var unaccepted *UnacceptedError
-	if !errors.As(err, &tooOld) || tooOld.Path != old || !errors.As(err, &unaccepted) || unaccepted.Info != (engine.Info{Name: Terraform, Version: "1.11.4"}) {
+	if !errors.As(err, &tooOld) || tooOld.Path != old || !errors.As(err, &unaccepted) ||
+		unaccepted.Info != (engine.Info{Name: Terraform, Version: "1.11.4"}) {
 		t.Errorf("Find without one that can be used: got %v", err)
 	}
 

@@ -109,7 +109,8 @@ func (i Identifier) Identify(ctx context.Context, path string) (engine.Info, err
 			return known.Info, nil
 		}
 	}
-	info, err := i.Known.ask(binaryFile{path, stat.Size(), stat.ModTime().UnixNano()}, func() (engine.Info, error) { return askVersion(ctx, path, i.Environ) })
+	file := binaryFile{path, stat.Size(), stat.ModTime().UnixNano()}
+	info, err := i.Known.ask(file, func() (engine.Info, error) { return askVersion(ctx, path, i.Environ) })
 	if err != nil {
 		return engine.Info{}, err
 	}

@@ -39,7 +39,8 @@ type NoVersionError struct {
 }
 
 func (e *NoVersionError) Error() string {
-	text := fmt.Sprintf("there is no release of %s with version %s that cairn works with (%s or newer)", e.Program, describe(e.Constraints), oldest[e.Program])
+	text := fmt.Sprintf("there is no release of %s with version %s that cairn works with (%s or newer)",
+		e.Program, describe(e.Constraints), oldest[e.Program])
 	if e.Newest != nil {
 		text += fmt.Sprintf("; the newest release is %s", e.Newest)
 	}
@@ -186,7 +187,8 @@ func (req InstallRequest) tryOut(ctx context.Context, path string, wanted *versi
 	}
 	found, err := version.NewVersion(info.Version)
 	if err != nil || info.Name != req.Program || !found.Equal(wanted) {
-		return engine.Info{}, fmt.Errorf("%w: it says that it is %s %s, not %s %s", release.ErrUnverified, info.Name, info.Version, req.Program, wanted)
+		return engine.Info{}, fmt.Errorf("%w: it says that it is %s %s, not %s %s",
+			release.ErrUnverified, info.Name, info.Version, req.Program, wanted)
 	}
 	return info, nil
 }

@@ -144,7 +144,13 @@ func TestInstallFailures(t *testing.T) {
 			b.Set(list, append(b.File(list), "0  other\n"...))
 		}, release.ErrUnverified, "ignature"},
 		"another key than ours": {Tofu, "1.12.6", func(_ *bench, req *InstallRequest) { req.Source.Key = "" }, release.ErrUnverified, "ignature"},
-		"the maker's key":       {Terraform, "1.11.4", func(_ *bench, req *InstallRequest) { req.Source.Key = "" }, release.ErrUnverified, "ignature"},
+		"the maker's key": {
+			Terraform,
+			"1.11.4",
+			func(_ *bench, req *InstallRequest) { req.Source.Key = "" },
+			release.ErrUnverified,
+			"ignature",
+		},
 		"tofu without archive": {Tofu, "1.12.6", func(b *bench, _ *InstallRequest) {
 			b.Set(releasetest.ArchiveName(Tofu, "1.12.6"), nil)
 		}, nil, "404"},

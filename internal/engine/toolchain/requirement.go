@@ -103,7 +103,8 @@ func (e *UnacceptedError) Error() string {
 	if e.Requirement.Invalid != "" {
 		return fmt.Sprintf("%s is %s %s; %s", e.Path, e.Info.Name, e.Info.Version, e.Requirement.Invalid)
 	}
-	return fmt.Sprintf("%s is %s %s; %s requires version %s", e.Path, e.Info.Name, e.Info.Version, e.Requirement.Place, e.Requirement.Constraint)
+	return fmt.Sprintf("%s is %s %s; %s requires version %s", e.Path, e.Info.Name, e.Info.Version, e.Requirement.Place,
+		e.Requirement.Constraint)
 }
 
 // check checks the binary against requirements. The candidate then has the result.

@@ -112,11 +112,13 @@ func (h *Helper) store(ctx context.Context, host svchost.Hostname, token string)
 // run calls the helper. Its input and output are secret, and not in errors.
 func (h *Helper) run(ctx context.Context, verb string, host svchost.Hostname, input []byte) ([]byte, error) {
 	if h.program == "" {
-		return nil, fmt.Errorf("the credentials helper %q is not installed: there is no terraform-credentials-%s in the directory for plugins", h.name, h.name)
+		return nil, fmt.Errorf("the credentials helper %q is not installed: there is no terraform-credentials-%s in the directory for plugins",
+			h.name, h.name)
 	}
 	limited, cancel := context.WithTimeout(ctx, helperTime)
 	defer cancel()
-	cmd := exec.CommandContext(limited, h.program, append(slices.Clone(h.args), verb, host.ForDisplay())...) //nolint:gosec // the user has chosen it
+	//nolint:gosec // the user has chosen it
+	cmd := exec.CommandContext(limited, h.program, append(slices.Clone(h.args), verb, host.ForDisplay())...)
 	cmd.Env, cmd.Stdin, cmd.WaitDelay = h.environ, bytes.NewReader(input), time.Second
 	var said bytes.Buffer
 	cmd.Stderr = &said
