@@ -73,7 +73,9 @@ func (a *applier) invokeAfter(ctx context.Context, s *step) bool {
 
 // invoke invokes the actions that come before a change, or those after it, one after another until
 // one fails.
-func (a *applier) invoke(ctx context.Context, s *step, t *resource.Target, before bool, object func(context.Context, stackaddrs.InstanceKey) (cty.Value, bool)) bool {
+func (a *applier) invoke(
+	ctx context.Context, s *step, t *resource.Target, before bool, object func(context.Context, stackaddrs.InstanceKey) (cty.Value, bool),
+) bool {
 	caller := &eval.Caller{Resource: t.Resource, Object: object}
 	all := s.invocations()
 	for n, i := range all {
@@ -105,8 +107,10 @@ func (a *applier) wanted(ctx context.Context, s *step, t *resource.Target, i *pl
 	holds, known, ok := t.Resource.Triggers(ctx, trigger, at)
 	if ok && !known {
 		return false, a.eval.Diagnostics.AddTo(t.Address, &hcl.Diagnostic{
-			Severity: hcl.DiagError, Summary: "Invalid action trigger condition",
-			Detail: "Whether " + i.Addr.String() + " is to be invoked is still not known, although all that the condition depends on is done.", Subject: trigger.Condition.Range().Ptr(),
+			Severity: hcl.DiagError,
+			Summary:  "Invalid action trigger condition",
+			Detail:   "Whether " + i.Addr.String() + " is to be invoked is still not known, although all that the condition depends on is done.",
+			Subject:  trigger.Condition.Range().Ptr(),
 		})
 	}
 	return holds, ok

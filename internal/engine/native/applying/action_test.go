@@ -81,7 +81,10 @@ func TestActions(t *testing.T) {
 	}{
 		"in order": {
 			"made", "fake_thing.first.name", "",
-			[]string{"invoke fake_do before first", "apply fake_thing first", "invoke fake_do after made", "invoke fake_do last", "apply fake_thing second made"},
+			[]string{
+				"invoke fake_do before first", "apply fake_thing first", "invoke fake_do after made",
+				"invoke fake_do last", "apply fake_thing second made",
+			},
 			"first second", "",
 		},
 		"condition does not hold": {
@@ -144,7 +147,9 @@ func TestActionEvents(t *testing.T) {
 	var got []string
 	for _, event := range applied.Events {
 		if i := event.Invocation; i != nil {
-			got = append(got, strings.TrimSpace(strings.Join([]string{string(event.Type), i.Addr.String(), string(i.Trigger.Event), event.Resource, event.Message}, " ")))
+			got = append(got, strings.TrimSpace(strings.Join([]string{
+				string(event.Type), i.Addr.String(), string(i.Trigger.Event), event.Resource, event.Message,
+			}, " ")))
 		}
 	}
 	want := []string{
@@ -182,7 +187,8 @@ func TestActionStopped(t *testing.T) {
 		t.Errorf("the last call is %s, want %s", got[len(got)-1], want)
 	}
 	if len(diags) != 1 || diags[0].Summary != "Apply stopped" || strings.Contains(diags[0].Detail, "create fake_thing.first") ||
-		!strings.Contains(diags[0].Detail, "invoke action.fake_do.last for fake_thing.first") || !strings.Contains(diags[0].Detail, "create fake_thing.second") {
+		!strings.Contains(diags[0].Detail, "invoke action.fake_do.last for fake_thing.first") ||
+		!strings.Contains(diags[0].Detail, "create fake_thing.second") {
 		t.Errorf("diagnostics after the stop: %v", diags)
 	}
 }

@@ -46,7 +46,9 @@ resource "fake_thing" "a" {
 		t.Errorf("applying: %v, with the token %#v, want \"open used\"", applied.Diags, token)
 	}
 	want := []string{"open fake_secret used", "apply fake_thing a", "close fake_secret"}
-	got := slices.DeleteFunc(c.Fake.Calls()[planned:], func(call string) bool { return !slices.Contains(want, call) && call != "open fake_secret unused" })
+	got := slices.DeleteFunc(c.Fake.Calls()[planned:], func(call string) bool {
+		return !slices.Contains(want, call) && call != "open fake_secret unused"
+	})
 	if !slices.Equal(got, want) {
 		t.Errorf("calls: %q, want %q", got, want)
 	}

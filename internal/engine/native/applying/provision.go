@@ -56,7 +56,8 @@ func (a *applier) created(ctx context.Context, t *resource.Target, o *resource.O
 	at := t.At
 	at.Self = o.Value
 	o.Tainted = true // until they have ended, so that it is if this program is killed
-	if !a.store(t, o, "") || !a.provision(ctx, provisioning{target: t, all: config.Provisioners, connection: config.Connection, module: t.Resource.Module, at: at}, false) {
+	p := provisioning{target: t, all: config.Provisioners, connection: config.Connection, module: t.Resource.Module, at: at}
+	if !a.store(t, o, "") || !a.provision(ctx, p, false) {
 		return false
 	}
 	o.Tainted = false
@@ -69,7 +70,11 @@ func (a *applier) ending(ctx context.Context, t *resource.Target, o *resource.Ob
 	if a.Provisioners == nil || o.Tainted {
 		return true
 	}
-	p := provisioning{target: t, deposed: deposed, at: eval.Place{Resource: t.Address, Self: o.Value, Repetition: eval.RepetitionOf(t.Addr.Key)}}
+	p := provisioning{
+		target:  t,
+		deposed: deposed,
+		at:      eval.Place{Resource: t.Address, Self: o.Value, Repetition: eval.RepetitionOf(t.Addr.Key)},
+	}
 	if tree := a.tree(t.Addr.Module); tree != nil && tree.Resources[t.Addr.Resource] != nil {
 		config := tree.Resources[t.Addr.Resource]
 		p.all, p.connection = config.Provisioners, config.Connection

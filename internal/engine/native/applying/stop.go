@@ -46,7 +46,9 @@ func (a *applier) stop(ctx context.Context) {
 	for _, p := range asked {
 		if err := p.Stop(ctx); err != nil {
 			a.eval.Diagnostics.Add(&hcl.Diagnostic{
-				Severity: hcl.DiagWarning, Summary: "Provider not stopped", Detail: "A provider could not be asked to end its work soon: " + err.Error() + ".",
+				Severity: hcl.DiagWarning,
+				Summary:  "Provider not stopped",
+				Detail:   "A provider could not be asked to end its work soon: " + err.Error() + ".",
 			})
 		}
 	}

@@ -57,7 +57,9 @@ type stoppableProviders struct {
 	fake *stoppable
 }
 
-func (p *stoppableProviders) Provider(context.Context, stackaddrs.Provider, engine.ProviderSlot) (provider.Provider, bool, bool, hcl.Diagnostics) {
+func (p *stoppableProviders) Provider(
+	context.Context, stackaddrs.Provider, engine.ProviderSlot,
+) (provider.Provider, bool, bool, hcl.Diagnostics) {
 	return p.fake, true, true, nil
 }
 
@@ -74,7 +76,8 @@ func TestStop(t *testing.T) {
 	req := c.ApplyRequest(c.Plan(t, nil))
 	req.Providers = &stoppableProviders{c, fake}
 	result, diags := applying.Apply(ctx, req)
-	if got, want := nativetest.ShowState(t, result.State), "fake_thing.first "; !strings.HasPrefix(got, want) || strings.Contains(got, "second") {
+	if got, want := nativetest.ShowState(t, result.State), "fake_thing.first "; !strings.HasPrefix(got, want) ||
+		strings.Contains(got, "second") {
 		t.Errorf("state after the stop: %s, want only %s", got, want)
 	}
 	if len(diags) != 1 || diags[0].Summary != "Apply stopped" || !strings.Contains(diags[0].Detail, "create fake_thing.second") {
@@ -173,11 +176,16 @@ resource "fake_thing" "first" {
 		line  string // of the journal
 		event engine.EventType
 	}
-	for fail, end := range map[bool]end{false: {"store fake_thing.first", engine.ApplyComplete}, true: {"unchanged fake_thing.first", engine.ApplyErrored}} {
+	for fail, end := range map[bool]end{
+		false: {"store fake_thing.first", engine.ApplyComplete},
+		true:  {"unchanged fake_thing.first", engine.ApplyErrored},
+	} {
 		c := nativetest.New(t, module)
 		b := &book{}
 		applied := c.Apply(t, c.Plan(t, nil), func(req *applying.Request) { req.Journal, req.Provisioners = b, provisioners{fail} })
-		if want := []string{"intend create fake_thing.first", "store fake_thing.first", "store fake_thing.first", "intend create fake_thing.first", end.line}; !slices.Equal(b.lines, want) {
+		if want := []string{
+			"intend create fake_thing.first", "store fake_thing.first", "store fake_thing.first", "intend create fake_thing.first", end.line,
+		}; !slices.Equal(b.lines, want) {
 			t.Errorf("fails: %t: the journal has %q, want %q", fail, b.lines, want)
 		}
 		var events []engine.EventType
@@ -216,7 +224,8 @@ func TestInconsistent(t *testing.T) {
 		return response
 	}
 	got := c.Apply(t, plan, nil)
-	if want := "error: Provider produced inconsistent final plan of fake_thing.first at main.tf:6\n"; nativetest.ShowDiagnostics(got.Diags) != want {
+	const want = "error: Provider produced inconsistent final plan of fake_thing.first at main.tf:6\n"
+	if nativetest.ShowDiagnostics(got.Diags) != want {
 		t.Errorf("a second plan that says something else: %s, want %s", nativetest.ShowDiagnostics(got.Diags), want)
 	}
 	if slices.ContainsFunc(c.Fake.Calls(), func(call string) bool { return strings.HasPrefix(call, "apply") }) {

@@ -58,7 +58,8 @@ func (t *blockType) checkCount(written []writtenBlock, missing hcl.Range) hcl.Di
 	case len(written) < least:
 		return hcl.Diagnostics{wrong("Too few blocks", fmt.Sprintf("At least %s of type %q must be here.", counted(least), t.Name), missing)}
 	case most > 0 && len(written) > most:
-		return hcl.Diagnostics{wrong("Too many blocks", fmt.Sprintf("At most %s of type %q can be here.", counted(most), t.Name), written[most].DefRange)}
+		return hcl.Diagnostics{wrong("Too many blocks", fmt.Sprintf("At most %s of type %q can be here.", counted(most), t.Name),
+			written[most].DefRange)}
 	default:
 		return nil
 	}
@@ -105,7 +106,8 @@ func (t *blockType) byLabel(values []cty.Value, written []writtenBlock) (cty.Val
 	for i, value := range values {
 		label := written[i].Labels[0]
 		if _, ok := elements[label]; ok {
-			diags = append(diags, wrong("Repeated label", fmt.Sprintf("Another block of type %q has the label %q.", t.Name, label), written[i].DefRange))
+			diags = append(diags, wrong("Repeated label", fmt.Sprintf("Another block of type %q has the label %q.", t.Name, label),
+				written[i].DefRange))
 			continue
 		}
 		elements[label] = value

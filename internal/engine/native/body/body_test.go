@@ -27,47 +27,72 @@ func TestDecodeMarks(t *testing.T) {
 		return `cty.ObjectVal(map[string]cty.Value{"a":` + a + `, "b":cty.NullVal(cty.String)})`
 	}
 	testDecode(t, modern(), map[string]decoding{
-		"argument":   {text: `text = secret`, part: "text", want: `cty.StringVal("s")` + sensitive},
-		"ephemeral":  {text: `write = ephemeral`, part: "write", want: `cty.StringVal("e").Mark(marks.Ephemeral)`},
-		"set":        {text: "bset {\n a = secret\n}", part: "bset", want: `cty.SetVal([]cty.Value{` + block(`cty.StringVal("s")`) + `})` + sensitive},
-		"single":     {text: "bsingle {\n a = secret\n}", part: "bsingle", want: block(`cty.StringVal("s")` + sensitive)},
-		"elements":   {text: dynamic("bmax", "secrets", "a = bmax.value"), part: "bmax", want: `cty.ListVal([]cty.Value{` + block(`cty.StringVal("s")`+sensitive) + `})`},
-		"collection": {text: dynamic("bmax", "hidden", "a = 1"), part: "bmax", want: `cty.ListVal([]cty.Value{` + block(`cty.StringVal("1")`+sensitive) + sensitive + `})`},
+		"argument":  {text: `text = secret`, part: "text", want: `cty.StringVal("s")` + sensitive},
+		"ephemeral": {text: `write = ephemeral`, part: "write", want: `cty.StringVal("e").Mark(marks.Ephemeral)`},
+		"set": {
+			text: "bset {\n a = secret\n}",
+			part: "bset",
+			want: `cty.SetVal([]cty.Value{` + block(`cty.StringVal("s")`) + `})` + sensitive,
+		},
+		"single": {text: "bsingle {\n a = secret\n}", part: "bsingle", want: block(`cty.StringVal("s")` + sensitive)},
+		"elements": {
+			text: dynamic("bmax", "secrets", "a = bmax.value"),
+			part: "bmax",
+			want: `cty.ListVal([]cty.Value{` + block(`cty.StringVal("s")`+sensitive) + `})`,
+		},
+		"collection": {
+			text: dynamic("bmax", "hidden", "a = 1"),
+			part: "bmax",
+			want: `cty.ListVal([]cty.Value{` + block(`cty.StringVal("1")`+sensitive) + sensitive + `})`,
+		},
 		"ephemeral collection": {
 			text: dynamic("bsingle", "passing", "a = 1"), part: "bsingle", want: block(`cty.StringVal("1").Mark(marks.Ephemeral)`),
 		},
 		"secret keys are not named": {
 			text: "list = [{ a = secret }]", part: "number", want: `cty.NullVal(cty.Number)`,
-			errs: []string{`Invalid argument type at 1:8-1:24: The argument "list" cannot have this value: a part of it has the wrong type; which one is not shown, because the value is sensitive or ephemeral.`},
+			errs: []string{`Invalid argument type at 1:8-1:24: The argument "list" cannot have this value: ` +
+				`a part of it has the wrong type; which one is not shown, because the value is sensitive or ephemeral.`},
 		},
 	})
 }
 
 func TestDecodeErrors(t *testing.T) {
 	testDecode(t, modern(), map[string]decoding{
-		"type": {text: `number = []`, errs: []string{`Invalid argument type at 1:10-1:12: The argument "number" cannot have this value: number required, but have tuple.`}},
+		"type": {
+			text: `number = []`,
+			errs: []string{`Invalid argument type at 1:10-1:12: The argument "number" cannot have this value: number required, but have tuple.`},
+		},
 		"type inside of a list": {
 			text: `list = [{ a = "x", n = 1 }, { a = "y", n = {} }]`,
-			errs: []string{`Invalid argument type at 1:8-1:49: The argument "list" cannot have this value: element 1: attribute "n": number required, but have object.`},
+			errs: []string{`Invalid argument type at 1:8-1:49: The argument "list" cannot have this value: ` +
+				`element 1: attribute "n": number required, but have object.`},
 		},
 		"missing inside": {
 			text: `nested_map = { k = {} }`,
-			errs: []string{`Invalid argument type at 1:14-1:24: The argument "nested_map" cannot have this value: element "k": attribute "r" is required.`},
+			errs: []string{
+				`Invalid argument type at 1:14-1:24: The argument "nested_map" cannot have this value: element "k": attribute "r" is required.`,
+			},
 		},
-		"too many": {text: "bsingle {}\nbsingle {}", errs: []string{`Too many blocks at 2:1-2:8: At most one block of type "bsingle" can be here.`}},
+		"too many": {
+			text: "bsingle {}\nbsingle {}",
+			errs: []string{`Too many blocks at 2:1-2:8: At most one block of type "bsingle" can be here.`},
+		},
 		"label twice": {
 			text: "bmap \"k\" {}\nbmap \"k\" {}", errs: []string{`Repeated label at 2:1-2:9: Another block of type "bmap" has the label "k".`},
 		},
 		"unknown label": {
 			text: labelled("list", "[text]", ""),
-			errs: []string{`Invalid label of dynamic block at 3:12-3:16: The label of a block must be known before anything is applied, and this value is not known yet.`},
+			errs: []string{`Invalid label of dynamic block at 3:12-3:16: The label of a block must be known before anything is applied, ` +
+				`and this value is not known yet.`},
 		},
 		"null collection": {
 			text: dynamic("blist", "null", ""),
-			errs: []string{`Invalid for_each of dynamic block at 2:13-2:17: A dynamic block is made for each element of a collection, and there is none: the value is null.`},
+			errs: []string{`Invalid for_each of dynamic block at 2:13-2:17: A dynamic block is made for each element of a collection, ` +
+				`and there is none: the value is null.`},
 		},
 		"dynamic argument": {
-			text: dynamic("text", "[]", ""), errs: []string{`Unsupported block type at 1:9-1:15: "text" is an argument here, which has its value from an expression: text = ...`},
+			text: dynamic("text", "[]", ""),
+			errs: []string{`Unsupported block type at 1:9-1:15: "text" is an argument here, which has its value from an expression: text = ...`},
 		},
 	})
 	testDecode(t, needy(), map[string]decoding{
@@ -82,14 +107,17 @@ func TestDecodeJSON(t *testing.T) {
 	deep := `cty.NullVal(cty.List(cty.Object(map[string]cty.Type{"x":cty.String})))`
 	testDecode(t, legacy(), map[string]decoding{
 		"blocks": {text: `{"bmin": [{"a": 1}, {"a": "${list[0]}"}]}`, part: "bmin", want: `cty.ListVal([]cty.Value{` +
-			`cty.ObjectVal(map[string]cty.Value{"a":cty.StringVal("1"), "b":cty.NullVal(cty.String)}), cty.ObjectVal(map[string]cty.Value{"a":cty.StringVal("a"), "b":cty.NullVal(cty.String)})})`},
+			`cty.ObjectVal(map[string]cty.Value{"a":cty.StringVal("1"), "b":cty.NullVal(cty.String)}), ` +
+			`cty.ObjectVal(map[string]cty.Value{"a":cty.StringVal("a"), "b":cty.NullVal(cty.String)})})`},
 		"attribute, not blocks": {
 			text: `{"list": [{"a": "x", "deep": null, "n": 1}]}`, part: "list",
-			want: `cty.ListVal([]cty.Value{cty.ObjectVal(map[string]cty.Value{"a":cty.StringVal("x"), "deep":` + deep + `, "n":cty.NumberIntVal(1)})})`,
+			want: `cty.ListVal([]cty.Value{cty.ObjectVal(map[string]cty.Value{"a":cty.StringVal("x"), "deep":` + deep +
+				`, "n":cty.NumberIntVal(1)})})`,
 		},
 		"dynamic": {
 			text: `{"dynamic": {"list": {"for_each": ["x"], "content": {"a": "${list.value}"}}}}`, part: "list",
-			want: `cty.ListVal([]cty.Value{cty.ObjectVal(map[string]cty.Value{"a":cty.StringVal("x"), "deep":` + deep + `, "n":cty.NullVal(cty.Number)})})`,
+			want: `cty.ListVal([]cty.Value{cty.ObjectVal(map[string]cty.Value{"a":cty.StringVal("x"), "deep":` + deep +
+				`, "n":cty.NullVal(cty.Number)})})`,
 		},
 		"comment": {text: `{"//": "nothing", "text": null}`, part: "text", want: `cty.NullVal(cty.String)`},
 	})
@@ -100,16 +128,25 @@ func TestVariables(t *testing.T) {
 		text string
 		want []string
 	}{
-		"arguments":           {`text = "${a.b}${c}"`, []string{"a.b", "c"}},
-		"not in the schema":   {`other = a`, nil},
-		"blocks":              {"blist {\n a = x\n inside {\n  a = y\n }\n}", []string{"x", "y"}},
-		"iterator":            {dynamic("blist", "each", "a = \"${blist.value}${x}\""), []string{"each", "x"}},
-		"name of iterator":    {"dynamic \"blist\" {\n for_each = each\n iterator = it\n content {\n  a = \"${it.value}${blist.value}\"\n }\n}", []string{"blist.value", "each"}},
+		"arguments":         {`text = "${a.b}${c}"`, []string{"a.b", "c"}},
+		"not in the schema": {`other = a`, nil},
+		"blocks":            {"blist {\n a = x\n inside {\n  a = y\n }\n}", []string{"x", "y"}},
+		"iterator":          {dynamic("blist", "each", "a = \"${blist.value}${x}\""), []string{"each", "x"}},
+		"name of iterator": {
+			"dynamic \"blist\" {\n for_each = each\n iterator = it\n content {\n  a = \"${it.value}${blist.value}\"\n }\n}",
+			[]string{"blist.value", "each"},
+		},
 		"labels":              {labelled("each", "[\"${bmap.key}${x}\"]", ""), []string{"each", "x"}},
 		"for_each is outside": {dynamic("blist", "blist.other", "a = blist.value"), []string{"blist.other"}},
-		"nested":              {dynamic("blist", "each", "dynamic \"inside\" {\n for_each = blist.value\n content {\n  a = \"${blist.key}${inside.key}${x}\"\n }\n}"), []string{"each", "x"}},
+		"nested": {
+			dynamic("blist", "each", "dynamic \"inside\" {\n for_each = blist.value\n content {\n  a = \"${blist.key}${inside.key}${x}\"\n }\n}"),
+			[]string{"each", "x"},
+		},
 		"wrong dynamic block": {dynamic("other", "each", "a = x"), []string{"each"}},
-		"JSON":                {`{"text": "${a}", "dynamic": {"blist": {"for_each": "${each}", "content": {"a": "${blist.value}${x}"}}}}`, []string{"a", "each", "x"}},
+		"JSON": {
+			`{"text": "${a}", "dynamic": {"blist": {"for_each": "${each}", "content": {"a": "${blist.value}${x}"}}}}`,
+			[]string{"a", "each", "x"},
+		},
 	}
 	decoder := body.NewDecoder(modern())
 	for name, test := range tests {

@@ -91,7 +91,8 @@ func describe(diags hcl.Diagnostics) []string {
 	var all []string
 	for _, diag := range diags {
 		subject := diag.Subject
-		all = append(all, fmt.Sprintf("%s at %d:%d-%d:%d: %s", diag.Summary, subject.Start.Line, subject.Start.Column, subject.End.Line, subject.End.Column, diag.Detail))
+		all = append(all, fmt.Sprintf("%s at %d:%d-%d:%d: %s", diag.Summary, subject.Start.Line, subject.Start.Column, subject.End.Line,
+			subject.End.Column, diag.Detail))
 	}
 	slices.Sort(all)
 	return all
@@ -99,14 +100,25 @@ func describe(diags hcl.Diagnostics) []string {
 
 func TestDecodeFlat(t *testing.T) {
 	testDecode(t, builtin.Schema().Managed["terraform_data"].Block, map[string]decoding{
-		"empty":       {text: ``, part: "input", want: `cty.NullVal(cty.DynamicPseudoType)`},
-		"computed":    {text: ``, part: "id", want: `cty.NullVal(cty.String)`},
-		"number":      {text: `input = 1`, part: "input", want: `cty.NumberIntVal(1)`},
-		"unknown":     {text: `input = unknown`, part: "input", want: `cty.DynamicVal`},
-		"object":      {text: `input = { a = [1, text] }`, part: "input", want: `cty.ObjectVal(map[string]cty.Value{"a":cty.TupleVal([]cty.Value{cty.NumberIntVal(1), cty.UnknownVal(cty.String)})})`},
-		"secret":      {text: `input = [secret]`, part: "input", want: `cty.TupleVal([]cty.Value{cty.StringVal("s").Mark(marks.Sensitive)})`},
-		"JSON":        {text: `{"input": ["${secret}"]}`, part: "input", want: `cty.TupleVal([]cty.Value{cty.StringVal("s").Mark(marks.Sensitive)})`},
-		"unsupported": {text: `inputs = 1`, errs: []string{`Unsupported argument at 1:1-1:7: An argument named "inputs" is not expected here. Did you mean "input"?`}},
+		"empty":    {text: ``, part: "input", want: `cty.NullVal(cty.DynamicPseudoType)`},
+		"computed": {text: ``, part: "id", want: `cty.NullVal(cty.String)`},
+		"number":   {text: `input = 1`, part: "input", want: `cty.NumberIntVal(1)`},
+		"unknown":  {text: `input = unknown`, part: "input", want: `cty.DynamicVal`},
+		"object": {
+			text: `input = { a = [1, text] }`,
+			part: "input",
+			want: `cty.ObjectVal(map[string]cty.Value{"a":cty.TupleVal([]cty.Value{cty.NumberIntVal(1), cty.UnknownVal(cty.String)})})`,
+		},
+		"secret": {text: `input = [secret]`, part: "input", want: `cty.TupleVal([]cty.Value{cty.StringVal("s").Mark(marks.Sensitive)})`},
+		"JSON": {
+			text: `{"input": ["${secret}"]}`,
+			part: "input",
+			want: `cty.TupleVal([]cty.Value{cty.StringVal("s").Mark(marks.Sensitive)})`,
+		},
+		"unsupported": {
+			text: `inputs = 1`,
+			errs: []string{`Unsupported argument at 1:1-1:7: An argument named "inputs" is not expected here. Did you mean "input"?`},
+		},
 		"failing": {
 			text: `input = list[5]`, part: "input", want: `cty.DynamicVal`,
 			errs: []string{`Invalid index at 1:13-1:16: The given key does not identify an element in this collection value.`},

@@ -128,7 +128,8 @@ func readGenerator(ty *blockType, block *hcl.Block) (*generator, hcl.Diagnostics
 	}
 	switch len(content.Blocks) {
 	case 0:
-		diags = append(diags, wrong("Missing content block", "A dynamic block needs a content block, which says what is in each block.", content.MissingItemRange))
+		diags = append(diags, wrong("Missing content block", "A dynamic block needs a content block, which says what is in each block.",
+			content.MissingItemRange))
 	case 1:
 		g.body = content.Blocks[0].Body
 	default:
@@ -149,7 +150,8 @@ func (g *generator) readLabels(ty *blockType, attr *hcl.Attribute, missing hcl.R
 	case attr == nil && !labelled:
 		return nil
 	case attr == nil:
-		return hcl.Diagnostics{wrong("Missing label", fmt.Sprintf("Blocks of type %q have a label, for which this block needs the argument \"labels\".", ty.Name), missing)}
+		return hcl.Diagnostics{wrong("Missing label",
+			fmt.Sprintf("Blocks of type %q have a label, for which this block needs the argument \"labels\".", ty.Name), missing)}
 	case !labelled:
 		return hcl.Diagnostics{wrong("Unsupported argument", fmt.Sprintf("Blocks of type %q have no labels.", ty.Name), attr.NameRange)}
 	}

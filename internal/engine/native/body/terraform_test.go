@@ -64,7 +64,9 @@ var terraformScope = &hcl.EvalContext{Variables: map[string]cty.Value{
 // resources returns the bodies of the resources of a configuration by their types.
 func resources(t *testing.T, config string) map[string]hcl.Body {
 	t.Helper()
-	content, _, diags := parse(t, config).PartialContent(&hcl.BodySchema{Blocks: []hcl.BlockHeaderSchema{{Type: "resource", LabelNames: []string{"type", "name"}}}})
+	content, _, diags := parse(t, config).PartialContent(&hcl.BodySchema{
+		Blocks: []hcl.BlockHeaderSchema{{Type: "resource", LabelNames: []string{"type", "name"}}},
+	})
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
@@ -111,8 +113,11 @@ func attr(name string, ty cty.Type) *schema.Attribute {
 
 func nested(name string, nesting schema.Nesting, least, most int64, inside ...*schema.NestedBlock) *schema.NestedBlock {
 	return &schema.NestedBlock{Name: name, Nesting: nesting, MinItems: least, MaxItems: most, Block: &schema.Block{
-		Attributes: []*schema.Attribute{{Name: "a", Type: cty.String, Optional: true}, {Name: "b", Type: cty.String, Optional: true, Computed: true}},
-		Blocks:     inside,
+		Attributes: []*schema.Attribute{
+			{Name: "a", Type: cty.String, Optional: true},
+			{Name: "b", Type: cty.String, Optional: true, Computed: true},
+		},
+		Blocks: inside,
 	}}
 }
 
@@ -139,17 +144,24 @@ func modern() *schema.Block {
 			{Name: "write", Type: cty.String, Optional: true, WriteOnly: true},
 		},
 		Blocks: []*schema.NestedBlock{
-			nested("bgroup", schema.Group, 0, 0), nested("blist", schema.List, 0, 0, nested("inside", schema.List, 0, 0)), nested("bmap", schema.Map, 0, 0),
-			nested("bmax", schema.List, 0, 2), nested("bset", schema.Set, 0, 0), nested("bsetmax", schema.Set, 0, 1), nested("bsingle", schema.Single, 0, 0),
+			nested("bgroup", schema.Group, 0, 0), nested("blist", schema.List, 0, 0, nested("inside", schema.List, 0, 0)),
+			nested("bmap", schema.Map, 0, 0), nested("bmax", schema.List, 0, 2), nested("bset", schema.Set, 0, 0),
+			nested("bsetmax", schema.Set, 0, 1), nested("bsingle", schema.Single, 0, 0),
 		},
 	}
 }
 
 // legacy is a schema whose lists and sets of objects may be written as blocks.
 func legacy() *schema.Block {
-	inner := cty.Object(map[string]cty.Type{"a": cty.String, "deep": cty.List(cty.Object(map[string]cty.Type{"x": cty.String})), "n": cty.Number})
+	inner := cty.Object(map[string]cty.Type{
+		"a":    cty.String,
+		"deep": cty.List(cty.Object(map[string]cty.Type{"x": cty.String})),
+		"n":    cty.Number,
+	})
 	return &schema.Block{Attributes: []*schema.Attribute{
-		{Name: "list", Type: cty.List(inner), Optional: true, Computed: true}, {Name: "set", Type: cty.Set(inner), Optional: true}, attr("text", cty.String),
+		{Name: "list", Type: cty.List(inner), Optional: true, Computed: true},
+		{Name: "set", Type: cty.Set(inner), Optional: true},
+		attr("text", cty.String),
 	}, Blocks: []*schema.NestedBlock{nested("bmin", schema.List, 0, 0)}}
 }
 
@@ -157,7 +169,8 @@ func needy() *schema.Block {
 	return &schema.Block{
 		Attributes: []*schema.Attribute{{Name: "need", Type: cty.String, Required: true}},
 		Blocks: []*schema.NestedBlock{
-			nested("bgroup", schema.Group, 0, 0), nested("bmin", schema.List, 2, 3), nested("bsetmin", schema.Set, 2, 0), nested("bsingle", schema.Single, 1, 1),
+			nested("bgroup", schema.Group, 0, 0), nested("bmin", schema.List, 2, 3), nested("bsetmin", schema.Set, 2, 0),
+			nested("bsingle", schema.Single, 1, 1),
 		},
 	}
 }
@@ -173,7 +186,8 @@ func TestCasesAgreeWithTerraform(t *testing.T) {
 			`any = null`, `any = { a = 1, b = [null] }`, `any = ` + unknown, `any = { a = ` + unknown + ` }`,
 			`computed = "x"`, `deprecated = "x"`, `write = "x"`, `write = null`, `write = local.secret`,
 			`object = { a = "x", extra = 1 }`, `object = {}`, `object = { a = null }`,
-			`nested_single = { r = "x" }`, `nested_single = { o = "x" }`, `nested_single = { r = "x", extra = 1 }`, `nested_single = { r = "x", c = "y" }`,
+			`nested_single = { r = "x" }`, `nested_single = { o = "x" }`, `nested_single = { r = "x", extra = 1 }`,
+			`nested_single = { r = "x", c = "y" }`,
 			`nested_single = { r = null }`, `nested_single = null`, `nested_single = ` + unknown,
 			`nested_list = [{ r = "x" }, { r = "y", o = 1 }]`, `nested_list = [{ r = "x" }, { o = 1 }]`, `nested_list = []`, `nested_list = [null]`,
 			`nested_map = { k = { r = "x" } }`, `nested_map = { k = { o = "x" } }`, `nested_set = [{ r = "x" }, { r = "x" }]`,
@@ -188,38 +202,57 @@ func TestCasesAgreeWithTerraform(t *testing.T) {
 			"blist {}\nblist {\n a = 1\n}", "blist {\n inside {}\n}", "bset {}\nbset {}", "bset {\n a = 1\n}\nbset {\n a = 1\n}",
 			"bmap \"k\" {}", "bmap \"k\" {}\nbmap \"k\" {}", "bmap {}", "bmap \"k\" \"l\" {}",
 			"bmax {}\nbmax {}\nbmax {}", "bsetmax {}\nbsetmax {}", "bsetmax {\n a = 1\n}\nbsetmax {}", "other {}", "blist = []", "bsingle = null",
-			dynamic("blist", "local.list", "a = blist.value"), dynamic("blist", "local.set", "a = blist.key"), dynamic("blist", "local.map", "a = \"${blist.key}${blist.value}\""),
-			dynamic("blist", "local.object", "a = blist.value"), dynamic("blist", "local.none", "a = blist.value"), dynamic("blist", "[1, 2]", "a = blist.key"),
-			dynamic("blist", "local.null", "a = 1"), dynamic("blist", `"text"`, "a = 1"), dynamic("blist", unknown, "a = blist.value"), dynamic("blist", unknown, "extra = 1"),
-			dynamic("blist", "local.partly", "a = blist.value"), dynamic("blist", "local.hidden", "a = blist.value"), dynamic("blist", "local.secrets", "a = blist.value"),
+			dynamic("blist", "local.list", "a = blist.value"), dynamic("blist", "local.set", "a = blist.key"), dynamic("blist", "local.map",
+				"a = \"${blist.key}${blist.value}\""),
+			dynamic("blist", "local.object", "a = blist.value"), dynamic("blist", "local.none", "a = blist.value"), dynamic("blist", "[1, 2]",
+				"a = blist.key"),
+			dynamic("blist", "local.null", "a = 1"), dynamic("blist", `"text"`, "a = 1"), dynamic("blist", unknown,
+				"a = blist.value"), dynamic("blist", unknown, "extra = 1"),
+			dynamic("blist", "local.partly", "a = blist.value"), dynamic("blist", "local.hidden", "a = blist.value"), dynamic("blist",
+				"local.secrets", "a = blist.value"),
 			dynamic("blist", "var.passing", "a = 1"), dynamic("blist", "local.list", "inside {\n a = blist.value\n}"),
-			dynamic("blist", "local.list", "iterator = it\n"), "dynamic \"blist\" {\n for_each = local.list\n iterator = it\n content {\n  a = it.value\n }\n}",
-			"dynamic \"blist\" {\n for_each = local.list\n iterator = it.x\n content {\n }\n}", "dynamic \"blist\" {\n for_each = local.list\n iterator = it\n content {\n  a = blist.value\n }\n}",
+			dynamic("blist", "local.list",
+				"iterator = it\n"), "dynamic \"blist\" {\n for_each = local.list\n iterator = it\n content {\n  a = it.value\n }\n}",
+			"dynamic \"blist\" {\n for_each = local.list\n iterator = it.x\n content {\n }\n}",
+			"dynamic \"blist\" {\n for_each = local.list\n iterator = it\n content {\n  a = blist.value\n }\n}",
 			dynamic("blist", "local.list", "dynamic \"inside\" {\n for_each = local.map\n content {\n  a = \"${blist.value}${inside.key}\"\n }\n}"),
 			dynamic("blist", "local.list", "dynamic \"inside\" {\n for_each = [blist.value]\n content {\n  a = inside.value\n }\n}"),
 			dynamic("blist", unknown, "dynamic \"inside\" {\n for_each = [blist.value]\n content {\n  a = inside.value\n }\n}"),
 			dynamic("blist", "[1]", "dynamic \"inside\" {\n for_each = "+unknown+"\n content {\n }\n}"),
 			"blist {}\n" + dynamic("blist", unknown, ""), "bset {}\n" + dynamic("bset", unknown, ""), dynamic("bset", unknown, ""),
-			dynamic("bsingle", unknown, ""), dynamic("bsingle", unknown, "a = 1"), dynamic("bgroup", unknown, "a = 1"), dynamic("bgroup", unknown, ""), dynamic("bsingle", "[1]", "a = 1"), dynamic("bsingle", "[1, 2]", "a = 1"),
-			dynamic("bset", "local.hidden", "a = bset.value"), dynamic("bsingle", "local.hidden", "a = 1"), dynamic("blist", unknown, "inside {}"), dynamic("blist", unknown, "a = local.nothing"),
+			dynamic("bsingle", unknown, ""), dynamic("bsingle", unknown, "a = 1"), dynamic("bgroup", unknown, "a = 1"), dynamic("bgroup",
+				unknown, ""), dynamic("bsingle", "[1]", "a = 1"), dynamic("bsingle", "[1, 2]", "a = 1"),
+			dynamic("bset", "local.hidden", "a = bset.value"), dynamic("bsingle", "local.hidden", "a = 1"), dynamic("blist",
+				unknown, "inside {}"), dynamic("blist", unknown, "a = local.nothing"),
 			"bsingle {}\n" + dynamic("bsingle", unknown, ""), dynamic("bsingle", "[]", "a = 1"), dynamic("bgroup", "[]", "a = 1"),
 			"bmax {}\nbmax {}\nbmax {}\n" + dynamic("bmax", unknown, ""), "bmax {}\nbmax {}\n" + dynamic("bmax", unknown, ""),
-			labelled("local.map", "[bmap.key]", "a = bmap.value"), labelled("local.list", `["same"]`, ""), labelled("local.map", "["+unknown+"]", ""), labelled("local.map", "[null]", ""),
-			labelled("local.map", "[local.secret]", ""), labelled("local.map", "[[]]", ""), labelled("local.map", "[1]", ""), labelled("[1]", "[1]", ""), labelled("local.map", "[\"a\", \"b\"]", ""), labelled("local.map", "[]", ""),
-			labelled(unknown, "[bmap.key]", ""), labelled(unknown, `["k"]`, ""), "bmap \"k\" {}\n" + labelled(unknown, `["k"]`, ""), dynamic("bmap", "local.map", ""),
-			"dynamic \"blist\" {\n for_each = []\n}", "dynamic \"blist\" {\n content {}\n}", "dynamic \"blist\" {\n for_each = []\n content {}\n content {}\n}",
-			"dynamic \"blist\" {\n for_each = []\n labels = [\"x\"]\n content {}\n}", "dynamic \"blist\" {\n for_each = []\n extra = 1\n content {}\n}",
+			labelled("local.map", "[bmap.key]", "a = bmap.value"), labelled("local.list", `["same"]`, ""), labelled("local.map",
+				"["+unknown+"]", ""), labelled("local.map", "[null]", ""),
+			labelled("local.map", "[local.secret]", ""), labelled("local.map", "[[]]", ""), labelled("local.map", "[1]", ""), labelled("[1]",
+				"[1]", ""), labelled("local.map", "[\"a\", \"b\"]", ""), labelled("local.map", "[]", ""),
+			labelled(unknown, "[bmap.key]", ""), labelled(unknown, `["k"]`, ""), "bmap \"k\" {}\n" + labelled(unknown,
+				`["k"]`, ""), dynamic("bmap", "local.map", ""),
+			"dynamic \"blist\" {\n for_each = []\n}", "dynamic \"blist\" {\n content {}\n}",
+			"dynamic \"blist\" {\n for_each = []\n content {}\n content {}\n}",
+			"dynamic \"blist\" {\n for_each = []\n labels = [\"x\"]\n content {}\n}",
+			"dynamic \"blist\" {\n for_each = []\n extra = 1\n content {}\n}",
 			dynamic("other", "[]", ""), dynamic("text", "[]", ""), "dynamic {\n}", "bset {\n a = local.secret\n}", "blist {\n a = local.secret\n}",
-			dynamic("bset", "local.partly", "a = bset.value"), "extra = 1", "texts = 1", "bsingles {}", "text = local.nothing", "number = [1]", "text = {}", "text = local.secrets[0]",
+			dynamic("bset", "local.partly", "a = bset.value"), "extra = 1", "texts = 1", "bsingles {}", "text = local.nothing", "number = [1]",
+			"text = {}", "text = local.secrets[0]",
 		},
 		"legacy": {
-			``, `list = []`, `list = null`, `set = []`, `list = [{ a = "x", deep = [], n = 1 }]`, `list = [{ a = "x" }]`, "list {}", "list {\n a = 1\n}\nlist {\n n = 2\n}", "set {\n a = 1\n}\nset {\n a = 1\n}",
-			"list {\n deep {\n  x = 1\n }\n}", "list {\n deep = [{ x = 1 }]\n}", "list {\n extra = 1\n}", "list {\n n = \"x\"\n}", "list \"x\" {}", "list = []\nlist {}",
-			dynamic("list", "[]", ""), dynamic("list", "local.list", "a = list.value"), dynamic("set", unknown, "a = set.value"), dynamic("list", unknown, ""), "list {}\n" + dynamic("list", unknown, ""),
-			dynamic("list", "local.list", "dynamic \"deep\" {\n for_each = [1]\n content {\n  x = \"${list.value}${deep.value}\"\n }\n}"), "list = " + unknown, "list = [" + unknown + "]", dynamic("text", "[]", ""), "text {}", "lists {}",
+			``, `list = []`, `list = null`, `set = []`, `list = [{ a = "x", deep = [], n = 1 }]`, `list = [{ a = "x" }]`, "list {}",
+			"list {\n a = 1\n}\nlist {\n n = 2\n}", "set {\n a = 1\n}\nset {\n a = 1\n}", "list {\n deep {\n  x = 1\n }\n}",
+			"list {\n deep = [{ x = 1 }]\n}", "list {\n extra = 1\n}", "list {\n n = \"x\"\n}", "list \"x\" {}",
+			"list = []\nlist {}", dynamic("list", "[]", ""), dynamic("list", "local.list", "a = list.value"),
+			dynamic("set", unknown, "a = set.value"), dynamic("list", unknown, ""), "list {}\n" + dynamic("list", unknown, ""),
+			dynamic("list", "local.list", "dynamic \"deep\" {\n for_each = [1]\n content {\n  x = \"${list.value}${deep.value}\"\n }\n}"),
+			"list = " + unknown, "list = [" + unknown + "]", dynamic("text", "[]", ""), "text {}", "lists {}",
 		},
 		"needy": {
-			``, `need = "x"`, `need = null`, "need = \"x\"\nbgroup {}\nbsingle {}\nbmin {}\nbmin {}\nbsetmin {}\nbsetmin {\n a = 1\n}", "need = 1\nbgroup {}\nbsingle {}\nbmin {}\nbsetmin {}\nbsetmin {}",
+			``, `need = "x"`, `need = null`,
+			"need = \"x\"\nbgroup {}\nbsingle {}\nbmin {}\nbmin {}\nbsetmin {}\nbsetmin {\n a = 1\n}",
+			"need = 1\nbgroup {}\nbsingle {}\nbmin {}\nbsetmin {}\nbsetmin {}",
 			"need = 1\nbgroup {}\nbsingle {}\nbmin {}\n" + dynamic("bmin", unknown, "") + "\nbsetmin {}\nbsetmin {}",
 			"need = 1\nbgroup {}\n" + dynamic("bsingle", "[]", "") + "\nbmin {}\nbmin {}\nbsetmin {}\nbsetmin {}",
 			"need = 1\nbgroup {}\n" + dynamic("bsingle", unknown, "") + "\nbmin {}\nbmin {}\nbsetmin {}\nbsetmin {}",

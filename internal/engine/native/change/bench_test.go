@@ -23,9 +23,9 @@ func BenchmarkChange(b *testing.B) {
 		prior, config, planned, actual cty.Value
 	}{
 		{
-			"flat", flat,
-			object(flat, values{"id": text("i"), "input": text("a"), "output": text("a")}), object(flat, values{"input": text("b")}),
-			object(flat, values{"id": text("i"), "input": text("b"), "output": unknown}), object(flat, values{"id": text("i"), "input": text("b"), "output": text("b")}),
+			"flat", flat, object(flat, values{"id": text("i"), "input": text("a"), "output": text("a")}),
+			object(flat, values{"input": text("b")}), object(flat, values{"id": text("i"), "input": text("b"), "output": unknown}),
+			object(flat, values{"id": text("i"), "input": text("b"), "output": text("b")}),
 		},
 		{
 			"nested", example(), object(example(), all()),

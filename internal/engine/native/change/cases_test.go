@@ -46,24 +46,64 @@ func TestCheckPlanned(t *testing.T) {
 		config values // besides that of all
 		want   []string
 	}{
-		"all computed":              {},
-		"prior value":               {change: values{"name": text("before")}},
-		"another value":             {change: values{"name": text("else")}, want: []string{".name: planned to have another value than in the configuration and than before"}},
-		"unknown":                   {change: values{"name": unknown}, want: []string{".name: planned to have another value than in the configuration and than before"}},
-		"computed unknown":          {change: values{"id": unknown, "size": cty.UnknownVal(cty.Number)}},
-		"computed and configured":   {change: values{"size": number(5)}, config: values{"size": number(4)}, want: []string{".size: planned to have another value than in the configuration and than before"}},
-		"inside of nested":          {change: values{"cfg": cfg(text("z"), unknown)}, want: []string{".cfg.a: planned to have another value than in the configuration and than before"}},
-		"nested null":               {change: values{"cfg": cty.NullVal(block.Attribute("cfg").ValueType())}, want: []string{".cfg: planned to be null, but it has a value in the configuration"}},
-		"nested unknown":            {change: values{"cfg": cty.UnknownVal(block.Attribute("cfg").ValueType())}, want: []string{".cfg: planned to be unknown, but it has a value in the configuration"}},
-		"nested is left to it":      {change: values{"cfg": cfg(text("z"), unknown)}, config: values{"cfg": cty.NullVal(block.Attribute("cfg").ValueType())}},
-		"fewer blocks":              {change: values{"disk": cty.ListValEmpty(diskType.ElementType())}, want: []string{".disk: planned to have 0 blocks, but there are 1 in the configuration"}},
-		"null blocks":               {change: values{"disk": cty.NullVal(diskType)}, want: []string{".disk: planned to be null, but blocks of this kind are never null"}},
-		"unknown blocks":            {change: values{"disk": cty.UnknownVal(diskType)}, want: []string{".disk: planned to be unknown, but in the configuration the blocks are known"}},
-		"unknown blocks are kept":   {change: values{"disk": cty.UnknownVal(diskType)}, config: values{"disk": cty.UnknownVal(diskType)}},
-		"unknown blocks are known":  {config: values{"disk": cty.UnknownVal(diskType)}, want: []string{".disk: planned to be known, but in the configuration the blocks are unknown"}},
-		"inside of blocks":          {change: values{"disk": disks(disk(11, unknown, unknown))}, want: []string{".disk[0].gb: planned to have another value than in the configuration and than before"}},
-		"other elements of a set":   {change: values{"rule": rules(rule(number(7), text("r")), rule(number(8), text("r")))}},
-		"unknown element of a set":  {change: values{"rule": cty.SetVal([]cty.Value{cty.UnknownVal(block.Nested("rule").Block.Type())})}, want: []string{".rule: a block is planned to be unknown as a whole"}},
+		"all computed": {},
+		"prior value":  {change: values{"name": text("before")}},
+		"another value": {
+			change: values{"name": text("else")},
+			want:   []string{".name: planned to have another value than in the configuration and than before"},
+		},
+		"unknown": {
+			change: values{"name": unknown},
+			want:   []string{".name: planned to have another value than in the configuration and than before"},
+		},
+		"computed unknown": {change: values{"id": unknown, "size": cty.UnknownVal(cty.Number)}},
+		"computed and configured": {
+			change: values{"size": number(5)},
+			config: values{"size": number(4)},
+			want:   []string{".size: planned to have another value than in the configuration and than before"},
+		},
+		"inside of nested": {
+			change: values{"cfg": cfg(text("z"), unknown)},
+			want:   []string{".cfg.a: planned to have another value than in the configuration and than before"},
+		},
+		"nested null": {
+			change: values{"cfg": cty.NullVal(block.Attribute("cfg").ValueType())},
+			want:   []string{".cfg: planned to be null, but it has a value in the configuration"},
+		},
+		"nested unknown": {
+			change: values{"cfg": cty.UnknownVal(block.Attribute("cfg").ValueType())},
+			want:   []string{".cfg: planned to be unknown, but it has a value in the configuration"},
+		},
+		"nested is left to it": {
+			change: values{"cfg": cfg(text("z"), unknown)},
+			config: values{"cfg": cty.NullVal(block.Attribute("cfg").ValueType())},
+		},
+		"fewer blocks": {
+			change: values{"disk": cty.ListValEmpty(diskType.ElementType())},
+			want:   []string{".disk: planned to have 0 blocks, but there are 1 in the configuration"},
+		},
+		"null blocks": {
+			change: values{"disk": cty.NullVal(diskType)},
+			want:   []string{".disk: planned to be null, but blocks of this kind are never null"},
+		},
+		"unknown blocks": {
+			change: values{"disk": cty.UnknownVal(diskType)},
+			want:   []string{".disk: planned to be unknown, but in the configuration the blocks are known"},
+		},
+		"unknown blocks are kept": {change: values{"disk": cty.UnknownVal(diskType)}, config: values{"disk": cty.UnknownVal(diskType)}},
+		"unknown blocks are known": {
+			config: values{"disk": cty.UnknownVal(diskType)},
+			want:   []string{".disk: planned to be known, but in the configuration the blocks are unknown"},
+		},
+		"inside of blocks": {
+			change: values{"disk": disks(disk(11, unknown, unknown))},
+			want:   []string{".disk[0].gb: planned to have another value than in the configuration and than before"},
+		},
+		"other elements of a set": {change: values{"rule": rules(rule(number(7), text("r")), rule(number(8), text("r")))}},
+		"unknown element of a set": {
+			change: values{"rule": cty.SetVal([]cty.Value{cty.UnknownVal(block.Nested("rule").Block.Type())})},
+			want:   []string{".rule: a block is planned to be unknown as a whole"},
+		},
 		"refinements do not matter": {change: values{"name": unknown}, config: values{"name": unknown.RefineNotNull()}},
 	}
 	for name, test := range tests {
@@ -123,24 +163,62 @@ func TestCheckPlannedWhole(t *testing.T) {
 
 func TestCheckResult(t *testing.T) {
 	block := example()
-	planned := with(all(), values{"id": unknown, "size": cty.UnknownVal(cty.Number), "rule": rules(rule(number(1), unknown), rule(number(2), unknown))})
+	planned := with(all(), values{
+		"id":   unknown,
+		"size": cty.UnknownVal(cty.Number),
+		"rule": rules(rule(number(1), unknown), rule(number(2), unknown)),
+	})
 	tests := map[string]struct {
 		planned, actual values
 		want            []string
 	}{
-		"as planned":               {actual: values{"rule": rules(rule(number(1), text("r")), rule(number(2), text("r")))}},
-		"other value":              {actual: values{"name": text("o"), "rule": planned["rule"]}, want: []string{".name: has another value than planned"}},
-		"null":                     {actual: values{"name": null, "rule": planned["rule"]}, want: []string{".name: had a value, but is null"}},
-		"value for null":           {planned: values{"name": null}, actual: values{"rule": planned["rule"]}, want: []string{".name: was null, but has a value"}},
-		"unknown":                  {actual: values{"name": unknown, "rule": planned["rule"]}, want: []string{".name: was known, but is unknown"}},
-		"still unknown":            {actual: planned},
-		"refinement":               {planned: values{"id": unknown.RefineNotNull()}, actual: values{"id": null, "rule": planned["rule"]}, want: []string{".id: is not what was known about it when it was planned"}},
-		"prefix":                   {planned: values{"id": unknown.Refine().StringPrefix("ab").NewValue()}, actual: values{"id": text("xy"), "rule": planned["rule"]}, want: []string{".id: is not what was known about it when it was planned"}},
-		"more elements":            {actual: values{"rule": rules(rule(number(1), null), rule(number(2), null), rule(number(3), null))}, want: []string{".rule: had 2 blocks, but has 3"}},
-		"other elements":           {actual: values{"rule": rules(rule(number(1), null), rule(number(3), null))}, want: []string{".rule: has none of its blocks for one that was planned", ".rule: has one of its blocks that was not planned"}},
-		"coalesced elements":       {planned: values{"rule": rules(rule(cty.UnknownVal(cty.Number), null), rule(number(1), null))}, actual: values{"rule": rules(rule(number(1), null))}},
-		"inside of blocks":         {actual: values{"disk": disks(disk(1, null, null)), "rule": planned["rule"]}, want: []string{".disk[0].did: had a value, but is null", ".disk[0].fmt: had a value, but is null", ".disk[0].gb: has another value than planned"}},
-		"fewer blocks":             {actual: values{"disk": cty.ListValEmpty(block.Nested("disk").Block.Type()), "rule": planned["rule"]}, want: []string{".disk: had 1 blocks, but has 0"}},
+		"as planned": {actual: values{"rule": rules(rule(number(1), text("r")), rule(number(2), text("r")))}},
+		"other value": {
+			actual: values{"name": text("o"), "rule": planned["rule"]},
+			want:   []string{".name: has another value than planned"},
+		},
+		"null": {actual: values{"name": null, "rule": planned["rule"]}, want: []string{".name: had a value, but is null"}},
+		"value for null": {
+			planned: values{"name": null},
+			actual:  values{"rule": planned["rule"]},
+			want:    []string{".name: was null, but has a value"},
+		},
+		"unknown": {
+			actual: values{"name": unknown, "rule": planned["rule"]},
+			want:   []string{".name: was known, but is unknown"},
+		},
+		"still unknown": {actual: planned},
+		"refinement": {
+			planned: values{"id": unknown.RefineNotNull()},
+			actual:  values{"id": null, "rule": planned["rule"]},
+			want:    []string{".id: is not what was known about it when it was planned"},
+		},
+		"prefix": {
+			planned: values{"id": unknown.Refine().StringPrefix("ab").NewValue()},
+			actual:  values{"id": text("xy"), "rule": planned["rule"]},
+			want:    []string{".id: is not what was known about it when it was planned"},
+		},
+		"more elements": {
+			actual: values{"rule": rules(rule(number(1), null), rule(number(2), null), rule(number(3), null))},
+			want:   []string{".rule: had 2 blocks, but has 3"},
+		},
+		"other elements": {
+			actual: values{"rule": rules(rule(number(1), null), rule(number(3), null))},
+			want:   []string{".rule: has none of its blocks for one that was planned", ".rule: has one of its blocks that was not planned"},
+		},
+		"coalesced elements": {
+			planned: values{"rule": rules(rule(cty.UnknownVal(cty.Number), null), rule(number(1), null))},
+			actual:  values{"rule": rules(rule(number(1), null))},
+		},
+		"inside of blocks": {actual: values{"disk": disks(disk(1, null, null)), "rule": planned["rule"]}, want: []string{
+			".disk[0].did: had a value, but is null",
+			".disk[0].fmt: had a value, but is null",
+			".disk[0].gb: has another value than planned",
+		}},
+		"fewer blocks": {
+			actual: values{"disk": cty.ListValEmpty(block.Nested("disk").Block.Type()), "rule": planned["rule"]},
+			want:   []string{".disk: had 1 blocks, but has 0"},
+		},
 		"unknown blocks become so": {planned: values{"disk": cty.UnknownVal(block.Nested("disk").ValueType())}, actual: planned},
 	}
 	for name, test := range tests {
@@ -156,7 +234,8 @@ func TestCheckResult(t *testing.T) {
 
 func TestCheckResultShowsNoValues(t *testing.T) {
 	block := example()
-	errs := change.CheckResult(block, object(block, with(all(), values{"name": text("secret one")})), object(block, with(all(), values{"name": text("secret two")})))
+	errs := change.CheckResult(block, object(block, with(all(), values{"name": text("secret one")})),
+		object(block, with(all(), values{"name": text("secret two")})))
 	if len(errs) != 1 || strings.Contains(errs[0].Error(), "secret") {
 		t.Errorf("CheckResult shows %v", errs)
 	}
@@ -207,7 +286,10 @@ func TestConform(t *testing.T) {
 	dynamic := &schema.Block{Attributes: []*schema.Attribute{optional("any", cty.DynamicPseudoType)}}
 	block := &schema.Block{
 		Attributes: []*schema.Attribute{optional("name", cty.String)},
-		Blocks:     []*schema.NestedBlock{{Name: "keyed", Nesting: schema.Map, Block: dynamic}, {Name: "list", Nesting: schema.List, Block: dynamic}},
+		Blocks: []*schema.NestedBlock{
+			{Name: "keyed", Nesting: schema.Map, Block: dynamic},
+			{Name: "list", Nesting: schema.List, Block: dynamic},
+		},
 	}
 	element := cty.ObjectVal(values{"any": number(1)})
 	tests := map[string]struct {
@@ -264,7 +346,13 @@ func TestNormalizeLegacy(t *testing.T) {
 func TestStripUnknownAttributes(t *testing.T) {
 	inner := cty.Object(map[string]cty.Type{"a": cty.String})
 	ty := cty.Object(map[string]cty.Type{
-		"text": cty.String, "number": cty.Number, "list": cty.List(inner), "map": cty.Map(inner), "tuple": cty.Tuple([]cty.Type{inner}), "any": cty.DynamicPseudoType, "object": inner,
+		"text":   cty.String,
+		"number": cty.Number,
+		"list":   cty.List(inner),
+		"map":    cty.Map(inner),
+		"tuple":  cty.Tuple([]cty.Type{inner}),
+		"any":    cty.DynamicPseudoType,
+		"object": inner,
 	})
 	for stored, want := range map[string]string{
 		`{"text": "x",  "number": 12345678901234567890.5}`:     `{"text": "x",  "number": 12345678901234567890.5}`,
@@ -307,7 +395,10 @@ func TestWriteOnly(t *testing.T) {
 		t.Errorf("CheckPlanned does not want write-only attributes to be null: %v", errs)
 	}
 	marked := cty.NewValueMarks(marks.Ephemeral)
-	all := []cty.PathValueMarks{{Path: cty.GetAttrPath("name"), Marks: marked}, {Path: cty.GetAttrPath("inner").IndexInt(0).GetAttr("write"), Marks: marked}}
+	all := []cty.PathValueMarks{
+		{Path: cty.GetAttrPath("name"), Marks: marked},
+		{Path: cty.GetAttrPath("inner").IndexInt(0).GetAttr("write"), Marks: marked},
+	}
 	if got := change.WithoutWriteOnlyMarks(block, config, all); len(got) != 1 || !got[0].Path.Equals(all[0].Path) {
 		t.Errorf("WithoutWriteOnlyMarks(%v) = %v", all, got)
 	}

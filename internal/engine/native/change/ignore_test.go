@@ -20,7 +20,8 @@ func ignoring() *schema.Block {
 	inner := []*schema.Attribute{optional("a", cty.String), both("b", cty.String), computed("c", cty.String)}
 	return &schema.Block{
 		Attributes: []*schema.Attribute{
-			optional("any", cty.DynamicPseudoType), both("both", cty.String), computed("computed", cty.String), optional("list", cty.List(cty.String)),
+			optional("any", cty.DynamicPseudoType), both("both", cty.String), computed("computed", cty.String),
+			optional("list", cty.List(cty.String)),
 			{Name: "nested", Optional: true, Nested: &schema.Object{Nesting: schema.List, Attributes: inner}},
 			optional("tags", cty.Map(cty.String)), optional("text", cty.String),
 		},
@@ -44,9 +45,16 @@ func TestIgnoreChangesAgreesWithTerraform(t *testing.T) {
 	key := func(name, key string) cty.Path { return path(name).Index(text(key)) }
 	unknown := schematest.Unknown
 	before := values{
-		"text": text("old"), "both": text("B"), "computed": text("C"), "list": cty.ListVal([]cty.Value{text("x"), text("y")}), "tags": tags(values{"k": text("1"), "l": text("2")}),
-		"any": cty.ObjectVal(values{"k": text("1"), "l": number(2)}), "nested": cty.ListVal([]cty.Value{abc("1", "2", "3"), abc("4", "5", "6")}),
-		"blocks": cty.ListVal([]cty.Value{abc("1", "2", "3"), abc("4", "5", "6")}), "one": abc("1", "2", "3"), "set": cty.SetVal([]cty.Value{abc("1", "2", "3")}),
+		"text":     text("old"),
+		"both":     text("B"),
+		"computed": text("C"),
+		"list":     cty.ListVal([]cty.Value{text("x"), text("y")}),
+		"tags":     tags(values{"k": text("1"), "l": text("2")}),
+		"any":      cty.ObjectVal(values{"k": text("1"), "l": number(2)}),
+		"nested":   cty.ListVal([]cty.Value{abc("1", "2", "3"), abc("4", "5", "6")}),
+		"blocks":   cty.ListVal([]cty.Value{abc("1", "2", "3"), abc("4", "5", "6")}),
+		"one":      abc("1", "2", "3"),
+		"set":      cty.SetVal([]cty.Value{abc("1", "2", "3")}),
 	}
 	tests := []struct {
 		ignored string

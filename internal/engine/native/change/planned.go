@@ -43,7 +43,8 @@ func (c *planCheck) object(block *schema.Block, prior, config, planned cty.Value
 	}
 	c.attributes(block.Attributes, prior, config, planned, path)
 	for _, nested := range block.Blocks {
-		c.blocks(nested, member(prior, nested.Name, nested.ValueType()), config.GetAttr(nested.Name), planned.GetAttr(nested.Name), path.GetAttr(nested.Name))
+		c.blocks(nested, member(prior, nested.Name, nested.ValueType()), config.GetAttr(nested.Name), planned.GetAttr(nested.Name),
+			path.GetAttr(nested.Name))
 	}
 }
 

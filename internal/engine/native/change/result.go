@@ -117,7 +117,9 @@ func similar(a, b cty.Type) bool {
 }
 
 // elements compares lists, maps and the like by position or key.
-func (c *resultCheck) elements(noun string, planned, actual cty.Value, path cty.Path, check func(c *resultCheck, planned, actual cty.Value, path cty.Path)) {
+func (c *resultCheck) elements(
+	noun string, planned, actual cty.Value, path cty.Path, check func(c *resultCheck, planned, actual cty.Value, path cty.Path),
+) {
 	if before, after := planned.LengthInt(), actual.LengthInt(); before != after && !keyed(planned) {
 		c.add(path, "had %d %s, but has %d", before, noun, after)
 		return
@@ -143,7 +145,9 @@ func keyed(value cty.Value) bool { return value.Type().IsMapType() || value.Type
 
 // set compares elements with all others, as they have no keys: several with unknown parts may have
 // become the same.
-func (c *resultCheck) set(noun string, planned, actual cty.Value, path cty.Path, check func(c *resultCheck, planned, actual cty.Value, path cty.Path)) {
+func (c *resultCheck) set(
+	noun string, planned, actual cty.Value, path cty.Path, check func(c *resultCheck, planned, actual cty.Value, path cty.Path),
+) {
 	if before, after := planned.LengthInt(), actual.LengthInt(); after > before {
 		c.add(path, "had %d %s, but has %d", before, noun, after)
 		return

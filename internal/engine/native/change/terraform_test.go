@@ -52,7 +52,10 @@ func newTrials(t *testing.T, count int, settled bool) *trials {
 	t.Helper()
 	seed := testenv.Seed(t)
 	all := &trials{
-		seed: seed, random: schematest.NewRandom(seed), echo: &schematest.Echo{Resources: map[string]*schema.Block{}}, objects: map[string]cty.Value{},
+		seed:    seed,
+		random:  schematest.NewRandom(seed),
+		echo:    &schematest.Echo{Resources: map[string]*schema.Block{}},
+		objects: map[string]cty.Value{},
 		settled: settled,
 	}
 	all.config.WriteString(schematest.Requirement)
@@ -150,7 +153,8 @@ func TestPlansAgreeWithTerraform(t *testing.T) {
 		}
 		errs := change.CheckPlanned(block, call.Prior, call.Config, plan(call))
 		if (len(errs) > 0) != (refused[name] != "") {
-			t.Errorf("CheckPlanned for %s\n got %v\nwant %s\nchanged %s", name, paths(errs), refused[name], schematest.Differences(plan(call), call.Proposed))
+			t.Errorf("CheckPlanned for %s\n got %v\nwant %s\nchanged %s",
+				name, paths(errs), refused[name], schematest.Differences(plan(call), call.Proposed))
 		}
 		if len(errs) == 0 {
 			accepted++
@@ -204,7 +208,8 @@ func TestResultsAgreeWithTerraform(t *testing.T) {
 		actual := apply(call)
 		errs := change.CheckResult(all.echo.Resources[name], call.Planned, actual)
 		if (len(errs) > 0) != (refused[name] != "") {
-			t.Errorf("CheckResult for %s\n got %v\nwant %s\nchanged %s", name, paths(errs), refused[name], schematest.Differences(actual, call.Planned))
+			t.Errorf("CheckResult for %s\n got %v\nwant %s\nchanged %s",
+				name, paths(errs), refused[name], schematest.Differences(actual, call.Planned))
 		}
 		if len(errs) == 0 {
 			accepted++

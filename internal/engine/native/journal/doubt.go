@@ -49,6 +49,9 @@ func (all intentions) explain() hcl.Diagnostics {
 	}
 	text.WriteString("\n\nCompare the objects with what really exists before you plan again.")
 	return hcl.Diagnostics{{
-		Severity: hcl.DiagError, Summary: "Unknown outcome of changes", Detail: text.String(), Extra: &engine.DiagnosticData{InDoubt: all.addresses()},
+		Severity: hcl.DiagError,
+		Summary:  "Unknown outcome of changes",
+		Detail:   text.String(),
+		Extra:    &engine.DiagnosticData{InDoubt: all.addresses()},
 	}}
 }

@@ -85,7 +85,8 @@ func create(path string, secret []byte, records ...record) (*file, error) {
 	if _, err := filelock.TryLock(made); err != nil {
 		return nil, errors.Join(err, made.Close())
 	}
-	if err := errors.Join(f.write(append([]record{{Kind: opened, StartedAt: time.Now().UTC()}}, records...)...), made.Sync(), durable.Dir(filepath.Dir(path))); err != nil {
+	records = append([]record{{Kind: opened, StartedAt: time.Now().UTC()}}, records...)
+	if err := errors.Join(f.write(records...), made.Sync(), durable.Dir(filepath.Dir(path))); err != nil {
 		return nil, errors.Join(err, f.remove())
 	}
 	return f, nil

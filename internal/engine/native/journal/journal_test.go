@@ -118,7 +118,8 @@ func TestKilled(t *testing.T) {
 		t.Fatalf("Unfinished: got %+v, want w1", found)
 	}
 	recovered := resume(t, next, "w1")
-	if want := []string{"fake_thing.doubtful"}; !cmp.Equal(recovered.Doubts, want) || recovered.Plan != "plan" || recovered.Serial != 7 || recovered.Saved {
+	if want := []string{"fake_thing.doubtful"}; !cmp.Equal(recovered.Doubts, want) ||
+		recovered.Plan != "plan" || recovered.Serial != 7 || recovered.Saved {
 		t.Errorf("Resume: got %+v, want doubts %q", recovered, want)
 	}
 	if got, want := string(recovered.State), string(document(t, object(t, "kept", "k"), object(t, "new", "1"))); got != want {
@@ -195,22 +196,50 @@ func TestDamaged(t *testing.T) {
 		want   string // where the state knows of the journal
 		other  string // where it does not
 	}{
-		"whole":                      {damage: func(s string) string { return s }, works: 1},
-		"last line torn":             {damage: func(s string) string { return pad(cut(lines(s), len(lines(s))-9)) }, works: 1},
-		"first line torn":            {damage: func(s string) string { return pad(cut(s, 20)) }, want: lost, other: none},
-		"cut within a line":          {damage: func(s string) string { return cut(lines(s), len(lines(s))-9) }, works: 1, want: lost, other: lost},
-		"cut after a line":           {damage: lines, works: 1, want: lost, other: lost},
-		"cut after the first line":   {damage: func(s string) string { return cut(s, strings.Index(s, "\n")+1) }, want: lost, other: lost},
-		"cut within the first line":  {damage: func(s string) string { return cut(s, 20) }, want: lost, other: empty},
-		"emptied":                    {damage: func(string) string { return "" }, want: lost, other: none},
-		"zeroed":                     {damage: func(s string) string { return strings.Repeat("\x00", len(s)) }, want: lost, other: empty},
-		"zeros in the first line":    {damage: func(s string) string { return cut(s, 20) + strings.Repeat("\x00", len(s)-20) }, want: lost, other: empty},
-		"zeros at the end":           {damage: func(s string) string { return lines(s) + strings.Repeat("\x00", len(s)-len(lines(s))) }, works: 1, want: lost, other: lost},
-		"zeros in the last line":     {damage: func(s string) string { return pad(cut(lines(s), len(lines(s))-9) + "\x00\x00") }, works: 1, want: lost, other: lost},
-		"a block that was not":       {damage: func(s string) string { return pad(pad(lines(s)) + "x") }, works: 1, want: lost, other: lost},
-		"changed":                    {damage: func(s string) string { return strings.Replace(s, "component.a", "component.b", 1) }, want: lost, other: lost},
-		"a line taken away":          {damage: func(s string) string { return s[strings.Index(s, "\n")+1:] }, want: lost, other: foreign},
-		"a line of somebody":         {damage: func(s string) string { return pad(lines(s) + `{"kind":"forgotten","work":"w"}` + "\t00\n") }, works: 1, want: lost, other: lost},
+		"whole":           {damage: func(s string) string { return s }, works: 1},
+		"last line torn":  {damage: func(s string) string { return pad(cut(lines(s), len(lines(s))-9)) }, works: 1},
+		"first line torn": {damage: func(s string) string { return pad(cut(s, 20)) }, want: lost, other: none},
+		"cut within a line": {
+			damage: func(s string) string { return cut(lines(s), len(lines(s))-9) },
+			works:  1,
+			want:   lost,
+			other:  lost,
+		},
+		"cut after a line":          {damage: lines, works: 1, want: lost, other: lost},
+		"cut after the first line":  {damage: func(s string) string { return cut(s, strings.Index(s, "\n")+1) }, want: lost, other: lost},
+		"cut within the first line": {damage: func(s string) string { return cut(s, 20) }, want: lost, other: empty},
+		"emptied":                   {damage: func(string) string { return "" }, want: lost, other: none},
+		"zeroed":                    {damage: func(s string) string { return strings.Repeat("\x00", len(s)) }, want: lost, other: empty},
+		"zeros in the first line": {
+			damage: func(s string) string { return cut(s, 20) + strings.Repeat("\x00", len(s)-20) },
+			want:   lost,
+			other:  empty,
+		},
+		"zeros at the end": {
+			damage: func(s string) string { return lines(s) + strings.Repeat("\x00", len(s)-len(lines(s))) },
+			works:  1,
+			want:   lost,
+			other:  lost,
+		},
+		"zeros in the last line": {
+			damage: func(s string) string { return pad(cut(lines(s), len(lines(s))-9) + "\x00\x00") },
+			works:  1,
+			want:   lost,
+			other:  lost,
+		},
+		"a block that was not": {damage: func(s string) string { return pad(pad(lines(s)) + "x") }, works: 1, want: lost, other: lost},
+		"changed": {
+			damage: func(s string) string { return strings.Replace(s, "component.a", "component.b", 1) },
+			want:   lost,
+			other:  lost,
+		},
+		"a line taken away": {damage: func(s string) string { return s[strings.Index(s, "\n")+1:] }, want: lost, other: foreign},
+		"a line of somebody": {
+			damage: func(s string) string { return pad(lines(s) + `{"kind":"forgotten","work":"w"}` + "\t00\n") },
+			works:  1,
+			want:   lost,
+			other:  lost,
+		},
 		"not a journal":              {damage: func(string) string { return "hello\n" }, want: lost, other: foreign},
 		"nothing but what is padded": {damage: func(string) string { return pad("") }, want: lost, other: none},
 	}
@@ -345,7 +374,8 @@ func TestGoingOn(t *testing.T) {
 	for i := range 200 {
 		group.Go(func() {
 			name := fmt.Sprintf("x%d", i)
-			if err := errors.Join(w.Intend(instance(name), "", engine.ActionCreate), w.Store(object(t, name, strings.Repeat("v", 1000)))); err != nil {
+			if err := errors.Join(w.Intend(instance(name), "", engine.ActionCreate),
+				w.Store(object(t, name, strings.Repeat("v", 1000)))); err != nil {
 				t.Error(err)
 			}
 		})
@@ -417,9 +447,12 @@ func TestOthers(t *testing.T) {
 
 // FuzzRecords checks that any lines signed with the secret give works of which all can be asked.
 func FuzzRecords(f *testing.F) {
-	f.Add(`{"kind":"began","work":"w","component":"component.a","state":{"version":4}}` + "\n" + `{"kind":"intended","work":"w","object":"a.b","action":"create"}` + "\n" + `{"kind":"stored","work":"w","object":"a.b","entry":{}}`)
-	f.Add(`{"kind":"stored","work":"w"}` + "\n" + `{"kind":"began","work":"w"}` + "\n" + `{"kind":"began","work":"w","state":"x"}` + "\n" + `{"kind":"forgotten","work":"w"}`)
-	f.Add(`{"kind":"began","work":"v"}` + "\n" + `{"kind":"began","work":"w"}` + "\n" + `{"kind":"removed","work":"v"}` + "\n" + `{"kind":"acknowledged","work":"w"}`)
+	f.Add(`{"kind":"began","work":"w","component":"component.a","state":{"version":4}}` + "\n" +
+		`{"kind":"intended","work":"w","object":"a.b","action":"create"}` + "\n" + `{"kind":"stored","work":"w","object":"a.b","entry":{}}`)
+	f.Add(`{"kind":"stored","work":"w"}` + "\n" + `{"kind":"began","work":"w"}` + "\n" + `{"kind":"began","work":"w","state":"x"}` + "\n" +
+		`{"kind":"forgotten","work":"w"}`)
+	f.Add(`{"kind":"began","work":"v"}` + "\n" + `{"kind":"began","work":"w"}` + "\n" + `{"kind":"removed","work":"v"}` + "\n" +
+		`{"kind":"acknowledged","work":"w"}`)
 	f.Fuzz(func(t *testing.T, text string) {
 		signing, signed := &signer{secret: []byte("secret")}, &bytes.Buffer{}
 		for line := range strings.SplitSeq(text, "\n") {

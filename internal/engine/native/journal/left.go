@@ -265,10 +265,19 @@ func (j *Journal) Resume(_ context.Context, work engine.WorkID, after engine.Pos
 		return nil, j.drop(work, forgotten)
 	}
 	doubts := l.doubts()
-	result := &engine.Recovered{Work: work, Component: start.Component, Mode: start.Mode, Saved: l.saved, Seen: l.seen, Doubts: doubts.addresses()}
+	result := &engine.Recovered{
+		Work:      work,
+		Component: start.Component,
+		Mode:      start.Mode,
+		Saved:     l.saved,
+		Seen:      l.seen,
+		Doubts:    doubts.addresses(),
+	}
 	if !l.finished {
 		result.Diagnostics = hcl.Diagnostics{{
-			Severity: hcl.DiagError, Summary: "Component partly applied", Detail: "The program that applied " + start.Component + " has ended before it was done.",
+			Severity: hcl.DiagError,
+			Summary:  "Component partly applied",
+			Detail:   "The program that applied " + start.Component + " has ended before it was done.",
 		}}
 	}
 	result.Diagnostics = append(result.Diagnostics, doubts.explain()...)

@@ -187,6 +187,7 @@ func (r *Result) Diagnostics() hcl.Diagnostics {
 		Severity: hcl.DiagWarning,
 		Summary:  "Blocked moves",
 		Detail: "Some objects were to get the addresses of others that exist, and have stayed where they were:\n" + strings.Join(names, "\n") +
-			"\n\nThe plan treats them as objects with their old addresses. Give the objects that are in the way other addresses, or remove them, and plan again.",
+			"\n\nThe plan treats them as objects with their old addresses. " +
+			"Give the objects that are in the way other addresses, or remove them, and plan again.",
 	}}
 }

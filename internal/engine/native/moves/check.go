@@ -48,12 +48,14 @@ func (s *Statement) check() hcl.Diagnostics {
 		return fail("Move to the same address", fmt.Sprintf("%s would stay where it is. Remove the block.", endString(s.From)), s.Range)
 	case s.From.Resource != nil && s.From.Resource.Mode != s.To.Resource.Mode:
 		return fail("Mixed kinds of moved resources",
-			fmt.Sprintf("%s cannot become %s: a managed resource and a data source are different kinds of objects.", endString(s.From), endString(s.To)), s.Range)
+			fmt.Sprintf("%s cannot become %s: a managed resource and a data source are different kinds of objects.",
+				endString(s.From), endString(s.To)), s.Range)
 	}
 	for _, end := range []module.MoveEnd{s.From, s.To} {
 		if call := foreignCall(s.In, end); call != "" {
 			return fail("Move across packages", fmt.Sprintf(
-				"%s is in a module of another source package, called by %s%s: only that package knows what has moved there. Remove the block.", endString(end), call, s.where()), s.Range)
+				"%s is in a module of another source package, called by %s%s: only that package knows what has moved there. Remove the block.",
+				endString(end), call, s.where()), s.Range)
 		}
 	}
 	return nil

@@ -72,7 +72,11 @@ func (root *tree) load(t *testing.T, modules map[string][][]string, name, path s
 			r.Repeat = root.repeat(t, path+r.Addr.String(), fields[2:])
 			loaded.Resources[r.Addr] = r
 		case "module":
-			loaded.Calls[fields[1]] = &module.Call{Name: fields[1], Source: source(fields[2]), Repeat: root.repeat(t, path+"module."+fields[1], fields[3:])}
+			loaded.Calls[fields[1]] = &module.Call{
+				Name:   fields[1],
+				Source: source(fields[2]),
+				Repeat: root.repeat(t, path+"module."+fields[1], fields[3:]),
+			}
 			loaded.Children[fields[1]] = root.load(t, modules, fields[2], path+"module."+fields[1]+".")
 		case "moved":
 			loaded.Moved = append(loaded.Moved, &module.Moved{From: end(t, fields[1]), To: end(t, fields[2]), Range: at})

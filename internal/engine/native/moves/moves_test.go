@@ -43,10 +43,14 @@ var moveTests = map[string]moveTest{
 	"not implied without a block":              {files: `resource b`, state: "a[0]", want: "a[0]"},
 	"not implied if named":                     {files: `moved a a[1]; resource a count=2`, state: "a", want: "a[1]<-a"},
 	"not implied if another instance is named": {files: `moved a[5] b; resource a count=2; resource b`, state: "a", want: "a"},
-	"count to for_each":                        {files: `moved a[0] a["x"]; resource a for_each=x`, state: "a[0] a[1]", want: `a["x"]<-a[0] a[1]`},
-	"key to key":                               {files: `moved a["y"] a["x"]; resource a for_each=x`, state: `a["y"]`, want: `a["x"]<-a["y"]`},
-	"to the instance without a key":            {files: `moved a["y"] b; resource b`, state: `a["y"] a["z"]`, want: `a["z"] b<-a["y"]`},
-	"implied after an explicit one":            {files: `moved a b; resource b count=1`, state: "a", want: "b<-a"},
+	"count to for_each": {
+		files: `moved a[0] a["x"]; resource a for_each=x`,
+		state: "a[0] a[1]",
+		want:  `a["x"]<-a[0] a[1]`,
+	},
+	"key to key":                    {files: `moved a["y"] a["x"]; resource a for_each=x`, state: `a["y"]`, want: `a["x"]<-a["y"]`},
+	"to the instance without a key": {files: `moved a["y"] b; resource b`, state: `a["y"] a["z"]`, want: `a["z"] b<-a["y"]`},
+	"implied after an explicit one": {files: `moved a b; resource b count=1`, state: "a", want: "b<-a"},
 	"implied in two modules": {
 		files: "module m m count=2\n-- m --\nresource a count=1", state: "module.m[0].a module.m[1].a",
 		want: "module.m[0].a[0]<-module.m[0].a module.m[1].a[0]<-module.m[1].a",
@@ -69,7 +73,9 @@ var moveTests = map[string]moveTest{
 	"module, not implied": {files: "module m m count=1\n-- m --\nresource a", state: "module.m.a", want: "module.m.a"},
 	"out of a module":     {files: "moved module.m.a a; resource a; module m m\n-- m --\n", state: "module.m.a", want: "a<-module.m.a"},
 	"out of one instance of a module": {
-		files: "moved module.m[1].a a; resource a; module m m count=2\n-- m --\n", state: "module.m[0].a module.m[1].a", want: "a<-module.m[1].a module.m[0].a",
+		files: "moved module.m[1].a a; resource a; module m m count=2\n-- m --\n",
+		state: "module.m[0].a module.m[1].a",
+		want:  "a<-module.m[1].a module.m[0].a",
 	},
 	"calls on the way are without keys": {
 		files: "moved module.m.a a; resource a; module m m count=2\n-- m --\n", state: "module.m[0].a", want: "module.m[0].a",
@@ -94,7 +100,9 @@ var moveTests = map[string]moveTest{
 		files: "moved b module.old.a; moved module.old module.m; module m m\n-- m --\nresource a", state: "b", want: "module.m.a<-b",
 	},
 	"module into a module": {
-		files: "moved module.n module.m.module.n; module m m\n-- m --\nmodule n n\n-- n --\nresource a", state: "module.n.a", want: "module.m.module.n.a<-module.n.a",
+		files: "moved module.n module.m.module.n; module m m\n-- m --\nmodule n n\n-- n --\nresource a",
+		state: "module.n.a",
+		want:  "module.m.module.n.a<-module.n.a",
 	},
 	"implied in a module that moved": {
 		files: "moved module.old module.m; module m m\n-- m --\nresource a count=1", state: "module.old.a", want: "module.m.a<-module.old.a",
@@ -134,11 +142,24 @@ var moveTests = map[string]moveTest{
 	"chain":                        {files: `moved a b; moved b c; resource c`, state: "a", want: "c<-a"},
 	"chain, entered in the middle": {files: `moved b c; moved a b; resource c`, state: "b", want: "c<-b"},
 	"chain, both ends":             {files: `moved a b; moved b c; resource c`, state: "a b", want: "a c<-b", blocked: "a->b"},
-	"cycle":                        {files: `moved a b; moved b a; resource c`, state: "a", err: "Cycle of moves", judge: "Cyclic dependency in move statements"},
-	"cycle of modules": {
-		files: "moved module.m module.n; moved module.n.a module.m.a\n", state: "a", err: "Cycle of moves", judge: "Cyclic dependency in move statements",
+	"cycle": {
+		files: `moved a b; moved b a; resource c`,
+		state: "a",
+		err:   "Cycle of moves",
+		judge: "Cyclic dependency in move statements",
 	},
-	"to two places":   {files: `moved a b; moved a c; resource b; resource c`, state: "a", err: "Contradictory moves", judge: "Ambiguous move statements"},
+	"cycle of modules": {
+		files: "moved module.m module.n; moved module.n.a module.m.a\n",
+		state: "a",
+		err:   "Cycle of moves",
+		judge: "Cyclic dependency in move statements",
+	},
+	"to two places": {
+		files: `moved a b; moved a c; resource b; resource c`,
+		state: "a",
+		err:   "Contradictory moves",
+		judge: "Ambiguous move statements",
+	},
 	"from two places": {files: `moved a c; moved b c; resource c`, state: "a", err: "Contradictory moves", judge: "Ambiguous move statements"},
 	"cycle of a module's move and its caller's": {
 		files: "moved module.m module.m[0]; moved module.m.b c; module m m count=1; resource c\n-- m --\nmoved a b", state: "module.m.a",
@@ -169,27 +190,67 @@ var moveTests = map[string]moveTest{
 		state: "module.m.a module.n.a",
 		err:   "Contradictory moves", judge: "Ambiguous move statements",
 	},
-	"one or all to one place":  {files: `moved a c; moved b[0] c; resource c`, state: "b[0]", want: "c<-b[0]"},
-	"twice the same":           {files: `moved a b; moved a b; resource b`, state: "a", want: "b<-a"},
-	"to itself":                {files: `moved a a; resource a`, state: "a", err: "Move to the same address", judge: "Redundant move statement"},
-	"one instance besides all": {files: `moved a[0] b; moved a c; resource b; resource c count=2`, state: "a[0] a[1]", want: "b<-a[0] c[1]<-a[1]"},
+	"one or all to one place": {files: `moved a c; moved b[0] c; resource c`, state: "b[0]", want: "c<-b[0]"},
+	"twice the same":          {files: `moved a b; moved a b; resource b`, state: "a", want: "b<-a"},
+	"to itself": {
+		files: `moved a a; resource a`,
+		state: "a",
+		err:   "Move to the same address",
+		judge: "Redundant move statement",
+	},
+	"one instance besides all": {
+		files: `moved a[0] b; moved a c; resource b; resource c count=2`,
+		state: "a[0] a[1]",
+		want:  "b<-a[0] c[1]<-a[1]",
+	},
 
 	// 152
 	"blocked":                     {files: `moved a b; resource b`, state: "a b", want: "a b", blocked: "a->b"},
 	"blocked by another instance": {files: `moved a b; resource b count=2`, state: "a[0] b[1]", want: "a[0] b[1]", blocked: "a->b"},
-	"one instance blocked":        {files: `moved a[0] a[1]; resource a count=2`, state: "a[0] a[1]", blocked: "a[0]->a[1]", err: "Moved object still declared", judge: "Moved object still exists"},
-	"blocked module":              {files: "moved module.old module.m; module m m\n-- m --\nresource a", state: "module.old.a module.m.b", want: "module.m.b module.old.a", blocked: "module.old->module.m"},
+	"one instance blocked": {
+		files:   `moved a[0] a[1]; resource a count=2`,
+		state:   "a[0] a[1]",
+		blocked: "a[0]->a[1]",
+		err:     "Moved object still declared",
+		judge:   "Moved object still exists",
+	},
+	"blocked module": {
+		files:   "moved module.old module.m; module m m\n-- m --\nresource a",
+		state:   "module.old.a module.m.b",
+		want:    "module.m.b module.old.a",
+		blocked: "module.old->module.m",
+	},
 	"instance of a module blocked": {
 		files: "moved module.old module.m; module m m count=2\n-- m --\nresource a", state: "module.old[0].a module.old[1].a module.m[1].a",
 		want: "module.m[0].a<-module.old[0].a module.m[1].a module.old[1].a", blocked: "module.old[1]->module.m[1]",
 	},
 
 	// 153
-	"still declared":             {files: `moved a b; resource a; resource b`, state: "a", err: "Moved object still declared", judge: "Moved object still exists"},
-	"instance still declared":    {files: `moved a[0] b; resource a count=1; resource b`, state: "a[0]", err: "Moved object still declared", judge: "Moved object still exists"},
-	"instance not declared":      {files: `moved a[5] b; resource a count=1; resource b`, state: "a[5]", want: "b<-a[5]"},
-	"module still declared":      {files: "moved module.m module.n; module m m\n-- m --\nresource a", state: "module.m.a", err: "Moved object still declared", judge: "Moved object still exists"},
-	"still declared in a module": {files: "moved module.m.a b; resource b; module m m\n-- m --\nresource a", state: "module.m.a", err: "Moved object still declared", judge: "Moved object still exists"},
+	"still declared": {
+		files: `moved a b; resource a; resource b`,
+		state: "a",
+		err:   "Moved object still declared",
+		judge: "Moved object still exists",
+	},
+	"instance still declared": {
+		files: `moved a[0] b; resource a count=1; resource b`,
+		state: "a[0]",
+		err:   "Moved object still declared",
+		judge: "Moved object still exists",
+	},
+	"instance not declared": {files: `moved a[5] b; resource a count=1; resource b`, state: "a[5]", want: "b<-a[5]"},
+	"module still declared": {
+		files: "moved module.m module.n; module m m\n-- m --\nresource a",
+		state: "module.m.a",
+		err:   "Moved object still declared",
+		judge: "Moved object still exists",
+	},
+	"still declared in a module": {
+		files: "moved module.m.a b; resource b; module m m\n-- m --\nresource a",
+		state: "module.m.a",
+		err:   "Moved object still declared",
+		judge: "Moved object still exists",
+	},
 
 	// 155, 158
 	"nowhere":           {files: `moved a b`, state: "a", want: "b<-a"},
@@ -284,8 +345,8 @@ func stateOf(t *testing.T, addresses string) []byte {
 }
 
 func TestDeposedObjectsMove(t *testing.T) {
-	const text = `{"version":4,"resources":[{"mode":"managed","type":"terraform_data","name":"a","provider":"provider[\"terraform.io/builtin/terraform\"]",` +
-		`"instances":[{"attributes":{},"private":"cA=="},{"deposed":"00000000","attributes":{}}]}]}`
+	const text = `{"version":4,"resources":[{"mode":"managed","type":"terraform_data","name":"a",` +
+		`"provider":"provider[\"terraform.io/builtin/terraform\"]","instances":[{"attributes":{},"private":"cA=="},{"deposed":"00000000","attributes":{}}]}]}`
 	prior, err := state.Read([]byte(text))
 	if err != nil {
 		t.Fatal(err)
@@ -306,18 +367,22 @@ func TestDeposedObjectsMove(t *testing.T) {
 	if private, err := current.Private(); string(private) != "p" || err != nil {
 		t.Errorf("the private data is %q, %v", private, err)
 	}
-	if diff := cmp.Diff([]stackaddrs.ResourceInstance{b}, slices.Collect(maps.Keys(result.Previous)), cmp.Comparer(func(a, b stackaddrs.ResourceInstance) bool { return a == b })); diff != "" {
+	if diff := cmp.Diff([]stackaddrs.ResourceInstance{b}, slices.Collect(maps.Keys(result.Previous)),
+		cmp.Comparer(func(a, b stackaddrs.ResourceInstance) bool { return a == b })); diff != "" {
 		t.Errorf("previous addresses (-want +got):\n%s", diff)
 	}
 }
 
 func TestCrossPackage(t *testing.T) {
 	for files, want := range map[string]string{
-		"moved a module.m.a; module m https://example.com/m.zip\n-- https://example.com/m.zip --\nresource a":                                "Move across packages",
-		"moved module.m.a a; module m https://example.com/m.zip\n-- https://example.com/m.zip --\nresource a":                                "Move across packages",
-		"moved module.old module.m; module m https://example.com/m.zip\n-- https://example.com/m.zip --\nresource a":                         "",
-		"moved module.old module.l.module.m; module l l\n-- l --\nmodule m https://example.com/m.zip\n-- https://example.com/m.zip --\n":     "",
-		"moved module.old.a module.l.module.m.a; module l l\n-- l --\nmodule m https://example.com/m.zip\n-- https://example.com/m.zip --\n": "Move across packages",
+		"moved a module.m.a; module m https://example.com/m.zip\n-- https://example.com/m.zip --\n" +
+			"resource a": "Move across packages",
+		"moved module.m.a a; module m https://example.com/m.zip\n-- https://example.com/m.zip --\n" +
+			"resource a": "Move across packages",
+		"moved module.old module.m; module m https://example.com/m.zip\n-- https://example.com/m.zip --\nresource a":                     "",
+		"moved module.old module.l.module.m; module l l\n-- l --\nmodule m https://example.com/m.zip\n-- https://example.com/m.zip --\n": "",
+		"moved module.old.a module.l.module.m.a; module l l\n-- l --\nmodule m https://example.com/m.zip\n" +
+			"-- https://example.com/m.zip --\n": "Move across packages",
 		"moved a data.a":     "Mixed kinds of moved resources",
 		"moved a module.m":   "Mixed kinds of moved objects",
 		"moved module.m.a a": "",
@@ -339,22 +404,34 @@ var removalTests = map[string]struct {
 	err         string
 }{
 	// 157
-	"resource":                   {files: "removed a true", addr: "a", want: "a true"},
-	"instance":                   {files: "removed a false", addr: "a[3]", want: "a false"},
-	"another resource":           {files: "removed a false", addr: "b"},
-	"resource elsewhere":         {files: "removed a false", addr: "module.m.a"},
-	"resource of a module":       {files: "removed module.m.a false", addr: `module.m["x"].a[0]`, want: "module.m.a false"},
-	"module":                     {files: "removed module.m false", addr: `module.m[0].module.n.a`, want: "module.m false"},
-	"another module":             {files: "removed module.m false", addr: `module.n.module.m.a`},
-	"declared in a module":       {files: "module m m count=2\n-- m --\nremoved a false", addr: `module.m[1].a`, want: "a false"},
-	"the narrower one, first":    {files: "removed module.m.a true; removed module.m true", addr: "module.m.a", want: "module.m.a true"},
-	"one that forgets, first":    {files: "removed module.m false; removed module.m.a true", addr: "module.m.a", want: "module.m false"},
-	"the narrower one, last":     {files: "removed module.m true; removed module.m.module.n true", addr: "module.m.module.n.a", want: "module.m.module.n true"},
-	"one that forgets, last":     {files: "removed module.m true; removed module.m.module.n false", addr: "module.m.module.n.a", want: "module.m.module.n false"},
-	"still declared":             {files: "removed a true; resource a", addr: "a", err: "Removed object still declared"},
-	"module still declared":      {files: "removed module.m true; module m m\n-- m --\n", addr: "a", err: "Removed object still declared"},
-	"still declared in a module": {files: "removed module.m.a true; module m m\n-- m --\nresource a", addr: "a", err: "Removed object still declared"},
-	"gone from a module":         {files: "removed module.m.a true; module m m\n-- m --\n", addr: "module.m.a", want: "module.m.a true"},
+	"resource":                {files: "removed a true", addr: "a", want: "a true"},
+	"instance":                {files: "removed a false", addr: "a[3]", want: "a false"},
+	"another resource":        {files: "removed a false", addr: "b"},
+	"resource elsewhere":      {files: "removed a false", addr: "module.m.a"},
+	"resource of a module":    {files: "removed module.m.a false", addr: `module.m["x"].a[0]`, want: "module.m.a false"},
+	"module":                  {files: "removed module.m false", addr: `module.m[0].module.n.a`, want: "module.m false"},
+	"another module":          {files: "removed module.m false", addr: `module.n.module.m.a`},
+	"declared in a module":    {files: "module m m count=2\n-- m --\nremoved a false", addr: `module.m[1].a`, want: "a false"},
+	"the narrower one, first": {files: "removed module.m.a true; removed module.m true", addr: "module.m.a", want: "module.m.a true"},
+	"one that forgets, first": {files: "removed module.m false; removed module.m.a true", addr: "module.m.a", want: "module.m false"},
+	"the narrower one, last": {
+		files: "removed module.m true; removed module.m.module.n true",
+		addr:  "module.m.module.n.a",
+		want:  "module.m.module.n true",
+	},
+	"one that forgets, last": {
+		files: "removed module.m true; removed module.m.module.n false",
+		addr:  "module.m.module.n.a",
+		want:  "module.m.module.n false",
+	},
+	"still declared":        {files: "removed a true; resource a", addr: "a", err: "Removed object still declared"},
+	"module still declared": {files: "removed module.m true; module m m\n-- m --\n", addr: "a", err: "Removed object still declared"},
+	"still declared in a module": {
+		files: "removed module.m.a true; module m m\n-- m --\nresource a",
+		addr:  "a",
+		err:   "Removed object still declared",
+	},
+	"gone from a module": {files: "removed module.m.a true; module m m\n-- m --\n", addr: "module.m.a", want: "module.m.a true"},
 }
 
 func TestRemovals(t *testing.T) {

@@ -36,9 +36,13 @@ func TestCalls(t *testing.T) {
 		change  func(*planning.Request)
 		want    []string
 	}{
-		"create":  {thing, nil, []string{"validate fake_thing a", "plan fake_thing a"}},
-		"no-op":   {thing + stored, nil, []string{"upgrade fake_thing a", "read fake_thing a", "validate fake_thing a", "plan fake_thing a"}},
-		"replace": {thing + stored, replaceA, []string{"upgrade fake_thing a", "read fake_thing a", "validate fake_thing a", "plan fake_thing a", "plan fake_thing a"}},
+		"create": {thing, nil, []string{"validate fake_thing a", "plan fake_thing a"}},
+		"no-op":  {thing + stored, nil, []string{"upgrade fake_thing a", "read fake_thing a", "validate fake_thing a", "plan fake_thing a"}},
+		"replace": {
+			thing + stored,
+			replaceA,
+			[]string{"upgrade fake_thing a", "read fake_thing a", "validate fake_thing a", "plan fake_thing a", "plan fake_thing a"},
+		},
 		"unread": {
 			thing + stored, func(req *planning.Request) { req.SkipRefresh = true },
 			[]string{"upgrade fake_thing a", "validate fake_thing a", "plan fake_thing a"},
@@ -47,13 +51,19 @@ func TestCalls(t *testing.T) {
 		"refresh-only": {thing + stored, inMode(engine.RefreshOnly), []string{"upgrade fake_thing a", "read fake_thing a"}},
 		"destroy": {
 			thing + stored, inMode(engine.Destroy),
-			[]string{"upgrade fake_thing a", "read fake_thing a", "validate fake_thing a", "plan fake_thing a", "upgrade fake_thing a", "plan fake_thing a"},
+			[]string{
+				"upgrade fake_thing a", "read fake_thing a", "validate fake_thing a", "plan fake_thing a", "upgrade fake_thing a", "plan fake_thing a",
+			},
 		},
 		"import": {
 			thing + "import {\n  to = fake_thing.a\n  id = \"a\"\n}\n", nil,
 			[]string{"import fake_thing a", "read fake_thing a", "validate fake_thing a", "plan fake_thing a"},
 		},
-		"data": {"-- main.tf --\ndata \"fake_thing\" \"a\" {\n  name = \"a\"\n}\n", nil, []string{"validate fake_thing a", "readdata fake_thing a"}},
+		"data": {
+			"-- main.tf --\ndata \"fake_thing\" \"a\" {\n  name = \"a\"\n}\n",
+			nil,
+			[]string{"validate fake_thing a", "readdata fake_thing a"},
+		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

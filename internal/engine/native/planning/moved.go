@@ -63,7 +63,8 @@ func (p *planner) warnForgotten() {
 	slices.Sort(p.mu.forgotten)
 	p.eval.Diagnostics.Add(&hcl.Diagnostic{
 		Severity: hcl.DiagWarning, Summary: "Objects no longer managed",
-		Detail: "The plan forgets some objects without destroying them, since removed blocks say so:\n  - " + strings.Join(p.mu.forgotten, "\n  - ") +
+		Detail: "The plan forgets some objects without destroying them, since removed blocks say so:\n  - " +
+			strings.Join(p.mu.forgotten, "\n  - ") +
 			"\n\nAfter applying it, they go on to exist, and nothing here knows of them.",
 	})
 }

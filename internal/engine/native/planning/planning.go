@@ -41,7 +41,11 @@ type Request struct {
 func Plan(ctx context.Context, req *Request) (*engine.PlanResult, *planned.Plan, hcl.Diagnostics) {
 	prior, err := state.Read(req.PriorState)
 	if err != nil {
-		return nil, nil, hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "Unreadable state", Detail: "The state of the component cannot be used: " + err.Error() + "."}}
+		return nil, nil, hcl.Diagnostics{{
+			Severity: hcl.DiagError,
+			Summary:  "Unreadable state",
+			Detail:   "The state of the component cannot be used: " + err.Error() + ".",
+		}}
 	}
 	p := newPlanner(req, prior)
 	_, err = promising.MainTask(ctx, func(ctx context.Context) (struct{}, error) {

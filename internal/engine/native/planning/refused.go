@@ -23,7 +23,8 @@ func Unsupported(tree *module.Node) hcl.Diagnostics {
 		diags = append(diags, onlyInRoots(tree)...)
 	}
 	for _, addr := range slices.SortedFunc(maps.Keys(tree.Resources), stackaddrs.Resource.Compare) {
-		if r := tree.Resources[addr]; addr.Mode == stackaddrs.DataResource && addr.Type == "terraform_remote_state" && r.ProviderAddr.IsBuiltin() {
+		if r := tree.Resources[addr]; addr.Mode == stackaddrs.DataResource &&
+			addr.Type == "terraform_remote_state" && r.ProviderAddr.IsBuiltin() {
 			diags = append(diags, otherBackend(r)...)
 		}
 	}

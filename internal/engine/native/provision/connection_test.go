@@ -28,8 +28,16 @@ func TestConnectionDefaults(t *testing.T) {
 		},
 		"bastion": {
 			map[string]cty.Value{
-				"host": text("[::1]"), "port": cty.NumberIntVal(2222), "user": text("u"), "private_key": text("k"), "host_key": text("hk"), "certificate": text("c"),
-				"bastion_host": text("b"), "bastion_password": text("p"), "timeout": text("30s"), "agent": cty.False,
+				"host":             text("[::1]"),
+				"port":             cty.NumberIntVal(2222),
+				"user":             text("u"),
+				"private_key":      text("k"),
+				"host_key":         text("hk"),
+				"certificate":      text("c"),
+				"bastion_host":     text("b"),
+				"bastion_password": text("p"),
+				"timeout":          text("30s"),
+				"agent":            cty.False,
 			},
 			remote.Options{
 				Endpoint: remote.Endpoint{Host: "::1", Port: 2222, User: "u", PrivateKey: "k", HostKey: "hk", Certificate: "c"},
@@ -82,7 +90,8 @@ func TestTargetPlatform(t *testing.T) {
 			test.c.values["script_path"] = text(test.path)
 		}
 		got := test.c.scriptTarget()
-		if !strings.HasPrefix(got, test.before) || !strings.HasSuffix(got, test.behind) || strings.Contains(got, "%") || got == test.c.scriptTarget() {
+		if !strings.HasPrefix(got, test.before) || !strings.HasSuffix(got, test.behind) ||
+			strings.Contains(got, "%") || got == test.c.scriptTarget() {
 			t.Errorf("script_path %q: got %q, want one between %q and %q that is new each time", test.path, got, test.before, test.behind)
 		}
 	}

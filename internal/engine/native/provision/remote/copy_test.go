@@ -54,7 +54,8 @@ func TestCopy(t *testing.T) {
 	source := filepath.Join(t.TempDir(), "src")
 	for name, text := range map[string]string{"a": "text a", "sub/b $x'": strings.Repeat("b", 1<<20)} {
 		path := filepath.Join(source, name)
-		if err := errors.Join(os.MkdirAll(filepath.Join(source, "empty"), 0o700), os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Join(source, "empty"), 0o700), os.MkdirAll(filepath.Dir(path), 0o700),
+			os.WriteFile(path, []byte(text), 0o600)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -70,10 +71,18 @@ func TestCopy(t *testing.T) {
 		copy func(m *remote.Machine, to string) error
 		want copied
 	}{
-		"content of a directory": {func(m *remote.Machine, to string) error { return m.CopyTree(t.Context(), "scp -rt "+to, source, true) }, inside},
-		"directory":              {func(m *remote.Machine, to string) error { return m.CopyTree(t.Context(), "scp -rt "+to, source, false) }, whole},
+		"content of a directory": {
+			func(m *remote.Machine, to string) error { return m.CopyTree(t.Context(), "scp -rt "+to, source, true) },
+			inside,
+		},
+		"directory": {func(m *remote.Machine, to string) error { return m.CopyTree(t.Context(), "scp -rt "+to, source, false) }, whole},
 		"file": {func(m *remote.Machine, to string) error {
-			return m.CopyFile(t.Context(), "scp -t "+to, remote.File{Name: "new", Mode: 0o640, Size: 4, Content: strings.NewReader("text, of which only the beginning counts")})
+			return m.CopyFile(t.Context(), "scp -t "+to, remote.File{
+				Name:    "new",
+				Mode:    0o640,
+				Size:    4,
+				Content: strings.NewReader("text, of which only the beginning counts"),
+			})
 		}, copied{"new": "text"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -96,7 +105,8 @@ func TestCopyFails(t *testing.T) {
 	if err := os.MkdirAll(link, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(os.Symlink(link, filepath.Join(link, "itself")), os.Mkdir(pipe, 0o700), syscall.Mkfifo(filepath.Join(pipe, "p"), 0o600)); err != nil {
+	if err := errors.Join(os.Symlink(link, filepath.Join(link, "itself")), os.Mkdir(pipe, 0o700),
+		syscall.Mkfifo(filepath.Join(pipe, "p"), 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	file := func(size int64) remote.File {

@@ -53,13 +53,14 @@ func serve(t *testing.T, handle func(net.Conn)) remote.Options {
 // requests of sessions to a function.
 func sessions(t *testing.T, handle func(*ssh.ServerConn, ssh.Channel, <-chan *ssh.Request)) func(net.Conn) {
 	t.Helper()
-	config := &ssh.ServerConfig{KeyboardInteractiveCallback: func(_ ssh.ConnMetadata, ask ssh.KeyboardInteractiveChallenge) (*ssh.Permissions, error) {
+	login := func(_ ssh.ConnMetadata, ask ssh.KeyboardInteractiveChallenge) (*ssh.Permissions, error) {
 		answers, err := ask("", "", []string{"Password:"}, []bool{false})
 		if err == nil && (len(answers) != 1 || answers[0] != "pass") {
 			err = errors.New("wrong")
 		}
 		return nil, err
-	}}
+	}
+	config := &ssh.ServerConfig{KeyboardInteractiveCallback: login}
 	config.AddHostKey(sshtest.NewKey(t).Signer)
 	return func(raw net.Conn) {
 		conn, channels, requests, err := ssh.NewServerConn(raw, config)
@@ -132,7 +133,10 @@ func TestLostConnection(t *testing.T) {
 // A machine that does not answer any more is gone.
 func TestKeepAlive(t *testing.T) {
 	opts := serve(t, func(conn net.Conn) {
-		sessions(t, func(_ *ssh.ServerConn, _ ssh.Channel, requests <-chan *ssh.Request) { accept(requests, "exec") })(&deaf{Conn: conn, after: 40})
+		sessions(t, func(_ *ssh.ServerConn, _ ssh.Channel, requests <-chan *ssh.Request) { accept(requests, "exec") })(&deaf{
+			Conn:  conn,
+			after: 40,
+		})
 	})
 	opts.KeepAlive = 10 * time.Millisecond
 	if _, err := say(t, opts); err == nil || !strings.Contains(err.Error(), "lost") {

@@ -60,9 +60,10 @@ func (k *keys) config(e *Endpoint) (*ssh.ClientConfig, error) {
 		config.Auth = append(config.Auth, ssh.PublicKeysCallback(func() ([]ssh.Signer, error) { return slices.Concat(own, k.signers()), nil }))
 	}
 	if e.Password != "" {
-		config.Auth = append(config.Auth, ssh.Password(e.Password), ssh.KeyboardInteractive(func(_, _ string, questions []string, _ []bool) ([]string, error) {
+		answer := func(_, _ string, questions []string, _ []bool) ([]string, error) {
 			return slices.Repeat([]string{e.Password}, len(questions)), nil
-		}))
+		}
+		config.Auth = append(config.Auth, ssh.Password(e.Password), ssh.KeyboardInteractive(answer))
 	}
 	return config, nil
 }
@@ -146,7 +147,8 @@ func rank(signer ssh.Signer, wanted [][]byte) int {
 
 // certified are the algorithms of host keys that an authority has signed.
 var certified = []string{
-	ssh.CertAlgoED25519v01, ssh.CertAlgoECDSA256v01, ssh.CertAlgoECDSA384v01, ssh.CertAlgoECDSA521v01, ssh.CertAlgoRSASHA512v01, ssh.CertAlgoRSASHA256v01,
+	ssh.CertAlgoED25519v01, ssh.CertAlgoECDSA256v01, ssh.CertAlgoECDSA384v01, ssh.CertAlgoECDSA521v01,
+	ssh.CertAlgoRSASHA512v01, ssh.CertAlgoRSASHA256v01,
 }
 
 // checkHostKeys has the host key checked (rule R2).

@@ -45,7 +45,9 @@ func options(s *sshtest.Server) remote.Options {
 func say(t *testing.T, opts remote.Options) (string, error) {
 	t.Helper()
 	var out safeBuffer
-	err := remote.Connect(t.Context(), opts, func(m *remote.Machine) error { return m.Run(t.Context(), "echo $((40 + 2)); echo said >&2", &out) })
+	err := remote.Connect(t.Context(), opts, func(m *remote.Machine) error {
+		return m.Run(t.Context(), "echo $((40 + 2)); echo said >&2", &out)
+	})
 	return out.String(), err
 }
 
@@ -126,7 +128,12 @@ func TestCertificates(t *testing.T) {
 		return path
 	}
 	sign := func(key sshtest.Key, kind uint32, principal string) string {
-		certificate := &ssh.Certificate{Key: key.Signer.PublicKey(), CertType: kind, ValidPrincipals: []string{principal}, ValidBefore: ssh.CertTimeInfinity}
+		certificate := &ssh.Certificate{
+			Key:             key.Signer.PublicKey(),
+			CertType:        kind,
+			ValidPrincipals: []string{principal},
+			ValidBefore:     ssh.CertTimeInfinity,
+		}
 		if err := certificate.SignCert(rand.Reader, authority.Signer); err != nil {
 			t.Fatal(err)
 		}

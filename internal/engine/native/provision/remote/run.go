@@ -34,7 +34,8 @@ func (m *Machine) Run(ctx context.Context, command string, out io.Writer) error 
 	if err := session.Start(command); err != nil {
 		return fmt.Errorf("the command was not begun: %w", err)
 	}
-	defer context.AfterFunc(ctx, func() { session.Signal(ssh.SIGINT) })() //nolint:errcheck // a machine that does not know it is left a moment later
+	//nolint:errcheck // a machine that does not know it is left a moment later
+	defer context.AfterFunc(ctx, func() { session.Signal(ssh.SIGINT) })()
 	err = session.Wait()
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

@@ -85,7 +85,8 @@ func Start(t testing.TB, config ...string) *Server {
 		}
 		return path
 	}
-	text := fmt.Sprintf("HostKey %s\nAuthorizedKeysFile %s\nPidFile none\nStrictModes no\nUsePAM no\nPasswordAuthentication no\nKexAlgorithms curve25519-sha256\n",
+	text := fmt.Sprintf("HostKey %s\nAuthorizedKeysFile %s\nPidFile none\nStrictModes no\nUsePAM no\n"+
+		"PasswordAuthentication no\nKexAlgorithms curve25519-sha256\n",
 		write("host", s.HostKey.Private), write("authorized", s.Key.Public))
 	for _, line := range config {
 		text += line + "\n"
