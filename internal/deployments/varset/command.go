@@ -35,7 +35,7 @@ func (r *reader) fromCommand(ctx context.Context) (map[string]cty.Value, error) 
 	values, err := parse(content, formatJSON)
 	if err != nil {
 		return nil, r.fail("Unusable variable set",
-			"The command %s is to print the values of the set %q as one JSON object, and what it prints is wrong: %s.",
+			"The command %s is to print the values of the set %q as one JSON object, and its output is wrong: %s.",
 			program, r.block.Name, err)
 	}
 	return values, nil

@@ -183,7 +183,7 @@ func makeStaging(home string) (string, error) {
 func (req InstallRequest) tryOut(ctx context.Context, path string, wanted *version.Version) (engine.Info, error) {
 	info, err := Identifier{Environ: req.Identifier.Environ}.Identify(ctx, path)
 	if err != nil {
-		return engine.Info{}, fmt.Errorf("trying out what was fetched: %w", err)
+		return engine.Info{}, fmt.Errorf("trying out the fetched binary: %w", err)
 	}
 	found, err := version.NewVersion(info.Version)
 	if err != nil || info.Name != req.Program || !found.Equal(wanted) {

@@ -215,7 +215,7 @@ func ExplainDoubts(doubts []Doubt, intact bool) *hcl.Diagnostic {
 	}
 	if len(doubts) > 0 {
 		diag.Extra = &engine.DiagnosticData{InDoubt: Addresses(doubts)}
-		parts = append(parts, "Compare the objects with what really exists before you plan again.")
+		parts = append(parts, "Compare the objects with the real ones before you plan again.")
 	}
 	diag.Detail = strings.Join(parts, "\n\n")
 	return diag

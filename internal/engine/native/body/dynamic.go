@@ -128,7 +128,7 @@ func readGenerator(ty *blockType, block *hcl.Block) (*generator, hcl.Diagnostics
 	}
 	switch len(content.Blocks) {
 	case 0:
-		diags = append(diags, wrong("Missing content block", "A dynamic block needs a content block, which says what is in each block.",
+		diags = append(diags, wrong("Missing content block", "A dynamic block needs a content block, which has the arguments of each block.",
 			content.MissingItemRange))
 	case 1:
 		g.body = content.Blocks[0].Body

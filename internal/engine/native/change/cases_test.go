@@ -191,12 +191,12 @@ func TestCheckResult(t *testing.T) {
 		"refinement": {
 			planned: values{"id": unknown.RefineNotNull()},
 			actual:  values{"id": null, "rule": planned["rule"]},
-			want:    []string{".id: is not what was known about it when it was planned"},
+			want:    []string{".id: contradicts the facts that were known when it was planned"},
 		},
 		"prefix": {
 			planned: values{"id": unknown.Refine().StringPrefix("ab").NewValue()},
 			actual:  values{"id": text("xy"), "rule": planned["rule"]},
-			want:    []string{".id: is not what was known about it when it was planned"},
+			want:    []string{".id: contradicts the facts that were known when it was planned"},
 		},
 		"more elements": {
 			actual: values{"rule": rules(rule(number(1), null), rule(number(2), null), rule(number(3), null))},

@@ -71,7 +71,7 @@ func (c *resultCheck) same(planned, actual cty.Value, path cty.Path) bool {
 	switch {
 	case !planned.IsKnown():
 		if possible := planned.Range().Includes(actual); possible.IsKnown() && possible.False() {
-			c.add(path, "is not what was known about it when it was planned")
+			c.add(path, "contradicts the facts that were known when it was planned")
 		}
 	case planned.RawEquals(actual):
 	case planned.IsNull():

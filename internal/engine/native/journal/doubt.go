@@ -47,7 +47,7 @@ func (all intentions) explain() hcl.Diagnostics {
 			text.WriteString(" (deposed object " + one.deposed + ")")
 		}
 	}
-	text.WriteString("\n\nCompare the objects with what really exists before you plan again.")
+	text.WriteString("\n\nCompare the objects with the real ones before you plan again.")
 	return hcl.Diagnostics{{
 		Severity: hcl.DiagError,
 		Summary:  "Unknown outcome of changes",

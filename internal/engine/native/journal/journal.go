@@ -220,7 +220,7 @@ func (w *Work) Doubts() hcl.Diagnostics {
 
 func (w *Work) add(r record, addr stackaddrs.ResourceInstance, deposed stackaddrs.DeposedKey) error {
 	if err := w.append(r); err != nil {
-		return fmt.Errorf("recording what is done with %s: %w", stackaddrs.ResourceInstanceObject{Instance: addr, Deposed: deposed}, err)
+		return fmt.Errorf("recording the change of %s: %w", stackaddrs.ResourceInstanceObject{Instance: addr, Deposed: deposed}, err)
 	}
 	return nil
 }

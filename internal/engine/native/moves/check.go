@@ -54,7 +54,7 @@ func (s *Statement) check() hcl.Diagnostics {
 	for _, end := range []module.MoveEnd{s.From, s.To} {
 		if call := foreignCall(s.In, end); call != "" {
 			return fail("Move across packages", fmt.Sprintf(
-				"%s is in a module of another source package, called by %s%s: only that package knows what has moved there. Remove the block.",
+				"%s is in a module of another source package, called by %s%s: only that package knows its moves. Remove the block.",
 				endString(end), call, s.where()), s.Range)
 		}
 	}

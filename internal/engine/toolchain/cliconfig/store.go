@@ -64,7 +64,7 @@ func readTokens(path string) (tokens, error) {
 		return nil, errors.New("it is not a JSON object")
 	}
 	if _, err := content.hosts(); err != nil {
-		return nil, errors.New("what it has as credentials is not a JSON object")
+		return nil, errors.New("its credentials are not a JSON object")
 	}
 	return content, nil
 }
