@@ -32,12 +32,15 @@ func (c comparison) String() string {
 func (r *report) measureEngine(ctx context.Context, opts options, dir string) error {
 	subjects := []subject{&bare{"bare processes", opts.engine, runner.Environ(os.Environ(), nil)}}
 	if opts.cairn != "" {
-		subjects = append(subjects, &program{"cairn, native engine", opts.cairn, "native"}, &program{"cairn, binary engine", opts.cairn, opts.engine})
+		subjects = append(subjects, &program{"cairn, native engine", opts.cairn, "native"},
+			&program{"cairn, binary engine", opts.cairn, opts.engine})
 	}
 	table := newTable(comparisonHeads...)
-	err := compareAll(ctx, table, subjects, []subject{&library{opts.engine}, &bare{"bare, plain environment", opts.engine, plainEnvironment()}}, opts, dir)
+	err := compareAll(ctx, table, subjects,
+		[]subject{&library{opts.engine}, &bare{"bare, plain environment", opts.engine, plainEnvironment()}}, opts, dir)
 	r.section("Whole runs, and bare processes", fmt.Sprintf(
-		"Modules of %d `terraform_data` each. Medians of %d rounds (300 components: %d). The last three columns say how many times faster than the bare processes of the same round: "+
+		"Modules of %d `terraform_data` each. Medians of %d rounds (300 components: %d). "+
+			"The last three columns say how many times faster than the bare processes of the same round: "+
 			"planning, planning and applying, destroying.",
 		resourcesEach, opts.rounds, opts.largeRounds), table)
 	return err
@@ -145,7 +148,8 @@ func addRow(t *table, c comparison, s subject, results, reference []timing) {
 		}
 		return fmt.Sprintf("%.2f", median(ratios))
 	}
-	t.row(c, s.name(), middle(planTime), middle(applyTime), middle(destroyTime), middle(processorOf), faster(planTime), faster(planAndApplyTime), faster(destroyTime))
+	t.row(c, s.name(), middle(planTime), middle(applyTime), middle(destroyTime), middle(processorOf), faster(planTime),
+		faster(planAndApplyTime), faster(destroyTime))
 }
 
 func planTime(t timing) time.Duration         { return t.plan.elapsed }

@@ -24,7 +24,8 @@ const evaluatorRepeats = 3
 // measureEvaluator runs the benchmarks with the in-memory engine.
 func (r *report) measureEvaluator(ctx context.Context, _ options, dir string) error {
 	program := filepath.Join(dir, "evaluator.test")
-	if output, err := command(ctx, "go", "test", "-c", "-o", program, "github.com/cairnstacks/cairn/stackruntime").CombinedOutput(); err != nil {
+	build := command(ctx, "go", "test", "-c", "-o", program, "github.com/cairnstacks/cairn/stackruntime")
+	if output, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("building the benchmarks: %w\n%s", err, output)
 	}
 	table := newTable("operation", "shape", "components", "seconds", "µs per component", "KB per component", "peak MB")

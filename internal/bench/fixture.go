@@ -109,7 +109,8 @@ func newFixture(dir string, n int, s shape, m module) (*fixture, error) {
 	var components strings.Builder
 	components.WriteString(m.head)
 	for i := range n {
-		fmt.Fprintf(&components, "component \"c%d\" {\n  source = \"./mod\"\n  inputs = {\n    in = %s\n  }\n%s}\n\n", i, inputExpression(i, s.uses(i, n)), m.providers)
+		fmt.Fprintf(&components,
+			"component \"c%d\" {\n  source = \"./mod\"\n  inputs = {\n    in = %s\n  }\n%s}\n\n", i, inputExpression(i, s.uses(i, n)), m.providers)
 		unit := filepath.Join(dir, "units", fmt.Sprintf("c%d", i))
 		if err := writeFile(filepath.Join(unit, moduleFile), m.source); err != nil {
 			return nil, err

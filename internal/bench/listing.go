@@ -36,11 +36,13 @@ func (r *report) measureListing(ctx context.Context, opts options, dir string) e
 				peak = max(peak, peakMemory(cmd.ProcessState))
 			}
 			name := strings.Replace(strings.Join(args, " "), "-base=HEAD^^", "(all)", 1)
-			table.row("cairn "+strings.Replace(name, "-base=HEAD^", "(one module)", 1), stacks, seconds(median(processor)), seconds(median(elapsed)), megabytes(peak))
+			table.row("cairn "+strings.Replace(name, "-base=HEAD^", "(one module)", 1), stacks, seconds(median(processor)), seconds(median(elapsed)),
+				megabytes(peak))
 		}
 	}
-	r.section("Commands in large repositories", fmt.Sprintf("Medians of %d rounds. Each stack comes after three others and uses one of 100 local modules, of which one, "+
-		"used by all others, has changed; then a file of each stack, too. Git is included.", opts.rounds), table)
+	r.section("Commands in large repositories",
+		fmt.Sprintf("Medians of %d rounds. Each stack comes after three others and uses one of 100 local modules, of which one, "+
+			"used by all others, has changed; then a file of each stack, too. Git is included.", opts.rounds), table)
 	return nil
 }
 
@@ -64,7 +66,8 @@ func makeRepository(ctx context.Context, root string, stacks int) error {
 			after = append(after, fmt.Sprintf("%q", "/"+stackDir(random.IntN(i))))
 		}
 		stack := fmt.Sprintf("stack {\n  tags  = [\"t%d\"]\n  after = [%s]\n}\n", i/100, strings.Join(after, ", "))
-		module := fmt.Sprintf("module \"m\" {\n  source = \"../../../modules/m%d\"\n  x      = %d\n}\n\nresource \"terraform_data\" \"a\" {\n  input = module.m.y\n}\n", i%100, i)
+		module := fmt.Sprintf("module \"m\" {\n  source = \"../../../modules/m%d\"\n  x      = %d\n}\n\n"+
+			"resource \"terraform_data\" \"a\" {\n  input = module.m.y\n}\n", i%100, i)
 		if err := writeIn(root, stackDir(i)+"/stack.tm.hcl", stack); err != nil {
 			return err
 		}
@@ -100,7 +103,8 @@ func commit(ctx context.Context, root string) error {
 	if err := git(ctx, root, "add", "-A"); err != nil {
 		return err
 	}
-	return git(ctx, root, "-c", "user.name=bench", "-c", "user.email=bench@example.test", "-c", "commit.gpgSign=false", "commit", "-q", "-m", "x")
+	return git(ctx, root, "-c", "user.name=bench", "-c", "user.email=bench@example.test", "-c", "commit.gpgSign=false",
+		"commit", "-q", "-m", "x")
 }
 
 func git(ctx context.Context, root string, args ...string) error {

@@ -37,7 +37,8 @@ func describeMachine(ctx context.Context, program, workDir string) (string, erro
 	case !known:
 		return text + ".", nil
 	case load >= busyLoad:
-		return fmt.Sprintf("%s. **Preliminary**: the load average was %.1f before the run, so that other work took part of the machine.", text, load), nil
+		text += fmt.Sprintf(". **Preliminary**: the load average was %.1f before the run, so that other work took part of the machine.", load)
+		return text, nil
 	default:
 		return fmt.Sprintf("%s. The load average was %.1f before the run.", text, load), nil
 	}

@@ -53,7 +53,8 @@ func measure(ctx context.Context, args []string, out io.Writer) (err error) {
 	flags.IntVar(&opts.rounds, "rounds", 5, "how often each comparison is made")
 	flags.IntVar(&opts.largeRounds, "large-rounds", 1, "how often each comparison with 300 components is made")
 	flags.StringVar(&opts.update, "update", "", "also put the results into this `file`, between its markers")
-	flags.StringVar(&opts.mirror, "mirror", "", "a `directory` that is a filesystem mirror with the provider hashicorp/aws, for modules with that")
+	flags.StringVar(&opts.mirror, "mirror", "",
+		"a `directory` that is a filesystem mirror with the provider hashicorp/aws, for modules with that")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -96,7 +97,13 @@ func measure(ctx context.Context, args []string, out io.Writer) (err error) {
 }
 
 // measurePart measures a part that has a place of its own in the document.
-func measurePart(ctx context.Context, opts options, part, dir string, out io.Writer, measure func(r *report, ctx context.Context, opts options, dir string) error) error {
+func measurePart(
+	ctx context.Context,
+	opts options,
+	part, dir string,
+	out io.Writer,
+	measure func(r *report, ctx context.Context, opts options, dir string) error,
+) error {
 	r := &report{part: part, sections: []string{opts.machine}}
 	// Results from before an interrupt or a failure are printed, but put into no document.
 	err := measure(r, ctx, opts, dir)

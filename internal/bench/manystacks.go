@@ -41,7 +41,8 @@ resource "fake_resource" "a" {
 }
 `
 
-const stackProvider = "required_providers {\n  fake = { source = \"cairnstacks/fake\", version = \">= 0.1.0\" }\n}\n\nprovider \"fake\" \"this\" {}\n\n"
+const stackProvider = "required_providers {\n  fake = { source = \"cairnstacks/fake\", version = \">= 0.1.0\" }\n}\n\n" +
+	"provider \"fake\" \"this\" {}\n\n"
 
 // newManyStacks writes stacks below dir, which all use one module.
 func newManyStacks(dir string, n int, withProvider bool) (*manyStacks, error) {
@@ -56,7 +57,8 @@ func newManyStacks(dir string, n int, withProvider bool) (*manyStacks, error) {
 		name := fmt.Sprintf("s%d", i)
 		fmt.Fprintf(&workspace, "stack %q {}\n", name)
 		stack, unit := filepath.Join(f.root, name), filepath.Join(dir, "units", name)
-		files[filepath.Join(stack, "main.tfcomponent.hcl")] = head + fmt.Sprintf("component \"a\" {\n  source = \"../module\"\n  inputs = { in = %q }\n%s}\n", unitInput(i), providers)
+		files[filepath.Join(stack, "main.tfcomponent.hcl")] = head +
+			fmt.Sprintf("component \"a\" {\n  source = \"../module\"\n  inputs = { in = %q }\n%s}\n", unitInput(i), providers)
 		files[filepath.Join(unit, moduleFile)] = source
 		f.stacks, f.units = append(f.stacks, stack), append(f.units, unit)
 	}
@@ -139,8 +141,10 @@ func (r *report) measureManyStacks(ctx context.Context, opts options, dir string
 		}
 		table.row(cells...)
 	}
-	r.section("A run over many stacks", fmt.Sprintf("`cairn run plan` over %d stacks that use one module, and as many bare plans, one at a time. Seconds of processor time "+
-		"of all processes, medians of %d rounds. New stacks have no `.cairn` directory and no lock file; bare init is what the engine takes to install the provider in each directory.", stacksInRun, opts.rounds), table)
+	r.section("A run over many stacks",
+		fmt.Sprintf("`cairn run plan` over %d stacks that use one module, and as many bare plans, one at a time. Seconds of processor time "+
+			"of all processes, medians of %d rounds. New stacks have no `.cairn` directory and no lock file; "+
+			"bare init is what the engine takes to install the provider in each directory.", stacksInRun, opts.rounds), table)
 	return nil
 }
 

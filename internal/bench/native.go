@@ -14,7 +14,8 @@ var nativeSizes = []int{100, 300, 1000, 10_000}
 
 // measureNative shows how the cost of the native engine grows with the number of components.
 func (r *report) measureNative(ctx context.Context, opts options, dir string) error {
-	table := newTable("shape", "components", "plan s", "apply s", "destroy s", "plan, CPU ms", "plan and apply, CPU ms", "destroy, CPU ms", "peak MB")
+	table := newTable("shape", "components", "plan s", "apply s", "destroy s", "plan, CPU ms", "plan and apply, CPU ms", "destroy, CPU ms",
+		"peak MB")
 	native := &program{"cairn, native engine", opts.cairn, "native"}
 	for _, s := range shapes {
 		for _, n := range nativeSizes {
@@ -65,8 +66,10 @@ func (r *report) measureModules(ctx context.Context, dir string) error {
 		}
 		table.row(cells...)
 	}
-	r.section("The native engine, in one module", "`go test ./internal/engine/native -run='^$' -bench=Growth`. µs of processor time for each object. What applying a chain costs "+
-		"beyond planning grows with the state, which lists, as terraform's does, all that each object depends on: 11 MB for 1 000, and 1.2 GB for 10 000.", table)
+	r.section("The native engine, in one module",
+		"`go test ./internal/engine/native -run='^$' -bench=Growth`. µs of processor time for each object. What applying a chain costs "+
+			"beyond planning grows with the state, which lists, as terraform's does, all that each object depends on: "+
+			"11 MB for 1 000, and 1.2 GB for 10 000.", table)
 	return nil
 }
 
@@ -85,6 +88,8 @@ func addGrowth(t *table, c comparison, results []timing) {
 		seconds(middle(func(t timing) float64 { return t.plan.elapsed.Seconds() })),
 		seconds(middle(func(t timing) float64 { return t.apply.elapsed.Seconds() })),
 		seconds(middle(func(t timing) float64 { return t.destroy.elapsed.Seconds() })),
-		each(func(t timing) stepCost { return t.plan }), each(func(t timing) stepCost { return t.plan.plus(t.apply) }), each(func(t timing) stepCost { return t.destroy }),
+		each(func(t timing) stepCost { return t.plan }),
+		each(func(t timing) stepCost { return t.plan.plus(t.apply) }),
+		each(func(t timing) stepCost { return t.destroy }),
 		megabytes(int64(middle(func(t timing) float64 { return float64(t.peak) }))))
 }

@@ -137,7 +137,8 @@ func (r *report) measureNetworks(ctx context.Context, opts options, dir string) 
 	}
 	m := module{
 		source: networkModule, config: config, providers: "  providers = { aws = provider.aws.this }\n",
-		head: "required_providers {\n  aws = { source = \"hashicorp/aws\", version = \">= 5.0.0\" }\n}\n\nprovider \"aws\" \"this\" {\n  config {\n  " + networkArguments + "  }\n}\n\n",
+		head: "required_providers {\n  aws = { source = \"hashicorp/aws\", version = \">= 5.0.0\" }\n}\n\nprovider \"aws\" \"this\" {\n" +
+			"  config {\n  " + networkArguments + "  }\n}\n\n",
 	}
 	loop := &bare{"bare processes", opts.engine, runner.Environ(os.Environ(), nil)}
 	native := &program{"cairn, native engine", opts.cairn, "native"}
@@ -155,7 +156,9 @@ func (r *report) measureNetworks(ctx context.Context, opts options, dir string) 
 			err = measureUnits(&planned, 0, len(f.units), 2, func(i int) (time.Duration, error) { return loop.plan(ctx, f, i, nil) })
 			return planned, 0, err
 		}},
-		{native.title + ", its first plan", opts.rounds, func(ctx context.Context, f *fixture) (stepCost, int64, error) { return planFirst(ctx, native, f, dir) }},
+		{native.title + ", its first plan", opts.rounds, func(ctx context.Context, f *fixture) (stepCost, int64, error) {
+			return planFirst(ctx, native, f, dir)
+		}},
 		{native.title + ", later", opts.rounds, planNetworks(native)},
 		{binary.title, opts.largeRounds, planNetworks(binary)},
 	}
@@ -165,8 +168,10 @@ func (r *report) measureNetworks(ctx context.Context, opts options, dir string) 
 			return err
 		}
 	}
-	r.section("A large provider", fmt.Sprintf("Plans of networks of 37 resources with the provider `aws`, two components at a time. Medians of %d rounds with the native engine, of %d otherwise. "+
-		"The first plan of a user asks the provider for its schemas. The peak is that of the largest process.", opts.rounds, opts.largeRounds), table)
+	r.section("A large provider", fmt.Sprintf("Plans of networks of 37 resources with the provider `aws`, two components at a time. "+
+		"Medians of %d rounds with the native engine, of %d otherwise. "+
+		"The first plan of a user asks the provider for its schemas. The peak is that of the largest process.", opts.rounds,
+		opts.largeRounds), table)
 	return nil
 }
 
@@ -224,7 +229,9 @@ func (n networkRun) addRows(ctx context.Context, table *table, fixtures []*fixtu
 				return fmt.Errorf("%s: %w", n.title, err)
 			}
 			progress("networks: %s: %d components: round %d of %d: %.1f s", n.title, len(f.units), round+1, n.rounds, planned.elapsed.Seconds())
-			elapsed[i], processor[i], peak[i] = append(elapsed[i], planned.elapsed.Seconds()), append(processor[i], planned.processor.Seconds()), max(peak[i], memory)
+			elapsed[i] = append(elapsed[i], planned.elapsed.Seconds())
+			processor[i] = append(processor[i], planned.processor.Seconds())
+			peak[i] = max(peak[i], memory)
 		}
 	}
 	for i, f := range fixtures {

@@ -59,8 +59,9 @@ func (r *report) measureLimits(ctx context.Context, dir string) error {
 		}
 		table.row(c.line, c.what, c.limit, seconds(row.milliseconds/1e3), fmt.Sprintf("%.0f", row.peakMB))
 	}
-	r.section("Limits of ordering", fmt.Sprintf("`go test ./internal/order -run='^$' -bench=OrderO`, medians of %d runs. Processor time is that of all "+
-		"processors together; building the graph is included, what is shown of the order too for O-07.", orderingRepeats), table)
+	r.section("Limits of ordering",
+		fmt.Sprintf("`go test ./internal/order -run='^$' -bench=OrderO`, medians of %d runs. Processor time is that of all "+
+			"processors together; building the graph is included, what is shown of the order too for O-07.", orderingRepeats), table)
 	return nil
 }
 
@@ -81,9 +82,12 @@ func (r *report) measureGraphs(ctx context.Context, dir string) error {
 			}
 		}
 	}
-	r.section("Growth of what is done with graphs", fmt.Sprintf("`go test ./internal/order -run='^$' -bench=Growth`. Five edges a node; µs of processor time for each "+
-		"node of graphs with 1 000, 10 000 and 100 000 nodes, then all of it and the heap for 100 000. Medians of %d runs. Random graphs are as deep as chance makes them, "+
-		"layered ones have layers of 100 nodes. Run does nothing for each node, ten at a time; limited, each node is in two of 100 limits.", orderingRepeats), table)
+	r.section("Growth of what is done with graphs",
+		fmt.Sprintf("`go test ./internal/order -run='^$' -bench=Growth`. Five edges a node; µs of processor time for each "+
+			"node of graphs with 1 000, 10 000 and 100 000 nodes, then all of it and the heap for 100 000. Medians of %d runs. "+
+			"Random graphs are as deep as chance makes them, "+
+			"layered ones have layers of 100 nodes. Run does nothing for each node, ten at a time; limited, each node is in two of 100 limits.",
+			orderingRepeats), table)
 	return nil
 }
 
@@ -108,7 +112,8 @@ func (r *report) measureReading(ctx context.Context, dir string) error {
 			return err
 		}
 	}
-	r.section("Growth of what is read", fmt.Sprintf("`go test ./internal/... -run='^$' -bench='Load|Parse|References|Compile|Stacks'`. µs of processor time for each of 100, 1 000 and 10 000, "+
+	r.section("Growth of what is read", fmt.Sprintf("`go test ./internal/... -run='^$' -bench='Load|Parse|References|Compile|Stacks'`. "+
+		"µs of processor time for each of 100, 1 000 and 10 000, "+
 		"then all of it and the heap for 10 000; with the sequence that comes out. Medians of %d runs.", orderingRepeats), table)
 	return nil
 }

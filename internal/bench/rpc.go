@@ -260,8 +260,10 @@ func (r *report) measureRPC(ctx context.Context, opts options, dir string) error
 	table := newTable("", "plan", "apply", "plan again")
 	table.row("RPC API", rpc[0], rpc[1], rpc[2])
 	table.row("commands", commands[0], commands[1], commands[2])
-	r.section("Operations by the RPC API", fmt.Sprintf("A stack of %d components of three `terraform_data` each. Each operation is in a process of its own, from its start to its end, "+
-		"with the raw plan and the raw state in files between them. Time, and the most memory of the process of cairn; engines have their own.", rpcComponents), table)
+	r.section("Operations by the RPC API", fmt.Sprintf("A stack of %d components of three `terraform_data` each. "+
+		"Each operation is in a process of its own, from its start to its end, "+
+		"with the raw plan and the raw state in files between them. Time, and the most memory of the process of cairn; engines have their own.",
+		rpcComponents), table)
 
 	h.dir = filepath.Join(dir, "rpc-small")
 	if err := writeStack(h.dir, 3); err != nil {
@@ -274,6 +276,7 @@ func (r *report) measureRPC(ctx context.Context, opts options, dir string) error
 	table = newTable("", "before", "after one round", "after two", "after three")
 	table.row("memory, MB", memory[0]>>20, memory[1]>>20, memory[2]>>20, memory[3]>>20)
 	table.row("open files", files[0], files[1], files[2], files[3])
-	r.section("Sessions of the RPC API", fmt.Sprintf("One server, on which %d clients at once open, validate and close a stack of three components: %.1f s a round.", rpcSessions, elapsed.Seconds()), table)
+	r.section("Sessions of the RPC API", fmt.Sprintf("One server, on which %d clients at once open, "+
+		"validate and close a stack of three components: %.1f s a round.", rpcSessions, elapsed.Seconds()), table)
 	return nil
 }
