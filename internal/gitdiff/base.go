@@ -24,7 +24,8 @@ func (r *Repository) compare(ctx context.Context, base string) (comparison, erro
 	}
 	head := r.commit(ctx, "HEAD")
 	if head == "" {
-		return comparison{}, newProblem("", "No commits", "The repository %s has no commits yet, so that nothing can have changed since. Commit something first.", r.Dir)
+		return comparison{}, newProblem("", "No commits",
+			"The repository %s has no commits yet, so that nothing can have changed since. Commit something first.", r.Dir)
 	}
 	if base != "" {
 		from, err := r.mergeBase(ctx, base, head)
@@ -34,7 +35,8 @@ func (r *Repository) compare(ctx context.Context, base string) (comparison, erro
 	if name == "" {
 		if r.isShallow(ctx) {
 			return comparison{}, newProblem(CodeNoBase, "Base not in the clone",
-				"The clone in %s is shallow and has no default branch to compare with. Fetch it (git fetch --unshallow origin), or name a base that is there.", r.Dir)
+				"The clone in %s is shallow and has no default branch to compare with. "+
+					"Fetch it (git fetch --unshallow origin), or name a base that is there.", r.Dir)
 		}
 		return comparison{}, newProblem(CodeNoBase, "Missing base for comparison",
 			"The repository %s has none of the branches origin/HEAD, origin/main, origin/master, main and master. Name the base.", r.Dir)
@@ -66,7 +68,8 @@ func (r *Repository) last(ctx context.Context, head string) (comparison, error) 
 	}
 	if r.isShallow(ctx) {
 		return comparison{}, newProblem(CodeNoBase, "Base not in the clone",
-			"The clone in %s is shallow: it has not the commit before the last. Fetch more (git fetch --deepen=1), or name a base that is there.", r.Dir)
+			"The clone in %s is shallow: it has not the commit before the last. "+
+				"Fetch more (git fetch --deepen=1), or name a base that is there.", r.Dir)
 	}
 	empty, err := r.run(ctx, "hash-object", "-t", "tree", "--stdin")
 	if err != nil {
@@ -86,9 +89,11 @@ func (r *Repository) mergeBase(ctx context.Context, name, head string) (string, 
 		return from, nil
 	case r.isShallow(ctx):
 		return "", newProblem(CodeNoBase, "Base not in the clone",
-			"The clone in %s is shallow and has not the commit where the work left %q. Fetch more (git fetch --unshallow), or name a base that is there.", r.Dir, name)
+			"The clone in %s is shallow and has not the commit where the work left %q. "+
+				"Fetch more (git fetch --unshallow), or name a base that is there.", r.Dir, name)
 	}
-	return "", newProblem(CodeNoBase, "No common history with base", "The commits have nothing in common with those of %q. Name another base.", name)
+	return "", newProblem(CodeNoBase, "No common history with base",
+		"The commits have nothing in common with those of %q. Name another base.", name)
 }
 
 func (r *Repository) commitRange(ctx context.Context, text, from, to string) (comparison, error) {
@@ -119,5 +124,6 @@ func (r *Repository) unknown(ctx context.Context, name string) error {
 		return newProblem(CodeNoBase, "Base not in the clone",
 			"There is no commit %q in the shallow clone in %s. Fetch it (git fetch --unshallow origin), or name a base that is there.", name, r.Dir)
 	}
-	return newProblem("", "Unknown base", "There is no commit %q in %s. Name a branch, tag or commit, or a range as in main..HEAD.", name, r.Dir)
+	return newProblem("", "Unknown base",
+		"There is no commit %q in %s. Name a branch, tag or commit, or a range as in main..HEAD.", name, r.Dir)
 }

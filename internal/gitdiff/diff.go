@@ -157,7 +157,8 @@ func (d *Diff) addUncommitted(ctx context.Context) error {
 
 // Dirty returns the files that are not as the last commit has them, sorted.
 func (r *Repository) Dirty(ctx context.Context) ([]File, error) {
-	tracked, err := r.run(ctx, "diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty", "HEAD", "--")
+	tracked, err := r.run(ctx, "diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty",
+		"HEAD", "--")
 	if err != nil {
 		return nil, fmt.Errorf("find what is not committed: %w", err)
 	}

@@ -51,7 +51,8 @@ type Repository struct {
 func Open(ctx context.Context, dir string) (*Repository, error) {
 	git, err := exec.LookPath("git")
 	if err != nil {
-		return nil, newProblem(CodeNoRepository, "Git not found", "What has changed is found out with git, and there is no git on PATH. Install git.")
+		return nil, newProblem(CodeNoRepository, "Git not found",
+			"What has changed is found out with git, and there is no git on PATH. Install git.")
 	}
 	abs, err := filepath.Abs(dir)
 	if err != nil {
@@ -66,7 +67,8 @@ func Open(ctx context.Context, dir string) (*Repository, error) {
 		}
 		hint := ""
 		if strings.Contains(err.Error(), "dubious ownership") {
-			hint = " It belongs to somebody else, whose configuration git would use. If you trust them: git config --global --add safe.directory DIRECTORY."
+			hint = " It belongs to somebody else, whose configuration git would use. " +
+				"If you trust them: git config --global --add safe.directory DIRECTORY."
 		}
 		return nil, newProblem("", "Unusable Git repository", "Git cannot use the repository of %s: %s.%s", abs, err, hint)
 	}
@@ -76,7 +78,9 @@ func Open(ctx context.Context, dir string) (*Repository, error) {
 
 // command is a git process in the repository (rule G2).
 func (r *Repository) command(ctx context.Context, args ...string) *exec.Cmd {
-	args = append([]string{"-C", r.Dir, "-c", "core.fsmonitor=false", "-c", "core.quotepath=false", "--no-optional-locks", "--literal-pathspecs"}, args...)
+	args = append([]string{
+		"-C", r.Dir, "-c", "core.fsmonitor=false", "-c", "core.quotepath=false", "--no-optional-locks", "--literal-pathspecs",
+	}, args...)
 	cmd := exec.CommandContext(ctx, r.git, args...)
 	cmd.Env = append(slices.DeleteFunc(cmd.Environ(), choosesRepository), "LC_ALL=C", "GIT_TERMINAL_PROMPT=0")
 	return cmd

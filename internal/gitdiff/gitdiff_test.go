@@ -148,7 +148,8 @@ func TestOrderA12(t *testing.T) {
 
 // Line A-57: files that are watched.
 func TestOrderA57(t *testing.T) {
-	w := begin(t, "a/s.tm", "stack {\n  watch = [\"/file\", \"../dir/f\", \"/gone\"]\n}\n", "b/s.tm", stack, "file", "1", "file2", "1", "dir/f", "1", "gone", "1")
+	w := begin(t, "a/s.tm", "stack {\n  watch = [\"/file\", \"../dir/f\", \"/gone\"]\n}\n", "b/s.tm", stack,
+		"file", "1", "file2", "1", "dir/f", "1", "gone", "1")
 	w.commit("file2", "2")
 	w.want("", "")
 	w.commit("file", "2")
@@ -372,8 +373,11 @@ func TestTriggers(t *testing.T) {
 func TestTerragruntSource(t *testing.T) {
 	w := begin(
 		t,
-		"root.hcl", "", "modules/vpc/main.tf", "module \"deep\" {\n  source = \"../deep\"\n}\n", "modules/deep/main.tf", "", "modules/other/main.tf", "",
-		"live/a/s.tm", stack, "live/a/terragrunt.hcl", "include \"root\" {\n  path = find_in_parent_folders(\"root.hcl\")\n}\nterraform {\n  source = \"../../modules//vpc?ref=x\"\n}\n",
+		"root.hcl", "", "modules/vpc/main.tf", "module \"deep\" {\n  source = \"../deep\"\n}\n",
+		"modules/deep/main.tf", "", "modules/other/main.tf", "",
+		"live/a/s.tm", stack,
+		"live/a/terragrunt.hcl",
+		"include \"root\" {\n  path = find_in_parent_folders(\"root.hcl\")\n}\nterraform {\n  source = \"../../modules//vpc?ref=x\"\n}\n",
 		"live/b/s.tm", stack, "live/b/terragrunt.hcl", "terraform {\n  source = \"${get_repo_root()}/modules/other\"\n}\n",
 		"live/c/s.tm", stack, "live/c/terragrunt.hcl", "terraform {\n  source = \"git::https://example.test/x.git\"\n}\n",
 	)
@@ -387,7 +391,8 @@ func TestTerragruntSource(t *testing.T) {
 	}
 	w.commit("live/c/terragrunt.hcl", "terraform {\n  source = run_cmd(\"x\")\n}\n")
 	_, stacks = w.stacks("", "HEAD^")
-	if len(stacks.Notes) != 1 || stacks.Notes[0].Summary != "Unknown module source" || !strings.Contains(stacks.Notes[0].Subject.Filename, filepath.FromSlash("live/c/terragrunt.hcl")) {
+	if len(stacks.Notes) != 1 || stacks.Notes[0].Summary != "Unknown module source" ||
+		!strings.Contains(stacks.Notes[0].Subject.Filename, filepath.FromSlash("live/c/terragrunt.hcl")) {
 		t.Errorf("notes %v, want one of a source that is not known", stacks.Notes)
 	}
 }
@@ -434,7 +439,12 @@ func TestExport(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]string{"a/main.tf": "-rw------- # one\n", "a/run.sh": "-rwx------ #!/bin/sh\n", "a/link": "Lrwx------ ", "b.txt": "-rw------- "}
+	want := map[string]string{
+		"a/main.tf": "-rw------- # one\n",
+		"a/run.sh":  "-rwx------ #!/bin/sh\n",
+		"a/link":    "Lrwx------ ",
+		"b.txt":     "-rw------- ",
+	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -23,7 +23,8 @@ func TestProcessesDoNotGrowWithChanges(t *testing.T) {
 	count := func(stacks int) int {
 		var files []string
 		for i := range 3 * stacks {
-			files = append(files, fmt.Sprintf("s%02d/s.tm", i), fmt.Sprintf("stack {\n  name = \"stack number %d of them all\"\n}\n", i), fmt.Sprintf("s%02d/main.tf", i), "")
+			files = append(files, fmt.Sprintf("s%02d/s.tm", i), fmt.Sprintf("stack {\n  name = \"stack number %d of them all\"\n}\n", i),
+				fmt.Sprintf("s%02d/main.tf", i), "")
 		}
 		w := begin(t, files...)
 		for i := range stacks {
@@ -65,7 +66,8 @@ func TestContents(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found, err := diff.ContentsBefore(t.Context(), []string{"lines", "missing", "large", "dir", "empty", "new\nline", "with space", "dir/file"}, 99)
+	found, err := diff.ContentsBefore(t.Context(),
+		[]string{"lines", "missing", "large", "dir", "empty", "new\nline", "with space", "dir/file"}, 99)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,7 +25,8 @@ func TestPathIndex(t *testing.T) {
 	for seed := range uint64(100) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		path := func() string {
-			return strings.Join([]string{"a", "ab", "b", "a-", "a.b"}[:1+random.IntN(2)], "/") + "/" + []string{"a", "ab", "b/c", "b"}[random.IntN(4)]
+			return strings.Join([]string{"a", "ab", "b", "a-", "a.b"}[:1+random.IntN(2)], "/") + "/" +
+				[]string{"a", "ab", "b/c", "b"}[random.IntN(4)]
 		}
 		var files []File
 		for range random.IntN(20) {
