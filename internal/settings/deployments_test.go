@@ -78,8 +78,13 @@ varset "all" { environment = true }
 			{Kind: "file", Tokens: []string{"aws", "gcp"}, Path: "token.jwt", SharedFile: true},
 			{Kind: "command", Tokens: []string{"azure"}, Command: []string{"./token", "azure"}, Timeout: 5 * time.Second, Organization: "acme"},
 			{
-				Kind: "key", Tokens: []string{"own"}, Path: "identity.pem", Issuer: "https://tokens.example.com/cairn", RetiredKeys: []string{"old.pem"},
-				Lifetime: 15 * time.Minute, Project: "network",
+				Kind:        "key",
+				Tokens:      []string{"own"},
+				Path:        "identity.pem",
+				Issuer:      "https://tokens.example.com/cairn",
+				RetiredKeys: []string{"old.pem"},
+				Lifetime:    15 * time.Minute,
+				Project:     "network",
 			},
 		}},
 		Varsets: settings.Varsets{Sets: []settings.Varset{
@@ -112,24 +117,33 @@ varset "all" { environment = true }
 func TestIdentityAndVarsetMistakes(t *testing.T) {
 	const key = "path = \"k.pem\"\n"
 	for text, want := range map[string]string{
-		`identity "githup" {}`:                                `Unknown identity source; Tokens do not come from "githup". Did you mean "github"?`,
+		`identity "githup" {}`: `Unknown identity source; Tokens do not come from "githup". Did you mean "github"?`,
+
 		`identity "file" {}`:                                  `Missing required argument; The argument "path" is required`,
 		`identity "github" { variable = "x" }`:                `Unsupported argument`,
 		`identity "github" { tokens = "aws" }`:                `Unusable list; Give a list of texts, such as ["aws"]`,
 		`identity "github" { tokens = [] }`:                   `Unusable list`,
 		`identity "github" { tokens = [for x in ["a"] : x] }`: `Not a constant`,
-		"identity \"github\" {}\nidentity \"gitlab\" {}":      `Duplicate identity source; The block at cairn.hcl:1,1-18 is for all tokens, too.`,
-		"identity \"github\" { tokens = [\"a\"] }\nidentity \"gitlab\" { tokens = [\"b\", \"a\"] }": `Duplicate identity source; The block at cairn.hcl:1,1-18 is for the token "a" already.`,
-		"identity \"command\" {\ncommand = [\"a\"]\ntimeout = \"0s\"\n}":                            `Unusable duration; Give a duration from 1s to 1h`,
-		"identity \"command\" {\ncommand = [\"a\"]\ntimeout = \"soon\"\n}":                          `Unusable duration`,
-		"identity \"key\" {\n" + key + "issuer = \"http://x.example.com\"\n}":                       `Invalid issuer`,
-		"identity \"key\" {\n" + key + "issuer = \"https://x.example.com/\"\n}":                     `Invalid issuer`,
-		"identity \"key\" {\n" + key + "issuer = \"https://x.example.com\"\nproject = \"a:b\"\n}":   `Unusable name in subject`,
-		"identity \"key\" {\n" + key + "issuer = \"https://x.example.com\"\nlifetime = \"25h\"\n}":  `Unusable duration; Give a duration from 1m to 24h`,
+
+		"identity \"github\" {}\nidentity \"gitlab\" {}": `Duplicate identity source; The block at cairn.hcl:1,1-18 is for all tokens, too.`,
+
+		"identity \"github\" { tokens = [\"a\"] }\nidentity \"gitlab\" { tokens = [\"b\", \"a\"] }": `Duplicate identity source; ` +
+			`The block at cairn.hcl:1,1-18 is for the token "a" already.`,
+
+		"identity \"command\" {\ncommand = [\"a\"]\ntimeout = \"0s\"\n}":                          `Unusable duration; Give a duration from 1s to 1h`,
+		"identity \"command\" {\ncommand = [\"a\"]\ntimeout = \"soon\"\n}":                        `Unusable duration`,
+		"identity \"key\" {\n" + key + "issuer = \"http://x.example.com\"\n}":                     `Invalid issuer`,
+		"identity \"key\" {\n" + key + "issuer = \"https://x.example.com/\"\n}":                   `Invalid issuer`,
+		"identity \"key\" {\n" + key + "issuer = \"https://x.example.com\"\nproject = \"a:b\"\n}": `Unusable name in subject`,
+
+		"identity \"key\" {\n" + key + "issuer = \"https://x.example.com\"\nlifetime = \"25h\"\n}": `Unusable duration; ` +
+			`Give a duration from 1m to 24h`,
+
 		`varset "a" {}`: `Unusable variable set; Say where the values of the set are`,
-		"varset \"a\" {\nfile = \"x.env\"\nenvironment = true\n}":                  `Unusable variable set`,
-		"varset \"a\" {\nfile = \"x.env\"\ntimeout = \"5s\"\n}":                    `Unused setting; The argument timeout is about a command`,
-		"varset \"a\" {\nfile = \"x.env\"\ncategory = \"environment\"\n}":          `Unknown value of setting; There is no category "environment". Give one of: terraform, env.`,
+		"varset \"a\" {\nfile = \"x.env\"\nenvironment = true\n}": `Unusable variable set`,
+		"varset \"a\" {\nfile = \"x.env\"\ntimeout = \"5s\"\n}":   `Unused setting; The argument timeout is about a command`,
+		"varset \"a\" {\nfile = \"x.env\"\ncategory = \"environment\"\n}": `Unknown value of setting; ` +
+			`There is no category "environment". Give one of: terraform, env.`,
 		"varset \"a\" {\nfile = \"x.env\"\nsensitive = \"all\"\n}":                 `Unusable list; Give true, false, or a list`,
 		`varset "a" { environment = false }`:                                       `Unusable environment`,
 		`varset "a" { environment = "" }`:                                          `Unusable environment`,

@@ -91,7 +91,8 @@ func ReadVersionFile(dir string) *toolchain.Requirement {
 	}
 	required := &toolchain.Requirement{Program: toolchain.Terraform, Place: VersionFile}
 	if err != nil {
-		required.Invalid = fmt.Sprintf("the file %s, which says which version of terraform is required, cannot be read: %s", VersionFile, failure.Reason(err))
+		required.Invalid = fmt.Sprintf("the file %s, which says which version of terraform is required, cannot be read: %s", VersionFile,
+			failure.Reason(err))
 		return required
 	}
 	number, found := 0, false
@@ -102,7 +103,8 @@ func ReadVersionFile(dir string) *toolchain.Requirement {
 			continue
 		}
 		if found {
-			required.Invalid = fmt.Sprintf("%s, line %d: there is a second version; write one version, or one constraint such as \">= 1.11, < 2\"", VersionFile, number)
+			required.Invalid = fmt.Sprintf("%s, line %d: there is a second version; "+
+				"write one version, or one constraint such as \">= 1.11, < 2\"", VersionFile, number)
 			return required
 		}
 		found = true

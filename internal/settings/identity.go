@@ -125,7 +125,8 @@ func (a *arguments) issuer() string {
 	case err != nil, location.Host == "", location.Scheme != "https" && (location.Scheme != "http" || !local),
 		location.User != nil, location.RawQuery != "", location.Fragment != "", strings.HasSuffix(written, "/"):
 		a.fail("issuer", "Invalid issuer",
-			"An issuer is a URL such as https://tokens.example.com/cairn: with https, without a query, and without a slash at its end. What is published lies below it.")
+			"An issuer is a URL such as https://tokens.example.com/cairn: with https, without a query, and without a slash at its end. "+
+				"What is published lies below it.")
 	}
 	return written
 }
@@ -137,7 +138,8 @@ func (i *Identity) checkLabels(a *arguments, block *hcl.Block, labels []string) 
 			a.diags = a.diags.Append(&hcl.Diagnostic{
 				Severity: hcl.DiagError,
 				Summary:  "Duplicate identity source",
-				Detail: fmt.Sprintf("The block at %s is for all tokens, too. Say by tokens = [\"LABEL\"] which identity_token blocks one of them is for.",
+				Detail: fmt.Sprintf("The block at %s is for all tokens, too. "+
+					"Say by tokens = [\"LABEL\"] which identity_token blocks one of them is for.",
 					earlier.Range),
 				Subject: block.DefRange.Ptr(),
 			})

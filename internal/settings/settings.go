@@ -72,8 +72,10 @@ var schema = &hcl.BodySchema{
 func decode(body hcl.Body) (Settings, hcl.Diagnostics) {
 	var result Settings
 	content, diags := body.Content(schema)
-	diags = diags.Extend(decodeCount(content.Attributes["parallelism"], &result.Parallelism, "Unusable parallelism", "At least one component must be worked on at a time: give a number from 1."))
-	diags = diags.Extend(decodeCount(content.Attributes["provider_processes"], &result.ProviderProcesses, "Unusable number of processes", "At least one provider must run: give a number from 1."))
+	diags = diags.Extend(decodeCount(content.Attributes["parallelism"], &result.Parallelism, "Unusable parallelism",
+		"At least one component must be worked on at a time: give a number from 1."))
+	diags = diags.Extend(decodeCount(content.Attributes["provider_processes"], &result.ProviderProcesses, "Unusable number of processes",
+		"At least one provider must run: give a number from 1."))
 	named := content.Attributes["engine"]
 	binary, moreDiags := stringSetting(named)
 	result.Engine.Binary, diags = binary, diags.Extend(moreDiags)

@@ -101,7 +101,9 @@ func ReadUpstreams(dir string, files map[string]*hcl.File) (Upstreams, hcl.Diagn
 		return nil, diags
 	}
 	files[name] = file
-	content, _, diags := file.Body.PartialContent(&hcl.BodySchema{Blocks: []hcl.BlockHeaderSchema{{Type: "upstream", LabelNames: []string{"source"}}}})
+	content, _, diags := file.Body.PartialContent(&hcl.BodySchema{
+		Blocks: []hcl.BlockHeaderSchema{{Type: "upstream", LabelNames: []string{"source"}}},
+	})
 	var upstreams Upstreams
 	for _, block := range content.Blocks {
 		diags = diags.Extend(upstreams.Decode(block))

@@ -62,10 +62,15 @@ func (v *Varsets) decode(block *hcl.Block) hcl.Diagnostics {
 	a := argumentsOf(block.Body, nil,
 		"category", "file", "format", "key_file", "shared", "environment", "command", "timeout", "sensitive")
 	set := Varset{
-		Name: block.Labels[0], Range: block.DefRange,
-		Category: a.oneOf("category", TerraformCategory, EnvironmentCategory),
-		File:     a.text("file"), Format: a.oneOf("format", "hcl", "json", "env", "yaml"), KeyFile: a.text("key_file"), SharedFile: a.bool("shared"),
-		Command: a.command("command"), Timeout: a.duration("timeout", time.Second, time.Hour),
+		Name:       block.Labels[0],
+		Range:      block.DefRange,
+		Category:   a.oneOf("category", TerraformCategory, EnvironmentCategory),
+		File:       a.text("file"),
+		Format:     a.oneOf("format", "hcl", "json", "env", "yaml"),
+		KeyFile:    a.text("key_file"),
+		SharedFile: a.bool("shared"),
+		Command:    a.command("command"),
+		Timeout:    a.duration("timeout", time.Second, time.Hour),
 	}
 	if set.Name == "" {
 		a.diags = a.diags.Append(&hcl.Diagnostic{
@@ -102,7 +107,8 @@ func (a *arguments) environment(set *Varset) {
 	case value.IsNull() || value.Type() != cty.Bool && value.Type() != cty.String:
 		a.fail("environment", "Unusable environment", "Give true, or the prefix of the names that are meant, such as \"NETWORK_\".")
 	case value.Type() == cty.String && (value.AsString() == "" || strings.ContainsAny(value.AsString(), "=\x00")):
-		a.fail("environment", "Unusable environment", "A prefix is the beginning of names of environment variables, such as \"NETWORK_\". All names are meant by true.")
+		a.fail("environment", "Unusable environment",
+			"A prefix is the beginning of names of environment variables, such as \"NETWORK_\". All names are meant by true.")
 	case value.Type() == cty.String:
 		set.Environment, set.Prefix = true, value.AsString()
 	default:
@@ -154,7 +160,8 @@ func (a *arguments) oneSource(block *hcl.Block) {
 	}
 	for _, about := range [][2]string{{"format", "file"}, {"key_file", "file"}, {"shared", "file"}, {"timeout", "command"}} {
 		if name, of := about[0], about[1]; a.has(name) && given[0] != of {
-			a.fail(name, "Unused setting", "The argument %s is about a %s, and the values of this set are from its %s. Remove it.", name, of, given[0])
+			a.fail(name, "Unused setting",
+				"The argument %s is about a %s, and the values of this set are from its %s. Remove it.", name, of, given[0])
 		}
 	}
 }
