@@ -132,9 +132,12 @@ func TestBoardOfMany(t *testing.T) {
 
 func TestColors(t *testing.T) {
 	tests := map[string]struct{ lines, want []string }{
-		"plain":       {[]string{"a b", "日本語 é"}, []string{"a b", "日本語 é"}},
-		"colour":      {[]string{"\x1b[31mred\x1b[0m plain"}, []string{"\x1b[31mred\x1b[0m plain\x1b[m"}},
-		"over lines":  {[]string{"\x1b[1m\x1b[31mred", "still", "\x1b[0mno", "no"}, []string{"\x1b[1m\x1b[31mred\x1b[m", "\x1b[1m\x1b[31mstill\x1b[m", "\x1b[1m\x1b[31m\x1b[0mno\x1b[m", "no"}},
+		"plain":  {[]string{"a b", "日本語 é"}, []string{"a b", "日本語 é"}},
+		"colour": {[]string{"\x1b[31mred\x1b[0m plain"}, []string{"\x1b[31mred\x1b[0m plain\x1b[m"}},
+		"over lines": {
+			[]string{"\x1b[1m\x1b[31mred", "still", "\x1b[0mno", "no"},
+			[]string{"\x1b[1m\x1b[31mred\x1b[m", "\x1b[1m\x1b[31mstill\x1b[m", "\x1b[1m\x1b[31m\x1b[0mno\x1b[m", "no"},
+		},
 		"replaced":    {[]string{"\x1b[31ma\x1b[0;32mb", "c"}, []string{"\x1b[31ma\x1b[0;32mb\x1b[m", "\x1b[0;32mc\x1b[m"}},
 		"cursor":      {[]string{"a\x1b[2J\x1b[Hb\x1b[10Ac\x1b7\x1b8\x1bcd"}, []string{"abcd"}},
 		"title":       {[]string{"a\x1b]0;title\ab\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\"}, []string{"ablink"}},

@@ -14,8 +14,11 @@ import (
 // Reports have planned changes by component, and none where nothing is known.
 func TestReportsOfParts(t *testing.T) {
 	summary := Summary{
-		View: View{Name: func(n int) string { return []string{"app", "dns", "old"}[n] }}, Command: []string{"plan"},
-		Results: []order.Result{{State: order.Succeeded}, {State: order.Succeeded}, {State: order.Succeeded}}, Times: make([]Times, 3), Sequence: []int{0, 1, 2},
+		View:     View{Name: func(n int) string { return []string{"app", "dns", "old"}[n] }},
+		Command:  []string{"plan"},
+		Results:  []order.Result{{State: order.Succeeded}, {State: order.Succeeded}, {State: order.Succeeded}},
+		Times:    make([]Times, 3),
+		Sequence: []int{0, 1, 2},
 		Parts: [][]Part{
 			{{Component: `component.a["<x>"]`, Changes: stackplan.Counts{Add: 2, Remove: 1, Defer: 1}, Replace: 1, Deferred: []string{"fake_a.b"}}},
 			{{Changes: stackplan.Counts{Change: 3}}},
@@ -39,7 +42,8 @@ func TestReportsOfParts(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		`<property name="component.a[&#34;&lt;x&gt;&#34;]" value="2 to add, 0 to change, 1 to destroy, 1 of them to replace, 1 deferred: fake_a.b"></property>`,
+		`<property name="component.a[&#34;&lt;x&gt;&#34;]" value="2 to add, 0 to change, 1 to destroy, 1 of them to replace, ` +
+			`1 deferred: fake_a.b"></property>`,
 		`<property name="plan" value="0 to add, 3 to change, 0 to destroy"></property>`,
 	} {
 		if !strings.Contains(string(junit), want) {

@@ -31,8 +31,12 @@ func TestUnfinished(t *testing.T) {
 		want    string
 	}{
 		"all": {summaryOf(
-			order.Result{State: order.Succeeded}, order.Result{State: order.Failed, Err: errors.New("no")}, order.Result{State: order.Skipped, Because: 1},
-			order.Result{State: order.NotStarted}, order.Result{State: order.Passed, Err: errors.New("nothing to do")}, order.Result{State: order.Passed},
+			order.Result{State: order.Succeeded},
+			order.Result{State: order.Failed, Err: errors.New("no")},
+			order.Result{State: order.Skipped, Because: 1},
+			order.Result{State: order.NotStarted},
+			order.Result{State: order.Passed, Err: errors.New("nothing to do")},
+			order.Result{State: order.Passed},
 		), "b c d"},
 		"nothing":        {summaryOf(order.Result{State: order.Succeeded}), ""},
 		"nothing at all": {summaryOf(), ""},

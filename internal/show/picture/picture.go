@@ -100,7 +100,8 @@ func (p *Picture) SVG() string {
 	d.printf(`<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %[1]d %[2]d" role="img">`+"\n", width, height)
 	d.printf("<title>%s</title>\n", escape(p.Title))
 	d.printf("<style>%s</style>\n", p.style())
-	d.printf(`<defs><marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" markerUnits="userSpaceOnUse" orient="auto"><path class="head" d="M0 0 8 4 0 8z"/></marker></defs>` + "\n")
+	d.printf(`<defs><marker id="arrow" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" markerHeight="8" ` +
+		`markerUnits="userSpaceOnUse" orient="auto"><path class="head" d="M0 0 8 4 0 8z"/></marker></defs>` + "\n")
 	d.printf(`<rect class="paper" width="%d" height="%d"/>`+"\n", width, height)
 	d.printf(`<g transform="translate(%d %d)">`+"\n", border, border+p.header())
 	d.columns()
