@@ -75,7 +75,8 @@ func (g *generator) removeComponents(s *stack) {
 		s.forget(c)
 		switch {
 		case c.forEach != nil:
-			s.removed = append(s.removed, g.removal("component."+c.name+"[each.key]", s.source(c.module.dir), c.forEach.argument()+c.providersArgument()))
+			s.removed = append(s.removed,
+				g.removal("component."+c.name+"[each.key]", s.source(c.module.dir), c.forEach.argument()+c.providersArgument()))
 		case s != g.root && c.slot == nil && g.chance(40):
 			g.removeFromOutside(s, c)
 		default:

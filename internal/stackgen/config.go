@@ -181,7 +181,8 @@ func (s *stack) blocks(providers bool) []string {
 		blocks = append(blocks, c.block(s))
 	}
 	for _, c := range s.calls {
-		blocks = append(blocks, fmt.Sprintf("stack %q {\nsource = %q\n%s%s%s}\n", c.name, s.source(c.stack.dir), c.forEach.argument(), inputsArgument(c.inputs), dependsOnArgument(c.dependsOn)))
+		blocks = append(blocks, fmt.Sprintf("stack %q {\nsource = %q\n%s%s%s}\n", c.name, s.source(c.stack.dir), c.forEach.argument(),
+			inputsArgument(c.inputs), dependsOnArgument(c.dependsOn)))
 	}
 	for _, o := range s.outputs {
 		blocks = append(blocks, o.block())

@@ -263,7 +263,8 @@ func (w writer) list(d int) expr {
 func (w writer) set(d int) expr {
 	switch w.rng.IntN(4) {
 	case 0:
-		return join(pick(w.generator, []string{"setunion", "setsubtract", "setintersection"}), `(`, w.expr(setKind, d), `, `, w.expr(setKind, d), `)`)
+		return join(pick(w.generator, []string{"setunion", "setsubtract", "setintersection"}), `(`, w.expr(setKind, d), `, `,
+			w.expr(setKind, d), `)`)
 	case 1:
 		return join(`toset(keys(`, w.expr(mapKind, d), `))`)
 	}
@@ -288,7 +289,8 @@ func (w writer) mapping(d int) expr {
 }
 
 func (w writer) object(d int) expr {
-	return join(`{ name = `, w.expr(textKind, d), `, size = `, w.expr(numberKind, d), `, tags = `, w.expr(listKind, d), `, note = `, w.expr(textKind, d), ` }`)
+	return join(`{ name = `, w.expr(textKind, d), `, size = `, w.expr(numberKind, d), `, tags = `, w.expr(listKind, d), `, note = `,
+		w.expr(textKind, d), ` }`)
 }
 
 func (w writer) objects(d int) expr {

@@ -31,16 +31,18 @@ func TestEqualOptionsGiveEqualStacks(t *testing.T) {
 // The subjects of the checks are in some of the stacks, in the second version.
 func TestStacksHaveRemovedBlocksOfAllKinds(t *testing.T) {
 	kinds := map[string]*regexp.Regexp{
-		"of a component":                    regexp.MustCompile(`removed \{\s+from\s+= component\.\w+\n`),
-		"of one instance":                   regexp.MustCompile(`removed \{\s+from\s+= component\.\w+\["`),
-		"of all instances":                  regexp.MustCompile(`removed \{\s+from\s+= component\.\w+\[each\.key\]`),
-		"of a stack":                        regexp.MustCompile(`removed \{\s+from\s+= stack\.\w+\n`),
-		"of all instances of a stack":       regexp.MustCompile(`removed \{\s+from\s+= stack\.\w+\[each\.key\]\n`),
-		"of a component in a stack":         regexp.MustCompile(`removed \{\s+from\s+= stack\.\w+\.component\.`),
-		"in all instances of a stack":       regexp.MustCompile(`removed \{\s+from\s+= stack\.\w+\[each\.key\]\.component\.`),
-		"with unknown instances":            regexp.MustCompile(`removed \{\s+from\s+= component\.\w+\[each\.key\]\s+source\s+= "[^"]*"\s+for_each\s+= [^\n]*component\.`),
-		"with unknown instances of a stack": regexp.MustCompile(`removed \{\s+from\s+= stack\.\w+\[each\.key\]\s+source\s+= "[^"]*"\s+for_each\s+= [^\n]*component\.`),
-		"that only forgets":                 regexp.MustCompile(`lifecycle \{\s+destroy\s+= false`),
+		"of a component":              regexp.MustCompile(`removed \{\s+from\s+= component\.\w+\n`),
+		"of one instance":             regexp.MustCompile(`removed \{\s+from\s+= component\.\w+\["`),
+		"of all instances":            regexp.MustCompile(`removed \{\s+from\s+= component\.\w+\[each\.key\]`),
+		"of a stack":                  regexp.MustCompile(`removed \{\s+from\s+= stack\.\w+\n`),
+		"of all instances of a stack": regexp.MustCompile(`removed \{\s+from\s+= stack\.\w+\[each\.key\]\n`),
+		"of a component in a stack":   regexp.MustCompile(`removed \{\s+from\s+= stack\.\w+\.component\.`),
+		"in all instances of a stack": regexp.MustCompile(`removed \{\s+from\s+= stack\.\w+\[each\.key\]\.component\.`),
+		"with unknown instances": regexp.MustCompile(`removed \{\s+from\s+= component\.\w+\[each\.key\]\s+source\s+= ` +
+			`"[^"]*"\s+for_each\s+= [^\n]*component\.`),
+		"with unknown instances of a stack": regexp.MustCompile(`removed \{\s+from\s+= stack\.\w+\[each\.key\]\s+source\s+= ` +
+			`"[^"]*"\s+for_each\s+= [^\n]*component\.`),
+		"that only forgets": regexp.MustCompile(`lifecycle \{\s+destroy\s+= false`),
 	}
 	for seed := uint64(1); seed <= 300 && len(kinds) > 0; seed++ {
 		text := stackgen.Generate(stackgen.Options{Seed: seed, Components: 12}).Second.String()

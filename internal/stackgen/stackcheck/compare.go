@@ -281,7 +281,8 @@ func orOther(err error, planned, got any) error {
 // refines reports how a value contradicts the one that was planned.
 func refines(planned, got cty.Value) error {
 	if planned.IsWhollyKnown() && marks.Contains(planned, marks.Sensitive) != marks.Contains(got, marks.Sensitive) {
-		return fmt.Errorf("sensitive when planned %v, and then %v", marks.Contains(planned, marks.Sensitive), marks.Contains(got, marks.Sensitive))
+		return fmt.Errorf("sensitive when planned %v, and then %v", marks.Contains(planned, marks.Sensitive),
+			marks.Contains(got, marks.Sensitive))
 	}
 	planned, _ = planned.UnmarkDeep()
 	got, _ = got.UnmarkDeep()

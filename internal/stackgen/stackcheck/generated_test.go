@@ -155,7 +155,9 @@ func TestBrokenStacks(t *testing.T) {
 				t.Logf("broken so that %s:\n%s", what, version)
 			}
 		}()
-		diags := stackcheck.CheckBroken(t, version, t.TempDir()+"/stack", func(config *stackconfig.Config) engine.Engine { return inMemory(t, config, nil) })
+		diags := stackcheck.CheckBroken(t, version, t.TempDir()+"/stack", func(config *stackconfig.Config) engine.Engine {
+			return inMemory(t, config, nil)
+		})
 		if !diags.HasErrors() {
 			t.Errorf("no error although %s", what)
 		}

@@ -226,7 +226,8 @@ func (c *check) nothingLeftToDo() {
 		}
 		for _, component := range plan.Components {
 			if component.Action != stackplan.NoOp || len(component.Drift) > 0 {
-				c.Errorf("rule C6: %s has action %s in the %s plan after the apply, and %d resources drifted", component.Addr, component.Action, mode, len(component.Drift))
+				c.Errorf("rule C6: %s has action %s in the %s plan after the apply, and %d resources drifted", component.Addr, component.Action, mode,
+					len(component.Drift))
 			}
 		}
 		for name, out := range plan.Outputs {
