@@ -41,7 +41,9 @@ func actionArguments(rpc, typeName string, config *tfprotov6.DynamicValue) (cty.
 	return args, err
 }
 
-func (s *server) ValidateActionConfig(_ context.Context, req *tfprotov6.ValidateActionConfigRequest) (*tfprotov6.ValidateActionConfigResponse, error) {
+func (s *server) ValidateActionConfig(
+	_ context.Context, req *tfprotov6.ValidateActionConfigRequest,
+) (*tfprotov6.ValidateActionConfigResponse, error) {
 	args, err := actionArguments("ValidateActionConfig", req.ActionType, req.Config)
 	if err != nil {
 		return nil, err

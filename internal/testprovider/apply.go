@@ -21,7 +21,9 @@ import (
 	ctyjson "github.com/zclconf/go-cty/cty/json"
 )
 
-func (s *server) ApplyResourceChange(ctx context.Context, req *tfprotov6.ApplyResourceChangeRequest) (*tfprotov6.ApplyResourceChangeResponse, error) {
+func (s *server) ApplyResourceChange(
+	ctx context.Context, req *tfprotov6.ApplyResourceChangeRequest,
+) (*tfprotov6.ApplyResourceChangeResponse, error) {
 	t, err := s.resourceType(req.TypeName)
 	if err != nil {
 		return nil, err
@@ -50,7 +52,10 @@ func (s *server) ApplyResourceChange(ctx context.Context, req *tfprotov6.ApplyRe
 	call.ID = idOf(c.prior, next)
 	record(call)
 
-	resp := &tfprotov6.ApplyResourceChangeResponse{Private: req.PlannedPrivate, UnsafeToUseLegacyTypeSystem: boolArgument(c.planned, "legacy")} //nolint:staticcheck // legacy providers set it
+	resp := &tfprotov6.ApplyResourceChangeResponse{
+		Private:                     req.PlannedPrivate,
+		UnsafeToUseLegacyTypeSystem: boolArgument(c.planned, "legacy"), //nolint:staticcheck // legacy providers set it
+	}
 	if applyErr != nil {
 		resp.Diagnostics = append(resp.Diagnostics, errorDiagnostic("Applying failed", applyErr))
 	}

@@ -45,7 +45,9 @@ func (s *server) disturb(ctx context.Context, p phase, obj cty.Value) error {
 	gate := stringArgument(obj, string(p)+"_gate")
 	if boolArgument(obj, "ignore_stop") {
 		if gate != "" {
-			defer context.AfterFunc(ctx, func() { _ = os.WriteFile(gate+".stopped", nil, 0o600) })() //nolint:errcheck // a test that waits for it reports that it is not there
+			defer context.AfterFunc(ctx, func() {
+				_ = os.WriteFile(gate+".stopped", nil, 0o600) //nolint:errcheck // a test that waits for it reports that it is not there
+			})()
 		}
 		ctx = context.WithoutCancel(ctx)
 	}

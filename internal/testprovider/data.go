@@ -43,7 +43,9 @@ func dataSourceNames() []tfprotov6.DataSourceMetadata {
 	return names
 }
 
-func (s *server) ValidateDataResourceConfig(_ context.Context, req *tfprotov6.ValidateDataResourceConfigRequest) (*tfprotov6.ValidateDataResourceConfigResponse, error) {
+func (s *server) ValidateDataResourceConfig(
+	_ context.Context, req *tfprotov6.ValidateDataResourceConfigRequest,
+) (*tfprotov6.ValidateDataResourceConfigResponse, error) {
 	record(Call{RPC: "ValidateDataResourceConfig", Type: req.TypeName})
 	if _, ok := fileSources()[req.TypeName]; ok {
 		return &tfprotov6.ValidateDataResourceConfigResponse{}, nil

@@ -25,7 +25,9 @@ func ephemeralSchema() *tfprotov6.Schema {
 	)
 }
 
-func (s *server) ValidateEphemeralResourceConfig(_ context.Context, req *tfprotov6.ValidateEphemeralResourceConfigRequest) (*tfprotov6.ValidateEphemeralResourceConfigResponse, error) {
+func (s *server) ValidateEphemeralResourceConfig(
+	_ context.Context, req *tfprotov6.ValidateEphemeralResourceConfigRequest,
+) (*tfprotov6.ValidateEphemeralResourceConfigResponse, error) {
 	record(Call{RPC: "ValidateEphemeralResourceConfig", Type: req.TypeName})
 	args, err := decode(req.Config, valueType(ephemeralSchema().ValueType()))
 	if err != nil {
@@ -34,7 +36,9 @@ func (s *server) ValidateEphemeralResourceConfig(_ context.Context, req *tfproto
 	return &tfprotov6.ValidateEphemeralResourceConfigResponse{Diagnostics: judged(args, "name")}, nil
 }
 
-func (s *server) OpenEphemeralResource(_ context.Context, req *tfprotov6.OpenEphemeralResourceRequest) (*tfprotov6.OpenEphemeralResourceResponse, error) {
+func (s *server) OpenEphemeralResource(
+	_ context.Context, req *tfprotov6.OpenEphemeralResourceRequest,
+) (*tfprotov6.OpenEphemeralResourceResponse, error) {
 	ty := valueType(ephemeralSchema().ValueType())
 	args, err := decode(req.Config, ty)
 	if err != nil {
@@ -67,7 +71,9 @@ func (s *server) OpenEphemeralResource(_ context.Context, req *tfprotov6.OpenEph
 	return resp, err
 }
 
-func (s *server) RenewEphemeralResource(_ context.Context, req *tfprotov6.RenewEphemeralResourceRequest) (*tfprotov6.RenewEphemeralResourceResponse, error) {
+func (s *server) RenewEphemeralResource(
+	_ context.Context, req *tfprotov6.RenewEphemeralResourceRequest,
+) (*tfprotov6.RenewEphemeralResourceResponse, error) {
 	record(Call{RPC: "RenewEphemeralResource", Type: req.TypeName})
 	renewAt, err := renewTime(string(req.Private))
 	if err != nil {
@@ -76,7 +82,9 @@ func (s *server) RenewEphemeralResource(_ context.Context, req *tfprotov6.RenewE
 	return &tfprotov6.RenewEphemeralResourceResponse{Private: req.Private, RenewAt: renewAt}, nil
 }
 
-func (s *server) CloseEphemeralResource(_ context.Context, req *tfprotov6.CloseEphemeralResourceRequest) (*tfprotov6.CloseEphemeralResourceResponse, error) {
+func (s *server) CloseEphemeralResource(
+	_ context.Context, req *tfprotov6.CloseEphemeralResourceRequest,
+) (*tfprotov6.CloseEphemeralResourceResponse, error) {
 	record(Call{RPC: "CloseEphemeralResource", Type: req.TypeName})
 	return new(tfprotov6.CloseEphemeralResourceResponse), nil
 }

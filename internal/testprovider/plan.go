@@ -12,7 +12,9 @@ import (
 	"github.com/zclconf/go-cty/cty"
 )
 
-func (s *server) PlanResourceChange(ctx context.Context, req *tfprotov6.PlanResourceChangeRequest) (*tfprotov6.PlanResourceChangeResponse, error) {
+func (s *server) PlanResourceChange(
+	ctx context.Context, req *tfprotov6.PlanResourceChangeRequest,
+) (*tfprotov6.PlanResourceChangeResponse, error) {
 	t, err := s.resourceType(req.TypeName)
 	if err != nil {
 		return nil, err
@@ -32,7 +34,12 @@ func (s *server) PlanResourceChange(ctx context.Context, req *tfprotov6.PlanReso
 	action := actionOf(prior, proposed)
 	record(Call{
 		RPC: "PlanResourceChange", Type: t.name, Action: action, ID: idOf(prior, proposed),
-		values: map[string]cty.Value{"prior_state": prior, "config": config, "proposed_new_state": proposed, "prior_private": cty.StringVal(string(req.PriorPrivate))},
+		values: map[string]cty.Value{
+			"prior_state":        prior,
+			"config":             config,
+			"proposed_new_state": proposed,
+			"prior_private":      cty.StringVal(string(req.PriorPrivate)),
+		},
 	})
 
 	resp := &tfprotov6.PlanResourceChangeResponse{PlannedPrivate: scriptedPrivate(req.PriorPrivate, proposed)}

@@ -136,7 +136,9 @@ func (s *server) GetProviderSchema(context.Context, *tfprotov6.GetProviderSchema
 	return resp, nil
 }
 
-func (s *server) GetResourceIdentitySchemas(context.Context, *tfprotov6.GetResourceIdentitySchemasRequest) (*tfprotov6.GetResourceIdentitySchemasResponse, error) {
+func (s *server) GetResourceIdentitySchemas(
+	context.Context, *tfprotov6.GetResourceIdentitySchemasRequest,
+) (*tfprotov6.GetResourceIdentitySchemasResponse, error) {
 	record(Call{RPC: "GetResourceIdentitySchemas"})
 	resp := &tfprotov6.GetResourceIdentitySchemasResponse{
 		IdentitySchemas: make(map[string]*tfprotov6.ResourceIdentitySchema),
@@ -149,7 +151,9 @@ func (s *server) GetResourceIdentitySchemas(context.Context, *tfprotov6.GetResou
 	return resp, nil
 }
 
-func (s *server) ValidateProviderConfig(_ context.Context, req *tfprotov6.ValidateProviderConfigRequest) (*tfprotov6.ValidateProviderConfigResponse, error) {
+func (s *server) ValidateProviderConfig(
+	_ context.Context, req *tfprotov6.ValidateProviderConfigRequest,
+) (*tfprotov6.ValidateProviderConfigResponse, error) {
 	args, err := s.recordConfig("ValidateProviderConfig", req.Config)
 	if err != nil {
 		return nil, err
@@ -212,7 +216,9 @@ func refusal(path *tftypes.AttributePath) *tfprotov6.Diagnostic {
 	}
 }
 
-func (s *server) ConfigureProvider(_ context.Context, req *tfprotov6.ConfigureProviderRequest) (*tfprotov6.ConfigureProviderResponse, error) {
+func (s *server) ConfigureProvider(
+	_ context.Context, req *tfprotov6.ConfigureProviderRequest,
+) (*tfprotov6.ConfigureProviderResponse, error) {
 	args, err := s.recordConfig("ConfigureProvider", req.Config)
 	if err != nil {
 		return nil, err

@@ -78,7 +78,9 @@ func (t *resourceType) fromState(raw *tfprotov6.RawState) (cty.Value, error) {
 	return t.overlay(t.emptyObject(), values)
 }
 
-func (s *server) ValidateResourceConfig(_ context.Context, req *tfprotov6.ValidateResourceConfigRequest) (*tfprotov6.ValidateResourceConfigResponse, error) {
+func (s *server) ValidateResourceConfig(
+	_ context.Context, req *tfprotov6.ValidateResourceConfigRequest,
+) (*tfprotov6.ValidateResourceConfigResponse, error) {
 	record(Call{RPC: "ValidateResourceConfig", Type: req.TypeName})
 	t, err := s.resourceType(req.TypeName)
 	if err != nil {
@@ -91,7 +93,9 @@ func (s *server) ValidateResourceConfig(_ context.Context, req *tfprotov6.Valida
 	return &tfprotov6.ValidateResourceConfigResponse{Diagnostics: judged(args, "value")}, nil
 }
 
-func (s *server) UpgradeResourceState(_ context.Context, req *tfprotov6.UpgradeResourceStateRequest) (*tfprotov6.UpgradeResourceStateResponse, error) {
+func (s *server) UpgradeResourceState(
+	_ context.Context, req *tfprotov6.UpgradeResourceStateRequest,
+) (*tfprotov6.UpgradeResourceStateResponse, error) {
 	record(Call{RPC: "UpgradeResourceState", Type: req.TypeName})
 	t, err := s.resourceType(req.TypeName)
 	if err != nil {
@@ -109,7 +113,9 @@ func (s *server) UpgradeResourceState(_ context.Context, req *tfprotov6.UpgradeR
 	return &tfprotov6.UpgradeResourceStateResponse{UpgradedState: upgraded}, err
 }
 
-func (s *server) UpgradeResourceIdentity(_ context.Context, req *tfprotov6.UpgradeResourceIdentityRequest) (*tfprotov6.UpgradeResourceIdentityResponse, error) {
+func (s *server) UpgradeResourceIdentity(
+	_ context.Context, req *tfprotov6.UpgradeResourceIdentityRequest,
+) (*tfprotov6.UpgradeResourceIdentityResponse, error) {
 	record(Call{RPC: "UpgradeResourceIdentity", Type: req.TypeName})
 	if req.RawIdentity == nil {
 		return nil, errors.New("no identity to upgrade")
@@ -183,7 +189,9 @@ func (s *server) read(ctx context.Context, t *resourceType, current cty.Value) (
 	return t.overlay(current, obj.Values)
 }
 
-func (s *server) ImportResourceState(_ context.Context, req *tfprotov6.ImportResourceStateRequest) (*tfprotov6.ImportResourceStateResponse, error) {
+func (s *server) ImportResourceState(
+	_ context.Context, req *tfprotov6.ImportResourceStateRequest,
+) (*tfprotov6.ImportResourceStateResponse, error) {
 	t, err := s.resourceType(req.TypeName)
 	if err != nil {
 		return nil, err
@@ -233,7 +241,9 @@ func (s *server) importable(t *resourceType, id string) (cty.Value, error) {
 	return t.overlay(t.emptyObject(), obj.Values)
 }
 
-func (s *server) MoveResourceState(_ context.Context, req *tfprotov6.MoveResourceStateRequest) (*tfprotov6.MoveResourceStateResponse, error) {
+func (s *server) MoveResourceState(
+	_ context.Context, req *tfprotov6.MoveResourceStateRequest,
+) (*tfprotov6.MoveResourceStateResponse, error) {
 	record(Call{RPC: "MoveResourceState", Type: req.TargetTypeName})
 	t, err := s.resourceType(req.TargetTypeName)
 	if err != nil {
@@ -260,7 +270,9 @@ func (s *server) MoveResourceState(_ context.Context, req *tfprotov6.MoveResourc
 }
 
 // GenerateResourceConfig returns the arguments that describe an existing object.
-func (s *server) GenerateResourceConfig(_ context.Context, req *tfprotov6.GenerateResourceConfigRequest) (*tfprotov6.GenerateResourceConfigResponse, error) {
+func (s *server) GenerateResourceConfig(
+	_ context.Context, req *tfprotov6.GenerateResourceConfigRequest,
+) (*tfprotov6.GenerateResourceConfigResponse, error) {
 	record(Call{RPC: "GenerateResourceConfig", Type: req.TypeName})
 	t, err := s.resourceType(req.TypeName)
 	if err != nil {

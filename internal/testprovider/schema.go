@@ -62,7 +62,9 @@ func nestedAttribute(name string, nesting tfprotov6.SchemaObjectNestingMode) *tf
 // nestedBlocks is one block type of each usual kind of nesting, each with name and value; those of
 // list_block nest another.
 func nestedBlocks() []*tfprotov6.SchemaNestedBlock {
-	block := func(name string, nesting tfprotov6.SchemaNestedBlockNestingMode, inner ...*tfprotov6.SchemaNestedBlock) *tfprotov6.SchemaNestedBlock {
+	block := func(
+		name string, nesting tfprotov6.SchemaNestedBlockNestingMode, inner ...*tfprotov6.SchemaNestedBlock,
+	) *tfprotov6.SchemaNestedBlock {
 		return &tfprotov6.SchemaNestedBlock{
 			TypeName: name,
 			Nesting:  nesting,

@@ -50,7 +50,8 @@ func TestScriptedApply(t *testing.T) {
 		}
 		return decoded(t, resp.NewState, typ.ty)
 	}
-	if got := apply(map[string]cty.Value{"id": cty.StringVal("1"), "apply_value": cty.StringVal("x")}).GetAttr("value"); !got.RawEquals(cty.StringVal("x")) {
+	applied := apply(map[string]cty.Value{"id": cty.StringVal("1"), "apply_value": cty.StringVal("x")})
+	if got := applied.GetAttr("value"); !got.RawEquals(cty.StringVal("x")) {
 		t.Errorf("applied %#v", got)
 	}
 	if got := apply(map[string]cty.Value{"id": cty.StringVal("2"), "apply_null": cty.True}); !got.IsNull() {

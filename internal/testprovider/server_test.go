@@ -66,7 +66,9 @@ func decoded(t *testing.T, raw *tfprotov6.DynamicValue, ty cty.Type) cty.Value {
 }
 
 // planCreate plans to create an object with the given arguments.
-func planCreate(t *testing.T, s *server, typ string, args map[string]cty.Value, deferralAllowed bool) *tfprotov6.PlanResourceChangeResponse {
+func planCreate(
+	t *testing.T, s *server, typ string, args map[string]cty.Value, deferralAllowed bool,
+) *tfprotov6.PlanResourceChangeResponse {
 	t.Helper()
 	ty := s.types[typ]
 	obj := encoded(t, withAttributes(ty.emptyObject(), args), ty.ty)
@@ -92,12 +94,21 @@ func TestDeferral(t *testing.T) {
 		variable string
 		want     *tfprotov6.Deferred
 	}{
-		"allowed":            {nil, deferred, true, "1", &tfprotov6.Deferred{Reason: tfprotov6.DeferredReasonResourceConfigUnknown}},
-		"not allowed":        {nil, deferred, false, "1", nil},
-		"variable not set":   {nil, deferred, true, "", nil},
-		"not wanted":         {nil, map[string]cty.Value{"deferred": cty.False}, true, "1", nil},
-		"unknown argument":   {nil, map[string]cty.Value{"deferred": cty.UnknownVal(cty.Bool)}, true, "1", &tfprotov6.Deferred{Reason: tfprotov6.DeferredReasonResourceConfigUnknown}},
-		"unknown provider":   {map[string]cty.Value{"region": cty.UnknownVal(cty.String)}, deferred, true, "", &tfprotov6.Deferred{Reason: tfprotov6.DeferredReasonProviderConfigUnknown}},
+		"allowed":          {nil, deferred, true, "1", &tfprotov6.Deferred{Reason: tfprotov6.DeferredReasonResourceConfigUnknown}},
+		"not allowed":      {nil, deferred, false, "1", nil},
+		"variable not set": {nil, deferred, true, "", nil},
+		"not wanted":       {nil, map[string]cty.Value{"deferred": cty.False}, true, "1", nil},
+		"unknown argument": {
+			nil,
+			map[string]cty.Value{"deferred": cty.UnknownVal(cty.Bool)},
+			true, "1",
+			&tfprotov6.Deferred{Reason: tfprotov6.DeferredReasonResourceConfigUnknown},
+		},
+		"unknown provider": {
+			map[string]cty.Value{"region": cty.UnknownVal(cty.String)},
+			deferred, true, "",
+			&tfprotov6.Deferred{Reason: tfprotov6.DeferredReasonProviderConfigUnknown},
+		},
 		"unknown, forbidden": {map[string]cty.Value{"region": cty.UnknownVal(cty.String)}, deferred, false, "1", nil},
 	}
 	for name, test := range tests {
@@ -157,7 +168,10 @@ func TestIdentityAndImport(t *testing.T) {
 	if err != nil || len(applied.Diagnostics) > 0 {
 		t.Fatalf("ApplyResourceChange: error %v, diagnostics %v", err, applied.Diagnostics)
 	}
-	for name, identity := range map[string]*tfprotov6.ResourceIdentityData{"planned": planned.PlannedIdentity, "applied": applied.NewIdentity} {
+	for name, identity := range map[string]*tfprotov6.ResourceIdentityData{
+		"planned": planned.PlannedIdentity,
+		"applied": applied.NewIdentity,
+	} {
 		got := decoded(t, identity.IdentityData, identityType)
 		if want := cty.ObjectVal(map[string]cty.Value{"id": cty.StringVal("a")}); !got.RawEquals(want) {
 			t.Errorf("%s identity: got %#v, want %#v", name, got, want)

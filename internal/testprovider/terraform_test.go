@@ -206,7 +206,8 @@ output "nested" {
   value = [fake_everything.a.nested_single, fake_everything.a.nested_list, fake_everything.a.nested_map.k.name, fake_everything.a.list_block[0].inner[0].name]
 }
 `)
-	if out := w.must(t, plan...); strings.Contains(out, "not to be shown") || !strings.Contains(out, "+ computed_list   = (known after apply)") {
+	if out := w.must(t, plan...); strings.Contains(out, "not to be shown") ||
+		!strings.Contains(out, "+ computed_list   = (known after apply)") {
 		t.Errorf("plan shows the secret or knows what it cannot:\n%s", out)
 	}
 	w.must(t, apply...)
@@ -322,17 +323,34 @@ func TestTerraformFailures(t *testing.T) {
 		args   []string
 		want   []string
 	}{
-		"plan":            {resource("fake_failing", "fail_plan = true"), plan, []string{"Planning failed", "fail_plan is true"}},
-		"apply":           {resource("fake_failing", "fail_apply = true"), apply, []string{"Applying failed", "fail_apply is true"}},
-		"blocked":         {resource("fake_blocked", `required_resources = ["b"]`), apply, []string{`required objects do not exist: ["b"]`}},
-		"crash":           {resource("fake_failing", `panic_on = "plan"`), plan, []string{"GRPCProvider).PlanResourceChange"}},
-		"configure":       {"provider \"fake\" {\n  configure_error = \"no thanks\"\n}\n" + resource("fake_resource", ""), plan, []string{"Provider configuration failed", "no thanks"}},
-		"configure crash": {"provider \"fake\" {\n  panic_on = \"configure\"\n}\n" + resource("fake_resource", ""), plan, []string{"GRPCProvider).ConfigureProvider"}},
-		"region":          {"provider \"fake\" {\n  region = \"refused\"\n}\n" + resource("fake_resource", ""), plan, []string{"refused", "There is no region like that", "in provider \"fake\""}},
-		"nested name":     {"provider \"fake\" {\n  list_block {}\n  list_block {\n    name = \"refused\"\n  }\n}\n" + resource("fake_resource", ""), plan, []string{"There is no name like that", "line 10"}},
-		"authentication":  {"provider \"fake\" {\n  require_auth = true\n  authentication = \"guess\"\n}\n" + resource("fake_resource", ""), plan, []string{"authentication is not what it must be"}},
-		"data source":     {"data \"fake_data\" \"a\" {\n  id = \"a\"\n}\n", plan, []string{"Reading failed", `reading object "a"`}},
-		"ephemeral":       {"ephemeral \"fake_ephemeral\" \"a\" {\n  fail_open = true\n}\n", plan, []string{"Opening failed", "fail_open is true"}},
+		"plan":    {resource("fake_failing", "fail_plan = true"), plan, []string{"Planning failed", "fail_plan is true"}},
+		"apply":   {resource("fake_failing", "fail_apply = true"), apply, []string{"Applying failed", "fail_apply is true"}},
+		"blocked": {resource("fake_blocked", `required_resources = ["b"]`), apply, []string{`required objects do not exist: ["b"]`}},
+		"crash":   {resource("fake_failing", `panic_on = "plan"`), plan, []string{"GRPCProvider).PlanResourceChange"}},
+		"configure": {
+			"provider \"fake\" {\n  configure_error = \"no thanks\"\n}\n" + resource("fake_resource", ""), plan,
+			[]string{"Provider configuration failed", "no thanks"},
+		},
+		"configure crash": {
+			"provider \"fake\" {\n  panic_on = \"configure\"\n}\n" + resource("fake_resource", ""), plan,
+			[]string{"GRPCProvider).ConfigureProvider"},
+		},
+		"region": {
+			"provider \"fake\" {\n  region = \"refused\"\n}\n" + resource("fake_resource", ""), plan,
+			[]string{"refused", "There is no region like that", "in provider \"fake\""},
+		},
+		"nested name": {
+			"provider \"fake\" {\n  list_block {}\n  list_block {\n    name = \"refused\"\n  }\n}\n" + resource("fake_resource", ""),
+			plan,
+			[]string{"There is no name like that", "line 10"},
+		},
+		"authentication": {
+			"provider \"fake\" {\n  require_auth = true\n  authentication = \"guess\"\n}\n" + resource("fake_resource", ""),
+			plan,
+			[]string{"authentication is not what it must be"},
+		},
+		"data source": {"data \"fake_data\" \"a\" {\n  id = \"a\"\n}\n", plan, []string{"Reading failed", `reading object "a"`}},
+		"ephemeral":   {"ephemeral \"fake_ephemeral\" \"a\" {\n  fail_open = true\n}\n", plan, []string{"Opening failed", "fail_open is true"}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

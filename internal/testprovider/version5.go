@@ -60,7 +60,9 @@ type server5 struct {
 }
 
 // GetProviderSchema implements [tfprotov5.ProviderServer].
-func (s server5) GetProviderSchema(ctx context.Context, req *tfprotov5.GetProviderSchemaRequest) (*tfprotov5.GetProviderSchemaResponse, error) {
+func (s server5) GetProviderSchema(
+	ctx context.Context, req *tfprotov5.GetProviderSchemaRequest,
+) (*tfprotov5.GetProviderSchemaResponse, error) {
 	resp, err := s.ProviderServer.GetProviderSchema(ctx, req)
 	if err != nil {
 		return nil, err
@@ -76,6 +78,8 @@ func (s server5) GetProviderSchema(ctx context.Context, req *tfprotov5.GetProvid
 }
 
 func (t *resourceType) removeNestedAttributes() {
-	t.schema.Block.Attributes = slices.DeleteFunc(t.schema.Block.Attributes, func(a *tfprotov6.SchemaAttribute) bool { return a.NestedType != nil })
+	t.schema.Block.Attributes = slices.DeleteFunc(t.schema.Block.Attributes, func(a *tfprotov6.SchemaAttribute) bool {
+		return a.NestedType != nil
+	})
 	t.ty = valueType(t.schema.ValueType())
 }
