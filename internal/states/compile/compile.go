@@ -84,7 +84,8 @@ func (c *compiler) expand() {
 			}
 			list, ok := names.Value.([]any)
 			if !ok || len(list) == 0 {
-				c.problem(problem.NotASet, names.Range, "Invalid names argument", "The argument \"names\" must be a list of names, but this is a %s.", describe(names.Value))
+				c.problem(problem.NotASet, names.Range, "Invalid names argument",
+					"The argument \"names\" must be a list of names, but this is a %s.", describe(names.Value))
 				continue
 			}
 			for i, name := range list {
@@ -134,13 +135,15 @@ func (c *compiler) setName(call *Call, name any, subject *hcl.Range) {
 	}
 	text, ok := Text(name)
 	if !ok || text == "" {
-		c.problem(problem.Syntax, subject, "Invalid name", "An entry of \"names\" must be a name, or a name with a list of arguments; there is a %s.", kindOf(name))
+		c.problem(problem.Syntax, subject, "Invalid name",
+			"An entry of \"names\" must be a name, or a name with a list of arguments; there is a %s.", kindOf(name))
 		return
 	}
 	for _, one := range own {
 		args, ok := one.(*Map)
 		if !ok {
-			c.problem(problem.Syntax, subject, "Invalid argument", "The arguments of the name %q must be \"- NAME: VALUE\"; there is a %s.", text, kindOf(one))
+			c.problem(problem.Syntax, subject, "Invalid argument",
+				"The arguments of the name %q must be \"- NAME: VALUE\"; there is a %s.", text, kindOf(one))
 			return
 		}
 		for _, entry := range args.Entries {
@@ -197,7 +200,8 @@ func (c *compiler) setArg(call *Call, arg Arg) {
 func (c *compiler) boolean(arg Arg) (value, ok bool) {
 	value, ok = arg.Value.(bool)
 	if !ok {
-		c.problem(problem.Syntax, arg.Range, "Invalid "+arg.Name, "The argument %q must be true or false; this is a %s.", arg.Name, kindOf(arg.Value))
+		c.problem(problem.Syntax, arg.Range, "Invalid "+arg.Name,
+			"The argument %q must be true or false; this is a %s.", arg.Name, kindOf(arg.Value))
 	}
 	return value, ok
 }
@@ -255,7 +259,8 @@ func (c *compiler) number() {
 		case string:
 			call.Order = orderWord(n, limit, aMillion)
 		default:
-			c.problem(problem.BadNumber, call.ranges["order"], "Invalid order", "The argument \"order\" must be a number, \"first\" or \"last\"; this is a %s.", kindOf(n))
+			c.problem(problem.BadNumber, call.ranges["order"], "Invalid order",
+				"The argument \"order\" must be a number, \"first\" or \"last\"; this is a %s.", kindOf(n))
 		}
 		call.Order += float64(call.nth) / 10_000
 		if call.Order < 0 {
@@ -285,10 +290,12 @@ func (c *compiler) exclude() {
 		switch {
 		case exclusion.ID != "" && c.high.find(exclusion.ID) == nil:
 			c.diags = c.diags.Append(problem.Warning(problem.UnknownRef, exclusion.Range, "Exclusion of an unknown ID",
-				"No loaded SLS declares the id %q, so that nothing is excluded.%s", exclusion.ID, c.hints.DidYouMean(exclusion.ID, slices.Values(c.high.names()))))
+				"No loaded SLS declares the id %q, so that nothing is excluded.%s", exclusion.ID,
+				c.hints.DidYouMean(exclusion.ID, slices.Values(c.high.names()))))
 		case exclusion.SLS != "" && !slices.Contains(c.high.Loaded, exclusion.SLS):
 			c.diags = c.diags.Append(problem.Warning(problem.UnknownRef, exclusion.Range, "Exclusion of an unknown SLS",
-				"The SLS %q is not loaded, so that nothing is excluded.%s", exclusion.SLS, c.hints.DidYouMean(exclusion.SLS, slices.Values(c.high.Loaded))))
+				"The SLS %q is not loaded, so that nothing is excluded.%s", exclusion.SLS,
+				c.hints.DidYouMean(exclusion.SLS, slices.Values(c.high.Loaded))))
 		}
 		ids[exclusion.ID], files[exclusion.SLS] = true, true
 	}
@@ -377,11 +384,13 @@ func (c *compiler) isEmptyFile(r Requisite) bool {
 // unknown reports a requisite that matches nothing (lines C-16 and C-40).
 func (c *compiler) unknown(call *Call, kind string, r Requisite) {
 	if slices.ContainsFunc(c.excluded, r.matcher()) {
-		c.problem(problem.UnknownRef, r.Range, "Excluded requisite", "The %q requisite %s of %s in %s names what is excluded. Remove the requisite, or do not exclude it.",
+		c.problem(problem.UnknownRef, r.Range, "Excluded requisite",
+			"The %q requisite %s of %s in %s names what is excluded. Remove the requisite, or do not exclude it.",
 			kind, r, call, call.Range.Filename)
 		return
 	}
-	c.problem(problem.UnknownRef, r.Range, "Unknown requisite", "The %q requisite %s of %s in %s matches nothing: no loaded SLS has such a call.%s",
+	c.problem(problem.UnknownRef, r.Range, "Unknown requisite",
+		"The %q requisite %s of %s in %s matches nothing: no loaded SLS has such a call.%s",
 		kind, r, call, call.Range.Filename, c.instead(r))
 }
 

@@ -220,7 +220,8 @@ func TestOrderC(t *testing.T) {
 }
 
 func testPrinted(t *testing.T) {
-	high := mustLoad(t, "a:\n  m.f:\n    - word: 'yes'\n    - digits: '0644'\n    - text: \"x\\ny\"\n    - number: 1.5\n    - none: ~\n    - truth: yes\n    - empty: ''\n")
+	high := mustLoad(t, "a:\n  m.f:\n    - word: 'yes'\n    - digits: '0644'\n    - text: \"x\\ny\"\n    - number: 1.5\n    - none: ~\n"+
+		"    - truth: yes\n    - empty: ''\n")
 	var b strings.Builder
 	if err := WriteYAML(&b, high.Value()); err != nil {
 		t.Fatal(err)
@@ -231,7 +232,8 @@ func testPrinted(t *testing.T) {
 	if len(diags) > 0 {
 		t.Fatal(diags)
 	}
-	compareJSON(t, d.value(root), `{"a": {"m": [{"word": "yes"}, {"digits": "0644"}, {"text": "x\ny"}, {"number": 1.5}, {"none": null}, {"truth": true},
+	compareJSON(t, d.value(root),
+		`{"a": {"m": [{"word": "yes"}, {"digits": "0644"}, {"text": "x\ny"}, {"number": 1.5}, {"none": null}, {"truth": true},
 		{"empty": ""}, "f", {"order": 10000}], "__sls__": "blah", "__env__": "base"}}`)
 }
 
@@ -254,19 +256,24 @@ func TestOrderCIncludes(t *testing.T) {
 			"-- a.sls --\n" + include("a", "z", "b") + "-- b.sls --\n" + include("b") + "-- z.sls --\n" + include("z"), []string{"a"}, "z b a",
 		},
 		"C-12_depth_first": {
-			"-- foo.sls --\n" + include("foo", "bar", "baz") + "-- bar.sls --\n" + include("bar", "quo") + "-- baz.sls --\n" + include("baz", "qux") +
+			"-- foo.sls --\n" + include("foo", "bar", "baz") + "-- bar.sls --\n" + include("bar", "quo") + "-- baz.sls --\n" +
+				include("baz", "qux") +
 				"-- quo.sls --\n" + include("quo") + "-- qux.sls --\n" + include("qux"), []string{"foo"}, "quo bar qux baz foo",
 		},
 		"C-13_once_and_in_cycles": {
-			"-- a.sls --\n" + include("a", "b", "c") + "-- b.sls --\n" + include("b", "c") + "-- c.sls --\n" + include("c", "a"), []string{"a", "b"}, "c b a",
+			"-- a.sls --\n" + include("a", "b", "c") + "-- b.sls --\n" + include("b", "c") + "-- c.sls --\n" + include("c", "a"),
+			[]string{"a", "b"},
+			"c b a",
 		},
 		"C-14_packages": {
-			"-- web/init.sls --\n" + include("web", "db", "web.config") + "-- web/config.sls --\n" + include("config") + "-- db.sls --\n" + include("db"),
+			"-- web/init.sls --\n" + include("web", "db", "web.config") + "-- web/config.sls --\n" + include("config") + "-- db.sls --\n" +
+				include("db"),
 			[]string{"web"},
 			"db web.config web",
 		},
 		"relative_to_the_package": {
-			"-- web/init.sls --\n" + include("web", ".config", "..db") + "-- web/config.sls --\n" + include("config", ".users") + "-- web/users.sls --\n" +
+			"-- web/init.sls --\n" + include("web", ".config", "..db") + "-- web/config.sls --\n" + include("config", ".users") +
+				"-- web/users.sls --\n" +
 				include("users") + "-- db.sls --\n" + include("db"), []string{"web"}, "web.users web.config db web",
 		},
 	}
@@ -305,7 +312,8 @@ func TestOrderCNumbers(t *testing.T) {
 		"C-24_other_words":      {"a: {m.f: [{order: 5}]}\nb: {m.f: [{order: soon}]}", "a=5 b=105"},
 		"C-24_none_at_all":      {"l: {m.f: [{order: last}]}", "l=1000001"},
 		"C-24_0_and_fractions_do_not_count": {
-			"a: {m.f: [{order: 0}]}\nb: {m.f: [{order: 700.5}]}\nc: {m.f: [{order: -7}]}\nl: {m.f: [{order: last}]}", "a=0 b=700.5 c=999994 l=1000001",
+			"a: {m.f: [{order: 0}]}\nb: {m.f: [{order: 700.5}]}\nc: {m.f: [{order: -7}]}\nl: {m.f: [{order: last}]}",
+			"a=0 b=700.5 c=999994 l=1000001",
 		},
 		"C-24_only_what_is_above_the_cap_so_far": {
 			"a: {m.f: [{order: 500}]}\nb: {m.f: [{order: 599}]}\nc: {m.f: [{order: 600}]}\nl: {m.f: [{order: last}]}", "a=500 b=599 c=600 l=1000700",
@@ -314,14 +322,16 @@ func TestOrderCNumbers(t *testing.T) {
 			"include: [b]\na: {m.f: []}\nl: {m.f: [{order: last}]}\n-- b.sls --\nb: {m.f: []}\n", "b=10000 a=10001 l=1010101",
 		},
 		"C-24_and_its_includes_as_written": {
-			"include: [b, c]\na: {m.f: [{order: 10}]}\nm: {m.f: [{order: -1}]}\n-- b.sls --\ninclude: [d]\nb: {m.f: []}\n-- c.sls --\nc: {m.f: [{order: 10101}]}\n" +
+			"include: [b, c]\na: {m.f: [{order: 10}]}\nm: {m.f: [{order: -1}]}\n-- b.sls --\ninclude: [d]\nb: {m.f: []}\n-- c.sls --\n" +
+				"c: {m.f: [{order: 10101}]}\n" +
 				"-- d.sls --\nd: {m.f: []}\n", "a=10 d=10000 b=10001 c=10101 m=1010200",
 		},
 		"C-25_fractions":         {"c: {m.f: [{order: 2}]}\nb: {m.f: [{order: 1.5}]}\na: {m.f: [{order: 1}]}", "a=1 b=1.5 c=2"},
 		"C-26_names":             {"a: {m.f: [{names: [z, y]}]}\nb: {m.f: []}", "z=10000.0001 y=10000.0002 b=10001"},
 		"C-26_names_of_an_order": {"a: {m.f: [{names: [z, y]}, {order: -1}]}\nb: {m.f: []}", "b=10000 z=1010099.0001 y=1010099.0002"},
 		"C-27_all_kinds": {
-			"a: {m.f: []}\nb: {m.f: []}\nl: {m.f: [{order: last}]}\nm1: {m.f: [{order: -1}]}\nm2: {m.f: [{order: -2}]}\nf: {m.f: [{order: first}]}\no1: {m.f: [{order: 1}]}",
+			"a: {m.f: []}\nb: {m.f: []}\nl: {m.f: [{order: last}]}\nm1: {m.f: [{order: -1}]}\nm2: {m.f: [{order: -2}]}\n" +
+				"f: {m.f: [{order: first}]}\no1: {m.f: [{order: 1}]}",
 			"f=0 o1=1 a=10000 b=10001 m2=1010098 m1=1010099 l=1010100",
 		},
 	}
@@ -539,10 +549,15 @@ var errorTests = map[string]struct {
 	"invalid_failhard":  {"a: {m.f: [{failhard: 3}]}\n", []string{"order/syntax blah.sls:1:22 Invalid failhard"}, ""},
 	"invalid_parallel":  {"a: {m.f: [{parallel: 3}]}\n", []string{"order/syntax blah.sls:1:22 Invalid parallel"}, ""},
 	"retry_of_text":     {"a: {m.f: [{retry: often}]}\n", []string{"order/syntax blah.sls:1:19 Invalid retry"}, "this is a string"},
-	"retry_unknown":     {"a: {m.f: [{retry: {attempt: 3}}]}\n", []string{"order/unknown-key blah.sls:1:19 Invalid retry"}, `Did you mean "attempts"?`},
+	"retry_unknown": {
+		"a: {m.f: [{retry: {attempt: 3}}]}\n",
+		[]string{"order/unknown-key blah.sls:1:19 Invalid retry"},
+		`Did you mean "attempts"?`,
+	},
 	"retry_values": {
 		"a: {m.f: [{retry: {attempts: 0, until: never, interval: -1, splay: x}}]}\n",
-		slices.Repeat([]string{"order/syntax blah.sls:1:19 Invalid retry"}, 4), `The entry "attempts" of "retry" must be a whole number of 1 or more.`,
+		slices.Repeat([]string{"order/syntax blah.sls:1:19 Invalid retry"}, 4),
+		`The entry "attempts" of "retry" must be a whole number of 1 or more.`,
 	},
 	"without_effect": {
 		"a: {m.f: [{fire_event: done}, {aggregate: true}]}\n",
@@ -552,7 +567,8 @@ var errorTests = map[string]struct {
 	"invalid_exclusion": {"exclude: [{file: x}]\n", []string{"order/syntax blah.sls:1:11 Invalid exclusion"}, ""},
 	"invalid_tag":       {"a: {m.f: [{x: !!python/object 3}]}\n", []string{"order/syntax blah.sls:1:15 Unsupported YAML tag"}, ""},
 	"bomb": {
-		"a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c]\n" +
+		"a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b]\n" +
+			"d: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c]\n" +
 			"e: &e [*d,*d,*d,*d,*d,*d,*d,*d,*d]\nf: &f [*e,*e,*e,*e,*e,*e,*e,*e,*e]\n",
 		[]string{"order/syntax blah.sls:6:4 Too many YAML aliases"},
 		"",

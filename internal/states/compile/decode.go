@@ -81,7 +81,8 @@ func (d *decoder) scalar(node *yaml.Node) any {
 			return number
 		}
 	}
-	d.problem(problem.Syntax, node, "Unsupported YAML tag", "Values with the tag %s are not supported. Use a string, number or boolean.", node.Tag)
+	d.problem(problem.Syntax, node, "Unsupported YAML tag",
+		"Values with the tag %s are not supported. Use a string, number or boolean.", node.Tag)
 	return nil
 }
 
@@ -132,6 +133,7 @@ func (d *decoder) merged(node *yaml.Node) []yamldoc.Pair {
 		}
 		return all
 	}
-	d.problem(problem.Syntax, node, "Invalid merge", "After \"<<:\" must stand a mapping, or a list of them; this is a %s.", yamldoc.Kind(node))
+	d.problem(problem.Syntax, node, "Invalid merge",
+		"After \"<<:\" must stand a mapping, or a list of them; this is a %s.", yamldoc.Kind(node))
 	return nil
 }

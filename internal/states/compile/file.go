@@ -28,7 +28,8 @@ func (f *fileReader) read(root *yaml.Node) {
 		return
 	}
 	if root.Kind != yaml.MappingNode {
-		f.problem(problem.Syntax, root, "Mapping expected", "An SLS file is a mapping from ids to what is to be done; this is a %s.", yamldoc.Kind(root))
+		f.problem(problem.Syntax, root, "Mapping expected",
+			"An SLS file is a mapping from ids to what is to be done; this is a %s.", yamldoc.Kind(root))
 		return
 	}
 	for _, pair := range f.pairs(root) {
@@ -40,7 +41,8 @@ func (f *fileReader) read(root *yaml.Node) {
 		case pair.Name == "extend":
 			f.readExtends(pair.Value)
 		case strings.HasPrefix(pair.Name, "__"):
-			f.problem(problem.Syntax, pair.Key, "Reserved ID", "Ids with two leading underscores are reserved. Choose another id than %q.", pair.Name)
+			f.problem(problem.Syntax, pair.Key, "Reserved ID",
+				"Ids with two leading underscores are reserved. Choose another id than %q.", pair.Name)
 		default:
 			if modules := f.modules(pair, false); modules != nil {
 				f.ids = append(f.ids, &ID{Name: pair.Name, SLS: f.sls, Env: f.env, Modules: modules, Range: yamldoc.Range(f.file, pair.Key)})
@@ -60,7 +62,8 @@ func (f *fileReader) list(node *yaml.Node, what string) []*yaml.Node {
 		}
 		return elements
 	case yamldoc.Kind(node) != "null":
-		f.problem(problem.NotASet, node, "List expected", "%s must be a list, but this is a %s. Put each entry on a line of its own after a dash.",
+		f.problem(problem.NotASet, node, "List expected",
+			"%s must be a list, but this is a %s. Put each entry on a line of its own after a dash.",
 			what, yamldoc.Kind(node))
 	}
 	return nil
@@ -102,7 +105,8 @@ func (f *fileReader) readExcludes(node *yaml.Node) {
 
 func (f *fileReader) readExtends(node *yaml.Node) {
 	if node.Kind != yaml.MappingNode {
-		f.problem(problem.Syntax, node, "Invalid extension", "The argument of \"extend\" is a mapping from ids to what is added to them; this is a %s.", yamldoc.Kind(node))
+		f.problem(problem.Syntax, node, "Invalid extension",
+			"The argument of \"extend\" is a mapping from ids to what is added to them; this is a %s.", yamldoc.Kind(node))
 		return
 	}
 	for _, pair := range f.pairs(node) {
@@ -124,7 +128,8 @@ func (f *fileReader) modules(id yamldoc.Pair, extends bool) []*Module {
 		return []*Module{module}
 	}
 	if node.Kind != yaml.MappingNode || len(node.Content) == 0 {
-		f.problem(problem.Syntax, node, "Missing function call", "Under the id %q there must be \"MODULE.FUNCTION:\" with its arguments, but there is a %s.",
+		f.problem(problem.Syntax, node, "Missing function call",
+			"Under the id %q there must be \"MODULE.FUNCTION:\" with its arguments, but there is a %s.",
 			id.Name, yamldoc.Kind(node))
 		return nil
 	}
@@ -152,7 +157,8 @@ func (f *fileReader) module(id string, pair yamldoc.Pair, extends bool) *Module 
 		switch element.Kind {
 		case yaml.ScalarNode:
 			if m.Function != "" {
-				f.problem(problem.Syntax, element, "Several functions", "The module %q of the id %q has the function %q already. Is %q an argument without its value?",
+				f.problem(problem.Syntax, element, "Several functions",
+					"The module %q of the id %q has the function %q already. Is %q an argument without its value?",
 					name, id, m.Function, element.Value)
 				continue
 			}
@@ -166,11 +172,13 @@ func (f *fileReader) module(id string, pair yamldoc.Pair, extends bool) *Module 
 		}
 	}
 	if !isWord(m.Name) || m.Function != "" && !isWord(m.Function) {
-		f.problem(problem.Syntax, pair.Key, "Invalid function name", "%q is not a \"MODULE.FUNCTION\": these are words of letters, digits and underscores.", pair.Name)
+		f.problem(problem.Syntax, pair.Key, "Invalid function name",
+			"%q is not a \"MODULE.FUNCTION\": these are words of letters, digits and underscores.", pair.Name)
 		return nil
 	}
 	if m.Function == "" && !extends && len(f.diags) == before {
-		f.problem(problem.Syntax, pair.Key, "Missing function", "It is not said which function of the module %q is to be called for the id %q. Write \"%s.FUNCTION:\".",
+		f.problem(problem.Syntax, pair.Key, "Missing function",
+			"It is not said which function of the module %q is to be called for the id %q. Write \"%s.FUNCTION:\".",
 			name, id, name)
 		return nil
 	}

@@ -43,8 +43,10 @@ func FuzzCompile(f *testing.F) {
 			f.Add([]byte(test.archive))
 		}
 	}
-	f.Add([]byte("a: &x {m.f: [{names: [b, {c: [{d: 1.50}]}]}, {order: -1.5}]}\n<<: *x\nb: {m: [g, {prereq_in: ['?']}]}\nextend: {a: {m: [{use: [b]}]}}\n"))
-	f.Add([]byte("a: {m.f: [{parallel: true}, {retry: {attempts: 3, splay: 1.5}}]}\nb: {m.f: [{parallel: true}, {require: [a]}]}\nc: {m.f: [{prereq: [b]}]}\nd: {m.f: [{parallel: true}]}\n"))
+	f.Add([]byte("a: &x {m.f: [{names: [b, {c: [{d: 1.50}]}]}, {order: -1.5}]}\n<<: *x\nb: {m: [g, {prereq_in: ['?']}]}\n" +
+		"extend: {a: {m: [{use: [b]}]}}\n"))
+	f.Add([]byte("a: {m.f: [{parallel: true}, {retry: {attempts: 3, splay: 1.5}}]}\nb: {m.f: [{parallel: true}, {require: [a]}]}\n" +
+		"c: {m.f: [{prereq: [b]}]}\nd: {m.f: [{parallel: true}]}\n"))
 	f.Fuzz(func(t *testing.T, src []byte) {
 		files := fstest.MapFS{"f.sls": &fstest.MapFile{Data: src}}
 		high, diags := Load(files, []string{"f"}, LoadOptions{})

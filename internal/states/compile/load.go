@@ -299,7 +299,8 @@ func template(node *yaml.Node, seen map[*yaml.Node]bool) *yaml.Node {
 			return node
 		}
 	case yaml.MappingNode:
-		if node.Style == yaml.FlowStyle && len(node.Content) > 0 && node.Content[0].Kind == yaml.MappingNode && node.Content[0].Style == yaml.FlowStyle {
+		if node.Style == yaml.FlowStyle && len(node.Content) > 0 && node.Content[0].Kind == yaml.MappingNode &&
+			node.Content[0].Style == yaml.FlowStyle {
 			return node
 		}
 	}

@@ -40,8 +40,9 @@ func LoadTop(files fs.FS, id string, opts LoadOptions) (*High, hcl.Diagnostics) 
 		}
 	}
 	if !l.topMatched && !l.diags.HasErrors() {
-		l.problem(problem.UnknownRef, l.topSection, "No matching target", "In the environment %q of %s, no target matches the id %q of this machine.%s "+
-			"Give the right one, or name the SLS files.", l.opts.Env, path.Join(opts.Dir, topName), id, l.topTargets())
+		l.problem(problem.UnknownRef, l.topSection, "No matching target",
+			"In the environment %q of %s, no target matches the id %q of this machine.%s "+
+				"Give the right one, or name the SLS files.", l.opts.Env, path.Join(opts.Dir, topName), id, l.topTargets())
 	}
 	l.extend()
 	return l.high, l.diags
@@ -61,7 +62,8 @@ func (l *loader) readTop() []target {
 	shown := path.Join(l.opts.Dir, topName)
 	src, err := yamldoc.ReadFile(l.files, topName)
 	if errors.Is(err, fs.ErrNotExist) {
-		l.problem(problem.BadPath, nil, "No top file", "There is no file %s, which would say what this machine gets. Make one, or name the SLS files.", shown)
+		l.problem(problem.BadPath, nil, "No top file",
+			"There is no file %s, which would say what this machine gets. Make one, or name the SLS files.", shown)
 		return nil
 	}
 	if err != nil {
@@ -114,7 +116,8 @@ type topReader struct {
 
 func (t *topReader) read(root *yaml.Node) {
 	if root == nil || root.Kind != yaml.MappingNode {
-		t.diags = t.diags.Append(problem.New(problem.Syntax, &hcl.Range{Filename: t.file, Start: hcl.InitialPos, End: hcl.InitialPos}, "Mapping expected",
+		t.diags = t.diags.Append(problem.New(problem.Syntax, &hcl.Range{Filename: t.file, Start: hcl.InitialPos, End: hcl.InitialPos},
+			"Mapping expected",
 			"A top file is a mapping from environments to targets, and from these to lists of SLS files: \"base: {'web*': [nginx]}\"."))
 		return
 	}
@@ -126,7 +129,8 @@ func (t *topReader) read(root *yaml.Node) {
 		}
 		t.section = yamldoc.Range(t.file, pair.Key)
 		if pair.Value.Kind != yaml.MappingNode {
-			t.problem(problem.Syntax, pair.Value, "Invalid environment", "The environment %q must be a mapping from targets to lists of SLS files; this is a %s.",
+			t.problem(problem.Syntax, pair.Value, "Invalid environment",
+				"The environment %q must be a mapping from targets to lists of SLS files; this is a %s.",
 				pair.Name, yamldoc.Kind(pair.Value))
 			continue
 		}
@@ -135,7 +139,8 @@ func (t *topReader) read(root *yaml.Node) {
 		}
 	}
 	if t.section == nil {
-		t.problem(problem.UnknownRef, root, "Unknown environment", "The top file has no environment %q.%s Choose one that it has.", t.env, nearest.DidYouMean(t.env, names))
+		t.problem(problem.UnknownRef, root, "Unknown environment",
+			"The top file has no environment %q.%s Choose one that it has.", t.env, nearest.DidYouMean(t.env, names))
 	}
 }
 

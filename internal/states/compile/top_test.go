@@ -29,17 +29,22 @@ func loadTop(id, archive string) (*High, string) {
 func TestLoadTop(t *testing.T) {
 	const states = "-- a.sls --\na: {m.f: []}\n-- b.sls --\ninclude: [c]\nb: {m.f: []}\n-- c/init.sls --\nc: {m.f: []}\n"
 	tests := map[string]struct{ top, id, want string }{
-		"patterns in their order":   {"base: {'w*': [b], '*': [a], 'x*': [c]}", "web", "c b a"},
-		"each file once":            {"base: {'*': [a, b], 'w*': [c, a]}", "web", "a c b"},
-		"a single name":             {"base: {'w??': b}", "web", "c b"},
-		"set of characters":         {"base: {'web[1-3]': a, 'web[!1-3]': b}", "web2", "a"},
-		"other environments":        {"dev: {'*': [b]}\nbase: {'*': [a]}", "web", "a"},
-		"list":                      {"base: {'db, web': [{match: list}, a], 'db,webs': [{match: list}, b]}", "web", "a"},
-		"regular expression":        {"base: {'(db|web)\\d': [{match: pcre}, a], 'eb': [{match: pcre}, b]}", "web1.example", "a"},
-		"compound":                  {"base: {'w* and not web2': [{match: compound}, a], 'E@web\\d or db': [{match: compound}, b]}", "web2", "c b"},
-		"compound with parentheses": {"base: {'not ( db or L@x,web ) or mail': [{match: compound}, a], 'web and ( not db )': [{match: compound}, b]}", "web", "c b"},
-		"and before or":             {"base: {'web or db and db': [{match: compound}, a], 'db and db or mail': [{match: compound}, b]}", "web", "a"},
-		"missing files":             {"base: {'*': [none, {ignore_missing: true}, a]}", "web", "a"},
+		"patterns in their order": {"base: {'w*': [b], '*': [a], 'x*': [c]}", "web", "c b a"},
+		"each file once":          {"base: {'*': [a, b], 'w*': [c, a]}", "web", "a c b"},
+		"a single name":           {"base: {'w??': b}", "web", "c b"},
+		"set of characters":       {"base: {'web[1-3]': a, 'web[!1-3]': b}", "web2", "a"},
+		"other environments":      {"dev: {'*': [b]}\nbase: {'*': [a]}", "web", "a"},
+		"list":                    {"base: {'db, web': [{match: list}, a], 'db,webs': [{match: list}, b]}", "web", "a"},
+		"regular expression":      {"base: {'(db|web)\\d': [{match: pcre}, a], 'eb': [{match: pcre}, b]}", "web1.example", "a"},
+		"compound": {
+			"base: {'w* and not web2': [{match: compound}, a], 'E@web\\d or db': [{match: compound}, b]}", "web2", "c b",
+		},
+		"compound with parentheses": {
+			"base: {'not ( db or L@x,web ) or mail': [{match: compound}, a], 'web and ( not db )': [{match: compound}, b]}",
+			"web", "c b",
+		},
+		"and before or": {"base: {'web or db and db': [{match: compound}, a], 'db and db or mail': [{match: compound}, b]}", "web", "a"},
+		"missing files": {"base: {'*': [none, {ignore_missing: true}, a]}", "web", "a"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

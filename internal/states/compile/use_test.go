@@ -27,8 +27,9 @@ func TestOrderCUse(t *testing.T) {
 		}
 	})
 	t.Run("C-use/arguments only", func(t *testing.T) {
-		low := mustCompile(t, "x: {m.f: [{mode: 1}, {use: [y]}]}\ny: {m.g: [{name: n}, {order: 3}, {mode: 2}, {user: u}, {require: [z]}, {use: [w]}]}\n"+
-			"z: {m.f: []}\nw: {m.f: [{group: g}]}")
+		low := mustCompile(t,
+			"x: {m.f: [{mode: 1}, {use: [y]}]}\ny: {m.g: [{name: n}, {order: 3}, {mode: 2}, {user: u}, {require: [z]}, {use: [w]}]}\n"+
+				"z: {m.f: []}\nw: {m.f: [{group: g}]}")
 		var got *Call
 		for _, call := range low.Calls {
 			if call.ID == "x" {
@@ -90,14 +91,16 @@ named: {o.f: [{name: thing}]}
 	}
 	compareJSON(t, got, `[
 		{"name": "y", "state": "m", "__id__": "y", "fun": "f", "__env__": "base", "__sls__": "b", "order": 1},
-		{"name": "x", "mode": 2, "user": "u", "require": ["y", "z"], "state": "m", "__id__": "x", "fun": "f", "__env__": "base", "__sls__": "b", "order": 10000},
+		{"name": "x", "mode": 2, "user": "u", "require": ["y", "z"], "state": "m", "__id__": "x", "fun": "f",
+			"__env__": "base", "__sls__": "b", "order": 10000},
 		{"name": "thing", "state": "o", "__id__": "named", "fun": "h", "__env__": "base", "__sls__": "b", "order": 10002},
 		{"name": "z", "state": "m", "__id__": "z", "fun": "f", "__env__": "base", "__sls__": "blah", "order": 10003},
 		{"name": "x", "state": "n", "__id__": "x", "fun": "g", "__env__": "base", "__sls__": "b", "order": 10103}]`)
 }
 
 func TestExclude(t *testing.T) {
-	low := mustCompile(t, "include: [b, c]\nexclude: [{id: x}, c]\nx: {m.f: []}\ny: {m.f: []}\n-- b.sls --\nb: {m.f: []}\n-- c.sls --\nc: {m.f: []}\n")
+	low := mustCompile(t,
+		"include: [b, c]\nexclude: [{id: x}, c]\nx: {m.f: []}\ny: {m.f: []}\n-- b.sls --\nb: {m.f: []}\n-- c.sls --\nc: {m.f: []}\n")
 	if got, want := ordersOf(low), "b=10000 y=10003"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}

@@ -59,7 +59,8 @@ func TestPrintedForOldReaders(t *testing.T) {
 // Plain words are read as in YAML 1.1, which Salt's files are written in.
 func TestPlainWords(t *testing.T) {
 	tests := map[string]any{
-		"1e3": "1e3", "7E2": "7E2", "1.5e3": "1.5e3", "0o644": "0o644", "0644": int64(644), "0x1F": int64(31), "1.5": 1.5, "1.0e+3": 1000.0, ".5": 0.5,
+		"1e3": "1e3", "7E2": "7E2", "1.5e3": "1.5e3", "0o644": "0o644", "0644": int64(644), "0x1F": int64(31), "1.5": 1.5,
+		"1.0e+3": 1000.0, ".5": 0.5,
 		"on": true, "Off": false, "12:30": "12:30", "1_000": int64(1000), "'1e3'": "1e3", "!!float 1e3": 1000.0, "1e3x": "1e3x",
 	}
 	for word, want := range tests {
