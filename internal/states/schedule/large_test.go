@@ -53,9 +53,12 @@ func TestRunFollowsSequence(t *testing.T) {
 
 // FuzzRun checks that runs in parallel have the same results.
 func FuzzRun(f *testing.F) {
-	f.Add([]byte("a: {m.f: [{names: [b, {c: [{d: 1.50}]}]}, {order: -1.5}]}\nb: {m: [g, {prereq_in: ['?']}]}\nextend: {a: {m: [{use: [b]}]}}\n"))
-	f.Add([]byte("a: {m.f: [{parallel: true}, {retry: {attempts: 3, splay: 1.5}}]}\nb: {m.f: [{parallel: true}, {require: [a]}]}\nc: {m.f: [{prereq: [b]}]}\nd: {m.f: [{parallel: true}]}\n"))
-	f.Add([]byte("a: {m.changes: [{parallel: true}]}\nb: {m.f: [{watch: [a]}, {listen: [c]}]}\nc: {m.f: [{onchanges: [a]}, {parallel: true}]}\nd: {m.f: [{onfail: ['*']}]}\n"))
+	f.Add([]byte("a: {m.f: [{names: [b, {c: [{d: 1.50}]}]}, {order: -1.5}]}\nb: {m: [g, {prereq_in: ['?']}]}\n" +
+		"extend: {a: {m: [{use: [b]}]}}\n"))
+	f.Add([]byte("a: {m.f: [{parallel: true}, {retry: {attempts: 3, splay: 1.5}}]}\nb: {m.f: [{parallel: true}, {require: [a]}]}\n" +
+		"c: {m.f: [{prereq: [b]}]}\nd: {m.f: [{parallel: true}]}\n"))
+	f.Add([]byte("a: {m.changes: [{parallel: true}]}\nb: {m.f: [{watch: [a]}, {listen: [c]}]}\n" +
+		"c: {m.f: [{onchanges: [a]}, {parallel: true}]}\nd: {m.f: [{onfail: ['*']}]}\n"))
 	f.Fuzz(func(t *testing.T, src []byte) {
 		high, diags := compile.Load(fstest.MapFS{"f.sls": &fstest.MapFile{Data: src}}, []string{"f"}, compile.LoadOptions{})
 		if diags.HasErrors() {

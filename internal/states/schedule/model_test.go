@@ -81,7 +81,10 @@ func byTable(kind string, ends []string) (status Status, reacts bool) {
 	panic("no row of " + kind)
 }
 
-var tableKinds = []string{compile.Require, compile.RequireAny, compile.Watch, compile.WatchAny, compile.Listen, compile.OnChanges, compile.OnChangesAny, compile.OnFail, compile.OnFailAny, compile.OnFailAll}
+var tableKinds = []string{
+	compile.Require, compile.RequireAny, compile.Watch, compile.WatchAny, compile.Listen, compile.OnChanges,
+	compile.OnChangesAny, compile.OnFail, compile.OnFailAny, compile.OnFailAll,
+}
 
 // TestOrderCTruthTableOfTwo has each kind with two targets, in each pair of ends, and each pair of
 // kinds with a target each.
@@ -319,7 +322,9 @@ func randomCalls(random *rand.Rand) []*modelCall {
 	var calls []*modelCall
 	for i := range 3 + random.IntN(7) {
 		calls = append(calls, &modelCall{
-			id: fmt.Sprintf("c%d", i), function: []string{"f", "f", "changes", "changes", "fails", "changes_and_fails"}[random.IntN(6)], requisites: map[string][]string{},
+			id:         fmt.Sprintf("c%d", i),
+			function:   []string{"f", "f", "changes", "changes", "fails", "changes_and_fails"}[random.IntN(6)],
+			requisites: map[string][]string{},
 		})
 	}
 	ranks := random.Perm(len(calls)) // requisites lead from higher to lower ones, mostly
@@ -447,9 +452,10 @@ func checkPrereq(t *testing.T, calls []*modelCall, log, ended []string) {
 				t.Errorf("%s is made after %s", call.id, target)
 			case failed && at(target) >= 0:
 				t.Errorf("%s is made though %s did not succeed", target, call.id)
-			case at(target+"?") >= 0 && at(target) < 0 && slices.Contains(ended, target+"=not-needed") && !slices.ContainsFunc(kinds, func(kind string) bool {
-				return reacts(kind) && len(other.requisites[kind]) > 0
-			}):
+			case at(target+"?") >= 0 && at(target) < 0 && slices.Contains(ended, target+"=not-needed") &&
+				!slices.ContainsFunc(kinds, func(kind string) bool {
+					return reacts(kind) && len(other.requisites[kind]) > 0
+				}):
 				t.Errorf("%s is not made in its turn", target)
 			}
 		}

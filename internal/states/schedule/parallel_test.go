@@ -58,16 +58,20 @@ func TestRunParallel(t *testing.T) {
 		},
 		// A call that stands after one that waits is not started ahead of it.
 		"nothing ahead of its turn": {
-			src:  "a: {m.f: [{parallel: true}, {takes: 10}]}\nb: {m.f: [{parallel: true}, {require: [a]}]}\nc: {m.f: [{parallel: true}, {takes: 5}]}",
+			src: "a: {m.f: [{parallel: true}, {takes: 10}]}\nb: {m.f: [{parallel: true}, {require: [a]}]}\n" +
+				"c: {m.f: [{parallel: true}, {takes: 5}]}",
 			opts: Options{Parallel: 10}, log: "a@0 b@10 c@10", reported: "a=ok b=ok c=ok",
 		},
 		"side by side before a call that waits": {
-			src:  "a: {m.f: [{parallel: true}, {takes: 10}]}\nc: {m.f: [{parallel: true}, {takes: 5}]}\nb: {m.f: [{parallel: true}, {require: [a]}]}",
+			src: "a: {m.f: [{parallel: true}, {takes: 10}]}\nc: {m.f: [{parallel: true}, {takes: 5}]}\n" +
+				"b: {m.f: [{parallel: true}, {require: [a]}]}",
 			opts: Options{Parallel: 10}, log: "a@0 c@0 b@10", reported: "a=ok c=ok b=ok",
 		},
 		"others one at a time": {
-			src: "a: {m.f: [{takes: 3}]}\nb: {m.f: [{parallel: true}, {takes: 9}]}\nc: {m.f: [{takes: 2}]}\nd: {m.f: []}", opts: Options{Parallel: 10},
-			log: "a@0 b@3 c@3 d@5", reported: "a=ok b=ok c=ok d=ok",
+			src:      "a: {m.f: [{takes: 3}]}\nb: {m.f: [{parallel: true}, {takes: 9}]}\nc: {m.f: [{takes: 2}]}\nd: {m.f: []}",
+			opts:     Options{Parallel: 10},
+			log:      "a@0 b@3 c@3 d@5",
+			reported: "a=ok b=ok c=ok d=ok",
 		},
 		"no more than allowed": {
 			src: "a: {m.f: [{names: [x, y, z, w]}, {parallel: true}, {takes: 4}]}", opts: Options{Parallel: 2},
@@ -77,16 +81,20 @@ func TestRunParallel(t *testing.T) {
 			src: "a: {m.f: [{parallel: true}, {takes: 10}]}\nb: {m.f: []}", log: "a@0 b@10", reported: "a=ok b=ok",
 		},
 		"failures are known": {
-			src: "a: {m.fails: [{parallel: true}, {takes: 10}]}\nb: {m.f: []}\nc: {m.f: [{onfail: [a]}]}\nd: {m.f: [{require: [a]}]}", opts: Options{Parallel: 10},
-			log: "a@0 b@0 c@10", reported: "a=failed b=ok c=ok d=skipped",
+			src:      "a: {m.fails: [{parallel: true}, {takes: 10}]}\nb: {m.f: []}\nc: {m.f: [{onfail: [a]}]}\nd: {m.f: [{require: [a]}]}",
+			opts:     Options{Parallel: 10},
+			log:      "a@0 b@0 c@10",
+			reported: "a=failed b=ok c=ok d=skipped",
 		},
 		"failhard starts nothing more": {
 			src: "a: {m.f: [{parallel: true}, {takes: 10}]}\nb: {m.fails: [{takes: 1}]}\nc: {m.f: []}", opts: Options{Parallel: 10, Failhard: true},
 			log: "a@0 b@0", reported: "a=ok b=failed",
 		},
 		"prereq": {
-			src: "x: {m.f: [{prereq: [y]}, {parallel: true}, {takes: 2}]}\ny: {m.changes: [{parallel: true}, {takes: 3}]}\nz: {m.f: []}", opts: Options{Parallel: 10},
-			log: "y@0 x@3 y@5 z@5", reported: "x=ok y=changed z=ok",
+			src:      "x: {m.f: [{prereq: [y]}, {parallel: true}, {takes: 2}]}\ny: {m.changes: [{parallel: true}, {takes: 3}]}\nz: {m.f: []}",
+			opts:     Options{Parallel: 10},
+			log:      "y@0 x@3 y@5 z@5",
+			reported: "x=ok y=changed z=ok",
 		},
 	}
 	for name, test := range tests {
@@ -136,7 +144,8 @@ func TestRunParallelIsTheSameEachTime(t *testing.T) {
 	kinds := []string{"require", "watch", "onchanges", "onfail", "require_any"}
 	functions := []string{"f", "changes", "changes", "f", "fails"}
 	for i := range 120 {
-		fmt.Fprintf(&src, "s%d: {m.%s: [{parallel: %t}, {takes: %d}", i, functions[random.IntN(len(functions))], random.IntN(3) > 0, random.IntN(20))
+		fmt.Fprintf(&src, "s%d: {m.%s: [{parallel: %t}, {takes: %d}", i, functions[random.IntN(len(functions))], random.IntN(3) > 0,
+			random.IntN(20))
 		if i > 0 && random.IntN(3) > 0 {
 			fmt.Fprintf(&src, ", {%s: [s%d, s%d]}", kinds[random.IntN(len(kinds))], random.IntN(i), random.IntN(i))
 		}
@@ -175,7 +184,11 @@ func (f *flaky) Call(ctx context.Context, req Request) Outcome {
 	if req.Function == "needless" {
 		return Outcome{Needless: true}
 	}
-	return Outcome{Failed: f.attempts < f.succeeds, Changed: f.attempts == 1 && req.Function == "changes", Comment: fmt.Sprintf("No. %d.", f.attempts)}
+	return Outcome{
+		Failed:  f.attempts < f.succeeds,
+		Changed: f.attempts == 1 && req.Function == "changes",
+		Comment: fmt.Sprintf("No. %d.", f.attempts),
+	}
 }
 
 func TestRetry(t *testing.T) {
@@ -202,10 +215,20 @@ func TestRetry(t *testing.T) {
 			comment: "Attempt 1 has succeeded. No. 1.\nAttempt 2 has succeeded. No. 2.\nNo. 3.",
 		},
 		"changes of any attempt count": {
-			src: "x: {m.changes: [{retry: {interval: 1}}]}", succeeds: 2, log: "x@0 x@1", status: Changed, comment: "Attempt 1 has failed. No. 1.\nNo. 2.",
+			src:      "x: {m.changes: [{retry: {interval: 1}}]}",
+			succeeds: 2,
+			log:      "x@0 x@1",
+			status:   Changed,
+			comment:  "Attempt 1 has failed. No. 1.\nNo. 2.",
 		},
 		"nothing to do": {src: "x: {m.needless: [{retry: {until: false}}]}", log: "x@0", status: OK},
-		"taken over":    {src: "x: {m.f: [{use: [y]}]}\ny: {m.f: [{retry: {interval: 7}}, {onfail: [x]}]}", succeeds: 2, log: "x@0 x@7", status: OK, comment: "Attempt 1 has failed. No. 1.\nNo. 2."},
+		"taken over": {
+			src:      "x: {m.f: [{use: [y]}]}\ny: {m.f: [{retry: {interval: 7}}, {onfail: [x]}]}",
+			succeeds: 2,
+			log:      "x@0 x@7",
+			status:   OK,
+			comment:  "Attempt 1 has failed. No. 1.\nNo. 2.",
+		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

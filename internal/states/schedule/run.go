@@ -218,7 +218,8 @@ func joinSentences(a, b string) string {
 func (r *run) reacts(call int) bool {
 	c := r.Calls[call]
 	changed := func(target int) bool { return r.states[target].result.Status == Changed }
-	watched := slices.ContainsFunc(r.Requisites(call, compile.Watch), changed) || slices.ContainsFunc(r.Requisites(call, compile.WatchAny), changed)
+	watched := slices.ContainsFunc(r.Requisites(call, compile.Watch), changed) ||
+		slices.ContainsFunc(r.Requisites(call, compile.WatchAny), changed)
 	return watched && r.opts.Functions.Reacts(c.Module, c.Function)
 }
 

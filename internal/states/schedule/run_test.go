@@ -22,12 +22,14 @@ func TestOrderCRun(t *testing.T) {
 		ended string
 	}{
 		"C-09_requisites_when_they_are_needed": {
-			src: "apache: {pkg.f: [{name: httpd}], service.f: [{name: httpd}, {watch: [{file: conf}, {pkg: apache}]}]}\nconf: {file.f: [{name: /etc/httpd.conf}]}",
+			src: "apache: {pkg.f: [{name: httpd}], service.f: [{name: httpd}, {watch: [{file: conf}, {pkg: apache}]}]}\n" +
+				"conf: {file.f: [{name: /etc/httpd.conf}]}",
 			log: "httpd /etc/httpd.conf httpd", ended: "apache=ok apache=ok conf=ok", //nolint:dupword // two calls of the same id
 		},
 		"C-30_in_the_order_of_low_data": {src: "b: {m.f: []}\na: {m.f: []}\nc: {m.f: [{order: 1}]}", log: "c b a", ended: "a=ok b=ok c=ok"},
 		"C-31_kind_by_kind": {
-			src: "x: {m.changes: [{prereq: [p]}, {watch: [w]}, {require: [r2, r1]}]}\np: {m.changes: []}\nw: {m.f: []}\nr1: {m.f: []}\nr2: {m.f: []}",
+			src: "x: {m.changes: [{prereq: [p]}, {watch: [w]}, {require: [r2, r1]}]}\np: {m.changes: []}\nw: {m.f: []}\n" +
+				"r1: {m.f: []}\nr2: {m.f: []}",
 			log: "r2 r1 w p? x p", ended: "p=changed r1=ok r2=ok w=ok x=changed",
 		},
 		"C-32_requisites_of_requisites_once": {
@@ -72,43 +74,70 @@ func TestOrderCRun(t *testing.T) {
 		},
 		"C-39_patterns_leave_out_the_call": {src: "x: {m.f: [{require: ['*']}]}\ny: {m.f: []}", log: "y x", ended: "x=ok y=ok"},
 		"C-39_of_a_file": {
-			src: "include: [b]\nx: {m.f: [{order: 1}, {require: [{sls: b}]}]}\n-- b.sls --\ny: {m.f: []}\nz: {m.f: []}\n", log: "y z x", ended: "x=ok y=ok z=ok",
+			src:   "include: [b]\nx: {m.f: [{order: 1}, {require: [{sls: b}]}]}\n-- b.sls --\ny: {m.f: []}\nz: {m.f: []}\n",
+			log:   "y z x",
+			ended: "x=ok y=ok z=ok",
 		},
 		"C-42_reaction_after_the_call": {src: "x: {m.f: [{watch: [y]}]}\ny: {m.changes: []}", log: "y x x!", ended: "x=changed y=changed"},
 		"C-42_no_change":               {src: "x: {m.f: [{watch: [y]}]}\ny: {m.f: []}", log: "y x", ended: "x=ok y=ok"},
 		"C-42_no_reaction":             {src: "x: {mute.f: [{watch: [y]}]}\ny: {m.changes: []}", log: "y x", ended: "x=ok y=changed"},
 		"C-42_call_fails":              {src: "x: {m.fails: [{watch: [y]}]}\ny: {m.changes: []}", log: "y x x!", ended: "x=failed y=changed"},
-		"C-42_call_fails_with_changes": {src: "x: {m.changes_and_fails: [{watch: [y]}]}\ny: {m.changes: []}", log: "y x", ended: "x=failed y=changed"},
-		"C-42_reaction_succeeds":       {src: "x: {m.restarts: [{watch: [y]}]}\ny: {m.changes: []}", log: "y x x!", ended: "x=changed y=changed"},
-		"C-43_would_change":            {src: "x: {m.f: [{prereq: [y]}]}\ny: {m.changes: []}", log: "y? x y", ended: "x=ok y=changed"},
-		"C-43_would_change_nothing":    {src: "x: {m.f: [{prereq: [y]}]}\ny: {m.f: []}", log: "y? y", ended: "x=not-needed y=ok"},
+		"C-42_call_fails_with_changes": {
+			src:   "x: {m.changes_and_fails: [{watch: [y]}]}\ny: {m.changes: []}",
+			log:   "y x",
+			ended: "x=failed y=changed",
+		},
+		"C-42_reaction_succeeds":    {src: "x: {m.restarts: [{watch: [y]}]}\ny: {m.changes: []}", log: "y x x!", ended: "x=changed y=changed"},
+		"C-43_would_change":         {src: "x: {m.f: [{prereq: [y]}]}\ny: {m.changes: []}", log: "y? x y", ended: "x=ok y=changed"},
+		"C-43_would_change_nothing": {src: "x: {m.f: [{prereq: [y]}]}\ny: {m.f: []}", log: "y? y", ended: "x=not-needed y=ok"},
 		"C-43_changes_what_the_trial_did_not_see": {
-			src: "x: {m.f: [{prereq: [y]}]}\ny: {m.surprises: []}\nz: {m.f: [{onchanges: [y]}]}", log: "y? y z", ended: "x=not-needed y=changed z=ok",
+			src:   "x: {m.f: [{prereq: [y]}]}\ny: {m.surprises: []}\nz: {m.f: [{onchanges: [y]}]}",
+			log:   "y? y z",
+			ended: "x=not-needed y=changed z=ok",
 		},
 		"C-43_would_change_nothing_in_test_mode": {
-			src: "x: {m.f: [{prereq: [y]}]}\ny: {m.f: []}", opts: Options{Test: true}, log: "y? y?", ended: "x=not-needed y=ok", //nolint:dupword // called twice
+			src:   "x: {m.f: [{prereq: [y]}]}\ny: {m.f: []}",
+			opts:  Options{Test: true},
+			log:   "y? y?", //nolint:dupword // called twice
+			ended: "x=not-needed y=ok",
 		},
 		"C-43_declaring_call_fails": {src: "x: {m.fails: [{prereq: [y]}]}\ny: {m.changes: []}", log: "y? x", ended: "x=failed y=skipped"},
 		"C-43_declaring_call_skipped": {
-			src: "x: {m.f: [{prereq: [y]}, {require: [z]}]}\ny: {m.changes: []}\nz: {m.fails: []}", log: "z y?", ended: "x=skipped y=skipped z=failed",
+			src:   "x: {m.f: [{prereq: [y]}, {require: [z]}]}\ny: {m.changes: []}\nz: {m.fails: []}",
+			log:   "z y?",
+			ended: "x=skipped y=skipped z=failed",
 		},
-		"C-43_trial_fails":       {src: "x: {m.f: [{prereq: [y]}]}\ny: {m.fails: []}", log: "y?", ended: "x=skipped y=failed"},
-		"C-43_fails_when_made":   {src: "x: {m.f: [{prereq: [y]}]}\ny: {m.passes_trial: []}", log: "y? x y", ended: "x=ok y=failed"},
-		"C-43_target_has_needs":  {src: "x: {m.f: [{prereq: [y]}]}\ny: {m.changes: [{require: [z]}]}\nz: {m.f: []}", log: "z y? x y", ended: "x=ok y=changed z=ok"},
-		"C-43_target_first":      {src: "y: {m.changes: []}\nx: {m.f: [{prereq: [y]}]}", log: "y? x y", ended: "x=ok y=changed"},
-		"C-43_target_needs_it":   {src: "x: {m.f: [{prereq: [y]}]}\ny: {m.changes: [{require: [x]}]}", log: "y? x y", ended: "x=ok y=changed"},
-		"C-43_two_of_one_target": {src: "x: {m.f: [{prereq: [y]}]}\nw: {m.f: [{prereq: [y]}]}\ny: {m.changes: []}", log: "y? x w y", ended: "w=ok x=ok y=changed"},
+		"C-43_trial_fails":     {src: "x: {m.f: [{prereq: [y]}]}\ny: {m.fails: []}", log: "y?", ended: "x=skipped y=failed"},
+		"C-43_fails_when_made": {src: "x: {m.f: [{prereq: [y]}]}\ny: {m.passes_trial: []}", log: "y? x y", ended: "x=ok y=failed"},
+		"C-43_target_has_needs": {
+			src:   "x: {m.f: [{prereq: [y]}]}\ny: {m.changes: [{require: [z]}]}\nz: {m.f: []}",
+			log:   "z y? x y",
+			ended: "x=ok y=changed z=ok",
+		},
+		"C-43_target_first":    {src: "y: {m.changes: []}\nx: {m.f: [{prereq: [y]}]}", log: "y? x y", ended: "x=ok y=changed"},
+		"C-43_target_needs_it": {src: "x: {m.f: [{prereq: [y]}]}\ny: {m.changes: [{require: [x]}]}", log: "y? x y", ended: "x=ok y=changed"},
+		"C-43_two_of_one_target": {
+			src:   "x: {m.f: [{prereq: [y]}]}\nw: {m.f: [{prereq: [y]}]}\ny: {m.changes: []}",
+			log:   "y? x w y",
+			ended: "w=ok x=ok y=changed",
+		},
 		"C-43_one_of_two_targets": {
 			src: "x: {m.f: [{prereq: [y, z]}]}\ny: {m.f: []}\nz: {m.changes: []}", log: "y? z? x y z", ended: "x=ok y=ok z=changed",
 		},
 		"C-43_chain": {
-			src: "x: {m.changes: [{prereq: [y]}]}\ny: {m.changes: [{prereq: [z]}]}\nz: {m.changes: []}", log: "z? y? x y z", ended: "x=changed y=changed z=changed",
+			src:   "x: {m.changes: [{prereq: [y]}]}\ny: {m.changes: [{prereq: [z]}]}\nz: {m.changes: []}",
+			log:   "z? y? x y z",
+			ended: "x=changed y=changed z=changed",
 		},
 		"C-43_chain_without_change": {
-			src: "x: {m.changes: [{prereq: [y]}]}\ny: {m.changes: [{prereq: [z]}]}\nz: {m.f: []}", log: "z? z", ended: "x=not-needed y=not-needed z=ok",
+			src:   "x: {m.changes: [{prereq: [y]}]}\ny: {m.changes: [{prereq: [z]}]}\nz: {m.f: []}",
+			log:   "z? z",
+			ended: "x=not-needed y=not-needed z=ok",
 		},
 		"C-43_reaction_of_the_target": {
-			src: "x: {m.f: [{prereq: [y]}]}\ny: {m.f: [{watch: [z]}]}\nz: {m.changes: []}", log: "z y? y?! x y y!", ended: "x=ok y=changed z=changed",
+			src:   "x: {m.f: [{prereq: [y]}]}\ny: {m.f: [{watch: [z]}]}\nz: {m.changes: []}",
+			log:   "z y? y?! x y y!",
+			ended: "x=ok y=changed z=changed",
 		},
 		"test_mode": {
 			src: "x: {m.f: [{watch: [y]}]}\ny: {m.changes: []}\nz: {m.f: [{onchanges: [y]}]}", opts: Options{Test: true},
@@ -134,7 +163,8 @@ func TestOrderCRun(t *testing.T) {
 			if result.Because != nil {
 				because[result.Call.ID] = result.Because.ID
 				if result.Status.Success() || !strings.Contains(result.Comment, result.Because.String()) {
-					t.Errorf("%s: counts as success: %t, comment %q; want a failure with the name of %s", result.Call, result.Status.Success(), result.Comment, result.Because)
+					t.Errorf("%s: counts as success: %t, comment %q; "+
+						"want a failure with the name of %s", result.Call, result.Status.Success(), result.Comment, result.Because)
 				}
 			}
 		}
@@ -271,9 +301,11 @@ func TestOrderCTruthTable(t *testing.T) {
 	t.Run("files without calls", func(t *testing.T) {
 		for kind, want := range map[string]string{
 			compile.Require: "x=ok", compile.RequireAny: "x=ok", compile.Watch: "x=ok", compile.WatchAny: "x=ok", compile.Listen: "x=ok",
-			compile.OnChanges: "x=not-needed", compile.OnChangesAny: "x=not-needed", compile.OnFail: "x=not-needed", compile.OnFailAll: "x=not-needed", compile.Prereq: "x=not-needed",
+			compile.OnChanges: "x=not-needed", compile.OnChangesAny: "x=not-needed", compile.OnFail: "x=not-needed",
+			compile.OnFailAll: "x=not-needed", compile.Prereq: "x=not-needed",
 		} {
-			_, ended := runIt(t, mustCompile(t, "include: [b]\nx: {m.f: [{"+kind+": [{sls: b}]}]}\n-- b.sls --\ninclude: [c]\n-- c.sls --\n"), Options{})
+			_, ended := runIt(t, mustCompile(t, "include: [b]\nx: {m.f: [{"+kind+": [{sls: b}]}]}\n-- b.sls --\ninclude: [c]\n-- c.sls --\n"),
+				Options{})
 			if ended != want {
 				t.Errorf("%s: %s, want %s", kind, ended, want)
 			}
