@@ -154,7 +154,9 @@ var simulated = regexp.MustCompile(`^(Inst|Remv|Purg) (\S+)(?: \[([^\]]*)\])?(?:
 // simulateApt adds to changes those that apt-get would make to other packages, with their versions.
 // If it would refuse, which may be on account of something that is not there yet, it returns the
 // text of the refusal.
-func (h *Host) simulateApt(ctx context.Context, changes *compile.Map, verb string, all []packageVersion, options ...string) (refusal string, err error) {
+func (h *Host) simulateApt(
+	ctx context.Context, changes *compile.Map, verb string, all []packageVersion, options ...string,
+) (refusal string, err error) {
 	leave, err := h.apt.enter(ctx)
 	if err != nil {
 		return "", err
@@ -232,7 +234,9 @@ func (h *Host) installedPackages(ctx context.Context, all []packageVersion) (map
 // everyPackage returns the versions of all that is installed; those of another architecture than
 // the machine's with it in their names.
 func (h *Host) everyPackage(ctx context.Context) (map[string]string, error) {
-	output, err := h.runner().Run(ctx, Command{Args: []string{"dpkg-query", "--show", "--showformat", `${db:Status-Status}\t${Version}\t${binary:Package}\n`}})
+	output, err := h.runner().Run(ctx, Command{
+		Args: []string{"dpkg-query", "--show", "--showformat", `${db:Status-Status}\t${Version}\t${binary:Package}\n`},
+	})
 	if err != nil {
 		return nil, fmt.Errorf("dpkg-query: %w", err)
 	}

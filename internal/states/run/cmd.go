@@ -94,7 +94,12 @@ func (c *call) command(ctx context.Context) schedule.Outcome {
 	case err != nil:
 		return schedule.Outcome{Failed: true, Changed: true, Changes: changes, Comment: c.ended("The command", err)}
 	case !c.isSuccess(output.Code):
-		return schedule.Outcome{Failed: true, Changed: true, Changes: changes, Comment: fmt.Sprintf("The command ended with exit code %d%s", output.Code, said(shown))}
+		return schedule.Outcome{
+			Failed:  true,
+			Changed: true,
+			Changes: changes,
+			Comment: fmt.Sprintf("The command ended with exit code %d%s", output.Code, said(shown)),
+		}
 	}
 	outcome := schedule.Outcome{Changed: true, Changes: changes, Comment: "The command was run."}
 	if c.tellsState() {

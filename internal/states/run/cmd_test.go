@@ -24,13 +24,15 @@ func TestCommands(t *testing.T) {
 	if _, err := os.Stat(touched); !os.IsNotExist(err) {
 		t.Fatalf("test mode has run the command: %v", err)
 	}
-	result := one(t, host, fmt.Sprintf("x: {cmd.run: [{name: 'pwd; echo $WORD >&2; cat'}, {cwd: %s}, {env: [{WORD: hello}]}, {stdin: in}]}", dir), false, schedule.Changed)
+	result := one(t, host, fmt.Sprintf("x: {cmd.run: [{name: 'pwd; echo $WORD >&2; cat'}, {cwd: %s}, "+
+		"{env: [{WORD: hello}]}, {stdin: in}]}", dir), false, schedule.Changed)
 	wantChanges(t, result, fmt.Sprintf(`{"retcode":0,"stdout":"%s\nin","stderr":"hello\n"}`, dir))
 	result = one(t, host, "x: {cmd.run: [{name: 'echo why >&2; exit 3'}]}", false, schedule.Failed)
 	if want := "The command ended with exit code 3:\nwhy"; result.Comment != want {
 		t.Errorf("comment %q, want %q", result.Comment, want)
 	}
-	wantChanges(t, one(t, host, "x: {cmd.run: [{name: 'echo secret'}, {hide_output: true}]}", false, schedule.Changed), `{"retcode":0,"stdout":"","stderr":""}`)
+	wantChanges(t, one(t, host, "x: {cmd.run: [{name: 'echo secret'}, {hide_output: true}]}", false, schedule.Changed),
+		`{"retcode":0,"stdout":"","stderr":""}`)
 	for args, want := range map[string]schedule.Status{
 		"unless: 'true'":                                  schedule.OK,
 		"unless: 'false'":                                 schedule.Changed,
@@ -66,7 +68,8 @@ func TestCommands(t *testing.T) {
 // TestCommandsThatDoNotEnd are ended with all that they have started, also if they ignore signals.
 func TestCommandsThatDoNotEnd(t *testing.T) {
 	started := time.Now()
-	result := one(t, &Host{}, "x: {cmd.run: [{name: 'trap \"\" TERM INT; sleep 100 & wait; sleep 100'}, {timeout: 0.2}]}", false, schedule.Failed)
+	result := one(t, &Host{},
+		"x: {cmd.run: [{name: 'trap \"\" TERM INT; sleep 100 & wait; sleep 100'}, {timeout: 0.2}]}", false, schedule.Failed)
 	if want := "The command was ended: after 0.2 seconds it was still running."; result.Comment != want {
 		t.Errorf("comment %q, want %q", result.Comment, want)
 	}

@@ -40,7 +40,8 @@ func TestConditionsOfAllFunctions(t *testing.T) {
 	program(t, dir, "my.fn", "touch "+file+"; echo '{\"result\": true}'")
 	program(t, dir, "my.mod_watch", "touch "+file+"; echo '{\"result\": true}'")
 	for _, state := range []string{
-		"cmd.run: [{name: touch " + file + "}, %s]", "cmd.wait: [{name: touch " + file + "}, %s]", "file.managed: [{name: " + file + "}, {contents: x}, %s]",
+		"cmd.run: [{name: touch " + file + "}, %s]", "cmd.wait: [{name: touch " + file + "}, %s]",
+		"file.managed: [{name: " + file + "}, {contents: x}, %s]",
 		"pkg.installed: [{name: curl}, %s]", "service.running: [{name: httpd}, %s]", "my.fn: [%s]", "test.succeed_with_changes: [%s]",
 	} {
 		for _, condition := range []string{"{onlyif: 'false'}", "{unless: ['true']}", "{creates: /}"} {
@@ -90,7 +91,8 @@ func TestCheckCommand(t *testing.T) {
 func TestProgramThatDoesNotEnd(t *testing.T) {
 	dir := t.TempDir()
 	program(t, dir, "my.fn", "exec sleep 100")
-	wantComment(t, one(t, &Host{Folder: dir}, "x: {my.fn: [{timeout: 0.2}]}", false, schedule.Failed), "was ended: after 0.2 seconds it was still running.")
+	wantComment(t, one(t, &Host{Folder: dir}, "x: {my.fn: [{timeout: 0.2}]}", false, schedule.Failed),
+		"was ended: after 0.2 seconds it was still running.")
 }
 
 // TestListeningCommand runs a command in its turn, and once more at the end of the run, if
@@ -108,7 +110,8 @@ func TestGentleCommands(t *testing.T) {
 		t.Errorf("one that goes on: %+v, %v", output, err)
 	}
 	started := time.Now()
-	if output, err := run("trap 'echo interrupted; exit 1' INT; for i in 1 2 3 4 5 6 7 8 9; do sleep 1; done"); !errors.Is(err, errTimeout) || output.Stdout != "interrupted\n" {
+	output, err := run("trap 'echo interrupted; exit 1' INT; for i in 1 2 3 4 5 6 7 8 9; do sleep 1; done")
+	if !errors.Is(err, errTimeout) || output.Stdout != "interrupted\n" {
 		t.Errorf("one that ends: %+v, %v", output, err)
 	}
 	patience = 100 * time.Millisecond
@@ -123,7 +126,8 @@ func TestGentleCommands(t *testing.T) {
 func TestListeningCommand(t *testing.T) {
 	log := filepath.Join(t.TempDir(), "log")
 	for state, want := range map[string]string{"succeed_with_changes": "x\nz\nx\n", "nop": "x\nz\n"} {
-		src := fmt.Sprintf("x: {cmd.run: [{name: echo x >>%[1]s}, {listen: [y]}]}\ny: {test.%[2]s: []}\nz: {cmd.run: [{name: echo z >>%[1]s}]}\n", log, state)
+		src := fmt.Sprintf("x: {cmd.run: [{name: echo x >>%[1]s}, {listen: [y]}]}\ny: {test.%[2]s: []}\n"+
+			"z: {cmd.run: [{name: echo z >>%[1]s}]}\n", log, state)
 		results := apply(t, &Host{}, src, false)
 		if got := content(t, log); got != want {
 			t.Errorf("%s: commands were run as %q, want %q", state, got, want)
@@ -145,19 +149,61 @@ func TestStatefulCommands(t *testing.T) {
 		comment    string
 		changes    string
 	}{
-		"says nothing":       {name: "true", status: schedule.OK, comment: "The command says nothing, so that nothing has changed.", changes: `{"retcode":0,"stdout":"","stderr":""}`},
-		"has changed":        {name: `echo working; echo; echo "changed=yes comment=\"it is 'done'\" n=1"`, status: schedule.Changed, comment: "it is 'done'", changes: `"n":"1"}`},
-		"has not changed":    {name: "echo changed=no", status: schedule.OK, comment: "The command was run.", changes: `"stderr":""}`},
-		"as JSON":            {name: `echo '{"changed": true, "comment": "as JSON", "list": [1]}'`, status: schedule.Changed, comment: "as JSON", changes: `"list":[1]}`},
-		"JSON, not changed":  {name: `echo '{"changed": "No"}'`, status: schedule.OK, comment: "The command was run.", changes: `"stderr":""}`},
-		"no pairs":           {name: "echo all is well", status: schedule.Failed, comment: `"all" is not KEY=VALUE`, changes: `"stdout":"all is well\n"`},
+		"says nothing": {
+			name:    "true",
+			status:  schedule.OK,
+			comment: "The command says nothing, so that nothing has changed.",
+			changes: `{"retcode":0,"stdout":"","stderr":""}`,
+		},
+		"has changed": {
+			name:    `echo working; echo; echo "changed=yes comment=\"it is 'done'\" n=1"`,
+			status:  schedule.Changed,
+			comment: "it is 'done'",
+			changes: `"n":"1"}`,
+		},
+		"has not changed": {name: "echo changed=no", status: schedule.OK, comment: "The command was run.", changes: `"stderr":""}`},
+		"as JSON": {
+			name:    `echo '{"changed": true, "comment": "as JSON", "list": [1]}'`,
+			status:  schedule.Changed,
+			comment: "as JSON",
+			changes: `"list":[1]}`,
+		},
+		"JSON, not changed": {name: `echo '{"changed": "No"}'`, status: schedule.OK, comment: "The command was run.", changes: `"stderr":""}`},
+		"no pairs": {
+			name:    "echo all is well",
+			status:  schedule.Failed,
+			comment: `"all" is not KEY=VALUE`,
+			changes: `"stdout":"all is well\n"`,
+		},
 		"no word on changes": {name: "echo comment=x", status: schedule.Failed, comment: "it must be yes or no", changes: "{}"},
-		"open quote":         {name: `echo "changed=yes comment='x"`, status: schedule.Failed, comment: "a quote is not closed", changes: "stdout"},
-		"broken JSON":        {name: `echo '{"changed": '`, status: schedule.Failed, comment: "says nothing about its state", changes: "stdout"},
-		"too long":           {name: "yes a=b | head -c 2000000; echo changed=yes", status: schedule.Failed, comment: "it is longer than 1048576 bytes", changes: "stdout"},
-		"fails":              {name: "echo changed=no; exit 2", status: schedule.Failed, comment: "exit code 2", changes: `"retcode":2`},
-		"hidden":             {name: "echo changed=yes", more: ", {hide_output: true}", status: schedule.Changed, comment: "The command was run.", changes: `"stdout":""`},
-		"in test mode":       {name: "exit 1", test: true, status: schedule.Changed, comment: "The command would be run.", changes: `{"command":"exit 1"}`},
+		"open quote": {
+			name:    `echo "changed=yes comment='x"`,
+			status:  schedule.Failed,
+			comment: "a quote is not closed",
+			changes: "stdout",
+		},
+		"broken JSON": {name: `echo '{"changed": '`, status: schedule.Failed, comment: "says nothing about its state", changes: "stdout"},
+		"too long": {
+			name:    "yes a=b | head -c 2000000; echo changed=yes",
+			status:  schedule.Failed,
+			comment: "it is longer than 1048576 bytes",
+			changes: "stdout",
+		},
+		"fails": {name: "echo changed=no; exit 2", status: schedule.Failed, comment: "exit code 2", changes: `"retcode":2`},
+		"hidden": {
+			name:    "echo changed=yes",
+			more:    ", {hide_output: true}",
+			status:  schedule.Changed,
+			comment: "The command was run.",
+			changes: `"stdout":""`,
+		},
+		"in test mode": {
+			name:    "exit 1",
+			test:    true,
+			status:  schedule.Changed,
+			comment: "The command would be run.",
+			changes: `{"command":"exit 1"}`,
+		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -169,7 +215,12 @@ func TestStatefulCommands(t *testing.T) {
 			}
 		})
 	}
-	for question, want := range map[string]schedule.Status{"echo changed=no": schedule.OK, "echo changed=yes": schedule.Changed, "exit 1": schedule.Failed, "echo x": schedule.Failed} {
+	for question, want := range map[string]schedule.Status{
+		"echo changed=no":  schedule.OK,
+		"echo changed=yes": schedule.Changed,
+		"exit 1":           schedule.Failed,
+		"echo x":           schedule.Failed,
+	} {
 		src := fmt.Sprintf("x: {cmd.run: [{name: 'exit 1'}, {stateful: [{test_name: %s}]}]}", question)
 		one(t, &Host{}, src, true, want)
 	}
@@ -199,7 +250,8 @@ func TestCommandArguments(t *testing.T) {
 	}
 	one(t, &Host{}, "x: {cmd.run: [{name: exit 3}, {success_retcodes: [2, 3]}]}", false, schedule.Changed)
 	one(t, &Host{}, "x: {cmd.run: [{name: exit 4}, {success_retcodes: [2, 3]}]}", false, schedule.Failed)
-	wantComment(t, one(t, &Host{}, "x: {cmd.run: [{name: id}, {runas: no-such-user-here}]}", false, schedule.Failed), `there is no user "no-such-user-here"`)
+	wantComment(t, one(t, &Host{}, "x: {cmd.run: [{name: id}, {runas: no-such-user-here}]}", false, schedule.Failed),
+		`there is no user "no-such-user-here"`)
 }
 
 // TestWhatCommandsLack: test mode names the missing prerequisites of commands. One that another
@@ -209,14 +261,16 @@ func TestWhatCommandsLack(t *testing.T) {
 	file, none := filepath.Join(dir, "file"), filepath.Join(dir, "none")
 	write(t, file, "")
 	for args, want := range map[string]string{
-		"cwd: " + dir:                                   "The command would be run.",
-		"cwd: " + none:                                  "The command would be run. But there is no directory " + none + " yet.",
-		"cwd: " + filepath.Join(file, "x"):              "The command would be run. But there is no directory " + filepath.Join(file, "x") + " yet.",
-		"cwd: " + file:                                  "The command would be run. But " + file + " is not a directory yet.",
-		"shell: " + none:                                "The command would be run. But there is no program " + none + " yet.",
-		"shell: no-such-program-here":                   "The command would be run. But there is no program no-such-program-here yet.",
-		"shell: bin/x":                                  "The command would be run.", // in a directory to come
-		"shell: x-none}, {cwd: " + none:                 "The command would be run. But there is no directory " + none + ", and there is no program x-none yet.",
+		"cwd: " + dir:  "The command would be run.",
+		"cwd: " + none: "The command would be run. But there is no directory " + none + " yet.",
+		"cwd: " + filepath.Join(file, "x"): "The command would be run. " +
+			"But there is no directory " + filepath.Join(file, "x") + " yet.",
+		"cwd: " + file:                "The command would be run. But " + file + " is not a directory yet.",
+		"shell: " + none:              "The command would be run. But there is no program " + none + " yet.",
+		"shell: no-such-program-here": "The command would be run. But there is no program no-such-program-here yet.",
+		"shell: bin/x":                "The command would be run.", // in a directory to come
+		"shell: x-none}, {cwd: " + none: "The command would be run. " +
+			"But there is no directory " + none + ", and there is no program x-none yet.",
 		"cwd: " + none + "}, {onlyif: x":                "The command would be run. But there is no directory " + none + " yet.",
 		"cwd: " + none + "}, {unless: x":                "The command would be run. But there is no directory " + none + " yet.",
 		"cwd: " + none + "}, {stateful: [test_name: x]": "The command would be run. But there is no directory " + none + " yet.",
@@ -229,7 +283,8 @@ func TestWhatCommandsLack(t *testing.T) {
 	one(t, &Host{}, "x: {cmd.run: [{cwd: "+none+"}, {creates: /}]}", true, schedule.OK)
 	never := &Host{Runner: &script{refuses: errors.New("only root can")}}
 	wantComment(t, one(t, never, "x: {cmd.run: [{runas: x}]}", true, schedule.Failed), "The command cannot be run: only root can.")
-	later := apply(t, &Host{Runner: &script{lacks: "there is no user"}}, "x: {cmd.wait: [{watch: [y]}]}\ny: {test.succeed_with_changes: []}", true)
+	later := apply(t, &Host{Runner: &script{lacks: "there is no user"}},
+		"x: {cmd.wait: [{watch: [y]}]}\ny: {test.succeed_with_changes: []}", true)
 	wantComment(t, later[1], "The command would be run. But there is no user yet.")
 
 	// The directory is there when its turn comes.
@@ -298,7 +353,8 @@ func TestCommandOfAnotherUser(t *testing.T) {
 	}
 
 	testenv.Root(t)
-	result = one(t, &Host{}, "x: {cmd.run: [{name: 'id -un; echo $USER $LOGNAME'}, {runas: daemon}, {onlyif: 'test $(id -un) = daemon'}, {check_cmd: 'test $(id -u) != 0'}]}",
+	result = one(t, &Host{}, "x: {cmd.run: [{name: 'id -un; echo $USER $LOGNAME'}, {runas: daemon}, "+
+		"{onlyif: 'test $(id -un) = daemon'}, {check_cmd: 'test $(id -u) != 0'}]}",
 		false, schedule.Changed)
 	if got, want := result.Changes.Get("stdout"), "daemon\ndaemon daemon\n"; got != want { //nolint:dupword // one of each variable
 		t.Errorf("got %q, want %q (%s)", got, want, result.Comment)
@@ -326,7 +382,8 @@ func TestBecome(t *testing.T) {
 			t.Fatal(err)
 		}
 		credential := cmd.SysProcAttr.Credential
-		if got, want := fmt.Sprint(credential.Uid, credential.Gid, credential.Groups, credential.NoSetGroups), fmt.Sprint(self.Uid, " ", self.Gid, " ", groups, " false"); got != want {
+		got := fmt.Sprint(credential.Uid, credential.Gid, credential.Groups, credential.NoSetGroups)
+		if want := fmt.Sprint(self.Uid, " ", self.Gid, " ", groups, " false"); got != want {
 			t.Errorf("user and groups %s, want %s", got, want)
 		}
 		if got, want := strings.Join(cmd.Env, " "), fmt.Sprintf("HOME=%s USER=%[2]s LOGNAME=%[2]s", test.home, self.Username); got != want {
@@ -339,7 +396,9 @@ func TestBecome(t *testing.T) {
 }
 
 func TestScript(t *testing.T) {
-	host := &Host{Files: fstest.MapFS{"web/hello.sh": {Data: []byte("#!/bin/sh\necho \"$1-$2-$WORD in $(basename \"$0\")\"; dirname \"$0\"; id -un\n")}}}
+	host := &Host{
+		Files: fstest.MapFS{"web/hello.sh": {Data: []byte("#!/bin/sh\necho \"$1-$2-$WORD in $(basename \"$0\")\"; dirname \"$0\"; id -un\n")}},
+	}
 	state := func(args string) string {
 		return "x: {cmd.script: [{source: 'salt://web/hello.sh'}, {args: \"a 'b c'\"}, {env: [WORD: w]}" + args + "]}"
 	}
@@ -354,7 +413,8 @@ func TestScript(t *testing.T) {
 	}
 	one(t, host, "'salt://web/hello.sh': {cmd.script: [creates: /]}", false, schedule.OK)
 	for _, test := range []bool{true, false} {
-		wantComment(t, one(t, host, "'salt://web/none.sh': cmd.script", test, schedule.Failed), `the source "salt://web/none.sh" cannot be read: file does not exist.`)
+		wantComment(t, one(t, host, "'salt://web/none.sh': cmd.script", test, schedule.Failed),
+			`the source "salt://web/none.sh" cannot be read: file does not exist.`)
 	}
 	testenv.Root(t)
 	result = one(t, host, state(", {runas: daemon}"), false, schedule.Changed)

@@ -48,7 +48,11 @@ func (c *call) manageDirectory() schedule.Outcome {
 	case changes.Len() == 0:
 		return schedule.Outcome{Comment: fmt.Sprintf("The directory %s is as it shall be.", c.Name)}
 	case c.Test:
-		return schedule.Outcome{Changed: true, Changes: changes, Comment: fmt.Sprintf("The directory %s would be changed.", c.Name) + c.noParent(f.path) + c.noOwner(f)}
+		return schedule.Outcome{
+			Changed: true,
+			Changes: changes,
+			Comment: fmt.Sprintf("The directory %s would be changed.", c.Name) + c.noParent(f.path) + c.noOwner(f),
+		}
 	}
 	if err := c.writeDirectory(f); err != nil {
 		return failed("The directory %s cannot be changed: %s.", c.Name, reason(err))

@@ -92,11 +92,14 @@ func sourcePath(source string) (string, error) {
 	path, isURL := strings.CutPrefix(source, "salt://")
 	switch {
 	case !isURL && strings.Contains(source, "://"):
-		return "", wrongArgument("source", "the source %q is of a kind that is not supported. Use salt:// or a path below the root of the SLS files", source)
+		return "", wrongArgument("source",
+			"the source %q is of a kind that is not supported. Use salt:// or a path below the root of the SLS files", source)
 	case strings.Contains(path, "?"):
-		return "", wrongArgument("source", "the source %q names an environment, and there is but one. Leave out what follows the question mark", source)
+		return "", wrongArgument("source",
+			"the source %q names an environment, and there is but one. Leave out what follows the question mark", source)
 	case !fs.ValidPath(path) || path == ".":
-		return "", wrongArgument("source", "the source %q does not name a file below the root of the SLS files. Write its path there, without \"..\" and a leading slash", source)
+		return "", wrongArgument("source",
+			"the source %q does not name a file below the root of the SLS files. Write its path there, without \"..\" and a leading slash", source)
 	}
 	return path, nil
 }
@@ -162,7 +165,11 @@ func (c *call) manage(ctx context.Context) schedule.Outcome {
 	case changes.Len() == 0:
 		return schedule.Outcome{Comment: fmt.Sprintf("The file %s is as it shall be.", shown)}
 	case c.Test:
-		return schedule.Outcome{Changed: true, Changes: changes, Comment: fmt.Sprintf("The file %s would be changed.", shown) + c.noParent(f.path) + c.noOwner(f)}
+		return schedule.Outcome{
+			Changed: true,
+			Changes: changes,
+			Comment: fmt.Sprintf("The file %s would be changed.", shown) + c.noParent(f.path) + c.noOwner(f),
+		}
 	}
 	kept, err := c.writeFile(ctx, f)
 	if err != nil {

@@ -73,12 +73,14 @@ func TestFileBackup(t *testing.T) {
 	if err != nil || len(found) != 1 {
 		t.Fatalf("backups %v, %v", found, err)
 	}
-	if got := content(t, found[0]); got != "new\n" || modeOf(t, found[0]) != "0600" || modeOf(t, backups) != "0700" || result.Changes.Get("backup") != found[0] {
+	if got := content(t, found[0]); got != "new\n" || modeOf(t, found[0]) != "0600" || modeOf(t, backups) != "0700" ||
+		result.Changes.Get("backup") != found[0] {
 		t.Errorf("backup with %q, mode %s in %s, changes %s", got, modeOf(t, found[0]), modeOf(t, backups), changes(t, result))
 	}
 
 	// Without its backup, a file is not touched.
-	wantComment(t, one(t, &Host{Backups: path}, managed(path, "contents: newest, backup: minion"), false, schedule.Failed), "no backup can be made")
+	wantComment(t, one(t, &Host{Backups: path}, managed(path, "contents: newest, backup: minion"), false, schedule.Failed),
+		"no backup can be made")
 	one(t, &Host{}, managed(path, "contents: newest, backup: minion"), false, schedule.Failed)
 	if got := content(t, path); got != "newer\n" {
 		t.Errorf("the file was changed without a backup: %q", got)
@@ -91,7 +93,8 @@ func TestFileCheckCommand(t *testing.T) {
 	one(t, &Host{}, managed(path, "contents: good, check_cmd: grep good"), false, schedule.Changed)
 	result := one(t, &Host{}, managed(path, "contents: worse, check_cmd: grep -c good"), false, schedule.Failed)
 	wantComment(t, result, `cannot be written: the command "grep -c good" of "check_cmd" refuses it with exit code 1:`+"\n0")
-	wantComment(t, one(t, &Host{}, managed(path, "contents: secret, show_changes: false, check_cmd: '! cat'"), false, schedule.Failed), "refuses it with exit code 1.")
+	wantComment(t, one(t, &Host{}, managed(path, "contents: secret, show_changes: false, check_cmd: '! cat'"), false, schedule.Failed),
+		"refuses it with exit code 1.")
 	const extension = "check_cmd: 'f() { case $1 in *.conf) ;; *) return 1; esac; }; f'"
 	one(t, &Host{}, managed(path, "contents: z, "+extension), false, schedule.Failed)
 	one(t, &Host{}, managed(path, "contents: x, tmp_ext: .conf, "+extension), false, schedule.Changed)
@@ -231,7 +234,8 @@ func TestFileSources(t *testing.T) {
 	if got := content(t, path) + modeOf(t, path); got != "b\n0751" {
 		t.Errorf("got %q", got)
 	}
-	wantComment(t, one(t, host, managed(path, "source: [a, c]"), false, schedule.Failed), `The source "c" cannot be read: file does not exist.`)
+	wantComment(t, one(t, host, managed(path, "source: [a, c]"), false, schedule.Failed),
+		`The source "c" cannot be read: file does not exist.`)
 	one(t, host, managed(path, "source: d"), false, schedule.Failed)
 	one(t, host, managed(path, "contents: c, create: false"), false, schedule.Changed)
 }
@@ -422,7 +426,8 @@ func TestInheritedGroup(t *testing.T) {
 			t.Errorf("%s belongs to %v, want the group %d", path, got, want)
 		}
 	}
-	private, fresh, given, sub := filepath.Join(dir, "private"), filepath.Join(dir, "fresh"), filepath.Join(dir, "given"), filepath.Join(dir, "sub")
+	private, fresh := filepath.Join(dir, "private"), filepath.Join(dir, "fresh")
+	given, sub := filepath.Join(dir, "given"), filepath.Join(dir, "sub")
 	write(t, private, "secret\n")
 	if err := os.Chown(private, -1, own.gid); err != nil {
 		t.Fatal(err)
@@ -454,7 +459,8 @@ func TestDirectoriesAtTheSameTime(t *testing.T) {
 	for round := range 50 {
 		var src strings.Builder
 		for n := range 8 {
-			fmt.Fprintf(&src, "%s: {file.managed: [contents: x, makedirs: true, parallel: true]}\n", filepath.Join(dir, strconv.Itoa(round), "a", "b", strconv.Itoa(n%2), strconv.Itoa(n)))
+			fmt.Fprintf(&src, "%s: {file.managed: [contents: x, makedirs: true, parallel: true]}\n",
+				filepath.Join(dir, strconv.Itoa(round), "a", "b", strconv.Itoa(n%2), strconv.Itoa(n)))
 		}
 		low := compileText(t, src.String())
 		for _, result := range schedule.Run(t.Context(), low, schedule.Options{Functions: &Host{}, Parallel: 8}) {

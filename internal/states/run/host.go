@@ -217,7 +217,8 @@ func argNames(f *function) []string {
 func (h *Host) unknown(one *compile.Call) *hcl.Diagnostic {
 	name := one.Module + "." + one.Function
 	if why := h.notProgram(name); why != "" {
-		return problem.New(problem.UnknownRef, one.Range, "Unknown function", "cairn has no function %q, and the file of that name in the folder %s %s.",
+		return problem.New(problem.UnknownRef, one.Range, "Unknown function",
+			"cairn has no function %q, and the file of that name in the folder %s %s.",
 			name, h.Folder, why)
 	}
 	where := "give a folder of functions that has a program of this name"

@@ -59,7 +59,8 @@ func followLinks(path string, follow bool) (string, error) {
 // trustedLink returns where a symbolic link leads.
 func trustedLink(path string, info fs.FileInfo) (string, error) {
 	if owned, ok := ownerOf(info); ok && !owned.isTrusted(newOwner()) {
-		return "", fmt.Errorf("%s is a symbolic link of another user, who could make it lead anywhere. Name the path that it leads to, or remove it", path)
+		return "", fmt.Errorf("%s is a symbolic link of another user, who could make it lead anywhere. "+
+			"Name the path that it leads to, or remove it", path)
 	}
 	target, err := os.Readlink(path)
 	if err != nil {

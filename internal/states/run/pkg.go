@@ -134,7 +134,9 @@ func (c *call) install(ctx context.Context, latest bool) schedule.Outcome {
 
 // wouldChange asks apt-get for the changes that it would make. A request that it refuses now it may
 // not refuse after the other calls of the run, so that this is not a failure.
-func (c *call) wouldChange(ctx context.Context, changes *compile.Map, verb string, all []packageVersion, options ...string) schedule.Outcome {
+func (c *call) wouldChange(
+	ctx context.Context, changes *compile.Map, verb string, all []packageVersion, options ...string,
+) schedule.Outcome {
 	done := map[string]string{"install": "installed", "remove": "removed", "purge": "removed"}[verb]
 	outcome := schedule.Outcome{Changed: true, Changes: changes, Comment: "Packages would be " + done + "."}
 	refusal, err := c.host.simulateApt(ctx, changes, verb, all, options...)
@@ -163,7 +165,9 @@ func expected(all []packageVersion) map[string]string {
 }
 
 // wereInstalled looks at the results of apt-get.
-func (c *call) wereInstalled(ctx context.Context, missing []packageVersion, before map[string]string, others func(*compile.Map)) schedule.Outcome {
+func (c *call) wereInstalled(
+	ctx context.Context, missing []packageVersion, before map[string]string, others func(*compile.Map),
+) schedule.Outcome {
 	after, err := c.host.installedPackages(context.WithoutCancel(ctx), missing)
 	if err != nil {
 		return failed("%s.", upperFirst(err.Error()))
@@ -175,7 +179,8 @@ func (c *call) wereInstalled(ctx context.Context, missing []packageVersion, befo
 		case ctx.Err() != nil:
 			return c.endedEarly(ctx)
 		default:
-			return failed("The package %s is not installed, though apt-get has succeeded. It may be a virtual one: name one that provides it.", p.name)
+			return failed("The package %s is not installed, though apt-get has succeeded. "+
+				"It may be a virtual one: name one that provides it.", p.name)
 		}
 	}
 	changes := packageChanges(missing, before, after)

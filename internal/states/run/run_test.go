@@ -131,7 +131,8 @@ func TestFileManaged(t *testing.T) {
 	if got := content(t, path); got != "a\nb\n" {
 		t.Errorf("got %q", got)
 	}
-	if text, ok := made.Changes.Get("diff").(string); !ok || !strings.Contains(text, "--- /dev/null\n") || !strings.Contains(text, "+a\n+b\n") {
+	if text, ok := made.Changes.Get("diff").(string); !ok || !strings.Contains(text, "--- /dev/null\n") ||
+		!strings.Contains(text, "+a\n+b\n") {
 		t.Errorf("diff %v", made.Changes.Get("diff"))
 	}
 	info, err := os.Stat(path)
@@ -155,7 +156,8 @@ func TestFileManaged(t *testing.T) {
 		t.Errorf("mode %v (%v), want that of the old file", info.Mode(), err)
 	}
 	wantChanges(t, one(t, host, state(`source: web/motd, mode: "0644"`), false, schedule.Changed), `{"mode":"0644"}`)
-	wantChanges(t, one(t, host, state("contents: secret, show_changes: false"), false, schedule.Changed), `{"diff":"not shown (show_changes is false)"}`)
+	wantChanges(t, one(t, host, state("contents: secret, show_changes: false"), false, schedule.Changed),
+		`{"diff":"not shown (show_changes is false)"}`)
 	one(t, host, state("contents: other, replace: false"), false, schedule.OK)
 	one(t, host, state("contents: x, contents_newline: false"), false, schedule.Changed)
 	if got := content(t, path); got != "x" {
@@ -219,7 +221,8 @@ func TestPackages(t *testing.T) {
 		policy    = "apt-cache " + unchanged + "policy -- "
 	)
 	installed[simulate+"--allow-downgrades install -- old"] = Output{
-		Stdout: "Reading package lists...\nRemv vim [2:9.0]\nInst base [1.0] (1.1 Debian:12/stable [amd64])\nInst old (1.2 Debian:12/stable [amd64])\nConf old (1.2 Debian)\n",
+		Stdout: "Reading package lists...\nRemv vim [2:9.0]\nInst base [1.0] (1.1 Debian:12/stable [amd64])\n" +
+			"Inst old (1.2 Debian:12/stable [amd64])\nConf old (1.2 Debian)\n",
 	}
 	installed[simulate+"remove -- vim"] = Output{Stdout: "Remv plugin [3] [vim ]\nRemv vim [2:9.0]\n"}
 	installed[policy+"vim"], installed[policy+"emacs"] = installed["apt-cache policy -- vim"], installed["apt-cache policy -- emacs"]
@@ -236,9 +239,13 @@ func TestPackages(t *testing.T) {
 			"vim: {pkg.installed: [{version: '2:9.1'}]}", true, schedule.Changed, `{"vim":{"old":"2:9.0","new":"2:9.1"}}`,
 			[]string{simulate + "--allow-downgrades install -- vim=2:9.1"},
 		},
-		"missing, in test mode": {"curl: {pkg.installed: []}", true, schedule.Changed, `{"curl":{"old":"","new":"the newest version"}}`, []string{simulate + "--allow-downgrades install -- curl"}},
+		"missing, in test mode": {
+			"curl: {pkg.installed: []}", true, schedule.Changed, `{"curl":{"old":"","new":"the newest version"}}`,
+			[]string{simulate + "--allow-downgrades install -- curl"},
+		},
 		"removed but for its configuration": {
-			"old: {pkg.installed: []}", true, schedule.Changed, `{"old":{"old":"","new":"1.2"},"vim":{"old":"2:9.0","new":""},"base":{"old":"1.0","new":"1.1"}}`,
+			"old: {pkg.installed: []}", true, schedule.Changed,
+			`{"old":{"old":"","new":"1.2"},"vim":{"old":"2:9.0","new":""},"base":{"old":"1.0","new":"1.1"}}`,
 			[]string{simulate + "--allow-downgrades install -- old"},
 		},
 		"not there after it": {"curl: {pkg.installed: []}", false, schedule.Failed, "{}", []string{update, install + "curl"}},
@@ -256,12 +263,25 @@ func TestPackages(t *testing.T) {
 			"x: {pkg.latest: [{pkgs: [vim, emacs]}]}", true, schedule.Changed, `{"emacs":{"old":"29.0","new":"29.1"}}`,
 			[]string{policy + "vim", policy + "emacs", simulate + "--allow-downgrades install -- emacs=29.1"},
 		},
-		"a newer one":           {"emacs: {pkg.latest: []}", false, schedule.Changed, `{"emacs":{"old":"29.0","new":"29.0"}}`, []string{update, "apt-cache policy -- emacs", install + "emacs=29.1"}},
-		"of no version":         {"curl: {pkg.latest: []}", false, schedule.Failed, "{}", []string{update, "apt-cache policy -- curl"}},
-		"not there, removed":    {"curl: {pkg.removed: []}", false, schedule.OK, "{}", nil},
-		"removed, in test mode": {"vim: {pkg.removed: []}", true, schedule.Changed, `{"vim":{"old":"2:9.0","new":""},"plugin":{"old":"3","new":""}}`, []string{simulate + "remove -- vim"}},
-		"removed":               {"x: {pkg.removed: [{pkgs: [vim, curl, old]}]}", false, schedule.Changed, `{"vim":{"old":"2:9.0","new":""}}`, []string{apt + "remove -- vim"}},
-		"purged":                {"x: {pkg.purged: [{pkgs: [vim, curl, old]}]}", false, schedule.Changed, `{"vim":{"old":"2:9.0","new":""},"old":{"old":"1.0","new":""}}`, []string{apt + "purge -- vim old"}},
+		"a newer one": {
+			"emacs: {pkg.latest: []}", false, schedule.Changed, `{"emacs":{"old":"29.0","new":"29.0"}}`,
+			[]string{update, "apt-cache policy -- emacs", install + "emacs=29.1"},
+		},
+		"of no version":      {"curl: {pkg.latest: []}", false, schedule.Failed, "{}", []string{update, "apt-cache policy -- curl"}},
+		"not there, removed": {"curl: {pkg.removed: []}", false, schedule.OK, "{}", nil},
+		"removed, in test mode": {
+			"vim: {pkg.removed: []}", true, schedule.Changed, `{"vim":{"old":"2:9.0","new":""},"plugin":{"old":"3","new":""}}`,
+			[]string{simulate + "remove -- vim"},
+		},
+		"removed": {
+			"x: {pkg.removed: [{pkgs: [vim, curl, old]}]}", false, schedule.Changed, `{"vim":{"old":"2:9.0","new":""}}`,
+			[]string{apt + "remove -- vim"},
+		},
+		"purged": {
+			"x: {pkg.purged: [{pkgs: [vim, curl, old]}]}", false, schedule.Changed,
+			`{"vim":{"old":"2:9.0","new":""},"old":{"old":"1.0","new":""}}`,
+			[]string{apt + "purge -- vim old"},
+		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -281,30 +301,37 @@ func TestPackages(t *testing.T) {
 	})
 	t.Run("apt-get fails", func(t *testing.T) {
 		runner := &script{answers: map[string]Output{"apt-get": {Code: 100, Stderr: "E: Unable to locate package curl"}}}
-		if result := one(t, &Host{Runner: runner}, "curl: {pkg.installed: []}", false, schedule.Failed); !strings.Contains(result.Comment, "exit code 100:\nE: Unable to locate") {
+		result := one(t, &Host{Runner: runner}, "curl: {pkg.installed: []}", false, schedule.Failed)
+		if !strings.Contains(result.Comment, "exit code 100:\nE: Unable to locate") {
 			t.Errorf("comment %q", result.Comment)
 		}
 	})
 	t.Run("lists are fetched once in a run", func(t *testing.T) {
 		runner := &installing{}
-		apply(t, &Host{Runner: runner}, "curl: {pkg.installed: []}\nwget: {pkg.installed: [version: 8.0.1]}\nzip: {pkg.installed: [{version: 8.0.2}, {refresh: true}]}", false)
+		apply(t, &Host{Runner: runner},
+			"curl: {pkg.installed: []}\nwget: {pkg.installed: [version: 8.0.1]}\nzip: {pkg.installed: [{version: 8.0.2}, {refresh: true}]}", false)
 		if got := strings.Join(runner.log, ", "); got != "update, install, install, update, install" { //nolint:dupword // three installations
 			t.Errorf("apt-get was run as %s", got)
 		}
 	})
 	t.Run("lists cannot be fetched", func(t *testing.T) {
 		offline := Output{Code: 100, Stderr: "E: no network"}
-		result := one(t, &Host{Runner: &script{answers: map[string]Output{"apt-get": offline}}}, "curl: {pkg.installed: []}", false, schedule.Failed)
-		if !strings.Contains(result.Comment, "Not all lists of packages could be fetched:\nthe command \"apt-get -q update\" ended with exit code 100") {
+		runner := &script{answers: map[string]Output{"apt-get": offline}}
+		result := one(t, &Host{Runner: runner}, "curl: {pkg.installed: []}", false, schedule.Failed)
+		if !strings.Contains(result.Comment,
+			"Not all lists of packages could be fetched:\nthe command \"apt-get -q update\" ended with exit code 100") {
 			t.Errorf("comment %q", result.Comment)
 		}
-		runner := &installing{offline: true}
-		one(t, &Host{Runner: runner}, "curl: {pkg.installed: []}", false, schedule.Changed) // lists fetched before are enough
-		one(t, &Host{Runner: runner}, "wget: {pkg.installed: [{version: 8.0.1}, {refresh: true}]}", false, schedule.Failed)
+		host := &Host{Runner: &installing{offline: true}}
+		one(t, host, "curl: {pkg.installed: []}", false, schedule.Changed) // lists fetched before are enough
+		one(t, host, "wget: {pkg.installed: [{version: 8.0.1}, {refresh: true}]}", false, schedule.Failed)
 	})
 	t.Run("some lists cannot be fetched, which is not a failure of apt-get", func(t *testing.T) {
 		runner := &script{answers: maps.Clone(installed)}
-		runner.answers["apt-get -q update"] = Output{Stdout: "Ign:1 x\n", Stderr: "W: Failed to fetch x\nmore\nW: Some index files failed to download.\n"}
+		runner.answers["apt-get -q update"] = Output{
+			Stdout: "Ign:1 x\n",
+			Stderr: "W: Failed to fetch x\nmore\nW: Some index files failed to download.\n",
+		}
 		want := "\nNot all lists of packages could be fetched:\nW: Failed to fetch x\nW: Some index files failed to download."
 		for src, status := range map[string]schedule.Status{"vim: {pkg.latest: []}": schedule.OK, "curl: {pkg.latest: []}": schedule.Failed} {
 			if result := one(t, &Host{Runner: runner}, src, false, status); !strings.Contains(result.Comment, want) {
@@ -314,19 +341,22 @@ func TestPackages(t *testing.T) {
 	})
 	t.Run("refused, in test mode", func(t *testing.T) {
 		refused := Output{Code: 100, Stderr: "E: Unable to locate package curl"}
-		result := one(t, &Host{Runner: &script{answers: map[string]Output{"apt-get": refused}}}, "curl: {pkg.installed: []}", true, schedule.Changed)
+		runner := &script{answers: map[string]Output{"apt-get": refused}}
+		result := one(t, &Host{Runner: runner}, "curl: {pkg.installed: []}", true, schedule.Changed)
 		if want := "as things are now, apt-get would refuse it:\nE: Unable to locate package curl"; !strings.Contains(result.Comment, want) {
 			t.Errorf("comment %q, want %q in it", result.Comment, want)
 		}
 	})
 	t.Run("waiting for others too long", func(t *testing.T) {
 		result := one(t, &Host{Runner: waiting{}}, "curl: {pkg.installed: [{refresh: false}, {timeout: 0.01}]}", false, schedule.Failed)
-		if want := "for it took longer than the \"timeout\" of the call:\nWaiting for cache lock: held by process 12"; !strings.Contains(result.Comment, want) {
+		const want = "for it took longer than the \"timeout\" of the call:\nWaiting for cache lock: held by process 12"
+		if !strings.Contains(result.Comment, want) {
 			t.Errorf("comment %q, want %q in it", result.Comment, want)
 		}
 	})
 	t.Run("ended between two steps, which is a success for apt-get", func(t *testing.T) {
-		result := one(t, &Host{Runner: waiting{ended: true}}, "curl: {pkg.installed: [{refresh: false}, {timeout: 0.01}]}", false, schedule.Failed)
+		result := one(t, &Host{Runner: waiting{ended: true}},
+			"curl: {pkg.installed: [{refresh: false}, {timeout: 0.01}]}", false, schedule.Failed)
 		if want := "after 0.01 seconds it was still running. The next run can go on"; !strings.Contains(result.Comment, want) {
 			t.Errorf("comment %q, want %q in it", result.Comment, want)
 		}
@@ -428,12 +458,17 @@ func TestServices(t *testing.T) {
 			log: []string{"systemctl is-active --quiet httpd", "systemctl restart httpd"},
 		},
 		"reloaded for what it watches": {
-			src: "httpd: {service.running: [{watch: [c]}, {reload: true}]}\nc: {test.succeed_with_changes: []}", systemd: systemd, want: "changed, changed",
-			log: []string{"systemctl is-active --quiet httpd", "systemctl reload httpd"},
+			src:     "httpd: {service.running: [{watch: [c]}, {reload: true}]}\nc: {test.succeed_with_changes: []}",
+			systemd: systemd,
+			want:    "changed, changed",
+			log:     []string{"systemctl is-active --quiet httpd", "systemctl reload httpd"},
 		},
 		"would be restarted": {
-			src: "httpd: {service.running: [{watch: [c]}]}\nc: {test.succeed_with_changes: []}", systemd: systemd, test: true, want: "changed, changed",
-			log: []string{"systemctl is-active --quiet httpd"},
+			src:     "httpd: {service.running: [{watch: [c]}]}\nc: {test.succeed_with_changes: []}",
+			systemd: systemd,
+			test:    true,
+			want:    "changed, changed",
+			log:     []string{"systemctl is-active --quiet httpd"},
 		},
 		"stopped": {
 			src: "httpd: {service.dead: []}", systemd: systemd, want: "ok",
@@ -450,8 +485,11 @@ func TestServices(t *testing.T) {
 			src: "httpd: {service.enabled: []}", systemd: systemd, want: "ok", log: []string{"systemctl is-enabled httpd"},
 		},
 		"to be enabled": {
-			src: "httpd: {service.enabled: []}", systemd: systemd, want: "changed", answers: map[string]Output{"systemctl is-enabled httpd": {Code: 1}},
-			log: []string{"systemctl is-enabled httpd", "systemctl enable httpd"},
+			src:     "httpd: {service.enabled: []}",
+			systemd: systemd,
+			want:    "changed",
+			answers: map[string]Output{"systemctl is-enabled httpd": {Code: 1}},
+			log:     []string{"systemctl is-enabled httpd", "systemctl enable httpd"},
 		},
 		"to be disabled": {
 			src: "httpd: {service.disabled: []}", systemd: systemd, want: "changed",
