@@ -17,7 +17,13 @@ var check = Block{
 	Type: "check",
 	Doc:  "A condition that a plan has to meet. There can be any number.",
 	Arguments: []Argument{
-		{Name: "condition", Required: true, Type: "bool", Scope: Values, Doc: "True for plans that are approved. It refers to context, and to deployments and local values."},
+		{
+			Name:     "condition",
+			Required: true,
+			Type:     "bool",
+			Scope:    Values,
+			Doc:      "True for plans that are approved. It refers to context, and to deployments and local values.",
+		},
 		{Name: "reason", Required: true, Type: "string", Scope: Values, Doc: "What is shown if the condition does not hold."},
 	},
 }
@@ -30,7 +36,12 @@ var Deploy = []Block{
 		Arguments: []Argument{
 			{Name: "inputs", Type: "object", Scope: Values, Map: true, Doc: "Values for the variables of the stack, needed where one has " +
 				"no default. Null selects the default."},
-			{Name: "deployment_group", Type: "reference", Scope: Path, Doc: "The group of the deployment, as deployment_group.NAME. Without it, the deployment has a group of its own."},
+			{
+				Name:  "deployment_group",
+				Type:  "reference",
+				Scope: Path,
+				Doc:   "The group of the deployment, as deployment_group.NAME. Without it, the deployment has a group of its own.",
+			},
 			{Name: "destroy", Type: "bool", Scope: Bool, Doc: "Whether what the deployment has is destroyed. Then the block can be removed."},
 			{Name: "import", Type: "bool", Scope: Bool, Doc: "Whether a state is being moved into the deployment."},
 		},
@@ -39,7 +50,13 @@ var Deploy = []Block{
 		Type: "deployment_group", Labels: []string{"name"},
 		Doc: "Deployments that are approved by the same rules.",
 		Arguments: []Argument{
-			{Name: "auto_approve_checks", Required: true, Type: "list of references", Scope: Path, Doc: "The rules, as deployment_auto_approve.NAME. A plan is approved if all of their checks hold."},
+			{
+				Name:     "auto_approve_checks",
+				Required: true,
+				Type:     "list of references",
+				Scope:    Path,
+				Doc:      "The rules, as deployment_auto_approve.NAME. A plan is approved if all of their checks hold.",
+			},
 			{Name: "eager_plan", Type: "bool", Scope: Bool, Doc: "Whether all members are planned before the first is applied. Default: true."},
 			{Name: "failure_tolerance", Type: "number", Doc: "How many members may fail before no further one is begun. Default: 0."},
 		},
@@ -56,7 +73,8 @@ var Deploy = []Block{
 	},
 	{
 		Type: "store", Labels: []string{"type", "name"},
-		Doc: "A set of variables that are kept elsewhere, as store.varset.NAME.KEY, which is ephemeral, or store.varset.NAME.stable.KEY, which is kept.",
+		Doc: "A set of variables that are kept elsewhere, as store.varset.NAME.KEY, which is ephemeral, or store.varset.NAME.stable.KEY, " +
+			"which is kept.",
 		Arguments: []Argument{
 			{Name: "category", Required: true, Type: "string", Words: []string{`"terraform"`, `"env"`}, Doc: "Which variables of the set."},
 			{Name: "id", Type: "string", Doc: "The set, if it has no name here."},

@@ -56,7 +56,8 @@ func checkBodies(t *testing.T, schemaOf func(types ...string) *hcl.BodySchema, t
 			t.Errorf("%q lacks argument %q", types, attribute.Name)
 			continue
 		}
-		mustBeThere := types[0] == "output" && argument.Name == "value" || types[len(types)-1] == "check" // the decoder reports its absence in words of its own
+		// the decoder reports its absence in words of its own
+		mustBeThere := types[0] == "output" && argument.Name == "value" || types[len(types)-1] == "check"
 		if argument.Required != (attribute.Required || mustBeThere) {
 			t.Errorf("%q: argument %q is required: %t", types, argument.Name, argument.Required)
 		}

@@ -12,7 +12,8 @@ var (
 	}
 	stackSource = Argument{
 		Name: "source", Required: true, Type: "literal string", Scope: Source,
-		Doc: "Where the embedded stack is: a local path that begins with ./ or ../, an address in a registry, or one of a git repository or an archive.",
+		Doc: "Where the embedded stack is: " +
+			"a local path that begins with ./ or ../, an address in a registry, or one of a git repository or an archive.",
 	}
 	version = Argument{
 		Name: "version", Type: "literal string",
@@ -41,7 +42,8 @@ func slots(doc string) Argument {
 var Stack = []Block{
 	{
 		Type: "component", Labels: []string{"name"},
-		Doc: "Runs a Terraform module as a part of the stack, with inputs, provider configurations and a state of its own. Others refer to the outputs of the module as component.NAME.",
+		Doc: "Runs a Terraform module as a part of the stack, with inputs, provider configurations and a state of its own. " +
+			"Others refer to the outputs of the module as component.NAME.",
 		Arguments: []Argument{
 			moduleSource, version, forEach,
 			inputs("Values for the variables of the module. A variable that is missing here, or null, has its default."),
@@ -66,14 +68,31 @@ var Stack = []Block{
 			{Name: "default", Type: "literal", Doc: "The value if none is given, or if it is null. A variable without one is required."},
 			description,
 			{Name: "sensitive", Type: "literal bool", Scope: Bool, Doc: "Whether the value, and what is computed from it, is hidden in output."},
-			{Name: "ephemeral", Type: "literal bool", Scope: Bool, Doc: "Whether the value is kept out of plans and states. It is given again for an apply."},
+			{
+				Name:  "ephemeral",
+				Type:  "literal bool",
+				Scope: Bool,
+				Doc:   "Whether the value is kept out of plans and states. It is given again for an apply.",
+			},
 		},
 		Blocks: []Block{{
 			Type: "validation",
 			Doc:  "A rule for the values of the variable, checked when a stack is planned and applied. There can be any number.",
 			Arguments: []Argument{
-				{Name: "condition", Required: true, Type: "bool", Scope: Own, Doc: "True for values that are accepted. It refers to the variable, and to nothing else."},
-				{Name: "error_message", Required: true, Type: "string", Scope: Own, Doc: "What is reported for other values. It is evaluated in any case."},
+				{
+					Name:     "condition",
+					Required: true,
+					Type:     "bool",
+					Scope:    Own,
+					Doc:      "True for values that are accepted. It refers to the variable, and to nothing else.",
+				},
+				{
+					Name:     "error_message",
+					Required: true,
+					Type:     "string",
+					Scope:    Own,
+					Doc:      "What is reported for other values. It is evaluated in any case.",
+				},
 			},
 		}},
 	},
@@ -81,10 +100,21 @@ var Stack = []Block{
 		Type: "output", Labels: []string{"name"},
 		Doc: "A result of this stack. Of an embedded stack, it is stack.NAME.OUTPUT in the stack around it.",
 		Arguments: []Argument{
-			{Name: "type", Required: true, Type: "type", Scope: Types, Doc: "The type to which the value is converted. It is exact: there is no any."},
+			{
+				Name:     "type",
+				Required: true,
+				Type:     "type",
+				Scope:    Types,
+				Doc:      "The type to which the value is converted. It is exact: there is no any.",
+			},
 			{Name: "value", Required: true, Type: "any", Scope: Values | Components | Providers, Doc: "The value."},
 			description,
-			{Name: "sensitive", Type: "literal bool", Scope: Bool, Doc: "Whether the value is hidden in output, and sensitive for who refers to it."},
+			{
+				Name:  "sensitive",
+				Type:  "literal bool",
+				Scope: Bool,
+				Doc:   "Whether the value is hidden in output, and sensitive for who refers to it.",
+			},
 			{Name: "ephemeral", Type: "literal bool", Scope: Bool, Doc: "Whether the value is ephemeral. Only outputs of embedded stacks can be."},
 		},
 	},
@@ -93,36 +123,75 @@ var Stack = []Block{
 		Doc:  "Names for values that are used in several places, as local.NAME. Each argument is one of them.",
 	},
 	{
-		Type: "provider", Labels: []string{"local name", "name"},
-		Doc: "Configures a provider. Components are given the configuration as provider.LOCALNAME.NAME.",
+		Type:   "provider",
+		Labels: []string{"local name", "name"},
+		Doc:    "Configures a provider. Components are given the configuration as provider.LOCALNAME.NAME.",
 		Arguments: []Argument{
-			{Name: "for_each", Type: "map, object or set of strings", Scope: Values | Components, Doc: "Makes a map of configurations, one for each element."},
+			{
+				Name:  "for_each",
+				Type:  "map, object or set of strings",
+				Scope: Values | Components,
+				Doc:   "Makes a map of configurations, one for each element.",
+			},
 		},
-		Blocks: []Block{{Type: "config", Once: true, Doc: "The arguments of the provider, by its own schema. They may refer to everything but provider configurations."}},
+		Blocks: []Block{
+			{
+				Type: "config",
+				Once: true,
+				Doc:  "The arguments of the provider, by its own schema. They may refer to everything but provider configurations.",
+			},
+		},
 	},
 	{
 		Type: "required_providers", Once: true,
-		Doc: "The providers of this stack. Each argument gives one a local name: aws = { source = \"hashicorp/aws\", version = \"~> 5.7\" }. Embedded stacks have a block of their own.",
+		Doc: "The providers of this stack. " +
+			"Each argument gives one a local name: aws = { source = \"hashicorp/aws\", version = \"~> 5.7\" }. " +
+			"Embedded stacks have a block of their own.",
 	},
 	{
 		Type: "removed",
 		Doc:  "Destroys, or forgets, what the state has of a component or embedded stack whose block is gone, or of single instances of one.",
 		Arguments: []Argument{
-			{Name: "from", Required: true, Type: "path", Scope: Path | Each, Doc: "What is removed, such as component.x, component.x[\"key\"] or stack.s.component.x."},
-			{Name: "source", Required: true, Type: "literal string", Scope: Source, Doc: "The source that the block of the component or embedded stack had."},
+			{
+				Name:     "from",
+				Required: true,
+				Type:     "path",
+				Scope:    Path | Each,
+				Doc:      "What is removed, such as component.x, component.x[\"key\"] or stack.s.component.x.",
+			},
+			{
+				Name:     "source",
+				Required: true,
+				Type:     "literal string",
+				Scope:    Source,
+				Doc:      "The source that the block of the component or embedded stack had.",
+			},
 			version,
-			{Name: "for_each", Type: "map, object or set of strings", Scope: Values | Components, Doc: "Removes an instance for each element. An index in from uses each."},
+			{
+				Name:  "for_each",
+				Type:  "map, object or set of strings",
+				Scope: Values | Components,
+				Doc:   "Removes an instance for each element. An index in from uses each.",
+			},
 			inputs("The variables of a removed stack. A removed component has the inputs of its last apply instead."),
 			slots("The provider configurations that destroying a component needs, by the names in its module."),
 		},
 		Blocks: []Block{{
 			Type: "lifecycle", Once: true, Doc: "How it is removed.",
-			Arguments: []Argument{{Name: "destroy", Type: "literal bool", Scope: Bool, Doc: "False to forget the resources: they continue to exist, and the state does not have them any more."}},
+			Arguments: []Argument{
+				{
+					Name:  "destroy",
+					Type:  "literal bool",
+					Scope: Bool,
+					Doc:   "False to forget the resources: they continue to exist, and the state does not have them any more.",
+				},
+			},
 		}},
 	},
 	{
 		Type: "moved",
-		Doc:  "Says that a component or embedded stack has another name or place than when it was applied: what the state has at from gets the address to before anything is planned.",
+		Doc: "Says that a component or embedded stack has another name or place than when it was applied: " +
+			"what the state has at from gets the address to before anything is planned.",
 		Arguments: []Argument{
 			{Name: "from", Required: true, Type: "path", Scope: Path, Doc: "The former address, such as component.x or stack.s[\"key\"]."},
 			{Name: "to", Required: true, Type: "path", Scope: Path, Doc: "The address in this configuration."},
@@ -131,14 +200,24 @@ var Stack = []Block{
 }
 
 // Language is the argument at the top level of component files.
-var Language = Argument{Name: "language", Type: "keyword", Words: []string{"TFStack2023"}, Doc: "The edition of the language. There is one, which is also that of files without this argument."}
+var Language = Argument{
+	Name:  "language",
+	Type:  "keyword",
+	Words: []string{"TFStack2023"},
+	Doc:   "The edition of the language. There is one, which is also that of files without this argument.",
+}
 
 // Requirement are the arguments of an entry of required_providers.
 var Requirement = Block{
 	Type: "required_providers",
 	Arguments: []Argument{
 		{Name: "source", Required: true, Type: "literal string", Doc: "The address of the provider: [HOST/]NAMESPACE/TYPE."},
-		{Name: "version", Required: true, Type: "literal string", Doc: "Which versions are acceptable, such as \"~> 5.7\". The built-in provider has none."},
+		{
+			Name:     "version",
+			Required: true,
+			Type:     "literal string",
+			Doc:      "Which versions are acceptable, such as \"~> 5.7\". The built-in provider has none.",
+		},
 	},
 }
 

@@ -13,7 +13,12 @@ var everywhere = []Argument{
 	{Name: "description", Type: "string", Doc: "What it is for, for people."},
 	{Name: "tags", Type: "list of strings", Doc: "Words by which blocks are selected, and by which others name them: \"tag:WORD\"."},
 	{Name: "keys", Type: "list of strings", Doc: "What only so many may use at the same time as limits of the workspace says, or one."},
-	{Name: "order", Type: "number, \"first\" or \"last\"", Words: []string{`"first"`, `"last"`}, Doc: "Decides between blocks that no rule orders. Without it, 0."},
+	{
+		Name:  "order",
+		Type:  "number, \"first\" or \"last\"",
+		Words: []string{`"first"`, `"last"`},
+		Doc:   "Decides between blocks that no rule orders. Without it, 0.",
+	},
 	list("wants", "What is selected whenever this is. It does not order anything."),
 	list("wanted_by", "What selects this whenever it is selected itself. It does not order anything."),
 	list("after", "What must be done first."),
@@ -33,12 +38,27 @@ var ofApplied = []Argument{
 	list("apply_after_any", "Before this is applied, all of these must have ended, and one must have been applied."),
 	list("modified_by", "This counts as modified if one of these does, and is planned after them."),
 	list("modified_by_outputs", "This counts as modified if the outputs of one of these change, and is planned after them."),
-	{Name: "auto_apply", Type: "bool", Scope: Bool, Doc: "Whether changes are applied without asking. That of an outer group takes precedence."},
+	{
+		Name:  "auto_apply",
+		Type:  "bool",
+		Scope: Bool,
+		Doc:   "Whether changes are applied without asking. That of an outer group takes precedence.",
+	},
 }
 
 var variables = []Argument{
-	{Name: "variables", Type: "map of strings", Map: true, Doc: "Values of input variables. Those of a member take precedence over those of its groups."},
-	{Name: "environment", Type: "map of strings", Map: true, Doc: "Environment variables. Those of a member take precedence over those of its groups."},
+	{
+		Name: "variables",
+		Type: "map of strings",
+		Map:  true,
+		Doc:  "Values of input variables. Those of a member take precedence over those of its groups.",
+	},
+	{
+		Name: "environment",
+		Type: "map of strings",
+		Map:  true,
+		Doc:  "Environment variables. Those of a member take precedence over those of its groups.",
+	},
 }
 
 // Workspace are the blocks of workspace files.
@@ -47,13 +67,32 @@ var Workspace = []Block{
 		Type: "stack", Labels: []string{"name"},
 		Doc: "A stack, or a plain root module, in a directory of the repository.",
 		Arguments: slices.Concat([]Argument{
-			{Name: "path", Type: "string", Scope: Directory, Doc: "The directory, from the top of the repository. Without it, the name of the stack is the directory."},
-			{Name: "kind", Type: "string", Words: []string{`"stack"`, `"terraform"`}, Doc: "Whether there is a stack or a plain root module in the directory. Without it, its files decide."},
+			{
+				Name:  "path",
+				Type:  "string",
+				Scope: Directory,
+				Doc:   "The directory, from the top of the repository. Without it, the name of the stack is the directory.",
+			},
+			{
+				Name:  "kind",
+				Type:  "string",
+				Words: []string{`"stack"`, `"terraform"`},
+				Doc:   "Whether there is a stack or a plain root module in the directory. Without it, its files decide.",
+			},
 			{Name: "deployment", Type: "string", Doc: "Which deployment of the stack this is. Each has a state of its own."},
 			{Name: "workspace", Type: "string", Doc: "Which workspace of a plain root module this is."},
 			{Name: "var_files", Type: "list of paths", Doc: "Files with values of input variables, from the top of the repository."},
-			{Name: "inputs", Type: "map of values", Map: true, Doc: "Values of input variables that other stacks have, as stack.NAME.output.OUTPUT. The stack comes after these."},
-			{Name: "files", Type: "list of patterns", Doc: "The stack has changed if a file that one of these matches has, instead of any file in its directory."},
+			{
+				Name: "inputs",
+				Type: "map of values",
+				Map:  true,
+				Doc:  "Values of input variables that other stacks have, as stack.NAME.output.OUTPUT. The stack comes after these.",
+			},
+			{
+				Name: "files",
+				Type: "list of patterns",
+				Doc:  "The stack has changed if a file that one of these matches has, instead of any file in its directory.",
+			},
 			{Name: "watch", Type: "list of patterns", Doc: "Files elsewhere: if one that one of these matches has changed, the stack has, too."},
 		}, variables, everywhere, ofApplied),
 	},
@@ -61,7 +100,13 @@ var Workspace = []Block{
 		Type: "group", Labels: []string{"name"},
 		Doc: "Other blocks under one name. It passes its rules, tags, keys, variables, environment and order on to them.",
 		Arguments: slices.Concat([]Argument{
-			{Name: "members", Required: true, Type: "list of names, paths, tags or patterns", Scope: Names, Doc: "The stacks, tasks and other groups that belong to it."},
+			{
+				Name:     "members",
+				Required: true,
+				Type:     "list of names, paths, tags or patterns",
+				Scope:    Names,
+				Doc:      "The stacks, tasks and other groups that belong to it.",
+			},
 		}, variables, everywhere, ofApplied),
 		Blocks: []Block{{
 			Type: "strategy", Once: true, Doc: "How many members run at the same time.",
@@ -82,7 +127,12 @@ var Workspace = []Block{
 			{Name: "retries", Type: "number", Doc: "How often the command runs again after a failure."},
 			{Name: "interval", Type: "duration", Doc: "The time, such as \"10s\", between a failure and the next try."},
 			{Name: "environment", Type: "map of strings", Map: true, Doc: "Environment variables of the command."},
-			{Name: "stage", Type: "string", Words: []string{`"pre"`, `"post"`}, Doc: "Puts the task before or after all stacks. A number behind a slash orders tasks: \"post/100\"."},
+			{
+				Name:  "stage",
+				Type:  "string",
+				Words: []string{`"pre"`, `"post"`},
+				Doc:   "Puts the task before or after all stacks. A number behind a slash orders tasks: \"post/100\".",
+			},
 			list("watch", "Runs after these; then on_change runs if one of them has changed."),
 			list("watch_any", "As watch, but one success is enough to go on."),
 			list("watch_in", "The tasks that watch this one."),
@@ -115,7 +165,12 @@ var Workspace = []Block{
 		Doc: "Settings for all blocks of the file.",
 		Arguments: []Argument{
 			{Name: "parallel", Type: "number", Doc: "How many stacks and tasks run at the same time at most."},
-			{Name: "limits", Type: "map of numbers", Map: true, Doc: "How many of those with a key run at the same time at most. A key that is missing here allows one."},
+			{
+				Name: "limits",
+				Type: "map of numbers",
+				Map:  true,
+				Doc:  "How many of those with a key run at the same time at most. A key that is missing here allows one.",
+			},
 			{Name: "files", Type: "list of patterns", Doc: "The files of all stacks that have none of their own."},
 			{Name: "ties", Type: "string", Words: []string{`"name"`, `"directory"`}, Doc: "By what blocks are sorted that no rule orders."},
 		},
