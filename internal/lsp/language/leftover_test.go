@@ -59,17 +59,26 @@ func TestLeftOvers(t *testing.T) {
 		},
 		"instances of a stack": {
 			state: []string{`stack.gone["b"].component.a`, `stack.gone["a"].component.a`},
-			want:  []string{"removed {\n  for_each = toset([\"a\", \"b\"])\n  from     = stack.gone[each.key]\n  source   = \"./SOURCE-IT-HAD\"\n  inputs   = {}\n}\n"},
+			want: []string{
+				"removed {\n  for_each = toset([\"a\", \"b\"])\n  from     = stack.gone[each.key]\n  source   = \"./SOURCE-IT-HAD\"\n" +
+					"  inputs   = {}\n}\n",
+			},
 		},
 		"key of a stack": {
-			text:  "stack \"region\" {\n  for_each = toset([\"a\"])\n  source = \"../child\"\n  inputs = { size = 1, name = \"x-${each.key}\" }\n}\n",
+			text: "stack \"region\" {\n  for_each = toset([\"a\"])\n  source = \"../child\"\n" +
+				"  inputs = { size = 1, name = \"x-${each.key}\" }\n}\n",
 			state: []string{`stack.region["a"].component.inner`, `stack.region["b"].component.inner`},
-			want:  []string{"removed {\n  from   = stack.region[\"b\"]\n  source = \"../child\"\n  inputs = { size = 1, name = \"x-${\"b\"}\" }\n}\n"},
+			want: []string{
+				"removed {\n  from   = stack.region[\"b\"]\n  source = \"../child\"\n  inputs = { size = 1, name = \"x-${\"b\"}\" }\n}\n",
+			},
 		},
 		"key of a stack with values": {
 			text:  "stack \"region\" {\n  for_each = { a = 1 }\n  source = \"../child\"\n  inputs = { size = each.value }\n}\n",
 			state: []string{`stack.region["b"].component.inner`},
-			want:  []string{"removed {\n  for_each = { \"b\" = \"VALUE_IT_HAD\" }\n  from     = stack.region[each.key]\n  source   = \"../child\"\n  inputs   = { size = each.value }\n}\n"},
+			want: []string{
+				"removed {\n  for_each = { \"b\" = \"VALUE_IT_HAD\" }\n  from     = stack.region[each.key]\n  source   = \"../child\"\n" +
+					"  inputs   = { size = each.value }\n}\n",
+			},
 		},
 		"key of a stack, on the disk": {
 			text:  "stack \"region\" {\n  for_each = toset([\"a\"])\n  source = \"../child\"\n  inputs = { size = 1 }\n}\n",
@@ -79,16 +88,23 @@ func TestLeftOvers(t *testing.T) {
 		"stack, on the disk": {
 			saved: "stack \"region\" {\n  for_each = var.settings.labels\n  source = \"../child\"\n  inputs = { size = 1, name = each.key }\n}\n",
 			state: []string{`stack.region["b"].component.inner`},
-			want:  []string{"removed {\n  for_each = var.settings.labels\n  from     = stack.region[each.key]\n  source   = \"../child\"\n  inputs   = { size = 1, name = each.key }\n}\n"},
+			want: []string{
+				"removed {\n  for_each = var.settings.labels\n  from     = stack.region[each.key]\n  source   = \"../child\"\n" +
+					"  inputs   = { size = 1, name = each.key }\n}\n",
+			},
 		},
 		"stack that is removed": {
 			text:  "removed {\n  from = stack.gone[\"a\"]\n  source = \"../child\"\n}\nremoved {\n  from = stack.old\n  source = \"../child\"\n}\n",
 			state: []string{`stack.gone["a"].component.a`, `stack.gone["b"].component.a`, `stack.old["a"].component.b`},
 			want:  []string{"removed {\n  from   = stack.gone[\"b\"]\n  source = \"./SOURCE-IT-HAD\"\n  inputs = {}\n}\n"},
 		},
-		"removed":  {text: "removed {\n  from = component.old\n  source = \"./old\"\n}\n", state: []string{"component.old"}},
-		"moved":    {text: "moved {\n  from = component.old\n  to = component.net\n}\n", state: []string{"component.old"}},
-		"moved to": {text: "moved {\n  from = component.older\n  to = component.old\n}\n", state: []string{"component.old"}, want: []string{unknown}},
+		"removed": {text: "removed {\n  from = component.old\n  source = \"./old\"\n}\n", state: []string{"component.old"}},
+		"moved":   {text: "moved {\n  from = component.old\n  to = component.net\n}\n", state: []string{"component.old"}},
+		"moved to": {
+			text:  "moved {\n  from = component.older\n  to = component.old\n}\n",
+			state: []string{"component.old"},
+			want:  []string{unknown},
+		},
 		"removed by keys that are not known": {
 			text: "removed {\n  for_each = toset([\"a\"])\n  from = component.old[each.key]\n}\n", state: []string{`component.old["b"]`},
 		},
@@ -97,8 +113,11 @@ func TestLeftOvers(t *testing.T) {
 			want: []string{strings.Replace(unknown, "component.old", `component.old["b"]`, 1)},
 		},
 		"on the disk": {
-			saved: "component \"old\" {\n  source    = \"../modules/db\"\n  providers = { aws = provider.aws.main }\n}\ncomponent \"net\" {\n  source = \"x\"\n}\n",
-			want:  []string{"removed {\n  from      = component.old\n  source    = \"../modules/db\"\n  providers = { aws = provider.aws.main }\n}\n"},
+			saved: "component \"old\" {\n  source    = \"../modules/db\"\n  providers = { aws = provider.aws.main }\n}\ncomponent \"net\" {\n" +
+				"  source = \"x\"\n}\n",
+			want: []string{
+				"removed {\n  from      = component.old\n  source    = \"../modules/db\"\n  providers = { aws = provider.aws.main }\n}\n",
+			},
 		},
 		"of a registry": {
 			saved: "component \"old\" {\n  source  = \"a/b/c\"\n  version = \"~> 1.0\"\n  inputs  = {}\n}\n", state: []string{"component.old"},
@@ -107,16 +126,22 @@ func TestLeftOvers(t *testing.T) {
 		"with configurations of several lines": {
 			saved: "component \"old\" {\nsource = \"./old\"\nproviders = {\naws = provider.aws.main\naws.other = provider.aws.main\n}\n}\n",
 			want: []string{
-				"removed {\n  from   = component.old\n  source = \"./old\"\n  providers = {\n    aws       = provider.aws.main\n    aws.other = provider.aws.main\n  }\n}\n",
+				"removed {\n  from   = component.old\n  source = \"./old\"\n  providers = {\n    aws       = provider.aws.main\n" +
+					"    aws.other = provider.aws.main\n  }\n}\n",
 			},
 		},
 		"with a configuration for each instance": {
 			saved: "component \"old\" {\n  for_each = var.regions\n  source = \"./old\"\n  providers = { aws = provider.aws.main[each.key] }\n}\n",
 			want: []string{
-				"removed {\n  for_each  = var.regions\n  from      = component.old[each.key]\n  source    = \"./old\"\n  providers = { aws = provider.aws.main[each.key] }\n}\n",
+				"removed {\n  for_each  = var.regions\n  from      = component.old[each.key]\n  source    = \"./old\"\n" +
+					"  providers = { aws = provider.aws.main[each.key] }\n}\n",
 			},
 		},
-		"in a file with errors": {text: "component \"ol", saved: "component \"old\" {\n  source = \"./old\"\n}\n", want: []string{"removed {\n  from   = component.old\n  source = \"./old\"\n}\n"}},
+		"in a file with errors": {
+			text:  "component \"ol",
+			saved: "component \"old\" {\n  source = \"./old\"\n}\n",
+			want:  []string{"removed {\n  from   = component.old\n  source = \"./old\"\n}\n"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := writeArchive(t, world+"-- "+mainFile+" --\n"+test.text)
@@ -157,7 +182,8 @@ func TestLeftOversOfEmbeddedStack(t *testing.T) {
 		got = append(got, action.Title)
 	}
 	want := []string{
-		"Add a removed block for component.old, with the source to be filled in", "Add a removed block for stack.deep, with the source to be filled in",
+		"Add a removed block for component.old, with the source to be filled in",
+		"Add a removed block for stack.deep, with the source to be filled in",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("actions (-want +got):\n%s", diff)

@@ -29,15 +29,19 @@ func (s session) mistakes() hcl.Diagnostics {
 // The suggestion of a diagnostic can be written in its place, and is right there.
 func TestMeant(t *testing.T) {
 	for name, test := range map[string]struct{ text, meant string }{
-		"variable":      {"locals {\n  a = \"${var.regoin}-x\"\n}\n", "var.region"},
-		"local value":   {"locals {\n  a = local.prefx\n}\n", "local.prefix"},
-		"component":     {"locals {\n  a = component.mnay[\"a\"].id\n}\n", "component.many"},
-		"stack":         {"locals {\n  a = stack.chlid.url\n}\n", "stack.child"},
-		"configuration": {"component \"x\" {\n  source = \"../modules/db\"\n  inputs = { net = 1 }\n  providers = { aws.other = provider.aws.mian }\n}\n", "provider.aws.main"},
+		"variable":    {"locals {\n  a = \"${var.regoin}-x\"\n}\n", "var.region"},
+		"local value": {"locals {\n  a = local.prefx\n}\n", "local.prefix"},
+		"component":   {"locals {\n  a = component.mnay[\"a\"].id\n}\n", "component.many"},
+		"stack":       {"locals {\n  a = stack.chlid.url\n}\n", "stack.child"},
+		"configuration": {
+			"component \"x\" {\n  source = \"../modules/db\"\n  inputs = { net = 1 }\n  providers = { aws.other = provider.aws.mian }\n}\n",
+			"provider.aws.main",
+		},
 		"output":        {"locals {\n  a = component.net.zonse\n}\n", ".zones"},
 		"output by key": {"locals {\n  a = component.net[\"zonse\"]\n}\n", ""},
 		"instance": {
-			"component \"keys\" {\n  source = \"../modules/net\"\n  for_each = toset([\"north\"])\n  inputs = { cidr = \"\", options = { dns = true } }\n}\n" +
+			"component \"keys\" {\n  source = \"../modules/net\"\n  for_each = toset([\"north\"])\n" +
+				"  inputs = { cidr = \"\", options = { dns = true } }\n}\n" +
 				"locals {\n  a = component.keys[\"nroth\"].id\n}\n",
 			`["north"]`,
 		},

@@ -237,7 +237,8 @@ func generated(components int) string {
 		if i > 0 {
 			previous = fmt.Sprintf("component.c%d.id", i-1)
 		}
-		fmt.Fprintf(&b, "component \"c%d\" {\n  source = \"../modules/net\"\n  inputs = {\n    cidr    = %s\n    options = { dns = true }\n  }\n}\n", i, previous)
+		fmt.Fprintf(&b, "component \"c%d\" {\n  source = \"../modules/net\"\n  inputs = {\n    cidr    = %s\n"+
+			"    options = { dns = true }\n  }\n}\n", i, previous)
 	}
 	b.WriteString("component \"last\" {\n  inputs = { a = component.\n")
 	return b.String()

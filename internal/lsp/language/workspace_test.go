@@ -84,7 +84,9 @@ func TestWorkspaceCompletion(t *testing.T) {
 
 // A completion in a list, together with the text around it, is a list of names.
 func TestWorkspaceCompletionIsValid(t *testing.T) {
-	for _, text := range []string{"after = |", "after = [|]", "after = [\"|\"]", "kind = |", "kind = \"|\"", "auto_apply = |", "path = \"|\""} {
+	for _, text := range []string{
+		"after = |", "after = [|]", "after = [\"|\"]", "kind = |", "kind = \"|\"", "auto_apply = |", "path = \"|\"",
+	} {
 		src, offset := cut(t, "stack \"x\" {\n  "+text+"\n}\n")
 		w, whole := openWorkspace(src)
 		for _, completion := range w.Complete(len(workspaceStart) + offset) {
@@ -191,7 +193,8 @@ func TestWorkspaceInAView(t *testing.T) {
 				t.Errorf("%s at %d: %s", what, offset, diff)
 			}
 		}
-		if got, want := stack.Complete(path, offset), w.Complete(offset); len(got) > len(want) || len(want) > 0 && len(got) == 0 && !strings.Contains(string(src[:offset]), "path") {
+		if got, want := stack.Complete(path, offset), w.Complete(offset); len(got) > len(want) ||
+			len(want) > 0 && len(got) == 0 && !strings.Contains(string(src[:offset]), "path") {
 			t.Errorf("completion at %d: got %v, want %v", offset, labels(got), labels(want))
 		}
 		stack.SignatureAt(path, offset)
