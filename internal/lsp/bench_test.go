@@ -29,9 +29,11 @@ func wideStack(t testing.TB, components, inFile int) string {
 		if i > 0 {
 			previous = fmt.Sprintf("component.c%d.id", i-1)
 		}
-		fmt.Fprintf(&text, "component \"c%d\" {\n  source = \"./modules/m%d\"\n  inputs = {\n    name = \"é-${var.region}\"\n    previous = %s\n  }\n}\n", i, i, previous)
+		fmt.Fprintf(&text, "component \"c%d\" {\n  source = \"./modules/m%d\"\n  inputs = {\n    name = \"é-${var.region}\"\n"+
+			"    previous = %s\n  }\n}\n", i, i, previous)
 		put(t, filepath.Join(dir, fmt.Sprintf("modules/m%d/main.tf", i)),
-			"variable \"name\" {\n  type = string\n}\nvariable \"previous\" {\n  type = string\n}\noutput \"id\" {\n  value = var.name\n}\nresource \"terraform_data\" \"x\" {\n  input = var.previous\n}\n")
+			"variable \"name\" {\n  type = string\n}\nvariable \"previous\" {\n  type = string\n}\noutput \"id\" {\n  value = var.name\n}\n"+
+				"resource \"terraform_data\" \"x\" {\n  input = var.previous\n}\n")
 		if (i+1)%inFile == 0 {
 			put(t, filepath.Join(dir, fmt.Sprintf("part%d.tfcomponent.hcl", i/inFile)), text.String())
 			text.Reset()
@@ -111,14 +113,18 @@ func TestManyEdits(t *testing.T) {
 			}
 			e.edit(mainFile, protocol.Range{Start: at, End: end}, []string{"x", ""}[i%2])
 			if i%50 == 0 {
-				_, err := e.Completion(t.Context(), &protocol.CompletionParams{TextDocumentPositionParams: protocol.TextDocumentPositionParams{TextDocument: e.document(mainFile), Position: at}})
+				_, err := e.Completion(t.Context(), &protocol.CompletionParams{
+					TextDocumentPositionParams: protocol.TextDocumentPositionParams{TextDocument: e.document(mainFile), Position: at},
+				})
 				e.check(err)
 			}
 			if i%500 == 0 {
 				e.want(mainFile, "3:16 Unknown variable")
 			}
 		}
-		_, err := e.Hover(t.Context(), &protocol.HoverParams{TextDocumentPositionParams: protocol.TextDocumentPositionParams{TextDocument: e.document(mainFile)}})
+		_, err := e.Hover(t.Context(), &protocol.HoverParams{
+			TextDocumentPositionParams: protocol.TextDocumentPositionParams{TextDocument: e.document(mainFile)},
+		})
 		e.check(err) // all edits have arrived
 	}
 	edit(edits / 10)

@@ -105,22 +105,40 @@ func TestDeploymentCompletion(t *testing.T) {
 		from, to, at string
 		want, not    []string
 	}{
-		"blocks":             {"locals {", "\n\nlocals {", "}\n|\n\nlocals", []string{`deployment "NAME"`, `store "TYPE" "NAME"`}, []string{`component "NAME"`, "language"}},
-		"arguments":          {"  deployment_group = deployment_group.late", "  ", "jwt\n  }\n  |", []string{"destroy", "deployment_group"}, []string{"inputs", "source"}},
-		"inputs":             {"region = local.region\n", "\n", "{\n    |\n", []string{"region", "size"}, []string{"token", "where"}},
-		"roots of inputs":    {"local.region", "x", "region = |x", []string{"local", "identity_token", "store", "upper"}, []string{"var", "component", "context", "upstream_input"}},
-		"tokens":             {"cloud.jwt", "x", "identity_token.|x", []string{"cloud"}, nil},
-		"jwt":                {"cloud.jwt", "cloud.x", "cloud.|x", []string{"jwt"}, nil},
-		"stores":             {"local.region", "store.varset.x", "varset.|x", []string{"shared"}, nil},
-		"stable":             {"local.region", "store.varset.shared.x", "shared.|x", []string{"stable"}, nil},
-		"groups":             {"deployment_group.late", "deployment_group.x", "deployment_group.|x", []string{"late"}, []string{"small"}},
-		"rules":              {"deployment_auto_approve.small]", "deployment_auto_approve.x]", "approve.|x]", []string{"small"}, []string{"late"}},
-		"context":            {"changes.total", "x", "context.plan.|x", []string{"changes", "component_changes", "applyable"}, nil},
-		"counts":             {"changes.total", "changes.x", "changes.|x", []string{"total", "remove"}, nil},
-		"outputs":            {"production.where", "production.x", "production.|x", []string{"where"}, nil},
-		"deployments":        {"deployment.production.where", "deployment.x", "deployment.|x", []string{"production"}, nil},
-		"category":           {`"env"`, `"x"`, `category = "|x`, []string{"env", "terraform"}, nil},
-		"roots of checks":    {"context.plan.changes.total < 5", "x", "condition = |x", []string{"context", "deployment", "local"}, []string{"store", "identity_token"}},
+		"blocks": {
+			"locals {", "\n\nlocals {", "}\n|\n\nlocals",
+			[]string{`deployment "NAME"`, `store "TYPE" "NAME"`},
+			[]string{`component "NAME"`, "language"},
+		},
+		"arguments": {
+			"  deployment_group = deployment_group.late", "  ", "jwt\n  }\n  |",
+			[]string{"destroy", "deployment_group"},
+			[]string{"inputs", "source"},
+		},
+		"inputs": {"region = local.region\n", "\n", "{\n    |\n", []string{"region", "size"}, []string{"token", "where"}},
+		"roots of inputs": {
+			"local.region", "x", "region = |x",
+			[]string{"local", "identity_token", "store", "upper"},
+			[]string{"var", "component", "context", "upstream_input"},
+		},
+		"tokens": {"cloud.jwt", "x", "identity_token.|x", []string{"cloud"}, nil},
+		"jwt":    {"cloud.jwt", "cloud.x", "cloud.|x", []string{"jwt"}, nil},
+		"stores": {"local.region", "store.varset.x", "varset.|x", []string{"shared"}, nil},
+		"stable": {"local.region", "store.varset.shared.x", "shared.|x", []string{"stable"}, nil},
+		"groups": {"deployment_group.late", "deployment_group.x", "deployment_group.|x", []string{"late"}, []string{"small"}},
+		"rules": {
+			"deployment_auto_approve.small]", "deployment_auto_approve.x]", "approve.|x]", []string{"small"}, []string{"late"},
+		},
+		"context":     {"changes.total", "x", "context.plan.|x", []string{"changes", "component_changes", "applyable"}, nil},
+		"counts":      {"changes.total", "changes.x", "changes.|x", []string{"total", "remove"}, nil},
+		"outputs":     {"production.where", "production.x", "production.|x", []string{"where"}, nil},
+		"deployments": {"deployment.production.where", "deployment.x", "deployment.|x", []string{"production"}, nil},
+		"category":    {`"env"`, `"x"`, `category = "|x`, []string{"env", "terraform"}, nil},
+		"roots of checks": {
+			"context.plan.changes.total < 5", "x", "condition = |x",
+			[]string{"context", "deployment", "local"},
+			[]string{"store", "identity_token"},
+		},
 		"arguments of check": {"    reason    = \"Too much.\"", "    ", "5\n    |", []string{"reason"}, []string{"condition"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -165,7 +183,8 @@ func TestDeploymentNames(t *testing.T) {
 	}
 	definition, err := e.Definition(t.Context(), &protocol.DefinitionParams{TextDocumentPositionParams: e.in(deployFile, "reg|ion = local")})
 	e.check(err)
-	if locations := definition.(protocol.LocationSlice); len(locations) != 1 || !strings.HasSuffix(string(locations[0].URI), "main.tfcomponent.hcl") {
+	if locations := definition.(protocol.LocationSlice); len(locations) != 1 ||
+		!strings.HasSuffix(string(locations[0].URI), "main.tfcomponent.hcl") {
 		t.Errorf("definition: %+v", definition)
 	}
 	after := e.rename(components, "variable \"reg|ion\"", "place")
@@ -173,7 +192,8 @@ func TestDeploymentNames(t *testing.T) {
 		t.Errorf("renamed variable: %q", after)
 	}
 	after = e.rename(deployFile, "production.whe|re", "place")
-	if !strings.Contains(after[deployFile], "deployment.production.place") || !strings.Contains(after[components], `output "place"`) || !strings.Contains(after[deployFile], `publish_output "where"`) {
+	if !strings.Contains(after[deployFile], "deployment.production.place") || !strings.Contains(after[components], `output "place"`) ||
+		!strings.Contains(after[deployFile], `publish_output "where"`) {
 		t.Errorf("renamed output: %q", after)
 	}
 	after = e.rename(deployFile, "store \"varset\" \"sha|red\"", "common")
@@ -181,11 +201,13 @@ func TestDeploymentNames(t *testing.T) {
 		t.Errorf("renamed store: %q", after)
 	}
 	after = e.rename(deployFile, "local.reg|ion", "place")
-	if !strings.Contains(after[deployFile], "region = local.place") || after[components] != "" && strings.Contains(after[components], "place") {
+	if !strings.Contains(after[deployFile], "region = local.place") ||
+		after[components] != "" && strings.Contains(after[components], "place") {
 		t.Errorf("renamed local: %q", after)
 	}
 	at := e.in(deployFile, "deployment \"produc|tion\"")
-	if _, err := e.PrepareRename(t.Context(), &protocol.PrepareRenameParams{TextDocumentPositionParams: at}); err == nil || !strings.Contains(err.Error(), "state") {
+	if _, err := e.PrepareRename(t.Context(), &protocol.PrepareRenameParams{TextDocumentPositionParams: at}); err == nil ||
+		!strings.Contains(err.Error(), "state") {
 		t.Errorf("a deployment can be renamed: %v", err)
 	}
 }
@@ -195,14 +217,20 @@ func TestDeploymentActions(t *testing.T) {
 	e.open(deployFile)
 	e.replace(deployFile, "    region = local.region\n", "")
 	at := e.in(deployFile, "deploy|ment \"production\"")
-	actions, err := e.CodeAction(t.Context(), &protocol.CodeActionParams{TextDocument: at.TextDocument, Range: protocol.Range{Start: at.Position, End: at.Position}})
+	actions, err := e.CodeAction(t.Context(), &protocol.CodeActionParams{
+		TextDocument: at.TextDocument,
+		Range:        protocol.Range{Start: at.Position, End: at.Position},
+	})
 	e.check(err)
 	if len(actions) != 1 || !strings.Contains(e.applied(actions[0].(*protocol.CodeAction).Edit)[deployFile], `region = ""`) {
 		t.Errorf("actions: %+v", actions)
 	}
 	e.replace(deployFile, "identity_token.cloud.jwt", "identity_token.clod.jwt")
 	at = e.in(deployFile, "clo|d.jwt")
-	actions, err = e.CodeAction(t.Context(), &protocol.CodeActionParams{TextDocument: at.TextDocument, Range: protocol.Range{Start: at.Position, End: at.Position}})
+	actions, err = e.CodeAction(t.Context(), &protocol.CodeActionParams{
+		TextDocument: at.TextDocument,
+		Range:        protocol.Range{Start: at.Position, End: at.Position},
+	})
 	e.check(err)
 	if len(actions) != 1 || !strings.Contains(e.applied(actions[0].(*protocol.CodeAction).Edit)[deployFile], `identity_token.cloud.jwt`) {
 		t.Errorf("actions: %+v", actions)

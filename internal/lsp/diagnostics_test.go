@@ -157,7 +157,8 @@ func TestRelatedInformation(t *testing.T) {
 	e.open("b.tfcomponent.hcl")
 	e.until(func() string { return cmp.Diff(1, len(e.shown("b.tfcomponent.hcl"))) }, "diagnostics")
 	diag := e.last("b.tfcomponent.hcl").Diagnostics[0]
-	if len(diag.RelatedInformation) != 1 || diag.RelatedInformation[0].Location.URI != e.uri("a.tfcomponent.hcl") || diag.RelatedInformation[0].Location.Range.Start.Line != 1 {
+	if len(diag.RelatedInformation) != 1 || diag.RelatedInformation[0].Location.URI != e.uri("a.tfcomponent.hcl") ||
+		diag.RelatedInformation[0].Location.Range.Start.Line != 1 {
 		t.Errorf("related information: %+v of %v", diag.RelatedInformation, diag.Message)
 	}
 }

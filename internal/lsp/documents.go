@@ -106,7 +106,12 @@ func (s *server) DidOpen(_ context.Context, params *protocol.DidOpenTextDocument
 		s.log.Info("a document that is no file is left alone", "uri", string(opened.URI))
 		return nil
 	}
-	s.setDocument(&document{uri: uri.URI(strings.Clone(string(opened.URI))), path: path, version: opened.Version, text: position.NewText([]byte(opened.Text))})
+	s.setDocument(&document{
+		uri:     uri.URI(strings.Clone(string(opened.URI))),
+		path:    path,
+		version: opened.Version,
+		text:    position.NewText([]byte(opened.Text)),
+	})
 	s.checks.edited(path)
 	return nil
 }

@@ -40,7 +40,8 @@ func TestFormatting(t *testing.T) {
 		t.Errorf("the lines before the crooked one are edited: %v", edits)
 	}
 	e.openText("y.tfcomponent.json", "{}")
-	if edits, err := e.Formatting(t.Context(), &protocol.DocumentFormattingParams{TextDocument: e.document("y.tfcomponent.json")}); err != nil || len(edits) > 0 {
+	edits, err = e.Formatting(t.Context(), &protocol.DocumentFormattingParams{TextDocument: e.document("y.tfcomponent.json")})
+	if err != nil || len(edits) > 0 {
 		t.Errorf("a file in JSON: %v, %v", edits, err)
 	}
 	e.leave()
@@ -99,7 +100,10 @@ func TestSyntaxFeatures(t *testing.T) {
 		t.Errorf("links: %+v", links)
 	}
 
-	selections, err := e.SelectionRange(t.Context(), &protocol.SelectionRangeParams{TextDocument: doc, Positions: []protocol.Position{{Line: 2, Character: 24}}})
+	selections, err := e.SelectionRange(t.Context(), &protocol.SelectionRangeParams{
+		TextDocument: doc,
+		Positions:    []protocol.Position{{Line: 2, Character: 24}},
+	})
 	e.check(err)
 	if len(selections) != 1 || selections[0].Range.Start != (protocol.Position{Line: 2, Character: 20}) || selections[0].Parent == nil {
 		t.Errorf("selections: %+v", selections)
@@ -107,7 +111,10 @@ func TestSyntaxFeatures(t *testing.T) {
 
 	tokens, err := e.SemanticTokensFull(t.Context(), &protocol.SemanticTokensParams{TextDocument: doc})
 	e.check(err)
-	part, err := e.SemanticTokensRange(t.Context(), &protocol.SemanticTokensRangeParams{TextDocument: doc, Range: protocol.Range{End: protocol.Position{Line: 1}}})
+	part, err := e.SemanticTokensRange(t.Context(), &protocol.SemanticTokensRangeParams{
+		TextDocument: doc,
+		Range:        protocol.Range{End: protocol.Position{Line: 1}},
+	})
 	e.check(err)
 	if len(part.Data) != 4*5 || !slices.Equal(part.Data, tokens.Data[:len(part.Data)]) || outline.TokenTypes[part.Data[3]] != "keyword" {
 		t.Errorf("tokens of the first line: %v of %v", part.Data, tokens.Data)
@@ -120,7 +127,8 @@ func TestUnknownDocuments(t *testing.T) {
 	e.openText("net/main.tf", "variable \"size\" {\n}\n")
 	for _, name := range []string{"main.tfcomponent.hcl", "net/main.tf", "nothing"} {
 		doc := e.document(name)
-		if result, err := e.DocumentSymbol(t.Context(), &protocol.DocumentSymbolParams{TextDocument: doc}); err != nil || countSymbols(result) > 0 {
+		if result, err := e.DocumentSymbol(t.Context(), &protocol.DocumentSymbolParams{TextDocument: doc}); err != nil ||
+			countSymbols(result) > 0 {
 			t.Errorf("%s: symbols %v, %v", name, result, err)
 		}
 		if folds, err := e.FoldingRanges(t.Context(), &protocol.FoldingRangeParams{TextDocument: doc}); err != nil || len(folds) > 0 {

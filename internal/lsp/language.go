@@ -373,7 +373,9 @@ func (s *server) Symbols(ctx context.Context, params *protocol.WorkspaceSymbolPa
 			continue
 		}
 		for _, found := range about.Stack.Symbols(params.Query) {
-			symbol := protocol.SymbolInformation{Location: protocol.Location{URI: s.uriOf(found.Path), Range: about.textOf(found.Path).Range(found.Range)}}
+			symbol := protocol.SymbolInformation{
+				Location: protocol.Location{URI: s.uriOf(found.Path), Range: about.textOf(found.Path).Range(found.Range)},
+			}
 			if known[symbol.Location] {
 				continue
 			}

@@ -142,7 +142,8 @@ func TestHover(t *testing.T) {
 	e.open(mainFile)
 	hover, err := e.Hover(t.Context(), &protocol.HoverParams{TextDocumentPositionParams: e.in(mainFile, "var.re|gion")})
 	e.check(err)
-	if hover == nil || !strings.Contains(hover.Contents.(*protocol.MarkupContent).Value, "Where it runs.") || !strings.Contains(e.text(mainFile, *hover.Range), "region") {
+	if hover == nil || !strings.Contains(hover.Contents.(*protocol.MarkupContent).Value, "Where it runs.") ||
+		!strings.Contains(e.text(mainFile, *hover.Range), "region") {
 		t.Errorf("hover: %+v", hover)
 	}
 }
@@ -190,7 +191,9 @@ func TestDefinitionAndReferences(t *testing.T) {
 	if got := e.places(references); !slices.Equal(got, []string{"main.tfcomponent.hcl:13", "main.tfcomponent.hcl:6"}) {
 		t.Errorf("references: %q", got)
 	}
-	highlights, err := e.DocumentHighlight(t.Context(), &protocol.DocumentHighlightParams{TextDocumentPositionParams: e.in(mainFile, "local.la|bel")})
+	highlights, err := e.DocumentHighlight(t.Context(), &protocol.DocumentHighlightParams{
+		TextDocumentPositionParams: e.in(mainFile, "local.la|bel"),
+	})
 	e.check(err)
 	if len(highlights) != 2 || e.text(mainFile, highlights[0].Range) != "label" {
 		t.Errorf("highlights: %v", highlights)
@@ -258,7 +261,8 @@ variable "name" {
 	e.open("child/main.tfcomponent.hcl")
 	e.texts["root/main.tfcomponent.hcl"] = position.NewText([]byte("stack \"a\" {\n  source = \"../child\"\n  inputs = { name = \"x\" }\n}\n"))
 	after := e.rename("child/main.tfcomponent.hcl", `"na|me"`, "title")
-	if !strings.Contains(after["root/main.tfcomponent.hcl"], "{ title = ") || !strings.Contains(after["child/main.tfcomponent.hcl"], `"title"`) {
+	if !strings.Contains(after["root/main.tfcomponent.hcl"], "{ title = ") ||
+		!strings.Contains(after["child/main.tfcomponent.hcl"], `"title"`) {
 		t.Errorf("renamed: %q", after)
 	}
 }

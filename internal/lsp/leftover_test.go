@@ -77,7 +77,8 @@ variable "name" {
 	if after := e.applied(action.Edit)[mainFile]; !strings.HasSuffix(after, want) {
 		t.Errorf("got %q, want %q at its end", after, want)
 	}
-	if actions := e.removals("region/main.tfcomponent.hcl"); len(actions) != 1 || actions["Add a removed block for component.old, with the source to be filled in"] == nil {
+	if actions := e.removals("region/main.tfcomponent.hcl"); len(actions) != 1 ||
+		actions["Add a removed block for component.old, with the source to be filled in"] == nil {
 		t.Errorf("in the embedded stack the actions are %v", actions)
 	}
 }

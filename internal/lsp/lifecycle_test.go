@@ -89,7 +89,9 @@ func TestMalformedNotifications(t *testing.T) {
 	e := open(t, network)
 	e.open("main.tfcomponent.hcl")
 	e.check(e.conn.Notify(t.Context(), protocol.MethodTextDocumentDidChange, []int{1}))
-	e.check(e.conn.Notify(t.Context(), protocol.MethodTextDocumentDidOpen, map[string]any{"textDocument": map[string]any{"uri": "untitled:x"}}))
+	e.check(e.conn.Notify(t.Context(), protocol.MethodTextDocumentDidOpen, map[string]any{
+		"textDocument": map[string]any{"uri": "untitled:x"},
+	}))
 	e.check(e.conn.Notify(t.Context(), "$/unknown", nil))
 	e.close("main.tfcomponent.hcl")
 	e.check(e.DidClose(t.Context(), &protocol.DidCloseTextDocumentParams{}))

@@ -113,7 +113,8 @@ func (s *server) guard(handler jsonrpc2.Handler) jsonrpc2.Handler {
 		defer func() {
 			if problem := recover(); problem != nil {
 				s.log.Error("panic", "method", method, "problem", fmt.Sprint(problem), "stack", string(debug.Stack()))
-				result, err = nil, jsonrpc2.NewError(jsonrpc2.InternalError, "the server has failed; its log says more. This is a bug in cairn; please report it.")
+				result, err = nil, jsonrpc2.NewError(jsonrpc2.InternalError,
+					"the server has failed; its log says more. This is a bug in cairn; please report it.")
 			}
 			if err != nil && !isCall {
 				s.log.Warn("notification failed", "method", method, "error", err.Error())

@@ -105,7 +105,8 @@ func connect(t testing.TB, dir string) *editor {
 	}()
 	conn := jsonrpc2.NewConn(jsonrpc2.NewStream(pipe{fromServer, toServer, fromServer}), jsonrpc2.WithCodec(codec{}))
 	client := screen{e: e}
-	conn.Go(protocol.WithClient(context.Background(), client), protocol.Handlers(protocol.ClientHandler(client, jsonrpc2.MethodNotFoundHandler)))
+	conn.Go(protocol.WithClient(context.Background(), client),
+		protocol.Handlers(protocol.ClientHandler(client, jsonrpc2.MethodNotFoundHandler)))
 	e.Server, e.conn, e.hangUp = protocol.ServerDispatcher(conn), conn, func() { _ = toServer.Close() }
 	t.Cleanup(func() {
 		_ = toServer.Close()
@@ -220,7 +221,10 @@ func (e *editor) edit(name string, rng protocol.Range, text string) {
 	e.versions[name]++
 	e.texts[name] = e.texts[name].Replaced(rng, text)
 	e.check(e.DidChange(e.t.Context(), &protocol.DidChangeTextDocumentParams{
-		TextDocument:   protocol.VersionedTextDocumentIdentifier{TextDocumentIdentifier: protocol.TextDocumentIdentifier{URI: e.uri(name)}, Version: e.versions[name]},
+		TextDocument: protocol.VersionedTextDocumentIdentifier{
+			TextDocumentIdentifier: protocol.TextDocumentIdentifier{URI: e.uri(name)},
+			Version:                e.versions[name],
+		},
 		ContentChanges: []protocol.TextDocumentContentChangeEvent{&protocol.TextDocumentContentChangePartial{Range: rng, Text: text}},
 	}))
 }

@@ -44,7 +44,9 @@ func (s *Stack) Actions(path string, at hcl.Range) []Action {
 	}
 	a.actions = append(a.actions, s.LeftOvers(path)...)
 	for _, block := range f.tree.Root.Blocks {
-		if overlap(headerRange(block), at) || block.Body != nil && overlap(block.Range, at) && block.Body.Argument("inputs") != nil && overlap(block.Body.Argument("inputs").NameRange, at) {
+		if overlap(headerRange(block), at) ||
+			block.Body != nil && overlap(block.Range, at) && block.Body.Argument("inputs") != nil &&
+				overlap(block.Body.Argument("inputs").NameRange, at) {
 			a.missingInputs(block)
 		}
 		if overlap(block.Range, at) {

@@ -71,7 +71,9 @@ func (s *Stack) Complete(path string, offset int) []Completion {
 func inComment(tree *syntax.File, offset int) bool {
 	return slices.ContainsFunc(tree.Comments, func(comment hcl.Range) bool {
 		inside := comment.Start.Byte < offset && offset < comment.End.Byte
-		return inside || offset == comment.End.Byte && offset == len(tree.Src) && !bytes.HasSuffix(tree.Src, []byte("*/")) && !bytes.HasSuffix(tree.Src, []byte("\n"))
+		return inside ||
+			offset == comment.End.Byte && offset == len(tree.Src) && !bytes.HasSuffix(tree.Src, []byte("*/")) &&
+				!bytes.HasSuffix(tree.Src, []byte("\n"))
 	})
 }
 
@@ -166,7 +168,11 @@ func (c *completer) topLevel() {
 		c.block(block)
 	}
 	c.add(Completion{
-		Label: schema.Language.Name, Kind: ArgumentCompletion, Detail: schema.Language.Type, Doc: schema.Language.Doc, Text: "language = TFStack2023",
+		Label:  schema.Language.Name,
+		Kind:   ArgumentCompletion,
+		Detail: schema.Language.Type,
+		Doc:    schema.Language.Doc,
+		Text:   "language = TFStack2023",
 	})
 }
 
@@ -230,7 +236,8 @@ func valueSnippet(argument schema.Argument, placeholder func(string) string) str
 		return placeholder("string")
 	case strings.HasPrefix(argument.Type, "list"):
 		return "[" + placeholder("") + "]"
-	case strings.HasPrefix(argument.Type, "literal string"), argument.Type == "string", argument.Type == "duration", strings.HasPrefix(argument.Type, "string,"):
+	case strings.HasPrefix(argument.Type, "literal string"), strings.HasPrefix(argument.Type, "string,"),
+		argument.Type == "string", argument.Type == "duration":
 		return `"` + placeholder("") + `"`
 	default:
 		return placeholder("")
@@ -299,7 +306,15 @@ func (c *completer) schemaArguments(block *schema.Block, body *syntax.Body, fits
 			if required {
 				detail = "required, " + detail
 			}
-			c.add(Completion{Label: argument.Name, Kind: ArgumentCompletion, Detail: detail, Doc: argument.Doc, Text: text, Snippet: true, Again: true})
+			c.add(Completion{
+				Label:   argument.Name,
+				Kind:    ArgumentCompletion,
+				Detail:  detail,
+				Doc:     argument.Doc,
+				Text:    text,
+				Snippet: true,
+				Again:   true,
+			})
 		}
 	}
 	for _, nested := range block.Blocks {

@@ -117,7 +117,14 @@ func (c *completer) keys(argument *syntax.Argument, group *syntax.Group, around 
 	case block.Type == "required_providers" && len(around) == 0:
 		for _, entry := range schema.Requirement.Arguments {
 			if group.Item(entry.Name) == nil {
-				c.add(Completion{Label: entry.Name, Kind: ArgumentCompletion, Detail: entry.Type, Doc: entry.Doc, Text: entry.Name + ` = "$0"`, Snippet: true})
+				c.add(Completion{
+					Label:   entry.Name,
+					Kind:    ArgumentCompletion,
+					Detail:  entry.Type,
+					Doc:     entry.Doc,
+					Text:    entry.Name + ` = "$0"`,
+					Snippet: true,
+				})
 			}
 		}
 	case argument.Name == "providers" && len(around) == 0:
@@ -372,7 +379,8 @@ func (c *completer) declared(root string, isPath bool) {
 
 // own is the declaration around the place, which cannot refer to itself.
 func (c *completer) own(kind Kind, isPath bool) *declaration {
-	if len(c.blocks) == 0 || len(c.blocks[0].Labels) != 1 || blockKinds[c.blocks[0].Type] != kind || kind == Variable || isPath && c.blocks[0].Type == "removed" {
+	if len(c.blocks) == 0 || len(c.blocks[0].Labels) != 1 || blockKinds[c.blocks[0].Type] != kind || kind == Variable ||
+		isPath && c.blocks[0].Type == "removed" {
 		return nil
 	}
 	return c.file.dir.get(kind, c.blocks[0].Labels[0].Text)
@@ -498,7 +506,14 @@ func (c *completer) instances(decl *declaration, steps []syntax.Step) {
 	for _, key := range keys {
 		c.add(Completion{Label: `["` + key + `"]`, Kind: ValueCompletion, Detail: "instance of " + decl.reference(), Replace: replace})
 	}
-	c.add(Completion{Label: "[each.key]", Kind: ValueCompletion, Detail: "instance of " + decl.reference(), Text: "[${1:each.key}]", Snippet: true, Replace: replace})
+	c.add(Completion{
+		Label:   "[each.key]",
+		Kind:    ValueCompletion,
+		Detail:  "instance of " + decl.reference(),
+		Text:    "[${1:each.key}]",
+		Snippet: true,
+		Replace: replace,
+	})
 }
 
 // instanceKeys are the keys that are written out in for_each: those of a map, or the strings in a
@@ -563,7 +578,8 @@ func (s *Stack) stepsType(dir *directory, steps []syntax.Step) cty.Type {
 		last--
 	}
 	ty := s.typeOf(symbols[last])
-	if decl := s.declaration(symbols[last]); decl != nil && decl.repeated() && (decl.Kind == Component || decl.Kind == Call) && last+1 < len(steps) {
+	if decl := s.declaration(symbols[last]); decl != nil && decl.repeated() && (decl.Kind == Component || decl.Kind == Call) &&
+		last+1 < len(steps) {
 		last++ // the instance
 	}
 	return stepped(ty, steps[last+1:])

@@ -127,7 +127,10 @@ func deploymentHeader(decl *declaration) string {
 		fmt.Fprintf(&b, " %q", label.Text)
 	}
 	b.WriteString(" {\n")
-	for _, argument := range []string{"deployment_group", "destroy", "auto_approve_checks", "eager_plan", "failure_tolerance", "audience", "id", "name", "category", "source", "value"} {
+	for _, argument := range []string{
+		"deployment_group", "destroy", "auto_approve_checks", "eager_plan", "failure_tolerance", "audience", "id", "name",
+		"category", "source", "value",
+	} {
 		if text := decl.text(argument); text != "" && !strings.Contains(text, "\n") {
 			fmt.Fprintf(&b, "  %s = %s\n", argument, text)
 		}
@@ -161,7 +164,8 @@ func (c *completer) completeDeployments() {
 	default:
 		if described := schema.At(schema.Deploy, types...); described != nil {
 			c.schemaArguments(described, body, func(argument schema.Argument) bool {
-				return types[0] != "store" || argument.Name != "id" && argument.Name != "name" || body.Argument("id") == nil && body.Argument("name") == nil
+				return types[0] != "store" || argument.Name != "id" && argument.Name != "name" ||
+					body.Argument("id") == nil && body.Argument("name") == nil
 			})
 		}
 	}

@@ -347,13 +347,15 @@ func (s *Stack) describeInModule(symbol Symbol) string {
 		if variable == nil {
 			return fmt.Sprintf("The module has no variable %q.", symbol.Name)
 		}
-		return paragraphs(code(fmt.Sprintf("variable %q: %s", symbol.Name, orAny(typeText(variable.Type)))), s.moduleDescription(symbol), variableRemarks(variable), at)
+		return paragraphs(code(fmt.Sprintf("variable %q: %s", symbol.Name, orAny(typeText(variable.Type)))), s.moduleDescription(symbol),
+			variableRemarks(variable), at)
 	case ModuleOutput:
 		output := module.Outputs[symbol.Name]
 		if output == nil {
 			return fmt.Sprintf("The module has no output %q.", symbol.Name)
 		}
-		return paragraphs(code(fmt.Sprintf("output %q: %s", symbol.Name, orAny(typeText(s.typeOf(symbol))))), s.moduleDescription(symbol), marks(output.Sensitive, output.Ephemeral), at)
+		return paragraphs(code(fmt.Sprintf("output %q: %s", symbol.Name, orAny(typeText(s.typeOf(symbol))))), s.moduleDescription(symbol),
+			marks(output.Sensitive, output.Ephemeral), at)
 	default:
 		for slot, taken := range module.Slots {
 			if slot.String() == symbol.Name {

@@ -54,7 +54,9 @@ func (s *Stack) leftOvers(dir *directory) []leftOver {
 		switch {
 		case claims.all:
 		case decl != nil:
-			keys := slices.DeleteFunc(append(was.literalKeys(), names[symbol]...), func(key stackaddrs.InstanceKey) bool { return claims.keys[key] || decl.mayHave(key) })
+			keys := slices.DeleteFunc(append(was.literalKeys(), names[symbol]...), func(key stackaddrs.InstanceKey) bool {
+				return claims.keys[key] || decl.mayHave(key)
+			})
 			all = append(all, each(symbol, keys, decl)...)
 		case s.wasDeclared(symbol):
 		case len(claims.keys) > 0:
@@ -155,7 +157,8 @@ func (s *Stack) wasDeclared(symbol Symbol) bool {
 	}
 	s.view.Config.Walk(func(stack *stackconfig.Stack) {
 		if stack.Dir == symbol.Dir {
-			found = found || symbol.Kind == Component && stack.Components[symbol.Name] != nil || symbol.Kind == Call && stack.Calls[symbol.Name] != nil
+			found = found || symbol.Kind == Component && stack.Components[symbol.Name] != nil ||
+				symbol.Kind == Call && stack.Calls[symbol.Name] != nil
 		}
 	})
 	return found

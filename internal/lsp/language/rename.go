@@ -129,7 +129,8 @@ var renameNotes = map[Kind]string{
 // newSymbol returns a symbol with another name.
 func (s *Stack) newSymbol(symbol Symbol, name string) (Symbol, error) {
 	if !validName(name) {
-		return symbol, refuse("%q cannot be a name: names begin with a letter or an underscore, and go on with letters, digits, underscores and dashes.", name)
+		return symbol, refuse("%q cannot be a name: names begin with a letter or an underscore, and go on with letters, digits, "+
+			"underscores and dashes.", name)
 	}
 	after := symbol
 	after.Name = name
@@ -138,7 +139,8 @@ func (s *Stack) newSymbol(symbol Symbol, name string) (Symbol, error) {
 		after.Name = local + "." + name
 	}
 	if other := s.declaration(after); other != nil && after != symbol {
-		return symbol, refuse("There is already a %s %q, in line %d of %s.", symbol.Kind, name, other.name.Start.Line, filepath.Base(other.file.Path))
+		return symbol, refuse("There is already a %s %q, in line %d of %s.", symbol.Kind, name, other.name.Start.Line,
+			filepath.Base(other.file.Path))
 	}
 	return after, nil
 }
@@ -149,7 +151,8 @@ func (s *Stack) move(renaming *Renaming, before, after Symbol) {
 	moved := s.movedBlocks(before.Dir)
 	if i := slices.IndexFunc(moved, func(m movedBlock) bool { return m.from == after }); i >= 0 {
 		if moved[i].to == before {
-			renaming.Edits = append(renaming.Edits, Edit{moved[i].path, moved[i].fromRange, before.Name}, Edit{moved[i].path, moved[i].toRange, after.Name})
+			renaming.Edits = append(renaming.Edits, Edit{moved[i].path, moved[i].fromRange, before.Name},
+				Edit{moved[i].path, moved[i].toRange, after.Name})
 			return
 		}
 		renaming.Edits = append(renaming.Edits, Edit{moved[i].path, moved[i].block, ""}) // moves would come back to where they begin

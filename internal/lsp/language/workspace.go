@@ -148,7 +148,8 @@ func (w *Workspace) Hover(offset int) *Hover {
 		}
 	}
 	for _, argument := range body.Arguments {
-		if described := schema.At(schema.Workspace, types...).Argument(argument.Name); described != nil && syntax.Contains(argument.NameRange, offset) {
+		if described := schema.At(schema.Workspace, types...).Argument(argument.Name); described != nil &&
+			syntax.Contains(argument.NameRange, offset) {
 			return &Hover{Text: describeArgument(*described), Range: argument.NameRange}
 		}
 	}
@@ -201,7 +202,8 @@ func (w *Workspace) Rename(offset int, name string) (*Renaming, error) {
 	case err != nil:
 		return nil, err
 	case !plainName.MatchString(name):
-		return nil, refuse("%q cannot be a name: names consist of letters, digits, underscores, dots and dashes, and do not begin with a dot or a dash.", name)
+		return nil, refuse("%q cannot be a name: names consist of letters, digits, underscores, dots and dashes, "+
+			"and do not begin with a dot or a dash.", name)
 	case name == before:
 		return &Renaming{}, nil
 	case w.decls[name] != nil:

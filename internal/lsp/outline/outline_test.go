@@ -66,7 +66,8 @@ func TestSymbols(t *testing.T) {
 	}
 	list(parse(sample).Symbols(), "")
 	want := []string{
-		`component "net" ./net 3-13`, "  source 4-4", "  for_each 5-5", "  inputs 6-12", "locals 15-17", "  x 16-16", `variable "zones" 19-21`, "  type 20-20",
+		`component "net" ./net 3-13`, "  source 4-4", "  for_each 5-5", "  inputs 6-12", "locals 15-17", "  x 16-16",
+		`variable "zones" 19-21`, "  type 20-20",
 		"required_providers 23-27", "  aws 24-26",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -116,9 +117,15 @@ func TestTokens(t *testing.T) {
 	f := parse(sample)
 	got := colours(t, f, f.Tokens(0, len(sample)))
 	for _, want := range [][]string{
-		{"comment # One comment", "comment # in two lines", "keyword component", "class declaration \"", "class declaration net", "class declaration \"", "property source", "string \""},
+		{
+			"comment # One comment", "comment # in two lines", "keyword component", "class declaration \"",
+			"class declaration net", "class declaration \"", "property source", "string \"",
+		},
 		{"property for_each", "function toset", "namespace var", "variable zones"},
-		{"keyword for", "parameter z", "keyword in", "namespace var", "variable zones", "operator :", "string \"", "string é😀", "operator ${", "parameter z", "operator }"},
+		{
+			"keyword for", "parameter z", "keyword in", "namespace var", "variable zones", "operator :", "string \"",
+			"string é😀", "operator ${", "parameter z", "operator }",
+		},
 		{"operator ${", "namespace each", "variable key", "operator }"},
 		{"string <<-EOT"},
 		{"namespace component", "variable net"},
@@ -201,7 +208,8 @@ func TestLinks(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	src := "component \"a\" {\n  source = \"./net\"\n}\nstack \"b\" {\n  source = \"./child\"\n}\ncomponent \"c\" {\n  source = \"./none\"\n}\nstack \"d\" {\n  path = \"net\"\n}\ncomponent \"e\" {\n  source = \"x/y/z\"\n}\n"
+	src := "component \"a\" {\n  source = \"./net\"\n}\nstack \"b\" {\n  source = \"./child\"\n}\ncomponent \"c\" {\n" +
+		"  source = \"./none\"\n}\nstack \"d\" {\n  path = \"net\"\n}\ncomponent \"e\" {\n  source = \"x/y/z\"\n}\n"
 	f := Parse(filepath.Join(dir, "main.tfcomponent.hcl"), position.NewText([]byte(src)))
 	var got []string
 	for _, link := range f.Links() {

@@ -96,7 +96,8 @@ func meaningOf(token hclsyntax.Token) meaning {
 		return meaning{tokenType: comment}
 	case hclsyntax.TokenNumberLit:
 		return meaning{tokenType: number}
-	case hclsyntax.TokenOQuote, hclsyntax.TokenCQuote, hclsyntax.TokenQuotedLit, hclsyntax.TokenStringLit, hclsyntax.TokenOHeredoc, hclsyntax.TokenCHeredoc:
+	case hclsyntax.TokenOQuote, hclsyntax.TokenCQuote, hclsyntax.TokenQuotedLit, hclsyntax.TokenStringLit,
+		hclsyntax.TokenOHeredoc, hclsyntax.TokenCHeredoc:
 		return meaning{tokenType: text}
 	case hclsyntax.TokenIdent:
 		switch string(token.Bytes) {

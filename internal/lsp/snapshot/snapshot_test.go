@@ -89,7 +89,8 @@ func check(t *testing.T, snap *Snapshot, want ...string) {
 func TestEdits(t *testing.T) {
 	dir := write(t, twoStacks)
 	w := NewWorkspace(Options{})
-	a, b, child := filepath.Join(dir, "stack/a.tfcomponent.hcl"), filepath.Join(dir, "stack/b.tfcomponent.hcl"), filepath.Join(dir, "child/c.tfcomponent.hcl")
+	a, b := filepath.Join(dir, "stack/a.tfcomponent.hcl"), filepath.Join(dir, "stack/b.tfcomponent.hcl")
+	child := filepath.Join(dir, "child/c.tfcomponent.hcl")
 	first := w.Stack(a)
 	check(t, first)
 	if diff := cmp.Diff([]string{child, a, b}, first.Paths()); diff != "" {
@@ -206,7 +207,10 @@ func TestStacks(t *testing.T) {
 	if diff := cmp.Diff(want, w.Stacks()); diff != "" {
 		t.Errorf("stacks (-want +got):\n%s", diff)
 	}
-	for _, none := range []string{filepath.Join(dir, "cairn.workspace.hcl"), filepath.Join(dir, "stack/net/main.tf"), filepath.Join(dir, "nowhere/x.tfcomponent.hcl"), dir} {
+	for _, none := range []string{
+		filepath.Join(dir, "cairn.workspace.hcl"), filepath.Join(dir, "stack/net/main.tf"),
+		filepath.Join(dir, "nowhere/x.tfcomponent.hcl"), dir,
+	} {
 		if w.Stack(none) != nil {
 			t.Errorf("%s belongs to a stack", none)
 		}

@@ -227,7 +227,8 @@ func (w *Workspace) Stacks() []string {
 func findStacks(folders []string) []string {
 	found := []string{}
 	for _, folder := range folders {
-		_ = filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error { //nolint:errcheck // unreadable directories have no stacks
+		//nolint:errcheck // unreadable directories have no stacks
+		_ = filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
 			switch {
 			case err != nil:
 				return nil //nolint:nilerr // the rest is looked at

@@ -85,7 +85,8 @@ func (s *scanner) token(token hclsyntax.Token) {
 		s.openString(token)
 	case hclsyntax.TokenQuotedLit, hclsyntax.TokenStringLit:
 		s.literal(token)
-	case hclsyntax.TokenCBrace, hclsyntax.TokenCBrack, hclsyntax.TokenCParen, hclsyntax.TokenTemplateSeqEnd, hclsyntax.TokenCQuote, hclsyntax.TokenCHeredoc:
+	case hclsyntax.TokenCBrace, hclsyntax.TokenCBrack, hclsyntax.TokenCParen,
+		hclsyntax.TokenTemplateSeqEnd, hclsyntax.TokenCQuote, hclsyntax.TokenCHeredoc:
 		s.close(token)
 	case hclsyntax.TokenComma:
 		s.separator(token)
@@ -122,7 +123,8 @@ var keywords = []string{"true", "false", "null", "for", "in", "if", "else", "end
 
 // inMap reports whether the innermost thing that is open is a map.
 func (s *scanner) inMap() bool {
-	return len(s.inside) > 0 && s.inside[len(s.inside)-1].group == s.group && s.group != nil && s.group.Kind == MapGroup && len(s.group.names) == 0
+	return len(s.inside) > 0 && s.inside[len(s.inside)-1].group == s.group && s.group != nil && s.group.Kind == MapGroup &&
+		len(s.group.names) == 0
 }
 
 // pending returns the last item of the map around if it has not ended, else nil.
@@ -228,7 +230,11 @@ func (s *scanner) openBracket(token hclsyntax.Token, ref *Ref) {
 }
 
 func (s *scanner) open(token hclsyntax.Token, kind GroupKind) *Group {
-	group := &Group{Kind: kind, Range: hcl.Range{Filename: token.Range.Filename, Start: token.Range.End, End: token.Range.End}, parent: s.group}
+	group := &Group{
+		Kind:   kind,
+		Range:  hcl.Range{Filename: token.Range.Filename, Start: token.Range.End, End: token.Range.End},
+		parent: s.group,
+	}
 	s.expr.Groups = append(s.expr.Groups, group)
 	s.group = group
 	s.inside = append(s.inside, frame{closer: closing[token.Type], group: group})
@@ -367,7 +373,9 @@ func (s *scanner) assign(token hclsyntax.Token) {
 		return
 	}
 	if s.pending() == nil { // the key is computed
-		s.group.Items = append(s.group.Items, &Item{KeyRange: hcl.Range{Filename: token.Range.Filename, Start: token.Range.Start, End: token.Range.Start}})
+		s.group.Items = append(s.group.Items, &Item{
+			KeyRange: hcl.Range{Filename: token.Range.Filename, Start: token.Range.Start, End: token.Range.Start},
+		})
 	}
 	item := s.pending()
 	item.assigned = true

@@ -246,7 +246,13 @@ func (r *jsonReader) expr(expr *Expr, value *jsonValue, parent *Group, static bo
 			text, _ := r.decoded(key)
 			from, to := key.inside()
 			member := value.values[i]
-			group.Items = append(group.Items, &Item{Key: text, KeyRange: r.between(from, to), Value: r.between(member.start, member.end), assigned: true, ended: true})
+			group.Items = append(group.Items, &Item{
+				Key:      text,
+				KeyRange: r.between(from, to),
+				Value:    r.between(member.start, member.end),
+				assigned: true,
+				ended:    true,
+			})
 			r.expr(expr, member, group, static)
 		}
 	case '[':

@@ -32,7 +32,8 @@ func lex(src []byte, name string) hclsyntax.Tokens {
 			end = line.Byte + i
 		}
 		kept := open + 1
-		for kept < len(found) && found[kept].Range.End.Byte <= end && found[kept].Type != hclsyntax.TokenEOF && found[kept].Type != hclsyntax.TokenQuotedNewline {
+		for kept < len(found) && found[kept].Range.End.Byte <= end && found[kept].Type != hclsyntax.TokenEOF &&
+			found[kept].Type != hclsyntax.TokenQuotedNewline {
 			kept++
 		}
 		last := found[kept-1].Range.End
