@@ -24,13 +24,16 @@ func runDriftCommand() *session.Command {
 	return &session.Command{
 		Name: "drift", Summary: "Says what has changed outside of stacks since they were applied.",
 		Long: `
-Every selected stack and root module is compared with what is there, by a plan that only refreshes. Nothing is written to any state, no lock is taken, and none is
-waited for; order does not matter, and a failure stops nothing else. The exit code is 2 if anything has drifted, 0 if nothing has, and 1 after errors.`,
+Every selected stack and root module is compared with what is there, by a plan that only refreshes.
+Nothing is written to any state, no lock is taken, and none is waited for; order does not matter,
+and a failure stops nothing else. The exit code is 2 if anything has drifted, 0 if nothing has, and
+1 after errors.`,
 		Example: "cairn run drift\ncairn run drift -parallel=8 -report=drift.md\ncairn run drift -json -query=prod",
 		Flags: func(f *session.Flags) {
 			o = gateOptions{}
 			treeFlags(f, &o.tree)
-			f.Var(&o.parallelOption, "parallel", "work on `N` directories at the same time (default: as a workspace file says, or 1); the output of each is shown when it has ended")
+			f.Var(&o.parallelOption, "parallel",
+				"work on `N` directories at the same time (default: as a workspace file says, or 1); the output of each is shown when it has ended")
 			stackcmd.ConciseFlag(f, &o.concise)
 			f.Var(&o.report, "report", "write the results to `FILE`: JSON, or JUnit if its name ends in .xml, or Markdown if it ends in .md")
 			session.EngineFlags(f)
@@ -100,7 +103,12 @@ func (g *gates) compare(ctx context.Context) ([]rollout.DriftEnd, error) {
 	drivers.Roots.WorkDir = filepath.Join(drivers.Plans, "engine")
 	ctx, unread, stop := g.session.InterruptAll(ctx, drivers.Roots.Processes, session.InFlight{Lost: g.inFlight.Lost})
 	defer stop()
-	display := g.session.NewRunDisplay(session.RunDisplayOptions{Title: "Comparing", Total: len(g.work.Compared()), Parallel: g.parallel > 1, Unread: unread})
+	display := g.session.NewRunDisplay(session.RunDisplayOptions{
+		Title:    "Comparing",
+		Total:    len(g.work.Compared()),
+		Parallel: g.parallel > 1,
+		Unread:   unread,
+	})
 	g.output = display.Output
 	var ends []rollout.DriftEnd
 	display.During(func() {
@@ -116,7 +124,12 @@ func (g *gates) compare(ctx context.Context) ([]rollout.DriftEnd, error) {
 	return ends, nil
 }
 
-var driftBoardStates = map[rollout.State]order.State{rollout.Drifting: order.Succeeded, rollout.AsStated: order.Succeeded, rollout.Failed: order.Failed, rollout.NotStarted: order.NotStarted}
+var driftBoardStates = map[rollout.State]order.State{
+	rollout.Drifting:   order.Succeeded,
+	rollout.AsStated:   order.Succeeded,
+	rollout.Failed:     order.Failed,
+	rollout.NotStarted: order.NotStarted,
+}
 
 // summarizeDrift shows how everything ended, and returns the exit code.
 func (g *gates) summarizeDrift(ends []rollout.DriftEnd) int {

@@ -45,7 +45,12 @@ type driftResult struct {
 	Seconds    float64                `json:"seconds"`
 }
 
-var driftStates = map[rollout.State]string{rollout.Drifting: "ok", rollout.AsStated: "ok", rollout.Failed: "failed", rollout.NotStarted: "not_started"}
+var driftStates = map[rollout.State]string{
+	rollout.Drifting:   "ok",
+	rollout.AsStated:   "ok",
+	rollout.Failed:     "failed",
+	rollout.NotStarted: "not_started",
+}
 
 // JSON implements [reportfile.Report].
 func (r driftReport) JSON() ([]byte, error) {

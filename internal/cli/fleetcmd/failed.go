@@ -21,7 +21,8 @@ const maxReport = 64 << 20
 func unfinished(file string) ([]string, error) {
 	content, err := safefile.Read(os.DirFS(filepath.Dir(file)), filepath.Base(file), maxReport)
 	if err != nil {
-		return nil, failure.Error("Unreadable report", "The report %s of an earlier run cannot be read: %s. Nothing was done. Name a file that -report has written.", file, safefile.Reason(err))
+		return nil, failure.Error("Unreadable report", "The report %s of an earlier run cannot be read: %s. Nothing was done. "+
+			"Name a file that -report has written.", file, safefile.Reason(err))
 	}
 	if len(content) > maxReport {
 		err = errors.New("it is too large")

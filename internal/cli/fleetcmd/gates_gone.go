@@ -40,13 +40,16 @@ type goneRun struct {
 func (o *gateOptions) checkGone(s *session.Session) error {
 	switch {
 	case o.tree.base == "":
-		return failure.Error("Missing required option", "What is gone is what there was before: add -base=REF, a branch, tag or commit at which it was there, as in -base=HEAD~1.")
+		return failure.Error("Missing required option",
+			"What is gone is what there was before: add -base=REF, a branch, tag or commit at which it was there, as in -base=HEAD~1.")
 	case strings.Contains(o.tree.base, ".."):
-		return failure.Error("Range as base", "What is gone is not in the working tree, which is compared with one commit: name only the first of the range %s.", o.tree.base)
+		return failure.Error("Range as base",
+			"What is gone is not in the working tree, which is compared with one commit: name only the first of the range %s.", o.tree.base)
 	case o.tree.changed:
 		return failure.Error("Conflicting options", "Give only one of -changed and -gone: what is gone has changed.")
 	case o.tree.along.Any():
-		return failure.Error("Conflicting options", "With -gone, nothing is destroyed that is still there: leave out -with-dependents and -with-dependencies.")
+		return failure.Error("Conflicting options",
+			"With -gone, nothing is destroyed that is still there: leave out -with-dependents and -with-dependencies.")
 	}
 	return o.checkOthers(s)
 }
@@ -55,7 +58,8 @@ func (o *gateOptions) checkGone(s *session.Session) error {
 func destroyGone(ctx context.Context, s *session.Session, o gateOptions) (code int, err error) {
 	dir, err := tempdir.Kind{Prefix: "cairn-gone-", Log: s.Log}.Replace() // which only this user can read
 	if err != nil {
-		return 0, failure.Error("Temporary directory not available", "The configuration from git is kept in a temporary directory, and it cannot be made: %s.", failure.Reason(err))
+		return 0, failure.Error("Temporary directory not available",
+			"The configuration from git is kept in a temporary directory, and it cannot be made: %s.", failure.Reason(err))
 	}
 	run := &goneRun{dir: filepath.Join(dir.Path, "base")}
 	if err := os.Mkdir(run.dir, 0o700); err != nil {
@@ -161,8 +165,15 @@ func openGone(ctx context.Context, s *session.Session, o gateOptions, run *goneR
 	}
 	run.found = found
 	g := &gates{
-		Place: request.Place, session: s, mode: rollout.Destroy, options: o, work: found.Work, changes: &fleet.Changes{Diff: diff, Repository: repository},
-		diags: failure.Diagnostics(run.named(s, o.tree.base, base.Diags)).Extend(diags), parallel: int(o.parallelOption), gone: run,
+		Place:    request.Place,
+		session:  s,
+		mode:     rollout.Destroy,
+		options:  o,
+		work:     found.Work,
+		changes:  &fleet.Changes{Diff: diff, Repository: repository},
+		diags:    failure.Diagnostics(run.named(s, o.tree.base, base.Diags)).Extend(diags),
+		parallel: int(o.parallelOption),
+		gone:     run,
 	}
 	if g.parallel == 0 {
 		g.parallel = max(base.Parallel, 1)
@@ -184,7 +195,8 @@ func export(ctx context.Context, diff *gitdiff.Diff, dir, root string) (string, 
 		if ctx.Err() != nil {
 			return "", context.Cause(ctx)
 		}
-		return "", failure.Error("Base not readable", "What git has at %s cannot be written to a temporary directory: %s. Nothing was destroyed.", diff.Base, failure.Reason(err))
+		return "", failure.Error("Base not readable",
+			"What git has at %s cannot be written to a temporary directory: %s. Nothing was destroyed.", diff.Base, failure.Reason(err))
 	}
 	// As in the repository itself: modules reach no files above this directory, and programs that
 	// files name were not named by the user.

@@ -70,10 +70,14 @@ func (g *gates) report(ends []rollout.End) gateReport {
 func (g *gates) reportOf(ends []rollout.End) show.Summary {
 	units := len(g.work.Units)
 	summary := show.Summary{
-		View:    show.View{Name: func(unit int) string { return g.work.Units[unit].Name }},
-		Command: []string{string(g.mode)}, Results: make([]order.Result, units), Times: make([]show.Times, units), Outcomes: make([]string, units),
-		Changes: make([]*stackplan.Counts, units), Problems: make([]*diagnostic.Diagnostic, units),
-		Parts: make([][]show.Part, units),
+		View:     show.View{Name: func(unit int) string { return g.work.Units[unit].Name }},
+		Command:  []string{string(g.mode)},
+		Results:  make([]order.Result, units),
+		Times:    make([]show.Times, units),
+		Outcomes: make([]string, units),
+		Changes:  make([]*stackplan.Counts, units),
+		Problems: make([]*diagnostic.Diagnostic, units),
+		Parts:    make([][]show.Part, units),
 	}
 	for _, end := range ends {
 		summary.Sequence = append(summary.Sequence, end.Unit)

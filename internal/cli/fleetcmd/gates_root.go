@@ -48,7 +48,13 @@ func (g *gates) showRoot(unit *rollout.Unit, phase string) driver.RootView {
 		}
 		return options
 	}
-	return &rootView{NodeOutput: output, dir: unit.Dir, files: unit.Inputs.Sources(), out: options(g.session.Streams.Out), err: options(g.session.Streams.Err)}
+	return &rootView{
+		NodeOutput: output,
+		dir:        unit.Dir,
+		files:      unit.Inputs.Sources(),
+		out:        options(g.session.Streams.Out),
+		err:        options(g.session.Streams.Err),
+	}
 }
 
 // leastWidth is as few columns as there may be for text.

@@ -55,7 +55,12 @@ func (g *gates) run(ctx context.Context) (int, error) {
 	g.output = display.Output
 	output := func(unit string) rollout.Output { return g.output.Node(unit) }
 	options := rollout.Options{
-		Mode: g.mode, Parallel: g.parallel, Processes: drivers.Roots.Processes, Output: output, Last: g.output.Last, MaxRounds: int(g.options.maxRounds),
+		Mode:      g.mode,
+		Parallel:  g.parallel,
+		Processes: drivers.Roots.Processes,
+		Output:    output,
+		Last:      g.output.Last,
+		MaxRounds: int(g.options.maxRounds),
 		Open:      func(unit int) driver.Driver { return drivers.Open(g.work, unit) },
 		KeepGoing: g.mode == rollout.PlanOnly && g.work.PlansAhead,
 	}
@@ -91,7 +96,8 @@ func (g *gates) run(ctx context.Context) (int, error) {
 		return cmdline.ExitError, setErr
 	}
 	g.sayHowToApply(code)
-	if code == cmdline.ExitOK && g.options.detailed && slices.ContainsFunc(ends, func(end rollout.End) bool { return end.State == rollout.Planned }) {
+	if code == cmdline.ExitOK && g.options.detailed &&
+		slices.ContainsFunc(ends, func(end rollout.End) bool { return end.State == rollout.Planned }) {
 		code = cmdline.ExitChanges
 	}
 	return code, err
@@ -139,7 +145,14 @@ func (g *gates) drivers(ctx context.Context) (*rollout.Drivers, error) {
 		Roots: &driver.Roots{
 			SchemaDir: engines.SchemaDir(), Shared: &shared.OfEngines().Binary, Processes: &process.Set{},
 		},
-		Stack:   operation.Options{Workspace: g.Root, Engine: g.session.Options.Engine, EngineFrom: "-engine", Shared: shared, ModulesEngine: g.session.Deps.Engine, StopNow: g.session.StopNow},
+		Stack: operation.Options{
+			Workspace:     g.Root,
+			Engine:        g.session.Options.Engine,
+			EngineFrom:    "-engine",
+			Shared:        shared,
+			ModulesEngine: g.session.Deps.Engine,
+			StopNow:       g.session.StopNow,
+		},
 		Version: session.Version(), AcceptRecovery: g.options.acceptRecovery,
 		Show: g.showStack, ShowRoot: g.showRoot,
 	}
@@ -216,7 +229,8 @@ func (g *gates) approve(ctx context.Context, unit int, show func() error) (bool,
 	if u.Destroyed {
 		mode = rollout.Destroy
 	}
-	answer, err := g.session.Ask(ctx, fmt.Sprintf("\n%s %s%s? %s: ", failure.Capitalize(string(mode)), safetext.Name(u.Name), safetext.Name(where), accepted), false)
+	answer, err := g.session.Ask(ctx,
+		fmt.Sprintf("\n%s %s%s? %s: ", failure.Capitalize(string(mode)), safetext.Name(u.Name), safetext.Name(where), accepted), false)
 	g.session.Note("\n")
 	if errors.Is(err, session.ErrNoAnswer) {
 		g.unanswered = true

@@ -55,7 +55,8 @@ func openSet(request *fleet.Request, o *gateOptions) (*planset.Applying, error) 
 		return nil, err
 	}
 	if hash != set.Workspace {
-		return nil, failure.Error("Configuration changed since planning", "The file %s is not the one that the plans in %s were made with. Nothing was done. Plan again.", format.File, o.set)
+		return nil, failure.Error("Configuration changed since planning",
+			"The file %s is not the one that the plans in %s were made with. Nothing was done. Plan again.", format.File, o.set)
 	}
 	request.Names, request.NamesFrom = []string{}, "The set "+o.set
 	for _, unit := range set.Units {
@@ -208,7 +209,8 @@ func (g *gates) saveSet(ends []rollout.End) error {
 // sayHowToApply names the command that applies a saved set.
 func (g *gates) sayHowToApply(code int) {
 	if g.saving != nil && code != cmdline.ExitError {
-		g.session.Note("\nThe plans are in %s, and may hold secrets. To apply exactly these: cairn run apply %s\n", g.options.out, commandLine([]string{g.options.out}))
+		g.session.Note("\nThe plans are in %s, and may hold secrets. "+
+			"To apply exactly these: cairn run apply %s\n", g.options.out, commandLine([]string{g.options.out}))
 	}
 }
 
@@ -238,7 +240,8 @@ func (g *gates) withPlans(ctx context.Context, drivers *rollout.Drivers, options
 		}
 	}
 	if slices.Sort(others); len(others) > 0 {
-		return failure.Error("Incomplete set of plans", "What is in the set asks for %s, which has no plan in it. Nothing was done. Plan again.", strings.Join(others, ", "))
+		return failure.Error("Incomplete set of plans",
+			"What is in the set asks for %s, which has no plan in it. Nothing was done. Plan again.", strings.Join(others, ", "))
 	}
 	dir, err := filepath.Abs(g.applying.Dir)
 	if err != nil {
@@ -285,7 +288,9 @@ func (g *gates) checkPlans(ctx context.Context, drivers *rollout.Drivers, chosen
 		unit := &g.applying.Units[n]
 		number, ok := chosen[unit.Name]
 		if !ok {
-			found[n] = hcl.Diagnostics{failure.New("Incomplete set of plans", "There is no stack %q to apply any more. Nothing was done. Plan again.", unit.Name)}
+			found[n] = hcl.Diagnostics{
+				failure.New("Incomplete set of plans", "There is no stack %q to apply any more. Nothing was done. Plan again.", unit.Name),
+			}
 			return nil
 		}
 		found[n] = g.applying.Check(ctx, unit, drivers.Open(g.work, number))

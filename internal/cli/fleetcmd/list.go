@@ -30,9 +30,11 @@ func ListCommand() *session.Command {
 		Name:    "list",
 		Summary: "Lists the stacks of a repository.",
 		Long: `
-A stack is a directory with a stack or terrastack block in a file *.tsk.hcl, *.tm or *.tm.hcl, or with files of the
-Terraform Stacks language; or what a file cairn.workspace.hcl at the top of the repository says. Only those in the current directory and below it are listed, and what they want.`,
-		Example: "cairn list -run-order\ncairn list -changed -with-dependents -why\ncairn list -changed -base=origin/main -tags=network:prod,network:staging",
+A stack is a directory with a stack or terrastack block in a file *.tsk.hcl, *.tm or *.tm.hcl, or
+with files of the Terraform Stacks language; or what a file cairn.workspace.hcl at the top of the
+repository says. Only those in the current directory and below it are listed, and what they want.`,
+		Example: "cairn list -run-order\ncairn list -changed -with-dependents -why\n" +
+			"cairn list -changed -base=origin/main -tags=network:prod,network:staging",
 		Flags: func(f *session.Flags) {
 			treeFlags(f, &options)
 			f.BoolVar(&runOrder, "run-order", false, "in the order in which they are run, instead of by name")
@@ -42,7 +44,8 @@ Terraform Stacks language; or what a file cairn.workspace.hcl at the top of the 
 		Run: func(ctx context.Context, s *session.Session, _ []string) (int, error) {
 			s.ReportDocuments()
 			if why && !options.changed && !options.along.Any() {
-				return 0, failure.Error("Missing required option", "The option -why says why stacks have changed or are added: add -changed, -with-dependents or -with-dependencies.")
+				return 0, failure.Error("Missing required option",
+					"The option -why says why stacks have changed or are added: add -changed, -with-dependents or -with-dependencies.")
 			}
 			src, err := openStacks(ctx, s, options)
 			if err != nil {
@@ -86,10 +89,19 @@ func listingOf(src *fleet.Source, inOrder bool) (listing, error) {
 	}
 	for _, unit := range units {
 		l.stacks = append(l.stacks, listedStack{
-			shown: unit.Name,
-			Path:  unit.Path, Directory: unit.Directory, ID: unit.ID, Name: unit.Title, Description: unit.Description, Tags: append([]string{}, unit.Tags...),
-			Reasons: unit.Reasons, Wanted: unit.Wanted,
-			Type: string(unit.Kind), Deployment: unit.Deployment, Workspace: unit.Workspace, Groups: unit.Groups,
+			shown:       unit.Name,
+			Path:        unit.Path,
+			Directory:   unit.Directory,
+			ID:          unit.ID,
+			Name:        unit.Title,
+			Description: unit.Description,
+			Tags:        append([]string{}, unit.Tags...),
+			Reasons:     unit.Reasons,
+			Wanted:      unit.Wanted,
+			Type:        string(unit.Kind),
+			Deployment:  unit.Deployment,
+			Workspace:   unit.Workspace,
+			Groups:      unit.Groups,
 		})
 	}
 	if c := src.Changes; c != nil {

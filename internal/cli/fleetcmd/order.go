@@ -34,7 +34,8 @@ func OrderCommand() *session.Command {
 Without the name of a command, all selected stacks are shown in groups: those of a group can run at the same time, after those of
 the groups before. In pictures, an arrow leads from a stack to one that comes after it.
 
-If there is a file cairn.workspace.hcl, it says what there is; otherwise the directories with stacks do, and without any of them .terrateam/config.yml.`,
+If there is a file cairn.workspace.hcl, it says what there is; otherwise the directories with stacks
+do, and without any of them .terrateam/config.yml.`,
 		Example: "cairn order -why\ncairn order -format=svg > order.svg\ncairn order -phases -query=prod\ncairn order explain network app",
 		Flags: func(f *session.Flags) {
 			treeFlags(f, &options)
@@ -43,7 +44,8 @@ If there is a file cairn.workspace.hcl, it says what there is; otherwise the dir
 			f.StringVar(&format, "format", "text", "write `text|json|dot|mermaid|svg` (default: text)")
 			f.BoolVar(&why, "why", false, "as text: say about each stack why it comes after others, and where that is written")
 			reduced = reducedValue{}
-			f.Var(&reduced, "transitive-reduction", "leave out what other edges imply: json only with this option, the others unless it is false or there are very many")
+			f.Var(&reduced, "transitive-reduction",
+				"leave out what other edges imply: json only with this option, the others unless it is false or there are very many")
 		},
 		Run: func(ctx context.Context, s *session.Session, _ []string) (int, error) {
 			write, ok := orderFormats[format]
@@ -56,7 +58,8 @@ If there is a file cairn.workspace.hcl, it says what there is; otherwise the dir
 				s.ReportDocuments()
 			}
 			if why && format != "text" {
-				return 0, failure.Error("Conflicting options", "The option -why is about text; of the other formats, all but mermaid say why anyway. Leave out -why or -format.")
+				return 0, failure.Error("Conflicting options",
+					"The option -why is about text; of the other formats, all but mermaid say why anyway. Leave out -why or -format.")
 			} else if why {
 				write = orderText(show.View.TextWhy)
 			}

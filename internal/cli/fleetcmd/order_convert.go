@@ -45,12 +45,15 @@ func orderConvertCommand() *session.Command {
 		Args:    "[ROOT SLS...]",
 		Summary: "Writes what there is in another format of order.",
 		Long: `
-From each format to each other one: "dirs" are stack directories, "gates" a .terrateam/config.yml, "workspace" a cairn.workspace.hcl,
-"plugins" the tasks of plugins in -plugins=DIR, and "states" the SLS files that the arguments name, as for "cairn run states". Two are only
-read: "terragrunt" are files terragrunt.hcl, and "roots" all directories with a stack or a root module that no other one uses, without any order.
+From each format to each other one: "dirs" are stack directories, "gates" a .terrateam/config.yml,
+"workspace" a cairn.workspace.hcl, "plugins" the tasks of plugins in -plugins=DIR, and "states" the
+SLS files that the arguments name, as for "cairn run states". Two are only read: "terragrunt" are
+files terragrunt.hcl, and "roots" all directories with a stack or a root module that no other one
+uses, without any order.
 
-It is printed; "dirs" are several files, each after a line with its path. With -out=DIR the files are written below a directory instead; nothing that is there
-is changed. What the other format cannot say, or says in another way, is listed on standard error, each with its place.`,
+It is printed; "dirs" are several files, each after a line with its path. With -out=DIR the files
+are written below a directory instead; nothing that is there is changed. What the other format
+cannot say, or says in another way, is listed on standard error, each with its place.`,
 		Example: `cairn order convert -from=roots > cairn.workspace.hcl
 cairn order convert -from=dirs > cairn.workspace.hcl
 cairn order convert -from=workspace -to=dirs -out=.
@@ -109,11 +112,13 @@ func (o *convertOptions) check(args []string) error {
 	_, known := sources[o.from]
 	switch {
 	case o.from == "":
-		return failure.Error("Missing required option", "Say what is converted: -from=dirs, gates, roots, states, terragrunt or workspace, or -plugins=DIR.")
+		return failure.Error("Missing required option",
+			"Say what is converted: -from=dirs, gates, roots, states, terragrunt or workspace, or -plugins=DIR.")
 	case o.from == "plugins" && o.tree.plugins.dir == "":
 		return failure.Error("Missing required option", "Say where the plugins are: -plugins=DIR.")
 	case !known && o.from != "workspace":
-		return failure.Error("Unknown format", "There is nothing to convert from %q.%s Use -from=dirs, gates, roots, states, terragrunt or workspace, or -plugins=DIR.",
+		return failure.Error("Unknown format",
+			"There is nothing to convert from %q.%s Use -from=dirs, gates, roots, states, terragrunt or workspace, or -plugins=DIR.",
 			o.from, nearest.DidYouMean(o.from, append(slices.Collect(maps.Keys(sources)), "workspace")))
 	case targets[o.to] == nil && o.to != "workspace":
 		return failure.Error("Unknown format", "Nothing can be written as %q.%s Use -to=dirs, gates, plugins, states or workspace.",
@@ -136,7 +141,8 @@ func convertSource(s *session.Session, o convertOptions, args []string) (convert
 	}
 	if o.from == "workspace" {
 		if !cairnfile.Exists(at.Root) {
-			return convert.Result{}, nil, failure.Error("No workspace file", "There is no file %s in %s. Name its repository with -root=DIR.", cairnfile.FileName, shownDir(at.Root))
+			return convert.Result{}, nil, failure.Error("No workspace file",
+				"There is no file %s in %s. Name its repository with -root=DIR.", cairnfile.FileName, shownDir(at.Root))
 		}
 		model, diags := cairnfile.Load(at.Root)
 		if diags.HasErrors() {
@@ -171,9 +177,11 @@ func writeConverted(s *session.Session, out string, files []convert.File) error 
 		case errors.Is(err, fs.ErrNotExist):
 			missing = append(missing, file)
 		case err != nil:
-			return failure.Error("File not written", "There is something at %s that cannot be read: %s. Nothing was written.", filepath.Join(out, filepath.FromSlash(file.Path)), failure.Reason(err))
+			return failure.Error("File not written", "There is something at %s that cannot be read: %s. "+
+				"Nothing was written.", filepath.Join(out, filepath.FromSlash(file.Path)), failure.Reason(err))
 		case !bytes.Equal(is, file.Text):
-			return failure.Error("File already exists", "There is another file %s. Nothing was written. Move it away, or choose another directory.", filepath.Join(out, filepath.FromSlash(file.Path)))
+			return failure.Error("File already exists", "There is another file %s. Nothing was written. "+
+				"Move it away, or choose another directory.", filepath.Join(out, filepath.FromSlash(file.Path)))
 		}
 	}
 	for _, file := range missing {
@@ -211,7 +219,8 @@ func convertRoots(s *session.Session, root string, _ convertOptions, _ []string)
 	if !diags.HasErrors() && len(dirs) == 0 {
 		diags = diags.Append(&hcl.Diagnostic{
 			Severity: hcl.DiagWarning, Summary: "No stacks",
-			Detail: fmt.Sprintf("There is no directory with a stack or a root module in %s: none with files *.tfcomponent.hcl or *.tf.", shownDir(root)),
+			Detail: fmt.Sprintf("There is no directory with a stack or a root module in %s: "+
+				"none with files *.tfcomponent.hcl or *.tf.", shownDir(root)),
 		})
 	}
 	return convert.FromRoots(dirs), diags, nil
@@ -243,7 +252,8 @@ func convertDirs(s *session.Session, root string, _ convertOptions, _ []string) 
 func convertGates(s *session.Session, root string, _ convertOptions, _ []string) (convert.Result, hcl.Diagnostics, error) {
 	layout, diags, err := terrateam.Load(root)
 	if errors.Is(err, terrateam.ErrNoConfig) {
-		err = failure.Error("No configuration", "There is no file %s in %s. Name its repository with -root=DIR.", terrateam.ConfigFile, shownDir(root))
+		err = failure.Error("No configuration",
+			"There is no file %s in %s. Name its repository with -root=DIR.", terrateam.ConfigFile, shownDir(root))
 	}
 	if err != nil || diags.HasErrors() {
 		return convert.Result{}, diags, err

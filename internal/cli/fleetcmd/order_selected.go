@@ -18,9 +18,11 @@ import (
 func checkExplained(args []string, o treeOptions) error {
 	switch {
 	case len(args) == 2 && o.selects():
-		return failure.Error("Conflicting options", "Which of two stacks runs first does not depend on what is selected. Leave out the options for that, or name one stack, to learn why it is selected.")
+		return failure.Error("Conflicting options", "Which of two stacks runs first does not depend on what is selected. "+
+			"Leave out the options for that, or name one stack, to learn why it is selected.")
 	case len(args) == 1 && o.plugins.dir != "":
-		return failure.Error("Missing argument", "Tasks of plugins are selected by their roles only. Name two of them, to learn which one is first.")
+		return failure.Error("Missing argument",
+			"Tasks of plugins are selected by their roles only. Name two of them, to learn which one is first.")
 	}
 	return nil
 }

@@ -113,7 +113,13 @@ func kindOf(step fleet.Step) show.Kind {
 // root, and by their ids.
 func findUnit(src *fleet.Source) func(name string) (int, error) {
 	steps := src.Order.Steps
-	f := finder{what: src.What, names: make([]string, len(steps)), dirs: make([]string, len(steps)), deployments: make([]string, len(steps)), below: src.Below}
+	f := finder{
+		what:        src.What,
+		names:       make([]string, len(steps)),
+		dirs:        make([]string, len(steps)),
+		deployments: make([]string, len(steps)),
+		below:       src.Below,
+	}
 	for n, step := range steps {
 		if step.Unit == nil {
 			continue
@@ -138,10 +144,16 @@ func findUnit(src *fleet.Source) func(name string) (int, error) {
 	f.several = slices.Concat(src.GroupNames, severalNames(src))
 	return func(name string) (int, error) {
 		if names := deploymentsOf(src, name); len(names) > 0 {
-			return 0, hcl.Diagnostics{orderproblem.New(orderproblem.UnknownRef, nil, "Several deployments", "The stack %q has several deployments: name one of %s.", name, strings.Join(names, ", "))}
+			return 0, hcl.Diagnostics{
+				orderproblem.New(orderproblem.UnknownRef, nil, "Several deployments",
+					"The stack %q has several deployments: name one of %s.", name, strings.Join(names, ", ")),
+			}
 		}
 		if slices.Contains(src.GroupNames, name) {
-			return 0, hcl.Diagnostics{orderproblem.New(orderproblem.UnknownRef, nil, "Group in place of a stack", "%q is a group. Name a stack or task in it, or that waits for it.", name)}
+			return 0, hcl.Diagnostics{
+				orderproblem.New(orderproblem.UnknownRef, nil, "Group in place of a stack",
+					"%q is a group. Name a stack or task in it, or that waits for it.", name),
+			}
 		}
 		return f.find(name)
 	}
@@ -162,7 +174,8 @@ func deploymentsOf(src *fleet.Source, stack string) []string {
 func severalNames(src *fleet.Source) []string {
 	var names []string
 	for _, unit := range src.Units {
-		if stack, isNode := strings.CutSuffix(unit.Name, deployconfig.NodeName("", unit.Deployment)); isNode && unit.Deployment != "" && !slices.Contains(names, stack) {
+		if stack, isNode := strings.CutSuffix(unit.Name, deployconfig.NodeName("", unit.Deployment)); isNode && unit.Deployment != "" &&
+			!slices.Contains(names, stack) {
 			names = append(names, stack)
 		}
 	}
@@ -170,7 +183,8 @@ func severalNames(src *fleet.Source) []string {
 }
 
 func noPhases() error {
-	return failure.Error("No phases", "The option -phases is for stacks of a file %s, which are planned and applied, and there is no such file. Leave the option out.", format.File)
+	return failure.Error("No phases", "The option -phases is for stacks of a file %s, which are planned and applied, "+
+		"and there is no such file. Leave the option out.", format.File)
 }
 
 // finder finds nodes by the names that users give them. The positions in its slices are numbers of
@@ -206,7 +220,10 @@ func (f finder) find(name string) (int, error) {
 			for _, i := range in {
 				names = append(names, f.names[i])
 			}
-			return 0, hcl.Diagnostics{orderproblem.New(orderproblem.UnknownRef, nil, "Ambiguous directory", "There are several in %q: name one of %s.", name, strings.Join(names, ", "))}
+			return 0, hcl.Diagnostics{
+				orderproblem.New(orderproblem.UnknownRef, nil, "Ambiguous directory",
+					"There are several in %q: name one of %s.", name, strings.Join(names, ", ")),
+			}
 		}
 	}
 	if i := slices.Index(f.ids, name); i >= 0 && name != "" {

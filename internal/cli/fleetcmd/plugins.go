@@ -57,7 +57,8 @@ func loadPlugins(o pluginOptions) ([]*plugintasks.Task, order.Selection, hcl.Dia
 	case "final":
 		diags = diags.Extend(plugintasks.Lint(tasks, plugintasks.Final))
 	default:
-		return nil, nil, nil, failure.Error("Unknown convention", "There is no convention %q of ranges. Use -lint=original or -lint=final.", o.lint)
+		return nil, nil, nil, failure.Error("Unknown convention",
+			"There is no convention %q of ranges. Use -lint=original or -lint=final.", o.lint)
 	}
 	diags = diags.Extend(plugintasks.CheckRoles(o.dir, tasks, o.roles))
 	selected := make(order.Selection, len(tasks))
@@ -68,7 +69,8 @@ func loadPlugins(o pluginOptions) ([]*plugintasks.Task, order.Selection, hcl.Dia
 }
 
 func selectsNoTasks() error {
-	return failure.Error("Conflicting options", "The options -changed, -base, -tags, -no-tags, -query, -failed, -with-dependents and -with-dependencies are about stacks. Tasks of plugins are selected by -role.")
+	return failure.Error("Conflicting options", "The options -changed, -base, -tags, -no-tags, -query, -failed, "+
+		"-with-dependents and -with-dependencies are about stacks. Tasks of plugins are selected by -role.")
 }
 
 func openPlugins(options pluginOptions) (*ordering, error) {
@@ -82,7 +84,12 @@ func openPlugins(options pluginOptions) (*ordering, error) {
 	}
 	graph := plugintasks.Graph(tasks)
 	return &ordering{
-		graph: graph, rule: plugintasks.Rule, selected: selected, name: func(i int) string { return names[i] }, find: finder{what: "task", names: names}.find, diags: diags,
+		graph:    graph,
+		rule:     plugintasks.Rule,
+		selected: selected,
+		name:     func(i int) string { return names[i] },
+		find:     finder{what: "task", names: names}.find,
+		diags:    diags,
 	}, nil
 }
 
@@ -93,7 +100,8 @@ func runPlugins(ctx context.Context, s *session.Session, options runOptions) (in
 	}
 	switch t := options.tree; {
 	case len(options.command) > 0:
-		return 0, failure.Error("Too many arguments", "Tasks of plugins say themselves what is run: leave out the command %q.", commandLine(options.command))
+		return 0, failure.Error("Too many arguments",
+			"Tasks of plugins say themselves what is run: leave out the command %q.", commandLine(options.command))
 	case options.reverse:
 		return 0, failure.Error("Conflicting options", "Tasks of plugins have no reverse order. Leave out -reverse.")
 	case t.selects():
@@ -109,7 +117,10 @@ func runPlugins(ctx context.Context, s *session.Session, options runOptions) (in
 		if tasks[n].Type == plugintasks.Shell {
 			return order.Result{}
 		}
-		return order.Result{State: order.Passed, Err: fmt.Errorf("cairn runs tasks of type shell only; carry out this %s task in another way", tasks[n].Type)}
+		return order.Result{
+			State: order.Passed,
+			Err:   fmt.Errorf("cairn runs tasks of type shell only; carry out this %s task in another way", tasks[n].Type),
+		}
 	}
 	return runNodes(ctx, s, o, options, order.RunOptions{Parallel: options.parallel, Decide: decide}, func(n int) nodeWork {
 		task := tasks[n]
@@ -118,7 +129,9 @@ func runPlugins(ctx context.Context, s *session.Session, options runOptions) (in
 		}
 		return nodeWork{
 			shown: []string{"/bin/sh", "-c", task.Command},
-			Job:   process.Job{Command: process.Command{Program: "/bin/sh", Args: []string{"-c", task.Command}, Dir: task.Dir, Timeout: task.Timeout}},
+			Job: process.Job{
+				Command: process.Command{Program: "/bin/sh", Args: []string{"-c", task.Command}, Dir: task.Dir, Timeout: task.Timeout},
+			},
 		}
 	})
 }

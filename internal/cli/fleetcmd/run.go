@@ -43,7 +43,8 @@ The command is run in the directory of each selected stack, when all that comes 
 stack is not started, and everything else is. With -changed, nothing may be uncommitted.
 
 An interrupt is passed on to what is running, and nothing more is started; a second one ends at once what is still running.`,
-		Example:  "cairn run -- terraform init\ncairn run -failed=report.json -- terraform init\ncairn run -changed -parallel=4 -- terraform plan -out=plan\ncairn run -reverse -tags=dev -- terraform destroy",
+		Example: "cairn run -- terraform init\ncairn run -failed=report.json -- terraform init\n" +
+			"cairn run -changed -parallel=4 -- terraform plan -out=plan\ncairn run -reverse -tags=dev -- terraform destroy",
 		MaxArgs:  1 << 30,
 		PassesOn: true,
 		Flags: func(f *session.Flags) {
@@ -51,7 +52,8 @@ An interrupt is passed on to what is running, and nothing more is started; a sec
 			treeFlags(f, &o.tree)
 			pluginFlags(f, &o.tree)
 			f.BoolVar(&o.reverse, "reverse", false, "in the reverse order")
-			f.Var(&o.parallelOption, "parallel", "run in `N` stacks at the same time (default: as a workspace file says, or 1); the output of each is shown when it has ended")
+			f.Var(&o.parallelOption, "parallel",
+				"run in `N` stacks at the same time (default: as a workspace file says, or 1); the output of each is shown when it has ended")
 			f.BoolVar(&o.keepGoing, "continue-on-error", false, "after a failure also start what comes after the stack")
 			f.BoolVar(&o.fast, "fail-fast", false, "after a failure start nothing more")
 			f.BoolVar(&o.dryRun, "dry-run", false, "only show what would be run where")

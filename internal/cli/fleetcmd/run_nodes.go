@@ -85,7 +85,14 @@ func unitWork(unit *fleet.Unit, options runOptions, reacts bool) nodeWork {
 }
 
 // runNodes runs nodes in their order and sums up.
-func runNodes(ctx context.Context, s *session.Session, o *ordering, options runOptions, graphOptions order.RunOptions, work func(node int) nodeWork) (int, error) {
+func runNodes(
+	ctx context.Context,
+	s *session.Session,
+	o *ordering,
+	options runOptions,
+	graphOptions order.RunOptions,
+	work func(node int) nodeWork,
+) (int, error) {
 	if err := s.Report(o.diags); err != nil {
 		return 0, err
 	}

@@ -45,8 +45,9 @@ func openStacks(ctx context.Context, s *session.Session, o treeOptions) (*fleet.
 
 // noStacks explains that a tree has no stacks.
 func noStacks(root string) *hcl.Diagnostic {
-	return failure.Warning("No stacks", "There is no stack in %s: no directory with files *.tfcomponent.hcl, or with a stack block in *.tm.hcl or *.tsk.hcl. "+
-		"Plain root modules are named in a file %s; \"cairn order convert -from=roots > %[2]s\" writes one.", shownDir(root), format.File)
+	return failure.Warning("No stacks",
+		"There is no stack in %s: no directory with files *.tfcomponent.hcl, or with a stack block in *.tm.hcl or *.tsk.hcl. "+
+			"Plain root modules are named in a file %s; \"cairn order convert -from=roots > %[2]s\" writes one.", shownDir(root), format.File)
 }
 
 // treeOptions choose stacks of a tree.
@@ -70,12 +71,14 @@ func treeFlags(f *session.Flags, o *treeOptions) {
 	rootFlag(f, o)
 	f.Var(&o.tags, "tags", "only stacks whose tags match `QUERY`: a:b for both, a,b for one of them; may be repeated for alternatives")
 	f.Var(&o.noTags, "no-tags", "no stacks whose tags match `QUERY`")
-	f.StringVar(&o.query, "query", "", "only what has tags that match `QUERY` with and, or, not: \"prod and not dir:live/prod/db\"; kind:stack, kind:terraform and kind:task are tags, too")
+	f.StringVar(&o.query, "query", "", "only what has tags that match `QUERY` with and, or, not: \"prod and not dir:live/prod/db\"; "+
+		"kind:stack, kind:terraform and kind:task are tags, too")
 	f.BoolVar(&o.changed, "changed", false, "only stacks that have changed according to git")
 	f.Var(&o.failed, "failed", "only what has failed or was not begun in an earlier run, by the report of that in `FILE`")
 	f.BoolVar(&o.along.Dependents, "with-dependents", false, "also all that depends on what is selected otherwise, wherever it is")
 	f.BoolVar(&o.along.Dependencies, "with-dependencies", false, "also all that what is selected otherwise depends on, wherever it is")
-	f.StringVar(&o.base, "base", "", "changed since the work left the commit or branch `REF`, or in a range FROM..TO (default: the default branch)")
+	f.StringVar(&o.base, "base", "",
+		"changed since the work left the commit or branch `REF`, or in a range FROM..TO (default: the default branch)")
 }
 
 // selects reports whether an option narrows or widens the selection.
@@ -176,7 +179,10 @@ func (o *treeOptions) chosen() string {
 func tagQuery(text string) (tagquery.Query, error) {
 	query, err := tagquery.Parse(text)
 	if err != nil {
-		return query, hcl.Diagnostics{orderproblem.New(orderproblem.BadTagQuery, nil, "Invalid tag query", "The option -query=%s is not a query of tags: %s.", commandLine([]string{text}), err)}
+		return query, hcl.Diagnostics{
+			orderproblem.New(orderproblem.BadTagQuery, nil, "Invalid tag query",
+				"The option -query=%s is not a query of tags: %s.", commandLine([]string{text}), err),
+		}
 	}
 	return query, nil
 }
@@ -195,7 +201,9 @@ func tagQueries(option string, texts []string) ([]tagquery.Terms, error) {
 	for _, text := range texts {
 		query, err := tagquery.ParseTerms(text)
 		if err != nil {
-			return nil, hcl.Diagnostics{orderproblem.New(orderproblem.BadTagQuery, nil, "Invalid tag query", "The option %s=%s is not a query of tags: %s.", option, text, err)}
+			return nil, hcl.Diagnostics{
+				orderproblem.New(orderproblem.BadTagQuery, nil, "Invalid tag query", "The option %s=%s is not a query of tags: %s.", option, text, err),
+			}
 		}
 		queries = append(queries, query)
 	}
