@@ -51,7 +51,8 @@ func TestTerminalFetching(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
 		"main.tfcomponent.hcl": "required_providers {\n  bar = {\n    source  = \"example.com/foo/bar\"\n    version = \"1.0.0\"\n  }\n}\n",
-		"cli.tfrc":             fmt.Sprintf("host \"example.com\" {\n  services = { \"providers.v1\" = \"https://%s/providers/\" }\n}\n", server.Host),
+		"cli.tfrc": fmt.Sprintf("host \"example.com\" {\n"+
+			"  services = { \"providers.v1\" = \"https://%s/providers/\" }\n}\n", server.Host),
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -79,7 +80,8 @@ func TestTerminalFetching(t *testing.T) {
 	if status := term.end(); status != 0 {
 		t.Errorf("it ends with %d", status)
 	}
-	if text := term.text(); !strings.HasPrefix(text, "Fetched provider example.com/foo/bar 1.0.0 for os_arch\nProvider: example.com/foo/bar 1.0.0 for os_arch: ") {
+	const want = "Fetched provider example.com/foo/bar 1.0.0 for os_arch\nProvider: example.com/foo/bar 1.0.0 for os_arch: "
+	if text := term.text(); !strings.HasPrefix(text, want) {
 		t.Errorf("on the screen is\n%s", text)
 	}
 }

@@ -228,7 +228,8 @@ func (r *repository) unitFiles(u *generatedUnit) map[string]string {
 		b.WriteString("component \"b\" {\n  source = \"../modules/m\"\n  inputs = { text = component.a.made, name = \"\" }\n}\n")
 		made = "component.b.made"
 	}
-	fmt.Fprintf(&b, "output \"known\" {\n  type = string\n  value = \"k(${local.text})\"\n}\noutput \"made\" {\n  type = string\n  value = %s\n}\n", made)
+	fmt.Fprintf(&b, "output \"known\" {\n  type = string\n  value = \"k(${local.text})\"\n}\noutput \"made\" {\n  type = string\n"+
+		"  value = %s\n}\n", made)
 	files := map[string]string{u.dir + "/main.tfcomponent.hcl": b.String()}
 	if u.deployment == "" {
 		return files

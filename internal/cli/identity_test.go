@@ -169,7 +169,13 @@ func testVerified(t *testing.T, algorithm string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		claims := identity.Claims{Audience: []string{"sts.amazonaws.com"}, Stack: "network", Deployment: "prod", Operation: identity.Apply, PlanID: "p1"}
+		claims := identity.Claims{
+			Audience:   []string{"sts.amazonaws.com"},
+			Stack:      "network",
+			Deployment: "prod",
+			Operation:  identity.Apply,
+			PlanID:     "p1",
+		}
 		change(&claims)
 		token, err := source.Token(t.Context(), "aws", claims)
 		if err != nil {

@@ -48,13 +48,29 @@ func TestNestingEndsNoProcess(t *testing.T) {
 		"JSON, variables":           {"v.tfvars.json", json, []string{"plan", "-var-file=v.tfvars.json"}, "on v.tfvars.json line 1"},
 		"JSON, variables, template": {"v.tfvars.json", jsonTemplate, []string{"plan", "-var-file=v.tfvars.json"}, "on v.tfvars.json line 1"},
 		"JSON, stack":               {"x.tfcomponent.json", `{"locals": ` + json + "}", []string{"validate"}, "on x.tfcomponent.json line 1"},
-		"JSON, stack, template":     {"x.tfcomponent.json", `{"locals": ` + jsonTemplate + "}", []string{"validate"}, "on x.tfcomponent.json line 1"},
-		"JSON, stack, type":         {"x.tfcomponent.json", `{"variable": {"x": {"type": "` + strings.Repeat("[", deep) + `"}}}`, []string{"validate"}, "on x.tfcomponent.json line 1"},
-		"JSON, module":              {"m/x.tf.json", `{"locals": ` + json + "}", []string{"validate"}, "m/x.tf.json line 1"},
-		"templatefile":              {"t.tftpl", "\n${" + strings.Repeat("[", deep), []string{"console", "-e", `templatefile("t.tftpl", {})`}, "t.tftpl:2"},
-		"state in JSON":             {"s.json", json, []string{"state", "push", "s.json"}, ""},
-		"state, resources":          {"s.tfstate", `{"version": 4, "terraform_version": "1.11.4", "resources": ` + json + "}", []string{"state", "import", "component.a", "s.tfstate"}, ""},
-		"blocks":                    {"x.tfcomponent.hcl", strings.Repeat("a {\n", deep) + strings.Repeat("}\n", deep), []string{"validate"}, "on x.tfcomponent.hcl line 201"},
+		"JSON, stack, template": {
+			"x.tfcomponent.json", `{"locals": ` + jsonTemplate + "}", []string{"validate"}, "on x.tfcomponent.json line 1",
+		},
+		"JSON, stack, type": {
+			"x.tfcomponent.json", `{"variable": {"x": {"type": "` + strings.Repeat("[", deep) + `"}}}`,
+			[]string{"validate"},
+			"on x.tfcomponent.json line 1",
+		},
+		"JSON, module": {"m/x.tf.json", `{"locals": ` + json + "}", []string{"validate"}, "m/x.tf.json line 1"},
+		"templatefile": {
+			"t.tftpl", "\n${" + strings.Repeat("[", deep), []string{"console", "-e", `templatefile("t.tftpl", {})`}, "t.tftpl:2",
+		},
+		"state in JSON": {"s.json", json, []string{"state", "push", "s.json"}, ""},
+		"state, resources": {
+			"s.tfstate", `{"version": 4, "terraform_version": "1.11.4", "resources": ` + json + "}",
+			[]string{"state", "import", "component.a", "s.tfstate"},
+			"",
+		},
+		"blocks": {
+			"x.tfcomponent.hcl", strings.Repeat("a {\n", deep) + strings.Repeat("}\n", deep),
+			[]string{"validate"},
+			"on x.tfcomponent.hcl line 201",
+		},
 	}
 	for kind, expr := range tooNested(deep) {
 		tests[kind] = reader{"x.tfcomponent.hcl", "locals {\n  x = " + expr + "\n}\n", []string{"validate"}, "on x.tfcomponent.hcl line "}

@@ -26,7 +26,10 @@ import (
 
 // Line O-01: the same bytes, whatever the order in which directories were made.
 func TestOrderO01(t *testing.T) {
-	stacks := []string{`c after = ["../b"]`, `b after = ["tag:x"]`, `d tags = ["x"]`, `a tags = ["x"]`, `e wants = ["../a"]`, `f/g before = ["/a"]`, `f`}
+	stacks := []string{
+		`c after = ["../b"]`, `b after = ["tag:x"]`, `d tags = ["x"]`, `a tags = ["x"]`, `e wants = ["../a"]`,
+		`f/g before = ["/a"]`, `f`,
+	}
 	for _, args := range [][]string{
 		{"list", "-json"},
 		{"list", "-run-order"},
@@ -55,14 +58,17 @@ func TestOrderO01(t *testing.T) {
 // same, and nothing is run.
 func TestOrderC03(t *testing.T) {
 	t.Chdir(t.TempDir())
-	const file = "touch:\n  cmd.run:\n    - name: touch ran\n    - order: 5\n    - require: [{test: first}]\n    - mode: '0644'\nfirst: test.nop\n"
+	const file = "touch:\n  cmd.run:\n    - name: touch ran\n    - order: 5\n    - require: [{test: first}]\n    - mode: '0644'\n" +
+		"first: test.nop\n"
 	if err := os.WriteFile("blah.sls", []byte(file), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for command, want := range map[string]string{
-		"high": `{"touch": {"cmd": [{"name": "touch ran"}, {"order": 5}, {"require": [{"test": "first"}]}, {"mode": "0644"}, "run"], "__sls__": "blah", "__env__": "base"},
+		"high": `{"touch": {"cmd": [{"name": "touch ran"}, {"order": 5}, {"require": [{"test": "first"}]}, {"mode": "0644"}, "run"],
+			"__sls__": "blah", "__env__": "base"},
 			"first": {"test": ["nop", {"order": 10000}], "__sls__": "blah", "__env__": "base"}}`,
-		"low": `[{"name": "touch ran", "mode": "0644", "require": [{"test": "first"}], "state": "cmd", "__id__": "touch", "fun": "run", "__env__": "base", "__sls__": "blah", "order": 5},
+		"low": `[{"name": "touch ran", "mode": "0644", "require": [{"test": "first"}], "state": "cmd", "__id__": "touch", "fun": "run",
+			"__env__": "base", "__sls__": "blah", "order": 5},
 			{"name": "first", "state": "test", "__id__": "first", "fun": "nop", "__env__": "base", "__sls__": "blah", "order": 10000}]`,
 	} {
 		var wanted any
@@ -71,7 +77,8 @@ func TestOrderC03(t *testing.T) {
 		}
 		for _, format := range []string{"json", "yaml"} {
 			var out, errs strings.Builder
-			status := Main(testContext(), []string{"order", command, "-format=" + format, ".", "blah"}, session.Streams{In: strings.NewReader(""), Out: &out, Err: &errs})
+			status := Main(testContext(), []string{"order", command, "-format=" + format, ".", "blah"},
+				session.Streams{In: strings.NewReader(""), Out: &out, Err: &errs})
 			var got any
 			if err := yaml.Unmarshal([]byte(out.String()), &got); err != nil || status != cmdline.ExitOK {
 				t.Fatalf("order %s -format=%s: exit code %d, %v\n%s%s", command, format, status, err, &out, &errs)
@@ -141,8 +148,10 @@ func TestOrderX10(t *testing.T) {
 		"-transitive-reduction":       "1.\n  a\n  d\n2.\n  b  (after a)\n3.\n  c  (after b)\n",
 		"-format=dot -transitive-reduction=false": head + ab + ac + bc + "}\n",
 		"-format=dot": head + ab + bc + "}\n",
-		"-format=mermaid -transitive-reduction=false": "flowchart LR\n  n0[\"a\"]\n  n1[\"d\"]\n  n2[\"b\"]\n  n3[\"c\"]\n  n0 --> n2\n  n0 --> n3\n  n2 --> n3\n",
-		"-format=mermaid": "flowchart LR\n  n0[\"a\"]\n  n1[\"d\"]\n  n2[\"b\"]\n  n3[\"c\"]\n  n0 --> n2\n  n2 --> n3\n", //nolint:dupword // the language of Mermaid
+		"-format=mermaid -transitive-reduction=false": "flowchart LR\n  n0[\"a\"]\n  n1[\"d\"]\n  n2[\"b\"]\n  n3[\"c\"]\n" +
+			"  n0 --> n2\n  n0 --> n3\n  n2 --> n3\n",
+		"-format=mermaid": "flowchart LR\n  n0[\"a\"]\n  n1[\"d\"]\n  n2[\"b\"]\n  n3[\"c\"]\n" +
+			"  n0 --> n2\n  n2 --> n3\n", //nolint:dupword // the language of Mermaid
 	} {
 		status, stdout, stderr := runIn(t, stacks, append([]string{"order"}, strings.Fields(args)...)...)
 		if diff := cmp.Diff(want, stdout); status != cmdline.ExitOK || diff != "" {
@@ -181,9 +190,10 @@ func TestOrderB09(t *testing.T) {
 	testenv.CLIConfig(t, "")
 	root := t.TempDir()
 	for name, content := range map[string]string{
-		".terrateam/config.yml": "stacks:\n  names:\n    asked: {tag_query: 'dir:asked'}\n    auto: {tag_query: 'dir:auto', rules: {auto_apply: true}}\n",
-		"asked/main.tf":         "output \"x\" {\n  value = 1\n}\n",
-		"auto/main.tf":          "output \"x\" {\n  value = 1\n}\n",
+		".terrateam/config.yml": "stacks:\n  names:\n    asked: {tag_query: 'dir:asked'}\n" +
+			"    auto: {tag_query: 'dir:auto', rules: {auto_apply: true}}\n",
+		"asked/main.tf": "output \"x\" {\n  value = 1\n}\n",
+		"auto/main.tf":  "output \"x\" {\n  value = 1\n}\n",
 	} {
 		path := filepath.Join(root, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
@@ -220,7 +230,10 @@ func TestHostileNames(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("such names cannot be")
 	}
-	names := []string{"\x1b[31mred", "new\nline", "cr\rx", "tab\tx", "quo\"te", "<b>&", "back\\", "#quot;", "`code`", "a|b", "%s", "[x]", "\u202eevil", "sp ace", "-dash"}
+	names := []string{
+		"\x1b[31mred", "new\nline", "cr\rx", "tab\tx", "quo\"te", "<b>&", "back\\", "#quot;", "`code`", "a|b", "%s", "[x]",
+		"\u202eevil", "sp ace", "-dash",
+	}
 	root := t.TempDir()
 	for i, name := range names {
 		src := "stack {}\n"

@@ -103,7 +103,8 @@ skipped      d  (because b failed)
 
 func TestRunTableInterrupted(t *testing.T) {
 	root := stackDirs(t, "a", "b", "c<a")
-	term := startOnTerminal(t, pty.Winsize{Rows: 40, Cols: 150}, nil, "-chdir="+root, "run", "-parallel=2", "--", "sh", "-c", "echo begun; read x < go")
+	term := startOnTerminal(t, pty.Winsize{Rows: 40, Cols: 150}, nil, "-chdir="+root, "run", "-parallel=2", "--", "sh", "-c",
+		"echo begun; read x < go")
 	term.waitFor("  a     0s  begun\n", "  b     0s  begun\n")
 	term.typeText("\x03")
 	if code := term.end(); code != cmdline.ExitError {
@@ -230,8 +231,10 @@ task "tell" {
 	if text, want := term.text(), "accepted: yes\n"; !strings.Contains(text, want) || strings.Contains(text, "running") {
 		t.Errorf("afterwards the screen shows\n%s", text)
 	}
-	if text, want := term.text(), "tell | told\n✓ tell: ran\n\napplied  dev  (1 added, 0 changed, 0 destroyed)\napplied  prod  (1 added, 0 changed, 0 destroyed)\n"+
-		"ran      tell\n\n2 applied, 1 ran. Resources: 2 added, 0 changed, 0 destroyed."; !strings.HasSuffix(text, want) {
+	const want = "tell | told\n✓ tell: ran\n\n" +
+		"applied  dev  (1 added, 0 changed, 0 destroyed)\napplied  prod  (1 added, 0 changed, 0 destroyed)\nran      tell\n\n" +
+		"2 applied, 1 ran. Resources: 2 added, 0 changed, 0 destroyed."
+	if text := term.text(); !strings.HasSuffix(text, want) {
 		t.Errorf("the screen shows\n%s\nwant an end of\n%s", text, want)
 	}
 }
@@ -267,7 +270,8 @@ after:
 // Ctrl-Z leaves the terminal to the shell, and fg brings the table back.
 func TestRunTableStopped(t *testing.T) {
 	root := stackDirs(t, "a", "b")
-	term := startOnTerminal(t, pty.Winsize{Rows: 40, Cols: 80}, nil, "-chdir="+root, "run", "-parallel=2", "--", "sh", "-c", "echo begun; read x < go")
+	term := startOnTerminal(t, pty.Winsize{Rows: 40, Cols: 80}, nil, "-chdir="+root, "run", "-parallel=2", "--", "sh", "-c",
+		"echo begun; read x < go")
 	term.waitFor("  a     0s  begun\n", "  b     0s  begun\n")
 	process := term.cmd.Process
 	if err := process.Signal(syscall.SIGTSTP); err != nil {

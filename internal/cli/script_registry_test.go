@@ -52,7 +52,10 @@ func startRegistry(t *testing.T) *registrytest.Server {
 		for _, version := range versions {
 			archives := map[string][]byte{}
 			for _, platform := range []string{"linux_amd64", "darwin_arm64"} {
-				archives[platform] = registrytest.Zip(t, registrytest.File{Name: "terraform-provider-" + name + "_v" + version, Content: "#!/bin/sh\n# " + platform + "\n"})
+				archives[platform] = registrytest.Zip(t, registrytest.File{
+					Name:    "terraform-provider-" + name + "_v" + version,
+					Content: "#!/bin/sh\n# " + platform + "\n",
+				})
 			}
 			server.Publish(t, registrytest.Release{Namespace: "foo", Type: name, Version: version, Archives: archives})
 		}

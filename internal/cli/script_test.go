@@ -209,12 +209,14 @@ func attachProvider(ts *testscript.TestScript, _ bool, _ []string) {
 	configs, closed := make(chan *plugin.ReattachConfig), make(chan struct{})
 	failed := make(chan error, 1)
 	go func() {
-		failed <- tf6server.Serve(testprovider.Address, testprovider.New, tf6server.WithDebug(ctx, configs, closed), tf6server.WithoutLogStderrOverride())
+		failed <- tf6server.Serve(testprovider.Address, testprovider.New, tf6server.WithDebug(ctx, configs, closed),
+			tf6server.WithoutLogStderrOverride())
 	}()
 	select {
 	case config := <-configs:
-		ts.Setenv("TF_REATTACH_PROVIDERS", fmt.Sprintf(`{"cairnstacks/fake":{"Protocol":"grpc","ProtocolVersion":6,"Pid":%d,"Test":true,"Addr":{"Network":%q,"String":%q}}}`,
-			config.Pid, config.Addr.Network(), config.Addr.String()))
+		ts.Setenv("TF_REATTACH_PROVIDERS",
+			fmt.Sprintf(`{"cairnstacks/fake":{"Protocol":"grpc","ProtocolVersion":6,"Pid":%d,"Test":true,"Addr":{"Network":%q,"String":%q}}}`,
+				config.Pid, config.Addr.Network(), config.Addr.String()))
 		ts.Defer(func() {
 			cancel()
 			<-closed

@@ -330,7 +330,8 @@ func newVault(t *testing.T, engine string) *vault {
 	v.env = append(os.Environ(),
 		"HOME="+v.home, "TMPDIR="+temp, "CHECKPOINT_DISABLE=1", "CAIRN_ENGINE="+engine,
 		"TF_CLI_CONFIG_FILE="+testenv.CLIConfigFile(t, testenv.FakeProviderMirror(t)),
-		"CAIRN_LOG=debug", "CAIRN_LOG_PATH="+filepath.Join(v.home, "cairn.log"), "TF_LOG=debug", "TF_LOG_PATH="+filepath.Join(v.home, "terraform.log"),
+		"CAIRN_LOG=debug", "CAIRN_LOG_PATH="+filepath.Join(v.home, "cairn.log"), "TF_LOG=debug",
+		"TF_LOG_PATH="+filepath.Join(v.home, "terraform.log"),
 		testprovider.CallsVariable+"="+v.calls, "VAULT_PASSING="+passingByVariable, "VAULT_KEPT="+keptByVariable,
 	)
 	return v
@@ -549,7 +550,10 @@ func (v *vault) failures() {
 		v.run("app", 1, "apply", "-auto-approve", "-json")
 	}
 	deploy := "app/main.tfdeploy.hcl"
-	for _, value := range []string{"store.varset.file.passing", "upstream_input.network.key", "store.varset.file.stable.kept", "identity_token.command.jwt"} {
+	for _, value := range []string{
+		"store.varset.file.passing", "upstream_input.network.key", "store.varset.file.stable.kept",
+		"identity_token.command.jwt",
+	} {
 		broken(deploy, "key = upstream_input", "number = "+value+", key = upstream_input")
 		broken(deploy, "kept = local.kept", "kept = "+value)
 		broken(deploy, "kept = local.kept", "kept = { a = parseint("+value+", 10) }")
@@ -557,7 +561,12 @@ func (v *vault) failures() {
 		broken(deploy, "tokens = local.tokens", "tokens = local.tokens["+value+"]")
 		broken(deploy, "tokens = local.tokens", "tokens = "+value+" ? {} : {}")
 	}
-	for value, code := range map[string]int{"store.varset.file.passing": 1, "upstream_input.network.key": 0, "store.varset.file.stable.kept": 0, "identity_token.command.jwt": 1} {
+	for value, code := range map[string]int{
+		"store.varset.file.passing":     1,
+		"upstream_input.network.key":    0,
+		"store.varset.file.stable.kept": 0,
+		"identity_token.command.jwt":    1,
+	} {
 		undo := edit(deploy, "group = \"all\"", "group = \"${"+value+"}\"")
 		v.run("app", code, "plan", "-var=revision=77") // a reason has it, which is shown
 		undo()

@@ -61,9 +61,20 @@ func plant(t *testing.T, enginePath string) *planted {
 	files := txtar.Parse([]byte(plantedStack)).Files
 	files = append(files,
 		txtar.File{Name: "secret.tfvars", Data: fmt.Appendf(nil, "settings = { open = \"o\", closed = %s }\n", jsonString(sensitiveObject))},
-		txtar.File{Name: "broken/broken.tfvars", Data: fmt.Appendf(nil, "number = 1\nkeys = { a = 1 }\ntoken = [%s]\n", jsonString(ephemeralToken))},
-		txtar.File{Name: "broken/wrong.tfvars", Data: fmt.Appendf(nil, "number = %[1]s\nkeys = { %[1]s = \"x\" }\ntoken = { a = %[2]s }\n", jsonString(sensitiveVariable), jsonString(ephemeralToken))},
-		txtar.File{Name: "broken/wrong.tfvars.json", Data: fmt.Appendf(nil, "{\"number\": %[1]s, \"keys\": { %[1]s: \"x\" }, \"token\": { \"a\": %[2]s }}\n", jsonString(sensitiveVariable), jsonString(ephemeralToken))},
+		txtar.File{
+			Name: "broken/broken.tfvars",
+			Data: fmt.Appendf(nil, "number = 1\nkeys = { a = 1 }\ntoken = [%s]\n", jsonString(ephemeralToken)),
+		},
+		txtar.File{
+			Name: "broken/wrong.tfvars",
+			Data: fmt.Appendf(nil,
+				"number = %[1]s\nkeys = { %[1]s = \"x\" }\ntoken = { a = %[2]s }\n", jsonString(sensitiveVariable), jsonString(ephemeralToken)),
+		},
+		txtar.File{
+			Name: "broken/wrong.tfvars.json",
+			Data: fmt.Appendf(nil, "{\"number\": %[1]s, \"keys\": { %[1]s: \"x\" }, \"token\": { \"a\": %[2]s }}\n", jsonString(sensitiveVariable),
+				jsonString(ephemeralToken)),
+		},
 		txtar.File{Name: "broken/syntax.tfvars", Data: fmt.Appendf(nil, "number = %s 2\n", jsonString(sensitiveVariable))},
 		txtar.File{Name: "broken/syntax.tfvars.json", Data: fmt.Appendf(nil, "{\"number\": %s 2}\n", jsonString(sensitiveVariable))},
 	)
@@ -81,7 +92,8 @@ func plant(t *testing.T, enginePath string) *planted {
 		"CAIRN_LOG=debug", "CAIRN_LOG_PATH="+filepath.Join(p.home, "cairn.log"),
 		testprovider.CallsVariable+"="+p.calls,
 		"TF_VAR_password="+sensitiveVariable, "CAIRN_VAR_provider_secret="+sensitiveProvider,
-		"TF_VAR_token="+ephemeralToken, "CAIRN_VAR_block="+ephemeralBlock, "TF_VAR_written="+ephemeralWritten, "CAIRN_VAR_latched="+ephemeralLatched,
+		"TF_VAR_token="+ephemeralToken, "CAIRN_VAR_block="+ephemeralBlock, "TF_VAR_written="+ephemeralWritten,
+		"CAIRN_VAR_latched="+ephemeralLatched,
 		"CAIRN_VAR_number="+sensitiveVariable, `TF_VAR_keys={ "`+sensitiveModule+`" = [] }`,
 	)
 	return p

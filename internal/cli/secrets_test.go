@@ -295,15 +295,18 @@ output "token" {
 var plantedConsole = []string{
 	`parseint(var.password, 10)`, `file(var.password)`, `jsondecode(var.password)`, `yamldecode("[${var.password}")`,
 	`base64decode(var.password)`, `tonumber(var.password)`, `tobool(var.password)`, `format("%d", var.password)`,
-	`regex(var.password, "(")`, `regex("(${var.password}", "x")`, `timeadd(var.password, "1h")`, `formatdate(var.password, "2020-01-01T00:00:00Z")`,
+	`regex(var.password, "(")`, `regex("(${var.password}", "x")`, `timeadd(var.password, "1h")`,
+	`formatdate(var.password, "2020-01-01T00:00:00Z")`,
 	`cidrhost(var.password, 1)`, `{ for x in [1, 2] : var.password => x }`, `tomap({ a = 1 })[var.password]`, `{ a = 1 }[var.password]`,
 	`[1, 2][var.password]`, `var.password.x`, `var.password ? 1 : 2`, `-var.password`, `1 + var.password`, `[for x in var.password : x]`,
 	`{ for k in [var.settings.closed, var.settings.closed] : k => 1 }`, `lookup({}, var.password)`, `templatefile(var.password, {})`,
-	`component.store[var.password]`, `stack.child[var.settings.closed]`, `keys(var.password)`, `range(var.password)`, `chunklist([1], var.password)`,
+	`component.store[var.password]`, `stack.child[var.settings.closed]`, `keys(var.password)`, `range(var.password)`,
+	`chunklist([1], var.password)`,
 	`csvdecode("a\n\"${var.password}")`, `textdecodebase64(var.password, "UTF-8")`, `rsadecrypt(var.password, var.password)`,
 	`urlencode([var.password])`, `substr(var.password, "x", 1)`, `filebase64(var.password)`, `abspath([var.password])`,
 	`one([var.password, var.password])`, `zipmap([var.password], [])`, `setproduct(var.password)`, `convert(var.password, number)`,
-	`local.mixed.closed.x`, `local.mixed.nothing`, `sum([var.password])`, `merge(var.password)`, `timestamp(var.password)`, `uuidv5(var.password, "x")`,
+	`local.mixed.closed.x`, `local.mixed.nothing`, `sum([var.password])`, `merge(var.password)`, `timestamp(var.password)`,
+	`uuidv5(var.password, "x")`,
 }
 
 // The life of a stack in which secrets are planted everywhere. They must not come out anywhere but
@@ -349,7 +352,8 @@ func (p *planted) quietLife() {
 	p.run("state show", "state", "show", "component.store.fake_everything.x")
 	p.run("state show component", "state", "show", "component.user")
 	p.run("state history", "state", "history")
-	p.run("console", "console", "-e", "[var.password, local.mixed, component.store, component.user, stack.child, nonsensitive(issensitive(var.password))]")
+	p.run("console", "console", "-e",
+		"[var.password, local.mixed, component.store, component.user, stack.child, nonsensitive(issensitive(var.password))]")
 	p.run("refresh-only", "apply", "-auto-approve", "-json", "-refresh-only")
 	p.run("version rotated", "apply", "-auto-approve", "-var=written_version=2")
 	p.run("replace", "plan", "-replace=component.store.fake_everything.x")
@@ -362,7 +366,8 @@ func (p *planted) quietLife() {
 func (p *planted) mistakes() {
 	for _, expression := range plantedConsole {
 		p.fails("console "+expression, "console", "-e", expression)
-		ephemeral := strings.NewReplacer("var.password", "var.token", "var.settings.closed", "var.block", "local.mixed.closed", "var.written").Replace(expression)
+		ephemeral := strings.NewReplacer("var.password", "var.token", "var.settings.closed", "var.block", "local.mixed.closed",
+			"var.written").Replace(expression)
 		p.fails("console "+ephemeral, "console", "-e", ephemeral)
 	}
 	p.fails("broken plan", "-chdir=broken", "plan", "-var-file=broken.tfvars")
@@ -425,7 +430,10 @@ func (p *planted) provedWorth() {
 	if !rotated {
 		p.t.Error("another version of a write-only value has updated nothing")
 	}
-	for _, secret := range []string{ephemeralToken, ephemeralBlock, ephemeralWritten, ephemeralLatched + "!", "ephemeral-" + ephemeralResource, sensitiveProvider} {
+	for _, secret := range []string{
+		ephemeralToken, ephemeralBlock, ephemeralWritten, ephemeralLatched + "!", "ephemeral-" + ephemeralResource,
+		sensitiveProvider,
+	} {
 		if !strings.Contains(received.String(), strings.Trim(jsonString(secret), `"`)) {
 			p.t.Errorf("the provider has never seen %q", secret)
 		}

@@ -38,7 +38,16 @@ func newProgram() *Program[*options] {
 		Root: &command{
 			Name: "tool", Summary: "Does things.",
 			Commands: []*command{
-				{Name: "build", Args: "[FILE]...", Summary: "Builds.", Long: "One paragraph.\n\na  table\nb  table", Example: "tool build x", MaxArgs: 9, Flags: text, Run: nothing},
+				{
+					Name:    "build",
+					Args:    "[FILE]...",
+					Summary: "Builds.",
+					Long:    "One paragraph.\n\na  table\nb  table",
+					Example: "tool build x",
+					MaxArgs: 9,
+					Flags:   text,
+					Run:     nothing,
+				},
 				{Name: "state", Summary: "Holds commands.", Commands: []*command{
 					{Name: "list", Summary: "Lists.", Run: nothing},
 					{Name: "move", Args: "FROM TO", Summary: "Moves.", MinArgs: 2, MaxArgs: 2, Run: nothing, Flags: func(f *flags) {
@@ -110,14 +119,16 @@ func TestParse(t *testing.T) {
 // A mistake is named as it was typed, with a suggestion (rule C3).
 func TestParseMistakes(t *testing.T) {
 	for args, want := range map[string]string{
-		"biuld":                   `There is no command "biuld". Did you mean "build"? Run "tool -h" for a list of commands.`,
-		"make":                    `There is no command "make". It is "tool build".`,
-		"state mov a b":           `There is no command "mov". Did you mean "move"? Run "tool state -h" for a list of commands.`,
-		"build -txt=a":            `There is no option -txt for "tool build". Did you mean "-text"? Run "tool build -h" for a list of options.`,
-		"build -force":            `There is no option -force for "tool build". Nothing is ever asked twice.`,
-		"build -count=3":          `There is no option -count for "tool build". Run "tool build -h" for a list of options.`,
-		"pick -text=a":            `There is no option -text for "tool pick". It is an option of "tool build". Run "tool pick -h" for a list of options.`,
-		"run build -text=a":       `There is no option -text for "tool run build". It is an option of "tool build". Run "tool run build -h" for a list of options.`,
+		"biuld":          `There is no command "biuld". Did you mean "build"? Run "tool -h" for a list of commands.`,
+		"make":           `There is no command "make". It is "tool build".`,
+		"state mov a b":  `There is no command "mov". Did you mean "move"? Run "tool state -h" for a list of commands.`,
+		"build -txt=a":   `There is no option -txt for "tool build". Did you mean "-text"? Run "tool build -h" for a list of options.`,
+		"build -force":   `There is no option -force for "tool build". Nothing is ever asked twice.`,
+		"build -count=3": `There is no option -count for "tool build". Run "tool build -h" for a list of options.`,
+		"pick -text=a": `There is no option -text for "tool pick". It is an option of "tool build". ` +
+			`Run "tool pick -h" for a list of options.`,
+		"run build -text=a": `There is no option -text for "tool run build". It is an option of "tool build". ` +
+			`Run "tool run build -h" for a list of options.`,
 		"-text=a build":           `The option -text stands before "build". Options of a command stand after its name: tool build -text`,
 		"build -yes=maybe":        `Invalid boolean value "maybe" for -yes: parse error. Run "tool build -h" for help.`,
 		"state move a":            `The command needs: tool state move FROM TO. Run "tool state move -h" for an example.`,
@@ -202,7 +213,8 @@ Example:
 	if diff := gocmp.Diff(want, program.Help(c, HelpWidth)); diff != "" {
 		t.Errorf("Help (-want +got):\n%s", diff)
 	}
-	if root := program.Help(program.Root, 10); !strings.Contains(root, "Usage: tool COMMAND [options]") || !strings.Contains(root, "\nCommands for files of other programs:\n  pick ") {
+	if root := program.Help(program.Root, 10); !strings.Contains(root, "Usage: tool COMMAND [options]") ||
+		!strings.Contains(root, "\nCommands for files of other programs:\n  pick ") {
 		t.Errorf("Help: %s", root)
 	}
 }
