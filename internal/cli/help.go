@@ -38,8 +38,8 @@ func completionCommand() *session.Command {
 		Args:    "bash|zsh|fish",
 		Summary: "Writes a script with which a shell completes commands and options.",
 		Long: `
-It completes commands, options, values of options where they are known, and files; after "cairn order explain" the stacks of "cairn list", and
-after "cairn run --" programs.
+It completes commands, options, values of options where they are known, and files; after "cairn
+order explain" the stacks of "cairn list", and after "cairn run --" programs.
 
 For bash, add to ~/.bashrc:                source <(cairn completion bash)
 For zsh, add to ~/.zshrc, after compinit:  source <(cairn completion zsh)

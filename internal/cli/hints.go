@@ -10,14 +10,15 @@ var commandHints = map[string]string{
 	"cairn env":          `Each environment is a deployment with a state of its own: "cairn plan -deployment=NAME", or CAIRN_DEPLOYMENT.`,
 	"cairn force-unlock": `A lock that was left behind is removed by "cairn state unlock ID".`,
 	"cairn get":          `Modules are fetched by "cairn init".`,
-	"cairn import":       `Resources are imported by import blocks in the modules; "cairn state import" takes over a whole state of plain terraform.`,
-	"cairn login":        "Tokens are taken from the CLI configuration of terraform, and from the environment, as TF_TOKEN_app_example_com.",
-	"cairn modules":      `"cairn init" lists the sources that are not local.`,
-	"cairn refresh":      `The state is brought up to date by "cairn apply -refresh-only".`,
-	"cairn taint":        `A resource is replaced by "cairn apply -replace=component.x.ADDRESS".`,
-	"cairn stacks":       `Its commands are those of cairn itself, such as "cairn plan".`,
-	"cairn test":         "Modules are tested with terraform or tofu in their own directories.",
-	"cairn workspace":    `Each environment is a deployment with a state of its own: "cairn plan -deployment=NAME", or CAIRN_DEPLOYMENT.`,
+	"cairn import": `Resources are imported by import blocks in the modules; ` +
+		`"cairn state import" takes over a whole state of plain terraform.`,
+	"cairn login":     "Tokens are taken from the CLI configuration of terraform, and from the environment, as TF_TOKEN_app_example_com.",
+	"cairn modules":   `"cairn init" lists the sources that are not local.`,
+	"cairn refresh":   `The state is brought up to date by "cairn apply -refresh-only".`,
+	"cairn taint":     `A resource is replaced by "cairn apply -replace=component.x.ADDRESS".`,
+	"cairn stacks":    `Its commands are those of cairn itself, such as "cairn plan".`,
+	"cairn test":      "Modules are tested with terraform or tofu in their own directories.",
+	"cairn workspace": `Each environment is a deployment with a state of its own: "cairn plan -deployment=NAME", or CAIRN_DEPLOYMENT.`,
 }
 
 // optionHints do the same for options.
@@ -34,15 +35,16 @@ var optionHints = map[string]string{
 	"from-module":         "Copy the files of the stack.",
 	"generate-config-out": "Configuration for import blocks is generated with terraform or tofu in the directory of the module.",
 	"get":                 `"cairn init" fetches what is missing, and nothing else.`,
-	"gone":                "Only \"cairn run destroy\" takes it: what there was at a commit and is not any more can be destroyed, and nothing else can be done with it.",
-	"lock":                `The state is always locked while it is changed. A lock that was left behind is removed by "cairn state unlock".`,
-	"migrate-state":       whereStateIs + ` A state is taken elsewhere by "cairn state pull" and "cairn state push".`,
-	"module-depth":        "Plans are always shown with all modules.",
-	"no-tests":            "Tests of modules are not looked at.",
-	"plugin-dir":          "Directories and mirrors of providers are set in the CLI configuration of the engine, ~/.terraformrc or ~/.tofurc.",
-	"reconfigure":         whereStateIs,
-	"state-out":           keptStates,
-	"test-directory":      "Tests of modules are not looked at.",
+	"gone": "Only \"cairn run destroy\" takes it: " +
+		"what there was at a commit and is not any more can be destroyed, and nothing else can be done with it.",
+	"lock":           `The state is always locked while it is changed. A lock that was left behind is removed by "cairn state unlock".`,
+	"migrate-state":  whereStateIs + ` A state is taken elsewhere by "cairn state pull" and "cairn state push".`,
+	"module-depth":   "Plans are always shown with all modules.",
+	"no-tests":       "Tests of modules are not looked at.",
+	"plugin-dir":     "Directories and mirrors of providers are set in the CLI configuration of the engine, ~/.terraformrc or ~/.tofurc.",
+	"reconfigure":    whereStateIs,
+	"state-out":      keptStates,
+	"test-directory": "Tests of modules are not looked at.",
 }
 
 const (

@@ -132,8 +132,11 @@ func newProgram() *cmdline.Program[*session.Session] {
 			Summary: "Runs the Terraform Stacks language, by itself or with terraform or tofu.",
 			Commands: []*session.Command{
 				stackcmd.InitCommand(), stackcmd.ValidateCommand(), stackcmd.PlanCommand(), stackcmd.ApplyCommand(), stackcmd.DestroyCommand(),
-				stackcmd.OutputCommand(), stackcmd.ShowCommand(), statecmd.Command(), stackcmd.DeploymentCommand(), stackcmd.ConsoleCommand(), stackcmd.GraphCommand(),
-				fleetcmd.ListCommand(), fleetcmd.OrderCommand(), fleetcmd.RunCommand(), stackcmd.FormatCommand(), enginecmd.Command(), providerscmd.Command(), identitycmd.Command(), servercmd.LSPCommand(), servercmd.RPCAPICommand(), servercmd.StacksCommand(), stackcmd.VersionCommand(), completionCommand(), helpCommand(),
+				stackcmd.OutputCommand(), stackcmd.ShowCommand(), statecmd.Command(),
+				stackcmd.DeploymentCommand(), stackcmd.ConsoleCommand(), stackcmd.GraphCommand(),
+				fleetcmd.ListCommand(), fleetcmd.OrderCommand(), fleetcmd.RunCommand(), stackcmd.FormatCommand(), enginecmd.Command(),
+				providerscmd.Command(), identitycmd.Command(), servercmd.LSPCommand(), servercmd.RPCAPICommand(), servercmd.StacksCommand(),
+				stackcmd.VersionCommand(), completionCommand(), helpCommand(),
 			},
 		},
 		NewSession: func() *session.Session { return session.New(session.Streams{}, session.Dependencies{}) },

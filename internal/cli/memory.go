@@ -43,10 +43,14 @@ type collection struct{ _ [16]byte } // not so small that it shares its place wi
 
 func (c *collection) ended() {
 	samples := []metrics.Sample{
-		{Name: "/gc/heap/live:bytes"}, {Name: "/gc/scan/stack:bytes"}, {Name: "/gc/scan/globals:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"},
+		{Name: "/gc/heap/live:bytes"},
+		{Name: "/gc/scan/stack:bytes"},
+		{Name: "/gc/scan/globals:bytes"},
+		{Name: "/memory/classes/heap/stacks:bytes"},
 	}
 	metrics.Read(samples)
-	live, scanned, globals, stacks := samples[0].Value.Uint64(), samples[1].Value.Uint64(), samples[2].Value.Uint64(), samples[3].Value.Uint64()
+	live, scanned := samples[0].Value.Uint64(), samples[1].Value.Uint64()
+	globals, stacks := samples[2].Value.Uint64(), samples[3].Value.Uint64()
 	base := max(live+scanned+globals, 1<<20)                   // of which the runtime takes the percentage
 	debug.SetGCPercent(int(100 * garbage(live+stacks) / base)) //nolint:gosec // at most a few thousand
 	runtime.SetFinalizer(c, (*collection).ended)

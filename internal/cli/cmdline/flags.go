@@ -37,7 +37,13 @@ func (p *Program[S]) flags(c *Command[S], session S) *Flags[S] {
 
 // globalFlags are those that all commands have.
 func (p *Program[S]) globalFlags(c *Command[S], session S) *Flags[S] {
-	f := &Flags[S]{FlagSet: flag.NewFlagSet(c.Path(), flag.ContinueOnError), Session: session, program: p, command: c, global: map[string]bool{}}
+	f := &Flags[S]{
+		FlagSet: flag.NewFlagSet(c.Path(), flag.ContinueOnError),
+		Session: session,
+		program: p,
+		command: c,
+		global:  map[string]bool{},
+	}
 	f.SetOutput(io.Discard)
 	if p.Global != nil {
 		p.Global(f)
@@ -124,7 +130,8 @@ func (f *Flags[S]) explain(err error, args []string) error {
 }
 
 func misplacedOption[S any](name string, sub *Command[S]) error {
-	return failure.Error("Misplaced option", "The option -%s stands before \"%s\". Options of a command stand after its name: %s -%[1]s", name, sub.Name, sub.Path())
+	return failure.Error("Misplaced option",
+		"The option -%s stands before \"%s\". Options of a command stand after its name: %s -%[1]s", name, sub.Name, sub.Path())
 }
 
 // commandWith returns the subcommand that is named in the arguments and has an option, or nil.

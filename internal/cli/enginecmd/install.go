@@ -157,7 +157,8 @@ func installConstraints(program, given string, required []toolchain.Requirement)
 		switch {
 		case r.Program != "" && r.Program != program:
 		case r.Invalid != "" && !r.Advisory:
-			return nil, failure.Error("Invalid version file", "%s Or name a version here: cairn engine install %s VERSION.", failure.Sentences(r.Invalid), program)
+			return nil, failure.Error("Invalid version file",
+				"%s Or name a version here: cairn engine install %s VERSION.", failure.Sentences(r.Invalid), program)
 		case r.Invalid != "":
 		case r.Advisory:
 			advised = append(advised, r.Constraint)
@@ -176,7 +177,8 @@ func releaseSource(program string, flags installFlags, read settings.Settings) (
 	if source.Mirror != "" {
 		address, err := url.Parse(source.Mirror)
 		if err != nil || address.Host == "" || address.Scheme != "https" && address.Scheme != "http" {
-			return source, failure.Error("Invalid mirror", "%q is not the URL of a mirror. Give one that begins with https:// and has the releases below it.", source.Mirror)
+			return source, failure.Error("Invalid mirror",
+				"%q is not the URL of a mirror. Give one that begins with https:// and has the releases below it.", source.Mirror)
 		}
 	}
 	if flags.key != "" {
@@ -204,15 +206,19 @@ func installProblem(ctx context.Context, req toolchain.InstallRequest, err error
 	case errors.As(err, &none):
 		return failure.Error("No such release", "%s Nothing was installed.", failure.Sentences(err.Error()))
 	case errors.Is(err, release.ErrUnverified):
-		return failure.Error("Release verification failed", "%s. Nothing was installed. What the server sent is damaged, or is not what the maker has published: try again, "+
-			"and if it happens again, ask whoever runs the server.", failure.Capitalize(failure.Reason(err)))
+		return failure.Error("Release verification failed",
+			"%s. Nothing was installed. What the server sent is damaged, or is not what the maker has published: try again, "+
+				"and if it happens again, ask whoever runs the server.", failure.Capitalize(failure.Reason(err)))
 	case errors.As(err, &network):
-		return failure.Error("Engine download failed", "%s. Nothing was installed. Check the network and its proxy (HTTPS_PROXY), or name a mirror with -mirror or %s.",
+		return failure.Error("Engine download failed",
+			"%s. Nothing was installed. Check the network and its proxy (HTTPS_PROXY), or name a mirror with -mirror or %s.",
 			failure.Capitalize(err.Error()), mirrorVariable)
 	case errors.As(err, &file):
-		return failure.Error("Engine installation failed", "Nothing can be written to %s: %s. Name another directory in %s.", req.Home, failure.Reason(err), toolchain.HomeVariable)
+		return failure.Error("Engine installation failed",
+			"Nothing can be written to %s: %s. Name another directory in %s.", req.Home, failure.Reason(err), toolchain.HomeVariable)
 	default:
-		return failure.Error("Engine installation failed", "%s. Nothing was installed. \"cairn engine install %s latest\" installs the newest release.",
+		return failure.Error("Engine installation failed",
+			"%s. Nothing was installed. \"cairn engine install %s latest\" installs the newest release.",
 			failure.Capitalize(err.Error()), req.Program)
 	}
 }

@@ -79,9 +79,21 @@ func listEngines(ctx context.Context, s *session.Session) (*engineList, error) {
 	if err != nil {
 		return nil, err
 	}
-	list := &engineList{FormatVersion: document.FormatVersion, Engines: []listedEngine{}, Requirements: []listedRequirement{}, InstallDir: search.Home}
+	list := &engineList{
+		FormatVersion: document.FormatVersion,
+		Engines:       []listedEngine{},
+		Requirements:  []listedRequirement{},
+		InstallDir:    search.Home,
+	}
 	for _, c := range all {
-		listed := listedEngine{Name: c.Info.Name, Version: c.Info.Version, Path: c.Path, Origin: c.Origin, Usable: c.Err == nil, Selected: c == chosen}
+		listed := listedEngine{
+			Name:     c.Info.Name,
+			Version:  c.Info.Version,
+			Path:     c.Path,
+			Origin:   c.Origin,
+			Usable:   c.Err == nil,
+			Selected: c == chosen,
+		}
 		if c.Err != nil {
 			listed.Problem = c.Err.Error()
 		}

@@ -55,7 +55,8 @@ control. RS256 is understood by all who verify tokens; keys for ES256 are shorte
 			}
 			s.Line("Key: %s", args[0])
 			s.Line("ID: %s", id)
-			s.Note("Keep it out of version control. Name it in an identity \"key\" block of cairn.hcl, and publish its public part: cairn identity jwks -out=DIR\n")
+			s.Note("Keep it out of version control. " +
+				"Name it in an identity \"key\" block of cairn.hcl, and publish its public part: cairn identity jwks -out=DIR\n")
 			return cmdline.ExitOK, nil
 		},
 	}
@@ -65,7 +66,8 @@ control. RS256 is understood by all who verify tokens; keys for ES256 are shorte
 func writeNew(name string, content []byte) error {
 	file, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if errors.Is(err, fs.ErrExist) {
-		return failure.Error("Key file exists", "The file %s is there already, and a key in it would be lost. Name a new file, or move that one away.", name)
+		return failure.Error("Key file exists",
+			"The file %s is there already, and a key in it would be lost. Name a new file, or move that one away.", name)
 	}
 	if err == nil {
 		_, err = file.Write(content)

@@ -27,5 +27,6 @@ call, each with the providers that it requires itself and the versions that it a
 
 // platformFlag adds the option for the platforms of packages.
 func platformFlag(f *session.Flags, platforms *cmdline.List) {
-	f.Var(platforms, "platform", "fetch packages for this platform, such as linux_amd64; for several, give it several times; without it, that of this machine: `OS_ARCH`")
+	f.Var(platforms, "platform",
+		"fetch packages for this platform, such as linux_amd64; for several, give it several times; without it, that of this machine: `OS_ARCH`")
 }

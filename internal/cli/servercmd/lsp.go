@@ -23,16 +23,18 @@ func LSPCommand() *session.Command {
 		Name:    "lsp",
 		Summary: "Serves an editor as a language server.",
 		Long: `
-It is not for people: an editor starts it, and speaks the Language Server Protocol with it over standard input and output, about the files
-*.tfcomponent.hcl, *.tfcomponent.json and cairn.workspace.hcl. It starts no engine and writes no files. docs/editors.md has the settings of editors.
-What CAIRN_LOG asks for goes to standard error.`,
+It is not for people: an editor starts it, and speaks the Language Server Protocol with it over
+standard input and output, about the files *.tfcomponent.hcl, *.tfcomponent.json and
+cairn.workspace.hcl. It starts no engine and writes no files. docs/editors.md has the settings of
+editors. What CAIRN_LOG asks for goes to standard error.`,
 		Example: "cairn lsp    (by an editor)",
 		Flags: func(f *session.Flags) {
 			f.Bool("stdio", true, "what it does in any case; for editors that say so")
 		},
 		Run: func(ctx context.Context, s *session.Session, _ []string) (int, error) {
 			if file, ok := s.Streams.In.(*os.File); ok && term.IsTerminal(int(file.Fd())) { //nolint:gosec // a descriptor is small
-				return 0, failure.Error("Not started by an editor", "This command is for editors, which speak with it over standard input; docs/editors.md says how they start it.")
+				return 0, failure.Error("Not started by an editor",
+					"This command is for editors, which speak with it over standard input; docs/editors.md says how they start it.")
 			}
 			err := lsp.Serve(ctx, stdio{s.Streams.In, s.Streams.Out}, lsp.Options{Version: session.Version(), Log: s.Log})
 			if errors.Is(err, lsp.ErrNoShutdown) {

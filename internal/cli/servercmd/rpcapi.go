@@ -26,7 +26,8 @@ the package proto/terraform1/client.`,
 		Run: func(_ context.Context, s *session.Session, _ []string) (int, error) {
 			err := rpcapi.Serve(rpcapi.Options{Version: session.Version(), Log: s.Log, Stderr: s.Streams.Err})
 			if errors.Is(err, rpcapi.ErrNotClient) {
-				return 0, failure.Error("Not started by a client", "This command is for programs: a client of the RPC API starts it, and sets %s in its environment.",
+				return 0, failure.Error("Not started by a client",
+					"This command is for programs: a client of the RPC API starts it, and sets %s in its environment.",
 					rpcapi.Handshake.MagicCookieKey)
 			}
 			return cmdline.ExitOK, err

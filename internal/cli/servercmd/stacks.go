@@ -25,9 +25,10 @@ func StacksCommand() *session.Command {
 		Args:    "[ARGUMENT...]",
 		Summary: "Runs the plugin of terraform's stacks command, with cairn as its runtime.",
 		Long: `
-The plugin is the program tfstacks, which terraform fetches the first time that "terraform stacks" is run; TF_STACKS_PLUGIN_DEV_OVERRIDE names another one.
-It gets the arguments as they are. What it does with stacks, it does with cairn; for the platform it needs a token, from the CLI configuration, or in
-TF_STACKS_TOKEN for the host in TF_STACKS_HOSTNAME.
+The plugin is the program tfstacks, which terraform fetches the first time that "terraform stacks"
+is run; TF_STACKS_PLUGIN_DEV_OVERRIDE names another one. It gets the arguments as they are. What it
+does with stacks, it does with cairn; for the platform it needs a token, from the CLI configuration,
+or in TF_STACKS_TOKEN for the host in TF_STACKS_HOSTNAME.
 
 The exit code is that of the plugin; 98 if it could not be started, 99 if it is not such a plugin.`,
 		Example:       "cairn stacks validate\ncairn stacks -plugin-cache-dir=plugins list -json",

@@ -52,7 +52,8 @@ func StateFlag(f *Flags) {
 // several.
 func DeploymentsFlags(f *Flags) {
 	StateFlag(f)
-	f.Var(&f.Session.Options.Deployments, "deployment", "work on this deployment of the stack: `NAME`, or a pattern such as prod-*; may be repeated")
+	f.Var(&f.Session.Options.Deployments, "deployment",
+		"work on this deployment of the stack: `NAME`, or a pattern such as prod-*; may be repeated")
 	lockTimeoutFlag(f)
 }
 
@@ -68,13 +69,15 @@ func lockTimeoutFlag(f *Flags) {
 
 // EngineFlags adds the options of commands that run the engine.
 func EngineFlags(f *Flags) {
-	f.StringVar(&f.Session.Options.Engine, "engine", "", "run this `BINARY` of terraform or tofu, or the engine native, auto (what is usual) or binary (any of both)")
+	f.StringVar(&f.Session.Options.Engine, "engine", "",
+		"run this `BINARY` of terraform or tofu, or the engine native, auto (what is usual) or binary (any of both)")
 }
 
 // ProviderFlags adds the options of commands that run the engine with providers.
 func ProviderFlags(f *Flags) {
 	EngineFlags(f)
-	f.Var(&f.Session.Options.Lockfile, "lockfile", "`readonly` makes it an error if .terraform.lock.hcl does not have the providers that are required")
+	f.Var(&f.Session.Options.Lockfile, "lockfile",
+		"`readonly` makes it an error if .terraform.lock.hcl does not have the providers that are required")
 }
 
 // lockfileValue is the option that keeps the provider lock file as it is.

@@ -30,7 +30,8 @@ func (s *Session) OpenLog() error {
 		text = "debug"
 	}
 	if err := level.UnmarshalText([]byte(text)); err != nil {
-		return failure.Error("Unknown log level", "%s is %q, and must be one of debug, info, warn and error.", logVariable, os.Getenv(logVariable))
+		return failure.Error("Unknown log level",
+			"%s is %q, and must be one of debug, info, warn and error.", logVariable, os.Getenv(logVariable))
 	}
 	options := &slog.HandlerOptions{Level: level}
 	path := os.Getenv(logPathVariable)

@@ -39,7 +39,8 @@ func (s *Session) notify(n notice.Notice) {
 		s.Note("%s cannot be written (%s), so that git may take %s, which holds secrets in clear. Keep it out of commits.\n",
 			n.File, n.Reason, safetext.Name(n.Secret))
 	case notice.CachesRemoved:
-		s.Note("The directory %s was not made here by this user's cairn: providers and what else is kept there between commands were removed from it, "+
+		s.Note("The directory %s was not made here by this user's cairn: "+
+			"providers and what else is kept there between commands were removed from it, "+
 			"and are made anew.\n", n.Dir)
 	case notice.WaitingForApply:
 		text := n.Component

@@ -19,7 +19,8 @@ type Plans struct {
 func (s *Session) MakePlans() (*Plans, error) {
 	dir, err := tempdir.Kind{Prefix: "cairn-plans-", Log: s.Log}.Replace()
 	if err != nil {
-		return nil, failure.Error("Temporary directory not available", "Plans are kept in a temporary directory until they are applied, and it cannot be made: %s.", failure.Reason(err))
+		return nil, failure.Error("Temporary directory not available",
+			"Plans are kept in a temporary directory until they are applied, and it cannot be made: %s.", failure.Reason(err))
 	}
 	return &Plans{dir, s}, nil
 }

@@ -31,37 +31,40 @@ import (
 // remedies are the remedies for failures on the command line, besides those in their details:
 // libraries know no options.
 var remedies = map[failure.Code]string{
-	operation.CodeNoStack:            `Or name it with -chdir=DIR. In an empty directory, "cairn init -new" writes a small stack to begin with.`,
-	operation.CodeStackAbove:         "Or name it with -chdir=DIR.",
-	operation.CodeWorkDir:            "The option -chdir=DIR names the directory of a copy.",
-	engines.CodeUntrusted:            "Or give the option -engine.",
-	operation.CodeDeploymentName:     "It is given by -deployment or " + operation.DeploymentVariable + ".",
-	operation.CodeDoubt:              "The option -accept-recovery does that.",
-	operation.CodeNewDoubt:           "The option for that is -accept-recovery.",
-	operation.CodeRecoveredDoubt:     "When you have, give -accept-recovery: nothing else is applied before that.",
-	operation.CodeWaiting:            `"cairn apply FILE" does that.`,
-	statechange.CodeNoBlock:          "Or give -force.",
-	operation.CodePartial:            "Leave out -target and -exclude for that.",
-	operation.CodeInterrupted:        `Run "cairn plan", and then this command again.`,
-	identity.CodeSeveralIssuers:      "It is named by -issuer=URL.",
-	deployment.CodeLocked:            "With -lock-timeout=5m the command waits for the lock.",
-	deployment.CodeNotInState:        `"cairn state list" shows what it has.`,
-	deployment.CodeNotPushed:         "If the file is to replace the state nevertheless, use -force.",
-	gitdiff.CodeNoBase:               "A base is named with -base=REF.",
-	gitdiff.CodeNoRepository:         "Or leave out -changed.",
-	gone.CodeNeeded:                  "Or leave the former out with -query.",
-	planfile.CodeNotFound:            `Make one with: cairn plan -out=FILE`,
-	planfile.CodeNotPlan:             `Give a file that "cairn plan -out=FILE" has written.`,
-	deployment.CodeReadOnly:          "With -state=PATH the state is kept elsewhere.",
-	planfile.CodeOtherDeployment:     "It is named with -deployment or " + operation.DeploymentVariable + ".",
-	planfile.CodeOtherState:          "A place that several checkouts reach is named by state \"sqlite\" { path = \"FILE\" } in " + settings.File + ", or by " + operation.StateVariable + ".",
+	operation.CodeNoStack: `Or name it with -chdir=DIR. ` +
+		`In an empty directory, "cairn init -new" writes a small stack to begin with.`,
+	operation.CodeStackAbove:     "Or name it with -chdir=DIR.",
+	operation.CodeWorkDir:        "The option -chdir=DIR names the directory of a copy.",
+	engines.CodeUntrusted:        "Or give the option -engine.",
+	operation.CodeDeploymentName: "It is given by -deployment or " + operation.DeploymentVariable + ".",
+	operation.CodeDoubt:          "The option -accept-recovery does that.",
+	operation.CodeNewDoubt:       "The option for that is -accept-recovery.",
+	operation.CodeRecoveredDoubt: "When you have, give -accept-recovery: nothing else is applied before that.",
+	operation.CodeWaiting:        `"cairn apply FILE" does that.`,
+	statechange.CodeNoBlock:      "Or give -force.",
+	operation.CodePartial:        "Leave out -target and -exclude for that.",
+	operation.CodeInterrupted:    `Run "cairn plan", and then this command again.`,
+	identity.CodeSeveralIssuers:  "It is named by -issuer=URL.",
+	deployment.CodeLocked:        "With -lock-timeout=5m the command waits for the lock.",
+	deployment.CodeNotInState:    `"cairn state list" shows what it has.`,
+	deployment.CodeNotPushed:     "If the file is to replace the state nevertheless, use -force.",
+	gitdiff.CodeNoBase:           "A base is named with -base=REF.",
+	gitdiff.CodeNoRepository:     "Or leave out -changed.",
+	gone.CodeNeeded:              "Or leave the former out with -query.",
+	planfile.CodeNotFound:        `Make one with: cairn plan -out=FILE`,
+	planfile.CodeNotPlan:         `Give a file that "cairn plan -out=FILE" has written.`,
+	deployment.CodeReadOnly:      "With -state=PATH the state is kept elsewhere.",
+	planfile.CodeOtherDeployment: "It is named with -deployment or " + operation.DeploymentVariable + ".",
+	planfile.CodeOtherState: "A place that several checkouts reach is named by state \"sqlite\" { path = \"FILE\" } in " +
+		settings.File + ", or by " + operation.StateVariable + ".",
 	operation.CodeLeftDeployment:     takenFromGit,
 	operation.CodeNotDeclared:        takenFromGit,
 	operation.CodeSeveralDeployments: "It is named with -deployment=NAME or " + operation.DeploymentVariable + ".",
 }
 
 // takenFromGit is another remedy for a deployment whose block was deleted.
-const takenFromGit = `Or, if there is a workspace file that names the stack, "cairn run destroy -gone -base=REF" destroys it with its block from git, where REF is a commit that has both.`
+const takenFromGit = `Or, if there is a workspace file that names the stack, ` +
+	`"cairn run destroy -gone -base=REF" destroys it with its block from git, where REF is a commit that has both.`
 
 // runtimeRemedies are the same for faults that the runtime finds.
 var runtimeRemedies = map[fault.Code]string{
@@ -150,7 +153,8 @@ func installRemedy(unaccepted *toolchain.UnacceptedError) string {
 
 // overrideRemedy names the way to use a binary that the version file does not accept.
 func overrideRemedy(unaccepted *toolchain.UnacceptedError) string {
-	return fmt.Sprintf("To use %s %s all the same, name it: -engine=%[1]s, %[3]s=%[1]s in the environment, or engine { binary = %[1]q } in %[4]s.",
+	return fmt.Sprintf("To use %s %s all the same, name it: -engine=%[1]s, %[3]s=%[1]s in the environment, "+
+		"or engine { binary = %[1]q } in %[4]s.",
 		unaccepted.Info.Name, unaccepted.Info.Version, engines.Variable, settings.File)
 }
 

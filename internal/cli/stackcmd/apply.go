@@ -26,9 +26,11 @@ type applyFlags struct {
 func (o *applyFlags) register(f *session.Flags) {
 	o.PlanFlags.register(f)
 	f.BoolVar(&o.autoApprove, "auto-approve", false, "do not ask before applying")
-	f.Var(&o.later, "approve", "`later` asks nothing: plans that no rule approves are saved, to be applied when they were looked at; exit code 3")
+	f.Var(&o.later, "approve",
+		"`later` asks nothing: plans that no rule approves are saved, to be applied when they were looked at; exit code 3")
 	o.maxRounds = operation.DefaultRounds
-	f.Var(&o.maxRounds, "max-rounds", fmt.Sprintf("plan and apply at most `N` times while changes are deferred (default: %d)", operation.DefaultRounds))
+	f.Var(&o.maxRounds, "max-rounds",
+		fmt.Sprintf("plan and apply at most `N` times while changes are deferred (default: %d)", operation.DefaultRounds))
 	session.JSONFlag(f, "write one JSON object a line; needs a plan file or -auto-approve")
 }
 
@@ -56,7 +58,8 @@ one fails, those that depend on it are skipped, and all others are still applied
 			}
 			op := NewExecution(s, name, &o.PlanFlags)
 			if len(args) == 1 && bool(o.later) {
-				return 0, failure.Error("Conflicting options", "A saved plan is approved by being applied: -approve=later is for new plans. Leave one of the two out.")
+				return 0, failure.Error("Conflicting options",
+					"A saved plan is approved by being applied: -approve=later is for new plans. Leave one of the two out.")
 			}
 			if len(args) == 1 {
 				return op.applySaved(ctx, args[0])
@@ -90,7 +93,8 @@ func (o *Execution) applyNew(ctx context.Context, flags *applyFlags) (int, error
 		return 0, err
 	}
 	if flags.autoApprove && bool(flags.later) {
-		return 0, failure.Error("Conflicting options", "What is approved by -auto-approve does not wait for approval: -approve=later does not go with it.")
+		return 0, failure.Error("Conflicting options",
+			"What is approved by -auto-approve does not wait for approval: -approve=later does not go with it.")
 	}
 	o.autoApprove, req.ApproveLater = flags.autoApprove, bool(flags.later)
 	if all, err := o.chooseDeployments(); err != nil || all != nil {

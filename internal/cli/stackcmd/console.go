@@ -42,7 +42,8 @@ all functions. Values are those of the last apply; variables have the values of 
 With -plan, values are as planned, where those known after apply are unknown.
 
 Reads expressions from standard input, one a line; brackets that are open continue it on the next line.`,
-		Example: "cairn console\ncairn console -e 'component.network.subnet_ids'\ncairn console -plan=FILE\necho 'keys(component.service)' | cairn console",
+		Example: "cairn console\ncairn console -e 'component.network.subnet_ids'\ncairn console -plan=FILE\n" +
+			"echo 'keys(component.service)' | cairn console",
 		Flags: func(f *session.Flags) {
 			values.register(f)
 			f.StringVar(&expression, "e", "", "evaluate this `EXPRESSION` and end")
@@ -72,7 +73,9 @@ Reads expressions from standard input, one a line; brackets that are open contin
 	}
 }
 
-func openConsole(ctx context.Context, s *session.Session, arguments []variables.Argument, stack, planFile string) (*console, hcl.Diagnostics) {
+func openConsole(
+	ctx context.Context, s *session.Session, arguments []variables.Argument, stack, planFile string,
+) (*console, hcl.Diagnostics) {
 	at, err := stackaddrs.ParseStackInstance(stack)
 	if err != nil {
 		return nil, hcl.Diagnostics{failure.New("Invalid stack address",
@@ -130,7 +133,8 @@ func isExit(line string) bool {
 // isOpen reports whether an expression goes on in the next line: a bracket, a template or a heredoc
 // is open.
 func isOpen(source string) bool {
-	tokens, _ := hclsyntax.LexExpression([]byte(source), operation.ExpressionFile, hcl.InitialPos) //nolint:errcheck // the parser reports mistakes
+	//nolint:errcheck // the parser reports mistakes
+	tokens, _ := hclsyntax.LexExpression([]byte(source), operation.ExpressionFile, hcl.InitialPos)
 	depth := 0
 	for _, token := range tokens {
 		switch token.Type {

@@ -101,7 +101,8 @@ output "value" {
 func TestConsoleCandidates(t *testing.T) {
 	writeChain(t)
 	newSession := func() *session.Session {
-		return session.New(session.Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}, session.Dependencies{Engine: memengine.New(memengine.Options{})})
+		return session.New(session.Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard},
+			session.Dependencies{Engine: memengine.New(memengine.Options{})})
 	}
 	applying := newSession()
 	defer applying.Close()

@@ -195,7 +195,14 @@ func (v *Display) applied(applied operation.Applied) hcl.Diagnostics {
 		v.events.Outputs(result.State.Outputs)
 		return operation.Diagnostics(v.events.Err())
 	}
-	summary := views.ApplySummary{Destroy: v.operation == "destroy", Failed: applied.Failed, Interrupted: applied.Interrupted, Unsaved: applied.Unsaved, InDoubt: applied.InDoubt, PlanFile: v.planFile}
+	summary := views.ApplySummary{
+		Destroy:     v.operation == "destroy",
+		Failed:      applied.Failed,
+		Interrupted: applied.Interrupted,
+		Unsaved:     applied.Unsaved,
+		InDoubt:     applied.InDoubt,
+		PlanFile:    v.planFile,
+	}
 	for addr, done := range result.Components {
 		component := views.ComponentResult{Addr: addr, Status: done.Status, Counts: done.Counts}
 		if done.Status == hooks.Skipped {
@@ -211,7 +218,9 @@ func (v *Display) applied(applied operation.Applied) hcl.Diagnostics {
 }
 
 // missed returns the unmet prerequisites of a skipped component instance.
-func missed(plan *stackplan.Plan, result *stackruntime.ApplyResult, skipped stackaddrs.AbsComponentInstance) []stackaddrs.AbsComponentInstance {
+func missed(
+	plan *stackplan.Plan, result *stackruntime.ApplyResult, skipped stackaddrs.AbsComponentInstance,
+) []stackaddrs.AbsComponentInstance {
 	planned := map[stackaddrs.AbsComponentInstance]*stackplan.Component{}
 	for _, component := range plan.Components {
 		planned[component.Addr] = component
@@ -224,7 +233,8 @@ func missed(plan *stackplan.Plan, result *stackruntime.ApplyResult, skipped stac
 		if goes {
 			needing, needed = planned[addr], skipped
 		}
-		if done.Status != hooks.Applied && done.Status != hooks.Deferred && needing != nil && slices.Contains(needing.Requires, stackaddrs.ComponentOf(needed)) {
+		if done.Status != hooks.Applied && done.Status != hooks.Deferred && needing != nil &&
+			slices.Contains(needing.Requires, stackaddrs.ComponentOf(needed)) {
 			because = append(because, addr)
 		}
 	}

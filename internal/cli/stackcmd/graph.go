@@ -56,8 +56,9 @@ func GraphCommand() *session.Command {
 		Name:    "graph",
 		Summary: "Draws which components require which.",
 		Long: `
-As in pictures of "cairn order", an arrow leads from a component to one that comes after it. With a plan file, what will be done with each component is
-part of the picture. An svg or html file needs no other program: open it in a browser.`,
+As in pictures of "cairn order", an arrow leads from a component to one that comes after it. With a
+plan file, what will be done with each component is part of the picture. An svg or html file needs
+no other program: open it in a browser.`,
 		Example: "cairn graph -format=svg > stack.svg\ncairn graph -format=html -plan=stack.plan > plan.html",
 		Flags: func(f *session.Flags) {
 			f.StringVar(&format, "format", "dot", "write `dot|mermaid|json|svg|html` (default: dot)")

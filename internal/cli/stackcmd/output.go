@@ -61,14 +61,16 @@ func writeOutput(ctx context.Context, s *session.Session, name string, raw bool)
 	bare, _ := value.UnmarkDeep()
 	switch {
 	case (s.Options.JSON || raw) && !bare.IsWhollyKnown():
-		return failure.Error("Output not known yet", "The value of output %q is not known, or not all of it, since the last apply failed or deferred something that it depends on. "+
-			"Apply again. \"cairn output -json\" shows what is known.", name)
+		return failure.Error("Output not known yet",
+			"The value of output %q is not known, or not all of it, since the last apply failed or deferred something that it depends on. "+
+				"Apply again. \"cairn output -json\" shows what is known.", name)
 	case s.Options.JSON:
 		return document.WriteDocument(s.Streams.Out, document.NewOutput(value), true)
 	case raw:
 		text, err := views.RawOutput(value)
 		if err != nil {
-			return failure.Error("Unsupported value for raw output", "The output %q cannot be written with -raw: %s. Use -json.", name, strings.TrimSuffix(err.Error(), "; use -json"))
+			return failure.Error("Unsupported value for raw output",
+				"The output %q cannot be written with -raw: %s. Use -json.", name, strings.TrimSuffix(err.Error(), "; use -json"))
 		}
 		s.Print("%s", text)
 		return nil

@@ -48,7 +48,8 @@ func (o *Execution) runPlan(ctx context.Context, out string, detailed bool) (int
 	}
 	if all, err := o.chooseDeployments(); err != nil || all != nil {
 		if out != "" && err == nil {
-			err = failure.Error("Several deployments", "A plan file is that of one deployment, and this plans %s. Name one of them with -deployment.", strings.Join(all.Names(), ", "))
+			err = failure.Error("Several deployments",
+				"A plan file is that of one deployment, and this plans %s. Name one of them with -deployment.", strings.Join(all.Names(), ", "))
 		}
 		return o.runSeveral(ctx, all, severalRequest{Request: req, mode: "plan", detailed: detailed}, err)
 	}

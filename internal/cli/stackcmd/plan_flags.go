@@ -38,7 +38,8 @@ func (o *PlanFlags) register(f *session.Flags) {
 	f.Var(&o.exclude, "exclude", "leave out this component and what requires it: `component.x`; may be repeated")
 	ConciseFlag(f, &o.concise)
 	f.Var(&o.parallelism, "parallelism", "work on at most `N` components at the same time")
-	f.BoolVar(&o.acceptRecovery, "accept-recovery", false, "go on although an apply that was cut off may have made changes that the state does not show, if an earlier command has named them")
+	f.BoolVar(&o.acceptRecovery, "accept-recovery", false,
+		"go on although an apply that was cut off may have made changes that the state does not show, if an earlier command has named them")
 	session.DeploymentsFlags(f)
 	session.ProviderFlags(f)
 }
@@ -59,7 +60,8 @@ func (o *PlanFlags) mode() (engine.Mode, error) {
 	case o.refreshOnly && !o.refresh:
 		return 0, failure.Error("Conflicting options", "With -refresh-only there is no -refresh=false: give only one of them.")
 	case len(o.replace) > 0 && (o.destroy || o.refreshOnly):
-		return 0, failure.Error("Conflicting options", "Only ordinary plans can replace resources: -replace cannot be combined with -destroy or -refresh-only.")
+		return 0, failure.Error("Conflicting options",
+			"Only ordinary plans can replace resources: -replace cannot be combined with -destroy or -refresh-only.")
 	case o.destroy:
 		return engine.Destroy, nil
 	case o.refreshOnly:

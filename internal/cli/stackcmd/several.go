@@ -71,7 +71,8 @@ func (o *Execution) chooseDeployments() (*chosen, error) {
 	config, diags := o.Stack().Deployments()
 	switch {
 	case config == nil && len(given) > 0 && !diags.HasErrors():
-		return nil, failure.Error("No deployments declared", "The stack has no deployment files, so that only one deployment can be named at a time. Name one, without a pattern, or declare all in a file *.tfdeploy.hcl.")
+		return nil, failure.Error("No deployments declared", "The stack has no deployment files, "+
+			"so that only one deployment can be named at a time. Name one, without a pattern, or declare all in a file *.tfdeploy.hcl.")
 	case config == nil || diags.HasErrors(), len(given) == 0 && len(config.Order) < 2:
 		return nil, nil // errors in the files are reported with the rest of the stack
 	}
@@ -169,7 +170,12 @@ func (o *Execution) runSeveral(ctx context.Context, all *chosen, request several
 		Lost:  s.shown.Lost,
 	})
 	if !o.Options.JSON {
-		s.display = o.NewRunDisplay(session.RunDisplayOptions{Title: severalTitles[request.mode], Total: len(all.names), Parallel: parallel > 1, Unread: unread})
+		s.display = o.NewRunDisplay(session.RunDisplayOptions{
+			Title:    severalTitles[request.mode],
+			Total:    len(all.names),
+			Parallel: parallel > 1,
+			Unread:   unread,
+		})
 	}
 	options := groups.Options{
 		PlanOnly: request.mode == "plan", Destroy: request.Mode == engine.Destroy, Parallel: parallel, Rounds: request.Rounds,

@@ -128,7 +128,13 @@ func (s *several) summarizeJSON(ends []groups.End) error {
 	events := jsonview.NewEvents(s.Streams.Out, nil)
 	var all []jsonview.DeploymentEnd
 	for _, end := range ends {
-		one := jsonview.DeploymentEnd{Deployment: end.Member, Group: end.Group, State: strings.ReplaceAll(string(end.State), " ", "_"), Detail: end.Detail, Changes: end.Counts}
+		one := jsonview.DeploymentEnd{
+			Deployment: end.Member,
+			Group:      end.Group,
+			State:      strings.ReplaceAll(string(end.State), " ", "_"),
+			Detail:     end.Detail,
+			Changes:    end.Counts,
+		}
 		if end.State == groups.Waiting && s.request.ApproveLater {
 			one.Plan = s.Stack().WaitingPlan(end.Member)
 		}

@@ -25,11 +25,13 @@ func ShowCommand() *session.Command {
 		Args:    "[PLAN…]",
 		Summary: "Shows the state, or a saved plan.",
 		Long: `
-A plan is a file that "cairn plan -out=FILE" has saved, a plan of a root module by terraform or tofu, or a directory of plans that "cairn run plan -out=DIR" has saved.
-Of root modules with providers, values are not shown: only their providers know which of them are sensitive.
+A plan is a file that "cairn plan -out=FILE" has saved, a plan of a root module by terraform or
+tofu, or a directory of plans that "cairn run plan -out=DIR" has saved. Of root modules with
+providers, values are not shown: only their providers know which of them are sensitive.
 
 With -json, sensitive values are part of the document.`,
-		Example: "cairn show\ncairn show stack.plan\ncairn show -json stack.plan\ncairn show plans\ncairn show -format=markdown network.plan app.plan",
+		Example: "cairn show\ncairn show stack.plan\ncairn show -json stack.plan\ncairn show plans\n" +
+			"cairn show -format=markdown network.plan app.plan",
 		MaxArgs: 1000,
 		Flags: func(f *session.Flags) {
 			session.JSONFlag(f, "write a JSON document")
@@ -44,7 +46,8 @@ With -json, sensitive values are part of the document.`,
 			case format != "" && format != "markdown":
 				return 0, failure.Error("Unknown format", "There is no format %q: the only one is markdown.", format)
 			case format != "" && (len(args) == 0 || s.Options.JSON):
-				return 0, failure.Error("Conflicting options", "The option -format is for saved plans, and not together with -json. Name plans, or leave it out.")
+				return 0, failure.Error("Conflicting options",
+					"The option -format is for saved plans, and not together with -json. Name plans, or leave it out.")
 			case format != "":
 				return cmdline.ExitOK, showMarkdown(s, args)
 			case len(args) > 1:

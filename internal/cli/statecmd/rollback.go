@@ -63,7 +63,8 @@ func rollbackText(loses, regains []string) string {
 		b.WriteString("These objects go on existing, and will not be managed any more:\n  - " + strings.Join(loses, "\n  - ") + "\n\n")
 	}
 	if len(regains) > 0 {
-		b.WriteString("These objects will be in the state again, though they may not exist any more:\n  - " + strings.Join(regains, "\n  - ") + "\n\n")
+		b.WriteString("These objects will be in the state again, though they may not exist any more:\n  - " +
+			strings.Join(regains, "\n  - ") + "\n\n")
 	}
 	return b.String()
 }
@@ -73,7 +74,8 @@ func approveRollback(ctx context.Context, s *session.Session) error {
 	answer, err := s.Ask(ctx, "  Enter a value: ", false)
 	switch {
 	case err != nil:
-		return failure.Error("Approval needed", "The change of the state was not approved: %s. Answer \"yes\", or give -auto-approve. Nothing was changed.", err)
+		return failure.Error("Approval needed",
+			"The change of the state was not approved: %s. Answer \"yes\", or give -auto-approve. Nothing was changed.", err)
 	case strings.TrimSpace(answer) != "yes":
 		return failure.Error("Approval refused", "The change of the state was not approved. Nothing was changed.")
 	}

@@ -58,7 +58,8 @@ func writeState(s *session.Session, stored *deployment.Stored, format string) er
 		}
 		return err
 	default:
-		return failure.Error("Unknown format", "There is no format %q of states.%s Give json or %s.", format, nearest.DidYouMean(format, []string{"json", clientFormat}), clientFormat)
+		return failure.Error("Unknown format",
+			"There is no format %q of states.%s Give json or %s.", format, nearest.DidYouMean(format, []string{"json", clientFormat}), clientFormat)
 	}
 }
 
@@ -69,8 +70,9 @@ func pushCommand() *session.Command {
 		Args:    "FILE",
 		Summary: "Replaces the state by what \"cairn state pull\" or a failed apply has written.",
 		Long: `
-Reads files of clients of the RPC API, too. Refuses a file of another lineage or of none, one that is older than the state, and a name that is none of the deployments. The state that is replaced stays in the
-history. FILE may be - for standard input.`,
+Reads files of clients of the RPC API, too. Refuses a file of another lineage or of none, one that
+is older than the state, and a name that is none of the deployments. The state that is replaced
+stays in the history. FILE may be - for standard input.`,
 		Example: "cairn state push errored.cairnstate.json",
 		MinArgs: 1, MaxArgs: 1,
 		Flags: func(f *session.Flags) {

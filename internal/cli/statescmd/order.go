@@ -38,7 +38,8 @@ func statesFlags(f *session.Flags, o *Options) {
 }
 
 func tieFlag(f *session.Flags, o *Options) {
-	f.StringVar(&o.tie, "tie", "document", "of calls with equal order numbers, compare the parts, or as Salt does all as one text: `document|salt`")
+	f.StringVar(&o.tie, "tie", "document",
+		"of calls with equal order numbers, compare the parts, or as Salt does all as one text: `document|salt`")
 }
 
 // Source is a tree of SLS files.
@@ -114,9 +115,11 @@ func HighCommand() *session.Command {
 		Foreign: true,
 		Args:    "ROOT [SLS...]",
 		Summary: "Shows SLS files as they are loaded: their high data.",
-		Long:    "The files are in the directory ROOT, and web.config is web/config.sls there. Without names, ROOT/top.sls says which. Nothing is run.",
+		Long: "The files are in the directory ROOT, and web.config is web/config.sls there. Without names, ROOT/top.sls says which. " +
+			"Nothing is run.",
 		Example: "cairn order high states web\ncairn order high -format=yaml states web db",
-		MinArgs: 1, MaxArgs: 1 << 30,
+		MinArgs: 1,
+		MaxArgs: 1 << 30,
 		Flags: func(f *session.Flags) {
 			statesFlags(f, &o)
 			f.StringVar(&o.format, "format", "json", "write `json|yaml` (default: json)")
@@ -145,11 +148,15 @@ func LowCommand() *session.Command {
 		Args:    "ROOT [SLS...]",
 		Summary: "Shows SLS files as the calls they are compiled to: their low data.",
 		Long: `
-The files are in the directory ROOT, and web.config is web/config.sls there. Without names, ROOT/top.sls says which. Nothing is run. JSON and YAML have the calls in the order of their
-numbers; the text lists them in the order in which they are made, each after its requisites, and steps say how that comes about. With -explain,
-only that is said. Calls are named by their ids or names, or as in "file: motd".`,
-		Example: "cairn order low states web\ncairn order low -format=text states web\ncairn order low -explain=motd -explain='service: nginx' states web",
-		MinArgs: 1, MaxArgs: 1 << 30,
+The files are in the directory ROOT, and web.config is web/config.sls there. Without names,
+ROOT/top.sls says which. Nothing is run. JSON and YAML have the calls in the order of their numbers;
+the text lists them in the order in which they are made, each after its requisites, and steps say
+how that comes about. With -explain, only that is said. Calls are named by their ids or names, or as
+in "file: motd".`,
+		Example: "cairn order low states web\ncairn order low -format=text states web\n" +
+			"cairn order low -explain=motd -explain='service: nginx' states web",
+		MinArgs: 1,
+		MaxArgs: 1 << 30,
 		Flags: func(f *session.Flags) {
 			statesFlags(f, &o)
 			tieFlag(f, &o)

@@ -40,10 +40,13 @@ func RunCommand() *session.Command {
 		Args:    "ROOT [SLS...]",
 		Summary: "Brings this machine into the states that SLS files describe.",
 		Long: `
-The files are in the directory ROOT, and web.config is web/config.sls there. Without names, ROOT/top.sls says which. All mistakes that can be found beforehand are, and nothing is
-run then. With -test, or test=True as Salt has it, nothing is changed, and what would be is shown. An interrupt lets the call end that is being made, and a second one ends it.
+The files are in the directory ROOT, and web.config is web/config.sls there. Without names,
+ROOT/top.sls says which. All mistakes that can be found beforehand are, and nothing is run then.
+With -test, or test=True as Salt has it, nothing is changed, and what would be is shown. An
+interrupt lets the call end that is being made, and a second one ends it.
 
-Functions: ` + strings.Join(staterun.Names(), ", ") + `. All others are programs named MODULE.FUNCTION in the directory given with -functions.`,
+Functions: ` + strings.Join(staterun.Names(), ", ") + `. All others are programs named MODULE.FUNCTION
+in the directory given with -functions.`,
 		Example: "cairn run states -test states web\ncairn run states -functions=functions states web db\ncairn run states -id=web1 states",
 		MinArgs: 1, MaxArgs: 1 << 30,
 		Flags: func(f *session.Flags) {
@@ -53,9 +56,12 @@ Functions: ` + strings.Join(staterun.Names(), ", ") + `. All others are programs
 			f.BoolVar(&failhard, "failhard", false, "stop at the first failure")
 			parallel = 10
 			f.Var(&parallel, "parallel", "make at most `N` calls at the same time, of those with \"parallel: true\" (default: 10)")
-			f.StringVar(&backups, "backups", "", "put files with \"backup: minion\" below `DIR` before they are replaced (default: /var/backups/cairn for root, or ~/.local/state/cairn/backups)")
+			f.StringVar(&backups, "backups", "",
+				"put files with \"backup: minion\" below `DIR` before they are replaced "+
+					"(default: /var/backups/cairn for root, or ~/.local/state/cairn/backups)")
 			f.StringVar(&functions, "functions", "", "programs for functions are in `DIR`")
-			f.StringVar(&output, "output", "full", "of each call, show all, one line, all if it has failed, or all if it has failed or changed something: `full|terse|mixed|changes`")
+			f.StringVar(&output, "output", "full",
+				"of each call, show all, one line, all if it has failed, or all if it has failed or changed something: `full|terse|mixed|changes`")
 			report = ""
 			f.Var(&report, "report", "write the results to `FILE`: JSON, or JUnit if its name ends in .xml")
 			session.JSONFlag(f, "write a JSON document")
