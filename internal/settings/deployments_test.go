@@ -130,7 +130,8 @@ func TestIdentityAndVarsetMistakes(t *testing.T) {
 		"identity \"github\" { tokens = [\"a\"] }\nidentity \"gitlab\" { tokens = [\"b\", \"a\"] }": `Duplicate identity source; ` +
 			`The block at cairn.hcl:1,1-18 is for the token "a" already.`,
 
-		"identity \"command\" {\ncommand = [\"a\"]\ntimeout = \"0s\"\n}":                          `Unusable duration; Give a duration from 1s to 1h`,
+		"identity \"command\" {\ncommand = [\"a\"]\ntimeout = \"0s\"\n}": `Unusable duration; Give a duration from 1s to 1h`,
+
 		"identity \"command\" {\ncommand = [\"a\"]\ntimeout = \"soon\"\n}":                        `Unusable duration`,
 		"identity \"key\" {\n" + key + "issuer = \"http://x.example.com\"\n}":                     `Invalid issuer`,
 		"identity \"key\" {\n" + key + "issuer = \"https://x.example.com/\"\n}":                   `Invalid issuer`,
