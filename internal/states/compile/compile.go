@@ -59,7 +59,7 @@ type compiler struct {
 func (c *compiler) find(r Requisite, of int) (found []int, ok bool) {
 	exhausted := func() {
 		c.problem(problem.Syntax, r.Range, "Too many calls required",
-			"What the requisites up to here name comes to more than %d calls, or takes more comparisons than would be done in seconds. "+
+			"The requisites up to here name more than %d calls, or take more comparisons than would be done in seconds. "+
 				"Name single calls, or fewer of them.", order.MaxReferenced)
 	}
 	if !c.budget.Spend(c.index.cost(r), exhausted) {
@@ -385,7 +385,7 @@ func (c *compiler) isEmptyFile(r Requisite) bool {
 func (c *compiler) unknown(call *Call, kind string, r Requisite) {
 	if slices.ContainsFunc(c.excluded, r.matcher()) {
 		c.problem(problem.UnknownRef, r.Range, "Excluded requisite",
-			"The %q requisite %s of %s in %s names what is excluded. Remove the requisite, or do not exclude it.",
+			"The %q requisite %s of %s in %s names an excluded call. Remove the requisite, or do not exclude it.",
 			kind, r, call, call.Range.Filename)
 		return
 	}

@@ -29,7 +29,7 @@ func (f *fileReader) read(root *yaml.Node) {
 	}
 	if root.Kind != yaml.MappingNode {
 		f.problem(problem.Syntax, root, "Mapping expected",
-			"An SLS file is a mapping from ids to what is to be done; this is a %s.", yamldoc.Kind(root))
+			"An SLS file is a mapping from ids to their states; this is a %s.", yamldoc.Kind(root))
 		return
 	}
 	for _, pair := range f.pairs(root) {
@@ -106,7 +106,7 @@ func (f *fileReader) readExcludes(node *yaml.Node) {
 func (f *fileReader) readExtends(node *yaml.Node) {
 	if node.Kind != yaml.MappingNode {
 		f.problem(problem.Syntax, node, "Invalid extension",
-			"The argument of \"extend\" is a mapping from ids to what is added to them; this is a %s.", yamldoc.Kind(node))
+			"The argument of \"extend\" is a mapping from ids to the states that are added to them; this is a %s.", yamldoc.Kind(node))
 		return
 	}
 	for _, pair := range f.pairs(node) {
@@ -153,7 +153,7 @@ func (f *fileReader) module(id string, pair yamldoc.Pair, extends bool) *Module 
 	name, function, _ := strings.Cut(pair.Name, ".")
 	m := &Module{Name: name, Function: function, Range: yamldoc.Range(f.file, pair.Key)}
 	before := len(f.diags)
-	for _, element := range f.list(pair.Value, "What stands under \""+pair.Name+"\"") {
+	for _, element := range f.list(pair.Value, "The value of \""+pair.Name+"\"") {
 		switch element.Kind {
 		case yaml.ScalarNode:
 			if m.Function != "" {

@@ -282,7 +282,7 @@ func parse(file string, src []byte) (*yaml.Node, hcl.Diagnostics) {
 
 func needsRendering(subject *hcl.Range, what string) *hcl.Diagnostic {
 	return problem.New(problem.Syntax, subject, "Unsupported renderer",
-		"%s cairn reads SLS files as plain YAML and renders no templates. Write out what the template makes, or put the text in quotes "+
+		"%s cairn reads SLS files as plain YAML and renders no templates. Write out the result of the template, or put the text in quotes "+
 			"if it is meant as it stands.", what)
 }
 

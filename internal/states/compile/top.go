@@ -63,7 +63,7 @@ func (l *loader) readTop() []target {
 	src, err := yamldoc.ReadFile(l.files, topName)
 	if errors.Is(err, fs.ErrNotExist) {
 		l.problem(problem.BadPath, nil, "No top file",
-			"There is no file %s, which would say what this machine gets. Make one, or name the SLS files.", shown)
+			"There is no file %s, which would name the SLS files of this machine. Make one, or name the SLS files.", shown)
 		return nil
 	}
 	if err != nil {
@@ -150,7 +150,7 @@ func (t *topReader) target(pair yamldoc.Pair) {
 	match, matchNode := "glob", pair.Key
 	elements := []*yaml.Node{pair.Value}
 	if pair.Value.Kind != yaml.ScalarNode || yamldoc.Kind(pair.Value) == "null" {
-		elements = t.list(pair.Value, "What stands under \""+pair.Name+"\"")
+		elements = t.list(pair.Value, "The value of \""+pair.Name+"\"")
 	}
 	for _, element := range elements {
 		switch {

@@ -98,7 +98,7 @@ func (c *call) verified(ctx context.Context, outcome schedule.Outcome) schedule.
 	}
 	if outcome.Failed {
 		outcome.Failed, outcome.Changed = false, outcome.Changes.Len() > 0
-		outcome.Comment = strings.TrimSpace(outcome.Comment + "\nBut what \"check_cmd\" checks is as it shall be, and that counts.")
+		outcome.Comment = strings.TrimSpace(outcome.Comment + "\nBut \"check_cmd\" succeeds, and that counts.")
 	}
 	return outcome
 }

@@ -79,7 +79,7 @@ func TestCheckCommand(t *testing.T) {
 	wantComment(t, one(t, host, "x: {cmd.run: [{name: 'true'}, {check_cmd: ['true', 'exit 3']}]}", false, schedule.Failed),
 		"The command was run.\nThe command \"exit 3\" of \"check_cmd\" does not succeed.")
 	wantComment(t, one(t, host, "x: {cmd.run: [{name: 'exit 4'}, {check_cmd: 'true'}]}", false, schedule.Changed),
-		"exit code 4.\nBut what \"check_cmd\" checks is as it shall be, and that counts.")
+		"exit code 4.\nBut \"check_cmd\" succeeds, and that counts.")
 	one(t, host, "x: {test.fail_without_changes: [{check_cmd: 'true'}]}", false, schedule.OK)
 	one(t, host, "x: {test.succeed_without_changes: [{check_cmd: 'false'}]}", false, schedule.Failed)
 	one(t, host, "x: {test.succeed_with_changes: [{check_cmd: 'false'}]}", true, schedule.Changed) // it is not run in test mode

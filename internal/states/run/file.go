@@ -96,7 +96,7 @@ func sourcePath(source string) (string, error) {
 			"the source %q is of a kind that is not supported. Use salt:// or a path below the root of the SLS files", source)
 	case strings.Contains(path, "?"):
 		return "", wrongArgument("source",
-			"the source %q names an environment, and there is but one. Leave out what follows the question mark", source)
+			"the source %q names an environment, and there is but one. Leave out the part from the question mark on", source)
 	case !fs.ValidPath(path) || path == ".":
 		return "", wrongArgument("source",
 			"the source %q does not name a file below the root of the SLS files. Write its path there, without \"..\" and a leading slash", source)

@@ -115,7 +115,7 @@ func (c *call) runProgram(ctx context.Context, program string) schedule.Outcome 
 		err = fmt.Errorf("it is longer than %d bytes", maxOutput)
 	}
 	if err != nil {
-		return failed("What the program %s has written cannot be used: %s.", program, err)
+		return failed("The output of the program %s cannot be used: %s.", program, err)
 	}
 	return outcome
 }

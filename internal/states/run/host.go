@@ -192,8 +192,8 @@ var unsupported = map[string]string{
 	"contents_grains": "there are no grains. Use \"contents\" or \"source\"",
 	"source_hash":     "sources are files below the root of the SLS files, which need no check. Leave it out",
 	"skip_verify":     "sources are files below the root of the SLS files, which need no check. Leave it out",
-	"clean":           "directories are not emptied. Remove what is in the way with file.absent",
-	"recurse":         "only the directory itself is managed. Use a command for what is in it",
+	"clean":           "directories are not emptied. Remove files in the way with file.absent",
+	"recurse":         "only the directory itself is managed. Use a command for its content",
 	"runas_password":  "it is for Windows only. Leave it out",
 }
 

@@ -52,7 +52,7 @@ func (c *call) readState(output Output, outcome schedule.Outcome) schedule.Outco
 	}
 	if err != nil {
 		return schedule.Outcome{Failed: true, Changes: outcome.Changes, Comment: fmt.Sprintf(
-			"The command is \"stateful\", but what it has written says nothing about its state: %s. "+
+			"The command is \"stateful\", but its output says nothing about its state: %s. "+
 				"It must write a JSON object, or a last line such as: changed=yes comment='It was done.'", err)}
 	}
 	changed, err := truth(said.Get("changed"))
