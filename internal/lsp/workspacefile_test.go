@@ -25,7 +25,7 @@ func TestAnswersAboutWorkspaceFile(t *testing.T) {
 	}
 	hover, err := e.Hover(t.Context(), &protocol.HoverParams{TextDocumentPositionParams: e.in(workspaceFile, "aft|er")})
 	e.check(err)
-	if hover == nil || !strings.Contains(hover.Contents.(*protocol.MarkupContent).Value, "What must be done first.") {
+	if hover == nil || !strings.Contains(hover.Contents.(*protocol.MarkupContent).Value, "Stacks and tasks that must be done first.") {
 		t.Errorf("hover: %+v", hover)
 	}
 	at := e.in(workspaceFile, "netw|rk")

@@ -71,7 +71,8 @@ func (s *Stack) renamed(path string, offset int) (Occurrence, error) {
 	case !ok:
 		return occurrence, refuse("There is no name here that can be changed.")
 	case occurrence.Kind == Deployment:
-		return occurrence, refuse("The state of a deployment has its name: another one would be another deployment, without what exists.")
+		return occurrence, refuse("The state of a deployment has its name: " +
+			"another one would be another deployment, without the existing objects.")
 	case occurrence.Kind == upstreamOutput:
 		return occurrence, refuse("%q belongs to the stack that publishes it. Change it there, and then here.", occurrence.Name)
 	case !slices.Contains(renameable, occurrence.Kind):
@@ -158,7 +159,7 @@ func (s *Stack) move(renaming *Renaming, before, after Symbol) {
 		renaming.Edits = append(renaming.Edits, Edit{moved[i].path, moved[i].block, ""}) // moves would come back to where they begin
 	}
 	if decl.file.tree.JSON {
-		renaming.Note = fmt.Sprintf("Add a moved block from %s to %s, so that what exists is kept.", before.reference(), after.reference())
+		renaming.Note = fmt.Sprintf("Add a moved block from %s to %s, so that existing objects are kept.", before.reference(), after.reference())
 		return
 	}
 	end := hcl.Range{Filename: decl.file.Name, Start: decl.block.Range.End, End: decl.block.Range.End}

@@ -115,7 +115,7 @@ func TestWorkspaceNames(t *testing.T) {
 	for text, want := range map[string]string{
 		"network\", \"tag":   "stack \"network\" {\n  path = \"live/network\"\n}",
 		"stack \"late":       "A stack, or a plain root module",
-		"before":             "What must wait until this is done.",
+		"before":             "Stacks and tasks that must wait until this is done.",
 		"network\" {\n  pat": "Declared in line 2.",
 	} {
 		if hover := w.Hover(strings.Index(string(src), text) + 1); hover == nil || !strings.Contains(hover.Text, want) {

@@ -24,7 +24,7 @@ var check = Block{
 			Scope:    Values,
 			Doc:      "True for plans that are approved. It refers to context, and to deployments and local values.",
 		},
-		{Name: "reason", Required: true, Type: "string", Scope: Values, Doc: "What is shown if the condition does not hold."},
+		{Name: "reason", Required: true, Type: "string", Scope: Values, Doc: "The text that is shown if the condition does not hold."},
 	},
 }
 
@@ -42,7 +42,7 @@ var Deploy = []Block{
 				Scope: Path,
 				Doc:   "The group of the deployment, as deployment_group.NAME. Without it, the deployment has a group of its own.",
 			},
-			{Name: "destroy", Type: "bool", Scope: Bool, Doc: "Whether what the deployment has is destroyed. Then the block can be removed."},
+			{Name: "destroy", Type: "bool", Scope: Bool, Doc: "Whether the objects of the deployment are destroyed. Then the block can be removed."},
 			{Name: "import", Type: "bool", Scope: Bool, Doc: "Whether a state is being moved into the deployment."},
 		},
 	},
@@ -68,7 +68,8 @@ var Deploy = []Block{
 	},
 	{
 		Type: "identity_token", Labels: []string{"name"},
-		Doc:       "A token that says who operates on what, as identity_token.NAME.jwt. It is made anew for each operation, and ephemeral.",
+		Doc: "A token that says who operates on which deployment, as identity_token.NAME.jwt. " +
+			"It is made anew for each operation, and ephemeral.",
 		Arguments: []Argument{{Name: "audience", Required: true, Type: "list of strings", Scope: Values, Doc: "For whom the token is."}},
 	},
 	{

@@ -27,7 +27,7 @@ var (
 		Name: "depends_on", Type: "list of references", Scope: Path,
 		Doc: "Components and embedded stacks of this stack that are applied before, though nothing here refers to them.",
 	}
-	description = Argument{Name: "description", Type: "literal string", Doc: "What it is for, for people."}
+	description = Argument{Name: "description", Type: "literal string", Doc: "The purpose, for people."}
 )
 
 func inputs(doc string) Argument {
@@ -67,7 +67,7 @@ var Stack = []Block{
 			{Name: "type", Required: true, Type: "type", Scope: Types, Doc: "The type to which values are converted. It is exact: there is no any."},
 			{Name: "default", Type: "literal", Doc: "The value if none is given, or if it is null. A variable without one is required."},
 			description,
-			{Name: "sensitive", Type: "literal bool", Scope: Bool, Doc: "Whether the value, and what is computed from it, is hidden in output."},
+			{Name: "sensitive", Type: "literal bool", Scope: Bool, Doc: "Whether the value, and every value computed from it, is hidden in output."},
 			{
 				Name:  "ephemeral",
 				Type:  "literal bool",
@@ -91,7 +91,7 @@ var Stack = []Block{
 					Required: true,
 					Type:     "string",
 					Scope:    Own,
-					Doc:      "What is reported for other values. It is evaluated in any case.",
+					Doc:      "The error that is reported for other values. It is evaluated in any case.",
 				},
 			},
 		}},
@@ -150,14 +150,14 @@ var Stack = []Block{
 	},
 	{
 		Type: "removed",
-		Doc:  "Destroys, or forgets, what the state has of a component or embedded stack whose block is gone, or of single instances of one.",
+		Doc:  "Destroys, or forgets, the objects of a component or embedded stack whose block is gone, or of single instances of one.",
 		Arguments: []Argument{
 			{
 				Name:     "from",
 				Required: true,
 				Type:     "path",
 				Scope:    Path | Each,
-				Doc:      "What is removed, such as component.x, component.x[\"key\"] or stack.s.component.x.",
+				Doc:      "The address that is removed, such as component.x, component.x[\"key\"] or stack.s.component.x.",
 			},
 			{
 				Name:     "source",
@@ -191,7 +191,7 @@ var Stack = []Block{
 	{
 		Type: "moved",
 		Doc: "Says that a component or embedded stack has another name or place than when it was applied: " +
-			"what the state has at from gets the address to before anything is planned.",
+			"the objects at from get the address to before anything is planned.",
 		Arguments: []Argument{
 			{Name: "from", Required: true, Type: "path", Scope: Path, Doc: "The former address, such as component.x or stack.s[\"key\"]."},
 			{Name: "to", Required: true, Type: "path", Scope: Path, Doc: "The address in this configuration."},
@@ -235,7 +235,7 @@ var Roots = []Keyword{
 	{"stack", "The embedded stacks of this stack: their outputs.", Components | Path},
 	{"provider", "The provider configurations of this stack.", Providers},
 	{"each", "The key and the value of this instance of a block with for_each.", Each},
-	{"terraform", "What is known about the operation.", Values},
+	{"terraform", "Facts about the operation.", Values},
 }
 
 // Attributes are the names that can follow words that stand for no block.

@@ -10,20 +10,24 @@ func list(name, doc string) Argument {
 }
 
 var everywhere = []Argument{
-	{Name: "description", Type: "string", Doc: "What it is for, for people."},
+	{Name: "description", Type: "string", Doc: "The purpose, for people."},
 	{Name: "tags", Type: "list of strings", Doc: "Words by which blocks are selected, and by which others name them: \"tag:WORD\"."},
-	{Name: "keys", Type: "list of strings", Doc: "What only so many may use at the same time as limits of the workspace says, or one."},
+	{
+		Name: "keys",
+		Type: "list of strings",
+		Doc:  "Resources that only so many may use at the same time as the limits of the workspace say, or one.",
+	},
 	{
 		Name:  "order",
 		Type:  "number, \"first\" or \"last\"",
 		Words: []string{`"first"`, `"last"`},
 		Doc:   "Decides between blocks that no rule orders. Without it, 0.",
 	},
-	list("wants", "What is selected whenever this is. It does not order anything."),
-	list("wanted_by", "What selects this whenever it is selected itself. It does not order anything."),
-	list("after", "What must be done first."),
+	list("wants", "Stacks and tasks that are selected whenever this is. It does not order anything."),
+	list("wanted_by", "Stacks and tasks that select this whenever they are selected themselves. It does not order anything."),
+	list("after", "Stacks and tasks that must be done first."),
 	list("after_any", "Of these, one success is enough to go on; all must have ended."),
-	list("before", "What must wait until this is done."),
+	list("before", "Stacks and tasks that must wait until this is done."),
 	list("require", "The same as after."),
 	list("requires", "The same as after."),
 	list("require_any", "The same as after_any."),
@@ -32,9 +36,9 @@ var everywhere = []Argument{
 }
 
 var ofApplied = []Argument{
-	list("plan_after", "What must be applied before this is planned."),
+	list("plan_after", "Stacks and tasks that must be applied before this is planned."),
 	list("plan_after_any", "Before this is planned, all of these must have ended, and one must have been applied."),
-	list("apply_after", "What must be applied before this is applied."),
+	list("apply_after", "Stacks and tasks that must be applied before this is applied."),
 	list("apply_after_any", "Before this is applied, all of these must have ended, and one must have been applied."),
 	list("modified_by", "This counts as modified if one of these does, and is planned after them."),
 	list("modified_by_outputs", "This counts as modified if the outputs of one of these change, and is planned after them."),
@@ -172,7 +176,7 @@ var Workspace = []Block{
 				Doc:  "How many of those with a key run at the same time at most. A key that is missing here allows one.",
 			},
 			{Name: "files", Type: "list of patterns", Doc: "The files of all stacks that have none of their own."},
-			{Name: "ties", Type: "string", Words: []string{`"name"`, `"directory"`}, Doc: "By what blocks are sorted that no rule orders."},
+			{Name: "ties", Type: "string", Words: []string{`"name"`, `"directory"`}, Doc: "The sort key of blocks that no rule orders."},
 		},
 	},
 }
