@@ -144,7 +144,7 @@ func (r *report) measureManyStacks(ctx context.Context, opts options, dir string
 	r.section("A run over many stacks",
 		fmt.Sprintf("`cairn run plan` over %d stacks that use one module, and as many bare plans, one at a time. Seconds of processor time "+
 			"of all processes, medians of %d rounds. New stacks have no `.cairn` directory and no lock file; "+
-			"bare init is what the engine takes to install the provider in each directory.", stacksInRun, opts.rounds), table)
+			"bare init is the engine's installation of the provider in each directory.", stacksInRun, opts.rounds), table)
 	return nil
 }
 

@@ -67,8 +67,8 @@ func (r *report) measureModules(ctx context.Context, dir string) error {
 		table.row(cells...)
 	}
 	r.section("The native engine, in one module",
-		"`go test ./internal/engine/native -run='^$' -bench=Growth`. µs of processor time for each object. What applying a chain costs "+
-			"beyond planning grows with the state, which lists, as terraform's does, all that each object depends on: "+
+		"`go test ./internal/engine/native -run='^$' -bench=Growth`. µs of processor time for each object. "+
+			"The cost of applying a chain beyond planning grows with the state, which lists, as terraform's does, all that each object depends on: "+
 			"11 MB for 1 000, and 1.2 GB for 10 000.", table)
 	return nil
 }

@@ -61,7 +61,7 @@ func (r *report) measureLimits(ctx context.Context, dir string) error {
 	}
 	r.section("Limits of ordering",
 		fmt.Sprintf("`go test ./internal/order -run='^$' -bench=OrderO`, medians of %d runs. Processor time is that of all "+
-			"processors together; building the graph is included, what is shown of the order too for O-07.", orderingRepeats), table)
+			"processors together; building the graph is included, showing the order too for O-07.", orderingRepeats), table)
 	return nil
 }
 
@@ -82,7 +82,7 @@ func (r *report) measureGraphs(ctx context.Context, dir string) error {
 			}
 		}
 	}
-	r.section("Growth of what is done with graphs",
+	r.section("Growth of work on graphs",
 		fmt.Sprintf("`go test ./internal/order -run='^$' -bench=Growth`. Five edges a node; µs of processor time for each "+
 			"node of graphs with 1 000, 10 000 and 100 000 nodes, then all of it and the heap for 100 000. Medians of %d runs. "+
 			"Random graphs are as deep as chance makes them, "+
@@ -93,7 +93,7 @@ func (r *report) measureGraphs(ctx context.Context, dir string) error {
 
 // measureReading measures how reading the formats grows.
 func (r *report) measureReading(ctx context.Context, dir string) error {
-	table := newTable("what is read", "100", "1 000", "10 000", "CPU seconds", "peak heap MB")
+	table := newTable("reader", "100", "1 000", "10 000", "CPU seconds", "peak heap MB")
 	for _, c := range []struct{ what, in, pattern, name string }{
 		{"stack directories", "format/terramate", "^BenchmarkLoad$", "Load"},
 		{"directories with gates", "format/terrateam", "^BenchmarkLoad$/^patterns$/^1_changed$", "Load/patterns/1_changed"},
@@ -112,7 +112,7 @@ func (r *report) measureReading(ctx context.Context, dir string) error {
 			return err
 		}
 	}
-	r.section("Growth of what is read", fmt.Sprintf("`go test ./internal/... -run='^$' -bench='Load|Parse|References|Compile|Stacks'`. "+
+	r.section("Growth of readers", fmt.Sprintf("`go test ./internal/... -run='^$' -bench='Load|Parse|References|Compile|Stacks'`. "+
 		"µs of processor time for each of 100, 1 000 and 10 000, "+
 		"then all of it and the heap for 10 000; with the sequence that comes out. Medians of %d runs.", orderingRepeats), table)
 	return nil
