@@ -160,11 +160,11 @@ func (r *Repository) Dirty(ctx context.Context) ([]File, error) {
 	tracked, err := r.run(ctx, "diff", "--name-only", "-z", "--no-renames", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty",
 		"HEAD", "--")
 	if err != nil {
-		return nil, fmt.Errorf("find what is not committed: %w", err)
+		return nil, fmt.Errorf("find uncommitted files: %w", err)
 	}
 	others, err := r.run(ctx, "ls-files", "--others", "--exclude-standard", "-z")
 	if err != nil {
-		return nil, fmt.Errorf("find what git does not know: %w", err)
+		return nil, fmt.Errorf("find files that git does not know: %w", err)
 	}
 	var files []File
 	for path := range strings.SplitSeq(tracked, "\x00") {

@@ -52,7 +52,7 @@ func Open(ctx context.Context, dir string) (*Repository, error) {
 	git, err := exec.LookPath("git")
 	if err != nil {
 		return nil, newProblem(CodeNoRepository, "Git not found",
-			"What has changed is found out with git, and there is no git on PATH. Install git.")
+			"Changes are found with git, and there is no git on PATH. Install git.")
 	}
 	abs, err := filepath.Abs(dir)
 	if err != nil {
@@ -63,7 +63,7 @@ func Open(ctx context.Context, dir string) (*Repository, error) {
 	if err != nil {
 		if strings.Contains(err.Error(), "not a git repository") {
 			return nil, newProblem(CodeNoRepository, "Not a Git repository",
-				"What has changed is found out with git, and %s is in no git repository. Go to one.", abs)
+				"Changes are found with git, and %s is in no git repository. Go to one.", abs)
 		}
 		hint := ""
 		if strings.Contains(err.Error(), "dubious ownership") {

@@ -126,7 +126,7 @@ func (a *arguments) issuer() string {
 		location.User != nil, location.RawQuery != "", location.Fragment != "", strings.HasSuffix(written, "/"):
 		a.fail("issuer", "Invalid issuer",
 			"An issuer is a URL such as https://tokens.example.com/cairn: with https, without a query, and without a slash at its end. "+
-				"What is published lies below it.")
+				"The published documents lie below it.")
 	}
 	return written
 }

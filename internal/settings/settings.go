@@ -110,7 +110,7 @@ func decode(body hcl.Body) (Settings, hcl.Diagnostics) {
 				diags = diags.Append(&hcl.Diagnostic{
 					Severity: hcl.DiagError,
 					Summary:  "Setting given twice",
-					Detail:   "The engine is named by an argument or by a block: put its name into the block as binary, beside what else is there.",
+					Detail:   "The engine is named by an argument or by a block: put its name into the block as binary, beside its other arguments.",
 					Subject:  named.NameRange.Ptr(),
 				})
 				continue

@@ -90,7 +90,7 @@ func unfinishedResults(content []byte) ([]string, error) {
 // unfinishedOf checks that the overall result of a report agrees with its single results.
 func unfinishedOf(names []string, ok bool) ([]string, error) {
 	if ok != (len(names) == 0) {
-		return nil, errors.New(damagedReport + ": its results are not what it says as a whole")
+		return nil, errors.New(damagedReport + ": its results contradict its overall result")
 	}
 	slices.Sort(names)
 	return slices.Compact(names), nil

@@ -275,7 +275,7 @@ func configureError(args cty.Value) error {
 	}
 	auth := args.GetAttr("authentication")
 	if boolArgument(args, "require_auth") && auth.IsKnown() && stringArgument(args, "authentication") != ExpectedAuthentication {
-		return errors.New("require_auth is true and authentication is not what it must be")
+		return errors.New("require_auth is true and authentication has another value than it must have")
 	}
 	return nil
 }

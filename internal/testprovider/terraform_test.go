@@ -347,7 +347,7 @@ func TestTerraformFailures(t *testing.T) {
 		"authentication": {
 			"provider \"fake\" {\n  require_auth = true\n  authentication = \"guess\"\n}\n" + resource("fake_resource", ""),
 			plan,
-			[]string{"authentication is not what it must be"},
+			[]string{"authentication has another value than it must have"},
 		},
 		"data source": {"data \"fake_data\" \"a\" {\n  id = \"a\"\n}\n", plan, []string{"Reading failed", `reading object "a"`}},
 		"ephemeral":   {"ephemeral \"fake_ephemeral\" \"a\" {\n  fail_open = true\n}\n", plan, []string{"Opening failed", "fail_open is true"}},
