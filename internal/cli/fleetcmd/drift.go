@@ -22,9 +22,9 @@ import (
 func runDriftCommand() *session.Command {
 	var o gateOptions
 	return &session.Command{
-		Name: "drift", Summary: "Says what has changed outside of stacks since they were applied.",
+		Name: "drift", Summary: "Shows changes made outside of stacks since they were applied.",
 		Long: `
-Every selected stack and root module is compared with what is there, by a plan that only refreshes.
+Every selected stack and root module is compared with the existing objects, by a plan that only refreshes.
 Nothing is written to any state, no lock is taken, and none is waited for; order does not matter,
 and a failure stops nothing else. The exit code is 2 if anything has drifted, 0 if nothing has, and
 1 after errors.`,

@@ -43,8 +43,8 @@ type gateOptions struct {
 
 func runPlanCommand() *session.Command {
 	return gateCommand(rollout.PlanOnly, "Plans stacks, those of a workspace file all together.", `
-The stacks of cairn.workspace.hcl are planned in their order. What one has from another one is
-unknown where it is known only after the apply. Those of .terrateam/config.yml are planned as far as
+The stacks of cairn.workspace.hcl are planned in their order. Values from another stack are unknown
+where they are known only after its apply. Those of .terrateam/config.yml are planned as far as
 their gates are open: when all that they are to be planned after has nothing to apply. Nothing is
 applied and no task is run, but a workspace that there is not yet is made.`,
 		"cairn run plan\ncairn run plan -out=plans\ncairn run plan -changed -base=origin/main -parallel=4")
@@ -54,22 +54,22 @@ func runApplyCommand() *session.Command {
 	return gateCommand(rollout.ApplyAll, "Plans and applies stacks, each as soon as its gates open.", `
 The gates are those of cairn.workspace.hcl, with its tasks, or .terrateam/config.yml. Before a plan
 with changes is applied you are asked, unless the stack has auto_apply. After a failure nothing more
-is started; what waits for something that was not approved stays as it is.
+is started; stacks that wait for one that was not approved stay as they are.
 
 With DIR, which "run plan -out=DIR" has saved, exactly its plans are applied, without being asked.
-If one of them does not fit any more, nothing is done. What fails leaves what comes after it as it
-is; when the cause is repaired, the same command goes on with what is left.`,
+If one of them does not fit any more, nothing is done. A stack that fails leaves those after it as
+they are; when the cause is repaired, the same command goes on with the rest.`,
 		"cairn run apply -changed\ncairn run apply -query='prod and not database' -auto-approve\n"+
 			"cairn run apply -failed=report.json -report=report.json\ncairn run apply plans")
 }
 
 func runDestroyCommand() *session.Command {
-	return gateCommand(rollout.Destroy, "Destroys what stacks manage, in the reverse order of their gates.", `
+	return gateCommand(rollout.Destroy, "Destroys the objects of stacks, in the reverse order of their gates.", `
 Everything is asked for, also where a stack has auto_apply, unless -auto-approve is given. No task is run.
 
-With -gone, only what there was at the commit -base and is not there any more is destroyed, with its
-configuration from git: stacks, deployments of them, root modules and workspaces of these. What was
-renamed, has no state, or is still needed is named and left alone.`,
+With -gone, only stacks, deployments, root modules and workspaces that existed at the commit -base
+and do not any more are destroyed, with their configuration from git. Those that were renamed, have
+no state, or are still needed are named and left alone.`,
 		"cairn run destroy -query=stack_name:dev\ncairn run destroy -gone -base=HEAD~1")
 }
 
@@ -82,7 +82,7 @@ func gateCommand(mode rollout.Mode, summary, long, example string) *session.Comm
 			treeFlags(f, &o.tree)
 			f.Var(&o.parallelOption, "parallel",
 				"work on `N` directories at the same time (default: as a workspace file says, or 1); the output of each is shown when it has ended")
-			f.BoolVar(&o.dryRun, "dry-run", false, "only show what belongs to the change, why, and in which steps it is done")
+			f.BoolVar(&o.dryRun, "dry-run", false, "only show which stacks belong to the change, why, and in which steps it is done")
 			if mode == rollout.PlanOnly {
 				f.BoolVar(&o.detailed, "detailed-exitcode", false, "exit with 2 when there are changes, 0 when there are none")
 				f.StringVar(&o.out, "out", "", "save all plans in `DIR`, for \"cairn run apply DIR\"; they hold secrets")
@@ -98,7 +98,7 @@ func gateCommand(mode rollout.Mode, summary, long, example string) *session.Comm
 				"that the states do not show, if an earlier command has named them")
 			if mode == rollout.Destroy {
 				f.BoolVar(&o.tree.gone, "gone", false,
-					"only what there was at the commit of -base and is not any more, with its configuration from git")
+					"only stacks that existed at the commit of -base and do not any more, with their configuration from git")
 			}
 			f.BoolVar(&o.allowDirty, "allow-dirty", false, "with -changed or -gone: also if files are not committed")
 			f.Var(&o.report, "report", "write the results to `FILE`: JSON, JUnit if its name ends in .xml, or Markdown if in .md")
@@ -151,14 +151,14 @@ func (o *gateOptions) checkOthers(s *session.Session) error {
 		return failure.Error("Conflicting options", "Give only one of -auto-approve and -ask.")
 	case o.set != "" && (o.ask || o.dryRun || o.tree.selects()):
 		return failure.Error("Conflicting options",
-			"A saved set says itself what is applied, and how. Leave out options that choose stacks, -ask and -dry-run.")
+			"A saved set decides which plans are applied, and how. Leave out options that choose stacks, -ask and -dry-run.")
 	case o.out != "" && o.dryRun:
 		return failure.Error("Conflicting options", "With -dry-run nothing is planned, so that -out has nothing to save. Leave one of them out.")
 	case o.dryRun && o.detailed:
 		return failure.Error("Conflicting options",
 			"With -dry-run nothing is planned, so that -detailed-exitcode has nothing to report. Leave one of them out.")
 	case s.Options.JSON && !o.dryRun:
-		return failure.Error("Missing required option", "The option -json is about what would be done: add -dry-run.")
+		return failure.Error("Missing required option", "The option -json is for dry runs: add -dry-run.")
 	}
 	return nil
 }
@@ -230,7 +230,7 @@ func nothingToRun(root string) error {
 func checkStates(work *rollout.Work) error {
 	if one, other := work.SharingState(); one != nil {
 		return failure.Error("State shared by two stacks",
-			"The stacks %q and %q are both in %s, with the same state: what one of them plans, the other one would change. "+
+			"The stacks %q and %q are both in %s, with the same state: applying one of them would change the objects of the other one. "+
 				"Nothing was run. Give each a deployment (a stack of the Terraform Stacks language) or a workspace (a plain root module) of its own.",
 			one.Name, other.Name, other.Path)
 	}

@@ -41,12 +41,12 @@ func (o *gateOptions) checkGone(s *session.Session) error {
 	switch {
 	case o.tree.base == "":
 		return failure.Error("Missing required option",
-			"What is gone is what there was before: add -base=REF, a branch, tag or commit at which it was there, as in -base=HEAD~1.")
+			"The option -gone needs -base=REF, the branch, tag or commit to look for deleted stacks in, as in -base=HEAD~1.")
 	case strings.Contains(o.tree.base, ".."):
 		return failure.Error("Range as base",
-			"What is gone is not in the working tree, which is compared with one commit: name only the first of the range %s.", o.tree.base)
+			"The option -gone compares one commit with the working tree: name only the first of the range %s.", o.tree.base)
 	case o.tree.changed:
-		return failure.Error("Conflicting options", "Give only one of -changed and -gone: what is gone has changed.")
+		return failure.Error("Conflicting options", "Give only one of -changed and -gone: deleted stacks have changed.")
 	case o.tree.along.Any():
 		return failure.Error("Conflicting options",
 			"With -gone, nothing is destroyed that is still there: leave out -with-dependents and -with-dependencies.")
@@ -82,7 +82,7 @@ func destroyGone(ctx context.Context, s *session.Session, o gateOptions) (code i
 	}()
 	g, err := openGone(ctx, s, o, run)
 	if errors.Is(err, operation.ErrInterrupted) {
-		return 0, failure.Error("Operation interrupted", "What is gone was looked for. Nothing was done.")
+		return 0, failure.Error("Operation interrupted", "The search for deleted stacks was not finished. Nothing was done.")
 	}
 	if err != nil {
 		return 0, err
@@ -196,7 +196,7 @@ func export(ctx context.Context, diff *gitdiff.Diff, dir, root string) (string, 
 			return "", context.Cause(ctx)
 		}
 		return "", failure.Error("Base not readable",
-			"What git has at %s cannot be written to a temporary directory: %s. Nothing was destroyed.", diff.Base, failure.Reason(err))
+			"The files of the commit %s cannot be written to a temporary directory: %s. Nothing was destroyed.", diff.Base, failure.Reason(err))
 	}
 	// As in the repository itself: modules reach no files above this directory, and programs that
 	// files name were not named by the user.

@@ -241,7 +241,7 @@ func (g *gates) withPlans(ctx context.Context, drivers *rollout.Drivers, options
 	}
 	if slices.Sort(others); len(others) > 0 {
 		return failure.Error("Incomplete set of plans",
-			"What is in the set asks for %s, which has no plan in it. Nothing was done. Plan again.", strings.Join(others, ", "))
+			"The set of plans needs %s, which has no plan in it. Nothing was done. Plan again.", strings.Join(others, ", "))
 	}
 	dir, err := filepath.Abs(g.applying.Dir)
 	if err != nil {

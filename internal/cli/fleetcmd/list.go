@@ -31,8 +31,9 @@ func ListCommand() *session.Command {
 		Summary: "Lists the stacks of a repository.",
 		Long: `
 A stack is a directory with a stack or terrastack block in a file *.tsk.hcl, *.tm or *.tm.hcl, or
-with files of the Terraform Stacks language; or what a file cairn.workspace.hcl at the top of the
-repository says. Only those in the current directory and below it are listed, and what they want.`,
+with files of the Terraform Stacks language; or an entry of a file cairn.workspace.hcl at the top of
+the repository. Only those in the current directory and below it are listed, and those that they
+want.`,
 		Example: "cairn list -run-order\ncairn list -changed -with-dependents -why\n" +
 			"cairn list -changed -base=origin/main -tags=network:prod,network:staging",
 		Flags: func(f *session.Flags) {

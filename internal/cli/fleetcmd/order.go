@@ -31,10 +31,11 @@ func OrderCommand() *session.Command {
 		Name:    "order",
 		Summary: "Shows in which order stacks run, and which can run at the same time.",
 		Long: `
-Without the name of a command, all selected stacks are shown in groups: those of a group can run at the same time, after those of
-the groups before. In pictures, an arrow leads from a stack to one that comes after it.
+Without the name of a command, all selected stacks are shown in groups: those of a group can run at
+the same time, after those of the groups before. In pictures, an arrow leads from a stack to one
+that comes after it.
 
-If there is a file cairn.workspace.hcl, it says what there is; otherwise the directories with stacks
+If there is a file cairn.workspace.hcl, it names the stacks; otherwise the directories with stacks
 do, and without any of them .terrateam/config.yml.`,
 		Example: "cairn order -why\ncairn order -format=svg > order.svg\ncairn order -phases -query=prod\ncairn order explain network app",
 		Flags: func(f *session.Flags) {
@@ -45,7 +46,7 @@ do, and without any of them .terrateam/config.yml.`,
 			f.BoolVar(&why, "why", false, "as text: say about each stack why it comes after others, and where that is written")
 			reduced = reducedValue{}
 			f.Var(&reduced, "transitive-reduction",
-				"leave out what other edges imply: json only with this option, the others unless it is false or there are very many")
+				"leave out edges that others imply: json only with this option, the others unless it is false or there are very many")
 		},
 		Run: func(ctx context.Context, s *session.Session, _ []string) (int, error) {
 			write, ok := orderFormats[format]
@@ -132,10 +133,12 @@ func orderExplainCommand() *session.Command {
 		Args:    "STACK [OTHER]",
 		Summary: "Says which of two stacks runs first, and why, or why one is selected.",
 		Long: `
-Of one stack, it says whether it is selected by the options for that, and why, back to what is selected without the order.
+Of one stack, it says whether it is selected by the options for that, and why, back to a stack that
+is selected without the order.
 
-Stacks are named by their directories, from here or from the root of the tree as in /network, or by their ids; what a workspace file
-names, by these names. A directory is enough there, too, if only one stack is in it.`,
+Stacks are named by their directories, from here or from the root of the tree as in /network, or by
+their ids; entries of a workspace file, by their names. A directory is enough there, too, if only
+one stack is in it.`,
 		Example: "cairn order explain network app\ncairn order explain -json /network /app\ncairn order explain -changed -with-dependents app",
 		MinArgs: 1, MaxArgs: 2,
 		Flags: func(f *session.Flags) {

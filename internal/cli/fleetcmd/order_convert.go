@@ -43,7 +43,7 @@ func orderConvertCommand() *session.Command {
 		Name:    "convert",
 		Foreign: true,
 		Args:    "[ROOT SLS...]",
-		Summary: "Writes what there is in another format of order.",
+		Summary: "Writes the stacks and their order in another format.",
 		Long: `
 From each format to each other one: "dirs" are stack directories, "gates" a .terrateam/config.yml,
 "workspace" a cairn.workspace.hcl, "plugins" the tasks of plugins in -plugins=DIR, and "states" the
@@ -52,8 +52,8 @@ files terragrunt.hcl, and "roots" all directories with a stack or a root module 
 uses, without any order.
 
 It is printed; "dirs" are several files, each after a line with its path. With -out=DIR the files
-are written below a directory instead; nothing that is there is changed. What the other format
-cannot say, or says in another way, is listed on standard error, each with its place.`,
+are written below a directory instead; nothing that is there is changed. Everything that the other
+format cannot say, or says in another way, is listed on standard error, each with its place.`,
 		Example: `cairn order convert -from=roots > cairn.workspace.hcl
 cairn order convert -from=dirs > cairn.workspace.hcl
 cairn order convert -from=workspace -to=dirs -out=.
@@ -113,7 +113,7 @@ func (o *convertOptions) check(args []string) error {
 	switch {
 	case o.from == "":
 		return failure.Error("Missing required option",
-			"Say what is converted: -from=dirs, gates, roots, states, terragrunt or workspace, or -plugins=DIR.")
+			"Name the source: -from=dirs, gates, roots, states, terragrunt or workspace, or -plugins=DIR.")
 	case o.from == "plugins" && o.tree.plugins.dir == "":
 		return failure.Error("Missing required option", "Say where the plugins are: -plugins=DIR.")
 	case !known && o.from != "workspace":
@@ -124,7 +124,7 @@ func (o *convertOptions) check(args []string) error {
 		return failure.Error("Unknown format", "Nothing can be written as %q.%s Use -to=dirs, gates, plugins, states or workspace.",
 			o.to, nearest.DidYouMean(o.to, append(slices.Collect(maps.Keys(targets)), "workspace")))
 	case o.from == o.to:
-		return failure.Error("Same source and target format", "What is read from %q is of that format already.", o.from)
+		return failure.Error("Same source and target format", "The input from %q is of that format already.", o.from)
 	case o.from != "states" && len(args) > 0:
 		return failure.Error("Too many arguments", "Only -from=states has arguments: the root of the SLS files, and their names.")
 	case o.from == "states" && len(args) < 2:

@@ -18,7 +18,7 @@ import (
 func checkExplained(args []string, o treeOptions) error {
 	switch {
 	case len(args) == 2 && o.selects():
-		return failure.Error("Conflicting options", "Which of two stacks runs first does not depend on what is selected. "+
+		return failure.Error("Conflicting options", "Which of two stacks runs first does not depend on the selection. "+
 			"Leave out the options for that, or name one stack, to learn why it is selected.")
 	case len(args) == 1 && o.plugins.dir != "":
 		return failure.Error("Missing argument",
@@ -72,7 +72,7 @@ func (o *treeOptions) chosenBy() string {
 	if !o.selects() {
 		return "everything is asked for"
 	}
-	return "it is what the options ask for"
+	return "the options ask for it"
 }
 
 // leftOut returns the reason for not selecting a stack.
@@ -80,7 +80,7 @@ func (o *treeOptions) leftOut() string {
 	if !o.selects() {
 		return "it is not in this directory"
 	}
-	return "it is not what the options ask for, or not in this directory"
+	return "the options do not ask for it, or it is not in this directory"
 }
 
 // selectionDocument is the output of cairn order explain -json about one stack.

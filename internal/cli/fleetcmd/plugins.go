@@ -101,7 +101,7 @@ func runPlugins(ctx context.Context, s *session.Session, options runOptions) (in
 	switch t := options.tree; {
 	case len(options.command) > 0:
 		return 0, failure.Error("Too many arguments",
-			"Tasks of plugins say themselves what is run: leave out the command %q.", commandLine(options.command))
+			"Tasks of plugins have commands of their own: leave out the command %q.", commandLine(options.command))
 	case options.reverse:
 		return 0, failure.Error("Conflicting options", "Tasks of plugins have no reverse order. Leave out -reverse.")
 	case t.selects():

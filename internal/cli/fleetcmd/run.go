@@ -39,10 +39,11 @@ func RunCommand() *session.Command {
 		Args:    "-- COMMAND [ARGUMENT...]",
 		Summary: "Runs a command in stacks, in their order.",
 		Long: `
-The command is run in the directory of each selected stack, when all that comes before it is done. If it fails in one, what comes after that
-stack is not started, and everything else is. With -changed, nothing may be uncommitted.
+The command is run in the directory of each selected stack, when all that comes before it is done.
+If it fails in one, the stacks after that one are not started, and all others are. With -changed,
+nothing may be uncommitted.
 
-An interrupt is passed on to what is running, and nothing more is started; a second one ends at once what is still running.`,
+An interrupt is passed on to the running commands, and nothing more is started; a second one ends them at once.`,
 		Example: "cairn run -- terraform init\ncairn run -failed=report.json -- terraform init\n" +
 			"cairn run -changed -parallel=4 -- terraform plan -out=plan\ncairn run -reverse -tags=dev -- terraform destroy",
 		MaxArgs:  1 << 30,
@@ -54,9 +55,9 @@ An interrupt is passed on to what is running, and nothing more is started; a sec
 			f.BoolVar(&o.reverse, "reverse", false, "in the reverse order")
 			f.Var(&o.parallelOption, "parallel",
 				"run in `N` stacks at the same time (default: as a workspace file says, or 1); the output of each is shown when it has ended")
-			f.BoolVar(&o.keepGoing, "continue-on-error", false, "after a failure also start what comes after the stack")
+			f.BoolVar(&o.keepGoing, "continue-on-error", false, "after a failure also start the stacks after the failed one")
 			f.BoolVar(&o.fast, "fail-fast", false, "after a failure start nothing more")
-			f.BoolVar(&o.dryRun, "dry-run", false, "only show what would be run where")
+			f.BoolVar(&o.dryRun, "dry-run", false, "only show which commands would be run where")
 			f.BoolVar(&o.allowDirty, "allow-dirty", false, "with -changed: also if files are not committed")
 			f.Var(&o.report, "report", "write the results to `FILE`: JSON, or JUnit if its name ends in .xml")
 		},

@@ -71,12 +71,13 @@ func treeFlags(f *session.Flags, o *treeOptions) {
 	rootFlag(f, o)
 	f.Var(&o.tags, "tags", "only stacks whose tags match `QUERY`: a:b for both, a,b for one of them; may be repeated for alternatives")
 	f.Var(&o.noTags, "no-tags", "no stacks whose tags match `QUERY`")
-	f.StringVar(&o.query, "query", "", "only what has tags that match `QUERY` with and, or, not: \"prod and not dir:live/prod/db\"; "+
-		"kind:stack, kind:terraform and kind:task are tags, too")
+	f.StringVar(&o.query, "query", "",
+		"only stacks and tasks with tags that match `QUERY` with and, or, not: \"prod and not dir:live/prod/db\"; "+
+			"kind:stack, kind:terraform and kind:task are tags, too")
 	f.BoolVar(&o.changed, "changed", false, "only stacks that have changed according to git")
-	f.Var(&o.failed, "failed", "only what has failed or was not begun in an earlier run, by the report of that in `FILE`")
-	f.BoolVar(&o.along.Dependents, "with-dependents", false, "also all that depends on what is selected otherwise, wherever it is")
-	f.BoolVar(&o.along.Dependencies, "with-dependencies", false, "also all that what is selected otherwise depends on, wherever it is")
+	f.Var(&o.failed, "failed", "only stacks that failed or were not begun in an earlier run, by its report in `FILE`")
+	f.BoolVar(&o.along.Dependents, "with-dependents", false, "also all dependents of the stacks selected otherwise, wherever they are")
+	f.BoolVar(&o.along.Dependencies, "with-dependencies", false, "also all dependencies of the stacks selected otherwise, wherever they are")
 	f.StringVar(&o.base, "base", "",
 		"changed since the work left the commit or branch `REF`, or in a range FROM..TO (default: the default branch)")
 }
@@ -119,7 +120,7 @@ func (o *treeOptions) request() (fleet.Request, error) {
 // place finds the root that the options mean.
 func (o *treeOptions) place() (fleet.Place, error) {
 	if o.base != "" && !o.changed && !o.gone {
-		return fleet.Place{}, failure.Error("Missing required option", "The option -base is about what has changed: add -changed.")
+		return fleet.Place{}, failure.Error("Missing required option", "The option -base goes with -changed: add that.")
 	}
 	current, err := os.Getwd()
 	if err != nil {
