@@ -23,7 +23,7 @@ var commandHints = map[string]string{
 
 // optionHints do the same for options.
 var optionHints = map[string]string{
-	"allow-deferral":      "What cannot be planned yet is always deferred, and planned in the next round.",
+	"allow-deferral":      "Changes that cannot be planned yet are always deferred, and planned in the next round.",
 	"backend":             whereStateIs,
 	"backend-config":      whereStateIs,
 	"backup":              keptStates,
@@ -34,9 +34,9 @@ var optionHints = map[string]string{
 	"force-copy":          whereStateIs,
 	"from-module":         "Copy the files of the stack.",
 	"generate-config-out": "Configuration for import blocks is generated with terraform or tofu in the directory of the module.",
-	"get":                 `"cairn init" fetches what is missing, and nothing else.`,
+	"get":                 `"cairn init" fetches missing sources and providers, and nothing else.`,
 	"gone": "Only \"cairn run destroy\" takes it: " +
-		"what there was at a commit and is not any more can be destroyed, and nothing else can be done with it.",
+		"stacks that existed at a commit and do not any more can be destroyed, and nothing else.",
 	"lock":           `The state is always locked while it is changed. A lock that was left behind is removed by "cairn state unlock".`,
 	"migrate-state":  whereStateIs + ` A state is taken elsewhere by "cairn state pull" and "cairn state push".`,
 	"module-depth":   "Plans are always shown with all modules.",

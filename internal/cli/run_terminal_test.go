@@ -112,7 +112,7 @@ func TestRunTableInterrupted(t *testing.T) {
 	}
 	text := term.text()
 	for _, want := range []string{
-		"\nInterrupted. Nothing more is started; waiting for what is running. Interrupt once more to end it at once.\n",
+		"\nInterrupted. Nothing more is started; waiting for running operations. Interrupt once more to end them at once.\n",
 		"\na | begun\n", "\nb | begun\n", "✗ a: ended by signal: interrupt", "skipped      c  (because a failed)\n\n0 ok, 2 failed, 1 skipped.",
 	} {
 		if !strings.Contains(text, want) {

@@ -49,10 +49,10 @@ func installCommand() *session.Command {
 		Summary: "Installs a verified release of terraform or tofu for this user.",
 		Long: `
 Without a program it installs the one that cairn.hcl or .terraform-version asks for, else tofu. VERSION is a
-version, a constraint such as '>= 1.11, < 2', or latest. Without it, it is what cairn.hcl or .terraform-version
-requires of the program, else the newest release.
+version, a constraint such as '>= 1.11, < 2', or latest. Without it, it is the requirement
+of the program in cairn.hcl or .terraform-version, else the newest release.
 
-The checksum of what is fetched and the maker's signature are checked. It is installed next to other versions, in a
+The checksum of the download and the maker's signature are checked. It is installed next to other versions, in a
 directory of the user or the one in CAIRN_ENGINE_DIR. Engines on PATH are preferred to it: "cairn engine list" says
 which one is used.
 
@@ -207,7 +207,7 @@ func installProblem(ctx context.Context, req toolchain.InstallRequest, err error
 		return failure.Error("No such release", "%s Nothing was installed.", failure.Sentences(err.Error()))
 	case errors.Is(err, release.ErrUnverified):
 		return failure.Error("Release verification failed",
-			"%s. Nothing was installed. What the server sent is damaged, or is not what the maker has published: try again, "+
+			"%s. Nothing was installed. The download is damaged, or not the release that the maker has published: try again, "+
 				"and if it happens again, ask whoever runs the server.", failure.Capitalize(failure.Reason(err)))
 	case errors.As(err, &network):
 		return failure.Error("Engine download failed",
@@ -234,5 +234,5 @@ func noteOtherEngine(ctx context.Context, s *session.Session, installed *toolcha
 		return
 	}
 	s.Note("Commands in this directory use %s %s, which comes first: %s\n", used.Info.Name, used.Info.Version, used.Path)
-	s.Note("To use what was installed, write engine { binary = %q } into %s, or set %s.\n", installed.Path, settings.File, engines.Variable)
+	s.Note("To use this engine, write engine { binary = %q } into %s, or set %s.\n", installed.Path, settings.File, engines.Variable)
 }

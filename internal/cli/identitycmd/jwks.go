@@ -35,7 +35,7 @@ func jwksCommand() *session.Command {
 	var out, issuer string
 	return &session.Command{
 		Name:    "jwks",
-		Summary: "Writes what the issuer of tokens has to publish: its discovery document, and its public keys.",
+		Summary: "Writes the documents that the issuer of tokens has to publish: its discovery document, and its public keys.",
 		Long: `
 Those who verify tokens that cairn has signed fetch two documents from below the URL of the issuer: the discovery
 document of OpenID Connect, and the JSON Web Key Set that it names. Both are made of the identity "key" blocks of
@@ -93,7 +93,7 @@ func writeAll(s *session.Session, dir string, documents []identity.Document) err
 	for _, doc := range documents {
 		path := filepath.Join(dir, filepath.FromSlash(doc.Path))
 		if err := writePublic(path, doc.Content); err != nil {
-			return failure.Error("Documents not written", "What the issuer publishes could not be written to %s: %s.", path, safefile.Reason(err))
+			return failure.Error("Documents not written", "The documents of the issuer could not be written to %s: %s.", path, safefile.Reason(err))
 		}
 		if !s.Options.JSON {
 			s.Line("Written: %s", path)

@@ -14,10 +14,11 @@ import (
 func Command() *session.Command {
 	return &session.Command{
 		Name:    "providers",
-		Summary: "Shows which providers are required, and by what; locks their checksums, mirrors them, and writes their schemas.",
+		Summary: "Shows which providers are required, and where; locks their checksums, mirrors them, and writes their schemas.",
 		Long: `
-Without a command, shows the tree of the stack: the stacks in it, components and removed components, and the modules that their modules
-call, each with the providers that it requires itself and the versions that it allows.`,
+Without a command, shows the tree of the stack: the stacks in it, components and removed components,
+and the modules that their modules call, each with the providers that it requires itself and the
+versions that it allows.`,
 		Example:  "cairn providers\ncairn providers lock -platform=linux_amd64 -platform=darwin_arm64\ncairn providers mirror ./copies",
 		Commands: []*session.Command{lockCommand(), mirrorCommand(), schemaCommand()},
 		Flags:    session.EngineFlags,

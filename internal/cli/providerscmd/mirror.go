@@ -19,9 +19,9 @@ func mirrorCommand() *session.Command {
 		Args:    "DIR",
 		Summary: "Fetches the providers of the stack into a directory that they can be installed from.",
 		Long: `
-Fetches the packages of the providers that the stack and its modules require, for each platform, from their registries.
-The directory is a filesystem_mirror of the CLI configuration, and, served by any web server, a network_mirror. What is
-in it stays, so that several stacks can have one mirror.
+Fetches the packages of the providers that the stack and its modules require, for each platform,
+from their registries. The directory is a filesystem_mirror of the CLI configuration, and, served by
+any web server, a network_mirror. Its content stays, so that several stacks can have one mirror.
 
 The versions are those of .terraform.lock.hcl; without that file, or with -lock-file=false, the newest that are allowed.`,
 		Example: "cairn providers mirror -platform=linux_amd64 -platform=darwin_arm64 mirror",

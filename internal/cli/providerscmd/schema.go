@@ -16,7 +16,7 @@ func schemaCommand() *session.Command {
 		Summary: "Writes the schemas of the providers of the stack, as terraform does it for a module.",
 		Long: `
 The document is that of "terraform providers schema -json", with all providers that the stack and its modules require.
-What is not installed yet is installed, as init does it.`,
+Missing providers are installed, as init does it.`,
 		Example: "cairn providers schema -json",
 		Flags: func(f *session.Flags) {
 			session.JSONFlag(f, "write the JSON document; there is no other form, so this option is required")

@@ -26,10 +26,10 @@ func LSPCommand() *session.Command {
 It is not for people: an editor starts it, and speaks the Language Server Protocol with it over
 standard input and output, about the files *.tfcomponent.hcl, *.tfcomponent.json and
 cairn.workspace.hcl. It starts no engine and writes no files. docs/editors.md has the settings of
-editors. What CAIRN_LOG asks for goes to standard error.`,
+editors. The log of CAIRN_LOG goes to standard error.`,
 		Example: "cairn lsp    (by an editor)",
 		Flags: func(f *session.Flags) {
-			f.Bool("stdio", true, "what it does in any case; for editors that say so")
+			f.Bool("stdio", true, "no effect, since there is no other way; for editors that give it")
 		},
 		Run: func(ctx context.Context, s *session.Session, _ []string) (int, error) {
 			if file, ok := s.Streams.In.(*os.File); ok && term.IsTerminal(int(file.Fd())) { //nolint:gosec // a descriptor is small

@@ -19,9 +19,10 @@ func RPCAPICommand() *session.Command {
 		Name:    "rpcapi",
 		Summary: "Serves the RPC API to the program that has started it.",
 		Long: `
-It is not for people: a client of the API starts it, reads from its standard output where it listens, and ends it. The API is the one that
-terraform has for its stacks, so that clients of that can drive cairn; docs/rpc.md says what it offers. Go programs start it with
-the package proto/terraform1/client.`,
+It is not for people: a client of the API starts it, reads from its standard output where it
+listens, and ends it. The API is the one that terraform has for its stacks, so that clients of that
+can drive cairn; docs/rpc.md describes it. Go programs start it with the package
+proto/terraform1/client.`,
 		Example: "cairn rpcapi    (by a client)",
 		Run: func(_ context.Context, s *session.Session, _ []string) (int, error) {
 			err := rpcapi.Serve(rpcapi.Options{Version: session.Version(), Log: s.Log, Stderr: s.Streams.Err})

@@ -26,9 +26,9 @@ func StacksCommand() *session.Command {
 		Summary: "Runs the plugin of terraform's stacks command, with cairn as its runtime.",
 		Long: `
 The plugin is the program tfstacks, which terraform fetches the first time that "terraform stacks"
-is run; TF_STACKS_PLUGIN_DEV_OVERRIDE names another one. It gets the arguments as they are. What it
-does with stacks, it does with cairn; for the platform it needs a token, from the CLI configuration,
-or in TF_STACKS_TOKEN for the host in TF_STACKS_HOSTNAME.
+is run; TF_STACKS_PLUGIN_DEV_OVERRIDE names another one. It gets the arguments as they are. It works
+on stacks with cairn; for the platform it needs a token, from the CLI configuration, or in
+TF_STACKS_TOKEN for the host in TF_STACKS_HOSTNAME.
 
 The exit code is that of the plugin; 98 if it could not be started, 99 if it is not such a plugin.`,
 		Example:       "cairn stacks validate\ncairn stacks -plugin-cache-dir=plugins list -json",
@@ -54,7 +54,7 @@ func runPlugin(ctx context.Context, s *session.Session, cacheDir string, args []
 	env := os.Environ()
 	program, err := stacksplugin.Find(env, cacheDir)
 	if err != nil {
-		remedy := "Check what " + stacksplugin.OverrideVariable + " names."
+		remedy := "Check the path in " + stacksplugin.OverrideVariable + "."
 		if errors.Is(err, fs.ErrNotExist) {
 			remedy = "Run \"terraform stacks -help\" once, which fetches it, or set " + stacksplugin.OverrideVariable + " to its path."
 		}

@@ -70,7 +70,7 @@ func lockTimeoutFlag(f *Flags) {
 // EngineFlags adds the options of commands that run the engine.
 func EngineFlags(f *Flags) {
 	f.StringVar(&f.Session.Options.Engine, "engine", "",
-		"run this `BINARY` of terraform or tofu, or the engine native, auto (what is usual) or binary (any of both)")
+		"run this `BINARY` of terraform or tofu, or the engine native, auto (the usual choice) or binary (any of both)")
 }
 
 // ProviderFlags adds the options of commands that run the engine with providers.

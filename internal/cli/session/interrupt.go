@@ -152,7 +152,7 @@ func (s *Session) handleInterrupts(signals <-chan os.Signal, done <-chan struct{
 				tooLong = time.After(s.patience())
 				break
 			}
-			s.Note("\nInterrupted. Nothing more is begun; waiting for what is running to stop.\n" +
+			s.Note("\nInterrupted. Nothing more is begun; waiting for running operations to stop.\n" +
 				"Everything that was done is saved.\n\n")
 		case !inFlight.begun():
 			s.endUnchanged()

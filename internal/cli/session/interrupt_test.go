@@ -78,7 +78,7 @@ func TestInterrupts(t *testing.T) {
 	i.signals <- os.Interrupt
 	i.exits(t, "the third interrupt ends the process")
 	first, rest, ok := strings.Cut(i.messages(), "This will be lost.")
-	if !ok || !strings.Contains(first, "waiting for what is running") || !strings.Contains(rest, "Ended at once.") {
+	if !ok || !strings.Contains(first, "waiting for running operations") || !strings.Contains(rest, "Ended at once.") {
 		t.Errorf("messages:\n%s", i.messages())
 	}
 }

@@ -40,7 +40,7 @@ func (s *Session) notify(n notice.Notice) {
 			n.File, n.Reason, safetext.Name(n.Secret))
 	case notice.CachesRemoved:
 		s.Note("The directory %s was not made here by this user's cairn: "+
-			"providers and what else is kept there between commands were removed from it, "+
+			"providers and other files kept there between commands were removed from it, "+
 			"and are made anew.\n", n.Dir)
 	case notice.WaitingForApply:
 		text := n.Component

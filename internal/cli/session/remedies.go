@@ -46,7 +46,7 @@ var remedies = map[failure.Code]string{
 	operation.CodeInterrupted:    `Run "cairn plan", and then this command again.`,
 	identity.CodeSeveralIssuers:  "It is named by -issuer=URL.",
 	deployment.CodeLocked:        "With -lock-timeout=5m the command waits for the lock.",
-	deployment.CodeNotInState:    `"cairn state list" shows what it has.`,
+	deployment.CodeNotInState:    `"cairn state list" shows its content.`,
 	deployment.CodeNotPushed:     "If the file is to replace the state nevertheless, use -force.",
 	gitdiff.CodeNoBase:           "A base is named with -base=REF.",
 	gitdiff.CodeNoRepository:     "Or leave out -changed.",
@@ -71,7 +71,7 @@ var runtimeRemedies = map[fault.Code]string{
 	fault.ProviderNotLocked:     `"cairn init" does that.`,
 	fault.LockedVersionRejected: `"cairn init -upgrade" does the latter.`,
 	fault.PackageNotLocked:      `"cairn providers lock" does that.`,
-	fault.SourceLocked:          `"cairn init -upgrade" locks what is there now.`,
+	fault.SourceLocked:          `"cairn init -upgrade" locks the present content.`,
 	fault.TargetUnknown:         "It is given by -target.",
 	fault.ExcludeUnknown:        "It is given by -exclude.",
 	fault.MoveBlocked:           `"cairn state mv" and "cairn state rm" do that.`,
@@ -147,7 +147,7 @@ func installRemedy(unaccepted *toolchain.UnacceptedError) string {
 		return "Correct the file."
 	}
 	program := cmp.Or(required.Program, unaccepted.Info.Name)
-	return fmt.Sprintf("Install such a version with \"cairn engine install %s %s\", or change what is required there.",
+	return fmt.Sprintf("Install such a version with \"cairn engine install %s %s\", or change the requirement there.",
 		program, quoteArgument(required.Constraint.String()))
 }
 

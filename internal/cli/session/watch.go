@@ -111,7 +111,7 @@ type InterruptActions struct {
 	WritesPipes bool
 }
 
-const NoteUnread = "\nNobody reads the output any more. Nothing more is started; waiting for what is running.\n"
+const NoteUnread = "\nNobody reads the output any more. Nothing more is started; waiting for running operations.\n"
 
 // WatchInterrupts takes the actions at interrupts until stop is called. That nobody reads the
 // output any more counts as a first one: it would end this program, and all that runs would go on
@@ -152,11 +152,11 @@ func (s *Session) WatchInterrupts(actions InterruptActions) (stop func()) {
 				s.exit(cmdline.ExitError)
 			case before.first != nil:
 				ended = true
-				s.Note("\nEnding what is still running.\n")
+				s.Note("\nEnding running operations.\n")
 				actions.Second()
 			default:
 				before = interrupts{got, time.Now()}
-				s.Note("\nInterrupted. Nothing more is started; waiting for what is running. Interrupt once more to end it at once.\n")
+				s.Note("\nInterrupted. Nothing more is started; waiting for running operations. Interrupt once more to end them at once.\n")
 				actions.First(got)
 				if actions.Begun != nil && !actions.Begun() {
 					tooLong = time.After(s.patience())

@@ -42,7 +42,7 @@ func ApplyCommand() *session.Command {
 		Args:    "[PLAN]",
 		Summary: "Carries out a plan: a saved one, or a new one after asking.",
 		Long: `
-Components are applied in the order of their dependencies. What was done is saved as each component finishes. When
+Components are applied in the order of their dependencies. Results are saved as each component finishes. When
 one fails, those that depend on it are skipped, and all others are still applied.`,
 		Example: "cairn apply\ncairn plan -out=stack.plan && cairn apply stack.plan",
 		MaxArgs: 1,
@@ -75,7 +75,7 @@ func DestroyCommand() *session.Command {
 	return &session.Command{
 		Name:          "destroy",
 		Summary:       "Destroys everything that the stack manages, after asking.",
-		Long:          "The same as \"cairn apply -destroy\". What depends on something else is destroyed before it.",
+		Long:          "The same as \"cairn apply -destroy\". Dependents are destroyed before their dependencies.",
 		Example:       "cairn destroy",
 		Flags:         o.register,
 		Interruptible: true,
@@ -94,7 +94,7 @@ func (o *Execution) applyNew(ctx context.Context, flags *applyFlags) (int, error
 	}
 	if flags.autoApprove && bool(flags.later) {
 		return 0, failure.Error("Conflicting options",
-			"What is approved by -auto-approve does not wait for approval: -approve=later does not go with it.")
+			"The options -auto-approve and -approve=later exclude each other: give one of them.")
 	}
 	o.autoApprove, req.ApproveLater = flags.autoApprove, bool(flags.later)
 	if all, err := o.chooseDeployments(); err != nil || all != nil {
@@ -114,7 +114,7 @@ func (o *Execution) applyNew(ctx context.Context, flags *applyFlags) (int, error
 // applySaved applies a plan file.
 func (o *Execution) applySaved(ctx context.Context, path string) (int, error) {
 	if !o.flags.isDefault() {
-		return 0, failure.Error("Conflicting options", "What a saved plan does was decided when it was made: "+
+		return 0, failure.Error("Conflicting options", "The actions of a saved plan were decided when it was made: "+
 			"-destroy, -refresh-only, -refresh, -replace, -target and -exclude belong to \"cairn plan\".")
 	}
 	req, err := o.request()

@@ -27,8 +27,8 @@ const (
 )
 
 const consoleHelp = `Type an expression, like var.x, component.x.output or [for k, v in component.x : v.output].
-Brackets that are open continue it on the next line. Tab completes names, the arrow keys recall what was typed
-before, Ctrl-R searches it, Ctrl-C drops what is typed, and exit or Ctrl-D ends.
+Brackets that are open continue it on the next line. Tab completes names, the arrow keys recall earlier lines,
+Ctrl-R searches them, Ctrl-C drops the current line, and exit or Ctrl-D ends.
 `
 
 // converse evaluates the lines that someone types, until they end it or a signal does.

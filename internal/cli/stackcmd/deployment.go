@@ -40,7 +40,7 @@ func deploymentListCommand() *session.Command {
 	var names bool
 	return &session.Command{
 		Name:    "list",
-		Summary: "Lists the deployments of the stack, and what their states have.",
+		Summary: "Lists the deployments of the stack, and the content of their states.",
 		Long:    "First come those that are declared, as they are written, and then those of which there is only a state.",
 		Example: "cairn deployment list\ncairn deployment list -json",
 		Flags: func(f *session.Flags) {
@@ -105,7 +105,7 @@ func deploymentShowCommand() *session.Command {
 	return &session.Command{
 		Name:    "show",
 		Args:    "DEPLOYMENT",
-		Summary: "Shows a deployment, and what the stack has published with it.",
+		Summary: "Shows a deployment, and the values that the stack has published with it.",
 		Example: "cairn deployment show prod",
 		MinArgs: 1, MaxArgs: 1,
 		Flags: deploymentFlags,

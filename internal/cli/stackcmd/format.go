@@ -46,7 +46,7 @@ are named; - stands for standard input, whose formatted text goes to standard ou
 		Flags: func(f *session.Flags) {
 			f.BoolVar(&o.list, "list", true, "`false` does not list files that change")
 			f.BoolVar(&o.write, "write", true, "`false` does not change files")
-			f.BoolVar(&o.diff, "diff", false, "show what changes")
+			f.BoolVar(&o.diff, "diff", false, "show the changes")
 			f.BoolVar(&o.check, "check", false, "change no files, and exit with 1 if there are some to change")
 			f.BoolVar(&o.recursive, "recursive", false, "go into subdirectories, too")
 		},

@@ -57,12 +57,12 @@ func GraphCommand() *session.Command {
 		Summary: "Draws which components require which.",
 		Long: `
 As in pictures of "cairn order", an arrow leads from a component to one that comes after it. With a
-plan file, what will be done with each component is part of the picture. An svg or html file needs
-no other program: open it in a browser.`,
+plan file, the planned action of each component is part of the picture. An svg or html file needs no
+other program: open it in a browser.`,
 		Example: "cairn graph -format=svg > stack.svg\ncairn graph -format=html -plan=stack.plan > plan.html",
 		Flags: func(f *session.Flags) {
 			f.StringVar(&format, "format", "dot", "write `dot|mermaid|json|svg|html` (default: dot)")
-			f.StringVar(&planPath, "plan", "", "show what this plan `FILE` does")
+			f.StringVar(&planPath, "plan", "", "show the actions of this plan `FILE`")
 		},
 		Run: func(ctx context.Context, s *session.Session, _ []string) (int, error) {
 			s.ChangesNothing = true

@@ -23,8 +23,8 @@ func InitCommand() *session.Command {
 		Name:    "init",
 		Summary: "Fetches the sources and installs the providers of the whole stack.",
 		Long: `
-Fetches what the stack and its modules take from repositories, archives and registries, and records in
-cairn.sources.lock.hcl what it chose. Other commands use what was fetched.
+Fetches the sources of the stack and its modules from repositories, archives and registries, and
+records their versions in cairn.sources.lock.hcl. Other commands use the fetched sources.
 
 Chooses a version of each provider that all stacks and modules accept, installs it once for all components, and
 records the choice in .terraform.lock.hcl. Other commands do the same by themselves when something has changed. Both

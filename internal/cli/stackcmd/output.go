@@ -63,7 +63,7 @@ func writeOutput(ctx context.Context, s *session.Session, name string, raw bool)
 	case (s.Options.JSON || raw) && !bare.IsWhollyKnown():
 		return failure.Error("Output not known yet",
 			"The value of output %q is not known, or not all of it, since the last apply failed or deferred something that it depends on. "+
-				"Apply again. \"cairn output -json\" shows what is known.", name)
+				"Apply again. \"cairn output -json\" shows the known parts.", name)
 	case s.Options.JSON:
 		return document.WriteDocument(s.Streams.Out, document.NewOutput(value), true)
 	case raw:

@@ -19,7 +19,7 @@ func PlanCommand() *session.Command {
 	var detailed bool
 	return &session.Command{
 		Name:    "plan",
-		Summary: "Shows what an apply would do to the whole stack.",
+		Summary: "Shows the changes that an apply would make to the whole stack.",
 		Long: `
 Plans all components at once; values that one component gets from another one which is not applied yet are
 "(known after apply)". Nothing is changed.

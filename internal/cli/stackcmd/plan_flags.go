@@ -31,11 +31,11 @@ type PlanFlags struct {
 
 func (o *PlanFlags) register(f *session.Flags) {
 	o.variableFlags.register(f)
-	f.BoolVar(&o.refreshOnly, "refresh-only", false, "only bring the state up to date with what exists")
-	f.BoolVar(&o.refresh, "refresh", true, "`false` takes the state for the truth instead of looking at what exists")
+	f.BoolVar(&o.refreshOnly, "refresh-only", false, "only bring the state up to date with the existing objects")
+	f.BoolVar(&o.refresh, "refresh", true, "`false` takes the state for the truth instead of reading the existing objects")
 	f.Var(&o.replace, "replace", "replace this resource instance: `component.x.ADDRESS`; may be repeated")
-	f.Var(&o.target, "target", "plan only this component and what it requires: `component.x`; may be repeated")
-	f.Var(&o.exclude, "exclude", "leave out this component and what requires it: `component.x`; may be repeated")
+	f.Var(&o.target, "target", "plan only this component and those it requires: `component.x`; may be repeated")
+	f.Var(&o.exclude, "exclude", "leave out this component and those that require it: `component.x`; may be repeated")
 	ConciseFlag(f, &o.concise)
 	f.Var(&o.parallelism, "parallelism", "work on at most `N` components at the same time")
 	f.BoolVar(&o.acceptRecovery, "accept-recovery", false,

@@ -76,6 +76,6 @@ func (t *progressTracker) Lost() string {
 	}
 	slices.Sort(names)
 	return fmt.Sprintf("These components are still being applied: %s.\n"+
-		"What they have not reported yet will be missing from the state: objects may exist that cairn doesn't know of.\n"+
-		"The next command recovers what was reported.", strings.Join(names, ", "))
+		"Results that they have not reported yet will be missing from the state: objects may exist that cairn doesn't know of.\n"+
+		"The next command recovers the reported results.", strings.Join(names, ", "))
 }

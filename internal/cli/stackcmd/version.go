@@ -37,7 +37,7 @@ func VersionCommand() *session.Command {
 		Summary: "Shows the versions of cairn, the engine and the providers.",
 		Long: `
 With -v also which engines there are, which of them are used here, and why: the one that nobody has to install, which is
-called native; terraform and tofu; and what each module of the stack gets.`,
+called native; terraform and tofu; and the one that each module of the stack gets.`,
 		Example: "cairn version\ncairn version -v\ncairn version -json",
 		Flags: func(f *session.Flags) {
 			f.BoolVar(&verbose, "v", false, "show the engines that there are, and which one does which module, and why")

@@ -24,7 +24,7 @@ func removeCommand() *session.Command {
 		Args:    "ADDRESS",
 		Summary: "Forgets a component instance or a resource instance without destroying it.",
 		Long: `
-What is forgotten goes on existing, but cairn does not manage it any more. The next apply creates it again if the
+A forgotten object goes on existing, but cairn does not manage it any more. The next apply creates it again if the
 configuration still has it.`,
 		Example: "cairn state rm component.network\ncairn state rm component.network.aws_vpc.main",
 		MinArgs: 1, MaxArgs: 1,
@@ -76,7 +76,7 @@ type historyEntry struct {
 func historyCommand() *session.Command {
 	return &session.Command{
 		Name:    "history",
-		Summary: "Lists what has changed the state, and when.",
+		Summary: "Lists the operations that have changed the state, and when.",
 		Example: "cairn state history",
 		Flags: func(f *session.Flags) {
 			session.JSONFlag(f, "write a JSON document")

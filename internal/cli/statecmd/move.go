@@ -23,14 +23,14 @@ instance, and the address without a key is that of a block without for_each. A r
 its component, or in another one.
 
 Only the state is changed; the configuration has to have the new name, too. Where others have states of the same
-configuration, or review what is planned, a moved block does the same with the next apply.`,
+configuration, or review plans, a moved block does the same with the next apply.`,
 		Example: "cairn state mv component.network component.vpc\n" +
 			"cairn state mv component.network 'component.network[\"eu\"]'\n" +
 			"cairn state mv 'stack.region[\"eu\"]' 'stack.region[\"europe\"]'\n" +
 			"cairn state mv component.app.aws_s3_bucket.logs component.logs.aws_s3_bucket.main",
 		MinArgs: 2, MaxArgs: 2,
 		Flags: func(f *session.Flags) {
-			f.BoolVar(&dryRun, "dry-run", false, "show what would get which address, and change nothing")
+			f.BoolVar(&dryRun, "dry-run", false, "show which objects would get which address, and change nothing")
 			session.LockFlags(f)
 		},
 		Run: func(ctx context.Context, s *session.Session, args []string) (int, error) {

@@ -19,11 +19,12 @@ func rollbackCommand() *session.Command {
 	return &session.Command{
 		Name:    "rollback",
 		Args:    "SERIAL",
-		Summary: "Makes the state what it was at the end of a serial.",
+		Summary: "Brings the state back to the end of a serial.",
 		Long: `
-Only the state is changed, as a new serial; what exists is not. Objects that were made since go on existing, but cairn
-does not manage them any more; objects that were destroyed since are in the state again. Both are listed, and if there
-are any, the command asks before it changes the state. Plan afterwards to see how the state and what exists differ.`,
+Only the state is changed, as a new serial; existing objects are not. Objects that were made since
+go on existing, but cairn does not manage them any more; objects that were destroyed since are in
+the state again. Both are listed, and if there are any, the command asks before it changes the
+state. Plan afterwards to see how the state and the existing objects differ.`,
 		Example: "cairn state history\ncairn state rollback 12",
 		MinArgs: 1, MaxArgs: 1,
 		Flags: func(f *session.Flags) {

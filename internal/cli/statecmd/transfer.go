@@ -68,7 +68,7 @@ func pushCommand() *session.Command {
 	return &session.Command{
 		Name:    "push",
 		Args:    "FILE",
-		Summary: "Replaces the state by what \"cairn state pull\" or a failed apply has written.",
+		Summary: "Replaces the state by a file that \"cairn state pull\" or a failed apply has written.",
 		Long: `
 Reads files of clients of the RPC API, too. Refuses a file of another lineage or of none, one that
 is older than the state, and a name that is none of the deployments. The state that is replaced
@@ -156,7 +156,7 @@ func importCommand() *session.Command {
 		Args:    "COMPONENT FILE",
 		Summary: "Makes a plain Terraform state the state of one component.",
 		Long: `
-The configuration must declare the component. What it had in the state before is replaced; the history keeps it. FILE
+The configuration must declare the component. Its earlier content of the state is replaced; the history keeps it. FILE
 may be - for standard input.
 Plan afterwards: the plan shows whether the state fits the component.`,
 		Example: "cairn state import component.network terraform.tfstate",

@@ -42,7 +42,7 @@ func RunCommand() *session.Command {
 		Long: `
 The files are in the directory ROOT, and web.config is web/config.sls there. Without names,
 ROOT/top.sls says which. All mistakes that can be found beforehand are, and nothing is run then.
-With -test, or test=True as Salt has it, nothing is changed, and what would be is shown. An
+With -test, or test=True as Salt has it, nothing is changed, and the changes that would be made are shown. An
 interrupt lets the call end that is being made, and a second one ends it.
 
 Functions: ` + strings.Join(staterun.Names(), ", ") + `. All others are programs named MODULE.FUNCTION
@@ -52,7 +52,7 @@ in the directory given with -functions.`,
 		Flags: func(f *session.Flags) {
 			statesFlags(f, &o)
 			tieFlag(f, &o)
-			f.BoolVar(&test, "test", false, "change nothing, and show what would be changed")
+			f.BoolVar(&test, "test", false, "change nothing, and show the changes that would be made")
 			f.BoolVar(&failhard, "failhard", false, "stop at the first failure")
 			parallel = 10
 			f.Var(&parallel, "parallel", "make at most `N` calls at the same time, of those with \"parallel: true\" (default: 10)")
