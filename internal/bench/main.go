@@ -80,6 +80,7 @@ func measure(ctx context.Context, args []string, out io.Writer) (err error) {
 		return err
 	}
 
+	// The parts that compare plans of components share one place in the document.
 	if opts.only != "ordering" && opts.only != "rpc" {
 		if err := measurePart(ctx, opts, "", dir, out, (*report).measureComponents); err != nil {
 			return err

@@ -409,11 +409,13 @@ func (c *checks) publish(path string, versions map[string]int32) {
 	list := slices.Clone(c.mu.syntax[path])
 	for _, root := range slices.Sorted(maps.Keys(c.mu.stacks)) {
 		for _, diag := range c.mu.stacks[root][path] {
+			// Several stacks can embed the one with this file, and find the same mistake in it.
 			if !slices.ContainsFunc(list, func(other protocol.Diagnostic) bool { return sameDiagnostic(&diag, &other) }) {
 				list = append(list, diag)
 			}
 		}
 	}
+	// An empty list takes earlier reports away; null is no list to the protocol.
 	if list == nil {
 		list = []protocol.Diagnostic{}
 	}

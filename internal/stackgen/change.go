@@ -192,6 +192,8 @@ func (g *generator) breakOne() string {
 		in.value = expr{text: value}
 		return fmt.Sprintf("input %s of component.%s is %s%s", in.name, c.name, value, where)
 	}
+	// Each case breaks a rule that the language has planning check; a mistake that only a provider or
+	// an apply finds is none of them.
 	switch g.rng.IntN(12) {
 	case 0:
 		return bad("var.not_declared")

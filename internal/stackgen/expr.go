@@ -154,6 +154,8 @@ func (w writer) conditional(k kind, depth int) expr {
 
 func (w writer) text(d int) expr {
 	s := func() expr { return w.expr(textKind, d) }
+	// The forms differ in how unknown and marked values pass through them: templates, calls,
+	// attributes, for and try.
 	switch w.rng.IntN(17) {
 	case 0:
 		return join(`"p-${`, s(), `}"`)

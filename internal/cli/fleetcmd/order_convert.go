@@ -103,6 +103,8 @@ func (o *convertOptions) check(args []string) error {
 		}
 		o.from = "plugins"
 	}
+	// Every conversion goes by way of a workspace file, which is therefore the usual target. Gates are
+	// nearest to it: of the other formats, only they plan and apply.
 	if o.to == "" {
 		o.to = "workspace"
 		if o.from == "workspace" {

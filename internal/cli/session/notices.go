@@ -20,6 +20,8 @@ func (s *Session) notify(n notice.Notice) {
 	if s.Notice != nil && s.Notice(n) {
 		return
 	}
+	// Operations report facts, and other callers have words of their own. Names of files can hold
+	// control characters, which a terminal would obey.
 	switch n := n.(type) {
 	case notice.NewDeployment:
 		s.Note("%s\n", newDeploymentText(n))

@@ -129,6 +129,7 @@ func (s *Session) WatchInterrupts(actions InterruptActions) (stop func()) {
 		var tooLong <-chan time.Time
 		for {
 			var got os.Signal
+			// No interrupt has come as long as tooLong is nil, from which nothing is ever received.
 			select {
 			case <-done:
 				return
@@ -140,8 +141,9 @@ func (s *Session) WatchInterrupts(actions InterruptActions) (stop func()) {
 				continue
 			case got = <-signals:
 			}
+			// The system sends SIGPIPE for every write to a pipe without a reader; the first one counts.
 			switch {
-			case got == syscall.SIGPIPE && (actions.WritesPipes || unread || before.first != nil): // once for each piece of output
+			case got == syscall.SIGPIPE && (actions.WritesPipes || unread || before.first != nil):
 			case got == syscall.SIGPIPE:
 				unread = true
 				s.Note(NoteUnread)

@@ -65,6 +65,7 @@ func (o *Execution) chooseDeployments() (*chosen, error) {
 		o.ChooseDeployment(given[0])
 		return nil, nil
 	}
+	// The variable names one deployment, and the operation reads it itself.
 	if len(given) == 0 && os.Getenv(operation.DeploymentVariable) != "" {
 		return nil, nil
 	}

@@ -191,6 +191,7 @@ func (c *completer) deploymentValue(argument *syntax.Argument, types []string) {
 		}
 		return
 	}
+	// In JSON only templates are expressions; all else is text.
 	if expr.InText(c.offset) || c.file.tree.JSON && !expr.InTemplate(c.offset) {
 		return
 	}
@@ -238,6 +239,8 @@ func (c *completer) declaresAny(root string) bool {
 func (c *completer) deploymentMembers(steps []syntax.Step, types []string) {
 	root := steps[0].Name
 	kind := deployRoots[root]
+	// A store has its type before its name, so that references to it are one step longer. Outputs of
+	// a deployment are there after its apply, which is why only publish_output can refer to them.
 	switch {
 	case root == "context":
 		c.attributesOf(stepped(deployconfig.ContextType(), steps[1:]))

@@ -119,6 +119,7 @@ func (s *Stack) hoverValue(f *file, argument *syntax.Argument, offset int) *Hove
 	}
 	at := ref.Steps[step]
 	var word *schema.Keyword
+	// Deployment files have roots of their own, but types are the same words in all files.
 	switch {
 	case step == 0 && f.deploys() && argument.Name != "type":
 		word = keyword(schema.DeployRoots, at.Name)
@@ -136,6 +137,7 @@ func (s *Stack) hoverValue(f *file, argument *syntax.Argument, offset int) *Hove
 	}
 	ty := typeText(s.stepsType(f.dir, ref.Steps[:step+1]))
 	if ref.Root() == "each" && step > 1 && ref.Steps[1].Name == "value" {
+		// No declaration has its type: it is that of the elements of this block's for_each.
 		ty = typeText(stepped(s.eachType(f, enclosing(f, offset)), ref.Steps[2:step+1]))
 	}
 	if step > 1 && ty != "" {

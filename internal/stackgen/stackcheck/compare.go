@@ -134,6 +134,7 @@ func (c *check) compareWithState(what string, plan *stackplan.Plan, allRounds bo
 	}
 	for _, planned := range plan.Components {
 		now := c.state.Components[planned.Addr]
+		// An incomplete component is planned again in a later round, and has its final values only then.
 		if now == nil || !planned.Complete && !allRounds {
 			if planned.Complete && planned.Action != stackplan.Delete && planned.Action != stackplan.Forget {
 				c.Errorf("rule C4: %s: %s is not in the state", what, planned.Addr)
@@ -303,6 +304,8 @@ func refinesKnown(planned, got cty.Value) error {
 		}
 		return nil
 	}
+	// RawEquals takes an unknown for different from any known value, so that only whole values are
+	// compared with it; of others, the elements are.
 	if planned.IsWhollyKnown() || planned.IsNull() || got.IsNull() || planned.Type().IsPrimitiveType() {
 		if !planned.RawEquals(got) {
 			return different

@@ -64,6 +64,7 @@ func (d *decoder) scalar(node *yaml.Node) any {
 	case "!!bool":
 		return strings.EqualFold(node.Value, "true")
 	case "!!int":
+		// A mode such as 0644 is a decimal number to the files' own programs, and octal to the library.
 		if digits := strings.TrimLeft(node.Value, "0"); digits != node.Value && strings.Trim(digits, "0123456789") == "" {
 			number, err := strconv.ParseInt("0"+digits, 10, 64)
 			if err == nil {

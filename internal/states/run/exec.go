@@ -157,6 +157,8 @@ func (System) Run(ctx context.Context, command Command) (Output, error) {
 	if ended {
 		killGroup(cmd)
 	}
+	// A command that a signal has ended has the exit code -1, which is an error. All other codes are
+	// answers, of conditions as well.
 	output := Output{Code: cmd.ProcessState.ExitCode(), Stdout: stdout.String(), Stderr: stderr.String(), Cut: stdout.more}
 	switch exit := (*exec.ExitError)(nil); {
 	case ended:

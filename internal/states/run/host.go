@@ -152,6 +152,7 @@ func (h *Host) check(one *compile.Call, known map[string]*function) hcl.Diagnost
 		return hcl.Diagnostics{h.unknown(one)}
 	}
 	for _, entry := range c.Args.Entries {
+		// A program reads its arguments itself: only the conditions, which cairn heeds, are known.
 		expected, listed := conditions[entry.Key]
 		if !listed && !isProgram {
 			expected, listed = f.args[entry.Key]

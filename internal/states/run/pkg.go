@@ -115,6 +115,7 @@ func (c *call) install(ctx context.Context, latest bool) schedule.Outcome {
 	case len(missing) == 0:
 		return schedule.Outcome{Comment: "All packages are installed."}
 	}
+	// A call can ask for an older version than the installed one, which apt-get refuses otherwise.
 	options := []string{"--allow-downgrades"}
 	if !c.boolean("install_recommends", true) {
 		options = append(options, "--no-install-recommends")

@@ -126,13 +126,14 @@ func splitWords(line string) ([]string, error) {
 		case escaped:
 			word.WriteRune(r)
 			escaped = false
-		case r == '\\' && quote != '\'':
+		case r == '\\' && quote != '\'': // in single quotes it stands for itself
 			escaped, inWord = true, true
 		case quote != 0 && r == quote:
 			quote = 0
 		case quote != 0:
 			word.WriteRune(r)
 		case r == '\'' || r == '"':
+			// Quotes with nothing between them are a word, too.
 			quote, inWord = r, true
 		case r == ' ' || r == '\t' || r == '\r':
 			if inWord {

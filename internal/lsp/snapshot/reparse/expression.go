@@ -61,6 +61,7 @@ func (m mover) expression(e hclsyntax.Expression, around *splat) hclsyntax.Expre
 	case *hclsyntax.TemplateWrapExpr:
 		return &hclsyntax.TemplateWrapExpr{Wrapped: in(e.Wrapped), SrcRange: m.rng(e.SrcRange)}
 	case *hclsyntax.TemplateJoinExpr:
+		// It has no range of its own: HCL takes that of the tuple.
 		return &hclsyntax.TemplateJoinExpr{Tuple: in(e.Tuple)}
 	case *hclsyntax.ObjectConsExpr:
 		moved := &hclsyntax.ObjectConsExpr{SrcRange: m.rng(e.SrcRange), OpenRange: m.rng(e.OpenRange)}
@@ -102,6 +103,8 @@ func (m mover) expression(e hclsyntax.Expression, around *splat) hclsyntax.Expre
 		bounds.Prepare(moved)
 		return moved
 	case *hclsyntax.SplatExpr:
+		// HCL gives the symbol the value of an element while it evaluates the rest. Two trees with one
+		// symbol would write to the same place.
 		item := &hclsyntax.AnonSymbolExpr{SrcRange: m.rng(e.Item.SrcRange)}
 		return &hclsyntax.SplatExpr{
 			Source: in(e.Source), Each: m.expression(e.Each, &splat{e.Item, item, around}), Item: item,
