@@ -7,7 +7,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
-	"github.com/cairnstacks/cairn/internal/deployments/deployeval"
+	"github.com/cairnstacks/cairn/internal/deployments/deployconfig"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
@@ -42,7 +42,7 @@ func Context(plan *stackplan.Plan, facts Facts) cty.Value {
 			"changes":           changesObject(plan.Counts()),
 			"component_changes": mapOf(components, changesType),
 			"replans":           cty.NumberIntVal(int64(facts.Replans)),
-			"deployment":        deployeval.DeploymentObject(facts.Deployment),
+			"deployment":        deployconfig.DeploymentObject(facts.Deployment),
 		}),
 	})
 }

@@ -23,28 +23,37 @@ func (t Taken) String() string { return "upstream_input." + t.Input.Name + "." +
 // way of local values, each output once, in the order in which they are written.
 func (c *Config) Taken(deployment *Deployment) []Taken {
 	var found []Taken
-	seen := map[string]bool{} // references, and local values by "local.NAME"
-	var follow func(expr hcl.Expression)
+	seen := map[Reference]bool{}
+	c.follow(deployment.Inputs, InInputs, func(ref Reference) {
+		taken := Taken{Input: c.Upstreams[ref.Name], Output: ref.Attr, Range: ref.Range}
+		ref.Range = hcl.Range{}
+		if ref.Root == "upstream_input" && !seen[ref] {
+			seen[ref] = true
+			found = append(found, taken)
+		}
+	})
+	return found
+}
+
+// follow calls a function for each reference of an expression to something else than local values,
+// and for those of the local values that it is made of, in the order in which they are written.
+func (c *Config) follow(expr hcl.Expression, in Place, visit func(Reference)) {
+	seen := map[string]bool{} // local values
+	var follow func(hcl.Expression)
 	follow = func(expr hcl.Expression) {
 		for _, traversal := range expr.Variables() {
-			names := stepNames(traversal[1:])
-			switch root := traversal.RootName(); {
-			case root == "local" && len(names) > 0:
-				if local := c.Locals[names[0]]; local != nil && !seen["local."+names[0]] {
-					seen["local."+names[0]] = true
-					follow(local.Value)
-				}
-			case root == "upstream_input" && len(names) > 1 && c.Upstreams[names[0]] != nil:
-				taken := Taken{Input: c.Upstreams[names[0]], Output: names[1], Range: rangeOf(traversal, 3)}
-				if !seen[taken.String()] {
-					seen[taken.String()] = true
-					found = append(found, taken)
-				}
+			ref, _, ok := c.resolve(traversal, in) //nolint:errcheck // reported when the files were read
+			switch {
+			case !ok:
+			case ref.Root != "local":
+				visit(ref)
+			case !seen[ref.Name]:
+				seen[ref.Name] = true
+				follow(c.Locals[ref.Name].Value)
 			}
 		}
 	}
-	follow(deployment.Inputs)
-	return found
+	follow(expr)
 }
 
 // Publishers returns the deployments of which a published output is made, sorted. Nil if there is
@@ -55,11 +64,7 @@ func (c *Config) Publishers(output string) []string {
 		return nil
 	}
 	var found []string
-	for _, traversal := range declared.Value.Variables() {
-		if names := stepNames(traversal[1:]); traversal.RootName() == "deployment" && len(names) > 0 {
-			found = append(found, names[0])
-		}
-	}
+	c.follow(declared.Value, InPublished, func(ref Reference) { found = append(found, ref.Name) })
 	slices.Sort(found)
 	return slices.Compact(found)
 }

@@ -50,7 +50,7 @@ type LoadOptions struct {
 	// Buffers are texts that stand for files, by their absolute paths. The files need not be there.
 	Buffers map[string][]byte
 
-	// Parse is called in place of [ParseFile], with the path of the file besides: for callers that
+	// Parse is called in Place of [ParseFile], with the path of the file besides: for callers that
 	// have parsed a file before. Nil parses.
 	Parse func(path, name string, src []byte) (*hcl.File, hcl.Diagnostics)
 

@@ -15,8 +15,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/nearest"
 )
 
-// place is the place of an expression, which decides the names that it may refer to (rule D4).
-type place struct {
+// Place is the place of an expression, which decides the names that it may refer to (rule D4).
+type Place struct {
 	what  string // as in "an approval rule"
 	roots []string
 }
@@ -24,11 +24,11 @@ type place struct {
 var (
 	sources = []string{"identity_token", "local", "store", "upstream_input"}
 
-	inInputs    = place{"the inputs of a deployment", sources}
-	inLocals    = place{"a local value", sources}
-	inChecks    = place{"an approval rule", []string{"context", "deployment", "local"}}
-	inPublished = place{"a published output", []string{"deployment", "local"}}
-	inConstant  = place{"an argument that says what there is", []string{"local"}}
+	InInputs    = Place{"the inputs of a deployment", sources}
+	InLocals    = Place{"a local value", sources}
+	InChecks    = Place{"an approval rule", []string{"context", "deployment", "local"}}
+	InPublished = Place{"a published output", []string{"deployment", "local"}}
+	inConstant  = Place{"an argument that says what there is", []string{"local"}}
 )
 
 // Roots returns the names with which references in an expression may begin: of an argument of a
@@ -36,20 +36,20 @@ var (
 func Roots(argument string, types ...string) []string {
 	switch strings.Join(types, ".") + " " + argument {
 	case "deployment inputs":
-		return inInputs.roots
+		return InInputs.roots
 	case "deployment deployment_group":
 		return []string{"deployment_group"}
 	case "deployment_group auto_approve_checks":
 		return []string{"deployment_auto_approve"}
 	case "deployment_auto_approve.check condition", "deployment_auto_approve.check reason", "orchestrate.check condition", "orchestrate.check reason":
-		return inChecks.roots
+		return InChecks.roots
 	case "publish_output value":
-		return inPublished.roots
+		return InPublished.roots
 	case "publish_output type":
 		return nil
 	}
 	if len(types) == 1 && types[0] == "locals" {
-		return inLocals.roots
+		return InLocals.roots
 	}
 	return inConstant.roots
 }
@@ -67,20 +67,40 @@ var kinds = map[string]string{
 // ofStack are the names with which references in component files begin.
 var ofStack = []string{"component", "each", "output", "provider", "removed", "self", "stack", "terraform", "var", "count", "path", "module", "data"}
 
-// reference is one that leads somewhere.
-type reference struct {
-	root string
-	name string   // of the declaration
-	key  StoreKey // likewise, for stores
-	attr string   // the attribute that is read: a key of a store, an output; "" for others
+// Reference is one that leads somewhere.
+type Reference struct {
+	Root string   // the name that it begins with
+	Name string   // of the declaration
+	Key  StoreKey // likewise, for stores
+	Attr string   // the attribute that is read: a key of a store, an output; "" for others
 
-	stable bool      // of stores: whether the value is kept
-	rng    hcl.Range // of the steps up to attr
+	Stable bool      // of stores: whether the value is kept
+	Range  hcl.Range // of the steps up to Attr
+}
+
+// path returns the names behind which an expression finds the value.
+func (r Reference) path() []string {
+	path := []string{r.Root}
+	switch {
+	case r.Root == "context":
+		return path
+	case r.Root == "store":
+		path = append(path, r.Key.Type, r.Key.Name)
+	default:
+		path = append(path, r.Name)
+	}
+	if r.Stable {
+		path = append(path, "stable")
+	}
+	if r.Attr != "" {
+		path = append(path, r.Attr)
+	}
+	return path
 }
 
 // resolve finds the target of a traversal. ok is false if it has none; if it is not known whether
 // the traversal is right, there is no diagnostic.
-func (c *Config) resolve(traversal hcl.Traversal, in place) (ref reference, diag *hcl.Diagnostic, ok bool) {
+func (c *Config) resolve(traversal hcl.Traversal, in Place) (ref Reference, diag *hcl.Diagnostic, ok bool) {
 	root := traversal.RootName()
 	switch {
 	case slices.Contains(in.roots, root):
@@ -94,17 +114,17 @@ func (c *Config) resolve(traversal hcl.Traversal, in place) (ref reference, diag
 			root, allowed(in), nearest.DidYouMean(root, in.roots)), false
 	}
 	if root == "context" {
-		return reference{root: root, rng: traversal[0].SourceRange()}, nil, true
+		return Reference{Root: root, Range: traversal[0].SourceRange()}, nil, true
 	}
 	names := stepNames(traversal[1:])
-	ref = reference{root: root, rng: rangeOf(traversal, 2)}
+	ref = Reference{Root: root, Range: rangeOf(traversal, 2)}
 	if root == "store" {
 		return c.resolveStore(traversal, names)
 	}
 	if len(names) == 0 {
 		return ref, problem(traversal.SourceRange(), "Unknown reference", "The reference names no declaration. Write %s.", kinds[root]), false
 	}
-	ref.name = names[0]
+	ref.Name = names[0]
 	if diag, ok := c.checkDeclared(ref, traversal); !ok {
 		return ref, diag, false
 	}
@@ -113,32 +133,32 @@ func (c *Config) resolve(traversal hcl.Traversal, in place) (ref reference, diag
 		return ref.withAttribute(traversal, names, "A token has one attribute: write %s.", "jwt")
 	case root == "upstream_input":
 		return ref.withAttribute(traversal, names, "Name one of the outputs that the other stack publishes: %s.", "OUTPUT")
-	case root == "deployment" && in.what == inPublished.what:
+	case root == "deployment" && in.what == InPublished.what:
 		return ref.withAttribute(traversal, names, "Name one of the outputs of the stack: %s.", "OUTPUT")
 	}
 	return ref, nil, true
 }
 
 // withAttribute completes a reference by the attribute that is read.
-func (r reference) withAttribute(traversal hcl.Traversal, names []string, remedy, attr string) (reference, *hcl.Diagnostic, bool) {
+func (r Reference) withAttribute(traversal hcl.Traversal, names []string, remedy, attr string) (Reference, *hcl.Diagnostic, bool) {
 	if len(names) < 2 || attr == "jwt" && names[1] != attr {
-		return r, problem(traversal.SourceRange(), "Unknown reference", remedy, fmt.Sprintf("%s.%s.%s", r.root, r.name, attr)), false
+		return r, problem(traversal.SourceRange(), "Unknown reference", remedy, fmt.Sprintf("%s.%s.%s", r.Root, r.Name, attr)), false
 	}
-	r.attr, r.rng = names[1], rangeOf(traversal, 3)
+	r.Attr, r.Range = names[1], rangeOf(traversal, 3)
 	return r, nil, true
 }
 
 // checkDeclared reports a reference to a name that no block declares.
-func (c *Config) checkDeclared(ref reference, traversal hcl.Traversal) (*hcl.Diagnostic, bool) {
-	declared := c.names(ref.root)
-	if slices.Contains(declared, ref.name) {
+func (c *Config) checkDeclared(ref Reference, traversal hcl.Traversal) (*hcl.Diagnostic, bool) {
+	declared := c.names(ref.Root)
+	if slices.Contains(declared, ref.Name) {
 		return nil, true
 	}
-	if c.rejects(ref.root + "." + ref.name) {
+	if c.rejects(ref.Root + "." + ref.Name) {
 		return nil, false
 	}
-	return problem(rangeOf(traversal, 2), "Unknown reference", "No block declares %s.%s.%s", ref.root, ref.name,
-		nearest.DidYouMeanBelow(ref.root+".", ref.name, declared)), false
+	return problem(rangeOf(traversal, 2), "Unknown reference", "No block declares %s.%s.%s", ref.Root, ref.Name,
+		nearest.DidYouMeanBelow(ref.Root+".", ref.Name, declared)), false
 }
 
 // names are those of the declarations that references with a root can have.
@@ -156,38 +176,38 @@ func (c *Config) names(root string) []string {
 	return nil
 }
 
-func (c *Config) resolveStore(traversal hcl.Traversal, names []string) (ref reference, diag *hcl.Diagnostic, ok bool) {
-	ref = reference{root: "store", rng: traversal.SourceRange()}
+func (c *Config) resolveStore(traversal hcl.Traversal, names []string) (ref Reference, diag *hcl.Diagnostic, ok bool) {
+	ref = Reference{Root: "store", Range: traversal.SourceRange()}
 	const remedy = "A store as a whole is not a value. Read one of its variables: %s.KEY, or %[1]s.stable.KEY for a value that is kept."
 	if len(names) < 2 {
-		return ref, problem(ref.rng, "Unusable store reference", remedy, "store.varset.NAME"), false
+		return ref, problem(ref.Range, "Unusable store reference", remedy, "store.varset.NAME"), false
 	}
-	ref.key = StoreKey{names[0], names[1]}
-	ref.name = names[1]
-	if c.Stores[ref.key] == nil {
-		if c.rejects(ref.key.String()) {
+	ref.Key = StoreKey{names[0], names[1]}
+	ref.Name = names[1]
+	if c.Stores[ref.Key] == nil {
+		if c.rejects(ref.Key.String()) {
 			return ref, nil, false
 		}
 		var declared []string
 		for key := range c.Stores {
 			declared = append(declared, key.String())
 		}
-		return ref, problem(rangeOf(traversal, 3), "Unknown reference", "No block declares %s.%s", ref.key, nearest.DidYouMean(ref.key.String(), declared)), false
+		return ref, problem(rangeOf(traversal, 3), "Unknown reference", "No block declares %s.%s", ref.Key, nearest.DidYouMean(ref.Key.String(), declared)), false
 	}
 	rest := names[2:]
 	steps := 4
 	if len(rest) > 0 && rest[0] == "stable" {
-		ref.stable, rest, steps = true, rest[1:], 5
+		ref.Stable, rest, steps = true, rest[1:], 5
 	}
 	if len(rest) == 0 {
-		return ref, problem(ref.rng, "Unusable store reference", remedy, ref.key), false
+		return ref, problem(ref.Range, "Unusable store reference", remedy, ref.Key), false
 	}
-	ref.attr, ref.rng = rest[0], rangeOf(traversal, steps)
+	ref.Attr, ref.Range = rest[0], rangeOf(traversal, steps)
 	return ref, nil, true
 }
 
 // allowed lists the references that are allowed at a place.
-func allowed(in place) string {
+func allowed(in Place) string {
 	var list []string
 	for _, root := range in.roots {
 		list = append(list, kinds[root])

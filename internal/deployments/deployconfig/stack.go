@@ -122,7 +122,7 @@ func (c *stackCheck) writtenOut(deployment *Deployment, pairs []hcl.KeyValuePair
 		if value, ok := deployment.known(name); ok {
 			in.value = value
 		} else if !deployment.mistakenIn(pair.Value.Range()) {
-			if value, diags := c.value(pair.Value, inInputs); !diags.HasErrors() {
+			if value, diags := c.value(pair.Value, InInputs); !diags.HasErrors() {
 				in.value = value
 			}
 		}
@@ -152,7 +152,7 @@ func (c *stackCheck) key(expr hcl.Expression) string {
 	if keyword := hcl.ExprAsKeyword(expr); keyword != "" {
 		return keyword
 	}
-	value, diags := c.value(expr, inInputs)
+	value, diags := c.value(expr, InInputs)
 	value, _ = value.Unmark()
 	if diags.HasErrors() || !value.IsKnown() || value.IsNull() {
 		return ""
@@ -187,7 +187,7 @@ func (c *stackCheck) input(deployment *Deployment, variable *stackconfig.InputVa
 	}
 }
 
-// instead names the values that are kept, in place of those that are not.
+// instead names the values that are kept, in Place of those that are not.
 func (c *stackCheck) instead(deployment *Deployment, expr hcl.Expression) string {
 	stores := c.config.Uses(expr).Stores
 	keys := slices.SortedFunc(maps.Keys(stores), func(a, b StoreKey) int { return strings.Compare(a.String(), b.String()) })
@@ -206,19 +206,19 @@ func (c *stackCheck) published(published *PublishedOutput) {
 	}
 	missing := false
 	for _, traversal := range published.Value.Variables() {
-		ref, _, ok := c.config.resolve(traversal, inPublished) //nolint:errcheck // reported when the files were read
-		if !ok || ref.root != "deployment" || c.stack.Outputs[ref.attr] != nil {
+		ref, _, ok := c.config.resolve(traversal, InPublished) //nolint:errcheck // reported when the files were read
+		if !ok || ref.Root != "deployment" || c.stack.Outputs[ref.Attr] != nil {
 			continue
 		}
 		missing = true
 		if !c.stack.Incomplete {
-			c.errorf(ref.rng, "Unknown reference", "The stack has no output %q.%s", ref.attr, nearest.DidYouMean(ref.attr, slices.Collect(maps.Keys(c.stack.Outputs))))
+			c.errorf(ref.Range, "Unknown reference", "The stack has no output %q.%s", ref.Attr, nearest.DidYouMean(ref.Attr, slices.Collect(maps.Keys(c.stack.Outputs))))
 		}
 	}
 	if missing {
 		return
 	}
-	value, diags := c.value(published.Value, inPublished)
+	value, diags := c.value(published.Value, InPublished)
 	c.diags = append(c.diags, diags...)
 	switch {
 	case diags.HasErrors():

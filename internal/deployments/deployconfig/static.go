@@ -12,7 +12,6 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
-	"github.com/zclconf/go-cty/cty/function"
 
 	"github.com/cairnstacks/cairn/internal/bounds"
 	"github.com/cairnstacks/cairn/internal/diagnostic/identity"
@@ -23,18 +22,15 @@ import (
 
 // static evaluates expressions without external values (rule D3).
 type static struct {
-	config    *Config
-	options   lang.Options
-	functions map[string]function.Function
-	locals    map[string]cty.Value
-	outputs   map[string]*stackconfig.OutputValue // of the stack; nil while it is not known
+	*Evaluator
+	locals  map[string]cty.Value
+	outputs map[string]*stackconfig.OutputValue // of the stack; nil while it is not known
 }
 
 func newStatic(config *Config) *static {
-	options := lang.Options{
+	return &static{locals: map[string]cty.Value{}, Evaluator: NewEvaluator(config, lang.Options{
 		BaseDir: config.Dir, Within: config.filesWithin, Allowance: lang.AllowanceFor(config.filesWithin), PureOnly: true,
-	}
-	return &static{config: config, locals: map[string]cty.Value{}, options: options, functions: lang.Functions(options)}
+	})}
 }
 
 // contextType is that of the object "context" in checks.
@@ -64,6 +60,11 @@ var (
 	// compared.
 	DeploymentType = cty.Object(map[string]cty.Type{"deployment_name": cty.String})
 )
+
+// DeploymentObject is the object that stands for a deployment in checks.
+func DeploymentObject(name string) cty.Value {
+	return cty.ObjectVal(map[string]cty.Value{"deployment_name": cty.StringVal(name)})
+}
 
 // ContextType returns the type of the object "context" in the checks of rules.
 func ContextType() cty.Type { return contextType }
@@ -97,7 +98,7 @@ func (s *static) checkLocals() hcl.Diagnostics {
 		if inCycle[name] {
 			s.locals[name] = cty.DynamicVal
 		}
-		value, moreDiags := s.value(local.Value, inLocals)
+		value, moreDiags := s.value(local.Value, InLocals)
 		diags = append(diags, moreDiags...)
 		s.locals[name] = value
 		if inCycle[name] || moreDiags.HasErrors() {
@@ -141,111 +142,37 @@ func (s *static) localsIn(expr hcl.Expression) []string {
 	return names
 }
 
-// value evaluates an expression. With errors it is unknown.
-func (s *static) value(expr hcl.Expression, in place) (cty.Value, hcl.Diagnostics) {
-	evalCtx, diags := s.evalContext(expr, in)
-	value, moreDiags := s.options.Evaluate(context.Background(), expr, evalCtx) // loading has no context
-	diags = diags.Extend(moreDiags)
-	if diags.HasErrors() {
-		return cty.DynamicVal, diags
-	}
-	return value, diags
+// value evaluates an expression with values that are unknown.
+func (s *static) value(expr hcl.Expression, in Place) (cty.Value, hcl.Diagnostics) {
+	return s.Value(context.Background(), expr, in, func(_ context.Context, ref Reference) (cty.Value, hcl.Diagnostics) { // loading has no context
+		return s.unknown(ref, in), nil
+	})
 }
 
-// evalContext has values for all that an expression refers to, rightly or not, so that evaluating
-// it finds the other mistakes.
-func (s *static) evalContext(expr hcl.Expression, in place) (*hcl.EvalContext, hcl.Diagnostics) {
-	var diags hcl.Diagnostics
-	symbols := symbols{}
-	for _, traversal := range expr.Variables() {
-		ref, diag, ok := s.config.resolve(traversal, in)
-		if diag != nil {
-			diags = append(diags, diag)
-		}
-		if !ok {
-			symbols[traversal.RootName()] = symbol{value: cty.DynamicVal}
-			continue
-		}
-		symbols.set(s.symbol(ref, in), path(ref)...)
-	}
-	return &hcl.EvalContext{Functions: s.functions, Variables: symbols.values()}, diags
-}
-
-// path is where the value of a reference is in an evaluation context.
-func path(ref reference) []string {
-	switch {
-	case ref.root == "context":
-		return []string{ref.root}
-	case ref.root == "store" && ref.stable:
-		return []string{ref.root, ref.key.Type, ref.key.Name, "stable", ref.attr}
-	case ref.root == "store":
-		return []string{ref.root, ref.key.Type, ref.key.Name, ref.attr}
-	case ref.attr != "":
-		return []string{ref.root, ref.name, ref.attr}
-	default:
-		return []string{ref.root, ref.name}
-	}
-}
-
-// symbol is the value of a reference without external values.
-func (s *static) symbol(ref reference, in place) cty.Value {
-	switch ref.root {
+// unknown is the value of a reference without external values.
+func (s *static) unknown(ref Reference, in Place) cty.Value {
+	switch ref.Root {
 	case "context":
 		return cty.UnknownVal(contextType)
 	case "local":
-		if value, ok := s.locals[ref.name]; ok {
+		if value, ok := s.locals[ref.Name]; ok {
 			return value
 		}
 	case "identity_token":
 		return cty.UnknownVal(cty.String).RefineNotNull().Mark(marks.Ephemeral)
 	case "store":
-		if !ref.stable {
+		if !ref.Stable {
 			return cty.DynamicVal.Mark(marks.Ephemeral)
 		}
 	case "deployment":
-		if in.what == inChecks.what {
-			return cty.ObjectVal(map[string]cty.Value{"deployment_name": cty.StringVal(ref.name)})
+		if in.what == InChecks.what {
+			return DeploymentObject(ref.Name)
 		}
-		if output := s.outputs[ref.attr]; output != nil {
+		if output := s.outputs[ref.Attr]; output != nil {
 			return marks.Declared(cty.UnknownVal(output.Type.WithoutOptional()), output.Sensitive, output.Ephemeral)
 		}
 	}
 	return cty.DynamicVal
-}
-
-// symbol is a value in an evaluation context, or the symbols below it.
-type symbol struct {
-	value cty.Value
-	below symbols
-}
-
-type symbols map[string]symbol
-
-// set puts a value at a path, unless something on the way has one.
-func (s symbols) set(value cty.Value, path ...string) {
-	at := s[path[0]]
-	if at.value != cty.NilVal {
-		return
-	}
-	if len(path) == 1 {
-		s[path[0]] = symbol{value: value}
-		return
-	}
-	if at.below == nil {
-		at.below = symbols{}
-		s[path[0]] = at
-	}
-	at.below.set(value, path[1:]...)
-}
-
-func (s symbols) values() map[string]cty.Value {
-	values := make(map[string]cty.Value, len(s))
-	for name, at := range s {
-		if values[name] = at.value; at.value == cty.NilVal {
-			values[name] = cty.ObjectVal(at.below.values())
-		}
-	}
-	return values
 }
 
 // check evaluates the expressions of deployments, rules and published outputs, and reports their
@@ -254,7 +181,7 @@ func (s *static) check() hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for _, name := range s.config.Order {
 		deployment := s.config.Deployments[name]
-		value, moreDiags := s.value(deployment.Inputs, inInputs)
+		value, moreDiags := s.value(deployment.Inputs, InInputs)
 		deployment.value, deployment.broken, deployment.mistakes = value, deployment.broken || moreDiags.HasErrors(), moreDiags
 		diags = append(diags, moreDiags...)
 		if !deployment.broken && !isAttributes(value) {
@@ -272,7 +199,7 @@ func (s *static) check() hcl.Diagnostics {
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.config.Published)) {
 		published := s.config.Published[name]
-		value, moreDiags := s.value(published.Value, inPublished)
+		value, moreDiags := s.value(published.Value, InPublished)
 		diags = append(diags, moreDiags...)
 		published.broken = published.broken || moreDiags.HasErrors()
 		if !published.broken && marks.Contains(value, marks.Ephemeral) {
@@ -301,12 +228,12 @@ func isAttributes(value cty.Value) bool {
 func (s *static) checkChecks(checks []*Check) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for _, check := range checks {
-		condition, moreDiags := s.value(check.Condition, inChecks)
+		condition, moreDiags := s.value(check.Condition, InChecks)
 		diags = append(diags, moreDiags...)
 		if !moreDiags.HasErrors() && !converts(condition, cty.Bool) {
 			diags = append(diags, problem(check.Condition.Range(), "Unsuitable check condition", "The condition must be either true or false for each plan."))
 		}
-		reason, moreDiags := s.value(check.Reason, inChecks)
+		reason, moreDiags := s.value(check.Reason, InChecks)
 		diags = append(diags, moreDiags...)
 		switch {
 		case moreDiags.HasErrors():
@@ -339,44 +266,29 @@ type StoreUses struct{ Keys, Stable map[string]hcl.Range }
 // Uses returns the external values that an expression needs, also by way of local values.
 func (c *Config) Uses(expr hcl.Expression) Uses {
 	uses := Uses{Stores: map[StoreKey]*StoreUses{}, Upstreams: map[string]map[string]hcl.Range{}}
-	seen := map[string]bool{}
-	var visit func(hcl.Expression)
-	visit = func(expr hcl.Expression) {
-		for _, traversal := range expr.Variables() {
-			ref, _, ok := c.resolve(traversal, inInputs) //nolint:errcheck // reported when the files were read
-			switch {
-			case !ok:
-			case ref.root == "local" && !seen[ref.name]:
-				seen[ref.name] = true
-				visit(c.Locals[ref.name].Value)
-			default:
-				uses.add(ref)
-			}
-		}
-	}
-	visit(expr)
+	c.follow(expr, InInputs, uses.add)
 	slices.Sort(uses.Tokens)
 	return uses
 }
 
-func (u *Uses) add(ref reference) {
-	switch ref.root {
+func (u *Uses) add(ref Reference) {
+	switch ref.Root {
 	case "identity_token":
-		if !slices.Contains(u.Tokens, ref.name) {
-			u.Tokens = append(u.Tokens, ref.name)
+		if !slices.Contains(u.Tokens, ref.Name) {
+			u.Tokens = append(u.Tokens, ref.Name)
 		}
 	case "upstream_input":
-		if u.Upstreams[ref.name] == nil {
-			u.Upstreams[ref.name] = map[string]hcl.Range{}
+		if u.Upstreams[ref.Name] == nil {
+			u.Upstreams[ref.Name] = map[string]hcl.Range{}
 		}
-		keepFirst(u.Upstreams[ref.name], ref)
+		keepFirst(u.Upstreams[ref.Name], ref)
 	case "store":
-		store := u.Stores[ref.key]
+		store := u.Stores[ref.Key]
 		if store == nil {
 			store = &StoreUses{Keys: map[string]hcl.Range{}, Stable: map[string]hcl.Range{}}
-			u.Stores[ref.key] = store
+			u.Stores[ref.Key] = store
 		}
-		if ref.stable {
+		if ref.Stable {
 			keepFirst(store.Stable, ref)
 		} else {
 			keepFirst(store.Keys, ref)
@@ -385,9 +297,9 @@ func (u *Uses) add(ref reference) {
 }
 
 // keepFirst notes the place of a reference, of several the first.
-func keepFirst(places map[string]hcl.Range, ref reference) {
-	if first, ok := places[ref.attr]; !ok || identity.ComparePlaces(&ref.rng, &first) < 0 {
-		places[ref.attr] = ref.rng
+func keepFirst(places map[string]hcl.Range, ref Reference) {
+	if first, ok := places[ref.Attr]; !ok || identity.ComparePlaces(&ref.Range, &first) < 0 {
+		places[ref.Attr] = ref.Range
 	}
 }
 

@@ -28,18 +28,15 @@ type Refusal struct {
 // its own, does not approve.
 func (e *Evaluator) Check(ctx context.Context, rule *deployconfig.Rule, plan cty.Value) []Refusal {
 	var refusals []Refusal
-	see := func(_ context.Context, path []string, _ hcl.Range) (cty.Value, int, bool, hcl.Diagnostics) {
-		switch {
-		case path[0] == "context":
-			return plan, 1, true, nil
-		case path[0] == "deployment" && len(path) > 1:
-			return DeploymentObject(path[1]), 2, true, nil
+	see := func(_ context.Context, ref deployconfig.Reference) (cty.Value, hcl.Diagnostics) {
+		if ref.Root == "context" {
+			return plan, nil
 		}
-		return cty.NilVal, 0, false, nil
+		return deployconfig.DeploymentObject(ref.Name), nil
 	}
 	for _, check := range rule.Checks {
 		refusal := Refusal{Rule: rule.Name, Range: check.Range}
-		condition, diags := e.value(ctx, check.Condition, see)
+		condition, diags := e.value(ctx, check.Condition, deployconfig.InChecks, see)
 		if !diags.HasErrors() {
 			var approved bool
 			approved, diags = e.isTrue(condition, check.Condition)
@@ -48,7 +45,7 @@ func (e *Evaluator) Check(ctx context.Context, rule *deployconfig.Rule, plan cty
 			}
 		}
 		refusal.Err = diags
-		reason, moreDiags := e.value(ctx, check.Reason, see)
+		reason, moreDiags := e.value(ctx, check.Reason, deployconfig.InChecks, see)
 		if text, err := convert.Convert(reason, cty.String); err == nil && !moreDiags.HasErrors() && text.IsWhollyKnown() && !text.IsNull() {
 			refusal.Reason = "(sensitive value)"
 			if !marks.Contains(text, marks.Sensitive) && !marks.Contains(text, marks.Ephemeral) {
@@ -72,9 +69,4 @@ func (e *Evaluator) isTrue(condition cty.Value, expr hcl.Expression) (bool, hcl.
 		return false, hcl.Diagnostics{e.problem(expr.Range(), "Invalid condition of rule", "The condition is neither true nor false, so it does not approve.")}
 	}
 	return value.True(), nil
-}
-
-// DeploymentObject is the object that stands for a deployment in conditions.
-func DeploymentObject(name string) cty.Value {
-	return cty.ObjectVal(map[string]cty.Value{"deployment_name": cty.StringVal(name)})
 }

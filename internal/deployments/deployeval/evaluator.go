@@ -12,7 +12,6 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
-	"github.com/zclconf/go-cty/cty/function"
 
 	"github.com/cairnstacks/cairn/internal/deployments/deployconfig"
 	"github.com/cairnstacks/cairn/internal/deployments/varset"
@@ -51,7 +50,7 @@ type Evaluator struct {
 	config  *deployconfig.Config
 	sources Sources
 
-	functions map[string]function.Function
+	evaluator *deployconfig.Evaluator
 
 	tokens    map[string]cty.Value
 	sets      map[deployconfig.StoreKey]map[string]varset.Value
@@ -68,7 +67,7 @@ type Evaluator struct {
 func New(config *deployconfig.Config, dir string, sources Sources) *Evaluator {
 	return &Evaluator{
 		config: config, sources: sources,
-		functions: lang.Functions(lang.Options{BaseDir: dir}),
+		evaluator: deployconfig.NewEvaluator(config, lang.Options{BaseDir: dir}),
 		tokens:    map[string]cty.Value{},
 		sets:      map[deployconfig.StoreKey]map[string]varset.Value{},
 		upstreams: map[string]map[string]cty.Value{},
@@ -85,7 +84,7 @@ func New(config *deployconfig.Config, dir string, sources Sources) *Evaluator {
 // Marks: sensitive and ephemeral ones as rule V3 says. Unknown: outputs that an upstream does not
 // know yet. With errors there are those that could be evaluated.
 func (e *Evaluator) Inputs(ctx context.Context, deployment *deployconfig.Deployment) (map[string]cty.Value, hcl.Diagnostics) {
-	value, diags := e.value(ctx, deployment.Inputs, nil)
+	value, diags := e.value(ctx, deployment.Inputs, deployconfig.InInputs, nil)
 	if diags.HasErrors() {
 		return nil, diags
 	}
@@ -122,169 +121,94 @@ func Ephemeral(inputs map[string]cty.Value) bool {
 	return false
 }
 
-// value evaluates an expression. Further are the objects of this kind of expression, by the first
-// name of references.
-func (e *Evaluator) value(ctx context.Context, expr hcl.Expression, further resolver) (cty.Value, hcl.Diagnostics) {
-	traversals := expr.Variables()
-	var diags hcl.Diagnostics
-	tree := tree{}
-	for _, traversal := range traversals {
-		diags = diags.Extend(e.resolve(ctx, traversal, tree, further))
-	}
-	if diags.HasErrors() {
-		return cty.DynamicVal, diags
-	}
-	evalCtx := &hcl.EvalContext{Variables: tree.variables(), Functions: e.functions}
-	value, moreDiags := lang.Evaluate(ctx, expr, evalCtx)
-	for _, diag := range moreDiags {
-		if diag.EvalContext == nil {
-			diag.Expression, diag.EvalContext = expr, evalCtx
+// value evaluates an expression. Further has the values of references that are none to sources; nil
+// where there are no such references.
+func (e *Evaluator) value(ctx context.Context, expr hcl.Expression, in deployconfig.Place, further deployconfig.Values) (cty.Value, hcl.Diagnostics) {
+	return e.evaluator.Value(ctx, expr, in, func(ctx context.Context, ref deployconfig.Reference) (cty.Value, hcl.Diagnostics) {
+		switch {
+		case ref.Root == "local":
+			return e.local(ctx, ref.Name)
+		case ref.Root == "identity_token":
+			return e.token(ctx, ref)
+		case ref.Root == "store" && ref.Stable:
+			return e.stableValue(ctx, ref)
+		case ref.Root == "store":
+			return e.storeValue(ctx, ref)
+		case ref.Root == "upstream_input":
+			return e.upstream(ctx, ref)
+		case further == nil:
+			return cty.DynamicVal, hcl.Diagnostics{e.problem(ref.Range, "Unknown reference", "Nothing of that name has a value here.")}
 		}
-	}
-	return value, diags.Extend(moreDiags)
+		return further(ctx, ref)
+	})
 }
 
-// resolver finds the value of a reference, and how many of its steps name that; ok is false for
-// references of other kinds.
-type resolver func(ctx context.Context, path []string, at hcl.Range) (value cty.Value, steps int, ok bool, diags hcl.Diagnostics)
-
-// resolve puts the target of a traversal into a tree.
-func (e *Evaluator) resolve(ctx context.Context, traversal hcl.Traversal, into tree, further resolver) hcl.Diagnostics {
-	path, at := names(traversal), traversal.SourceRange()
-	if further != nil {
-		if value, steps, ok, diags := further(ctx, path, at); ok {
-			into.set(path[:steps], value)
-			return diags
-		}
-	}
-	name := func(n int) string {
-		if n < len(path) {
-			return path[n]
-		}
-		return ""
-	}
-	var value cty.Value
-	var steps int
-	var diags hcl.Diagnostics
-	switch path[0] {
-	case "local":
-		steps = 2
-		value, diags = e.local(ctx, name(1), at)
-	case "identity_token":
-		steps = 3
-		value, diags = e.token(ctx, name(1), at)
-	case "store":
-		key := deployconfig.StoreKey{Type: name(1), Name: name(2)}
-		steps = 4
-		if name(3) == "stable" {
-			steps = 5
-			value, diags = e.stableValue(ctx, key, name(4), at)
-		} else {
-			value, diags = e.storeValue(ctx, key, name(3), at)
-		}
-	case "upstream_input":
-		steps = 3
-		value, diags = e.upstream(ctx, name(1), name(2), at)
-	}
-	if diags.HasErrors() {
-		return diags
-	}
-	if value == cty.NilVal || steps > len(path) {
-		return diags.Append(e.problem(at, "Unknown reference", "Nothing of that name has a value here."))
-	}
-	into.set(path[:steps], value)
-	return diags
-}
-
-func (e *Evaluator) local(ctx context.Context, name string, at hcl.Range) (cty.Value, hcl.Diagnostics) {
+func (e *Evaluator) local(ctx context.Context, name string) (cty.Value, hcl.Diagnostics) {
 	if value, ok := e.locals[name]; ok {
 		return value, nil
 	}
-	local := e.config.Locals[name]
-	if local == nil {
-		return cty.NilVal, hcl.Diagnostics{e.problem(at, "Unknown reference", "There is no local value %q.%s", name,
-			nearest.DidYouMean(name, slices.Collect(maps.Keys(e.config.Locals))))}
-	}
-	value, diags := e.value(ctx, local.Value, nil)
+	value, diags := e.value(ctx, e.config.Locals[name].Value, deployconfig.InLocals, nil)
 	if !diags.HasErrors() {
 		e.locals[name] = value
 	}
 	return value, diags
 }
 
-func (e *Evaluator) token(ctx context.Context, name string, at hcl.Range) (cty.Value, hcl.Diagnostics) {
-	if value, ok := e.tokens[name]; ok {
+func (e *Evaluator) token(ctx context.Context, ref deployconfig.Reference) (cty.Value, hcl.Diagnostics) {
+	if value, ok := e.tokens[ref.Name]; ok {
 		return value, nil
 	}
-	declared := e.config.Tokens[name]
-	if declared == nil {
-		return cty.NilVal, nil
-	}
+	declared := e.config.Tokens[ref.Name]
 	token, err := e.sources.Token(ctx, declared)
 	if err != nil {
-		return e.fetchFailed(declared, at, err)
+		return e.fetchFailed(declared, ref, err)
 	}
 	value := secret(cty.StringVal(token)).Mark(marks.Ephemeral)
-	e.tokens[name] = value
+	e.tokens[ref.Name] = value
 	return value, nil
 }
 
-func (e *Evaluator) storeValue(ctx context.Context, key deployconfig.StoreKey, name string, at hcl.Range) (cty.Value, hcl.Diagnostics) {
-	stored, diags := e.stored(ctx, key, name, at)
-	if diags.HasErrors() {
-		return cty.NilVal, diags
-	}
-	return markStored(stored).Mark(marks.Ephemeral), diags
+func (e *Evaluator) storeValue(ctx context.Context, ref deployconfig.Reference) (cty.Value, hcl.Diagnostics) {
+	stored, diags := e.stored(ctx, ref)
+	return stored.Mark(marks.Ephemeral), diags
 }
 
-func (e *Evaluator) stableValue(ctx context.Context, key deployconfig.StoreKey, name string, at hcl.Range) (cty.Value, hcl.Diagnostics) {
-	stored, diags := e.stored(ctx, key, name, at)
-	if diags.HasErrors() {
-		return cty.NilVal, diags
+func (e *Evaluator) stableValue(ctx context.Context, ref deployconfig.Reference) (cty.Value, hcl.Diagnostics) {
+	value, diags := e.stored(ctx, ref)
+	if !diags.HasErrors() {
+		stable := StableKey{ref.Key.Type, ref.Key.Name, ref.Attr}
+		e.stable[stable], e.used[stable] = value, ref.Range
 	}
-	value := markStored(stored)
-	stable := StableKey{key.Type, key.Name, name}
-	e.stable[stable], e.used[stable] = value, at
 	return value, diags
-}
-
-func markStored(stored varset.Value) cty.Value {
-	if stored.Sensitive {
-		return secret(stored.Value)
-	}
-	return stored.Value
 }
 
 func secret(value cty.Value) cty.Value { return value.Mark(marks.Sensitive) }
 
-func (e *Evaluator) stored(ctx context.Context, key deployconfig.StoreKey, name string, at hcl.Range) (varset.Value, hcl.Diagnostics) {
-	set, ok := e.sets[key]
+// stored returns a value of a store, marked as sensitive where its set says so.
+func (e *Evaluator) stored(ctx context.Context, ref deployconfig.Reference) (cty.Value, hcl.Diagnostics) {
+	set, ok := e.sets[ref.Key]
 	if !ok {
-		declared := e.config.Stores[key]
-		if declared == nil {
-			return varset.Value{}, hcl.Diagnostics{e.problem(at, "Unknown reference", "There is no store %q %q.", key.Type, key.Name)}
-		}
+		declared := e.config.Stores[ref.Key]
 		var err error
 		if set, err = e.sources.Set(ctx, declared); err != nil {
-			_, diags := e.fetchFailed(declared, at, err)
-			return varset.Value{}, diags
+			return e.fetchFailed(declared, ref, err)
 		}
-		e.sets[key] = set
+		e.sets[ref.Key] = set
 	}
-	stored, ok := set[name]
-	if !ok {
-		return varset.Value{}, hcl.Diagnostics{e.problem(at, "Value missing in store", "The set of the store %q has no value %q.%s", key.Name, name,
-			nearest.DidYouMean(name, slices.Collect(maps.Keys(set))))}
+	stored, ok := set[ref.Attr]
+	switch {
+	case !ok:
+		return cty.DynamicVal, hcl.Diagnostics{e.problem(ref.Range, "Value missing in store", "The set of the store %q has no value %q.%s", ref.Name, ref.Attr,
+			nearest.DidYouMean(ref.Attr, slices.Collect(maps.Keys(set))))}
+	case stored.Sensitive:
+		return secret(stored.Value), nil
 	}
-	return stored, nil
+	return stored.Value, nil
 }
 
-func (e *Evaluator) upstream(ctx context.Context, name, output string, at hcl.Range) (cty.Value, hcl.Diagnostics) {
-	published, ok := e.upstreams[name]
-	declared := e.config.Upstreams[name]
-	if declared == nil {
-		return cty.NilVal, nil
-	}
+func (e *Evaluator) upstream(ctx context.Context, ref deployconfig.Reference) (cty.Value, hcl.Diagnostics) {
+	published, ok := e.upstreams[ref.Name]
+	declared := e.config.Upstreams[ref.Name]
 	if !ok {
 		var err error
 		published, err = e.sources.Upstream(ctx, declared)
@@ -292,91 +216,39 @@ func (e *Evaluator) upstream(ctx context.Context, name, output string, at hcl.Ra
 			return cty.DynamicVal, nil
 		}
 		if err != nil {
-			return e.fetchFailed(declared, at, err)
+			return e.fetchFailed(declared, ref, err)
 		}
-		e.upstreams[name] = published
+		e.upstreams[ref.Name] = published
 	}
-	value, ok := published[output]
-	if !ok && e.Destroying {
+	value, ok := published[ref.Attr]
+	switch {
+	case ok:
+		e.taken["upstream_input."+ref.Name+"."+ref.Attr] = value
+		return value, nil
+	case e.Destroying:
 		return cty.DynamicVal, nil
 	}
-	if !ok {
-		return cty.NilVal, hcl.Diagnostics{e.problem(at, "Output not published", "The stack %s has published no %q.%s It publishes with its next apply what it "+
-			"declares in publish_output blocks.", declared.Source, output, nearest.DidYouMean(output, slices.Collect(maps.Keys(published))))}
-	}
-	e.taken["upstream_input."+name+"."+output] = value
-	return value, nil
+	return cty.DynamicVal, hcl.Diagnostics{e.problem(ref.Range, "Output not published", "The stack %s has published no %q.%s It publishes with its next apply what it "+
+		"declares in publish_output blocks.", declared.Source, ref.Attr, nearest.DidYouMean(ref.Attr, slices.Collect(maps.Keys(published))))}
 }
 
 // fetchFailed reports, once, that something could not be fetched.
-func (e *Evaluator) fetchFailed(what any, at hcl.Range, err error) (cty.Value, hcl.Diagnostics) {
-	if e.failed[what] {
+func (e *Evaluator) fetchFailed(source any, ref deployconfig.Reference, err error) (cty.Value, hcl.Diagnostics) {
+	if e.failed[source] {
 		return cty.DynamicVal, hcl.Diagnostics{}
 	}
-	e.failed[what] = true
+	e.failed[source] = true
 	diags := failure.Diagnostics(err)
 	for _, diag := range diags {
 		if diag.Subject == nil {
-			diag.Subject = at.Ptr()
+			diag.Subject = ref.Range.Ptr()
 		}
 	}
-	return cty.NilVal, diags
+	return cty.DynamicVal, diags
 }
 
 func (e *Evaluator) problem(at hcl.Range, summary, detail string, args ...any) *hcl.Diagnostic {
 	diag := failure.New(summary, detail, args...)
 	diag.Subject = at.Ptr()
 	return diag
-}
-
-// names returns the names that a traversal begins with.
-func names(traversal hcl.Traversal) []string {
-	var path []string
-	for _, step := range traversal {
-		switch step := step.(type) {
-		case hcl.TraverseRoot:
-			path = append(path, step.Name)
-		case hcl.TraverseAttr:
-			path = append(path, step.Name)
-		case hcl.TraverseIndex:
-			if step.Key.Type() != cty.String || !step.Key.IsKnown() || step.Key.IsNull() {
-				return path
-			}
-			path = append(path, step.Key.AsString())
-		default:
-			return path
-		}
-	}
-	return path
-}
-
-// tree holds values by their names in references.
-type tree map[string]any // of cty.Value or tree
-
-func (t tree) set(path []string, value cty.Value) {
-	for _, name := range path[:len(path)-1] {
-		if _, whole := t[name].(cty.Value); whole {
-			return // of which this is a part
-		}
-		inner, ok := t[name].(tree)
-		if !ok {
-			inner = tree{}
-			t[name] = inner
-		}
-		t = inner
-	}
-	t[path[len(path)-1]] = value
-}
-
-func (t tree) variables() map[string]cty.Value {
-	variables := make(map[string]cty.Value, len(t))
-	for name, child := range t {
-		switch child := child.(type) {
-		case tree:
-			variables[name] = cty.ObjectVal(child.variables())
-		case cty.Value:
-			variables[name] = child
-		}
-	}
-	return variables
 }

@@ -215,7 +215,7 @@ func TestCheck(t *testing.T) {
 		return cty.ObjectVal(map[string]cty.Value{"plan": cty.ObjectVal(map[string]cty.Value{
 			"changes":           cty.ObjectVal(map[string]cty.Value{"total": cty.NumberIntVal(total)}),
 			"component_changes": changes,
-			"deployment":        deployeval.DeploymentObject(deployment),
+			"deployment":        deployconfig.DeploymentObject(deployment),
 		})})
 	}
 	for name, test := range map[string]struct {

@@ -12,6 +12,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/bounds"
+	"github.com/cairnstacks/cairn/internal/deployments/deployconfig"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
@@ -32,11 +33,9 @@ type Snapshot struct {
 
 // MadeOf reports whether something that the stack publishes is made of outputs of a deployment.
 func (e *Evaluator) MadeOf(deployment string) bool {
-	for _, declared := range e.config.Published {
-		for _, traversal := range declared.Value.Variables() {
-			if path := names(traversal); len(path) > 1 && path[0] == "deployment" && path[1] == deployment {
-				return true
-			}
+	for name := range e.config.Published {
+		if slices.Contains(e.config.Publishers(name), deployment) {
+			return true
 		}
 	}
 	return false
@@ -50,25 +49,18 @@ func (e *Evaluator) Published(ctx context.Context, outputs func(ctx context.Cont
 	for _, name := range slices.Sorted(maps.Keys(e.config.Published)) {
 		declared := e.config.Published[name]
 		var waiting, used []string
-		value, moreDiags := e.value(ctx, declared.Value, func(ctx context.Context, path []string, at hcl.Range) (cty.Value, int, bool, hcl.Diagnostics) {
-			if path[0] != "deployment" || len(path) < 3 {
-				return cty.NilVal, 0, false, nil
+		value, moreDiags := e.value(ctx, declared.Value, deployconfig.InPublished, func(ctx context.Context, ref deployconfig.Reference) (cty.Value, hcl.Diagnostics) {
+			used = append(used, ref.Name)
+			of, err := outputs(ctx, ref.Name)
+			if err != nil {
+				return cty.DynamicVal, failure.Diagnostics(err)
 			}
-			used = append(used, path[1])
-			of, err := outputs(ctx, path[1])
-			switch {
-			case err != nil:
-				return cty.DynamicVal, 2, true, failure.Diagnostics(err)
-			case of == nil:
-				waiting = append(waiting, path[1])
-				return cty.DynamicVal, 2, true, nil
-			}
-			output, ok := of[path[2]]
+			output, ok := of[ref.Attr]
 			if !ok { // the stack declares it, as was checked before: an apply has not come to its end, or there was none since
-				waiting = append(waiting, path[1])
-				return cty.DynamicVal, 2, true, nil
+				waiting = append(waiting, ref.Name)
+				return cty.DynamicVal, nil
 			}
-			return output, 3, true, nil
+			return output, nil
 		})
 		if moreDiags.HasErrors() {
 			diags = diags.Extend(moreDiags)
