@@ -6,7 +6,8 @@
 //
 // A summary is fixed text of two to six words; the detail is whole sentences with the fault, the
 // work that was done, and the remedy. Details name no option of a command line: callers of
-// different kinds show them, and each may add help for its own users, by the [Code].
+// different kinds show them, and each may add help for its own users, by the
+// [fault.Code] of the diagnostic.
 package failure
 
 import (
@@ -16,6 +17,8 @@ import (
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/stackruntime/fault"
 )
 
 // New returns an error diagnostic without a place.
@@ -39,11 +42,8 @@ func Error(summary, detail string, args ...any) error {
 // text of the error as a whole sentence.
 func Of(summary string, err error) *hcl.Diagnostic { return New(summary, "%s", Sentence(err.Error())) }
 
-// Code names a kind of failure, for callers that know a remedy of their own.
-type Code string
-
 // WithCode sets the code of a diagnostic and returns it.
-func WithCode(code Code, diag *hcl.Diagnostic) *hcl.Diagnostic {
+func WithCode(code fault.Code, diag *hcl.Diagnostic) *hcl.Diagnostic {
 	diag.Extra = code
 	return diag
 }

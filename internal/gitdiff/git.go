@@ -13,25 +13,25 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/stackruntime/fault"
 )
 
 // Problem is an error that a user can do something about.
 type Problem struct {
 	Summary, Detail string
 
-	Code failure.Code // for callers that know a remedy; or ""
+	Code fault.Code // for callers that know a remedy; or ""
 }
 
 // The problems that callers may know a remedy for.
 const (
-	CodeNoBase       failure.Code = "gitdiff/no-base"       // naming another base would help
-	CodeNoRepository failure.Code = "gitdiff/no-repository" // git cannot be asked
+	CodeNoBase       fault.Code = "gitdiff/no-base"       // naming another base would help
+	CodeNoRepository fault.Code = "gitdiff/no-repository" // git cannot be asked
 )
 
 func (p *Problem) Error() string { return p.Summary + ": " + p.Detail }
 
-func newProblem(code failure.Code, summary, detail string, args ...any) error {
+func newProblem(code fault.Code, summary, detail string, args ...any) error {
 	return &Problem{summary, fmt.Sprintf(detail, args...), code}
 }
 

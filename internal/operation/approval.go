@@ -15,12 +15,13 @@ import (
 	"github.com/cairnstacks/cairn/internal/deployments/deployeval"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation/planfile"
+	"github.com/cairnstacks/cairn/stackruntime/fault"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
 // CodeWaiting is of a plan that was saved until somebody approves it. As with CodeNotApproved of
 // package statechange, that it is not applied is another end for a caller than a failure.
-const CodeWaiting failure.Code = "operation/waiting"
+const CodeWaiting fault.Code = "operation/waiting"
 
 // How plans are approved that no rule has approved, as the history says it.
 const (

@@ -17,24 +17,25 @@ import (
 	"github.com/cairnstacks/cairn/internal/nearest"
 	"github.com/cairnstacks/cairn/internal/operation/declared"
 	"github.com/cairnstacks/cairn/internal/settings"
+	"github.com/cairnstacks/cairn/stackruntime/fault"
 )
 
 // The codes of failures about deployments for which a caller may know a remedy of its own.
 const (
 	// CodeDeploymentName is of names that no deployment can have.
-	CodeDeploymentName failure.Code = "operation/deployment-name"
+	CodeDeploymentName fault.Code = "operation/deployment-name"
 
 	// CodeSeveralDeployments is of operations on one deployment of a stack that has several.
-	CodeSeveralDeployments failure.Code = "operation/several-deployments"
+	CodeSeveralDeployments fault.Code = "operation/several-deployments"
 
 	// CodeLeftDeployment is of states of deployments of which the files have no block.
-	CodeLeftDeployment failure.Code = "operation/left-deployment"
+	CodeLeftDeployment fault.Code = "operation/left-deployment"
 
 	// CodeLeftDefault is the same of a state from before there were deployment files.
-	CodeLeftDefault failure.Code = "operation/left-default-deployment"
+	CodeLeftDefault fault.Code = "operation/left-default-deployment"
 
 	// CodeNotDeclared is of a deployment that is named and of which the files have no block.
-	CodeNotDeclared failure.Code = "operation/deployment-not-declared"
+	CodeNotDeclared fault.Code = "operation/deployment-not-declared"
 )
 
 // Deployments returns the declarations of the deployment files of the stack, nil if there are none.

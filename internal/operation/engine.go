@@ -21,10 +21,11 @@ import (
 	"github.com/cairnstacks/cairn/internal/operation/workdir"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/fault"
 )
 
 // CodeWorkDir is of a working directory that cannot be used.
-const CodeWorkDir failure.Code = "operation/work-dir"
+const CodeWorkDir fault.Code = "operation/work-dir"
 
 // Engines are those by which the stack can be worked on, and the choice among them.
 func (s *Stack) Engines() *engines.Stack { return s.engines }

@@ -22,6 +22,7 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/fault"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
@@ -100,11 +101,11 @@ func (r *run) checkDoubts() hcl.Diagnostics {
 
 // The codes of doubts: those that were reported before, and those that were found just now.
 const (
-	CodeDoubt    failure.Code = "operation/doubt"
-	CodeNewDoubt failure.Code = "operation/new-doubt"
+	CodeDoubt    fault.Code = "operation/doubt"
+	CodeNewDoubt fault.Code = "operation/new-doubt"
 
 	// CodeRecoveredDoubt is of a report about a recovery with doubts.
-	CodeRecoveredDoubt failure.Code = "operation/recovered-doubt"
+	CodeRecoveredDoubt fault.Code = "operation/recovered-doubt"
 )
 
 // accepts reports whether the user has seen the doubts, and goes on.

@@ -21,6 +21,7 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/fault"
 	"github.com/cairnstacks/cairn/stackruntime/hooks"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
@@ -256,7 +257,7 @@ func (r *run) named() stackruntime.Options {
 }
 
 // CodePartial is of a plan that leaves components out, as the caller has asked.
-const CodePartial failure.Code = "operation/partial-plan"
+const CodePartial fault.Code = "operation/partial-plan"
 
 // nothingToReplace warns of resource instances to replace that the state does not have.
 func (r *run) nothingToReplace(state *stackstate.State) hcl.Diagnostics {

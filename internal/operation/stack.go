@@ -24,6 +24,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/settings"
 	"github.com/cairnstacks/cairn/internal/statestore"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/fault"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
@@ -221,6 +222,6 @@ func filesBeside(dir string, isOfKind func(name string) bool) []string {
 
 // The codes of directories without a stack.
 const (
-	CodeNoStack    failure.Code = "operation/no-stack"
-	CodeStackAbove failure.Code = "operation/stack-above" // there is one in a directory above
+	CodeNoStack    fault.Code = "operation/no-stack"
+	CodeStackAbove fault.Code = "operation/stack-above" // there is one in a directory above
 )

@@ -23,10 +23,11 @@ import (
 	"github.com/cairnstacks/cairn/internal/settings"
 	"github.com/cairnstacks/cairn/internal/statestore"
 	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/fault"
 )
 
 // CodeInterrupted is of applies that were cut off, for which a caller may know a remedy of its own.
-const CodeInterrupted failure.Code = "operation/interrupted-apply"
+const CodeInterrupted fault.Code = "operation/interrupted-apply"
 
 // runsDir is where the engine keeps the changes of the deployment's applies until they are in the
 // state. Where it is not known which deployment is meant, nothing can be applied, and any will do:

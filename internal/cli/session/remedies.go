@@ -30,7 +30,7 @@ import (
 
 // remedies are the remedies for failures on the command line, besides those in their details:
 // libraries know no options.
-var remedies = map[failure.Code]string{
+var remedies = map[fault.Code]string{
 	operation.CodeNoStack: `Or name it with -chdir=DIR. ` +
 		`In an empty directory, "cairn init -new" writes a small stack to begin with.`,
 	operation.CodeStackAbove:     "Or name it with -chdir=DIR.",
@@ -60,14 +60,7 @@ var remedies = map[failure.Code]string{
 	operation.CodeLeftDeployment:     takenFromGit,
 	operation.CodeNotDeclared:        takenFromGit,
 	operation.CodeSeveralDeployments: "It is named with -deployment=NAME or " + operation.DeploymentVariable + ".",
-}
 
-// takenFromGit is another remedy for a deployment whose block was deleted.
-const takenFromGit = `Or, if there is a workspace file that names the stack, ` +
-	`"cairn run destroy -gone -base=REF" destroys it with its block from git, where REF is a commit that has both.`
-
-// runtimeRemedies are the same for faults that the runtime finds.
-var runtimeRemedies = map[fault.Code]string{
 	fault.ProviderNotLocked:     `"cairn init" does that.`,
 	fault.LockedVersionRejected: `"cairn init -upgrade" does the latter.`,
 	fault.PackageNotLocked:      `"cairn providers lock" does that.`,
@@ -79,6 +72,10 @@ var runtimeRemedies = map[fault.Code]string{
 	fault.ImportMisplaced:       `"cairn state import component.NAME FILE" does that.`,
 	fault.StorageMisplaced:      "Use " + settings.File + `, with a block like state "sqlite" { path = "FILE" }.`,
 }
+
+// takenFromGit is another remedy for a deployment whose block was deleted.
+const takenFromGit = `Or, if there is a workspace file that names the stack, ` +
+	`"cairn run destroy -gone -base=REF" destroys it with its block from git, where REF is a commit that has both.`
 
 // withRemedies adds the remedies to diagnostics of which there are some.
 func withRemedies(diags hcl.Diagnostics) hcl.Diagnostics {
@@ -93,11 +90,8 @@ func withRemedies(diags hcl.Diagnostics) hcl.Diagnostics {
 }
 
 func remedyOf(diag *hcl.Diagnostic) string {
-	if code, ok := hcl.DiagnosticExtra[failure.Code](diag); ok {
-		return remedies[code]
-	}
 	if code := engine.FaultOf(diag); code != "" {
-		return runtimeRemedies[code]
+		return remedies[code]
 	}
 	if needed, ok := hcl.DiagnosticExtra[fault.Value](diag); ok {
 		return valueRemedy(needed)

@@ -19,6 +19,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/operation/statechange"
 	"github.com/cairnstacks/cairn/internal/safetext"
 	"github.com/cairnstacks/cairn/internal/views/jsonview"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
 // approveLater is the option that saves plans which no rule approves.
@@ -115,7 +116,7 @@ func errNobody() error {
 func exitCode(status int, diags hcl.Diagnostics) int {
 	waits := false
 	for _, diag := range diags {
-		code, _ := hcl.DiagnosticExtra[failure.Code](diag)
+		code := engine.FaultOf(diag)
 		switch {
 		case code == operation.CodeWaiting, code == statechange.CodeNotApproved:
 			waits = true

@@ -14,10 +14,11 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/settings"
+	"github.com/cairnstacks/cairn/stackruntime/fault"
 )
 
 // CodeSeveralIssuers is of settings with more issuers than are asked for.
-const CodeSeveralIssuers failure.Code = "identity/several-issuers"
+const CodeSeveralIssuers fault.Code = "identity/several-issuers"
 
 // Document is something that an issuer publishes, for the verification of its tokens.
 type Document struct {

@@ -30,6 +30,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/fleet/rollout"
 	"github.com/cairnstacks/cairn/internal/gitdiff"
 	"github.com/cairnstacks/cairn/internal/order"
+	"github.com/cairnstacks/cairn/stackruntime/fault"
 )
 
 // Comparison is the work of a commit and that of now, to be compared.
@@ -205,7 +206,7 @@ func (f *finder) reason(u *rollout.Unit) string {
 
 // CodeNeeded is of errors because of living units, which do not matter if the unit in question is
 // not selected.
-const CodeNeeded failure.Code = "gone/needed"
+const CodeNeeded fault.Code = "gone/needed"
 
 // The summaries of diagnostics.
 const (

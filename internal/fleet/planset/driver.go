@@ -120,7 +120,7 @@ func (m *Module) version() planfile.StateVersion {
 // withBackend adds to a diagnostic about another state than that of the plan that the backend of
 // the root module says where its state is, in place of the hint for stacks.
 func withBackend(diag *hcl.Diagnostic) *hcl.Diagnostic {
-	if code, _ := hcl.DiagnosticExtra[failure.Code](diag); code == planfile.CodeOtherState {
+	if code := engine.FaultOf(diag); code == planfile.CodeOtherState {
 		diag.Extra = nil
 		diag.Detail += " The backend of the module says where its state is."
 	}

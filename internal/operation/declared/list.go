@@ -15,6 +15,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/nearest"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/internal/statestore"
+	"github.com/cairnstacks/cairn/stackruntime/fault"
 )
 
 // Deployment is a deployment with a summary of its state.
@@ -83,7 +84,7 @@ func readState(ctx context.Context, store statestore.Store, name string) (Deploy
 }
 
 // CodeUnknown is of a deployment that there is not.
-const CodeUnknown failure.Code = "deployment/unknown"
+const CodeUnknown fault.Code = "deployment/unknown"
 
 func unknown(detail string, args ...any) error {
 	return hcl.Diagnostics{failure.WithCode(CodeUnknown, failure.New("No such deployment", detail, args...))}

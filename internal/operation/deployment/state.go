@@ -20,22 +20,23 @@ import (
 	"github.com/cairnstacks/cairn/internal/operation/notice"
 	"github.com/cairnstacks/cairn/internal/safetext"
 	"github.com/cairnstacks/cairn/internal/statestore"
+	"github.com/cairnstacks/cairn/stackruntime/fault"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
 
 // The codes of failures for which a caller may know a remedy of its own.
 const (
 	// CodeReadOnly is of a state that this user cannot change where it is.
-	CodeReadOnly failure.Code = "state/read-only"
+	CodeReadOnly fault.Code = "state/read-only"
 
 	// CodeLocked is of failures for which waiting for the lock would help.
-	CodeLocked failure.Code = "deployment/locked"
+	CodeLocked fault.Code = "deployment/locked"
 
 	// CodeNotInState is of addresses for which a list of the state's contents would help.
-	CodeNotInState failure.Code = "deployment/not-in-state"
+	CodeNotInState fault.Code = "deployment/not-in-state"
 
 	// CodeNotPushed is of documents that take the place of a state only by force.
-	CodeNotPushed failure.Code = "deployment/not-pushed"
+	CodeNotPushed fault.Code = "deployment/not-pushed"
 )
 
 // Deployment is where the state of a deployment is. It is used by one goroutine at a time.

@@ -20,6 +20,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation/trust"
 	"github.com/cairnstacks/cairn/internal/settings"
+	"github.com/cairnstacks/cairn/stackruntime/fault"
 )
 
 // findBinary returns the binary to use.
@@ -155,7 +156,7 @@ func (s *Stack) VersionFileIgnored(program string) string {
 }
 
 // CodeUntrusted is of a program that the user has not named.
-const CodeUntrusted failure.Code = "operation/untrusted-program"
+const CodeUntrusted fault.Code = "operation/untrusted-program"
 
 // checkTrust fails if the settings file names a program that the author of the file may have
 // brought along. Every command that needs an engine runs it, "validate" too; a file that came with

@@ -24,6 +24,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/internal/operation/clientfile"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/fault"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
@@ -31,10 +32,10 @@ import (
 
 // The codes of failures for which a caller may know a remedy of its own.
 const (
-	CodeNotFound        failure.Code = "planfile/not-found"
-	CodeNotPlan         failure.Code = "planfile/not-plan"
-	CodeOtherDeployment failure.Code = "planfile/other-deployment"
-	CodeOtherState      failure.Code = "planfile/other-state"
+	CodeNotFound        fault.Code = "planfile/not-found"
+	CodeNotPlan         fault.Code = "planfile/not-plan"
+	CodeOtherDeployment fault.Code = "planfile/other-deployment"
+	CodeOtherState      fault.Code = "planfile/other-state"
 )
 
 // Target is the target that a plan is made for and applied to.
@@ -142,7 +143,7 @@ func Read(path string) (*stackplan.Plan, stackplan.FileContext, error) {
 // it may be that of something else. A damaged plan of a stack is one.
 func IsOther(err error) bool {
 	return slices.ContainsFunc(failure.Diagnostics(err), func(diag *hcl.Diagnostic) bool {
-		code, _ := hcl.DiagnosticExtra[failure.Code](diag)
+		code := engine.FaultOf(diag)
 		return code == CodeNotPlan
 	})
 }
@@ -164,7 +165,7 @@ func readError(path string, err error) error {
 	}
 }
 
-func withCode(code failure.Code, summary, detail string, args ...any) error {
+func withCode(code fault.Code, summary, detail string, args ...any) error {
 	return hcl.Diagnostics{failure.WithCode(code, failure.New(summary, detail, args...))}
 }
 

@@ -9,9 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/hashicorp/hcl/v2"
-
-	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
 func TestStateVersionCheck(t *testing.T) {
@@ -64,7 +62,7 @@ func TestStateVersionCheck(t *testing.T) {
 		case diag.Summary != test.want || !strings.Contains(diag.Detail, test.says) || !strings.Contains(diag.Detail, "Nothing was done."):
 			t.Errorf("%s: got %q: %s\nwant %q that says %q", name, diag.Summary, diag.Detail, test.want, test.says)
 		default:
-			code, _ := hcl.DiagnosticExtra[failure.Code](diag)
+			code := engine.FaultOf(diag)
 			if isOther := code == CodeOtherState; isOther == (test.want == stale) {
 				t.Errorf("%s: got code %q for %q", name, code, diag.Summary)
 			}

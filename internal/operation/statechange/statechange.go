@@ -16,16 +16,17 @@ import (
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/internal/statestore"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/fault"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
 
 // CodeNotApproved is of a plan, or a change of the state, for which nobody could be asked to
 // approve it.
-const CodeNotApproved failure.Code = "operation/not-approved"
+const CodeNotApproved fault.Code = "operation/not-approved"
 
 // CodeNoBlock is of a state that was to be pushed for a deployment that there is not.
-const CodeNoBlock failure.Code = "operation/push-without-block"
+const CodeNoBlock fault.Code = "operation/push-without-block"
 
 // State is the state of a deployment of a stack. All fields are set.
 type State struct {
