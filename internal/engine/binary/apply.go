@@ -16,7 +16,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/engine/binary/crash"
 	"github.com/cairnstacks/cairn/internal/engine/binary/rundir"
-	"github.com/cairnstacks/cairn/internal/engine/binary/secrets"
+	"github.com/cairnstacks/cairn/internal/engine/withheld"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
@@ -53,7 +53,7 @@ func (e *Session) Apply(ctx context.Context, req *engine.ApplyRequest, observe e
 	}
 	a := &applying{
 		engine: e, tree: tree, req: req, observe: observe, prior: prior, stored: stored,
-		hidden: secrets.NewFilter(tree, req.Inputs, req.Providers, prior),
+		hidden: withheld.NewFilter(tree.Root, req.Inputs, req.Providers, req.PriorState),
 	}
 	if diags := a.check(); diags.HasErrors() {
 		return nil, diags
@@ -96,7 +96,7 @@ type applying struct {
 	dir     *rundir.Dir
 	copy    *workcopy.Copy
 	state   *statewatch.Watch
-	hidden  *secrets.Filter
+	hidden  *withheld.Filter
 }
 
 // check refuses a plan that must not be applied. Nothing was done then.
@@ -275,7 +275,7 @@ func withoutHalt(diags hcl.Diagnostics) hcl.Diagnostics {
 
 // finish waits for the process and gathers its results.
 func (a *applying) finish(ctx context.Context, process *runner.Process) (*engine.ApplyResult, hcl.Diagnostics, error) {
-	outputs := secrets.ProvisionerOutputs{}
+	outputs := runner.ProvisionerOutputs{}
 	outcome, waitErr := process.Wait(ctx, func(ev runner.Event) {
 		a.state.Event(ev)
 		outputs.Event(ev)

@@ -14,7 +14,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/binary/command"
 	"github.com/cairnstacks/cairn/internal/engine/binary/crash"
 	"github.com/cairnstacks/cairn/internal/engine/binary/rundir"
-	"github.com/cairnstacks/cairn/internal/engine/binary/secrets"
+	"github.com/cairnstacks/cairn/internal/engine/withheld"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
@@ -48,7 +48,7 @@ func (e *Session) Plan(ctx context.Context, req *engine.PlanRequest, observe eng
 	}
 	p := &planning{
 		engine: e, tree: tree, req: req, prior: numbered(prior), work: work, report: unrepeated(observe.Numbered()),
-		hidden: secrets.NewFilter(tree, req.Inputs, req.Providers, prior),
+		hidden: withheld.NewFilter(tree.Root, req.Inputs, req.Providers, req.PriorState),
 	}
 	result, moreDiags, err := p.plan(ctx)
 	if err != nil {
@@ -77,7 +77,7 @@ type planning struct {
 	dir    *rundir.Dir
 	spec   *workcopy.Spec // of the copy
 	copy   *workcopy.Copy
-	hidden *secrets.Filter
+	hidden *withheld.Filter
 	report engine.Observer
 	work   *engine.Work
 }

@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"github.com/cairnstacks/cairn/internal/engine/binary/crash"
-	"github.com/cairnstacks/cairn/internal/engine/binary/secrets"
+	"github.com/cairnstacks/cairn/internal/engine/withheld"
 
 	"github.com/cairnstacks/cairn/internal/engine/binary/rundir"
 	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
@@ -243,7 +243,7 @@ func (e *Session) recoverApply(ctx context.Context, dir *rundir.Dir, record rund
 	if err != nil {
 		return nil, err
 	}
-	outputs, hidden := secrets.ProvisionerOutputs{}, secrets.NewStateFilter(watch.Prior())
+	outputs, hidden := runner.ProvisionerOutputs{}, withheld.NewStateFilter(watch.Prior())
 	outcome, err := awaitProcess(ctx, dir.Path(), func(ev runner.Event) {
 		watch.Event(ev)
 		outputs.Event(ev)

@@ -11,6 +11,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/native/applying"
 	"github.com/cairnstacks/cairn/internal/engine/native/planned"
 	"github.com/cairnstacks/cairn/internal/engine/native/provision"
+	"github.com/cairnstacks/cairn/internal/engine/withheld"
 	"github.com/cairnstacks/cairn/internal/lang/providercall"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/fault"
@@ -44,7 +45,7 @@ func (s *Session) Apply(
 	}
 	providers := s.slots(l, dir, req.Providers, "apply")
 	defer providers.Release()
-	secrets := newHidden(l.tree, req.Inputs, req.Providers, plan.State)
+	secrets := withheld.NewFilter(l.tree, req.Inputs, req.Providers, plan.State)
 	results := &providercall.Results{}
 	for _, known := range plan.Results {
 		results.Expect(known)
@@ -55,17 +56,30 @@ func (s *Session) Apply(
 		ApplyRequest: req, Plan: plan, Tree: l.tree, Graph: l.graph, Providers: providers, Types: &s.opts.Shared.Types,
 		Functions: s.remembering(ctx, dir, functionsKey{timestamp: plan.Timestamp, applying: true}, results),
 		RootPath:  rootPath, WorkPath: s.workPath(), Moved: moved,
-		Calls: s.calls, Observe: oneAtATime(secrets.observer(observe)),
+		Calls: s.calls, Observe: oneAtATime(secrets.Observer(observe)),
 		Journal: record, Provisioners: &provision.Runner{Dir: dir.Root(), Environ: s.opts.Environ},
 	})
 	if len(diags) > 0 {
-		diags = secrets.ofApply(diags, plan, result)
+		diags = withoutSecrets(secrets, diags, plan, result)
 	}
 	diags = append(diags, record.Doubts()...)
 	if err := record.Finish(); err != nil {
 		diags = append(diags, stopped("Result not recorded", err))
 	}
 	return result, diags
+}
+
+// withoutSecrets hides values in the diagnostics of an apply, which may have no result.
+func withoutSecrets(secrets *withheld.Filter, diags hcl.Diagnostics, plan *planned.Plan, result *engine.ApplyResult) hcl.Diagnostics {
+	changes := make([]*engine.Change, len(plan.Changes))
+	for i, c := range plan.Changes {
+		changes[i] = &engine.Change{Before: c.Before, After: c.After}
+	}
+	var states []engine.State
+	if result != nil {
+		states = append(states, result.State)
+	}
+	return secrets.Diagnostics(diags, states, changes)
 }
 
 // planFits returns the error about a plan that was made for another state.

@@ -14,6 +14,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/native/applying"
 	"github.com/cairnstacks/cairn/internal/engine/native/planned"
 	"github.com/cairnstacks/cairn/internal/engine/native/planning"
+	"github.com/cairnstacks/cairn/internal/engine/withheld"
 	"github.com/cairnstacks/cairn/internal/lang/providercall"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
@@ -40,16 +41,16 @@ func (s *Session) Plan(
 	}
 	providers := s.slots(l, dir, req.Providers, "plan")
 	defer providers.Release()
-	secrets := newHidden(l.tree, req.Inputs, req.Providers, req.PriorState)
+	secrets := withheld.NewFilter(l.tree, req.Inputs, req.Providers, req.PriorState)
 	results := &providercall.Results{}
 	results.InSameDirectory(s.workPath())
 	result, plan, diags := planning.Plan(ctx, &planning.Request{
 		PlanRequest: req, Tree: l.tree, Graph: l.graph, Providers: providers, Types: &s.opts.Shared.Types,
 		Functions: s.remembering(ctx, dir, functionsKey{timestamp: req.Timestamp}, results), RootPath: rootPath, WorkPath: s.workPath(),
-		Calls: s.calls, Observe: oneAtATime(secrets.observer(observe)),
+		Calls: s.calls, Observe: oneAtATime(secrets.Observer(observe)),
 	})
 	if result == nil {
-		return nil, slices.Concat(warnings, identity.Without(secrets.diagnostics(diags, nil), warnings))
+		return nil, slices.Concat(warnings, identity.Without(secrets.Diagnostics(diags, nil), warnings))
 	}
 	if !diags.HasErrors() {
 		if circular := applying.CheckOrder(plan, l.graph); circular.HasErrors() {
@@ -57,7 +58,7 @@ func (s *Session) Plan(
 		}
 	}
 	// A provider repeats for each instance the diagnostics of validating the configuration.
-	diags = slices.Concat(warnings, identity.Without(secrets.diagnostics(diags, nil, result.Changes, result.Drift), warnings))
+	diags = slices.Concat(warnings, identity.Without(secrets.Diagnostics(diags, nil, result.Changes, result.Drift), warnings))
 	result.Engine = s.info
 	if !diags.HasErrors() && (result.Complete || result.Applyable) {
 		plan.Results = results.All()

@@ -1,105 +1,81 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package withheld finds the values that no text may show (rule E4 of package engine) in the data
-// of engines: states and planned changes.
+// Package withheld keeps the values out of the texts of engines that no text may show (rule E4 of
+// package engine): sensitive and ephemeral ones of inputs, provider configurations, states and
+// planned changes.
 package withheld
 
 import (
-	"bytes"
 	"encoding/json"
-	"fmt"
 
 	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/document/stateobject"
 	"github.com/cairnstacks/cairn/internal/redact"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
-// AddStored is [AddState] for a state that was not parsed.
-func AddStored(set *redact.Set, state engine.State) {
-	if doc, err := tfstate.Parse(state); err == nil { // else reading it for its content reports the error
-		AddState(set, doc)
+// addState adds the sensitive values of a state. One that cannot be read has none: reading it for
+// its content reports the error.
+func addState(set *redact.Set, state engine.State) {
+	doc, err := tfstate.Parse(state)
+	if err != nil {
+		return
 	}
-}
-
-// AddState adds the sensitive values of a state.
-func AddState(set *redact.Set, state *tfstate.Document) {
-	objects, err := state.Objects()
+	objects, err := doc.Objects()
 	if err != nil {
 		return
 	}
 	for _, object := range objects {
-		var paths [][]struct {
-			Value json.RawMessage `json:"value"`
-		}
-		if json.Unmarshal(object.SensitiveAttributes, &paths) != nil || len(paths) == 0 {
+		if len(object.SensitiveAttributes) == 0 {
 			continue
 		}
-		attributes := decodeValue(object.Attributes)
-		for _, path := range paths {
-			part := attributes
-			for _, step := range path {
-				part = stepInto(part, decodeValue(step.Value))
-			}
-			addStrings(set, part)
+		if attributes, err := stateobject.Decode(object); err == nil {
+			addFlagged(set, attributes.Values, attributes.Sensitive)
 		}
 	}
 }
 
-func decodeValue(data []byte) any {
-	decoder := json.NewDecoder(bytes.NewReader(data))
-	decoder.UseNumber()
-	var value any
-	if decoder.Decode(&value) != nil {
-		return nil
-	}
-	return value
-}
-
-// stepInto returns a part of a value in a state. Where a step leads nowhere, as into a set, that is
-// the whole.
-func stepInto(value, step any) any {
-	if index, ok := step.(map[string]any); ok { // with its type
-		step = index["value"]
-	}
-	switch container := value.(type) {
+// addFlagged adds the parts of a value that are true in a parallel tree.
+func addFlagged(set *redact.Set, value, flags any) {
+	switch flags := flags.(type) {
+	case bool:
+		if flags {
+			addAll(set, value)
+		}
 	case map[string]any:
-		if part, ok := container[fmt.Sprint(step)]; ok {
-			return part
-		}
-		if inner, ok := container["value"]; ok && container["type"] != nil { // of an attribute of any type
-			return stepInto(inner, step)
+		if parts, ok := value.(map[string]any); ok {
+			for name, flag := range flags {
+				addFlagged(set, parts[name], flag)
+			}
 		}
 	case []any:
-		number, ok := step.(json.Number)
-		if i, err := number.Int64(); ok && err == nil && i >= 0 && i < int64(len(container)) {
-			return container[i]
+		if elements, ok := value.([]any); ok {
+			for i, flag := range flags {
+				addFlagged(set, elements[i], flag)
+			}
 		}
 	}
-	return value
 }
 
-// AddChanges adds the sensitive values of planned changes.
-func AddChanges(set *redact.Set, changes []*engine.Change) {
-	for _, change := range changes {
-		set.AddMarked(change.Before)
-		set.AddMarked(change.After)
-	}
-}
-
-func addStrings(set *redact.Set, value any) {
+func addAll(set *redact.Set, value any) {
 	switch value := value.(type) {
 	case string:
 		set.AddString(value)
+	case json.Number:
+		if number, err := cty.ParseNumberVal(value.String()); err == nil {
+			set.Add(number)
+		}
 	case map[string]any:
 		for _, part := range value {
-			addStrings(set, part)
+			addAll(set, part)
 		}
 	case []any:
 		for _, part := range value {
-			addStrings(set, part)
+			addAll(set, part)
 		}
 	}
 }

@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package secrets
+package runner
 
 import (
 	"regexp"
@@ -9,7 +9,6 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
-	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
@@ -19,15 +18,15 @@ import (
 type ProvisionerOutputs map[string]bool
 
 // Event notes an event about a provisioner.
-func (o ProvisionerOutputs) Event(ev runner.Event) {
+func (o ProvisionerOutputs) Event(ev Event) {
 	if ev.Hook == nil {
 		return
 	}
 	address := ev.Hook.Resource.Addr
 	switch ev.Type {
-	case runner.EventProvisionStart:
+	case EventProvisionStart:
 		o[address] = false // until it shows something: with the argument quiet, not even the command
-	case runner.EventProvisionProgress:
+	case EventProvisionProgress:
 		o[address] = !strings.Contains(ev.Message, "(output suppressed due to ")
 	}
 }

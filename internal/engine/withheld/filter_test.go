@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package secrets
+package withheld
 
 import (
 	"encoding/json"
@@ -15,7 +15,6 @@ import (
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
-	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
 // testSecrets are those of a module with the sensitive variable "declared" and the ephemeral
@@ -42,19 +41,16 @@ func testSecrets(prior engine.State) *Filter {
 		})},
 		{LocalName: "none"}: {},
 	}
-	state, err := tfstate.Parse(prior)
-	if err != nil {
-		panic(err)
-	}
-	return NewFilter(&module.Tree{Root: &module.Node{Directory: &module.Directory{Variables: variables}}}, inputs, providers, state)
+	return NewFilter(&module.Node{Directory: &module.Directory{Variables: variables}}, inputs, providers, prior)
 }
 
 const stateWithSecrets = `{"version":4,"terraform_version":"1.11.4","serial":1,"lineage":"x","outputs":{},"resources":[
   {"mode":"managed","type":"t","name":"a","provider":"provider[\"registry.terraform.io/x/y\"]","instances":[
     {"schema_version":0,
-     "attributes":{"id":"id-of-a","password":"stored-secret","open":"stored-open","list":[{"x":"listed-open"},{"x":"listed-secret"}],"any":{"value":{"k":"any-secret","o":"any-open"},"type":["object",{"k":"string","o":"string"}]},"set":["set-secret"]},
+     "attributes":{"id":"id-of-a","password":"stored-secret","pin":471100,"open":"stored-open","list":[{"x":"listed-open"},{"x":"listed-secret"}],"any":{"value":{"k":"any-secret","o":"any-open"},"type":["object",{"k":"string","o":"string"}]},"set":["set-secret"]},
      "sensitive_attributes":[
        [{"type":"get_attr","value":"password"}],
+       [{"type":"get_attr","value":"pin"}],
        [{"type":"get_attr","value":"list"},{"type":"index","value":{"value":1,"type":"number"}},{"type":"get_attr","value":"x"}],
        [{"type":"get_attr","value":"any"},{"type":"get_attr","value":"k"}],
        [{"type":"get_attr","value":"set"},{"type":"index","value":{"value":"set-secret","type":"string"}}]
@@ -69,12 +65,13 @@ func TestSecretsInDiagnostics(t *testing.T) {
 		{},
 	}
 	for name, test := range map[string]struct{ text, want string }{
-		"inputs":              {"declared-secret token-secret no-secret open-part", "(sensitive value) (sensitive value) no-secret open-part"},
-		"providers":           {"provider-secret in region-1", "(sensitive value) in region-1"},
-		"state before":        {"stored-secret stored-open id-of-a listed-secret listed-open", "(sensitive value) stored-open id-of-a (sensitive value) listed-open"},
-		"values of any type":  {"any-secret any-open set-secret", "(sensitive value) any-open (sensitive value)"},
-		"planned changes":     {"planned-secret planned-open planned-item", "(sensitive value) planned-open (sensitive value)"},
-		"address in the text": {`t.x["token-secret"]: token-secret`, `t.x["token-secret"]: (sensitive value)`},
+		"inputs":               {"declared-secret token-secret no-secret open-part", "(sensitive value) (sensitive value) no-secret open-part"},
+		"providers":            {"provider-secret in region-1", "(sensitive value) in region-1"},
+		"state before":         {"stored-secret stored-open id-of-a listed-secret listed-open", "(sensitive value) stored-open id-of-a (sensitive value) listed-open"},
+		"numbers of the state": {"471100", "(sensitive value)"},
+		"values of any type":   {"any-secret any-open set-secret", "(sensitive value) any-open (sensitive value)"},
+		"planned changes":      {"planned-secret planned-open planned-item", "(sensitive value) planned-open (sensitive value)"},
+		"address in the text":  {`t.x["token-secret"]: token-secret`, `t.x["token-secret"]: (sensitive value)`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			given := &hcl.Diagnostic{Summary: "S: " + test.text, Detail: "D: " + test.text, Extra: &engine.DiagnosticData{Resource: `t.x["token-secret"]`}}
@@ -86,6 +83,9 @@ func TestSecretsInDiagnostics(t *testing.T) {
 				t.Error("the given diagnostic has changed")
 			}
 		})
+	}
+	if got := testSecrets(nil).Diagnostics(hcl.Diagnostics{{Detail: "stored-secret"}}, nil); got[0].Detail != "stored-secret" {
+		t.Errorf("without a state: %q", got[0].Detail)
 	}
 	after := NewStateFilter(nil).Diagnostics(hcl.Diagnostics{{Detail: "stored-secret"}}, []engine.State{engine.State(stateWithSecrets), nil, engine.State("no state")})
 	if after[0].Detail != "(sensitive value)" {
@@ -169,5 +169,17 @@ func TestSecretsInChecks(t *testing.T) {
 	}
 	if checks[0].Objects[0].Messages[0] != "not token-secret" {
 		t.Error("the given checks have changed")
+	}
+}
+
+func TestObserver(t *testing.T) {
+	s := testSecrets(nil)
+	if s.Observer(nil) != nil {
+		t.Error("without an observer there is one")
+	}
+	var got engine.Event
+	s.Observer(func(ev engine.Event) { got = ev })(engine.Event{Message: "declared-secret, no-secret and provider-secret", IDValue: "declared-secret"})
+	if want := "(sensitive value), no-secret and (sensitive value)"; got.Message != want || got.IDValue != "(sensitive value)" {
+		t.Errorf("event: got %q and %q, want %q", got.Message, got.IDValue, want)
 	}
 }

@@ -1,9 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package secrets hides sensitive and ephemeral values in the messages of the engine and its
-// providers (rule E4 of package engine).
-package secrets
+package withheld
 
 import (
 	"bytes"
@@ -16,12 +14,10 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
-	"github.com/cairnstacks/cairn/internal/engine/withheld"
 	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/internal/redact"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
-	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
 // The statements about a value that is not shown, in place of the value.
@@ -30,40 +26,31 @@ const (
 	ephemeralStatement = "has an ephemeral value"
 )
 
-// Filter has the sensitive and ephemeral values of one component instance. They are hidden in all
-// texts of the engine and its providers: the engine itself shows them in some messages, and a
-// provider may repeat its arguments.
+// Filter has the sensitive and ephemeral values of one component instance (rule E4 of package
+// engine). They are hidden in all texts that come from an engine's process, a provider or a
+// provisioner: each may repeat its arguments. The values are collected when there first is a text,
+// since that takes time and few components have texts.
+//
+// Events may be filtered by several goroutines; diagnostics and checks by one, when there are no
+// more events.
 type Filter struct {
 	inputs map[string]cty.Value
 
 	// statements has the statement about each variable that some module of the tree declares sensitive
-	// or ephemeral.
-	statements map[string]string
+	// or ephemeral. Nil if the inputs are not known.
+	statements func() map[string]string
 
-	given redact.Set // values that the engine was given
-
-	// stored is given, and the sensitive values of the prior state. Collecting them takes time, and
-	// few texts have them.
-	stored func() *redact.Set
+	given  func() *redact.Set // values that the engine was given
+	stored func() *redact.Set // and sensitive values of the prior state
 }
 
 // NewFilter returns the filter for an instance of a module that is planned or applied with these
 // arguments.
-func NewFilter(tree *module.Tree, inputs map[string]cty.Value, providers map[engine.ProviderSlot]engine.ProviderConfig, prior *tfstate.Document) *Filter {
-	s := &Filter{inputs: inputs, statements: map[string]string{}}
-	for _, dir := range tree.Directories() {
-		for name, variable := range dir.Variables {
-			switch {
-			case variable.Sensitive:
-				s.statements[name] = sensitiveStatement
-			case variable.Ephemeral:
-				s.statements[name] = ephemeralStatement
-			}
-		}
-	}
-	give := func(set *redact.Set) {
+func NewFilter(root *module.Node, inputs map[string]cty.Value, providers map[engine.ProviderSlot]engine.ProviderConfig, prior engine.State) *Filter {
+	collect := func() *redact.Set {
+		set := &redact.Set{}
 		for name, value := range inputs {
-			if variable := tree.Root.Variables[name]; variable != nil && (variable.Sensitive || variable.Ephemeral) {
+			if variable := root.Variables[name]; variable != nil && (variable.Sensitive || variable.Ephemeral) {
 				set.Add(value)
 			} else {
 				set.AddMarked(value)
@@ -72,30 +59,58 @@ func NewFilter(tree *module.Tree, inputs map[string]cty.Value, providers map[eng
 		for _, config := range providers {
 			set.AddMarked(config.Config)
 		}
-	}
-	give(&s.given)
-	s.stored = sync.OnceValue(func() *redact.Set {
-		set := &redact.Set{}
-		give(set)
-		withheld.AddState(set, prior)
 		return set
-	})
-	return s
+	}
+	return &Filter{
+		inputs: inputs, given: sync.OnceValue(collect), stored: withStored(collect, prior),
+		statements: sync.OnceValue(func() map[string]string {
+			statements := map[string]string{}
+			addStatements(statements, root, map[*module.Directory]bool{})
+			return statements
+		}),
+	}
 }
 
 // NewStateFilter returns the filter of a run that another program has started: its inputs are not
 // known.
 func NewStateFilter(prior engine.State) *Filter {
-	return &Filter{stored: sync.OnceValue(func() *redact.Set {
-		set := &redact.Set{}
-		withheld.AddStored(set, prior)
-		return set
-	})}
+	none := func() *redact.Set { return &redact.Set{} }
+	return &Filter{given: sync.OnceValue(none), stored: withStored(none, prior)}
 }
 
-// Event hides secrets in an event. Most events have only addresses and the id of an object in them.
+func withStored(collect func() *redact.Set, prior engine.State) func() *redact.Set {
+	return sync.OnceValue(func() *redact.Set {
+		set := collect()
+		addState(set, prior)
+		return set
+	})
+}
+
+func addStatements(statements map[string]string, node *module.Node, known map[*module.Directory]bool) {
+	if known[node.Directory] {
+		return
+	}
+	known[node.Directory] = true
+	for name, variable := range node.Variables {
+		switch {
+		case variable.Sensitive:
+			statements[name] = sensitiveStatement
+		case variable.Ephemeral:
+			statements[name] = ephemeralStatement
+		}
+	}
+	for _, child := range node.Children {
+		addStatements(statements, child, known)
+	}
+}
+
+// Event returns an event without secrets. Most events have only addresses and the id of an object
+// in them.
 func (s *Filter) Event(ev engine.Event) engine.Event {
-	set := &s.given
+	if ev.Message == "" && ev.IDValue == "" && len(ev.Raw) == 0 {
+		return ev
+	}
+	set := s.given()
 	if strings.HasPrefix(string(ev.Type), "provision_") {
 		set = s.stored()
 	}
@@ -105,6 +120,14 @@ func (s *Filter) Event(ev engine.Event) engine.Event {
 		ev.Raw = redactEvent(set, ev.Raw, ev.Resource)
 	}
 	return ev
+}
+
+// Observer passes on events without secrets. The result is nil for nil.
+func (s *Filter) Observer(observe engine.Observer) engine.Observer {
+	if observe == nil {
+		return nil
+	}
+	return func(ev engine.Event) { observe(s.Event(ev)) }
 }
 
 // names are members of events that hold no values.
@@ -153,12 +176,15 @@ func (s *Filter) Diagnostics(diags hcl.Diagnostics, states []engine.State, chang
 	}
 	set := s.stored()
 	for _, state := range states {
-		withheld.AddStored(set, state)
+		addState(set, state)
 	}
 	for _, list := range changes {
-		withheld.AddChanges(set, list)
+		for _, change := range list {
+			set.AddMarked(change.Before)
+			set.AddMarked(change.After)
+		}
 	}
-	return withheld.Diagnostics(diags, set, func(data *engine.DiagnosticData) *engine.DiagnosticData { return s.data(set, data) })
+	return Diagnostics(diags, set, func(data *engine.DiagnosticData) *engine.DiagnosticData { return s.data(set, data) })
 }
 
 // data hides the values of references.
@@ -192,7 +218,7 @@ func (s *Filter) statement(reference string) string {
 	if !ok {
 		return ""
 	}
-	if statement := s.statements[attr.Name]; statement != "" {
+	if statement := s.statements()[attr.Name]; statement != "" {
 		return statement
 	}
 	value := s.inputs[attr.Name]
