@@ -11,6 +11,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
@@ -32,16 +33,19 @@ func (a *Action) Addr(key stackaddrs.InstanceKey) stackaddrs.ActionInstance {
 
 // Expand returns which instances the block declares.
 func (a *Action) Expand(ctx context.Context) (Expansion, bool) {
-	if a.Module.Addr.HasWildcard() {
-		return unknownInstances(a.Config.Repeat), true
-	}
-	if a.Config.Repeat == (module.Repeat{}) {
-		return Expansion{Keys: singleKey}, true
-	}
-	name := "action." + a.Config.Type + "." + a.Config.Name
-	return a.expansion.get(ctx, a.Module.eval, a.Module.prefixed(name), a.Config.Range.Ptr(), func(ctx context.Context) (Expansion, bool) {
-		return a.Module.expand(ctx, a.Config.Repeat, name)
-	})
+	return a.Module.expand(ctx, &a.expansion, block{a.Config.Repeat, "action." + a.Config.Type + "." + a.Config.Name, &a.Config.Range, Place{}})
+}
+
+// Slot is [Resource.Slot].
+func (a *Action) Slot(at Place) (engine.ProviderSlot, bool) {
+	return a.Module.slot("action."+a.Config.Type+"."+a.Config.Name, a.Config.Provider, a.Config.ProviderAddr,
+		Source{Range: a.Config.ProviderRange, Resource: at.Resource})
+}
+
+// Place returns where the expressions of an instance stand.
+func (a *Action) Place(ctx context.Context, key stackaddrs.InstanceKey) (Place, bool) {
+	x, ok := a.Expand(ctx)
+	return Place{Repetition: x.Repetition(key)}, ok
 }
 
 // Caller is the resource for whose change an action is invoked. References of the action to it are

@@ -5,12 +5,15 @@ package eval
 
 import (
 	"context"
+	"fmt"
+	"maps"
 	"sync"
 
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
 // Call is a module call in a module instance.
@@ -35,13 +38,7 @@ func (c *Call) Module() *Module { return c.module }
 
 // Expand returns which instances of the called module there are.
 func (c *Call) Expand(ctx context.Context) (Expansion, bool) {
-	if c.module.Addr.HasWildcard() {
-		return unknownInstances(c.Config.Repeat), true
-	}
-	name := c.module.prefixed("module." + c.Config.Name)
-	return c.expansion.get(ctx, c.module.eval, name, c.Config.Range.Ptr(), func(ctx context.Context) (Expansion, bool) {
-		return c.module.expand(ctx, c.Config.Repeat, "module."+c.Config.Name)
-	})
+	return c.module.expand(ctx, &c.expansion, block{c.Config.Repeat, "module." + c.Config.Name, &c.Config.Range, Place{}})
 }
 
 // Instance returns an instance of the called module, or nil if there is none with this key.
@@ -103,6 +100,9 @@ func (c *Call) modules(ctx context.Context) []*Module {
 
 // value returns the value of the call (section 3.4), with the outputs that are used.
 func (c *Call) value(ctx context.Context, use *callUse) (cty.Value, bool) {
+	if c.module.eval.opts.Phase == Validate {
+		return c.unknown(), true
+	}
 	x, ok := c.Expand(ctx)
 	if !ok {
 		return cty.NilVal, false
@@ -117,6 +117,39 @@ func (c *Call) value(ctx context.Context, use *callUse) (cty.Value, bool) {
 		}
 		return m.outputValues(ctx, use)
 	})
+}
+
+// unknown returns the value while validating: an object with the outputs of the module, whose names
+// are known.
+func (c *Call) unknown() cty.Value {
+	config := c.module.Config.Children[c.Config.Name]
+	if config == nil || c.Config.Repeat != (module.Repeat{}) {
+		return cty.DynamicVal
+	}
+	outputs := make(map[string]cty.Value, len(config.Outputs))
+	for name, output := range config.Outputs {
+		outputs[name] = marks.Declared(cty.DynamicVal, output.Sensitive, output.Ephemeral)
+	}
+	return cty.ObjectVal(outputs)
+}
+
+// check reports the mistakes in the call, while validating, and returns the called module, or nil
+// if that is not there.
+func (c *Call) check(ctx context.Context) *Module {
+	x, _ := c.Expand(ctx)
+	c.module.Await(ctx, c.Config.DependsOn)
+	called := c.instance(stackaddrs.NoKey, x)
+	for name, expr := range c.Config.Inputs {
+		switch {
+		case called == nil:
+			c.module.Eval(ctx, expr, Place{Repetition: x.Repetition(stackaddrs.NoKey)})
+		case called.variables[name] == nil:
+			diags := &c.module.eval.Diagnostics
+			diags.Problem(c.Config.Names[name], "Unsupported argument",
+				fmt.Sprintf("The module has no variable %q.%s", name, diags.DidYouMean(name, maps.Keys(called.variables))))
+		}
+	}
+	return called
 }
 
 func (m *Module) outputValues(ctx context.Context, use *callUse) (cty.Value, bool) {

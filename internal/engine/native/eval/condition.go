@@ -147,6 +147,10 @@ func (m *Module) checkCondition(ctx context.Context, rule *module.Condition, at 
 }
 
 func (m *Module) evalCondition(ctx context.Context, rule *module.Condition, at Place, of conditionOf) (engine.CheckStatus, string, bool) {
+	if m.eval.opts.Phase == Validate {
+		m.validateCondition(ctx, rule, at)
+		return engine.CheckUnknown, "", true
+	}
 	result, ok := m.Eval(ctx, rule.Condition, at)
 	switch {
 	case !ok && result.EvalContext == nil: // one of its references has failed
@@ -154,13 +158,10 @@ func (m *Module) evalCondition(ctx context.Context, rule *module.Condition, at P
 	case !ok:
 		return engine.CheckError, "", false
 	}
-	value, _ := result.Value.UnmarkDeep()
-	holds, err := convert.Convert(value, cty.Bool)
+	holds, diag := conditionResult(result)
 	switch {
-	case err != nil:
-		return engine.CheckError, "", m.eval.Diagnostics.Add(result.Error("Invalid condition result", "A condition must be true or false: "+marks.DescribeError(result.Value, err)+"."))
-	case holds.IsNull():
-		return engine.CheckError, "", m.eval.Diagnostics.Add(result.Error("Invalid condition result", "A condition must be true or false, and is null."))
+	case diag != nil:
+		return engine.CheckError, "", m.eval.Diagnostics.Add(diag)
 	case !holds.IsKnown():
 		return engine.CheckUnknown, "", true
 	case holds.True():
@@ -170,7 +171,7 @@ func (m *Module) evalCondition(ctx context.Context, rule *module.Condition, at P
 	if !ok {
 		return engine.CheckFail, "", false
 	}
-	diag := result.Error(of.summary, message)
+	diag = result.Error(of.summary, message)
 	if of.given != nil {
 		diag.Detail += fmt.Sprintf("\n\nThis was checked by the validation rule at %s.", rule.Range)
 		diag.Subject = of.given
@@ -205,16 +206,68 @@ func (m *Module) errorMessage(ctx context.Context, rule *module.Condition, at Pl
 			return "The message about this condition is " + mark.String() + ", and not shown.", true
 		}
 	}
-	text, err := convert.Convert(result.Value, cty.String)
+	text, diag := messageText(result)
 	switch {
-	case err != nil:
-		return "", m.eval.Diagnostics.Add(result.Error("Invalid error message", "The message must be a string: "+marks.DescribeError(result.Value, err)+"."))
+	case diag != nil:
+		return "", m.eval.Diagnostics.Add(diag)
 	case !text.IsKnown():
 		return "The message about this condition is known after apply.", true
-	case text.IsNull():
-		return "", m.eval.Diagnostics.Add(result.Error("Invalid error message", "The message must be a string, and is null."))
 	}
 	return strings.TrimSpace(text.AsString()), true
+}
+
+// validateCondition reports the mistakes in a condition and its message that do not depend on
+// values. Hidden values in messages are reported where a condition does not hold.
+func (m *Module) validateCondition(ctx context.Context, rule *module.Condition, at Place) {
+	if len(rule.Condition.Refs) == 0 {
+		if !isPlaceholder(rule.Condition) {
+			m.eval.Diagnostics.Problem(rule.Condition.Range(), "Condition without references",
+				"The condition refers to nothing, and so is always true or always false.")
+		}
+		return
+	}
+	for _, part := range []struct {
+		expr  *module.Expr
+		check func(Result) (cty.Value, *hcl.Diagnostic)
+	}{{rule.Condition, conditionResult}, {rule.ErrorMessage, messageText}} {
+		if result, ok := m.Eval(ctx, part.expr, at); ok {
+			if _, diag := part.check(result); diag != nil {
+				m.eval.Diagnostics.Add(diag)
+			}
+		}
+	}
+}
+
+// isPlaceholder reports whether an expression stands for one that is missing, which was reported.
+func isPlaceholder(expr *module.Expr) bool {
+	value, diags := expr.Value(nil)
+	return !diags.HasErrors() && value == cty.DynamicVal
+}
+
+// conditionResult returns the result of a condition, which may be unknown.
+func conditionResult(result Result) (cty.Value, *hcl.Diagnostic) {
+	bare, _ := result.Value.UnmarkDeep()
+	value, err := convert.Convert(bare, cty.Bool)
+	switch {
+	case err != nil:
+		return value, result.Error("Invalid condition result", "A condition must be true or false: "+marks.DescribeError(result.Value, err)+".")
+	case value.IsNull():
+		return value, result.Error("Invalid condition result", "A condition must be true or false, and is null.")
+	}
+	return value, nil
+}
+
+// messageText returns the message about a condition, which may be unknown.
+func messageText(result Result) (cty.Value, *hcl.Diagnostic) {
+	bare, _ := result.Value.UnmarkDeep()
+	text, err := convert.Convert(bare, cty.String)
+	switch {
+	case err != nil:
+		return text, result.Error("Invalid error message", "The message must be a string: "+marks.DescribeError(result.Value, err)+".")
+	case text.IsNull():
+		return text, result.Error("Invalid error message", "The message must be a string, and is null.")
+	}
+	return text, nil
 }
 
 // Preconditions checks those of an instance of the resource, and reports whether it can go on.

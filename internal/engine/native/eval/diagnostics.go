@@ -6,11 +6,15 @@ package eval
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"strings"
 	"sync"
 
 	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/hclsyntax"
 
+	"github.com/cairnstacks/cairn/internal/lang"
+	"github.com/cairnstacks/cairn/internal/nearest"
 	"github.com/cairnstacks/cairn/promising"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
@@ -21,6 +25,7 @@ type Diagnostics struct {
 		sync.Mutex
 		all    hcl.Diagnostics
 		cycles []*promising.CycleError
+		hints  nearest.Hints
 	}
 }
 
@@ -30,9 +35,47 @@ func (d *Diagnostics) Add(diags ...*hcl.Diagnostic) bool {
 		return true
 	}
 	d.mu.Lock()
-	d.mu.all = append(d.mu.all, diags...)
-	d.mu.Unlock()
+	defer d.mu.Unlock()
+	for _, diag := range diags {
+		d.mu.all = append(d.mu.all, withProviderFunction(diag))
+	}
 	return !hcl.Diagnostics(diags).HasErrors()
+}
+
+// Problem adds an error about a place, and returns false.
+func (d *Diagnostics) Problem(at hcl.Range, summary, detail string) bool {
+	return d.Add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: detail, Subject: &at})
+}
+
+// DidYouMean offers the nearest of some names in a sentence with a space before it; "" if none is
+// near.
+func (d *Diagnostics) DidYouMean(given string, names iter.Seq[string]) string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.mu.hints.DidYouMean(given, names)
+}
+
+// withProviderFunction returns the diagnostic about a function that is not there with the words for
+// those of providers, if it is one.
+func withProviderFunction(diag *hcl.Diagnostic) *hcl.Diagnostic {
+	call, ok := hcl.DiagnosticExtra[hclsyntax.FunctionCallUnknownDiagExtra](diag)
+	if !ok {
+		return diag
+	}
+	name := call.CalledFunctionNamespace() + call.CalledFunctionName()
+	if !strings.HasPrefix(name, "provider::") {
+		return diag
+	}
+	reworded := *diag
+	reworded.Summary = "Unknown provider function"
+	if localName, function, ok := (lang.ProviderCall{Name: name}).Parts(); ok {
+		reworded.Detail = fmt.Sprintf("There is no function %q. Declare %q in the required_providers of the module; its provider must have a "+
+			"function %q.", name, localName, function)
+	} else {
+		reworded.Detail = "The name of a function of a provider is written provider::LOCALNAME::FUNCTION, with the name that required_providers " +
+			"has for the provider."
+	}
+	return &reworded
 }
 
 // AddTo adds diagnostics that are about a resource instance.

@@ -5,9 +5,9 @@
 // instance, variable, local value, output, module call, resource, action and check, whose value is
 // computed once, when it is first asked for.
 //
-// The values of resource instances are decided by a phase, planning or applying, which the
-// evaluation asks through [Objects], and which asks the evaluation for the values of expressions in
-// return.
+// The values of resource instances are decided by a phase, validating, planning or applying, which
+// the evaluation asks through [Objects], and which asks the evaluation for the values of
+// expressions in return.
 //
 // Rules:
 //
@@ -18,4 +18,11 @@
 //	    there is one of each.
 //	V4. A reference to a resource or module call waits for all its instances. That makes cycles those
 //	    of blocks, as users know them.
+//	V5. While validating, variables are unknown values of their types, and each block has one
+//	    instance, without a key, for which each.key, each.value and count.index are unknown.
+//	V6. While validating, all references are checked, also inside of try and can: they must name
+//	    objects that the module declares, and of a resource only attributes that its schema has. An
+//	    expression with a wrong reference is not evaluated, for that would find the same again.
+//	V7. While validating, the value of an object that is wrong is unknown to those that need it, so
+//	    that mistakes in these are found as well. Cycles are left to the graph of dependencies.
 package eval

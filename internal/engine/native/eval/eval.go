@@ -16,9 +16,10 @@ import (
 // Phase is the purpose of an evaluation.
 type Phase int
 
-// The phases.
+// The phases. Validating knows no inputs and no objects (rule V5).
 const (
-	Plan Phase = iota
+	Validate Phase = iota
+	Plan
 	Apply
 )
 
@@ -26,7 +27,7 @@ const (
 type Objects interface {
 	// Object returns the object of an instance as expressions see it, with its marks, once the phase
 	// is done with it. It is [cty.NilVal] for one that is gone, or to be, and false for one that the
-	// phase could not deal with.
+	// phase could not deal with. While validating, it is an unknown one, for any instance.
 	Object(ctx context.Context, r *Resource, key stackaddrs.InstanceKey) (cty.Value, bool)
 }
 

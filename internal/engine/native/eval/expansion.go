@@ -26,6 +26,7 @@ const (
 	Single Mode = iota
 	ByCount
 	ByKey
+	ByEither // one of the two, of a block that is gone
 )
 
 // Expansion is which instances a block has.
@@ -33,7 +34,8 @@ type Expansion struct {
 	Mode    Mode
 	Unknown bool // which ones is not known yet
 
-	// Keys are those of the instances, in the order of the language. Not set if Unknown.
+	// Keys are those of the instances, in the order of the language. Not set if Unknown, but while
+	// validating, when there is one (rule V5).
 	Keys []stackaddrs.InstanceKey
 
 	values map[string]cty.Value // of each.value, by key
@@ -90,7 +92,7 @@ func (x Expansion) Repetition(key stackaddrs.InstanceKey) Repetition {
 
 // Instances returns the keys of the instances, or the wildcard for those that are not known.
 func (x Expansion) Instances() []stackaddrs.InstanceKey {
-	if x.Unknown {
+	if x.Unknown && x.Keys == nil {
 		return []stackaddrs.InstanceKey{stackaddrs.WildcardKey}
 	}
 	return x.Keys
@@ -109,29 +111,46 @@ func unknownInstances(repeat module.Repeat) Expansion {
 	}
 }
 
-// expand evaluates the count or for_each of a block with a name (section 3.6).
-func (m *Module) expand(ctx context.Context, repeat module.Repeat, name string) (Expansion, bool) {
-	unexpanded := m.eval.opts.Unexpanded
+// block is a block that may have several instances.
+type block struct {
+	module.Repeat
+	name string
+	at   *hcl.Range
+	in   Place // of the count or for_each
+}
+
+// expand returns which instances a block has, which is found out once.
+func (m *Module) expand(ctx context.Context, known *memo[Expansion], b block) (Expansion, bool) {
 	switch {
-	case unexpanded != nil && unexpanded(m.staticPrefixed(name)):
-		return unknownInstances(repeat), true
-	case repeat.Count != nil:
-		result, ok := m.Eval(ctx, repeat.Count, Place{})
-		if !ok {
-			return Expansion{}, false
-		}
-		x, diag := m.byCount(result)
-		return x, diag == nil || m.eval.Diagnostics.Add(diag)
-	case repeat.ForEach != nil:
-		result, ok := m.Eval(ctx, repeat.ForEach, Place{})
-		if !ok {
-			return Expansion{}, false
-		}
-		x, diag := m.byKey(result)
-		return x, diag == nil || m.eval.Diagnostics.Add(diag)
-	default:
+	case m.Addr.HasWildcard():
+		return unknownInstances(b.Repeat), true
+	case b.Repeat == (module.Repeat{}):
 		return Expansion{Keys: singleKey}, true
 	}
+	return known.get(ctx, m.eval, m.prefixed(b.name), b.at, func(ctx context.Context) (Expansion, bool) { return m.evalRepeat(ctx, b) })
+}
+
+// evalRepeat evaluates the count or for_each of a block (section 3.6).
+func (m *Module) evalRepeat(ctx context.Context, b block) (Expansion, bool) {
+	if unexpanded := m.eval.opts.Unexpanded; unexpanded != nil && unexpanded(m.staticPrefixed(b.name)) {
+		return unknownInstances(b.Repeat), true
+	}
+	expr, instances := b.Count, m.byCount
+	if expr == nil { // an override file can have given the block both, of which count is taken
+		expr, instances = b.ForEach, m.byKey
+	}
+	var x Expansion
+	result, ok := m.Eval(ctx, expr, b.in)
+	if ok {
+		var diag *hcl.Diagnostic
+		x, diag = instances(result)
+		ok = diag == nil || m.eval.Diagnostics.Add(diag)
+	}
+	if m.eval.opts.Phase == Validate {
+		x, ok = unknownInstances(b.Repeat), true
+		x.Keys = singleKey
+	}
+	return x, ok
 }
 
 func (m *Module) byCount(result Result) (Expansion, *hcl.Diagnostic) {

@@ -5,11 +5,13 @@ package eval
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
@@ -29,27 +31,40 @@ func (r *Resource) Addr(key stackaddrs.InstanceKey) stackaddrs.ResourceInstance 
 
 // Expand returns which instances the block declares.
 func (r *Resource) Expand(ctx context.Context) (Expansion, bool) {
-	if r.Module.Addr.HasWildcard() {
-		return unknownInstances(r.Config.Repeat), true
-	}
-	if r.Config.Repeat == (module.Repeat{}) {
+	if r.Config.Repeat == (module.Repeat{}) && !r.Module.Addr.HasWildcard() { // as of most, whose text takes time to make
 		return Expansion{Keys: singleKey}, true
 	}
-	name := r.Module.prefixed(r.Config.Addr.String())
-	return r.expansion.get(ctx, r.Module.eval, name, r.Config.Range.Ptr(), func(ctx context.Context) (Expansion, bool) {
-		return r.Module.expand(ctx, r.Config.Repeat, r.Config.Addr.String())
-	})
+	at := Place{owner: r, check: r.Config.Check}
+	return r.Module.expand(ctx, &r.expansion, block{r.Config.Repeat, r.Config.Addr.String(), &r.Config.Range, at})
 }
 
 // Place returns where the expressions of an instance stand.
 func (r *Resource) Place(ctx context.Context, key stackaddrs.InstanceKey) (Place, bool) {
 	x, ok := r.Expand(ctx)
-	return Place{Repetition: x.Repetition(key), Resource: r.Addr(key).String()}, ok
+	return Place{Repetition: x.Repetition(key), Resource: r.Addr(key).String(), owner: r, check: r.Config.Check}, ok
+}
+
+// Slot returns the slot of the root module that fills the provider configuration of the block. If
+// no call passes one, that is an error.
+func (r *Resource) Slot(at Place) (engine.ProviderSlot, bool) {
+	return r.Module.slot(r.Config.Addr.String(), r.Config.Provider, r.Config.ProviderAddr, Source{Range: r.Config.ProviderRange, Resource: at.Resource})
+}
+
+func (m *Module) slot(user string, slot engine.ProviderSlot, of stackaddrs.Provider, at Source) (engine.ProviderSlot, bool) {
+	filling, filled := m.Config.Slots[slot]
+	if filled || of.IsBuiltin() && slot.Alias == "" {
+		return filling, true
+	}
+	return filling, m.eval.Diagnostics.Add(at.Error("Provider configuration missing", fmt.Sprintf(
+		"%s uses the provider configuration %s, which the calls of this module do not pass to it.", user, slot)))
 }
 
 // Value returns the value of references to the resource: all its instances, once the phase is done
 // with them.
 func (r *Resource) Value(ctx context.Context) (cty.Value, bool) {
+	if r.Module.eval.opts.Phase == Validate {
+		return r.unknown(ctx), true
+	}
 	name := r.Module.prefixed(r.Config.Addr.String())
 	return r.value.get(ctx, r.Module.eval, name, r.Config.Range.Ptr(), func(ctx context.Context) (cty.Value, bool) {
 		x, ok := r.Expand(ctx)
@@ -62,6 +77,18 @@ func (r *Resource) Value(ctx context.Context) (cty.Value, bool) {
 		}
 		return value, ok
 	})
+}
+
+// unknown returns the value of references while validating.
+func (r *Resource) unknown(ctx context.Context) cty.Value {
+	value := cty.DynamicVal
+	if r.Config.Repeat == (module.Repeat{}) {
+		value, _ = r.Module.eval.opts.Objects.Object(ctx, r, stackaddrs.NoKey)
+	}
+	if r.Config.Addr.Mode == stackaddrs.EphemeralResource {
+		value = value.Mark(marks.Ephemeral)
+	}
+	return value
 }
 
 func (r *Resource) join(ctx context.Context, x Expansion) (cty.Value, bool) {

@@ -5,6 +5,7 @@ package eval
 
 import (
 	"context"
+	"maps"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
@@ -24,7 +25,12 @@ type Place struct {
 
 	Caller *Caller // for which an action is invoked; nil elsewhere
 
-	ownVariable *Variable // whose conditions are checked
+	// AtDestroy is set where an object is destroyed, when all that it depended on may be gone.
+	AtDestroy bool
+
+	owner       *Resource     // whose block it is, which cannot refer to itself
+	check       *module.Check // in which it is; nil outside of checks
+	ownVariable *Variable     // whose conditions are checked
 }
 
 // Eval evaluates an expression. Its errors are reported.
@@ -44,16 +50,20 @@ func (m *Module) Eval(ctx context.Context, expr *module.Expr, at Place) (Result,
 }
 
 // Scope returns the values of references. It waits for all subjects of the references, and is false
-// if any of them failed.
+// if any of them failed, or if the reference is wrong.
 func (m *Module) Scope(ctx context.Context, references []refs.Reference, at Place) (*hcl.EvalContext, bool) {
 	if len(references) == 0 {
 		return m.functions, true
 	}
 	s := scope{module: m, at: at}
+	ok := true
 	for i := range references {
-		if !s.add(ctx, &references[i]) {
+		if ok = s.add(ctx, &references[i]) && ok; !ok && m.eval.opts.Phase != Validate {
 			return nil, false
 		}
+	}
+	if !ok {
+		return nil, false
 	}
 	evalCtx := m.functions.NewChild()
 	evalCtx.Variables = s.roots()
@@ -62,6 +72,10 @@ func (m *Module) Scope(ctx context.Context, references []refs.Reference, at Plac
 
 // Await waits until the subjects of references are done, and reports whether all of them succeeded.
 func (m *Module) Await(ctx context.Context, references []refs.Reference) bool {
+	if m.eval.opts.Phase == Validate {
+		_, ok := m.Scope(ctx, references, Place{})
+		return ok
+	}
 	for i := range references {
 		switch references[i].Subject.Kind {
 		case refs.EachKey, refs.EachValue, refs.CountIndex, refs.Self:
@@ -113,6 +127,10 @@ func set[V any](m *map[string]V, name string, value V) {
 // add waits for the subject of a reference, and adds its value.
 func (s *scope) add(ctx context.Context, ref *refs.Reference) bool {
 	m, subject := s.module, ref.Subject
+	if s.at.AtDestroy && !knownAtDestroy(subject.Kind) {
+		return s.reject(ref, "Reference not allowed here", "When an object is destroyed, all else may be gone. What is done then can refer to "+
+			"self, count.index, each.key, path and terraform only.")
+	}
 	switch subject.Kind {
 	case refs.Variable:
 		return s.addVariable(ctx, ref)
@@ -122,7 +140,7 @@ func (s *scope) add(ctx context.Context, ref *refs.Reference) bool {
 		}
 		local := m.locals[subject.Name]
 		if local == nil {
-			return s.undeclared(ref)
+			return s.undeclared(ref, "local.", subject.Name, maps.Keys(m.locals))
 		}
 		value, ok := local.Value(ctx)
 		set(&s.locals, subject.Name, value)
@@ -132,17 +150,17 @@ func (s *scope) add(ctx context.Context, ref *refs.Reference) bool {
 	case refs.Call, refs.CallOutput:
 		return s.addCall(ctx, ref)
 	case refs.EachKey:
-		return s.addEach(ref, "key", ByKey, s.at.Key)
+		return s.addEach(ref, "key", s.at.Key)
 	case refs.EachValue:
-		return s.addEach(ref, "value", ByKey, s.at.Value)
+		return s.addEach(ref, "value", s.at.Value)
 	case refs.CountIndex:
-		if s.at.Mode != ByCount {
-			return s.misplaced(ref, "count")
+		if s.at.Mode != ByCount && s.at.Mode != ByEither {
+			return s.misplaced(ref, "a block with a count argument")
 		}
 		set(&s.top, "count", cty.ObjectVal(map[string]cty.Value{"index": s.at.Key}))
 	case refs.Self:
 		if s.at.Self == cty.NilVal {
-			return s.misplaced(ref, "self")
+			return s.misplaced(ref, "a postcondition, a provisioner or a connection")
 		}
 		set(&s.top, "self", s.at.Self)
 	case refs.PathAttr:
@@ -150,7 +168,7 @@ func (s *scope) add(ctx context.Context, ref *refs.Reference) bool {
 	case refs.TerraformOf:
 		set(&s.terraform, subject.Attr, m.terraform(subject.Attr))
 	case refs.Action:
-		return true // has no value
+		return s.reject(ref, "Reference not allowed here", "Actions have no value. Only the triggers of resources can refer to them.")
 	}
 	return true
 }
@@ -162,7 +180,7 @@ func (s *scope) addVariable(ctx context.Context, ref *refs.Reference) bool {
 	}
 	variable := s.module.variables[name]
 	if variable == nil {
-		return s.undeclared(ref)
+		return s.undeclared(ref, "var.", name, maps.Keys(s.module.variables))
 	}
 	read := variable.Value
 	if s.at.ownVariable == variable {
@@ -176,12 +194,16 @@ func (s *scope) addVariable(ctx context.Context, ref *refs.Reference) bool {
 func (s *scope) addResource(ctx context.Context, ref *refs.Reference) bool {
 	addr := ref.Subject.Resource()
 	byType := &s.resources[addr.Mode]
-	if _, known := (*byType)[addr.Type][addr.Name]; known {
+	validating := s.module.eval.opts.Phase == Validate
+	if _, known := (*byType)[addr.Type][addr.Name]; known && !validating {
 		return true
 	}
 	resource := s.module.resources[addr]
-	if resource == nil {
-		return s.undeclared(ref)
+	switch {
+	case resource == nil:
+		return s.undeclaredResource(ref, addr)
+	case validating && !s.right(ctx, ref, resource):
+		return false
 	}
 	read := resource.Value
 	if caller := s.at.Caller; caller != nil && caller.Resource == resource {
@@ -197,7 +219,7 @@ func (s *scope) addResource(ctx context.Context, ref *refs.Reference) bool {
 func (s *scope) addCall(ctx context.Context, ref *refs.Reference) bool {
 	call := s.module.calls[ref.Subject.Name]
 	if call == nil {
-		return s.undeclared(ref)
+		return s.undeclared(ref, "module.", ref.Subject.Name, maps.Keys(s.module.calls))
 	}
 	use := s.calls[ref.Subject.Name]
 	if use == nil {
@@ -214,30 +236,12 @@ func (s *scope) addCall(ctx context.Context, ref *refs.Reference) bool {
 	return ok
 }
 
-func (s *scope) addEach(ref *refs.Reference, name string, mode Mode, value cty.Value) bool {
-	if s.at.Mode != mode {
-		return s.misplaced(ref, "each")
+func (s *scope) addEach(ref *refs.Reference, name string, value cty.Value) bool {
+	if s.at.Mode != ByKey && s.at.Mode != ByEither {
+		return s.misplaced(ref, "a block with a for_each argument")
 	}
 	set(&s.each, name, value)
 	return true
-}
-
-// undeclared reports a reference to an object that the module does not declare. The static checks
-// find these first, if there is a place for them.
-func (s *scope) undeclared(ref *refs.Reference) bool {
-	return s.module.eval.Diagnostics.AddTo(s.at.Resource, &hcl.Diagnostic{
-		Severity: hcl.DiagError, Summary: "Reference to undeclared object",
-		Detail:  "The module does not declare " + ref.Subject.String() + ".",
-		Subject: ref.Range.Ptr(),
-	})
-}
-
-func (s *scope) misplaced(ref *refs.Reference, what string) bool {
-	return s.module.eval.Diagnostics.AddTo(s.at.Resource, &hcl.Diagnostic{
-		Severity: hcl.DiagError, Summary: "Reference not allowed here",
-		Detail:  "There is no " + what + " in this place.",
-		Subject: ref.Range.Ptr(),
-	})
 }
 
 // roots returns the collected values by the names of their roots.
@@ -287,10 +291,12 @@ func byTypes(values map[string]map[string]cty.Value) map[string]cty.Value {
 
 // path returns an attribute of the object path.
 func (m *Module) path(attr string) cty.Value {
-	switch attr {
-	case "module":
+	switch {
+	case attr == "module" && m.eval.opts.Phase == Validate:
+		return cty.StringVal(m.Config.Place) // no component has a working copy yet
+	case attr == "module":
 		return cty.StringVal(m.Config.Path)
-	case "root":
+	case attr == "root":
 		return cty.StringVal(m.eval.opts.RootPath)
 	default:
 		return cty.StringVal(m.eval.opts.WorkPath)
@@ -299,8 +305,12 @@ func (m *Module) path(attr string) cty.Value {
 
 // terraform returns an attribute of the object terraform.
 func (m *Module) terraform(attr string) cty.Value {
-	if attr == "applying" {
+	switch {
+	case attr == "workspace":
+		return cty.StringVal("default")
+	case m.eval.opts.Phase == Validate:
+		return cty.UnknownVal(cty.Bool).Mark(marks.Ephemeral)
+	default:
 		return cty.BoolVal(m.eval.opts.Phase == Apply).Mark(marks.Ephemeral)
 	}
-	return cty.StringVal("default")
 }

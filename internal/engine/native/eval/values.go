@@ -25,10 +25,14 @@ type Local struct {
 // Value returns the value.
 func (l *Local) Value(ctx context.Context) (cty.Value, bool) {
 	name := "local." + l.config.Name
-	return l.value.get(ctx, l.module.eval, l.module.prefixed(name), l.config.Range.Ptr(), func(ctx context.Context) (cty.Value, bool) {
+	value, ok := l.value.get(ctx, l.module.eval, l.module.prefixed(name), l.config.Range.Ptr(), func(ctx context.Context) (cty.Value, bool) {
 		result, ok := l.module.Eval(ctx, l.config.Value, Place{})
 		return result.Value, ok
 	})
+	if !ok && l.module.eval.opts.Phase == Validate {
+		return cty.DynamicVal, true
+	}
+	return value, ok
 }
 
 // Output is an output value of a module instance.
@@ -58,7 +62,9 @@ func (o *Output) Value(ctx context.Context) (cty.Value, bool) {
 			o.check(ctx) // whatever comes of it: terraform stores the value even so
 			return known, true
 		}
-		if !o.module.Await(ctx, o.config.DependsOn) || !o.check(ctx) || o.config.Output == nil || o.config.Value == nil {
+		ready := o.module.Await(ctx, o.config.DependsOn)
+		ready = (ready || o.module.eval.opts.Phase == Validate) && o.check(ctx)
+		if !ready && o.module.eval.opts.Phase != Validate || o.config.Output == nil || o.config.Value == nil {
 			return cty.NilVal, false
 		}
 		result, ok := o.module.Eval(ctx, o.config.Value, Place{})
@@ -107,8 +113,10 @@ func (o *Output) exposes(result Result) *hcl.Diagnostic {
 		return result.Error("Ephemeral value not allowed",
 			fmt.Sprintf("The output %q is not declared as ephemeral, and cannot have an ephemeral value.", o.config.Name))
 	case o.module.call == nil && !o.config.Sensitive && marks.Contains(result.Value, marks.Sensitive):
-		return result.Error("Output refers to sensitive values",
-			fmt.Sprintf("The value of output %q is sensitive. Declare that with sensitive = true, or remove what is sensitive from the expression.", o.config.Name))
+		diag := result.Error("Output refers to sensitive values", fmt.Sprintf(
+			"The value of output %q is sensitive. Declare that with sensitive = true, or remove what is sensitive from the expression.", o.config.Name))
+		diag.Subject = o.config.Range.Ptr() // as in terraform: the mistake may be in the declaration
+		return diag
 	}
 	return nil
 }

@@ -6,12 +6,14 @@ package eval
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/bounds"
 	"github.com/cairnstacks/cairn/internal/module"
+	"github.com/cairnstacks/cairn/internal/module/refs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
@@ -28,7 +30,7 @@ type Variable struct {
 // Value returns the value as expressions see it, of the declared type, after the conditions were
 // checked.
 func (v *Variable) Value(ctx context.Context) (cty.Value, bool) {
-	if len(v.config.Validations) == 0 {
+	if len(v.config.Validations) == 0 || v.module.eval.opts.Phase == Validate {
 		return v.rawValue(ctx)
 	}
 	return v.checked.get(ctx, v.module.eval, v.name(), v.config.Range.Ptr(), func(ctx context.Context) (cty.Value, bool) {
@@ -40,11 +42,31 @@ func (v *Variable) Value(ctx context.Context) (cty.Value, bool) {
 	})
 }
 
+// Check reports the mistakes in the argument and the conditions, while validating.
+func (v *Variable) Check(ctx context.Context) {
+	if given, at, ok := v.given(ctx); ok && v.module.call != nil {
+		if _, diag := v.accept(given, at); diag != nil {
+			v.module.eval.Diagnostics.Add(diag)
+		}
+	}
+	v.validate(ctx)
+}
+
+// isOf reports whether a condition is about the variable.
+func (v *Variable) isOf(rule *module.Condition) bool {
+	own := refs.Subject{Kind: refs.Variable, Name: v.config.Name}
+	return isPlaceholder(rule.Condition) || slices.ContainsFunc(rule.Condition.Refs, func(ref refs.Reference) bool { return ref.Subject == own })
+}
+
 // name is that for messages about cycles.
 func (v *Variable) name() string { return v.module.prefixed("var." + v.config.Name) }
 
 // rawValue is Value before the conditions are checked, for themselves.
 func (v *Variable) rawValue(ctx context.Context) (cty.Value, bool) {
+	if v.module.eval.opts.Phase == Validate {
+		unknown := cty.UnknownVal(v.config.Type.WithoutOptionalAttributesDeep())
+		return marks.Declared(unknown, v.config.Sensitive, v.config.Ephemeral), true
+	}
 	return v.raw.get(ctx, v.module.eval, v.name(), v.config.Range.Ptr(), func(ctx context.Context) (cty.Value, bool) {
 		given, at, ok := v.given(ctx)
 		if !ok {
@@ -80,7 +102,7 @@ func (v *Variable) given(ctx context.Context) (value cty.Value, at *Source, ok b
 func (v *Variable) accept(value cty.Value, at *Source) (cty.Value, *hcl.Diagnostic) {
 	if value == cty.NilVal {
 		if v.config.Required() {
-			return cty.NilVal, at.Error("Missing input value", fmt.Sprintf("The variable %q has no default value, and was given none.", v.config.Name))
+			return cty.NilVal, at.Error("Missing required argument", fmt.Sprintf("The variable %q has no default, and was given no value.", v.config.Name))
 		}
 		value = v.config.Default
 	}
@@ -111,6 +133,11 @@ func (v *Variable) validate(ctx context.Context) bool {
 	}
 	ok := true
 	for _, rule := range v.config.Validations {
+		if v.module.eval.opts.Phase == Validate && !v.isOf(rule) {
+			v.module.eval.Diagnostics.Problem(rule.Condition.Range(), "Validation of another value",
+				fmt.Sprintf("The condition must refer to var.%s, the value that it is for.", v.config.Name))
+			continue
+		}
 		if !v.module.checkCondition(ctx, rule, Place{ownVariable: v}, conditionOf{
 			kind: engine.CheckVariable, block: v.module.staticPrefixed("var." + v.config.Name), object: address,
 			summary: "Invalid value for variable", given: given,

@@ -5,6 +5,8 @@ package eval
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/promising"
@@ -59,6 +61,43 @@ func (m *Module) values(ctx context.Context) {
 	}
 	for _, o := range m.outputs {
 		o.Value(ctx)
+	}
+}
+
+// Checker is the work on the parts of a configuration that only validation deals with.
+type Checker interface {
+	Visitor
+
+	// Action is called for each action of each module.
+	Action(ctx context.Context, a *Action)
+
+	// Module is called for each module, before those that it calls.
+	Module(ctx context.Context, m *Module)
+}
+
+// Validate evaluates everything that the configuration declares, in the validating phase, one after
+// the other: resources and actions in the order of their addresses.
+func (e *Evaluation) Validate(ctx context.Context, checker Checker) { e.root.validate(ctx, checker) }
+
+func (m *Module) validate(ctx context.Context, checker Checker) {
+	for _, v := range m.variables {
+		v.Check(ctx)
+	}
+	m.values(ctx)
+	for _, addr := range slices.SortedFunc(maps.Keys(m.resources), stackaddrs.Resource.Compare) {
+		checker.Resource(ctx, m.resources[addr])
+	}
+	for _, id := range slices.Sorted(maps.Keys(m.actions)) {
+		checker.Action(ctx, m.actions[id])
+	}
+	for _, c := range m.checks {
+		c.Run(ctx)
+	}
+	checker.Module(ctx, m)
+	for _, name := range slices.Sorted(maps.Keys(m.calls)) {
+		if called := m.calls[name].check(ctx); called != nil {
+			called.validate(ctx, checker)
+		}
 	}
 }
 
