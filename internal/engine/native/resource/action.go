@@ -8,56 +8,29 @@ import (
 	"sync"
 	"time"
 
-	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/engine/native/change"
 	"github.com/cairnstacks/cairn/internal/engine/native/eval"
-	"github.com/cairnstacks/cairn/internal/lang"
-	"github.com/cairnstacks/cairn/internal/module/refs"
 	"github.com/cairnstacks/cairn/internal/providers/provider"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// Action is an action instance that is invoked for a resource instance, with its provider and
-// configuration.
-type Action struct {
-	target *Target // of the resource instance, but with the type, the provider and the configuration of the action
-	at     eval.Place
-}
-
-// Action returns an action instance, which is invoked for a target, with its provider and
-// configuration.
-func (rt *Runtime) Action(ctx context.Context, a *eval.Action, key stackaddrs.InstanceKey, of *Target, caller *eval.Caller) (*Action, bool) {
-	x, ok := a.Expand(ctx)
-	if !ok {
+// Action returns the target for an action instance that is invoked for another target, which has
+// the type, the provider and the configuration of the action.
+func (rt *Runtime) Action(ctx context.Context, a *eval.Action, key stackaddrs.InstanceKey, of *Target, caller *eval.Caller) (*Target, bool) {
+	t := &Target{Addr: of.Addr, Address: of.Address, Resource: of.Resource, tree: of.tree, Action: a, key: key}
+	var ok bool
+	if t.At, ok = a.Place(ctx, key); !ok {
 		return nil, false
 	}
-	t := &Target{Addr: of.Addr, Address: of.Address, Resource: of.Resource, tree: of.tree, action: a, key: key}
-	slot, filled := of.tree.Slots[a.Config.Provider]
-	if !filled {
-		return nil, rt.Eval.Diagnostics.AddTo(of.Address, &hcl.Diagnostic{
-			Severity: hcl.DiagError, Summary: "Provider configuration not present",
-			Detail:  "The module is given no provider configuration " + a.Config.Provider.String() + ".",
-			Subject: a.Config.ProviderRange.Ptr(),
-		})
-	}
-	t.Slot = slot
-	p, known, ok, diags := rt.Providers.Provider(ctx, a.Config.ProviderAddr, slot)
-	rt.Eval.Diagnostics.Add(diags...)
-	if !ok {
+	t.At.Resource, t.At.Caller = of.Address, caller
+	if t.Slot, ok = a.Slot(t.At); !ok {
 		return nil, false
 	}
-	t.Provider, t.Known = p, known
-	if t.Type = rt.Types.OfAction(a.Config.ProviderAddr, p.Schema(), a.Config.Type); t.Type == nil {
-		return nil, rt.fail(t, "Unknown action type", "The provider "+a.Config.ProviderAddr.String()+" has no action "+a.Config.Type+".")
-	}
-	return &Action{target: t, at: eval.Place{Repetition: x.Repetition(key), Resource: of.Address, Caller: caller}}, true
+	return t, rt.find(ctx, t, a.Config.ProviderAddr)
 }
-
-// Addr returns the address of the action instance.
-func (a *Action) Addr() stackaddrs.ActionInstance { return a.target.action.Addr(a.target.key) }
 
 // ActionConfig is the evaluated configuration of an action.
 type ActionConfig struct {
@@ -69,21 +42,9 @@ type ActionConfig struct {
 }
 
 // ActionConfig evaluates the configuration of an action.
-func (rt *Runtime) ActionConfig(ctx context.Context, a *Action) (*ActionConfig, bool) {
-	t := a.target
-	references, diags := refs.InTraversals(t.Decoder.Variables(t.body()))
-	if !rt.Eval.Diagnostics.AddTo(t.Address, diags...) {
-		return nil, false
-	}
-	scope, ok := t.action.Module.Scope(ctx, references, a.at)
+func (rt *Runtime) ActionConfig(ctx context.Context, t *Target) (*ActionConfig, bool) {
+	value, ok := rt.Evaluate(ctx, t)
 	if !ok {
-		return nil, false
-	}
-	value, diags := t.Decoder.Decode(ctx, t.body(), scope)
-	if len(diags) > 0 && !rt.Eval.Diagnostics.AddTo(t.Address, lang.WithholdSecrets(diags, t.Decoder.Variables(t.body()), scope)...) {
-		return nil, false
-	}
-	if !rt.withoutEphemeral(t, value) {
 		return nil, false
 	}
 	bare, sensitive := kept(t, value)
@@ -91,8 +52,7 @@ func (rt *Runtime) ActionConfig(ctx context.Context, a *Action) (*ActionConfig, 
 }
 
 // PlanAction has the provider check the configuration, and say whether the action can be invoked.
-func (rt *Runtime) PlanAction(ctx context.Context, a *Action, config *ActionConfig) (provider.DeferredReason, bool) {
-	t := a.target
+func (rt *Runtime) PlanAction(ctx context.Context, t *Target, config *ActionConfig) (provider.DeferredReason, bool) {
 	if !t.Known {
 		return provider.DeferredProviderConfigUnknown, true
 	}
@@ -101,12 +61,12 @@ func (rt *Runtime) PlanAction(ctx context.Context, a *Action, config *ActionConf
 		return 0, false
 	}
 	defer done()
-	if !rt.said(t, t.Provider.ValidateAction(ctx, t.Name, config.value)) {
+	if !rt.Said(t, t.Provider.ValidateAction(ctx, t.Name, config.value)) {
 		return 0, false
 	}
 	response := t.Provider.PlanAction(ctx, provider.PlanActionRequest{Type: t.Name, Config: config.value, DeferralAllowed: rt.DeferralAllowed})
 	switch {
-	case !rt.said(t, response.Diagnostics):
+	case !rt.Said(t, response.Diagnostics):
 		return 0, false
 	case response.Deferred != provider.NotDeferred && response.Deferred != provider.DeferredProviderConfigUnknown:
 		return 0, rt.fail(t, "Invalid deferral of an action", "The provider "+t.Of.String()+" defers "+t.described()+" for the reason "+response.Deferred.String()+
@@ -117,20 +77,19 @@ func (rt *Runtime) PlanAction(ctx context.Context, a *Action, config *ActionConf
 
 // RefinesAction reports whether the configuration is known, and agrees with its known parts while
 // planning.
-func (rt *Runtime) RefinesAction(a *Action, planned cty.Value, config *ActionConfig) bool {
-	if !rt.settled(a.target, config.value) {
+func (rt *Runtime) RefinesAction(t *Target, planned cty.Value, config *ActionConfig) bool {
+	if !rt.settled(t, config.value) {
 		return false
 	}
 	if err := engine.CheckRefines(planned, config.Stored); err != nil {
-		return rt.fail(a.target, "Inconsistent action configuration", "The configuration of "+a.target.described()+" is not the one that was planned: "+err.Error()+". Plan again.")
+		return rt.fail(t, "Inconsistent action configuration", "The configuration of "+t.described()+" is not the one that was planned: "+err.Error()+". Plan again.")
 	}
 	return true
 }
 
 // Invoke invokes an action, and says how that goes. The provider is not asked any more once the
 // work was stopped: asked is false then.
-func (rt *Runtime) Invoke(ctx context.Context, a *Action, config *ActionConfig, trigger engine.Trigger) (asked, ok bool) {
-	t := a.target
+func (rt *Runtime) Invoke(ctx context.Context, t *Target, config *ActionConfig, trigger engine.Trigger) (asked, ok bool) {
 	done, ok := rt.call(ctx)
 	if !ok {
 		return false, false
@@ -143,12 +102,12 @@ func (rt *Runtime) Invoke(ctx context.Context, a *Action, config *ActionConfig, 
 	say := func(kind engine.EventType, message string) {
 		rt.Observe.Observe(engine.Event{
 			Type: kind, Resource: t.Address, Message: message, Elapsed: time.Since(began),
-			Invocation: &engine.Invocation{Addr: a.Addr(), Provider: t.Of, Trigger: trigger},
+			Invocation: &engine.Invocation{Addr: t.Action.Addr(t.key), Provider: t.Of, Trigger: trigger},
 		})
 	}
 	say(engine.ActionStart, "")
 	diags := rt.invoke(ctx, t, config, func(message string) { say(engine.ActionProgress, message) })
-	ok = rt.said(t, diags)
+	ok = rt.Said(t, diags)
 	if ok {
 		say(engine.ActionComplete, "")
 	} else {

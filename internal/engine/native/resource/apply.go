@@ -165,7 +165,7 @@ func (rt *Runtime) carryOut(ctx context.Context, t *Target, a asking) (provider.
 	if response.New != cty.NilVal && !response.New.IsNull() {
 		known = response.New
 	}
-	rt.said(t, response.Diagnostics)
+	rt.Said(t, response.Diagnostics)
 	applied.Asked = true
 	return response, applied
 }

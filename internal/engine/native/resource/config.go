@@ -17,28 +17,29 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
-// config evaluates the body of a target's block. The value has marks, among them the ephemeral ones
-// of write-only attributes.
-func (rt *Runtime) config(ctx context.Context, t *Target) (cty.Value, bool) {
-	references, diags := rt.Types.References(t.Config(), t.Type)
+// Evaluate evaluates the body of a target's block. The value has marks, among them the ephemeral
+// ones of write-only attributes.
+func (rt *Runtime) Evaluate(ctx context.Context, t *Target) (cty.Value, bool) {
+	references, diags := rt.Types.References(t)
 	if !rt.Eval.Diagnostics.AddTo(t.Address, diags...) {
 		return cty.NilVal, false
 	}
-	scope, ok := t.Resource.Module.Scope(ctx, references, t.At)
+	scope, ok := t.module().Scope(ctx, references, t.At)
 	if !ok {
 		return cty.NilVal, false
 	}
-	value, diags := t.Decoder.Decode(ctx, t.Config().Body, scope)
-	if len(diags) > 0 && !rt.Eval.Diagnostics.AddTo(t.Address, lang.WithholdSecrets(diags, t.Decoder.Variables(t.Config().Body), scope)...) {
+	value, diags := t.Decoder.Decode(ctx, t.Body(), scope)
+	if len(diags) > 0 && !rt.Eval.Diagnostics.AddTo(t.Address, lang.WithholdSecrets(diags, t.Decoder.Variables(t.Body()), scope)...) {
 		return cty.NilVal, false
 	}
-	return value, t.Addr.Resource.Mode == stackaddrs.EphemeralResource || rt.withoutEphemeral(t, value)
+	ephemeral := t.Action == nil && t.Addr.Resource.Mode == stackaddrs.EphemeralResource
+	return value, ephemeral || rt.withoutEphemeral(t, value)
 }
 
 // AwaitReferences waits for the subjects of the references in the body of a target's block, for
 // callers that do not evaluate it.
 func (rt *Runtime) AwaitReferences(ctx context.Context, t *Target) {
-	if references, diags := rt.Types.References(t.Config(), t.Type); !diags.HasErrors() {
+	if references, diags := rt.Types.References(t); !diags.HasErrors() {
 		t.Resource.Module.Scope(ctx, references, t.At)
 	}
 }
@@ -59,7 +60,7 @@ func (rt *Runtime) withoutEphemeral(t *Target, value cty.Value) bool {
 			Detail:  "The value of " + marks.DescribePath(at.Path) + " would be stored, but ephemeral values never are. Only write-only attributes accept them.",
 			Subject: t.block(), Extra: &engine.DiagnosticData{Resource: t.Address},
 		}
-		if at := t.Decoder.Range(t.body(), at.Path); at != nil {
+		if at := t.Decoder.Range(t.Body(), at.Path); at != nil {
 			diag.Subject = at
 		}
 		ok = rt.Eval.Diagnostics.Add(diag)

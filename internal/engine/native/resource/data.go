@@ -25,7 +25,7 @@ func (c *DataConfig) Known() bool { return c.value.IsWhollyKnown() }
 
 // DataConfig evaluates the block of a data source.
 func (rt *Runtime) DataConfig(ctx context.Context, t *Target) (*DataConfig, bool) {
-	config, ok := rt.config(ctx, t)
+	config, ok := rt.Evaluate(ctx, t)
 	if !ok {
 		return nil, false
 	}
@@ -56,12 +56,12 @@ func (rt *Runtime) ReadData(ctx context.Context, t *Target, config *DataConfig) 
 		return cty.NilVal, 0, false
 	}
 	defer done()
-	if !rt.said(t, t.Provider.ValidateResource(ctx, stackaddrs.DataResource, t.Name, config.value)) {
+	if !rt.Said(t, t.Provider.ValidateResource(ctx, stackaddrs.DataResource, t.Name, config.value)) {
 		return cty.NilVal, 0, false
 	}
 	rt.Observe.Observe(engine.Event{Type: engine.ApplyStart, Resource: t.Address, Action: string(engine.ActionRead)})
 	response := t.Provider.ReadData(ctx, provider.ReadDataRequest{Type: t.Name, Config: config.value, Meta: meta, DeferralAllowed: rt.DeferralAllowed})
-	if !rt.said(t, response.Diagnostics) {
+	if !rt.Said(t, response.Diagnostics) {
 		rt.Observe.Observe(engine.Event{Type: engine.ApplyErrored, Resource: t.Address, Action: string(engine.ActionRead)})
 		return cty.NilVal, 0, false
 	}

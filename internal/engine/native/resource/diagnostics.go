@@ -14,9 +14,9 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
-// said reports the diagnostics of a provider about an instance, and whether none of them is an
+// Said reports the diagnostics of a provider about an instance, and whether none of them is an
 // error.
-func (rt *Runtime) said(t *Target, diags provider.Diagnostics) bool {
+func (rt *Runtime) Said(t *Target, diags provider.Diagnostics) bool {
 	for _, diag := range diags {
 		rt.Eval.Diagnostics.Add(t.diagnostic(diag))
 	}
@@ -34,7 +34,7 @@ func (t *Target) diagnostic(said provider.Diagnostic) *hcl.Diagnostic {
 	if said.Severity == provider.Error {
 		t.Failure = said.Summary + ": " + said.Detail
 	}
-	if body := t.body(); body != nil && len(said.Path) > 0 {
+	if body := t.Body(); body != nil && len(said.Path) > 0 {
 		if at := t.Decoder.Range(body, said.Path); at != nil {
 			diag.Subject = at
 		}
@@ -62,8 +62,8 @@ func listed(errs []error) string {
 
 // described returns the address of the action or the resource instance.
 func (t *Target) described() string {
-	if t.action != nil {
-		return t.action.Addr(t.key).String()
+	if t.Action != nil {
+		return t.Action.Addr(t.key).String()
 	}
 	return t.Address
 }

@@ -51,12 +51,12 @@ func (rt *Runtime) OpenEphemeral(ctx context.Context, t *Target, config *DataCon
 		return cty.NilVal, 0, false
 	}
 	defer done()
-	if !rt.said(t, t.Provider.ValidateResource(ctx, stackaddrs.EphemeralResource, t.Name, config.value)) {
+	if !rt.Said(t, t.Provider.ValidateResource(ctx, stackaddrs.EphemeralResource, t.Name, config.value)) {
 		return cty.NilVal, 0, false
 	}
 	response := t.Provider.OpenEphemeral(ctx, provider.OpenEphemeralRequest{Type: t.Name, Config: config.value, DeferralAllowed: rt.DeferralAllowed})
 	switch {
-	case !rt.said(t, response.Diagnostics):
+	case !rt.Said(t, response.Diagnostics):
 		return cty.NilVal, 0, false
 	case response.Deferred != provider.NotDeferred:
 		return rt.PlannedEphemeral(t, config), response.Deferred, rt.mayDefer(t)
@@ -131,8 +131,8 @@ func (rt *Runtime) CloseEphemerals(ctx context.Context, blocks ...stackaddrs.Res
 func (rt *Runtime) closeEphemeral(ctx context.Context, e *openEphemeral) {
 	e.end()
 	e.renewing.Wait()
-	rt.said(e.target, e.failed)
+	rt.Said(e.target, e.failed)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closingTime)
 	defer cancel()
-	rt.said(e.target, e.target.Provider.CloseEphemeral(ctx, provider.EphemeralRequest{Type: e.target.Name, Private: e.private}))
+	rt.Said(e.target, e.target.Provider.CloseEphemeral(ctx, provider.EphemeralRequest{Type: e.target.Name, Private: e.private}))
 }

@@ -51,7 +51,7 @@ func (rt *Runtime) imported(ctx context.Context, t *Target, named Imported) (pro
 	}
 	defer done()
 	response := t.Provider.Import(ctx, provider.ImportRequest{Type: t.Name, ID: named.ID, Identity: named.Identity, DeferralAllowed: rt.DeferralAllowed})
-	return response, rt.said(t, response.Diagnostics)
+	return response, rt.Said(t, response.Diagnostics)
 }
 
 // oneImported returns the object that was found, if there is exactly one, of the right type.

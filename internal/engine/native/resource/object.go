@@ -107,7 +107,7 @@ func (rt *Runtime) upgradeValue(ctx context.Context, t *Target, o *Object, conte
 		}
 	}
 	value, diags := t.Provider.UpgradeState(ctx, request)
-	if !rt.said(t, diags) {
+	if !rt.Said(t, diags) {
 		return false
 	}
 	if value == cty.NilVal || value.IsNull() {
@@ -134,7 +134,7 @@ func (rt *Runtime) upgradeIdentity(ctx context.Context, t *Target, o *Object, co
 	}
 	identity, diags := t.Provider.UpgradeIdentity(ctx, provider.UpgradeIdentityRequest{Type: t.Name, Version: int64(content.IdentityVersion), JSON: content.Identity})
 	o.Identity = identity
-	return rt.said(t, diags)
+	return rt.Said(t, diags)
 }
 
 // restoreMarks marks the parts that the state or the schema calls sensitive.
@@ -178,7 +178,7 @@ func (rt *Runtime) move(ctx context.Context, t *Target, o *Object, content *tfst
 		request.SourceType = t.Name
 	}
 	response := t.Provider.Move(ctx, request)
-	if !rt.said(t, response.Diagnostics) {
+	if !rt.Said(t, response.Diagnostics) {
 		return false
 	}
 	if response.Object == cty.NilVal || response.Object.IsNull() {
@@ -204,7 +204,7 @@ func (rt *Runtime) Refresh(ctx context.Context, t *Target, o *Object) (fresh *Ob
 	response := t.Provider.Read(ctx, provider.ReadRequest{
 		Type: t.Name, Current: bare, Private: o.Private, Meta: meta, Identity: o.Identity, DeferralAllowed: rt.DeferralAllowed,
 	})
-	if !rt.said(t, response.Diagnostics) {
+	if !rt.Said(t, response.Diagnostics) {
 		return nil, 0, false
 	}
 	rt.Observe.Observe(engine.Event{Type: engine.RefreshComplete, Resource: t.Address})

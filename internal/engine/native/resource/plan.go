@@ -50,7 +50,7 @@ type PlanOptions struct {
 
 // Plan plans the change of the current object of an instance that the configuration declares.
 func (rt *Runtime) Plan(ctx context.Context, t *Target, opts PlanOptions) (*Change, bool) {
-	config, ok := rt.config(ctx, t)
+	config, ok := rt.Evaluate(ctx, t)
 	if !ok {
 		return nil, false
 	}
@@ -117,7 +117,7 @@ func (p *planner) plan(ctx context.Context) (*Change, bool) {
 		bare, _ := p.before.UnmarkDeep()
 		p.before = p.Mark(bare, sensitive)
 	}
-	if !p.said(p.Target, p.Provider.ValidateResource(ctx, stackaddrs.ManagedResource, p.Name, original)) {
+	if !p.Said(p.Target, p.Provider.ValidateResource(ctx, stackaddrs.ManagedResource, p.Name, original)) {
 		return nil, false
 	}
 	priorMarked, private, identity := p.basis()
@@ -175,7 +175,7 @@ func (p *planner) tentative(prior, planned cty.Value) engine.Action {
 // change only.
 func (p *planner) ask(ctx context.Context, request provider.PlanRequest, first bool) (provider.PlanResponse, bool) {
 	response := p.Provider.Plan(ctx, request)
-	if (first || response.Diagnostics.HasErrors()) && !p.said(p.Target, response.Diagnostics) {
+	if (first || response.Diagnostics.HasErrors()) && !p.Said(p.Target, response.Diagnostics) {
 		return response, false
 	}
 	if response.Planned == cty.NilVal {
@@ -282,7 +282,7 @@ func (rt *Runtime) PlanDestroy(ctx context.Context, t *Target, o *Object) (*Chan
 		Type: t.Name, Prior: bare, Proposed: t.Null(), Config: t.Null(), PriorPrivate: o.Private, PriorIdentity: o.Identity, Meta: meta,
 		DeferralAllowed: rt.DeferralAllowed,
 	})
-	if !rt.said(t, response.Diagnostics) {
+	if !rt.Said(t, response.Diagnostics) {
 		return nil, false
 	}
 	if response.Deferred != provider.NotDeferred {

@@ -5,6 +5,8 @@ package resource
 
 import (
 	"context"
+	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
@@ -14,6 +16,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/native/state"
 	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/internal/providers/provider"
+	"github.com/cairnstacks/cairn/internal/providers/schema"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
@@ -124,7 +127,7 @@ type Target struct {
 	tree    *module.Node
 	lenient bool // errors about the object are warnings
 
-	action *eval.Action // that is dealt with for the instance; else nil
+	Action *eval.Action // that is dealt with, for the instance or, while validating, for none; else nil
 	key    stackaddrs.InstanceKey
 }
 
@@ -139,23 +142,31 @@ func (t *Target) Config() *module.Resource {
 // block is where diagnostics point that have no better place.
 func (t *Target) block() *hcl.Range {
 	switch {
-	case t.action != nil:
-		return t.action.Config.Range.Ptr()
+	case t.Action != nil:
+		return t.Action.Config.Range.Ptr()
 	case t.Resource == nil:
 		return nil
 	}
 	return t.Resource.Config.Range.Ptr()
 }
 
-// body returns the body that is decoded by the schema, or nil.
-func (t *Target) body() hcl.Body {
+// Body returns the body that is decoded by the schema, or nil.
+func (t *Target) Body() hcl.Body {
 	switch {
-	case t.action != nil:
-		return t.action.Config.Config
+	case t.Action != nil:
+		return t.Action.Config.Config
 	case t.Resource == nil:
 		return nil
 	}
 	return t.Resource.Config.Body
+}
+
+// module returns the module of the block.
+func (t *Target) module() *eval.Module {
+	if t.Action != nil {
+		return t.Action.Module
+	}
+	return t.Resource.Module
 }
 
 // Target returns the target for an instance that the configuration declares.
@@ -164,17 +175,12 @@ func (rt *Runtime) Target(ctx context.Context, r *eval.Resource, key stackaddrs.
 	if !ok {
 		return nil, false
 	}
-	config, tree := r.Config, r.Module.Config
-	slot, filled := tree.Slots[config.Provider]
-	if !filled && !config.ProviderAddr.IsBuiltin() {
-		return nil, rt.Eval.Diagnostics.AddTo(at.Resource, &hcl.Diagnostic{
-			Severity: hcl.DiagError, Summary: "Provider configuration not present",
-			Detail:  "The module is given no provider configuration " + config.Provider.String() + ".",
-			Subject: config.ProviderRange.Ptr(),
-		})
+	slot, ok := r.Slot(at)
+	if !ok {
+		return nil, false
 	}
-	target := &Target{Addr: r.Addr(key), Address: at.Resource, Slot: slot, Resource: r, At: at, tree: tree}
-	return target, rt.find(ctx, target, config.ProviderAddr)
+	target := &Target{Addr: r.Addr(key), Address: at.Resource, Slot: slot, Resource: r, At: at, tree: r.Module.Config}
+	return target, rt.find(ctx, target, r.Config.ProviderAddr)
 }
 
 // StoredTarget returns the target for an object that nothing may declare any more. The tree is that
@@ -214,27 +220,46 @@ func (rt *Runtime) find(ctx context.Context, t *Target, addr stackaddrs.Provider
 	p, known, ok, diags := rt.Providers.Provider(ctx, addr, t.Slot)
 	rt.Eval.Diagnostics.Add(diags...)
 	if !ok {
-		rt.Observe.Observe(engine.Event{Type: engine.Unplannable, Resource: t.Address, Provider: addr})
+		if t.Action == nil {
+			rt.Observe.Observe(engine.Event{Type: engine.Unplannable, Resource: t.Address, Provider: addr})
+		}
 		return false
 	}
 	t.Provider, t.Known = p, known
-	if t.Type = rt.Types.Of(addr, p.Schema(), t.Addr.Resource); t.Type == nil {
-		return rt.Eval.Diagnostics.AddTo(t.Address, &hcl.Diagnostic{
-			Severity: hcl.DiagError, Summary: "Unknown resource type",
-			Detail:  "The provider " + addr.String() + " has no " + kindOf(t.Addr.Resource.Mode) + " " + t.Addr.Resource.Type + ".",
-			Subject: t.block(),
-		})
-	}
-	return true
+	return rt.Describe(t, addr, p.Schema())
 }
 
-func kindOf(mode stackaddrs.ResourceMode) string {
+// Describe finds the type of a target. That the provider does not have it is an error.
+func (rt *Runtime) Describe(t *Target, of stackaddrs.Provider, p *schema.Provider) bool {
+	if t.Action != nil {
+		name := t.Action.Config.Type
+		if t.Type = rt.Types.OfAction(of, p, name); t.Type != nil {
+			return true
+		}
+		return rt.fail(t, "Unknown action type",
+			fmt.Sprintf("The provider %s has no action %q.%s", of, name, rt.Eval.Diagnostics.DidYouMean(name, maps.Keys(p.Actions))))
+	}
+	r := t.Addr.Resource
+	if t.Type = rt.Types.Of(of, p, r); t.Type != nil {
+		return true
+	}
+	hint := rt.Eval.Diagnostics.DidYouMean(r.Type, maps.Keys(byMode(p, r.Mode)))
+	for _, mode := range []stackaddrs.ResourceMode{stackaddrs.ManagedResource, stackaddrs.DataResource, stackaddrs.EphemeralResource} {
+		if byMode(p, mode)[r.Type] != nil {
+			hint = fmt.Sprintf(" There is one for blocks that begin with %q.", keywordOf(mode))
+		}
+	}
+	return rt.fail(t, "Unknown resource type", fmt.Sprintf("The provider %s has no type %q of this kind.%s", of, r.Type, hint))
+}
+
+// keywordOf returns the type of the blocks that declare resources of a mode.
+func keywordOf(mode stackaddrs.ResourceMode) string {
 	switch mode {
 	case stackaddrs.DataResource:
-		return "data source"
+		return "data"
 	case stackaddrs.EphemeralResource:
-		return "ephemeral resource type"
+		return "ephemeral"
 	default:
-		return "resource type"
+		return "resource"
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/engine/native/body"
-	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/internal/module/refs"
 	"github.com/cairnstacks/cairn/internal/providers/schema"
 	"github.com/cairnstacks/cairn/stackaddrs"
@@ -36,7 +35,7 @@ func (t *Type) Null() cty.Value { return cty.NullVal(t.Object) }
 // concurrent use.
 type Types struct {
 	types sync.Map // *Type by typeKey
-	refs  sync.Map // []refs.Reference by *module.Resource
+	refs  sync.Map // []refs.Reference by *module.Resource or *module.Action
 }
 
 type typeKey struct {
@@ -78,16 +77,22 @@ func byMode(p *schema.Provider, mode stackaddrs.ResourceMode) map[string]*schema
 	}
 }
 
-// References returns the references in the body of a resource.
-func (t *Types) References(of *module.Resource, ty *Type) ([]refs.Reference, hcl.Diagnostics) {
-	if known, ok := t.refs.Load(of); ok {
+// References returns the references in the body of a target's block.
+func (t *Types) References(of *Target) ([]refs.Reference, hcl.Diagnostics) {
+	var block any
+	if of.Action != nil {
+		block = of.Action.Config
+	} else {
+		block = of.Resource.Config
+	}
+	if known, ok := t.refs.Load(block); ok {
 		return known.([]refs.Reference), nil
 	}
-	found, diags := refs.InTraversals(ty.Decoder.Variables(of.Body))
+	found, diags := refs.InTraversals(of.Decoder.Variables(of.Body()))
 	if diags.HasErrors() {
 		return nil, diags
 	}
-	t.refs.Store(of, found)
+	t.refs.Store(block, found)
 	return found, diags
 }
 
