@@ -14,7 +14,6 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/native/planned"
 	"github.com/cairnstacks/cairn/internal/engine/native/resource"
 	"github.com/cairnstacks/cairn/internal/module"
-	"github.com/cairnstacks/cairn/internal/module/refs"
 	"github.com/cairnstacks/cairn/internal/providers/provider"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -138,33 +137,11 @@ func (v *invoker) action(ctx context.Context, expr *module.Expr, of engine.Trigg
 // wildcard if it is not known which ones there are.
 func (v *invoker) named(ctx context.Context, expr *module.Expr) (*eval.Action, stackaddrs.InstanceKey, bool) {
 	t := v.target
-	reject := func(detail string) (*eval.Action, stackaddrs.InstanceKey, bool) {
-		return nil, stackaddrs.NoKey, v.eval.Diagnostics.AddTo(t.Address, &hcl.Diagnostic{
-			Severity: hcl.DiagError, Summary: "Invalid action reference", Detail: detail, Subject: expr.Range().Ptr(),
-		})
+	a, named, ok := t.Resource.TriggeredAction(ctx, expr, t.At)
+	if !ok || named.Key.IsWildcard() {
+		return a, named.Key, ok
 	}
-	traversal, keyExpr, part := referenceParts(expr.Expression)
-	if traversal == nil {
-		return reject("A reference to an action is required, or to an instance of one.")
-	}
-	ref, diags := refs.Parse(traversal)
-	if !v.eval.Diagnostics.AddTo(t.Address, diags...) {
-		return nil, stackaddrs.NoKey, false
-	}
-	a := t.Resource.Module.Action(ref.Subject.Type, ref.Subject.Name)
-	if ref.Subject.Kind != refs.Action || a == nil || len(ref.Rest)+len(part) > 0 {
-		return reject("The module does not declare an action " + ref.Subject.String() + ", or more is written than its name and a key.")
-	}
-	key := ref.Key
-	switch {
-	case keyExpr != nil && isWildcard(t.Addr):
-		return a, stackaddrs.WildcardKey, true
-	case keyExpr != nil:
-		var ok bool
-		if key, ok = v.evalKey(ctx, t.Resource.Module, keyExpr, t.At); !ok {
-			return nil, key, false
-		}
-	}
+	key := named.Key
 	x, ok := a.Expand(ctx)
 	switch {
 	case !ok:
@@ -174,7 +151,10 @@ func (v *invoker) named(ctx context.Context, expr *module.Expr) (*eval.Action, s
 	case x.Unknown:
 		return a, stackaddrs.NoKey, true
 	case !x.Has(key):
-		return reject("There is no instance " + a.Addr(key).String() + ".")
+		return nil, key, v.eval.Diagnostics.AddTo(t.Address, &hcl.Diagnostic{
+			Severity: hcl.DiagError, Summary: "Invalid action reference", Detail: "There is no instance " + a.Addr(key).String() + ".",
+			Subject: expr.Range().Ptr(),
+		})
 	}
 	return a, key, true
 }

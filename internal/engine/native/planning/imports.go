@@ -8,17 +8,14 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
-	"github.com/zclconf/go-cty/cty/convert"
 
 	"github.com/cairnstacks/cairn/internal/engine/native/eval"
 	"github.com/cairnstacks/cairn/internal/engine/native/resource"
 	"github.com/cairnstacks/cairn/internal/module"
-	"github.com/cairnstacks/cairn/internal/module/refs"
 	"github.com/cairnstacks/cairn/internal/providers/provider"
 	"github.com/cairnstacks/cairn/promising"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
-	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
 // importBlock is an import block, with the objects that it imports by the addresses that they get.
@@ -51,16 +48,9 @@ func (i *importBlock) find(ctx context.Context, p *planner) (map[stackaddrs.Reso
 
 // evaluate returns nil after an error.
 func (i *importBlock) evaluate(ctx context.Context, p *planner) map[stackaddrs.ResourceInstance]eval.Place {
-	root := p.eval.Root()
-	places := []eval.Place{{}}
-	if i.config.ForEach != nil {
-		result, ok := root.Eval(ctx, i.config.ForEach, eval.Place{})
-		if !ok {
-			return nil
-		}
-		if places, ok = p.importPlaces(result); !ok {
-			return nil
-		}
+	places, ok := p.eval.Root().ImportPlaces(ctx, i.config)
+	if !ok {
+		return nil
 	}
 	targets := make(map[stackaddrs.ResourceInstance]eval.Place, len(places))
 	for _, at := range places {
@@ -78,31 +68,6 @@ func (i *importBlock) evaluate(ctx context.Context, p *planner) map[stackaddrs.R
 	return targets
 }
 
-// importPlaces returns one place for each element of the argument for_each. There is none if that
-// is null.
-func (p *planner) importPlaces(result eval.Result) ([]eval.Place, bool) {
-	value, found := result.Value.Unmark()
-	_, ephemeral := found[marks.Ephemeral]
-	switch {
-	case ephemeral || !value.IsKnown() || !module.CanImportEach(value):
-		return nil, p.eval.Diagnostics.Add(result.Error("Invalid for_each argument",
-			"The objects to import come from a map, a set or a list, which must be known and not ephemeral."))
-	case value.IsNull():
-		return nil, true
-	}
-	var places []eval.Place
-	for it := value.ElementIterator(); it.Next(); {
-		key, element := it.Element()
-		if value.Type().IsSetType() {
-			key = element
-		}
-		places = append(places, eval.Place{
-			Repetition: eval.Repetition{Mode: eval.ByKey, Key: key.WithMarks(found), Value: element.WithMarks(found)},
-		})
-	}
-	return places, true
-}
-
 // address returns the address that an object gets.
 func (i *importBlock) address(ctx context.Context, p *planner, at eval.Place) (stackaddrs.ResourceInstance, bool) {
 	module, key := stackaddrs.RootModuleInstance, stackaddrs.NoKey
@@ -110,7 +75,7 @@ func (i *importBlock) address(ctx context.Context, p *planner, at eval.Place) (s
 		key = stackaddrs.NoKey
 		if step.Key != nil {
 			var ok bool
-			if key, ok = p.evalKey(ctx, p.eval.Root(), step.Key, at); !ok {
+			if key, ok = p.eval.Root().InstanceKey(ctx, step.Key, at); !ok {
 				return stackaddrs.ResourceInstance{}, false
 			}
 		}
@@ -119,25 +84,6 @@ func (i *importBlock) address(ctx context.Context, p *planner, at eval.Place) (s
 		}
 	}
 	return stackaddrs.ResourceInstance{Module: module, Resource: i.config.Block.Resource, Key: key}, true
-}
-
-// evalKey evaluates the key of an instance.
-func (p *planner) evalKey(ctx context.Context, m *eval.Module, expr hcl.Expression, at eval.Place) (stackaddrs.InstanceKey, bool) {
-	found, diags := refs.InExpr(expr)
-	if !p.eval.Diagnostics.AddTo(at.Resource, diags...) {
-		return stackaddrs.NoKey, false
-	}
-	result, ok := m.Eval(ctx, &module.Expr{Expression: expr, Refs: found}, at)
-	if !ok {
-		return stackaddrs.NoKey, false
-	}
-	bare, _ := result.Value.Unmark()
-	if bare.IsKnown() && !bare.IsNull() {
-		if key, ok := stackaddrs.KeyFromValue(bare); ok {
-			return key, true
-		}
-	}
-	return stackaddrs.NoKey, p.eval.Diagnostics.Add(result.Error("Invalid instance key", "The key of an instance is a known string or whole number."))
 }
 
 // imported imports the object of an instance that the state does not have, if a block says so.
@@ -193,37 +139,19 @@ func (p *planner) importOne(ctx context.Context, t *resource.Target, config *mod
 
 // importName evaluates the ID or the identity of the object.
 func (p *planner) importName(ctx context.Context, t *resource.Target, config *module.Import, at eval.Place) (named resource.Imported, known, ok bool) {
-	expr, ty := config.ID, cty.String
+	identity := cty.NilType
 	if config.Identity != nil {
-		expr = config.Identity
 		if t.Identity == nil {
 			return named, false, p.badImport(config, "Unknown identity", "Objects of "+t.Name+" have no identity to be imported by. Use an ID.")
 		}
-		ty = importType(t)
+		identity = importType(t)
 	}
-	result, ok := p.eval.Root().Eval(ctx, expr, at)
-	if !ok {
-		return named, false, false
-	}
-	reject := func(detail string) (resource.Imported, bool, bool) {
-		return named, false, p.eval.Diagnostics.Add(result.Error("Invalid import argument", detail))
-	}
-	if marks.Contains(result.Value, marks.Ephemeral) {
-		return reject("The ID or identity of an object cannot be ephemeral.")
-	}
-	bare, _ := result.Value.UnmarkDeep()
-	value, err := convert.Convert(bare, ty)
+	value, ok := p.eval.Root().ImportName(ctx, config, identity, at)
 	switch {
-	case err != nil:
-		return reject("The value does not have the right type: " + err.Error() + ".")
-	case value.IsNull():
-		return reject("The ID or identity of an object cannot be null.")
-	case !value.IsWhollyKnown():
-		return named, false, true
+	case !ok || !value.IsWhollyKnown():
+		return named, false, ok
 	case config.Identity != nil:
 		return resource.Imported{Identity: value}, true, true
-	case value.AsString() == "":
-		return reject("The ID cannot be empty.")
 	}
 	return resource.Imported{ID: value.AsString(), Identity: cty.NilVal}, true, true
 }
