@@ -122,6 +122,7 @@ func (s *Session) validate(ctx context.Context, l *loaded) hcl.Diagnostics {
 	invalid, err := l.validation.Get(ctx, struct{}{}, func() (hcl.Diagnostics, error) {
 		tree := l.tree
 		opts := validate.Options{
+			Types:   &s.opts.Shared.Types,
 			Schemas: schemas{ctx, s}, Functions: s.functions(ctx, nil, tree.Dir, functionsKey{}), Graph: l.graph,
 			RootPath: rootPath, WorkPath: s.workPath(),
 		}

@@ -30,11 +30,15 @@ func (r *Resource) Trigger(ctx context.Context, expr *module.Expr, at Place) (*R
 		return ref.Subject.Kind == refs.Resource && ref.Subject.Mode == stackaddrs.ManagedResource
 	}, "Invalid replacement trigger", "A trigger is a managed resource of the module, an instance of it, or an attribute of one. A key can be "+
 		"count.index or each.key.")
-	if !ok || m.eval.opts.Phase != Validate {
-		return m.resources[ref.Subject.Resource()], named, ok
+	block := m.resources[ref.Subject.Resource()]
+	switch {
+	case ok && block == nil:
+		s := scope{module: m, at: at}
+		ok = s.undeclaredResource(&ref, ref.Subject.Resource())
+	case ok && m.eval.opts.Phase == Validate:
+		_, ok = m.Scope(ctx, []refs.Reference{ref}, at)
 	}
-	_, ok = m.Scope(ctx, []refs.Reference{ref}, at)
-	return m.resources[ref.Subject.Resource()], named, ok
+	return block, named, ok
 }
 
 // TriggeredAction returns the action that an element of the argument actions names, with the

@@ -24,7 +24,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/module"
 )
 
-var connections = sync.OnceValue(func() *body.Decoder { return body.NewDecoder(validate.Connection) })
+var connections = sync.OnceValue(func() *body.Decoder { return body.NewDecoder(validate.Connection.Block) })
 
 const defaultTimeout = 5 * time.Minute
 

@@ -38,7 +38,7 @@ var _ applying.Provisioners = (*Runner)(nil)
 var decoders = sync.OnceValue(func() map[string]*body.Decoder {
 	all := map[string]*body.Decoder{}
 	for name, schema := range validate.Provisioners {
-		all[name] = body.NewDecoder(schema)
+		all[name] = body.NewDecoder(schema.Block)
 	}
 	return all
 })

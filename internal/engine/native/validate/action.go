@@ -4,88 +4,60 @@
 package validate
 
 import (
+	"context"
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/engine/native/eval"
+	"github.com/cairnstacks/cairn/internal/engine/native/resource"
 	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/internal/module/refs"
+	"github.com/cairnstacks/cairn/internal/providers/provider"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// action checks a block of an action.
-func (m *moduleChecker) action(a *module.Action) {
-	m.filled("action."+a.Type+"."+a.Name, a.Provider, a.ProviderRange)
-	m.repeat(a.Repeat, place{})
-	p := m.opts.Schemas.Schema(a.ProviderAddr)
-	if p == nil {
-		return
+// Action implements [eval.Checker].
+func (c *checker) Action(ctx context.Context, a *eval.Action) {
+	at, _ := a.Place(ctx, stackaddrs.NoKey)
+	a.Slot(at)
+	t := &resource.Target{Action: a, At: at}
+	if p := c.Schemas.Schema(a.Config.ProviderAddr); p != nil && c.Describe(t, a.Config.ProviderAddr, p) {
+		c.configured(ctx, t, func(config cty.Value) provider.Diagnostics {
+			return c.Validator.ValidateAction(ctx, t.Of, t.Name, config)
+		})
 	}
-	found := p.Actions[a.Type]
-	if found == nil {
-		m.problem(a.Range, "Unknown action type", fmt.Sprintf("The provider %s has no action %q.%s", a.ProviderAddr, a.Type, m.hints.DidYouMean(a.Type, maps.Keys(p.Actions))))
-		return
-	}
-	w := &written{body: a.Config, refs: a.Refs, at: a.Range, block: found.Block, decoder: m.decoder(found.Block)}
-	config, ok := m.decode(w, place{repeat: a.Repeat})
-	if !ok || !m.persistent(w, config) || m.opts.Validator == nil {
-		return
-	}
-	bare, _ := config.UnmarkDeep()
-	m.said(w, config, m.opts.Validator.ValidateAction(m.ctx, a.ProviderAddr, a.Type, bare))
 }
 
 // actionTrigger checks a trigger of a resource. Its condition can refer to the object of the change
 // if it is evaluated after that only.
-func (m *moduleChecker) actionTrigger(r *module.Resource, trigger *module.ActionTrigger, at place) {
-	if trigger.Condition != nil {
-		if !slices.ContainsFunc(trigger.Events, engine.TriggerEvent.Before) {
-			at.self = m.self(r)
-		}
-		m.eval(trigger.Condition, at)
+func (c *checker) actionTrigger(ctx context.Context, t *resource.Target, trigger *module.ActionTrigger, after eval.Place) {
+	if !slices.ContainsFunc(trigger.Events, engine.TriggerEvent.Before) {
+		t.Resource.Triggers(ctx, trigger, after)
+	} else {
+		t.Resource.Triggers(ctx, trigger, t.At)
 	}
-	at.self = cty.NilVal
 	for _, expr := range trigger.Actions {
-		m.actionReference(r, expr, at)
+		c.triggered(ctx, t, expr)
 	}
 }
 
-// actionReference checks an element of the argument actions.
-func (m *moduleChecker) actionReference(r *module.Resource, expr *module.Expr, at place) {
-	var ref *refs.Reference
-	actions, others := 0, false
-	for i := range expr.Refs {
-		switch expr.Refs[i].Subject.Kind {
-		case refs.Action:
-			ref = &expr.Refs[i]
-			actions++
-		case refs.CountIndex, refs.EachKey:
-			m.references(expr.Refs[i:i+1], at)
-		default:
-			others = true
-		}
-	}
-	if actions != 1 || others {
-		m.problem(expr.Range(), "Invalid action reference", "What is triggered is an action of the module, or an instance of one. A key can be count.index or each.key.")
+// triggered checks an element of the argument actions.
+func (c *checker) triggered(ctx context.Context, t *resource.Target, expr *module.Expr) {
+	a, named, ok := t.Resource.TriggeredAction(ctx, expr, t.At)
+	if !ok {
 		return
 	}
-	id := ref.Subject.Type + "." + ref.Subject.Name
-	a := m.tree.Actions[id]
-	m.declared(ref, "action", id, a != nil, maps.Keys(m.tree.Actions))
-	if a == nil {
-		return
-	}
-	keyed := ref.Key != stackaddrs.NoKey || len(expr.Refs) > 1
-	switch repeated := a.Repeat != (module.Repeat{}); {
-	case repeated && !keyed:
-		m.problem(expr.Range(), "Action instance key missing", fmt.Sprintf("%s has several instances, or none: it has a %s argument. Write the key of the instance that is meant in brackets after the name.", ref.Subject, argumentOf(a.Repeat)))
-	case !repeated && keyed:
-		m.problem(expr.Range(), "Key without several instances", fmt.Sprintf("%s has one instance, without a key: there is no count or for_each argument. Leave out the brackets.", ref.Subject))
-	case refersTo(a.Repeat, r):
-		m.problem(a.Range, "Circular dependency", fmt.Sprintf("The instances of %s depend on %s, whose changes trigger it.", ref.Subject, r.Addr))
+	name := "action." + a.Config.Type + "." + a.Config.Name
+	switch mistake := eval.KeyMistake(name, a.Config.Repeat, !named.All); {
+	case mistake != "" && named.All:
+		c.problem(expr.Range(), "Action instance key missing", mistake)
+	case mistake != "":
+		c.problem(expr.Range(), "Key without several instances", mistake)
+	case refersTo(a.Config.Repeat, t.Config()):
+		c.problem(a.Config.Range, "Circular dependency", fmt.Sprintf("The instances of %s depend on %s, whose changes trigger it.", name, t.Config().Addr))
 	}
 }
 

@@ -112,7 +112,7 @@ func TestProvider(t *testing.T) {
 	}
 	compare(t, files, []string{
 		"m/main.tf:10 Provider configuration missing",
-		"main.tf:19 Size cty.UnknownVal(cty.Number).RefineNotNull()",
+		"main.tf:19 Size cty.UnknownVal(cty.Number).Refine().NotNull().NumberLowerBound(cty.NumberIntVal(0), true).NewValue()",
 		"main.tf:21 Size cty.NumberIntVal(13)",
 		"main.tf:24 Deprecated argument",
 		"main.tf:28 Invalid argument type",

@@ -6,7 +6,6 @@ package validate
 import (
 	"cmp"
 	"context"
-	"maps"
 	"slices"
 
 	"github.com/hashicorp/hcl/v2"
@@ -14,14 +13,17 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/engine/native/body"
 	"github.com/cairnstacks/cairn/internal/engine/native/deps"
+	"github.com/cairnstacks/cairn/internal/engine/native/eval"
+	"github.com/cairnstacks/cairn/internal/engine/native/resource"
 	"github.com/cairnstacks/cairn/internal/module"
-	"github.com/cairnstacks/cairn/internal/nearest"
+	"github.com/cairnstacks/cairn/internal/module/refs"
 	"github.com/cairnstacks/cairn/internal/providers/provider"
 	"github.com/cairnstacks/cairn/internal/providers/schema"
+	"github.com/cairnstacks/cairn/promising"
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
-// Schemas supplies the schemas of providers, nil for those that are not known (rule V4).
+// Schemas supplies the schemas of providers, nil for those that are not known (rule V2).
 type Schemas interface {
 	Schema(of stackaddrs.Provider) *schema.Provider
 }
@@ -45,6 +47,9 @@ type Options struct {
 	// Graph has the dependencies in the tree. Nil has them found.
 	Graph *deps.Graph
 
+	// Types are those of resources, which later phases use as well. Nil makes new ones.
+	Types *resource.Types
+
 	// RootPath and WorkPath are the values of path.root and path.cwd.
 	RootPath, WorkPath string
 }
@@ -55,12 +60,27 @@ func Tree(ctx context.Context, tree *module.Node, opts Options) hcl.Diagnostics 
 	if opts.Graph == nil {
 		opts.Graph = deps.New(tree)
 	}
-	c := &checker{ctx: ctx, opts: opts, decoders: map[*schema.Block]*body.Decoder{}}
-	c.diags = opts.Graph.Cycles()
-	c.module(tree, nil)
-	c.imports(tree)
-	slices.SortStableFunc(c.diags, func(a, b *hcl.Diagnostic) int { return compare(a.Subject, b.Subject) })
-	return module.WithoutRepeats(c.diags)
+	if opts.Types == nil {
+		opts.Types = &resource.Types{}
+	}
+	c := &checker{Options: opts}
+	c.Eval = eval.New(eval.Options{
+		Tree: tree, Phase: eval.Validate, Objects: c, Deferral: true, Functions: opts.Functions, RootPath: opts.RootPath, WorkPath: opts.WorkPath,
+	})
+	c.Runtime.Types = opts.Types
+	_, err := promising.MainTask(ctx, func(ctx context.Context) (struct{}, error) {
+		c.Eval.Validate(ctx, c)
+		c.imports(ctx)
+		return struct{}{}, nil
+	})
+	if err != nil {
+		c.problem(hcl.Range{}, "Interrupted validation", err.Error()+".")
+	}
+	diags := append(opts.Graph.Cycles(), c.Eval.Diagnostics.All()...)
+	slices.SortStableFunc(diags, func(a, b *hcl.Diagnostic) int {
+		return cmp.Or(compare(a.Subject, b.Subject), cmp.Compare(a.Summary, b.Summary), cmp.Compare(a.Detail, b.Detail))
+	})
+	return module.WithoutRepeats(diags)
 }
 
 func compare(a, b *hcl.Range) int {
@@ -81,104 +101,54 @@ func btoi(b bool) int {
 
 // checker checks one tree.
 type checker struct {
-	ctx      context.Context //nolint:containedctx // of the one call of Tree that the checker is made for
-	opts     Options
-	decoders map[*schema.Block]*body.Decoder
-	hints    nearest.Hints
-	diags    hcl.Diagnostics
+	Options
+	resource.Runtime // which has no providers
+
+	resource string // address of the one that is checked; ""
 }
 
-// moduleChecker checks a module in its place in the tree.
-type moduleChecker struct {
-	*checker
-	tree      *module.Node
-	functions *hcl.EvalContext
-	inputs    map[string]cty.Value // the arguments of the call; nil for the root
-	locals    map[string]cty.Value // that were evaluated
+// Object implements [eval.Objects]: an object that is not there yet.
+func (c *checker) Object(_ context.Context, r *eval.Resource, _ stackaddrs.InstanceKey) (cty.Value, bool) {
+	if p := c.Schemas.Schema(r.Config.ProviderAddr); p != nil {
+		if ty := c.Options.Types.Of(r.Config.ProviderAddr, p, r.Config.Addr); ty != nil {
+			return cty.UnknownVal(ty.Object), true
+		}
+	}
+	return cty.DynamicVal, true
 }
 
-// module checks a module and those that it calls.
-func (c *checker) module(tree *module.Node, inputs map[string]cty.Value) {
-	m := &moduleChecker{checker: c, tree: tree, functions: c.opts.Functions(tree), inputs: inputs, locals: map[string]cty.Value{}}
-	m.requirements()
-	for _, name := range sorted(tree.Variables) {
-		m.variable(tree.Variables[name])
+// Module implements [eval.Checker].
+func (c *checker) Module(ctx context.Context, m *eval.Module) {
+	c.requirements(m)
+	for _, meta := range m.Config.ProviderMeta {
+		c.providerMeta(ctx, m, meta)
 	}
-	for _, name := range sorted(tree.Locals) {
-		m.local(name)
+	for _, removed := range m.Config.Removed {
+		c.removed(ctx, m, removed)
 	}
-	for _, addr := range slices.SortedFunc(maps.Keys(tree.Resources), stackaddrs.Resource.Compare) {
-		m.resource(tree.Resources[addr])
-	}
-	for _, id := range sorted(tree.Actions) {
-		m.action(tree.Actions[id])
-	}
-	for _, name := range sorted(tree.ProviderMeta) {
-		m.providerMeta(tree.ProviderMeta[name])
-	}
-	for _, removed := range tree.Removed {
-		m.removed(removed)
-	}
-	for _, name := range sorted(tree.Checks) {
-		m.check(tree.Checks[name])
-	}
-	for _, name := range sorted(tree.Outputs) {
-		m.output(tree.Outputs[name])
-	}
-	for _, name := range sorted(tree.Calls) {
-		given := m.call(tree.Calls[name])
-		if child := tree.Children[name]; child != nil {
-			c.module(child, given)
+	for name, call := range m.Config.Calls {
+		if child := m.Config.Children[name]; child != nil {
+			c.passed(m.Config, call, child)
 		}
 	}
 }
 
-func sorted[T any](m map[string]T) []string { return slices.Sorted(maps.Keys(m)) }
-
-func (c *checker) add(diags hcl.Diagnostics) bool {
-	for _, diag := range diags {
-		c.diags = append(c.diags, withProviderFunction(diag))
-	}
-	return !diags.HasErrors()
-}
-
 // problem reports an error.
 func (c *checker) problem(at hcl.Range, summary, detail string) {
-	c.diags = append(c.diags, &hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: detail, Subject: &at})
+	c.Eval.Diagnostics.AddTo(c.resource, &hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: detail, Subject: &at})
 }
 
 // warn adds a warning.
 func (c *checker) warn(at hcl.Range, summary, detail string) {
-	c.diags = append(c.diags, &hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: summary, Detail: detail, Subject: &at})
+	c.Eval.Diagnostics.AddTo(c.resource, &hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: summary, Detail: detail, Subject: &at})
 }
 
-// decoder returns the decoder for a schema, made once.
-func (c *checker) decoder(block *schema.Block) *body.Decoder {
-	decoder := c.decoders[block]
-	if decoder == nil {
-		decoder = body.NewDecoder(block)
-		c.decoders[block] = decoder
+// decode evaluates a block of a module. It is false after errors.
+func (c *checker) decode(ctx context.Context, m *eval.Module, decoder *body.Decoder, body hcl.Body, found []refs.Reference, at eval.Place) (cty.Value, bool) {
+	scope, ok := m.Scope(ctx, found, at)
+	if !ok {
+		return cty.DynamicVal, false
 	}
-	return decoder
-}
-
-// schemaOf returns the schema of a resource, and whether it is known that there is none.
-func (c *checker) schemaOf(of stackaddrs.Provider, addr stackaddrs.Resource) (found *schema.Schema, missing bool) {
-	p := c.opts.Schemas.Schema(of)
-	if p == nil {
-		return nil, false
-	}
-	found = types(p, addr.Mode)[addr.Type]
-	return found, found == nil
-}
-
-func types(p *schema.Provider, mode stackaddrs.ResourceMode) map[string]*schema.Schema {
-	switch mode {
-	case stackaddrs.DataResource:
-		return p.Data
-	case stackaddrs.EphemeralResource:
-		return p.Ephemeral
-	default:
-		return p.Managed
-	}
+	value, diags := decoder.Decode(ctx, body, scope)
+	return value, c.Eval.Diagnostics.AddTo(at.Resource, diags...)
 }

@@ -22,6 +22,8 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	"golang.org/x/tools/txtar"
 
+	"github.com/cairnstacks/cairn/internal/engine/native/nativetest"
+	"github.com/cairnstacks/cairn/internal/engine/native/planning"
 	"github.com/cairnstacks/cairn/internal/engine/native/validate"
 	"github.com/cairnstacks/cairn/internal/lang"
 	"github.com/cairnstacks/cairn/internal/module"
@@ -103,6 +105,44 @@ func TestExpectations(t *testing.T) {
 			t.Errorf("diagnostics (-want +got):\n%s", diff)
 		}
 	})
+}
+
+// TestPlansSayTheSame plans what was validated, with inputs that are not known. Where both find a
+// mistake, they have the same words for it. Plans rely on the addresses in import blocks to be
+// right.
+func TestPlansSayTheSame(t *testing.T) {
+	both := 0
+	eachArchive(t, func(t *testing.T, dir, _ string) {
+		tree, diags := module.NewLoader(module.Options{Base: dir}).LoadStrict(dir)
+		if diags.HasErrors() || planning.Unsupported(tree.Root).HasErrors() || len(tree.Root.Imports) > 0 {
+			t.Skip("the module is not planned")
+		}
+		found := map[hcl.Range][]string{}
+		for _, diag := range check(t.Context(), dir) {
+			if diag.Summary == "Condition without references" {
+				continue // it may hold
+			}
+			found[*diag.Subject] = append(found[*diag.Subject], diag.Summary+": "+diag.Detail)
+		}
+		c := &nativetest.Component{Dir: dir, Tree: tree.Root, Fake: nativetest.NewProvider()}
+		plan := c.Plan(t, func(req *planning.Request) {
+			for name, v := range tree.Root.Variables {
+				req.Inputs[name] = cty.UnknownVal(v.Type.WithoutOptionalAttributesDeep())
+			}
+		})
+		for _, diag := range plan.Diags {
+			if diag.Subject == nil || diag.Summary == "Circular dependency" || found[*diag.Subject] == nil {
+				continue
+			}
+			both++
+			if text := diag.Summary + ": " + diag.Detail; !slices.Contains(found[*diag.Subject], text) {
+				t.Errorf("%s: the plan says %q, and validating %q", diag.Subject, text, found[*diag.Subject])
+			}
+		}
+	})
+	if both < 10 {
+		t.Errorf("plans found %d mistakes that validating finds, want more", both)
+	}
 }
 
 // difference is a line in the comment of an archive: terraform has, or lacks, a diagnostic that we
