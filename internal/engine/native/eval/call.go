@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"sync"
 
 	"github.com/zclconf/go-cty/cty"
@@ -155,7 +156,7 @@ func (c *Call) check(ctx context.Context) *Module {
 func (m *Module) outputValues(ctx context.Context, use *callUse) (cty.Value, bool) {
 	values := map[string]cty.Value{}
 	for name, output := range m.outputs {
-		if !use.all && !contains(use.outputs, name) {
+		if !use.all && !slices.Contains(use.outputs, name) {
 			continue
 		}
 		value, ok := output.Value(ctx)
@@ -199,13 +200,4 @@ func (m *Module) await(ctx context.Context) bool {
 		}
 	}
 	return true
-}
-
-func contains(names []string, name string) bool {
-	for _, one := range names {
-		if one == name {
-			return true
-		}
-	}
-	return false
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/lang"
+	names "github.com/cairnstacks/cairn/internal/lang/scope"
 	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/internal/module/refs"
 	"github.com/cairnstacks/cairn/stackaddrs"
@@ -55,7 +56,7 @@ func (m *Module) Scope(ctx context.Context, references []refs.Reference, at Plac
 	if len(references) == 0 {
 		return m.functions, true
 	}
-	s := scope{module: m, at: at}
+	s := scope{module: m, at: at, names: names.Table{}}
 	ok := true
 	for i := range references {
 		if ok = s.add(ctx, &references[i]) && ok; !ok && m.eval.opts.Phase != Validate {
@@ -66,7 +67,7 @@ func (m *Module) Scope(ctx context.Context, references []refs.Reference, at Plac
 		return nil, false
 	}
 	evalCtx := m.functions.NewChild()
-	evalCtx.Variables = s.roots()
+	evalCtx.Variables = s.names.Variables()
 	return evalCtx, true
 }
 
@@ -99,29 +100,14 @@ func (m *Module) Await(ctx context.Context, references []refs.Reference) bool {
 type scope struct {
 	module *Module
 	at     Place
-
-	top       map[string]cty.Value // by the name of the root
-	variables map[string]cty.Value
-	locals    map[string]cty.Value
-	resources [3]map[string]map[string]cty.Value // by mode, type and name
-	calls     map[string]*callUse
-	each      map[string]cty.Value
-	paths     map[string]cty.Value
-	terraform map[string]cty.Value
+	names  names.Table
+	calls  map[string]*callUse
 }
 
 // callUse is the outputs of a module call that are used.
 type callUse struct {
 	all     bool
 	outputs []string
-	value   cty.Value
-}
-
-func set[V any](m *map[string]V, name string, value V) {
-	if *m == nil {
-		*m = map[string]V{}
-	}
-	(*m)[name] = value
 }
 
 // add waits for the subject of a reference, and adds its value.
@@ -135,15 +121,12 @@ func (s *scope) add(ctx context.Context, ref *refs.Reference) bool {
 	case refs.Variable:
 		return s.addVariable(ctx, ref)
 	case refs.Local:
-		if _, known := s.locals[subject.Name]; known {
-			return true
-		}
 		local := m.locals[subject.Name]
 		if local == nil {
 			return s.undeclared(ref, "local.", subject.Name, maps.Keys(m.locals))
 		}
 		value, ok := local.Value(ctx)
-		set(&s.locals, subject.Name, value)
+		s.names.Set(value, "local", subject.Name)
 		return ok
 	case refs.Resource:
 		return s.addResource(ctx, ref)
@@ -157,16 +140,16 @@ func (s *scope) add(ctx context.Context, ref *refs.Reference) bool {
 		if s.at.Mode != ByCount && s.at.Mode != ByEither {
 			return s.misplaced(ref, "a block with a count argument")
 		}
-		set(&s.top, "count", cty.ObjectVal(map[string]cty.Value{"index": s.at.Key}))
+		s.names.Set(s.at.Key, "count", "index")
 	case refs.Self:
 		if s.at.Self == cty.NilVal {
 			return s.misplaced(ref, "a postcondition, a provisioner or a connection")
 		}
-		set(&s.top, "self", s.at.Self)
+		s.names.Set(s.at.Self, "self")
 	case refs.PathAttr:
-		set(&s.paths, subject.Attr, m.path(subject.Attr))
+		s.names.Set(m.path(subject.Attr), "path", subject.Attr)
 	case refs.TerraformOf:
-		set(&s.terraform, subject.Attr, m.terraform(subject.Attr))
+		s.names.Set(m.terraform(subject.Attr), "terraform", subject.Attr)
 	case refs.Action:
 		return s.reject(ref, "Reference not allowed here", "Actions have no value. Only the triggers of resources can refer to them.")
 	}
@@ -175,9 +158,6 @@ func (s *scope) add(ctx context.Context, ref *refs.Reference) bool {
 
 func (s *scope) addVariable(ctx context.Context, ref *refs.Reference) bool {
 	name := ref.Subject.Name
-	if _, known := s.variables[name]; known {
-		return true
-	}
 	variable := s.module.variables[name]
 	if variable == nil {
 		return s.undeclared(ref, "var.", name, maps.Keys(s.module.variables))
@@ -187,15 +167,23 @@ func (s *scope) addVariable(ctx context.Context, ref *refs.Reference) bool {
 		read = variable.rawValue
 	}
 	value, ok := read(ctx)
-	set(&s.variables, name, value)
+	s.names.Set(value, "var", name)
 	return ok
 }
 
 func (s *scope) addResource(ctx context.Context, ref *refs.Reference) bool {
 	addr := ref.Subject.Resource()
-	byType := &s.resources[addr.Mode]
+	root := "resource"
+	switch addr.Mode {
+	case stackaddrs.DataResource:
+		root = "data"
+	case stackaddrs.EphemeralResource:
+		root = "ephemeral"
+	}
 	validating := s.module.eval.opts.Phase == Validate
-	if _, known := (*byType)[addr.Type][addr.Name]; known && !validating {
+	types, _ := s.names[root].(names.Table)
+	byName, _ := types[addr.Type].(names.Table)
+	if byName[addr.Name] != nil && !validating {
 		return true
 	}
 	resource := s.module.resources[addr]
@@ -210,9 +198,10 @@ func (s *scope) addResource(ctx context.Context, ref *refs.Reference) bool {
 		read = caller.value
 	}
 	value, ok := read(ctx)
-	byName := (*byType)[addr.Type]
-	set(&byName, addr.Name, value)
-	set(byType, addr.Type, byName)
+	s.names.Set(value, root, addr.Type, addr.Name)
+	if addr.Mode == stackaddrs.ManagedResource {
+		s.names.Set(value, addr.Type, addr.Name)
+	}
 	return ok
 }
 
@@ -224,15 +213,18 @@ func (s *scope) addCall(ctx context.Context, ref *refs.Reference) bool {
 	use := s.calls[ref.Subject.Name]
 	if use == nil {
 		use = &callUse{}
-		set(&s.calls, ref.Subject.Name, use)
+		if s.calls == nil {
+			s.calls = map[string]*callUse{}
+		}
+		s.calls[ref.Subject.Name] = use
 	}
 	if ref.Subject.Kind == refs.Call {
 		use.all = true
 	} else {
 		use.outputs = append(use.outputs, ref.Subject.Attr)
 	}
-	var ok bool
-	use.value, ok = call.value(ctx, use)
+	value, ok := call.value(ctx, use)
+	s.names.Set(value, "module", ref.Subject.Name)
 	return ok
 }
 
@@ -240,53 +232,8 @@ func (s *scope) addEach(ref *refs.Reference, name string, value cty.Value) bool 
 	if s.at.Mode != ByKey && s.at.Mode != ByEither {
 		return s.misplaced(ref, "a block with a for_each argument")
 	}
-	set(&s.each, name, value)
+	s.names.Set(value, "each", name)
 	return true
-}
-
-// roots returns the collected values by the names of their roots.
-func (s *scope) roots() map[string]cty.Value {
-	roots := s.top
-	if roots == nil {
-		roots = make(map[string]cty.Value, 4)
-	}
-	for name, values := range map[string]map[string]cty.Value{"var": s.variables, "local": s.locals, "each": s.each, "path": s.paths, "terraform": s.terraform} {
-		if values != nil {
-			roots[name] = cty.ObjectVal(values)
-		}
-	}
-	managed := byTypes(s.resources[stackaddrs.ManagedResource])
-	for name, value := range managed {
-		roots[name] = value
-	}
-	if managed != nil {
-		roots["resource"] = cty.ObjectVal(managed)
-	}
-	if data := byTypes(s.resources[stackaddrs.DataResource]); data != nil {
-		roots["data"] = cty.ObjectVal(data)
-	}
-	if ephemeral := byTypes(s.resources[stackaddrs.EphemeralResource]); ephemeral != nil {
-		roots["ephemeral"] = cty.ObjectVal(ephemeral)
-	}
-	if s.calls != nil {
-		calls := make(map[string]cty.Value, len(s.calls))
-		for name, use := range s.calls {
-			calls[name] = use.value
-		}
-		roots["module"] = cty.ObjectVal(calls)
-	}
-	return roots
-}
-
-func byTypes(values map[string]map[string]cty.Value) map[string]cty.Value {
-	if values == nil {
-		return nil
-	}
-	types := make(map[string]cty.Value, len(values))
-	for name, byName := range values {
-		types[name] = cty.ObjectVal(byName)
-	}
-	return types
 }
 
 // path returns an attribute of the object path.
