@@ -132,6 +132,9 @@ func (r *Root) Plan(ctx context.Context, req PlanRequest) (Plan, error) {
 			plan = work.readPlan(ctx)
 			return nil
 		}
+		// The cheapest way that fits: a plan that is only shown needs no initialized module, a later
+		// round (rule R6 of package rollout) finds it initialized, and where nothing is left to destroy
+		// there is no plan: terraform would ask for inputs whose sources may be destroyed already.
 		if req.NotToKeep && !req.Destroy {
 			made, err := work.planNatively(ctx)
 			if made != nil || err != nil {

@@ -247,7 +247,8 @@ stack "u" {
 	}
 	got := problems(t, "workspace { ties = \"path\" }")
 	if want := []string{
-		`error order/bad-value 1:20 Blocks that no rule orders are ordered by "name", or by "directory" as stack directories are; there is no "path".`,
+		`error order/bad-value 1:20 Blocks that no rule orders are ordered by "name", or by "directory" as stack directories are; ` +
+			`there is no "path".`,
 	}; !slices.Equal(got, want) {
 		t.Errorf("problems %q, want %q", got, want)
 	}

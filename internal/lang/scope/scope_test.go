@@ -19,9 +19,11 @@ func TestTable(t *testing.T) {
 	table.Set(whole, "self")
 	table.Set(two, "self", "in") // leads into the whole
 	want := map[string]cty.Value{
-		"var":   cty.ObjectVal(map[string]cty.Value{"a": one, "b": two}),
-		"store": cty.ObjectVal(map[string]cty.Value{"varset": cty.ObjectVal(map[string]cty.Value{"s": cty.ObjectVal(map[string]cty.Value{"stable": cty.ObjectVal(map[string]cty.Value{"k": two})})})}),
-		"self":  whole,
+		"var": cty.ObjectVal(map[string]cty.Value{"a": one, "b": two}),
+		"store": cty.ObjectVal(map[string]cty.Value{"varset": cty.ObjectVal(map[string]cty.Value{
+			"s": cty.ObjectVal(map[string]cty.Value{"stable": cty.ObjectVal(map[string]cty.Value{"k": two})}),
+		})}),
+		"self": whole,
 	}
 	got := table.Variables()
 	if len(got) != len(want) {

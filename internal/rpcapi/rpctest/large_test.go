@@ -74,7 +74,8 @@ func TestLargePlan(t *testing.T) {
 func largeState(objects, size int) []byte {
 	var document bytes.Buffer
 	document.WriteString(`{"version":4,"terraform_version":"1.11.4","serial":1,"lineage":"l","outputs":{},` +
-		`"resources":[{"mode":"managed","type":"terraform_data","name":"x","provider":"provider[\"terraform.io/builtin/terraform\"]","instances":[`)
+		`"resources":[{"mode":"managed","type":"terraform_data","name":"x",` +
+		`"provider":"provider[\"terraform.io/builtin/terraform\"]","instances":[`)
 	text := bytes.Repeat([]byte("0123456789abcdef"), size/16)
 	for i := range objects {
 		if i > 0 {
