@@ -30,8 +30,16 @@ var start = time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
 // The ends of addresses tell them apart, or their beginnings do.
 func TestTableOfLongAddresses(t *testing.T) {
 	table := Table{Title: "Applying", Started: start, Counts: Counts{Running: 3}, Rows: []Row{
-		{Name: `stack.regions["eu"].component.database["primary"]`, Since: start, Activity: `module.db.aws_db_instance.this["primary"]: Creating...`},
-		{Name: `stack.regions["us"].component.database["primary"]`, Since: start, Activity: `aws_db_instance.x: Still creating... [1m10s elapsed]`},
+		{
+			Name:     `stack.regions["eu"].component.database["primary"]`,
+			Since:    start,
+			Activity: `module.db.aws_db_instance.this["primary"]: Creating...`,
+		},
+		{
+			Name:     `stack.regions["us"].component.database["primary"]`,
+			Since:    start,
+			Activity: `aws_db_instance.x: Still creating... [1m10s elapsed]`,
+		},
 		{Name: `component.network`, Since: start, Activity: `x: Creating...`},
 	}}
 	want := `

@@ -40,9 +40,27 @@ func TestLines(t *testing.T) {
 	h.ComponentStatus(db, hooks.Applying)
 	h.ComponentEvent(db, engine.Event{Type: engine.ApplyStart, Resource: "terraform_data.x", Action: "create"})
 	h.ComponentEvent(db, engine.Event{Type: engine.ApplyProgress, Resource: "terraform_data.x", Action: "create", Elapsed: 70 * time.Second})
-	h.ComponentEvent(db, engine.Event{Type: engine.ApplyProgress, Resource: "terraform_data.y", Action: "delete", IDKey: "id", IDValue: "8", Elapsed: 10 * time.Second})
-	h.ComponentEvent(db, engine.Event{Type: engine.ProvisionProgress, Resource: "terraform_data.x", Message: "terraform_data.x: (local-exec): one\ntwo\x1b[2J"})
-	h.ComponentEvent(db, engine.Event{Type: engine.ApplyComplete, Resource: "terraform_data.x", Action: "create", IDKey: "id", IDValue: "1", Elapsed: time.Second})
+	h.ComponentEvent(db, engine.Event{
+		Type:     engine.ApplyProgress,
+		Resource: "terraform_data.y",
+		Action:   "delete",
+		IDKey:    "id",
+		IDValue:  "8",
+		Elapsed:  10 * time.Second,
+	})
+	h.ComponentEvent(db, engine.Event{
+		Type:     engine.ProvisionProgress,
+		Resource: "terraform_data.x",
+		Message:  "terraform_data.x: (local-exec): one\ntwo\x1b[2J",
+	})
+	h.ComponentEvent(db, engine.Event{
+		Type:     engine.ApplyComplete,
+		Resource: "terraform_data.x",
+		Action:   "create",
+		IDKey:    "id",
+		IDValue:  "1",
+		Elapsed:  time.Second,
+	})
 	h.ComponentEvent(db, engine.Event{Type: engine.ApplyErrored, Resource: "terraform_data.y", Action: "delete"})
 	h.ComponentApplied(db, stackplan.Counts{Add: 1})
 	h.ComponentStatus(db, hooks.Applied)
@@ -155,7 +173,11 @@ func busyModel() *Model {
 	}}
 	for i := range 12 {
 		addr := fmt.Sprintf("stack.region[\"eu\"].component.db[%d]", i)
-		m.Components[addr] = &Component{Status: hooks.Applying, Since: start.Add(time.Duration(i) * time.Second), Current: fmt.Sprintf("terraform_data.x[%d]: Creating...", i)}
+		m.Components[addr] = &Component{
+			Status:  hooks.Applying,
+			Since:   start.Add(time.Duration(i) * time.Second),
+			Current: fmt.Sprintf("terraform_data.x[%d]: Creating...", i),
+		}
 	}
 	m.Components["component.日本語"] = &Component{Status: hooks.Applying, Since: start}
 	return m
@@ -198,8 +220,11 @@ func TestFrameOfPlan(t *testing.T) {
 	}{
 		"nothing yet": {nil, "Planning ░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░ 0/0 · 0s"},
 		"half":        {[]hooks.Status{hooks.Planned, hooks.Pending}, "Planning ████████████████████░░░░░░░░░░░░░░░░░░░░ 1/2 · 1 waiting · 0s"},
-		"failed":      {[]hooks.Status{hooks.Failed, hooks.Pending, hooks.Deferred}, "Planning ██████████████████████████░░░░░░░░░░░░░░ 2/3 · 1 waiting · 1 deferred · 1 failed · 0s"},
-		"all":         {[]hooks.Status{hooks.Planned}, "Planning ████████████████████████████████████████ 1/1 · 0s"},
+		"failed": {
+			[]hooks.Status{hooks.Failed, hooks.Pending, hooks.Deferred},
+			"Planning ██████████████████████████░░░░░░░░░░░░░░ 2/3 · 1 waiting · 1 deferred · 1 failed · 0s",
+		},
+		"all": {[]hooks.Status{hooks.Planned}, "Planning ████████████████████████████████████████ 1/1 · 0s"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

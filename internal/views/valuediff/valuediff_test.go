@@ -64,7 +64,13 @@ func TestNamed(t *testing.T) {
 		"forces":            {before: `1`, after: `2`, replace: `[[]]`, want: `~ v = 1 -> 2`},
 		"sensitive":         {before: `1`, after: `2`, secretBefore: `true`, secretAfter: `true`, want: `~ v = (sensitive value)`},
 		"sensitive deleted": {before: `1`, secretBefore: `true`, want: `- v = (sensitive value) -> null`},
-		"sensitive unknown": {before: `1`, after: `null`, unknown: `true`, secretAfter: `true`, want: "  # (becomes sensitive, and is hidden from now on)\n  ~ v = (sensitive value)"},
+		"sensitive unknown": {
+			before:      `1`,
+			after:       `null`,
+			unknown:     `true`,
+			secretAfter: `true`,
+			want:        "  # (becomes sensitive, and is hidden from now on)\n  ~ v = (sensitive value)",
+		},
 		"no longer sensitive": {
 			before: `"a"`, after: `"a"`, secretBefore: `true`,
 			want: "  # (is no longer sensitive, and is shown after applying; the value does not change)\n  ~ v = (sensitive value)",
@@ -129,7 +135,11 @@ func TestNamed(t *testing.T) {
         a
       + b
     EOT`},
-		"control characters":  {before: `"a\nb"`, after: `"a\n\u001b[2J"`, want: "~ v = <<-EOT\n        a\n        b\n    EOT -> \"a\\n\\x1b[2J\""},
+		"control characters": {
+			before: `"a\nb"`,
+			after:  `"a\n\u001b[2J"`,
+			want:   "~ v = <<-EOT\n        a\n        b\n    EOT -> \"a\\n\\x1b[2J\"",
+		},
 		"format characters":   {after: `"a\nb\u202e"`, want: `+ v = "a\nb\u202e"`},
 		"JSON with more text": {after: `"{\"a\":1} x"`, want: `+ v = "{\"a\":1} x"`},
 		"empty JSON":          {after: `"{}"`, want: `+ v = "{}"`},
@@ -294,7 +304,10 @@ func TestHiddenValuesAreEqual(t *testing.T) {
 }
 
 func TestEqual(t *testing.T) {
-	texts := []string{`null`, `""`, `"1"`, `1`, `[]`, `[""]`, `["",""]`, `{}`, `{"":""}`, `{"a":"b"}`, `{"a":{"b":""}}`, `[["1"],[]]`, `[[],["1"]]`}
+	texts := []string{
+		`null`, `""`, `"1"`, `1`, `[]`, `[""]`, `["",""]`, `{}`, `{"":""}`, `{"a":"b"}`, `{"a":{"b":""}}`, `[["1"],[]]`,
+		`[[],["1"]]`,
+	}
 	for i, a := range texts {
 		for j, b := range texts {
 			if got, want := Equal(FromJSON(decode(t, a), nil), FromJSON(decode(t, b), nil)), i == j; got != want {
@@ -306,7 +319,9 @@ func TestEqual(t *testing.T) {
 
 func TestAlign(t *testing.T) {
 	letters := func(s string) []string { return strings.Split(s, "")[:len(s)] }
-	for _, texts := range [][2]string{{"", ""}, {"abc", ""}, {"", "abc"}, {"abc", "abc"}, {"abcd", "bxd"}, {"aaa", "aa"}, {"abcabba", "cbabac"}} {
+	for _, texts := range [][2]string{
+		{"", ""}, {"abc", ""}, {"", "abc"}, {"abc", "abc"}, {"abcd", "bxd"}, {"aaa", "aa"}, {"abcabba", "cbabac"},
+	} {
 		for _, inPlace := range []bool{false, true} {
 			before, after := letters(texts[0]), letters(texts[1])
 			var gotBefore, gotAfter []string
@@ -401,7 +416,8 @@ func FuzzChange(f *testing.F) {
 		if again := Attributes(change, Options{}); again != Attributes(change, Options{}) {
 			t.Fatal("two renderings differ")
 		}
-		if pairs := align(keys(change.After.Elements), keys(change.After.Elements), true); slices.ContainsFunc(pairs, func(p pair) bool { return p.before != p.after }) {
+		pairs := align(keys(change.After.Elements), keys(change.After.Elements), true)
+		if slices.ContainsFunc(pairs, func(p pair) bool { return p.before != p.after }) {
 			t.Fatal("a list differs from itself")
 		}
 	})
