@@ -154,17 +154,20 @@ func TestBrokenServers(t *testing.T) {
 	for name, test := range map[string]struct {
 		source, version, want string
 	}{
-		"not found":             {"https://HOST/archives/gone.tgz", "", `HOST answers "404 Not Found"`},
-		"error":                 {"https://HOST/archives/error.tgz", "", `HOST answers "502 Bad Gateway"`},
-		"endless redirect":      {"https://HOST/archives/loop.tgz", "", "it redirects more than 10 times"},
-		"redirect to http":      {"https://HOST/archives/plain.tgz", "", "it redirects to an address without encryption"},
-		"unreachable archive":   {"https://" + unused + "/x.tgz", "", "asking 127.0.0.1:1 failed: "},
-		"unreachable git":       {"git::https://" + unused + "/x.git", "", "git failed: "},
-		"unreachable registry":  {unused + "/a/b/c", "1.0.0", "asking 127.0.0.1:1 failed: "},
-		"no repository":         {"git::https://HOST/git/gone.git", "", "git failed: "},
-		"option as ref":         {"git::https://HOST/git/gone.git?ref=--upload-pack=x", "", "is not a name of a branch"},
-		"no package":            {"HOST/ns/none/x", "1.0.0", "the registry HOST has no HOST/ns/none/x"},
-		"no version":            {"HOST/ns/nowhere/x", "~> 2.0", `no version of HOST/ns/nowhere/x satisfies the constraint "~> 2.0"; the registry has 1.0.0.`},
+		"not found":            {"https://HOST/archives/gone.tgz", "", `HOST answers "404 Not Found"`},
+		"error":                {"https://HOST/archives/error.tgz", "", `HOST answers "502 Bad Gateway"`},
+		"endless redirect":     {"https://HOST/archives/loop.tgz", "", "it redirects more than 10 times"},
+		"redirect to http":     {"https://HOST/archives/plain.tgz", "", "it redirects to an address without encryption"},
+		"unreachable archive":  {"https://" + unused + "/x.tgz", "", "asking 127.0.0.1:1 failed: "},
+		"unreachable git":      {"git::https://" + unused + "/x.git", "", "git failed: "},
+		"unreachable registry": {unused + "/a/b/c", "1.0.0", "asking 127.0.0.1:1 failed: "},
+		"no repository":        {"git::https://HOST/git/gone.git", "", "git failed: "},
+		"option as ref":        {"git::https://HOST/git/gone.git?ref=--upload-pack=x", "", "is not a name of a branch"},
+		"no package":           {"HOST/ns/none/x", "1.0.0", "the registry HOST has no HOST/ns/none/x"},
+		"no version": {
+			"HOST/ns/nowhere/x", "~> 2.0",
+			`no version of HOST/ns/nowhere/x satisfies the constraint "~> 2.0"; the registry has 1.0.0.`,
+		},
 		"gone package":          {"HOST/ns/nowhere/x", "1.0.0", `HOST answers "404 Not Found"`},
 		"unusable location":     {"HOST/ns/zip/x", "1.0.0", "gives a location for version 1.0.0 that cannot be used: "},
 		"location without type": {"HOST/ns/local/x", "1.0.0", "gives a location for version 1.0.0 that cannot be used: "},
@@ -229,7 +232,10 @@ func TestMissingGit(t *testing.T) {
 // Relative sources of packages stay in them.
 func TestRelativeSourceCannotLeavePackage(t *testing.T) {
 	w := newWorld(t)
-	w.server.Archive("x.tgz", sourcetest.Pack(t, sourcetest.Entry{Name: "s/main.tfcomponent.hcl", Content: "component \"c\" {\n  source = \"../../other\"\n}\n"}))
+	w.server.Archive("x.tgz", sourcetest.Pack(t, sourcetest.Entry{
+		Name:    "s/main.tfcomponent.hcl",
+		Content: "component \"c\" {\n  source = \"../../other\"\n}\n",
+	}))
 	w.stack(`stack "s" { source = "https://HOST/archives/x.tgz//s" }`)
 	_, diags, _ := w.fetch(context.Background(), nil)
 	w.wantError(diags, "Source cannot be used here: ../../other cannot be resolved from this stack: it leads out of the source package")
@@ -269,15 +275,21 @@ func TestCancelledWhileServerIsSlow(t *testing.T) {
 
 func TestBrokenRegistryAnswers(t *testing.T) {
 	answers := map[string]struct{ path, answer, want string }{
-		"discovery":     {"/.well-known/terraform.json", "<html>", "gives an answer that cannot be understood"},
-		"no service":    {"/.well-known/terraform.json", `{"login.v1": {}}`, "has no registry for this kind of source (modules.v1)"},
-		"plain service": {"/.well-known/terraform.json", `{"modules.v1": "http://example.test/"}`, "gives an address for modules.v1 that is not an https address"},
-		"versions":      {"/modules/ns/m/x/versions", `{"modules": [{"versions": "all"}]}`, "gives an answer that cannot be understood"},
-		"no versions":   {"/modules/ns/m/x/versions", `{}`, "the registry has no version of HOST/ns/m/x"},
-		"bad versions":  {"/modules/ns/m/x/versions", `{"modules": [{"versions": [{"version": "latest"}]}]}`, "no version of HOST/ns/m/x satisfies"},
-		"no location":   {"/modules/ns/m/x/1.0.0/download", `{}`, "does not say where version 1.0.0 is"},
-		"bad location":  {"/modules/ns/m/x/1.0.0/download", `{`, "gives an answer that cannot be understood"},
-		"cyclic":        {"/modules/ns/m/x/1.0.0/download", `{"location": "ns/m/x"}`, "that is neither a repository nor an archive"},
+		"discovery":  {"/.well-known/terraform.json", "<html>", "gives an answer that cannot be understood"},
+		"no service": {"/.well-known/terraform.json", `{"login.v1": {}}`, "has no registry for this kind of source (modules.v1)"},
+		"plain service": {
+			"/.well-known/terraform.json", `{"modules.v1": "http://example.test/"}`,
+			"gives an address for modules.v1 that is not an https address",
+		},
+		"versions":    {"/modules/ns/m/x/versions", `{"modules": [{"versions": "all"}]}`, "gives an answer that cannot be understood"},
+		"no versions": {"/modules/ns/m/x/versions", `{}`, "the registry has no version of HOST/ns/m/x"},
+		"bad versions": {
+			"/modules/ns/m/x/versions", `{"modules": [{"versions": [{"version": "latest"}]}]}`,
+			"no version of HOST/ns/m/x satisfies",
+		},
+		"no location":  {"/modules/ns/m/x/1.0.0/download", `{}`, "does not say where version 1.0.0 is"},
+		"bad location": {"/modules/ns/m/x/1.0.0/download", `{`, "gives an answer that cannot be understood"},
+		"cyclic":       {"/modules/ns/m/x/1.0.0/download", `{"location": "ns/m/x"}`, "that is neither a repository nor an archive"},
 	}
 	for name, test := range answers {
 		t.Run(name, func(t *testing.T) {

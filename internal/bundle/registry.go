@@ -81,11 +81,13 @@ func (r *registryClient) Location(ctx context.Context, id packageID) (sourceaddr
 	}
 	addr, err := stackconfig.ParseSource(location)
 	if err != nil {
-		return sourceaddrs.RemoteSource{}, fmt.Errorf("the registry %s gives a location for version %s that cannot be used: %w", pkg.Host.ForDisplay(), id.Version, err)
+		return sourceaddrs.RemoteSource{}, fmt.Errorf("the registry %s gives a location for version %s that cannot be used: %w",
+			pkg.Host.ForDisplay(), id.Version, err)
 	}
 	remote, ok := addr.(sourceaddrs.RemoteSource)
 	if !ok {
-		return sourceaddrs.RemoteSource{}, fmt.Errorf("the registry %s gives a location for version %s that is neither a repository nor an archive",
+		return sourceaddrs.RemoteSource{}, fmt.Errorf(
+			"the registry %s gives a location for version %s that is neither a repository nor an archive",
 			pkg.Host.ForDisplay(), id.Version)
 	}
 	return remote, nil

@@ -18,7 +18,10 @@ import (
 func TestRow001ErrorsInPackages(t *testing.T) {
 	w := newWorld(t)
 	w.server.Archive("p.tgz", sourcetest.Pack(t,
-		sourcetest.Entry{Name: "s/a.tfcomponent.hcl", Content: "stack \"child\" {\n  source = \"./child\"\n}\noutput \"o\" {\n  type  = any\n  value = 1\n}\n"},
+		sourcetest.Entry{
+			Name:    "s/a.tfcomponent.hcl",
+			Content: "stack \"child\" {\n  source = \"./child\"\n}\noutput \"o\" {\n  type  = any\n  value = 1\n}\n",
+		},
 		sourcetest.Entry{Name: "s/b.tfcomponent.hcl", Content: "locals {\n  a = = 1\n}\n"},
 		sourcetest.Entry{Name: "s/child/main.tfcomponent.hcl", Content: "variable \"v\" {\n  type    = number\n  default = \"many\"\n}\n"}))
 	w.stack("stack \"p\" {\n  source = \"https://HOST/archives/p.tgz//s\"\n}\nstack \"none\" {\n  source = \"./none\"\n}\n")
@@ -65,7 +68,8 @@ component "sibling" {
 
 	config := w.mustOffline()
 	pets := config.Root.Children["pets"]
-	if got, want := strings.ReplaceAll(pets.Components["below"].Range.Filename, w.server.Host, "HOST"), "HOST/ns/pets@0.0.2//main.tfcomponent.hcl"; got != want {
+	got := strings.ReplaceAll(pets.Components["below"].Range.Filename, w.server.Host, "HOST")
+	if want := "HOST/ns/pets@0.0.2//main.tfcomponent.hcl"; got != want {
 		t.Errorf("file name %s, want %s", got, want)
 	}
 	for name, end := range map[string]string{"below": "/stacks/pets/m", "sibling": "/modules/m"} {

@@ -19,13 +19,15 @@ func TestConstant(t *testing.T) {
 	for name, test := range map[string]struct {
 		src, want string // the value, or a part of the error
 	}{
-		"text":                    {`"a"`, `cty.StringVal("a")`},
-		"text of several lines":   {"<<E\na\nb\nE\n", `cty.StringVal("a\nb\n")`},
-		"text of texts":           {`"a${"b"}${"${1}"}"`, `cty.StringVal("ab1")`},
-		"number":                  {"-1.5", "cty.NumberFloatVal(-1.5)"},
-		"boolean":                 {"!(true)", "cty.False"},
-		"list":                    {`["a", null]`, `cty.TupleVal([]cty.Value{cty.StringVal("a"), cty.NullVal(cty.DynamicPseudoType)})`},
-		"object":                  {`{ a = 1, ("b") = 2 }`, `cty.ObjectVal(map[string]cty.Value{"a":cty.NumberIntVal(1), "b":cty.NumberIntVal(2)})`},
+		"text":                  {`"a"`, `cty.StringVal("a")`},
+		"text of several lines": {"<<E\na\nb\nE\n", `cty.StringVal("a\nb\n")`},
+		"text of texts":         {`"a${"b"}${"${1}"}"`, `cty.StringVal("ab1")`},
+		"number":                {"-1.5", "cty.NumberFloatVal(-1.5)"},
+		"boolean":               {"!(true)", "cty.False"},
+		"list":                  {`["a", null]`, `cty.TupleVal([]cty.Value{cty.StringVal("a"), cty.NullVal(cty.DynamicPseudoType)})`},
+		"object": {
+			`{ a = 1, ("b") = 2 }`, `cty.ObjectVal(map[string]cty.Value{"a":cty.NumberIntVal(1), "b":cty.NumberIntVal(2)})`,
+		},
 		"variable":                {"a.b", "Variables not allowed"},
 		"call":                    {"f(1)", "Function calls not allowed"},
 		"loop in a call":          {"f(" + loop + ")", "Not a constant"},

@@ -56,7 +56,10 @@ func summary(diags hcl.Diagnostics) string {
 // FuzzParse checks that a file is accepted only if the parser accepts it, and that places are in
 // the file.
 func FuzzParse(f *testing.F) {
-	for _, seed := range []string{"a = [1, (2 + 3) * -4]\nb {\n c = \"${d ? \"x\" : y[0]}\"\n}\n", "a = <<E\n%{if x}${y}%{endif}\nE\n", "}{)(", "a = !!!!true"} {
+	for _, seed := range []string{
+		"a = [1, (2 + 3) * -4]\nb {\n c = \"${d ? \"x\" : y[0]}\"\n}\n", "a = <<E\n%{if x}${y}%{endif}\nE\n", "}{)(",
+		"a = !!!!true",
+	} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, src []byte) {

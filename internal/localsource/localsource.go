@@ -135,7 +135,8 @@ func inFile(dir, path string, src []byte, isJSON bool) []Call {
 }
 
 func literalSource(block *hcl.Block) (string, hcl.Range) {
-	content, _, _ := block.Body.PartialContent(&hcl.BodySchema{Attributes: []hcl.AttributeSchema{{Name: "source"}}}) //nolint:errcheck // see the package comment
+	//nolint:errcheck // see the package comment
+	content, _, _ := block.Body.PartialContent(&hcl.BodySchema{Attributes: []hcl.AttributeSchema{{Name: "source"}}})
 	attr, ok := content.Attributes["source"]
 	if !ok {
 		return "", block.DefRange

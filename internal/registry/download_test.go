@@ -95,11 +95,15 @@ func TestDownload(t *testing.T) {
 		joined bool
 		want   string // error
 	}{
-		"at once":            {breaking{after: len(content), tags: []string{`"a"`}}, "", false, ""},
-		"goes on":            {breaking{after: third, tags: []string{`"a"`}, ranges: true}, fmt.Sprintf(" %d- %d-", third, 2*third), true, ""},
-		"no validator":       {breaking{after: third, tags: []string{""}, ranges: true}, "    ", false, "cut off"},
-		"weak validator":     {breaking{after: third, tags: []string{`W/"a"`}, ranges: true}, "    ", false, "cut off"},
-		"file has changed":   {breaking{after: 2 * third, tags: []string{`"a"`, `"b"`}, ranges: true}, fmt.Sprintf(" %d- %d-", 2*third, 2*third), true, ""},
+		"at once":        {breaking{after: len(content), tags: []string{`"a"`}}, "", false, ""},
+		"goes on":        {breaking{after: third, tags: []string{`"a"`}, ranges: true}, fmt.Sprintf(" %d- %d-", third, 2*third), true, ""},
+		"no validator":   {breaking{after: third, tags: []string{""}, ranges: true}, "    ", false, "cut off"},
+		"weak validator": {breaking{after: third, tags: []string{`W/"a"`}, ranges: true}, "    ", false, "cut off"},
+		"file has changed": {
+			breaking{after: 2 * third, tags: []string{`"a"`, `"b"`}, ranges: true},
+			fmt.Sprintf(" %d- %d-", 2*third, 2*third),
+			true, "",
+		},
 		"ranges are ignored": {breaking{after: third, tags: []string{`"a"`}}, strings.Repeat(fmt.Sprintf(" %d-", third), 4), false, "cut off"},
 		"too many requests":  {breaking{after: len(content), tags: []string{""}, status: []int{429, 503, 502}}, "   ", false, ""},
 		"never":              {breaking{tags: []string{""}, status: []int{500, 500, 500, 500, 500, 500}}, "    ", false, "500"},
@@ -187,7 +191,8 @@ func TestDownloadLimit(t *testing.T) {
 			}
 		}
 	})
-	if got, _, waits, err := downloading(t, endless, registry.Download{Limit: 1 << 20}); err == nil || !strings.Contains(err.Error(), "larger than") || len(waits) > 0 || len(got) > 2<<20 {
+	if got, _, waits, err := downloading(t, endless, registry.Download{Limit: 1 << 20}); err == nil ||
+		!strings.Contains(err.Error(), "larger than") || len(waits) > 0 || len(got) > 2<<20 {
 		t.Errorf("got %d bytes, %v, after %d repetitions", len(got), err, len(waits))
 	}
 }

@@ -180,7 +180,8 @@ func (c *Client) openOnce(ctx context.Context, location *url.URL, what string, h
 		return nil, err
 	}
 	resp, err := getWith(ctx, c.http, location, token, header)
-	if err == nil && header.Get("Range") != "" && (resp.StatusCode == http.StatusPartialContent || resp.StatusCode == http.StatusRequestedRangeNotSatisfiable) {
+	if err == nil && header.Get("Range") != "" &&
+		(resp.StatusCode == http.StatusPartialContent || resp.StatusCode == http.StatusRequestedRangeNotSatisfiable) {
 		return resp, nil
 	}
 	return c.opened(resp, passing(err), what)
@@ -229,7 +230,10 @@ func tokenVariable(host svchost.Hostname) string {
 
 // kinds are the kinds of hosts that services belong to, for errors.
 var kinds = map[string]string{
-	Providers: "registry for providers", Modules: "registry for this kind of source", Components: "registry for this kind of source", Platform: "API for stacks",
+	Providers:  "registry for providers",
+	Modules:    "registry for this kind of source",
+	Components: "registry for this kind of source",
+	Platform:   "API for stacks",
 }
 
 // The names of services. That of component registries is not published.

@@ -89,7 +89,8 @@ func zipOf(t testing.TB, entries ...entry) string {
 
 func TestZip(t *testing.T) {
 	dir := t.TempDir()
-	archive := zipOf(t, entry{"d/", "", fs.ModeDir | 0o755}, entry{"d/program", "x", 0o755}, entry{"text", "y", 0o600}, entry{"link", "d/program", fs.ModeSymlink | 0o777})
+	archive := zipOf(t, entry{"d/", "", fs.ModeDir | 0o755}, entry{"d/program", "x", 0o755}, entry{"text", "y", 0o600},
+		entry{"link", "d/program", fs.ModeSymlink | 0o777})
 	if err := unpack.Zip(t.Context(), archive, dir, unpack.Limits{}); err != nil {
 		t.Fatal(err)
 	}

@@ -140,7 +140,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case strings.HasPrefix(r.URL.Path, "/git/"):
 		s.git.ServeHTTP(w, r)
 	case r.URL.Path == "/.well-known/terraform.json":
-		_, _ = w.Write([]byte(`{"modules.v1": "/modules/", "components.v1": "/components/", "login.v1": {}}`)) //nolint:errcheck // a test's server
+		//nolint:errcheck // a test's server
+		_, _ = w.Write([]byte(`{"modules.v1": "/modules/", "components.v1": "/components/", "login.v1": {}}`))
 	case strings.HasPrefix(r.URL.Path, "/modules/"), strings.HasPrefix(r.URL.Path, "/components/"):
 		s.serveRegistry(w, r)
 	default:
@@ -164,7 +165,8 @@ func (s *Server) serveRegistry(w http.ResponseWriter, r *http.Request) {
 			versions = append(versions, version{text})
 		}
 		kind, _, _ := strings.Cut(path, "/")
-		_ = json.NewEncoder(w).Encode(map[string]any{kind: []any{map[string]any{"versions": versions}}}) //nolint:errcheck,errchkjson // a test's server
+		//nolint:errcheck,errchkjson // a test's server
+		_ = json.NewEncoder(w).Encode(map[string]any{kind: []any{map[string]any{"versions": versions}}})
 		return
 	}
 	if path, ok := strings.CutSuffix(strings.Trim(r.URL.Path, "/"), "/download"); ok {
