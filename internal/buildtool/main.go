@@ -40,7 +40,8 @@ func main() {
 
 func run(ctx context.Context, args []string) error {
 	if len(args) != 1 {
-		return fmt.Errorf("usage: go run ./internal/buildtool mirror|engine|engine-if-there|skip-file|skipped|tofu|tofu-if-there|tofu-path|licences|race-packages|cache")
+		return fmt.Errorf("usage: go run ./internal/buildtool " +
+			"mirror|engine|engine-if-there|skip-file|skipped|tofu|tofu-if-there|tofu-path|licences|race-packages|cache")
 	}
 	cache, err := toolcache.Open(os.Stderr)
 	if err != nil {

@@ -298,7 +298,10 @@ func TestSelectRows(t *testing.T) {
 	for text, want := range map[string]string{
 		"3": "003", "280-282": "280 281 282", "55": "055", "055-56": "055 056",
 		"A-05": "A-05", "A-5": "A-05", "A-05-A-08": "A-05 A-06 A-07 A-08", "A-20-A-30": "A-20 A-21 A-30", "X-9-X-11": "X-09 X-10 X-11",
-		"C-watch-C-listen": "C-watch C-watch_any C-listen", "order/self": "order/self", "order/self-order/bad-path": "order/self order/unknown-ref order/bad-path",
+		"C-watch-C-listen": "C-watch C-watch_any C-listen", "order/self": "order/self",
+
+		"order/self-order/bad-path": "order/self order/unknown-ref order/bad-path",
+
 		"D": "D-01 D-02 D-03 D-04 D-05 D-06 D-07 D-08 D-09 D-10 D-11 D-12 D-13 D-14 D-15 D-16",
 		"x": "", "0": "", "5-3": "", "283": "", "-": "", "": "", "A-22": "", "A-8-A-5": "", "orde": "",
 	} {
@@ -316,7 +319,8 @@ func TestSelectRows(t *testing.T) {
 func TestReadExceptions(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "doc.md")
 	for document, want := range map[string]map[string]string{
-		"| 1 | elsewhere |\n" + language.exceptions + "\n| row | reason |\n| --- | --- |\n| 10, 147–149 | no policies |\n\n## Next\n| 2 | x |\n": {
+		"| 1 | elsewhere |\n" + language.exceptions + "\n| row | reason |\n| --- | --- |\n| 10, 147–149 | no policies |\n\n" +
+			"## Next\n| 2 | x |\n": {
 			"010": "no policies", "147": "no policies", "148": "no policies", "149": "no policies",
 		},
 		"nothing about it\n": {},

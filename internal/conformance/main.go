@@ -41,7 +41,8 @@ func main() {
 	verbose := flag.Bool("v", false, "show the tests of each row")
 	name := flag.String("list", language.name, "which `list` of behaviours: language, ordering, rpc or modules")
 	flag.Usage = func() {
-		fmt.Fprintln(flag.CommandLine.Output(), "usage: go run ./internal/conformance [-v] [-list=language|ordering|rpc|modules] [ROW|FIRST-LAST|BEGINNING]...")
+		fmt.Fprintln(flag.CommandLine.Output(),
+			"usage: go run ./internal/conformance [-v] [-list=language|ordering|rpc|modules] [ROW|FIRST-LAST|BEGINNING]...")
 		flag.PrintDefaults()
 	}
 	flag.Parse()

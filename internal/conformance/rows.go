@@ -43,7 +43,8 @@ func selectRows(rows []row, texts []string) ([]row, error) {
 	for _, text := range texts {
 		found := rowsMeantBy(rows, text)
 		if len(found) == 0 {
-			return nil, fmt.Errorf("%q is neither a row nor a range of rows, nor the beginning of any; rows are %s to %s", text, rows[0].id, rows[len(rows)-1].id)
+			return nil, fmt.Errorf("%q is neither a row nor a range of rows, nor the beginning of any; "+
+				"rows are %s to %s", text, rows[0].id, rows[len(rows)-1].id)
 		}
 		selected = append(selected, found...)
 	}

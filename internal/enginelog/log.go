@@ -34,7 +34,8 @@ func Open(env []string, workDir string) (*Log, error) {
 		core: request.logger(file, "cairn", request.Core), program: request.logger(file, "provider", request.Provider),
 	}
 	for _, unknown := range request.unknown {
-		request.logger(file, "cairn", hclog.Trace).Warn("there is no such level, so that all is written; levels are TRACE, DEBUG, INFO, WARN, ERROR, OFF and JSON", "asked", unknown)
+		request.logger(file, "cairn", hclog.Trace).Warn("there is no such level, so that all is written; "+
+			"levels are TRACE, DEBUG, INFO, WARN, ERROR, OFF and JSON", "asked", unknown)
 	}
 	return l, nil
 }

@@ -76,7 +76,8 @@ func TestLines(t *testing.T) {
 	log, read := open(t, "TF_LOG_PROVIDER=debug")
 	w := log.Lines("fake")
 	for _, part := range []string{ // as go-plugin writes lines, their ends, and lines that are too long for it
-		`{"@level":"info","@message":"hello there","@module":"fake.sub","@timestamp":"2026-01-02T03:04:05.000000Z","z":12345678901234567890,"a":["b",{"c":1}]}`, "\n",
+		`{"@level":"info","@message":"hello there","@module":"fake.sub",` +
+			`"@timestamp":"2026-01-02T03:04:05.000000Z","z":12345678901234567890,"a":["b",{"c":1}]}`, "\n",
 		`{"@level":"trace","@message":"of no interest"}`, "\n",
 		`{"@level":"loud","@message":"no level"}`, "\n",
 		`{"@level":1,"@message":2}`, "\n",

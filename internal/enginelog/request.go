@@ -131,4 +131,10 @@ func (r Request) LevelOfProviders() string {
 	return levelNames[r.Provider]
 }
 
-var levelNames = map[hclog.Level]string{hclog.Trace: "TRACE", hclog.Debug: "DEBUG", hclog.Info: "INFO", hclog.Warn: "WARN", hclog.Error: "ERROR"}
+var levelNames = map[hclog.Level]string{
+	hclog.Trace: "TRACE",
+	hclog.Debug: "DEBUG",
+	hclog.Info:  "INFO",
+	hclog.Warn:  "WARN",
+	hclog.Error: "ERROR",
+}

@@ -19,7 +19,8 @@ func TestAllModulesAreNamed(t *testing.T) {
 	for line := range strings.Lines(text.String()) {
 		lines[strings.TrimSpace(line)] = true
 	}
-	list := exec.CommandContext(t.Context(), "go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}{{end}}{{end}}",
+	list := exec.CommandContext(t.Context(), "go", "list", "-deps", "-f",
+		"{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}{{end}}{{end}}",
 		"github.com/cairnstacks/cairn/cmd/cairn")
 	modules, err := list.Output()
 	if err != nil {

@@ -116,7 +116,8 @@ func (s scenario) simulate() (starts []start, states []State) {
 	for now := time.Duration(0); ; {
 		stopped = stopped || s.stopAfter > 0 && now > s.stopAfter
 		for _, n := range sequence {
-			if _, runs := running[n]; runs || ended[n] || slices.ContainsFunc(slices.Collect(g.Predecessors(n)), func(e Edge) bool { return !isPast(e.From) }) {
+			if _, runs := running[n]; runs || ended[n] ||
+				slices.ContainsFunc(slices.Collect(g.Predecessors(n)), func(e Edge) bool { return !isPast(e.From) }) {
 				continue
 			}
 			switch {

@@ -24,7 +24,14 @@ func start(t *testing.T, set *Set, script string) (lines *bufio.Scanner, ended <
 	out, in := io.Pipe()
 	done := make(chan error, 1)
 	go func() { // ends with the command
-		err := set.Run(Command{Program: "/bin/sh", Args: []string{"-c", script}, Stdout: in, Stderr: in, Dir: t.TempDir(), Timeout: testenv.Patience})
+		err := set.Run(Command{
+			Program: "/bin/sh",
+			Args:    []string{"-c", script},
+			Stdout:  in,
+			Stderr:  in,
+			Dir:     t.TempDir(),
+			Timeout: testenv.Patience,
+		})
 		done <- err
 		_ = in.Close()
 	}()

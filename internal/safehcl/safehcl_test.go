@@ -128,7 +128,8 @@ func TestJSONIsBounded(t *testing.T) {
 			if got := summary(diags); got != test.want {
 				t.Errorf("got %q, want %q: %v", got, test.want, diags)
 			}
-			const want = `cty.TupleVal([]cty.Value{cty.StringVal(""), cty.ObjectVal(map[string]cty.Value{"1e60000":cty.NumberIntVal(2)}), cty.NullVal(cty.DynamicPseudoType), cty.NumberIntVal(1), cty.StringVal("${")})`
+			const want = `cty.TupleVal([]cty.Value{cty.StringVal(""), cty.ObjectVal(map[string]cty.Value{"1e60000":cty.NumberIntVal(2)}), ` +
+				`cty.NullVal(cty.DynamicPseudoType), cty.NumberIntVal(1), cty.StringVal("${")})`
 			if got := value.GoString(); test.want == "" && got != want {
 				t.Errorf("got %s, want %s", got, want)
 			}

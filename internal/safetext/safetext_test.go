@@ -24,7 +24,13 @@ func TestClean(t *testing.T) {
 
 // A name stays on its line and shows everything that is in it.
 func TestName(t *testing.T) {
-	for name, want := range map[string]string{"plain": "plain", "a\nb\tc\rd": "a␊b␉c␍d", "\x1b[2J": "␛[2J", "\u202ex": "\ufffdx", "a\r": "a␍"} {
+	for name, want := range map[string]string{
+		"plain":      "plain",
+		"a\nb\tc\rd": "a␊b␉c␍d",
+		"\x1b[2J":    "␛[2J",
+		"\u202ex":    "\ufffdx",
+		"a\r":        "a␍",
+	} {
 		if got := Name(name); got != want {
 			t.Errorf("Name(%q): got %q, want %q", name, got, want)
 		}

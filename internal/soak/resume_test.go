@@ -56,14 +56,17 @@ output "id" { value = fake_computed.third.id }
 func writeChain(t *testing.T, dir string) []string {
 	t.Helper()
 	var stack strings.Builder
-	stack.WriteString("required_providers {\n  fake = { source = \"cairnstacks/fake\", version = \"~> 1.0\" }\n}\nprovider \"fake\" \"main\" {}\n")
+	stack.WriteString("required_providers {\n  fake = { source = \"cairnstacks/fake\", version = \"~> 1.0\" }\n}\n" +
+		"provider \"fake\" \"main\" {}\n")
 	var want []string
 	after := `"start"`
 	for i := range chainLength {
 		name := fmt.Sprintf("c%d", i)
-		fmt.Fprintf(&stack, "component %q {\n  source = \"./m\"\n  inputs = { name = %[1]q, after = %[2]s }\n  providers = { fake = provider.fake.main }\n}\n", name, after)
+		fmt.Fprintf(&stack, "component %q {\n  source = \"./m\"\n  inputs = { name = %[1]q, after = %[2]s }\n"+
+			"  providers = { fake = provider.fake.main }\n}\n", name, after)
 		after = "component." + name + ".id"
-		want = append(want, "component."+name+".fake_resource.first", "component."+name+".fake_slow.second", "component."+name+".fake_computed.third")
+		want = append(want, "component."+name+".fake_resource.first", "component."+name+".fake_slow.second",
+			"component."+name+".fake_computed.third")
 	}
 	err := os.MkdirAll(filepath.Join(dir, "m"), 0o700)
 	for name, content := range map[string]string{"main.tfcomponent.hcl": stack.String(), "m/main.tf": chainModule} {

@@ -154,7 +154,8 @@ func StateText(state *stackstate.State) string {
 			fmt.Fprintf(&b, "  unreadable: %s\n", err)
 		}
 		for _, object := range objects {
-			fmt.Fprintf(&b, "  %s%s%s\n", object.Addr, when(object.Tainted, ", tainted"), when(object.Deposed != "", ", deposed "+string(object.Deposed)))
+			fmt.Fprintf(&b, "  %s%s%s\n", object.Addr, when(object.Tainted, ", tainted"),
+				when(object.Deposed != "", ", deposed "+string(object.Deposed)))
 		}
 		values("  in ", c.Inputs)
 		values("  out ", c.Outputs)

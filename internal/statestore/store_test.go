@@ -498,14 +498,25 @@ func testLockExclusive(t *testing.T, location string) {
 		if !ok {
 			t.Fatalf("second Lock: error %v, want a LockedError", err)
 		}
-		want := LockInfo{ID: lock.ID(), Deployment: "default", Operation: "apply", Owner: "alice", Host: currentHost(), PID: os.Getpid(), Epoch: 1}
-		if diff := cmp.Diff(want, locked.Holder, cmpopts.IgnoreUnexported(LockInfo{}), cmpopts.IgnoreFields(LockInfo{}, "Started", "Seen")); diff != "" {
+		want := LockInfo{
+			ID:         lock.ID(),
+			Deployment: "default",
+			Operation:  "apply",
+			Owner:      "alice",
+			Host:       currentHost(),
+			PID:        os.Getpid(),
+			Epoch:      1,
+		}
+		ignored := cmp.Options{cmpopts.IgnoreUnexported(LockInfo{}), cmpopts.IgnoreFields(LockInfo{}, "Started", "Seen")}
+		if diff := cmp.Diff(want, locked.Holder, ignored); diff != "" {
 			t.Errorf("holder (-want +got):\n%s", diff)
 		}
 		if locked.Holder.Started.Before(before) || locked.Holder.Started.After(time.Now()) {
 			t.Errorf("holder started at %s", locked.Holder.Started)
 		}
-		for _, part := range []string{"alice", currentHost(), fmt.Sprint(os.Getpid()), `"apply"`, locked.Holder.Started.Local().Format(time.TimeOnly)} {
+		for _, part := range []string{
+			"alice", currentHost(), fmt.Sprint(os.Getpid()), `"apply"`, locked.Holder.Started.Local().Format(time.TimeOnly),
+		} {
 			if !strings.Contains(err.Error(), part) {
 				t.Errorf("message does not say %q:\n%s", part, err)
 			}

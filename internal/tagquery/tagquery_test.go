@@ -261,7 +261,8 @@ func TestOrderB85Errors(t *testing.T) {
 			if got := query[problem.Offset : problem.Offset+problem.Length]; got != place {
 				t.Errorf("at %q, want %q", got, place)
 			}
-			if !strings.Contains(problem.Message, strings.TrimPrefix(text, "no ")) || strings.HasPrefix(text, "no ") && !strings.Contains(problem.Message, "no ") {
+			if !strings.Contains(problem.Message, strings.TrimPrefix(text, "no ")) ||
+				strings.HasPrefix(text, "no ") && !strings.Contains(problem.Message, "no ") {
 				t.Errorf("got %q, want %q in it", problem.Message, text)
 			}
 		})

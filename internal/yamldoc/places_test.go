@@ -21,7 +21,8 @@ func parse(t *testing.T, src string) *yaml.Node {
 }
 
 func TestPairsMerged(t *testing.T) {
-	top, diags := Pairs("f.yaml", parse(t, "base: &base {a: 1, b: 2}\nother: &other {b: 3, c: 4}\nall:\n  <<: [*base, *other]\n  a: own\none: {<<: *base}\n"))
+	top, diags := Pairs("f.yaml",
+		parse(t, "base: &base {a: 1, b: 2}\nother: &other {b: 3, c: 4}\nall:\n  <<: [*base, *other]\n  a: own\none: {<<: *base}\n"))
 	if diags.HasErrors() || len(top) != 4 {
 		t.Fatal(top, diags)
 	}

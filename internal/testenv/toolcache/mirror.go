@@ -49,7 +49,10 @@ var Real = []Provider{
 
 // Kubernetes is large: it takes one and a half minutes of processor time to build.
 var Kubernetes = Provider{
-	Name: "hashicorp/kubernetes", Version: "1.13.4", module: "github.com/hashicorp/terraform-provider-kubernetes", named: "github.com/hashicorp/terraform-provider-kubernetes",
+	Name:    "hashicorp/kubernetes",
+	Version: "1.13.4",
+	module:  "github.com/hashicorp/terraform-provider-kubernetes",
+	named:   "github.com/hashicorp/terraform-provider-kubernetes",
 	replaces: []string{
 		"github.com/go-openapi/spec => github.com/go-openapi/spec v0.19.5",
 		"k8s.io/cli-runtime => k8s.io/cli-runtime v0.19.1",
@@ -146,7 +149,8 @@ func (c *Cache) buildRenamed(ctx context.Context, p Provider, out string) error 
 	defer os.RemoveAll(dir) //nolint:errcheck // Nothing depends on it.
 	requires := append([]string{p.named + " v1.0.0"}, p.requires...)
 	replaces := append([]string{fmt.Sprintf("%s => %s v%s", p.named, p.module, p.Version)}, p.replaces...)
-	text := fmt.Sprintf("module provider\n\ngo 1.25\n\nrequire (\n\t%s\n)\n\nreplace (\n\t%s\n)\n", strings.Join(requires, "\n\t"), strings.Join(replaces, "\n\t"))
+	text := fmt.Sprintf("module provider\n\ngo 1.25\n\nrequire (\n\t%s\n)\n\n"+
+		"replace (\n\t%s\n)\n", strings.Join(requires, "\n\t"), strings.Join(replaces, "\n\t"))
 	if err := os.WriteFile(filepath.Join(dir, "go.mod"), []byte(text), 0o600); err != nil {
 		return err
 	}
