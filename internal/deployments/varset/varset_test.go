@@ -296,7 +296,7 @@ func TestCommand(t *testing.T) {
 				`"%s"}' "$CAIRN_VARSET_NAME" "$CAIRN_VARSET_CATEGORY" "$1" "$MORE"`,
 			want: map[string]string{"name": "s", "category": "env", "arg": "an arg", "more": "of the environment"},
 		},
-		"not JSON": {script: "echo " + secret, wantError: `prints is wrong: line 1: it is not JSON`},
+		"not JSON": {script: "echo " + secret, wantError: `output is wrong: line 1: it is not JSON`},
 		"fails": {
 			script: `echo '{"a": "` + secret + `"}'; echo "cannot use ` + secret + ` here" >&2; exit 3`,
 			wantError: "Variable set command failed; The command ./values.sh, which is to print the values of the set s, failed: exit code 3. " +
