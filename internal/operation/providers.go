@@ -8,9 +8,9 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
-	"github.com/cairnstacks/cairn/internal/engine/installation"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain"
 	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/install"
 	"github.com/cairnstacks/cairn/internal/operation/engines"
 	"github.com/cairnstacks/cairn/internal/operation/notice"
 	"github.com/cairnstacks/cairn/internal/operation/requirements"
@@ -114,7 +114,7 @@ func (s *Stack) lockInstallation(ctx context.Context) (unlock func(), err error)
 	if err := s.prepareWorkDir(); err != nil {
 		return nil, err
 	}
-	unlock, err = installation.In(s.work).Exclusive(ctx)
+	unlock, err = install.In(s.work).Exclusive(ctx)
 	if err != nil {
 		return nil, failure.Error("Unusable working directory", "%s.", failure.Capitalize(failure.Reason(err)))
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/binary/planfile"
 	"github.com/cairnstacks/cairn/internal/engine/binary/prepare"
 	"github.com/cairnstacks/cairn/internal/engine/binary/valueschema"
-	"github.com/cairnstacks/cairn/internal/engine/installation"
+	"github.com/cairnstacks/cairn/internal/install"
 	"github.com/cairnstacks/cairn/internal/providers/locks"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -29,7 +29,7 @@ type RootModule struct {
 func (m RootModule) paths() prepare.Paths {
 	data := m.DataDir
 	if data == "" {
-		data = installation.DataDir
+		data = install.DataDir
 	}
 	if !filepath.IsAbs(data) {
 		data = filepath.Join(m.Dir, data)

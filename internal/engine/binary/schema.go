@@ -26,8 +26,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/binary/schemacache"
 	"github.com/cairnstacks/cairn/internal/engine/binary/valueschema"
 	"github.com/cairnstacks/cairn/internal/engine/binary/workcopy"
-	"github.com/cairnstacks/cairn/internal/engine/installation"
 	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/install"
 	"github.com/cairnstacks/cairn/internal/providers/locks"
 	"github.com/cairnstacks/cairn/internal/safehcl"
 	"github.com/cairnstacks/cairn/stackaddrs"
@@ -108,7 +108,7 @@ func (e *Session) loadSchemas(ctx context.Context) (*providerSchemas, error) {
 	}
 	schemas := &providerSchemas{configs: map[stackaddrs.Provider]*tfjson.SchemaBlock{}, bySource: map[string]*providerSchema{}}
 	hashes := e.preparer.Hashes(ctx, installed)
-	var missing []installation.Package
+	var missing []install.Package
 	for _, one := range installed {
 		schema, err := e.keptSchema(ctx, e.schemaKey(hashes[one.Path]))
 		e.log.DebugContext(ctx, "schemas of a provider", "package", one.Path, "kept", err == nil)
@@ -160,7 +160,7 @@ func (e *Session) keptSchema(ctx context.Context, key string) (*providerSchema, 
 
 // missingSchemas asks the binary for schemas that are not kept, and keeps them. The results are by
 // source.
-func (e *Session) missingSchemas(ctx context.Context, missing []installation.Package, hashes map[string]string) (map[string]*providerSchema, error) {
+func (e *Session) missingSchemas(ctx context.Context, missing []install.Package, hashes map[string]string) (map[string]*providerSchema, error) {
 	ask := func() (map[string]*providerSchema, error) {
 		e.working("Reading schemas of " + describeProviders(missing))
 		asked, err := e.askSchemas(ctx, missing)
@@ -203,7 +203,7 @@ func (e *Session) keepSchema(ctx context.Context, key string, asked schemacache.
 	return e.shared.schemas.Get(ctx, key, func() (*providerSchema, error) { return schema, nil })
 }
 
-func describeProviders(providers []installation.Package) string {
+func describeProviders(providers []install.Package) string {
 	names := make([]string, len(providers))
 	for i, p := range providers {
 		names[i] = p.Source() + " " + filepath.Base(filepath.Dir(p.Path))
@@ -233,7 +233,7 @@ func (e *Session) schemaKey(packageHash string) string {
 //
 // Each schema is kept on its own: those of all resource types of a large provider take seconds to
 // decode.
-func (e *Session) askSchemas(ctx context.Context, providers []installation.Package) (_ map[string]schemacache.Schemas, err error) {
+func (e *Session) askSchemas(ctx context.Context, providers []install.Package) (_ map[string]schemacache.Schemas, err error) {
 	dir, err := rundir.New(e.runsDir, "provider schemas")
 	if err != nil {
 		return nil, err
@@ -283,7 +283,7 @@ func typeName(mode stackaddrs.ResourceMode, name string) string { return mode.St
 
 // schemaModule makes a directory the module that needs just these providers, and returns the data
 // directory to go with it.
-func (e *Session) schemaModule(dir string, providers []installation.Package) (data string, err error) {
+func (e *Session) schemaModule(dir string, providers []install.Package) (data string, err error) {
 	lock, err := e.preparer.InstalledLock()
 	if err != nil {
 		return "", err
@@ -300,7 +300,7 @@ func (e *Session) schemaModule(dir string, providers []installation.Package) (da
 		required[fmt.Sprintf("p%d", i)] = map[string]any{"source": provider.Source()}
 	}
 	for _, block := range file.Body().Blocks() {
-		wanted := func(p installation.Package) bool { return slices.Equal(block.Labels(), []string{p.Source()}) }
+		wanted := func(p install.Package) bool { return slices.Equal(block.Labels(), []string{p.Source()}) }
 		if !slices.ContainsFunc(providers, wanted) {
 			file.Body().RemoveBlock(block)
 		}

@@ -37,11 +37,11 @@ func (s *Session) Close() error { return errors.Join(s.journal.Close(), s.pool.C
 
 // providerPackage returns the package of an installed provider.
 func (s *Session) providerPackage(ctx context.Context, addr stackaddrs.Provider) (instances.Package, error) {
-	found, err := s.prepare.Package(ctx, addr)
+	found, err := s.prepare.Program(ctx, addr)
 	if err != nil {
 		return instances.Package{}, err
 	}
-	return instances.Package{Address: addr, Program: found.Program, Hash: found.Hash}, nil
+	return instances.Package{Address: addr, Program: found.Path, Hash: found.Hash}, nil
 }
 
 // program returns the package of a provider that has to be installed, and of others the address

@@ -10,14 +10,13 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/cairnstacks/cairn/internal/engine/installation"
 	"github.com/cairnstacks/cairn/internal/engine/native/journal"
-	"github.com/cairnstacks/cairn/internal/engine/native/prepare"
 	"github.com/cairnstacks/cairn/internal/engine/native/resource"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain/cliconfig"
 	"github.com/cairnstacks/cairn/internal/enginelog"
 	"github.com/cairnstacks/cairn/internal/environ"
+	"github.com/cairnstacks/cairn/internal/install"
 	"github.com/cairnstacks/cairn/internal/lang"
 	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/internal/providers/instances"
@@ -74,8 +73,8 @@ type Options struct {
 type Shared struct {
 	Modules module.Files
 	Types   resource.Types
-	Hashes  installation.Hashes // of packages of providers
-	Fetched selection.Shared    // such packages
+	Hashes  install.Hashes   // of packages of providers
+	Fetched selection.Shared // such packages
 }
 
 // Engine is the native engine. Made by [New].
@@ -144,7 +143,7 @@ func (e *Engine) Open(_ context.Context, opts engine.SessionOptions) (engine.Ses
 		works: engine.NewWorks(opts.Parallelism), log: log, pool: pool, journal: journal.New(filepath.Join(e.opts.RunsDir, Name)),
 		calls: make(chan struct{}, providerCalls),
 	}
-	s.prepare = prepare.New(prepare.Options{
+	s.prepare = install.New(install.Options{
 		StackDir: stackDir, WorkDir: e.opts.WorkDir, Environ: e.opts.Environ, Modules: modules,
 		Unsupported: s.unsupported, Unmanaged: pool.Unmanaged, Hashes: &e.opts.Shared.Hashes, Fetched: &e.opts.Shared.Fetched, Working: e.opts.Working, Fetching: e.opts.Fetching,
 	})

@@ -15,10 +15,10 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/native/deps"
 	"github.com/cairnstacks/cairn/internal/engine/native/journal"
 	"github.com/cairnstacks/cairn/internal/engine/native/planning"
-	"github.com/cairnstacks/cairn/internal/engine/native/prepare"
 	"github.com/cairnstacks/cairn/internal/engine/native/slots"
 	"github.com/cairnstacks/cairn/internal/engine/native/validate"
 	"github.com/cairnstacks/cairn/internal/enginelog"
+	"github.com/cairnstacks/cairn/internal/install"
 	"github.com/cairnstacks/cairn/internal/lang"
 	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/internal/once"
@@ -38,7 +38,7 @@ type Session struct {
 	log      *enginelog.Log // nil for none
 	pool     *instances.Pool
 	journal  *journal.Journal
-	prepare  *prepare.Preparer
+	prepare  *install.Installer
 	calls    chan struct{}
 
 	mu struct {

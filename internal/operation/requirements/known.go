@@ -10,9 +10,9 @@ import (
 
 	"github.com/apparentlymart/go-versions/versions"
 
-	"github.com/cairnstacks/cairn/internal/engine/installation"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain/cliconfig"
 	"github.com/cairnstacks/cairn/internal/environ"
+	"github.com/cairnstacks/cairn/internal/install"
 	"github.com/cairnstacks/cairn/internal/operation/workdir"
 	"github.com/cairnstacks/cairn/internal/providers/locks"
 	"github.com/cairnstacks/cairn/internal/providers/release"
@@ -75,7 +75,7 @@ type place struct {
 // are installed, the cache for all configurations, and mirrors.
 func (s *Stack) places() []place {
 	own := environ.Get(s.Environ, workdir.Variable) != "" || workdir.IsOwn(s.WorkDir)
-	all := []place{{Directory: source.Directory{Path: installation.In(s.WorkDir).Providers()}, chosen: own}}
+	all := []place{{Directory: source.Directory{Path: install.In(s.WorkDir).Providers()}, chosen: own}}
 	config, err := cliconfig.ReadInstallation(s.Environ, s.Dir)
 	if err != nil {
 		return all

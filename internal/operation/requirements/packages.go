@@ -10,8 +10,8 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
-	"github.com/cairnstacks/cairn/internal/engine/installation"
 	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/install"
 	"github.com/cairnstacks/cairn/internal/providers/checksums"
 	"github.com/cairnstacks/cairn/internal/providers/locks"
 	"github.com/cairnstacks/cairn/internal/providers/mirrordir"
@@ -83,7 +83,7 @@ func (s *Stack) Lock(ctx context.Context, req LockRequest) ([]Package, hcl.Diagn
 		return nil, diags.Extend(required.diagnostics("Provider checksums not locked", err))
 	}
 	if after := locks.Format(locked); string(after) != string(locks.Format(before)) {
-		if moreDiags := installation.WriteLock(s.LockFile, after, nil); moreDiags.HasErrors() {
+		if moreDiags := install.WriteLock(s.LockFile, after, nil); moreDiags.HasErrors() {
 			return nil, diags.Extend(moreDiags)
 		}
 	}

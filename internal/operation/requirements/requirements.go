@@ -12,9 +12,9 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	tfaddr "github.com/hashicorp/terraform-registry-address"
 
-	"github.com/cairnstacks/cairn/internal/engine/installation"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain"
 	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/install"
 	"github.com/cairnstacks/cairn/internal/providers/release"
 	"github.com/cairnstacks/cairn/internal/providers/selection"
 	"github.com/cairnstacks/cairn/stackaddrs"
@@ -37,9 +37,9 @@ type Stack struct {
 	// time.
 	Exclusive func(context.Context) (unlock func(), err error)
 
-	Observe   selection.Observer   // sees the progress of fetching
-	Hashes    *installation.Hashes // of packages
-	SchemaDir string               // where schemas are kept for all stacks; "" if nowhere
+	Observe   selection.Observer // sees the progress of fetching
+	Hashes    *install.Hashes    // of packages
+	SchemaDir string             // where schemas are kept for all stacks; "" if nowhere
 }
 
 // required are those that a stack and its modules require, without the builtin one, by their

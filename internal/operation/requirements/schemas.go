@@ -10,10 +10,10 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
-	"github.com/cairnstacks/cairn/internal/engine/installation"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain/cliconfig"
 	"github.com/cairnstacks/cairn/internal/enginelog"
 	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/install"
 	"github.com/cairnstacks/cairn/internal/operation/engines"
 	"github.com/cairnstacks/cairn/internal/providers/instances"
 	"github.com/cairnstacks/cairn/internal/providers/packagecache"
@@ -56,7 +56,7 @@ func (s *Stack) schemaPackages(ctx context.Context) ([]instances.Package, error)
 		one := instances.Package{Address: provider}
 		if lock := locked.Provider(provider); lock != nil && found.Dir == "" {
 			one.Hash = s.packageHash(ctx, lock.ID(), found)
-			if allowed := installation.In(s.WorkDir).Lock(lock).Hashes; found.Dir != "" && len(allowed) > 0 && !slices.Contains(allowed, release.Hash(one.Hash)) {
+			if allowed := install.In(s.WorkDir).Lock(lock).Hashes; found.Dir != "" && len(allowed) > 0 && !slices.Contains(allowed, release.Hash(one.Hash)) {
 				return nil, failure.Error("Damaged provider package", "The package of %s in %s has none of the checksums that are locked. \"cairn init\" installs it again.", lock.ID(), found.Dir)
 			}
 		}
@@ -75,15 +75,14 @@ func (s *Stack) schemaPackages(ctx context.Context) ([]instances.Package, error)
 // packageHash finds the installed package of a release, and returns the hash by which its schema is
 // kept.
 func (s *Stack) packageHash(ctx context.Context, id release.ID, found *packagecache.Package) string {
-	install := installation.In(s.WorkDir)
-	dir := packagecache.Dir{Path: install.Providers(), Platform: release.CurrentPlatform}
+	dir := packagecache.Dir{Path: install.In(s.WorkDir).Providers(), Platform: release.CurrentPlatform}
 	installed := dir.Package(id)
 	if installed == nil {
 		return ""
 	}
 	*found = *installed
 	path := dir.PackagePath(id)
-	return s.Hashes.Remembered(ctx, "", []installation.Package{{Path: path, Dir: installed.Dir}})[path]
+	return s.Hashes.Remembered(ctx, "", []install.Package{{Path: path, Dir: installed.Dir}})[path]
 }
 
 // askSchemas asks providers for their schemas.

@@ -14,7 +14,7 @@ import (
 	"sync"
 
 	"github.com/cairnstacks/cairn/internal/engine/binary/workcopy"
-	"github.com/cairnstacks/cairn/internal/engine/installation"
+	"github.com/cairnstacks/cairn/internal/install"
 	"github.com/cairnstacks/cairn/internal/module"
 )
 
@@ -50,7 +50,7 @@ func (p *Preparer) DataDir(tree *module.Tree) (string, error) {
 }
 
 // makeDataDir makes the directory as a whole, or finds it made.
-func makeDataDir(dir string, manifest []byte, installed []installation.Package) error {
+func makeDataDir(dir string, manifest []byte, installed []install.Package) error {
 	if _, err := os.Stat(dir); err == nil {
 		return repairManifest(dir, manifest)
 	}
@@ -81,14 +81,14 @@ func repairManifest(dir string, manifest []byte) error {
 	if content, err := os.ReadFile(manifestIn(dir)); err == nil && bytes.Equal(content, manifest) {
 		return nil
 	}
-	return installation.WriteFile(manifestIn(dir), manifest)
+	return install.WriteFile(manifestIn(dir), manifest)
 }
 
 func manifestIn(dir string) string { return filepath.Join(dir, "modules", "modules.json") }
 
 // FillDataDir fills an empty directory with the files that init would have made for a module with
 // this manifest and these packages.
-func FillDataDir(dir string, manifest []byte, installed []installation.Package) error {
+func FillDataDir(dir string, manifest []byte, installed []install.Package) error {
 	if err := os.Mkdir(filepath.Dir(manifestIn(dir)), 0o700); err != nil {
 		return err
 	}

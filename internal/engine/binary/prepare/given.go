@@ -17,8 +17,8 @@ import (
 	"github.com/apparentlymart/go-versions/versions"
 	tfaddr "github.com/hashicorp/terraform-registry-address"
 
-	"github.com/cairnstacks/cairn/internal/engine/installation"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain"
+	"github.com/cairnstacks/cairn/internal/install"
 	"github.com/cairnstacks/cairn/internal/providers/locks"
 	"github.com/cairnstacks/cairn/internal/providers/release"
 	"github.com/cairnstacks/cairn/stackaddrs"
@@ -40,7 +40,7 @@ func (p *Preparer) useGiven(ctx context.Context, packages []engine.ProviderPacka
 		if err != nil {
 			return fmt.Errorf("package of %s: %w", one.Provider, err)
 		}
-		given.packages = append(given.packages, installation.Package{Path: path, Dir: dir})
+		given.packages = append(given.packages, install.Package{Path: path, Dir: dir})
 	}
 	if p.isGiven(given) {
 		return nil
@@ -64,7 +64,7 @@ func (p *Preparer) isGiven(want *sharedInstallation) bool {
 	if err != nil && !isNone || !bytes.Equal(lock, want.lock) {
 		return false
 	}
-	return !slices.ContainsFunc(want.packages, func(one installation.Package) bool {
+	return !slices.ContainsFunc(want.packages, func(one install.Package) bool {
 		target, err := os.Readlink(filepath.Join(p.paths.Providers, one.Path))
 		return err != nil || target != one.Dir
 	})

@@ -9,14 +9,14 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/cairnstacks/cairn/internal/engine/installation"
+	"github.com/cairnstacks/cairn/internal/install"
 )
 
 // Another package with the same version has other schemas, whatever the lock file says.
 func TestPackageHashesFollowContent(t *testing.T) {
 	p := &Preparer{opts: Options{Shared: &Shared{}}, paths: Paths{Hashes: filepath.Join(t.TempDir(), "packages.json")}}
 	target := t.TempDir()
-	installed := []installation.Package{{Path: "a/b/c/1.0.0/linux_amd64", Dir: target}, {Path: "a/b/d/1.0.0/linux_amd64", Dir: target + "-not-there"}}
+	installed := []install.Package{{Path: "a/b/c/1.0.0/linux_amd64", Dir: target}, {Path: "a/b/d/1.0.0/linux_amd64", Dir: target + "-not-there"}}
 	hash := func(content string) string {
 		t.Helper()
 		if err := os.WriteFile(filepath.Join(target, "program"), []byte(content), 0o600); err != nil {
@@ -64,7 +64,7 @@ func TestChangedPackagesAreReadAgain(t *testing.T) {
 	hash := func() string {
 		t.Helper()
 		p := &Preparer{opts: Options{Shared: shared}, paths: Paths{Hashes: filepath.Join(t.TempDir(), "packages.json")}}
-		return p.Hashes(t.Context(), []installation.Package{{Path: "a/b/c/1.0.0/linux_amd64", Dir: target}})["a/b/c/1.0.0/linux_amd64"]
+		return p.Hashes(t.Context(), []install.Package{{Path: "a/b/c/1.0.0/linux_amd64", Dir: target}})["a/b/c/1.0.0/linux_amd64"]
 	}
 	write("one")
 	first := hash()

@@ -20,8 +20,8 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/engine/binary/command"
 	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
-	"github.com/cairnstacks/cairn/internal/engine/installation"
 	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/install"
 	"github.com/cairnstacks/cairn/internal/providers/locks"
 	"github.com/cairnstacks/cairn/internal/providers/packagecache"
 	"github.com/cairnstacks/cairn/internal/providers/release"
@@ -72,7 +72,7 @@ func (p *Preparer) Install(ctx context.Context, requirements map[stackaddrs.Prov
 
 // lockInstallation keeps other programs from installing at the same time.
 func (p *Preparer) lockInstallation(ctx context.Context) (unlock func(), err error) {
-	return installation.In(p.opts.WorkDir).Exclusive(ctx)
+	return install.In(p.opts.WorkDir).Exclusive(ctx)
 }
 
 func (p *Preparer) install(ctx context.Context, requirements map[stackaddrs.Provider][]string, req *engine.PrepareRequest, result *engine.PrepareResult) (installed bool, _ hcl.Diagnostics) {
@@ -95,10 +95,10 @@ func (p *Preparer) install(ctx context.Context, requirements map[stackaddrs.Prov
 	case err != nil:
 		return false, diags.Append(failure.Of("Unreadable provider lock file", err))
 	case req.ReadOnlyLock && len(changes) > 0:
-		return false, diags.Append(installation.OutOfDate(changes))
+		return false, diags.Append(install.OutOfDate(changes))
 	case req.ReadOnlyLock:
 	case string(newLock) != string(lock):
-		if moreDiags := installation.WriteLock(p.lockPath(), newLock, changes); moreDiags.HasErrors() {
+		if moreDiags := install.WriteLock(p.lockPath(), newLock, changes); moreDiags.HasErrors() {
 			return false, diags.Extend(moreDiags)
 		}
 		result.Locked = changes
@@ -109,7 +109,7 @@ func (p *Preparer) install(ctx context.Context, requirements map[stackaddrs.Prov
 	}
 	encoded, err := json.Marshal(record)
 	if err == nil {
-		err = installation.WriteFile(p.absolute("init", "installed.json"), encoded)
+		err = install.WriteFile(p.absolute("init", "installed.json"), encoded)
 	}
 	if err != nil {
 		return false, diags.Append(failure.Of("Provider installation failed", err))
@@ -236,11 +236,11 @@ func (p *Preparer) runInit(ctx context.Context, root, lock []byte, req *engine.P
 
 // installEnv makes the binary use the installation directory, whatever the user's environment says.
 func (p *Preparer) installEnv() map[string]string {
-	return map[string]string{"TF_DATA_DIR": p.absolute("init", installation.DataDir)}
+	return map[string]string{"TF_DATA_DIR": p.absolute("init", install.DataDir)}
 }
 
 // Packages lists the locked providers that are in the installation directory, sorted.
-func (p *Preparer) Packages() ([]installation.Package, error) {
+func (p *Preparer) Packages() ([]install.Package, error) {
 	entries, err := p.lockEntries()
 	if err != nil {
 		return nil, err
@@ -249,8 +249,8 @@ func (p *Preparer) Packages() ([]installation.Package, error) {
 }
 
 // packagesOf is Packages for the entries of any lock file.
-func (p *Preparer) packagesOf(entries []lockEntry) ([]installation.Package, error) {
-	var installed []installation.Package
+func (p *Preparer) packagesOf(entries []lockEntry) ([]install.Package, error) {
+	var installed []install.Package
 	for _, entry := range entries {
 		path := filepath.Join(filepath.FromSlash(entry.source), entry.version)
 		dir := filepath.Join(p.paths.Providers, path)
@@ -267,7 +267,7 @@ func (p *Preparer) packagesOf(entries []lockEntry) ([]installation.Package, erro
 			if stat, err := os.Stat(target); err != nil || !stat.IsDir() {
 				continue
 			}
-			installed = append(installed, installation.Package{Path: filepath.Join(path, platform.Name()), Dir: target})
+			installed = append(installed, install.Package{Path: filepath.Join(path, platform.Name()), Dir: target})
 		}
 	}
 	return installed, nil

@@ -14,9 +14,9 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	tfaddr "github.com/hashicorp/terraform-registry-address"
 
-	"github.com/cairnstacks/cairn/internal/engine/installation"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain"
 	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/install"
 	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/internal/providers/locks"
 	"github.com/cairnstacks/cairn/stackaddrs"
@@ -85,7 +85,7 @@ func (p *Preparer) lockChanges(before, after []byte) ([]engine.LockChange, error
 	if err != nil {
 		return nil, err
 	}
-	return installation.Changes(old, fresh), nil
+	return install.Changes(old, fresh), nil
 }
 
 // lockedVersions returns the versions in a lock file.

@@ -15,7 +15,7 @@ import (
 	"sync"
 
 	"github.com/cairnstacks/cairn/internal/engine/binary/command"
-	"github.com/cairnstacks/cairn/internal/engine/installation"
+	"github.com/cairnstacks/cairn/internal/install"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
@@ -51,7 +51,7 @@ type Paths struct {
 
 // New returns the preparer of a stack.
 func New(opts Options) *Preparer {
-	dir := installation.In(opts.WorkDir)
+	dir := install.In(opts.WorkDir)
 	p := &Preparer{opts: opts, paths: Paths{Lock: dir.LockFile(), Providers: dir.Providers(), Hashes: dir.HashesFile()}}
 	p.mu.data = map[string]func() (string, error){}
 	return p
@@ -62,17 +62,17 @@ func New(opts Options) *Preparer {
 func (p *Preparer) LookIn(paths Paths) { p.paths = paths }
 
 // Hashes returns the hash of each package by its path, and none of packages that cannot be read.
-func (p *Preparer) Hashes(ctx context.Context, packages []installation.Package) map[string]string {
+func (p *Preparer) Hashes(ctx context.Context, packages []install.Package) map[string]string {
 	return p.opts.Shared.hashes.Remembered(ctx, p.paths.Hashes, packages)
 }
 
 // RememberedHashes returns the hashes of packages that are as they were when they were last hashed,
 // by path.
-func (p *Preparer) RememberedHashes(packages []installation.Package) map[string]string {
-	known := installation.Records(p.paths.Hashes)
+func (p *Preparer) RememberedHashes(packages []install.Package) map[string]string {
+	known := install.Records(p.paths.Hashes)
 	hashes := map[string]string{}
 	for _, one := range packages {
-		if now, err := installation.Fingerprint(one.Dir); err == nil && known[one.Path].Fingerprint == now {
+		if now, err := install.Fingerprint(one.Dir); err == nil && known[one.Path].Fingerprint == now {
 			hashes[one.Path] = known[one.Path].Hash
 		}
 	}

@@ -18,10 +18,10 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/engine/binary/limiter"
 	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
-	"github.com/cairnstacks/cairn/internal/engine/installation"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain/cliconfig"
 	"github.com/cairnstacks/cairn/internal/environ"
 	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/install"
 	"github.com/cairnstacks/cairn/internal/once"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
@@ -33,7 +33,7 @@ import (
 // providers by the names, sizes and times of their files, installations by requirements, lock file,
 // environment and CLI configuration.
 type Shared struct {
-	hashes        installation.Hashes
+	hashes        install.Hashes
 	installations once.Map[string, *sharedInstallation]
 
 	caching limiter.Limiter // of those that install into a cache of the user, one at a time
@@ -55,7 +55,7 @@ func (s *Shared) LockCache(ctx context.Context, env []string) (unlock func(), er
 // would get the same.
 type sharedInstallation struct {
 	lock     []byte
-	packages []installation.Package // by their real paths
+	packages []install.Package // by their real paths
 }
 
 // installationKey returns the key of init's result, which is a hash of all that it depends on. It
@@ -156,7 +156,7 @@ func (p *Preparer) adopt(ctx context.Context, root []byte, made *sharedInstallat
 // samePackage reports whether two packages are known to have the same content.
 func (p *Preparer) samePackage(ctx context.Context, a, b string) bool {
 	hash := func(dir string) string {
-		fingerprint, err := installation.Fingerprint(dir)
+		fingerprint, err := install.Fingerprint(dir)
 		if err != nil {
 			return ""
 		}
@@ -177,7 +177,7 @@ func linkPackage(target, link string) error {
 // dropAdopted removes links to the packages of other stacks, which init would write through.
 func (p *Preparer) dropAdopted() error {
 	links, err := filepath.Glob(filepath.Join(p.paths.Providers, "*", "*", "*", "*", "*"))
-	inStack := string(filepath.Separator) + filepath.Join(installation.DataDir, "providers") + string(filepath.Separator)
+	inStack := string(filepath.Separator) + filepath.Join(install.DataDir, "providers") + string(filepath.Separator)
 	for _, link := range links {
 		if target, notLink := os.Readlink(link); notLink != nil || !strings.Contains(target, inStack) {
 			continue

@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package prepare
+package install
 
 import (
 	"context"
@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/cairnstacks/cairn/internal/engine/installation"
 	"github.com/cairnstacks/cairn/internal/providers/locks"
 	"github.com/cairnstacks/cairn/internal/providers/packagecache"
 	"github.com/cairnstacks/cairn/internal/providers/release"
@@ -17,10 +16,10 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// Package is an installed package of a provider.
-type Package struct {
-	Program string // path
-	Hash    string // of its content, as lock files have it; "" for a provider in development
+// Program is the program of a provider.
+type Program struct {
+	Path string
+	Hash string // of the content of its package, as lock files have it; "" for a provider in development
 }
 
 // NotInstalledError is the error for a provider that is not installed.
@@ -42,59 +41,59 @@ func (e *DamagedError) Error() string {
 func (e *DamagedError) Unwrap() error { return e.Err }
 
 // useGiven makes packages those that are used, and no others.
-func (p *Preparer) useGiven(packages []engine.ProviderPackage) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.mu.given = map[stackaddrs.Provider]engine.ProviderPackage{}
+func (i *Installer) useGiven(packages []engine.ProviderPackage) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.mu.given = map[stackaddrs.Provider]engine.ProviderPackage{}
 	for _, one := range packages {
-		p.mu.given[one.Provider] = one
+		i.mu.given[one.Provider] = one
 	}
-	clear(p.mu.found)
+	clear(i.mu.found)
 }
 
 // givenVersions returns the versions of the packages that are used, or nil if the lock file says
 // which these are.
-func (p *Preparer) givenVersions() map[stackaddrs.Provider]string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.mu.given == nil {
+func (i *Installer) givenVersions() map[stackaddrs.Provider]string {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.mu.given == nil {
 		return nil
 	}
-	versions := make(map[stackaddrs.Provider]string, len(p.mu.given))
-	for provider, one := range p.mu.given {
+	versions := make(map[stackaddrs.Provider]string, len(i.mu.given))
+	for provider, one := range i.mu.given {
 		versions[provider] = one.Version
 	}
 	return versions
 }
 
-// Package returns the package of a provider. Its content is that which is locked. Repeated calls
-// for one provider are cheap.
+// Program returns the program of a provider. The content of its package is that which is locked.
+// Repeated calls for one provider are cheap.
 //
 // Errors: a [*NotInstalledError]; a [*packagecache.MismatchError], within a [*DamagedError] where
 // the package was installed.
-func (p *Preparer) Package(ctx context.Context, provider stackaddrs.Provider) (*Package, error) {
-	p.mu.Lock()
-	found, given := p.mu.found[provider], p.mu.given
-	p.mu.Unlock()
+func (i *Installer) Program(ctx context.Context, provider stackaddrs.Provider) (*Program, error) {
+	i.mu.Lock()
+	found, given := i.mu.found[provider], i.mu.given
+	i.mu.Unlock()
 	if found != nil {
 		return found, nil
 	}
 	var err error
 	if given != nil {
-		found, err = p.givenPackage(ctx, given, provider)
+		found, err = i.givenPackage(ctx, given, provider)
 	} else {
-		found, err = p.lockedPackage(ctx, provider)
+		found, err = i.lockedPackage(ctx, provider)
 	}
 	if err != nil {
 		return nil, err
 	}
-	p.mu.Lock()
-	p.mu.found[provider] = found
-	p.mu.Unlock()
+	i.mu.Lock()
+	i.mu.found[provider] = found
+	i.mu.Unlock()
 	return found, nil
 }
 
-func (p *Preparer) givenPackage(ctx context.Context, given map[stackaddrs.Provider]engine.ProviderPackage, provider stackaddrs.Provider) (*Package, error) {
+func (i *Installer) givenPackage(ctx context.Context, given map[stackaddrs.Provider]engine.ProviderPackage, provider stackaddrs.Provider) (*Program, error) {
 	one, ok := given[provider]
 	if !ok {
 		return nil, &NotInstalledError{provider}
@@ -112,12 +111,12 @@ func (p *Preparer) givenPackage(ctx context.Context, given map[stackaddrs.Provid
 		return nil, fmt.Errorf("package of %s: %w", provider, err)
 	}
 	found := &packagecache.Package{ID: lock.ID(), Dir: dir}
-	hash := p.opts.Hashes.Remembered(ctx, "", []installation.Package{{Dir: dir}})[""]
+	hash := i.opts.Hashes.Remembered(ctx, "", []Package{{Dir: dir}})[""]
 	return checked(found, &lock, hash)
 }
 
-func (p *Preparer) lockedPackage(ctx context.Context, provider stackaddrs.Provider) (*Package, error) {
-	config, err := p.config()
+func (i *Installer) lockedPackage(ctx context.Context, provider stackaddrs.Provider) (*Program, error) {
+	config, err := i.config()
 	if err != nil {
 		return nil, err
 	}
@@ -126,9 +125,9 @@ func (p *Preparer) lockedPackage(ctx context.Context, provider stackaddrs.Provid
 		if err != nil { // it is about a package, with a version
 			return nil, fmt.Errorf("provider %s is in development in %s, where there is no program whose name starts with terraform-provider-%s", release.Short(provider), dir, provider.Type)
 		}
-		return &Package{Program: program}, nil
+		return &Program{Path: program}, nil
 	}
-	locked, err := p.locked()
+	locked, err := i.locked()
 	if err != nil {
 		return nil, err
 	}
@@ -136,12 +135,12 @@ func (p *Preparer) lockedPackage(ctx context.Context, provider stackaddrs.Provid
 	if lock == nil {
 		return nil, &NotInstalledError{provider}
 	}
-	found := p.packages().Package(lock.ID())
+	found := i.packages().Package(lock.ID())
 	if found == nil {
 		return nil, &NotInstalledError{provider}
 	}
-	lock = p.install.Lock(lock)
-	one, err := checked(found, lock, p.hashOf(ctx, locked, found))
+	lock = i.dir.Lock(lock)
+	one, err := checked(found, lock, i.hashOf(ctx, locked, found))
 	if err != nil {
 		return nil, &DamagedError{err}
 	}
@@ -150,27 +149,27 @@ func (p *Preparer) lockedPackage(ctx context.Context, provider stackaddrs.Provid
 
 // hashOf returns the hash of an installed package; "" if it cannot be read. Those of all that are
 // locked are found out together, and remembered for other programs.
-func (p *Preparer) hashOf(ctx context.Context, locked *locks.Locks, found *packagecache.Package) string {
-	p.mu.Lock()
-	hashes := p.mu.hashes
-	p.mu.Unlock()
+func (i *Installer) hashOf(ctx context.Context, locked *locks.Locks, found *packagecache.Package) string {
+	i.mu.Lock()
+	hashes := i.mu.hashes
+	i.mu.Unlock()
 	if hashes == nil {
-		var all []installation.Package
+		var all []Package
 		for _, lock := range locked.All() {
-			if one := p.packages().Package(lock.ID()); one != nil {
-				all = append(all, installation.Package{Path: p.packages().PackagePath(one.ID), Dir: one.Dir})
+			if one := i.packages().Package(lock.ID()); one != nil {
+				all = append(all, Package{Path: i.packages().PackagePath(one.ID), Dir: one.Dir})
 			}
 		}
-		hashes = p.opts.Hashes.Remembered(ctx, p.install.HashesFile(), all)
-		p.mu.Lock()
-		p.mu.hashes = hashes
-		p.mu.Unlock()
+		hashes = i.opts.Hashes.Remembered(ctx, i.dir.HashesFile(), all)
+		i.mu.Lock()
+		i.mu.hashes = hashes
+		i.mu.Unlock()
 	}
-	return hashes[p.packages().PackagePath(found.ID)]
+	return hashes[i.packages().PackagePath(found.ID)]
 }
 
 // checked returns a package whose content has a hash that is locked, if there are any.
-func checked(found *packagecache.Package, lock *locks.Lock, hash string) (*Package, error) {
+func checked(found *packagecache.Package, lock *locks.Lock, hash string) (*Program, error) {
 	if hash == "" {
 		return nil, &packagecache.MismatchError{ID: found.ID, Problem: fmt.Sprintf("has a package in %s that cannot be read", found.Dir)}
 	}
@@ -179,5 +178,5 @@ func checked(found *packagecache.Package, lock *locks.Lock, hash string) (*Packa
 		return nil, &packagecache.MismatchError{ID: found.ID, Problem: problem}
 	}
 	program, err := found.Executable()
-	return &Package{Program: program, Hash: hash}, err
+	return &Program{Path: program, Hash: hash}, err
 }

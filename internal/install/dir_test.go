@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package installation_test
+package install_test
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/cairnstacks/cairn/internal/engine/installation"
+	"github.com/cairnstacks/cairn/internal/install"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
@@ -29,11 +29,11 @@ func TestChanges(t *testing.T) {
 		{Provider: p("gone"), Before: "1.0.0"},
 		{Provider: p("newer"), Before: "1.0.0", After: "2.0.0"},
 	}
-	got := installation.Changes(before, after)
+	got := install.Changes(before, after)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("Changes (-want +got):\n%s", diff)
 	}
-	detail := installation.OutOfDate(got).Detail
+	detail := install.OutOfDate(got).Detail
 	for _, want := range []string{"example.com/a/added is required and not in it", "a/gone 1.0.0 is in it and not required", "with version 1.0.0, and 2.0.0 would be chosen"} {
 		if !strings.Contains(detail, want) {
 			t.Errorf("OutOfDate says %q, want %q in it", detail, want)
@@ -42,7 +42,7 @@ func TestChanges(t *testing.T) {
 }
 
 func TestExclusive(t *testing.T) {
-	dir := installation.In(t.TempDir())
+	dir := install.In(t.TempDir())
 	unlock, err := dir.Exclusive(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -67,18 +67,18 @@ func TestHashesAreRemembered(t *testing.T) {
 	if err := errors.Join(os.Mkdir(filepath.Dir(program), 0o700), os.WriteFile(program, []byte("one"), 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	packages := []installation.Package{{Path: "a", Dir: filepath.Dir(program)}, {Path: "absent", Dir: filepath.Join(top, "absent")}}
-	first := (&installation.Hashes{}).Remembered(t.Context(), file, packages)
+	packages := []install.Package{{Path: "a", Dir: filepath.Dir(program)}, {Path: "absent", Dir: filepath.Join(top, "absent")}}
+	first := (&install.Hashes{}).Remembered(t.Context(), file, packages)
 	if len(first) != 1 || !strings.HasPrefix(first["a"], "h1:") {
 		t.Fatalf("the hashes are %v", first)
 	}
-	if record := installation.Records(file)["a"]; record.Hash != first["a"] {
+	if record := install.Records(file)["a"]; record.Hash != first["a"] {
 		t.Errorf("remembered is %v", record)
 	}
 	if err := os.WriteFile(program, []byte("other"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if other := (&installation.Hashes{}).Remembered(t.Context(), file, packages); other["a"] == first["a"] {
+	if other := (&install.Hashes{}).Remembered(t.Context(), file, packages); other["a"] == first["a"] {
 		t.Errorf("another content has the same hash %s", other["a"])
 	}
 }

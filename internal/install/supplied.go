@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package prepare
+package install
 
 import (
 	"fmt"
@@ -18,10 +18,10 @@ import (
 
 // supplied returns the providers, of those that are required, that need no package and no entry in
 // the lock file, sorted: those in development, and those that somebody else has started.
-func (p *Preparer) supplied(config *cliconfig.Installation, requirements map[stackaddrs.Provider][]string) []stackaddrs.Provider {
+func (i *Installer) supplied(config *cliconfig.Installation, requirements map[stackaddrs.Provider][]string) []stackaddrs.Provider {
 	var supplied []stackaddrs.Provider
 	for _, provider := range slices.SortedFunc(maps.Keys(requirements), release.CompareProviders) {
-		if _, overridden := config.Overrides[provider]; overridden || p.opts.Unmanaged(provider) {
+		if _, overridden := config.Overrides[provider]; overridden || i.opts.Unmanaged(provider) {
 			supplied = append(supplied, provider)
 		}
 	}
@@ -29,10 +29,10 @@ func (p *Preparer) supplied(config *cliconfig.Installation, requirements map[sta
 }
 
 // overridden warns of the providers that are in development, of those that are supplied.
-func (p *Preparer) overridden(config *cliconfig.Installation, supplied []stackaddrs.Provider) hcl.Diagnostics {
+func (i *Installer) overridden(config *cliconfig.Installation, supplied []stackaddrs.Provider) hcl.Diagnostics {
 	var lines []string
 	for _, provider := range supplied {
-		if dir, ok := config.Overrides[provider]; ok && !p.opts.Unmanaged(provider) {
+		if dir, ok := config.Overrides[provider]; ok && !i.opts.Unmanaged(provider) {
 			lines = append(lines, fmt.Sprintf("\n  - %s is the one in %s", release.Short(provider), dir))
 		}
 	}

@@ -1,13 +1,14 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package installation is the installed providers of a stack and their lock file: the same for all
-// engines, so that a stack can change from one to another without installing anything again.
+// Package install chooses the providers of a stack's modules, installs their packages, and knows
+// where they are: once for all engines, so that a stack can change from one to another without
+// installing anything again. No process of an engine is needed.
 //
 // The lock file beside the stack has the versions. Packages are in the working directory of the
 // stack, as init of terraform and tofu lays them out, with a copy of the lock file that has the
 // checksums for this platform, too.
-package installation
+package install
 
 import (
 	"context"

@@ -1,13 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package prepare installs the providers of the modules that the native engine evaluates, and knows
-// where they are.
-//
-// Lock file and packages are those that terraform would leave, where the binary engine has them
-// (see package installation): a stack can change from one engine to another, and back, without
-// installing anything again.
-package prepare
+package install
 
 import (
 	"context"
@@ -25,7 +19,6 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
-	"github.com/cairnstacks/cairn/internal/engine/installation"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain/cliconfig"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/module"
@@ -53,34 +46,34 @@ type Options struct {
 	// Unmanaged reports whether somebody else has started a provider. May be nil.
 	Unmanaged func(stackaddrs.Provider) bool
 
-	Hashes     *installation.Hashes
+	Hashes     *Hashes
 	Registries *registry.Client  // nil stands for those of the environment
 	Working    func(what string) // may be nil
 	Fetching   selection.Observer
 	Fetched    *selection.Shared // may be nil
 }
 
-// Preparer is an [engine.Preparer]. Made by [New]. Safe for concurrent use.
-type Preparer struct {
-	opts    Options
-	install installation.Dir
-	config  func() (*cliconfig.Installation, error)
+// Installer is an [engine.Preparer]. Made by [New]. Safe for concurrent use.
+type Installer struct {
+	opts   Options
+	dir    Dir
+	config func() (*cliconfig.Installation, error)
 
 	mu struct {
 		sync.Mutex
 		given    map[stackaddrs.Provider]engine.ProviderPackage // nil unless they are all that there are
 		locked   *locks.Locks                                   // of the stack; nil until somebody asks
 		supplied []stackaddrs.Provider                          // those that Prepare was told of
-		found    map[stackaddrs.Provider]*Package
+		found    map[stackaddrs.Provider]*Program
 		hashes   map[string]string // of all packages, by path; nil until somebody asks
 		done     bool              // Prepare has succeeded
 	}
 }
 
-var _ engine.Preparer = (*Preparer)(nil)
+var _ engine.Preparer = (*Installer)(nil)
 
 // New returns a preparer that has looked at nothing yet.
-func New(opts Options) *Preparer {
+func New(opts Options) *Installer {
 	if opts.Working == nil {
 		opts.Working = func(string) {}
 	}
@@ -88,26 +81,26 @@ func New(opts Options) *Preparer {
 		opts.Unmanaged = func(stackaddrs.Provider) bool { return false }
 	}
 	if opts.Hashes == nil {
-		opts.Hashes = &installation.Hashes{}
+		opts.Hashes = &Hashes{}
 	}
-	p := &Preparer{opts: opts, install: installation.In(opts.WorkDir)}
-	p.config = sync.OnceValues(func() (*cliconfig.Installation, error) {
+	i := &Installer{opts: opts, dir: In(opts.WorkDir)}
+	i.config = sync.OnceValues(func() (*cliconfig.Installation, error) {
 		return cliconfig.ReadInstallation(opts.Environ, opts.StackDir)
 	})
-	p.mu.found = map[stackaddrs.Provider]*Package{}
-	return p
+	i.mu.found = map[stackaddrs.Provider]*Program{}
+	return i
 }
 
 // Unsupported implements [engine.Preparer].
-func (p *Preparer) Unsupported(_ context.Context, dirs []string) hcl.Diagnostics {
+func (i *Installer) Unsupported(_ context.Context, dirs []string) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for _, dir := range dirs {
-		tree, _ := p.opts.Modules.Load(dir) //nolint:errcheck // describing the module reports the others
+		tree, _ := i.opts.Modules.Load(dir) //nolint:errcheck // describing the module reports the others
 		if tree != nil {
 			diags = diags.Extend(tree.Unsupported)
 		}
-		if p.opts.Unsupported != nil && (tree == nil || len(tree.Unsupported) == 0) {
-			diags = diags.Extend(p.opts.Unsupported(dir))
+		if i.opts.Unsupported != nil && (tree == nil || len(tree.Unsupported) == 0) {
+			diags = diags.Extend(i.opts.Unsupported(dir))
 		}
 	}
 	return diags
@@ -118,61 +111,61 @@ func (p *Preparer) Unsupported(_ context.Context, dirs []string) hcl.Diagnostics
 // Entries of the lock file that nothing requires are removed from it, as init of terraform does.
 // Providers in development, and those that somebody else has started, are not installed and not
 // locked; entries of them stay.
-func (p *Preparer) Prepare(ctx context.Context, req *engine.PrepareRequest) (*engine.PrepareResult, hcl.Diagnostics) {
-	result, diags := p.satisfy(ctx, req)
+func (i *Installer) Prepare(ctx context.Context, req *engine.PrepareRequest) (*engine.PrepareResult, hcl.Diagnostics) {
+	result, diags := i.satisfy(ctx, req)
 	if !diags.HasErrors() {
-		p.mu.Lock()
-		p.mu.done = true
-		p.mu.Unlock()
+		i.mu.Lock()
+		i.mu.done = true
+		i.mu.Unlock()
 	}
 	return result, diags
 }
 
 // IsPrepared reports whether Prepare has succeeded.
-func (p *Preparer) IsPrepared() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.mu.done
+func (i *Installer) IsPrepared() bool {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.mu.done
 }
 
-func (p *Preparer) satisfy(ctx context.Context, req *engine.PrepareRequest) (*engine.PrepareResult, hcl.Diagnostics) {
+func (i *Installer) satisfy(ctx context.Context, req *engine.PrepareRequest) (*engine.PrepareResult, hcl.Diagnostics) {
 	if req.InstallNothing {
-		p.useGiven(req.Packages)
+		i.useGiven(req.Packages)
 		return &engine.PrepareResult{}, nil
 	}
-	config, err := p.config()
+	config, err := i.config()
 	if err != nil {
 		return nil, hcl.Diagnostics{failure.Of("Unusable CLI configuration", err)}
 	}
-	requirements := p.requirements(req)
-	supplied := p.supplied(config, requirements)
-	p.mu.Lock()
-	p.mu.supplied = supplied
-	p.mu.Unlock()
-	diags := p.overridden(config, supplied)
-	before, err := os.ReadFile(p.lockFile())
+	requirements := i.requirements(req)
+	supplied := i.supplied(config, requirements)
+	i.mu.Lock()
+	i.mu.supplied = supplied
+	i.mu.Unlock()
+	diags := i.overridden(config, supplied)
+	before, err := os.ReadFile(i.lockFile())
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, diags.Append(failure.Of("Unreadable provider lock file", err))
 	}
 	if len(requirements) == len(supplied) && len(before) == 0 {
 		return &engine.PrepareResult{}, diags
 	}
-	if err := os.MkdirAll(string(p.install), 0o700); err != nil {
+	if err := os.MkdirAll(string(i.dir), 0o700); err != nil {
 		return nil, diags.Append(failure.Of(summaryInstall, err))
 	}
-	unlock, err := p.install.Exclusive(ctx)
+	unlock, err := i.dir.Exclusive(ctx)
 	if err != nil {
 		return nil, diags.Append(failure.Of(summaryInstall, err))
 	}
 	defer unlock()
-	result, moreDiags := p.prepare(ctx, req, required{requirements, supplied}, before)
+	result, moreDiags := i.prepare(ctx, req, required{requirements, supplied}, before)
 	return result, diags.Extend(moreDiags)
 }
 
 const summaryInstall = "Provider installation failed"
 
 // requirements returns the requirements of the stack, without built-in providers.
-func (p *Preparer) requirements(req *engine.PrepareRequest) map[stackaddrs.Provider][]string {
+func (i *Installer) requirements(req *engine.PrepareRequest) map[stackaddrs.Provider][]string {
 	all := map[stackaddrs.Provider][]string{}
 	merge := func(more map[stackaddrs.Provider][]string) {
 		for provider, constraints := range more {
@@ -183,7 +176,7 @@ func (p *Preparer) requirements(req *engine.PrepareRequest) map[stackaddrs.Provi
 	}
 	merge(req.Requirements)
 	for _, dir := range req.Modules {
-		if tree, _ := p.opts.Modules.Load(dir); tree != nil { //nolint:errcheck // describing the module reports them
+		if tree, _ := i.opts.Modules.Load(dir); tree != nil { //nolint:errcheck // describing the module reports them
 			merge(tree.Module.Requirements)
 		}
 	}
@@ -206,7 +199,7 @@ func (r required) installed() map[stackaddrs.Provider][]string {
 }
 
 // prepare installs, unless that was done before.
-func (p *Preparer) prepare(ctx context.Context, req *engine.PrepareRequest, all required, before []byte) (*engine.PrepareResult, hcl.Diagnostics) {
+func (i *Installer) prepare(ctx context.Context, req *engine.PrepareRequest, all required, before []byte) (*engine.PrepareResult, hcl.Diagnostics) {
 	locked, diags := locks.Parse(before, locks.FileName)
 	if diags.HasErrors() {
 		return nil, diags
@@ -214,13 +207,13 @@ func (p *Preparer) prepare(ctx context.Context, req *engine.PrepareRequest, all 
 	wanted := record{
 		Requirements: hashRequirements(all.requirements), Supplied: all.supplied, Lock: hash(before), ReadOnly: req.ReadOnlyLock,
 	}
-	if !req.Upgrade && p.isDone(wanted, locked) && (!req.Verify || !p.isDamaged(wanted, locked)) {
+	if !req.Upgrade && i.isDone(wanted, locked) && (!req.Verify || !i.isDamaged(wanted, locked)) {
 		return &engine.PrepareResult{}, nil
 	}
-	p.opts.Working("Installing providers")
-	selected, err := p.request(all.installed(), locked, req.Upgrade).Install(ctx)
+	i.opts.Working("Installing providers")
+	selected, err := i.request(all.installed(), locked, req.Upgrade).Install(ctx)
 	if err != nil {
-		return nil, p.notInstalled(ctx, err, req)
+		return nil, i.notInstalled(ctx, err, req)
 	}
 	for _, provider := range all.supplied {
 		if lock := locked.Provider(provider); lock != nil {
@@ -231,36 +224,36 @@ func (p *Preparer) prepare(ctx context.Context, req *engine.PrepareRequest, all 
 	if changed := locks.Format(selected); string(changed) != string(locks.Format(locked)) {
 		after = changed
 	}
-	result := &engine.PrepareResult{Locked: installation.Changes(versionsOf(locked), versionsOf(selected))}
+	result := &engine.PrepareResult{Locked: Changes(versionsOf(locked), versionsOf(selected))}
 	if req.ReadOnlyLock && len(result.Locked) > 0 {
-		return nil, hcl.Diagnostics{installation.OutOfDate(result.Locked)}
+		return nil, hcl.Diagnostics{OutOfDate(result.Locked)}
 	}
 	if !req.ReadOnlyLock && string(after) != string(before) {
-		if diags := installation.WriteLock(p.lockFile(), after, result.Locked); diags.HasErrors() {
+		if diags := WriteLock(i.lockFile(), after, result.Locked); diags.HasErrors() {
 			return nil, diags
 		}
 	}
-	if err := p.write(wanted, after); err != nil {
+	if err := i.write(wanted, after); err != nil {
 		return nil, hcl.Diagnostics{failure.Of(summaryInstall, err)}
 	}
-	p.mu.Lock()
-	p.mu.locked, p.mu.given, p.mu.hashes = selected, nil, nil
-	clear(p.mu.found)
-	p.mu.Unlock()
+	i.mu.Lock()
+	i.mu.locked, i.mu.given, i.mu.hashes = selected, nil, nil
+	clear(i.mu.found)
+	i.mu.Unlock()
 	return result, nil
 }
 
 // write writes a copy of the lock file, and the record of the installation.
-func (p *Preparer) write(done record, after []byte) error {
+func (i *Installer) write(done record, after []byte) error {
 	if !done.ReadOnly {
 		done.Lock = hash(after)
 	}
 	text, err := json.Marshal(done)
-	return errors.Join(err, installation.WriteFile(p.install.LockFile(), after), installation.WriteFile(p.recordFile(), text))
+	return errors.Join(err, WriteFile(i.dir.LockFile(), after), WriteFile(i.recordFile(), text))
 }
 
-func (p *Preparer) lockFile() string   { return filepath.Join(p.opts.StackDir, locks.FileName) }
-func (p *Preparer) recordFile() string { return filepath.Join(string(p.install), "native.json") }
+func (i *Installer) lockFile() string   { return filepath.Join(i.opts.StackDir, locks.FileName) }
+func (i *Installer) recordFile() string { return filepath.Join(string(i.dir), "native.json") }
 
 // record is the record of an installation, kept so that it is not repeated.
 type record struct {
@@ -271,9 +264,9 @@ type record struct {
 }
 
 // isDone reports whether the wanted installation was done, and is still there.
-func (p *Preparer) isDone(wanted record, locked *locks.Locks) bool {
+func (i *Installer) isDone(wanted record, locked *locks.Locks) bool {
 	var done record
-	text, err := os.ReadFile(p.recordFile())
+	text, err := os.ReadFile(i.recordFile())
 	if err != nil || json.Unmarshal(text, &done) != nil || done.Requirements != wanted.Requirements || done.Lock != wanted.Lock ||
 		!slices.Equal(done.Supplied, wanted.Supplied) {
 		return false
@@ -282,19 +275,19 @@ func (p *Preparer) isDone(wanted record, locked *locks.Locks) bool {
 		return false
 	}
 	return !slices.ContainsFunc(locked.All(), func(lock *locks.Lock) bool {
-		return !slices.Contains(wanted.Supplied, lock.Provider) && p.packages().Package(lock.ID()) == nil
+		return !slices.Contains(wanted.Supplied, lock.Provider) && i.packages().Package(lock.ID()) == nil
 	})
 }
 
 // isDamaged reports whether an installed package is not the locked one any more. It reads all of
 // them.
-func (p *Preparer) isDamaged(wanted record, locked *locks.Locks) bool {
+func (i *Installer) isDamaged(wanted record, locked *locks.Locks) bool {
 	return slices.ContainsFunc(locked.All(), func(lock *locks.Lock) bool {
 		if slices.Contains(wanted.Supplied, lock.Provider) {
 			return false
 		}
-		lock = p.install.Lock(lock)
-		found := p.packages().Package(lock.ID())
+		lock = i.dir.Lock(lock)
+		found := i.packages().Package(lock.ID())
 		return found == nil || found.Check(lock.Hashes) != nil
 	})
 }
@@ -323,16 +316,16 @@ func versionsOf(l *locks.Locks) map[stackaddrs.Provider]string {
 	return versions
 }
 
-func (p *Preparer) packages() packagecache.Dir {
-	return packagecache.Dir{Path: p.install.Providers(), Platform: release.CurrentPlatform}
+func (i *Installer) packages() packagecache.Dir {
+	return packagecache.Dir{Path: i.dir.Providers(), Platform: release.CurrentPlatform}
 }
 
 // request returns the request to install the packages of requirements from their sources.
-func (p *Preparer) request(requirements map[stackaddrs.Provider][]string, locked *locks.Locks, upgrade bool) *selection.Request {
-	config, _ := p.config() //nolint:errcheck // Prepare has reported it
+func (i *Installer) request(requirements map[stackaddrs.Provider][]string, locked *locks.Locks, upgrade bool) *selection.Request {
+	config, _ := i.config() //nolint:errcheck // Prepare has reported it
 	req := &selection.Request{
-		Requirements: requirements, Locks: locked, Upgrade: upgrade, Dir: p.packages(), Sources: p.sources(config), Unlocked: config.CacheUnlocked,
-		Observe: p.opts.Fetching, Shared: p.opts.Fetched,
+		Requirements: requirements, Locks: locked, Upgrade: upgrade, Dir: i.packages(), Sources: i.sources(config), Unlocked: config.CacheUnlocked,
+		Observe: i.opts.Fetching, Shared: i.opts.Fetched,
 	}
 	if config.CacheDir != "" {
 		req.Cache = &packagecache.Dir{Path: config.CacheDir, Platform: release.CurrentPlatform}
@@ -341,10 +334,10 @@ func (p *Preparer) request(requirements map[stackaddrs.Provider][]string, locked
 }
 
 // sources returns where the packages of a provider come from.
-func (p *Preparer) sources(config *cliconfig.Installation) func(stackaddrs.Provider) source.Source {
-	client := p.opts.Registries
+func (i *Installer) sources(config *cliconfig.Installation) func(stackaddrs.Provider) source.Source {
+	client := i.opts.Registries
 	if client == nil {
-		client = registry.New(registry.NewHTTPClient(), p.opts.Environ)
+		client = registry.New(registry.NewHTTPClient(), i.opts.Environ)
 	}
 	return func(provider stackaddrs.Provider) source.Source {
 		var sources source.Several
@@ -407,7 +400,7 @@ func (b broken) Package(context.Context, release.ID, release.Platform) (*source.
 
 // notInstalled returns the diagnostics for the errors of an installation, each where the stack
 // requires the provider.
-func (p *Preparer) notInstalled(ctx context.Context, err error, req *engine.PrepareRequest) hcl.Diagnostics {
+func (i *Installer) notInstalled(ctx context.Context, err error, req *engine.PrepareRequest) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for _, one := range selection.Errors(err) {
 		diag := failure.Of(summaryInstall, one)
@@ -426,31 +419,31 @@ func (p *Preparer) notInstalled(ctx context.Context, err error, req *engine.Prep
 }
 
 // Locks implements [engine.Preparer].
-func (p *Preparer) Locks(context.Context) (map[stackaddrs.Provider]string, error) {
-	if versions := p.givenVersions(); versions != nil {
+func (i *Installer) Locks(context.Context) (map[stackaddrs.Provider]string, error) {
+	if versions := i.givenVersions(); versions != nil {
 		return versions, nil
 	}
-	locked, err := p.locked()
+	locked, err := i.locked()
 	if err != nil {
 		return nil, err
 	}
 	versions := versionsOf(locked)
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, provider := range p.mu.supplied {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	for _, provider := range i.mu.supplied {
 		versions[provider] = ""
 	}
 	return versions, nil
 }
 
 // locked returns the locks of the stack.
-func (p *Preparer) locked() (*locks.Locks, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.mu.locked != nil {
-		return p.mu.locked, nil
+func (i *Installer) locked() (*locks.Locks, error) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.mu.locked != nil {
+		return i.mu.locked, nil
 	}
-	text, err := os.ReadFile(p.lockFile())
+	text, err := os.ReadFile(i.lockFile())
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, err
 	}
@@ -458,6 +451,6 @@ func (p *Preparer) locked() (*locks.Locks, error) {
 	if diags.HasErrors() {
 		return nil, fmt.Errorf("provider lock file: %w", diags)
 	}
-	p.mu.locked = locked
+	i.mu.locked = locked
 	return locked, nil
 }

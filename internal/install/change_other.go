@@ -3,7 +3,7 @@
 
 //go:build !linux && !darwin
 
-package installation
+package install
 
 import "io/fs"
 

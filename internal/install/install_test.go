@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package prepare_test
+package install_test
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/hashicorp/hcl/v2"
 
-	"github.com/cairnstacks/cairn/internal/engine/native/prepare"
+	"github.com/cairnstacks/cairn/internal/install"
 	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/internal/providers/packagecache"
 	"github.com/cairnstacks/cairn/internal/providers/release"
@@ -70,10 +70,10 @@ func (s *stack) configure(content string) {
 }
 
 // preparer returns a preparer, of another program as it were.
-func (s *stack) preparer() *prepare.Preparer {
+func (s *stack) preparer() *install.Installer {
 	s.write(filepath.Join(s.dir, "m", "main.tf"), fmt.Sprintf(
 		"terraform {\n  required_providers {\n    fake = {\n      source  = \"example.com/a/fake\"\n      version = %q\n    }\n  }\n}\n", s.requirement))
-	return prepare.New(prepare.Options{
+	return install.New(install.Options{
 		StackDir: s.dir, WorkDir: s.work, Environ: s.environ, Modules: module.NewLoader(module.Options{Base: s.dir}),
 		Unmanaged: s.unmanaged, Working: func(string) { s.installing++ },
 	})
@@ -81,7 +81,7 @@ func (s *stack) preparer() *prepare.Preparer {
 
 // prepared is a preparer that has prepared something.
 type prepared struct {
-	*prepare.Preparer
+	*install.Installer
 	locked   []engine.LockChange
 	warnings hcl.Diagnostics
 }
@@ -120,12 +120,12 @@ func TestPrepare(t *testing.T) {
 	if diff := cmp.Diff([]engine.LockChange{{Provider: fake, After: "1.1.0"}}, result.Locked); diff != "" {
 		t.Errorf("locked (-want +got):\n%s", diff)
 	}
-	found, err := p.Package(t.Context(), fake)
+	found, err := p.Program(t.Context(), fake)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := filepath.Join(s.work, "init", ".terraform", "providers", "example.com", "a", "fake", "1.1.0", release.CurrentPlatform.String(), "terraform-provider-fake_v1.1.0")
-	if found.Program != want || !strings.HasPrefix(found.Hash, "h1:") {
+	if found.Path != want || !strings.HasPrefix(found.Hash, "h1:") {
 		t.Errorf("the package is %+v, want %s", found, want)
 	}
 	lock := s.lock()
@@ -233,7 +233,7 @@ func TestReadOnlyLock(t *testing.T) {
 	if _, diags := p.Prepare(t.Context(), req); diags.HasErrors() || s.lock() != lock {
 		t.Errorf("%v; the lock file is\n%s", diags, s.lock())
 	}
-	if found, err := s.preparer().Package(t.Context(), fake); err != nil || !strings.HasSuffix(found.Program, "v1.0.0") {
+	if found, err := s.preparer().Program(t.Context(), fake); err != nil || !strings.HasSuffix(found.Path, "v1.0.0") {
 		t.Errorf("the package is %v, %v", found, err)
 	}
 }
@@ -244,7 +244,7 @@ func TestChangedPackageIsRefused(t *testing.T) {
 		t.Fatal(diags)
 	}
 	s.publish("1.1.0", "something else") // the package is a link to it
-	found, err := s.preparer().Package(t.Context(), fake)
+	found, err := s.preparer().Program(t.Context(), fake)
 	if !errors.As(err, new(*packagecache.MismatchError)) || !strings.HasSuffix(err.Error(), `"cairn init" installs it again`) {
 		t.Errorf("Package = %v, %v", found, err)
 	}
@@ -265,23 +265,23 @@ func TestDamagedPackage(t *testing.T) {
 			s := newStack(t)
 			p := s.prepare(s.request())
 			lock := s.lock()
-			good, err := p.Package(t.Context(), fake)
+			good, err := p.Program(t.Context(), fake)
 			if err != nil {
 				t.Fatal(err)
 			}
-			dir := filepath.Dir(good.Program) // a link into the mirror
-			if err := errors.Join(os.Remove(dir), os.CopyFS(dir, os.DirFS(filepath.Join(s.mirror, "example.com", "a", "fake", "1.1.0", filepath.Base(dir)))), damage(good.Program)); err != nil {
+			dir := filepath.Dir(good.Path) // a link into the mirror
+			if err := errors.Join(os.Remove(dir), os.CopyFS(dir, os.DirFS(filepath.Join(s.mirror, "example.com", "a", "fake", "1.1.0", filepath.Base(dir)))), damage(good.Path)); err != nil {
 				t.Fatal(err)
 			}
 			s.installing = 0
 			p = s.prepare(s.request())
-			if found, err := p.Package(t.Context(), fake); s.installing > 0 || err == nil {
+			if found, err := p.Program(t.Context(), fake); s.installing > 0 || err == nil {
 				t.Errorf("without looking for damages, it was installed %d times; Package = %v", s.installing, found)
 			}
 			req := s.request()
 			req.Verify = true
 			p = s.prepare(req)
-			if found, err := p.Package(t.Context(), fake); s.installing != 1 || err != nil || found.Hash != good.Hash || len(p.locked) > 0 || s.lock() != lock {
+			if found, err := p.Program(t.Context(), fake); s.installing != 1 || err != nil || found.Hash != good.Hash || len(p.locked) > 0 || s.lock() != lock {
 				t.Errorf("looking for damages has installed %d times and locked %v; Package = %v, %v", s.installing, p.locked, found, err)
 			}
 			if s.prepare(req); s.installing != 1 {
@@ -301,7 +301,7 @@ func TestGivenPackages(t *testing.T) {
 	if _, diags := p.Prepare(t.Context(), req); diags.HasErrors() || s.lock() != "" || s.installing > 0 {
 		t.Errorf("%v; the lock file is %q; installed %d times", diags, s.lock(), s.installing)
 	}
-	if found, err := p.Package(t.Context(), fake); err != nil || found.Program != filepath.Join(dir, "terraform-provider-fake_v1.0.0") {
+	if found, err := p.Program(t.Context(), fake); err != nil || found.Path != filepath.Join(dir, "terraform-provider-fake_v1.0.0") {
 		t.Errorf("Package = %v, %v", found, err)
 	}
 	if versions, err := p.Locks(t.Context()); err != nil || len(versions) != 1 || versions[fake] != "1.0.0" {
@@ -309,7 +309,7 @@ func TestGivenPackages(t *testing.T) {
 	}
 	other := fake
 	other.Type = "other"
-	if found, err := p.Package(t.Context(), other); !errors.As(err, new(*prepare.NotInstalledError)) {
+	if found, err := p.Program(t.Context(), other); !errors.As(err, new(*install.NotInstalledError)) {
 		t.Errorf("Package of another = %v, %v", found, err)
 	}
 	req.Packages[0].Hashes = []string{"h1:other"}
@@ -317,7 +317,7 @@ func TestGivenPackages(t *testing.T) {
 	if _, diags := p.Prepare(t.Context(), req); diags.HasErrors() {
 		t.Fatal(diags)
 	}
-	if found, err := p.Package(t.Context(), fake); err == nil {
+	if found, err := p.Program(t.Context(), fake); err == nil {
 		t.Errorf("with another hash, Package = %v", found)
 	}
 }
@@ -331,7 +331,7 @@ func TestOverrides(t *testing.T) {
 	if err := os.Rename(program, filepath.Join(s.dir, "old")); err != nil {
 		t.Fatal(err)
 	}
-	if found, err := p.Package(t.Context(), fake); err == nil || !strings.Contains(err.Error(), "in development in "+filepath.Dir(program)) || strings.Contains(err.Error(), "0.0.0") {
+	if found, err := p.Program(t.Context(), fake); err == nil || !strings.Contains(err.Error(), "in development in "+filepath.Dir(program)) || strings.Contains(err.Error(), "0.0.0") {
 		t.Errorf("without a program, Package = %v, %v", found, err)
 	}
 	if err := os.Rename(filepath.Join(s.dir, "old"), program); err != nil {
@@ -340,7 +340,7 @@ func TestOverrides(t *testing.T) {
 	if len(p.warnings) != 1 || !strings.Contains(p.warnings[0].Detail, "example.com/a/fake is the one in "+filepath.Dir(program)) || s.lock() != "" {
 		t.Errorf("%v; the lock file is %q", p.warnings, s.lock())
 	}
-	if found, err := p.Package(t.Context(), fake); err != nil || found.Program != program || found.Hash != "" {
+	if found, err := p.Program(t.Context(), fake); err != nil || found.Path != program || found.Hash != "" {
 		t.Errorf("Package = %v, %v", found, err)
 	}
 	if versions, err := p.Locks(t.Context()); err != nil || !cmp.Equal(versions, map[stackaddrs.Provider]string{fake: ""}) {
@@ -404,7 +404,7 @@ func TestNothingRequired(t *testing.T) {
 	if left, err := os.ReadDir(s.work); err != nil || len(left) > 0 {
 		t.Errorf("%d files are left, %v", len(left), err)
 	}
-	if found, err := p.Package(t.Context(), fake); !errors.As(err, new(*prepare.NotInstalledError)) {
+	if found, err := p.Program(t.Context(), fake); !errors.As(err, new(*install.NotInstalledError)) {
 		t.Errorf("Package = %v, %v", found, err)
 	}
 }
@@ -412,7 +412,7 @@ func TestNothingRequired(t *testing.T) {
 func TestUnsupported(t *testing.T) {
 	s := newStack(t)
 	s.write(filepath.Join(s.dir, "m", "main.tf"), "")
-	p := prepare.New(prepare.Options{
+	p := install.New(install.Options{
 		StackDir: s.dir, WorkDir: s.work, Modules: module.NewLoader(module.Options{Base: s.dir}),
 		Unsupported: func(dir string) hcl.Diagnostics {
 			return hcl.Diagnostics{{Severity: hcl.DiagError, Summary: filepath.Base(dir)}}
