@@ -10,7 +10,6 @@ import (
 	"errors"
 
 	"github.com/hashicorp/hcl/v2"
-	tfaddr "github.com/hashicorp/terraform-registry-address"
 
 	"github.com/cairnstacks/cairn/internal/engine/toolchain"
 	"github.com/cairnstacks/cairn/internal/failure"
@@ -96,27 +95,18 @@ func (s *Stack) moduleRequirements(ctx context.Context, config *stackconfig.Conf
 	return all, diags
 }
 
-// engineAddress returns a function for the address of a provider in the lock file: tofu finds those
-// without a host in a registry of its own.
+// engineAddress returns a function for the address of a provider in the lock file.
 func (s *Stack) engineAddress(ctx context.Context) func(stackaddrs.Provider) stackaddrs.Provider {
-	isTofu := s.Reader(ctx).Name == toolchain.Tofu
+	name := s.Reader(ctx).Name
 	return func(provider stackaddrs.Provider) stackaddrs.Provider {
-		if isTofu && provider.Hostname == string(tfaddr.DefaultProviderRegistryHost) {
-			provider.Hostname = toolchain.TofuRegistry
-		}
-		return provider
+		return toolchain.InstalledAddress(name, provider)
 	}
 }
 
 // stackAddress is the reverse of engineAddress.
 func (s *Stack) stackAddress(ctx context.Context) func(stackaddrs.Provider) stackaddrs.Provider {
-	isTofu := s.Reader(ctx).Name == toolchain.Tofu
-	return func(provider stackaddrs.Provider) stackaddrs.Provider {
-		if isTofu && provider.Hostname == toolchain.TofuRegistry {
-			provider.Hostname = string(tfaddr.DefaultProviderRegistryHost)
-		}
-		return provider
-	}
+	name := s.Reader(ctx).Name
+	return func(provider stackaddrs.Provider) stackaddrs.Provider { return toolchain.StackAddress(name, provider) }
 }
 
 // restrict leaves the providers that are named, if any are.
