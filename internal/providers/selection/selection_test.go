@@ -287,9 +287,11 @@ func TestLeftBehind(t *testing.T) {
 func TestShared(t *testing.T) {
 	s := newSetup(t)
 	shared := &selection.Shared{}
+	var dirs []string
 	request := func() *selection.Request {
 		one := *s.req
 		one.Shared, one.Dir.Path = shared, t.TempDir()
+		dirs = append(dirs, one.Dir.Path)
 		return &one
 	}
 	archives := func() (n int) {
@@ -326,6 +328,17 @@ func TestShared(t *testing.T) {
 	}
 	if n := archives(); n != 1 {
 		t.Errorf("%d archives are fetched for one with other locks", n)
+	}
+	for _, dir := range dirs {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := request().Install(t.Context()); err != nil {
+		t.Errorf("after the packages of the others are gone: %v", err)
+	}
+	if n := archives(); n != 1 {
+		t.Errorf("%d archives are fetched, and the packages of the first one are gone", n)
 	}
 }
 

@@ -7,8 +7,9 @@
 //
 // Rules:
 //
-//	S1. A package of a registry has the checksum that the publisher has signed. One of a mirror has a
-//	    checksum that the mirror gives, if it gives any.
+//	S1. A package of a registry has the checksum that the publisher has signed, unless the registry is
+//	    one that may know no key of the publisher, and does not. One of a mirror has a checksum that
+//	    the mirror gives, if it gives any.
 //	S2. If hashes are locked, the package has one of them. A directory has no hash of an archive: if
 //	    only such are locked, it is taken as it is, as terraform does.
 //	S3. Nothing of a package is in its place before it was checked.

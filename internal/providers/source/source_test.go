@@ -292,6 +292,34 @@ func TestSignatures(t *testing.T) {
 	}
 }
 
+// A registry that may have packages without keys has those with keys checked all the same.
+func TestKeyless(t *testing.T) {
+	none := func(answer map[string]any) { answer["signing_keys"] = map[string]any{"gpg_public_keys": []any{}} }
+	for name, test := range map[string]struct {
+		release registrytest.Release
+		keyless bool // the registry, else another one
+		want    string
+	}{
+		"without a key":        {registrytest.Release{Change: none}, true, ""},
+		"of another registry":  {registrytest.Release{Change: none}, false, "gives no key"},
+		"with a bad signature": {registrytest.Release{Signature: func(b []byte) []byte { b[len(b)-1] ^= 1; return b }}, true, "signature of the checksums is wrong"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := registrytest.Start(t)
+			test.release.Namespace, test.release.Type, test.release.Version = "foo", "bar", "1.0.0"
+			server.Publish(t, test.release)
+			from := source.Registry{Client: server.Registries(nil), Keyless: "other.example.com"}
+			if test.keyless {
+				from.Keyless = server.Host
+			}
+			found, err := from.Package(t.Context(), id(t, server.Host+"/foo/bar", "1.0.0"), platform)
+			if test.want == "" && (err != nil || found.Signed != nil) || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
+				t.Errorf("got %v, %v, want %q", found, err, test.want)
+			}
+		})
+	}
+}
+
 // Tokens are for their host alone.
 func TestRegistryToken(t *testing.T) {
 	server, elsewhere := registrytest.Start(t), registrytest.Start(t)
