@@ -29,22 +29,27 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// Dir is the directory of an installation, in the working directory of a stack.
-type Dir string
+// Dir is the place of an installation.
+type Dir struct {
+	Path      string // the directory of all files of an installation in a working directory
+	LockFile  string // the copy of the lock file
+	Providers string // the directory of packages
+	Hashes    string // the file that remembers the hashes of packages, see [Hashes]
+}
 
-// In returns the directory in a working directory.
-func In(workDir string) Dir { return Dir(filepath.Join(workDir, "init")) }
+// In returns the place in the working directory of a stack.
+func In(workDir string) Dir {
+	dir := filepath.Join(workDir, "init")
+	return Dir{dir, filepath.Join(dir, locks.FileName), filepath.Join(dir, DataDir, "providers"), filepath.Join(dir, "packages.json")}
+}
 
 // DataDir is the name of the directory that init installs to, unless TF_DATA_DIR is another one.
 const DataDir = ".terraform"
 
-// LockFile is the copy of the lock file.
-func (d Dir) LockFile() string { return filepath.Join(string(d), locks.FileName) }
-
 // Lock returns a lock of the stack with the checksums for this platform, which the stack's lock
 // file lacks if it was not to be changed: these are in the copy.
 func (d Dir) Lock(lock *locks.Lock) *locks.Lock {
-	copied, diags := locks.Read(d.LockFile())
+	copied, diags := locks.Read(d.LockFile)
 	if diags.HasErrors() {
 		return lock
 	}
@@ -55,17 +60,11 @@ func (d Dir) Lock(lock *locks.Lock) *locks.Lock {
 	return found
 }
 
-// Providers is the directory of packages.
-func (d Dir) Providers() string { return filepath.Join(string(d), DataDir, "providers") }
-
-// HashesFile is the file that remembers the hashes of packages, see [Hashes].
-func (d Dir) HashesFile() string { return filepath.Join(string(d), "packages.json") }
-
 // Exclusive keeps other programs from installing at the same time.
 //
 // Errors: the cause of the end of ctx among others.
 func (d Dir) Exclusive(ctx context.Context) (unlock func(), err error) {
-	return filelock.Lock(ctx, string(d)+".lock")
+	return filelock.Lock(ctx, d.Path+".lock")
 }
 
 // WriteLock writes the lock file of a stack, which others may read: it belongs into version

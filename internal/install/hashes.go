@@ -25,6 +25,9 @@ import (
 type Package struct {
 	Path string // HOST/NAMESPACE/TYPE/VERSION/PLATFORM
 	Dir  string // where it is
+
+	// InDevelopment says that it has no version, no lock, and no place but its own.
+	InDevelopment bool
 }
 
 // Source returns the address of the provider as the engine that has installed it writes it.
@@ -66,6 +69,17 @@ func (h *Hashes) Remembered(ctx context.Context, file string, packages []Package
 	if changed && file != "" {
 		if data, err := json.Marshal(records); err == nil {
 			_ = WriteFile(file, sealed.Seal(recordsKind, data)) //nolint:errcheck // the next command finds it out again
+		}
+	}
+	return hashes
+}
+
+// Known returns the hashes of packages that are as they were when they were last hashed, by path.
+func (d Dir) Known(packages []Package) map[string]string {
+	known, hashes := Records(d.Hashes), map[string]string{}
+	for _, one := range packages {
+		if now, err := Fingerprint(one.Dir); err == nil && known[one.Path].Fingerprint == now {
+			hashes[one.Path] = known[one.Path].Hash
 		}
 	}
 	return hashes

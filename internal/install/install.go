@@ -19,7 +19,9 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/engine/toolchain"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain/cliconfig"
+	"github.com/cairnstacks/cairn/internal/environ"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/internal/providers/locks"
@@ -36,8 +38,10 @@ import (
 type Options struct {
 	StackDir string // absolute
 	WorkDir  string // absolute; made when needed
+	Dir      *Dir   // where somebody else has installed; nil stands for the place in WorkDir
 	Environ  []string
 	Modules  *module.Loader
+	Engine   string // name: tofu has other settings, and another registry
 
 	// Unsupported returns the errors about a module, with those that it calls, that the engine cannot
 	// do. May be nil.
@@ -61,12 +65,12 @@ type Installer struct {
 
 	mu struct {
 		sync.Mutex
-		given    map[stackaddrs.Provider]engine.ProviderPackage // nil unless they are all that there are
-		locked   *locks.Locks                                   // of the stack; nil until somebody asks
-		supplied []stackaddrs.Provider                          // those that Prepare was told of
-		found    map[stackaddrs.Provider]*Program
-		hashes   map[string]string // of all packages, by path; nil until somebody asks
-		done     bool              // Prepare has succeeded
+		locked   *locks.Locks                     // of the stack, or of packages that are given; nil until somebody asks
+		given    map[stackaddrs.Provider]string   // directories of packages that are all that there are; nil for none
+		supplied []stackaddrs.Provider            // those that Prepare was told of
+		programs map[stackaddrs.Provider]*Program // that were checked
+		hashes   map[string]string                // of all packages, by path; nil until somebody asks
+		done     bool                             // Prepare has succeeded
 	}
 }
 
@@ -84,11 +88,25 @@ func New(opts Options) *Installer {
 		opts.Hashes = &Hashes{}
 	}
 	i := &Installer{opts: opts, dir: In(opts.WorkDir)}
+	if opts.Dir != nil {
+		i.dir = *opts.Dir
+	}
 	i.config = sync.OnceValues(func() (*cliconfig.Installation, error) {
-		return cliconfig.ReadInstallation(opts.Environ, opts.StackDir)
+		return cliconfig.ReadInstallation(opts.Environ, opts.StackDir, opts.Engine)
 	})
-	i.mu.found = map[stackaddrs.Provider]*Program{}
+	i.mu.programs = map[stackaddrs.Provider]*Program{}
 	return i
+}
+
+// address returns the address by which a provider is installed and locked; all but the results of
+// exported functions have that one.
+func (i *Installer) address(provider stackaddrs.Provider) stackaddrs.Provider {
+	return toolchain.InstalledAddress(i.opts.Engine, provider)
+}
+
+// stackAddress is the reverse of address.
+func (i *Installer) stackAddress(provider stackaddrs.Provider) stackaddrs.Provider {
+	return toolchain.StackAddress(i.opts.Engine, provider)
 }
 
 // Unsupported implements [engine.Preparer].
@@ -130,7 +148,9 @@ func (i *Installer) IsPrepared() bool {
 
 func (i *Installer) satisfy(ctx context.Context, req *engine.PrepareRequest) (*engine.PrepareResult, hcl.Diagnostics) {
 	if req.InstallNothing {
-		i.useGiven(req.Packages)
+		if err := i.useGiven(req.Packages); err != nil {
+			return nil, hcl.Diagnostics{failure.Of("Unusable provider packages", err)}
+		}
 		return &engine.PrepareResult{}, nil
 	}
 	config, err := i.config()
@@ -148,9 +168,10 @@ func (i *Installer) satisfy(ctx context.Context, req *engine.PrepareRequest) (*e
 		return nil, diags.Append(failure.Of("Unreadable provider lock file", err))
 	}
 	if len(requirements) == len(supplied) && len(before) == 0 {
+		i.use(&locks.Locks{}, nil)
 		return &engine.PrepareResult{}, diags
 	}
-	if err := os.MkdirAll(string(i.dir), 0o700); err != nil {
+	if err := os.MkdirAll(i.dir.Path, 0o700); err != nil {
 		return nil, diags.Append(failure.Of(summaryInstall, err))
 	}
 	unlock, err := i.dir.Exclusive(ctx)
@@ -170,7 +191,8 @@ func (i *Installer) requirements(req *engine.PrepareRequest) map[stackaddrs.Prov
 	merge := func(more map[stackaddrs.Provider][]string) {
 		for provider, constraints := range more {
 			if !provider.IsBuiltin() {
-				all[provider] = append(all[provider], constraints...)
+				address := i.address(provider)
+				all[address] = append(all[address], constraints...)
 			}
 		}
 	}
@@ -208,6 +230,7 @@ func (i *Installer) prepare(ctx context.Context, req *engine.PrepareRequest, all
 		Requirements: hashRequirements(all.requirements), Supplied: all.supplied, Lock: hash(before), ReadOnly: req.ReadOnlyLock,
 	}
 	if !req.Upgrade && i.isDone(wanted, locked) && (!req.Verify || !i.isDamaged(wanted, locked)) {
+		i.use(locked, nil)
 		return &engine.PrepareResult{}, nil
 	}
 	i.opts.Working("Installing providers")
@@ -224,7 +247,7 @@ func (i *Installer) prepare(ctx context.Context, req *engine.PrepareRequest, all
 	if changed := locks.Format(selected); string(changed) != string(locks.Format(locked)) {
 		after = changed
 	}
-	result := &engine.PrepareResult{Locked: Changes(versionsOf(locked), versionsOf(selected))}
+	result := &engine.PrepareResult{Locked: Changes(i.versionsOf(locked), i.versionsOf(selected))}
 	if req.ReadOnlyLock && len(result.Locked) > 0 {
 		return nil, hcl.Diagnostics{OutOfDate(result.Locked)}
 	}
@@ -236,10 +259,7 @@ func (i *Installer) prepare(ctx context.Context, req *engine.PrepareRequest, all
 	if err := i.write(wanted, after); err != nil {
 		return nil, hcl.Diagnostics{failure.Of(summaryInstall, err)}
 	}
-	i.mu.Lock()
-	i.mu.locked, i.mu.given, i.mu.hashes = selected, nil, nil
-	clear(i.mu.found)
-	i.mu.Unlock()
+	i.use(selected, nil)
 	return result, nil
 }
 
@@ -249,11 +269,11 @@ func (i *Installer) write(done record, after []byte) error {
 		done.Lock = hash(after)
 	}
 	text, err := json.Marshal(done)
-	return errors.Join(err, WriteFile(i.dir.LockFile(), after), WriteFile(i.recordFile(), text))
+	return errors.Join(err, WriteFile(i.dir.LockFile, after), WriteFile(i.recordFile(), text))
 }
 
 func (i *Installer) lockFile() string   { return filepath.Join(i.opts.StackDir, locks.FileName) }
-func (i *Installer) recordFile() string { return filepath.Join(string(i.dir), "native.json") }
+func (i *Installer) recordFile() string { return filepath.Join(i.dir.Path, "installed.json") }
 
 // record is the record of an installation, kept so that it is not repeated.
 type record struct {
@@ -308,16 +328,16 @@ func hashRequirements(requirements map[stackaddrs.Provider][]string) string {
 	return hash([]byte(strings.Join(lines, "\n")))
 }
 
-func versionsOf(l *locks.Locks) map[stackaddrs.Provider]string {
+func (i *Installer) versionsOf(l *locks.Locks) map[stackaddrs.Provider]string {
 	versions := map[stackaddrs.Provider]string{}
 	for _, lock := range l.All() {
-		versions[lock.Provider] = lock.Version.String()
+		versions[i.stackAddress(lock.Provider)] = lock.Version.String()
 	}
 	return versions
 }
 
 func (i *Installer) packages() packagecache.Dir {
-	return packagecache.Dir{Path: i.dir.Providers(), Platform: release.CurrentPlatform}
+	return packagecache.Dir{Path: i.dir.Providers, Platform: release.CurrentPlatform}
 }
 
 // request returns the request to install the packages of requirements from their sources.
@@ -337,7 +357,11 @@ func (i *Installer) request(requirements map[stackaddrs.Provider][]string, locke
 func (i *Installer) sources(config *cliconfig.Installation) func(stackaddrs.Provider) source.Source {
 	client := i.opts.Registries
 	if client == nil {
-		client = registry.New(registry.NewHTTPClient(), i.opts.Environ)
+		env := i.opts.Environ
+		if i.opts.Engine == toolchain.Tofu {
+			env = cliconfig.ForTofu(env)
+		}
+		client = registry.New(registry.NewHTTPClient(), env)
 	}
 	return func(provider stackaddrs.Provider) source.Source {
 		var sources source.Several
@@ -348,7 +372,7 @@ func (i *Installer) sources(config *cliconfig.Installation) func(stackaddrs.Prov
 			if !config.Explicit && method.Directory != "" && !has(method.Directory, provider) {
 				continue
 			}
-			one, err := newSource(method, client)
+			one, err := i.newSource(method, client)
 			if err != nil {
 				return broken{err}
 			}
@@ -376,15 +400,24 @@ func has(dir string, provider stackaddrs.Provider) bool {
 	return err == nil && info.IsDir()
 }
 
-func newSource(method cliconfig.Method, client *registry.Client) (source.Source, error) {
+func (i *Installer) newSource(method cliconfig.Method, client *registry.Client) (source.Source, error) {
 	switch {
 	case method.Directory != "":
 		return source.Directory{Path: method.Directory}, nil
 	case method.Network != "":
 		return source.NewNetwork(client, method.Network)
 	default:
-		return source.Registry{Client: client}, nil
+		return source.Registry{Client: client, Keyless: i.keyless()}, nil
 	}
+}
+
+// keyless is the registry whose packages need no signature if it knows no key of their publisher;
+// "" for none. Tofu allows that to its own, unless its user forbids it.
+func (i *Installer) keyless() string {
+	if i.opts.Engine != toolchain.Tofu || environ.Get(i.opts.Environ, "OPENTOFU_ENFORCE_GPG_VALIDATION") == "true" {
+		return ""
+	}
+	return toolchain.TofuRegistry
 }
 
 // broken is a source that cannot be used.
@@ -406,7 +439,7 @@ func (i *Installer) notInstalled(ctx context.Context, err error, req *engine.Pre
 		diag := failure.Of(summaryInstall, one)
 		where := "in required_providers of the module"
 		if failure, ok := errors.AsType[*selection.Error](one); ok {
-			if at, known := req.Ranges[failure.Provider]; known {
+			if at, known := req.Ranges[i.stackAddress(failure.Provider)]; known {
 				diag.Subject, where = at.Ptr(), "here"
 			}
 		}
@@ -420,18 +453,15 @@ func (i *Installer) notInstalled(ctx context.Context, err error, req *engine.Pre
 
 // Locks implements [engine.Preparer].
 func (i *Installer) Locks(context.Context) (map[stackaddrs.Provider]string, error) {
-	if versions := i.givenVersions(); versions != nil {
-		return versions, nil
-	}
 	locked, err := i.locked()
 	if err != nil {
 		return nil, err
 	}
-	versions := versionsOf(locked)
+	versions := i.versionsOf(locked)
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	for _, provider := range i.mu.supplied {
-		versions[provider] = ""
+		versions[i.stackAddress(provider)] = ""
 	}
 	return versions, nil
 }

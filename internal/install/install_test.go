@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/engine/toolchain"
 	"github.com/cairnstacks/cairn/internal/install"
 	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/internal/providers/packagecache"
@@ -35,6 +36,7 @@ type stack struct {
 	installing  int
 	requirement string
 	unmanaged   func(stackaddrs.Provider) bool
+	engine      string
 }
 
 func newStack(t *testing.T) *stack {
@@ -69,13 +71,13 @@ func (s *stack) configure(content string) {
 	s.environ = []string{"TF_CLI_CONFIG_FILE=" + filepath.Join(s.dir, "cli.tfrc")}
 }
 
-// preparer returns a preparer, of another program as it were.
-func (s *stack) preparer() *install.Installer {
+// installer returns an installer, of another program as it were.
+func (s *stack) installer() *install.Installer {
 	s.write(filepath.Join(s.dir, "m", "main.tf"), fmt.Sprintf(
 		"terraform {\n  required_providers {\n    fake = {\n      source  = \"example.com/a/fake\"\n      version = %q\n    }\n  }\n}\n", s.requirement))
 	return install.New(install.Options{
 		StackDir: s.dir, WorkDir: s.work, Environ: s.environ, Modules: module.NewLoader(module.Options{Base: s.dir}),
-		Unmanaged: s.unmanaged, Working: func(string) { s.installing++ },
+		Engine: s.engine, Unmanaged: s.unmanaged, Working: func(string) { s.installing++ },
 	})
 }
 
@@ -89,7 +91,7 @@ type prepared struct {
 // prepare prepares, with another program as it were, without errors.
 func (s *stack) prepare(req *engine.PrepareRequest) *prepared {
 	s.t.Helper()
-	p := s.preparer()
+	p := s.installer()
 	result, diags := p.Prepare(s.t.Context(), req)
 	if diags.HasErrors() {
 		s.t.Fatal(diags)
@@ -112,7 +114,7 @@ func (s *stack) lock() string {
 
 func TestPrepare(t *testing.T) {
 	s := newStack(t)
-	p := s.preparer()
+	p := s.installer()
 	result, diags := p.Prepare(t.Context(), s.request())
 	if diags.HasErrors() {
 		t.Fatal(diags)
@@ -133,10 +135,10 @@ func TestPrepare(t *testing.T) {
 		t.Errorf("the lock file is\n%s", lock)
 	}
 	s.installing = 0
-	if result, diags := s.preparer().Prepare(t.Context(), s.request()); diags.HasErrors() || len(result.Locked) > 0 || s.installing > 0 || s.lock() != lock {
+	if result, diags := s.installer().Prepare(t.Context(), s.request()); diags.HasErrors() || len(result.Locked) > 0 || s.installing > 0 || s.lock() != lock {
 		t.Errorf("again: %v, %v; installed %d times; the lock file is\n%s", result, diags, s.installing, s.lock())
 	}
-	locked, err := s.preparer().Locks(t.Context())
+	locked, err := s.installer().Locks(t.Context())
 	if diff := cmp.Diff(map[stackaddrs.Provider]string{fake: "1.1.0"}, locked); diff != "" || err != nil {
 		t.Errorf("Locks: %v (-want +got):\n%s", err, diff)
 	}
@@ -145,18 +147,18 @@ func TestPrepare(t *testing.T) {
 func TestUpgrade(t *testing.T) {
 	s := newStack(t)
 	s.requirement = "1.0.0"
-	if _, diags := s.preparer().Prepare(t.Context(), s.request()); diags.HasErrors() {
+	if _, diags := s.installer().Prepare(t.Context(), s.request()); diags.HasErrors() {
 		t.Fatal(diags)
 	}
 	s.requirement = "> 1.0"
 	req := s.request()
 	req.Ranges = map[stackaddrs.Provider]hcl.Range{fake: {Filename: "stack"}}
-	_, diags := s.preparer().Prepare(t.Context(), req)
+	_, diags := s.installer().Prepare(t.Context(), req)
 	if !diags.HasErrors() || !strings.Contains(diags[0].Detail, "version 1.0.0 is locked") || diags[0].Subject == nil || diags[0].Subject.Filename != "stack" {
 		t.Errorf("a version that does not fit: %v", diags)
 	}
 	req.Upgrade = true
-	result, diags := s.preparer().Prepare(t.Context(), req)
+	result, diags := s.installer().Prepare(t.Context(), req)
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
@@ -189,7 +191,7 @@ func TestAdvice(t *testing.T) {
 			if test.config != "" {
 				s.configure(test.config)
 			}
-			_, diags := s.preparer().Prepare(t.Context(), s.request())
+			_, diags := s.installer().Prepare(t.Context(), s.request())
 			if len(diags) != 1 {
 				t.Fatalf("%v, want one error", diags)
 			}
@@ -213,7 +215,7 @@ func TestAdvice(t *testing.T) {
 func TestInterruptedInstallation(t *testing.T) {
 	s := newStack(t)
 	ctx, cancel := context.WithCancelCause(t.Context())
-	p := s.preparer()
+	p := s.installer()
 	cancel(errors.New("enough of it"))
 	if _, diags := p.Prepare(ctx, s.request()); !diags.HasErrors() || strings.Contains(diags[0].Detail, "Check") {
 		t.Errorf("%v, want an error without advice", diags)
@@ -224,33 +226,33 @@ func TestReadOnlyLock(t *testing.T) {
 	s := newStack(t)
 	req := s.request()
 	req.ReadOnlyLock = true
-	if _, diags := s.preparer().Prepare(t.Context(), req); !diags.HasErrors() || diags[0].Summary != "Outdated provider lock file" || s.lock() != "" {
+	if _, diags := s.installer().Prepare(t.Context(), req); !diags.HasErrors() || diags[0].Summary != "Outdated provider lock file" || s.lock() != "" {
 		t.Errorf("%v; the lock file is %q", diags, s.lock())
 	}
 	lock := "provider \"example.com/a/fake\" {\n  version     = \"1.0.0\"\n  constraints = \">= 1.0.0\"\n}\n"
 	s.write(filepath.Join(s.dir, ".terraform.lock.hcl"), lock)
-	p := s.preparer()
+	p := s.installer()
 	if _, diags := p.Prepare(t.Context(), req); diags.HasErrors() || s.lock() != lock {
 		t.Errorf("%v; the lock file is\n%s", diags, s.lock())
 	}
-	if found, err := s.preparer().Program(t.Context(), fake); err != nil || !strings.HasSuffix(found.Path, "v1.0.0") {
+	if found, err := s.installer().Program(t.Context(), fake); err != nil || !strings.HasSuffix(found.Path, "v1.0.0") {
 		t.Errorf("the package is %v, %v", found, err)
 	}
 }
 
 func TestChangedPackageIsRefused(t *testing.T) {
 	s := newStack(t)
-	if _, diags := s.preparer().Prepare(t.Context(), s.request()); diags.HasErrors() {
+	if _, diags := s.installer().Prepare(t.Context(), s.request()); diags.HasErrors() {
 		t.Fatal(diags)
 	}
 	s.publish("1.1.0", "something else") // the package is a link to it
-	found, err := s.preparer().Program(t.Context(), fake)
+	found, err := s.installer().Program(t.Context(), fake)
 	if !errors.As(err, new(*packagecache.MismatchError)) || !strings.HasSuffix(err.Error(), `"cairn init" installs it again`) {
 		t.Errorf("Package = %v, %v", found, err)
 	}
 	req := s.request()
 	req.Verify = true // which does not help if the mirror has no other
-	if _, diags := s.preparer().Prepare(t.Context(), req); !diags.HasErrors() || !strings.Contains(diags[0].Detail, "none of the checksums") {
+	if _, diags := s.installer().Prepare(t.Context(), req); !diags.HasErrors() || !strings.Contains(diags[0].Detail, "none of the checksums") {
 		t.Errorf("Prepare: %v", diags)
 	}
 }
@@ -297,7 +299,7 @@ func TestGivenPackages(t *testing.T) {
 	req := s.request()
 	req.InstallNothing = true
 	req.Packages = []engine.ProviderPackage{{Provider: fake, Version: "1.0.0", Dir: dir}}
-	p := s.preparer()
+	p := s.installer()
 	if _, diags := p.Prepare(t.Context(), req); diags.HasErrors() || s.lock() != "" || s.installing > 0 {
 		t.Errorf("%v; the lock file is %q; installed %d times", diags, s.lock(), s.installing)
 	}
@@ -307,13 +309,19 @@ func TestGivenPackages(t *testing.T) {
 	if versions, err := p.Locks(t.Context()); err != nil || len(versions) != 1 || versions[fake] != "1.0.0" {
 		t.Errorf("Locks = %v, %v, want the versions of the packages", versions, err)
 	}
+	if packages, err := p.Packages(); err != nil || len(packages) != 1 || packages[0].Dir != dir || packages[0].InDevelopment {
+		t.Errorf("Packages = %v, %v", packages, err)
+	}
+	if text, err := p.LockFile(); err != nil || !strings.Contains(string(text), `"example.com/a/fake"`) {
+		t.Errorf("LockFile = %s, %v", text, err)
+	}
 	other := fake
 	other.Type = "other"
 	if found, err := p.Program(t.Context(), other); !errors.As(err, new(*install.NotInstalledError)) {
 		t.Errorf("Package of another = %v, %v", found, err)
 	}
 	req.Packages[0].Hashes = []string{"h1:other"}
-	p = s.preparer()
+	p = s.installer()
 	if _, diags := p.Prepare(t.Context(), req); diags.HasErrors() {
 		t.Fatal(diags)
 	}
@@ -342,6 +350,9 @@ func TestOverrides(t *testing.T) {
 	}
 	if found, err := p.Program(t.Context(), fake); err != nil || found.Path != program || found.Hash != "" {
 		t.Errorf("Package = %v, %v", found, err)
+	}
+	if packages, err := p.Packages(); err != nil || len(packages) != 1 || !packages[0].InDevelopment || packages[0].Dir != filepath.Dir(program) || p.Address(packages[0]) != fake {
+		t.Errorf("Packages = %v, %v", packages, err)
 	}
 	if versions, err := p.Locks(t.Context()); err != nil || !cmp.Equal(versions, map[stackaddrs.Provider]string{fake: ""}) {
 		t.Errorf("Locks = %v, %v", versions, err)
@@ -397,7 +408,7 @@ func TestSuppliedProviders(t *testing.T) {
 
 func TestNothingRequired(t *testing.T) {
 	s := newStack(t)
-	p := s.preparer()
+	p := s.installer()
 	if _, diags := p.Prepare(t.Context(), &engine.PrepareRequest{}); diags.HasErrors() || s.installing > 0 {
 		t.Errorf("%v, installed %d times", diags, s.installing)
 	}
@@ -420,5 +431,39 @@ func TestUnsupported(t *testing.T) {
 	})
 	if diags := p.Unsupported(t.Context(), []string{filepath.Join(s.dir, "m")}); len(diags) != 1 || diags[0].Summary != "m" {
 		t.Errorf("Unsupported = %v", diags)
+	}
+}
+
+// Tofu has providers without a host from its own registry, and locks them there. Stacks know them
+// by the same addresses as with other engines.
+func TestTofu(t *testing.T) {
+	s := newStack(t)
+	s.engine = toolchain.Tofu
+	usual := stackaddrs.Provider{Hostname: "registry.terraform.io", Namespace: "a", Type: "fake"}
+	dir := filepath.Join(s.mirror, toolchain.TofuRegistry, "a", "fake", "1.0.0", release.CurrentPlatform.String())
+	s.write(filepath.Join(dir, "terraform-provider-fake_v1.0.0"), "")
+	req := &engine.PrepareRequest{Requirements: map[stackaddrs.Provider][]string{usual: {"~> 1.0"}}, Ranges: map[stackaddrs.Provider]hcl.Range{usual: {Filename: "stack"}}}
+	p := s.prepare(req)
+	if len(p.locked) != 1 || p.locked[0].Provider != usual || !strings.Contains(s.lock(), `provider "registry.opentofu.org/a/fake"`) {
+		t.Errorf("locked: %v, and the file is\n%s", p.locked, s.lock())
+	}
+	if versions, err := p.Locks(t.Context()); err != nil || versions[usual] != "1.0.0" {
+		t.Errorf("Locks = %v, %v", versions, err)
+	}
+	packages, err := p.Packages()
+	if err != nil || len(packages) != 1 || packages[0].Source() != "registry.opentofu.org/a/fake" || p.Address(packages[0]) != usual {
+		t.Fatalf("Packages = %v, %v", packages, err)
+	}
+	if found, err := p.Program(t.Context(), usual); err != nil || filepath.Dir(found.Path) != packages[0].Dir {
+		t.Errorf("Program = %v, %v", found, err)
+	}
+	req.Requirements[usual] = []string{"> 2.0"}
+	if _, diags := s.installer().Prepare(t.Context(), req); !diags.HasErrors() || diags[0].Subject == nil || !strings.Contains(diags[0].Detail, "registry.opentofu.org/a/fake") {
+		t.Errorf("a version that does not fit: %v", diags)
+	}
+	other := usual
+	other.Type = "none"
+	if found, err := s.installer().Program(t.Context(), other); err == nil || !strings.Contains(err.Error(), "registry.terraform.io/a/none is not installed") {
+		t.Errorf("Program of another = %v, %v", found, err)
 	}
 }

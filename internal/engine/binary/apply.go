@@ -203,7 +203,7 @@ func (a *applying) apply(ctx context.Context) (_ *engine.ApplyResult, _ hcl.Diag
 // start prepares the working copy and starts the process.
 func (a *applying) start() (*runner.Process, hcl.Diagnostics, error) {
 	meta := &a.stored.meta
-	lock, diags := a.engine.preparer.LockFor(a.tree, a.req.Providers)
+	lock, diags := a.engine.lockFor(a.tree, a.req.Providers)
 	if diags.HasErrors() {
 		return nil, diags, nil
 	}
@@ -230,7 +230,7 @@ func (a *applying) start() (*runner.Process, hcl.Diagnostics, error) {
 	if err := os.WriteFile(a.dir.File(rundir.PlanFile), a.stored.file, 0o600); err != nil {
 		return nil, nil, err
 	}
-	dataDir, err := a.engine.preparer.DataDir(a.tree)
+	dataDir, err := a.engine.dataDir(a.tree)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -16,14 +16,14 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/engine/binary/command"
-	"github.com/cairnstacks/cairn/internal/engine/binary/prepare"
 	"github.com/cairnstacks/cairn/internal/engine/binary/runner"
 	"github.com/cairnstacks/cairn/internal/engine/binary/schemacache"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain/cliconfig"
+	"github.com/cairnstacks/cairn/internal/install"
 	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/internal/providers"
-	"github.com/cairnstacks/cairn/stackaddrs"
+	"github.com/cairnstacks/cairn/internal/providers/selection"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
@@ -40,6 +40,9 @@ type Options struct {
 	// Working is called before a slow task that is done once, with its name, such as "Installing
 	// providers". May be nil.
 	Working func(what string)
+
+	// Fetching is told which packages of providers are fetched. May be nil.
+	Fetching selection.Observer
 
 	// Log takes notice of processes and of the files that are kept between them, never of values. May
 	// be nil.
@@ -75,7 +78,8 @@ type Session struct {
 	plugins  *providers.Pool
 	works    *engine.Works
 
-	preparer *prepare.Preparer
+	installer *install.Installer
+	dataDirs  sync.Mutex // is held while one is made
 
 	shared      *Shared
 	schemaCache schemacache.Cache
@@ -90,8 +94,7 @@ type Session struct {
 		kept    map[engine.WorkID]keptRun
 		left    map[engine.WorkID]*leftRun // see Unfinished
 
-		binaries map[stackaddrs.Provider]string // paths of providers' programs
-		purpose  engine.Purpose                 // see Bind
+		purpose engine.Purpose // see Bind
 	}
 }
 
@@ -173,6 +176,12 @@ func (e *Engine) Info() engine.Info { return e.info }
 
 // Open implements [engine.Engine]. The session is a [*Session].
 func (e *Engine) Open(_ context.Context, opts engine.SessionOptions) (engine.Session, error) {
+	return e.open(opts, nil)
+}
+
+// open opens a session with the providers that are installed in a place; nil stands for that in the
+// working directory.
+func (e *Engine) open(opts engine.SessionOptions, at *install.Dir) (*Session, error) {
 	stackDir, err := filepath.Abs(opts.StackDir)
 	if err != nil {
 		return nil, fmt.Errorf("stack directory: %w", err)
@@ -195,15 +204,15 @@ func (e *Engine) Open(_ context.Context, opts engine.SessionOptions) (engine.Ses
 		working:     e.opts.Working,
 		log:         e.opts.Log,
 	}
-	s.preparer = prepare.New(prepare.Options{
-		Info: e.info, Binary: s.binary, StackDir: stackDir, WorkDir: e.opts.WorkDir, Shared: &e.opts.Shared.prepared, Working: e.opts.Working, Log: e.opts.Log,
+	s.installer = install.New(install.Options{
+		StackDir: stackDir, WorkDir: e.opts.WorkDir, Dir: at, Environ: e.opts.Environ, Modules: s.modules, Engine: e.info.Name,
+		Hashes: &e.opts.Shared.hashes, Fetched: &e.opts.Shared.fetched, Working: e.opts.Working, Fetching: e.opts.Fetching,
 	})
 	s.mu.hashes = map[string]fingerprintedHash{}
 	s.mu.valid = map[string]*onceValue[hcl.Diagnostics]{}
 	s.mu.schemas = &onceValue[*providerSchemas]{}
 	s.mu.kept = map[engine.WorkID]keptRun{}
 	s.mu.left = map[engine.WorkID]*leftRun{}
-	s.mu.binaries = map[stackaddrs.Provider]string{}
 	return s, nil
 }
 

@@ -11,9 +11,9 @@ import (
 
 	tfjson "github.com/hashicorp/terraform-json"
 
-	"github.com/cairnstacks/cairn/internal/engine/binary/prepare"
 	"github.com/cairnstacks/cairn/internal/engine/binary/schemacache"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain"
+	"github.com/cairnstacks/cairn/internal/install"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
@@ -42,22 +42,16 @@ func KeptSchemas(ctx context.Context, opts KeptOptions) map[stackaddrs.Provider]
 		opts.SchemaDir = filepath.Join(opts.WorkDir, "schemas")
 	}
 	session := &Session{info: engines[0], shared: &Shared{}, schemaCache: schemacache.In(opts.SchemaDir), log: slog.New(slog.DiscardHandler)}
-	preparer := prepare.New(prepare.Options{
-		Info: session.info, StackDir: opts.StackDir, WorkDir: opts.WorkDir, Shared: &session.shared.prepared, Log: session.log,
-	})
-	installed, err := preparer.Packages()
+	installer := install.New(install.Options{StackDir: opts.StackDir, WorkDir: opts.WorkDir, Engine: session.info.Name})
+	installed, err := installer.Packages()
 	if err != nil {
 		return nil
 	}
-	hashes := preparer.RememberedHashes(installed)
+	hashes := install.In(opts.WorkDir).Known(installed)
 	schemas := map[stackaddrs.Provider]*Kept{}
 	for _, one := range installed {
-		provider, err := preparer.ParseProvider(one.Source())
-		if err != nil {
-			continue
-		}
 		if kept, err := session.keptSchema(ctx, session.schemaKey(hashes[one.Path])); err == nil {
-			schemas[provider] = &Kept{Schema: &engine.ProviderSchema{Config: describeBlock(kept.config)}, Functions: kept.functions()}
+			schemas[installer.Address(one)] = &Kept{Schema: &engine.ProviderSchema{Config: describeBlock(kept.config)}, Functions: kept.functions()}
 		}
 	}
 	return schemas

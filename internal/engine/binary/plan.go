@@ -92,7 +92,7 @@ func (p *planning) plan(ctx context.Context) (_ *engine.PlanResult, _ hcl.Diagno
 	}
 	defer func() { err = errors.Join(err, p.keepFiles(), p.dir.Remove()) }()
 
-	lock, diags := e.preparer.LockFor(tree, req.Providers)
+	lock, diags := e.lockFor(tree, req.Providers)
 	if diags.HasErrors() {
 		return nil, diags, nil
 	}
@@ -152,7 +152,7 @@ func (p *planning) run(ctx context.Context) (*engine.PlanResult, hcl.Diagnostics
 
 // process runs the plan command.
 func (p *planning) process(ctx context.Context, args []string, report engine.Observer) (hcl.Diagnostics, error) {
-	dataDir, err := p.engine.preparer.DataDir(p.tree)
+	dataDir, err := p.engine.dataDir(p.tree)
 	if err != nil {
 		return nil, err
 	}

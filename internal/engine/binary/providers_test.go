@@ -79,21 +79,18 @@ func (b *bench) config(set map[string]cty.Value) engine.ProviderConfig {
 	return engine.ProviderConfig{Provider: fakeProvider, Config: cty.ObjectVal(values)}
 }
 
-func TestPrepareInstallsOnce(t *testing.T) {
+func TestPrepareStartsNoProcess(t *testing.T) {
 	b := newFakeBench(t, map[string]string{"mod/main.tf": fakeRequired})
 	locks, err := b.engine.Locks(t.Context())
 	if err != nil || locks[fakeProvider] == "" {
 		t.Fatalf("Locks() = %v, %v, want a version of %s", locks, err, fakeProvider)
 	}
-	// A binary that is not there can't be started.
+	// A binary that is not there can't be started, and is not needed.
 	b.reopen()
 	b.engine.binary.Path = filepath.Join(t.TempDir(), "gone")
 	b.prepare()
-	if _, diags := b.engine.Prepare(context.Background(), &engine.PrepareRequest{
-		Modules: []string{filepath.Join(b.stack, "mod")}, Upgrade: true,
-	}); !diags.HasErrors() {
-		t.Error("Prepare with Upgrade started no process")
-	}
+	_, diags := b.engine.Prepare(context.Background(), &engine.PrepareRequest{Modules: []string{filepath.Join(b.stack, "mod")}, Upgrade: true})
+	b.noErrors("Prepare with Upgrade", diags)
 
 	// Installed packages may be gone.
 	b.reopen()
@@ -101,15 +98,9 @@ func TestPrepareInstallsOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.prepare()
-	if installed, err := b.engine.preparer.Packages(); err != nil || len(installed) != 1 {
+	if installed, err := b.engine.installer.Packages(); err != nil || len(installed) != 1 {
 		t.Errorf("installed again: %v, %v", installed, err)
 	}
-}
-
-func TestPrepareWithoutProvidersStartsNoProcess(t *testing.T) {
-	b := newBench(t, map[string]string{"mod/main.tf": `resource "terraform_data" "a" {}`})
-	b.engine.binary.Path = filepath.Join(t.TempDir(), "gone")
-	b.prepare()
 }
 
 func TestProviderNotFound(t *testing.T) {
@@ -640,7 +631,7 @@ func TestKeptSchemas(t *testing.T) {
 			t.Errorf("%s: %+v, want %+v", name, function, asked)
 		}
 	}
-	installed, err := b.engine.preparer.Packages()
+	installed, err := b.engine.installer.Packages()
 	if err != nil || len(installed) == 0 {
 		t.Fatalf("installed: %v, %v", installed, err)
 	}

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 
 	"github.com/cairnstacks/cairn/internal/engine/binary/planfile"
-	"github.com/cairnstacks/cairn/internal/engine/binary/prepare"
 	"github.com/cairnstacks/cairn/internal/engine/binary/valueschema"
 	"github.com/cairnstacks/cairn/internal/install"
 	"github.com/cairnstacks/cairn/internal/providers/locks"
@@ -24,9 +23,9 @@ type RootModule struct {
 	DataDir string // TF_DATA_DIR as its environment has it; "" for the usual one
 }
 
-// paths says where init has installed providers. The hashes of packages are remembered next to
+// installation is where init has installed providers. The hashes of packages are remembered next to
 // them.
-func (m RootModule) paths() prepare.Paths {
+func (m RootModule) installation() *install.Dir {
 	data := m.DataDir
 	if data == "" {
 		data = install.DataDir
@@ -34,8 +33,8 @@ func (m RootModule) paths() prepare.Paths {
 	if !filepath.IsAbs(data) {
 		data = filepath.Join(m.Dir, data)
 	}
-	return prepare.Paths{
-		Lock:      filepath.Join(m.Dir, locks.FileName),
+	return &install.Dir{
+		LockFile:  filepath.Join(m.Dir, locks.FileName),
 		Providers: filepath.Join(data, "providers"),
 		Hashes:    filepath.Join(data, "cairn-packages.json"),
 	}
@@ -48,13 +47,11 @@ func (m RootModule) paths() prepare.Paths {
 // Errors: a [*planfile.FormatError] if only the engine can read the file, as one that is encrypted;
 // that schemas are missing or cannot be read.
 func (e *Engine) ReadRootPlan(ctx context.Context, root RootModule, file []byte) (_ *planfile.Plan, err error) {
-	opened, err := e.Open(ctx, engine.SessionOptions{StackDir: root.Dir})
+	session, err := e.open(engine.SessionOptions{StackDir: root.Dir}, root.installation())
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, opened.Close()) }()
-	session := opened.(*Session) //nolint:forcetypeassert // see Open
-	session.preparer.LookIn(root.paths())
+	defer func() { err = errors.Join(err, session.Close()) }()
 	return session.readPlanBy(file, func(provider stackaddrs.Provider, mode stackaddrs.ResourceMode, name string) (*valueschema.Schema, error) {
 		schema, err := session.schemaOf(ctx, provider, mode, name)
 		if err == nil && schema == nil { // as of a provider in development

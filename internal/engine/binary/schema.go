@@ -21,7 +21,6 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/engine/binary/command"
 	"github.com/cairnstacks/cairn/internal/engine/binary/planfile"
-	"github.com/cairnstacks/cairn/internal/engine/binary/prepare"
 	"github.com/cairnstacks/cairn/internal/engine/binary/rundir"
 	"github.com/cairnstacks/cairn/internal/engine/binary/schemacache"
 	"github.com/cairnstacks/cairn/internal/engine/binary/valueschema"
@@ -75,11 +74,7 @@ func (e *Session) ProviderSchema(ctx context.Context, provider stackaddrs.Provid
 	}
 	block, ok := schemas.configs[provider]
 	if !ok {
-		return nil, hcl.Diagnostics{{
-			Severity: hcl.DiagError,
-			Summary:  "Provider not installed",
-			Detail:   fmt.Sprintf("Provider %s is not installed. Run cairn init.", provider),
-		}}
+		return nil, hcl.Diagnostics{notInstalled(provider)}
 	}
 	return &engine.ProviderSchema{Config: describeBlock(block)}, nil
 }
@@ -102,12 +97,12 @@ func (e *Session) schemas(ctx context.Context) (*providerSchemas, error) {
 }
 
 func (e *Session) loadSchemas(ctx context.Context) (*providerSchemas, error) {
-	installed, err := e.preparer.Packages()
+	installed, err := e.installer.Packages()
 	if err != nil {
 		return nil, err
 	}
 	schemas := &providerSchemas{configs: map[stackaddrs.Provider]*tfjson.SchemaBlock{}, bySource: map[string]*providerSchema{}}
-	hashes := e.preparer.Hashes(ctx, installed)
+	hashes := e.installer.Hashes(ctx, installed)
 	var missing []install.Package
 	for _, one := range installed {
 		schema, err := e.keptSchema(ctx, e.schemaKey(hashes[one.Path]))
@@ -119,9 +114,7 @@ func (e *Session) loadSchemas(ctx context.Context) (*providerSchemas, error) {
 		case err != nil:
 			return nil, err
 		}
-		if err := schemas.add(e, one.Source(), schema); err != nil {
-			return nil, err
-		}
+		schemas.add(e, one, schema)
 	}
 	if len(missing) == 0 {
 		return schemas, nil
@@ -131,9 +124,7 @@ func (e *Session) loadSchemas(ctx context.Context) (*providerSchemas, error) {
 		return nil, err
 	}
 	for _, one := range missing {
-		if err := schemas.add(e, one.Source(), asked[one.Source()]); err != nil {
-			return nil, err
-		}
+		schemas.add(e, one, asked[one.Source()])
 	}
 	return schemas, nil
 }
@@ -211,13 +202,8 @@ func describeProviders(providers []install.Package) string {
 	return strings.Join(names, ", ")
 }
 
-func (s *providerSchemas) add(e *Session, source string, schema *providerSchema) error {
-	provider, err := e.preparer.ParseProvider(source)
-	if err != nil {
-		return err
-	}
-	s.configs[provider], s.bySource[source] = schema.config, schema
-	return nil
+func (s *providerSchemas) add(e *Session, one install.Package, schema *providerSchema) {
+	s.configs[e.installer.Address(one)], s.bySource[one.Source()] = schema.config, schema
 }
 
 // schemaKey returns the key under which the schemas of a package are kept; "" for one that cannot
@@ -284,7 +270,7 @@ func typeName(mode stackaddrs.ResourceMode, name string) string { return mode.St
 // schemaModule makes a directory the module that needs just these providers, and returns the data
 // directory to go with it.
 func (e *Session) schemaModule(dir string, providers []install.Package) (data string, err error) {
-	lock, err := e.preparer.InstalledLock()
+	lock, err := e.installer.LockFile()
 	if err != nil {
 		return "", err
 	}
@@ -314,7 +300,7 @@ func (e *Session) schemaModule(dir string, providers []install.Package) (data st
 		os.WriteFile(filepath.Join(dir, "main.tf.json"), root, 0o600),
 		os.WriteFile(filepath.Join(dir, locks.FileName), file.Bytes(), 0o600),
 		os.Mkdir(data, 0o700),
-		prepare.FillDataDir(data, []byte(`{"Modules":[{"Key":"","Source":"","Dir":"."}]}`), providers),
+		fillDataDir(data, []byte(`{"Modules":[{"Key":"","Source":"","Dir":"."}]}`), providers),
 	)
 }
 

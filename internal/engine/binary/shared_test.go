@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"github.com/cairnstacks/cairn/internal/engine/binary/command"
-	"github.com/cairnstacks/cairn/internal/engine/binary/workcopy"
 	"github.com/cairnstacks/cairn/internal/testenv"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/engine/enginetest"
@@ -26,7 +25,7 @@ type sharing struct {
 
 	mu struct {
 		sync.Mutex
-		installed, asked int // how often a process has done that
+		asked int // how often a process has told schemas
 	}
 }
 
@@ -47,10 +46,7 @@ func (s *sharing) stack(environ ...string) *bench {
 		Working: func(what string) {
 			s.mu.Lock()
 			defer s.mu.Unlock()
-			switch {
-			case strings.HasPrefix(what, "Installing"):
-				s.mu.installed++
-			case strings.HasPrefix(what, "Reading schemas"):
+			if strings.HasPrefix(what, "Reading schemas") {
 				s.mu.asked++
 			}
 		},
@@ -58,18 +54,7 @@ func (s *sharing) stack(environ ...string) *bench {
 	return b
 }
 
-// did checks how often processes have done something since the last call.
-func (s *sharing) did(what string, installed, asked int) {
-	s.t.Helper()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.mu.installed != installed || s.mu.asked != asked {
-		s.t.Errorf("%s: %d installations and %d questions for schemas, want %d and %d", what, s.mu.installed, s.mu.asked, installed, asked)
-	}
-	s.mu.installed, s.mu.asked = 0, 0
-}
-
-func TestStacksShareAnInstallation(t *testing.T) {
+func TestStacksShareSchemas(t *testing.T) {
 	s := newSharing(t)
 	stacks := []*bench{s.stack("CAIRN_STACK=a"), s.stack("CAIRN_STACK=b"), s.stack("CAIRN_STACK=c")}
 	var together sync.WaitGroup
@@ -87,7 +72,9 @@ func TestStacksShareAnInstallation(t *testing.T) {
 		request.Providers = map[engine.ProviderSlot]engine.ProviderConfig{fakeSlot: b.config(nil)}
 		b.plan(request)
 	}
-	s.did("three stacks", 1, 1)
+	if s.mu.asked != 1 {
+		t.Errorf("the schemas of one package were asked for %d times", s.mu.asked)
+	}
 
 	// All of it is remembered by each stack for itself.
 	stacks[1].engine = open(t, stacks[1].stack, Options{
@@ -95,34 +82,6 @@ func TestStacksShareAnInstallation(t *testing.T) {
 		Environ: append(os.Environ(), "CAIRN_STACK=b"), Working: func(what string) { t.Errorf("later: %s", what) },
 	})
 	stacks[1].prepare()
-}
-
-func TestOtherInstallations(t *testing.T) {
-	s := newSharing(t)
-	s.stack().prepare()
-	s.did("the first", 1, 0)
-
-	s.stack("OTHER=environment").prepare()
-	s.did("another environment", 1, 0)
-
-	same, locked := s.stack(), s.stack()
-	same.prepare()
-	s.did("the same as the first", 0, 0)
-	locked.write(workcopy.LockFile, string(readFile(t, filepath.Join(same.stack, workcopy.LockFile))))
-	locked.prepare()
-	s.did("a lock file", 1, 0)
-
-	config := os.Getenv("TF_CLI_CONFIG_FILE")
-	if err := os.WriteFile(config, append(readFile(t, config), "\n# edited\n"...), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	s.stack().prepare()
-	s.did("another CLI configuration", 1, 0)
-
-	local := s.stack()
-	local.write("terraform.d/plugins/README", "")
-	local.prepare()
-	s.did("providers in the directory of the stack", 1, 0)
 }
 
 func readFile(t *testing.T, name string) []byte {

@@ -94,7 +94,7 @@ func (e *Session) validateAll(ctx context.Context, tree *module.Tree) (hcl.Diagn
 }
 
 func (e *Session) validate(ctx context.Context, tree *module.Tree) (diags hcl.Diagnostics, err error) {
-	lock, diags := e.preparer.LockFor(tree, nil)
+	lock, diags := e.lockFor(tree, nil)
 	if diags.HasErrors() {
 		return diags, nil
 	}
@@ -130,7 +130,7 @@ func (e *Session) validate(ctx context.Context, tree *module.Tree) (diags hcl.Di
 	if err != nil {
 		return nil, err
 	}
-	dataDir, err := e.preparer.DataDir(tree)
+	dataDir, err := e.dataDir(tree)
 	if err != nil {
 		return nil, err
 	}
@@ -159,13 +159,13 @@ func (e *Session) validate(ctx context.Context, tree *module.Tree) (diags hcl.Di
 //
 // A module may also read files that are not its own. If they change, the plan finds out.
 func (e *Session) validRecord(ctx context.Context, moduleHash string, lock []byte) (string, error) {
-	installed, err := e.preparer.Packages()
+	installed, err := e.installer.Packages()
 	if err != nil {
 		return "", err
 	}
 	key := []string{moduleHash, e.info.Name, e.info.Version, string(lock)}
 	if len(lock) > 0 {
-		hashes := e.preparer.Hashes(ctx, installed)
+		hashes := e.installer.Hashes(ctx, installed)
 		for _, one := range installed {
 			key = append(key, one.Path, hashes[one.Path])
 		}

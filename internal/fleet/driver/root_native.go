@@ -95,7 +95,7 @@ func (w *rootWork) isSpecial() bool {
 			return true
 		}
 	}
-	config, err := cliconfig.ReadInstallation(cliconfig.AbsolutePaths(w.opts.Environ, w.opts.Dir), w.opts.Dir)
+	config, err := cliconfig.ReadInstallation(cliconfig.AbsolutePaths(w.opts.Environ, w.opts.Dir), w.opts.Dir, "")
 	return err != nil || len(config.Overrides) > 0
 }
 

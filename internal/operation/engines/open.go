@@ -118,8 +118,9 @@ func (s *Stack) openBinary(ctx context.Context) (*binary.Engine, error) {
 	opened, err := binary.New(ctx, binary.Options{
 		Binary: found.Path, WorkDir: s.opts.WorkDir, RunsDir: runs, SchemaDir: SchemaDir(), Resolver: s.opts.Resolver(),
 		Environ: s.opts.Environ, Dir: s.opts.Dir, Shared: &s.opts.Shared.Binary,
-		Working: func(what string) { s.opts.Notify.Send(notice.Working{What: what}) },
-		Log:     s.opts.Log,
+		Working:  func(what string) { s.opts.Notify.Send(notice.Working{What: what}) },
+		Fetching: s.opts.Fetching,
+		Log:      s.opts.Log,
 	})
 	if err != nil {
 		return nil, Unusable(err)

@@ -32,7 +32,7 @@ import (
 func (s *Stack) Describe(ctx context.Context, provider stackaddrs.Provider, constraints []string) (_ *schema.Provider, err error) {
 	address := s.engineAddress(ctx)(provider)
 	var sources source.Several
-	for _, place := range s.places() {
+	for _, place := range s.places(ctx) {
 		if place.chosen && place.allows(address) {
 			sources = append(sources, place.Directory)
 		}

@@ -46,7 +46,7 @@ func (s *Stack) Known(ctx context.Context) []Known {
 			add(lock.Provider, lock.Version).Locked = lock.Version
 		}
 	}
-	for _, place := range s.places() {
+	for _, place := range s.places(ctx) {
 		for _, provider := range place.Providers() {
 			if available, err := place.Versions(ctx, provider); err == nil {
 				add(provider, available.Versions...)
@@ -73,10 +73,10 @@ type place struct {
 
 // places are the directories that have packages of providers, or could: where those of the stack
 // are installed, the cache for all configurations, and mirrors.
-func (s *Stack) places() []place {
+func (s *Stack) places(ctx context.Context) []place {
 	own := environ.Get(s.Environ, workdir.Variable) != "" || workdir.IsOwn(s.WorkDir)
-	all := []place{{Directory: source.Directory{Path: install.In(s.WorkDir).Providers()}, chosen: own}}
-	config, err := cliconfig.ReadInstallation(s.Environ, s.Dir)
+	all := []place{{Directory: source.Directory{Path: install.In(s.WorkDir).Providers}, chosen: own}}
+	config, err := cliconfig.ReadInstallation(s.Environ, s.Dir, s.Reader(ctx).Name)
 	if err != nil {
 		return all
 	}

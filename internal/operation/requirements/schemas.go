@@ -35,7 +35,7 @@ func (s *Stack) Schemas(ctx context.Context) ([]byte, hcl.Diagnostics) {
 
 // schemaPackages returns the packages of all providers that the stack and its modules require.
 func (s *Stack) schemaPackages(ctx context.Context) ([]instances.Package, error) {
-	config, err := cliconfig.ReadInstallation(s.Environ, s.Dir)
+	config, err := cliconfig.ReadInstallation(s.Environ, s.Dir, s.Reader(ctx).Name)
 	if err != nil {
 		return nil, failure.Error("Unusable CLI configuration", "%s.", failure.Capitalize(failure.Reason(err)))
 	}
@@ -75,7 +75,7 @@ func (s *Stack) schemaPackages(ctx context.Context) ([]instances.Package, error)
 // packageHash finds the installed package of a release, and returns the hash by which its schema is
 // kept.
 func (s *Stack) packageHash(ctx context.Context, id release.ID, found *packagecache.Package) string {
-	dir := packagecache.Dir{Path: install.In(s.WorkDir).Providers(), Platform: release.CurrentPlatform}
+	dir := packagecache.Dir{Path: install.In(s.WorkDir).Providers, Platform: release.CurrentPlatform}
 	installed := dir.Package(id)
 	if installed == nil {
 		return ""

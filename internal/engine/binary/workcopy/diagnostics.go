@@ -26,13 +26,19 @@ import (
 func (c *Copy) Diagnostics(reported []diagnostic.Diagnostic) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for i := range reported {
-		if c.dropped && isAboutGenerated(&reported[i]) {
+		if c.dropped && isAboutGenerated(&reported[i]) || isAboutOverrides(&reported[i]) {
 			continue
 		}
 		diags = diags.Append(c.diagnostic(&reported[i]))
 	}
 	slices.SortStableFunc(diags, identity.Compare)
 	return diags
+}
+
+// isAboutOverrides reports whether a message warns of providers in development, which the installer
+// has done once for the whole stack.
+func isAboutOverrides(reported *diagnostic.Diagnostic) bool {
+	return reported.Range == nil && reported.Summary == "Provider development overrides are in effect"
 }
 
 // isAboutGenerated reports whether a message is about a generated file. A provider's message about

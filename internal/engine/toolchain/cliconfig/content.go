@@ -10,9 +10,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
-	"regexp"
-	"slices"
 )
 
 // Content is the text of all files of a configuration.
@@ -39,20 +36,4 @@ func (c Content) Digest() string {
 		sum.Write(one[:])
 	}
 	return hex.EncodeToString(sum.Sum(nil))
-}
-
-var (
-	pathSetting      = regexp.MustCompile(`\bpath"?\s*[:=]\s*"([^"]*)"`)
-	overridesSetting = regexp.MustCompile(`\bdev_overrides\b`)
-)
-
-// HasRelativePaths reports whether the configuration may mean another thing in another directory:
-// it has a mirror with a relative path, or providers in development, whose paths may be relative,
-// too.
-func (c Content) HasRelativePaths() bool {
-	return slices.ContainsFunc(c.files, func(file []byte) bool {
-		return overridesSetting.Match(file) || slices.ContainsFunc(pathSetting.FindAllSubmatch(file, -1), func(match [][]byte) bool {
-			return !filepath.IsAbs(string(match[1]))
-		})
-	})
 }

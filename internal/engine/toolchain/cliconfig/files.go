@@ -32,22 +32,47 @@ var pathVariables = []string{fileVariable, olderFileVariable, CacheVariable}
 // Files returns the files of the configuration, as far as they can exist; later ones beat earlier
 // ones.
 func Files(env []string) []string {
+	home, main, dir := homeNames(env)
+	file := filepath.Join(home, main)
 	for _, name := range []string{fileVariable, olderFileVariable} {
-		if path := environ.Get(env, name); path != "" {
+		path := environ.Get(env, name)
+		if path != "" && path == tofuFile(env) { // which stands for that of terraform, see [ForTofu]
+			file = path
+			break
+		}
+		if path != "" {
 			return []string{path}
 		}
 	}
-	home, main, dir := homeNames(env)
 	if home == "" {
 		return nil
 	}
-	files := []string{filepath.Join(home, main)}
+	files := []string{file}
 	for _, pattern := range []string{"*.tfrc", "*.tfrc.json"} {
 		if found, err := filepath.Glob(filepath.Join(home, dir, pattern)); err == nil {
 			files = append(files, found...)
 		}
 	}
 	return files
+}
+
+// ForTofu returns an environment by which the configuration is that of tofu, which has a file of
+// its own in the home directory, and reads the one of terraform where there is none.
+func ForTofu(env []string) []string {
+	file := tofuFile(env)
+	if _, err := os.Stat(file); err != nil || environ.Get(env, fileVariable) != "" || environ.Get(env, olderFileVariable) != "" {
+		return env
+	}
+	return append(slices.Clone(env), fileVariable+"="+file)
+}
+
+// tofuFile is the file of tofu in the home directory; "" without one.
+func tofuFile(env []string) string {
+	home, main, _ := homeNames(env)
+	if home == "" {
+		return ""
+	}
+	return filepath.Join(home, strings.Replace(main, "terraform", "tofu", 1))
 }
 
 // homeNames returns the directory of the user, and the names of the main file and of the directory

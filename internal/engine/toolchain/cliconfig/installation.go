@@ -17,6 +17,7 @@ import (
 	tfaddr "github.com/hashicorp/terraform-registry-address"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/engine/toolchain"
 	"github.com/cairnstacks/cairn/internal/environ"
 	"github.com/cairnstacks/cairn/internal/safehcl"
 	"github.com/cairnstacks/cairn/stackaddrs"
@@ -36,6 +37,8 @@ type Installation struct {
 	// allows packages from there of which the lock file has no checksum.
 	CacheDir      string
 	CacheUnlocked bool
+
+	registry string // of addresses without a host
 }
 
 // Method is a place that packages come from: one of the addresses, or the registries that the
@@ -45,19 +48,20 @@ type Method struct {
 	Network   string // address of a mirror
 
 	include, exclude []string // patterns
+	registry         string   // of addresses without a host
 }
 
 // Allows reports whether a provider may come from there.
 func (m *Method) Allows(provider stackaddrs.Provider) bool {
-	matches := func(pattern string) bool { return matchesPattern(pattern, provider) }
+	matches := func(pattern string) bool { return m.matches(pattern, provider) }
 	return (len(m.include) == 0 || slices.ContainsFunc(m.include, matches)) && !slices.ContainsFunc(m.exclude, matches)
 }
 
-// matchesPattern reports whether a pattern stands for a provider: an address, as short as in
+// matches reports whether a pattern stands for a provider: an address, as short as in
 // configurations, with * for any part.
-func matchesPattern(pattern string, provider stackaddrs.Provider) bool {
+func (m *Method) matches(pattern string, provider stackaddrs.Provider) bool {
 	parts := strings.Split(pattern, "/")
-	defaults := []string{string(tfaddr.DefaultProviderRegistryHost), "hashicorp"}
+	defaults := []string{m.registry, "hashicorp"}
 	if len(parts) < 3 {
 		parts = append(defaults[:3-len(parts):3-len(parts)], parts...)
 	}
@@ -69,10 +73,13 @@ func matchesPattern(pattern string, provider stackaddrs.Provider) bool {
 	return true
 }
 
-// ReadInstallation reads the configuration that the engine would read. Relative paths are relative
-// to a directory.
-func ReadInstallation(env []string, dir string) (*Installation, error) {
-	in := &Installation{Overrides: map[stackaddrs.Provider]string{}}
+// ReadInstallation reads the configuration that an engine would read. Relative paths are relative
+// to a directory. Addresses of providers are those by which the engine installs them.
+func ReadInstallation(env []string, dir, engine string) (*Installation, error) {
+	in := &Installation{Overrides: map[stackaddrs.Provider]string{}, registry: string(tfaddr.DefaultProviderRegistryHost)}
+	if engine == toolchain.Tofu {
+		env, in.registry = ForTofu(env), toolchain.TofuRegistry
+	}
 	var problems error
 	for _, path := range Files(env) {
 		if err := in.addFile(path, dir); err != nil {
@@ -140,7 +147,7 @@ var installationSchema = &hcl.BodySchema{
 }
 
 var methodsSchema = &hcl.BodySchema{Blocks: []hcl.BlockHeaderSchema{
-	{Type: "filesystem_mirror"}, {Type: "network_mirror"}, {Type: "direct"}, {Type: "dev_overrides"},
+	{Type: "filesystem_mirror"}, {Type: "network_mirror"}, {Type: "direct"}, {Type: "dev_overrides"}, {Type: "oci_mirror"},
 }}
 
 func (in *Installation) addFile(path, dir string) error {
@@ -184,6 +191,9 @@ func (in *Installation) addMethods(body hcl.Body, dir string) error {
 		return diags
 	}
 	for _, block := range content.Blocks {
+		if block.Type == "oci_mirror" { // which tofu has
+			return errors.New("providers cannot be installed from an oci_mirror: name a filesystem_mirror, a network_mirror or direct in place of it")
+		}
 		attrs, diags := block.Body.JustAttributes()
 		if diags.HasErrors() {
 			return diags
@@ -202,6 +212,7 @@ func (in *Installation) addMethods(body hcl.Body, dir string) error {
 		if err != nil {
 			return err
 		}
+		method.registry = in.registry
 		in.Methods = append(in.Methods, *method)
 	}
 	return nil
@@ -239,7 +250,11 @@ func (in *Installation) addOverrides(overrides map[string]string, dir string) er
 		if err != nil {
 			return fmt.Errorf("dev_overrides: %w", err)
 		}
-		in.Overrides[stackaddrs.Provider{Hostname: string(provider.Hostname), Namespace: provider.Namespace, Type: provider.Type}] = within(dir, path)
+		host := string(provider.Hostname)
+		if strings.Count(address, "/") < 2 {
+			host = in.registry
+		}
+		in.Overrides[stackaddrs.Provider{Hostname: host, Namespace: provider.Namespace, Type: provider.Type}] = within(dir, path)
 	}
 	return nil
 }

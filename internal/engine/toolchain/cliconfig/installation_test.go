@@ -4,6 +4,7 @@
 package cliconfig
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/cairnstacks/cairn/internal/engine/toolchain"
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
@@ -21,7 +23,7 @@ func readInstallation(t *testing.T, name, content string, env ...string) (*Insta
 	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return ReadInstallation(append(env, "TF_CLI_CONFIG_FILE="+path), "/stack")
+	return ReadInstallation(append(env, "TF_CLI_CONFIG_FILE="+path), "/stack", "")
 }
 
 func TestInstallation(t *testing.T) {
@@ -66,9 +68,56 @@ credentials "example.com" { token = "t" }
 	}
 	for name, content := range map[string]string{"a.tfrc": native, "a.tfrc.json": asJSON} {
 		got, err := readInstallation(t, name, content)
-		if diff := cmp.Diff(want, got, cmp.AllowUnexported(Method{}), cmpopts.EquateEmpty()); diff != "" || err != nil {
+		if diff := cmp.Diff(want, got, cmp.AllowUnexported(Method{}), cmpopts.IgnoreFields(Method{}, "registry"), cmpopts.IgnoreUnexported(Installation{}), cmpopts.EquateEmpty()); diff != "" || err != nil {
 			t.Errorf("%s: %v (-want +got):\n%s", name, err, diff)
 		}
+	}
+}
+
+// Tofu has a file of its own, which stands in for that of terraform, and addresses without a host
+// are in its own registry.
+func TestInstallationOfTofu(t *testing.T) {
+	home := t.TempDir()
+	env := []string{"HOME=" + home, "APPDATA=" + home}
+	_, main, dir := homeNames(env)
+	put := func(name, content string) {
+		t.Helper()
+		if err := errors.Join(os.MkdirAll(filepath.Dir(filepath.Join(home, name)), 0o700), os.WriteFile(filepath.Join(home, name), []byte(content), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put(main, "plugin_cache_dir = \"/of-terraform\"\n")
+	put(filepath.Join(dir, "credentials.tfrc.json"), `{"credentials": {"example.com": {"token": "login"}}}`)
+	if in, err := ReadInstallation(env, "/stack", toolchain.Tofu); err != nil || in.CacheDir != "/of-terraform" {
+		t.Errorf("without a file of its own: %+v, %v", in, err)
+	}
+	put(filepath.Base(tofuFile(env)), `plugin_cache_dir = "/of-tofu"
+provider_installation {
+  dev_overrides {
+    "hashicorp/null" = "/null"
+    "registry.terraform.io/hashicorp/time" = "/time"
+  }
+  direct {
+    include = ["hashicorp/*"]
+  }
+}
+`)
+	in, err := ReadInstallation(env, "/stack", toolchain.Tofu)
+	if err != nil || in.CacheDir != "/of-tofu" {
+		t.Fatalf("%+v, %v", in, err)
+	}
+	ours, terraforms := stackaddrs.Provider{Hostname: toolchain.TofuRegistry, Namespace: "hashicorp", Type: "null"}, stackaddrs.Provider{Hostname: "registry.terraform.io", Namespace: "hashicorp", Type: "time"}
+	if len(in.Overrides) != 2 || in.Overrides[ours] != "/null" || in.Overrides[terraforms] != "/time" {
+		t.Errorf("overrides: %v", in.Overrides)
+	}
+	if !in.Methods[0].Allows(ours) || in.Methods[0].Allows(terraforms) {
+		t.Errorf("%+v", in.Methods)
+	}
+	if hosts, err := ReadHosts(ForTofu(env)); err != nil || hosts.Tokens["example.com"] != "login" {
+		t.Errorf("tokens: %v, %v", hosts, err)
+	}
+	if in, err := ReadInstallation(env, "/stack", toolchain.Terraform); err != nil || in.CacheDir != "/of-terraform" {
+		t.Errorf("of terraform: %+v, %v", in, err)
 	}
 }
 
@@ -92,7 +141,7 @@ func TestInstallationWithoutConfiguration(t *testing.T) {
 	}
 	got, err := readInstallation(t, "a.tfrc", "", "HOME="+home, "XDG_DATA_DIRS=/nowhere", "TF_PLUGIN_CACHE_DIR=kept")
 	want := &Installation{Methods: []Method{{Directory: plugins}, {}}, CacheDir: "/stack/kept"}
-	if diff := cmp.Diff(want, got, cmp.AllowUnexported(Method{}), cmpopts.EquateEmpty()); diff != "" || err != nil {
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(Method{}), cmpopts.IgnoreFields(Method{}, "registry"), cmpopts.IgnoreUnexported(Installation{}), cmpopts.EquateEmpty()); diff != "" || err != nil {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
 }
@@ -106,6 +155,7 @@ func TestInvalidInstallations(t *testing.T) {
 		"provider_installation {\n  dev_overrides {\n    \"a/b/c/d\" = \"x\"\n  }\n}": "dev_overrides",
 		"plugin_cache_dir = 1":                                         "not a text",
 		"provider_installation {\n  other {}\n}":                       "other",
+		"provider_installation {\n  oci_mirror {}\n}":                  "an oci_mirror",
 		"provider_installation {\n  dev_overrides {\n    \"a/b\" = \n": "",
 	} {
 		if got, err := readInstallation(t, "a.tfrc", content); err == nil || !strings.Contains(err.Error(), want) {
@@ -121,11 +171,11 @@ func TestPatterns(t *testing.T) {
 		"aws": {true, false}, "hashicorp/aws": {true, false}, "hashicorp/*": {true, false}, "*/*": {true, false}, "*/*/*": {true, true},
 		"example.com/*/*": {false, true}, "example.com/a/aws": {false, true}, "example.com/a/b": {false, false}, "other/*": {false, false},
 	} {
-		method := Method{include: []string{pattern}}
+		method := Method{include: []string{pattern}, registry: aws.Hostname}
 		if got := [2]bool{method.Allows(aws), method.Allows(own)}; got != want {
 			t.Errorf("%s allows %v, want %v", pattern, got, want)
 		}
-		without := Method{exclude: []string{pattern}}
+		without := Method{exclude: []string{pattern}, registry: aws.Hostname}
 		if got := [2]bool{!without.Allows(aws), !without.Allows(own)}; got != want {
 			t.Errorf("%s excludes %v, want %v", pattern, got, want)
 		}
@@ -153,7 +203,7 @@ func FuzzRead(f *testing.F) {
 			t.Fatal(err)
 		}
 		environ := []string{"TF_CLI_CONFIG_FILE=" + name, "HOME=" + dir}
-		installation, err := ReadInstallation(environ, dir)
+		installation, err := ReadInstallation(environ, dir, "")
 		if err == nil {
 			for _, method := range installation.Methods {
 				method.Allows(stackaddrs.Provider{Hostname: "a", Namespace: "b", Type: "c"})

@@ -1,28 +1,30 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package prepare
+package install
 
 import (
 	"os"
 	"path/filepath"
 	"runtime"
 	"testing"
-
-	"github.com/cairnstacks/cairn/internal/install"
 )
 
 // Another package with the same version has other schemas, whatever the lock file says.
 func TestPackageHashesFollowContent(t *testing.T) {
-	p := &Preparer{opts: Options{Shared: &Shared{}}, paths: Paths{Hashes: filepath.Join(t.TempDir(), "packages.json")}}
+	dir := t.TempDir()
+	i := New(Options{WorkDir: dir})
+	if err := os.Mkdir(filepath.Join(dir, "init"), 0o700); err != nil {
+		t.Fatal(err)
+	}
 	target := t.TempDir()
-	installed := []install.Package{{Path: "a/b/c/1.0.0/linux_amd64", Dir: target}, {Path: "a/b/d/1.0.0/linux_amd64", Dir: target + "-not-there"}}
+	installed := []Package{{Path: "a/b/c/1.0.0/linux_amd64", Dir: target}, {Path: "a/b/d/1.0.0/linux_amd64", Dir: target + "-not-there"}}
 	hash := func(content string) string {
 		t.Helper()
 		if err := os.WriteFile(filepath.Join(target, "program"), []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		hashes := p.Hashes(t.Context(), installed)
+		hashes := i.Hashes(t.Context(), installed)
 		if len(hashes) != 1 || hashes["a/b/c/1.0.0/linux_amd64"] == "" {
 			t.Fatalf("Hashes() = %v, want one for what is there", hashes)
 		}
@@ -36,7 +38,7 @@ func TestPackageHashesFollowContent(t *testing.T) {
 		t.Errorf("other content has the same hash %s", other)
 	}
 	// The remembered hashes may be damaged.
-	if err := os.WriteFile(p.paths.Hashes, []byte("{"), 0o600); err != nil {
+	if err := os.WriteFile(i.dir.Hashes, []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if got := hash("first"); got != first {
@@ -46,7 +48,7 @@ func TestPackageHashesFollowContent(t *testing.T) {
 
 // A package is read again when one of its files shows that it has changed.
 func TestChangedPackagesAreReadAgain(t *testing.T) {
-	shared := &Shared{}
+	var shared Hashes
 	target := t.TempDir()
 	program := filepath.Join(target, "program")
 	write := func(content string) {
@@ -63,8 +65,7 @@ func TestChangedPackagesAreReadAgain(t *testing.T) {
 	}
 	hash := func() string {
 		t.Helper()
-		p := &Preparer{opts: Options{Shared: shared}, paths: Paths{Hashes: filepath.Join(t.TempDir(), "packages.json")}}
-		return p.Hashes(t.Context(), []install.Package{{Path: "a/b/c/1.0.0/linux_amd64", Dir: target}})["a/b/c/1.0.0/linux_amd64"]
+		return New(Options{WorkDir: t.TempDir(), Hashes: &shared}).Hashes(t.Context(), []Package{{Path: "a/b/c/1.0.0/linux_amd64", Dir: target}})["a/b/c/1.0.0/linux_amd64"]
 	}
 	write("one")
 	first := hash()

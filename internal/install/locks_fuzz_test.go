@@ -1,11 +1,10 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package prepare
+package install
 
 import (
 	"os"
-	"slices"
 	"strings"
 	"testing"
 
@@ -13,8 +12,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/providers/locks"
 )
 
-// FuzzLocks reads provider lock files. Each entry that is read names a provider by three parts, and
-// the entries that the versions come from are sorted.
+// FuzzLocks reads provider lock files. Each version that is read belongs to a provider of an entry.
 func FuzzLocks(f *testing.F) {
 	const entry = "provider \"registry.terraform.io/hashicorp/null\" {\n  version     = \"3.2.4\"\n  constraints = \"~> 3.0\"\n  hashes = [\n    \"h1:x\",\n  ]\n}\n"
 	for _, seed := range []string{
@@ -25,48 +23,41 @@ func FuzzLocks(f *testing.F) {
 		f.Add([]byte(seed), true)
 	}
 	f.Fuzz(func(t *testing.T, src []byte, tofu bool) {
-		p := &Preparer{opts: Options{StackDir: t.TempDir()}}
+		i := New(Options{StackDir: t.TempDir(), WorkDir: t.TempDir()})
 		if tofu {
-			p.opts.Info.Name = toolchain.Tofu
+			i.opts.Engine = toolchain.Tofu
 		}
-		if err := os.WriteFile(p.lockPath(), src, 0o600); err != nil {
+		if err := os.WriteFile(i.lockFile(), src, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		versions, err := p.Locks()
+		versions, err := i.Locks(t.Context())
 		if err != nil {
 			if err.Error() == "" || versions != nil {
 				t.Errorf("Locks() = %v, %q", versions, err)
 			}
 			return
 		}
-		entries, err := p.lockEntries()
+		locked, err := i.locked()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(versions) > len(entries) || !slices.IsSortedFunc(entries, func(a, b lockEntry) int { return compareSources(a.source, b.source) }) {
-			t.Errorf("Locks() = %v, entries = %v", versions, entries)
-		}
-		for _, entry := range entries {
-			provider, err := p.ParseProvider(entry.source)
-			if _, ok := versions[provider]; err != nil || !ok {
-				t.Errorf("%q is missing in %v: %v", entry.source, versions, err)
+		for _, lock := range locked.All() {
+			if version, ok := versions[i.stackAddress(lock.Provider)]; !ok || version != lock.Version.String() && len(locked.All()) == len(versions) {
+				t.Errorf("%s is missing in %v", lock.Provider, versions)
 			}
+		}
+		if len(versions) > len(locked.All()) {
+			t.Errorf("Locks() = %v, entries = %v", versions, locked.All())
 		}
 	})
 }
 
-func compareSources(a, b string) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
-}
-
 func TestNestedLockFile(t *testing.T) {
-	if _, err := parseLock([]byte("\nx = " + strings.Repeat("[", 100_000))); err == nil || !strings.Contains(err.Error(), locks.FileName+":2") {
+	i := New(Options{StackDir: t.TempDir(), WorkDir: t.TempDir()})
+	if err := os.WriteFile(i.lockFile(), []byte("\nx = "+strings.Repeat("[", 100_000)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := i.Locks(t.Context()); err == nil || !strings.Contains(err.Error(), locks.FileName+":2") {
 		t.Errorf("got %v, want an error at line 2", err)
 	}
 }
