@@ -40,10 +40,9 @@ func (d *decoder) action(block *hcl.Block) {
 	d.repeat(content, &a.Repeat)
 	name, _, _ := strings.Cut(a.Type, "_")
 	a.Provider = engine.ProviderSlot{LocalName: name}
-	if attr := content.Attributes["provider"]; attr != nil {
-		slot, diags := ParseSlot(attr.Expr)
-		d.add(diags)
-		a.Provider, a.ProviderRange = slot, attr.Expr.Range()
+	if used, at, ok := d.usedSlot(content.Attributes["provider"], block); ok {
+		a.Provider, a.ProviderRange = used, at
+		d.dir.addUse(used, at)
 	}
 	a.ProviderAddr = d.providerAddr(a.Provider)
 	for i, nested := range content.Blocks {
@@ -53,7 +52,7 @@ func (d *decoder) action(block *hcl.Block) {
 		}
 		a.Config, a.Refs = nested.Body, d.bodyRefs(nested.Body, nil)
 	}
-	d.m.Actions[id] = a
+	d.dir.Actions[id] = a
 }
 
 func (d *decoder) actionTrigger(block *hcl.Block) *ActionTrigger {

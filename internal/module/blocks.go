@@ -4,12 +4,7 @@
 package module
 
 import (
-	"fmt"
-
-	"github.com/hashicorp/go-version"
 	"github.com/hashicorp/hcl/v2"
-	"github.com/zclconf/go-cty/cty"
-	"github.com/zclconf/go-cty/cty/convert"
 )
 
 var (
@@ -28,10 +23,11 @@ var (
 	}}
 )
 
-// terraform decodes the block but for required_version, which the reader of the directory decodes.
 func (d *decoder) terraform(block *hcl.Block) {
-	content, diags := block.Body.Content(terraformSchema)
-	d.add(diags)
+	content := d.content(block.Body, terraformSchema)
+	if attr := content.Attributes["required_version"]; attr != nil {
+		d.requiredVersion(attr)
+	}
 	if attr := content.Attributes["experiments"]; attr != nil {
 		d.unsupported(attr.Range, "Experiments of the language are not supported.") // also an empty list of them, as in released versions of terraform
 	}
@@ -50,62 +46,10 @@ func (d *decoder) terraform(block *hcl.Block) {
 	}
 }
 
-func (d *decoder) requirements(block *hcl.Block) {
-	const id = "required_providers"
-	if first, found := d.declared[id]; found && !d.override {
-		d.problem(block.DefRange, "Duplicate provider requirements", "There can be one required_providers block in a module, and there is one at "+first.String()+".")
-		return
-	}
-	d.declared[id] = block.DefRange
-	attrs, _ := block.Body.JustAttributes() //nolint:errcheck // the reader of the directory has reported it
-	for _, attr := range inOrder(attrs) {
-		pairs, diags := hcl.ExprMap(attr.Expr)
-		if diags.HasErrors() {
-			if constantText(attr.Expr) != "" { // an old way to write one; errors of other contents are reported, too
-				d.versionConstraint(attr.Expr)
-			}
-			continue
-		}
-		for _, pair := range pairs {
-			if key, _ := pair.Key.Value(nil); key.Type() == cty.String && key.IsKnown() && !key.IsNull() { //nolint:errcheck // likewise
-				d.requirementArgument(key.AsString(), pair)
-			}
-		}
-	}
-}
-
-func (d *decoder) requirementArgument(name string, pair hcl.KeyValuePair) {
-	switch name {
-	case "version":
-		d.versionConstraint(pair.Value)
-	case "source", "configuration_aliases":
-	default:
-		if value, diags := pair.Value.Value(nil); diags.HasErrors() || value.Type() != cty.String {
-			return // reported by the reader of the directory
-		}
-		d.problem(pair.Value.Range(), "Invalid provider requirement", fmt.Sprintf("A provider requirement has no argument %q, but source, version and configuration_aliases.", name))
-	}
-}
-
-// versionConstraint checks an expression that is a constant.
-func (d *decoder) versionConstraint(expr hcl.Expression) {
-	value, diags := expr.Value(nil)
-	if diags.HasErrors() || value.IsNull() || !value.IsKnown() {
-		return
-	}
-	text, err := convert.Convert(value, cty.String)
-	if err == nil {
-		_, err = version.NewConstraint(text.AsString())
-	}
-	if err != nil {
-		d.add(hcl.Diagnostics{InvalidConstraint(expr.Range())})
-	}
-}
-
-// backend does nothing with the settings of a backend, which components have no use for, but there
-// can be one block.
+// backend notes a block whose settings components have no use for.
 func (d *decoder) backend(block *hcl.Block) {
 	const id = "backend"
+	d.dir.Backends = append(d.dir.Backends, block)
 	if first, found := d.declared[id]; found && !d.override {
 		d.problem(block.DefRange, "Duplicate backend", "There can be one backend or cloud block in a module, and there is one at "+first.String()+".")
 		return
@@ -119,7 +63,7 @@ func (d *decoder) strayRequirements(block *hcl.Block) {
 
 func (d *decoder) providerMeta(block *hcl.Block) {
 	name := block.Labels[0]
-	if first := d.m.ProviderMeta[name]; first != nil && !d.override {
+	if first := d.dir.ProviderMeta[name]; first != nil && !d.override {
 		d.problem(block.DefRange, "Duplicate provider metadata", "There can be one provider_meta block for a provider, and there is one at "+first.Range.String()+".")
 		return
 	}
@@ -129,12 +73,12 @@ func (d *decoder) providerMeta(block *hcl.Block) {
 		_, diags := attr.Expr.Value(nil) // which is all that can be written here
 		d.add(diags)
 	}
-	addr, _ := d.m.Provider(name)
+	addr, _ := d.dir.Provider(name)
 	meta := &ProviderMeta{Provider: addr, Body: block.Body, Range: block.DefRange}
-	if first := d.m.ProviderMeta[name]; first != nil {
+	if first := d.dir.ProviderMeta[name]; first != nil {
 		meta.Body = &overriddenBody{base: first.Body, over: block.Body}
 	}
-	d.m.ProviderMeta[name] = meta
+	d.dir.ProviderMeta[name] = meta
 }
 
 func (d *decoder) check(block *hcl.Block) {
@@ -148,9 +92,8 @@ func (d *decoder) check(block *hcl.Block) {
 		return
 	}
 	check := &Check{Name: name, Range: block.DefRange}
-	d.m.Checks[name] = check
-	content, diags := block.Body.Content(checkSchema)
-	d.add(diags)
+	d.dir.Checks[name] = check
+	content := d.content(block.Body, checkSchema)
 	for _, nested := range content.Blocks {
 		switch {
 		case nested.Type == "assert":

@@ -7,9 +7,11 @@ import (
 	"fmt"
 
 	"github.com/hashicorp/hcl/v2"
+	"github.com/hashicorp/hcl/v2/gohcl"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"github.com/cairnstacks/cairn/internal/module/refs"
+	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
 var callSchema = &hcl.BodySchema{
@@ -19,27 +21,23 @@ var callSchema = &hcl.BodySchema{
 
 var callArguments, callBlocks = argumentNames(callSchema), blockNames(callSchema)
 
-// call decodes a module block. Source, version and providers are decoded by the reader of the
-// directory.
 func (d *decoder) call(block *hcl.Block) {
 	name := block.Labels[0]
 	d.identifier(name, block.LabelRanges[0])
 	if !d.declare("module call", name, block.DefRange) {
 		return
 	}
-	call := d.m.Calls[name]
-	content, rest, diags := block.Body.PartialContent(callSchema)
-	d.add(diags)
-	if content.Attributes["source"] == nil && !d.override {
-		d.missing(content, "source")
+	call := d.dir.Calls[name]
+	if call == nil {
+		call = &Call{Name: name, SourceRange: block.DefRange, Range: block.DefRange, Inputs: map[string]*Expr{}, Names: map[string]hcl.Range{}}
+		d.dir.Calls[name] = call
 	}
+	content, rest, diags := block.Body.PartialContent(callSchema)
+	d.report(diags)
+	d.source(call, content)
 	d.repeat(content, &call.Repeat)
 	if attr := content.Attributes["providers"]; attr != nil {
-		pairs, _ := hcl.ExprMap(attr.Expr) //nolint:errcheck // the reader of the directory has reported it
-		for _, pair := range pairs {
-			d.warnQuoted(pair.Key)
-			d.warnQuoted(pair.Value)
-		}
+		d.passed(call, attr.Expr)
 	}
 	if attr := d.notInOverride(content.Attributes["depends_on"]); attr != nil {
 		call.DependsOn = d.dependsOn(attr)
@@ -47,6 +45,41 @@ func (d *decoder) call(block *hcl.Block) {
 	d.inputs(call, rest)
 	if escaped := d.nested(content, block); escaped != nil {
 		d.inputs(call, escaped)
+	}
+}
+
+// source decodes the address of a module, and the constraint on its version.
+func (d *decoder) source(call *Call, content *hcl.BodyContent) {
+	if attr := content.Attributes["source"]; attr != nil {
+		call.SourceRange = attr.Expr.Range()
+		diags := gohcl.DecodeExpression(attr.Expr, nil, &call.Source)
+		d.report(diags)
+		if !diags.HasErrors() && call.Source == "" {
+			d.report(hcl.Diagnostics{sourceError(call, "Empty source address", fmt.Sprintf(
+				"Module call %q has no address of a module. Write the path of a directory, which begins with ./ or ../, or the address "+
+					"of a package.", call.Name))})
+		}
+	} else if !d.override {
+		d.missing(content, "source")
+	}
+	if attr := content.Attributes["version"]; attr != nil {
+		call.Constrained = true
+		if value, diags := attr.Expr.Value(nil); diags.HasErrors() || !value.IsNull() {
+			d.report(gohcl.DecodeExpression(attr.Expr, nil, &call.Version))
+		}
+	}
+}
+
+// passed decodes the provider configurations that a call passes.
+func (d *decoder) passed(call *Call, expr hcl.Expression) {
+	pairs, diags := hcl.ExprMap(expr)
+	d.report(diags)
+	call.Providers = make(map[engine.ProviderSlot]engine.ProviderSlot, len(pairs))
+	call.ProviderRanges = make(map[engine.ProviderSlot]hcl.Range, len(pairs))
+	for _, pair := range pairs {
+		child, _ := d.slot(pair.Key)
+		parent, _ := d.slot(pair.Value)
+		call.Providers[child], call.ProviderRanges[child] = parent, pair.Key.Range()
 	}
 }
 

@@ -12,6 +12,108 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
+// Directory is the configuration in one module directory.
+type Directory struct {
+	Dir   string // its absolute path
+	Files []*File
+
+	// TofuFiles are those that only tofu reads, and that were not read: how messages name them.
+	TofuFiles []string
+
+	// ValueFiles are those with values of variables for a run of the engine in the directory: how
+	// messages name them.
+	ValueFiles []string
+
+	Variables map[string]*Variable
+	Locals    map[string]*Local
+	Outputs   map[string]*Output
+	Calls     map[string]*Call
+	Resources map[stackaddrs.Resource]*Resource // managed, data (those nested in checks, too) and ephemeral ones
+	Checks    map[string]*Check
+	Actions   map[string]*Action // by TYPE.NAME
+
+	Moved   []*Moved
+	Removed []*Removed
+	Imports []*Import
+
+	// ProviderMeta are the bodies of provider_meta blocks, by the local names of the providers.
+	ProviderMeta map[string]*ProviderMeta
+
+	// Functions are the calls of functions outside of files in JSON syntax.
+	Functions []refs.FunctionCall
+
+	// Unsupported are errors about features of the language that the native engine lacks, by feature
+	// and place.
+	Unsupported hcl.Diagnostics
+
+	Required map[string]*Requirement // by local name
+
+	// ProviderUses has the references to provider configurations by resources, actions and functions,
+	// each with the first range where it occurs.
+	ProviderUses map[engine.ProviderSlot]hcl.Range
+
+	// DataProviders are those of ProviderUses that data sources use.
+	DataProviders map[engine.ProviderSlot]bool
+
+	// Providers are the provider blocks.
+	Providers []ProviderBlock
+
+	// ConstVariables are the ranges of const arguments in variable blocks.
+	ConstVariables []hcl.Range
+
+	// WorkspaceUses are where the name of the workspace is asked for, which the modules of components
+	// have not.
+	WorkspaceUses []hcl.Range
+
+	// Backends are the backend and cloud blocks.
+	Backends []*hcl.Block
+
+	// Versions are the constraints on the version of terraform.
+	Versions []VersionConstraint
+
+	// HasRequiredProviders reports whether there is a required_providers block.
+	HasRequiredProviders bool
+
+	strict hcl.Diagnostics // mistakes that an engine with a binary finds itself
+}
+
+// Requirement is an entry of required_providers.
+type Requirement struct {
+	Provider stackaddrs.Provider
+	Version  string // as written, or empty
+	Aliases  []string
+	Range    hcl.Range
+}
+
+// ProviderBlock is a provider block in a module.
+type ProviderBlock struct {
+	Slot engine.ProviderSlot
+
+	// Proxy is set if the block configures nothing: an old way to declare a slot.
+	Proxy bool
+
+	Version string   // constraint as written, or empty
+	Config  hcl.Body // the arguments of the provider
+	Range   hcl.Range
+}
+
+func newDirectory(path string) *Directory {
+	return &Directory{
+		Dir:           path,
+		Variables:     map[string]*Variable{},
+		Locals:        map[string]*Local{},
+		Outputs:       map[string]*Output{},
+		Calls:         map[string]*Call{},
+		Resources:     map[stackaddrs.Resource]*Resource{},
+		Checks:        map[string]*Check{},
+		Actions:       map[string]*Action{},
+		ProviderMeta:  map[string]*ProviderMeta{},
+		Required:      map[string]*Requirement{},
+		ProviderUses:  map[engine.ProviderSlot]hcl.Range{},
+		DataProviders: map[engine.ProviderSlot]bool{},
+	}
+}
+
 // Expr is an expression with its references.
 type Expr struct {
 	hcl.Expression

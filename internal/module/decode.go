@@ -18,8 +18,9 @@ import (
 
 // decoder decodes one directory.
 type decoder struct {
-	m     *Directory
-	diags hcl.Diagnostics
+	dir    *Directory
+	common hcl.Diagnostics // mistakes that no engine can do with
+	strict hcl.Diagnostics // those that an engine with a binary leaves to that
 
 	override bool                 // the current file is an override file
 	declared map[string]hcl.Range // heads of the blocks that have names, by how references name them
@@ -43,11 +44,11 @@ var rootSchema = &hcl.BodySchema{Blocks: []hcl.BlockHeaderSchema{
 	{Type: "import"},
 }}
 
-// blockDecoders are for the types of blocks at the top of a file. Provider blocks are for the
-// reader of the directory alone: in modules of components they are errors, or declare slots.
+// blockDecoders are for the types of blocks at the top of a file.
 var blockDecoders = map[string]func(*decoder, *hcl.Block){
 	"terraform":          (*decoder).terraform,
 	"required_providers": (*decoder).strayRequirements,
+	"provider":           (*decoder).provider,
 	"variable":           (*decoder).variable,
 	"locals":             (*decoder).locals,
 	"output":             (*decoder).output,
@@ -62,45 +63,51 @@ var blockDecoders = map[string]func(*decoder, *hcl.Block){
 	"import":             (*decoder).imported,
 }
 
-// decode decodes the files of the directory as far as reading them has not.
-func (d *Directory) decode() {
-	decoder := &decoder{m: d, declared: map[string]hcl.Range{}}
-	for _, file := range d.Files {
-		decoder.file(file)
-	}
-	d.strict = decoder.diags
-}
-
+// file decodes a file. Primary files come before override files.
 func (d *decoder) file(file *File) {
-	before := len(d.diags)
+	common, strict := len(d.common), len(d.strict)
 	d.override = file.Override
-	content, diags := file.File.Body.Content(rootSchema)
-	d.add(diags)
-	for _, block := range content.Blocks {
-		if decode := blockDecoders[block.Type]; decode != nil {
-			decode(d, block)
-		}
+	for _, block := range d.content(file.File.Body, rootSchema).Blocks {
+		blockDecoders[block.Type](d, block)
 	}
-	if file.Broken {
-		d.diags = d.diags[:before] // the remainder of a file with mistakes in its syntax is often not as its author meant it
+	if file.Broken { // the remainder of a file with mistakes in its syntax is often not as its author meant it
+		d.common, d.strict = d.common[:common], d.strict[:strict]
 	}
+	d.dir.addFunctionProviders(file)
+	d.dir.addWorkspaceUses(file)
 }
 
-func (d *decoder) add(diags hcl.Diagnostics) { d.diags = append(d.diags, diags...) }
+// content decodes a body. That it has more than its schema is a mistake for the strict check alone:
+// another version of terraform may know it.
+func (d *decoder) content(body hcl.Body, schema *hcl.BodySchema) *hcl.BodyContent {
+	content, diags := body.Content(schema)
+	if len(diags) > 0 {
+		_, _, common := body.PartialContent(schema)
+		d.report(common)
+		d.add(diags[len(common):]) // Content finds all that PartialContent does, and that first
+	}
+	return content
+}
 
-// problem reports an error.
+// report adds mistakes that no engine can do with.
+func (d *decoder) report(diags hcl.Diagnostics) { d.common = append(d.common, diags...) }
+
+// add adds mistakes for the strict check.
+func (d *decoder) add(diags hcl.Diagnostics) { d.strict = append(d.strict, diags...) }
+
+// problem adds an error for the strict check.
 func (d *decoder) problem(at hcl.Range, summary, detail string) {
-	d.diags = append(d.diags, &hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: detail, Subject: &at})
+	d.strict = append(d.strict, &hcl.Diagnostic{Severity: hcl.DiagError, Summary: summary, Detail: detail, Subject: &at})
 }
 
 // warn adds a warning.
 func (d *decoder) warn(at hcl.Range, summary, detail string) {
-	d.diags = append(d.diags, &hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: summary, Detail: detail, Subject: &at})
+	d.strict = append(d.strict, &hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: summary, Detail: detail, Subject: &at})
 }
 
-// unsupported reports a feature of the language that this engine lacks (rule D6).
+// unsupported notes a feature of the language that the native engine lacks (rule D6).
 func (d *decoder) unsupported(at hcl.Range, detail string) {
-	d.m.Unsupported = append(d.m.Unsupported, &hcl.Diagnostic{
+	d.dir.Unsupported = append(d.dir.Unsupported, &hcl.Diagnostic{
 		Severity: hcl.DiagError, Summary: "Unsupported module feature", Detail: detail, Subject: &at,
 	})
 }
@@ -149,7 +156,7 @@ func (d *decoder) found(f *refs.Finder) {
 			d.unsupported(call.Range, fmt.Sprintf("The native engine, like terraform, does not have the function %q. OpenTofu has it: choose tofu.", call.Name))
 		}
 	}
-	d.m.Functions = append(d.m.Functions, f.Calls...)
+	d.dir.Functions = append(d.dir.Functions, f.Calls...)
 }
 
 // argument returns an argument if it is there.
@@ -173,6 +180,15 @@ func (d *decoder) bodyRefs(body hcl.Body, except func(name string) bool) []refs.
 
 // providerAddr returns the provider that a configuration is of.
 func (d *decoder) providerAddr(slot engine.ProviderSlot) stackaddrs.Provider {
-	addr, _ := d.m.Provider(slot.LocalName)
+	addr, _ := d.dir.Provider(slot.LocalName)
 	return addr
+}
+
+// schemaOf is a schema of arguments only.
+func schemaOf(names ...string) *hcl.BodySchema {
+	schema := &hcl.BodySchema{}
+	for _, name := range names {
+		schema.Attributes = append(schema.Attributes, hcl.AttributeSchema{Name: name})
+	}
+	return schema
 }

@@ -31,7 +31,7 @@ func (d *decoder) imported(block *hcl.Block) {
 	}
 	if attr := content.Attributes["provider"]; attr != nil {
 		d.warnQuoted(attr.Expr)
-		slot, diags := ParseSlot(attr.Expr)
+		slot, diags := decodeSlot(attr.Expr)
 		d.add(diags)
 		i.Provider = &ImportProvider{Slot: slot, Range: attr.Expr.Range()}
 	}
@@ -44,7 +44,7 @@ func (d *decoder) imported(block *hcl.Block) {
 		d.problem(content.Attributes["identity"].NameRange, "Both id and identity", "An object to be imported is named by an ID or by "+
 			"its identity, not by both.")
 	}
-	d.m.Imports = append(d.m.Imports, i)
+	d.dir.Imports = append(d.dir.Imports, i)
 }
 
 // decodeTarget takes the address apart, and reports whether it is one of a managed resource.

@@ -27,8 +27,8 @@ func (d *decoder) lifecycle(block *hcl.Block, r *Resource) {
 	if r.Addr.Mode != stackaddrs.ManagedResource {
 		d.managedOnly(content)
 	} else {
-		d.flag(content, "create_before_destroy", &r.CreateBeforeDestroy)
-		d.flag(content, "prevent_destroy", &r.PreventDestroy)
+		d.fixed(content, "create_before_destroy", &r.CreateBeforeDestroy)
+		d.fixed(content, "prevent_destroy", &r.PreventDestroy)
 		if attr := content.Attributes["ignore_changes"]; attr != nil {
 			d.ignoreChanges(attr, r)
 		}

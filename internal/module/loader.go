@@ -142,7 +142,7 @@ func (l *Loader) LoadStrict(dir string) (*Tree, hcl.Diagnostics) {
 	if tree == nil || tree.Unsupported.HasErrors() {
 		return nil, diags
 	}
-	return tree, WithoutRepeats(append(diags, tree.strict...))
+	return tree, append(diags, tree.strict...)
 }
 
 // directory reads the files of one directory.
@@ -167,28 +167,25 @@ func (l *Loader) readDirectory(path string) (*Directory, hcl.Diagnostics) {
 	case err != nil:
 		return nil, hcl.Diagnostics{noModule(l.display(path), "The directory cannot be read: "+err.Error()+".")}
 	}
-	var diags hcl.Diagnostics
 	dir := newDirectory(path)
+	decoder := &decoder{dir: dir, declared: map[string]hcl.Range{}}
 	for _, name := range names.tofu {
 		dir.TofuFiles = append(dir.TofuFiles, l.display(filepath.Join(path, name)))
 	}
 	for _, name := range names.values {
 		dir.ValueFiles = append(dir.ValueFiles, l.display(filepath.Join(path, name)))
 	}
-	diags = diags.Extend(dir.withoutTofu())
+	decoder.report(dir.withoutTofu())
 	for _, name := range names.read {
 		file, moreDiags := l.parseFile(path, name)
-		diags = diags.Extend(moreDiags)
-		if file == nil {
-			continue
-		}
-		// In a file with syntax errors, the rest is often not decoded as its author meant it.
-		if contentDiags := dir.addFile(file); !moreDiags.HasErrors() {
-			diags = diags.Extend(contentDiags)
+		decoder.report(moreDiags)
+		if file != nil {
+			dir.Files = append(dir.Files, file)
+			decoder.file(file)
 		}
 	}
-	dir.decode()
-	return dir, diags
+	dir.strict = decoder.strict
+	return dir, decoder.common
 }
 
 func noModule(display, reason string) *hcl.Diagnostic {

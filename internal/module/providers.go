@@ -69,30 +69,22 @@ func (d *Directory) Requirements() map[stackaddrs.Provider][]string {
 	return required
 }
 
-func (d *Directory) addTerraform(block *hcl.Block, override bool) hcl.Diagnostics {
-	content, _, diags := block.Body.PartialContent(readTerraform)
-	if attr := content.Attributes["required_version"]; attr != nil {
-		diags = diags.Extend(d.addVersionConstraint(attr, override))
+func (d *decoder) requirements(block *hcl.Block) {
+	const id = "required_providers"
+	if first, found := d.declared[id]; found && !d.override {
+		d.problem(block.DefRange, "Duplicate provider requirements", "There can be one required_providers block in a module, and there is one at "+first.String()+".")
 	}
-	for _, nested := range content.Blocks {
-		if nested.Type != "required_providers" {
-			d.Backends = append(d.Backends, nested)
+	d.declared[id] = block.DefRange
+	d.dir.HasRequiredProviders = true
+	attrs, diags := block.Body.JustAttributes()
+	d.report(diags)
+	for _, attr := range inOrder(attrs) {
+		if invalid := checkLocalName(attr.Name, attr.NameRange); invalid != nil {
+			d.report(hcl.Diagnostics{invalid})
 			continue
 		}
-		d.HasRequiredProviders = true
-		attrs, moreDiags := nested.Body.JustAttributes()
-		diags = diags.Extend(moreDiags)
-		for name, attr := range attrs {
-			if invalid := checkLocalName(name, attr.NameRange); invalid != nil {
-				diags = diags.Append(invalid)
-				continue
-			}
-			requirement, moreDiags := decodeRequirement(name, attr)
-			diags = diags.Extend(moreDiags)
-			d.Required[name] = requirement
-		}
+		d.dir.Required[attr.Name] = d.requirement(attr)
 	}
-	return diags
 }
 
 // checkLocalName checks the local name of a provider. It is nil if that is valid.
@@ -116,95 +108,92 @@ func checkLocalName(name string, at hcl.Range) *hcl.Diagnostic {
 	}
 }
 
-func decodeRequirement(name string, attr *hcl.Attribute) (*Requirement, hcl.Diagnostics) {
-	requirement := &Requirement{Provider: DefaultProvider(name), Range: attr.Range}
-
-	if pairs, pairDiags := hcl.ExprMap(attr.Expr); !pairDiags.HasErrors() {
-		var diags hcl.Diagnostics
+func (d *decoder) requirement(attr *hcl.Attribute) *Requirement {
+	requirement := &Requirement{Provider: DefaultProvider(attr.Name), Range: attr.Range}
+	if pairs, diags := hcl.ExprMap(attr.Expr); !diags.HasErrors() {
 		for _, pair := range pairs {
-			diags = diags.Extend(requirement.decodeArgument(name, pair))
+			d.requirementArgument(requirement, attr.Name, pair)
 		}
-		return requirement, diags
+		return requirement
 	}
 	value, diags := attr.Expr.Value(nil) // a version alone, as old modules have it
-	if diags.HasErrors() {
-		return requirement, diags
+	d.report(diags)
+	switch {
+	case diags.HasErrors():
+	case value.Type() != cty.String || value.IsNull():
+		d.invalidRequirement(attr.Expr.Range(), "A provider requirement is an object with the attributes source and version.")
+	default:
+		d.requiredProviderVersion(requirement, attr.Expr, value.AsString())
 	}
-	if value.Type() != cty.String || value.IsNull() {
-		return requirement, invalidRequirement(attr.Expr.Range(),
-			"A provider requirement is an object with the attributes source and version.")
-	}
-	requirement.Version = value.AsString()
-	return requirement, nil
+	return requirement
 }
 
-func (r *Requirement) decodeArgument(localName string, pair hcl.KeyValuePair) hcl.Diagnostics {
+func (d *decoder) requirementArgument(r *Requirement, localName string, pair hcl.KeyValuePair) {
 	key, diags := pair.Key.Value(nil)
-	if diags.HasErrors() {
-		return diags
-	}
-	if key.Type() != cty.String || key.IsNull() {
-		return invalidRequirement(pair.Key.Range(), "The attributes of a provider requirement are source, version and "+
+	d.report(diags)
+	switch {
+	case diags.HasErrors():
+		return
+	case key.Type() != cty.String || key.IsNull():
+		d.invalidRequirement(pair.Key.Range(), "The attributes of a provider requirement are source, version and "+
 			"configuration_aliases.")
-	}
-	if key.AsString() == "configuration_aliases" {
-		return r.decodeAliases(localName, pair.Value)
+		return
+	case key.AsString() == "configuration_aliases":
+		d.aliases(r, localName, pair.Value)
+		return
 	}
 	value, diags := pair.Value.Value(nil)
-	if diags.HasErrors() {
-		return diags
-	}
-	if value.Type() != cty.String || value.IsNull() {
-		return invalidRequirement(pair.Value.Range(), fmt.Sprintf("The argument %q must be a string.", key.AsString()))
-	}
-	switch key.AsString() {
-	case "version":
-		r.Version = value.AsString()
-	case "source":
+	d.report(diags)
+	switch {
+	case diags.HasErrors():
+	case value.Type() != cty.String || value.IsNull():
+		d.invalidRequirement(pair.Value.Range(), fmt.Sprintf("The argument %q must be a string.", key.AsString()))
+	case key.AsString() == "version":
+		d.requiredProviderVersion(r, pair.Value, value.AsString())
+	case key.AsString() == "source":
 		provider, err := tfaddr.ParseProviderSource(value.AsString())
 		if err != nil {
-			return invalidRequirement(pair.Value.Range(), fmt.Sprintf("Invalid source address of provider %q: %s.", localName, err))
+			d.invalidRequirement(pair.Value.Range(), fmt.Sprintf("Invalid source address of provider %q: %s.", localName, err))
+			return
 		}
 		if !provider.HasKnownNamespace() {
 			provider.Namespace = "hashicorp"
 		}
-		r.Provider = stackaddrs.Provider{
-			Hostname:  string(provider.Hostname),
-			Namespace: provider.Namespace,
-			Type:      provider.Type,
-		}
+		r.Provider = stackaddrs.Provider{Hostname: string(provider.Hostname), Namespace: provider.Namespace, Type: provider.Type}
+	default:
+		d.problem(pair.Value.Range(), "Invalid provider requirement", fmt.Sprintf("A provider requirement has no argument %q, but source, version and configuration_aliases.", key.AsString()))
 	}
-	return nil
 }
 
-func (r *Requirement) decodeAliases(localName string, expr hcl.Expression) hcl.Diagnostics {
+// requiredProviderVersion sets a constraint as it is written. That it is one is for the strict check.
+func (d *decoder) requiredProviderVersion(r *Requirement, expr hcl.Expression, text string) {
+	r.Version = text
+	_, diags := decodeConstraint(expr)
+	d.add(diags)
+}
+
+func (d *decoder) aliases(r *Requirement, localName string, expr hcl.Expression) {
 	exprs, diags := hcl.ExprList(expr)
+	d.report(diags)
 	for _, expr := range exprs {
-		slot, moreDiags := decodeSlot(expr)
-		diags = diags.Extend(moreDiags)
-		if moreDiags.HasErrors() {
-			continue
+		slot, diags := decodeSlot(expr)
+		d.report(diags)
+		switch {
+		case diags.HasErrors():
+		case slot.LocalName != localName:
+			d.invalidRequirement(expr.Range(), fmt.Sprintf("A configuration alias of provider %q is written %s.ALIAS.", localName, localName))
+		default:
+			r.Aliases = append(r.Aliases, slot.Alias) // the local name alone stands for the default configuration
 		}
-		if slot.LocalName != localName {
-			diags = diags.Extend(invalidRequirement(expr.Range(),
-				fmt.Sprintf("A configuration alias of provider %q is written %s.ALIAS.", localName, localName)))
-			continue
-		}
-		r.Aliases = append(r.Aliases, slot.Alias) // the local name alone stands for the default configuration
 	}
-	return diags
 }
 
-func invalidRequirement(subject hcl.Range, detail string) hcl.Diagnostics {
-	return hcl.Diagnostics{{
-		Severity: hcl.DiagError,
-		Summary:  "Invalid provider requirement",
-		Detail:   detail,
-		Subject:  subject.Ptr(),
-	}}
+func (d *decoder) invalidRequirement(at hcl.Range, detail string) {
+	d.report(hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "Invalid provider requirement", Detail: detail, Subject: &at}})
 }
 
-func (d *Directory) addProvider(block *hcl.Block, override bool) hcl.Diagnostics {
+// provider decodes a provider block. In modules of components they are errors, or declare slots.
+func (d *decoder) provider(block *hcl.Block) {
 	content, rest, diags := block.Body.PartialContent(schemaOf("alias", "version"))
 	provider := ProviderBlock{
 		Slot:   engine.ProviderSlot{LocalName: block.Labels[0]},
@@ -227,23 +216,23 @@ func (d *Directory) addProvider(block *hcl.Block, override bool) hcl.Diagnostics
 		diags = diags.Extend(moreDiags)
 		provider.Version = constraint
 	}
-	i := slices.IndexFunc(d.Providers, func(earlier ProviderBlock) bool { return earlier.Slot == provider.Slot })
+	i := slices.IndexFunc(d.dir.Providers, func(earlier ProviderBlock) bool { return earlier.Slot == provider.Slot })
 	switch {
 	case i < 0:
-		d.Providers = append(d.Providers, provider)
-	case override:
-		d.Providers[i].Proxy = d.Providers[i].Proxy && provider.Proxy
-		d.Providers[i].Version = cmp.Or(provider.Version, d.Providers[i].Version)
+		d.dir.Providers = append(d.dir.Providers, provider)
+	case d.override:
+		d.dir.Providers[i].Proxy = d.dir.Providers[i].Proxy && provider.Proxy
+		d.dir.Providers[i].Version = cmp.Or(provider.Version, d.dir.Providers[i].Version)
 	case !diags.HasErrors():
 		diags = diags.Append(&hcl.Diagnostic{
 			Severity: hcl.DiagError,
 			Summary:  "Duplicate provider configuration",
 			Detail: fmt.Sprintf("There is a provider block for %s at %s. Configurations of one provider "+
-				"differ by alias.", provider.Slot, d.Providers[i].Range),
+				"differ by alias.", provider.Slot, d.dir.Providers[i].Range),
 			Subject: block.DefRange.Ptr(),
 		})
 	}
-	return diags
+	d.report(diags)
 }
 
 func invalidAlias(at hcl.Range, alias string) hcl.Diagnostics {
@@ -261,41 +250,64 @@ func isEmpty(body hcl.Body) bool {
 	return content != nil && !diags.HasErrors()
 }
 
-// addUsage notes which provider configuration a resource, data source or ephemeral resource uses.
-func (d *Directory) addUsage(block *hcl.Block) hcl.Diagnostics {
-	slot, at, diags := usedSlot(block)
-	if diags.HasErrors() {
-		return diags
-	}
-	d.addUse(slot, at)
-	switch block.Type {
-	case "data":
-		d.DataProviders[slot] = true
-	case "action":
-		d.HasActions = true
-	}
-	return diags
+// slot decodes a reference to a provider configuration.
+func (d *decoder) slot(expr hcl.Expression) (slot engine.ProviderSlot, ok bool) {
+	slot, diags := decodeSlot(expr)
+	d.report(diags)
+	d.warnQuoted(expr)
+	return slot, !diags.HasErrors()
 }
 
-// usedSlot returns the provider configuration that the block of a resource uses, and where it is
-// named: at the head of the block if only the type of the resource says it.
-func usedSlot(block *hcl.Block) (slot engine.ProviderSlot, at hcl.Range, diags hcl.Diagnostics) {
+// usedSlot returns the provider configuration that the block of a resource or an action uses, and
+// where it is named: at the head of the block if only the type says it.
+func (d *decoder) usedSlot(attr *hcl.Attribute, block *hcl.Block) (slot engine.ProviderSlot, at hcl.Range, ok bool) {
+	if attr != nil {
+		slot, ok = d.slot(attr.Expr)
+		return slot, attr.Expr.Range(), ok
+	}
 	name, _, _ := strings.Cut(block.Labels[0], "_")
-	slot, at = engine.ProviderSlot{LocalName: name}, block.DefRange
+	invalid := checkLocalName(name, block.LabelRanges[0])
+	if invalid != nil && hclsyntax.ValidIdentifier(block.Labels[0]) {
+		d.report(hcl.Diagnostics{invalid})
+		return slot, at, false
+	}
+	return engine.ProviderSlot{LocalName: name}, block.DefRange, true
+}
 
-	content, _, diags := block.Body.PartialContent(usageSchema)
-	if attr := content.Attributes["provider"]; attr != nil {
-		written, moreDiags := decodeSlot(attr.Expr)
-		diags = diags.Extend(moreDiags)
-		if !moreDiags.HasErrors() {
-			slot, at = written, attr.Expr.Range()
+// decodeSlot decodes NAME or NAME.ALIAS, in native syntax also in quotes, as old modules have it.
+func decodeSlot(expr hcl.Expression) (engine.ProviderSlot, hcl.Diagnostics) {
+	slot, ok := slotOf(expr)
+	if !ok {
+		return engine.ProviderSlot{}, hcl.Diagnostics{{
+			Severity: hcl.DiagError,
+			Summary:  "Invalid provider reference",
+			Detail:   "A provider configuration is named by the local name of its provider, followed by a dot and an alias if it has one.",
+			Subject:  expr.Range().Ptr(),
+		}}
+	}
+	if invalid := checkLocalName(slot.LocalName, expr.Range()); invalid != nil {
+		return engine.ProviderSlot{}, hcl.Diagnostics{invalid}
+	}
+	return slot, nil
+}
+
+func slotOf(expr hcl.Expression) (slot engine.ProviderSlot, ok bool) {
+	if traversal, diags := hcl.AbsTraversalForExpr(expr); !diags.HasErrors() {
+		slot.LocalName = traversal.RootName()
+		if len(traversal) == 1 {
+			return slot, true
 		}
-		return slot, at, diags
+		step, ok := traversal[1].(hcl.TraverseAttr)
+		slot.Alias = step.Name
+		return slot, ok && len(traversal) == 2
 	}
-	if invalid := checkLocalName(name, block.LabelRanges[0]); invalid != nil && hclsyntax.ValidIdentifier(block.Labels[0]) {
-		diags = diags.Append(invalid)
+	value, diags := expr.Value(nil)
+	if diags.HasErrors() || value.Type() != cty.String || !value.IsKnown() || value.IsNull() {
+		return slot, false
 	}
-	return slot, at, diags
+	var aliased bool
+	slot.LocalName, slot.Alias, aliased = strings.Cut(value.AsString(), ".")
+	return slot, !aliased || hclsyntax.ValidIdentifier(slot.Alias)
 }
 
 func (d *Directory) addUse(slot engine.ProviderSlot, at hcl.Range) {

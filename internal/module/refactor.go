@@ -43,7 +43,7 @@ func (d *decoder) moved(block *hcl.Block) {
 		d.problem(block.DefRange, "Move between different kinds", "Both ends of a move are resources, or both are module calls.")
 		return
 	}
-	d.m.Moved = append(d.m.Moved, &Moved{From: from, To: to, Range: block.DefRange})
+	d.dir.Moved = append(d.dir.Moved, &Moved{From: from, To: to, Range: block.DefRange})
 }
 
 // moveEnd decodes an address that is relative to the module.
@@ -170,7 +170,7 @@ func (d *decoder) removed(block *hcl.Block) {
 		case "lifecycle":
 			inner, diags := nested.Body.Content(removedLifecycleSchema)
 			d.add(diags)
-			d.flag(inner, "destroy", &r.Destroy)
+			d.fixed(inner, "destroy", &r.Destroy)
 		case "connection":
 			r.Connection = d.connection(nested)
 		default:
@@ -184,7 +184,7 @@ func (d *decoder) removed(block *hcl.Block) {
 		d.problem(first["provisioner"].DefRange, "Provisioner of a module", "Only removed resources have provisioners.")
 	}
 	d.checkRemovedAddress(r)
-	d.m.Removed = append(d.m.Removed, r)
+	d.dir.Removed = append(d.dir.Removed, r)
 }
 
 func (d *decoder) removedProvisioner(block *hcl.Block) *Provisioner {

@@ -4,8 +4,6 @@
 package module
 
 import (
-	"github.com/hashicorp/hcl/v2"
-
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
@@ -30,48 +28,17 @@ func (t *Tree) Resource(calls []string, resource stackaddrs.Resource) (Declared,
 			return Declared{}, false
 		}
 	}
-	slot, ok := node.resourceSlot(resource)
-	if !ok {
+	block := node.Resources[resource]
+	if block == nil {
 		return Declared{}, false
 	}
-	provider, declared := node.Provider(slot.LocalName)
+	provider, declared := node.Provider(block.Provider.LocalName)
 	if provider.IsBuiltin() && !declared {
 		return Declared{Provider: provider}, true
 	}
-	root, ok := node.rootSlot(slot, provider)
+	root, ok := node.rootSlot(block.Provider, provider)
 	if _, inRoot := t.Root.Required[root.LocalName]; ok && inRoot {
 		provider, _ = t.Root.Provider(root.LocalName)
 	}
 	return Declared{Provider: provider, Slot: root, HasSlot: ok}, true
-}
-
-// resourceSlot returns the provider configuration that the block of a resource names, or the one
-// that its type stands for.
-func (d *Directory) resourceSlot(resource stackaddrs.Resource) (slot engine.ProviderSlot, found bool) {
-	for _, file := range d.Files { // overriding ones last
-		content, _, _ := file.File.Body.PartialContent(readRoot) //nolint:errcheck // loading has reported its mistakes
-		blocks := content.Blocks
-		for _, check := range content.Blocks.OfType("check") {
-			nested, _, _ := check.Body.PartialContent(readCheck) //nolint:errcheck // likewise
-			blocks = append(blocks, nested.Blocks...)
-		}
-		for _, block := range blocks {
-			if !isResource(block, resource) {
-				continue
-			}
-			if used, at, _ := usedSlot(block); !found || at != block.DefRange { //nolint:errcheck // likewise
-				slot = used
-			}
-			found = true
-		}
-	}
-	return slot, found
-}
-
-func isResource(block *hcl.Block, resource stackaddrs.Resource) bool {
-	keyword := "resource"
-	if resource.Mode == stackaddrs.DataResource {
-		keyword = "data"
-	}
-	return block.Type == keyword && block.Labels[0] == resource.Type && block.Labels[1] == resource.Name
 }

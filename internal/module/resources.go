@@ -43,11 +43,11 @@ func (d *decoder) resource(block *hcl.Block, check *Check) *Resource {
 	if !d.declare("resource", addr.String(), block.DefRange) {
 		return nil
 	}
-	r := d.m.Resources[addr]
+	r := d.dir.Resources[addr]
 	if r == nil {
 		name, _, _ := strings.Cut(addr.Type, "_")
 		r = &Resource{Addr: addr, Provider: engine.ProviderSlot{LocalName: name}, ProviderRange: block.DefRange, Check: check, Range: block.DefRange}
-		d.m.Resources[addr] = r
+		d.dir.Resources[addr] = r
 	}
 	content, rest, diags := block.Body.PartialContent(resourceSchemas[block.Type])
 	d.add(diags)
@@ -56,7 +56,7 @@ func (d *decoder) resource(block *hcl.Block, check *Check) *Resource {
 	} else {
 		d.onceOnly(content)
 	}
-	d.resourceProvider(content, r)
+	d.resourceProvider(content, block, r)
 	if attr := d.notInOverride(content.Attributes["depends_on"]); attr != nil {
 		r.DependsOn = d.dependsOn(attr)
 	}
@@ -74,13 +74,15 @@ func (d *decoder) onceOnly(content *hcl.BodyContent) {
 	}
 }
 
-func (d *decoder) resourceProvider(content *hcl.BodyContent, r *Resource) {
-	if attr := content.Attributes["provider"]; attr != nil {
-		slot, diags := ParseSlot(attr.Expr)
-		d.add(diags)
-		d.warnQuoted(attr.Expr)
-		if !diags.HasErrors() {
-			r.Provider, r.ProviderRange = slot, attr.Expr.Range()
+func (d *decoder) resourceProvider(content *hcl.BodyContent, block *hcl.Block, r *Resource) {
+	attr := content.Attributes["provider"]
+	if attr != nil || !d.override {
+		if used, at, ok := d.usedSlot(attr, block); ok {
+			r.Provider, r.ProviderRange = used, at
+			d.dir.addUse(used, at)
+			if r.Addr.Mode == stackaddrs.DataResource {
+				d.dir.DataProviders[used] = true
+			}
 		}
 	}
 	r.ProviderAddr = d.providerAddr(r.Provider)

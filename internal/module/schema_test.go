@@ -165,9 +165,9 @@ var blockCases = map[string]blockCase{
 var notBlocks = []string{
 	"ofTofu",            // of lifecycleSchema
 	"resourceArguments", // of resourceSchemas
+	"providerSchema",    // of blocks that are errors in modules of components
 
-	// Of the parts that all engines read.
-	"readRoot", "readTerraform", "readVariable", "readOutput", "readCall", "readCheck", "usageSchema", "contentsSchema",
+	"contentsSchema", // of links
 }
 
 func resourceParts(more ...string) map[string]string {

@@ -10,6 +10,8 @@ import (
 	"github.com/hashicorp/hcl/v2/gohcl"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
+
+	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
 var (
@@ -32,7 +34,6 @@ var reservedVariables = map[string]bool{
 	"source": true, "version": true, "providers": true, "count": true, "for_each": true, "lifecycle": true, "depends_on": true, "locals": true,
 }
 
-// variable decodes a variable block as far as reading the directory has not.
 func (d *decoder) variable(block *hcl.Block) {
 	name := block.Labels[0]
 	d.identifier(name, block.LabelRanges[0])
@@ -42,23 +43,39 @@ func (d *decoder) variable(block *hcl.Block) {
 	if reservedVariables[name] {
 		d.problem(block.LabelRanges[0], "Reserved variable name", fmt.Sprintf("%q has a meaning in module blocks, where a variable of this name could not be set.", name))
 	}
-	v := d.m.Variables[name]
-	content, diags := block.Body.Content(variableSchema)
-	d.add(diags)
-	d.text(content, "description", &v.Description)
+	v := d.dir.Variables[name]
+	if v == nil {
+		v = &Variable{Variable: &engine.Variable{Name: name, Type: cty.DynamicPseudoType, Nullable: true, Range: block.DefRange}}
+		d.dir.Variables[name] = v
+	}
+	content := d.content(block.Body, variableSchema)
+	d.fixed(content, "description", &v.Description)
+	d.report(decodeBool(content, "nullable", &v.Nullable))
+	d.report(decodeBool(content, "sensitive", &v.Sensitive))
+	d.report(decodeBool(content, "ephemeral", &v.Ephemeral))
+	var isConst bool
+	d.report(decodeBool(content, "const", &isConst))
+	if isConst {
+		d.dir.ConstVariables = append(d.dir.ConstVariables, content.Attributes["const"].Range)
+	}
 	if attr := content.Attributes["type"]; attr != nil {
+		d.report(decodeType(v.Variable, attr.Expr))
 		d.quotedType(attr.Expr)
 	}
-	if attr := content.Attributes["default"]; attr != nil && !v.Nullable && v.Default != cty.NilVal && v.Default.IsNull() {
-		d.problem(attr.Expr.Range(), "Null as a default", "With nullable = false, the value of a variable is never null, and its default cannot be.")
+	if attr := content.Attributes["default"]; attr != nil {
+		d.report(decodeDefault(v.Variable, attr.Expr))
+		if !v.Nullable && v.Default.IsNull() {
+			d.problem(attr.Expr.Range(), "Null as a default", "With nullable = false, the value of a variable is never null, and its default cannot be.")
+		}
+	} else if d.override && v.Default != cty.NilVal {
+		v.Default = convertDefault(v.Variable, v.Default, &d.common, block.DefRange)
 	}
 	for _, nested := range content.Blocks {
 		if d.override {
 			d.notOverridable(nested)
 			continue
 		}
-		rule := d.condition(nested)
-		v.Validations = append(v.Validations, rule)
+		v.Validations = append(v.Validations, d.condition(nested))
 	}
 }
 
@@ -71,18 +88,32 @@ func (d *decoder) quotedType(expr hcl.Expression) {
 	d.problem(expr.Range(), "Quoted type constraint", fmt.Sprintf("Types are not written in quotes: string, list(string). Replace %q.", value.AsString()))
 }
 
-// text decodes an argument that is a constant string.
-func (d *decoder) text(content *hcl.BodyContent, name string, target *string) {
+// fixed decodes an argument that is a constant string or truth value.
+func (d *decoder) fixed(content *hcl.BodyContent, name string, target any) {
 	if attr := content.Attributes[name]; attr != nil {
 		d.constant(attr.Expr, target)
 	}
 }
 
-// flag decodes an argument that is a constant truth value.
-func (d *decoder) flag(content *hcl.BodyContent, name string, target *bool) {
-	if attr := content.Attributes[name]; attr != nil {
-		d.constant(attr.Expr, target)
+// decodeBool sets *target if the argument is present.
+func decodeBool(content *hcl.BodyContent, name string, target *bool) hcl.Diagnostics {
+	attr := content.Attributes[name]
+	if attr == nil {
+		return nil
 	}
+	value, diags := attr.Expr.Value(nil)
+	if diags.HasErrors() {
+		return diags
+	}
+	if value.IsNull() || gohcl.DecodeExpression(attr.Expr, nil, target).HasErrors() {
+		return hcl.Diagnostics{{
+			Severity: hcl.DiagError,
+			Summary:  "Invalid argument value",
+			Detail:   fmt.Sprintf("The argument %q must be true or false.", name),
+			Subject:  attr.Expr.Range().Ptr(),
+		}}
+	}
+	return nil
 }
 
 // constant decodes an expression that refers to nothing.
@@ -125,7 +156,7 @@ func (d *decoder) locals(block *hcl.Block) {
 	for _, attr := range inOrder(attrs) {
 		d.identifier(attr.Name, attr.NameRange)
 		if d.declare("local value", attr.Name, attr.NameRange) {
-			d.m.Locals[attr.Name] = &Local{Name: attr.Name, Value: d.expr(attr.Expr), Range: attr.Range}
+			d.dir.Locals[attr.Name] = &Local{Name: attr.Name, Value: d.expr(attr.Expr), Range: attr.Range}
 		}
 	}
 }
@@ -136,10 +167,15 @@ func (d *decoder) output(block *hcl.Block) {
 	if !d.declare("output", name, block.DefRange) {
 		return
 	}
-	out := d.m.Outputs[name]
-	content, diags := block.Body.Content(outputSchema)
-	d.add(diags)
-	d.text(content, "description", &out.Description)
+	out := d.dir.Outputs[name]
+	if out == nil {
+		out = &Output{Output: &engine.Output{Name: name, Range: block.DefRange}}
+		d.dir.Outputs[name] = out
+	}
+	content := d.content(block.Body, outputSchema)
+	d.report(decodeBool(content, "sensitive", &out.Sensitive))
+	d.report(decodeBool(content, "ephemeral", &out.Ephemeral))
+	d.fixed(content, "description", &out.Description)
 	if value := d.argument(content, "value"); value != nil {
 		out.Value = value
 	} else if !d.override {

@@ -14,39 +14,6 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-func (d *Directory) addVariable(block *hcl.Block, override bool) hcl.Diagnostics {
-	name := block.Labels[0]
-	variable := d.Variables[name]
-	if variable == nil {
-		variable = &Variable{Variable: &engine.Variable{
-			Name:     name,
-			Type:     cty.DynamicPseudoType,
-			Nullable: true,
-			Range:    block.DefRange,
-		}}
-		d.Variables[name] = variable
-	}
-	content, _, diags := block.Body.PartialContent(readVariable)
-	diags = diags.Extend(decodeBool(content, "nullable", &variable.Nullable))
-	diags = diags.Extend(decodeBool(content, "sensitive", &variable.Sensitive))
-	diags = diags.Extend(decodeBool(content, "ephemeral", &variable.Ephemeral))
-
-	var isConst bool
-	diags = diags.Extend(decodeBool(content, "const", &isConst))
-	if isConst {
-		d.ConstVariables = append(d.ConstVariables, content.Attributes["const"].Range)
-	}
-	if attr := content.Attributes["type"]; attr != nil {
-		diags = diags.Extend(decodeType(variable.Variable, attr.Expr))
-	}
-	if attr := content.Attributes["default"]; attr != nil {
-		diags = diags.Extend(decodeDefault(variable.Variable, attr.Expr))
-	} else if override && variable.Default != cty.NilVal {
-		variable.Default = convertDefault(variable.Variable, variable.Default, &diags, block.DefRange)
-	}
-	return diags
-}
-
 func decodeType(variable *engine.Variable, expr hcl.Expression) hcl.Diagnostics {
 	switch legacyTypeName(expr) {
 	case "string":

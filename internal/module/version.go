@@ -19,18 +19,18 @@ type VersionConstraint struct {
 	Range hcl.Range
 }
 
-// addVersionConstraint notes a constraint, which may be written as a number. One of an override
-// file takes the place of all others.
-func (d *Directory) addVersionConstraint(attr *hcl.Attribute, override bool) hcl.Diagnostics {
+// requiredVersion notes a constraint, which may be written as a number. One of an override file
+// takes the place of all others.
+func (d *decoder) requiredVersion(attr *hcl.Attribute) {
 	text, diags := decodeConstraint(attr.Expr)
+	d.report(diags)
 	if text == "" {
-		return diags
+		return
 	}
-	if override {
-		d.Versions = nil
+	if d.override {
+		d.dir.Versions = nil
 	}
-	d.Versions = append(d.Versions, VersionConstraint{text, attr.Expr.Range()})
-	return diags
+	d.dir.Versions = append(d.dir.Versions, VersionConstraint{text, attr.Expr.Range()})
 }
 
 // decodeConstraint decodes a constraint on a version. It is empty if the argument is null, which is
@@ -45,19 +45,14 @@ func decodeConstraint(expr hcl.Expression) (string, hcl.Diagnostics) {
 		_, err = version.NewConstraint(text.AsString())
 	}
 	if err != nil {
-		return "", hcl.Diagnostics{InvalidConstraint(expr.Range())}
+		return "", hcl.Diagnostics{{
+			Severity: hcl.DiagError,
+			Summary:  "Invalid version constraint",
+			Detail:   "This is not a version constraint. One is written like \"~> 1.2\", or \">= 1.0, < 2.0\".",
+			Subject:  expr.Range().Ptr(),
+		}}
 	}
 	return text.AsString(), nil
-}
-
-// InvalidConstraint is the error about an expression that is no constraint on a version.
-func InvalidConstraint(at hcl.Range) *hcl.Diagnostic {
-	return &hcl.Diagnostic{
-		Severity: hcl.DiagError,
-		Summary:  "Invalid version constraint",
-		Detail:   "This is not a version constraint. One is written like \"~> 1.2\", or \">= 1.0, < 2.0\".",
-		Subject:  &at,
-	}
 }
 
 // unsupported reports the modules that are for other versions of terraform. Their other errors may
@@ -68,7 +63,7 @@ func (l *Loader) unsupported(tree *Tree) hcl.Diagnostics {
 		return nil //nolint:nilerr // it is not terraform
 	}
 	accepted := []*version.Version{current, current.Core()}
-	if actions, err := version.NewVersion(l.actions); err == nil && slices.ContainsFunc(tree.Directories(), func(d *Directory) bool { return d.HasActions }) {
+	if actions, err := version.NewVersion(l.actions); err == nil && slices.ContainsFunc(tree.Directories(), func(d *Directory) bool { return len(d.Actions) > 0 }) {
 		accepted = append(accepted, actions)
 	}
 	var diags hcl.Diagnostics
