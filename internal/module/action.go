@@ -44,7 +44,6 @@ func (d *decoder) action(block *hcl.Block) {
 		a.Provider, a.ProviderRange = used, at
 		d.dir.addUse(used, at)
 	}
-	a.ProviderAddr = d.providerAddr(a.Provider)
 	for i, nested := range content.Blocks {
 		if i > 0 {
 			d.twice(nested, content.Blocks[0])

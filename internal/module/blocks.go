@@ -73,8 +73,7 @@ func (d *decoder) providerMeta(block *hcl.Block) {
 		_, diags := attr.Expr.Value(nil) // which is all that can be written here
 		d.add(diags)
 	}
-	addr, _ := d.dir.Provider(name)
-	meta := &ProviderMeta{Provider: addr, Body: block.Body, Range: block.DefRange}
+	meta := &ProviderMeta{Body: block.Body, Range: block.DefRange}
 	if first := d.dir.ProviderMeta[name]; first != nil {
 		meta.Body = &overriddenBody{base: first.Body, over: block.Body}
 	}

@@ -43,7 +43,7 @@ func (d *decoder) call(block *hcl.Block) {
 		call.DependsOn = d.dependsOn(attr)
 	}
 	d.inputs(call, rest)
-	if escaped := d.nested(content, block); escaped != nil {
+	if escaped := d.nested(content, block, &call.Repeat); escaped != nil {
 		d.inputs(call, escaped)
 	}
 }
@@ -108,7 +108,7 @@ func (d *decoder) inputs(call *Call, body hcl.Body) {
 
 // nested returns the body of the block _, whose content counts as that of the block around it, and
 // reports reserved blocks.
-func (d *decoder) nested(content *hcl.BodyContent, block *hcl.Block) hcl.Body {
+func (d *decoder) nested(content *hcl.BodyContent, block *hcl.Block, repeat *Repeat) hcl.Body {
 	var escaped *hcl.Block
 	for _, nested := range content.Blocks {
 		switch nested.Type {
@@ -119,7 +119,7 @@ func (d *decoder) nested(content *hcl.BodyContent, block *hcl.Block) hcl.Body {
 			}
 			escaped = nested
 		case "locals", "lifecycle", "provider":
-			if nested.Type == "lifecycle" && (block.Type != "module" || d.lifecycleOfTofu(nested)) {
+			if nested.Type == "lifecycle" && (block.Type != "module" || d.lifecycleOfTofu(nested, repeat)) {
 				continue
 			}
 			d.problem(nested.TypeRange, "Reserved block type", fmt.Sprintf("Blocks of type %q in %s blocks are reserved for later versions of the language.", nested.Type, block.Type))
@@ -132,10 +132,10 @@ func (d *decoder) nested(content *hcl.BodyContent, block *hcl.Block) hcl.Body {
 }
 
 // lifecycleOfTofu reports whether a block has arguments that OpenTofu has in a module call.
-func (d *decoder) lifecycleOfTofu(block *hcl.Block) bool {
+func (d *decoder) lifecycleOfTofu(block *hcl.Block, repeat *Repeat) bool {
 	content, _, _ := block.Body.PartialContent(ofTofu) //nolint:errcheck // without these arguments, it is an error in any case
 	found := len(content.Attributes) > 0
-	d.withoutTofu(content)
+	d.withoutTofu(content, repeat)
 	return found
 }
 

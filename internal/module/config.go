@@ -92,8 +92,9 @@ type ProviderBlock struct {
 	// Proxy is set if the block configures nothing: an old way to declare a slot.
 	Proxy bool
 
-	Version string   // constraint as written, or empty
-	Config  hcl.Body // the arguments of the provider
+	Version string           // constraint as written, or empty
+	Config  hcl.Body         // the arguments of the provider
+	Refs    []refs.Reference // in these; also in those of override files
 	Range   hcl.Range
 }
 
@@ -150,9 +151,35 @@ type Output struct {
 	Preconditions []*Condition
 }
 
+// References returns the references in the value and the preconditions.
+func (o *Output) References() []refs.Reference {
+	return appendConditions(appendRefs(nil, o.Value), o.Preconditions)
+}
+
 // Repeat is the argument that determines the instances of a block: one of the two, or none.
 type Repeat struct {
 	Count, ForEach *Expr
+
+	Enabled *Expr // the lifecycle argument of tofu
+}
+
+// References returns the references in the arguments.
+func (r Repeat) References() []refs.Reference { return appendRefs(nil, r.Count, r.ForEach, r.Enabled) }
+
+func appendRefs(found []refs.Reference, exprs ...*Expr) []refs.Reference {
+	for _, expr := range exprs {
+		if expr != nil {
+			found = append(found, expr.Refs...)
+		}
+	}
+	return found
+}
+
+func appendConditions(found []refs.Reference, conditions []*Condition) []refs.Reference {
+	for _, c := range conditions {
+		found = appendRefs(found, c.Condition, c.ErrorMessage)
+	}
+	return found
 }
 
 // Call is a module block.
@@ -216,11 +243,32 @@ type Resource struct {
 	written []writtenBody // Body, in parts
 }
 
+// References returns all references in the block but those of depends_on.
+func (r *Resource) References() []refs.Reference {
+	found := append(r.Repeat.References(), r.Refs...)
+	found = appendConditions(appendConditions(found, r.Preconditions), r.Postconditions)
+	found = r.Connection.appendRefs(appendRefs(found, r.ReplaceTriggeredBy...))
+	for _, p := range r.Provisioners {
+		found = p.Connection.appendRefs(append(found, p.Refs...))
+	}
+	for _, trigger := range r.ActionTriggers {
+		found = appendRefs(found, trigger.Condition)
+	}
+	return found
+}
+
 // Connection is a connection block.
 type Connection struct {
 	Body  hcl.Body
 	Refs  []refs.Reference
 	Range hcl.Range
+}
+
+func (c *Connection) appendRefs(found []refs.Reference) []refs.Reference {
+	if c == nil {
+		return found
+	}
+	return append(found, c.Refs...)
 }
 
 // Provisioner is a provisioner block.

@@ -12,8 +12,6 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 
 	"github.com/cairnstacks/cairn/internal/module/refs"
-	"github.com/cairnstacks/cairn/stackaddrs"
-	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
 // decoder decodes one directory.
@@ -75,6 +73,20 @@ func (d *decoder) file(file *File) {
 	}
 	d.dir.addFunctionProviders(file)
 	d.dir.addWorkspaceUses(file)
+}
+
+// finish sets the providers of the local names in blocks, which any file may declare.
+func (d *decoder) finish() {
+	for _, r := range d.dir.Resources {
+		r.ProviderAddr, _ = d.dir.Provider(r.Provider.LocalName)
+	}
+	for _, a := range d.dir.Actions {
+		a.ProviderAddr, _ = d.dir.Provider(a.Provider.LocalName)
+	}
+	for name, meta := range d.dir.ProviderMeta {
+		meta.Provider, _ = d.dir.Provider(name)
+	}
+	d.dir.strict = d.strict
 }
 
 // content decodes a body. That it has more than its schema is a mistake for the strict check alone:
@@ -176,12 +188,6 @@ func (d *decoder) bodyRefs(body hcl.Body, except func(name string) bool) []refs.
 	}
 	d.found(&f)
 	return f.Found
-}
-
-// providerAddr returns the provider that a configuration is of.
-func (d *decoder) providerAddr(slot engine.ProviderSlot) stackaddrs.Provider {
-	addr, _ := d.dir.Provider(slot.LocalName)
-	return addr
 }
 
 // schemaOf is a schema of arguments only.

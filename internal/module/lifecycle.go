@@ -23,7 +23,7 @@ var lifecycleSchema = &hcl.BodySchema{
 func (d *decoder) lifecycle(block *hcl.Block, r *Resource) {
 	content, diags := block.Body.Content(lifecycleSchema)
 	d.add(diags)
-	d.withoutTofu(content)
+	d.withoutTofu(content, &r.Repeat)
 	if r.Addr.Mode != stackaddrs.ManagedResource {
 		d.managedOnly(content)
 	} else {
@@ -45,7 +45,10 @@ func (d *decoder) lifecycle(block *hcl.Block, r *Resource) {
 }
 
 // withoutTofu reports arguments that only OpenTofu has, and removes them.
-func (d *decoder) withoutTofu(content *hcl.BodyContent) {
+func (d *decoder) withoutTofu(content *hcl.BodyContent, repeat *Repeat) {
+	if enabled := d.argument(content, "enabled"); enabled != nil {
+		repeat.Enabled = enabled
+	}
 	for _, header := range ofTofu.Attributes {
 		if attr := content.Attributes[header.Name]; attr != nil {
 			d.unsupported(attr.NameRange, fmt.Sprintf("The native engine, like terraform, does not have the lifecycle argument %q. OpenTofu has it: choose tofu.", attr.Name))

@@ -184,7 +184,7 @@ func (l *Loader) readDirectory(path string) (*Directory, hcl.Diagnostics) {
 			decoder.file(file)
 		}
 	}
-	dir.strict = decoder.strict
+	decoder.finish()
 	return dir, decoder.common
 }
 

@@ -192,13 +192,19 @@ func (d *decoder) invalidRequirement(at hcl.Range, detail string) {
 	d.report(hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "Invalid provider requirement", Detail: detail, Subject: &at}})
 }
 
+var (
+	providerSchema     = schemaOf("alias", "version")
+	isProviderArgument = namesOf(providerSchema)
+)
+
 // provider decodes a provider block. In modules of components they are errors, or declare slots.
 func (d *decoder) provider(block *hcl.Block) {
-	content, rest, diags := block.Body.PartialContent(schemaOf("alias", "version"))
+	content, rest, diags := block.Body.PartialContent(providerSchema)
 	provider := ProviderBlock{
 		Slot:   engine.ProviderSlot{LocalName: block.Labels[0]},
 		Proxy:  isEmpty(rest),
 		Config: rest,
+		Refs:   d.bodyRefs(rest, isProviderArgument),
 		Range:  block.DefRange,
 	}
 	if invalid := checkLocalName(block.Labels[0], block.LabelRanges[0]); invalid != nil {
@@ -222,6 +228,7 @@ func (d *decoder) provider(block *hcl.Block) {
 		d.dir.Providers = append(d.dir.Providers, provider)
 	case d.override:
 		d.dir.Providers[i].Proxy = d.dir.Providers[i].Proxy && provider.Proxy
+		d.dir.Providers[i].Refs = append(d.dir.Providers[i].Refs, provider.Refs...)
 		d.dir.Providers[i].Version = cmp.Or(provider.Version, d.dir.Providers[i].Version)
 	case !diags.HasErrors():
 		diags = diags.Append(&hcl.Diagnostic{

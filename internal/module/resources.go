@@ -61,7 +61,7 @@ func (d *decoder) resource(block *hcl.Block, check *Check) *Resource {
 		r.DependsOn = d.dependsOn(attr)
 	}
 	d.resourceBlocks(content, block, r)
-	d.resourceBody(rest, d.nested(content, block), block, r)
+	d.resourceBody(rest, d.nested(content, block, &r.Repeat), block, r)
 	return r
 }
 
@@ -85,7 +85,6 @@ func (d *decoder) resourceProvider(content *hcl.BodyContent, block *hcl.Block, r
 			}
 		}
 	}
-	r.ProviderAddr = d.providerAddr(r.Provider)
 }
 
 // resourceBody sets the part that the schema of the provider describes.

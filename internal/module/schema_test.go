@@ -167,7 +167,6 @@ var notBlocks = []string{
 	"resourceArguments", // of resourceSchemas
 	"providerSchema",    // of blocks that are errors in modules of components
 
-	"contentsSchema", // of links
 }
 
 func resourceParts(more ...string) map[string]string {

@@ -48,7 +48,7 @@ func (t *Tree) StandIn(replaced map[*Directory]bool) *Tree {
 func standIn(node *Node) StandIn {
 	caller := node.Parent
 	blocks := map[string]map[string]any{
-		"variable":  caller.givenTo(node.Call),
+		"variable":  givenBy(node.Call),
 		"output":    caller.mayAskFor(),
 		"terraform": {"required_providers": caller.passedTo(node.Call)},
 	}
@@ -60,14 +60,12 @@ func standIn(node *Node) StandIn {
 	return StandIn{Key: node.Key, Source: node.Source, Version: node.Version, Content: content}
 }
 
-// givenTo returns the declarations of the variables that a call sets. Their values may be of any
+// givenBy returns the declarations of the variables that a call sets. Their values may be of any
 // kind.
-func (d *Directory) givenTo(call *Call) map[string]any {
+func givenBy(call *Call) map[string]any {
 	variables := map[string]any{}
-	for name := range d.contents().blocks["module."+call.Name].arguments {
-		if name != "source" && name != "version" {
-			variables[name] = map[string]any{"default": nil, "ephemeral": true}
-		}
+	for name := range call.Inputs {
+		variables[name] = map[string]any{"default": nil, "ephemeral": true}
 	}
 	return variables
 }

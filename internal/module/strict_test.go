@@ -57,6 +57,22 @@ func names(found []refs.Reference) string {
 	return strings.Join(text, " ")
 }
 
+// Provider requirements may be in a file that is read after the blocks that they are for.
+func TestLateRequirements(t *testing.T) {
+	tree := loadValid(t, map[string]string{
+		"a.tf": "resource \"x_y\" \"r\" {}\nterraform {\n  provider_meta \"x\" {}\n}\naction \"x_z\" \"a\" {}\n",
+		"b.tf": "terraform {\n  required_providers {\n    x = { source = \"example.com/me/other\" }\n  }\n}\n",
+	})
+	for _, resource := range tree.Resources {
+		if got, want := resource.ProviderAddr.String(), "example.com/me/other"; got != want {
+			t.Errorf("the resource has the provider %s, want %s", got, want)
+		}
+	}
+	if action, meta := tree.Actions["x_z.a"].ProviderAddr, tree.ProviderMeta["x"].Provider; action.Type != "other" || meta.Type != "other" {
+		t.Errorf("the action has the provider %s, the metadata are for %s", action, meta)
+	}
+}
+
 func TestExamples(t *testing.T) {
 	loader := module.NewLoader(module.Options{Base: "../.."})
 	for _, name := range []string{"app", "database", "network", "worker"} {

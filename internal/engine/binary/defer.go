@@ -18,6 +18,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/binary/planfile"
 	"github.com/cairnstacks/cairn/internal/engine/binary/workcopy"
 	"github.com/cairnstacks/cairn/internal/module"
+	"github.com/cairnstacks/cairn/internal/module/links"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
@@ -74,7 +75,7 @@ func unplanned(tree *module.Tree, req *engine.PlanRequest, prior *tfstate.Docume
 	if req.Mode == engine.RefreshOnly {
 		return nil
 	}
-	p := &partial{links: module.NewLinks(tree), stored: prior.Resources()}
+	p := &partial{links: links.New(tree), stored: prior.Resources()}
 	p.links.Block(p.links.Places())
 	unknown := map[stackaddrs.Provider]bool{}
 	for _, config := range req.Providers {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/engine/binary/planfile"
 	"github.com/cairnstacks/cairn/internal/module"
+	"github.com/cairnstacks/cairn/internal/module/links"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
@@ -22,9 +23,9 @@ import (
 // blocks is not known.
 type partial struct {
 	plan    *planfile.Plan // ended with errors about these blocks, and has everything else
-	links   *module.Links
-	unknown map[module.Place]bool // the blocks
-	imports map[module.Place]bool // those of them of which only the object to import is unknown
+	links   *links.Links
+	unknown map[links.Place]bool // the blocks
+	imports map[links.Place]bool // those of them of which only the object to import is unknown
 
 	planned map[instanceGroup]bool
 	stored  []stackaddrs.ResourceInstance // resources in the state, without keys
@@ -53,8 +54,8 @@ func groupOf(resource stackaddrs.ResourceInstance) instanceGroup {
 // than blocks of the module.
 func newPartial(tree *module.Tree, plan *planfile.Plan, diags hcl.Diagnostics) (*partial, error) {
 	p := &partial{
-		plan: plan, links: module.NewLinks(tree),
-		unknown: map[module.Place]bool{}, imports: map[module.Place]bool{}, planned: map[instanceGroup]bool{},
+		plan: plan, links: links.New(tree),
+		unknown: map[links.Place]bool{}, imports: map[links.Place]bool{}, planned: map[instanceGroup]bool{},
 	}
 	prior, err := tfstate.Parse(plan.PriorState)
 	if err != nil {
@@ -91,17 +92,17 @@ func newPartial(tree *module.Tree, plan *planfile.Plan, diags hcl.Diagnostics) (
 
 // candidates returns the blocks that an error can be about. If several module calls lead to the
 // file with it, those are ruled out where all instances were planned.
-func (p *partial) candidates(at *hcl.Range) []module.Place {
+func (p *partial) candidates(at *hcl.Range) []links.Place {
 	if at == nil {
 		return nil
 	}
 	places := p.links.At(*at)
-	missing := slices.DeleteFunc(slices.Clone(places), func(place module.Place) bool {
-		if place.Block.Kind != "resource" {
+	missing := slices.DeleteFunc(slices.Clone(places), func(place links.Place) bool {
+		if place.Resource == nil || place.Resource.Addr.Mode != stackaddrs.ManagedResource {
 			return false
 		}
 		return !slices.ContainsFunc(p.moduleInstances(place.Node), func(instance stackaddrs.ModuleInstance) bool {
-			return !p.planned[instanceGroup{instance, place.Block.Address()}]
+			return !p.planned[instanceGroup{instance, place.Address()}]
 		})
 	})
 	if len(missing) > 0 {
@@ -111,7 +112,7 @@ func (p *partial) candidates(at *hcl.Range) []module.Place {
 }
 
 // imported returns the resources with an import that an error is about.
-func (p *partial) imported(at *hcl.Range) []module.Place {
+func (p *partial) imported(at *hcl.Range) []links.Place {
 	if at == nil {
 		return nil
 	}
@@ -128,10 +129,10 @@ func (p *partial) moduleInstances(node *module.Node) []stackaddrs.ModuleInstance
 	if node.Parent == nil {
 		return []stackaddrs.ModuleInstance{stackaddrs.RootModuleInstance}
 	}
-	call := p.links.Call(node)
+	call := links.CallOf(node)
 	var instances []stackaddrs.ModuleInstance
 	for _, parent := range p.moduleInstances(node.Parent) {
-		if call.Block != nil && call.Block.Repeated() {
+		if call.Repeated() {
 			instances = append(instances, p.repeated(call, parent, node.Call.Name)...)
 		} else {
 			instances = append(instances, parent.Child(node.Call.Name, stackaddrs.NoKey))
@@ -140,7 +141,7 @@ func (p *partial) moduleInstances(node *module.Node) []stackaddrs.ModuleInstance
 	return instances
 }
 
-func (p *partial) repeated(at module.Place, parent stackaddrs.ModuleInstance, name string) []stackaddrs.ModuleInstance {
+func (p *partial) repeated(at links.Place, parent stackaddrs.ModuleInstance, name string) []stackaddrs.ModuleInstance {
 	var known []stackaddrs.ModuleInstance
 	for _, instance := range p.modules {
 		caller, call, _ := instance.Parent()
@@ -158,14 +159,14 @@ func (p *partial) repeated(at module.Place, parent stackaddrs.ModuleInstance, na
 func (p *partial) deferred() []engine.DeferredChange {
 	var changes []engine.DeferredChange
 	for _, place := range p.links.Places() {
-		if !p.links.Blocked(place) || place.Block.Kind == "ephemeral" && !p.unknown[place] {
+		if !p.links.Blocked(place) || isEphemeral(place) && !p.unknown[place] {
 			continue
 		}
-		if place.Block.Kind == "module" && (!p.unknown[place] || p.hasResources(place)) {
+		if place.Call != nil && (!p.unknown[place] || p.hasResources(place)) {
 			continue // its resources are reported
 		}
 		for _, instance := range p.moduleInstances(place.Node) {
-			group := instanceGroup{instance, place.Block.Address()}
+			group := instanceGroup{instance, place.Address()}
 			if !p.planned[group] {
 				changes = append(changes, engine.DeferredChange{Reason: p.reason(place), Change: p.describe(place, group)})
 			}
@@ -175,46 +176,47 @@ func (p *partial) deferred() []engine.DeferredChange {
 	return changes
 }
 
+func isEphemeral(place links.Place) bool {
+	return place.Resource != nil && place.Resource.Addr.Mode == stackaddrs.EphemeralResource
+}
+
 // hasResources reports whether there are resources in the called module, or in those that it calls.
-func (p *partial) hasResources(call module.Place) bool {
-	return slices.ContainsFunc(p.links.Places(), func(place module.Place) bool {
-		return place.Block.Kind != "module" && place.Block.Kind != "ephemeral" &&
-			slices.ContainsFunc(place.Path(), func(node *module.Node) bool { return p.links.Call(node) == call })
+func (p *partial) hasResources(call links.Place) bool {
+	return slices.ContainsFunc(p.links.Places(), func(place links.Place) bool {
+		return place.Resource != nil && !isEphemeral(place) &&
+			slices.ContainsFunc(place.Path(), func(node *module.Node) bool { return links.CallOf(node) == call })
 	})
 }
 
-func (p *partial) reason(place module.Place) string {
+func (p *partial) reason(place links.Place) string {
 	if p.imports[place] {
 		return reasonConfig
 	}
-	if p.unknown[place] || slices.ContainsFunc(place.Path(), func(node *module.Node) bool { return p.unknown[p.links.Call(node)] }) {
+	if p.unknown[place] || slices.ContainsFunc(place.Path(), func(node *module.Node) bool { return p.unknown[links.CallOf(node)] }) {
 		return reasonInstanceCount
 	}
 	return reasonPrerequisite
 }
 
 // describe returns the known part of a change that could not be planned.
-func (p *partial) describe(place module.Place, group instanceGroup) *engine.Change {
-	block, key := place.Block, stackaddrs.NoKey
-	if place.Block.Repeated() {
+func (p *partial) describe(place links.Place, group instanceGroup) *engine.Change {
+	key := stackaddrs.NoKey
+	if place.Repeated() {
 		key = stackaddrs.WildcardKey
 	}
-	if block.Kind == "module" {
-		return &engine.Change{Addr: stackaddrs.ResourceInstance{Module: group.module.Child(block.Name, key)}}
+	if place.Call != nil {
+		return &engine.Change{Addr: stackaddrs.ResourceInstance{Module: group.module.Child(place.Call.Name, key)}}
 	}
-	provider, _ := place.Node.Provider(block.ProviderName)
-	resource, action := stackaddrs.Resource{Type: block.Type, Name: block.Name}, engine.ActionCreate
+	resource, action := place.Resource.Addr, engine.ActionCreate
 	switch {
-	case block.Kind == "data":
-		resource.Mode, action = stackaddrs.DataResource, engine.ActionRead
-	case block.Kind == "ephemeral":
-		resource.Mode, action = stackaddrs.EphemeralResource, engine.ActionRead
-	case !block.Repeated() && slices.ContainsFunc(p.stored, func(r stackaddrs.ResourceInstance) bool { return groupOf(r) == group }):
+	case resource.Mode != stackaddrs.ManagedResource:
+		action = engine.ActionRead
+	case !place.Repeated() && slices.ContainsFunc(p.stored, func(r stackaddrs.ResourceInstance) bool { return groupOf(r) == group }):
 		action = engine.ActionUpdate
 	}
 	change := &engine.Change{
 		Addr:     stackaddrs.ResourceInstance{Module: group.module, Resource: resource, Key: key},
-		Provider: provider, Action: action, Before: cty.NullVal(cty.DynamicPseudoType),
+		Provider: place.Resource.ProviderAddr, Action: action, Before: cty.NullVal(cty.DynamicPseudoType),
 	}
 	if p.imports[place] { // other changes are unknown until the object is known
 		change.Importing = &engine.Importing{Unknown: true}
@@ -252,12 +254,12 @@ func (p *partial) targets() []string {
 		}
 	}
 	for _, place := range p.links.Places() {
-		if p.links.Blocked(place) || place.Block.Kind == "module" || place.Block.Kind == "ephemeral" {
+		if p.links.Blocked(place) || place.Call != nil || isEphemeral(place) {
 			continue
 		}
 		for _, instance := range p.moduleInstances(place.Node) {
-			group := instanceGroup{instance, place.Block.Address()}
-			if !instance.HasWildcard() && (read[group] || place.Block.Repeated()) {
+			group := instanceGroup{instance, place.Address()}
+			if !instance.HasWildcard() && (read[group] || place.Repeated()) {
 				targets[group.String()] = true
 			}
 		}

@@ -14,12 +14,12 @@ import (
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
-	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/fleet/wiring"
 	"github.com/cairnstacks/cairn/internal/module"
+	"github.com/cairnstacks/cairn/internal/module/refs"
 	"github.com/cairnstacks/cairn/internal/process"
 )
 
@@ -123,95 +123,40 @@ func withNulls(value cty.Value) (cty.Value, error) {
 // of the root module; nil if there is none. Everything that is not easily followed may.
 func dependentProvider(tree *module.Tree, variables []string) *hcl.Range {
 	for _, dir := range tree.Directories() {
-		for _, file := range dir.Files {
-			body, isNative := file.Native()
-			if !isNative {
-				for _, provider := range dir.Providers {
-					if provider.Range.Filename == file.Display && !provider.Proxy {
-						return provider.Range.Ptr()
-					}
-				}
-				continue
-			}
-			for _, block := range body.Blocks {
-				if block.Type != "provider" {
-					continue
-				}
-				f := following{tree: tree, variables: variables, done: map[string]bool{}}
-				if traversals := references(block.Body); dir == tree.Root.Directory && f.depend(traversals) || dir != tree.Root.Directory && len(traversals) > 0 {
-					return block.DefRange().Ptr()
-				}
+		for _, provider := range dir.Providers {
+			f := following{root: tree.Root, variables: variables, done: map[string]bool{}}
+			if dir == tree.Root.Directory && f.depend(provider.Refs) || dir != tree.Root.Directory && len(provider.Refs) > 0 {
+				return provider.Range.Ptr()
 			}
 		}
 	}
 	return nil
 }
 
-// references returns the references in all expressions of a body.
-func references(node hclsyntax.Node) []hcl.Traversal {
-	var found []hcl.Traversal
-	_ = hclsyntax.VisitAll(node, func(n hclsyntax.Node) hcl.Diagnostics { //nolint:errcheck // the function returns none
-		if expr, ok := n.(*hclsyntax.ScopeTraversalExpr); ok {
-			found = append(found, expr.Traversal)
-		}
-		return nil
-	})
-	return found
-}
-
 // following follows references in a root module to its variables.
 type following struct {
-	tree      *module.Tree
+	root      *module.Node
 	variables []string
 	done      map[string]bool // local values
 }
 
 // depend reports whether references lead to the variables, or to something that cannot be followed.
-func (f *following) depend(traversals []hcl.Traversal) bool {
-	return slices.ContainsFunc(traversals, func(t hcl.Traversal) bool {
-		name := ""
-		if len(t) > 1 {
-			if attr, ok := t[1].(hcl.TraverseAttr); ok {
-				name = attr.Name
-			}
-		}
-		switch t.RootName() {
-		case "path", "terraform":
+func (f *following) depend(references []refs.Reference) bool {
+	return slices.ContainsFunc(references, func(ref refs.Reference) bool {
+		name := ref.Subject.Name
+		switch ref.Subject.Kind {
+		case refs.PathAttr, refs.TerraformOf:
 			return false
-		case "var":
-			return name == "" || slices.Contains(f.variables, name)
-		case "local":
-			return name == "" || f.localDepends(name)
+		case refs.Variable:
+			return slices.Contains(f.variables, name)
+		case refs.Local:
+			if f.done[name] {
+				return false
+			}
+			f.done[name] = true
+			local := f.root.Locals[name]
+			return local == nil || f.depend(local.Value.Refs)
 		}
 		return true
 	})
-}
-
-func (f *following) localDepends(name string) bool {
-	if f.done[name] {
-		return false
-	}
-	f.done[name] = true
-	found := false
-	for _, file := range f.tree.Root.Files {
-		body, ok := file.Native()
-		if !ok {
-			if bytes.Contains(file.Source, []byte(`"locals"`)) {
-				return true
-			}
-			continue
-		}
-		for _, block := range body.Blocks {
-			if block.Type != "locals" {
-				continue
-			}
-			if attr := block.Body.Attributes[name]; attr != nil {
-				if f.depend(references(attr.Expr)) {
-					return true
-				}
-				found = true
-			}
-		}
-	}
-	return !found
 }

@@ -37,9 +37,8 @@ func (b *builder) connect(s *scope) {
 	for name, output := range s.tree.Outputs {
 		b.begin(s.nodes[outputSubject(name)])
 		b.add(s.open)
-		b.exprs(s, output.Value)
+		b.refs(s, output.References())
 		b.refs(s, output.DependsOn)
-		b.conditions(s, output.Preconditions)
 		b.end()
 	}
 	for _, action := range s.tree.Actions {
@@ -75,19 +74,7 @@ func (b *builder) resourceEdges(s *scope, r *Resource) {
 	b.marks[r.node] = r.node // that a resource refers to itself is another mistake
 	b.add(s.open)
 	config := r.Config
-	b.exprs(s, config.Repeat.Count, config.Repeat.ForEach)
-	b.refs(s, config.Refs)
-	b.conditions(s, config.Preconditions)
-	b.conditions(s, config.Postconditions)
-	b.exprs(s, config.ReplaceTriggeredBy...)
-	b.connection(s, config.Connection)
-	for _, p := range config.Provisioners {
-		b.refs(s, p.Refs)
-		b.connection(s, p.Connection)
-	}
-	for _, trigger := range config.ActionTriggers {
-		b.exprs(s, trigger.Condition)
-	}
+	b.refs(s, config.References())
 	for _, triggered := range s.triggered[config] {
 		b.add(triggered.node)
 	}
@@ -109,12 +96,6 @@ func (b *builder) triggeredEdges(s *scope, r *Resource) {
 		b.exprs(s, triggered.action.Repeat.Count, triggered.action.Repeat.ForEach)
 		b.refs(s, triggered.action.Refs)
 		b.end()
-	}
-}
-
-func (b *builder) connection(s *scope, connection *module.Connection) {
-	if connection != nil {
-		b.refs(s, connection.Refs)
 	}
 }
 

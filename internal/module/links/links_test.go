@@ -1,7 +1,7 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-package module
+package links
 
 import (
 	"os"
@@ -12,6 +12,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/hashicorp/hcl/v2"
+
+	"github.com/cairnstacks/cairn/internal/module"
 )
 
 // blockedBy returns the dependents of the block, itself included.
@@ -26,21 +28,21 @@ func blockedBy(t *testing.T, files map[string]string, address string) []string {
 			t.Fatal(err)
 		}
 	}
-	tree, diags := NewLoader(Options{Base: dir}).Load(dir)
+	tree, diags := module.NewLoader(module.Options{Base: dir}).Load(dir)
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
 	name := func(place Place) string {
 		if place.Node.Parent == nil {
-			return place.Block.Address()
+			return place.Address()
 		}
-		return place.Node.Key + "/" + place.Block.Address()
+		return place.Node.Key + "/" + place.Address()
 	}
-	links := NewLinks(tree)
-	links.Block(slices.DeleteFunc(links.Places(), func(place Place) bool { return name(place) != address }))
+	found := New(tree)
+	found.Block(slices.DeleteFunc(found.Places(), func(place Place) bool { return name(place) != address }))
 	var blocked []string
-	for _, place := range links.Places() {
-		if links.Blocked(place) {
+	for _, place := range found.Places() {
+		if found.Blocked(place) {
 			blocked = append(blocked, name(place))
 		}
 	}
@@ -126,16 +128,16 @@ func TestLinksAt(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	tree, diags := NewLoader(Options{Base: dir}).Load(dir)
+	tree, diags := module.NewLoader(module.Options{Base: dir}).Load(dir)
 	if diags.HasErrors() {
 		t.Fatal(diags)
 	}
-	links := NewLinks(tree)
+	found := New(tree)
 	for text, want := range map[string]string{"1\n": "t.a", "{}": "module.m", "./child": ""} {
 		start := hcl.Pos{Byte: strings.Index(source, text)}
 		got := ""
-		for _, place := range links.At(hcl.Range{Filename: "main.tf", Start: start}) {
-			got += place.Block.Address()
+		for _, place := range found.At(hcl.Range{Filename: "main.tf", Start: start}) {
+			got += place.Address()
 		}
 		if got != want {
 			t.Errorf("At(%q) = %q, want %q", text, got, want)
