@@ -165,7 +165,7 @@ func (d *decoder) requirementArgument(r *Requirement, localName string, pair hcl
 	}
 }
 
-// requiredProviderVersion sets a constraint as it is written. That it is one is for the strict check.
+// requiredProviderVersion sets a constraint as it is written. Its syntax is for the strict check.
 func (d *decoder) requiredProviderVersion(r *Requirement, expr hcl.Expression, text string) {
 	r.Version = text
 	_, diags := decodeConstraint(expr)
