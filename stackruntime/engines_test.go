@@ -34,7 +34,7 @@ func (s twoEngines) Plan(ctx context.Context, req *engine.PlanRequest, observe e
 }
 
 func (s twoEngines) Apply(ctx context.Context, req *engine.ApplyRequest, observe engine.Observer) (*engine.ApplyResult, hcl.Diagnostics) {
-	if req.Engine == s.other.Info() {
+	if req.Planned.Engine == s.other.Info() {
 		return s.other.Apply(ctx, req, observe)
 	}
 	return s.Session.Apply(ctx, req, observe)

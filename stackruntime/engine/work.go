@@ -86,8 +86,8 @@ type PlanResult struct {
 	Engine Info   // by which it was made
 	Reason Reason // why by that one, of an engine that chooses between others
 
-	// Plan is the engine's own plan, which [Session.Apply] needs. Holds values in clear: treat it like
-	// state.
+	// Plan is the part of the engine's own plan that the other fields lack, and that [Session.Apply]
+	// needs. Holds values in clear: treat it like state.
 	Plan []byte
 
 	Applyable bool // there is something to apply
@@ -120,8 +120,14 @@ type ApplyRequest struct {
 	Component stackaddrs.AbsComponentInstance
 	ModuleDir string
 	Mode      Mode
-	Engine    Info // by which the plan was made; see [Session.CanApply]
-	Plan      []byte
+
+	// Planned is the result of [Session.Plan] as its keeper hands it back: without Ephemeral. The engine
+	// that made it is one of [Session.CanApply].
+	Planned *PlanResult
+
+	// PlannedInputs are the inputs that the plan was made with. Null: ephemeral ones.
+	PlannedInputs map[string]cty.Value
+	Timestamp     time.Time // of the plan
 
 	// Inputs are the final values, in the shape of [PlanRequest.Inputs] and known
 	// as far as the configuration makes them so.

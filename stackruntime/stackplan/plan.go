@@ -144,14 +144,23 @@ type Component struct {
 	Engine engine.Info
 	Reason engine.Reason
 
-	// EnginePlan is the engine's own plan, which it needs to apply. Empty when there is nothing for it
-	// to do; the component's state then becomes RefreshedState.
+	// EnginePlan is the part of the engine's own plan that it needs besides all this to apply. Empty
+	// when there is nothing for it to do; the component's state then becomes RefreshedState.
 	EnginePlan     []byte
 	RefreshedState engine.State
 
 	// BaseState is the state that the engine's plan was made from, if that is not the state of the
 	// component before the plan.
 	BaseState engine.State
+}
+
+// Result returns the plan as the engine that made it gets it back.
+func (c *Component) Result() *engine.PlanResult {
+	return &engine.PlanResult{
+		Engine: c.Engine, Reason: c.Reason, Plan: c.EnginePlan, Applyable: c.Applyable, Complete: c.Complete,
+		Outputs: c.Outputs, Changes: c.Changes, Drift: c.Drift, Deferred: c.Deferred, Checks: c.Checks,
+		Invocations: c.Invocations, DeferredInvocations: c.DeferredInvocations, RefreshedState: c.RefreshedState,
+	}
 }
 
 // PreviousAddress returns the address that the prior state has for a component instance. ok is

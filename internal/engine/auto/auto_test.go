@@ -151,7 +151,7 @@ func (s *setup) plan(module string) string {
 		s.t.Fatal(diags)
 	}
 	id := engine.WorkID("apply " + module)
-	_, diags = s.session.Apply(s.t.Context(), &engine.ApplyRequest{Work: id, ModuleDir: s.module(module), Inputs: inputs, Engine: plan.Engine, Plan: plan.Plan}, nil)
+	_, diags = s.session.Apply(s.t.Context(), &engine.ApplyRequest{Work: id, ModuleDir: s.module(module), PlannedInputs: inputs, Inputs: inputs, Planned: plan}, nil)
 	if diags.HasErrors() {
 		s.t.Fatal(diags)
 	}
@@ -211,7 +211,7 @@ func TestWithoutBinary(t *testing.T) {
 	if _, diags := s.session.Plan(t.Context(), &engine.PlanRequest{Work: "w", ModuleDir: s.module("special")}, nil); !diags.HasErrors() {
 		t.Error("it is planned all the same")
 	}
-	if _, diags := s.session.Apply(t.Context(), &engine.ApplyRequest{Work: "a", Engine: s.binary.info}, nil); !diags.HasErrors() || diags[0].Summary != "Engine of the plan not found" {
+	if _, diags := s.session.Apply(t.Context(), &engine.ApplyRequest{Work: "a", Planned: &engine.PlanResult{Engine: s.binary.info}}, nil); !diags.HasErrors() || diags[0].Summary != "Engine of the plan not found" {
 		t.Errorf("a plan of terraform: %v", diags)
 	}
 	if s.session.CanApply(s.binary.info) {

@@ -138,7 +138,7 @@ func (c *circle) apply(what string, session engine.Session, text string, mode en
 	plan := c.plan(what, session, text, mode)
 	id := c.work()
 	result, diags := session.Apply(c.t.Context(), &engine.ApplyRequest{
-		Work: id, ModuleDir: c.module, Mode: mode, Engine: plan.Engine, Plan: plan.Plan, Inputs: c.inputs(text), PriorState: c.state,
+		Work: id, ModuleDir: c.module, Mode: mode, Planned: plan, PlannedInputs: c.inputs(text), Inputs: c.inputs(text), PriorState: c.state,
 	}, nil)
 	if diags.HasErrors() {
 		c.t.Fatalf("%s: %v", what, diags)

@@ -71,7 +71,8 @@ func (s *Session) Apply(ctx context.Context, req *engine.ApplyRequest, observe e
 // maker returns the session of the engine that made a plan; where that is not said, the one that
 // would make it now.
 func (s *Session) maker(ctx context.Context, req *engine.ApplyRequest) (engine.Session, hcl.Diagnostics) {
-	switch req.Engine {
+	made := req.Planned.Engine
+	switch made {
 	case s.native.Info():
 		return s.native, nil
 	case engine.Info{}:
@@ -83,7 +84,7 @@ func (s *Session) maker(ctx context.Context, req *engine.ApplyRequest) (engine.S
 		return nil, hcl.Diagnostics{{
 			Severity: hcl.DiagError,
 			Summary:  "Engine of the plan not found",
-			Detail:   "The plan was made by " + req.Engine.Name + " " + req.Engine.Version + ", which cannot be used. " + reason(err),
+			Detail:   "The plan was made by " + made.Name + " " + made.Version + ", which cannot be used. " + reason(err),
 		}}
 	}
 	return binary, nil

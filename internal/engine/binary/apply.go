@@ -43,7 +43,7 @@ func (e *Session) Apply(ctx context.Context, req *engine.ApplyRequest, observe e
 	if diags.HasErrors() {
 		return nil, diags
 	}
-	stored, err := decodePlan(req.Plan)
+	stored, err := decodePlan(req.Planned.Plan)
 	if err != nil {
 		return nil, diags.Append(failure.Of("Plan cannot be applied", err))
 	}

@@ -128,7 +128,7 @@ func (b *bench) plan(req *engine.PlanRequest) *engine.PlanResult {
 // applyRequest applies a plan with final inputs.
 func applyRequest(req *engine.PlanRequest, plan []byte, final map[string]cty.Value) *engine.ApplyRequest {
 	return &engine.ApplyRequest{
-		Component: req.Component, ModuleDir: req.ModuleDir, Mode: req.Mode, Plan: plan,
+		Component: req.Component, ModuleDir: req.ModuleDir, Mode: req.Mode, Planned: &engine.PlanResult{Plan: plan},
 		Inputs: final, Providers: req.Providers, PriorState: req.PriorState,
 	}
 }

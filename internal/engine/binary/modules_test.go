@@ -204,7 +204,7 @@ func TestPlansThatAreRefused(t *testing.T) {
 		}
 	}
 	t.Run("truncated", func(t *testing.T) {
-		refused(t, func(r *engine.ApplyRequest) { r.Plan = r.Plan[:len(r.Plan)/2] }, "damaged")
+		refused(t, func(r *engine.ApplyRequest) { r.Planned = &engine.PlanResult{Plan: plan.Plan[:len(plan.Plan)/2]} }, "damaged")
 	})
 	t.Run("other component", func(t *testing.T) {
 		refused(t, func(r *engine.ApplyRequest) { r.Component.Item.Component.Name = "other" }, "not for component.other")

@@ -18,7 +18,6 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/txtar"
-	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/engine/native/nativetest"
 	"github.com/cairnstacks/cairn/internal/testprovider"
@@ -138,20 +137,20 @@ func (r *run) plan(s *session, step Step, others map[string][]byte) error {
 	if step.Verb == "plan" || plan == nil || diags.HasErrors() || !plan.Applyable {
 		return nil
 	}
+	apply := &engine.ApplyRequest{
+		Work: r.work(), Component: r.component, ModuleDir: r.dir, Mode: step.Mode, Planned: plan, PlannedInputs: inputs, Timestamp: timestamp,
+		Inputs: inputs, Providers: s.providers, PriorState: r.state,
+	}
 	if others[applyInputsFile] != nil {
-		if inputs, err = readInputs(others[applyInputsFile], s.module.Variables); err != nil {
+		if apply.Inputs, err = readInputs(others[applyInputsFile], s.module.Variables); err != nil {
 			return err
 		}
 	}
-	return r.apply(s, step, plan, inputs)
+	return r.apply(s, step, apply)
 }
 
-func (r *run) apply(s *session, step Step, plan *engine.PlanResult, inputs map[string]cty.Value) error {
-	work := r.work()
-	result, diags := s.Apply(s.ctx, &engine.ApplyRequest{
-		Work: work, Component: r.component, ModuleDir: r.dir, Mode: step.Mode, Engine: plan.Engine, Plan: plan.Plan, Inputs: inputs,
-		Providers: s.providers, PriorState: r.state,
-	}, nil)
+func (r *run) apply(s *session, step Step, req *engine.ApplyRequest) error {
+	result, diags := s.Apply(s.ctx, req, nil)
 	r.out.WriteString("applied\n")
 	if result != nil {
 		r.state = result.State
@@ -160,7 +159,7 @@ func (r *run) apply(s *session, step Step, plan *engine.PlanResult, inputs map[s
 		}
 	}
 	showDiagnostics(&r.out, diags)
-	if err := s.Acknowledge(s.ctx, work); err != nil {
+	if err := s.Acknowledge(s.ctx, req.Work); err != nil {
 		return err
 	}
 	return r.showCalls("applying", step.Ordered)

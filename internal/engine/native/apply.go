@@ -31,7 +31,7 @@ func (s *Session) Apply(
 	if l.tree == nil || l.diags.HasErrors() || l.unsupported.HasErrors() {
 		return nil, append(l.diags, l.unsupported...)
 	}
-	plan, err := planned.Decode(req.Plan)
+	plan, err := planned.Decode(req.Planned)
 	if err != nil {
 		return nil, hcl.Diagnostics{stopped("Unusable plan", err)}
 	}
@@ -45,22 +45,22 @@ func (s *Session) Apply(
 	}
 	providers := s.slots(l, dir, req.Providers, "apply")
 	defer providers.Release()
-	secrets := withheld.NewFilter(l.tree, req.Inputs, req.Providers, plan.State)
+	secrets := withheld.NewFilter(l.tree, req.Inputs, req.Providers, req.Planned.RefreshedState)
 	results := &providercall.Results{}
 	for _, known := range plan.Results {
 		results.Expect(known)
 	}
 	moved := !results.InSameDirectory(s.workPath())
-	record := s.journal.Begin(req.Work, req.Component.String(), req.Mode, plan.State)
+	record := s.journal.Begin(req.Work, req.Component.String(), req.Mode, req.Planned.RefreshedState)
 	result, diags := applying.Apply(ctx, &applying.Request{
 		ApplyRequest: req, Plan: plan, Tree: l.tree, Graph: l.graph, Providers: providers, Types: &s.opts.Shared.Types,
-		Functions: s.remembering(ctx, dir, functionsKey{timestamp: plan.Timestamp, applying: true}, results),
+		Functions: s.remembering(ctx, dir, functionsKey{timestamp: req.Timestamp, applying: true}, results),
 		RootPath:  rootPath, WorkPath: s.workPath(), Moved: moved,
 		Calls: s.calls, Observe: oneAtATime(secrets.Observer(observe)),
 		Journal: record, Provisioners: &provision.Runner{Dir: dir.Root(), Environ: s.opts.Environ},
 	})
 	if len(diags) > 0 {
-		diags = withoutSecrets(secrets, diags, plan, result)
+		diags = withoutSecrets(secrets, diags, req.Planned, result)
 	}
 	diags = append(diags, record.Doubts()...)
 	if err := record.Finish(); err != nil {
@@ -70,16 +70,16 @@ func (s *Session) Apply(
 }
 
 // withoutSecrets hides values in the diagnostics of an apply, which may have no result.
-func withoutSecrets(secrets *withheld.Filter, diags hcl.Diagnostics, plan *planned.Plan, result *engine.ApplyResult) hcl.Diagnostics {
-	changes := make([]*engine.Change, len(plan.Changes))
-	for i, c := range plan.Changes {
-		changes[i] = &engine.Change{Before: c.Before, After: c.After}
+func withoutSecrets(secrets *withheld.Filter, diags hcl.Diagnostics, plan *engine.PlanResult, result *engine.ApplyResult) hcl.Diagnostics {
+	deferred := make([]*engine.Change, len(plan.Deferred))
+	for i, d := range plan.Deferred {
+		deferred[i] = d.Change
 	}
 	var states []engine.State
 	if result != nil {
 		states = append(states, result.State)
 	}
-	return secrets.Diagnostics(diags, states, changes)
+	return secrets.Diagnostics(diags, states, plan.Changes, deferred)
 }
 
 // planFits returns the error about a plan that was made for another state.

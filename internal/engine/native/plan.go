@@ -53,7 +53,7 @@ func (s *Session) Plan(
 		return nil, slices.Concat(warnings, identity.Without(secrets.Diagnostics(diags, nil), warnings))
 	}
 	if !diags.HasErrors() {
-		if circular := applying.CheckOrder(plan, l.graph); circular.HasErrors() {
+		if circular := applying.CheckOrder(plan, result.RefreshedState, l.graph); circular.HasErrors() {
 			diags, result.Complete, result.Applyable = append(diags, circular...), false, false
 		}
 	}

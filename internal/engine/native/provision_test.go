@@ -71,7 +71,7 @@ func (c *component) apply(mode engine.Mode, inputs map[string]cty.Value) hcl.Dia
 	}
 	c.messages = nil
 	result, diags := c.session.Apply(c.t.Context(), &engine.ApplyRequest{
-		Work: work + "a", Component: addr, ModuleDir: c.dir, Mode: mode, Engine: plan.Engine, Plan: plan.Plan, Inputs: inputs, PriorState: c.state,
+		Work: work + "a", Component: addr, ModuleDir: c.dir, Mode: mode, Planned: plan, PlannedInputs: inputs, Inputs: inputs, PriorState: c.state,
 	}, func(ev engine.Event) {
 		if ev.Type == engine.ProvisionProgress {
 			c.messages = append(c.messages, ev.Message)

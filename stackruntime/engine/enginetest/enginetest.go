@@ -174,16 +174,20 @@ func (b *bench) plan(req *engine.PlanRequest) *engine.PlanResult {
 	return result
 }
 
-// applyRequest applies a plan with final inputs.
+// applyRequest applies a plan, as its keeper hands it back, with final inputs.
 func applyRequest(req *engine.PlanRequest, plan *engine.PlanResult, final values) *engine.ApplyRequest {
+	kept := *plan
+	kept.Ephemeral = nil
 	return &engine.ApplyRequest{
 		Component:  req.Component,
 		ModuleDir:  req.ModuleDir,
 		Mode:       req.Mode,
-		Plan:       plan.Plan,
+		Planned:    &kept,
 		Inputs:     final,
 		Providers:  req.Providers,
 		PriorState: req.PriorState,
+
+		PlannedInputs: req.Inputs, Timestamp: req.Timestamp,
 	}
 }
 

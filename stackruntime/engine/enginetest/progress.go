@@ -14,9 +14,6 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
-// planOf wraps stored plan bytes.
-func (b *bench) planOf(plan []byte) *engine.PlanResult { return &engine.PlanResult{Plan: plan} }
-
 // failingPrecondition fails after a resource was created, by an input that becomes known then.
 func failingPrecondition(b *bench) {
 	b.module("m", `

@@ -8,6 +8,7 @@ import (
 
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
 
@@ -92,20 +93,18 @@ output "v" { value = terraform_data.a.output }
 	type step struct{ planned, final cty.Value }
 	current := step{given, given}
 	requests := []string{"first", "second", "third"}
-	plans := make([][]byte, len(requests))
+	applies := make([]*engine.ApplyRequest, len(requests))
 	for i, name := range requests {
 		req := b.request("m", values{"v": current.planned})
 		req.Component.Item.Component.Name = name
 		plan := b.plan(req)
-		plans[i], current.planned = plan.Plan, plan.Outputs["v"]
+		applies[i], current.planned = applyRequest(req, plan, nil), plan.Outputs["v"]
 		if plan.Outputs["v"].IsKnown() {
 			b.Errorf("%s: got planned output %#v, want unknown", name, plan.Outputs["v"])
 		}
 	}
-	for i, name := range requests {
-		req := b.request("m", values{"v": current.final})
-		req.Component.Item.Component.Name = name
-		apply := applyRequest(req, b.planOf(plans[i]), req.Inputs)
+	for _, apply := range applies {
+		apply.Inputs = values{"v": current.final}
 		// An output without a type constraint comes as it is; the caller converts it for the next
 		// variable.
 		current.final = b.apply(apply).Outputs["v"]

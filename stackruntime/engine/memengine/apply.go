@@ -72,7 +72,7 @@ type applier struct {
 
 func (a *applier) load() error {
 	var stored storedPlan
-	if err := json.Unmarshal(a.req.Plan, &stored); err != nil {
+	if err := json.Unmarshal(a.req.Planned.Plan, &stored); err != nil {
 		return fmt.Errorf("the engine's plan is damaged: %w", err)
 	}
 	if component := a.req.Component.String(); stored.Component != component {

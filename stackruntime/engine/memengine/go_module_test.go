@@ -75,7 +75,7 @@ func (w *world) plan(t testing.TB, inputs map[string]cty.Value, adjust ...func(*
 func (w *world) apply(t testing.TB, mode engine.Mode, plan *engine.PlanResult, inputs map[string]cty.Value) (*engine.ApplyResult, hcl.Diagnostics) {
 	t.Helper()
 	result, diags := w.s.Apply(t.Context(), &engine.ApplyRequest{
-		Component: w.addr, ModuleDir: w.dir, Mode: mode, Plan: plan.Plan, Inputs: inputs, PriorState: w.state,
+		Component: w.addr, ModuleDir: w.dir, Mode: mode, Planned: plan, Inputs: inputs, PriorState: w.state,
 	}, nil)
 	if result != nil {
 		w.state = result.State
@@ -206,7 +206,7 @@ func TestFailureKeepsTheNewestState(t *testing.T) {
 	var changed []string
 	var events []string
 	result, diags := w.s.Apply(t.Context(), &engine.ApplyRequest{
-		Component: w.addr, ModuleDir: w.dir, Plan: plan.Plan, Inputs: named(cty.StringVal("x")),
+		Component: w.addr, ModuleDir: w.dir, Planned: plan, Inputs: named(cty.StringVal("x")),
 	}, func(e engine.Event) {
 		events = append(events, string(e.Type)+" "+e.Resource)
 		if e.Object != nil {

@@ -63,7 +63,7 @@ type Journal interface {
 // Apply applies a plan. The result is nil only if nothing was done: otherwise it has the newest
 // state, whatever happened. Ending ctx stops the work (rule A4).
 func Apply(ctx context.Context, req *Request) (*engine.ApplyResult, hcl.Diagnostics) {
-	before, err := state.Read(req.Plan.State)
+	before, err := state.Read(req.Planned.RefreshedState)
 	if err != nil {
 		return nil, hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "Unreadable state", Detail: "The state in the plan cannot be used: " + err.Error() + "."}}
 	}
@@ -91,6 +91,21 @@ func Apply(ctx context.Context, req *Request) (*engine.ApplyResult, hcl.Diagnost
 		a.eval.Diagnostics.Add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: "Interrupted apply", Detail: err.Error() + "."})
 	}
 	return a.result()
+}
+
+// knownOutputs are the outputs of the root module that were known while planning: an apply stores
+// them without evaluating them again, even if it fails.
+func (r *Request) knownOutputs() map[string]cty.Value {
+	known := map[string]cty.Value{}
+	if r.Mode == engine.Destroy {
+		return known
+	}
+	for name, value := range r.Planned.Outputs {
+		if value.IsWhollyKnown() {
+			known[name] = value
+		}
+	}
+	return known
 }
 
 // applier applies one plan.
@@ -126,7 +141,7 @@ func newApplier(req *Request, before *state.State) *applier {
 		return removals
 	})
 	a.eval = eval.New(eval.Options{
-		Tree: req.Tree, Phase: eval.Apply, Objects: a, Inputs: req.Inputs, Outputs: req.Plan.Outputs, Deferral: true, Conditions: eval.ConditionsOf(req.Plan.Mode),
+		Tree: req.Tree, Phase: eval.Apply, Objects: a, Inputs: req.Inputs, Outputs: req.knownOutputs(), Deferral: true, Conditions: eval.ConditionsOf(req.Mode),
 		Functions: req.Functions, RootPath: req.RootPath, WorkPath: req.WorkPath, Unexpanded: a.deferrals.isUnexpanded(),
 	})
 	a.rt = &resource.Runtime{
@@ -155,9 +170,9 @@ func (a *applier) observe(event engine.Event) {
 // acceptInputs checks that the inputs are those that the plan was made for.
 func (a *applier) acceptInputs() bool {
 	ok := true
-	for name, planned := range a.Plan.Inputs {
+	for name, planned := range a.PlannedInputs {
 		final, given := a.Inputs[name]
-		if !given {
+		if v := a.Tree.Variables[name]; !given || v == nil || v.Ephemeral { // of which no plan has the value
 			continue
 		}
 		if err := engine.CheckRefines(planned, final); err != nil {
@@ -177,7 +192,7 @@ func (a *applier) run(ctx context.Context) {
 	a.begin(ctx)
 	var closing promising.Group
 	a.closeUnused(ctx, &closing)
-	if a.Plan.Mode != engine.Destroy {
+	if a.Mode != engine.Destroy {
 		a.eval.Walk(ctx, a)
 		a.evaluateOutputs(ctx)
 	}

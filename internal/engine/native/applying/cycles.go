@@ -15,12 +15,12 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// CheckOrder returns an error if there is no order in which the changes of a plan could be made. It
-// is the order in which they are applied, so that an apply finds no cycle of its own. There always
-// is one if objects that are created before their predecessors are destroyed depend on none whose
-// predecessors are destroyed first, which package deps sees to. Changes of one kind always have
-// one.
-func CheckOrder(plan *planned.Plan, graph *deps.Graph) hcl.Diagnostics {
+// CheckOrder returns an error if there is no order in which the changes of a plan could be made, with
+// the objects of the refreshed state. It is the order in which they are applied, so that an apply finds
+// no cycle of its own. There always is one if objects that are created before their predecessors are
+// destroyed depend on none whose predecessors are destroyed first, which package deps sees to. Changes
+// of one kind always have one.
+func CheckOrder(plan *planned.Plan, refreshed engine.State, graph *deps.Graph) hcl.Diagnostics {
 	var creates, destroys bool
 	for _, c := range plan.Changes {
 		replaces := c.Action.Replaces()
@@ -30,7 +30,7 @@ func CheckOrder(plan *planned.Plan, graph *deps.Graph) hcl.Diagnostics {
 	if !creates || !destroys {
 		return nil
 	}
-	before, err := state.Read(plan.State)
+	before, err := state.Read(refreshed)
 	if err != nil {
 		return nil //nolint:nilerr // reported when the plan is applied
 	}

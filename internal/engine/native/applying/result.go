@@ -41,12 +41,12 @@ func (a *applier) waits(output string) bool {
 // result puts together the state, outputs and checks after the apply.
 func (a *applier) result() (*engine.ApplyResult, hcl.Diagnostics) {
 	a.notBegun()
-	result := &engine.ApplyResult{State: a.Plan.State, Checks: a.checks()}
+	result := &engine.ApplyResult{State: a.Planned.RefreshedState, Checks: a.checks()}
 	outputs := map[string]cty.Value{}
 	declared := a.eval.Root().Outputs()
 	for name, output := range declared {
 		value, ok := a.outputs[name]
-		if !ok && a.Plan.Mode == engine.Destroy && !a.eval.Diagnostics.HasErrors() {
+		if !ok && a.Mode == engine.Destroy && !a.eval.Diagnostics.HasErrors() {
 			value = marks.Declared(cty.NullVal(cty.DynamicPseudoType), output.Config().Sensitive, output.Config().Ephemeral)
 		} else if !ok {
 			value = marks.Declared(cty.DynamicVal, output.Config().Sensitive, output.Config().Ephemeral)
@@ -66,7 +66,7 @@ func (a *applier) result() (*engine.ApplyResult, hcl.Diagnostics) {
 // stored returns the outputs for the state. Those that could not be computed stay as they were.
 func (a *applier) stored(declared map[string]*eval.Output) map[string]tfstate.Output {
 	outputs := map[string]tfstate.Output{}
-	if a.Plan.Mode == engine.Destroy {
+	if a.Mode == engine.Destroy {
 		return outputs
 	}
 	before, err := a.before.Document().Outputs()
@@ -106,13 +106,13 @@ func (a *applier) checks() []engine.CheckResult {
 		address string
 	}
 	now := map[key]engine.CheckResult{}
-	if a.Plan.Mode != engine.Destroy {
+	if a.Mode != engine.Destroy {
 		for _, result := range a.eval.Checks.Results() {
 			now[key{result.Kind, result.Address}] = result
 		}
 	}
 	var results []engine.CheckResult
-	for _, planned := range a.Plan.Checks {
+	for _, planned := range a.Planned.Checks {
 		result, ok := now[key{planned.Kind, planned.Address}]
 		if !ok {
 			result = engine.CheckResult{Kind: planned.Kind, Address: planned.Address, Status: engine.CheckUnknown}

@@ -51,7 +51,7 @@ func situationOf(t *testing.T, config, changes string) situation {
 		if len(words) == 0 {
 			continue
 		}
-		c := &planned.Change{Action: engine.Action(words[0])}
+		c := &planned.Change{Change: engine.Change{Action: engine.Action(words[0])}}
 		var err error
 		if c.Addr, err = stackaddrs.ParseResourceInstance(words[1]); err != nil {
 			t.Fatal(err)

@@ -66,7 +66,7 @@ func (a *applier) recorded(addr stackaddrs.ResourceInstance, err error) bool {
 
 // announce passes on the differences between the state of the plan and the one before it.
 func (a *applier) announce() {
-	if a.Journal == nil && a.Observe == nil || string(a.PriorState) == string(a.Plan.State) {
+	if a.Journal == nil && a.Observe == nil || string(a.PriorState) == string(a.Planned.RefreshedState) {
 		return
 	}
 	prior, err := state.Read(a.PriorState)

@@ -175,6 +175,7 @@ func (c *Component) Request() *planning.Request {
 // Plan is the plan of a component.
 type Plan struct {
 	*engine.PlanResult
+	Mode    engine.Mode
 	Planned *planned.Plan
 	Diags   hcl.Diagnostics
 }
@@ -190,5 +191,5 @@ func (c *Component) Plan(t testing.TB, change func(*planning.Request)) *Plan {
 		t.Fatal(diags)
 	}
 	result, plan, diags := planning.Plan(t.Context(), req)
-	return &Plan{result, plan, diags}
+	return &Plan{result, req.Mode, plan, diags}
 }

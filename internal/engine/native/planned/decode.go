@@ -4,49 +4,43 @@
 package planned
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 
+	"github.com/zclconf/go-cty/cty"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/cairnstacks/cairn/internal/lang/providercall"
 	componentv1 "github.com/cairnstacks/cairn/proto/cairn/component/v1"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
-	"github.com/cairnstacks/cairn/stackruntime/storedvalue"
 )
 
-// Decode is the reverse of [Encode]. The plan may share memory with the bytes.
+// Decode is the reverse of [Encode] for the plan of a result, as its keeper hands that back. It may
+// share memory with the result.
 //
-// Errors: for a text that is not a plan of this version, or is damaged.
-func Decode(text []byte) (*Plan, error) {
+// Errors: for details that are not of this version, are damaged, or are those of another result.
+func Decode(result *engine.PlanResult) (*Plan, error) {
 	var encoded componentv1.Plan
-	if err := proto.Unmarshal(text, &encoded); err != nil {
+	if err := proto.Unmarshal(result.Plan, &encoded); err != nil {
 		return nil, fmt.Errorf("not the plan of a component: %w", err)
 	}
 	if version := encoded.GetFormatVersion(); version != formatVersion {
 		return nil, fmt.Errorf("the plan of the component has version %d of the format, and only version %d is understood", version, formatVersion)
 	}
-	p := &Plan{Timestamp: encoded.GetTimestamp().AsTime(), State: encoded.GetState(), Prior: encoded.GetPrior()}
-	var err error
-	if p.Mode, err = decodeMode(encoded.GetMode()); err != nil {
-		return nil, err
+	p := &Plan{Prior: encoded.GetPrior(), Changes: changesOf(result)}
+	if len(p.Changes) != int(encoded.GetNumber()) {
+		return nil, fmt.Errorf("the plan of the component has %d changes, and was made with %d", len(p.Changes), encoded.GetNumber())
 	}
-	if p.Inputs, err = storedvalue.DecodeMap(encoded.GetInputs()); err != nil {
-		return nil, fmt.Errorf("decoding inputs: %w", err)
-	}
-	if p.Outputs, err = storedvalue.DecodeMap(encoded.GetOutputs()); err != nil {
-		return nil, fmt.Errorf("decoding outputs: %w", err)
-	}
-	for _, c := range encoded.GetChanges() {
-		decoded, err := decodeChange(c)
-		if err != nil {
-			return nil, fmt.Errorf("decoding the change of %s: %w", c.GetAddress(), err)
+	for _, c := range p.Changes {
+		if c.Before == cty.NilVal || c.After == cty.NilVal {
+			return nil, fmt.Errorf("the change of %s has no values", c.Addr)
 		}
-		p.Changes = append(p.Changes, decoded)
 	}
-	for _, check := range encoded.GetChecks() {
-		p.Checks = append(p.Checks, decodeCheck(check))
+	if err := p.addDetails(encoded.GetChanges()); err != nil {
+		return nil, err
 	}
 	for _, one := range encoded.GetFunctionResults() {
 		result := providercall.Result{}
@@ -58,87 +52,64 @@ func Decode(text []byte) (*Plan, error) {
 	for _, address := range encoded.GetDeferred() {
 		addr, err := stackaddrs.ParsePartialResourceInstance(address)
 		if err != nil {
-			return nil, fmt.Errorf("decoding what is deferred: %w", err)
+			return nil, fmt.Errorf("decoding a deferred block: %w", err)
 		}
 		p.Deferred = append(p.Deferred, addr)
 	}
 	return p, nil
 }
 
-func decodeMode(name string) (engine.Mode, error) {
-	for _, mode := range []engine.Mode{engine.Normal, engine.Destroy, engine.RefreshOnly} {
-		if mode.String() == name {
-			return mode, nil
-		}
+// changesOf returns the changes of a result without their details.
+func changesOf(result *engine.PlanResult) []*Change {
+	invocations := map[stackaddrs.ResourceInstance][]*Invocation{}
+	for _, i := range result.Invocations {
+		invocations[i.Trigger.Resource] = append(invocations[i.Trigger.Resource], &Invocation{Invocation: *i})
 	}
-	return 0, fmt.Errorf("unknown mode %q", name)
+	for _, d := range result.DeferredInvocations {
+		of := d.Invocation.Trigger.Resource
+		invocations[of] = append(invocations[of], &Invocation{Invocation: *d.Invocation, Deferred: d.Reason})
+	}
+	changes := make([]*Change, 0, len(result.Changes)+len(result.Deferred))
+	add := func(c *engine.Change, deferred string) {
+		change := &Change{Change: *c, Deferred: deferred}
+		if c.Deposed == "" {
+			change.Invocations = invocations[c.Addr]
+			slices.SortFunc(change.Invocations, func(a, b *Invocation) int { return a.Compare(&b.Invocation) })
+		}
+		changes = append(changes, change)
+	}
+	for _, c := range result.Changes {
+		add(c, "")
+	}
+	for _, d := range result.Deferred {
+		add(d.Change, d.Reason)
+	}
+	slices.SortFunc(changes, (*Change).Compare)
+	return changes
 }
 
-func decodeChange(encoded *componentv1.Change) (c *Change, err error) {
-	c = &Change{
-		Deposed: stackaddrs.DeposedKey(encoded.GetDeposed()), Alias: encoded.GetAlias(), Action: engine.Action(encoded.GetAction()),
-		Reason: engine.ActionReason(encoded.GetReason()), Private: encoded.GetPrivate(), BeforePrivate: encoded.GetBeforePrivate(),
-		CreateBeforeDestroy: encoded.GetCreateBeforeDestroy(), Deferred: encoded.GetDeferred(),
-	}
-	if c.Addr, err = stackaddrs.ParsePartialResourceInstance(encoded.GetAddress()); err != nil {
-		return nil, err
-	}
-	if previous := encoded.GetPreviousAddress(); previous != "" {
-		if c.Previous, err = stackaddrs.ParsePartialResourceInstance(previous); err != nil {
-			return nil, err
-		}
-	}
-	if c.Provider, err = stackaddrs.ParseProvider(encoded.GetProvider()); err != nil {
-		return nil, err
-	}
-	if err := decodeValues(c, encoded); err != nil {
-		return nil, err
-	}
-	for _, one := range encoded.GetInvocations() {
-		i, err := decodeInvocation(c.Addr, one)
+// addDetails adds the details of changes.
+func (p *Plan) addDetails(encoded []*componentv1.Change) error {
+	for _, details := range encoded {
+		addr, err := stackaddrs.ParsePartialResourceInstance(details.GetAddress())
 		if err != nil {
-			return nil, fmt.Errorf("invocation of %q: %w", one.GetAddress(), err)
+			return fmt.Errorf("decoding the details of a change: %w", err)
 		}
-		c.Invocations = append(c.Invocations, i)
-	}
-	if c.Replace, err = storedvalue.DecodePaths(encoded.GetReplace()); err != nil {
-		return nil, err
-	}
-	if importing := encoded.GetImporting(); importing != nil {
-		c.Importing = &engine.Importing{ID: importing.GetId(), Unknown: importing.GetUnknown()}
-		c.Importing.Identity, err = storedvalue.Decode(importing.GetIdentity())
-	}
-	return c, err
-}
-
-func decodeValues(c *Change, encoded *componentv1.Change) (err error) {
-	if encoded.GetBefore() == nil || encoded.GetAfter() == nil && !encoded.GetUnchanged() {
-		return errors.New("there are no values")
-	}
-	if c.Before, err = storedvalue.Decode(encoded.GetBefore()); err != nil {
-		return err
-	}
-	c.After = c.Before
-	if !encoded.GetUnchanged() {
-		if c.After, err = storedvalue.Decode(encoded.GetAfter()); err != nil {
-			return err
-		}
-	}
-	if c.BeforeIdentity, err = storedvalue.Decode(encoded.GetBeforeIdentity()); err != nil {
-		return err
-	}
-	c.AfterIdentity, err = storedvalue.Decode(encoded.GetAfterIdentity())
-	return err
-}
-
-func decodeCheck(encoded *componentv1.CheckResult) engine.CheckResult {
-	check := engine.CheckResult{
-		Kind: engine.CheckKind(encoded.GetKind()), Address: encoded.GetAddress(), Status: engine.CheckStatus(encoded.GetStatus()),
-	}
-	for _, object := range encoded.GetObjects() {
-		check.Objects = append(check.Objects, engine.CheckedObject{
-			Address: object.GetAddress(), Status: engine.CheckStatus(object.GetStatus()), Messages: object.GetMessages(),
+		i, found := slices.BinarySearchFunc(p.Changes, addr, func(c *Change, addr stackaddrs.ResourceInstance) int {
+			return cmp.Or(c.Addr.Compare(addr), cmp.Compare(string(c.Deposed), details.GetDeposed()))
 		})
+		if !found {
+			return fmt.Errorf("the plan of the component has no change of %s", details.GetAddress())
+		}
+		c := p.Changes[i]
+		c.Alias, c.Private, c.BeforePrivate = details.GetAlias(), details.GetPrivate(), details.GetBeforePrivate()
+		c.CreateBeforeDestroy = details.GetCreateBeforeDestroy()
+		for _, place := range details.GetConditional() {
+			if int(place) >= len(c.Invocations) {
+				return fmt.Errorf("the change of %s triggers %d actions, and there were more", details.GetAddress(), len(c.Invocations))
+			}
+			c.Invocations[place].Conditional = true
+		}
 	}
-	return check
+	return nil
 }

@@ -66,10 +66,7 @@ func (p *planner) readLater(ctx context.Context, t *resource.Target, config *res
 	if !config.Known() {
 		reason = engine.ReadBecauseConfigUnknown
 	}
-	p.record(&planned.Change{
-		Addr: t.Addr, Provider: t.Of, Alias: t.Slot.Alias, Action: engine.ActionRead, Reason: reason, Before: t.Null(), After: value,
-		BeforeIdentity: cty.NilVal, AfterIdentity: cty.NilVal,
-	})
+	p.record(p.read(t, value, reason))
 	at := t.At
 	at.Self = value
 	return outcome{value, t.Resource.Postconditions(ctx, at)}
@@ -77,9 +74,19 @@ func (p *planner) readLater(ctx context.Context, t *resource.Target, config *res
 
 // readDeferred defers the reading of a data source, and with it its dependents.
 func (p *planner) readDeferred(t *resource.Target, value cty.Value, reason string) outcome {
-	p.record(&planned.Change{
-		Addr: t.Addr, Provider: t.Of, Alias: t.Slot.Alias, Action: engine.ActionRead, Before: t.Null(), After: value,
-		BeforeIdentity: cty.NilVal, AfterIdentity: cty.NilVal, Deferred: reason,
-	})
+	c := p.read(t, value, "")
+	c.Deferred = reason
+	p.record(c)
 	return outcome{value, true}
+}
+
+// read returns the planned reading of a data source.
+func (p *planner) read(t *resource.Target, value cty.Value, reason engine.ActionReason) *planned.Change {
+	return &planned.Change{
+		Change: engine.Change{
+			Addr: t.Addr, Provider: t.Of, Action: engine.ActionRead, Reason: reason, Before: t.Null(), After: value,
+			BeforeIdentity: cty.NilVal, AfterIdentity: cty.NilVal,
+		},
+		Alias: t.Slot.Alias,
+	}
 }

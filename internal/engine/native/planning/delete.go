@@ -34,7 +34,7 @@ func (p *planner) planDelete(ctx context.Context, t *resource.Target, l *leftOve
 	change := p.change(t, c, found{})
 	change.Deposed, change.Reason, change.CreateBeforeDestroy = l.stored.Entry.Deposed, l.reason, o.CreateBeforeDestroy
 	if p.Mode == engine.Destroy {
-		change.Previous = stackaddrs.ResourceInstance{}
+		change.PreviousAddr = stackaddrs.ResourceInstance{}
 	}
 	p.record(change)
 	p.mu.Lock()

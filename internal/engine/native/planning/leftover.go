@@ -193,8 +193,11 @@ func (l *leftOver) refresh(ctx context.Context, t *resource.Target, object *reso
 // forget plans that an object is not managed any more.
 func (p *planner) forget(t *resource.Target, l *leftOver, o *resource.Object) bool {
 	p.record(&planned.Change{
-		Addr: t.Addr, Previous: p.previous(t.Addr), Deposed: l.stored.Entry.Deposed, Provider: t.Of, Alias: t.Slot.Alias,
-		Action: engine.ActionForget, Reason: l.reason, Before: o.Value, After: t.Null(), BeforeIdentity: o.Identity, AfterIdentity: cty.NilVal,
+		Change: engine.Change{
+			Addr: t.Addr, PreviousAddr: p.previous(t.Addr), Deposed: l.stored.Entry.Deposed, Provider: t.Of,
+			Action: engine.ActionForget, Reason: l.reason, Before: o.Value, After: t.Null(), BeforeIdentity: o.Identity, AfterIdentity: cty.NilVal,
+		},
+		Alias: t.Slot.Alias,
 	})
 	p.mu.Lock()
 	defer p.mu.Unlock()

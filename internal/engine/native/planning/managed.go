@@ -261,10 +261,11 @@ func (p *planner) deferral(t *resource.Target, said provider.DeferredReason) str
 // change returns a change as it is recorded in the plan.
 func (p *planner) change(t *resource.Target, c *resource.Change, now found) *planned.Change {
 	return &planned.Change{
-		Addr: t.Addr, Previous: p.previous(t.Addr), Provider: t.Of, Alias: t.Slot.Alias, Action: c.Action, Reason: c.Reason,
-		Before: c.Before, After: c.After, BeforeIdentity: c.BeforeIdentity, AfterIdentity: c.AfterIdentity,
-		Private: c.Private, BeforePrivate: c.BeforePrivate, Replace: c.Replace, Importing: now.importing,
-		CreateBeforeDestroy: c.CreateBeforeDestroy, Deferred: c.Deferred,
+		Change: engine.Change{
+			Addr: t.Addr, PreviousAddr: p.previous(t.Addr), Provider: t.Of, Action: c.Action, Reason: c.Reason, Before: c.Before, After: c.After,
+			BeforeIdentity: c.BeforeIdentity, AfterIdentity: c.AfterIdentity, Replace: c.Replace, Importing: now.importing,
+		},
+		Alias: t.Slot.Alias, Private: c.Private, BeforePrivate: c.BeforePrivate, CreateBeforeDestroy: c.CreateBeforeDestroy, Deferred: c.Deferred,
 	}
 }
 

@@ -60,8 +60,5 @@ func (p *planner) noteChanging(c *planned.Change) {
 
 // readAgain plans that a data source of a check is read again while applying. It has no conditions.
 func (p *planner) readAgain(t *resource.Target, value cty.Value) {
-	p.record(&planned.Change{
-		Addr: t.Addr, Provider: t.Of, Alias: t.Slot.Alias, Action: engine.ActionRead, Reason: engine.ReadBecauseCheckNested, Before: t.Null(),
-		After: value, BeforeIdentity: cty.NilVal, AfterIdentity: cty.NilVal,
-	})
+	p.record(p.read(t, value, engine.ReadBecauseCheckNested))
 }

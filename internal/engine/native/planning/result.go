@@ -28,7 +28,7 @@ func (p *planner) result(ctx context.Context) (*engine.PlanResult, *planned.Plan
 			result.Checks[i].Status, result.Checks[i].Objects = engine.CheckUnknown, nil
 		}
 	}
-	plan := &planned.Plan{Mode: p.Mode, Timestamp: p.Timestamp, Prior: p.before, Inputs: p.kept(), Checks: result.Checks}
+	plan := &planned.Plan{Prior: p.before}
 	for _, c := range p.mu.changes {
 		plan.Changes = append(plan.Changes, c) // those that are deferred, too: their values stand for the objects
 		for _, i := range c.Invocations {
@@ -39,10 +39,10 @@ func (p *planner) result(ctx context.Context) (*engine.PlanResult, *planned.Plan
 			}
 		}
 		if c.Deferred != "" {
-			result.Deferred = append(result.Deferred, engine.DeferredChange{Reason: c.Deferred, Change: c.Engine()})
+			result.Deferred = append(result.Deferred, engine.DeferredChange{Reason: c.Deferred, Change: &c.Change})
 			continue
 		}
-		result.Changes = append(result.Changes, c.Engine())
+		result.Changes = append(result.Changes, &c.Change)
 	}
 	for addr := range p.mu.deferred {
 		plan.Deferred = append(plan.Deferred, addr)
@@ -56,12 +56,10 @@ func (p *planner) result(ctx context.Context) (*engine.PlanResult, *planned.Plan
 	engine.SortDeferredInvocations(result.DeferredInvocations)
 	p.announce(result)
 	result.Outputs, result.Ephemeral = p.eval.Root().SplitOutputs(p.outputs(ctx))
-	plan.Outputs = p.known(result.Outputs)
 	if doc, err := p.fresh.Document(p.finish(result)); err != nil {
 		p.eval.Diagnostics.Add(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: "Unusable state", Detail: err.Error() + "."})
 	} else {
 		result.RefreshedState = doc.Bytes()
-		plan.State = result.RefreshedState
 	}
 	diags := p.eval.Diagnostics.All()
 	if !diags.HasErrors() {
@@ -69,17 +67,6 @@ func (p *planner) result(ctx context.Context) (*engine.PlanResult, *planned.Plan
 		result.Applyable = p.applyable(result)
 	}
 	return result, plan, diags
-}
-
-// kept returns the inputs that a plan keeps.
-func (p *planner) kept() map[string]cty.Value {
-	inputs := make(map[string]cty.Value, len(p.Inputs))
-	for name, value := range p.Inputs {
-		if v := p.Tree.Variables[name]; v != nil && !v.Ephemeral {
-			inputs[name] = value
-		}
-	}
-	return inputs
 }
 
 // outputs returns the values of all outputs of the root module. Those that could not be computed
@@ -104,20 +91,6 @@ func (p *planner) outputs(ctx context.Context) map[string]cty.Value {
 		return struct{}{}, nil
 	})
 	return values
-}
-
-// known returns the outputs that the apply of the plan has to store as they are.
-func (p *planner) known(outputs map[string]cty.Value) map[string]cty.Value {
-	known := map[string]cty.Value{}
-	if p.Mode == engine.Destroy {
-		return known
-	}
-	for name, value := range outputs {
-		if value.IsWhollyKnown() {
-			known[name] = value
-		}
-	}
-	return known
 }
 
 // waits reports whether an output of the root module depends on a deferred change: its value is

@@ -162,7 +162,7 @@ func resultLines(p *nativetest.Plan) []string {
 		}
 		lines = append(lines, fmt.Sprintf("outside: %s %s was %s", c.Action, c.Address(), previous))
 	}
-	if p.Planned.Mode != engine.Destroy {
+	if p.Mode != engine.Destroy {
 		for name, value := range p.Outputs {
 			after, unknown := shown(value)
 			lines = append(lines, fmt.Sprintf("output %s = %s unknown %v", name, asJSON(after), unknownPaths(unknown)))

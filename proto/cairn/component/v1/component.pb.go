@@ -7,15 +7,13 @@
 // 	protoc        (unknown)
 // source: cairn/component/v1/component.proto
 
-// The plan of one component, as the native engine keeps it between planning and applying.
+// The part of a component's plan that the native engine keeps between planning and applying, and that the plan of the stack lacks.
 
 package componentv1
 
 import (
-	v1 "github.com/cairnstacks/cairn/proto/cairn/value/v1"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
 	protoimpl "google.golang.org/protobuf/runtime/protoimpl"
-	timestamppb "google.golang.org/protobuf/types/known/timestamppb"
 	reflect "reflect"
 	sync "sync"
 	unsafe "unsafe"
@@ -31,24 +29,19 @@ const (
 type Plan struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Which version of this format it is. Plans of all versions have it.
-	FormatVersion uint32                 `protobuf:"varint,1,opt,name=format_version,json=formatVersion,proto3" json:"format_version,omitempty"`
-	Mode          string                 `protobuf:"bytes,2,opt,name=mode,proto3" json:"mode,omitempty"` // as in JSON output
-	Timestamp     *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=timestamp,proto3" json:"timestamp,omitempty"`
-	// The state that was found while planning: a document as it is.
-	State   []byte                      `protobuf:"bytes,4,opt,name=state,proto3" json:"state,omitempty"`
-	Inputs  map[string]*v1.DynamicValue `protobuf:"bytes,5,rep,name=inputs,proto3" json:"inputs,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	Changes []*Change                   `protobuf:"bytes,6,rep,name=changes,proto3" json:"changes,omitempty"`
-	Checks  []*CheckResult              `protobuf:"bytes,7,rep,name=checks,proto3" json:"checks,omitempty"`
+	FormatVersion uint32 `protobuf:"varint,1,opt,name=format_version,json=formatVersion,proto3" json:"format_version,omitempty"`
 	// Addresses of blocks some of whose instances are deferred.
 	Deferred []string `protobuf:"bytes,8,rep,name=deferred,proto3" json:"deferred,omitempty"`
 	// What distinguishes the state that the plan was made for.
 	Prior string `protobuf:"bytes,9,opt,name=prior,proto3" json:"prior,omitempty"`
-	// The outputs that are known already, without ephemeral ones. Plans of earlier versions have none, which evaluates all of them while applying.
-	Outputs map[string]*v1.DynamicValue `protobuf:"bytes,10,rep,name=outputs,proto3" json:"outputs,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	// What functions have returned that could return something else while applying, sorted by call. Plans of earlier versions have none.
+	// What functions have returned that could return something else while applying, sorted by call.
 	FunctionResults []*FunctionResult `protobuf:"bytes,11,rep,name=function_results,json=functionResults,proto3" json:"function_results,omitempty"`
-	unknownFields   protoimpl.UnknownFields
-	sizeCache       protoimpl.SizeCache
+	// How many changes the plan has, deferred ones included.
+	Number uint32 `protobuf:"varint,12,opt,name=number,proto3" json:"number,omitempty"`
+	// Of those changes that have more than the plan of the stack says, in the order of these.
+	Changes       []*Change `protobuf:"bytes,13,rep,name=changes,proto3" json:"changes,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *Plan) Reset() {
@@ -88,48 +81,6 @@ func (x *Plan) GetFormatVersion() uint32 {
 	return 0
 }
 
-func (x *Plan) GetMode() string {
-	if x != nil {
-		return x.Mode
-	}
-	return ""
-}
-
-func (x *Plan) GetTimestamp() *timestamppb.Timestamp {
-	if x != nil {
-		return x.Timestamp
-	}
-	return nil
-}
-
-func (x *Plan) GetState() []byte {
-	if x != nil {
-		return x.State
-	}
-	return nil
-}
-
-func (x *Plan) GetInputs() map[string]*v1.DynamicValue {
-	if x != nil {
-		return x.Inputs
-	}
-	return nil
-}
-
-func (x *Plan) GetChanges() []*Change {
-	if x != nil {
-		return x.Changes
-	}
-	return nil
-}
-
-func (x *Plan) GetChecks() []*CheckResult {
-	if x != nil {
-		return x.Checks
-	}
-	return nil
-}
-
 func (x *Plan) GetDeferred() []string {
 	if x != nil {
 		return x.Deferred
@@ -144,16 +95,23 @@ func (x *Plan) GetPrior() string {
 	return ""
 }
 
-func (x *Plan) GetOutputs() map[string]*v1.DynamicValue {
+func (x *Plan) GetFunctionResults() []*FunctionResult {
 	if x != nil {
-		return x.Outputs
+		return x.FunctionResults
 	}
 	return nil
 }
 
-func (x *Plan) GetFunctionResults() []*FunctionResult {
+func (x *Plan) GetNumber() uint32 {
 	if x != nil {
-		return x.FunctionResults
+		return x.Number
+	}
+	return 0
+}
+
+func (x *Plan) GetChanges() []*Change {
+	if x != nil {
+		return x.Changes
 	}
 	return nil
 }
@@ -211,30 +169,17 @@ func (x *FunctionResult) GetResult() []byte {
 	return nil
 }
 
-// Change is what is to be done with one object.
+// Change is what the plan of the stack lacks of the change of an object.
 type Change struct {
-	state           protoimpl.MessageState `protogen:"open.v1"`
-	Address         string                 `protobuf:"bytes,1,opt,name=address,proto3" json:"address,omitempty"`
-	PreviousAddress string                 `protobuf:"bytes,2,opt,name=previous_address,json=previousAddress,proto3" json:"previous_address,omitempty"` // empty if it is the same
-	Deposed         string                 `protobuf:"bytes,3,opt,name=deposed,proto3" json:"deposed,omitempty"`
-	Provider        string                 `protobuf:"bytes,4,opt,name=provider,proto3" json:"provider,omitempty"`
-	Alias           string                 `protobuf:"bytes,5,opt,name=alias,proto3" json:"alias,omitempty"` // of the provider configuration
-	Action          string                 `protobuf:"bytes,6,opt,name=action,proto3" json:"action,omitempty"`
-	Reason          string                 `protobuf:"bytes,7,opt,name=reason,proto3" json:"reason,omitempty"`
-	Before          *v1.DynamicValue       `protobuf:"bytes,8,opt,name=before,proto3" json:"before,omitempty"`
-	After           *v1.DynamicValue       `protobuf:"bytes,9,opt,name=after,proto3" json:"after,omitempty"`
-	// The value after is the same as before, and is absent.
-	Unchanged           bool                `protobuf:"varint,10,opt,name=unchanged,proto3" json:"unchanged,omitempty"`
-	BeforeIdentity      *v1.DynamicValue    `protobuf:"bytes,11,opt,name=before_identity,json=beforeIdentity,proto3" json:"before_identity,omitempty"`
-	AfterIdentity       *v1.DynamicValue    `protobuf:"bytes,12,opt,name=after_identity,json=afterIdentity,proto3" json:"after_identity,omitempty"`
-	Private             []byte              `protobuf:"bytes,13,opt,name=private,proto3" json:"private,omitempty"`
-	BeforePrivate       []byte              `protobuf:"bytes,14,opt,name=before_private,json=beforePrivate,proto3" json:"before_private,omitempty"`
-	Replace             []*v1.AttributePath `protobuf:"bytes,15,rep,name=replace,proto3" json:"replace,omitempty"`
-	Importing           *Importing          `protobuf:"bytes,16,opt,name=importing,proto3" json:"importing,omitempty"`
-	CreateBeforeDestroy bool                `protobuf:"varint,17,opt,name=create_before_destroy,json=createBeforeDestroy,proto3" json:"create_before_destroy,omitempty"`
-	Deferred            string              `protobuf:"bytes,18,opt,name=deferred,proto3" json:"deferred,omitempty"` // why nothing is done; empty if it is
-	// In the order in which they are invoked.
-	Invocations   []*Invocation `protobuf:"bytes,19,rep,name=invocations,proto3" json:"invocations,omitempty"`
+	state               protoimpl.MessageState `protogen:"open.v1"`
+	Address             string                 `protobuf:"bytes,1,opt,name=address,proto3" json:"address,omitempty"`
+	Deposed             string                 `protobuf:"bytes,3,opt,name=deposed,proto3" json:"deposed,omitempty"`
+	Alias               string                 `protobuf:"bytes,5,opt,name=alias,proto3" json:"alias,omitempty"` // of the provider configuration
+	Private             []byte                 `protobuf:"bytes,13,opt,name=private,proto3" json:"private,omitempty"`
+	BeforePrivate       []byte                 `protobuf:"bytes,14,opt,name=before_private,json=beforePrivate,proto3" json:"before_private,omitempty"`
+	CreateBeforeDestroy bool                   `protobuf:"varint,17,opt,name=create_before_destroy,json=createBeforeDestroy,proto3" json:"create_before_destroy,omitempty"`
+	// Which of its invocations depend on a condition that is decided when all values are known, by their places among them from 0.
+	Conditional   []uint32 `protobuf:"varint,20,rep,packed,name=conditional,proto3" json:"conditional,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -276,23 +221,9 @@ func (x *Change) GetAddress() string {
 	return ""
 }
 
-func (x *Change) GetPreviousAddress() string {
-	if x != nil {
-		return x.PreviousAddress
-	}
-	return ""
-}
-
 func (x *Change) GetDeposed() string {
 	if x != nil {
 		return x.Deposed
-	}
-	return ""
-}
-
-func (x *Change) GetProvider() string {
-	if x != nil {
-		return x.Provider
 	}
 	return ""
 }
@@ -302,55 +233,6 @@ func (x *Change) GetAlias() string {
 		return x.Alias
 	}
 	return ""
-}
-
-func (x *Change) GetAction() string {
-	if x != nil {
-		return x.Action
-	}
-	return ""
-}
-
-func (x *Change) GetReason() string {
-	if x != nil {
-		return x.Reason
-	}
-	return ""
-}
-
-func (x *Change) GetBefore() *v1.DynamicValue {
-	if x != nil {
-		return x.Before
-	}
-	return nil
-}
-
-func (x *Change) GetAfter() *v1.DynamicValue {
-	if x != nil {
-		return x.After
-	}
-	return nil
-}
-
-func (x *Change) GetUnchanged() bool {
-	if x != nil {
-		return x.Unchanged
-	}
-	return false
-}
-
-func (x *Change) GetBeforeIdentity() *v1.DynamicValue {
-	if x != nil {
-		return x.BeforeIdentity
-	}
-	return nil
-}
-
-func (x *Change) GetAfterIdentity() *v1.DynamicValue {
-	if x != nil {
-		return x.AfterIdentity
-	}
-	return nil
 }
 
 func (x *Change) GetPrivate() []byte {
@@ -367,20 +249,6 @@ func (x *Change) GetBeforePrivate() []byte {
 	return nil
 }
 
-func (x *Change) GetReplace() []*v1.AttributePath {
-	if x != nil {
-		return x.Replace
-	}
-	return nil
-}
-
-func (x *Change) GetImporting() *Importing {
-	if x != nil {
-		return x.Importing
-	}
-	return nil
-}
-
 func (x *Change) GetCreateBeforeDestroy() bool {
 	if x != nil {
 		return x.CreateBeforeDestroy
@@ -388,309 +256,9 @@ func (x *Change) GetCreateBeforeDestroy() bool {
 	return false
 }
 
-func (x *Change) GetDeferred() string {
-	if x != nil {
-		return x.Deferred
-	}
-	return ""
-}
-
-func (x *Change) GetInvocations() []*Invocation {
-	if x != nil {
-		return x.Invocations
-	}
-	return nil
-}
-
-// Invocation is an action that is invoked because of a change.
-type Invocation struct {
-	state    protoimpl.MessageState `protogen:"open.v1"`
-	Address  string                 `protobuf:"bytes,1,opt,name=address,proto3" json:"address,omitempty"`
-	Provider string                 `protobuf:"bytes,2,opt,name=provider,proto3" json:"provider,omitempty"` // empty if it is not known
-	Event    string                 `protobuf:"bytes,3,opt,name=event,proto3" json:"event,omitempty"`
-	Block    int64                  `protobuf:"varint,4,opt,name=block,proto3" json:"block,omitempty"`
-	Position int64                  `protobuf:"varint,5,opt,name=position,proto3" json:"position,omitempty"`
-	// Absent where nobody has evaluated it.
-	Config *v1.DynamicValue `protobuf:"bytes,6,opt,name=config,proto3" json:"config,omitempty"`
-	// Whether it is invoked is decided when all values are known.
-	Conditional   bool   `protobuf:"varint,7,opt,name=conditional,proto3" json:"conditional,omitempty"`
-	Deferred      string `protobuf:"bytes,8,opt,name=deferred,proto3" json:"deferred,omitempty"` // why it is deferred; empty if it is not
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Invocation) Reset() {
-	*x = Invocation{}
-	mi := &file_cairn_component_v1_component_proto_msgTypes[3]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Invocation) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Invocation) ProtoMessage() {}
-
-func (x *Invocation) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_component_v1_component_proto_msgTypes[3]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Invocation.ProtoReflect.Descriptor instead.
-func (*Invocation) Descriptor() ([]byte, []int) {
-	return file_cairn_component_v1_component_proto_rawDescGZIP(), []int{3}
-}
-
-func (x *Invocation) GetAddress() string {
-	if x != nil {
-		return x.Address
-	}
-	return ""
-}
-
-func (x *Invocation) GetProvider() string {
-	if x != nil {
-		return x.Provider
-	}
-	return ""
-}
-
-func (x *Invocation) GetEvent() string {
-	if x != nil {
-		return x.Event
-	}
-	return ""
-}
-
-func (x *Invocation) GetBlock() int64 {
-	if x != nil {
-		return x.Block
-	}
-	return 0
-}
-
-func (x *Invocation) GetPosition() int64 {
-	if x != nil {
-		return x.Position
-	}
-	return 0
-}
-
-func (x *Invocation) GetConfig() *v1.DynamicValue {
-	if x != nil {
-		return x.Config
-	}
-	return nil
-}
-
-func (x *Invocation) GetConditional() bool {
+func (x *Change) GetConditional() []uint32 {
 	if x != nil {
 		return x.Conditional
-	}
-	return false
-}
-
-func (x *Invocation) GetDeferred() string {
-	if x != nil {
-		return x.Deferred
-	}
-	return ""
-}
-
-type Importing struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Id            string                 `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	Identity      *v1.DynamicValue       `protobuf:"bytes,2,opt,name=identity,proto3" json:"identity,omitempty"`
-	Unknown       bool                   `protobuf:"varint,3,opt,name=unknown,proto3" json:"unknown,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Importing) Reset() {
-	*x = Importing{}
-	mi := &file_cairn_component_v1_component_proto_msgTypes[4]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Importing) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Importing) ProtoMessage() {}
-
-func (x *Importing) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_component_v1_component_proto_msgTypes[4]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Importing.ProtoReflect.Descriptor instead.
-func (*Importing) Descriptor() ([]byte, []int) {
-	return file_cairn_component_v1_component_proto_rawDescGZIP(), []int{4}
-}
-
-func (x *Importing) GetId() string {
-	if x != nil {
-		return x.Id
-	}
-	return ""
-}
-
-func (x *Importing) GetIdentity() *v1.DynamicValue {
-	if x != nil {
-		return x.Identity
-	}
-	return nil
-}
-
-func (x *Importing) GetUnknown() bool {
-	if x != nil {
-		return x.Unknown
-	}
-	return false
-}
-
-// CheckResult is the result of the conditions of a checkable object.
-type CheckResult struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Kind          string                 `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"`
-	Address       string                 `protobuf:"bytes,2,opt,name=address,proto3" json:"address,omitempty"`
-	Status        string                 `protobuf:"bytes,3,opt,name=status,proto3" json:"status,omitempty"`
-	Objects       []*CheckedObject       `protobuf:"bytes,4,rep,name=objects,proto3" json:"objects,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *CheckResult) Reset() {
-	*x = CheckResult{}
-	mi := &file_cairn_component_v1_component_proto_msgTypes[5]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *CheckResult) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*CheckResult) ProtoMessage() {}
-
-func (x *CheckResult) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_component_v1_component_proto_msgTypes[5]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use CheckResult.ProtoReflect.Descriptor instead.
-func (*CheckResult) Descriptor() ([]byte, []int) {
-	return file_cairn_component_v1_component_proto_rawDescGZIP(), []int{5}
-}
-
-func (x *CheckResult) GetKind() string {
-	if x != nil {
-		return x.Kind
-	}
-	return ""
-}
-
-func (x *CheckResult) GetAddress() string {
-	if x != nil {
-		return x.Address
-	}
-	return ""
-}
-
-func (x *CheckResult) GetStatus() string {
-	if x != nil {
-		return x.Status
-	}
-	return ""
-}
-
-func (x *CheckResult) GetObjects() []*CheckedObject {
-	if x != nil {
-		return x.Objects
-	}
-	return nil
-}
-
-// CheckedObject is the result of the conditions of one instance.
-type CheckedObject struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Address       string                 `protobuf:"bytes,1,opt,name=address,proto3" json:"address,omitempty"`
-	Status        string                 `protobuf:"bytes,2,opt,name=status,proto3" json:"status,omitempty"`
-	Messages      []string               `protobuf:"bytes,3,rep,name=messages,proto3" json:"messages,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *CheckedObject) Reset() {
-	*x = CheckedObject{}
-	mi := &file_cairn_component_v1_component_proto_msgTypes[6]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *CheckedObject) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*CheckedObject) ProtoMessage() {}
-
-func (x *CheckedObject) ProtoReflect() protoreflect.Message {
-	mi := &file_cairn_component_v1_component_proto_msgTypes[6]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use CheckedObject.ProtoReflect.Descriptor instead.
-func (*CheckedObject) Descriptor() ([]byte, []int) {
-	return file_cairn_component_v1_component_proto_rawDescGZIP(), []int{6}
-}
-
-func (x *CheckedObject) GetAddress() string {
-	if x != nil {
-		return x.Address
-	}
-	return ""
-}
-
-func (x *CheckedObject) GetStatus() string {
-	if x != nil {
-		return x.Status
-	}
-	return ""
-}
-
-func (x *CheckedObject) GetMessages() []string {
-	if x != nil {
-		return x.Messages
 	}
 	return nil
 }
@@ -699,73 +267,26 @@ var File_cairn_component_v1_component_proto protoreflect.FileDescriptor
 
 const file_cairn_component_v1_component_proto_rawDesc = "" +
 	"\n" +
-	"\"cairn/component/v1/component.proto\x12\x12cairn.component.v1\x1a\x1acairn/value/v1/value.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xb3\x05\n" +
+	"\"cairn/component/v1/component.proto\x12\x12cairn.component.v1\"\xa6\x02\n" +
 	"\x04Plan\x12%\n" +
-	"\x0eformat_version\x18\x01 \x01(\rR\rformatVersion\x12\x12\n" +
-	"\x04mode\x18\x02 \x01(\tR\x04mode\x128\n" +
-	"\ttimestamp\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\ttimestamp\x12\x14\n" +
-	"\x05state\x18\x04 \x01(\fR\x05state\x12<\n" +
-	"\x06inputs\x18\x05 \x03(\v2$.cairn.component.v1.Plan.InputsEntryR\x06inputs\x124\n" +
-	"\achanges\x18\x06 \x03(\v2\x1a.cairn.component.v1.ChangeR\achanges\x127\n" +
-	"\x06checks\x18\a \x03(\v2\x1f.cairn.component.v1.CheckResultR\x06checks\x12\x1a\n" +
+	"\x0eformat_version\x18\x01 \x01(\rR\rformatVersion\x12\x1a\n" +
 	"\bdeferred\x18\b \x03(\tR\bdeferred\x12\x14\n" +
-	"\x05prior\x18\t \x01(\tR\x05prior\x12?\n" +
-	"\aoutputs\x18\n" +
-	" \x03(\v2%.cairn.component.v1.Plan.OutputsEntryR\aoutputs\x12M\n" +
-	"\x10function_results\x18\v \x03(\v2\".cairn.component.v1.FunctionResultR\x0ffunctionResults\x1aW\n" +
-	"\vInputsEntry\x12\x10\n" +
-	"\x03key\x18\x01 \x01(\tR\x03key\x122\n" +
-	"\x05value\x18\x02 \x01(\v2\x1c.cairn.value.v1.DynamicValueR\x05value:\x028\x01\x1aX\n" +
-	"\fOutputsEntry\x12\x10\n" +
-	"\x03key\x18\x01 \x01(\tR\x03key\x122\n" +
-	"\x05value\x18\x02 \x01(\v2\x1c.cairn.value.v1.DynamicValueR\x05value:\x028\x01\"<\n" +
+	"\x05prior\x18\t \x01(\tR\x05prior\x12M\n" +
+	"\x10function_results\x18\v \x03(\v2\".cairn.component.v1.FunctionResultR\x0ffunctionResults\x12\x16\n" +
+	"\x06number\x18\f \x01(\rR\x06number\x124\n" +
+	"\achanges\x18\r \x03(\v2\x1a.cairn.component.v1.ChangeR\achangesJ\x04\b\x02\x10\x03J\x04\b\x03\x10\x04J\x04\b\x04\x10\x05J\x04\b\x05\x10\x06J\x04\b\x06\x10\aJ\x04\b\a\x10\bJ\x04\b\n" +
+	"\x10\v\"<\n" +
 	"\x0eFunctionResult\x12\x12\n" +
 	"\x04call\x18\x01 \x01(\fR\x04call\x12\x16\n" +
-	"\x06result\x18\x02 \x01(\fR\x06result\"\xa6\x06\n" +
+	"\x06result\x18\x02 \x01(\fR\x06result\"\x93\x02\n" +
 	"\x06Change\x12\x18\n" +
-	"\aaddress\x18\x01 \x01(\tR\aaddress\x12)\n" +
-	"\x10previous_address\x18\x02 \x01(\tR\x0fpreviousAddress\x12\x18\n" +
-	"\adeposed\x18\x03 \x01(\tR\adeposed\x12\x1a\n" +
-	"\bprovider\x18\x04 \x01(\tR\bprovider\x12\x14\n" +
-	"\x05alias\x18\x05 \x01(\tR\x05alias\x12\x16\n" +
-	"\x06action\x18\x06 \x01(\tR\x06action\x12\x16\n" +
-	"\x06reason\x18\a \x01(\tR\x06reason\x124\n" +
-	"\x06before\x18\b \x01(\v2\x1c.cairn.value.v1.DynamicValueR\x06before\x122\n" +
-	"\x05after\x18\t \x01(\v2\x1c.cairn.value.v1.DynamicValueR\x05after\x12\x1c\n" +
-	"\tunchanged\x18\n" +
-	" \x01(\bR\tunchanged\x12E\n" +
-	"\x0fbefore_identity\x18\v \x01(\v2\x1c.cairn.value.v1.DynamicValueR\x0ebeforeIdentity\x12C\n" +
-	"\x0eafter_identity\x18\f \x01(\v2\x1c.cairn.value.v1.DynamicValueR\rafterIdentity\x12\x18\n" +
+	"\aaddress\x18\x01 \x01(\tR\aaddress\x12\x18\n" +
+	"\adeposed\x18\x03 \x01(\tR\adeposed\x12\x14\n" +
+	"\x05alias\x18\x05 \x01(\tR\x05alias\x12\x18\n" +
 	"\aprivate\x18\r \x01(\fR\aprivate\x12%\n" +
-	"\x0ebefore_private\x18\x0e \x01(\fR\rbeforePrivate\x127\n" +
-	"\areplace\x18\x0f \x03(\v2\x1d.cairn.value.v1.AttributePathR\areplace\x12;\n" +
-	"\timporting\x18\x10 \x01(\v2\x1d.cairn.component.v1.ImportingR\timporting\x122\n" +
-	"\x15create_before_destroy\x18\x11 \x01(\bR\x13createBeforeDestroy\x12\x1a\n" +
-	"\bdeferred\x18\x12 \x01(\tR\bdeferred\x12@\n" +
-	"\vinvocations\x18\x13 \x03(\v2\x1e.cairn.component.v1.InvocationR\vinvocations\"\xfe\x01\n" +
-	"\n" +
-	"Invocation\x12\x18\n" +
-	"\aaddress\x18\x01 \x01(\tR\aaddress\x12\x1a\n" +
-	"\bprovider\x18\x02 \x01(\tR\bprovider\x12\x14\n" +
-	"\x05event\x18\x03 \x01(\tR\x05event\x12\x14\n" +
-	"\x05block\x18\x04 \x01(\x03R\x05block\x12\x1a\n" +
-	"\bposition\x18\x05 \x01(\x03R\bposition\x124\n" +
-	"\x06config\x18\x06 \x01(\v2\x1c.cairn.value.v1.DynamicValueR\x06config\x12 \n" +
-	"\vconditional\x18\a \x01(\bR\vconditional\x12\x1a\n" +
-	"\bdeferred\x18\b \x01(\tR\bdeferred\"o\n" +
-	"\tImporting\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\x128\n" +
-	"\bidentity\x18\x02 \x01(\v2\x1c.cairn.value.v1.DynamicValueR\bidentity\x12\x18\n" +
-	"\aunknown\x18\x03 \x01(\bR\aunknown\"\x90\x01\n" +
-	"\vCheckResult\x12\x12\n" +
-	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x18\n" +
-	"\aaddress\x18\x02 \x01(\tR\aaddress\x12\x16\n" +
-	"\x06status\x18\x03 \x01(\tR\x06status\x12;\n" +
-	"\aobjects\x18\x04 \x03(\v2!.cairn.component.v1.CheckedObjectR\aobjects\"]\n" +
-	"\rCheckedObject\x12\x18\n" +
-	"\aaddress\x18\x01 \x01(\tR\aaddress\x12\x16\n" +
-	"\x06status\x18\x02 \x01(\tR\x06status\x12\x1a\n" +
-	"\bmessages\x18\x03 \x03(\tR\bmessagesBCZAgithub.com/cairnstacks/cairn/proto/cairn/component/v1;componentv1b\x06proto3"
+	"\x0ebefore_private\x18\x0e \x01(\fR\rbeforePrivate\x122\n" +
+	"\x15create_before_destroy\x18\x11 \x01(\bR\x13createBeforeDestroy\x12 \n" +
+	"\vconditional\x18\x14 \x03(\rR\vconditionalJ\x04\b\x02\x10\x03J\x04\b\x04\x10\x05J\x04\b\x06\x10\rJ\x04\b\x0f\x10\x10J\x04\b\x10\x10\x11J\x04\b\x12\x10\x13J\x04\b\x13\x10\x14BCZAgithub.com/cairnstacks/cairn/proto/cairn/component/v1;componentv1b\x06proto3"
 
 var (
 	file_cairn_component_v1_component_proto_rawDescOnce sync.Once
@@ -779,45 +300,20 @@ func file_cairn_component_v1_component_proto_rawDescGZIP() []byte {
 	return file_cairn_component_v1_component_proto_rawDescData
 }
 
-var file_cairn_component_v1_component_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
+var file_cairn_component_v1_component_proto_msgTypes = make([]protoimpl.MessageInfo, 3)
 var file_cairn_component_v1_component_proto_goTypes = []any{
-	(*Plan)(nil),                  // 0: cairn.component.v1.Plan
-	(*FunctionResult)(nil),        // 1: cairn.component.v1.FunctionResult
-	(*Change)(nil),                // 2: cairn.component.v1.Change
-	(*Invocation)(nil),            // 3: cairn.component.v1.Invocation
-	(*Importing)(nil),             // 4: cairn.component.v1.Importing
-	(*CheckResult)(nil),           // 5: cairn.component.v1.CheckResult
-	(*CheckedObject)(nil),         // 6: cairn.component.v1.CheckedObject
-	nil,                           // 7: cairn.component.v1.Plan.InputsEntry
-	nil,                           // 8: cairn.component.v1.Plan.OutputsEntry
-	(*timestamppb.Timestamp)(nil), // 9: google.protobuf.Timestamp
-	(*v1.DynamicValue)(nil),       // 10: cairn.value.v1.DynamicValue
-	(*v1.AttributePath)(nil),      // 11: cairn.value.v1.AttributePath
+	(*Plan)(nil),           // 0: cairn.component.v1.Plan
+	(*FunctionResult)(nil), // 1: cairn.component.v1.FunctionResult
+	(*Change)(nil),         // 2: cairn.component.v1.Change
 }
 var file_cairn_component_v1_component_proto_depIdxs = []int32{
-	9,  // 0: cairn.component.v1.Plan.timestamp:type_name -> google.protobuf.Timestamp
-	7,  // 1: cairn.component.v1.Plan.inputs:type_name -> cairn.component.v1.Plan.InputsEntry
-	2,  // 2: cairn.component.v1.Plan.changes:type_name -> cairn.component.v1.Change
-	5,  // 3: cairn.component.v1.Plan.checks:type_name -> cairn.component.v1.CheckResult
-	8,  // 4: cairn.component.v1.Plan.outputs:type_name -> cairn.component.v1.Plan.OutputsEntry
-	1,  // 5: cairn.component.v1.Plan.function_results:type_name -> cairn.component.v1.FunctionResult
-	10, // 6: cairn.component.v1.Change.before:type_name -> cairn.value.v1.DynamicValue
-	10, // 7: cairn.component.v1.Change.after:type_name -> cairn.value.v1.DynamicValue
-	10, // 8: cairn.component.v1.Change.before_identity:type_name -> cairn.value.v1.DynamicValue
-	10, // 9: cairn.component.v1.Change.after_identity:type_name -> cairn.value.v1.DynamicValue
-	11, // 10: cairn.component.v1.Change.replace:type_name -> cairn.value.v1.AttributePath
-	4,  // 11: cairn.component.v1.Change.importing:type_name -> cairn.component.v1.Importing
-	3,  // 12: cairn.component.v1.Change.invocations:type_name -> cairn.component.v1.Invocation
-	10, // 13: cairn.component.v1.Invocation.config:type_name -> cairn.value.v1.DynamicValue
-	10, // 14: cairn.component.v1.Importing.identity:type_name -> cairn.value.v1.DynamicValue
-	6,  // 15: cairn.component.v1.CheckResult.objects:type_name -> cairn.component.v1.CheckedObject
-	10, // 16: cairn.component.v1.Plan.InputsEntry.value:type_name -> cairn.value.v1.DynamicValue
-	10, // 17: cairn.component.v1.Plan.OutputsEntry.value:type_name -> cairn.value.v1.DynamicValue
-	18, // [18:18] is the sub-list for method output_type
-	18, // [18:18] is the sub-list for method input_type
-	18, // [18:18] is the sub-list for extension type_name
-	18, // [18:18] is the sub-list for extension extendee
-	0,  // [0:18] is the sub-list for field type_name
+	1, // 0: cairn.component.v1.Plan.function_results:type_name -> cairn.component.v1.FunctionResult
+	2, // 1: cairn.component.v1.Plan.changes:type_name -> cairn.component.v1.Change
+	2, // [2:2] is the sub-list for method output_type
+	2, // [2:2] is the sub-list for method input_type
+	2, // [2:2] is the sub-list for extension type_name
+	2, // [2:2] is the sub-list for extension extendee
+	0, // [0:2] is the sub-list for field type_name
 }
 
 func init() { file_cairn_component_v1_component_proto_init() }
@@ -831,7 +327,7 @@ func file_cairn_component_v1_component_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_cairn_component_v1_component_proto_rawDesc), len(file_cairn_component_v1_component_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   9,
+			NumMessages:   3,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

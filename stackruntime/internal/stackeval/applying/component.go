@@ -24,6 +24,9 @@ type applier struct {
 	op   *Operation
 	plan *stackplan.Component
 
+	// planned is the plan that the engine applies: of the whole instance, or of the rest of it.
+	planned *engine.PlanResult
+
 	saved *stackstate.Component // the record as it is in the state now; nil for none
 }
 
@@ -161,6 +164,7 @@ func (a *applier) apply(ctx context.Context, subject Subject) *Result {
 	// An earlier apply of this plan may have been cut off. The engine's plan is stale then,
 	// as the objects have moved on, and a new one is made of the rest.
 	result := a.unchanged()
+	a.planned = a.plan.Result()
 	if a.isBegun() {
 		began, diags := a.planRest(ctx, subject, args)
 		if !began || diags.HasErrors() {
@@ -183,15 +187,16 @@ func (a *applier) apply(ctx context.Context, subject Subject) *Result {
 	id := a.op.Works.ID(work.Apply, a.plan.Addr)
 	began := a.op.Works.Run(ctx, id, func(working context.Context, began func() bool) {
 		applied, diags = a.op.Session.Apply(working, &engine.ApplyRequest{
-			Work:       id,
-			Component:  a.plan.Addr,
-			ModuleDir:  args.ModuleDir,
-			Mode:       a.plan.Mode,
-			Engine:     a.plan.Engine,
-			Plan:       a.plan.EnginePlan,
-			Inputs:     args.Inputs,
-			Providers:  args.Providers,
-			PriorState: a.baseState(),
+			Work:          id,
+			Component:     a.plan.Addr,
+			ModuleDir:     args.ModuleDir,
+			Mode:          a.plan.Mode,
+			Planned:       a.planned,
+			PlannedInputs: a.plan.Inputs,
+			Timestamp:     a.op.Plan.Timestamp,
+			Inputs:        args.Inputs,
+			Providers:     args.Providers,
+			PriorState:    a.baseState(),
 		}, func(event engine.Event) {
 			switch {
 			case event.Type == engine.ObjectChanged:

@@ -66,7 +66,7 @@ func (b *bench) Plan(_ context.Context, req *engine.PlanRequest, observe engine.
 func (b *bench) Apply(_ context.Context, req *engine.ApplyRequest, observe engine.Observer) (*engine.ApplyResult, hcl.Diagnostics) {
 	time.Sleep(b.room) //nolint:forbidigo // virtual time, where it is not 0
 	observe(engine.Event{Type: engine.WorkBegan})
-	b.note("apply %s %s", req.Component, req.Plan)
+	b.note("apply %s %s", req.Component, req.Planned.Plan)
 	if b.apply != nil {
 		b.apply(observe)
 	}

@@ -66,7 +66,7 @@ func (a *applier) planRest(ctx context.Context, subject Subject, args Arguments)
 	if err := checkRest(a.plan.Changes, again.Changes); err != nil {
 		return true, a.stale(err)
 	}
-	rest.Changes, rest.RefreshedState = again.Changes, again.RefreshedState
+	a.planned, rest.Changes, rest.RefreshedState = again, again.Changes, again.RefreshedState
 	if planning.NeedsApply(again) {
 		rest.Engine, rest.EnginePlan = again.Engine, again.Plan
 	}
