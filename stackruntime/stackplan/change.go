@@ -56,11 +56,9 @@ func encodeObjects(encoded *planv1.Change, c *engine.Change) error {
 			*target, err = storedvalue.Encode(v)
 		}
 	}
-	encode(&encoded.Before, c.Before)
-	encoded.Unchanged = c.Action == engine.ActionNoOp && c.Before != cty.NilVal && c.Before.RawEquals(c.After)
-	if !encoded.GetUnchanged() {
-		encode(&encoded.After, c.After)
-	}
+	before, after := shorten(encoded, c.Before, c.After)
+	encode(&encoded.Before, before)
+	encode(&encoded.After, after)
 	encode(&encoded.BeforeIdentity, c.BeforeIdentity)
 	encode(&encoded.AfterIdentity, c.AfterIdentity)
 	if c.Importing != nil {
@@ -68,6 +66,88 @@ func encodeObjects(encoded *planv1.Change, c *engine.Change) error {
 		encode(&encoded.Importing.Identity, c.Importing.Identity)
 	}
 	return err
+}
+
+// shorten returns what is stored of the values before and after, and notes what is not: a plan mostly
+// has objects that stay as they are in most attributes, with types that take more room than values.
+func shorten(encoded *planv1.Change, before, after cty.Value) (storedBefore, storedAfter cty.Value) {
+	changed, ok := changedAttributes(before, after)
+	switch {
+	case before == cty.NilVal || after == cty.NilVal:
+		return before, after
+	case ok && changed.LengthInt() == 0, !ok && before.RawEquals(after):
+		encoded.Unchanged = true
+		return before, cty.NilVal
+	case ok:
+		encoded.AttributesOnly = true
+		return before, changed
+	case isNullLike(before, after):
+		encoded.Creates = true
+		return cty.NilVal, after
+	case isNullLike(after, before):
+		encoded.Removes = true
+		return before, cty.NilVal
+	}
+	return before, after
+}
+
+func isNullLike(v, other cty.Value) bool {
+	return !v.IsMarked() && v.IsNull() && v.Type().Equals(other.Type())
+}
+
+// changedAttributes returns an object with those attributes that differ from the ones before. ok is
+// false if the values are no objects with the same attributes, or if all of these differ.
+func changedAttributes(before, after cty.Value) (changed cty.Value, ok bool) {
+	if !isObject(before) || !isObject(after) || len(before.Type().AttributeTypes()) != len(after.Type().AttributeTypes()) {
+		return cty.NilVal, false
+	}
+	all := before.Type().AttributeTypes()
+	names := make([]string, 0, 32) // on the stack, for most
+	for name := range all {
+		if !after.Type().HasAttribute(name) {
+			return cty.NilVal, false
+		}
+		if !after.GetAttr(name).RawEquals(before.GetAttr(name)) {
+			names = append(names, name)
+		}
+	}
+	if len(names) > 0 && len(names) == len(all) {
+		return cty.NilVal, false
+	}
+	attributes := make(map[string]cty.Value, len(names))
+	for _, name := range names {
+		attributes[name] = after.GetAttr(name)
+	}
+	return cty.ObjectVal(attributes), true
+}
+
+// isObject reports whether a value is an object of which nothing is said as a whole.
+func isObject(v cty.Value) bool {
+	return v != cty.NilVal && v.Type().IsObjectType() && !v.IsMarked() && v.IsKnown() && !v.IsNull() && len(v.Type().OptionalAttributes()) == 0
+}
+
+// lengthen is the reverse of [shorten].
+func lengthen(encoded *planv1.Change, before, after cty.Value) (wholeBefore, wholeAfter cty.Value, err error) {
+	switch {
+	case encoded.GetUnchanged():
+		return before, before, nil
+	case encoded.GetAttributesOnly() && isObject(before) && isObject(after):
+		attributes := before.AsValueMap()
+		for name, value := range after.AsValueMap() {
+			if _, ok := attributes[name]; !ok {
+				return before, after, fmt.Errorf("the attribute %q is new", name)
+			}
+			attributes[name] = value
+		}
+		return before, cty.ObjectVal(attributes), nil
+	case encoded.GetCreates() && after != cty.NilVal:
+		return cty.NullVal(after.Type()), after, nil
+	case encoded.GetRemoves() && before != cty.NilVal:
+		return before, cty.NullVal(before.Type()), nil
+	case encoded.GetAttributesOnly() || encoded.GetCreates() || encoded.GetRemoves():
+		return before, after, errors.New("a value is missing")
+	}
+	return before, after, nil
 }
 
 func decodeChangeList(encoded []*planv1.Change) ([]*engine.Change, error) {
@@ -123,8 +203,9 @@ func decodeObjects(c *engine.Change, encoded *planv1.Change) error {
 		}
 	}
 	decode(&c.Before, encoded.GetBefore())
-	if c.After = c.Before; !encoded.GetUnchanged() {
-		decode(&c.After, encoded.GetAfter())
+	decode(&c.After, encoded.GetAfter())
+	if err == nil {
+		c.Before, c.After, err = lengthen(encoded, c.Before, c.After)
 	}
 	decode(&c.BeforeIdentity, encoded.GetBeforeIdentity())
 	decode(&c.AfterIdentity, encoded.GetAfterIdentity())

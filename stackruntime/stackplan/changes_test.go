@@ -9,11 +9,60 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/zclconf/go-cty/cty"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 )
+
+// Of two values, only the difference is stored, and both are read again as they were.
+func TestStoredDifference(t *testing.T) {
+	object := func(a, b cty.Value) cty.Value { return cty.ObjectVal(map[string]cty.Value{"a": a, "b": b}) }
+	x, y, secret := cty.StringVal("x"), cty.StringVal("y"), cty.StringVal("x").Mark(marks.Sensitive)
+	before := object(x, cty.Zero)
+	null := cty.NullVal(before.Type())
+	for name, test := range map[string]struct{ before, after, stored cty.Value }{
+		"the same":             {before, before, cty.NilVal},
+		"an attribute":         {before, object(y, cty.Zero), cty.ObjectVal(map[string]cty.Value{"a": y})},
+		"a mark":               {before, object(secret, cty.Zero), cty.ObjectVal(map[string]cty.Value{"a": secret})},
+		"no mark":              {object(secret, cty.Zero), before, cty.ObjectVal(map[string]cty.Value{"a": x})},
+		"a type":               {before, object(cty.True, cty.Zero), cty.ObjectVal(map[string]cty.Value{"a": cty.True})},
+		"an unknown type":      {before, object(cty.DynamicVal, cty.Zero), cty.ObjectVal(map[string]cty.Value{"a": cty.DynamicVal})},
+		"all":                  {before, object(y, cty.DynamicVal), object(y, cty.DynamicVal)},
+		"other attributes":     {before, cty.ObjectVal(map[string]cty.Value{"a": x, "c": cty.Zero}), cty.ObjectVal(map[string]cty.Value{"a": x, "c": cty.Zero})},
+		"an attribute less":    {before, cty.ObjectVal(map[string]cty.Value{"a": x}), cty.ObjectVal(map[string]cty.Value{"a": x})},
+		"a mark of the object": {before, before.Mark(marks.Sensitive), before.Mark(marks.Sensitive)},
+		"unknown":              {before, cty.UnknownVal(before.Type()), cty.UnknownVal(before.Type())},
+		"created":              {null, before, before},
+		"created, sensitive":   {null, before.Mark(marks.Sensitive), before.Mark(marks.Sensitive)},
+		"created, other type":  {cty.NullVal(cty.DynamicPseudoType), before, before},
+		"removed":              {before, null, cty.NilVal},
+		"never there":          {null, null, cty.NilVal},
+		"empty":                {cty.EmptyObjectVal, cty.EmptyObjectVal, cty.NilVal},
+		"not looked at":        {cty.NilVal, cty.NilVal, cty.NilVal},
+		"only now":             {cty.NilVal, before, before},
+	} {
+		t.Run(name, func(t *testing.T) {
+			encoded, err := encodeChange(&engine.Change{Addr: resourceAddr(t, "t.r"), Before: test.before, After: test.after})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := stored(t, test.stored); !proto.Equal(encoded.GetAfter(), want) {
+				t.Errorf("stored after: %v, want %v", encoded.GetAfter(), want)
+			}
+			got, err := decodeChange(encoded)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, pair := range [][2]cty.Value{{got.Before, test.before}, {got.After, test.after}} {
+				if (pair[0] == cty.NilVal) != (pair[1] == cty.NilVal) || pair[0] != cty.NilVal && !pair[0].RawEquals(pair[1]) {
+					t.Errorf("got %#v, want %#v", pair[0], pair[1])
+				}
+			}
+		})
+	}
+}
 
 // Each kind of change is as before after writing and reading it, and counts as it should.
 func TestRow244KindsOfChanges(t *testing.T) {

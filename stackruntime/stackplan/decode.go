@@ -187,11 +187,17 @@ func decodeComponent(encoded *planv1.Component, made engine.Info, enginePlan fun
 	if own := encoded.GetEngine(); own != nil {
 		c.Engine, c.Reason = decodeEngine(own)
 	}
+	if details := encoded.GetEngineDetails(); len(details) > 0 {
+		c.EnginePlan = details
+	}
 	if m := encoded.GetEnginePlan(); m != nil {
-		if c.Engine == (engine.Info{}) {
-			c.Engine = made
+		if c.EnginePlan != nil {
+			return nil, errors.New("there are two plans of the engine")
 		}
 		c.EnginePlan, err = enginePlan(m)
+	}
+	if c.EnginePlan != nil && c.Engine == (engine.Info{}) {
+		c.Engine = made
 	}
 	return c, err
 }

@@ -26,7 +26,7 @@ var modes = map[engine.Mode]planv1.Mode{
 	engine.RefreshOnly: planv1.Mode_MODE_REFRESH_ONLY,
 }
 
-// encodePlan returns the index of a plan file and its engine plans.
+// encodePlan returns the index of a plan file, and the engine plans that are members.
 func encodePlan(p *Plan, file FileContext) (*planv1.Plan, []member, error) {
 	index := &planv1.Plan{
 		FormatVersion: FormatVersion,
@@ -64,11 +64,13 @@ func encodePlan(p *Plan, file FileContext) (*planv1.Plan, []member, error) {
 			return nil, nil, fmt.Errorf("%s: %w", c.Addr, err)
 		}
 		encoded.Engine = ownEngine(c, p.Engine)
-		if len(c.EnginePlan) > 0 {
+		if isArchive(c.EnginePlan) {
 			name := enginePrefix + strconv.Itoa(i)
 			sum := sha256.Sum256(c.EnginePlan)
 			encoded.EnginePlan = &planv1.Member{Name: name, Size: int64(len(c.EnginePlan)), Sha256: sum[:]}
-			enginePlans = append(enginePlans, member{name, compression(c.EnginePlan), c.EnginePlan})
+			enginePlans = append(enginePlans, member{name, zip.Store, c.EnginePlan})
+		} else {
+			encoded.EngineDetails = c.EnginePlan
 		}
 		index.Components = append(index.Components, encoded)
 	}
@@ -84,13 +86,9 @@ func encodePlan(p *Plan, file FileContext) (*planv1.Plan, []member, error) {
 	return index, enginePlans, nil
 }
 
-// compression is none for content that is an archive already, as terraform's plans are.
-func compression(content []byte) uint16 {
-	if bytes.HasPrefix(content, []byte("PK\x03\x04")) {
-		return zip.Store
-	}
-	return zip.Deflate
-}
+// isArchive reports whether an engine's plan is an archive, as those with terraform's are: nothing is
+// gained by compressing it again.
+func isArchive(content []byte) bool { return bytes.HasPrefix(content, []byte("PK\x03\x04")) }
 
 func encodeRootValues(index *planv1.Plan, p *Plan) error {
 	for _, name := range slices.Sorted(maps.Keys(p.Inputs)) {

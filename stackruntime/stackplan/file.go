@@ -24,10 +24,10 @@ import (
 // A plan file is a zip archive with these members, in this order:
 //
 //   - index.pb: a cairn.plan.v1.Plan;
-//   - engine/N: the engine's plan of a component, named by the index;
+//   - engine/N: the engine's plan of a component, if it is an archive, named by the index;
 //   - index.sha256: the SHA-256 of index.pb, in hexadecimal.
 //
-// The index has the size and the SHA-256 of each engine plan. All times are
+// The index has the size and the SHA-256 of each of these, and all other engine plans. All times are
 // zero, so that equal plans are equal files.
 const (
 	indexMember    = "index.pb"
@@ -36,7 +36,7 @@ const (
 )
 
 // FormatVersion is the version of the files that this package writes.
-const FormatVersion = 3
+const FormatVersion = 4
 
 // maxIndexSize bounds the memory that reading an index may need.
 const maxIndexSize = 4 << 30
@@ -304,6 +304,8 @@ func (a *archive) read(name string, limit int64) ([]byte, error) {
 	}
 	defer r.Close() //nolint:errcheck // it was only read
 	var content bytes.Buffer
+	const believed = 32 << 20                                             // of a size that a damaged file may have made up
+	content.Grow(int(min(f.UncompressedSize64, uint64(limit), believed))) //nolint:gosec // a limit is never negative
 	if n, err := io.Copy(&content, io.LimitReader(r, limit+1)); err != nil || n > limit {
 		return nil, fmt.Errorf("%w: the member %q cannot be read", ErrDamaged, name)
 	}

@@ -51,6 +51,15 @@ func actionAddr(t testing.TB, text string) stackaddrs.ActionInstance {
 	return addr
 }
 
+func stored(t testing.TB, v cty.Value) *valuev1.DynamicValue {
+	t.Helper()
+	encoded, err := storedvalue.Encode(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return encoded
+}
+
 func examplePlan(t testing.TB) (*Plan, FileContext) {
 	t.Helper()
 	eu := stackaddrs.RootStackInstance.Child("region", stackaddrs.StringKey("eu"))
@@ -344,6 +353,15 @@ func TestFilesThatAreRefused(t *testing.T) {
 		"bad value of a change": {component(&planv1.Component{Address: "component.a", Changes: []*planv1.Change{{
 			Address: "a.b", Before: &valuev1.DynamicValue{Msgpack: []byte{0xc1}},
 		}}}), ErrDamaged},
+		"attributes of nothing": {component(&planv1.Component{Address: "component.a", Changes: []*planv1.Change{{Address: "a.b", AttributesOnly: true}}}), ErrDamaged},
+		"creates nothing":       {component(&planv1.Component{Address: "component.a", Changes: []*planv1.Change{{Address: "a.b", Creates: true}}}), ErrDamaged},
+		"removes nothing":       {component(&planv1.Component{Address: "component.a", Changes: []*planv1.Change{{Address: "a.b", Removes: true}}}), ErrDamaged},
+		"a new attribute": {component(&planv1.Component{Address: "component.a", Changes: []*planv1.Change{{
+			Address: "a.b", AttributesOnly: true, Before: stored(t, cty.EmptyObjectVal), After: stored(t, cty.ObjectVal(map[string]cty.Value{"x": cty.True})),
+		}}}), ErrDamaged},
+		"two engine plans": {component(&planv1.Component{
+			Address: "component.a", Mode: planv1.Mode_MODE_NORMAL, EngineDetails: []byte("x"), EnginePlan: &planv1.Member{Name: "engine/0"},
+		}), ErrDamaged},
 		"missing engine plan": {component(&planv1.Component{Address: "component.a", EnginePlan: &planv1.Member{Name: "engine/0"}}), ErrDamaged},
 		"foreign engine plan": {component(&planv1.Component{Address: "component.a", EnginePlan: &planv1.Member{Name: indexMember}}), ErrDamaged},
 	}

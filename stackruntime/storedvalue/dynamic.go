@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 
 	"github.com/vmihailenco/msgpack/v5"
 	"github.com/zclconf/go-cty/cty"
@@ -301,36 +300,49 @@ func decodeDynamic(raw []byte) (cty.Value, error) {
 // JSON and the value. ok is false for all else, such as unknown values without
 // a type, which is left to cty.
 func cutType(raw []byte) (ty cty.Type, value []byte, ok bool) {
-	const arrayOfTwo = 0x92 // the code of the MessagePack format
-	if len(raw) == 0 || raw[0] != arrayOfTwo {
+	const arrayOfTwo, bytes8, bytes16 = 0x92, 0xc4, 0xc5 // the codes of the MessagePack format
+	var size, start int
+	switch {
+	case len(raw) < 4 || raw[0] != arrayOfTwo:
+		return cty.NilType, nil, false
+	case raw[1] == bytes8:
+		size, start = int(raw[2]), 3
+	case raw[1] == bytes16:
+		size, start = int(raw[2])<<8|int(raw[3]), 4
+	default:
 		return cty.NilType, nil, false
 	}
-	r := bytes.NewReader(raw[1:])
-	description, err := msgpack.NewDecoder(r).DecodeBytes()
-	if err != nil {
+	if len(raw)-start < size {
 		return cty.NilType, nil, false
 	}
-	ty, err = ParseType(description)
-	return ty, raw[len(raw)-r.Len():], err == nil
+	value = raw[start+size:]
+	ty, err := ParseType(raw[start : start+size])
+	return ty, value, err == nil
 }
 
-var (
-	types     sync.Map // description → cty.Type
-	typeCount atomic.Int64
-)
+var types = struct {
+	sync.RWMutex
+	parsed map[string]cty.Type // by description
+}{parsed: map[string]cty.Type{}}
 
 // maxTypes bounds the memory that damaged or odd files can take for good.
 const maxTypes = 10_000
 
 // ParseType parses the JSON description of a type, each once in a process.
 func ParseType(description []byte) (cty.Type, error) {
-	if ty, ok := types.Load(string(description)); ok {
-		return ty.(cty.Type), nil
+	types.RLock()
+	ty, ok := types.parsed[string(description)] // which makes no text of the bytes, as a sync.Map would
+	types.RUnlock()
+	if ok {
+		return ty, nil
 	}
 	ty, err := ctyjson.UnmarshalType(description)
-	if err == nil && typeCount.Load() < maxTypes {
-		typeCount.Add(1)
-		types.Store(string(description), ty)
+	if err == nil {
+		types.Lock()
+		defer types.Unlock()
+		if len(types.parsed) < maxTypes {
+			types.parsed[string(description)] = ty
+		}
 	}
 	return ty, err
 }

@@ -126,8 +126,8 @@ func (x *FormatVersion) GetFormatVersion() uint32 {
 	return 0
 }
 
-// Plan is the index of a plan file: everything except the engine's own plans,
-// which are members of their own.
+// Plan is the index of a plan file: everything except those plans of engines
+// that are archives, which are members of their own.
 type Plan struct {
 	state         protoimpl.MessageState   `protogen:"open.v1"`
 	FormatVersion uint32                   `protobuf:"varint,1,opt,name=format_version,json=formatVersion,proto3" json:"format_version,omitempty"`
@@ -850,8 +850,10 @@ type Component struct {
 	Requires []string                    `protobuf:"bytes,8,rep,name=requires,proto3" json:"requires,omitempty"`
 	Inputs   map[string]*v1.DynamicValue `protobuf:"bytes,9,rep,name=inputs,proto3" json:"inputs,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	Outputs  map[string]*v1.DynamicValue `protobuf:"bytes,10,rep,name=outputs,proto3" json:"outputs,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	// Absent when the engine has nothing to do.
+	// Absent when the engine has nothing to do, and with engine_details.
 	EnginePlan *Member `protobuf:"bytes,15,opt,name=engine_plan,json=enginePlan,proto3" json:"engine_plan,omitempty"`
+	// The plan of an engine that is no member.
+	EngineDetails []byte `protobuf:"bytes,24,opt,name=engine_details,json=engineDetails,proto3" json:"engine_details,omitempty"`
 	// State document of the module. Empty when there is none.
 	RefreshedState []byte `protobuf:"bytes,16,opt,name=refreshed_state,json=refreshedState,proto3" json:"refreshed_state,omitempty"`
 	// State document that the engine's plan was made from. Empty when that is the
@@ -978,6 +980,13 @@ func (x *Component) GetEnginePlan() *Member {
 	return nil
 }
 
+func (x *Component) GetEngineDetails() []byte {
+	if x != nil {
+		return x.EngineDetails
+	}
+	return nil
+}
+
 func (x *Component) GetRefreshedState() []byte {
 	if x != nil {
 		return x.RefreshedState
@@ -1047,7 +1056,12 @@ type Change struct {
 	Before *v1.DynamicValue `protobuf:"bytes,7,opt,name=before,proto3" json:"before,omitempty"`
 	After  *v1.DynamicValue `protobuf:"bytes,8,opt,name=after,proto3" json:"after,omitempty"`
 	// The value after is the same as before, and is absent.
-	Unchanged       bool                `protobuf:"varint,9,opt,name=unchanged,proto3" json:"unchanged,omitempty"`
+	Unchanged bool `protobuf:"varint,9,opt,name=unchanged,proto3" json:"unchanged,omitempty"`
+	// Both values are objects, and the one after has only those attributes that differ.
+	AttributesOnly bool `protobuf:"varint,16,opt,name=attributes_only,json=attributesOnly,proto3" json:"attributes_only,omitempty"`
+	// The value before is null, of the type of the one after, and is absent; or the other way round.
+	Creates         bool                `protobuf:"varint,17,opt,name=creates,proto3" json:"creates,omitempty"`
+	Removes         bool                `protobuf:"varint,18,opt,name=removes,proto3" json:"removes,omitempty"`
 	Replace         []*v1.AttributePath `protobuf:"bytes,10,rep,name=replace,proto3" json:"replace,omitempty"`
 	Importing       *Importing          `protobuf:"bytes,11,opt,name=importing,proto3" json:"importing,omitempty"`
 	GeneratedConfig string              `protobuf:"bytes,12,opt,name=generated_config,json=generatedConfig,proto3" json:"generated_config,omitempty"`
@@ -1148,6 +1162,27 @@ func (x *Change) GetAfter() *v1.DynamicValue {
 func (x *Change) GetUnchanged() bool {
 	if x != nil {
 		return x.Unchanged
+	}
+	return false
+}
+
+func (x *Change) GetAttributesOnly() bool {
+	if x != nil {
+		return x.AttributesOnly
+	}
+	return false
+}
+
+func (x *Change) GetCreates() bool {
+	if x != nil {
+		return x.Creates
+	}
+	return false
+}
+
+func (x *Change) GetRemoves() bool {
+	if x != nil {
+		return x.Removes
 	}
 	return false
 }
@@ -1680,7 +1715,7 @@ const file_cairn_plan_v1_plan_proto_rawDesc = "" +
 	"\fOutputChange\x12\x16\n" +
 	"\x06action\x18\x01 \x01(\tR\x06action\x124\n" +
 	"\x06before\x18\x02 \x01(\v2\x1c.cairn.value.v1.DynamicValueR\x06before\x122\n" +
-	"\x05after\x18\x03 \x01(\v2\x1c.cairn.value.v1.DynamicValueR\x05after\"\x80\b\n" +
+	"\x05after\x18\x03 \x01(\v2\x1c.cairn.value.v1.DynamicValueR\x05after\"\xa7\b\n" +
 	"\tComponent\x12\x18\n" +
 	"\aaddress\x18\x01 \x01(\tR\aaddress\x12\x16\n" +
 	"\x06source\x18\x02 \x01(\tR\x06source\x12\x16\n" +
@@ -1694,7 +1729,8 @@ const file_cairn_plan_v1_plan_proto_rawDesc = "" +
 	"\aoutputs\x18\n" +
 	" \x03(\v2%.cairn.plan.v1.Component.OutputsEntryR\aoutputs\x126\n" +
 	"\vengine_plan\x18\x0f \x01(\v2\x15.cairn.plan.v1.MemberR\n" +
-	"enginePlan\x12'\n" +
+	"enginePlan\x12%\n" +
+	"\x0eengine_details\x18\x18 \x01(\fR\rengineDetails\x12'\n" +
 	"\x0frefreshed_state\x18\x10 \x01(\fR\x0erefreshedState\x12\x1d\n" +
 	"\n" +
 	"base_state\x18\x11 \x01(\fR\tbaseState\x122\n" +
@@ -1709,7 +1745,7 @@ const file_cairn_plan_v1_plan_proto_rawDesc = "" +
 	"\x05value\x18\x02 \x01(\v2\x1c.cairn.value.v1.DynamicValueR\x05value:\x028\x01\x1aX\n" +
 	"\fOutputsEntry\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x122\n" +
-	"\x05value\x18\x02 \x01(\v2\x1c.cairn.value.v1.DynamicValueR\x05value:\x028\x01J\x04\b\v\x10\fJ\x04\b\f\x10\rJ\x04\b\r\x10\x0eJ\x04\b\x0e\x10\x0f\"\xfb\x04\n" +
+	"\x05value\x18\x02 \x01(\v2\x1c.cairn.value.v1.DynamicValueR\x05value:\x028\x01J\x04\b\v\x10\fJ\x04\b\f\x10\rJ\x04\b\r\x10\x0eJ\x04\b\x0e\x10\x0f\"\xd8\x05\n" +
 	"\x06Change\x12\x18\n" +
 	"\aaddress\x18\x01 \x01(\tR\aaddress\x12)\n" +
 	"\x10previous_address\x18\x02 \x01(\tR\x0fpreviousAddress\x12\x18\n" +
@@ -1719,7 +1755,10 @@ const file_cairn_plan_v1_plan_proto_rawDesc = "" +
 	"\x06reason\x18\x06 \x01(\tR\x06reason\x124\n" +
 	"\x06before\x18\a \x01(\v2\x1c.cairn.value.v1.DynamicValueR\x06before\x122\n" +
 	"\x05after\x18\b \x01(\v2\x1c.cairn.value.v1.DynamicValueR\x05after\x12\x1c\n" +
-	"\tunchanged\x18\t \x01(\bR\tunchanged\x127\n" +
+	"\tunchanged\x18\t \x01(\bR\tunchanged\x12'\n" +
+	"\x0fattributes_only\x18\x10 \x01(\bR\x0eattributesOnly\x12\x18\n" +
+	"\acreates\x18\x11 \x01(\bR\acreates\x12\x18\n" +
+	"\aremoves\x18\x12 \x01(\bR\aremoves\x127\n" +
 	"\areplace\x18\n" +
 	" \x03(\v2\x1d.cairn.value.v1.AttributePathR\areplace\x126\n" +
 	"\timporting\x18\v \x01(\v2\x18.cairn.plan.v1.ImportingR\timporting\x12)\n" +
