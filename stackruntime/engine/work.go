@@ -121,8 +121,8 @@ type ApplyRequest struct {
 	ModuleDir string
 	Mode      Mode
 
-	// Planned is the result of [Session.Plan] as its keeper hands it back: without Ephemeral. The engine
-	// that made it is one of [Session.CanApply].
+	// Planned is the result of [Session.Plan] as its keeper hands it back: without Ephemeral. The
+	// engine that made it is one of [Session.CanApply].
 	Planned *PlanResult
 
 	// PlannedInputs are the inputs that the plan was made with. Null: ephemeral ones.

@@ -68,8 +68,9 @@ func encodeObjects(encoded *planv1.Change, c *engine.Change) error {
 	return err
 }
 
-// shorten returns what is stored of the values before and after, and notes what is not: a plan mostly
-// has objects that stay as they are in most attributes, with types that take more room than values.
+// shorten returns what is stored of the values before and after, and notes what is not: a plan
+// mostly has objects that stay as they are in most attributes, with types that take more room than
+// values.
 func shorten(encoded *planv1.Change, before, after cty.Value) (storedBefore, storedAfter cty.Value) {
 	changed, ok := changedAttributes(before, after)
 	switch {

@@ -86,8 +86,8 @@ func encodePlan(p *Plan, file FileContext) (*planv1.Plan, []member, error) {
 	return index, enginePlans, nil
 }
 
-// isArchive reports whether an engine's plan is an archive, as those with terraform's are: nothing is
-// gained by compressing it again.
+// isArchive reports whether an engine's plan is an archive, as those with terraform's are: nothing
+// is gained by compressing it again.
 func isArchive(content []byte) bool { return bytes.HasPrefix(content, []byte("PK\x03\x04")) }
 
 func encodeRootValues(index *planv1.Plan, p *Plan) error {

@@ -27,8 +27,8 @@ import (
 //   - engine/N: the engine's plan of a component, if it is an archive, named by the index;
 //   - index.sha256: the SHA-256 of index.pb, in hexadecimal.
 //
-// The index has the size and the SHA-256 of each of these, and all other engine plans. All times are
-// zero, so that equal plans are equal files.
+// The index has the size and the SHA-256 of each of these, and all other engine plans. All times
+// are zero, so that equal plans are equal files.
 const (
 	indexMember    = "index.pb"
 	checksumMember = "index.sha256"

@@ -15,11 +15,11 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
-// CheckOrder returns an error if there is no order in which the changes of a plan could be made, with
-// the objects of the refreshed state. It is the order in which they are applied, so that an apply finds
-// no cycle of its own. There always is one if objects that are created before their predecessors are
-// destroyed depend on none whose predecessors are destroyed first, which package deps sees to. Changes
-// of one kind always have one.
+// CheckOrder returns an error if there is no order in which the changes of a plan could be made,
+// with the objects of the refreshed state. It is the order in which they are applied, so that an
+// apply finds no cycle of its own. There always is one if objects that are created before their
+// predecessors are destroyed depend on none whose predecessors are destroyed first, which package
+// deps sees to. Changes of one kind always have one.
 func CheckOrder(plan *planned.Plan, refreshed engine.State, graph *deps.Graph) hcl.Diagnostics {
 	var creates, destroys bool
 	for _, c := range plan.Changes {
