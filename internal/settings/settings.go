@@ -136,7 +136,7 @@ func decodeCount(attr *hcl.Attribute, n *int, summary, detail string) hcl.Diagno
 }
 
 func decodeState(block *hcl.Block, result *Settings) hcl.Diagnostics {
-	if store := block.Labels[0]; store != "sqlite" {
+	if store := block.Labels[0]; store != FileStore {
 		return hcl.Diagnostics{{
 			Severity: hcl.DiagError,
 			Summary:  "Unknown state store",
@@ -146,7 +146,7 @@ func decodeState(block *hcl.Block, result *Settings) hcl.Diagnostics {
 	}
 	path, diags := stringArgument(block.Body, "path")
 	if path != "" {
-		result.State = "sqlite://" + path
+		result.State = FileStore + "://" + path
 	}
 	return diags
 }

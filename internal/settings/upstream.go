@@ -31,12 +31,29 @@ func (u Upstream) Below(dir string) Upstream {
 	if u.Stack != "" && !filepath.IsAbs(u.Stack) {
 		u.Stack = filepath.Join(dir, u.Stack)
 	}
-	if path, isFile := strings.CutPrefix(u.State, "sqlite://"); u.State != "" && (isFile || !strings.Contains(path, "://")) {
-		if u.State = path; !filepath.IsAbs(path) {
-			u.State = filepath.Join(dir, path)
-		}
+	if u.State != "" {
+		u.State = PlaceState(u.State, func(path string) string {
+			if filepath.IsAbs(path) {
+				return path
+			}
+			return filepath.Join(dir, path)
+		})
 	}
 	return u
+}
+
+// FileStore is the kind of state store that keeps the states of a stack in a file, and the scheme of
+// its locations.
+const FileStore = "sqlite"
+
+// PlaceState returns the location of a state, with its path joined with a directory if it is in a
+// file.
+func PlaceState(location string, join func(path string) string) string {
+	path, isFile := strings.CutPrefix(location, FileStore+"://")
+	if !isFile && strings.Contains(path, "://") {
+		return location
+	}
+	return join(path)
 }
 
 // Same reports whether two are the same place, as far as their texts say it.
