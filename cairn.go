@@ -12,6 +12,8 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/operation"
+	"github.com/cairnstacks/cairn/internal/operation/engines"
+	"github.com/cairnstacks/cairn/internal/operation/env"
 	"github.com/cairnstacks/cairn/internal/operation/planfile"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
@@ -52,9 +54,11 @@ type Stack struct{ operations *operation.Stack }
 // Open returns a stack of which nothing was read yet. The caller closes it.
 func Open(opts Options) *Stack {
 	return &Stack{operation.Open(operation.Options{
-		Dir: opts.Dir, WorkDir: opts.WorkDir, State: opts.State, Deployment: opts.Deployment,
-		Engine: opts.Engine, EngineFrom: "the caller", ModulesEngine: opts.ModulesEngine, Environ: opts.Environ,
-		ReadOnlyLocks: opts.ReadOnlyLocks, LockTimeout: opts.LockTimeout, Log: opts.Log, StopNow: opts.StopNow,
+		Env: env.Options{
+			Dir: opts.Dir, WorkDir: opts.WorkDir, State: opts.State, Deployment: opts.Deployment, Environ: opts.Environ, Log: opts.Log,
+		},
+		Engine:        engines.Request{Named: opts.Engine, NamedBy: "the caller", Given: opts.ModulesEngine},
+		ReadOnlyLocks: opts.ReadOnlyLocks, LockTimeout: opts.LockTimeout, StopNow: opts.StopNow,
 	})}
 }
 
@@ -77,8 +81,8 @@ func (s *Stack) Validate(ctx context.Context) hcl.Diagnostics { return s.operati
 // The plan is nil if there is none. With error diagnostics it holds the part that could be planned,
 // and is not saved.
 func (s *Stack) Plan(ctx context.Context, req Request, caller Caller, file string) (*stackplan.Plan, hcl.Diagnostics) {
-	plan, diags := s.operations.Plan(ctx, req.operation(), caller.operation(), file)
-	return plan, s.end(diags)
+	planned, diags := s.operations.Plan(ctx, req.operation(), caller.operation(), file)
+	return planned.Plan, s.end(diags)
 }
 
 // ApplyFile applies a plan that [Stack.Plan] or "cairn plan" has saved, exactly as it is. A file
@@ -120,12 +124,12 @@ func (s *Stack) ProviderSchemas(ctx context.Context) ([]byte, hcl.Diagnostics) {
 // Unknown: in whole or in part, where that apply failed or deferred an object that a value depends
 // on. Marks: sensitive ones are kept.
 func (s *Stack) Outputs(ctx context.Context) (map[string]cty.Value, error) {
-	return s.operations.Outputs(ctx)
+	return s.operations.States().Outputs(ctx)
 }
 
 // Files are the sources of diagnostics, by the names in their ranges, as
 // [hcl.NewDiagnosticTextWriter] takes them.
-func (s *Stack) Files() map[string]*hcl.File { return s.operations.Files() }
+func (s *Stack) Files() map[string]*hcl.File { return s.operations.Env().Files }
 
 // Close releases the resources of the stack. All that matters was saved before.
 func (s *Stack) Close() error { return s.operations.Close() }

@@ -31,7 +31,7 @@ func TestRequestIsConverted(t *testing.T) {
 		Excludes: []stackaddrs.AbsComponentInstance{{}},
 		Rounds:   2, Beside: true, ApproveLater: true, ApprovedBy: "x", AcceptRecovery: true, Version: "1",
 	}
-	checkConverted(t, request, request.operation(), "Replans", "Together")
+	checkConverted(t, request, request.operation(), "Replans", "Together", "Given", "Upstream")
 	checkConverted(t, argument, request.operation().Variables[0], "Option")
 }
 
@@ -47,9 +47,8 @@ func checkConverted(t *testing.T, from, to any, without ...string) {
 			t.Errorf("%T.%s is not converted", from, name)
 		}
 	}
-	for i := range converted.NumField() {
-		name := converted.Type().Field(i).Name
-		if !public.FieldByName(name).IsValid() && !slices.Contains(without, name) {
+	for _, field := range reflect.VisibleFields(converted.Type()) {
+		if name := field.Name; !field.Anonymous && !public.FieldByName(name).IsValid() && !slices.Contains(without, name) {
 			t.Errorf("%T.%s is not public", to, name)
 		}
 	}

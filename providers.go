@@ -43,14 +43,14 @@ type ProviderPackage struct {
 // providers lock" does: for several platforms, and from where packages are published. It takes no
 // engine.
 func (s *Stack) LockProviders(ctx context.Context, req LockProvidersRequest) ([]ProviderPackage, hcl.Diagnostics) {
-	packages, diags := s.operations.LockProviders(ctx, requirements.LockRequest(req))
+	packages, diags := s.operations.Providers().Lock(ctx, requirements.LockRequest(req))
 	return providerPackages(packages), diags
 }
 
 // MirrorProviders fetches packages of the stack's providers into a directory that they can be
 // installed from, as "terraform providers mirror" does. It takes no engine.
 func (s *Stack) MirrorProviders(ctx context.Context, req MirrorProvidersRequest) ([]ProviderPackage, hcl.Diagnostics) {
-	packages, diags := s.operations.MirrorProviders(ctx, requirements.MirrorRequest(req))
+	packages, diags := s.operations.Providers().Mirror(ctx, requirements.MirrorRequest(req))
 	return providerPackages(packages), diags
 }
 

@@ -67,11 +67,9 @@ type Argument struct {
 
 func (r Request) operation() operation.Request {
 	req := operation.Request{
-		Mode: r.Mode, SkipRefresh: r.SkipRefresh, Parallelism: r.Parallelism,
-		Replace: r.Replace, Targets: r.Targets, Excludes: r.Excludes,
-		Rounds: r.Rounds, Beside: r.Beside,
-		ApproveLater: r.ApproveLater, ApprovedBy: r.ApprovedBy, AcceptRecovery: r.AcceptRecovery,
-		Version: r.Version,
+		Scope:       operation.Scope{Mode: r.Mode, SkipRefresh: r.SkipRefresh, Replace: r.Replace, Targets: r.Targets, Excludes: r.Excludes},
+		Approval:    operation.Approval{ApproveLater: r.ApproveLater, ApprovedBy: r.ApprovedBy},
+		Parallelism: r.Parallelism, Rounds: r.Rounds, Beside: r.Beside, AcceptRecovery: r.AcceptRecovery, Version: r.Version,
 	}
 	for _, a := range r.Variables {
 		req.Variables = append(req.Variables, variables.Argument{

@@ -19,6 +19,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/cli/session"
 	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/operation/engines"
+	"github.com/cairnstacks/cairn/internal/operation/env"
+	"github.com/cairnstacks/cairn/internal/operation/states"
 	"github.com/cairnstacks/cairn/stackruntime/engine/memengine"
 )
 
@@ -43,7 +45,7 @@ func newStack(t *testing.T, archive string) *stack {
 		}
 	}
 	t.Chdir(dir)
-	for _, name := range []string{operation.StateVariable, engines.Variable} {
+	for _, name := range []string{env.StateVariable, engines.Variable} {
 		t.Setenv(name, "")
 	}
 	return &stack{t: t}
@@ -123,7 +125,7 @@ output "value" {
 func TestApplyAndDestroyInMemory(t *testing.T) {
 	s := newStack(t, chainArchive)
 	s.mustRun("plan", "-out=p")
-	if _, err := os.Stat(operation.DefaultState); err == nil {
+	if _, err := os.Stat(states.Default); err == nil {
 		t.Error("planning has made a state")
 	}
 	s.mustRun("apply", "p")

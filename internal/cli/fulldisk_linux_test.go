@@ -16,8 +16,8 @@ import (
 
 	"github.com/creack/pty"
 
-	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
+	"github.com/cairnstacks/cairn/internal/operation/env"
 	"github.com/cairnstacks/cairn/internal/testenv"
 )
 
@@ -118,7 +118,7 @@ func newFullDisk(t *testing.T) *fullDisk {
 		path = filepath.Join(d.stack, path)
 		mustNot(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(content), 0o600)))
 	}
-	mustNot(t, errors.Join(os.Mkdir(home, 0o700), os.Mkdir(temporary, 0o700), os.Symlink(work, filepath.Join(d.stack, operation.WorkDir))))
+	mustNot(t, errors.Join(os.Mkdir(home, 0o700), os.Mkdir(temporary, 0o700), os.Symlink(work, filepath.Join(d.stack, env.WorkDir))))
 	d.env = []string{
 		"TF_CLI_CONFIG_FILE=" + config, "CHECKPOINT_DISABLE=1", "HOME=" + home, "TMPDIR=" + temporary, "XDG_STATE_HOME=", "XDG_RUNTIME_DIR=",
 		"TF_VAR_gate=" + d.gate, "COLUMNS=1000",
@@ -335,6 +335,6 @@ func (d *fullDisk) checkPush(file string) {
 	if output, err := d.run("state", "push", file); err != nil {
 		d.t.Errorf("state push: %v\n%s", err, output)
 	}
-	mustNot(d.t, os.RemoveAll(filepath.Join(d.stack, operation.WorkDir, "runs"))) // which has it, too
+	mustNot(d.t, os.RemoveAll(filepath.Join(d.stack, env.WorkDir, "runs"))) // which has it, too
 	d.checkComplete()
 }

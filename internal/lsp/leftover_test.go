@@ -14,14 +14,14 @@ import (
 
 	"go.lsp.dev/protocol"
 
-	"github.com/cairnstacks/cairn/internal/operation"
+	"github.com/cairnstacks/cairn/internal/operation/states"
 	"github.com/cairnstacks/cairn/internal/statestore"
 )
 
 // store writes a state with component instances.
 func (e *editor) store(base statestore.Base, instances ...string) statestore.Base {
 	e.t.Helper()
-	store, err := statestore.Open(e.t.Context(), filepath.Join(e.dir, operation.DefaultState))
+	store, err := statestore.Open(e.t.Context(), filepath.Join(e.dir, states.Default))
 	e.check(err)
 	lock, err := store.Lock(e.t.Context(), "default", statestore.LockRequest{Operation: "test"})
 	e.check(err)
@@ -90,7 +90,7 @@ func TestLeftOverComponents(t *testing.T) {
 	if actions := e.removals(mainFile); len(actions) > 0 {
 		t.Errorf("nothing is left over, and the actions are %v", actions)
 	}
-	if _, err := os.Stat(filepath.Join(e.dir, operation.DefaultState)); err == nil {
+	if _, err := os.Stat(filepath.Join(e.dir, states.Default)); err == nil {
 		t.Error("a state was made")
 	}
 
@@ -133,7 +133,7 @@ func TestLeftOverComponents(t *testing.T) {
 	if e.removals(mainFile)["Add a removed block for component.older, with the source to be filled in"] == nil {
 		t.Errorf("component.older is in the state now, and the actions are %v", e.removals(mainFile))
 	}
-	entries, err := filepath.Glob(filepath.Join(e.dir, operation.DefaultState+"*"))
+	entries, err := filepath.Glob(filepath.Join(e.dir, states.Default+"*"))
 	if err != nil || len(entries) != 1 {
 		t.Errorf("beside the state there are %q, %v", entries, err)
 	}

@@ -38,36 +38,20 @@ func (s *Stack) Apply(ctx context.Context, req Request, caller Caller) hcl.Diagn
 	}
 	r := s.newRun(name, req, caller)
 	diags := r.load(ctx, planName)
-	diags = diags.Extend(variables.WarnUnread(s.dir, s.valueSources(req.Variables)))
+	diags = diags.Extend(variables.WarnUnread(s.env.Dir, s.valueSources(req.Variables)))
 	if !diags.HasErrors() {
-		diags = diags.Extend(r.completeValues(ctx))
+		diags = diags.Extend(r.values.complete(ctx))
 	}
 	if diags.HasErrors() {
 		return r.interrupted(ctx, diags)
 	}
 	return diags.Extend(r.withLock(ctx, func() hcl.Diagnostics {
-		diags := r.recover(ctx)
+		diags := r.recovery.recover(ctx)
 		if diags.HasErrors() {
 			return diags
 		}
 		return diags.Extend(r.applyRounds(ctx))
 	}))
-}
-
-// completeValues asks for the values that an apply without a saved plan needs. Unknown values must
-// be known before anything is planned, since a plan is applied at once. Destroying everything does
-// not need them.
-func (r *run) completeValues(ctx context.Context) hcl.Diagnostics {
-	declared := r.runtime.Config.Root.Variables
-	if r.req.Mode == engine.Destroy {
-		return r.ask(ctx, variables.Missing(declared, r.given), r.given)
-	}
-	needed := slices.Concat(variables.Missing(declared, r.given), variables.Unknown(declared, r.given))
-	diags := r.ask(ctx, needed, r.given)
-	if diags.HasErrors() {
-		return diags
-	}
-	return diags.Extend(variables.RequireKnown(declared, r.given))
 }
 
 func (r *run) applyRounds(ctx context.Context) hcl.Diagnostics {
@@ -81,7 +65,7 @@ func (r *run) applyRounds(ctx context.Context) hcl.Diagnostics {
 		before := r.stored.Serial
 		plan, moreDiags := r.applyRound(ctx)
 		diags = diags.Extend(moreDiags)
-		if diags.HasErrors() || plan.Complete || r.waiting {
+		if diags.HasErrors() || plan.Complete || r.outcome.waiting {
 			return diags
 		}
 		if err := r.stored.Reload(ctx); err != nil {
@@ -93,7 +77,7 @@ func (r *run) applyRounds(ctx context.Context) hcl.Diagnostics {
 		if r.caller.NextRound != nil {
 			r.caller.NextRound()
 		}
-		if diags = diags.Extend(r.refreshInputs(ctx, planName)); diags.HasErrors() {
+		if diags = diags.Extend(r.values.refresh(ctx, planName)); diags.HasErrors() {
 			return diags
 		}
 	}
@@ -126,13 +110,13 @@ func (r *run) applyRound(ctx context.Context) (*stackplan.Plan, hcl.Diagnostics)
 	if apply, moreDiags := r.decide(ctx, plan, diags); !apply {
 		return plan, diags.Extend(moreDiags)
 	}
-	if diags = diags.Extend(r.refreshInputs(ctx, applyName)); diags.HasErrors() {
+	if diags = diags.Extend(r.values.refresh(ctx, applyName)); diags.HasErrors() {
 		return plan, diags
 	}
 	if r.caller.Applying != nil {
 		r.caller.Applying()
 	}
-	return plan, diags.Extend(r.apply(ctx, plan, r.given))
+	return plan, diags.Extend(r.apply(ctx, plan, r.values.given))
 }
 
 // unchanged ends an apply that has nothing to apply. The records that the state keeps besides
@@ -163,12 +147,8 @@ func (s *Stack) ApplySaved(ctx context.Context, plan *stackplan.Plan, made stack
 	if plan.Mode == engine.Destroy {
 		name = destroyName
 	}
-	s.engines.UseOf(plan)
-	if config := s.deploymentConfig(); config != nil && s.namedDeployment() == "" {
-		s.opts.Deployment = made.Deployment // which the plan names
-	}
-	r := s.newRun(name, req, caller)
-	r.saved, r.approvedBy = made.Identity, cmp.Or(req.ApprovedBy, BySavedPlan)
+	r := s.forPlan(plan, made).newSaved(name, made.Identity, plan, req, caller)
+	r.outcome.approvedBy = cmp.Or(req.ApprovedBy, BySavedPlan)
 	stored, diags := r.loadSaved(ctx, plan, made)
 	if diags.HasErrors() {
 		return r.interrupted(ctx, diags)
@@ -179,7 +159,7 @@ func (s *Stack) ApplySaved(ctx context.Context, plan *stackplan.Plan, made stack
 	}
 	inputs := r.applyInputs(plan)
 	diags = diags.Extend(r.warnOtherValues(plan, inputs))
-	diags = diags.Extend(r.ask(ctx, neededOnApply(plan, r.runtime.Config, inputs), inputs))
+	diags = diags.Extend(r.values.ask(ctx, neededOnApply(plan, r.runtime.Config, inputs), inputs))
 	if !diags.HasErrors() {
 		diags = diags.Extend(stackruntime.CheckInputs(ctx, stackruntime.ApplyRequest{
 			Options: r.runtime, Plan: plan, Prior: stored.State, Inputs: inputs.Values, LeaveUnknown: plan.LeavesUnknown(),
@@ -191,15 +171,21 @@ func (s *Stack) ApplySaved(ctx context.Context, plan *stackplan.Plan, made stack
 	return diags.Extend(r.withLock(ctx, func() hcl.Diagnostics { return r.applyFitting(ctx, plan, made, inputs) }))
 }
 
+// newSaved is [Stack.newRun] for a saved plan of an identity.
+func (s *Stack) newSaved(name, identity string, plan *stackplan.Plan, req Request, caller Caller) *run {
+	if plan.Mode == engine.Destroy {
+		req.Mode = engine.Destroy // by which inputs are evaluated
+	}
+	r := s.newRun(name, req, caller)
+	r.saved, r.values.saved = identity, identity
+	return r
+}
+
 // CheckSaved reports whether [Stack.ApplySaved] would find that a plan does not fit, as far as that
 // can be known without the values of variables that were not known while planning. Nothing is done.
 func (s *Stack) CheckSaved(ctx context.Context, plan *stackplan.Plan, made stackplan.FileContext, req Request) hcl.Diagnostics {
-	s.engines.UseOf(plan)
-	if config := s.deploymentConfig(); config != nil && s.opts.Deployment == "" && s.getenv(DeploymentVariable) == "" {
-		s.opts.Deployment = made.Deployment // which the plan names
-	}
-	r := s.newRun(applyName, req, Caller{})
-	r.saved, r.notYet = made.Identity, true
+	r := s.forPlan(plan, made).newSaved(applyName, made.Identity, plan, req, Caller{})
+	r.values.notYet = true
 	_, diags := r.loadSaved(ctx, plan, made)
 	return r.interrupted(ctx, diags)
 }
@@ -210,8 +196,8 @@ func (r *run) applyFitting(ctx context.Context, plan *stackplan.Plan, made stack
 		return Diagnostics(err)
 	}
 	before := r.stored.Serial
-	diags := r.recover(ctx)
-	diags = diags.Extend(r.checkStable())
+	diags := r.recovery.recover(ctx)
+	diags = diags.Extend(r.values.checkStable(r.stored))
 	progress := r.progress()
 	if r.stored.Serial != before && progress == nil {
 		diags = diags.Append(planfile.Stale("What an earlier apply had done was recovered into the state, so this plan does not fit any more. " +
@@ -221,7 +207,7 @@ func (r *run) applyFitting(ctx context.Context, plan *stackplan.Plan, made stack
 		return diags
 	}
 	if len(progress) > 0 {
-		r.opts.Notify.Send(notice.Resuming{Done: progress.Count(stackplan.Done), Begun: progress.Count(stackplan.Begun), Of: countChanged(plan)})
+		r.stack.env.Notify.Send(notice.Resuming{Done: progress.Count(stackplan.Done), Begun: progress.Count(stackplan.Begun), Of: countChanged(plan)})
 	}
 	if changesState(plan, r.stored.State) {
 		diags = diags.Extend(r.apply(ctx, plan, inputs))
@@ -274,10 +260,10 @@ func neededOnApply(plan *stackplan.Plan, config *stackconfig.Config, inputs vari
 // applyInputs are the values to apply a plan file with: those of ephemeral variables, those that
 // were not known while planning, and those given by an option.
 func (r *run) applyInputs(plan *stackplan.Plan) variables.Given {
-	inputs := variables.Given{Values: maps.Clone(r.given.Values), Explicit: r.given.Explicit, Unknown: r.given.Unknown}
-	for name := range r.given.Values {
+	inputs := variables.Given{Values: maps.Clone(r.values.given.Values), Explicit: r.values.given.Explicit, Unknown: r.values.given.Unknown}
+	for name := range r.values.given.Values {
 		declared, planned := r.runtime.Config.Root.Variables[name], plan.Inputs[name]
-		if !declared.Ephemeral && !r.given.Explicit[name] && (planned == nil || !planned.IsUnknown()) {
+		if !declared.Ephemeral && !r.values.given.Explicit[name] && (planned == nil || !planned.IsUnknown()) {
 			delete(inputs.Values, name)
 		}
 	}
@@ -288,12 +274,12 @@ func (r *run) applyInputs(plan *stackplan.Plan) variables.Given {
 // it holds others.
 func (r *run) warnOtherValues(plan *stackplan.Plan, inputs variables.Given) hcl.Diagnostics {
 	var diags hcl.Diagnostics
-	for _, name := range slices.Sorted(maps.Keys(r.given.Environment)) {
+	for _, name := range slices.Sorted(maps.Keys(r.values.given.Environment)) {
 		planned := plan.Inputs[name]
 		if _, used := inputs.Values[name]; used || planned == nil {
 			continue
 		}
-		value, _ := r.given.Values[name].UnmarkDeep()
+		value, _ := r.values.given.Values[name].UnmarkDeep()
 		held, _ := planned.After.UnmarkDeep()
 		if value.RawEquals(held) || value.IsNull() { // null may stand for a default
 			continue
@@ -303,7 +289,7 @@ func (r *run) warnOtherValues(plan *stackplan.Plan, inputs variables.Given) hcl.
 			Summary:  "Value differs from the plan",
 			Detail: fmt.Sprintf("The environment variable %s gives var.%s another value than the plan was made with. The plan is applied "+
 				"as it is, without that value. "+
-				"To use it, make a new plan.", r.given.Environment[name], name),
+				"To use it, make a new plan.", r.values.given.Environment[name], name),
 		})
 	}
 	return diags
@@ -311,13 +297,13 @@ func (r *run) warnOtherValues(plan *stackplan.Plan, inputs variables.Given) hcl.
 
 // withLock does something with the state locked.
 func (r *run) withLock(ctx context.Context, do func() hcl.Diagnostics) hcl.Diagnostics {
-	stored, err := r.lockState(ctx, statestore.LockRequest{Operation: r.name, Reserve: true})
+	stored, err := r.stack.states.Lock(ctx, statestore.LockRequest{Operation: r.name, Reserve: true})
 	if err != nil {
 		return Diagnostics(err)
 	}
 	r.stored = stored
 	diags := do()
-	if err := r.stored.Unlock(ctx); err != nil && !r.unsaved { // of which the reason was said
+	if err := r.stored.Unlock(ctx); err != nil && !r.outcome.unsaved { // of which the reason was said
 		diags = diags.Extend(Diagnostics(err))
 	}
 	return diags
@@ -326,7 +312,7 @@ func (r *run) withLock(ctx context.Context, do func() hcl.Diagnostics) hcl.Diagn
 // apply carries out a plan that was approved.
 func (r *run) apply(ctx context.Context, plan *stackplan.Plan, inputs variables.Given) hcl.Diagnostics {
 	saver := deployment.NewSaver(r.stored, r.operationName(), r.saved)
-	if err := r.record(ctx, plan, saver); err != nil {
+	if err := r.recovery.record(ctx, saver, countChanged(plan)); err != nil {
 		return Diagnostics(err)
 	}
 	var result *stackruntime.ApplyResult
@@ -361,11 +347,11 @@ func (r *run) apply(ctx context.Context, plan *stackplan.Plan, inputs variables.
 	}
 	if err := finish(ctx); err != nil {
 		saved, moreDiags := r.rescueState(ctx, err, saver, result.State)
-		r.unsaved = !saved
+		r.outcome.unsaved = !saved
 		diags = withoutNotSaved(diags).Extend(moreDiags)
 	}
-	if !r.unsaved {
-		diags = diags.Extend(Diagnostics(r.forgetRecord(ctx)))
+	if !r.outcome.unsaved {
+		diags = diags.Extend(Diagnostics(r.recovery.forgetRecord(ctx)))
 	}
 	diags = diags.Extend(saver.DiskFull())
 	if r.caller.Applied == nil {
@@ -373,40 +359,9 @@ func (r *run) apply(ctx context.Context, plan *stackplan.Plan, inputs variables.
 	}
 	return diags.Extend(Diagnostics(r.caller.Applied(Applied{
 		Plan: plan, Result: result,
-		Failed: diags.HasErrors(), Interrupted: WasInterrupted(ctx) && diags.HasErrors(), Unsaved: r.unsaved,
+		Failed: diags.HasErrors(), Interrupted: WasInterrupted(ctx) && diags.HasErrors(), Unsaved: r.outcome.unsaved,
 		InDoubt: slices.ContainsFunc(diags, isInDoubt),
 	})))
-}
-
-// record has the engine make the record of its work, and then has the state know of it, before
-// anything is done.
-func (r *run) record(ctx context.Context, plan *stackplan.Plan, saver *deployment.Saver) error {
-	recoverer := r.recoverer()
-	if recoverer == nil || countChanged(plan) == 0 {
-		return nil
-	}
-	name, err := recoverer.Record(ctx)
-	if err != nil {
-		return failure.Error("Unusable apply journal", "The work of the apply could not be written down, so nothing "+
-			"was begun: %s.", failure.Reason(err))
-	}
-	if name == "" {
-		return nil
-	}
-	if err := saver.Begin(ctx, name); err != nil {
-		return err
-	}
-	r.recorded = name
-	return r.bindEngine(ctx)
-}
-
-// forgetRecord says to the engine that the state does not know of a record any more.
-func (r *run) forgetRecord(ctx context.Context) error {
-	if r.recorded == "" {
-		return nil
-	}
-	r.recorded = ""
-	return r.bindEngine(ctx)
 }
 
 func isInDoubt(diag *hcl.Diagnostic) bool {

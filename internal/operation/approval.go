@@ -5,14 +5,11 @@ package operation
 
 import (
 	"context"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/deployments/approval"
-	"github.com/cairnstacks/cairn/internal/deployments/deployeval"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation/planfile"
 	"github.com/cairnstacks/cairn/stackruntime/fault"
@@ -34,28 +31,27 @@ const (
 // deployment files there is only the built-in rule, which nobody needs to be told of.
 func (r *run) judge(ctx context.Context, plan *stackplan.Plan, diags hcl.Diagnostics) hcl.Diagnostics {
 	facts := approval.Facts{Deployment: r.stored.Deployment, Replans: r.req.Replans + max(r.round-1, 0), Diagnostics: diags}
-	if r.inputs == nil {
-		r.judged = approval.Judge(ctx, nil, nil, plan, facts)
+	if r.values.block == nil {
+		r.outcome.judged = approval.Judge(ctx, nil, nil, plan, facts)
 		return nil
 	}
-	config := r.deploymentConfig()
-	sources, err := r.inputSources(planName)
+	evaluator, _, err := r.values.evaluator(planName)
 	if err != nil {
 		return Diagnostics(err)
 	}
-	r.judged = approval.Judge(ctx, config, deployeval.New(config, r.dir, sources), plan, facts)
+	r.outcome.judged = approval.Judge(ctx, r.stack.sources.Declared(), evaluator, plan, facts)
 	if r.caller.Judged == nil {
 		return nil
 	}
-	return Diagnostics(r.caller.Judged(r.judged))
+	return Diagnostics(r.caller.Judged(r.outcome.judged))
 }
 
 // decide reports whether a plan that changes something is to be applied now. If not, the
 // diagnostics say why.
 func (r *run) decide(ctx context.Context, plan *stackplan.Plan, warnings hcl.Diagnostics) (bool, hcl.Diagnostics) {
 	switch {
-	case r.judged.Approved():
-		r.approvedBy = ByRules(r.judged.Rules)
+	case r.outcome.judged.Approved():
+		r.outcome.approvedBy = ByRules(r.outcome.judged.Rules)
 		return true, nil
 	case r.req.ApproveLater:
 		return false, r.wait(plan)
@@ -63,7 +59,7 @@ func (r *run) decide(ctx context.Context, plan *stackplan.Plan, warnings hcl.Dia
 	if err := r.caller.approve(ctx, plan, warnings); err != nil {
 		return false, r.withUntouched(Diagnostics(err))
 	}
-	r.approvedBy = r.caller.Approver
+	r.outcome.approvedBy = r.caller.Approver
 	return true, nil
 }
 
@@ -77,37 +73,24 @@ func ByRules(names []string) string {
 
 // wait saves a plan until somebody approves it.
 func (r *run) wait(plan *stackplan.Plan) hcl.Diagnostics {
-	if err := r.PrepareWaiting(); err != nil {
+	if err := r.stack.sources.PrepareWaiting(); err != nil {
 		return Diagnostics(err)
 	}
-	file := r.WaitingPlan(r.stored.Deployment)
+	file := r.stack.env.WaitingPlan(r.stored.Deployment)
 	if err := planfile.Write(file, plan, r.target(r.stored), r.req.Version); err != nil {
 		return Diagnostics(err)
 	}
-	r.waiting = true
+	r.outcome.waiting = true
 	return hcl.Diagnostics{failure.WithCode(CodeWaiting, failure.Warning("Plan waits for approval", "It is saved in %s, and can be applied from there as it is. %s", file, r.untouched()))}
-}
-
-// WaitingPlan is where the plan of a deployment is saved that waits for approval.
-func (s *Stack) WaitingPlan(deployment string) string {
-	return filepath.Join(s.work, "waiting", deployment+".plan")
-}
-
-// PrepareWaiting makes the directory of such plans.
-func (s *Stack) PrepareWaiting() error {
-	if err := s.prepareWorkDir(); err != nil {
-		return err
-	}
-	return os.MkdirAll(filepath.Dir(s.WaitingPlan("")), 0o700)
 }
 
 // operationName is the name of the operation in the history. Stacks without deployment files have
 // no approver but the caller of the operation.
 func (r *run) operationName() string {
-	if r.inputs == nil || r.approvedBy == "" {
+	if r.values.block == nil || r.outcome.approvedBy == "" {
 		return r.name
 	}
-	return r.name + ApprovedBy + r.approvedBy
+	return r.name + ApprovedBy + r.outcome.approvedBy
 }
 
 // ApprovedBy is in the history between the name of an operation and the person or rule that has

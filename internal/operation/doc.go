@@ -5,10 +5,11 @@
 // request, such as "plan this", and the runtime, which knows neither files nor stores nor programs.
 //
 // A [Stack] is opened with [Options] and used for one operation, or for some one after the other,
-// as long as its files stay as they are. Its parts are found when they are first asked for: the
-// settings file, the configuration with its source packages, an engine with the providers that it
-// has to install, and the stored state. All callers perform the same operation by the same calls,
-// in the same process: the command line, a server, a run over many stacks.
+// as long as its files stay as they are. It consists of values that stand on each other, each in a
+// package of its own: the surroundings (env), the files (sources), the engines, the states (stored),
+// and the providers (requirements). Their contents are found when they are first asked for. All
+// callers perform the same operation by the same calls, in the same process: the command line, a
+// server, a run over many stacks.
 //
 // Rules:
 //
@@ -20,4 +21,7 @@
 //     directory of the stack.
 //   - O4. A stack is used by one goroutine at a time; different stacks at the same time, also with
 //     the same files.
+//   - O5. Nothing asks upwards: the knowledge of a caller, such as values of stacks that are only
+//     planned, comes with the [Request]. A finished plan passes through one place before it is shown or
+//     approved, which judges it.
 package operation

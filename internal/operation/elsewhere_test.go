@@ -13,8 +13,9 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/operation"
+	"github.com/cairnstacks/cairn/internal/operation/engines"
+	"github.com/cairnstacks/cairn/internal/operation/env"
 	"github.com/cairnstacks/cairn/internal/testenv"
-	"github.com/cairnstacks/cairn/stackruntime/engine"
 )
 
 const elsewhereStack = `
@@ -79,13 +80,15 @@ func TestOperateElsewhere(t *testing.T) {
 		state   string
 	}{
 		"settings":    {nil, "state/own.db"},
-		"environment": {[]string{operation.StateVariable + "=other.db", operation.DataVariable + "=data"}, "other.db"},
-		"url":         {[]string{operation.StateVariable + "=sqlite://url.db"}, "url.db"},
+		"environment": {[]string{env.StateVariable + "=other.db", env.DataVariable + "=data"}, "other.db"},
+		"url":         {[]string{env.StateVariable + "=sqlite://url.db"}, "url.db"},
 	} {
 		dir := newStack(t, stack)
 		options := operation.Options{
-			Dir: dir, Engine: binary, EngineFrom: "this test",
-			Environ: append(append(os.Environ(), "CAIRN_VAR_name="+name, "CAIRN_VAR_FILES=values/size.tfvars"), test.environ...),
+			Env: env.Options{
+				Dir: dir, Environ: append(append(os.Environ(), "CAIRN_VAR_name="+name, "CAIRN_VAR_FILES=values/size.tfvars"), test.environ...),
+			},
+			Engine: engines.Request{Named: binary, NamedBy: "this test"},
 		}
 		wg.Go(func() {
 			plan := filepath.Join(dir, "saved.plan")
@@ -97,11 +100,11 @@ func TestOperateElsewhere(t *testing.T) {
 			}
 			applied := operation.Open(options)
 			defer applied.Close() //nolint:errcheck // nothing is left to be written
-			if diags := applied.Apply(t.Context(), operation.Request{Mode: engine.Normal}, operation.Caller{Approve: operation.ApproveAll}); diags.HasErrors() {
+			if diags := applied.Apply(t.Context(), operation.Request{}, operation.Caller{Approve: operation.ApproveAll}); diags.HasErrors() {
 				t.Errorf("%s: applying: %v", name, diags)
 				return
 			}
-			outputs, err := applied.Outputs(t.Context())
+			outputs, err := applied.States().Outputs(t.Context())
 			if err != nil {
 				t.Errorf("%s: outputs: %v", name, err)
 				return
@@ -130,7 +133,7 @@ func TestMistakesElsewhere(t *testing.T) {
 		"main.tfcomponent.hcl": "component \"one\" {\n  source = \"./module\"\n}\n",
 		"module/main.tf":       "output \"x\" { value = local.nowhere }\n",
 	})
-	stack := operation.Open(operation.Options{Dir: dir, Engine: testenv.Engine(t), EngineFrom: "this test"})
+	stack := operation.Open(operation.Options{Env: env.Options{Dir: dir}, Engine: engines.Request{Named: testenv.Engine(t), NamedBy: "this test"}})
 	defer stack.Close() //nolint:errcheck // nothing was to be written
 	_, diags := stack.Plan(t.Context(), operation.Request{}, operation.Caller{}, "")
 	var places []hcl.Range
@@ -139,7 +142,7 @@ func TestMistakesElsewhere(t *testing.T) {
 			places = append(places, *diag.Subject)
 		}
 	}
-	if len(places) != 1 || places[0].Filename != "module/main.tf" || stack.Path(places[0].Filename) != filepath.Join(dir, "module", "main.tf") {
+	if len(places) != 1 || places[0].Filename != "module/main.tf" || stack.Sources().Path(places[0].Filename) != filepath.Join(dir, "module", "main.tf") {
 		t.Errorf("the mistake is at %v: %v", places, diags)
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/operation/engines"
+	"github.com/cairnstacks/cairn/internal/operation/env"
 )
 
 // The engines that are no binaries are named in the same places as binaries, and take none.
@@ -35,7 +36,7 @@ func TestEnginesWithoutBinary(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			stack := operation.Open(operation.Options{Dir: dir, Engine: test.option, EngineFrom: "-engine", Environ: []string{"PATH=", test.variable}})
+			stack := operation.Open(operation.Options{Env: env.Options{Dir: dir, Environ: []string{"PATH=", test.variable}}, Engine: engines.Request{Named: test.option, NamedBy: "-engine"}})
 			defer stack.Close() //nolint:errcheck // nothing was written
 			versions, _, err := stack.Versions(t.Context(), false)
 			if err != nil || versions.Engine.Name != engines.Native {
@@ -51,9 +52,9 @@ func TestEngineNamedTwice(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "cairn.hcl"), []byte("engine = \"native\"\nengine {\n  version = \"1\"\n}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	stack := operation.Open(operation.Options{Dir: dir, Environ: []string{"PATH="}})
+	stack := operation.Open(operation.Options{Env: env.Options{Dir: dir, Environ: []string{"PATH="}}})
 	defer stack.Close() //nolint:errcheck // nothing was written
-	_, err := stack.Settings()
+	_, err := stack.Env().Settings()
 	diags, ok := errors.AsType[hcl.Diagnostics](err)
 	if !ok || len(diags) != 1 || diags[0].Summary != "Setting given twice" || diags[0].Subject.Start.Line != 1 {
 		t.Errorf("Settings: got %v, want one error about line 1", err)

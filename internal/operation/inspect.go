@@ -41,13 +41,13 @@ const ExpressionFile = "<console>"
 // Inspect prepares for evaluating expressions. With errors there is no inspection.
 func (s *Stack) Inspect(ctx context.Context, req InspectRequest) (*Inspection, hcl.Diagnostics) {
 	var given variables.Given
-	if config, found := s.config(); config != nil && !found.HasErrors() { // the others are those of loadRuntime
+	if config, found := s.sources.Config(); config != nil && !found.HasErrors() { // the others are those of Runtime
 		var diags hcl.Diagnostics
-		if given, diags = s.values(config.Root.Variables, req.Variables); diags.HasErrors() {
+		if given, diags = variables.Read(config.Root.Variables, s.valueSources(req.Variables), s.env.Files); diags.HasErrors() {
 			return nil, diags // before providers are installed
 		}
 	}
-	opts, diags := s.loadRuntime(ctx)
+	opts, diags := s.Runtime(ctx)
 	if diags.HasErrors() {
 		return nil, diags
 	}
@@ -61,7 +61,7 @@ func (s *Stack) Inspect(ctx context.Context, req InspectRequest) (*Inspection, h
 	}
 	return &Inspection{
 		Stack: declared,
-		files: s.opts.Files,
+		files: s.env.Files,
 		inspector: stackruntime.Inspect(stackruntime.InspectRequest{
 			Options: opts,
 			State:   state,
@@ -76,7 +76,7 @@ func (s *Stack) inspectedState(ctx context.Context, plan *stackplan.Plan) (*stac
 	if plan != nil {
 		return PlannedState(plan), nil
 	}
-	stored, err := s.ReadToShow(ctx)
+	stored, err := s.states.ReadToShow(ctx)
 	if err != nil {
 		return nil, err
 	}

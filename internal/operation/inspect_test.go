@@ -18,6 +18,8 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/bundle"
 	"github.com/cairnstacks/cairn/internal/operation"
+	"github.com/cairnstacks/cairn/internal/operation/engines"
+	"github.com/cairnstacks/cairn/internal/operation/env"
 	"github.com/cairnstacks/cairn/internal/operation/planfile"
 	"github.com/cairnstacks/cairn/internal/operation/variables"
 	"github.com/cairnstacks/cairn/internal/testenv"
@@ -77,7 +79,7 @@ func TestInspect(t *testing.T) {
 	ctx := t.Context()
 	testenv.CLIConfig(t, "")
 	dir := newStack(t, inspected)
-	stack := openDir(t, operation.Options{Dir: dir, Engine: testenv.Engine(t), EngineFrom: "this test"})
+	stack := openDir(t, operation.Options{Env: env.Options{Dir: dir}, Engine: engines.Request{Named: testenv.Engine(t), NamedBy: "this test"}})
 	mustDiags(t, stack.Apply(ctx, operation.Request{Variables: sized(1)}, operation.Caller{Approve: operation.ApproveAll}))
 	file := filepath.Join(dir, "saved.plan")
 	_, diags := stack.Plan(ctx, operation.Request{Variables: sized(2)}, operation.Caller{}, file)
@@ -121,18 +123,18 @@ func TestInspect(t *testing.T) {
 	}
 
 	// The plan is of the state as it is, until that goes on.
-	if prior := stack.PriorState(ctx, made); prior == nil || len(prior.Components) != 2 {
+	if prior := stack.States().Prior(ctx, made); prior == nil || len(prior.Components) != 2 {
 		t.Errorf("the state of the plan: %v", prior)
 	}
 	mustDiags(t, stack.ApplySaved(ctx, plan, made, operation.Request{}, operation.Caller{}))
-	if prior := stack.PriorState(ctx, made); prior != nil {
+	if prior := stack.States().Prior(ctx, made); prior != nil {
 		t.Errorf("the state of a plan that was applied: %v", prior)
 	}
 }
 
 func TestGraphOfConfiguration(t *testing.T) {
 	testenv.CLIConfig(t, "")
-	stack := openDir(t, operation.Options{Dir: newStack(t, inspected), Engine: testenv.Engine(t), EngineFrom: "this test"})
+	stack := openDir(t, operation.Options{Env: env.Options{Dir: newStack(t, inspected)}, Engine: engines.Request{Named: testenv.Engine(t), NamedBy: "this test"}})
 	g, diags := stack.Graph(t.Context())
 	mustDiags(t, diags)
 	var got []string
@@ -158,7 +160,7 @@ func TestValidateInSteps(t *testing.T) {
 		"main.tfcomponent.hcl": "component \"a\" {\n  source = \"./m\"\n  inputs = { text = component.b.text }\n}\n",
 		"m/main.tf":            "variable \"text\" { type = string }\nresource \"terraform_data\" \"x\" { inputt = var.text }\n",
 	}
-	opts := operation.Options{Dir: newStack(t, files), Engine: testenv.Engine(t), EngineFrom: "this test"}
+	opts := operation.Options{Env: env.Options{Dir: newStack(t, files)}, Engine: engines.Request{Named: testenv.Engine(t), NamedBy: "this test"}}
 	summaries := func(diags hcl.Diagnostics) (all []string) {
 		for _, diag := range diags {
 			all = append(all, diag.Summary)
@@ -205,12 +207,12 @@ component "a" {
 `,
 		"m/main.tf": "terraform {\n  required_providers {\n    fake = { source = \"cairnstacks/fake\" }\n  }\n}\n",
 	})
-	opts := operation.Options{Dir: dir, Engine: testenv.Engine(t), EngineFrom: "this test"}
+	opts := operation.Options{Env: env.Options{Dir: dir}, Engine: engines.Request{Named: testenv.Engine(t), NamedBy: "this test"}}
 	versions, diags, err := openDir(t, opts).Versions(ctx, false)
 	if err != nil || len(diags) > 0 || versions.Engine.Version == "" || len(versions.Providers) > 0 {
 		t.Errorf("at first: %+v, %v, %v", versions, diags, err)
 	}
-	if _, err := os.Stat(filepath.Join(dir, operation.WorkDir)); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(filepath.Join(dir, env.WorkDir)); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a working directory was left behind: %v", err)
 	}
 
@@ -225,7 +227,7 @@ component "a" {
 		t.Errorf("versions after that: %v (-installed +got):\n%s", err, diff)
 	}
 
-	opts.Engine = filepath.Join(dir, "nothing")
+	opts.Engine.Named = filepath.Join(dir, "nothing")
 	if _, _, err := openDir(t, opts).Versions(ctx, false); !errors.As(err, new(*operation.NoEngineError)) {
 		t.Errorf("without an engine: %v", err)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/bundle"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation/engines"
+	"github.com/cairnstacks/cairn/internal/operation/sources"
 	"github.com/cairnstacks/cairn/internal/operation/workdir"
 	"github.com/cairnstacks/cairn/internal/tempdir"
 	"github.com/cairnstacks/cairn/stackaddrs"
@@ -43,7 +44,8 @@ type Versions struct {
 
 // Install fetches the sources of the stack and installs its providers.
 func (s *Stack) Install(ctx context.Context, req InstallRequest) (Versions, hcl.Diagnostics) {
-	config, packages, diags := s.fetch(ctx, req.Upgrade)
+	reader, tofuReader := s.engines.Readers(ctx)
+	config, packages, diags := s.sources.Fetch(ctx, sources.FetchRequest{Upgrade: req.Upgrade, Reader: reader, TofuReader: tofuReader})
 	if req.Fetched != nil {
 		req.Fetched(packages)
 	}
@@ -60,8 +62,8 @@ func (s *Stack) Install(ctx context.Context, req InstallRequest) (Versions, hcl.
 	if diags.HasErrors() {
 		return Versions{}, diags
 	}
-	if state, err := s.stateFile(); err == nil && s.readOnlyState() == "" { // else work on the state reports it
-		s.ignoreRules().AddState(ctx, state)
+	if place, err := s.states.Place(); err == nil && place.File() != "" && !place.ReadOnly() { // else work on the state reports it
+		s.states.Ignored().AddState(ctx, place.File())
 	}
 	return Versions{Engine: opts.Session.Info(), Providers: opts.Locks}, diags
 }
@@ -83,15 +85,15 @@ func (e *NoEngineError) Unwrap() error { return e.Err }
 //   - [*NoEngineError]: there is no engine that can be used.
 //   - others: the lock file of the providers cannot be read.
 func (s *Stack) Versions(ctx context.Context, choices bool) (Versions, hcl.Diagnostics, error) {
-	if workdir.CheckWritable(s.work) == nil {
+	if workdir.CheckWritable(s.env.WorkDir) == nil {
 		return s.versions(ctx, choices)
 	}
-	temporary, err := tempdir.Kind{Prefix: "cairn-version-", Log: s.log}.Replace()
+	temporary, err := tempdir.Kind{Prefix: "cairn-version-", Log: s.env.Log}.Replace()
 	if err != nil {
 		return Versions{}, nil, &NoEngineError{err}
 	}
 	opts := s.opts
-	opts.WorkDir = filepath.Join(temporary.Path, "work")
+	opts.Env.WorkDir = filepath.Join(temporary.Path, "work")
 	elsewhere := Open(opts)
 	versions, diags, err := elsewhere.versions(ctx, choices)
 	return versions, diags, errors.Join(err, elsewhere.Close(), temporary.Remove())
@@ -99,11 +101,11 @@ func (s *Stack) Versions(ctx context.Context, choices bool) (Versions, hcl.Diagn
 
 func (s *Stack) versions(ctx context.Context, choices bool) (versions Versions, _ hcl.Diagnostics, err error) {
 	if choices {
-		if versions.Choices, err = s.engines.List(ctx, s.openSession); err != nil {
+		if versions.Choices, err = s.engines.List(ctx, s.session); err != nil {
 			return versions, nil, &NoEngineError{err}
 		}
 	}
-	opened, err := s.openSession(ctx)
+	opened, err := s.session(ctx)
 	if err != nil {
 		return versions, nil, &NoEngineError{err}
 	}

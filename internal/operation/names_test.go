@@ -14,6 +14,9 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/operation"
+	"github.com/cairnstacks/cairn/internal/operation/engines"
+	"github.com/cairnstacks/cairn/internal/operation/env"
+	"github.com/cairnstacks/cairn/internal/operation/states"
 	"github.com/cairnstacks/cairn/internal/statestore"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/engine/enginetest"
@@ -69,12 +72,12 @@ output "id" { value = terraform_data.x.id }
 	})
 	var mu sync.Mutex
 	var names []string
-	stack := openDir(t, operation.Options{Dir: dir, ModulesEngine: enginetest.Replaced{
+	stack := openDir(t, operation.Options{Env: env.Options{Dir: dir}, Engine: engines.Request{Given: enginetest.Replaced{
 		Engine: memengine.New(memengine.Options{}),
 		Session: func(session engine.Session) engine.Session {
-			return workNames{session, filepath.Join(dir, operation.DefaultState), &mu, &names}
+			return workNames{session, filepath.Join(dir, states.Default), &mu, &names}
 		},
-	}})
+	}}})
 	mustDiags(t, stack.Apply(t.Context(), operation.Request{}, operation.Caller{Approve: operation.ApproveAll}))
 	slices.Sort(names)
 	if len(slices.Compact(slices.Clone(names))) != len(names) {

@@ -7,41 +7,49 @@ import (
 	"context"
 
 	"github.com/hashicorp/hcl/v2"
+	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/deployments/approval"
+	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/internal/operation/planfile"
 	"github.com/cairnstacks/cairn/internal/operation/variables"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
+// Planned is a plan with all that is known of it.
+type Planned struct {
+	Plan   *stackplan.Plan    // nil if there is none
+	Judged approval.Judgement // by the rules for the deployment
+
+	// Taken are the published values of other stacks that it was made with, by references. Unknown:
+	// values that are only planned there.
+	Taken map[string]cty.Value
+}
+
 // Plan makes a plan and saves it in a file, unless the name of that is empty. Nothing is changed
-// but by the recovery of applies that were cut off.
-//
-// The plan is nil if there is none; with errors it is incomplete, and not saved.
-func (s *Stack) Plan(ctx context.Context, req Request, caller Caller, file string) (*stackplan.Plan, hcl.Diagnostics) {
+// but by the recovery of applies that were cut off. With errors the plan is incomplete, and not
+// saved.
+func (s *Stack) Plan(ctx context.Context, req Request, caller Caller, file string) (Planned, hcl.Diagnostics) {
 	if file != "" {
 		if err := planfile.CheckPath(file); err != nil {
-			return nil, Diagnostics(err)
+			return Planned{}, Diagnostics(err)
 		}
 	}
 	r := s.newRun(planName, req, caller)
 	diags := r.load(ctx, planName)
-	diags = diags.Extend(variables.WarnUnread(s.dir, s.valueSources(req.Variables)))
+	diags = diags.Extend(variables.WarnUnread(s.env.Dir, s.valueSources(req.Variables)))
 	if !diags.HasErrors() {
-		diags = diags.Extend(r.ask(ctx, variables.Missing(r.runtime.Config.Root.Variables, r.given), r.given))
+		diags = diags.Extend(r.values.askMissing(ctx))
 	}
 	if diags.HasErrors() {
-		return nil, r.interrupted(ctx, diags)
+		return Planned{}, r.interrupted(ctx, diags)
 	}
-	take := s.lockToPlan
-	if req.Beside {
-		take = s.readBeside
-	}
-	stored, err := take(ctx)
+	stored, err := r.stateToPlan(ctx)
 	if err == nil && file != "" {
 		err = stored.MaySavePlan()
 	}
 	if err != nil {
-		return nil, diags.Extend(Diagnostics(err))
+		return Planned{}, diags.Extend(Diagnostics(err))
 	}
 	r.stored = stored
 	diags = diags.Extend(stored.MayBeStale())
@@ -50,13 +58,26 @@ func (s *Stack) Plan(ctx context.Context, req Request, caller Caller, file strin
 	if err := r.stored.Unlock(ctx); err != nil {
 		diags = diags.Extend(Diagnostics(err))
 	}
-	return plan, diags
+	return Planned{Plan: plan, Judged: r.outcome.judged, Taken: r.values.taken()}, diags
+}
+
+// stateToPlan locks and reads the state. An operation that changes nothing does without the lock if
+// it must, and one beside others neither waits for them nor keeps them from anything.
+func (r *run) stateToPlan(ctx context.Context) (*deployment.Stored, error) {
+	opened, err := r.stack.states.Deployment(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if r.req.Beside {
+		return opened.ReadBeside(ctx)
+	}
+	return opened.LockToPlan(ctx)
 }
 
 func (r *run) planAndSave(ctx context.Context, file string) (*stackplan.Plan, hcl.Diagnostics) {
-	prepare := r.recover
+	prepare := r.recovery.recover
 	if r.req.Beside {
-		prepare = func(ctx context.Context) hcl.Diagnostics { return Diagnostics(r.bindRuns(ctx)) }
+		prepare = func(ctx context.Context) hcl.Diagnostics { return Diagnostics(r.recovery.bindRuns(ctx)) }
 	}
 	diags := prepare(ctx)
 	if diags.HasErrors() {

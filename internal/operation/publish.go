@@ -19,24 +19,23 @@ import (
 	"github.com/cairnstacks/cairn/internal/deployments/deployeval"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
-	"github.com/cairnstacks/cairn/internal/statestore"
+	"github.com/cairnstacks/cairn/internal/operation/upstream"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
 
 // publish evaluates the published values of the stack once this deployment has these outputs, nil
 // for none. It returns the changes of records that keep them, if they are not those published last.
 func (r *run) publish(ctx context.Context, outputs map[string]cty.Value) (map[string][]byte, hcl.Diagnostics) {
-	config := r.deploymentConfig()
-	sources, err := r.inputSources(applyName)
+	evaluator, _, err := r.values.evaluator(applyName)
 	if err != nil {
 		return nil, Diagnostics(err)
 	}
-	evaluator := deployeval.New(config, r.dir, sources)
 	published, err := r.stored.PublishedAt()
 	if err != nil || published.IsZero() && !evaluator.MadeOf(r.stored.Deployment) {
 		return nil, Diagnostics(err) // which spares reading all others
 	}
-	readings, err := r.readings(r.store)
+	readings, err := r.stack.states.Readings(ctx)
 	if err != nil {
 		return nil, Diagnostics(err)
 	}
@@ -68,60 +67,56 @@ func (r *run) isLeftOut(deployment string) bool {
 // other, until the function that it returns is called: a value made of two deployments would have
 // the old output of one, if these published at the same time.
 func (r *run) publishing() (done func()) {
-	if r.opts.Shared == nil || !r.Publishes() {
+	if !r.stack.sources.Publishes() {
 		return func() {}
 	}
-	r.opts.Shared.publishing.Lock()
-	return r.opts.Shared.publishing.Unlock
+	r.stack.opts.Shared.publishing.Lock()
+	return r.stack.opts.Shared.publishing.Unlock
 }
 
-// readings are those in the store of the stack.
-func (s *Stack) readings(store statestore.Store) (*deployment.Readings, error) {
-	location, err := s.stateLocation()
-	if err != nil {
-		return nil, err
-	}
-	return deployment.NewReadings(store, location, s.opts.Shared.ofReadings()), nil
+// PlannedOutputs are the outputs that a deployment has by a plan that is not applied yet.
+type PlannedOutputs struct {
+	Deployment string // empty stands for each
+	Outputs    map[string]cty.Value
+	Err        error // the reason why they cannot be known
 }
 
-// publishedByPlan returns the values that the stack publishes when plans of its deployments are
-// applied, and false if there are none. Values from other deployments are those of their last
-// apply.
-//
-// Unknown: in whole or in part, where it is not known before the apply.
-func (s *Stack) publishedByPlan(ctx context.Context, outputs func(ctx context.Context, dir, deployment string) (map[string]cty.Value, bool, error)) (map[string]cty.Value, bool, error) {
-	config, diags := s.Deployments()
+// PublishedBy returns the values that the stack publishes when plans of its deployments are applied,
+// and false if there are none. Values from other deployments are those of their last apply.
+func (s *Stack) PublishedBy(ctx context.Context, plans []PlannedOutputs) (upstream.Published, bool) {
+	config, diags := s.sources.Deployments()
 	if config == nil || diags.HasErrors() {
-		return nil, false, nil // which its own plan reports
+		return upstream.Published{}, false // which its own plan reports
 	}
 	planned := map[string]map[string]cty.Value{}
 	for _, name := range config.Order {
-		of, ok, err := outputs(ctx, absolute(s.dir), name)
-		if err != nil {
-			return nil, false, err
+		at := slices.IndexFunc(plans, func(plan PlannedOutputs) bool { return plan.Deployment == name || plan.Deployment == "" })
+		if at < 0 {
+			continue
 		}
-		if ok {
-			planned[name] = of
+		if err := plans[at].Err; err != nil {
+			return upstream.Published{Err: err}, true
 		}
+		planned[name] = plans[at].Outputs
 	}
 	if len(planned) == 0 {
-		return nil, false, nil
+		return upstream.Published{}, false
 	}
-	r := &run{Stack: s, inputs: &inputs{block: config.Deployments[config.Order[0]]}}
-	sources, err := r.inputSources(planName)
+	values, err := publishedBy(ctx, s, config, planned)
+	return upstream.Published{Values: values, Err: err}, true
+}
+
+// publishedBy returns the values that a stack publishes with the planned outputs of some deployments.
+func publishedBy(ctx context.Context, s *Stack, config *deployconfig.Config, planned map[string]map[string]cty.Value) (map[string]cty.Value, error) {
+	sources, err := s.inputSources(inputSources{deployment: config.Order[0], phase: planName}, nil)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
-	store, err := s.openStore(ctx)
+	readings, err := s.states.Readings(ctx)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
-	defer s.Close() //nolint:errcheck // nothing was written
-	readings, err := s.readings(store)
-	if err != nil {
-		return nil, false, err
-	}
-	snapshot, diags := deployeval.New(config, s.dir, sources).Published(ctx, func(ctx context.Context, name string) (map[string]cty.Value, error) {
+	snapshot, diags := deployeval.New(config, s.env.Dir, sources).Published(ctx, func(ctx context.Context, name string) (map[string]cty.Value, error) {
 		if of, ok := planned[name]; ok {
 			return of, nil
 		}
@@ -131,13 +126,13 @@ func (s *Stack) publishedByPlan(ctx context.Context, outputs func(ctx context.Co
 		if diag.Severity == hcl.DiagError {
 			at := ""
 			if diag.Subject != nil {
-				at = fmt.Sprintf(" at %s:%d", filepath.Join(s.dir, diag.Subject.Filename), diag.Subject.Start.Line)
+				at = fmt.Sprintf(" at %s:%d", filepath.Join(s.env.Dir, diag.Subject.Filename), diag.Subject.Start.Line)
 			}
-			return nil, false, failure.Error("Unusable upstream output", "What the stack in %s publishes cannot be evaluated%s: %s. %s", s.dir, at, diag.Summary, diag.Detail)
+			return nil, failure.Error("Unusable upstream output", "What the stack in %s publishes cannot be evaluated%s: %s. %s", s.env.Dir, at, diag.Summary, diag.Detail)
 		}
 	}
 	maps.Copy(snapshot.Values, snapshot.Unknown)
-	return snapshot.Values, true, nil
+	return snapshot.Values, nil
 }
 
 // Taken is a value that a deployment has from another stack, which publishes it.
@@ -147,22 +142,19 @@ type Taken struct {
 	Range     hcl.Range // of the reference
 }
 
-// Taken returns the published values of other stacks that the latest operation has used, by
-// references. Unknown: values that are only planned there.
-func (s *Stack) Taken() map[string]cty.Value { return s.taken }
-
 // TakenNow returns the values that the inputs of a deployment have from other stacks now, in the
 // order in which they are written. Unpublished values are left out.
 func (s *Stack) TakenNow(ctx context.Context, deployment string) ([]Taken, hcl.Diagnostics) {
-	config, diags := s.Deployments()
+	config, diags := s.sources.Deployments()
 	if config == nil || diags.HasErrors() || config.Deployments[deployment] == nil {
 		return nil, diags
 	}
+	stacks := upstream.Of(s.env, s.sources, &s.opts.Shared.states, nil)
 	published := map[*deployconfig.UpstreamInput]map[string]cty.Value{}
 	var now []Taken
 	for _, taken := range config.Taken(config.Deployments[deployment]) {
 		if _, known := published[taken.Input]; !known {
-			values, err := s.upstream(ctx, taken.Input)
+			values, err := stacks.Values(ctx, taken.Input.Source.String())
 			if err != nil {
 				return nil, diags.Extend(Diagnostics(err))
 			}
@@ -175,16 +167,29 @@ func (s *Stack) TakenNow(ctx context.Context, deployment string) ([]Taken, hcl.D
 	return now, diags
 }
 
-// Publishes reports whether the deployment files have publish_output blocks.
-func (s *Stack) Publishes() bool {
-	config := s.deploymentConfig()
-	return config != nil && len(config.Published) > 0
+// keptRecords returns the changes of records of the deployment's state besides those of components:
+// stable values of stores, and published values of the stack.
+func (r *run) keptRecords(ctx context.Context, state *stackstate.State) (map[string][]byte, hcl.Diagnostics) {
+	if r.values.block == nil {
+		return nil, nil
+	}
+	var stable map[string]cty.Value
+	if r.values.inputs != nil {
+		stable = r.values.inputs.stable
+	}
+	records, err := r.stored.StableRecords(stable)
+	if err != nil {
+		return nil, Diagnostics(err)
+	}
+	published, diags := r.publish(ctx, deployment.Outputs(state))
+	maps.Copy(records, published)
+	return records, diags
 }
 
 // Publish keeps the values that the stack publishes by the last apply of the deployment, if they
 // are not those published last, as after an edit of publish_output blocks.
 func (s *Stack) Publish(ctx context.Context, req Request) hcl.Diagnostics {
-	if !s.Publishes() {
+	if !s.sources.Publishes() {
 		return nil
 	}
 	name := applyName
@@ -193,10 +198,10 @@ func (s *Stack) Publish(ctx context.Context, req Request) hcl.Diagnostics {
 	}
 	r := s.newRun(name, req, Caller{})
 	diags := r.loadDeployment(ctx)
-	if diags.HasErrors() || r.inputs == nil {
+	if diags.HasErrors() || r.values.block == nil {
 		return diags
 	}
-	stored, err := s.ReadState(ctx)
+	stored, err := s.states.Read(ctx)
 	if err != nil {
 		return Diagnostics(err)
 	}

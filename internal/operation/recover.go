@@ -28,13 +28,21 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
+// recovery is the recovery of applies that were cut off, and the record of the one that goes on.
+type recovery struct {
+	run      *run
+	runs     string // directory in which applies are recorded until they are saved
+	recorded string // name of the record of an apply that the locked state knows of; "" for none
+	secret   []byte // of the state, by which it knows applies
+}
+
 // recover saves the changes of applies whose program was killed, and reports them at once: this
 // program may be killed, too. The failure of such an apply does not keep the next one from going
 // on, so errors are reported as warnings; but objects that may exist without being in the state
 // would be created once more, so that nothing is changed before the user has looked.
 //
 // Reported work is kept until [Stack.Acknowledge].
-func (r *run) recover(ctx context.Context) hcl.Diagnostics {
+func (r *recovery) recover(ctx context.Context) hcl.Diagnostics {
 	if err := r.bindRuns(ctx); err != nil {
 		return Diagnostics(err)
 	}
@@ -43,15 +51,15 @@ func (r *run) recover(ctx context.Context) hcl.Diagnostics {
 	if !diags.HasErrors() {
 		diags = diags.Extend(Diagnostics(r.dropRecord(ctx)))
 	}
-	for _, recovered := range r.recovered {
-		if r.caller.Report == nil {
-			diags = diags.Extend(recoveredWarnings(recovered, r.accepts(recovered)))
-		} else if err := r.caller.Report(recoveredWarnings(recovered, r.accepts(recovered))); err != nil {
+	for _, recovered := range r.run.stack.opened.recovered {
+		if r.run.caller.Report == nil {
+			diags = diags.Extend(recoveredWarnings(recovered, r.run.stack.opened.accepts(recovered)))
+		} else if err := r.run.caller.Report(recoveredWarnings(recovered, r.run.stack.opened.accepts(recovered))); err != nil {
 			return diags.Extend(Diagnostics(err))
 		}
-		diags = diags.Extend(Diagnostics(r.recoverer().MarkSeen(ctx, recovered.Work)))
+		diags = diags.Extend(Diagnostics(r.run.stack.opened.recoverer().MarkSeen(ctx, recovered.Work)))
 	}
-	if r.name != planName && r.req.Mode != engine.RefreshOnly {
+	if r.run.name != planName && r.run.req.Mode != engine.RefreshOnly {
 		diags = diags.Extend(r.checkDoubts())
 	}
 	return diags
@@ -59,12 +67,12 @@ func (r *run) recover(ctx context.Context) hcl.Diagnostics {
 
 // dropRecord makes the state forget the record of an apply that was cut off: its work is saved or
 // in doubt, and the engine keeps the doubts from now on.
-func (r *run) dropRecord(ctx context.Context) error {
+func (r *recovery) dropRecord(ctx context.Context) error {
 	if r.recorded == "" {
 		return nil
 	}
-	if r.stored.Journal != "" { // nothing was saved
-		if err := r.stored.Recover(ctx, r.stored.State, r.stored.Begun); err != nil {
+	if r.run.stored.Journal != "" { // nothing was saved
+		if err := r.run.stored.Recover(ctx, r.run.stored.State, r.run.stored.Begun); err != nil {
 			return err
 		}
 	}
@@ -73,10 +81,10 @@ func (r *run) dropRecord(ctx context.Context) error {
 
 // checkDoubts fails if something is in doubt that the user has not accepted: planned once more, it
 // may be made twice.
-func (r *run) checkDoubts() hcl.Diagnostics {
+func (r *recovery) checkDoubts() hcl.Diagnostics {
 	var doubts []string
-	for _, recovered := range r.recovered {
-		if r.accepts(recovered) {
+	for _, recovered := range r.run.stack.opened.recovered {
+		if r.run.stack.opened.accepts(recovered) {
 			continue
 		}
 		if recovered.Lost != "" {
@@ -90,7 +98,7 @@ func (r *run) checkDoubts() hcl.Diagnostics {
 		return nil
 	}
 	code, again := CodeDoubt, "Then do this again, accepting what was recovered"
-	if r.req.AcceptRecovery {
+	if r.run.req.AcceptRecovery {
 		code, again = CodeNewDoubt, "Then do this again: only what was reported before can be accepted, and this was found just now"
 	}
 	return hcl.Diagnostics{failure.WithCode(code, failure.New("Doubtful recovered state",
@@ -108,24 +116,19 @@ const (
 	CodeRecoveredDoubt fault.Code = "operation/recovered-doubt"
 )
 
-// accepts reports whether the user has seen the doubts, and goes on.
-func (s *Stack) accepts(recovered *engine.Recovered) bool {
-	return s.acceptRecovery && recovered.Seen
-}
-
 // bindRuns has the engine believe only those applies that were begun with this state, and no
 // records that came with a checkout.
-func (r *run) bindRuns(ctx context.Context) error {
-	read := r.stored.Secret
-	if r.stored.Locked() && r.name != planName { // something may be begun
-		read = r.stored.MakeSecret
+func (r *recovery) bindRuns(ctx context.Context) error {
+	read := r.run.stored.Secret
+	if r.run.stored.Locked() && r.run.name != planName { // something may be begun
+		read = r.run.stored.MakeSecret
 	}
 	var err error
-	if r.runs, err = r.runsDir(); err != nil {
+	if r.runs, err = r.run.stack.sources.RunsDir(); err != nil {
 		return err
 	}
-	if r.stored.Locked() { // else the apply may go on
-		r.recorded = r.stored.Journal
+	if r.run.stored.Locked() { // else the apply may go on
+		r.recorded = r.run.stored.Journal
 	}
 	secret, err := read(ctx)
 	if err != nil {
@@ -139,20 +142,17 @@ func (r *run) bindRuns(ctx context.Context) error {
 }
 
 // bindEngine passes to the engine for which plan applies are begun from now on.
-func (r *run) bindEngine(ctx context.Context) error {
-	if _, err := r.openSession(ctx); err != nil {
+func (r *recovery) bindEngine(ctx context.Context) error {
+	if _, err := r.run.stack.session(ctx); err != nil {
 		return err
 	}
-	if recoverer := r.recoverer(); recoverer != nil {
+	if recoverer := r.run.stack.opened.recoverer(); recoverer != nil {
 		recoverer.Bind(engine.Purpose{
-			Secret: r.secret, Plan: r.saved, Serial: r.stored.Serial, CutOff: r.stored.CutOff(), Recorded: r.recorded,
+			Secret: r.secret, Plan: r.run.saved, Serial: r.run.stored.Serial, CutOff: r.run.stored.CutOff(), Recorded: r.recorded,
 		})
 	}
 	return nil
 }
-
-// recoverer is the ability of the open session to recover applies; nil if it has none.
-func (s *Stack) recoverer() engine.Recoverer { return s.session.Abilities().Recoverer }
 
 // foreignWork explains the record of an apply that the state doesn't know.
 func foreignWork(work engine.UnfinishedWork) *hcl.Diagnostic {
@@ -168,24 +168,24 @@ func foreignWork(work engine.UnfinishedWork) *hcl.Diagnostic {
 
 // emptyRecord explains the record of an apply that has nothing in it. Whether anything can have
 // been begun is known once the state is locked.
-func (r *run) emptyRecord(work engine.UnfinishedWork) hcl.Diagnostics {
+func (r *recovery) emptyRecord(work engine.UnfinishedWork) hcl.Diagnostics {
 	switch {
 	case !work.Foreign:
 		return hcl.Diagnostics{failure.Warning("Apply journal without content", "An earlier apply was cut off while it made its journal %s, before it had begun any change: nothing "+
 			"is lost with it, and it was removed.", work.Place)}
-	case r.stored.Locked():
+	case r.run.stored.Locked():
 		return hcl.Diagnostics{foreignWork(work)}
 	}
 	return nil
 }
 
 // saveRecovered saves the states of applies that were not saved before. The saved ones are then in
-// r.recovered.
-func (r *run) saveRecovered(ctx context.Context, found []*engine.Recovered) (diags hcl.Diagnostics) {
+// r.run.stack.opened.recovered.
+func (r *recovery) saveRecovered(ctx context.Context, found []*engine.Recovered) (diags hcl.Diagnostics) {
 	var unsaved []*engine.Recovered
 	for _, recovered := range found {
 		if recovered.Saved {
-			r.recovered = append(r.recovered, recovered)
+			r.run.stack.opened.recovered = append(r.run.stack.opened.recovered, recovered)
 		} else {
 			unsaved = append(unsaved, recovered)
 		}
@@ -193,15 +193,15 @@ func (r *run) saveRecovered(ctx context.Context, found []*engine.Recovered) (dia
 	if len(unsaved) == 0 {
 		return nil
 	}
-	if !r.stored.Locked() { // nothing was to be changed until now
-		locked, err := r.lockState(ctx, statestore.LockRequest{Operation: "recover"})
+	if !r.run.stored.Locked() { // nothing was to be changed until now
+		locked, err := r.run.stack.states.Lock(ctx, statestore.LockRequest{Operation: "recover"})
 		if err != nil {
 			return r.leave(ctx, unsaved).Extend(Diagnostics(err))
 		}
-		r.stored = locked
+		r.run.stored = locked
 	}
 	var usable []*engine.Recovered
-	state := r.stored.State.With(func(state *stackstate.State) {
+	state := r.run.stored.State.With(func(state *stackstate.State) {
 		for _, recovered := range unsaved {
 			if err := r.recoverComponent(ctx, state, recovered); err != nil {
 				diags = diags.Append(failure.New("Unreadable state of interrupted apply",
@@ -216,25 +216,25 @@ func (r *run) saveRecovered(ctx context.Context, found []*engine.Recovered) (dia
 	if len(usable) == 0 {
 		return diags
 	}
-	if err := r.stored.Recover(ctx, state, r.begunBy(usable)); err != nil {
+	if err := r.run.stored.Recover(ctx, state, r.begunBy(usable)); err != nil {
 		return diags.Extend(r.leave(ctx, usable)).Extend(Diagnostics(err))
 	}
 	diags = diags.Extend(Diagnostics(r.bindEngine(ctx)))
 	for _, recovered := range usable {
-		diags = diags.Extend(Diagnostics(r.session.Acknowledge(ctx, recovered.Work)))
+		diags = diags.Extend(Diagnostics(r.run.stack.opened.session.Acknowledge(ctx, recovered.Work)))
 		recovered.Saved = true
 	}
-	r.recovered = append(r.recovered, usable...)
+	r.run.stack.opened.recovered = append(r.run.stack.opened.recovered, usable...)
 	return diags
 }
 
 // begunBy returns the plan of which all that was recovered is work, as is all that has changed in
 // the state since it was made; nil if there is none.
-func (r *run) begunBy(found []*engine.Recovered) *deployment.Begun {
+func (r *recovery) begunBy(found []*engine.Recovered) *deployment.Begun {
 	begun := &deployment.Begun{Plan: found[0].Plan, Progress: stackplan.Progress{}}
-	if before := r.stored.Begun; before != nil && before.Plan == begun.Plan {
+	if before := r.run.stored.Begun; before != nil && before.Plan == begun.Plan {
 		maps.Copy(begun.Progress, before.Progress)
-	} else if before != nil || begun.Plan == "" || found[0].Serial != r.stored.Serial {
+	} else if before != nil || begun.Plan == "" || found[0].Serial != r.run.stored.Serial {
 		return nil
 	}
 	for _, recovered := range found {
@@ -249,19 +249,35 @@ func (r *run) begunBy(found []*engine.Recovered) *deployment.Begun {
 	return begun
 }
 
-// Acknowledge ends the recovered work. Until then it would be reported again by the next operation,
-// which it also is if it was not all shown.
-func (s *Stack) Acknowledge(shown bool) error {
-	var errs []error
-	for _, recovered := range s.recovered {
-		end := s.recoverer().Forget
-		if !shown || recovered.IsDoubtful() && !s.accepts(recovered) {
-			end = s.recoverer().Leave
-		}
-		errs = append(errs, end(context.Background(), recovered.Work))
+// record has the engine make the record of its work on a number of components, and then has the state know of it, before
+// anything is done.
+func (r *recovery) record(ctx context.Context, saver *deployment.Saver, changed int) error {
+	recoverer := r.run.stack.opened.recoverer()
+	if recoverer == nil || changed == 0 {
+		return nil
 	}
-	s.recovered = nil
-	return errors.Join(errs...)
+	name, err := recoverer.Record(ctx)
+	if err != nil {
+		return failure.Error("Unusable apply journal", "The work of the apply could not be written down, so nothing "+
+			"was begun: %s.", failure.Reason(err))
+	}
+	if name == "" {
+		return nil
+	}
+	if err := saver.Begin(ctx, name); err != nil {
+		return err
+	}
+	r.recorded = name
+	return r.bindEngine(ctx)
+}
+
+// forgetRecord says to the engine that the state does not know of a record any more.
+func (r *recovery) forgetRecord(ctx context.Context) error {
+	if r.recorded == "" {
+		return nil
+	}
+	r.recorded = ""
+	return r.bindEngine(ctx)
 }
 
 // waitNoticeDelay is how long a running engine is waited for in silence.
@@ -269,8 +285,8 @@ const waitNoticeDelay = 250 * time.Millisecond
 
 // findInterrupted asks the engine for applies that were cut off, and waits for those that go on. If
 // that takes time, a notice gives the reason.
-func (r *run) findInterrupted(ctx context.Context) ([]*engine.Recovered, hcl.Diagnostics) {
-	recoverer := r.recoverer()
+func (r *recovery) findInterrupted(ctx context.Context) ([]*engine.Recovered, hcl.Diagnostics) {
+	recoverer := r.run.stack.opened.recoverer()
 	if recoverer == nil {
 		return nil, nil
 	}
@@ -281,7 +297,7 @@ func (r *run) findInterrupted(ctx context.Context) ([]*engine.Recovered, hcl.Dia
 		defer close(noticed)
 		for _, work := range unfinished {
 			if work.Running {
-				r.opts.Notify.Send(notice.WaitingForApply{Component: work.Component, PID: work.PID})
+				r.run.stack.env.Notify.Send(notice.WaitingForApply{Component: work.Component, PID: work.PID})
 			}
 		}
 	})
@@ -352,17 +368,17 @@ func recoveredWarnings(recovered *engine.Recovered, accepted bool) hcl.Diagnosti
 }
 
 // leave leaves the recovered work to another program.
-func (r *run) leave(ctx context.Context, found []*engine.Recovered) hcl.Diagnostics {
+func (r *recovery) leave(ctx context.Context, found []*engine.Recovered) hcl.Diagnostics {
 	var errs []error
 	for _, recovered := range found {
-		errs = append(errs, r.recoverer().Leave(ctx, recovered.Work))
+		errs = append(errs, r.run.stack.opened.recoverer().Leave(ctx, recovered.Work))
 	}
 	return Diagnostics(errors.Join(errs...))
 }
 
 // recoverComponent puts the state of a module into the state of the stack. After an error nothing
 // has changed.
-func (r *run) recoverComponent(ctx context.Context, state *stackstate.State, recovered *engine.Recovered) error {
+func (r *recovery) recoverComponent(ctx context.Context, state *stackstate.State, recovered *engine.Recovered) error {
 	addr, err := stackaddrs.ParseAbsComponentInstance(recovered.Component)
 	if err != nil {
 		return err
@@ -420,8 +436,8 @@ func withMissing(known engine.State, older *tfstate.Document) (*tfstate.Document
 }
 
 // neighbours returns the dependencies and the dependents of a component, by the configuration.
-func (r *run) neighbours(ctx context.Context, of stackaddrs.AbsComponent) (dependencies, dependents []stackaddrs.AbsComponent) {
-	inspector := stackruntime.Inspect(stackruntime.InspectRequest{Options: r.runtime, State: r.stored.State})
+func (r *recovery) neighbours(ctx context.Context, of stackaddrs.AbsComponent) (dependencies, dependents []stackaddrs.AbsComponent) {
+	inspector := stackruntime.Inspect(stackruntime.InspectRequest{Options: r.run.runtime, State: r.run.stored.State})
 	graph := inspector.ComponentGraph(ctx)
 	for component, requires := range graph {
 		if slices.Contains(requires, of) {

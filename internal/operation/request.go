@@ -13,6 +13,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/deployments/approval"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation/statechange"
+	"github.com/cairnstacks/cairn/internal/operation/upstream"
 	"github.com/cairnstacks/cairn/internal/operation/variables"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime"
@@ -26,14 +27,10 @@ import (
 // Request holds the options of a plan, or of a plan and its apply. The zero value is an ordinary
 // plan without values of variables.
 type Request struct {
-	Mode        engine.Mode
+	Scope
+	Approval
 	Variables   []variables.Argument
-	SkipRefresh bool
 	Parallelism int // number of components that are worked on at the same time; 0 leaves it to the settings file
-
-	// As in [stackruntime.PlanRequest].
-	Replace           map[stackaddrs.AbsComponentInstance][]string
-	Targets, Excludes []stackaddrs.AbsComponentInstance
 
 	// Rounds is how often an apply plans while changes are deferred; 0 stands for [DefaultRounds].
 	Rounds int
@@ -42,6 +39,36 @@ type Request struct {
 	// to it: applies that were cut off are left to be recovered.
 	Beside bool
 
+	// AcceptRecovery goes on although an apply that was cut off may have made changes that the state
+	// does not show, if an earlier operation has reported them.
+	AcceptRecovery bool
+
+	// Given are inputs that [Stack.CheckGiven] has evaluated just before; nil for none. They are good for
+	// one plan.
+	Given *Given
+
+	// Upstream has the values that stacks publish by plans that are not applied yet, by the absolute
+	// directories of these. They count in place of the published ones.
+	Upstream map[string]upstream.Published
+
+	// Together are the deployments of the stack that the caller works on one after the other, or at
+	// the same time. That something waits for them is not worth a warning.
+	Together map[string]bool
+
+	// Version is that of the program, for plan files.
+	Version string
+}
+
+// Scope says what is planned of a stack, as in [stackruntime.PlanRequest].
+type Scope struct {
+	Mode              engine.Mode
+	SkipRefresh       bool
+	Replace           map[stackaddrs.AbsComponentInstance][]string
+	Targets, Excludes []stackaddrs.AbsComponentInstance
+}
+
+// Approval says how a plan is approved without the caller.
+type Approval struct {
 	// Replans is how many plans were made, and applied, before this one, which belongs to them: rules
 	// for approval see it.
 	Replans int
@@ -52,17 +79,6 @@ type Request struct {
 	// ApprovedBy names for the history the person or the rule that approved a saved plan. Empty stands
 	// for [BySavedPlan].
 	ApprovedBy string
-
-	// AcceptRecovery goes on although an apply that was cut off may have made changes that the state
-	// does not show, if an earlier operation has reported them.
-	AcceptRecovery bool
-
-	// Together are the deployments of the stack that the caller works on one after the other, or at
-	// the same time. That something waits for them is not worth a warning.
-	Together map[string]bool
-
-	// Version is that of the program, for plan files.
-	Version string
 }
 
 // DefaultRounds is enough for changes that are deferred for a good reason, and ends those that are

@@ -15,6 +15,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
+	"github.com/cairnstacks/cairn/internal/operation/engines"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
@@ -24,7 +25,7 @@ import (
 // rescue keeps an unsaved state in the first of these places that works: a file next to the stack,
 // one among the user's own files, a temporary one, one in memory, and the caller's choice.
 type rescue struct {
-	*run
+	run      *run
 	saver    *deployment.Saver
 	state    *stackstate.State
 	document []byte
@@ -33,7 +34,7 @@ type rescue struct {
 // rescueState does so after saving has failed. It reports whether the state is saved after all.
 func (r *run) rescueState(ctx context.Context, cause error, saver *deployment.Saver, state *stackstate.State) (saved bool, diags hcl.Diagnostics) {
 	diags = hcl.Diagnostics{failure.New("State not saved", "%s", Diagnostics(cause)[0].Detail)}
-	document, err := saver.Document(state, r.secret)
+	document, err := saver.Document(state, r.recovery.secret)
 	if err != nil {
 		return false, diags.Append(failure.New("State encoding failed", "%s. This is a bug in cairn; please report it.", failure.Capitalize(err.Error())))
 	}
@@ -47,7 +48,7 @@ func (r *run) rescueState(ctx context.Context, cause error, saver *deployment.Sa
 		return true, hcl.Diagnostics{failure.New("State saved late", "%s\n\nIt is saved now, with everything that was done, and nothing more was begun. "+
 			"Run the command again.", diags[0].Detail)}
 	case path != "":
-		r.ignoreRules().AddRescued(ctx, path)
+		r.stack.states.Ignored().AddRescued(ctx, path)
 		diags[0].Detail += savedIn(path)
 	case err == nil:
 		diags[0].Detail += "\n\nThe newest state, with everything that was done, is printed above, between the lines with BEGIN and END. Copy them with all that is " +
@@ -70,11 +71,11 @@ func savedIn(path string) string {
 // ask lets the caller decide about the state. It returns whether it is saved, or the file that it
 // is in, or neither and no error when it was printed.
 func (s *rescue) ask(ctx context.Context, cause error) (saved bool, path string, err error) {
-	if s.caller.Rescue == nil {
+	if s.run.caller.Rescue == nil {
 		return false, "", cause
 	}
 	for {
-		choice, err := s.caller.Rescue(ctx, cause, s.document)
+		choice, err := s.run.caller.Rescue(ctx, cause, s.document)
 		if err != nil {
 			return false, "", err
 		}
@@ -96,7 +97,7 @@ func (s *rescue) ask(ctx context.Context, cause error) (saved bool, path string,
 
 // lost says that the state is in no place of its own, and where else it is.
 func (s *rescue) lost(cause error) *hcl.Diagnostic {
-	kept, _ := keptApplies(context.Background(), s.session, s.secret) //nolint:errcheck // components that it cannot list are in no known place
+	kept, _ := engines.KeptBy(context.Background(), s.run.stack.opened.session, s.run.recovery.secret) //nolint:errcheck // components that it cannot list are in no known place
 	var only, nowhere []string
 	for _, component := range s.saver.Unsaved() {
 		switch {
@@ -110,7 +111,7 @@ func (s *rescue) lost(cause error) *hcl.Diagnostic {
 	if len(nowhere) == 0 && !s.saver.Lost() && len(only) > 0 {
 		return failure.New("State only in working directory", "The state could not be written to another file either: %s.\n\n"+
 			"Nothing is lost: what was done to %s is in the directory %s, and the next plan, apply or destroy takes it from there when there is space. "+
-			"Do not delete that directory before.", failure.Reason(cause), strings.Join(only, ", "), s.runs)
+			"Do not delete that directory before.", failure.Reason(cause), strings.Join(only, ", "), s.run.recovery.runs)
 	}
 	detail := fmt.Sprintf("The state could not be written to a file either: %s.", failure.Reason(cause))
 	if len(nowhere) > 0 {
@@ -118,7 +119,7 @@ func (s *rescue) lost(cause error) *hcl.Diagnostic {
 	}
 	if len(only) > 0 {
 		detail += fmt.Sprintf("\n\nWhat was done to %s is in the directory %s, and the next plan, apply or destroy takes it from there when there is space. "+
-			"Do not delete that directory before.", strings.Join(only, ", "), s.runs)
+			"Do not delete that directory before.", strings.Join(only, ", "), s.run.recovery.runs)
 	}
 	return failure.New("State lost", "%s", detail)
 }
@@ -130,7 +131,7 @@ func (s *rescue) changed(component string) bool {
 		return false
 	}
 	var before, after engine.State
-	if c := s.stored.State.Components[addr]; c != nil {
+	if c := s.run.stored.State.Components[addr]; c != nil {
 		before = c.Module
 	}
 	if c := s.state.Components[addr]; c != nil {

@@ -17,13 +17,11 @@ import (
 	"github.com/cairnstacks/cairn/internal/nearest"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/internal/operation/planfile"
-	"github.com/cairnstacks/cairn/internal/operation/variables"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/fault"
 	"github.com/cairnstacks/cairn/stackruntime/hooks"
-	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
@@ -40,125 +38,140 @@ const (
 
 // run is an operation that plans or applies, while it is carried out.
 type run struct {
-	*Stack
+	stack  *Stack
 	req    Request
 	caller Caller
 	name   string // planName, applyName or destroyName
+	saved  string // identity of the saved plan that is applied; "" for none
 
-	runtime stackruntime.Options
-	given   variables.Given
-	inputs  *inputs // of the deployment; nil without deployment files
-	stored  *deployment.Stored
-	answers map[string]cty.Value // values of variables that were asked for
-	calls   int                  // of the runtime
-	round   int                  // of an apply, from 1; 0 with a saved plan
-	saved   string               // identity of the saved plan that is applied; "" for none
+	runtime  stackruntime.Options
+	values   *values
+	stored   *deployment.Stored
+	recovery *recovery
+	calls    int // of the runtime
+	round    int // of an apply, from 1; 0 with a saved plan
 
-	judged     approval.Judgement // of the latest plan
-	approvedBy string             // for the history; "" where nobody has said
-	notYet     bool               // published values of upstream stacks are not asked for
-	waiting    bool               // the latest plan waits for approval
-
-	unsaved bool   // changes are not in the state
-	secret  []byte // of the state, by which it knows applies
+	outcome outcome
 }
 
+// outcome is what has become of the latest plan.
+type outcome struct {
+	judged     approval.Judgement
+	approvedBy string // for the history; "" where nobody has said
+	waiting    bool   // it waits for approval
+	unsaved    bool   // changes are not in the state
+}
+
+// newRun begins an operation. A deployment of which the block says that it is to be destroyed is
+// destroyed.
 func (s *Stack) newRun(name string, req Request, caller Caller) *run {
-	s.acceptRecovery, s.parallelism = req.AcceptRecovery, req.Parallelism
-	return &run{Stack: s, name: name, req: req, caller: caller, answers: map[string]cty.Value{}}
+	other := *s
+	other.parallelism = req.Parallelism
+	s.opened.accepted = req.AcceptRecovery
+	r := &run{stack: &other, req: req, caller: caller, name: name}
+	r.values = &values{stack: r.stack, caller: caller, answers: map[string]cty.Value{}}
+	if deployment, err := s.sources.Deployment(); err == nil {
+		r.values.block, _ = s.sources.Block(deployment) //nolint:errcheck // loadDeployment reports it
+	}
+	if block := r.values.block; block != nil && block.Destroy && req.Mode == engine.Normal {
+		r.req.Mode = engine.Destroy
+		if name == applyName {
+			r.name = destroyName
+		}
+	}
+	r.values.req = r.req
+	r.recovery = &recovery{run: r}
+	return r
 }
 
 // load gets the values of a phase, "plan" or "apply", and the engine for them. All mistakes are
 // reported together, except that no engine is asked, and nothing installed, where the values have
 // some.
 func (r *run) load(ctx context.Context, phase string) hcl.Diagnostics {
-	given := r.loadGiven(ctx, phase)
-	if given.HasErrors() {
-		return given.Extend(r.mistakes(ctx))
+	given, moreDiags := r.loadGiven(ctx, phase)
+	if moreDiags.HasErrors() {
+		return moreDiags.Extend(r.mistakes(ctx))
 	}
-	runtime, diags := r.loadRuntime(ctx)
+	runtime, diags := r.stack.Runtime(ctx)
 	r.runtime = runtime
 	if !diags.HasErrors() {
-		given = given.Extend(r.renewInputs(ctx, phase))
+		moreDiags = moreDiags.Extend(r.values.renew(ctx, given, phase))
 	}
-	return diags.Extend(given)
+	return diags.Extend(moreDiags)
 }
 
 // loadGiven reads and checks all values for the stack: the block of the deployment, the sources of
 // its inputs, and the values of variables. None of it needs an engine. Mistakes in the
-// configuration itself are reported by [Stack.loadRuntime], or by [run.mistakes] where that is not
+// configuration itself are reported by [Stack.Runtime], or by [run.mistakes] where that is not
 // reached.
-func (r *run) loadGiven(ctx context.Context, phase string) hcl.Diagnostics {
-	config, found := r.config()
+func (r *run) loadGiven(ctx context.Context, phase string) (given *Given, diags hcl.Diagnostics) {
+	config, found := r.stack.sources.Config()
 	if config != nil && (len(config.Files) > 0 || !found.HasErrors()) {
 		r.runtime.Config = config
 	}
-	diags := r.loadDeployment(ctx)
+	diags = r.loadDeployment(ctx)
 	if !found.HasErrors() && !diags.HasErrors() {
-		diags = diags.Extend(r.takeInputs(ctx, phase))
+		var moreDiags hcl.Diagnostics
+		given, moreDiags = r.values.take(ctx, phase)
+		diags = diags.Extend(moreDiags)
 	}
-	if r.runtime.Config != nil {
-		diags = diags.Extend(r.readValues())
+	if r.values.config != nil {
+		diags = diags.Extend(r.values.read())
 	}
 	if !found.HasErrors() && !diags.HasErrors() {
-		if moreDiags := r.checkValues(ctx); moreDiags.HasErrors() { // the plan has the warnings
+		if moreDiags := r.values.check(ctx); moreDiags.HasErrors() { // the plan has the warnings
 			diags = diags.Extend(moreDiags)
 		}
+	}
+	return given, diags
+}
+
+// loadDeployment checks the block of the deployment.
+func (r *run) loadDeployment(ctx context.Context) hcl.Diagnostics {
+	r.values.config = r.runtime.Config
+	name, err := r.stack.sources.Deployment()
+	if err != nil {
+		return Diagnostics(err)
+	}
+	block, diags := r.stack.sources.Block(name)
+	if block == nil {
+		return diags
+	}
+	if r.runtime.Config != nil {
+		diags = diags.Extend(r.stack.sources.CheckDeployments(r.runtime.Config))
+	}
+	if block.Import {
+		diag := failure.New("Deployment being imported", "The state of the deployment %q is still being moved here, as import = true in its block says. Remove that when it is complete.", name)
+		diag.Subject = block.Range.Ptr()
+		diags = diags.Append(diag)
+	}
+	if r.stack.env.NamedDeployment() == "" {
+		diags = diags.Extend(r.stack.states.CheckLeft(ctx))
 	}
 	return diags
 }
 
-// checkValues reports the variables that have no value, and the values that validation rules
-// reject. Those that somebody is asked for later count as given.
-func (r *run) checkValues(ctx context.Context) hcl.Diagnostics {
-	if r.opts.ModulesEngine != nil {
-		return nil // there is nothing to install before the plan, which reports the same
-	}
-	values := maps.Clone(r.given.Values)
-	if r.caller.Value != nil {
-		for _, missing := range variables.Missing(r.runtime.Config.Root.Variables, r.given) {
-			values[missing.Name] = cty.DynamicVal
-		}
-	}
-	return stackruntime.CheckPlanInputs(ctx, stackruntime.PlanRequest{Options: r.withoutProviders(r.runtime.Config), Mode: r.req.Mode, Inputs: values})
-}
-
 // mistakes returns those of the configuration that show without an engine.
 func (r *run) mistakes(ctx context.Context) hcl.Diagnostics {
-	config, diags := r.config()
+	config, diags := r.stack.sources.Config()
 	if r.runtime.Config == nil {
 		return diags
 	}
-	if unsupported := r.unsupportedModules(ctx, config); unsupported.HasErrors() {
+	if unsupported := (checks{r.stack, config}).unsupported(ctx); unsupported.HasErrors() {
 		return diags.Extend(unsupported)
 	}
-	return diags.Extend(r.checkSources(ctx, config))
-}
-
-// CheckGiven finds mistakes in the values that the deployment has for a plan, without installing
-// anything. The values fetched for it are used by the plan that follows, on this stack or on one
-// that is [Options.Like] it. The caller is that of the plan, and is not asked yet.
-func (s *Stack) CheckGiven(ctx context.Context, req Request, caller Caller) hcl.Diagnostics {
-	r := s.newRun(planName, req, caller)
-	diags := r.loadGiven(ctx, planName)
-	if !diags.HasErrors() {
-		return nil // the plan has the warnings
-	}
-	return diags.Extend(r.mistakes(ctx))
+	return diags.Extend(checks{r.stack, config}.sources(ctx))
 }
 
 // loadSaved is [run.load] for a saved plan. That is compared before values are asked for: in
 // another checkout, states that they come from may be as far away as that of the plan.
 func (r *run) loadSaved(ctx context.Context, plan *stackplan.Plan, made stackplan.FileContext) (*deployment.Stored, hcl.Diagnostics) {
-	if plan.Mode == engine.Destroy {
-		r.req.Mode = engine.Destroy // by which inputs are evaluated
-	}
-	runtime, diags := r.loadRuntime(ctx)
+	runtime, diags := r.stack.Runtime(ctx)
 	r.runtime = runtime
 	if diags = diags.Extend(r.loadDeployment(ctx)); diags.HasErrors() {
 		return nil, diags
 	}
-	stored, err := r.ReadState(ctx)
+	stored, err := r.stack.states.Read(ctx)
 	if err == nil && stored.HasDone(made.Identity) {
 		return stored, diags
 	}
@@ -168,46 +181,13 @@ func (r *run) loadSaved(ctx context.Context, plan *stackplan.Plan, made stackpla
 	if err != nil {
 		return nil, diags.Extend(Diagnostics(err))
 	}
-	diags = diags.Extend(r.evaluateInputs(ctx, applyName))
-	return stored, diags.Extend(r.readValues())
-}
-
-// readValues reads the values of variables, by all sources. Those that were asked for stay.
-func (r *run) readValues() hcl.Diagnostics {
-	sources := r.valueSources(r.req.Variables)
-	if r.inputs != nil {
-		sources.Inputs = r.inputs.values
-	}
-	given, diags := variables.Read(r.runtime.Config.Root.Variables, sources, r.opts.Files)
-	for name, value := range r.answers {
-		given.Set(name, value)
-	}
-	r.given = given
-	return diags
-}
-
-// ask asks for values, where there is someone to ask. Where there is nobody, the evaluator reports
-// all that are missing.
-func (r *run) ask(ctx context.Context, needed []*stackconfig.InputVariable, given variables.Given) hcl.Diagnostics {
-	if r.caller.Value == nil {
-		return nil
-	}
-	var diags hcl.Diagnostics
-	for _, declared := range needed {
-		value, moreDiags := r.caller.Value(ctx, declared)
-		diags = diags.Extend(moreDiags)
-		if moreDiags.HasErrors() {
-			return diags
-		}
-		given.Set(declared.Name, value)
-		r.answers[declared.Name] = value
-	}
-	return diags
+	diags = diags.Extend(r.values.evaluate(ctx, applyName))
+	return stored, diags.Extend(r.values.read())
 }
 
 // plan makes a plan on the stored state.
 func (r *run) plan(ctx context.Context) (*stackplan.Plan, hcl.Diagnostics) {
-	if diags := r.checkStable(); diags.HasErrors() {
+	if diags := r.values.checkStable(r.stored); diags.HasErrors() {
 		return nil, diags
 	}
 	var plan *stackplan.Plan
@@ -218,7 +198,7 @@ func (r *run) plan(ctx context.Context) (*stackplan.Plan, hcl.Diagnostics) {
 		plan, diags = stackruntime.Plan(ctx, stackruntime.PlanRequest{
 			Options:     runtime,
 			Mode:        r.req.Mode,
-			Inputs:      r.given.Values,
+			Inputs:      r.values.given.Values,
 			Prior:       r.stored.State,
 			SkipRefresh: r.req.SkipRefresh,
 			Replace:     r.req.Replace,
@@ -227,20 +207,27 @@ func (r *run) plan(ctx context.Context) (*stackplan.Plan, hcl.Diagnostics) {
 		})
 	})
 	if !WasInterrupted(ctx) {
-		diags = diags.Extend(r.otherMistakes(ctx, r.runtime, diags))
+		diags = diags.Extend(checks{r.stack, r.runtime.Config}.otherMistakes(ctx, r.runtime, diags))
 	}
 	if plan != nil && plan.Mode == engine.Destroy && isEmpty(r.stored.State) {
 		plan.Components = nil // they are to be destroyed, but nothing of them exists
 	}
-	if len(r.req.Targets)+len(r.req.Excludes) > 0 && !diags.HasErrors() {
-		diags = diags.Append(failure.WithCode(CodePartial, failure.Warning("Partial plan of the stack",
-			"What is left out stays as it is, and root outputs may be out of date. This is for getting out of trouble; plan the whole stack after it.")))
-	}
 	if plan == nil {
 		return nil, diags
 	}
-	plan.Reason = r.engines.Reason()
-	return plan, diags.Extend(r.nothingToReplace(r.stored.State.Renamed(plan.Moved)))
+	plan.Reason = r.stack.engines.Reason()
+	return plan, diags.Extend(r.review(plan, diags))
+}
+
+// review judges a finished plan, before it is shown. With errors it is neither approved, nor saved,
+// nor applied.
+func (r *run) review(plan *stackplan.Plan, planned hcl.Diagnostics) hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	if len(r.req.Targets)+len(r.req.Excludes) > 0 && !planned.HasErrors() {
+		diags = diags.Append(failure.WithCode(CodePartial, failure.Warning("Partial plan of the stack",
+			"What is left out stays as it is, and root outputs may be out of date. This is for getting out of trouble; plan the whole stack after it.")))
+	}
+	return diags.Extend(r.nothingToReplace(r.stored.State.Renamed(plan.Moved)))
 }
 
 // named returns the options for one call of the runtime. The operation has the name of the lock,
@@ -291,9 +278,9 @@ func (r *run) nothingToReplace(state *stackstate.State) hcl.Diagnostics {
 
 // target is the target that a plan is made for, and applied to.
 func (r *run) target(stored *deployment.Stored) planfile.Target {
-	target := r.PlanTarget(r.runtime)
+	target := r.stack.PlanTarget(r.runtime)
 	target.Deployment, target.Lineage, target.Serial, target.State = stored.Deployment, stored.Lineage, stored.Serial, stored.State
-	target.StateFile = planfile.StatePlace(r.StateFile())
+	target.StateFile = planfile.StatePlace(r.stack.states.File())
 	if stored.Begun != nil {
 		target.Begun = stored.Begun.Plan
 	}
@@ -331,7 +318,7 @@ func (r *run) untouched() string {
 func (r *run) logged(watch hooks.Hooks) hooks.Hooks {
 	show := watch.ComponentStatus
 	watch.ComponentStatus = func(component stackaddrs.AbsComponentInstance, status hooks.Status) {
-		r.log.Info("component", "address", component.String(), "status", fmt.Sprint(status))
+		r.stack.env.Log.Info("component", "address", component.String(), "status", fmt.Sprint(status))
 		if show != nil {
 			show(component, status)
 		}

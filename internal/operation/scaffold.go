@@ -14,6 +14,8 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/deployments/deployconfig"
 	"github.com/cairnstacks/cairn/internal/failure"
+	"github.com/cairnstacks/cairn/internal/operation/env"
+	"github.com/cairnstacks/cairn/internal/operation/sources"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
@@ -22,7 +24,7 @@ var scaffold embed.FS
 
 // Scaffold writes a small stack into a directory that has none, and returns the names of its files.
 // It can be planned and applied as it is. Nothing that is there is replaced.
-func (s *Stack) Scaffold() ([]string, error) {
+func Scaffold(e *env.Env) ([]string, error) {
 	files, err := fs.Sub(scaffold, "scaffold")
 	if err != nil {
 		return nil, err
@@ -37,20 +39,20 @@ func (s *Stack) Scaffold() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	present := filesBeside(s.dir, func(name string) bool {
+	present := sources.Beside(e.Dir, func(name string) bool {
 		return stackconfig.IsComponentFile(name) || deployconfig.IsDeployFile(name)
 	})
 	for _, name := range names {
-		if _, err := os.Lstat(s.join(filepath.FromSlash(name))); err == nil && !slices.Contains(present, name) {
+		if _, err := os.Lstat(e.Join(filepath.FromSlash(name))); err == nil && !slices.Contains(present, name) {
 			present = append(present, name)
 		}
 	}
 	if len(present) > 0 {
 		return nil, failure.Error("Files already there",
-			"A new stack replaces nothing, and the directory %s has: %s. Use an empty directory.", absolute(s.dir), strings.Join(present, ", "))
+			"A new stack replaces nothing, and the directory %s has: %s. Use an empty directory.", env.Absolute(e.Dir), strings.Join(present, ", "))
 	}
 	for _, name := range names {
-		if err := copyNew(files, name, s.join(filepath.FromSlash(name))); err != nil {
+		if err := copyNew(files, name, e.Join(filepath.FromSlash(name))); err != nil {
 			return nil, failure.Error("New stack not written", "The file %s cannot be written: %s.", name, failure.Reason(err))
 		}
 	}

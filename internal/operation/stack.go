@@ -4,224 +4,159 @@
 package operation
 
 import (
-	"cmp"
+	"context"
 	"errors"
-	"fmt"
-	"log/slog"
-	"maps"
-	"os"
-	"path/filepath"
 
 	"github.com/hashicorp/hcl/v2"
-	"github.com/zclconf/go-cty/cty"
 
-	"github.com/cairnstacks/cairn/internal/bundle"
-	"github.com/cairnstacks/cairn/internal/engine/toolchain/cliconfig"
-	"github.com/cairnstacks/cairn/internal/failure"
-	"github.com/cairnstacks/cairn/internal/operation/declared"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/internal/operation/engines"
-	"github.com/cairnstacks/cairn/internal/settings"
-	"github.com/cairnstacks/cairn/internal/statestore"
+	"github.com/cairnstacks/cairn/internal/operation/env"
+	"github.com/cairnstacks/cairn/internal/operation/requirements"
+	"github.com/cairnstacks/cairn/internal/operation/sources"
+	"github.com/cairnstacks/cairn/internal/operation/statechange"
+	"github.com/cairnstacks/cairn/internal/operation/stored"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
-	"github.com/cairnstacks/cairn/stackruntime/fault"
-	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
+	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
-// Stack is a stack as one operation uses it, with the parts that were opened so far.
+// Stack is a stack on which operations are carried out.
 type Stack struct {
-	opts Options
-	dir  string // of the stack
-	work string // working directory
-	log  *slog.Logger
+	env     *env.Env
+	sources *sources.Sources
+	engines *engines.Stack
+	states  *stored.States
+	opts    Options
 
-	environ []string
-
-	settings *settings.Settings
-	loaded   *loadedConfig
-	bundle   *bundle.Bundle  // nil until source packages are needed
-	fetcher  *bundle.Fetcher // set while they are fetched
-
-	engines     *engines.Stack
-	session     engine.Session
 	parallelism int // that the operation asks for; 0 leaves it to the settings
-
-	fetched    *fetched               // inputs of the deployment, until they are used
-	taken      map[string]cty.Value   // published values of other stacks that the latest operation has used
-	declared   *declared.Files        // nil until deployment files are read
-	store      statestore.Store       // nil until it is open
-	deployment *deployment.Deployment // nil until its state is needed
-
-	recovered      []*engine.Recovered // saved, until it is acknowledged
-	acceptRecovery bool                // with its doubts
-	runs           string              // directory in which applies are recorded until they are saved
-	recorded       string              // name of the record of an apply that the locked state knows of; "" for none
+	opened      *opened
 }
 
-// loadedConfig is the configuration with its diagnostics.
-type loadedConfig struct {
-	config *stackconfig.Config
-	diags  hcl.Diagnostics
+// opened is open until the stack is closed.
+type opened struct {
+	session   engine.Session
+	recovered []*engine.Recovered // saved, until it is acknowledged
+	accepted  bool                // with its doubts
 }
 
 // Open returns a stack of which nothing was read yet. The caller closes it.
 func Open(opts Options) *Stack {
-	if opts.Files == nil {
-		opts.Files = map[string]*hcl.File{}
-	}
-	if opts.Environ == nil {
-		opts.Environ = os.Environ()
-	}
 	if opts.Shared == nil {
 		opts.Shared = &Shared{}
 	}
-	s := &Stack{
-		opts: opts,
-		dir:  cmp.Or(opts.Dir, "."),
-		log:  cmp.Or(opts.Log, slog.New(slog.DiscardHandler)),
+	shared, like := opts.Shared, opts.Like
+	s := &Stack{opts: opts, opened: &opened{}}
+	files := sources.Options{Resolver: opts.Resolver, Shared: &shared.sources, Modules: shared.engines.Modules()}
+	if like == nil {
+		s.env = env.Open(opts.Env)
+	} else {
+		s.env, files.Like = env.OpenLike(opts.Env, like.env), like.sources
 	}
-	s.environ = cliconfig.AbsolutePaths(opts.Environ, absolute(s.home()))
-	s.work = cmp.Or(opts.WorkDir, s.dataDir())
-	s.engines = s.newEngines()
-	if like := opts.Like; like != nil {
-		s.loaded, s.declared, s.settings = like.loaded, like.declared, like.settings
-		if like.fetched != nil {
-			s.fetched, like.fetched = like.fetched, nil // which is good for one operation
-		}
-		maps.Copy(s.opts.Files, like.opts.Files)
-	}
+	s.sources = sources.Open(s.env, files)
+	s.engines = engines.Of(s.env, s.sources, opts.Engine, &shared.engines)
+	s.states = stored.Of(s.env, s.sources, &shared.states, opts.LockTimeout)
 	return s
+}
+
+// forPlan returns the stack for applying a saved plan of it: with the engine that has made that,
+// and unless another one is named, for the deployment that it names.
+func (s *Stack) forPlan(plan *stackplan.Plan, made stackplan.FileContext) *Stack {
+	other := *s
+	if s.sources.Declared() != nil && s.env.NamedDeployment() == "" {
+		other.env = s.env.For(made.Deployment)
+		other.sources = s.sources.For(other.env)
+		other.states = s.states.For(other.env, other.sources)
+	}
+	other.opts.Engine.Plan = plan
+	other.engines = engines.Of(other.env, other.sources, other.opts.Engine, &s.opts.Shared.engines)
+	return &other
 }
 
 // Close releases the opened parts. All that matters was saved before.
 func (s *Stack) Close() error {
-	var errs []error
-	if s.store != nil {
-		errs = append(errs, s.store.Close())
+	err := s.states.Close()
+	if s.opened.session != nil {
+		err = errors.Join(err, s.opened.session.Close())
 	}
-	if s.session != nil {
-		errs = append(errs, s.session.Close())
-	}
-	return errors.Join(errs...)
+	return err
+}
+
+// Env has the surroundings of the stack.
+func (s *Stack) Env() *env.Env { return s.env }
+
+// Sources are the files of the stack.
+func (s *Stack) Sources() *sources.Sources { return s.sources }
+
+// Engines are those by which the stack can be worked on, and the choice among them.
+func (s *Stack) Engines() *engines.Stack { return s.engines }
+
+// States are those of the deployments of the stack.
+func (s *Stack) States() *stored.States { return s.states }
+
+// StateChanges are the changes of the state that are made by hand.
+func (s *Stack) StateChanges() *statechange.State {
+	return &statechange.State{Sources: s.sources, States: s.states, Engines: s.engines}
+}
+
+// Providers are those that the stack and its modules require.
+func (s *Stack) Providers() *requirements.Stack {
+	return requirements.Of(s.env, s.sources, s.engines, &s.opts.Shared.engines)
 }
 
 // EngineInfo names the engine if it was opened.
 func (s *Stack) EngineInfo() (info engine.Info, opened bool) {
-	if s.session == nil {
+	if s.opened.session == nil {
 		return engine.Info{}, false
 	}
-	return s.session.Info(), true
+	return s.opened.session.Info(), true
 }
 
-// Files are the sources of diagnostics, by the names in their ranges.
-func (s *Stack) Files() map[string]*hcl.File { return s.opts.Files }
-
-// Path returns the file that a name in a diagnostic means.
-func (s *Stack) Path(name string) string {
-	if path, ok := s.packagePath(name); ok {
-		return path
+// session returns the session of the engine, which it opens if need be.
+func (s *Stack) session(ctx context.Context) (engine.Session, error) {
+	if s.opened.session != nil {
+		return s.opened.session, nil
 	}
-	return s.join(filepath.FromSlash(name))
-}
-
-// join makes a path of one that is relative to the stack.
-func (s *Stack) join(path string) string { return within(s.dir, path) }
-
-// home is where the stack belongs, which need not exist any more.
-func (s *Stack) home() string { return cmp.Or(s.opts.Home, s.dir) }
-
-// fromHome makes a path of one that is relative to the stack, and is no part of its configuration.
-func (s *Stack) fromHome(path string) string { return within(s.home(), path) }
-
-func within(dir, path string) string {
-	if filepath.IsAbs(path) {
-		return path
-	}
-	return filepath.Join(dir, path)
-}
-
-// Settings returns the settings of the stack.
-func (s *Stack) Settings() (settings.Settings, error) {
-	if s.settings == nil {
-		read, diags := settings.Read(s.dir, s.opts.Files)
-		if diags.HasErrors() {
-			return settings.Settings{}, diags
-		}
-		s.settings = &read
-	}
-	return *s.settings, nil
-}
-
-// config returns the configuration. With errors it may be nil, or hold the readable part.
-func (s *Stack) config() (*stackconfig.Config, hcl.Diagnostics) {
-	if s.loaded == nil {
-		return s.loadWith(s.Resolver())
-	}
-	return s.loaded.config, s.loaded.diags
-}
-
-// loadWith loads the configuration, also if it was loaded before.
-func (s *Stack) loadWith(resolver stackconfig.Resolver) (*stackconfig.Config, hcl.Diagnostics) {
-	config, diags := stackconfig.LoadWith(s.dir, stackconfig.LoadOptions{Resolver: resolver})
-	if config != nil {
-		for name, file := range config.Files {
-			s.opts.Files[name] = file
-		}
-		if s.opts.Resolver == nil {
-			diags = diags.Extend(s.checkPlace(config, diags))
-		}
-	}
-	s.loaded = &loadedConfig{config, diags}
-	return s.loaded.config, s.loaded.diags
-}
-
-// checkPlace reports a directory without configuration, of which only a user has said that it is
-// that of a stack.
-func (s *Stack) checkPlace(config *stackconfig.Config, diags hcl.Diagnostics) hcl.Diagnostics {
-	if len(config.Files) > 0 || diags.HasErrors() {
-		return nil
-	}
-	return hcl.Diagnostics{noConfiguration(absolute(s.dir))}
-}
-
-// noConfiguration says that a directory is none of a stack, but perhaps in one.
-func noConfiguration(dir string) *hcl.Diagnostic {
-	remedy, code := "Go to the directory of a stack.", CodeNoStack
-	if above := stackAbove(dir); above != "" {
-		remedy, code = fmt.Sprintf("The stack that this directory belongs to may be the one in %s: go there.", above), CodeStackAbove
-	}
-	return failure.WithCode(code, failure.New("No configuration files",
-		"There are no .tfcomponent.hcl or .tfcomponent.json files in %s. %s", dir, remedy))
-}
-
-// stackAbove returns the nearest parent of a directory that has a stack, or "".
-func stackAbove(dir string) string {
-	for above := filepath.Dir(dir); above != dir; dir, above = above, filepath.Dir(above) {
-		if len(filesBeside(above, stackconfig.IsComponentFile)) > 0 {
-			return above
-		}
-	}
-	return ""
-}
-
-// filesBeside returns the names of files in a directory that are of a kind, sorted. One that cannot
-// be read has none.
-func filesBeside(dir string, isOfKind func(name string) bool) []string {
-	entries, err := os.ReadDir(dir)
+	chosen, err := s.engines.Open(ctx)
 	if err != nil {
-		return nil // work in the directory reports it
+		return nil, err
 	}
-	var names []string
-	for _, entry := range entries {
-		if !entry.IsDir() && isOfKind(entry.Name()) {
-			names = append(names, entry.Name())
+	parallelism := s.parallelism
+	if parallelism == 0 {
+		read, err := s.env.Settings()
+		if err != nil {
+			return nil, err
 		}
+		parallelism = read.Parallelism
 	}
-	return names
+	opened, err := chosen.Open(ctx, engine.SessionOptions{StackDir: s.env.Dir, Parallelism: parallelism})
+	if err != nil {
+		return nil, engines.Unusable(err)
+	}
+	s.opened.session = opened
+	return opened, nil
 }
 
-// The codes of directories without a stack.
-const (
-	CodeNoStack    fault.Code = "operation/no-stack"
-	CodeStackAbove fault.Code = "operation/stack-above" // there is one in a directory above
-)
+// recoverer is the ability of the open session to recover applies; nil if it has none.
+func (o *opened) recoverer() engine.Recoverer { return o.session.Abilities().Recoverer }
+
+// Acknowledge ends the recovered work. Until then it would be reported again by the next operation,
+// which it also is if it was not all shown.
+func (s *Stack) Acknowledge(shown bool) error {
+	var errs []error
+	for _, recovered := range s.opened.recovered {
+		end := s.opened.recoverer().Forget
+		if !shown || recovered.IsDoubtful() && !s.opened.accepts(recovered) {
+			end = s.opened.recoverer().Leave
+		}
+		errs = append(errs, end(context.Background(), recovered.Work))
+	}
+	s.opened.recovered = nil
+	return errors.Join(errs...)
+}
+
+// accepts reports whether the user has seen the doubts, and goes on.
+func (o *opened) accepts(recovered *engine.Recovered) bool { return o.accepted && recovered.Seen }
+
+// Diagnostics returns the diagnostics of an error of this package, errors of the state store
+// explained.
+func Diagnostics(err error) hcl.Diagnostics { return deployment.Diagnostics(err) }

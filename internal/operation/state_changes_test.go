@@ -18,13 +18,14 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
+	"github.com/cairnstacks/cairn/internal/operation/env"
 	"github.com/cairnstacks/cairn/internal/operation/statechange"
 )
 
 // openStack opens a stack of the files of an archive, in a directory that is not the current one.
 func openStack(t *testing.T, archive string) *operation.Stack {
 	t.Helper()
-	for _, name := range []string{operation.StateVariable, operation.DeploymentVariable} {
+	for _, name := range []string{env.StateVariable, env.DeploymentVariable} {
 		t.Setenv(name, "")
 	}
 	dir := t.TempDir()
@@ -34,7 +35,7 @@ func openStack(t *testing.T, archive string) *operation.Stack {
 			t.Fatal(err)
 		}
 	}
-	stack := operation.Open(operation.Options{Dir: dir})
+	stack := operation.Open(operation.Options{Env: env.Options{Dir: dir}})
 	t.Cleanup(func() {
 		if err := stack.Close(); err != nil {
 			t.Error(err)
@@ -70,7 +71,7 @@ func terraformState(names ...string) []byte {
 // addresses are the addresses of all that the state has.
 func addresses(t *testing.T, stack *operation.Stack) []string {
 	t.Helper()
-	stored, err := stack.ReadState(t.Context())
+	stored, err := stack.States().Read(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +165,7 @@ func TestStateChanges(t *testing.T) {
 func TestPushState(t *testing.T) {
 	ctx := t.Context()
 	document := func(stack *operation.Stack) *deployment.Document {
-		stored, err := stack.ReadState(ctx)
+		stored, err := stack.States().Read(ctx)
 		if err != nil {
 			t.Fatal(err)
 		}

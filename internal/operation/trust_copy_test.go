@@ -14,6 +14,8 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation/engines"
+	"github.com/cairnstacks/cairn/internal/operation/env"
+	"github.com/cairnstacks/cairn/internal/operation/states"
 	"github.com/cairnstacks/cairn/internal/settings"
 )
 
@@ -41,7 +43,7 @@ func TestTrustOfCopy(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(stack, settings.File), fmt.Appendf(nil, "engine = %q\n", program), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			_, err := Open(Options{Dir: stack, Home: filepath.Join(repository, "deleted", "stack"), Environ: []string{}}).Engines().Search()
+			_, err := Open(Options{Env: env.Options{Dir: stack, Home: filepath.Join(repository, "deleted", "stack"), Environ: []string{}}}).Engines().Search()
 			diags, _ := errors.AsType[hcl.Diagnostics](err)
 			untrusted := len(diags) == 1 && diags[0].Extra == engines.CodeUntrusted
 			if untrusted == trusted || err != nil && !untrusted {
@@ -59,22 +61,22 @@ func TestHomeOfCopy(t *testing.T) {
 		t.Fatal(err)
 	}
 	for state, want := range map[string]string{
-		"": filepath.Join(home, DefaultState),
+		"": filepath.Join(home, states.Default),
 		"state \"sqlite\" { path = \"../x.db\" }": filepath.Join(top, "repository", "x.db"),
 	} {
 		if err := os.WriteFile(filepath.Join(dir, settings.File), []byte(state), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		stack := Open(Options{Dir: dir, Home: home, Environ: []string{}})
-		if got := stack.StateFile(); got != want {
+		stack := Open(Options{Env: env.Options{Dir: dir, Home: home, Environ: []string{}}})
+		if got := stack.States().File(); got != want {
 			t.Errorf("with %q the state is in %s, want %s", state, got, want)
 		}
-		if want := filepath.Join(home, WorkDir); stack.work != want {
-			t.Errorf("got the working directory %s, want %s", stack.work, want)
+		if want := filepath.Join(home, env.WorkDir); stack.env.WorkDir != want {
+			t.Errorf("got the working directory %s, want %s", stack.env.WorkDir, want)
 		}
 	}
-	named := Open(Options{Dir: dir, Home: home, Environ: []string{StateVariable + "=y.db"}})
-	if got, want := named.StateFile(), filepath.Join(home, "y.db"); got != want {
+	named := Open(Options{Env: env.Options{Dir: dir, Home: home, Environ: []string{env.StateVariable + "=y.db"}}})
+	if got, want := named.States().File(), filepath.Join(home, "y.db"); got != want {
 		t.Errorf("with a relative path in the environment the state is in %s, want %s", got, want)
 	}
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/diagnostic/identity"
-	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/stackruntime"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
@@ -20,31 +19,34 @@ import (
 // Validate finds the mistakes of the configuration, which takes neither values nor state. Where the
 // engine or providers cannot be had, that is an error besides the mistakes that show without them.
 func (s *Stack) Validate(ctx context.Context) hcl.Diagnostics {
-	if config, _ := s.config(); config != nil && s.unsupportedModules(ctx, config).HasErrors() { //nolint:errcheck // the others are among those of the steps
+	if config, _ := s.sources.Config(); config != nil && (checks{s, config}).unsupported(ctx).HasErrors() { //nolint:errcheck // the others are among those of the steps
 		return s.ValidateInSteps(ctx, ValidateSteps{}) // which goes on with the rest
 	}
-	opts, diags := s.loadRuntime(ctx)
+	opts, diags := s.Runtime(ctx)
 	if !diags.HasErrors() {
 		diags = diags.Extend(stackruntime.Validate(ctx, opts))
 	}
-	if s.loaded == nil {
-		return diags
-	}
-	return s.withDeployments(s.loaded.config, diags)
+	config, _ := s.sources.Config() //nolint:errcheck // the errors are among those of Runtime
+	return checks{s, config}.withDeployments(diags)
 }
 
-// withDeployments adds the mistakes of the deployment files to those of a configuration, which may
-// be nil.
-func (s *Stack) withDeployments(config *stackconfig.Config, diags hcl.Diagnostics) hcl.Diagnostics {
-	if config == nil || len(config.Files) == 0 {
+// checks find the mistakes of a configuration, which is nil if there is none.
+type checks struct {
+	stack  *Stack
+	config *stackconfig.Config
+}
+
+// withDeployments adds the mistakes of the deployment files to those of the configuration.
+func (c checks) withDeployments(diags hcl.Diagnostics) hcl.Diagnostics {
+	if c.config == nil || len(c.config.Files) == 0 {
 		return diags
 	}
-	deployments, moreDiags := s.Deployments()
+	deployments, moreDiags := c.stack.sources.Deployments()
 	diags = slices.Concat(diags, moreDiags)
 	if deployments == nil {
 		return diags
 	}
-	return diags.Extend(deployments.CheckStack(config.Root))
+	return diags.Extend(deployments.CheckStack(c.config.Root))
 }
 
 // ValidateSteps shows the findings of [Stack.ValidateInSteps]. Functions that are nil are not
@@ -67,22 +69,23 @@ func (s *Stack) ValidateInSteps(ctx context.Context, steps ValidateSteps) hcl.Di
 		}
 		return diags
 	}
-	config, diags := s.config()
+	config, diags := s.sources.Config()
 	if config == nil || len(config.Files) == 0 {
 		return found(diags)
 	}
-	diags = s.withDeployments(config, diags)
-	_, engineErr := s.openSession(ctx)
-	unsupported := s.unsupportedModules(ctx, config)
+	c := checks{s, config}
+	diags = c.withDeployments(diags)
+	_, engineErr := s.session(ctx)
+	unsupported := c.unsupported(ctx)
 	diags = diags.Extend(unsupported)
-	sourceDiags := s.checkSources(ctx, config)
+	sourceDiags := c.sources(ctx)
 	if unsupported.HasErrors() {
-		sourceDiags = s.outsideUnsupported(ctx, config, identity.Without(sourceDiags, unsupported))
+		sourceDiags = c.outsideUnsupported(ctx, identity.Without(sourceDiags, unsupported))
 	}
 	diags = found(diags.Extend(sourceDiags))
 	moreDiags := Diagnostics(engineErr)
 	if engineErr == nil {
-		work := func() { moreDiags = s.checkWithEngine(ctx, config, unsupported) }
+		work := func() { moreDiags = c.withEngine(ctx, unsupported) }
 		if steps.During != nil {
 			steps.During(work)
 		} else {
@@ -92,15 +95,32 @@ func (s *Stack) ValidateInSteps(ctx context.Context, steps ValidateSteps) hcl.Di
 	return slices.Concat(diags, found(identity.Without(moreDiags, diags)))
 }
 
+// unsupported returns the errors about modules that are for other versions of the engine.
+// Nothing else is said then, nor anything installed.
+func (c checks) unsupported(ctx context.Context) hcl.Diagnostics {
+	opened, err := c.stack.session(ctx)
+	if err != nil || opened.Abilities().Preparer == nil {
+		return nil //nolint:nilerr // prepare reports it
+	}
+	return opened.Abilities().Preparer.Unsupported(ctx, c.config.ModuleDirs())
+}
+
+// sources returns the mistakes that show without a process of an engine, and without
+// providers.
+func (c checks) sources(ctx context.Context) hcl.Diagnostics {
+	if c.stack.opts.Engine.Given != nil {
+		return nil // it starts no processes
+	}
+	return stackruntime.Validate(ctx, c.stack.withoutProviders(c.config))
+}
+
 // outsideUnsupported returns the diagnostics that are not about modules for other versions of the
 // engine, with those that they call: a mistake in one may be none with the version that it is for.
-func (s *Stack) outsideUnsupported(ctx context.Context, config *stackconfig.Config, diags hcl.Diagnostics) hcl.Diagnostics {
-	opts := module.OptionsOf(engine.Info{}, s.dir, config.Resolver)
-	opts.Files = &s.opts.Shared.engines.Binary.Modules
-	loader := module.NewLoader(opts)
+func (c checks) outsideUnsupported(ctx context.Context, diags hcl.Diagnostics) hcl.Diagnostics {
+	loader := c.stack.sources.Loader(engine.Info{}, c.stack.env.Dir, c.config.Resolver)
 	inside := map[string]bool{}
-	for _, dir := range config.ModuleDirs() {
-		if !s.session.Abilities().Preparer.Unsupported(ctx, []string{dir}).HasErrors() {
+	for _, dir := range c.config.ModuleDirs() {
+		if !c.stack.opened.session.Abilities().Preparer.Unsupported(ctx, []string{dir}).HasErrors() {
 			continue
 		}
 		if tree, _ := loader.Load(dir); tree != nil { //nolint:errcheck // its mistakes are those that don't count
@@ -117,10 +137,10 @@ func (s *Stack) outsideUnsupported(ctx context.Context, config *stackconfig.Conf
 	})
 }
 
-// checkWithEngine finds the mistakes of a configuration with the engine and providers, if those can
+// withEngine finds the mistakes of a configuration with the engine and providers, if those can
 // be installed. It goes on in spite of modules that the engine was found not to support.
-func (s *Stack) checkWithEngine(ctx context.Context, config *stackconfig.Config, unsupported hcl.Diagnostics) hcl.Diagnostics {
-	opts, diags := s.prepare(ctx, config, installing{known: unsupported})
+func (c checks) withEngine(ctx context.Context, unsupported hcl.Diagnostics) hcl.Diagnostics {
+	opts, diags := c.stack.prepare(ctx, c.config, installing{known: unsupported})
 	if diags.HasErrors() {
 		return diags
 	}
@@ -130,8 +150,8 @@ func (s *Stack) checkWithEngine(ctx context.Context, config *stackconfig.Config,
 // otherMistakes returns the mistakes in the configuration that a plan has not come to, if it ended
 // with some. Where it ended with errors that are none, such as those of providers, there is nothing
 // to say.
-func (s *Stack) otherMistakes(ctx context.Context, opts stackruntime.Options, planned hcl.Diagnostics) hcl.Diagnostics {
-	if !slices.ContainsFunc(planned, func(diag *hcl.Diagnostic) bool { return s.isMistake(ctx, opts, diag) }) {
+func (c checks) otherMistakes(ctx context.Context, opts stackruntime.Options, planned hcl.Diagnostics) hcl.Diagnostics {
+	if !slices.ContainsFunc(planned, func(diag *hcl.Diagnostic) bool { return c.isMistake(ctx, opts, diag) }) {
 		return nil
 	}
 	return slices.DeleteFunc(stackruntime.Validate(ctx, opts), func(diag *hcl.Diagnostic) bool {
@@ -140,18 +160,14 @@ func (s *Stack) otherMistakes(ctx context.Context, opts stackruntime.Options, pl
 }
 
 // isMistake reports whether an error is about the text of a module.
-func (s *Stack) isMistake(ctx context.Context, opts stackruntime.Options, diag *hcl.Diagnostic) bool {
+func (c checks) isMistake(ctx context.Context, opts stackruntime.Options, diag *hcl.Diagnostic) bool {
 	if diag.Severity != hcl.DiagError || diag.Subject == nil {
 		return false
 	}
 	if data, ok := hcl.DiagnosticExtra[*engine.DiagnosticData](diag); ok && data.Resource != "" {
 		return false // it is about a resource, by its provider
 	}
-	path, inPackage := s.packagePath(diag.Subject.Filename)
-	if !inPackage {
-		path = filepath.Join(s.dir, filepath.FromSlash(diag.Subject.Filename))
-	}
-	return opts.Session.ValidateModule(ctx, filepath.Dir(path)).HasErrors()
+	return opts.Session.ValidateModule(ctx, filepath.Dir(c.stack.sources.Path(diag.Subject.Filename))).HasErrors()
 }
 
 // isSameMistake compares without details: while planning, they may reveal values.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/hashicorp/hcl/v2"
 
+	"github.com/cairnstacks/cairn/internal/operation/env"
 	"github.com/cairnstacks/cairn/stackruntime"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/fault"
@@ -24,7 +25,7 @@ func (faulty) ValidateModule(context.Context, string) hcl.Diagnostics {
 // An engine's error about a resource is no mistake in the module, also once the runtime has added
 // the component that it is in.
 func TestIsMistake(t *testing.T) {
-	s := Open(Options{Dir: t.TempDir()})
+	s := Open(Options{Env: env.Options{Dir: t.TempDir()}})
 	inComponent := func(data *engine.DiagnosticData) any { return fault.Address{Inner: data} }
 	for name, test := range map[string]struct {
 		extra any
@@ -36,7 +37,7 @@ func TestIsMistake(t *testing.T) {
 		"not wrapped":     {&engine.DiagnosticData{Resource: "a.b"}, false},
 	} {
 		diag := &hcl.Diagnostic{Severity: hcl.DiagError, Subject: &hcl.Range{Filename: "m/main.tf"}, Extra: test.extra}
-		if got := s.isMistake(t.Context(), stackruntime.Options{Session: faulty{}}, diag); got != test.want {
+		if got := (checks{stack: s}).isMistake(t.Context(), stackruntime.Options{Session: faulty{}}, diag); got != test.want {
 			t.Errorf("%s: got %v, want %v", name, got, test.want)
 		}
 	}

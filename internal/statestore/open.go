@@ -15,11 +15,21 @@ import (
 // nothing in it is decoded.
 //
 // Nothing is created, and no file opened, yet.
-func Open(ctx context.Context, location string) (Store, error) { return OpenWith(ctx, location, nil) }
+func Open(ctx context.Context, location string) (Store, error) {
+	return OpenWith(ctx, location, Options{})
+}
 
-// OpenWith is [Open] for a store that shares its turns and checks with other stores of this
-// process; nil for none.
-func OpenWith(_ context.Context, location string, shared *Shared) (Store, error) {
+// Options say how a store is opened.
+type Options struct {
+	Shared *Shared // has the turns and checks in common with other stores of this process; nil for none
+
+	// Traceless is for reading alone, and leaves no trace on the disk, not even the log that SQLite has
+	// while it reads. That works while nobody writes: otherwise the problem is [ProblemBusy].
+	Traceless bool
+}
+
+// OpenWith is [Open] with options.
+func OpenWith(_ context.Context, location string, opts Options) (Store, error) {
 	path := location
 	if scheme, rest, ok := strings.Cut(location, "://"); ok {
 		if scheme != "sqlite" {
@@ -52,8 +62,9 @@ func OpenWith(_ context.Context, location string, shared *Shared) (Store, error)
 		}
 	}
 	store := newSQLiteStore(absolute)
-	if shared != nil {
-		store.shared = shared.file(absolute)
+	store.traceless = opts.Traceless
+	if opts.Shared != nil {
+		store.shared = opts.Shared.file(absolute)
 		store.turn = store.shared.turn
 	}
 	return store, nil

@@ -4,6 +4,7 @@
 package statestore
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -24,9 +25,20 @@ func namesBeside(t *testing.T, path string) []string {
 	return names
 }
 
+// peek reads the state of a deployment without a trace.
+func peek(t *testing.T, location, deployment string) (*Snapshot, error) {
+	t.Helper()
+	store, err := OpenWith(t.Context(), location, Options{Traceless: true})
+	if err != nil {
+		return nil, err
+	}
+	snapshot, err := store.Read(t.Context(), deployment)
+	return snapshot, errors.Join(err, store.Close())
+}
+
 func TestPeek(t *testing.T) {
 	path := newFile(t)
-	snapshot, err := Peek(t.Context(), path, "default")
+	snapshot, err := peek(t, path, "default")
 	if err != nil || len(snapshot.Records) > 0 || len(namesBeside(t, path)) > 0 {
 		t.Errorf("of a file that is not there: %v, %v, beside it %q", snapshot, err, namesBeside(t, path))
 	}
@@ -35,7 +47,7 @@ func TestPeek(t *testing.T) {
 	lock := mustLock(t, s, "default")
 	writer := mustBegin(t, lock, Base{})
 	mustWrite(t, writer, map[string][]byte{"a": []byte("1")})
-	_, err = Peek(t.Context(), path, "default")
+	_, err = peek(t, path, "default")
 	wantProblem(t, "Peek of a file that is written to", err, ProblemBusy, path)
 
 	if err := writer.Commit(t.Context()); err != nil {
@@ -51,7 +63,7 @@ func TestPeek(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	snapshot, err = Peek(t.Context(), path, "default")
+	snapshot, err = peek(t, path, "default")
 	if err != nil || string(snapshot.Records["a"]) != "1" {
 		t.Errorf("of a file that nobody writes to: %v, %v", snapshot, err)
 	}
@@ -62,7 +74,7 @@ func TestPeek(t *testing.T) {
 	if names := namesBeside(t, path); !slices.Equal(names, []string{filepath.Base(path)}) || !after.ModTime().Equal(before.ModTime()) {
 		t.Errorf("reading left %q, and the directory of %v is of %v", names, before.ModTime(), after.ModTime())
 	}
-	if _, err := Peek(t.Context(), "postgres://host/db", "default"); err == nil {
+	if _, err := peek(t, "postgres://host/db", "default"); err == nil {
 		t.Error("a state in no file was read")
 	}
 }

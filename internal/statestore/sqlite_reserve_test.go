@@ -100,7 +100,7 @@ func TestSharedReserve(t *testing.T) {
 	path := filepath.Join(directory, "cairn.state.db")
 	var shared Shared
 	lock := func(deployment string) Lock {
-		s, err := OpenWith(t.Context(), path, &shared)
+		s, err := OpenWith(t.Context(), path, Options{Shared: &shared})
 		if err != nil {
 			t.Fatal(err)
 		}

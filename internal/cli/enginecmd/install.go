@@ -96,7 +96,7 @@ func installEngine(ctx context.Context, s *session.Session, args []string, flags
 // installRequest combines arguments, options and settings.
 func installRequest(s *session.Session, args []string, flags installFlags) (toolchain.InstallRequest, error) {
 	var req toolchain.InstallRequest
-	read, err := s.Stack().Settings()
+	read, err := s.Stack().Env().Settings()
 	if err != nil {
 		return req, err
 	}

@@ -22,6 +22,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/gitdiff"
 	"github.com/cairnstacks/cairn/internal/hclsource"
 	"github.com/cairnstacks/cairn/internal/operation"
+	"github.com/cairnstacks/cairn/internal/operation/env"
 	"github.com/cairnstacks/cairn/internal/safefile"
 	"github.com/cairnstacks/cairn/internal/tempdir"
 )
@@ -108,7 +109,7 @@ func (r *goneRun) tidy(ends []rollout.End) {
 		if len(dirs) == 0 || !end.Done {
 			continue
 		}
-		_ = os.RemoveAll(filepath.Join(dirs[0], operation.WorkDir)) //nolint:errcheck // caches, which git ignores
+		_ = os.RemoveAll(filepath.Join(dirs[0], env.WorkDir)) //nolint:errcheck // caches, which git ignores
 		for _, dir := range dirs {
 			_ = os.Remove(dir) //nolint:errcheck // one that is not empty stays
 		}

@@ -19,6 +19,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/fleet/rollout"
 	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/operation/engines"
+	"github.com/cairnstacks/cairn/internal/operation/env"
 	"github.com/cairnstacks/cairn/internal/order"
 	"github.com/cairnstacks/cairn/internal/process"
 	"github.com/cairnstacks/cairn/internal/safetext"
@@ -146,18 +147,13 @@ func (g *gates) drivers(ctx context.Context) (*rollout.Drivers, error) {
 			SchemaDir: engines.SchemaDir(), Shared: &shared.OfEngines().Binary, Processes: &process.Set{},
 		},
 		Stack: operation.Options{
-			Workspace:     g.Root,
-			Engine:        g.session.Options.Engine,
-			EngineFrom:    "-engine",
-			Shared:        shared,
-			ModulesEngine: g.session.Deps.Engine,
-			StopNow:       g.session.StopNow,
+			Env: env.Options{Workspace: g.Root}, Engine: g.session.EngineRequest(), Shared: shared, StopNow: g.session.StopNow,
 		},
 		Version: session.Version(), AcceptRecovery: g.options.acceptRecovery,
 		Show: g.showStack, ShowRoot: g.showRoot,
 	}
 	if g.gone != nil {
-		d.Stack.Workspace = g.gone.root
+		d.Stack.Env.Workspace = g.gone.root
 	}
 	if !g.session.ViewOptions(g.session.Streams.Out).Color {
 		d.Roots.Options = []string{"-no-color"}

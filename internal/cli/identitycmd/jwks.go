@@ -48,11 +48,11 @@ cairn.hcl, with the public parts of their keys and of those that are retired. Se
 		},
 		Run: func(_ context.Context, s *session.Session, _ []string) (int, error) {
 			s.ReportDocuments()
-			read, err := s.Stack().Settings()
+			read, err := s.Stack().Env().Settings()
 			if err != nil {
 				return 0, err
 			}
-			issuer, documents, err := identity.Publish(read.Identity, s.Stack().Path("."), issuer)
+			issuer, documents, err := identity.Publish(read.Identity, s.Stack().Sources().Path("."), issuer)
 			switch {
 			case err != nil:
 				return 0, err

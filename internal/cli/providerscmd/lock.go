@@ -9,8 +9,8 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/internal/cli/session"
-	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/operation/requirements"
+	"github.com/cairnstacks/cairn/internal/providers/locks"
 )
 
 func lockCommand() *session.Command {
@@ -41,7 +41,7 @@ After that, the stack can be used on all these platforms, and with mirrors that 
 			ctx, stop := s.Interruptible(ctx, session.LooksOnly)
 			defer stop()
 			req.Platforms, req.Providers = platforms, args
-			locked, diags := s.Stack().LockProviders(ctx, req)
+			locked, diags := s.Stack().Providers().Lock(ctx, req)
 			if diags.HasErrors() {
 				return s.Finish(diags)
 			}
@@ -63,8 +63,8 @@ func showLocked(s *session.Session, locked []requirements.Package) {
 		s.Print("Provider: %s %s for %s: %s\n", one.Provider, one.Version, one.Platform, text)
 	}
 	if slices.ContainsFunc(locked, func(one requirements.Package) bool { return one.Added }) {
-		s.Say("\nThe file %s has changed. Commit it, so that everybody uses the same packages.\n", operation.LockFile)
+		s.Say("\nThe file %s has changed. Commit it, so that everybody uses the same packages.\n", locks.FileName)
 		return
 	}
-	s.Say("\nThe file %s was complete.\n", operation.LockFile)
+	s.Say("\nThe file %s was complete.\n", locks.FileName)
 }

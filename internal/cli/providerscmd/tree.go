@@ -21,7 +21,7 @@ func showTree(ctx context.Context, s *session.Session, _ []string) (int, error) 
 	s.ChangesNothing = true
 	ctx, stop := s.Interruptible(ctx, session.LooksOnly)
 	defer stop()
-	tree, diags := s.Stack().ProviderTree(ctx)
+	tree, diags := s.Stack().Providers().Tree(ctx)
 	if !diags.HasErrors() {
 		var b strings.Builder
 		b.WriteString(".\n")

@@ -20,8 +20,11 @@ import (
 	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
 	"github.com/cairnstacks/cairn/internal/operation/engines"
+	"github.com/cairnstacks/cairn/internal/operation/env"
 	"github.com/cairnstacks/cairn/internal/operation/planfile"
+	"github.com/cairnstacks/cairn/internal/operation/sources"
 	"github.com/cairnstacks/cairn/internal/operation/statechange"
+	"github.com/cairnstacks/cairn/internal/operation/stored"
 	"github.com/cairnstacks/cairn/internal/operation/variables"
 	"github.com/cairnstacks/cairn/internal/settings"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -31,19 +34,19 @@ import (
 // remedies are the remedies for failures on the command line, besides those in their details:
 // libraries know no options.
 var remedies = map[fault.Code]string{
-	operation.CodeNoStack: `Or name it with -chdir=DIR. ` +
+	sources.CodeNoStack: `Or name it with -chdir=DIR. ` +
 		`In an empty directory, "cairn init -new" writes a small stack to begin with.`,
-	operation.CodeStackAbove:     "Or name it with -chdir=DIR.",
-	operation.CodeWorkDir:        "The option -chdir=DIR names the directory of a copy.",
+	sources.CodeStackAbove:       "Or name it with -chdir=DIR.",
+	sources.CodeWorkDir:          "The option -chdir=DIR names the directory of a copy.",
 	engines.CodeUntrusted:        "Or give the option -engine.",
-	operation.CodeDeploymentName: "It is given by -deployment or " + operation.DeploymentVariable + ".",
+	sources.CodeDeploymentName:   "It is given by -deployment or " + env.DeploymentVariable + ".",
 	operation.CodeDoubt:          "The option -accept-recovery does that.",
 	operation.CodeNewDoubt:       "The option for that is -accept-recovery.",
 	operation.CodeRecoveredDoubt: "When you have, give -accept-recovery: nothing else is applied before that.",
 	operation.CodeWaiting:        `"cairn apply FILE" does that.`,
 	statechange.CodeNoBlock:      "Or give -force.",
 	operation.CodePartial:        "Leave out -target and -exclude for that.",
-	operation.CodeInterrupted:    `Run "cairn plan", and then this command again.`,
+	statechange.CodeInterrupted:  `Run "cairn plan", and then this command again.`,
 	identity.CodeSeveralIssuers:  "It is named by -issuer=URL.",
 	deployment.CodeLocked:        "With -lock-timeout=5m the command waits for the lock.",
 	deployment.CodeNotInState:    `"cairn state list" shows its content.`,
@@ -54,12 +57,12 @@ var remedies = map[fault.Code]string{
 	planfile.CodeNotFound:        `Make one with: cairn plan -out=FILE`,
 	planfile.CodeNotPlan:         `Give a file that "cairn plan -out=FILE" has written.`,
 	deployment.CodeReadOnly:      "With -state=PATH the state is kept elsewhere.",
-	planfile.CodeOtherDeployment: "It is named with -deployment or " + operation.DeploymentVariable + ".",
+	planfile.CodeOtherDeployment: "It is named with -deployment or " + env.DeploymentVariable + ".",
 	planfile.CodeOtherState: "A place that several checkouts reach is named by state \"sqlite\" { path = \"FILE\" } in " +
-		settings.File + ", or by " + operation.StateVariable + ".",
-	operation.CodeLeftDeployment:     takenFromGit,
-	operation.CodeNotDeclared:        takenFromGit,
-	operation.CodeSeveralDeployments: "It is named with -deployment=NAME or " + operation.DeploymentVariable + ".",
+		settings.File + ", or by " + env.StateVariable + ".",
+	stored.CodeLeftDeployment:      takenFromGit,
+	sources.CodeNotDeclared:        takenFromGit,
+	sources.CodeSeveralDeployments: "It is named with -deployment=NAME or " + env.DeploymentVariable + ".",
 
 	fault.ProviderNotLocked:     `"cairn init" does that.`,
 	fault.LockedVersionRejected: `"cairn init -upgrade" does the latter.`,

@@ -24,6 +24,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/document"
 	"github.com/cairnstacks/cairn/internal/hclsource"
 	"github.com/cairnstacks/cairn/internal/operation"
+	"github.com/cairnstacks/cairn/internal/operation/engines"
+	"github.com/cairnstacks/cairn/internal/operation/env"
 	"github.com/cairnstacks/cairn/internal/operation/notice"
 	"github.com/cairnstacks/cairn/internal/safefile"
 	"github.com/cairnstacks/cairn/internal/safetext"
@@ -97,7 +99,7 @@ func (s *Session) Part(stack string, streams Streams, options *operation.Options
 	part := New(streams, s.Deps)
 	part.Options.noColor = s.Options.noColor
 	part.Log = s.Log.With("stack", stack)
-	options.Notify, options.Log, options.Files = part.notify, part.Log, part.Files
+	options.Env.Notify, options.Env.Log, options.Env.Files = part.notify, part.Log, part.Files
 	return part
 }
 
@@ -120,26 +122,26 @@ func (s *Session) Close() {
 func (s *Session) ChooseDeployment(name string) {
 	s.Options.deployment = name
 	if s.opened != nil {
-		s.opened.UseDeployment(name)
+		options := s.StackOptions()
+		options.Like = s.opened
+		s.opened = operation.Open(options)
 	}
 }
 
 // StackOptions are those with which the stack in the current directory is opened.
 func (s *Session) StackOptions() operation.Options {
 	return operation.Options{
-		State:          s.Options.state,
-		Deployment:     s.Options.deployment,
-		Engine:         s.Options.Engine,
-		EngineFrom:     "-engine",
-		ReadOnlyLocks:  s.Options.Lockfile != "",
-		LockTimeout:    s.Options.lockTimeout,
-		ChangesNothing: s.ChangesNothing,
-		Notify:         s.notify,
-		Log:            s.Log,
-		Files:          s.Files,
-		ModulesEngine:  s.Deps.Engine,
-		StopNow:        s.StopNow,
+		Env:           env.Options{State: s.Options.state, Deployment: s.Options.deployment, Notify: s.notify, Log: s.Log, Files: s.Files},
+		Engine:        s.EngineRequest(),
+		ReadOnlyLocks: s.Options.Lockfile != "",
+		LockTimeout:   s.Options.lockTimeout,
+		StopNow:       s.StopNow,
 	}
+}
+
+// EngineRequest says which engine the options ask for.
+func (s *Session) EngineRequest() engines.Request {
+	return engines.Request{Named: s.Options.Engine, NamedBy: "-engine", Given: s.Deps.Engine, ChangesNothing: s.ChangesNothing}
 }
 
 // Stack returns the stack in the current directory, as the options say.
@@ -263,7 +265,7 @@ func (s *Session) ReportText() { s.Reporter = s.reportText }
 // Sources finds the text that diagnostics are about.
 func (s *Session) Sources() diagnostic.Sources {
 	return diagnostic.Sources{Files: s.Files, Lookup: func(name string) []byte {
-		path := s.Stack().Path(name)
+		path := s.Stack().Sources().Path(name)
 		src, err := safefile.Read(os.DirFS(filepath.Dir(path)), filepath.Base(path), hclsource.MaxSize)
 		if err != nil {
 			return nil // shown without its source

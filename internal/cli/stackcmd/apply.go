@@ -102,7 +102,7 @@ func (o *Execution) applyNew(ctx context.Context, flags *applyFlags) (int, error
 	}
 	if !flags.autoApprove && !req.ApproveLater && o.asksNobody() {
 		// Without rules, planning would lead to nothing.
-		if config, diags := o.Stack().Deployments(); config == nil && !diags.HasErrors() {
+		if config, diags := o.Stack().Sources().Deployments(); config == nil && !diags.HasErrors() {
 			return o.finish(operation.Diagnostics(errNobody()))
 		}
 	}

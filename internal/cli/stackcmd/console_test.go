@@ -12,8 +12,8 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/internal/cli/session"
-	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/operation/engines"
+	"github.com/cairnstacks/cairn/internal/operation/env"
 	"github.com/cairnstacks/cairn/stackruntime/engine/memengine"
 )
 
@@ -93,7 +93,7 @@ output "value" {
 			t.Fatal(err)
 		}
 	}
-	for _, name := range []string{operation.StateVariable, engines.Variable} {
+	for _, name := range []string{env.StateVariable, engines.Variable} {
 		t.Setenv(name, "")
 	}
 }

@@ -49,7 +49,7 @@ func deploymentListCommand() *session.Command {
 		},
 		Run: func(ctx context.Context, s *session.Session, _ []string) (int, error) {
 			s.ReportDocuments()
-			states, diags := s.Stack().DeploymentStates(ctx)
+			states, diags := s.Stack().States().List(ctx)
 			if diags.HasErrors() {
 				return s.Finish(diags)
 			}
@@ -111,7 +111,7 @@ func deploymentShowCommand() *session.Command {
 		Flags: deploymentFlags,
 		Run: func(ctx context.Context, s *session.Session, args []string) (int, error) {
 			s.ReportDocuments()
-			state, diags := s.Stack().DeploymentState(ctx, args[0])
+			state, diags := s.Stack().States().Find(ctx, args[0])
 			if diags.HasErrors() {
 				return s.Finish(diags)
 			}

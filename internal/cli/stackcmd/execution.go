@@ -46,7 +46,7 @@ func NewExecution(s *session.Session, name string, flags *PlanFlags) *Execution 
 func (o *Execution) request() (operation.Request, error) {
 	req := operation.Request{
 		Variables:      o.flags.arguments,
-		SkipRefresh:    !o.flags.refresh,
+		Scope:          operation.Scope{SkipRefresh: !o.flags.refresh},
 		Parallelism:    int(o.flags.parallelism),
 		Rounds:         int(o.flags.maxRounds),
 		AcceptRecovery: o.flags.acceptRecovery,

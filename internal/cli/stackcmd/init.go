@@ -43,7 +43,7 @@ With -new, a small stack is written first, which can be planned and applied as i
 				return 0, failure.Error("Conflicting options", "With -lockfile=readonly there is no -upgrade: give only one of them.")
 			}
 			if scaffold {
-				created, err := s.Stack().Scaffold()
+				created, err := operation.Scaffold(s.Stack().Env())
 				if err != nil {
 					return 0, err
 				}

@@ -41,7 +41,7 @@ func OutputCommand() *session.Command {
 			if len(args) == 1 {
 				return cmdline.ExitOK, writeOutput(ctx, s, args[0], raw)
 			}
-			outputs, err := s.Stack().Outputs(ctx)
+			outputs, err := s.Stack().States().Outputs(ctx)
 			if err != nil {
 				return 0, err
 			}
@@ -54,7 +54,7 @@ func OutputCommand() *session.Command {
 }
 
 func writeOutput(ctx context.Context, s *session.Session, name string, raw bool) error {
-	value, err := s.Stack().Output(ctx, name)
+	value, err := s.Stack().States().Output(ctx, name)
 	if err != nil {
 		return err
 	}

@@ -55,7 +55,8 @@ func (o *Execution) runPlan(ctx context.Context, out string, detailed bool) (int
 	}
 	ctx, stop := o.Interruptible(ctx, session.LooksOnly)
 	defer stop()
-	plan, diags := o.Stack().Plan(ctx, req, o.Caller(), out)
+	planned, diags := o.Stack().Plan(ctx, req, o.Caller(), out)
+	plan := planned.Plan
 	if !diags.HasErrors() {
 		o.View.next(plan, out)
 	}

@@ -22,6 +22,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/fleet/groups"
 	"github.com/cairnstacks/cairn/internal/glob"
 	"github.com/cairnstacks/cairn/internal/operation"
+	"github.com/cairnstacks/cairn/internal/operation/env"
+	"github.com/cairnstacks/cairn/internal/operation/sources"
 	"github.com/cairnstacks/cairn/internal/order"
 	"github.com/cairnstacks/cairn/internal/process"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
@@ -66,10 +68,10 @@ func (o *Execution) chooseDeployments() (*chosen, error) {
 		return nil, nil
 	}
 	// The variable names one deployment, and the operation reads it itself.
-	if len(given) == 0 && os.Getenv(operation.DeploymentVariable) != "" {
+	if len(given) == 0 && os.Getenv(env.DeploymentVariable) != "" {
 		return nil, nil
 	}
-	config, diags := o.Stack().Deployments()
+	config, diags := o.Stack().Sources().Deployments()
 	switch {
 	case config == nil && len(given) > 0 && !diags.HasErrors():
 		return nil, failure.Error("No deployments declared", "The stack has no deployment files, "+
@@ -108,7 +110,7 @@ func (c *chosen) choose(text string) error {
 		}
 	}
 	if !found {
-		return hcl.Diagnostics{operation.NotDeclared(c.config, text)}
+		return hcl.Diagnostics{sources.NotDeclared(c.config, text)}
 	}
 	return nil
 }
@@ -150,13 +152,13 @@ func (o *Execution) runSeveral(ctx context.Context, all *chosen, request several
 		return 0, err
 	}
 	if request.ApproveLater {
-		if err := o.Stack().PrepareWaiting(); err != nil {
+		if err := o.Stack().Sources().PrepareWaiting(); err != nil {
 			return 0, err
 		}
 	}
 	s := &several{Execution: o, chosen: all, request: request, options: o.StackOptions()}
 	s.options.Shared, s.ready = &operation.Shared{}, ready
-	s.options.Files = nil // each deployment reads into a map of its own, as several do so at the same time
+	s.options.Env.Files = nil // each deployment reads into a map of its own, as several do so at the same time
 	if s.plans, err = o.MakePlans(); err != nil {
 		return 0, err
 	}
@@ -192,7 +194,8 @@ func (o *Execution) runSeveral(ctx context.Context, all *chosen, request several
 // ready are deployments of a stack that is read, and of which all requirements are installed.
 type ready struct {
 	stack   *operation.Stack
-	checked map[string]*operation.Stack // for each deployment, with its input values
+	checked map[string]*operation.Stack // for each deployment
+	given   map[string]*operation.Given // its input values
 }
 
 func (r *ready) close() {
@@ -202,28 +205,35 @@ func (r *ready) close() {
 	_ = r.stack.Close() //nolint:errcheck // it has changed nothing
 }
 
+// checkDeployments checks the deployment files against the configuration.
+func (r *ready) checkDeployments() hcl.Diagnostics {
+	config, _ := r.stack.Sources().Config() //nolint:errcheck // which is reported elsewhere
+	return r.stack.Sources().CheckDeployments(config)
+}
+
 // readySeveral does the work once that all deployments need: the stack is read, and its
 // requirements are installed. An engine works for one deployment, here for the first. The input
 // values of the deployments are checked before, as far as that takes no engine: if none of them can
 // be planned with its values, nothing is installed.
 func (o *Execution) readySeveral(ctx context.Context, all *chosen, request operation.Request) (*ready, hcl.Diagnostics) {
 	options := o.StackOptions()
-	options.Deployment, options.Like = all.Names()[0], o.Stack()
-	r := &ready{operation.Open(options), map[string]*operation.Stack{}}
+	options.Env.Deployment, options.Like = all.Names()[0], o.Stack()
+	r := &ready{operation.Open(options), map[string]*operation.Stack{}, map[string]*operation.Given{}}
 	var some faults // of some deployments, while others can be planned
 	_, diags := r.stack.Install(ctx, operation.InstallRequest{Check: func(ctx context.Context) hcl.Diagnostics {
-		diags := r.stack.CheckDeployments() // here, so that each mistake is reported once, not by each deployment
+		diags := r.checkDeployments() // here, so that each mistake is reported once, not by each deployment
 		if all.all && !diags.HasErrors() {
-			diags = diags.Extend(o.Stack().CheckLeftDeployments(ctx))
+			diags = diags.Extend(o.Stack().States().CheckLeft(ctx))
 		}
 		if diags.HasErrors() {
 			return diags
 		}
 		failed := 0
 		for _, name := range all.Names() {
-			options.Deployment, options.Like = name, r.stack
+			options.Env.Deployment, options.Like = name, r.stack
 			r.checked[name] = operation.Open(options)
-			moreDiags := r.checked[name].CheckGiven(ctx, request, o.Caller())
+			given, moreDiags := r.checked[name].CheckGiven(ctx, request, o.Caller())
+			r.given[name] = given
 			if moreDiags.HasErrors() {
 				failed++
 			}
@@ -290,7 +300,7 @@ func (s *several) parallel() (int, error) {
 	if n := s.request.Parallelism; n > 0 {
 		return n, nil
 	}
-	read, err := s.Stack().Settings()
+	read, err := s.Stack().Env().Settings()
 	if err != nil || read.Parallelism > 0 {
 		return read.Parallelism, err
 	}
@@ -304,9 +314,10 @@ func (s *several) open(member string) driver.Driver {
 		PlanFile: filepath.Join(s.plans.Path(), member+".plan"),
 		Show:     func(phase string, options *operation.Options) driver.View { return s.show(member, phase, options) },
 	}
-	options.Operation.Deployment, options.Operation.Like, options.Request.Together = member, s.ready.checked[member], s.names
+	options.Operation.Env.Deployment, options.Operation.Like = member, s.ready.checked[member]
+	options.Request.Given, options.Request.Together = s.ready.given[member], s.names
 	if s.request.ApproveLater {
-		options.PlanFile, options.Keep = s.Stack().WaitingPlan(member), driver.UntilApplied
+		options.PlanFile, options.Keep = s.Stack().Env().WaitingPlan(member), driver.UntilApplied
 	}
 	return driver.NewStack(options)
 }

@@ -89,7 +89,7 @@ func (s *several) detail(end groups.End) string {
 		parts = append(parts, end.Detail)
 	}
 	if end.State == groups.Waiting && s.request.ApproveLater {
-		parts = append(parts, "to apply it: cairn apply "+s.Stack().WaitingPlan(end.Member))
+		parts = append(parts, "to apply it: cairn apply "+s.Stack().Env().WaitingPlan(end.Member))
 	}
 	return strings.Join(parts, "; ")
 }
@@ -136,7 +136,7 @@ func (s *several) summarizeJSON(ends []groups.End) error {
 			Changes:    end.Counts,
 		}
 		if end.State == groups.Waiting && s.request.ApproveLater {
-			one.Plan = s.Stack().WaitingPlan(end.Member)
+			one.Plan = s.Stack().Env().WaitingPlan(end.Member)
 		}
 		all = append(all, one)
 	}

@@ -56,7 +56,7 @@ With -json, sensitive values are part of the document.`,
 			if len(args) == 1 {
 				return cmdline.ExitOK, showPlan(ctx, s, args[0], concise)
 			}
-			stored, err := s.Stack().ReadToShow(ctx)
+			stored, err := s.Stack().States().ReadToShow(ctx)
 			if err != nil {
 				return 0, err
 			}
@@ -100,7 +100,7 @@ func showPlan(ctx context.Context, s *session.Session, path string, concise bool
 	case s.Options.JSON:
 		var prior *stackstate.State
 		if plan := plans[0]; !plan.isRoot {
-			prior = s.Stack().PriorState(ctx, plan.made)
+			prior = s.Stack().States().Prior(ctx, plan.made)
 		}
 		return document.WriteDocument(s.Streams.Out, plans[0].document(prior), true)
 	}

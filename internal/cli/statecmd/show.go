@@ -28,7 +28,7 @@ func showCommand() *session.Command {
 		},
 		Run: func(ctx context.Context, s *session.Session, args []string) (int, error) {
 			s.ReportDocuments()
-			stored, err := s.Stack().ReadToShow(ctx)
+			stored, err := s.Stack().States().ReadToShow(ctx)
 			if err != nil {
 				return 0, err
 			}

@@ -13,8 +13,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/cli/cmdline"
 	"github.com/cairnstacks/cairn/internal/cli/session"
 	"github.com/cairnstacks/cairn/internal/failure"
-	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
+	"github.com/cairnstacks/cairn/internal/operation/sources"
 	"github.com/cairnstacks/cairn/internal/operation/statechange"
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
@@ -46,7 +46,7 @@ func listCommand() *session.Command {
 			session.StateFlags(f)
 		},
 		Run: func(ctx context.Context, s *session.Session, args []string) (int, error) {
-			stored, err := s.Stack().ReadToShow(ctx)
+			stored, err := s.Stack().States().ReadToShow(ctx)
 			if components && severalDeployments(err) { // which have the same components
 				s.Print("%s", strings.Join(componentAddresses(ctx, s, nil), ""))
 				return cmdline.ExitOK, nil
@@ -75,7 +75,7 @@ func listCommand() *session.Command {
 // severalDeployments reports whether an error is that none of several deployments was named.
 func severalDeployments(err error) bool {
 	return slices.ContainsFunc(failure.Diagnostics(err), func(diag *hcl.Diagnostic) bool {
-		return diag.Extra == operation.CodeSeveralDeployments
+		return diag.Extra == sources.CodeSeveralDeployments
 	})
 }
 

@@ -38,7 +38,7 @@ With -format=tfstackstate it is a file for clients of the RPC API, which "cairn 
 			session.StateFlags(f)
 		},
 		Run: func(ctx context.Context, s *session.Session, _ []string) (int, error) {
-			stored, err := s.Stack().ReadToShow(ctx)
+			stored, err := s.Stack().States().ReadToShow(ctx)
 			if err != nil {
 				return 0, err
 			}

@@ -50,7 +50,7 @@ type Drifted struct {
 func (s *Stack) Drift(ctx context.Context, inputs Inputs) (Drift, error) {
 	var drift Drift
 	err := s.during(ctx, planPhase, func(stack *operation.Stack, view View) hcl.Diagnostics {
-		if found, err := stack.PeekInstances(ctx); err == nil && len(found) == 0 {
+		if found, err := stack.States().Instances(ctx); err == nil && len(found) == 0 {
 			return nil // so that a stack never applied needs no providers, which would be locked then
 		}
 		if diags := s.take(inputs); diags.HasErrors() {
@@ -58,14 +58,14 @@ func (s *Stack) Drift(ctx context.Context, inputs Inputs) (Drift, error) {
 		}
 		req := s.request(false)
 		req.Mode, req.Beside = engine.RefreshOnly, true
-		if diags := prepare(ctx, stack, view, req); diags.HasErrors() {
+		if diags := prepare(ctx, stack, view, &req); diags.HasErrors() {
 			return diags
 		}
 		caller := view.Caller()
 		caller.Judged = nil // nothing will be applied that a rule could approve
-		plan, diags := stack.Plan(ctx, req, caller, "")
+		planned, diags := stack.Plan(ctx, req, caller, "")
 		if !diags.HasErrors() {
-			drift = driftOf(plan)
+			drift = driftOf(planned.Plan)
 		}
 		return diags
 	})

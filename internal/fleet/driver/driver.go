@@ -27,6 +27,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/deployments/approval"
 	"github.com/cairnstacks/cairn/internal/fleet/wiring"
 	"github.com/cairnstacks/cairn/internal/operation"
+	"github.com/cairnstacks/cairn/internal/operation/upstream"
 	"github.com/cairnstacks/cairn/internal/process"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
@@ -64,8 +65,8 @@ type PlanRequest struct {
 	// once, while the work is shown. Nil for none, or for those of the plan before.
 	Inputs func() ([]wiring.Value, hcl.Diagnostics)
 
-	// Planned is as in [operation.Options]; nil if no other unit is only planned.
-	Planned func(ctx context.Context, dir, deployment string) (outputs map[string]cty.Value, planned bool, err error)
+	// Upstream is as in [operation.Request]; nil if no other unit is only planned.
+	Upstream map[string]upstream.Published
 
 	// CheckTaken checks that the values which deployment files have from other stacks now are those of
 	// a saved plan. Nil where there is nothing to compare with.
@@ -73,9 +74,11 @@ type PlanRequest struct {
 }
 
 // Publisher is a driver of a unit that publishes some of its outputs, which each apply does.
-// Publish does it for a unit without anything to apply.
+// Publish does it for a unit without anything to apply. PublishedBy returns the published values of
+// the whole stack with plans of its deployments, and false if there are none.
 type Publisher interface {
 	Publish(ctx context.Context) error
+	PublishedBy(ctx context.Context, plans []operation.PlannedOutputs) (upstream.Published, bool)
 }
 
 // Plan describes a plan, as far as it is known.

@@ -15,11 +15,11 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/cairnstacks/cairn/internal/bundle"
-	"github.com/cairnstacks/cairn/internal/deployments/approval"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/fleet/wiring"
 	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/operation/planfile"
+	"github.com/cairnstacks/cairn/internal/operation/upstream"
 	"github.com/cairnstacks/cairn/internal/operation/variables"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
@@ -124,10 +124,9 @@ func (s *Stack) request(destroy bool) operation.Request {
 // Plan implements [Driver].
 func (s *Stack) Plan(ctx context.Context, req PlanRequest) (Plan, error) {
 	s.plan, s.destroys = nil, req.Destroy
-	s.opts.Operation.Planned = req.Planned
 	var result Plan
 	err := s.during(ctx, planPhase, func(stack *operation.Stack, view View) hcl.Diagnostics {
-		defer func() { s.publishes = stack.Publishes() }()
+		defer func() { s.publishes = stack.Sources().Publishes() }()
 		if diags := s.take(req.Inputs); diags.HasErrors() {
 			return diags
 		}
@@ -136,11 +135,14 @@ func (s *Stack) Plan(ctx context.Context, req PlanRequest) (Plan, error) {
 			result, diags = s.takeSaved(ctx, stack, req)
 			return diags
 		}
+		request := s.request(req.Destroy)
+		request.Replans, request.Upstream = s.plans, req.Upstream
+		s.opts.Request.Given = nil // which is good for one plan
 		switch {
 		case req.Again:
 			view.Again()
 		case !s.opts.Prepared:
-			if diags := prepare(ctx, stack, view, s.request(req.Destroy)); diags.HasErrors() {
+			if diags := prepare(ctx, stack, view, &request); diags.HasErrors() {
 				return diags // of which the others are found again by planning
 			}
 		}
@@ -148,22 +150,13 @@ func (s *Stack) Plan(ctx context.Context, req PlanRequest) (Plan, error) {
 		if req.NotToKeep {
 			file = ""
 		}
-		request, caller, judged := s.request(req.Destroy), view.Caller(), approval.Judgement{}
-		request.Replans = s.plans
-		show := caller.Judged
-		caller.Judged = func(judgement approval.Judgement) error {
-			if judged = judgement; show == nil {
-				return nil
-			}
-			return show(judgement)
-		}
-		plan, diags := stack.Plan(ctx, request, caller, file)
+		planned, diags := stack.Plan(ctx, request, view.Caller(), file)
 		if diags.HasErrors() {
 			return diags
 		}
 		s.plans++
-		result = describe(plan)
-		result.Judged, result.Taken = judged, stack.Taken()
+		result = describe(planned.Plan)
+		result.Judged, result.Taken = planned.Judged, planned.Taken
 		switch {
 		case result.Changes && file != "":
 			return diags.Extend(failure.Diagnostics(s.keep(&result)))
@@ -201,12 +194,30 @@ func (s *Stack) Publish(ctx context.Context) error {
 	})
 }
 
-// prepare fetches and installs the packages and providers of the stack for a plan.
-func prepare(ctx context.Context, stack *operation.Stack, view View, request operation.Request) hcl.Diagnostics {
+// PublishedBy implements [Publisher].
+func (s *Stack) PublishedBy(ctx context.Context, plans []operation.PlannedOutputs) (upstream.Published, bool) {
+	stack := s.openToRead()
+	defer stack.Close() //nolint:errcheck // nothing was written
+	return stack.PublishedBy(ctx, plans)
+}
+
+// openToRead opens the stack for an operation that changes nothing, and shows nothing.
+func (s *Stack) openToRead() *operation.Stack {
+	options := s.opts.Operation
+	options.Engine.ChangesNothing = true
+	return operation.Open(options)
+}
+
+// prepare fetches and installs the packages and providers of the stack for a plan, and completes the
+// request for that.
+func prepare(ctx context.Context, stack *operation.Stack, view View, request *operation.Request) hcl.Diagnostics {
 	var fetched []bundle.Package
 	installed, diags := stack.Install(ctx, operation.InstallRequest{
 		Fetched: func(packages []bundle.Package) { fetched = packages },
-		Check:   func(ctx context.Context) hcl.Diagnostics { return stack.CheckGiven(ctx, request, view.Caller()) },
+		Check: func(ctx context.Context) (diags hcl.Diagnostics) {
+			request.Given, diags = stack.CheckGiven(ctx, *request, view.Caller())
+			return diags
+		},
 	})
 	if diags.HasErrors() {
 		return diags
@@ -246,11 +257,9 @@ func plannedOutputs(plan *stackplan.Plan) (outputs wiring.Outputs, change bool) 
 
 // Outputs implements [Driver].
 func (s *Stack) Outputs(ctx context.Context) (outputs map[string]cty.Value, found bool, err error) {
-	options := s.opts.Operation
-	options.ChangesNothing = true
-	stack := operation.Open(options)
+	stack := s.openToRead()
 	defer stack.Close() //nolint:errcheck // nothing was written
-	state, err := stack.ReadState(ctx)
+	state, err := stack.States().Read(ctx)
 	if err != nil {
 		return nil, false, err
 	}
@@ -315,7 +324,7 @@ func (s *Stack) Apply(ctx context.Context, req ApplyRequest) (Applied, error) {
 		caller := view.Caller()
 		if req.Outputs || req.Values {
 			var err error
-			if outputs.before, err = stack.Outputs(ctx); err == nil {
+			if outputs.before, err = stack.States().Outputs(ctx); err == nil {
 				outputs.watch(&caller)
 			}
 		}
@@ -370,8 +379,8 @@ func (s *Stack) during(ctx context.Context, phase string, do func(*operation.Sta
 	}
 	options := s.opts.Operation
 	view := s.opts.Show(phase, &options)
-	if options.Files != nil {
-		maps.Copy(options.Files, s.opts.Sources)
+	if options.Env.Files != nil {
+		maps.Copy(options.Env.Files, s.opts.Sources)
 	}
 	stack := operation.Open(options)
 	view.Opened(stack)

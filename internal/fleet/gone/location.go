@@ -24,6 +24,8 @@ import (
 	"github.com/cairnstacks/cairn/internal/fleet/rollout"
 	"github.com/cairnstacks/cairn/internal/module"
 	"github.com/cairnstacks/cairn/internal/operation"
+	"github.com/cairnstacks/cairn/internal/operation/engines"
+	"github.com/cairnstacks/cairn/internal/operation/env"
 	"github.com/cairnstacks/cairn/stackruntime/tfstate"
 )
 
@@ -49,16 +51,19 @@ func stateOf(u *rollout.Unit) (location, hcl.Diagnostics) {
 func home(u *rollout.Unit) string { return cmp.Or(u.Home, u.Dir) }
 
 func open(u *rollout.Unit) *operation.Stack {
-	return operation.Open(operation.Options{Dir: u.Dir, Home: u.Home, Environ: rollout.Environment(u), ChangesNothing: true})
+	return operation.Open(operation.Options{
+		Env:    env.Options{Dir: u.Dir, Home: u.Home, Environ: rollout.Environment(u)},
+		Engine: engines.Request{ChangesNothing: true},
+	})
 }
 
 func stackState(u *rollout.Unit) (location, hcl.Diagnostics) {
 	stack := open(u)
 	defer stack.Close() //nolint:errcheck // nothing was opened
-	if _, err := stack.Settings(); err != nil {
+	if _, err := stack.Env().Settings(); err != nil {
 		return location{}, failure.Diagnostics(fmt.Errorf("the settings of %s: %w", u.Name, err))
 	}
-	file := stack.StateFile()
+	file := stack.States().File()
 	if file == "" {
 		return location{}, nil // the mistake is reported by the work that opens it
 	}
@@ -237,7 +242,7 @@ func isEmpty(ctx context.Context, u *rollout.Unit, state location) (bool, error)
 	}
 	stack := open(u)
 	defer stack.Close() //nolint:errcheck // nothing was written
-	stored, err := stack.ReadState(ctx)
+	stored, err := stack.States().Read(ctx)
 	if err != nil {
 		return false, failure.AsError(operation.Diagnostics(err))
 	}
@@ -248,7 +253,7 @@ func isEmpty(ctx context.Context, u *rollout.Unit, state location) (bool, error)
 // state yet.
 func unfinished(u *rollout.Unit) bool {
 	for _, dir := range []string{"runs", filepath.Join("deployments", deploymentOf(u), "runs")} {
-		if hasFile(filepath.Join(home(u), operation.WorkDir, dir)) {
+		if hasFile(filepath.Join(home(u), env.WorkDir, dir)) {
 			return true
 		}
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/fleet/rollout"
 	"github.com/cairnstacks/cairn/internal/localsource"
-	"github.com/cairnstacks/cairn/internal/operation"
+	"github.com/cairnstacks/cairn/internal/operation/env"
 	"github.com/cairnstacks/cairn/internal/order"
 	"github.com/cairnstacks/cairn/internal/settings"
 )
@@ -52,7 +52,7 @@ func expand(work *rollout.Work) (*rollout.Work, hcl.Diagnostics) {
 		}
 		for j, of := range names {
 			one := work.Units[i]
-			one.Deployment, one.Env = of, append(slices.Clone(one.Env), operation.DeploymentVariable+"="+of)
+			one.Deployment, one.Env = of, append(slices.Clone(one.Env), env.DeploymentVariable+"="+of)
 			if len(names) > 1 {
 				one.Name += ":" + of
 			}

@@ -67,7 +67,7 @@ func (d *Drivers) Open(w *Work, unit int) driver.Driver {
 	}
 	if u.Kind == Components {
 		stack := d.Stack
-		stack.Dir, stack.Home, stack.Environ = u.Dir, u.Home, Environment(u)
+		stack.Env.Dir, stack.Env.Home, stack.Env.Environ = u.Dir, u.Home, Environment(u)
 		return driver.NewStack(driver.StackOptions{
 			Operation: stack, VarFiles: u.VarFiles, Version: d.Version, PlanFile: planFile, Sources: u.Inputs.Sources(), Keep: keep,
 			Request: operation.Request{Together: d.togetherWith(w, u), AcceptRecovery: d.AcceptRecovery},

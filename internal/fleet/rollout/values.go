@@ -16,6 +16,8 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/fleet/driver"
 	"github.com/cairnstacks/cairn/internal/fleet/wiring"
+	"github.com/cairnstacks/cairn/internal/operation"
+	"github.com/cairnstacks/cairn/internal/operation/upstream"
 	"github.com/cairnstacks/cairn/internal/problem"
 )
 
@@ -155,9 +157,7 @@ func (r *run) plan(ctx context.Context, unit int) error {
 		now.inputs = values
 	}
 	if r.options.Mode == PlanOnly && len(r.Units[unit].Publishers) > 0 {
-		request.Planned = func(ctx context.Context, dir, deployment string) (map[string]cty.Value, bool, error) {
-			return r.planned(ctx, unit, dir, deployment)
-		}
+		request.Upstream = r.publishedFor(ctx, unit)
 	}
 	var err error
 	now.plan, err = now.driver.Plan(ctx, request)
@@ -176,19 +176,28 @@ func (r *run) plan(ctx context.Context, unit int) error {
 	return err
 }
 
-// planned returns the outputs that a deployment of the stack in a directory has by its plan, for a
-// unit that has some of these because they are published. It is false for a deployment that is not
-// worked on, and for one after which the unit does not come.
-func (r *run) planned(ctx context.Context, unit int, dir, deployment string) (map[string]cty.Value, bool, error) {
+// publishedFor returns the values that stacks publish by their plans for a unit, by their
+// directories. Stacks after which the unit does not come have none.
+func (r *run) publishedFor(ctx context.Context, unit int) map[string]upstream.Published {
+	plans := map[string][]operation.PlannedOutputs{}
+	publishers := map[string]driver.Publisher{}
 	for _, other := range r.Units[unit].Publishers {
-		u := &r.Units[other]
-		if u.Dir != dir || u.Deployment != deployment && u.Deployment != "" || r.outcome[other].driver == nil {
-			continue
+		publisher, ok := r.outcome[other].driver.(driver.Publisher)
+		if !ok {
+			continue // it is not worked on
 		}
+		u := &r.Units[other]
 		outputs, err := r.outputsOf(ctx, other)
-		return outputs.Values, err == nil, err
+		plans[u.Dir] = append(plans[u.Dir], operation.PlannedOutputs{Deployment: u.Deployment, Outputs: outputs.Values, Err: err})
+		publishers[u.Dir] = publisher
 	}
-	return nil, false, nil
+	all := map[string]upstream.Published{}
+	for dir, publisher := range publishers {
+		if published, ok := publisher.PublishedBy(ctx, plans[dir]); ok {
+			all[dir] = published
+		}
+	}
+	return all
 }
 
 // Planning is a plan that was made of a unit.

@@ -13,6 +13,8 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/operation/engines"
+	"github.com/cairnstacks/cairn/internal/operation/env"
+	"github.com/cairnstacks/cairn/internal/providers/locks"
 	"github.com/cairnstacks/cairn/stackaddrs"
 )
 
@@ -62,7 +64,7 @@ func (w *Workspace) Ask(ctx context.Context, snap *Snapshot) bool {
 	if s == nil {
 		return false
 	}
-	locked := stampOfFile(filepath.Join(snap.Dir, operation.LockFile))
+	locked := stampOfFile(filepath.Join(snap.Dir, locks.FileName))
 	required, more := snap.Declared.Requirements(), false
 	for _, provider := range slices.SortedFunc(maps.Keys(required), stackaddrs.Provider.Compare) {
 		constraints := required[provider]
@@ -86,7 +88,7 @@ func (w *Workspace) Ask(ctx context.Context, snap *Snapshot) bool {
 }
 
 func describe(ctx context.Context, s *stack, provider stackaddrs.Provider, constraints []string) (*engines.Kept, error) {
-	opened := operation.Open(operation.Options{Dir: s.dir, Environ: s.opts.Environ})
+	opened := operation.Open(operation.Options{Env: env.Options{Dir: s.dir, Environ: s.opts.Environ}})
 	defer func() { _ = opened.Close() }() //nolint:errcheck // it has opened nothing that is written
-	return opened.DescribeProvider(ctx, provider, constraints)
+	return opened.Providers().Describe(ctx, provider, constraints)
 }

@@ -51,7 +51,7 @@ func (m *modules) current(dir string, resolver stackconfig.Resolver, buffers map
 	if m.renewed++; m.files == nil || m.renewed%renewParsed == 0 {
 		m.files = &module.Files{}
 	}
-	options := module.OptionsOf(engine.Info{Name: opened.LastEngine().Name}, dir, resolver) // its version may have changed since
+	options := module.OptionsOf(engine.Info{Name: opened.Engines().Last().Name}, dir, resolver) // its version may have changed since
 	options.Files, options.Buffers = m.files, buffers
 	m.now, m.checked = &moduleSet{buffers: buffers, loader: module.NewLoader(options)}, time.Now()
 	m.now.mu.stamps = map[string]string{}

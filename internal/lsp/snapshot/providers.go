@@ -36,8 +36,10 @@ func (p *providers) current(opened *operation.Stack) *knownProviders {
 	if p.now == nil || time.Since(p.checked) > checkProviders {
 		p.checked = time.Now()
 		p.now = &knownProviders{
-			schemas: sync.OnceValue(func() map[stackaddrs.Provider]*engines.Kept { return opened.KeptSchemas(context.Background()) }),
-			atHand:  sync.OnceValue(func() []requirements.Known { return opened.KnownProviders(context.Background()) }),
+			schemas: sync.OnceValue(func() map[stackaddrs.Provider]*engines.Kept {
+				return opened.Engines().KeptSchemas(context.Background())
+			}),
+			atHand: sync.OnceValue(func() []requirements.Known { return opened.Providers().Known(context.Background()) }),
 		}
 	}
 	return p.now

@@ -11,6 +11,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/deployments/deployconfig"
 	"github.com/cairnstacks/cairn/internal/operation"
+	"github.com/cairnstacks/cairn/internal/operation/env"
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
@@ -67,8 +68,8 @@ func (s *stack) at(change int, buffers map[string][]byte, folders []string) *Sna
 // the folders.
 func (s *stack) load(buffers map[string][]byte, folders []string) *Snapshot {
 	within := append(folders, s.dir)
-	opened := operation.Open(operation.Options{Dir: s.dir, Environ: s.opts.Environ})
-	resolver := opened.Resolver()
+	opened := operation.Open(operation.Options{Env: env.Options{Dir: s.dir, Environ: s.opts.Environ}})
+	resolver := opened.Sources().Resolver()
 	parser := &parser{before: s.build.parsed, now: map[fileID]*parsedFile{}, buffers: buffers, open: s.open}
 	config, diags := stackconfig.LoadWith(s.dir, stackconfig.LoadOptions{
 		Resolver: resolver, Buffers: buffers, Parse: parser.parse, FilesWithin: within,

@@ -29,7 +29,7 @@ func (s *state) current(opened *operation.Stack) func() []stackaddrs.AbsComponen
 // read returns the instances in the state. It reads the file if that has changed. A state that
 // cannot be read has none.
 func (s *state) read(opened *operation.Stack) []stackaddrs.AbsComponentInstance {
-	path := opened.StateFile()
+	path := opened.States().File()
 	if path == "" {
 		return nil
 	}
@@ -38,7 +38,7 @@ func (s *state) read(opened *operation.Stack) []stackaddrs.AbsComponentInstance 
 	stamp := stampOfFile(path) + stampOfFile(path+"-wal")
 	if stamp != s.stamp {
 		s.stamp = stamp
-		s.instances, _ = opened.PeekInstances(context.Background()) //nolint:errcheck // operations report errors of a state
+		s.instances, _ = opened.States().Instances(context.Background()) //nolint:errcheck // operations report errors of a state
 	}
 	return s.instances
 }

@@ -4,7 +4,6 @@
 package deployment
 
 import (
-	"context"
 	"slices"
 
 	"github.com/cairnstacks/cairn/internal/statestore"
@@ -12,14 +11,8 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
 
-// PeekInstances returns the component instances, sorted, that the state of a deployment in a file
-// has. It takes no lock, starts no process, and leaves no trace on the disk. A state that is being
-// written to, it cannot read.
-func PeekInstances(ctx context.Context, path, name string) ([]stackaddrs.AbsComponentInstance, error) {
-	snapshot, err := statestore.Peek(ctx, path, name)
-	if err != nil {
-		return nil, err
-	}
+// Instances returns the component instances, sorted, that a state has by the names of its records.
+func Instances(snapshot *statestore.Snapshot) []stackaddrs.AbsComponentInstance {
 	var instances []stackaddrs.AbsComponentInstance
 	for text := range snapshot.Records {
 		if key, err := stackstate.ParseKey(text); err == nil && key.Kind == stackstate.ComponentKind {
@@ -27,5 +20,5 @@ func PeekInstances(ctx context.Context, path, name string) ([]stackaddrs.AbsComp
 		}
 	}
 	slices.SortFunc(instances, stackaddrs.AbsComponentInstance.Compare)
-	return instances, nil
+	return instances
 }

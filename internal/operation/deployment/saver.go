@@ -36,13 +36,15 @@ type Saver struct {
 	progress map[string][]byte // keys of all that is recorded of this plan or another one, each with nil
 	ended    bool              // all of the plan was done
 
-	// unsaved are records that could not be written, by component; those of root values have no name.
+	// left are the records that could not be written, by component; those of root values have no name.
 	// The evaluator makes all changes of a component from its last saved state, so a later one takes
 	// the place of an earlier one, and none may be written once a later one was. Addresses that could
 	// not be written come before all of them.
-	unmoved map[string][]byte
-	unsaved map[string]map[string][]byte
-	lost    error // of a change that has no records
+	left struct {
+		unmoved map[string][]byte
+		unsaved map[string]map[string][]byte
+		lost    error // of a change that has no records
+	}
 
 	full bool // the disk is: nothing more was begun
 
@@ -56,13 +58,9 @@ func (v *Saver) Keep(records map[string][]byte) { v.kept = records }
 // NewSaver returns a saver for an operation on a locked state that applies a plan: a saved one, of
 // which this is the identity, or with "" another one. Nothing is written before the first change.
 func NewSaver(stored *Stored, operation, plan string) *Saver {
-	return &Saver{
-		stored:    stored,
-		operation: operation,
-		plan:      plan,
-		progress:  withoutBegun(stored.Records),
-		unsaved:   map[string]map[string][]byte{},
-	}
+	v := &Saver{stored: stored, operation: operation, plan: plan, progress: withoutBegun(stored.Records)}
+	v.left.unsaved = map[string]map[string][]byte{}
+	return v
 }
 
 // Begin opens the serial before anything is done, with the name of the record in which the engine
@@ -84,11 +82,11 @@ func (v *Saver) Save(ctx context.Context, change stackruntime.StateChange) error
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if err != nil {
-		v.lost = errors.Join(v.lost, err)
+		v.left.lost = errors.Join(v.left.lost, err)
 		return err
 	}
 	if len(change.Renamed) > 0 {
-		v.unmoved = records
+		v.left.unmoved = records
 		return v.writeUnmoved(ctx)
 	}
 	component := changedComponent(change)
@@ -101,10 +99,10 @@ func (v *Saver) Save(ctx context.Context, change stackruntime.StateChange) error
 		err = v.writeTogether(ctx, records)
 	}
 	if err != nil {
-		v.unsaved[component] = records
+		v.left.unsaved[component] = records
 		return err
 	}
-	delete(v.unsaved, component)
+	delete(v.left.unsaved, component)
 	return v.mayGoOn()
 }
 
@@ -129,9 +127,9 @@ func (v *Saver) DiskFull() hcl.Diagnostics {
 
 // writeUnmoved writes addresses that could not be written yet.
 func (v *Saver) writeUnmoved(ctx context.Context) error {
-	err := v.write(ctx, v.unmoved)
+	err := v.write(ctx, v.left.unmoved)
 	if err == nil {
-		v.unmoved = nil
+		v.left.unmoved = nil
 	}
 	return err
 }
@@ -201,8 +199,8 @@ func (v *Saver) Finish(ctx context.Context) error {
 	defer v.mu.Unlock()
 	left := map[string][]byte{}
 	maps.Copy(left, v.kept)
-	maps.Copy(left, v.unmoved)
-	for _, records := range v.unsaved {
+	maps.Copy(left, v.left.unmoved)
+	for _, records := range v.left.unsaved {
 		maps.Copy(left, records)
 	}
 	if v.ended {
@@ -219,10 +217,10 @@ func (v *Saver) Finish(ctx context.Context) error {
 		left[journalKey] = nil
 	}
 	if err := v.write(ctx, left); err != nil {
-		return errors.Join(err, v.lost)
+		return errors.Join(err, v.left.lost)
 	}
-	if v.lost != nil || v.writer == nil {
-		return v.lost
+	if v.left.lost != nil || v.writer == nil {
+		return v.left.lost
 	}
 	return v.writer.Commit(ctx)
 }
@@ -237,11 +235,11 @@ func (v *Saver) Base() statestore.Base {
 
 // Unsaved returns the components of which changes could not be written, sorted. Changes of root
 // values are of a component without a name.
-func (v *Saver) Unsaved() []string { return slices.Sorted(maps.Keys(v.unsaved)) }
+func (v *Saver) Unsaved() []string { return slices.Sorted(maps.Keys(v.left.unsaved)) }
 
 // Lost reports whether something was done of which there is not even a record that could be
 // written.
-func (v *Saver) Lost() bool { return v.lost != nil }
+func (v *Saver) Lost() bool { return v.left.lost != nil }
 
 // Document returns the state that an apply has made, as a document for a file. The secret is the
 // one that [Stored.MakeSecret] gave.

@@ -367,8 +367,20 @@ func (t *Stored) write(ctx context.Context, operation string, changes map[string
 	return writer.Commit(ctx)
 }
 
-// StoreProblem explains an error of the state store. It is nil for other errors.
-func StoreProblem(err error) *hcl.Diagnostic {
+// Diagnostics returns the diagnostics of an error, errors of the state store explained.
+func Diagnostics(err error) hcl.Diagnostics {
+	var diags hcl.Diagnostics
+	if errors.As(err, &diags) {
+		return diags
+	}
+	if diag := storeProblem(err); diag != nil {
+		return hcl.Diagnostics{diag}
+	}
+	return failure.Diagnostics(err)
+}
+
+// storeProblem explains an error of the state store. It is nil for other errors.
+func storeProblem(err error) *hcl.Diagnostic {
 	var (
 		locked *statestore.LockedError
 		lost   *statestore.LockLostError

@@ -4,12 +4,9 @@
 package engines
 
 import (
-	"cmp"
-
 	"github.com/cairnstacks/cairn/internal/engine/native"
 	"github.com/cairnstacks/cairn/internal/settings"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
-	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
 // Variable is of the environment, and names an engine.
@@ -39,10 +36,10 @@ func (s *Stack) Setting() (setting, from string) {
 // written is the setting of an option, the environment or the settings file.
 func (s *Stack) written() (setting, from string) {
 	switch {
-	case s.opts.Named != "":
-		return s.opts.Named, s.opts.NamedBy
-	case s.getenv(Variable) != "":
-		return s.program(s.getenv(Variable)), Variable
+	case s.request.Named != "":
+		return s.request.Named, s.request.NamedBy
+	case s.env.Getenv(Variable) != "":
+		return s.program(s.env.Getenv(Variable)), Variable
 	}
 	if named := s.settings().Binary; named != "" {
 		return s.program(named), settings.File
@@ -53,7 +50,7 @@ func (s *Stack) written() (setting, from string) {
 // settings are the engine settings of the settings file. Mistakes in the file are reported where an
 // engine is opened.
 func (s *Stack) settings() settings.Engine {
-	read, _ := s.opts.Settings() //nolint:errcheck // see above
+	read, _ := s.env.Settings() //nolint:errcheck // see above
 	return read.Engine
 }
 
@@ -62,12 +59,12 @@ func (s *Stack) Kind() string {
 	setting, _ := s.written()
 	switch {
 	case setting != "":
-	case s.madePlan == Native:
+	case kinds[s.madePlan] != nil:
 		setting = Auto // the engine of the rest of the plan is unknown
 	case s.madePlan == "" && s.required() == "": // a requirement is about a binary
 		setting = usual
 	}
-	if setting == Native || setting == Auto {
+	if kinds[setting] != nil {
 		return setting
 	}
 	return ""
@@ -99,7 +96,7 @@ func (s *Stack) chosenBy() string {
 func (s *Stack) Reason() engine.Reason {
 	setting, from := s.written()
 	switch {
-	case s.opts.Given != nil:
+	case s.request.Given != nil:
 		return engine.Reason{Code: engine.ReasonNamed, Text: "The caller has brought it."}
 	case setting == AnyBinary:
 		return engine.Reason{Code: engine.ReasonNamed, Text: from + " asks for a binary, and this is the first one that can be used."}
@@ -113,15 +110,5 @@ func (s *Stack) Reason() engine.Reason {
 	return engine.Reason{
 		Code: engine.ReasonUsual,
 		Text: "Nobody has named an engine: modules that the native engine supports are its, and others are those of terraform or tofu.",
-	}
-}
-
-// UseOf has a saved plan applied by the engines that made it, unless somebody names another one. It
-// is called before anything else is done with the stack.
-func (s *Stack) UseOf(plan *stackplan.Plan) {
-	s.madePlan = plan.Engine.Name
-	s.plannedBinary = settings.Program(s.madePlan)
-	for _, component := range plan.Components {
-		s.plannedBinary = cmp.Or(s.plannedBinary, settings.Program(component.Engine.Name))
 	}
 }

@@ -58,7 +58,7 @@ func (s *Stack) List(ctx context.Context, open func(context.Context) (engine.Ses
 		}
 		choices.Setting = chosen.Info.Name
 	}
-	config, _ := s.opts.Config() //nolint:errcheck // the commands that need it report it
+	config, _ := s.sources.Config() //nolint:errcheck // the commands that need it report it
 	if config == nil || len(config.Files) == 0 {
 		return choices, nil
 	}

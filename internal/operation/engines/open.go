@@ -4,17 +4,15 @@
 package engines
 
 import (
-	"cmp"
 	"context"
 	"os"
 	"path/filepath"
 
-	"github.com/cairnstacks/cairn/internal/engine/auto"
 	"github.com/cairnstacks/cairn/internal/engine/binary"
-	"github.com/cairnstacks/cairn/internal/engine/binary/rundir"
 	"github.com/cairnstacks/cairn/internal/engine/native"
 	"github.com/cairnstacks/cairn/internal/engine/toolchain"
 	"github.com/cairnstacks/cairn/internal/enginelog"
+	"github.com/cairnstacks/cairn/internal/operation/env"
 	"github.com/cairnstacks/cairn/internal/operation/notice"
 	"github.com/cairnstacks/cairn/internal/providers/schema"
 	"github.com/cairnstacks/cairn/stackaddrs"
@@ -22,124 +20,76 @@ import (
 	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 )
 
-// Open returns the engine that the settings name.
+// Open returns the engine that the settings name, or that of the caller.
 func (s *Stack) Open(ctx context.Context) (engine.Engine, error) {
+	if s.request.Given != nil {
+		return s.request.Given, nil
+	}
 	kind := s.Kind()
-	if _, err := s.opts.Settings(); err != nil {
+	if _, err := s.env.Settings(); err != nil {
 		return nil, err
 	}
 	if kind == "" {
 		return s.openBinary(ctx)
 	}
-	found, err := s.OpenNative()
-	if err != nil || kind == Native {
-		return found, err
-	}
-	return auto.New(auto.Options{
-		Native: found,
-		Binary: func(ctx context.Context) (engine.Engine, error) { return s.openBinary(ctx) },
-		Left:   s.hasRuns,
-	}), nil
+	return kinds[kind].open(ctx, s)
 }
 
 // Reader returns the engine as which modules are read, as far as it is known.
 func (s *Stack) Reader(ctx context.Context) engine.Info {
-	if s.Kind() != "" {
-		return engine.Info{Name: Native}
-	}
-	if found, err := s.findBinary(ctx); err == nil { // otherwise prepare reports the error
-		return found.Info
-	}
-	return engine.Info{}
+	reader, _ := s.Readers(ctx)
+	return reader
 }
 
-// defaultProviderProcesses is enough for most stacks, whose configurations of providers are few,
-// and bounds the memory of the others: a large provider takes 600 MB.
-const defaultProviderProcesses = 16
+// Readers is [Stack.Reader], with the engine that takes its place if modules have files for tofu
+// alone.
+func (s *Stack) Readers(ctx context.Context) (reader, tofuReader engine.Info) {
+	if kind := kinds[s.Kind()]; kind != nil {
+		return kind.reader, kind.tofuReader
+	}
+	if found, err := s.findBinary(ctx); err == nil { // otherwise prepare reports the error
+		return found.Info, found.Info
+	}
+	return engine.Info{}, engine.Info{}
+}
 
-// OpenNative returns the native engine.
-func (s *Stack) OpenNative() (engine.Engine, error) {
-	runs, err := s.opts.RunsDir()
-	if err != nil {
-		return nil, err
+// OpenInstaller returns an engine that installs providers as the chosen one does, and is there
+// without a program: the native one in place of terraform. It is nil if only the chosen one can.
+func (s *Stack) OpenInstaller(ctx context.Context) (engine.Engine, error) {
+	if s.request.Given != nil || s.Kind() != "" || s.Reader(ctx).Name == toolchain.Tofu {
+		return nil, nil
 	}
-	read, err := s.opts.Settings()
-	if err != nil {
-		return nil, err
-	}
-	if err := s.opts.PrepareWorkDir(); err != nil {
-		return nil, err
-	}
-	s.noteLog()
-	opened, err := native.New(native.Options{
-		WorkDir: s.opts.WorkDir, RunsDir: runs, SchemaDir: SchemaDir(), Resolver: s.opts.Resolver(), Environ: s.opts.Environ, Dir: s.opts.Dir, Shared: &s.opts.Shared.Native,
-		MaxProcesses: cmp.Or(read.ProviderProcesses, defaultProviderProcesses),
-		Working:      func(what string) { s.opts.Notify.Send(notice.Working{What: what}) },
-		Fetching:     s.opts.Fetching,
-	})
-	if err != nil {
-		return nil, Unusable(err)
-	}
-	return opened, nil
+	return s.openNative()
 }
 
 // noteLog says where the log of the engine goes, unless the user does. It is said once of each
 // file.
 func (s *Stack) noteLog() {
-	if !enginelog.Read(s.opts.Environ).InWorkDir() {
+	if !enginelog.Read(s.env.Environ).InWorkDir() {
 		return
 	}
-	file := filepath.Join(s.opts.WorkDir, enginelog.FileName)
+	file := filepath.Join(s.env.WorkDir, enginelog.FileName)
 	key := file
 	if absolute, err := filepath.Abs(file); err == nil {
 		key = absolute
 	}
-	if _, said := s.opts.Shared.logs.LoadOrStore(key, true); !said {
-		s.opts.Notify.Send(notice.EngineLog{File: file})
+	if _, said := s.shared.logs.LoadOrStore(key, true); !said {
+		s.env.Notify.Send(notice.EngineLog{File: file})
 	}
-}
-
-// hasRuns reports whether a binary has left something of applies that were cut off.
-func (s *Stack) hasRuns() bool {
-	runs, err := s.opts.RunsDir()
-	return err == nil && rundir.Any(runs)
-}
-
-func (s *Stack) openBinary(ctx context.Context) (*binary.Engine, error) {
-	runs, err := s.opts.RunsDir()
-	if err != nil {
-		return nil, err
-	}
-	found, err := s.findBinary(ctx)
-	if err != nil {
-		return nil, err
-	}
-	s.noteLog()
-	opened, err := binary.New(ctx, binary.Options{
-		Binary: found.Path, WorkDir: s.opts.WorkDir, RunsDir: runs, SchemaDir: SchemaDir(), Resolver: s.opts.Resolver(),
-		Environ: s.opts.Environ, Dir: s.opts.Dir, Shared: &s.opts.Shared.Binary,
-		Working:  func(what string) { s.opts.Notify.Send(notice.Working{What: what}) },
-		Fetching: s.opts.Fetching,
-		Log:      s.opts.Log,
-	})
-	if err != nil {
-		return nil, Unusable(err)
-	}
-	return opened, nil
 }
 
 // Sources returns a session that reads modules as the engine does that was found, and starts no
 // process.
 func (s *Stack) Sources(resolver stackconfig.Resolver) engine.Session {
-	opts := binary.SourceOptions{StackDir: s.opts.Dir, Resolver: resolver, Parsed: &s.opts.Shared.Binary.Modules}
-	if runs, err := s.opts.RunsDir(); err == nil { // else work on the state reports it
+	opts := binary.SourceOptions{StackDir: s.env.Dir, Resolver: resolver, Parsed: &s.shared.Binary.Modules}
+	if runs, err := s.sources.RunsDir(); err == nil { // else work on the state reports it
 		opts.RunsDir = runs
 	}
 	switch { // the files of modules, and their language, depend on it
 	case s.Kind() != "":
-		opts.Info, opts.AnyVersion = engine.Info{Name: Native}, true // the native engine itself reports unsupported modules
-	case s.found != nil:
-		opts.Info = s.found.Info
+		opts.Info, opts.AnyVersion = kinds[s.Kind()].reader, true // the engine itself reports unsupported modules
+	case s.search.found != nil:
+		opts.Info = s.search.found.Info
 	}
 	return binary.NewSourceSession(opts)
 }
@@ -154,26 +104,16 @@ func KeptOf(found *schema.Provider) *Kept {
 
 // KeptSchemas returns the cached schemas of installed providers without starting or reading
 // anything of them.
-func KeptSchemas(ctx context.Context, dir, workDir string) map[stackaddrs.Provider]*Kept {
-	return binary.KeptSchemas(ctx, binary.KeptOptions{StackDir: dir, WorkDir: workDir, SchemaDir: SchemaDir()})
+func (s *Stack) KeptSchemas(ctx context.Context) map[stackaddrs.Provider]*Kept {
+	return binary.KeptSchemas(ctx, binary.KeptOptions{StackDir: env.Absolute(s.env.Dir), WorkDir: env.Absolute(s.env.WorkDir), SchemaDir: SchemaDir()})
 }
 
-// Last names the engine that a working directory was last used with, if that is known.
-func Last(workDir string) engine.Info {
-	if engines := toolchain.Remembered(binary.RecordFile(workDir)); len(engines) > 0 {
+// Last names the engine that the stack was last used with, if that is known.
+func (s *Stack) Last() engine.Info {
+	if engines := toolchain.Remembered(binary.RecordFile(env.Absolute(s.env.WorkDir))); len(engines) > 0 {
 		return engines[0]
 	}
 	return engine.Info{}
-}
-
-// KeptByNative returns the components, sorted, of applies by the native engine that were begun with
-// the state of a secret, and whose changes it keeps.
-func (s *Stack) KeptByNative(ctx context.Context, secret []byte) ([]string, error) {
-	runs, err := s.opts.RunsDir()
-	if err != nil {
-		return nil, err
-	}
-	return native.Kept(ctx, runs, secret)
 }
 
 // SchemaDir is where schemas of providers are kept for all stacks of the user, empty if the system

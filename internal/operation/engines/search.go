@@ -25,32 +25,33 @@ import (
 
 // findBinary returns the binary to use.
 func (s *Stack) findBinary(ctx context.Context) (*toolchain.Candidate, error) {
-	if s.found != nil || s.foundErr != nil {
-		return s.found, s.foundErr
+	if s.search.done {
+		return s.search.found, s.search.err
 	}
 	search, err := s.Search()
 	if err != nil {
 		return nil, err
 	}
-	if err := s.opts.PrepareWorkDir(); err != nil {
+	if err := s.sources.PrepareWorkDir(); err != nil {
 		return nil, err
 	}
-	search.Identifier.RecordFile = binary.RecordFile(s.opts.WorkDir)
+	search.Identifier.RecordFile = binary.RecordFile(s.env.WorkDir)
 	found, err := search.Find(ctx)
 	if err != nil {
-		s.foundErr = Unusable(err) // asking again would mean waiting once more for an engine that hangs
-		return nil, s.foundErr
+		// Asking again would mean waiting once more for an engine that hangs.
+		*s.search = searched{done: true, err: Unusable(err)}
+		return nil, s.search.err
 	}
-	s.opts.Log.Info("engine", "path", found.Path, "origin", string(found.Origin), "name", found.Info.Name, "version", found.Info.Version)
-	s.found, s.warnings = found, s.Unmet(found)
+	s.env.Log.Info("engine", "path", found.Path, "origin", string(found.Origin), "name", found.Info.Name, "version", found.Info.Version)
+	*s.search = searched{done: true, found: found, warnings: s.Unmet(found)}
 	return found, nil
 }
 
 // TakeWarnings returns those about the choice of the engine, once: here or with the prepared
 // engine.
 func (s *Stack) TakeWarnings() hcl.Diagnostics {
-	warnings := s.warnings
-	s.warnings = nil
+	warnings := s.search.warnings
+	s.search.warnings = nil
 	return warnings
 }
 
@@ -60,7 +61,7 @@ func (s *Stack) program(setting string) string {
 	if !strings.ContainsRune(setting, filepath.Separator) {
 		return setting
 	}
-	return s.opts.FromEnviron(setting)
+	return s.env.FromEnviron(setting)
 }
 
 // Requirements returns the requirements of the stack for the engine.
@@ -68,7 +69,7 @@ func (s *Stack) program(setting string) string {
 // The version file was written for other programs. It is advice to those who choose the engine for
 // cairn, and for operations that change nothing.
 func (s *Stack) Requirements() ([]toolchain.Requirement, error) {
-	read, err := s.opts.Settings()
+	read, err := s.env.Settings()
 	if err != nil {
 		return nil, err
 	}
@@ -76,8 +77,8 @@ func (s *Stack) Requirements() ([]toolchain.Requirement, error) {
 	if required := read.Engine.Requirement; required != nil {
 		all = append(all, *required)
 	}
-	if required := settings.ReadVersionFile(s.opts.Dir); required != nil {
-		required.Advisory = s.opts.ChangesNothing || s.chosenBy() != ""
+	if required := settings.ReadVersionFile(s.env.Dir); required != nil {
+		required.Advisory = s.request.ChangesNothing || s.chosenBy() != ""
 		all = append(all, *required)
 	}
 	return all, nil
@@ -89,7 +90,7 @@ func (s *Stack) Search() (toolchain.Search, error) {
 	if err != nil {
 		return toolchain.Search{}, err
 	}
-	search := toolchain.Search{Requirements: required, Identifier: toolchain.Identifier{Environ: s.opts.Environ, Known: &s.opts.Shared.Known}}
+	search := toolchain.Search{Requirements: required, Identifier: toolchain.Identifier{Environ: s.env.Environ, Known: &s.shared.Known}}
 	setting, from := s.Setting()
 	if s.Kind() != "" {
 		setting, from = "", "" // none of the binaries is named
@@ -149,7 +150,7 @@ func Unusable(err error) error {
 
 // VersionFileIgnored says so if there is a version file that is not about the program in use.
 func (s *Stack) VersionFileIgnored(program string) string {
-	if _, err := os.Stat(filepath.Join(s.opts.Dir, settings.VersionFile)); err != nil || program != toolchain.Tofu {
+	if _, err := os.Stat(filepath.Join(s.env.Dir, settings.VersionFile)); err != nil || program != toolchain.Tofu {
 		return ""
 	}
 	return fmt.Sprintf("The file %s is about terraform and does not count for tofu; say in %s what is required of tofu.", settings.VersionFile, settings.File)
@@ -165,7 +166,7 @@ func (s *Stack) checkTrust(binary string) error {
 	if binary == "" {
 		return nil
 	}
-	from := trust.Untrusted(binary, s.opts.Dir, s.opts.Home)
+	from := trust.Untrusted(binary, s.env.Dir, s.env.Original())
 	if from == "" {
 		return nil
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/engine/toolchain/cliconfig"
 	"github.com/cairnstacks/cairn/internal/environ"
+	"github.com/cairnstacks/cairn/internal/operation/engines"
 	"github.com/cairnstacks/cairn/internal/providers/instances"
 	"github.com/cairnstacks/cairn/internal/providers/locks"
 	"github.com/cairnstacks/cairn/internal/providers/packagecache"
@@ -29,16 +30,16 @@ import (
 // mirror that the user has chosen.
 //
 // Errors: also that there is no such package.
-func (s *Stack) Describe(ctx context.Context, provider stackaddrs.Provider, constraints []string) (_ *schema.Provider, err error) {
-	address := s.engineAddress(ctx)(provider)
+func (s *Stack) Describe(ctx context.Context, provider stackaddrs.Provider, constraints []string) (_ *engines.Kept, err error) {
+	address := engineAddress(s.engines.Last())(provider)
 	var sources source.Several
-	for _, place := range s.places(ctx) {
+	for _, place := range s.places() {
 		if place.chosen && place.allows(address) {
 			sources = append(sources, place.Directory)
 		}
 	}
 	choice := selection.Choice{Provider: address, Constraints: constraints, Source: sources}
-	if locked, diags := locks.Read(s.LockFile); !diags.HasErrors() {
+	if locked, diags := locks.Read(s.lockFile()); !diags.HasErrors() {
 		choice.Before = locked.Provider(address)
 	}
 	lock, err := selection.Choose(ctx, choice)
@@ -63,14 +64,18 @@ func (s *Stack) Describe(ctx context.Context, provider stackaddrs.Provider, cons
 	if err != nil {
 		return nil, err
 	}
-	return s.describe(ctx, instances.Package{Address: address, Program: program, Hash: string(hash)}, filepath.Join(dir.Path, "empty"))
+	described, err := s.describe(ctx, instances.Package{Address: address, Program: program, Hash: string(hash)}, filepath.Join(dir.Path, "empty"))
+	if err != nil {
+		return nil, err
+	}
+	return engines.KeptOf(described), nil
 }
 
 // packages are directories of packages that run for a moment.
 var packages = tempdir.Kind{Prefix: "cairn-provider-"}
 
 func (s *Stack) describe(ctx context.Context, pkg instances.Package, emptyDir string) (_ *schema.Provider, err error) {
-	pool, err := instances.New(instances.Options{Environ: cliconfig.AbsolutePaths(environ.WithoutOwn(s.Environ), s.Dir), SchemaDir: s.SchemaDir, EmptyDir: emptyDir})
+	pool, err := instances.New(instances.Options{Environ: cliconfig.AbsolutePaths(environ.WithoutOwn(s.env.Environ), s.dir()), SchemaDir: engines.SchemaDir(), EmptyDir: emptyDir})
 	if err != nil {
 		return nil, err
 	}

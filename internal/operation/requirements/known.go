@@ -31,7 +31,7 @@ type Known struct {
 // Known returns the providers that are at hand, sorted by address. Nobody is asked, and an
 // unreadable place has none.
 func (s *Stack) Known(ctx context.Context) []Known {
-	written := s.stackAddress(ctx)
+	written := stackAddress(s.engines.Last())
 	all := map[stackaddrs.Provider]*Known{}
 	add := func(provider stackaddrs.Provider, found ...versions.Version) *Known {
 		address := written(provider)
@@ -41,12 +41,12 @@ func (s *Stack) Known(ctx context.Context) []Known {
 		all[address].Versions = append(all[address].Versions, found...)
 		return all[address]
 	}
-	if locked, diags := locks.Read(s.LockFile); !diags.HasErrors() {
+	if locked, diags := locks.Read(s.lockFile()); !diags.HasErrors() {
 		for _, lock := range locked.All() {
 			add(lock.Provider, lock.Version).Locked = lock.Version
 		}
 	}
-	for _, place := range s.places(ctx) {
+	for _, place := range s.places() {
 		for _, provider := range place.Providers() {
 			if available, err := place.Versions(ctx, provider); err == nil {
 				add(provider, available.Versions...)
@@ -73,10 +73,10 @@ type place struct {
 
 // places are the directories that have packages of providers, or could: where those of the stack
 // are installed, the cache for all configurations, and mirrors.
-func (s *Stack) places(ctx context.Context) []place {
-	own := environ.Get(s.Environ, workdir.Variable) != "" || workdir.IsOwn(s.WorkDir)
-	all := []place{{Directory: source.Directory{Path: install.In(s.WorkDir).Providers}, chosen: own}}
-	config, err := cliconfig.ReadInstallation(s.Environ, s.Dir, s.Reader(ctx).Name)
+func (s *Stack) places() []place {
+	own := environ.Get(s.env.Environ, workdir.Variable) != "" || workdir.IsOwn(s.workDir())
+	all := []place{{Directory: source.Directory{Path: install.In(s.workDir()).Providers}, chosen: own}}
+	config, err := cliconfig.ReadInstallation(s.env.Environ, s.dir(), s.engines.Last().Name)
 	if err != nil {
 		return all
 	}
@@ -93,7 +93,7 @@ func (s *Stack) places(ctx context.Context) []place {
 
 // isElsewhere reports whether a directory is not one of the stack, as terraform.d/plugins is.
 func (s *Stack) isElsewhere(dir string) bool {
-	relative, err := filepath.Rel(s.Dir, dir)
+	relative, err := filepath.Rel(s.dir(), dir)
 	return err == nil && !filepath.IsLocal(relative)
 }
 

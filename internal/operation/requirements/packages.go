@@ -66,7 +66,7 @@ func (s *Stack) Lock(ctx context.Context, req LockRequest) ([]Package, hcl.Diagn
 	if err != nil {
 		return nil, diags.Extend(failure.Diagnostics(err))
 	}
-	unlock, err := s.Exclusive(ctx)
+	unlock, err := s.exclusive(ctx)
 	if err != nil {
 		return nil, diags.Extend(failure.Diagnostics(err))
 	}
@@ -76,14 +76,14 @@ func (s *Stack) Lock(ctx context.Context, req LockRequest) ([]Package, hcl.Diagn
 		return nil, diags.Extend(failure.Diagnostics(err))
 	}
 	request := &checksums.Request{
-		Requirements: required.constraints, Locks: before, Platforms: platforms, Sources: sources, Observe: s.Observe,
+		Requirements: required.constraints, Locks: before, Platforms: platforms, Sources: sources, Observe: s.engines.Observe(),
 	}
 	locked, found, err := request.Lock(ctx)
 	if err != nil {
 		return nil, diags.Extend(required.diagnostics("Provider checksums not locked", err))
 	}
 	if after := locks.Format(locked); string(after) != string(locks.Format(before)) {
-		if moreDiags := install.WriteLock(s.LockFile, after, nil); moreDiags.HasErrors() {
+		if moreDiags := install.WriteLock(s.lockFile(), after, nil); moreDiags.HasErrors() {
 			return nil, diags.Extend(moreDiags)
 		}
 	}
@@ -109,8 +109,8 @@ func (s *Stack) Mirror(ctx context.Context, req MirrorRequest) ([]Package, hcl.D
 	if err != nil {
 		return nil, diags.Extend(failure.Diagnostics(err))
 	}
-	request := &mirrordir.Request{Requirements: required.constraints, Platforms: platforms, Sources: sources, Dir: req.Dir, Observe: s.Observe}
-	if _, err := os.Stat(s.LockFile); err == nil && !req.IgnoreLock {
+	request := &mirrordir.Request{Requirements: required.constraints, Platforms: platforms, Sources: sources, Dir: req.Dir, Observe: s.engines.Observe()}
+	if _, err := os.Stat(s.lockFile()); err == nil && !req.IgnoreLock {
 		if request.Locks, err = s.readLocks(); err != nil {
 			return nil, diags.Extend(failure.Diagnostics(err))
 		}
@@ -128,7 +128,7 @@ func (s *Stack) Mirror(ctx context.Context, req MirrorRequest) ([]Package, hcl.D
 
 // publishers returns where packages are published: a mirror if one is given, else the registries.
 func (s *Stack) publishers(directory, network string) (func(stackaddrs.Provider) source.Source, error) {
-	client := registry.New(registry.NewHTTPClient(), s.Environ)
+	client := registry.New(registry.NewHTTPClient(), s.env.Environ)
 	var one source.Source = source.Registry{Client: client}
 	switch {
 	case directory != "" && network != "":
@@ -162,11 +162,11 @@ func parsePlatforms(texts []string) ([]release.Platform, error) {
 
 // readLocks returns the contents of the lock file of the stack; nothing if there is none.
 func (s *Stack) readLocks() (*locks.Locks, error) {
-	text, err := os.ReadFile(s.LockFile)
+	text, err := os.ReadFile(s.lockFile())
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return nil, failure.Error("Unreadable provider lock file", "%s.", failure.Capitalize(failure.Reason(err)))
 	}
-	s.Files[locks.FileName] = &hcl.File{Bytes: text}
+	s.env.Files[locks.FileName] = &hcl.File{Bytes: text}
 	read, diags := locks.Parse(text, locks.FileName)
 	if diags.HasErrors() {
 		return nil, diags

@@ -14,6 +14,10 @@ import (
 	"github.com/cairnstacks/cairn/internal/engine/toolchain"
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/install"
+	"github.com/cairnstacks/cairn/internal/operation/engines"
+	"github.com/cairnstacks/cairn/internal/operation/env"
+	"github.com/cairnstacks/cairn/internal/operation/sources"
+	"github.com/cairnstacks/cairn/internal/providers/locks"
 	"github.com/cairnstacks/cairn/internal/providers/release"
 	"github.com/cairnstacks/cairn/internal/providers/selection"
 	"github.com/cairnstacks/cairn/stackaddrs"
@@ -23,22 +27,33 @@ import (
 
 // Stack is a stack whose providers are looked at. All fields are set.
 type Stack struct {
-	Dir, WorkDir string // absolute
-	LockFile     string // its path
-	Environ      []string
+	env     *env.Env
+	sources *sources.Sources
+	engines *engines.Stack
+	shared  *engines.Shared
+}
 
-	Config  func() (*stackconfig.Config, hcl.Diagnostics)
-	Reader  func(context.Context) engine.Info         // the engine as which modules are read, as far as it is known
-	Modules func(stackconfig.Resolver) engine.Session // reads modules, and starts no process
-	Files   map[string]*hcl.File                      // receives the lock file, by its name
+// Of returns the requirements of a stack.
+func Of(e *env.Env, files *sources.Sources, chosen *engines.Stack, shared *engines.Shared) *Stack {
+	return &Stack{e, files, chosen, shared}
+}
 
-	// Exclusive keeps other programs from installing, and from changing the lock file, at the same
-	// time.
-	Exclusive func(context.Context) (unlock func(), err error)
+func (s *Stack) lockFile() string { return s.env.Join(locks.FileName) }
 
-	Observe   selection.Observer // sees the progress of fetching
-	Hashes    *install.Hashes    // of packages
-	SchemaDir string             // where schemas are kept for all stacks; "" if nowhere
+// dir and workDir are absolute.
+func (s *Stack) dir() string     { return env.Absolute(s.env.Dir) }
+func (s *Stack) workDir() string { return env.Absolute(s.env.WorkDir) }
+
+// exclusive keeps other programs from installing, and from changing the lock file, at the same time.
+func (s *Stack) exclusive(ctx context.Context) (unlock func(), err error) {
+	if err := s.sources.PrepareWorkDir(); err != nil {
+		return nil, err
+	}
+	unlock, err = install.In(s.env.WorkDir).Exclusive(ctx)
+	if err != nil {
+		return nil, failure.Error("Unusable working directory", "%s.", failure.Capitalize(failure.Reason(err)))
+	}
+	return unlock, nil
 }
 
 // required are those that a stack and its modules require, without the builtin one, by their
@@ -53,12 +68,12 @@ type required struct {
 // required reads the configuration and its modules, which starts no process but one that identifies
 // the engine.
 func (s *Stack) required(ctx context.Context) (*required, hcl.Diagnostics) {
-	config, diags := s.Config()
+	config, diags := s.sources.Config()
 	if diags.HasErrors() {
 		return nil, diags
 	}
 	found := &required{
-		constraints: map[stackaddrs.Provider][]string{}, ranges: map[stackaddrs.Provider]hcl.Range{}, address: s.engineAddress(ctx),
+		constraints: map[stackaddrs.Provider][]string{}, ranges: map[stackaddrs.Provider]hcl.Range{}, address: engineAddress(s.engines.Reader(ctx)),
 	}
 	add := func(all map[stackaddrs.Provider][]string) {
 		for provider, constraints := range all {
@@ -84,7 +99,7 @@ func (s *Stack) required(ctx context.Context) (*required, hcl.Diagnostics) {
 
 // moduleRequirements returns the requirements of each module of a component.
 func (s *Stack) moduleRequirements(ctx context.Context, config *stackconfig.Config) (all []map[stackaddrs.Provider][]string, diags hcl.Diagnostics) {
-	session := s.Modules(config.Resolver)
+	session := s.engines.Sources(config.Resolver)
 	for _, dir := range config.ModuleDirs() {
 		module, moreDiags := session.Module(ctx, dir)
 		diags = diags.Extend(moreDiags)
@@ -96,17 +111,17 @@ func (s *Stack) moduleRequirements(ctx context.Context, config *stackconfig.Conf
 }
 
 // engineAddress returns a function for the address of a provider in the lock file.
-func (s *Stack) engineAddress(ctx context.Context) func(stackaddrs.Provider) stackaddrs.Provider {
-	name := s.Reader(ctx).Name
+func engineAddress(reader engine.Info) func(stackaddrs.Provider) stackaddrs.Provider {
 	return func(provider stackaddrs.Provider) stackaddrs.Provider {
-		return toolchain.InstalledAddress(name, provider)
+		return toolchain.InstalledAddress(reader.Name, provider)
 	}
 }
 
 // stackAddress is the reverse of engineAddress.
-func (s *Stack) stackAddress(ctx context.Context) func(stackaddrs.Provider) stackaddrs.Provider {
-	name := s.Reader(ctx).Name
-	return func(provider stackaddrs.Provider) stackaddrs.Provider { return toolchain.StackAddress(name, provider) }
+func stackAddress(reader engine.Info) func(stackaddrs.Provider) stackaddrs.Provider {
+	return func(provider stackaddrs.Provider) stackaddrs.Provider {
+		return toolchain.StackAddress(reader.Name, provider)
+	}
 }
 
 // restrict leaves the providers that are named, if any are.

@@ -35,7 +35,7 @@ func (s *Stack) Schemas(ctx context.Context) ([]byte, hcl.Diagnostics) {
 
 // schemaPackages returns the packages of all providers that the stack and its modules require.
 func (s *Stack) schemaPackages(ctx context.Context) ([]instances.Package, error) {
-	config, err := cliconfig.ReadInstallation(s.Environ, s.Dir, s.Reader(ctx).Name)
+	config, err := cliconfig.ReadInstallation(s.env.Environ, s.dir(), s.engines.Reader(ctx).Name)
 	if err != nil {
 		return nil, failure.Error("Unusable CLI configuration", "%s.", failure.Capitalize(failure.Reason(err)))
 	}
@@ -56,7 +56,7 @@ func (s *Stack) schemaPackages(ctx context.Context) ([]instances.Package, error)
 		one := instances.Package{Address: provider}
 		if lock := locked.Provider(provider); lock != nil && found.Dir == "" {
 			one.Hash = s.packageHash(ctx, lock.ID(), found)
-			if allowed := install.In(s.WorkDir).Lock(lock).Hashes; found.Dir != "" && len(allowed) > 0 && !slices.Contains(allowed, release.Hash(one.Hash)) {
+			if allowed := install.In(s.workDir()).Lock(lock).Hashes; found.Dir != "" && len(allowed) > 0 && !slices.Contains(allowed, release.Hash(one.Hash)) {
 				return nil, failure.Error("Damaged provider package", "The package of %s in %s has none of the checksums that are locked. \"cairn init\" installs it again.", lock.ID(), found.Dir)
 			}
 		}
@@ -75,24 +75,24 @@ func (s *Stack) schemaPackages(ctx context.Context) ([]instances.Package, error)
 // packageHash finds the installed package of a release, and returns the hash by which its schema is
 // kept.
 func (s *Stack) packageHash(ctx context.Context, id release.ID, found *packagecache.Package) string {
-	dir := packagecache.Dir{Path: install.In(s.WorkDir).Providers, Platform: release.CurrentPlatform}
+	dir := packagecache.Dir{Path: install.In(s.workDir()).Providers, Platform: release.CurrentPlatform}
 	installed := dir.Package(id)
 	if installed == nil {
 		return ""
 	}
 	*found = *installed
 	path := dir.PackagePath(id)
-	return s.Hashes.Remembered(ctx, "", []install.Package{{Path: path, Dir: installed.Dir}})[path]
+	return s.shared.Native.Hashes.Remembered(ctx, "", []install.Package{{Path: path, Dir: installed.Dir}})[path]
 }
 
 // askSchemas asks providers for their schemas.
 func (s *Stack) askSchemas(ctx context.Context, packages []instances.Package) (encoded []byte, diags hcl.Diagnostics) {
-	log, err := enginelog.Open(s.Environ, s.WorkDir)
+	log, err := enginelog.Open(s.env.Environ, s.workDir())
 	if err != nil {
 		return nil, failure.Diagnostics(engines.Unusable(err))
 	}
 	defer func() { _ = log.Close() }() //nolint:errcheck // each entry was written when it was made
-	pool, err := instances.New(instances.Options{Environ: s.Environ, SchemaDir: s.SchemaDir, Log: log})
+	pool, err := instances.New(instances.Options{Environ: s.env.Environ, SchemaDir: engines.SchemaDir(), Log: log})
 	if err != nil {
 		return nil, failure.Diagnostics(failure.Error("Unusable environment", "%s.", failure.Capitalize(err.Error())))
 	}

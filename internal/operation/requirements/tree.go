@@ -28,11 +28,11 @@ type Tree struct {
 // and of removed blocks, and the modules that these call. It installs nothing, and asks no
 // provider.
 func (s *Stack) Tree(ctx context.Context) (*Tree, hcl.Diagnostics) {
-	config, diags := s.Config()
+	config, diags := s.sources.Config()
 	if diags.HasErrors() {
 		return nil, diags
 	}
-	t := trees{loader: module.NewLoader(module.OptionsOf(s.Reader(ctx), config.Root.Dir, config.Resolver))}
+	t := trees{loader: module.NewLoader(module.OptionsOf(s.engines.Reader(ctx), config.Root.Dir, config.Resolver))}
 	tree := t.ofStack("", config.Root)
 	return tree, diags.Extend(t.diags)
 }

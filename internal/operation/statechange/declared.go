@@ -14,7 +14,7 @@ import (
 // it, so that its state would be left over. Whether for_each has a key takes values, and is not
 // looked at.
 func (s *State) checkDeclared(addr stackaddrs.AbsComponentInstance) error {
-	config, diags := s.Config()
+	config, diags := s.Sources.Config()
 	if config == nil {
 		return diags
 	}

@@ -8,16 +8,19 @@ package statechange
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation/declared"
 	"github.com/cairnstacks/cairn/internal/operation/deployment"
+	"github.com/cairnstacks/cairn/internal/operation/engines"
+	"github.com/cairnstacks/cairn/internal/operation/sources"
+	"github.com/cairnstacks/cairn/internal/operation/stored"
 	"github.com/cairnstacks/cairn/internal/statestore"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/fault"
-	"github.com/cairnstacks/cairn/stackruntime/stackconfig"
 	"github.com/cairnstacks/cairn/stackruntime/stackstate"
 )
 
@@ -28,21 +31,37 @@ const CodeNotApproved fault.Code = "operation/not-approved"
 // CodeNoBlock is of a state that was to be pushed for a deployment that there is not.
 const CodeNoBlock fault.Code = "operation/push-without-block"
 
-// State is the state of a deployment of a stack. All fields are set.
+// State is the state of a deployment of a stack.
 type State struct {
-	// Open fails if the deployment that is named is none of those that there are.
-	Open func(context.Context) (*deployment.Deployment, error)
+	Sources *sources.Sources
+	States  *stored.States
+	Engines *engines.Stack
+}
 
-	// Lock locks and reads the state. The caller unlocks it.
-	Lock func(context.Context, statestore.LockRequest) (*deployment.Stored, error)
+// CodeInterrupted is of applies that were cut off, for which a caller may know a remedy of its own.
+const CodeInterrupted fault.Code = "operation/interrupted-apply"
 
-	// CheckInterrupted fails if an apply was cut off of which the result is not in the locked state
-	// yet, and whose secret is not the given one.
-	CheckInterrupted func(ctx context.Context, stored *deployment.Stored, except []byte) error
-
-	// Config returns the configuration of the stack. With errors it may be nil, or hold the readable
-	// part.
-	Config func() (*stackconfig.Config, hcl.Diagnostics)
+// checkNothingInterrupted fails if an apply was cut off of which the result is not in the state
+// yet, and whose secret is not the given one. It would be recovered into the state regardless of
+// later changes: for the address that its component had then, and over later contents of that. To
+// be called with the state locked.
+func (s *State) checkNothingInterrupted(ctx context.Context, stored *deployment.Stored, except []byte) error {
+	secret, err := stored.Secret(ctx)
+	if err != nil || secret == nil || string(secret) == string(except) {
+		return err
+	}
+	components, err := s.Engines.Kept(ctx, secret)
+	if err != nil {
+		return err
+	}
+	if len(components) == 0 && stored.Journal == "" {
+		return nil
+	}
+	if len(components) == 0 {
+		components = []string{"the stack"}
+	}
+	return hcl.Diagnostics{failure.WithCode(CodeInterrupted, failure.New("Interrupted apply not recovered",
+		"An earlier apply was cut off, and what it did with %s is not in the state yet. Planning recovers that.", strings.Join(components, ", ")))}
 }
 
 // Changed is the result of a change of the state by hand.
@@ -68,7 +87,7 @@ type change struct {
 
 // read reads the state without locking it.
 func (s *State) read(ctx context.Context) (*deployment.Stored, error) {
-	opened, err := s.Open(ctx)
+	opened, err := s.States.Existing(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -78,17 +97,17 @@ func (s *State) read(ctx context.Context) (*deployment.Stored, error) {
 // write changes the state under its lock.
 func (s *State) write(ctx context.Context, made change) (Changed, error) {
 	if !made.mayBeNew {
-		if _, err := s.Open(ctx); err != nil {
+		if _, err := s.States.Existing(ctx); err != nil {
 			return Changed{}, err
 		}
 	}
-	stored, err := s.Lock(ctx, statestore.LockRequest{Operation: made.lockedFor})
+	stored, err := s.States.Lock(ctx, statestore.LockRequest{Operation: made.lockedFor})
 	if err != nil {
 		return Changed{}, err
 	}
 	var operation string
 	var records map[string][]byte
-	if err = s.CheckInterrupted(ctx, stored, made.completes); err == nil {
+	if err = s.checkNothingInterrupted(ctx, stored, made.completes); err == nil {
 		operation, records, err = made.records(stored)
 	}
 	if err == nil && len(records) > 0 {
@@ -222,7 +241,7 @@ func (s *State) RollBack(ctx context.Context, serial int64, approve func(context
 // History returns the operations that have changed the state, with their times, the oldest change
 // first.
 func (s *State) History(ctx context.Context) ([]statestore.Version, error) {
-	opened, err := s.Open(ctx)
+	opened, err := s.States.Existing(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -231,7 +250,7 @@ func (s *State) History(ctx context.Context) ([]statestore.Version, error) {
 
 // Unlock removes the lock with this ID, which a process has left behind that is gone.
 func (s *State) Unlock(ctx context.Context, id string) error {
-	opened, err := s.Open(ctx)
+	opened, err := s.States.Existing(ctx)
 	if err != nil {
 		return err
 	}

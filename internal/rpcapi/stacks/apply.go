@@ -30,7 +30,7 @@ func (s *Service) ApplyStackChanges(
 	if err != nil {
 		return err
 	}
-	stack, done, err := s.openWith(config, dependencies.Handles{Locks: req.GetDependencyLocksHandle(), Cache: req.GetProviderCacheHandle()})
+	stack, done, err := s.openWith(config, dependencies.Handles{Locks: req.GetDependencyLocksHandle(), Cache: req.GetProviderCacheHandle()}, opened.plan)
 	if err != nil {
 		return err
 	}
@@ -61,7 +61,6 @@ type applier struct {
 }
 
 func (a *applier) apply(ctx context.Context) {
-	a.stack.Engines().UseOf(a.opened.plan)
 	runtime, diags := a.stack.Runtime(ctx)
 	if !diags.HasErrors() {
 		target := a.stack.PlanTarget(runtime)

@@ -35,14 +35,14 @@ func (s *Service) configuration(opened int64) (*configuration, error) {
 
 // open returns the stack for an operation. The caller calls done at its end.
 func (s *Service) open(config *configuration, opts operation.Options) (stack *operation.Stack, done func(), err error) {
-	opts.WorkDir, err = config.work.acquire(opts.Providers)
+	opts.Env.WorkDir, err = config.work.acquire(opts.Providers)
 	if err != nil {
 		return nil, nil, status.Errorf(codes.Internal, "there is no place for files of the engine: %s", err)
 	}
-	opts.Dir = config.sources.Dir()
+	opts.Env.Dir = config.sources.Dir()
 	opts.Resolver = config.sources
-	opts.Environ = s.opts.Environ
-	opts.Log = s.opts.Log
+	opts.Env.Environ = s.opts.Environ
+	opts.Env.Log = s.opts.Log
 	opts.Shared = &s.shared
 	stack = operation.Open(opts)
 	return stack, func() {

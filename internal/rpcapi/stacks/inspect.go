@@ -16,6 +16,7 @@ import (
 	"google.golang.org/protobuf/types/known/anypb"
 
 	"github.com/cairnstacks/cairn/internal/operation"
+	"github.com/cairnstacks/cairn/internal/operation/engines"
 	"github.com/cairnstacks/cairn/internal/rpcapi/dependencies"
 	"github.com/cairnstacks/cairn/internal/rpcapi/handle"
 	"github.com/cairnstacks/cairn/internal/rpcapi/wire"
@@ -117,7 +118,7 @@ func isPlan(raw map[string]*anypb.Any) bool {
 func (s *Service) inspect(
 	ctx context.Context, with *inspector, eval func(stackruntime.Options) (cty.Value, hcl.Diagnostics),
 ) (cty.Value, hcl.Diagnostics, error) {
-	stack, done, err := s.open(with.config, operation.Options{Providers: with.providers, ChangesNothing: true})
+	stack, done, err := s.open(with.config, operation.Options{Providers: with.providers, Engine: engines.Request{ChangesNothing: true}})
 	if err != nil {
 		return cty.NilVal, nil, err
 	}

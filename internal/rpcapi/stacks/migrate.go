@@ -45,7 +45,7 @@ func (s *Service) MigrateTerraformState(
 		}
 		return err
 	}
-	stack, done, err := s.openWith(config, given)
+	stack, done, err := s.openWith(config, given, nil)
 	if err != nil {
 		return err
 	}

@@ -5,8 +5,10 @@ package stacks
 
 import (
 	"github.com/cairnstacks/cairn/internal/operation"
+	"github.com/cairnstacks/cairn/internal/operation/engines"
 	"github.com/cairnstacks/cairn/internal/rpcapi/dependencies"
 	"github.com/cairnstacks/cairn/stackruntime/engine"
+	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
 
 // providers returns those that a request gives to its operation, besides the built-in ones.
@@ -33,12 +35,13 @@ func (s *Service) providers(given dependencies.Handles) (*operation.Providers, e
 	return found, nil
 }
 
-// openWith returns the stack of a configuration for an operation with providers. The caller calls
+// openWith returns the stack of a configuration for an operation with providers, of which one that
+// applies a plan has that. The caller calls
 // done at its end.
-func (s *Service) openWith(config *configuration, given dependencies.Handles) (*operation.Stack, func(), error) {
+func (s *Service) openWith(config *configuration, given dependencies.Handles, plan *stackplan.Plan) (*operation.Stack, func(), error) {
 	providers, err := s.providers(given)
 	if err != nil {
 		return nil, nil, err
 	}
-	return s.open(config, operation.Options{Providers: providers})
+	return s.open(config, operation.Options{Providers: providers, Engine: engines.Request{Plan: plan}})
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/cairnstacks/cairn/internal/failure"
 	"github.com/cairnstacks/cairn/internal/operation"
 	"github.com/cairnstacks/cairn/internal/operation/engines"
+	"github.com/cairnstacks/cairn/internal/operation/env"
 	"github.com/cairnstacks/cairn/internal/rpcapi/handle"
 	"github.com/cairnstacks/cairn/internal/rpcapi/ordinary"
 	"github.com/cairnstacks/cairn/internal/rpcapi/wire"
@@ -103,7 +104,9 @@ func (s *Service) workspaceVariable() map[string]string {
 
 // findEngine returns the program that is used in a directory.
 func (s *Service) findEngine(ctx context.Context, dir string) (string, error) {
-	stack := operation.Open(operation.Options{Dir: dir, Environ: s.opts.Environ, Log: s.opts.Log, Shared: &s.shared, ChangesNothing: true})
+	stack := operation.Open(operation.Options{
+		Env: env.Options{Dir: dir, Environ: s.opts.Environ, Log: s.opts.Log}, Shared: &s.shared, Engine: engines.Request{ChangesNothing: true},
+	})
 	search, err := stack.Engines().Search()
 	if err != nil {
 		return "", err

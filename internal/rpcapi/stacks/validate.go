@@ -7,6 +7,7 @@ import (
 	"context"
 
 	"github.com/cairnstacks/cairn/internal/operation"
+	"github.com/cairnstacks/cairn/internal/operation/engines"
 	"github.com/cairnstacks/cairn/internal/rpcapi/dependencies"
 	"github.com/cairnstacks/cairn/internal/rpcapi/wire"
 	stackspb "github.com/cairnstacks/cairn/proto/terraform1/stacks"
@@ -24,7 +25,7 @@ func (s *Service) ValidateStackConfiguration(
 	if err != nil {
 		return nil, err
 	}
-	stack, done, err := s.open(config, operation.Options{Providers: providers, ChangesNothing: true})
+	stack, done, err := s.open(config, operation.Options{Providers: providers, Engine: engines.Request{ChangesNothing: true}})
 	if err != nil {
 		return nil, err
 	}

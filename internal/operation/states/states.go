@@ -1,0 +1,118 @@
+// Copyright (c) The cairn authors
+// SPDX-License-Identifier: MPL-2.0
+
+// Package states is the door to the states of stacks: whoever reads or changes one opens it here, by
+// its [Place].
+//
+// Rules:
+//
+//   - D1. Only this package knows which kinds of stores there are. A kind is a line of the table of
+//     openers; a decorator of all of them, such as encryption, wraps the result of open.
+//   - D2. That a state is in a file is for [Place.File] to say, and for nobody to assume.
+package states
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/cairnstacks/cairn/internal/access"
+	"github.com/cairnstacks/cairn/internal/operation/deployment"
+	"github.com/cairnstacks/cairn/internal/operation/env"
+	"github.com/cairnstacks/cairn/internal/settings"
+	"github.com/cairnstacks/cairn/internal/statestore"
+)
+
+// Default is where the state is kept, next to the stack.
+const Default = "cairn.state.db"
+
+// openers are the kinds of stores besides files, by the scheme of their locations.
+var openers = map[string]func(ctx context.Context, location string, opts statestore.Options) (statestore.Store, error){}
+
+// Shared is the cache of the states that one process works on. The zero value is empty. It is safe
+// for concurrent use.
+type Shared struct {
+	stores   statestore.Shared
+	readings deployment.Known
+}
+
+// Place is where the states of the deployments of a stack are.
+type Place struct {
+	location string // a path, or a URL
+	shared   *Shared
+}
+
+// At returns the place at a location.
+func At(location string, shared *Shared) Place { return Place{location, shared} }
+
+// Of returns the place of the states of a stack.
+func Of(e *env.Env, shared *Shared) (Place, error) {
+	read, err := e.Settings()
+	if err != nil {
+		return Place{}, err
+	}
+	if e.State != "" {
+		return At(e.State, shared), nil // by someone in the current directory
+	}
+	if named := e.Getenv(env.StateVariable); named != "" {
+		return At(settings.PlaceState(named, e.FromEnviron), shared), nil
+	}
+	return At(settings.PlaceState(cmp.Or(read.State, Default), e.FromHome), shared), nil
+}
+
+// File returns the path of the file that the states are in, whether it exists or not; "" if they are
+// in none.
+func (p Place) File() string {
+	path := strings.TrimPrefix(p.location, settings.FileStore+"://")
+	if strings.Contains(path, "://") {
+		return ""
+	}
+	return path
+}
+
+// ReadOnly reports whether the states are in a file that this user cannot write.
+func (p Place) ReadOnly() bool {
+	path := p.File()
+	_, err := os.Stat(path)
+	return path != "" && (!access.Writable(filepath.Dir(path)) || !errors.Is(err, fs.ErrNotExist) && !access.Writable(path))
+}
+
+// Open returns the store. The caller closes it.
+func (p Place) Open(ctx context.Context) (statestore.Store, error) {
+	return p.open(ctx, statestore.Options{})
+}
+
+// Peek reads the state of a deployment. It takes no lock, starts no process, and leaves no trace on
+// the disk. A state that is being written to it may not be able to read.
+func (p Place) Peek(ctx context.Context, deployment string) (*statestore.Snapshot, error) {
+	store, err := p.open(ctx, statestore.Options{Traceless: true})
+	if err != nil {
+		return nil, err
+	}
+	snapshot, err := store.Read(ctx, deployment)
+	return snapshot, errors.Join(err, store.Close())
+}
+
+func (p Place) open(ctx context.Context, opts statestore.Options) (statestore.Store, error) {
+	open := statestore.OpenWith
+	if scheme, _, isURL := strings.Cut(p.location, "://"); isURL && openers[scheme] != nil {
+		open = openers[scheme]
+	}
+	if p.shared != nil && !opts.Traceless {
+		opts.Shared = &p.shared.stores
+	}
+	return open(ctx, p.location, opts)
+}
+
+// Readings are those of the states in the opened store, of which the process knows some already.
+func (p Place) Readings(store statestore.Store) *deployment.Readings {
+	var known *deployment.Known
+	if p.shared != nil {
+		known = &p.shared.readings
+	}
+	return deployment.NewReadings(store, p.location, known)
+}
