@@ -6,10 +6,10 @@
 //
 // A [Stack] is opened with [Options] and used for one operation, or for some one after the other,
 // as long as its files stay as they are. It consists of values that stand on each other, each in a
-// package of its own: the surroundings (env), the files (sources), the engines, the states (stored),
-// and the providers (requirements). Their contents are found when they are first asked for. All
-// callers perform the same operation by the same calls, in the same process: the command line, a
-// server, a run over many stacks.
+// package of its own: the surroundings (env), the files (sources), the engines, the states
+// (stored), and the providers (requirements). Their contents are found when they are first asked
+// for. All callers perform the same operation by the same calls, in the same process: the command
+// line, a server, a run over many stacks.
 //
 // Rules:
 //
@@ -22,6 +22,6 @@
 //   - O4. A stack is used by one goroutine at a time; different stacks at the same time, also with
 //     the same files.
 //   - O5. Nothing asks upwards: the knowledge of a caller, such as values of stacks that are only
-//     planned, comes with the [Request]. A finished plan passes through one place before it is shown or
-//     approved, which judges it.
+//     planned, comes with the [Request]. A finished plan passes through one place before it is
+//     shown or approved, which judges it.
 package operation

@@ -63,8 +63,8 @@ type Shared struct {
 // OfEngines is the cache of their engines.
 func (s *Shared) OfEngines() *engines.Shared { return &s.engines }
 
-// valueSources are where values of variables come from. Files that the environment names come first, so
-// that arguments beat them.
+// valueSources are where values of variables come from. Files that the environment names come
+// first, so that arguments beat them.
 func (s *Stack) valueSources(arguments []variables.Argument) variables.Sources {
 	given := variables.Sources{Environ: s.env.Environ}
 	for _, file := range filepath.SplitList(s.env.Getenv(variables.FilesVariable)) {

@@ -70,8 +70,8 @@ func (s *Stack) prepareWith(ctx context.Context, opened engine.Session, config *
 	return opts, diags
 }
 
-// Runtime returns the options of the runtime for the stack, with a configuration that is used only if
-// it is good. Where it is not, all its mistakes are found, as far as that is possible with the
+// Runtime returns the options of the runtime for the stack, with a configuration that is used only
+// if it is good. Where it is not, all its mistakes are found, as far as that is possible with the
 // installed providers.
 func (s *Stack) Runtime(ctx context.Context) (stackruntime.Options, hcl.Diagnostics) {
 	config, diags := s.sources.Config()

@@ -81,8 +81,9 @@ type PlannedOutputs struct {
 	Err        error // the reason why they cannot be known
 }
 
-// PublishedBy returns the values that the stack publishes when plans of its deployments are applied,
-// and false if there are none. Values from other deployments are those of their last apply.
+// PublishedBy returns the values that the stack publishes when plans of its deployments are
+// applied, and false if there are none. Values from other deployments are those of their last
+// apply.
 func (s *Stack) PublishedBy(ctx context.Context, plans []PlannedOutputs) (upstream.Published, bool) {
 	config, diags := s.sources.Deployments()
 	if config == nil || diags.HasErrors() {
@@ -106,7 +107,8 @@ func (s *Stack) PublishedBy(ctx context.Context, plans []PlannedOutputs) (upstre
 	return upstream.Published{Values: values, Err: err}, true
 }
 
-// publishedBy returns the values that a stack publishes with the planned outputs of some deployments.
+// publishedBy returns the values that a stack publishes with the planned outputs of some
+// deployments.
 func publishedBy(ctx context.Context, s *Stack, config *deployconfig.Config, planned map[string]map[string]cty.Value) (map[string]cty.Value, error) {
 	sources, err := s.inputSources(inputSources{deployment: config.Order[0], phase: planName}, nil)
 	if err != nil {

@@ -249,8 +249,8 @@ func (r *recovery) begunBy(found []*engine.Recovered) *deployment.Begun {
 	return begun
 }
 
-// record has the engine make the record of its work on a number of components, and then has the state know of it, before
-// anything is done.
+// record has the engine make the record of its work on a number of components, and then has the
+// state know of it, before anything is done.
 func (r *recovery) record(ctx context.Context, saver *deployment.Saver, changed int) error {
 	recoverer := r.run.stack.opened.recoverer()
 	if recoverer == nil || changed == 0 {

@@ -43,8 +43,8 @@ type Request struct {
 	// does not show, if an earlier operation has reported them.
 	AcceptRecovery bool
 
-	// Given are inputs that [Stack.CheckGiven] has evaluated just before; nil for none. They are good for
-	// one plan.
+	// Given are inputs that [Stack.CheckGiven] has evaluated just before; nil for none. They are
+	// good for one plan.
 	Given *Given
 
 	// Upstream has the values that stacks publish by plans that are not applied yet, by the absolute

@@ -274,8 +274,8 @@ func (v *values) taken() map[string]cty.Value {
 	return v.inputs.taken
 }
 
-// evaluator evaluates deployment files for a phase of the operation. Tokens and sets are fetched anew
-// for each evaluator.
+// evaluator evaluates deployment files for a phase of the operation. Tokens and sets are fetched
+// anew for each evaluator.
 func (v *values) evaluator(phase string) (*deployeval.Evaluator, *inputSources, error) {
 	sources, err := v.stack.inputSources(inputSources{
 		deployment: v.block.Name, phase: phase, saved: v.saved, destroying: v.req.Mode == engine.Destroy, notYet: v.notYet,

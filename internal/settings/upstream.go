@@ -42,8 +42,8 @@ func (u Upstream) Below(dir string) Upstream {
 	return u
 }
 
-// FileStore is the kind of state store that keeps the states of a stack in a file, and the scheme of
-// its locations.
+// FileStore is the kind of state store that keeps the states of a stack in a file, and the scheme
+// of its locations.
 const FileStore = "sqlite"
 
 // PlaceState returns the location of a state, with its path joined with a directory if it is in a

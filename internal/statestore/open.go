@@ -23,8 +23,8 @@ func Open(ctx context.Context, location string) (Store, error) {
 type Options struct {
 	Shared *Shared // has the turns and checks in common with other stores of this process; nil for none
 
-	// Traceless is for reading alone, and leaves no trace on the disk, not even the log that SQLite has
-	// while it reads. That works while nobody writes: otherwise the problem is [ProblemBusy].
+	// Traceless is for reading alone, and leaves no trace on the disk, not even the log that SQLite
+	// has while it reads. That works while nobody writes: otherwise the problem is [ProblemBusy].
 	Traceless bool
 }
 

@@ -208,8 +208,8 @@ func (s *Stack) openToRead() *operation.Stack {
 	return operation.Open(options)
 }
 
-// prepare fetches and installs the packages and providers of the stack for a plan, and completes the
-// request for that.
+// prepare fetches and installs the packages and providers of the stack for a plan, and completes
+// the request for that.
 func prepare(ctx context.Context, stack *operation.Stack, view View, request *operation.Request) hcl.Diagnostics {
 	var fetched []bundle.Package
 	installed, diags := stack.Install(ctx, operation.InstallRequest{

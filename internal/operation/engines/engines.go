@@ -6,9 +6,9 @@
 //
 // Rules:
 //
-//   - G1. An engine that can be named is registered, with all that others have to know of it: as which
-//     engine it reads modules, how it is opened, and which applies it keeps. Any other name is that of
-//     a binary.
+//   - G1. An engine that can be named is registered, with all that others have to know of it: as
+//     which engine it reads modules, how it is opened, and which applies it keeps. Any other name
+//     is that of a binary.
 //   - G2. A choice is made once for a stack, when it is first asked for.
 package engines
 
@@ -67,8 +67,8 @@ type Request struct {
 	// Plan is the saved plan that is applied; nil for none.
 	Plan *stackplan.Plan
 
-	// ChangesNothing says that the operation does not even plan, so that requirements of the engine are
-	// advice.
+	// ChangesNothing says that the operation does not even plan, so that requirements of the engine
+	// are advice.
 	ChangesNothing bool
 }
 

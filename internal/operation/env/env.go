@@ -7,8 +7,8 @@
 // Rules:
 //
 //   - E1. An [Env] is never changed. The settings file is read once, by the first that asks for it.
-//   - E2. Paths that the environment or a setting names are relative to the home of the stack, as for
-//     a program that is run there.
+//   - E2. Paths that the environment or a setting names are relative to the home of the stack, as
+//     for a program that is run there.
 package env
 
 import (

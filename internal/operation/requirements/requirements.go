@@ -44,7 +44,8 @@ func (s *Stack) lockFile() string { return s.env.Join(locks.FileName) }
 func (s *Stack) dir() string     { return env.Absolute(s.env.Dir) }
 func (s *Stack) workDir() string { return env.Absolute(s.env.WorkDir) }
 
-// exclusive keeps other programs from installing, and from changing the lock file, at the same time.
+// exclusive keeps other programs from installing, and from changing the lock file, at the same
+// time.
 func (s *Stack) exclusive(ctx context.Context) (unlock func(), err error) {
 	if err := s.sources.PrepareWorkDir(); err != nil {
 		return nil, err

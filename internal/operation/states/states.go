@@ -1,8 +1,8 @@
 // Copyright (c) The cairn authors
 // SPDX-License-Identifier: MPL-2.0
 
-// Package states is the door to the states of stacks: whoever reads or changes one opens it here, by
-// its [Place].
+// Package states is the door to the states of stacks: whoever reads or changes one opens it here,
+// by its [Place].
 //
 // Rules:
 //
@@ -64,8 +64,8 @@ func Of(e *env.Env, shared *Shared) (Place, error) {
 	return At(settings.PlaceState(cmp.Or(read.State, Default), e.FromHome), shared), nil
 }
 
-// File returns the path of the file that the states are in, whether it exists or not; "" if they are
-// in none.
+// File returns the path of the file that the states are in, whether it exists or not; "" if they
+// are in none.
 func (p Place) File() string {
 	path := strings.TrimPrefix(p.location, settings.FileStore+"://")
 	if strings.Contains(path, "://") {

@@ -43,8 +43,8 @@ const (
 	CodeLeftDefault fault.Code = "operation/left-default-deployment"
 )
 
-// States are those of a stack, of which an operation is about one. They are used by one goroutine at
-// a time.
+// States are those of a stack, of which an operation is about one. They are used by one goroutine
+// at a time.
 type States struct {
 	env         *env.Env
 	sources     *sources.Sources
@@ -136,8 +136,8 @@ func (s *States) Readings(ctx context.Context) (*deployment.Readings, error) {
 	return place.Readings(store), nil
 }
 
-// File returns the path of the file that the states are in, whether it exists or not; "" if they are
-// in none, or if it is not known where they are.
+// File returns the path of the file that the states are in, whether it exists or not; "" if they
+// are in none, or if it is not known where they are.
 func (s *States) File() string {
 	place, err := s.Place()
 	if err != nil {
