@@ -35,6 +35,7 @@ type Stack struct {
 // opened is open until the stack is closed.
 type opened struct {
 	session   engine.Session
+	reason    engine.Reason       // for its choice
 	recovered []*engine.Recovered // saved, until it is acknowledged
 	accepted  bool                // with its doubts
 }
@@ -103,12 +104,12 @@ func (s *Stack) Providers() *requirements.Stack {
 	return requirements.Of(s.env, s.sources, s.engines, &s.opts.Shared.engines)
 }
 
-// EngineInfo names the engine if it was opened.
-func (s *Stack) EngineInfo() (info engine.Info, opened bool) {
+// EngineInfo names the engine if it was opened, with the reason for its choice.
+func (s *Stack) EngineInfo() (info engine.Info, reason engine.Reason, opened bool) {
 	if s.opened.session == nil {
-		return engine.Info{}, false
+		return engine.Info{}, engine.Reason{}, false
 	}
-	return s.opened.session.Info(), true
+	return s.opened.session.Info(), s.opened.reason, true
 }
 
 // session returns the session of the engine, which it opens if need be.
@@ -132,7 +133,7 @@ func (s *Stack) session(ctx context.Context) (engine.Session, error) {
 	if err != nil {
 		return nil, engines.Unusable(err)
 	}
-	s.opened.session = opened
+	s.opened.session, s.opened.reason = opened, s.engines.Reason()
 	return opened, nil
 }
 

@@ -24,7 +24,6 @@ import (
 	"github.com/cairnstacks/cairn/internal/views/textstyle"
 	"github.com/cairnstacks/cairn/stackaddrs"
 	"github.com/cairnstacks/cairn/stackruntime"
-	"github.com/cairnstacks/cairn/stackruntime/engine"
 	"github.com/cairnstacks/cairn/stackruntime/hooks"
 	"github.com/cairnstacks/cairn/stackruntime/marks"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
@@ -92,12 +91,7 @@ func (v *Display) begin() {
 		return
 	}
 	v.begun = true
-	stack := v.session.Stack()
-	info, opened := stack.EngineInfo()
-	var why engine.Reason
-	if opened {
-		why = stack.Engines().Reason()
-	}
+	info, why, _ := v.session.Stack().EngineInfo()
 	v.events.Version(session.Version(), info, why)
 }
 
