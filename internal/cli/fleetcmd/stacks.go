@@ -120,7 +120,7 @@ func (o *treeOptions) request() (fleet.Request, error) {
 // place finds the root that the options mean.
 func (o *treeOptions) place() (fleet.Place, error) {
 	if o.base != "" && !o.changed && !o.gone {
-		return fleet.Place{}, failure.Error("Missing required option", "The option -base goes with -changed: add that.")
+		return fleet.Place{}, failure.Error("Missing required option", "The option -base goes with -changed: add -changed.")
 	}
 	current, err := os.Getwd()
 	if err != nil {
