@@ -195,25 +195,3 @@ func noModule(display, reason string) *hcl.Diagnostic {
 		Detail:   fmt.Sprintf("The directory %s is not a module. %s", display, reason),
 	}
 }
-
-// WithoutRepeats omits diagnostics that say the same of the same place: some mistakes are found by
-// the reader of files, too, and some in each call of a module.
-func WithoutRepeats(diags hcl.Diagnostics) hcl.Diagnostics {
-	type identity struct {
-		summary, detail string
-		at              hcl.Range
-	}
-	seen := make(map[identity]bool, len(diags))
-	kept := diags[:0:0]
-	for _, diag := range diags {
-		id := identity{summary: diag.Summary, detail: diag.Detail}
-		if diag.Subject != nil {
-			id.at = *diag.Subject
-		}
-		if !seen[id] {
-			seen[id] = true
-			kept = append(kept, diag)
-		}
-	}
-	return kept
-}

@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/cairnstacks/cairn/internal/diagnostic/identity"
 	"github.com/cairnstacks/cairn/internal/engine/native/body"
 	"github.com/cairnstacks/cairn/internal/engine/native/deps"
 	"github.com/cairnstacks/cairn/internal/engine/native/eval"
@@ -80,7 +81,7 @@ func Tree(ctx context.Context, tree *module.Node, opts Options) hcl.Diagnostics 
 	slices.SortStableFunc(diags, func(a, b *hcl.Diagnostic) int {
 		return cmp.Or(compare(a.Subject, b.Subject), cmp.Compare(a.Summary, b.Summary), cmp.Compare(a.Detail, b.Detail))
 	})
-	return module.WithoutRepeats(diags)
+	return identity.Distinct(diags)
 }
 
 func compare(a, b *hcl.Range) int {
