@@ -81,10 +81,10 @@ type Reference struct {
 // path returns the names behind which an expression finds the value.
 func (r Reference) path() []string {
 	path := []string{r.Root}
-	switch {
-	case r.Root == "context":
+	switch r.Root {
+	case "context":
 		return path
-	case r.Root == "store":
+	case "store":
 		path = append(path, r.Key.Type, r.Key.Name)
 	default:
 		path = append(path, r.Name)

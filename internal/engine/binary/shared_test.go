@@ -84,15 +84,6 @@ func TestStacksShareSchemas(t *testing.T) {
 	stacks[1].prepare()
 }
 
-func readFile(t *testing.T, name string) []byte {
-	t.Helper()
-	data, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
-}
-
 // The processes of all sessions together are limited.
 func TestSessionsShareTheLimit(t *testing.T) {
 	if runtime.GOOS == "windows" {

@@ -98,7 +98,7 @@ func Open(opts Options) *Env {
 // OpenLike is [Open] with the settings and files of other surroundings of the same stack, which are
 // used by nobody any more.
 func OpenLike(opts Options, like *Env) *Env {
-	like.settings()
+	like.settings() //nolint:errcheck // It fills Files; its mistakes are those of each later call.
 	e := Open(opts)
 	e.settings = like.settings
 	maps.Copy(e.Files, like.Files)
