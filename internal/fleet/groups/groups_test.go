@@ -19,6 +19,8 @@ import (
 
 	"github.com/cairnstacks/cairn/internal/fleet/driver"
 	"github.com/cairnstacks/cairn/internal/fleet/groups"
+	"github.com/cairnstacks/cairn/internal/operation"
+	"github.com/cairnstacks/cairn/internal/operation/upstream"
 	"github.com/cairnstacks/cairn/internal/process"
 	"github.com/cairnstacks/cairn/stackruntime/stackplan"
 )
@@ -387,6 +389,13 @@ type publisherOfBench struct {
 
 // Publish implements [driver.Publisher].
 func (d publisherOfBench) Publish(context.Context) error { return d.result }
+
+// PublishedBy implements [driver.Publisher].
+func (publisherOfBench) PublishedBy(context.Context, []operation.PlannedOutputs) (upstream.Published, bool) {
+	return upstream.Published{}, false
+}
+
+var _ driver.Publisher = publisherOfBench{}
 
 // A member without changes publishes, and ends as that ended.
 func TestPublished(t *testing.T) {
