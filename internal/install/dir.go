@@ -54,7 +54,8 @@ func (d Dir) Lock(lock *locks.Lock) *locks.Lock {
 		return lock
 	}
 	found := copied.Provider(lock.Provider)
-	if found == nil || !found.Version.Same(lock.Version) || slices.ContainsFunc(lock.Hashes, func(h release.Hash) bool { return !slices.Contains(found.Hashes, h) }) {
+	if found == nil || !found.Version.Same(lock.Version) ||
+		slices.ContainsFunc(lock.Hashes, func(h release.Hash) bool { return !slices.Contains(found.Hashes, h) }) {
 		return lock
 	}
 	return found
@@ -82,7 +83,8 @@ func WriteLock(name string, data []byte, changes []engine.LockChange) hcl.Diagno
 	if len(changes) > 0 {
 		lacks = "does not fit what the stack requires: " + describeChanges(changes)
 	}
-	return hcl.Diagnostics{failure.New("Provider lock file not written", "%s cannot be written (%s), and %s. Run \"cairn init\" where it can be written, and commit the file.",
+	return hcl.Diagnostics{failure.New("Provider lock file not written", "%s cannot be written (%s), and %s. Run \"cairn init\" where it "+
+		"can be written, and commit the file.",
 		locks.FileName, failure.Reason(err), lacks)}
 }
 
@@ -126,7 +128,8 @@ func OutOfDate(changes []engine.LockChange) *hcl.Diagnostic {
 	return &hcl.Diagnostic{
 		Severity: hcl.DiagError,
 		Summary:  "Outdated provider lock file",
-		Detail: fmt.Sprintf("%s is not to be changed, and does not fit what the stack requires: %s. Run \"cairn init\" where it may be changed, and commit the file.",
+		Detail: fmt.Sprintf("%s is not to be changed, and does not fit what the stack requires: %s. Run \"cairn init\" where it may be "+
+			"changed, and commit the file.",
 			locks.FileName, describeChanges(changes)),
 	}
 }

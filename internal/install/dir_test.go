@@ -34,7 +34,8 @@ func TestChanges(t *testing.T) {
 		t.Errorf("Changes (-want +got):\n%s", diff)
 	}
 	detail := install.OutOfDate(got).Detail
-	for _, want := range []string{"example.com/a/added is required and not in it", "a/gone 1.0.0 is in it and not required", "with version 1.0.0, and 2.0.0 would be chosen"} {
+	for _, want := range []string{"example.com/a/added is required and not in it", "a/gone 1.0.0 is in it and not required", "with version " +
+		"1.0.0, and 2.0.0 would be chosen"} {
 		if !strings.Contains(detail, want) {
 			t.Errorf("OutOfDate says %q, want %q in it", detail, want)
 		}

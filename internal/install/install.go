@@ -221,7 +221,9 @@ func (r required) installed() map[stackaddrs.Provider][]string {
 }
 
 // prepare installs, unless that was done before.
-func (i *Installer) prepare(ctx context.Context, req *engine.PrepareRequest, all required, before []byte) (*engine.PrepareResult, hcl.Diagnostics) {
+func (i *Installer) prepare(ctx context.Context, req *engine.PrepareRequest, all required,
+	before []byte,
+) (*engine.PrepareResult, hcl.Diagnostics) {
 	locked, diags := locks.Parse(before, locks.FileName)
 	if diags.HasErrors() {
 		return nil, diags
@@ -344,8 +346,9 @@ func (i *Installer) packages() packagecache.Dir {
 func (i *Installer) request(requirements map[stackaddrs.Provider][]string, locked *locks.Locks, upgrade bool) *selection.Request {
 	config, _ := i.config() //nolint:errcheck // Prepare has reported it
 	req := &selection.Request{
-		Requirements: requirements, Locks: locked, Upgrade: upgrade, Dir: i.packages(), Sources: i.sources(config), Unlocked: config.CacheUnlocked,
-		Observe: i.opts.Fetching, Shared: i.opts.Fetched,
+		Requirements: requirements, Locks: locked, Upgrade: upgrade, Dir: i.packages(), Sources: i.sources(config),
+		Unlocked: config.CacheUnlocked,
+		Observe:  i.opts.Fetching, Shared: i.opts.Fetched,
 	}
 	if config.CacheDir != "" {
 		req.Cache = &packagecache.Dir{Path: config.CacheDir, Platform: release.CurrentPlatform}

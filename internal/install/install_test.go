@@ -74,7 +74,8 @@ func (s *stack) configure(content string) {
 // installer returns an installer, of another program as it were.
 func (s *stack) installer() *install.Installer {
 	s.write(filepath.Join(s.dir, "m", "main.tf"), fmt.Sprintf(
-		"terraform {\n  required_providers {\n    fake = {\n      source  = \"example.com/a/fake\"\n      version = %q\n    }\n  }\n}\n", s.requirement))
+		"terraform {\n  required_providers {\n    fake = {\n      source  = \"example.com/a/fake\"\n      version = %q\n    }\n  }\n}\n",
+		s.requirement))
 	return install.New(install.Options{
 		StackDir: s.dir, WorkDir: s.work, Environ: s.environ, Modules: module.NewLoader(module.Options{Base: s.dir}),
 		Engine: s.engine, Unmanaged: s.unmanaged, Working: func(string) { s.installing++ },
@@ -126,7 +127,8 @@ func TestPrepare(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := filepath.Join(s.work, "init", ".terraform", "providers", "example.com", "a", "fake", "1.1.0", release.CurrentPlatform.String(), "terraform-provider-fake_v1.1.0")
+	want := filepath.Join(s.work, "init", ".terraform", "providers", "example.com", "a", "fake", "1.1.0", release.CurrentPlatform.String(),
+		"terraform-provider-fake_v1.1.0")
 	if found.Path != want || !strings.HasPrefix(found.Hash, "h1:") {
 		t.Errorf("the package is %+v, want %s", found, want)
 	}
@@ -135,7 +137,8 @@ func TestPrepare(t *testing.T) {
 		t.Errorf("the lock file is\n%s", lock)
 	}
 	s.installing = 0
-	if result, diags := s.installer().Prepare(t.Context(), s.request()); diags.HasErrors() || len(result.Locked) > 0 || s.installing > 0 || s.lock() != lock {
+	if result, diags := s.installer().Prepare(t.Context(), s.request()); diags.HasErrors() || len(result.Locked) > 0 || s.installing > 0 ||
+		s.lock() != lock {
 		t.Errorf("again: %v, %v; installed %d times; the lock file is\n%s", result, diags, s.installing, s.lock())
 	}
 	locked, err := s.installer().Locks(t.Context())
@@ -154,7 +157,8 @@ func TestUpgrade(t *testing.T) {
 	req := s.request()
 	req.Ranges = map[stackaddrs.Provider]hcl.Range{fake: {Filename: "stack"}}
 	_, diags := s.installer().Prepare(t.Context(), req)
-	if !diags.HasErrors() || !strings.Contains(diags[0].Detail, "version 1.0.0 is locked") || diags[0].Subject == nil || diags[0].Subject.Filename != "stack" {
+	if !diags.HasErrors() || !strings.Contains(diags[0].Detail, "version 1.0.0 is locked") || diags[0].Subject == nil ||
+		diags[0].Subject.Filename != "stack" {
 		t.Errorf("a version that does not fit: %v", diags)
 	}
 	req.Upgrade = true
@@ -174,13 +178,20 @@ func TestAdvice(t *testing.T) {
 		want                      []string
 		code                      fault.Code
 	}{
-		"locked version": {requirement: "> 1.0", lock: `version = "1.0.0"`, want: []string{"version 1.0.0 is locked", "Change the version", ".terraform.lock.hcl"}, code: fault.LockedVersionRejected},
+		"locked version": {requirement: "> 1.0", lock: `version = "1.0.0"`, want: []string{
+			"version 1.0.0 is locked", "Change the version",
+			".terraform.lock.hcl",
+		}, code: fault.LockedVersionRejected},
 		"locked package": {
 			requirement: "1.0.0", lock: "version = \"1.0.0\"\n  hashes = [\"h1:7miisWhr3Q2LpgpZKyhgmI9bCqJX4DOWXEaCJsUAJoE=\"]",
 			want: []string{"none of the checksums", "add its checksum to .terraform.lock.hcl"}, code: fault.PackageNotLocked,
 		},
-		"no version":  {requirement: "> 2.0", want: []string{"the newest is 1.1.0", "Change the version that is required in required_providers of the module."}},
-		"no provider": {requirement: "1.0.0", config: "provider_installation {\n  filesystem_mirror {\n    path = \"/nowhere\"\n  }\n}\n", want: []string{"Check the source", "CLI configuration"}},
+		"no version": {requirement: "> 2.0", want: []string{"the newest is 1.1.0", "Change the version that is required in required_providers " +
+			"of the module."}},
+		"no provider": {
+			requirement: "1.0.0", config: "provider_installation {\n  filesystem_mirror {\n    path = \"/nowhere\"\n  }\n}\n",
+			want: []string{"Check the source", "CLI configuration"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStack(t)
@@ -226,7 +237,8 @@ func TestReadOnlyLock(t *testing.T) {
 	s := newStack(t)
 	req := s.request()
 	req.ReadOnlyLock = true
-	if _, diags := s.installer().Prepare(t.Context(), req); !diags.HasErrors() || diags[0].Summary != "Outdated provider lock file" || s.lock() != "" {
+	if _, diags := s.installer().Prepare(t.Context(), req); !diags.HasErrors() || diags[0].Summary != "Outdated provider lock file" ||
+		s.lock() != "" {
 		t.Errorf("%v; the lock file is %q", diags, s.lock())
 	}
 	lock := "provider \"example.com/a/fake\" {\n  version     = \"1.0.0\"\n  constraints = \">= 1.0.0\"\n}\n"
@@ -272,7 +284,9 @@ func TestDamagedPackage(t *testing.T) {
 				t.Fatal(err)
 			}
 			dir := filepath.Dir(good.Path) // a link into the mirror
-			if err := errors.Join(os.Remove(dir), os.CopyFS(dir, os.DirFS(filepath.Join(s.mirror, "example.com", "a", "fake", "1.1.0", filepath.Base(dir)))), damage(good.Path)); err != nil {
+			if err := errors.Join(os.Remove(dir),
+				os.CopyFS(dir, os.DirFS(filepath.Join(s.mirror, "example.com", "a", "fake", "1.1.0", filepath.Base(dir)))),
+				damage(good.Path)); err != nil {
 				t.Fatal(err)
 			}
 			s.installing = 0
@@ -283,7 +297,8 @@ func TestDamagedPackage(t *testing.T) {
 			req := s.request()
 			req.Verify = true
 			p = s.prepare(req)
-			if found, err := p.Program(t.Context(), fake); s.installing != 1 || err != nil || found.Hash != good.Hash || len(p.locked) > 0 || s.lock() != lock {
+			if found, err := p.Program(t.Context(), fake); s.installing != 1 || err != nil || found.Hash != good.Hash || len(p.locked) > 0 ||
+				s.lock() != lock {
 				t.Errorf("looking for damages has installed %d times and locked %v; Package = %v, %v", s.installing, p.locked, found, err)
 			}
 			if s.prepare(req); s.installing != 1 {
@@ -339,19 +354,22 @@ func TestOverrides(t *testing.T) {
 	if err := os.Rename(program, filepath.Join(s.dir, "old")); err != nil {
 		t.Fatal(err)
 	}
-	if found, err := p.Program(t.Context(), fake); err == nil || !strings.Contains(err.Error(), "in development in "+filepath.Dir(program)) || strings.Contains(err.Error(), "0.0.0") {
+	if found, err := p.Program(t.Context(), fake); err == nil || !strings.Contains(err.Error(), "in development in "+filepath.Dir(program)) ||
+		strings.Contains(err.Error(), "0.0.0") {
 		t.Errorf("without a program, Package = %v, %v", found, err)
 	}
 	if err := os.Rename(filepath.Join(s.dir, "old"), program); err != nil {
 		t.Fatal(err)
 	}
-	if len(p.warnings) != 1 || !strings.Contains(p.warnings[0].Detail, "example.com/a/fake is the one in "+filepath.Dir(program)) || s.lock() != "" {
+	if len(p.warnings) != 1 || !strings.Contains(p.warnings[0].Detail, "example.com/a/fake is the one in "+filepath.Dir(program)) ||
+		s.lock() != "" {
 		t.Errorf("%v; the lock file is %q", p.warnings, s.lock())
 	}
 	if found, err := p.Program(t.Context(), fake); err != nil || found.Path != program || found.Hash != "" {
 		t.Errorf("Package = %v, %v", found, err)
 	}
-	if packages, err := p.Packages(); err != nil || len(packages) != 1 || !packages[0].InDevelopment || packages[0].Dir != filepath.Dir(program) || p.Address(packages[0]) != fake {
+	if packages, err := p.Packages(); err != nil || len(packages) != 1 || !packages[0].InDevelopment ||
+		packages[0].Dir != filepath.Dir(program) || p.Address(packages[0]) != fake {
 		t.Errorf("Packages = %v, %v", packages, err)
 	}
 	if versions, err := p.Locks(t.Context()); err != nil || !cmp.Equal(versions, map[stackaddrs.Provider]string{fake: ""}) {
@@ -368,7 +386,8 @@ func TestOverrides(t *testing.T) {
 func TestSuppliedProviders(t *testing.T) {
 	for name, supply := range map[string]func(s *stack){
 		"dev_overrides": func(s *stack) {
-			s.configure(fmt.Sprintf("provider_installation {\n  dev_overrides {\n    \"example.com/a/fake\" = \"build\"\n  }\n  filesystem_mirror {\n    path = %q\n  }\n}\n", s.mirror))
+			s.configure(fmt.Sprintf("provider_installation {\n  dev_overrides {\n    \"example.com/a/fake\" = \"build\"\n  }\n  filesystem_mirror "+
+				"{\n    path = %q\n  }\n}\n", s.mirror))
 		},
 		"another's process": func(s *stack) { s.unmanaged = func(p stackaddrs.Provider) bool { return p == fake } },
 	} {
@@ -381,7 +400,11 @@ func TestSuppliedProviders(t *testing.T) {
 			}
 			s.requirement = ">= 7" // which the lock does not satisfy, nor a release
 			supply(s)
-			for _, req := range []*engine.PrepareRequest{s.request(), {Modules: s.request().Modules, Upgrade: true}, {Modules: s.request().Modules, ReadOnlyLock: true}} {
+			for _, req := range []*engine.PrepareRequest{
+				s.request(),
+				{Modules: s.request().Modules, Upgrade: true},
+				{Modules: s.request().Modules, ReadOnlyLock: true},
+			} {
 				p := s.prepare(req)
 				if len(p.locked) > 0 || s.lock() != lock {
 					t.Errorf("changes of locks are %v, the lock file is\n%s", p.locked, s.lock())
@@ -442,7 +465,10 @@ func TestTofu(t *testing.T) {
 	usual := stackaddrs.Provider{Hostname: "registry.terraform.io", Namespace: "a", Type: "fake"}
 	dir := filepath.Join(s.mirror, toolchain.TofuRegistry, "a", "fake", "1.0.0", release.CurrentPlatform.String())
 	s.write(filepath.Join(dir, "terraform-provider-fake_v1.0.0"), "")
-	req := &engine.PrepareRequest{Requirements: map[stackaddrs.Provider][]string{usual: {"~> 1.0"}}, Ranges: map[stackaddrs.Provider]hcl.Range{usual: {Filename: "stack"}}}
+	req := &engine.PrepareRequest{
+		Requirements: map[stackaddrs.Provider][]string{usual: {"~> 1.0"}},
+		Ranges:       map[stackaddrs.Provider]hcl.Range{usual: {Filename: "stack"}},
+	}
 	p := s.prepare(req)
 	if len(p.locked) != 1 || p.locked[0].Provider != usual || !strings.Contains(s.lock(), `provider "registry.opentofu.org/a/fake"`) {
 		t.Errorf("locked: %v, and the file is\n%s", p.locked, s.lock())
@@ -458,12 +484,14 @@ func TestTofu(t *testing.T) {
 		t.Errorf("Program = %v, %v", found, err)
 	}
 	req.Requirements[usual] = []string{"> 2.0"}
-	if _, diags := s.installer().Prepare(t.Context(), req); !diags.HasErrors() || diags[0].Subject == nil || !strings.Contains(diags[0].Detail, "registry.opentofu.org/a/fake") {
+	if _, diags := s.installer().Prepare(t.Context(), req); !diags.HasErrors() || diags[0].Subject == nil ||
+		!strings.Contains(diags[0].Detail, "registry.opentofu.org/a/fake") {
 		t.Errorf("a version that does not fit: %v", diags)
 	}
 	other := usual
 	other.Type = "none"
-	if found, err := s.installer().Program(t.Context(), other); err == nil || !strings.Contains(err.Error(), "registry.terraform.io/a/none is not installed") {
+	if found, err := s.installer().Program(t.Context(), other); err == nil || !strings.Contains(err.Error(), "registry.terraform.io/a/none "+
+		"is not installed") {
 		t.Errorf("Program of another = %v, %v", found, err)
 	}
 }

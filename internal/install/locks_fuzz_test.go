@@ -14,11 +14,13 @@ import (
 
 // FuzzLocks reads provider lock files. Each version that is read belongs to a provider of an entry.
 func FuzzLocks(f *testing.F) {
-	const entry = "provider \"registry.terraform.io/hashicorp/null\" {\n  version     = \"3.2.4\"\n  constraints = \"~> 3.0\"\n  hashes = [\n    \"h1:x\",\n  ]\n}\n"
+	const entry = "provider \"registry.terraform.io/hashicorp/null\" {\n  version     = \"3.2.4\"\n  constraints = \"~> 3.0\"\n" +
+		"  hashes = [\n    \"h1:x\",\n  ]\n}\n"
 	for _, seed := range []string{
 		"", "# Comment\n" + entry, entry + entry, "provider \"a/b\" {\n  version = \"1.0.0\"\n}\n", "provider \"a/b/c\" {\n  version = 1\n}\n",
 		"provider \"a/b/c\" {\n  version = null\n}\n", "provider \"a/b/c\" {\n  version = [\"1\"]\n}\n", "provider \"a/b/c\" {}\n",
-		"provider {\n  version = x.y\n}\n", "provider \"registry.opentofu.org/a/b\" {\n  version = \"${1 + 1}\"\n}\n", "\xff", "provider \"", "x = {",
+		"provider {\n  version = x.y\n}\n", "provider \"registry.opentofu.org/a/b\" {\n  version = \"${1 + 1}\"\n}\n", "\xff",
+		"provider \"", "x = {",
 	} {
 		f.Add([]byte(seed), true)
 	}
@@ -42,7 +44,8 @@ func FuzzLocks(f *testing.F) {
 			t.Fatal(err)
 		}
 		for _, lock := range locked.All() {
-			if version, ok := versions[i.stackAddress(lock.Provider)]; !ok || version != lock.Version.String() && len(locked.All()) == len(versions) {
+			if version, ok := versions[i.stackAddress(lock.Provider)]; !ok || version != lock.Version.String() &&
+				len(locked.All()) == len(versions) {
 				t.Errorf("%s is missing in %v", lock.Provider, versions)
 			}
 		}

@@ -65,7 +65,8 @@ func TestChangedPackagesAreReadAgain(t *testing.T) {
 	}
 	hash := func() string {
 		t.Helper()
-		return New(Options{WorkDir: t.TempDir(), Hashes: &shared}).Hashes(t.Context(), []Package{{Path: "a/b/c/1.0.0/linux_amd64", Dir: target}})["a/b/c/1.0.0/linux_amd64"]
+		return New(Options{WorkDir: t.TempDir(), Hashes: &shared}).Hashes(t.Context(),
+			[]Package{{Path: "a/b/c/1.0.0/linux_amd64", Dir: target}})["a/b/c/1.0.0/linux_amd64"]
 	}
 	write("one")
 	first := hash()

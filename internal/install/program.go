@@ -105,7 +105,10 @@ func (i *Installer) Packages() ([]Package, error) {
 	defer i.mu.Unlock()
 	for _, provider := range i.mu.supplied {
 		if dir, ok := config.Overrides[provider]; ok && i.mu.given == nil {
-			all = append(all, Package{Path: filepath.Join(filepath.FromSlash(provider.String()), "dev", release.CurrentPlatform.String()), Dir: dir, InDevelopment: true})
+			all = append(all, Package{
+				Path: filepath.Join(filepath.FromSlash(provider.String()), "dev", release.CurrentPlatform.String()), Dir: dir,
+				InDevelopment: true,
+			})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b Package) int { return strings.Compare(a.Source(), b.Source()) })
@@ -191,7 +194,8 @@ func (i *Installer) program(ctx context.Context, provider stackaddrs.Provider) (
 	if dir, ok := config.Overrides[provider]; ok && !given {
 		program, err := (&packagecache.Package{ID: release.ID{Provider: provider}, Dir: dir}).Executable()
 		if err != nil { // it is about a package, with a version
-			return nil, fmt.Errorf("provider %s is in development in %s, where there is no program whose name starts with terraform-provider-%s", release.Short(provider), dir, provider.Type)
+			return nil, fmt.Errorf("provider %s is in development in %s, where there is no program whose name starts with terraform-provider-%s",
+				release.Short(provider), dir, provider.Type)
 		}
 		return &Program{Path: program}, nil
 	}

@@ -98,7 +98,8 @@ func (d *decoder) event(expr hcl.Expression) (engine.TriggerEvent, bool) {
 	event := engine.TriggerEvent(hcl.ExprAsKeyword(expr))
 	ok := slices.Contains(triggerEvents, event)
 	if !ok {
-		d.problem(expr.Range(), "Invalid action trigger event", "The events are before_create, after_create, before_update and after_update, written without quotes.")
+		d.problem(expr.Range(), "Invalid action trigger event", "The events are before_create, after_create, before_update and after_update, "+
+			"written without quotes.")
 	}
 	return event, ok
 }

@@ -93,7 +93,8 @@ func TestWrongActions(t *testing.T) {
 		"events = [after_create, before_update, after_create]\nactions = [action.a.b]": "Duplicate action trigger event",
 		"events = [after_create]\nactions = [action.a.b]\n}\nother {":                  "Unsupported block type",
 	} {
-		_, diags := load(t, map[string]string{"main.tf": "resource \"terraform_data\" \"a\" {\nlifecycle {\naction_trigger {\n" + text + "\n}\n}\n}\naction \"a\" \"b\" {}\n"})
+		_, diags := load(t, map[string]string{"main.tf": "resource \"terraform_data\" \"a\" {\nlifecycle {\naction_trigger {\n" + text +
+			"\n}\n}\n}\naction \"a\" \"b\" {}\n"})
 		if len(diags) != 1 || diags[0].Summary != want {
 			t.Errorf("%s: got %v, want %s", text, diags, want)
 		}

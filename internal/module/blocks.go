@@ -29,7 +29,8 @@ func (d *decoder) terraform(block *hcl.Block) {
 		d.requiredVersion(attr)
 	}
 	if attr := content.Attributes["experiments"]; attr != nil {
-		d.unsupported(attr.Range, "Experiments of the language are not supported.") // also an empty list of them, as in released versions of terraform
+		// An empty list of them is refused, too, as in released versions of terraform.
+		d.unsupported(attr.Range, "Experiments of the language are not supported.")
 	}
 	if attr := content.Attributes["language"]; attr != nil && hcl.ExprAsKeyword(attr.Expr) != "TF2021" {
 		d.unsupported(attr.Range, "The only edition of the language is TF2021.")
@@ -51,7 +52,8 @@ func (d *decoder) backend(block *hcl.Block) {
 	const id = "backend"
 	d.dir.Backends = append(d.dir.Backends, block)
 	if first, found := d.declared[id]; found && !d.override {
-		d.problem(block.DefRange, "Duplicate backend", "There can be one backend or cloud block in a module, and there is one at "+first.String()+".")
+		d.problem(block.DefRange, "Duplicate backend", "There can be one backend or cloud block in a module, and there is one at "+
+			first.String()+".")
 		return
 	}
 	d.declared[id] = block.DefRange
@@ -64,7 +66,8 @@ func (d *decoder) strayRequirements(block *hcl.Block) {
 func (d *decoder) providerMeta(block *hcl.Block) {
 	name := block.Labels[0]
 	if first := d.dir.ProviderMeta[name]; first != nil && !d.override {
-		d.problem(block.DefRange, "Duplicate provider metadata", "There can be one provider_meta block for a provider, and there is one at "+first.Range.String()+".")
+		d.problem(block.DefRange, "Duplicate provider metadata", "There can be one provider_meta block for a provider, and there is one at "+
+			first.Range.String()+".")
 		return
 	}
 	attributes, diags := block.Body.JustAttributes()

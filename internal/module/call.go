@@ -122,7 +122,8 @@ func (d *decoder) nested(content *hcl.BodyContent, block *hcl.Block, repeat *Rep
 			if nested.Type == "lifecycle" && (block.Type != "module" || d.lifecycleOfTofu(nested, repeat)) {
 				continue
 			}
-			d.problem(nested.TypeRange, "Reserved block type", fmt.Sprintf("Blocks of type %q in %s blocks are reserved for later versions of the language.", nested.Type, block.Type))
+			d.problem(nested.TypeRange, "Reserved block type",
+				fmt.Sprintf("Blocks of type %q in %s blocks are reserved for later versions of the language.", nested.Type, block.Type))
 		}
 	}
 	if escaped == nil {
@@ -141,7 +142,8 @@ func (d *decoder) lifecycleOfTofu(block *hcl.Block, repeat *Repeat) bool {
 
 // twice reports a block that can be there only once.
 func (d *decoder) twice(block, first *hcl.Block) {
-	d.problem(block.DefRange, "Duplicate nested block", fmt.Sprintf("There can be one block of type %q here, and there is one at %s.", block.Type, first.DefRange))
+	d.problem(block.DefRange, "Duplicate nested block", fmt.Sprintf("There can be one block of type %q here, and there is one at %s.",
+		block.Type, first.DefRange))
 }
 
 // repeat decodes count and for_each.
@@ -149,7 +151,8 @@ func (d *decoder) repeat(content *hcl.BodyContent, target *Repeat) {
 	count, forEach := d.argument(content, "count"), d.argument(content, "for_each")
 	if count != nil && forEach != nil {
 		at := content.Attributes["for_each"].NameRange
-		d.problem(at, "Both count and for_each", "The two arguments exclude each other: one says how many instances there are, the other one which.")
+		d.problem(at, "Both count and for_each", "The two arguments exclude each other: one says how many instances there are, the other one "+
+			"which.")
 	}
 	if count != nil {
 		target.Count = count
@@ -175,7 +178,8 @@ func (d *decoder) dependsOn(attr *hcl.Attribute) []refs.Reference {
 			continue
 		}
 		if len(ref.Rest) > 0 {
-			d.problem(ref.Rest.SourceRange(), "Invalid dependency reference", "Only whole objects can be depended on: resources, module calls and their outputs, local values, variables. Leave out what follows.")
+			d.problem(ref.Rest.SourceRange(), "Invalid dependency reference", "Only whole objects can be depended on: resources, module calls and "+
+				"their outputs, local values, variables. Leave out what follows.")
 			continue
 		}
 		found = append(found, ref)

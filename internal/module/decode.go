@@ -131,10 +131,12 @@ func (d *decoder) declare(kind, name string, at hcl.Range) bool {
 	first, found := d.declared[id]
 	switch {
 	case d.override && !found:
-		d.problem(at, "Nothing to override", fmt.Sprintf("An override file changes what other files declare, and none declares the %s %q.", kind, name))
+		d.problem(at, "Nothing to override", fmt.Sprintf("An override file changes what other files declare, and none declares the %s %q.", kind,
+			name))
 		return false
 	case !d.override && found:
-		d.problem(at, "Duplicate module object", fmt.Sprintf("The %s %q is declared already, at %s. Its name must be unique in the module.", kind, name, first))
+		d.problem(at, "Duplicate module object", fmt.Sprintf("The %s %q is declared already, at %s. Its name must be unique in the module.",
+			kind, name, first))
 		return false
 	}
 	if !d.override {
@@ -146,7 +148,8 @@ func (d *decoder) declare(kind, name string, at hcl.Range) bool {
 // identifier checks a name that references are made of.
 func (d *decoder) identifier(name string, at hcl.Range) {
 	if !hclsyntax.ValidIdentifier(name) {
-		d.problem(at, "Invalid object name", fmt.Sprintf("%q cannot be a name: names begin with a letter or an underscore, and go on with letters, digits, underscores and dashes.", name))
+		d.problem(at, "Invalid object name", fmt.Sprintf("%q cannot be a name: names begin with a letter or an underscore, and go on with "+
+			"letters, digits, underscores and dashes.", name))
 	}
 }
 
@@ -165,7 +168,8 @@ func (d *decoder) found(f *refs.Finder) {
 	d.add(f.Diags)
 	for _, call := range f.Calls {
 		if slices.Contains(onlyInTofu, strings.TrimPrefix(call.Name, "core::")) {
-			d.unsupported(call.Range, fmt.Sprintf("The native engine, like terraform, does not have the function %q. OpenTofu has it: choose tofu.", call.Name))
+			d.unsupported(call.Range, fmt.Sprintf("The native engine, like terraform, does not have the function %q. OpenTofu has it: choose tofu.",
+				call.Name))
 		}
 	}
 	d.dir.Functions = append(d.dir.Functions, f.Calls...)

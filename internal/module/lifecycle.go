@@ -16,8 +16,9 @@ import (
 var ofTofu = schemaOf("enabled", "destroy")
 
 var lifecycleSchema = &hcl.BodySchema{
-	Attributes: append(schemaOf("create_before_destroy", "prevent_destroy", "ignore_changes", "replace_triggered_by").Attributes, ofTofu.Attributes...),
-	Blocks:     []hcl.BlockHeaderSchema{{Type: "precondition"}, {Type: "postcondition"}, {Type: "action_trigger"}},
+	Attributes: append(schemaOf("create_before_destroy", "prevent_destroy", "ignore_changes", "replace_triggered_by").Attributes,
+		ofTofu.Attributes...),
+	Blocks: []hcl.BlockHeaderSchema{{Type: "precondition"}, {Type: "postcondition"}, {Type: "action_trigger"}},
 }
 
 func (d *decoder) lifecycle(block *hcl.Block, r *Resource) {
@@ -51,7 +52,8 @@ func (d *decoder) withoutTofu(content *hcl.BodyContent, repeat *Repeat) {
 	}
 	for _, header := range ofTofu.Attributes {
 		if attr := content.Attributes[header.Name]; attr != nil {
-			d.unsupported(attr.NameRange, fmt.Sprintf("The native engine, like terraform, does not have the lifecycle argument %q. OpenTofu has it: choose tofu.", attr.Name))
+			d.unsupported(attr.NameRange, fmt.Sprintf("The native engine, like terraform, does not have the lifecycle argument %q. OpenTofu has "+
+				"it: choose tofu.", attr.Name))
 			delete(content.Attributes, header.Name)
 		}
 	}
@@ -60,7 +62,8 @@ func (d *decoder) withoutTofu(content *hcl.BodyContent, repeat *Repeat) {
 // managedOnly reports the arguments that only managed resources can have.
 func (d *decoder) managedOnly(content *hcl.BodyContent) {
 	for _, attr := range inOrder(content.Attributes) {
-		d.problem(attr.NameRange, "Argument for managed resources", fmt.Sprintf("Only managed resources have the lifecycle argument %q, for only they are changed.", attr.Name))
+		d.problem(attr.NameRange, "Argument for managed resources", fmt.Sprintf("Only managed resources have the lifecycle argument %q, for "+
+			"only they are changed.", attr.Name))
 	}
 }
 

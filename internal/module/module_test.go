@@ -202,7 +202,8 @@ resource "inner_thing" "alias" { provider = inner.a }
 			[]string{"p=ns/p"},
 		},
 		"aliases only": {
-			map[string]string{"m/a.tf": "terraform {\n  required_providers {\n    p = {\n      source = \"ns/p\"\n      configuration_aliases = [p.a, p.b]\n    }\n  }\n}"},
+			map[string]string{"m/a.tf": "terraform {\n  required_providers {\n    p = {\n      source = \"ns/p\"\n      configuration_aliases = " +
+				"[p.a, p.b]\n    }\n  }\n}"},
 			[]string{"p.a=ns/p", "p.b=ns/p"},
 		},
 		"assumed": {
@@ -290,7 +291,8 @@ terraform {
 module "c" { source = "./c" }
 module "d" { source = "./c" }
 `,
-		"m/c/a.tf": "terraform {\n  required_providers {\n    p = {\n      source = \"ns/p\"\n      version = \"< 3.0\"\n    }\n  }\n}\nresource \"implied_thing\" \"a\" {}\n",
+		"m/c/a.tf": "terraform {\n  required_providers {\n    p = {\n      source = \"ns/p\"\n      version = \"< 3.0\"\n    }\n  " +
+			"}\n}\nresource \"implied_thing\" \"a\" {}\n",
 	})
 	want := map[stackaddrs.Provider][]string{
 		provider("ns", "p"):              {"< 3.0", ">= 2.0"},
@@ -322,24 +324,40 @@ func TestDiagnostics(t *testing.T) {
 			map[string]string{"m/a.tf": "variable \"v\" {\n  const = true\n}"}, "Constant variables cannot be used here", "m/a.tf:2", false,
 		},
 		"ephemeral output": {
-			map[string]string{"m/a.tf": "output \"o\" {\n  value     = 1\n  ephemeral = true\n}"}, "Ephemeral output not allowed here", "m/a.tf:1", false,
+			map[string]string{"m/a.tf": "output \"o\" {\n  value     = 1\n  ephemeral = true\n}"},
+			"Ephemeral output not allowed here",
+			"m/a.tf:1", false,
 		},
 		"workspace": {
-			map[string]string{"m/a.tf": "module \"c\" {\n  source = \"../c\"\n}", "c/a.tf": "output \"o\" {\n  value = \"x-${terraform.workspace}\"\n}"},
+			map[string]string{"m/a.tf": "module \"c\" {\n  source = \"../c\"\n}", "c/a.tf": "output \"o\" {\n  value = " +
+				"\"x-${terraform.workspace}\"\n}"},
 			"Workspace name not available", "c/a.tf:2", false,
 		},
 		"workspace in JSON": {
-			map[string]string{"m/a.tf.json": `{"output": {"o": {"value": "x-${terraform.workspace}"}}}`}, "Workspace name not available", "m/a.tf.json:1", false,
+			map[string]string{"m/a.tf.json": `{"output": {"o": {"value": "x-${terraform.workspace}"}}}`},
+			"Workspace name not available",
+			"m/a.tf.json:1", false,
 		},
-		"syntax error":   {map[string]string{"m/a.tf": "\nresource {"}, "Unclosed configuration block", "m/a.tf:2", false},
-		"type error":     {map[string]string{"m/a.tf": `variable "v" { type = strang }`}, "Invalid type specification", "m/a.tf:1", false},
-		"default error":  {map[string]string{"m/a.tf": "variable \"v\" {\n  type = number\n  default = \"x\"\n}"}, "Invalid default value for variable", "m/a.tf:3", false},
-		"flag error":     {map[string]string{"m/a.tf": "variable \"v\" {\n  sensitive = []\n}"}, "Invalid argument value", "m/a.tf:2", false},
-		"registry child": {map[string]string{"m/a.tf": "module \"c\" {\n  source = \"ns/c/aws\"\n}"}, "Module source not supported", "m/a.tf:2", false},
-		"missing child":  {map[string]string{"m/a.tf": "module \"c\" {\n  source = \"./c\"\n}"}, "No module at this source", "m/a.tf:2", false},
-		"call of itself": {map[string]string{"m/a.tf": "module \"c\" {\n  source = \"../c\"\n}", "c/a.tf": `module "m" { source = "../m" }`}, "Recursive module call", "c/a.tf:1", false},
+		"syntax error": {map[string]string{"m/a.tf": "\nresource {"}, "Unclosed configuration block", "m/a.tf:2", false},
+		"type error":   {map[string]string{"m/a.tf": `variable "v" { type = strang }`}, "Invalid type specification", "m/a.tf:1", false},
+		"default error": {
+			map[string]string{"m/a.tf": "variable \"v\" {\n  type = number\n  default = \"x\"\n}"},
+			"Invalid default value for variable", "m/a.tf:3", false,
+		},
+		"flag error": {map[string]string{"m/a.tf": "variable \"v\" {\n  sensitive = []\n}"}, "Invalid argument value", "m/a.tf:2", false},
+		"registry child": {
+			map[string]string{"m/a.tf": "module \"c\" {\n  source = \"ns/c/aws\"\n}"},
+			"Module source not supported",
+			"m/a.tf:2", false,
+		},
+		"missing child": {map[string]string{"m/a.tf": "module \"c\" {\n  source = \"./c\"\n}"}, "No module at this source", "m/a.tf:2", false},
+		"call of itself": {
+			map[string]string{"m/a.tf": "module \"c\" {\n  source = \"../c\"\n}", "c/a.tf": `module "m" { source = "../m" }`},
+			"Recursive module call", "c/a.tf:1", false,
+		},
 		"provider source": {
-			map[string]string{"m/a.tf": "terraform {\n  required_providers {\n    p = { source = \"a b\" }\n  }\n}"}, "Invalid provider requirement", "m/a.tf:3", false,
+			map[string]string{"m/a.tf": "terraform {\n  required_providers {\n    p = { source = \"a b\" }\n  }\n}"},
+			"Invalid provider requirement", "m/a.tf:3", false,
 		},
 	}
 	for name, test := range tests {
@@ -504,7 +522,8 @@ func TestInvalidLocalNames(t *testing.T) {
 // this matters.
 func TestUnsupportedVersionIsReportedAlone(t *testing.T) {
 	files := map[string]string{
-		"m/main.tf":   "terraform {\n  required_version = \">= 1.12\"\n}\nvariable \"v\" { type = no_such_type }\nmodule \"c\" {\n  source = \"./c\"\n}\n",
+		"m/main.tf": "terraform {\n  required_version = \">= 1.12\"\n}\nvariable \"v\" { type = no_such_type }\nmodule \"c\" {\n  source = " +
+			"\"./c\"\n}\n",
 		"m/c/main.tf": "terraform {\n  required_version = \"< 1.0\"\n}\nvariable \"v\" { type = no_such_type }\n",
 	}
 	for version, want := range map[string][]string{
@@ -525,7 +544,8 @@ func TestUnsupportedVersionIsReportedAlone(t *testing.T) {
 	later := Options{Terraform: "1.11.4", Actions: "1.14.0"}
 	for file, refused := range map[string]bool{"": true, "action \"x_y\" \"z\" {}\n": false} {
 		_, diags := load(t, map[string]string{
-			"m/main.tf": "terraform {\n  required_version = \">= 1.14\"\n}\nmodule \"c\" {\n  source = \"./c\"\n}\n", "m/c/main.tf": "locals {}\n" + file,
+			"m/main.tf":   "terraform {\n  required_version = \">= 1.14\"\n}\nmodule \"c\" {\n  source = \"./c\"\n}\n",
+			"m/c/main.tf": "locals {}\n" + file,
 		}, later)
 		if diags.HasErrors() != refused {
 			t.Errorf("a module for 1.14 with %q: %v, want an error: %t", file, diags, refused)
@@ -597,7 +617,8 @@ func TestIgnoredParts(t *testing.T) {
 			"m/more.tofu.json:1 File for tofu ignored", "m/terraform.tfvars:1 Values of variables ignored",
 			"m/x.auto.tfvars.json:1 Values of variables ignored",
 		}},
-		{true, []string{"m/terraform.tfvars:1 Values of variables ignored", "m/x.auto.tfvars.json:1 Values of variables ignored"}}, // main.tofu hides main.tf
+		// Here main.tofu hides main.tf.
+		{true, []string{"m/terraform.tfvars:1 Values of variables ignored", "m/x.auto.tfvars.json:1 Values of variables ignored"}},
 	} {
 		_, diags := load(t, files, Options{Tofu: test.tofu})
 		var got []string

@@ -72,7 +72,8 @@ func (d *Directory) Requirements() map[stackaddrs.Provider][]string {
 func (d *decoder) requirements(block *hcl.Block) {
 	const id = "required_providers"
 	if first, found := d.declared[id]; found && !d.override {
-		d.problem(block.DefRange, "Duplicate provider requirements", "There can be one required_providers block in a module, and there is one at "+first.String()+".")
+		d.problem(block.DefRange, "Duplicate provider requirements", "There can be one required_providers block in a module, and there is one "+
+			"at "+first.String()+".")
 	}
 	d.declared[id] = block.DefRange
 	d.dir.HasRequiredProviders = true
@@ -161,7 +162,8 @@ func (d *decoder) requirementArgument(r *Requirement, localName string, pair hcl
 		}
 		r.Provider = stackaddrs.Provider{Hostname: string(provider.Hostname), Namespace: provider.Namespace, Type: provider.Type}
 	default:
-		d.problem(pair.Value.Range(), "Invalid provider requirement", fmt.Sprintf("A provider requirement has no argument %q, but source, version and configuration_aliases.", key.AsString()))
+		d.problem(pair.Value.Range(), "Invalid provider requirement", fmt.Sprintf("A provider requirement has no argument %q, but source, "+
+			"version and configuration_aliases.", key.AsString()))
 	}
 }
 

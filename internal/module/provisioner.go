@@ -23,9 +23,11 @@ func (d *decoder) provisioner(block *hcl.Block) *Provisioner {
 	p := &Provisioner{Type: block.Labels[0], Range: block.DefRange}
 	switch {
 	case removedProvisioners[p.Type]:
-		d.problem(block.LabelRanges[0], "Removed provisioner type", fmt.Sprintf("The provisioner %q is not part of the language any more.", p.Type))
+		d.problem(block.LabelRanges[0], "Removed provisioner type",
+			fmt.Sprintf("The provisioner %q is not part of the language any more.", p.Type))
 	case !knownProvisioners[p.Type]:
-		d.unsupported(block.LabelRanges[0], fmt.Sprintf("The provisioner %q is a plugin of its own. Only local-exec, remote-exec and file are here.", p.Type))
+		d.unsupported(block.LabelRanges[0], fmt.Sprintf("The provisioner %q is a plugin of its own. Only local-exec, remote-exec and file are "+
+			"here.", p.Type))
 	}
 	content, rest, diags := block.Body.PartialContent(provisionerSchema)
 	d.add(diags)
@@ -42,7 +44,8 @@ func (d *decoder) provisioner(block *hcl.Block) *Provisioner {
 			p.Body = hcl.MergeBodies([]hcl.Body{rest, nested.Body})
 			p.Refs = append(p.Refs, d.bodyRefs(nested.Body, nil)...)
 		case nested.Type == "lifecycle":
-			d.problem(nested.TypeRange, "Reserved block type", "Blocks of type \"lifecycle\" in provisioner blocks are reserved for later versions of the language.")
+			d.problem(nested.TypeRange, "Reserved block type", "Blocks of type \"lifecycle\" in provisioner blocks are reserved for later "+
+				"versions of the language.")
 		case nested.Type == "connection":
 			d.problem(nested.DefRange, "Duplicate nested block", "There can be one block of type \"connection\" here.")
 		default:
@@ -78,7 +81,8 @@ var connectionTypeSchema = schemaOf("type")
 func (d *decoder) connection(block *hcl.Block) *Connection {
 	content, _, _ := block.Body.PartialContent(connectionTypeSchema) //nolint:errcheck // the schema of connections decides on the errors
 	if attr := content.Attributes["type"]; attr != nil && constantText(attr.Expr) == "winrm" {
-		d.unsupported(attr.Expr.Range(), "The native engine has no connections of type winrm, only those of type ssh. An engine with a binary has them: choose terraform or tofu.")
+		d.unsupported(attr.Expr.Range(), "The native engine has no connections of type winrm, only those of type ssh. An engine with a binary "+
+			"has them: choose terraform or tofu.")
 	}
 	return &Connection{Body: block.Body, Refs: d.bodyRefs(block.Body, nil), Range: block.DefRange}
 }

@@ -190,7 +190,8 @@ func (d *decoder) removed(block *hcl.Block) {
 func (d *decoder) removedProvisioner(block *hcl.Block) *Provisioner {
 	p := d.provisioner(block)
 	if !p.Destroy {
-		d.problem(block.DefRange, "Provisioner never run", fmt.Sprintf("A removed resource is only ever destroyed, so its provisioners have the argument when = destroy. This one, of type %q, has not.", p.Type))
+		d.problem(block.DefRange, "Provisioner never run", fmt.Sprintf("A removed resource is only ever destroyed, so its provisioners have "+
+			"the argument when = destroy. This one, of type %q, has not.", p.Type))
 	}
 	return p
 }
@@ -204,6 +205,7 @@ func (d *decoder) checkRemovedAddress(r *Removed) {
 	case keyed:
 		d.problem(r.From.Range, "Instance key in removed block", "A removed block is about all instances. Leave out the keys.")
 	case r.From.Resource != nil && r.From.Resource.Mode != stackaddrs.ManagedResource:
-		d.problem(r.From.Range, "Removal without objects", "Only managed resources have objects to be destroyed or forgotten. Of others, the block is deleted.")
+		d.problem(r.From.Range, "Removal without objects", "Only managed resources have objects to be destroyed or forgotten. Of others, the "+
+			"block is deleted.")
 	}
 }

@@ -46,7 +46,10 @@ func (d *decoder) resource(block *hcl.Block, check *Check) *Resource {
 	r := d.dir.Resources[addr]
 	if r == nil {
 		name, _, _ := strings.Cut(addr.Type, "_")
-		r = &Resource{Addr: addr, Provider: engine.ProviderSlot{LocalName: name}, ProviderRange: block.DefRange, Check: check, Range: block.DefRange}
+		r = &Resource{
+			Addr: addr, Provider: engine.ProviderSlot{LocalName: name}, ProviderRange: block.DefRange, Check: check,
+			Range: block.DefRange,
+		}
 		d.dir.Resources[addr] = r
 	}
 	content, rest, diags := block.Body.PartialContent(resourceSchemas[block.Type])
@@ -154,7 +157,8 @@ func (d *decoder) resourceBlocks(content *hcl.BodyContent, block *hcl.Block, r *
 		}
 		switch {
 		case block.Type == "ephemeral" && (nested.Type == "connection" || nested.Type == "provisioner"):
-			d.problem(nested.TypeRange, "Provisioner of an ephemeral resource", fmt.Sprintf("Blocks of type %q belong to managed resources.", nested.Type))
+			d.problem(nested.TypeRange, "Provisioner of an ephemeral resource",
+				fmt.Sprintf("Blocks of type %q belong to managed resources.", nested.Type))
 		case nested.Type == "lifecycle" && r.Check != nil:
 			d.problem(nested.DefRange, "Lifecycle in a check", "A data block in a check has no lifecycle block. The check says what must hold.")
 		case nested.Type == "lifecycle":

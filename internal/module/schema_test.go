@@ -96,8 +96,11 @@ var blockCases = map[string]blockCase{
 		"locals":     "locals {}",
 		"provider":   "provider \"fake\" {}",
 	}},
-	"resource": {schema: "resourceSchemas.resource", open: true, text: "resource \"fake_x\" \"x\" {\n%s\n}", parts: resourceParts("provisioner", "connection")},
-	"data":     {schema: "resourceSchemas.data", open: true, text: "data \"fake_x\" \"x\" {\n%s\n}", parts: resourceParts()},
+	"resource": {
+		schema: "resourceSchemas.resource", open: true, text: "resource \"fake_x\" \"x\" {\n%s\n}",
+		parts: resourceParts("provisioner", "connection"),
+	},
+	"data": {schema: "resourceSchemas.data", open: true, text: "data \"fake_x\" \"x\" {\n%s\n}", parts: resourceParts()},
 	"ephemeral": {
 		schema: "resourceSchemas.ephemeral", open: true, text: "ephemeral \"fake_x\" \"x\" {\n%s\n}",
 		parts: resourceParts("provisioner", "connection"),
@@ -106,14 +109,23 @@ var blockCases = map[string]blockCase{
 		schema: "resourceSchemas.data", open: true, parts: resourceParts(),
 		text: "check \"c\" {\n  data \"fake_x\" \"x\" {\n%s\n  }\n  assert {\n    condition = true\n    error_message = \"\"\n  }\n}",
 	},
-	"lifecycle":              {schema: "lifecycleSchema", text: "resource \"fake_x\" \"x\" {\n  lifecycle {\n%s\n  }\n}", parts: lifecycleParts},
-	"lifecycle of data":      {schema: "lifecycleSchema", text: "data \"fake_x\" \"x\" {\n  lifecycle {\n%s\n  }\n}", parts: lifecycleParts},
-	"lifecycle of ephemeral": {schema: "lifecycleSchema", text: "ephemeral \"fake_x\" \"x\" {\n  lifecycle {\n%s\n  }\n}", parts: lifecycleParts},
-	"action_trigger": {schema: "triggerSchema", text: "resource \"fake_x\" \"x\" {\n  lifecycle {\n    action_trigger {\n%s\n    }\n  }\n}", parts: map[string]string{
-		"events":    "events = [before_create, before_create]",
-		"condition": "condition = false",
-		"actions":   "actions = [action.fake_x.x]",
-	}},
+	"lifecycle": {
+		schema: "lifecycleSchema", text: "resource \"fake_x\" \"x\" {\n  lifecycle {\n%s\n  }\n}",
+		parts: lifecycleParts,
+	},
+	"lifecycle of data": {schema: "lifecycleSchema", text: "data \"fake_x\" \"x\" {\n  lifecycle {\n%s\n  }\n}", parts: lifecycleParts},
+	"lifecycle of ephemeral": {
+		schema: "lifecycleSchema", text: "ephemeral \"fake_x\" \"x\" {\n  lifecycle {\n%s\n  }\n}",
+		parts: lifecycleParts,
+	},
+	"action_trigger": {
+		schema: "triggerSchema", text: "resource \"fake_x\" \"x\" {\n  lifecycle {\n    action_trigger {\n%s\n    }\n  }\n}",
+		parts: map[string]string{
+			"events":    "events = [before_create, before_create]",
+			"condition": "condition = false",
+			"actions":   "actions = [action.fake_x.x]",
+		},
+	},
 	"action": {schema: "actionSchema", text: "action \"fake_x\" \"x\" {\n%s\n}", parts: map[string]string{
 		"count":    "count = 1",
 		"for_each": "for_each = { a = 1 }",
@@ -337,7 +349,10 @@ func decoded(t *testing.T, s syntax, text string) string {
 		text = jsonOf(t, text)
 	}
 	dir := t.TempDir()
-	for name, text := range map[string]string{"main.tf": "module \"called\" {\n  source = \"./d\"\n}\n", "d/" + s.file: text, "d/c/main.tf": ""} {
+	for name, text := range map[string]string{
+		"main.tf": "module \"called\" {\n  source = \"./d\"\n}\n", "d/" + s.file: text,
+		"d/c/main.tf": "",
+	} {
 		path := filepath.Join(dir, filepath.FromSlash(name))
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			t.Fatal(err)

@@ -146,7 +146,8 @@ func checkConstraint(call *Call, selectable bool) *hcl.Diagnostic {
 	if !call.Constrained || selectable {
 		return nil
 	}
-	return sourceError(call, "Version constraint not applicable", "Only registry sources can be constrained by version. Remove the version argument.")
+	return sourceError(call, "Version constraint not applicable", "Only registry sources can be constrained by version. Remove the version "+
+		"argument.")
 }
 
 // recorded returns a source as the engine records it in its list of modules. It writes queries of

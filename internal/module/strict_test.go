@@ -170,7 +170,10 @@ func TestBlocks(t *testing.T) {
 		{"provisioner", names(a.Provisioners[0].Refs), "self"},
 		{"provider", a.ProviderAddr.String(), "terraform.io/builtin/terraform"},
 		{"output", names(tree.Outputs["ids"].Value.Refs), "local.ids"},
-		{"moved from", moved.From.Module[0].Name + moved.From.Module[0].Key.String() + " " + moved.From.Resource.String(), `old["k"] terraform_data.x`},
+		{
+			"moved from", moved.From.Module[0].Name + moved.From.Module[0].Key.String() + " " + moved.From.Resource.String(),
+			`old["k"] terraform_data.x`,
+		},
 		{"moved to", moved.To.Resource.String() + moved.To.Key.String(), "terraform_data.a[0]"},
 		{"removed", removed.From.Resource.String(), "terraform_data.gone"},
 		{"import", names(tree.Imports[0].ID.Refs), ""},

@@ -366,8 +366,9 @@ func forbiddenInChild(dir *Directory) hcl.Diagnostics {
 		diags = diags.Append(&hcl.Diagnostic{
 			Severity: hcl.DiagError,
 			Summary:  "Modules used by components cannot configure providers",
-			Detail:   "This module, called by the module of a component, has a provider block, and so is not compatible with stacks. Use a version that takes its provider configurations from its caller.",
-			Subject:  provider.Range.Ptr(),
+			Detail: "This module, called by the module of a component, has a provider block, and so is not compatible with stacks. Use a " +
+				"version that takes its provider configurations from its caller.",
+			Subject: provider.Range.Ptr(),
 		})
 	}
 	diags = diags.Extend(dir.WithoutBackends("cloud")) // of a backend, terraform says so itself

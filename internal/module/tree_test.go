@@ -17,7 +17,8 @@ import (
 func TestTreeOfCalls(t *testing.T) {
 	const leaf, other = "module \"leaf\" {\n  source = \"../leaf\"\n}\n", "module \"z\" {\n  source = \"../leaf\"\n}\n"
 	tree := mustLoad(t, map[string]string{
-		"m/main.tf":     "module \"b\" {\n  source = \"../branch\"\n}\nmodule \"a-1\" {\n  source = \"../leaf\"\n}\nmodule \"a\" {\n  source = \"../branch\"\n}\n",
+		"m/main.tf": "module \"b\" {\n  source = \"../branch\"\n}\nmodule \"a-1\" {\n  source = \"../leaf\"\n}\nmodule \"a\" {\n  source = " +
+			"\"../branch\"\n}\n",
 		"branch/all.tf": other + leaf,
 		"leaf/all.tf":   "output \"o\" {\n  value = 1\n}\n",
 	})

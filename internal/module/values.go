@@ -41,7 +41,8 @@ func (d *decoder) variable(block *hcl.Block) {
 		return
 	}
 	if reservedVariables[name] {
-		d.problem(block.LabelRanges[0], "Reserved variable name", fmt.Sprintf("%q has a meaning in module blocks, where a variable of this name could not be set.", name))
+		d.problem(block.LabelRanges[0], "Reserved variable name", fmt.Sprintf("%q has a meaning in module blocks, where a variable of this "+
+			"name could not be set.", name))
 	}
 	v := d.dir.Variables[name]
 	if v == nil {
@@ -65,7 +66,8 @@ func (d *decoder) variable(block *hcl.Block) {
 	if attr := content.Attributes["default"]; attr != nil {
 		d.report(decodeDefault(v.Variable, attr.Expr))
 		if !v.Nullable && v.Default.IsNull() {
-			d.problem(attr.Expr.Range(), "Null as a default", "With nullable = false, the value of a variable is never null, and its default cannot be.")
+			d.problem(attr.Expr.Range(), "Null as a default", "With nullable = false, the value of a variable is never null, and its default "+
+				"cannot be.")
 		}
 	} else if d.override && v.Default != cty.NilVal {
 		v.Default = convertDefault(v.Variable, v.Default, &d.common, block.DefRange)
@@ -85,7 +87,8 @@ func (d *decoder) quotedType(expr hcl.Expression) {
 	if diags.HasErrors() || value.Type() != cty.String || value.IsNull() || !isNative(expr) {
 		return
 	}
-	d.problem(expr.Range(), "Quoted type constraint", fmt.Sprintf("Types are not written in quotes: string, list(string). Replace %q.", value.AsString()))
+	d.problem(expr.Range(), "Quoted type constraint", fmt.Sprintf("Types are not written in quotes: string, list(string). Replace %q.",
+		value.AsString()))
 }
 
 // fixed decodes an argument that is a constant string or truth value.
@@ -149,7 +152,8 @@ func (d *decoder) locals(block *hcl.Block) {
 	if native, ok := block.Body.(*hclsyntax.Body); ok {
 		diags = nil
 		for _, nested := range native.Blocks {
-			d.problem(nested.TypeRange, "Unsupported block type", "Local values are arguments. To make one an object, write an equals sign after its name.")
+			d.problem(nested.TypeRange, "Unsupported block type", "Local values are arguments. To make one an object, write an equals sign after "+
+				"its name.")
 		}
 	}
 	d.add(diags)
@@ -190,7 +194,8 @@ func (d *decoder) output(block *hcl.Block) {
 		case d.override:
 			d.notOverridable(nested)
 		case nested.Type == "postcondition":
-			d.problem(nested.TypeRange, "Postcondition of an output", "Outputs have preconditions only. Write the condition in a block of type precondition.")
+			d.problem(nested.TypeRange, "Postcondition of an output", "Outputs have preconditions only. Write the condition in a block of type "+
+				"precondition.")
 		default:
 			out.Preconditions = append(out.Preconditions, d.condition(nested))
 		}
@@ -206,10 +211,12 @@ func (d *decoder) notInOverride(attr *hcl.Attribute) *hcl.Attribute {
 	if attr == nil || !d.override {
 		return attr
 	}
-	d.problem(attr.NameRange, "Override not possible", fmt.Sprintf("The argument %q cannot be in an override file. Write it where the block is declared.", attr.Name))
+	d.problem(attr.NameRange, "Override not possible",
+		fmt.Sprintf("The argument %q cannot be in an override file. Write it where the block is declared.", attr.Name))
 	return nil
 }
 
 func (d *decoder) notOverridable(block *hcl.Block) {
-	d.problem(block.DefRange, "Override not possible", fmt.Sprintf("A block of type %q cannot be in an override file. Write it in another file.", block.Type))
+	d.problem(block.DefRange, "Override not possible",
+		fmt.Sprintf("A block of type %q cannot be in an override file. Write it in another file.", block.Type))
 }

@@ -63,7 +63,8 @@ func (l *Loader) unsupported(tree *Tree) hcl.Diagnostics {
 		return nil //nolint:nilerr // it is not terraform
 	}
 	accepted := []*version.Version{current, current.Core()}
-	if actions, err := version.NewVersion(l.actions); err == nil && slices.ContainsFunc(tree.Directories(), func(d *Directory) bool { return len(d.Actions) > 0 }) {
+	if actions, err := version.NewVersion(l.actions); err == nil &&
+		slices.ContainsFunc(tree.Directories(), func(d *Directory) bool { return len(d.Actions) > 0 }) {
 		accepted = append(accepted, actions)
 	}
 	var diags hcl.Diagnostics

@@ -35,8 +35,11 @@ func newFake(name, lacks string) *fake {
 	info := engine.Info{Name: name, Version: "1.0.0"}
 	return &fake{info: info, lacks: lacks, Engine: memengine.New(memengine.Options{
 		Info: info, Functions: map[stackaddrs.Provider]map[string]*memengine.Function{enginetest.Provider: {"echo": {
-			Function: engine.Function{Parameters: []engine.FunctionParameter{{Name: "value", Type: cty.DynamicPseudoType}}, Return: cty.DynamicPseudoType},
-			Call:     func(_ context.Context, args []cty.Value) (cty.Value, error) { return args[0], nil },
+			Function: engine.Function{
+				Parameters: []engine.FunctionParameter{{Name: "value", Type: cty.DynamicPseudoType}},
+				Return:     cty.DynamicPseudoType,
+			},
+			Call: func(_ context.Context, args []cty.Value) (cty.Value, error) { return args[0], nil },
 		}}},
 	})}
 }
@@ -81,7 +84,10 @@ func (f *fake) Unsupported(_ context.Context, dirs []string) hcl.Diagnostics {
 	for _, dir := range dirs {
 		if filepath.Base(dir) == f.lacks {
 			at := hcl.Range{Filename: f.lacks + "/main.tf", Start: hcl.Pos{Line: 3}}
-			diags = diags.Append(&hcl.Diagnostic{Severity: hcl.DiagError, Summary: "Unsupported module feature", Detail: "There is no such thing.", Subject: &at})
+			diags = diags.Append(&hcl.Diagnostic{
+				Severity: hcl.DiagError, Summary: "Unsupported module feature", Detail: "There is no such thing.",
+				Subject: &at,
+			})
 		}
 	}
 	return diags
@@ -111,7 +117,8 @@ func newSetup(t *testing.T, binary string) *setup {
 	s := &setup{t: t, dir: t.TempDir(), native: newFake("native", "special"), binary: newFake(binary, "impossible")}
 	for _, name := range []string{"plain", "special", "impossible"} {
 		source := "variable \"v\" {\n  type = string\n}\noutput \"o\" {\n  value = var.v\n}\n"
-		if err := errors.Join(os.Mkdir(s.module(name), 0o700), os.WriteFile(filepath.Join(s.module(name), "main.tf"), []byte(source), 0o600)); err != nil {
+		if err := errors.Join(os.Mkdir(s.module(name), 0o700), os.WriteFile(filepath.Join(s.module(name), "main.tf"), []byte(source),
+			0o600)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -146,12 +153,18 @@ func (s *setup) wantChoice(module string, by *fake, code engine.ReasonCode, line
 func (s *setup) plan(module string) string {
 	s.t.Helper()
 	inputs := map[string]cty.Value{"v": cty.StringVal("x")}
-	plan, diags := s.session.Plan(s.t.Context(), &engine.PlanRequest{Work: engine.WorkID("plan " + module), ModuleDir: s.module(module), Inputs: inputs}, nil)
+	plan, diags := s.session.Plan(s.t.Context(), &engine.PlanRequest{
+		Work: engine.WorkID("plan " + module), ModuleDir: s.module(module),
+		Inputs: inputs,
+	}, nil)
 	if diags.HasErrors() {
 		s.t.Fatal(diags)
 	}
 	id := engine.WorkID("apply " + module)
-	_, diags = s.session.Apply(s.t.Context(), &engine.ApplyRequest{Work: id, ModuleDir: s.module(module), PlannedInputs: inputs, Inputs: inputs, Planned: plan}, nil)
+	_, diags = s.session.Apply(s.t.Context(), &engine.ApplyRequest{
+		Work: id, ModuleDir: s.module(module), PlannedInputs: inputs,
+		Inputs: inputs, Planned: plan,
+	}, nil)
 	if diags.HasErrors() {
 		s.t.Fatal(diags)
 	}
@@ -164,7 +177,10 @@ func (s *setup) plan(module string) string {
 func TestContract(t *testing.T) {
 	enginetest.Run(t, func(*testing.T, string) engine.Engine {
 		native := newFake("native", "special")
-		return auto.New(auto.Options{Native: native.Engine, Binary: func(context.Context) (engine.Engine, error) { return nil, errors.New("none") }})
+		return auto.New(auto.Options{Native: native.Engine, Binary: func(context.Context) (engine.Engine, error) {
+			return nil,
+				errors.New("none")
+		}})
 	})
 }
 
@@ -211,7 +227,8 @@ func TestWithoutBinary(t *testing.T) {
 	if _, diags := s.session.Plan(t.Context(), &engine.PlanRequest{Work: "w", ModuleDir: s.module("special")}, nil); !diags.HasErrors() {
 		t.Error("it is planned all the same")
 	}
-	if _, diags := s.session.Apply(t.Context(), &engine.ApplyRequest{Work: "a", Planned: &engine.PlanResult{Engine: s.binary.info}}, nil); !diags.HasErrors() || diags[0].Summary != "Engine of the plan not found" {
+	if _, diags := s.session.Apply(t.Context(), &engine.ApplyRequest{Work: "a", Planned: &engine.PlanResult{Engine: s.binary.info}},
+		nil); !diags.HasErrors() || diags[0].Summary != "Engine of the plan not found" {
 		t.Errorf("a plan of terraform: %v", diags)
 	}
 	if s.session.CanApply(s.binary.info) {

@@ -33,7 +33,8 @@ func (s *Session) begin(ctx context.Context, id engine.WorkID, observe engine.Ob
 }
 
 func notBegun(err error) hcl.Diagnostics {
-	return hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "Interrupted work", Detail: "It was stopped before it began: " + err.Error() + "."}}
+	return hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "Interrupted work", Detail: "It was stopped before it began: " +
+		err.Error() + "."}}
 }
 
 // Plan implements [engine.Session].

@@ -25,9 +25,15 @@ type ability struct {
 // of the engines only. They are found by the errors of the other engines: the summary, and the name
 // in the detail.
 var abilities = map[[2]string]ability{
-	{"Unsupported block type", "action"}:         {`a block "action"`, map[string]string{toolchain.Terraform: "1.14.0"}},
-	{"Unsupported argument", "enabled"}:          {`the argument "enabled" of "lifecycle" blocks`, map[string]string{toolchain.Tofu: "1.11.0"}},
-	{"Unsupported argument", "identity"}:         {`the argument "identity" of "import" blocks`, map[string]string{toolchain.Terraform: "1.12.0", toolchain.Tofu: "1.12.0"}},
+	{"Unsupported block type", "action"}: {`a block "action"`, map[string]string{toolchain.Terraform: "1.14.0"}},
+	{"Unsupported argument", "enabled"}: {
+		`the argument "enabled" of "lifecycle" blocks`,
+		map[string]string{toolchain.Tofu: "1.11.0"},
+	},
+	{"Unsupported argument", "identity"}: {
+		`the argument "identity" of "import" blocks`,
+		map[string]string{toolchain.Terraform: "1.12.0", toolchain.Tofu: "1.12.0"},
+	},
 	{"Call to unknown function", "base64gunzip"}: {`the function "base64gunzip"`, map[string]string{toolchain.Tofu: "1.11.0"}},
 	{"Call to unknown function", "cidrcontains"}: {`the function "cidrcontains"`, map[string]string{toolchain.Tofu: "1.11.0"}},
 	{"Call to unknown function", "urldecode"}:    {`the function "urldecode"`, map[string]string{toolchain.Tofu: "1.11.0"}},

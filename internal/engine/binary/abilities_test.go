@@ -21,10 +21,13 @@ func TestExplainLacks(t *testing.T) {
 		summary, detail string
 		want            string // that is added; empty if nothing is
 	}{
-		"of a newer version":   {old, "Unsupported argument", `An argument named "identity" is not expected here.`, "cairn engine install terraform '>= 1.12.0'"},
-		"new enough":           {newer, "Unsupported argument", `An argument named "identity" is not expected here.`, ""},
-		"of the other engine":  {old, "Unsupported argument", `An argument named "enabled" is not expected here.`, "terraform 1.11.4 does not have that. It is there in tofu from version 1.11.0"},
-		"of terraform":         {tofu, "Unsupported block type", `Blocks of type "action" are not expected here.`, "cairn engine install terraform '>= 1.14.0'"},
+		"of a newer version": {old, "Unsupported argument", `An argument named "identity" is not expected here.`, "cairn engine install " +
+			"terraform '>= 1.12.0'"},
+		"new enough": {newer, "Unsupported argument", `An argument named "identity" is not expected here.`, ""},
+		"of the other engine": {old, "Unsupported argument", `An argument named "enabled" is not expected here.`, "terraform 1.11.4 does not " +
+			"have that. It is there in tofu from version 1.11.0"},
+		"of terraform": {tofu, "Unsupported block type", `Blocks of type "action" are not expected here.`, "cairn engine install " +
+			"terraform '>= 1.14.0'"},
 		"function":             {old, "Call to unknown function", `There is no function named "cidrcontains".`, "tofu from version 1.11.0"},
 		"known to nobody":      {old, "Unsupported argument", `An argument named "inputt" is not expected here.`, ""},
 		"of another complaint": {old, "Missing required argument", `The argument "enabled" is required.`, ""},
@@ -43,8 +46,9 @@ func TestExplainLacks(t *testing.T) {
 // The engine itself, whichever it is, complains in the words that are looked for.
 func TestEngineSaysWhatItLacks(t *testing.T) {
 	modules := map[string]string{ // with the missing feature, by the text that explains it
-		`If the function "cidrcontains" is meant`:                  `output "x" { value = cidrcontains("10.0.0.0/8", "10.1.1.1") }`,
-		`If the argument "enabled" of "lifecycle" blocks is meant`: "resource \"terraform_data\" \"x\" {\n  lifecycle {\n    enabled = true\n  }\n}",
+		`If the function "cidrcontains" is meant`: `output "x" { value = cidrcontains("10.0.0.0/8", "10.1.1.1") }`,
+		`If the argument "enabled" of "lifecycle" blocks is meant`: "resource \"terraform_data\" \"x\" {\n  lifecycle {\n    enabled = true\n  " +
+			"}\n}",
 	}
 	if newBench(t, nil).engine.Info().Name == toolchain.Tofu {
 		modules = map[string]string{`If a block "action" is meant`: `action "terraform_a" "b" {}`} // of the provider that needs no installation

@@ -174,7 +174,8 @@ func (a *applying) checkInputs() hcl.Diagnostics {
 		diag := &hcl.Diagnostic{
 			Severity: hcl.DiagError,
 			Summary:  "Input changed since planning",
-			Detail:   fmt.Sprintf("The value of input %q of %s can't be used with the plan: %s. Plan again.", name, a.stored.meta.Component, problem),
+			Detail: fmt.Sprintf("The value of input %q of %s can't be used with the plan: %s. Plan again.", name,
+				a.stored.meta.Component, problem),
 		}
 		if variable := a.tree.Module.Variables[name]; variable != nil {
 			diag.Subject = variable.Range.Ptr()
@@ -292,7 +293,8 @@ func (a *applying) finish(ctx context.Context, process *runner.Process) (*engine
 	}
 	outputs.Hide(diags)
 	crash.ExplainProvider(diags, outcome)
-	a.engine.log.InfoContext(ctx, "engine process ended", "command", "apply", "run", filepath.Base(a.dir.Path()), "exit_code", outcome.ExitCode)
+	a.engine.log.InfoContext(ctx, "engine process ended", "command", "apply", "run", filepath.Base(a.dir.Path()), "exit_code",
+		outcome.ExitCode)
 	if outcome.Outcome != runner.OutcomeSucceeded && !diags.HasErrors() {
 		diags = diags.Append(a.engine.died("Component partly applied", outcome))
 	}

@@ -159,7 +159,8 @@ func New(ctx context.Context, opts Options) (*Engine, error) {
 		opts.Working = func(string) {}
 	}
 	e := &Engine{opts: opts}
-	if e.info, err = (toolchain.Identifier{Environ: opts.Environ, RecordFile: RecordFile(opts.WorkDir)}).Identify(ctx, opts.Binary); err != nil {
+	if e.info, err = (toolchain.Identifier{Environ: opts.Environ, RecordFile: RecordFile(opts.WorkDir)}).Identify(ctx,
+		opts.Binary); err != nil {
 		return nil, err
 	}
 	if err := toolchain.CheckVersion(opts.Binary, e.info); err != nil {

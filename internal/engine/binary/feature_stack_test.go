@@ -89,7 +89,8 @@ func newFeature(t *testing.T, inputs, archive string, slots ...string) *feature 
 	testenv.CLIConfig(t, testenv.FakeProviderMirror(t))
 	dir := t.TempDir()
 	t.Setenv("CAIRN_FAKE_STORE", dir)
-	files := strings.NewReplacer("INPUTS", inputs, "SLOTS", strings.Join(append(slots, "fake = provider.fake.main"), ", ")).Replace(featureStack)
+	files := strings.NewReplacer("INPUTS", inputs, "SLOTS", strings.Join(append(slots, "fake = provider.fake.main"),
+		", ")).Replace(featureStack)
 	if strings.Contains(inputs, "component.up") {
 		files += laterStack
 	}

@@ -89,7 +89,8 @@ func TestFunctionsOfProviderNotInstalled(t *testing.T) {
 		t.Errorf("functions of the built-in provider: %v, %v, want none", functions, err)
 	}
 
-	platforms, err := filepath.Glob(filepath.Join(s.opts.Config.Root.Dir, ".cairn", "init", ".terraform", "providers", "*", "cairnstacks", "fake", "1.0.0", "*_*64"))
+	platforms, err := filepath.Glob(filepath.Join(s.opts.Config.Root.Dir, ".cairn", "init", ".terraform", "providers", "*", "cairnstacks",
+		"fake", "1.0.0", "*_*64"))
 	if err != nil || len(platforms) != 1 {
 		t.Fatalf("installed packages: %v (%v), want one", platforms, err)
 	}
@@ -106,7 +107,8 @@ func TestFunctionsOfProviderNotInstalled(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(platforms[0], "terraform-provider-faker"), nil, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := caller.Functions(t.Context(), provider); err == nil || !strings.Contains(err.Error(), "which is none of those that are locked") {
+	if _, err := caller.Functions(t.Context(), provider); err == nil ||
+		!strings.Contains(err.Error(), "which is none of those that are locked") {
 		t.Errorf("functions of a provider whose package is another one: %v, want that its program is not run", err)
 	}
 }

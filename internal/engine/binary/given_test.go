@@ -39,7 +39,10 @@ func TestGivenPackages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	given := &engine.PrepareRequest{InstallNothing: true, Packages: []engine.ProviderPackage{{Provider: provider, Version: "1.0.0", Hashes: []string{string(hash)}, Dir: dir}}}
+	given := &engine.PrepareRequest{
+		InstallNothing: true,
+		Packages:       []engine.ProviderPackage{{Provider: provider, Version: "1.0.0", Hashes: []string{string(hash)}, Dir: dir}},
+	}
 	for range 2 {
 		if _, diags := b.engine.Prepare(t.Context(), given); diags.HasErrors() {
 			t.Fatal(diags)

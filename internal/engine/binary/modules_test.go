@@ -40,10 +40,11 @@ output "above" { value = file("${path.module}/../../shared/s.txt") }
 output "sibling" { value = module.sibling.text }
 output "set" { value = fileset(path.module, "files/**") }
 `,
-		"repo/modules/m/inner/a.tf":     `output "path" { value = path.module }`,
-		"repo/modules/m/files/t.tftpl":  "hello ${name}",
-		"repo/modules/m/files/sub/x":    "",
-		"repo/modules/sibling/a.tf":     "output \"path\" {\n  value = path.module\n}\noutput \"text\" {\n  value = file(\"${path.module}/s.txt\")\n}\n",
+		"repo/modules/m/inner/a.tf":    `output "path" { value = path.module }`,
+		"repo/modules/m/files/t.tftpl": "hello ${name}",
+		"repo/modules/m/files/sub/x":   "",
+		"repo/modules/sibling/a.tf": "output \"path\" {\n  value = path.module\n}\noutput \"text\" {\n  value = " +
+			"file(\"${path.module}/s.txt\")\n}\n",
 		"repo/modules/sibling/s.txt":    "sibling's",
 		"repo/shared/s.txt":             "shared",
 		"repo/modules/unrelated/bad.tf": "this is not configuration",
@@ -411,7 +412,8 @@ func TestDeferAllWithMove(t *testing.T) {
 // Dependents of something deferred are planned for show, and nothing of them can be applied.
 func TestDeferAll(t *testing.T) {
 	b := newBench(t, map[string]string{
-		"mod/main.tf":   "variable \"v\" {}\nresource \"terraform_data\" \"a\" {\n  input = var.v\n}\noutput \"o\" {\n  value = terraform_data.a.output\n}\n",
+		"mod/main.tf": "variable \"v\" {}\nresource \"terraform_data\" \"a\" {\n  input = var.v\n}\noutput \"o\" {\n  value = " +
+			"terraform_data.a.output\n}\n",
 		"count/main.tf": "variable \"v\" {}\nresource \"terraform_data\" \"a\" {\n  count = var.v\n}\nresource \"terraform_data\" \"b\" {}\n",
 	})
 	req := b.request(map[string]cty.Value{"v": cty.UnknownVal(cty.Number)})

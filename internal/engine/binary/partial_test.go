@@ -152,7 +152,8 @@ module "deep" {
 output "free" { value = terraform_data.free.id }
 output "bound" { value = module.deep.ids }
 `,
-	"mod/deep/main.tf": "variable \"copies\" {}\nresource \"terraform_data\" \"a\" {\n  count = var.copies\n}\noutput \"ids\" {\n  value = terraform_data.a[*].id\n}\n",
+	"mod/deep/main.tf": "variable \"copies\" {}\nresource \"terraform_data\" \"a\" {\n  count = var.copies\n}\noutput \"ids\" {\n  value = " +
+		"terraform_data.a[*].id\n}\n",
 }
 
 func unknownInputs() map[string]cty.Value {
@@ -465,10 +466,14 @@ output "n" { value = length(terraform_data.c) }
 	}
 	plan = b.planQuietly(req)
 	slices.Sort(events)
-	if want := []string{"terraform_data.c[0] delete", "terraform_data.c[1] delete", "terraform_data.other delete"}; !slices.Equal(events, want) {
+	if want := []string{"terraform_data.c[0] delete", "terraform_data.c[1] delete", "terraform_data.other delete"}; !slices.Equal(events,
+		want) {
 		t.Errorf("planned changes in events: got %q, want %q", events, want)
 	}
-	wantActions(t, plan, map[string]string{"terraform_data.c[0]": "delete ", "terraform_data.c[1]": "delete ", "terraform_data.other": "delete "})
+	wantActions(t, plan, map[string]string{
+		"terraform_data.c[0]": "delete ", "terraform_data.c[1]": "delete ",
+		"terraform_data.other": "delete ",
+	})
 	if !plan.Complete || !plan.Applyable || len(plan.Deferred) != 0 {
 		t.Errorf("destroy plan: got %+v, want it complete", plan)
 	}
@@ -741,8 +746,10 @@ resource "terraform_data" "b" {}
 func TestUnknownInstancesWithRemovedAndValidation(t *testing.T) {
 	testenv.SkipUnderRace(t, "the contract of engines does the same things at the same time")
 	b := newBench(t, map[string]string{
-		"mod/main.tf":       "variable \"v\" {}\nvariable \"n\" {}\nresource \"terraform_data\" \"gone\" {}\nresource \"terraform_data\" \"kept\" {}\n",
-		"mod/child/main.tf": "variable \"n\" {}\nresource \"terraform_data\" \"a\" {\n  count = var.n\n}\noutput \"ids\" {\n  value = terraform_data.a[*].id\n}\n",
+		"mod/main.tf": "variable \"v\" {}\nvariable \"n\" {}\nresource \"terraform_data\" \"gone\" {}\nresource \"terraform_data\" " +
+			"\"kept\" {}\n",
+		"mod/child/main.tf": "variable \"n\" {}\nresource \"terraform_data\" \"a\" {\n  count = var.n\n}\noutput \"ids\" {\n  value = " +
+			"terraform_data.a[*].id\n}\n",
 	})
 	inputs := func(v, n cty.Value) map[string]cty.Value { return map[string]cty.Value{"v": v, "n": n} }
 	final := inputs(cty.StringVal("good"), cty.NumberIntVal(1))

@@ -410,8 +410,8 @@ func addRemedies(diags hcl.Diagnostics) {
 		if !isUnknownInstances(diag) {
 			continue
 		}
-		diag.Detail += "\n\nIn a stack, such values come from components that are not applied yet. Let the number of instances depend on values " +
-			"that the configuration gives, or apply the stack in two steps: first without what depends on these values."
+		diag.Detail += "\n\nIn a stack, such values come from components that are not applied yet. Let the number of instances depend on " +
+			"values that the configuration gives, or apply the stack in two steps: first without what depends on these values."
 	}
 }
 

@@ -115,7 +115,8 @@ resource "nowhere_thing" "a" {}
 `})
 	dir := filepath.Join(b.stack, "mod")
 	_, diags := b.engine.Prepare(context.Background(), &engine.PrepareRequest{Modules: []string{dir}})
-	if !diags.HasErrors() || !strings.Contains(diags[0].Detail, "cairnstacks/nowhere") || !strings.Contains(diags[0].Detail, "required_providers") {
+	if !diags.HasErrors() || !strings.Contains(diags[0].Detail, "cairnstacks/nowhere") ||
+		!strings.Contains(diags[0].Detail, "required_providers") {
 		t.Errorf("Prepare: got %v, want an error with the provider and a remedy", diags)
 	}
 	_, diags = b.tryPlan(context.Background(), &engine.PlanRequest{Component: component, ModuleDir: dir})
@@ -239,7 +240,10 @@ resource "fake_resource" "a" {}
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"secret-%{region}", "12345678901234567890", "secret-l1", "l2", "secret-k", "${v}", "in-one", "in-two", "in-single"} {
+	for _, want := range []string{
+		"secret-%{region}", "12345678901234567890", "secret-l1", "l2", "secret-k", "${v}", "in-one", "in-two",
+		"in-single",
+	} {
 		if !bytes.Contains(recorded, []byte(want)) {
 			t.Errorf("the provider did not get %q", want)
 		}
@@ -255,7 +259,9 @@ func TestReadingThroughUnknownProviderConfiguration(t *testing.T) {
 	req.Providers = map[engine.ProviderSlot]engine.ProviderConfig{fakeSlot: b.config(map[string]cty.Value{"region": cty.StringVal("eu")})}
 	req.PriorState = b.apply(applyRequest(req, b.plan(req).Plan, nil)).State
 
-	req.Providers = map[engine.ProviderSlot]engine.ProviderConfig{fakeSlot: b.config(map[string]cty.Value{"region": cty.UnknownVal(cty.String)})}
+	req.Providers = map[engine.ProviderSlot]engine.ProviderConfig{
+		fakeSlot: b.config(map[string]cty.Value{"region": cty.UnknownVal(cty.String)}),
+	}
 	if plan := b.plan(req); !plan.Complete {
 		t.Error("plan with existing objects is not complete")
 	}
@@ -453,7 +459,9 @@ func TestDestroyWithUnknowns(t *testing.T) {
 	destroy := *req
 	destroy.Mode = engine.Destroy
 	destroy.Inputs = map[string]cty.Value{"v": cty.DynamicVal}
-	destroy.Providers = map[engine.ProviderSlot]engine.ProviderConfig{fakeSlot: b.config(map[string]cty.Value{"region": cty.UnknownVal(cty.String)})}
+	destroy.Providers = map[engine.ProviderSlot]engine.ProviderConfig{
+		fakeSlot: b.config(map[string]cty.Value{"region": cty.UnknownVal(cty.String)}),
+	}
 	plan := b.plan(&destroy)
 	if got := actions(plan)["fake_computed.a"]; got != "delete " {
 		t.Errorf("destroy plan: got %v, want fake_computed.a deleted", actions(plan))
@@ -523,11 +531,17 @@ func TestSuperfluousLockEntries(t *testing.T) {
 	}
 	dir := filepath.Join(b.stack, "mod")
 	request := b.request(nil)
-	request.Providers = map[engine.ProviderSlot]engine.ProviderConfig{{LocalName: "terraform"}: {Provider: builtin, Config: cty.EmptyObjectVal}}
+	request.Providers = map[engine.ProviderSlot]engine.ProviderConfig{{LocalName: "terraform"}: {
+		Provider: builtin,
+		Config:   cty.EmptyObjectVal,
+	}}
 	b.plan(request)
 	prepared, diags := b.engine.Prepare(context.Background(), &engine.PrepareRequest{Modules: []string{dir}})
 	b.noErrors("Prepare", diags)
-	want := []engine.LockChange{{Provider: stackaddrs.Provider{Hostname: "registry.terraform.io", Namespace: "cairnstacks", Type: "gone"}, Before: "1.0.0"}}
+	want := []engine.LockChange{{
+		Provider: stackaddrs.Provider{Hostname: "registry.terraform.io", Namespace: "cairnstacks", Type: "gone"},
+		Before:   "1.0.0",
+	}}
 	if changes := prepared.Locked; !slices.Equal(changes, want) {
 		t.Errorf("Prepare: changes of the lock file are %v, want %v", changes, want)
 	}
@@ -567,7 +581,8 @@ func TestSchemasAreSharedBetweenStacks(t *testing.T) {
 	second.noErrors("ProviderSchema with the schemas of another stack", spec(second))
 	if schemas, err := second.engine.schemas(context.Background()); err != nil {
 		t.Error(err)
-	} else if schema, err := schemas.ofType(fakeSource(second.engine), stackaddrs.ManagedResource, "fake_resource"); err != nil || schema == nil {
+	} else if schema, err := schemas.ofType(fakeSource(second.engine), stackaddrs.ManagedResource, "fake_resource"); err != nil ||
+		schema == nil {
 		t.Errorf("schema of fake_resource: %v, %v", schema, err)
 	}
 
@@ -627,7 +642,8 @@ func TestKeptSchemas(t *testing.T) {
 		t.Errorf("functions (-asked +kept):\n%s", diff)
 	}
 	for name, function := range keptAll().Functions {
-		if asked := functions[name]; len(function.Parameters) != len(asked.Parameters) || !function.Return.Equals(asked.Return) || function.Summary != asked.Summary {
+		if asked := functions[name]; len(function.Parameters) != len(asked.Parameters) || !function.Return.Equals(asked.Return) ||
+			function.Summary != asked.Summary {
 			t.Errorf("%s: %+v, want %+v", name, function, asked)
 		}
 	}

@@ -150,7 +150,9 @@ func (e *Session) dropLeft(work engine.WorkID) (*leftRun, error) {
 }
 
 // Resume implements [engine.Recoverer].
-func (e *Session) Resume(ctx context.Context, work engine.WorkID, after engine.Position, observe engine.Observer) (*engine.Recovered, error) {
+func (e *Session) Resume(ctx context.Context, work engine.WorkID, after engine.Position,
+	observe engine.Observer,
+) (*engine.Recovered, error) {
 	run, err := e.left(work)
 	if err != nil {
 		return nil, err
@@ -238,7 +240,9 @@ func (e *Session) Kept(_ context.Context, secret []byte) ([]string, error) {
 }
 
 // recoverApply returns nil, and has removed the directory, if nothing was done.
-func (e *Session) recoverApply(ctx context.Context, dir *rundir.Dir, record rundir.Record, after engine.Position, observe engine.Observer) (*engine.Recovered, error) {
+func (e *Session) recoverApply(ctx context.Context, dir *rundir.Dir, record rundir.Record, after engine.Position,
+	observe engine.Observer,
+) (*engine.Recovered, error) {
 	watch, err := statewatch.Resume(dir, dir.StateFile(record))
 	if err != nil {
 		return nil, err

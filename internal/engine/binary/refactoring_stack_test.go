@@ -55,7 +55,8 @@ resource "fake_resource" "new" {
 			t.Errorf("action %s, applyable %v, complete %v, want an update that is both", c.Action, c.Applyable, c.Complete)
 		}
 		wantCounts(t, "plan", plan.Counts(), stackplan.Counts{Move: 1})
-		wantText(t, f.text(plan), "# fake_resource.old has moved to fake_resource.new", "Plan: 0 to add, 0 to change, 0 to destroy, 1 to move in 1 component.")
+		wantText(t, f.text(plan), "# fake_resource.old has moved to fake_resource.new", "Plan: 0 to add, 0 to change, 0 to destroy, 1 to move "+
+			"in 1 component.")
 		changes := f.planJSON(plan)["resource_changes"].([]any)
 		if got := changes[0].(map[string]any)["previous_address"]; len(changes) != 1 || got != "fake_resource.old" {
 			t.Errorf("JSON: %v", changes)
@@ -446,7 +447,8 @@ resource "fake_resource" "sibling" {
 	for _, d := range planned(t, plan).Deferred {
 		deferred = append(deferred, d.Change.Address()+" "+d.Reason)
 	}
-	if got := strings.Join(deferred, ", "); got != "module.child.fake_resource.many[*] resource_config_unknown, module.child.fake_resource.one resource_config_unknown" {
+	if got := strings.Join(deferred, ", "); got != "module.child.fake_resource.many[*] resource_config_unknown, "+
+		"module.child.fake_resource.one resource_config_unknown" {
 		t.Errorf("deferred: %s", got)
 	}
 	f.apply(plan)

@@ -52,11 +52,12 @@ func (e *Engine) ReadRootPlan(ctx context.Context, root RootModule, file []byte)
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, session.Close()) }()
-	return session.readPlanBy(file, func(provider stackaddrs.Provider, mode stackaddrs.ResourceMode, name string) (*valueschema.Schema, error) {
-		schema, err := session.schemaOf(ctx, provider, mode, name)
-		if err == nil && schema == nil { // as of a provider in development
-			err = fmt.Errorf("there is no schema of %s %s", provider, name)
-		}
-		return schema, err
-	})
+	return session.readPlanBy(file,
+		func(provider stackaddrs.Provider, mode stackaddrs.ResourceMode, name string) (*valueschema.Schema, error) {
+			schema, err := session.schemaOf(ctx, provider, mode, name)
+			if err == nil && schema == nil { // as of a provider in development
+				err = fmt.Errorf("there is no schema of %s %s", provider, name)
+			}
+			return schema, err
+		})
 }

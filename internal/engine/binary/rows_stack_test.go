@@ -56,7 +56,8 @@ func TestRowsInvalidModules(t *testing.T) {
 			"Remove this block, declare the provider in the stack", "mod/main.tf", 7,
 		},
 		"048_provider_block_in_a_nested_module": {
-			"\n-- mod/main.tf --\nmodule \"m\" {\n  source = \"./m\"\n}\n-- mod/m/main.tf --\n" + fakeModule + "provider \"fake\" {\n  region = \"x\"\n}\n",
+			"\n-- mod/main.tf --\nmodule \"m\" {\n  source = \"./m\"\n}\n-- mod/m/main.tf --\n" + fakeModule +
+				"provider \"fake\" {\n  region = \"x\"\n}\n",
 			"is not compatible with stacks", "mod/m/main.tf", 7,
 		},
 		"049_error_in_a_nested_module": {

@@ -151,7 +151,9 @@ func (e *Session) keptSchema(ctx context.Context, key string) (*providerSchema, 
 
 // missingSchemas asks the binary for schemas that are not kept, and keeps them. The results are by
 // source.
-func (e *Session) missingSchemas(ctx context.Context, missing []install.Package, hashes map[string]string) (map[string]*providerSchema, error) {
+func (e *Session) missingSchemas(ctx context.Context, missing []install.Package,
+	hashes map[string]string,
+) (map[string]*providerSchema, error) {
 	ask := func() (map[string]*providerSchema, error) {
 		e.working("Reading schemas of " + describeProviders(missing))
 		asked, err := e.askSchemas(ctx, missing)
@@ -230,7 +232,10 @@ func (e *Session) askSchemas(ctx context.Context, providers []install.Package) (
 		return nil, fmt.Errorf("asking %s for provider schemas: %w", e.info.Name, err)
 	}
 	stdout, stderr, err := e.binary.Run(ctx, command.Invocation{
-		Dir: e.stackDir, Env: map[string]string{"TF_DATA_DIR": data}, Args: []string{"-chdir=" + dir.Path(), "providers", "schema", "-json", "-no-color"},
+		Dir: e.stackDir, Env: map[string]string{"TF_DATA_DIR": data}, Args: []string{
+			"-chdir=" + dir.Path(), "providers", "schema",
+			"-json", "-no-color",
+		},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("asking %s for provider schemas: %w: %s", e.info.Name, err, command.Terse(command.Unframe(string(stderr))))
@@ -345,7 +350,9 @@ func (e *Session) readPlan(ctx context.Context, data []byte) (*planfile.Plan, er
 
 // schemaOf returns the schema of the values of a resource type or data source, nil if there is
 // none.
-func (e *Session) schemaOf(ctx context.Context, provider stackaddrs.Provider, mode stackaddrs.ResourceMode, name string) (*valueschema.Schema, error) {
+func (e *Session) schemaOf(ctx context.Context, provider stackaddrs.Provider, mode stackaddrs.ResourceMode,
+	name string,
+) (*valueschema.Schema, error) {
 	schemas, err := e.schemas(ctx)
 	if err != nil {
 		return nil, err
@@ -354,7 +361,9 @@ func (e *Session) schemaOf(ctx context.Context, provider stackaddrs.Provider, mo
 }
 
 // ResourceType implements [engine.TypeDescriber].
-func (e *Session) ResourceType(ctx context.Context, provider stackaddrs.Provider, mode stackaddrs.ResourceMode, name string) (cty.Type, error) {
+func (e *Session) ResourceType(ctx context.Context, provider stackaddrs.Provider, mode stackaddrs.ResourceMode,
+	name string,
+) (cty.Type, error) {
 	if provider.IsBuiltin() {
 		return builtinTypes[typeName(mode, name)], nil
 	}
@@ -371,14 +380,17 @@ var builtinTypes = map[string]cty.Type{
 		"id": cty.String, "input": cty.DynamicPseudoType, "output": cty.DynamicPseudoType, "triggers_replace": cty.DynamicPseudoType,
 	}),
 	typeName(stackaddrs.DataResource, "terraform_remote_state"): cty.Object(map[string]cty.Type{
-		"backend": cty.String, "config": cty.DynamicPseudoType, "defaults": cty.DynamicPseudoType, "outputs": cty.DynamicPseudoType, "workspace": cty.String,
+		"backend": cty.String, "config": cty.DynamicPseudoType, "defaults": cty.DynamicPseudoType, "outputs": cty.DynamicPseudoType,
+		"workspace": cty.String,
 	}),
 }
 
 // readPlanBy decodes a plan file by the schemas that are found for other providers than the builtin
 // one: its values carry their types, and it has nothing sensitive of its own. The first error is
 // the last time that one is looked for.
-func (e *Session) readPlanBy(data []byte, find func(stackaddrs.Provider, stackaddrs.ResourceMode, string) (*valueschema.Schema, error)) (*planfile.Plan, error) {
+func (e *Session) readPlanBy(data []byte,
+	find func(stackaddrs.Provider, stackaddrs.ResourceMode, string) (*valueschema.Schema, error),
+) (*planfile.Plan, error) {
 	var schemaErr error
 	plan, err := planfile.Read(data, planfile.Options{
 		Schema: func(provider stackaddrs.Provider, mode stackaddrs.ResourceMode, name string) *valueschema.Schema {
@@ -394,7 +406,9 @@ func (e *Session) readPlanBy(data []byte, find func(stackaddrs.Provider, stackad
 }
 
 // blockTypes returns the nested blocks in the providers' schemas, which package workcopy needs.
-func (e *Session) blockTypes(ctx context.Context, providers map[engine.ProviderSlot]engine.ProviderConfig) (workcopy.BlockTypes, hcl.Diagnostics) {
+func (e *Session) blockTypes(ctx context.Context,
+	providers map[engine.ProviderSlot]engine.ProviderConfig,
+) (workcopy.BlockTypes, hcl.Diagnostics) {
 	if !mayHaveBlocks(providers) {
 		return nil, nil
 	}
@@ -429,7 +443,10 @@ func mayHaveBlocks(providers map[engine.ProviderSlot]engine.ProviderConfig) bool
 
 // describeBlock returns the attributes and nested blocks that a block may contain.
 func describeBlock(block *tfjson.SchemaBlock) engine.Block {
-	described := engine.Block{Attributes: make(map[string]engine.Attribute, len(block.Attributes)), Blocks: make(map[string]engine.NestedBlock, len(block.NestedBlocks))}
+	described := engine.Block{
+		Attributes: make(map[string]engine.Attribute, len(block.Attributes)),
+		Blocks:     make(map[string]engine.NestedBlock, len(block.NestedBlocks)),
+	}
 	for name, attr := range block.Attributes {
 		described.Attributes[name] = engine.Attribute{Type: attributeType(attr), Required: attr.Required}
 	}

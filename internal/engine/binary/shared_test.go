@@ -60,7 +60,8 @@ func TestStacksShareSchemas(t *testing.T) {
 	var together sync.WaitGroup
 	for _, b := range stacks[:2] {
 		together.Go(func() {
-			if _, diags := b.engine.Prepare(t.Context(), &engine.PrepareRequest{Modules: []string{filepath.Join(b.stack, "mod")}}); diags.HasErrors() {
+			if _, diags := b.engine.Prepare(t.Context(),
+				&engine.PrepareRequest{Modules: []string{filepath.Join(b.stack, "mod")}}); diags.HasErrors() {
 				t.Errorf("Prepare: %v", diags)
 			}
 		})
@@ -90,7 +91,8 @@ func TestSessionsShareTheLimit(t *testing.T) {
 		t.Skip("the engine is a shell script")
 	}
 	busy, program := filepath.Join(t.TempDir(), "busy"), filepath.Join(t.TempDir(), "terraform")
-	script := "#!/bin/sh\n[ \"$1\" = version ] && { echo 'Terraform v1.11.4'; exit; }\nmkdir " + busy + " || exit 1\nsleep 0.1\nrmdir " + busy + "\n"
+	script := "#!/bin/sh\n[ \"$1\" = version ] && { echo 'Terraform v1.11.4'; exit; }\nmkdir " + busy +
+		" || exit 1\nsleep 0.1\nrmdir " + busy + "\n"
 	if err := os.WriteFile(program, []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}

@@ -80,7 +80,8 @@ func TestEngineAcceptsAllKindsOfSources(t *testing.T) {
 	var main strings.Builder
 	for i, source := range sources {
 		version := ""
-		if strings.Count(strings.Split(source, "//sub")[0], "/") >= 2 && !strings.Contains(source, ":") && !strings.HasPrefix(source, "github.com") && source[0] != '.' {
+		if strings.Count(strings.Split(source, "//sub")[0], "/") >= 2 && !strings.Contains(source, ":") &&
+			!strings.HasPrefix(source, "github.com") && source[0] != '.' {
 			version = `version = "~> 1.0"`
 		}
 		fmt.Fprintf(&main, "module \"m%d\" {\n  source = %q\n  %s\n}\noutput \"o%d\" { value = module.m%[1]d.path }\n", i, source, version, i)

@@ -119,7 +119,8 @@ output "passed" {
   ephemeral = true
 }
 `
-	required := strings.Replace(fakeRequired, `{ source = "cairnstacks/fake" }`, "{\n source = \"cairnstacks/fake\"\n configuration_aliases = [fake.other]\n}", 1)
+	required := strings.Replace(fakeRequired, `{ source = "cairnstacks/fake" }`, "{\n source = \"cairnstacks/fake\"\n configuration_aliases "+
+		"= [fake.other]\n}", 1)
 	if required == fakeRequired {
 		t.Fatal("the requirement has another form")
 	}
@@ -136,7 +137,8 @@ output "passed" {
 		"the called has a mistake":    {map[string]string{"called/more.tf": "locals {\n  wrong = nowhere.id\n}\n"}, 1},
 		"the called has another kind": {map[string]string{"called/more.tf": "output \"given\" { value = 1 }\n"}, 1},
 		"a called module has proxies": {map[string]string{
-			"mod/more.tf": "locals {\n  wrong = nowhere.id\n}\nmodule \"old\" {\n  source    = \"../old\"\n  providers = { fake.old = fake.other }\n}\n",
+			"mod/more.tf": "locals {\n  wrong = nowhere.id\n}\nmodule \"old\" {\n  source    = \"../old\"\n  providers = { fake.old = fake.other " +
+				"}\n}\n",
 			"old/main.tf": fakeRequired + "provider \"fake\" {\n  alias = \"old\"\n}\nresource \"fake_resource\" \"a\" { provider = fake.old }\n",
 		}, 1},
 		"JSON": {map[string]string{

@@ -92,7 +92,8 @@ func planFits(plan *planned.Plan, prior engine.State) *hcl.Diagnostic {
 		return nil
 	}
 	return &hcl.Diagnostic{
-		Severity: hcl.DiagError, Summary: "Stale plan", Detail: "The plan was made for another state of the component than there is now. Make a new one.",
+		Severity: hcl.DiagError, Summary: "Stale plan", Detail: "The plan was made for another state of the component than there is now. Make " +
+			"a new one.",
 		Extra: &engine.DiagnosticData{Fault: fault.StalePlan},
 	}
 }

@@ -49,7 +49,8 @@ func (s *Session) Assess(ctx context.Context, dir string) *engine.Reason {
 	all.Wait()
 	for i, used := range providers {
 		if err := problems[i]; err != nil {
-			text := fmt.Sprintf("The native engine cannot start provider %s: %s.", used.Provider, strings.TrimSuffix(strings.Join(strings.Fields(err.Error()), " "), "."))
+			text := fmt.Sprintf("The native engine cannot start provider %s: %s.", used.Provider,
+				strings.TrimSuffix(strings.Join(strings.Fields(err.Error()), " "), "."))
 			return &engine.Reason{Code: engine.ReasonProvider, Text: text, Subject: used.Range.Ptr()}
 		}
 	}
@@ -89,7 +90,8 @@ func (s *Session) usedProviders(dir string) []usedProvider {
 		}
 	}
 	var used []usedProvider
-	for _, provider := range slices.SortedFunc(maps.Keys(found), func(a, b stackaddrs.Provider) int { return strings.Compare(a.String(), b.String()) }) {
+	for _, provider := range slices.SortedFunc(maps.Keys(found),
+		func(a, b stackaddrs.Provider) int { return strings.Compare(a.String(), b.String()) }) {
 		if !provider.IsBuiltin() && !s.pool.Unmanaged(provider) {
 			used = append(used, usedProvider{provider, found[provider]})
 		}
@@ -133,7 +135,8 @@ func (s *Session) AssessState(state engine.State) *engine.Reason {
 		return nil // planning reports its errors
 	}
 	if unknown := doc.Unknown(); unknown != "" {
-		return &engine.Reason{Code: engine.ReasonState, Text: fmt.Sprintf("The state has something that the native engine does not know: %s.", unknown)}
+		return &engine.Reason{Code: engine.ReasonState, Text: fmt.Sprintf("The state has something that the native engine does not know: %s.",
+			unknown)}
 	}
 	return nil
 }

@@ -145,7 +145,8 @@ func (e *Engine) Open(_ context.Context, opts engine.SessionOptions) (engine.Ses
 	}
 	s.prepare = install.New(install.Options{
 		StackDir: stackDir, WorkDir: e.opts.WorkDir, Environ: e.opts.Environ, Modules: modules,
-		Unsupported: s.unsupported, Unmanaged: pool.Unmanaged, Hashes: &e.opts.Shared.Hashes, Fetched: &e.opts.Shared.Fetched, Working: e.opts.Working, Fetching: e.opts.Fetching,
+		Unsupported: s.unsupported, Unmanaged: pool.Unmanaged, Hashes: &e.opts.Shared.Hashes, Fetched: &e.opts.Shared.Fetched,
+		Working: e.opts.Working, Fetching: e.opts.Fetching,
 	})
 	s.mu.loaded = map[string]*loaded{}
 	s.mu.functions = map[functionsKey]*lang.Tables{}

@@ -71,7 +71,8 @@ func (c *component) apply(mode engine.Mode, inputs map[string]cty.Value) hcl.Dia
 	}
 	c.messages = nil
 	result, diags := c.session.Apply(c.t.Context(), &engine.ApplyRequest{
-		Work: work + "a", Component: addr, ModuleDir: c.dir, Mode: mode, Planned: plan, PlannedInputs: inputs, Inputs: inputs, PriorState: c.state,
+		Work: work + "a", Component: addr, ModuleDir: c.dir, Mode: mode, Planned: plan, PlannedInputs: inputs, Inputs: inputs,
+		PriorState: c.state,
 	}, func(ev engine.Event) {
 		if ev.Type == engine.ProvisionProgress {
 			c.messages = append(c.messages, ev.Message)
@@ -131,7 +132,8 @@ resource "terraform_data" "x" {
 	if got, want := c.file("log"), "created v\n"; got != want {
 		t.Errorf("after creating: got %q, want %q", got, want)
 	}
-	if got := strings.Join(c.messages, "\n"); !strings.HasSuffix(got, "terraform_data.x: (local-exec): shown") || !strings.Contains(got, "Executing: ") {
+	if got := strings.Join(c.messages, "\n"); !strings.HasSuffix(got, "terraform_data.x: (local-exec): shown") ||
+		!strings.Contains(got, "Executing: ") {
 		t.Errorf("messages: got %q", got)
 	}
 	if diags := c.apply(engine.Destroy, nil); diags.HasErrors() {

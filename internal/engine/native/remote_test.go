@@ -82,10 +82,12 @@ func TestRemoteExec(t *testing.T) {
 	}
 	diags := c.apply(engine.Normal, keyOf(s))
 	said := c.said("remote-exec")
-	if !strings.Contains(said, "Connecting by ssh to "+s.User+"@127.0.0.1:") || !strings.Contains(said, "Connected\none v\n"+machine+"/it's ") || !strings.Contains(said, "\nfrom a\nfrom b") {
+	if !strings.Contains(said, "Connecting by ssh to "+s.User+"@127.0.0.1:") || !strings.Contains(said, "Connected\none v\n"+machine+
+		"/it's ") || !strings.Contains(said, "\nfrom a\nfrom b") {
 		t.Errorf("said: %s", said)
 	}
-	if len(diags) != 1 || !strings.Contains(diags[0].Detail, `The script "./b.sh" on `) || !strings.Contains(diags[0].Detail, "exit code 1. It has written:") {
+	if len(diags) != 1 || !strings.Contains(diags[0].Detail, `The script "./b.sh" on `) ||
+		!strings.Contains(diags[0].Detail, "exit code 1. It has written:") {
 		t.Errorf("got %v, want that b.sh has failed", diags)
 	}
 	if !strings.Contains(string(c.state), `"tainted"`) {

@@ -82,7 +82,8 @@ func (s *Session) RootProviders(ctx context.Context, dir string, inputs map[stri
 
 // rootProvider evaluates the configuration of a provider. It is false if that depends on more than
 // variables and local values. Mistakes in it are reported to the evaluation.
-func (s *Session) rootProvider(ctx context.Context, evaluation *eval.Evaluation, of stackaddrs.Provider, name engine.ProviderSlot, body hcl.Body) (
+func (s *Session) rootProvider(ctx context.Context, evaluation *eval.Evaluation, of stackaddrs.Provider, name engine.ProviderSlot,
+	body hcl.Body) (
 	config engine.ProviderConfig, ok bool,
 ) {
 	config = engine.ProviderConfig{Provider: of, Instance: rootInstance(of, name)}

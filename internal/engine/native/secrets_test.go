@@ -24,7 +24,8 @@ func TestErrorsHideSecrets(t *testing.T) {
 		"duplicate key":      `output "o" { value = { for k, v in var.secret : v => k } }`,
 		"resource in a loop": `resource "terraform_data" "x" { input = [for k, v in var.secret : tonumber(v)] }`,
 		"dynamic conversion": `resource "terraform_data" "x" { count = var.secret }`,
-		"message":            "resource \"terraform_data\" \"x\" {\n  lifecycle {\n    precondition {\n      condition = false\n      error_message = var.secret[\"a\"]\n    }\n  }\n}",
+		"message": "resource \"terraform_data\" \"x\" {\n  lifecycle {\n    precondition {\n      condition = false\n      " +
+			"error_message = var.secret[\"a\"]\n    }\n  }\n}",
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newComponent(t, declared+source)

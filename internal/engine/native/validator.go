@@ -100,5 +100,6 @@ func (s *Session) ValidateProviderConfig(ctx context.Context, of stackaddrs.Prov
 	if len(said) > 0 {
 		secrets.AddMarked(config)
 	}
-	return withheld.Diagnostics(slots.Diagnostics(said, engine.ProviderSlot{}), &secrets, func(data *engine.DiagnosticData) *engine.DiagnosticData { return data })
+	return withheld.Diagnostics(slots.Diagnostics(said, engine.ProviderSlot{}), &secrets,
+		func(data *engine.DiagnosticData) *engine.DiagnosticData { return data })
 }

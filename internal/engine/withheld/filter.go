@@ -46,7 +46,9 @@ type Filter struct {
 
 // NewFilter returns the filter for an instance of a module that is planned or applied with these
 // arguments.
-func NewFilter(root *module.Node, inputs map[string]cty.Value, providers map[engine.ProviderSlot]engine.ProviderConfig, prior engine.State) *Filter {
+func NewFilter(root *module.Node, inputs map[string]cty.Value, providers map[engine.ProviderSlot]engine.ProviderConfig,
+	prior engine.State,
+) *Filter {
 	collect := func() *redact.Set {
 		set := &redact.Set{}
 		for name, value := range inputs {

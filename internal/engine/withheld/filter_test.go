@@ -22,7 +22,8 @@ import (
 func testSecrets(prior engine.State) *Filter {
 	variables := map[string]*module.Variable{}
 	for name, variable := range map[string]engine.Variable{
-		"declared": {Name: "declared", Sensitive: true}, "token": {Name: "token", Ephemeral: true}, "plain": {Name: "plain"}, "parts": {Name: "parts"},
+		"declared": {Name: "declared", Sensitive: true}, "token": {Name: "token", Ephemeral: true}, "plain": {Name: "plain"},
+		"parts": {Name: "parts"},
 	} {
 		variables[name] = &module.Variable{Variable: &variable}
 	}
@@ -65,16 +66,20 @@ func TestSecretsInDiagnostics(t *testing.T) {
 		{},
 	}
 	for name, test := range map[string]struct{ text, want string }{
-		"inputs":               {"declared-secret token-secret no-secret open-part", "(sensitive value) (sensitive value) no-secret open-part"},
-		"providers":            {"provider-secret in region-1", "(sensitive value) in region-1"},
-		"state before":         {"stored-secret stored-open id-of-a listed-secret listed-open", "(sensitive value) stored-open id-of-a (sensitive value) listed-open"},
+		"inputs":    {"declared-secret token-secret no-secret open-part", "(sensitive value) (sensitive value) no-secret open-part"},
+		"providers": {"provider-secret in region-1", "(sensitive value) in region-1"},
+		"state before": {"stored-secret stored-open id-of-a listed-secret listed-open", "(sensitive value) stored-open id-of-a " +
+			"(sensitive value) listed-open"},
 		"numbers of the state": {"471100", "(sensitive value)"},
 		"values of any type":   {"any-secret any-open set-secret", "(sensitive value) any-open (sensitive value)"},
 		"planned changes":      {"planned-secret planned-open planned-item", "(sensitive value) planned-open (sensitive value)"},
 		"address in the text":  {`t.x["token-secret"]: token-secret`, `t.x["token-secret"]: (sensitive value)`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			given := &hcl.Diagnostic{Summary: "S: " + test.text, Detail: "D: " + test.text, Extra: &engine.DiagnosticData{Resource: `t.x["token-secret"]`}}
+			given := &hcl.Diagnostic{
+				Summary: "S: " + test.text, Detail: "D: " + test.text,
+				Extra: &engine.DiagnosticData{Resource: `t.x["token-secret"]`},
+			}
 			got := testSecrets(engine.State(stateWithSecrets)).Diagnostics(hcl.Diagnostics{given}, nil, changes)[0]
 			if got.Detail != "D: "+test.want || got.Summary != "S: "+test.want {
 				t.Errorf("got %q, %q; want %q", got.Summary, got.Detail, test.want)
@@ -87,7 +92,10 @@ func TestSecretsInDiagnostics(t *testing.T) {
 	if got := testSecrets(nil).Diagnostics(hcl.Diagnostics{{Detail: "stored-secret"}}, nil); got[0].Detail != "stored-secret" {
 		t.Errorf("without a state: %q", got[0].Detail)
 	}
-	after := NewStateFilter(nil).Diagnostics(hcl.Diagnostics{{Detail: "stored-secret"}}, []engine.State{engine.State(stateWithSecrets), nil, engine.State("no state")})
+	after := NewStateFilter(nil).Diagnostics(hcl.Diagnostics{{Detail: "stored-secret"}}, []engine.State{
+		engine.State(stateWithSecrets), nil,
+		engine.State("no state"),
+	})
 	if after[0].Detail != "(sensitive value)" {
 		t.Errorf("with the state after: %q", after[0].Detail)
 	}
@@ -132,7 +140,8 @@ func TestSecretsInValues(t *testing.T) {
 	if diff := cmp.Diff(want, got.References); diff != "" {
 		t.Errorf("values (-want +got):\n%s", diff)
 	}
-	if recovered := NewStateFilter(nil).Diagnostics(hcl.Diagnostics{{Extra: reported}}, nil)[0].Extra.(*engine.DiagnosticData); len(recovered.References) > 0 {
+	if recovered := NewStateFilter(nil).Diagnostics(hcl.Diagnostics{{Extra: reported}},
+		nil)[0].Extra.(*engine.DiagnosticData); len(recovered.References) > 0 {
 		t.Errorf("values of a run whose inputs are not known: %v", recovered.References)
 	}
 }
@@ -142,7 +151,8 @@ func TestSecretsInEvents(t *testing.T) {
 		`"hook":{"resource":{"addr":"t.token-secret","key":12345678901234567890},"output":"token-secret stored-secret","list":["token-secret"]}}`
 	s := testSecrets(engine.State(stateWithSecrets))
 	got := s.Event(engine.Event{
-		Type: engine.ProvisionProgress, Resource: "t.token-secret", Message: "t.token-secret: said token-secret", IDValue: "x/token-secret", Raw: json.RawMessage(raw),
+		Type: engine.ProvisionProgress, Resource: "t.token-secret", Message: "t.token-secret: said token-secret", IDValue: "x/token-secret",
+		Raw: json.RawMessage(raw),
 	})
 	if got.Message != "t.token-secret: said (sensitive value)" || got.IDValue != "x/(sensitive value)" {
 		t.Errorf("message %q, id %q", got.Message, got.IDValue)
@@ -152,7 +162,10 @@ func TestSecretsInEvents(t *testing.T) {
 	if string(got.Raw) != want {
 		t.Errorf("raw event is\n%s\nwant\n%s", got.Raw, want)
 	}
-	same := engine.Event{Type: engine.ApplyComplete, Resource: "t.x", Message: "t.x: done stored-secret", Raw: json.RawMessage(`{ "@message":"nothing"}`)}
+	same := engine.Event{
+		Type: engine.ApplyComplete, Resource: "t.x", Message: "t.x: done stored-secret",
+		Raw: json.RawMessage(`{ "@message":"nothing"}`),
+	}
 	if diff := cmp.Diff(same, s.Event(same)); diff != "" {
 		t.Errorf("an event without secrets (-want +got):\n%s", diff)
 	}
@@ -178,7 +191,10 @@ func TestObserver(t *testing.T) {
 		t.Error("without an observer there is one")
 	}
 	var got engine.Event
-	s.Observer(func(ev engine.Event) { got = ev })(engine.Event{Message: "declared-secret, no-secret and provider-secret", IDValue: "declared-secret"})
+	s.Observer(func(ev engine.Event) { got = ev })(engine.Event{
+		Message: "declared-secret, no-secret and provider-secret",
+		IDValue: "declared-secret",
+	})
 	if want := "(sensitive value), no-secret and (sensitive value)"; got.Message != want || got.IDValue != "(sensitive value)" {
 		t.Errorf("event: got %q and %q, want %q", got.Message, got.IDValue, want)
 	}

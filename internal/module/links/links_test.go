@@ -75,13 +75,17 @@ locals { passed = { x = var.in } }
 		"lifecycle": {
 			root: "resource \"t\" \"b\" {\n  lifecycle {\n    replace_triggered_by = [t.a]\n  }\n}\n", block: "t.a", want: []string{"t.a", "t.b"},
 		},
-		"locals":   {root: "locals {\n  x = t.a\n  y = local.x\n}\nresource \"t\" \"b\" { in = local.y }", block: "t.a", want: []string{"t.a", "t.b"}},
+		"locals": {
+			root: "locals {\n  x = t.a\n  y = local.x\n}\nresource \"t\" \"b\" { in = local.y }", block: "t.a",
+			want: []string{"t.a", "t.b"},
+		},
 		"no cycle": {root: `resource "t" "b" { in = each.key }`, block: "t.a", want: []string{"t.a"}},
 		"own names are not references": {
 			root: `resource "t" "b" { in = [for t in ["x"] : t.a] }`, block: "t.a", want: []string{"t.a"},
 		},
 		"argument of a module": {
-			root:  "module \"m\" {\n  source = \"./child\"\n  in     = t.a.id\n}\nresource \"t\" \"x\" { in = module.m.own }\nresource \"t\" \"y\" { in = module.m[0].given }\n",
+			root: "module \"m\" {\n  source = \"./child\"\n  in     = t.a.id\n}\nresource \"t\" \"x\" { in = module.m.own }\nresource \"t\" " +
+				"\"y\" { in = module.m[0].given }\n",
 			block: "t.a", want: []string{"t.a", "t.y", "m/t.given", "m.deep/t.deep"},
 		},
 		"whole module": {
@@ -93,7 +97,8 @@ locals { passed = { x = var.in } }
 			block: "module.m", want: []string{"module.m", "t.x", "m/module.deep", "m/t.given", "m/t.own", "m.deep/t.deep"},
 		},
 		"depends on a module": {
-			root:  "module \"m\" {\n  source = \"./child\"\n  in     = 1\n}\nmodule \"n\" {\n  source     = \"./deep\"\n  in         = 1\n  depends_on = [module.m]\n}\n",
+			root: "module \"m\" {\n  source = \"./child\"\n  in     = 1\n}\nmodule \"n\" {\n  source     = \"./deep\"\n  in         = 1\n  " +
+				"depends_on = [module.m]\n}\n",
 			block: "m.deep/t.deep", want: []string{"module.n", "m.deep/t.deep", "n/t.deep"},
 		},
 		"JSON": {

@@ -131,7 +131,8 @@ func (p *parser) key() stackaddrs.InstanceKey {
 		return stackaddrs.NoKey
 	}
 	p.next++
-	if n := index.Key; n.Type() == cty.Number && n.IsKnown() && !n.IsNull() && n.AsBigFloat().IsInt() && n.AsBigFloat().Cmp(new(big.Float)) < 0 {
+	if n := index.Key; n.Type() == cty.Number && n.IsKnown() && !n.IsNull() && n.AsBigFloat().IsInt() &&
+		n.AsBigFloat().Cmp(new(big.Float)) < 0 {
 		return stackaddrs.IntKey(-1) // which no instance has; evaluation will say so
 	}
 	key, ok := stackaddrs.KeyFromValue(index.Key)

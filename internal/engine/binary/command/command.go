@@ -103,7 +103,8 @@ func (b *Binary) Run(ctx context.Context, cmd Invocation) (stdout, stderr []byte
 	}
 	began := time.Now()
 	err = runner.RunShort(ctx, process)
-	b.Log.InfoContext(ctx, "engine process ended", "command", commandName(cmd.Args), "duration", time.Since(began), "exit_code", process.ProcessState.ExitCode())
+	b.Log.InfoContext(ctx, "engine process ended", "command", commandName(cmd.Args), "duration", time.Since(began), "exit_code",
+		process.ProcessState.ExitCode())
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}

@@ -104,7 +104,8 @@ func isHung(err error) bool {
 
 func TestWrongTimeout(t *testing.T) {
 	for _, text := range []string{"5", "-1m", "soon"} {
-		if _, _, err := fakeBinary(t, text, "").Run(t.Context(), Invocation{Args: []string{"init"}}); err == nil || !strings.Contains(err.Error(), runner.TimeoutVariable) {
+		if _, _, err := fakeBinary(t, text, "").Run(t.Context(), Invocation{Args: []string{"init"}}); err == nil ||
+			!strings.Contains(err.Error(), runner.TimeoutVariable) {
 			t.Errorf("%s: got %v, want an error about the variable", text, err)
 		}
 	}
@@ -114,7 +115,8 @@ func TestWrongTimeout(t *testing.T) {
 func TestOutputOfInitIsBounded(t *testing.T) {
 	b := fakeBinary(t, "0", "echo first\nhead -c 20000000 /dev/zero\necho last")
 	stdout, _, err := b.Run(t.Context(), Invocation{Args: []string{"init"}})
-	if said := string(stdout); err != nil || len(said) > 4*excerptBytes || !strings.HasPrefix(said, "first\n") || !strings.HasSuffix(said, "last\n") {
+	if said := string(stdout); err != nil || len(said) > 4*excerptBytes || !strings.HasPrefix(said, "first\n") ||
+		!strings.HasSuffix(said, "last\n") {
 		t.Errorf("got %d bytes, %v, want the beginning and the end", len(stdout), err)
 	}
 }

@@ -42,7 +42,8 @@ func TestAdd(t *testing.T) {
 		mistake(hcl.DiagError, "A", "In this module.", "called.tf"), mistake(hcl.DiagError, "A", "In module.c.", "called.tf"),
 		mistake(hcl.DiagWarning, "B", "", "root.tf"),
 	})
-	found.Add(hcl.Diagnostics{mistake(hcl.DiagError, "A", "In the root module.", "called.tf"), mistake(hcl.DiagError, "A", "Elsewhere.", "called.tf")})
+	found.Add(hcl.Diagnostics{mistake(hcl.DiagError, "A", "In the root module.", "called.tf"), mistake(hcl.DiagError, "A", "Elsewhere.",
+		"called.tf")})
 	if got := summaries(found.Diags); got != "A B A" {
 		t.Errorf("found %s", got)
 	}

@@ -81,7 +81,8 @@ resource "terraform_data" "x" {
 		"configuration generated": message(3, withChange(message(5, message(1, "an-id"), 6, "resource {}"))),
 		"deposed":                 message(3, slices.Concat(original, message(7, "0123abcd"))),
 		"unknown fields":          message(90, 1, 91, "x", 92, message(1, 1)),
-		"step into a list":        message(3, withChange(message(4, message(1, message(1, "triggers_replace"), 1, message(2, message(1, "\x00")))))),
+		"step into a list": message(3,
+			withChange(message(4, message(1, message(1, "triggers_replace"), 1, message(2, message(1, "\x00")))))),
 	}
 	for reason := 1; reason <= 13; reason++ {
 		alterations[fmt.Sprintf("action reason %d", reason)] = message(3, slices.Concat(original, message(12, reason)))

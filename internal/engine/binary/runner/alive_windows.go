@@ -34,7 +34,8 @@ func openAlone(name string, disposition uint32) (windows.Handle, error) {
 	inheritable := &windows.SecurityAttributes{InheritHandle: 1}
 	inheritable.Length = uint32(unsafe.Sizeof(*inheritable))
 	const shared = 0
-	return windows.CreateFile(path, windows.GENERIC_READ|windows.GENERIC_WRITE, shared, inheritable, disposition, windows.FILE_ATTRIBUTE_NORMAL, 0)
+	return windows.CreateFile(path, windows.GENERIC_READ|windows.GENERIC_WRITE, shared, inheritable, disposition,
+		windows.FILE_ATTRIBUTE_NORMAL, 0)
 }
 
 // inherit lets the process have the file.

@@ -22,8 +22,8 @@ type HungError struct {
 }
 
 func (e *HungError) Error() string {
-	return fmt.Sprintf("%s has printed nothing for %s, and was ended. It has changed nothing of the stack. If it needs more time, set %s to more, "+
-		"such as 1h, or to 0 for no limit", e.Command, e.Silence, TimeoutVariable)
+	return fmt.Sprintf("%s has printed nothing for %s, and was ended. It has changed nothing of the stack. If it needs more time, set %s "+
+		"to more, such as 1h, or to 0 for no limit", e.Command, e.Silence, TimeoutVariable)
 }
 
 // SilenceLimit returns an environment's limit for the silence of a command; 0 is forever.

@@ -32,7 +32,8 @@ func TestPipedContentIsReadOnce(t *testing.T) {
 
 // Whatever a process leaves unread, nobody waits for it.
 func TestPipedContentIsNotRead(t *testing.T) {
-	for name, text := range map[string]string{"not at all": "true", "in part": "head -c 10 <&3", "by nobody who stays": "exec sleep 60 >/dev/null 2>&1 & exit 3"} {
+	for name, text := range map[string]string{"not at all": "true", "in part": "head -c 10 <&3", "by nobody who stays": "exec sleep 60 " +
+		">/dev/null 2>&1 & exit 3"} {
 		t.Run(name, func(t *testing.T) {
 			c := script(t, text)
 			c.Piped = make([]byte, 3<<20)

@@ -187,7 +187,8 @@ func (p *Process) Kill() error {
 }
 
 // errUnknownNumber is about a process that is known by its lock only.
-var errUnknownNumber = errors.New("the process was started by a program that died before it recorded the number of the process, so that no signal can be sent to it")
+var errUnknownNumber = errors.New("the process was started by a program that died before it recorded the number of the process, so that " +
+	"no signal can be sent to it")
 
 // interrupt asks the process to stop, unless it was asked before.
 func (p *Process) interrupt() error {

@@ -264,14 +264,17 @@ func TestConcludeFromEvents(t *testing.T) {
 		result Result
 		want   Outcome
 	}{
-		"planned":               {plan, Result{Summary: &ChangeSummary{Operation: "plan"}}, OutcomeSucceeded},
-		"applied":               {apply, Result{Summary: &ChangeSummary{Operation: "apply"}}, OutcomeSucceeded},
-		"destroyed":             {apply, Result{Summary: &ChangeSummary{Operation: "destroy"}}, OutcomeSucceeded},
-		"apply that planned":    {apply, Result{Summary: &ChangeSummary{Operation: "plan"}}, OutcomeDied},
-		"nothing":               {apply, Result{}, OutcomeDied},
-		"warning only":          {apply, Result{Diagnostics: []diagnostic.Diagnostic{{Severity: "warning"}}}, OutcomeDied},
-		"error":                 {apply, Result{Diagnostics: []diagnostic.Diagnostic{{Severity: "error"}}}, OutcomeFailed},
-		"error after a summary": {plan, Result{Summary: &ChangeSummary{Operation: "plan"}, Diagnostics: []diagnostic.Diagnostic{{Severity: "error"}}}, OutcomeFailed},
+		"planned":            {plan, Result{Summary: &ChangeSummary{Operation: "plan"}}, OutcomeSucceeded},
+		"applied":            {apply, Result{Summary: &ChangeSummary{Operation: "apply"}}, OutcomeSucceeded},
+		"destroyed":          {apply, Result{Summary: &ChangeSummary{Operation: "destroy"}}, OutcomeSucceeded},
+		"apply that planned": {apply, Result{Summary: &ChangeSummary{Operation: "plan"}}, OutcomeDied},
+		"nothing":            {apply, Result{}, OutcomeDied},
+		"warning only":       {apply, Result{Diagnostics: []diagnostic.Diagnostic{{Severity: "warning"}}}, OutcomeDied},
+		"error":              {apply, Result{Diagnostics: []diagnostic.Diagnostic{{Severity: "error"}}}, OutcomeFailed},
+		"error after a summary": {plan, Result{
+			Summary:     &ChangeSummary{Operation: "plan"},
+			Diagnostics: []diagnostic.Diagnostic{{Severity: "error"}},
+		}, OutcomeFailed},
 	} {
 		c.result.conclude(Run{Args: c.args})
 		if c.result.Outcome != c.want || c.result.ExitCode != ExitUnknown {

@@ -45,6 +45,7 @@ func (o ProvisionerOutputs) Hide(diags hcl.Diagnostics) {
 		if match := exitStatus.FindStringSubmatch(diag.Detail); match != nil {
 			how = ": " + match[1]
 		}
-		diag.Detail = "The command has failed" + how + ". Command and output are not shown, since the provisioner has sensitive or ephemeral arguments, or is quiet."
+		diag.Detail = "The command has failed" + how +
+			". Command and output are not shown, since the provisioner has sensitive or ephemeral arguments, or is quiet."
 	}
 }

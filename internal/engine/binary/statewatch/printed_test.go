@@ -9,7 +9,8 @@ import (
 )
 
 func TestPrintedState(t *testing.T) {
-	const state = "{\n  \"version\": 4,\n  \"terraform_version\": \"1.11.4\",\n  \"serial\": 3,\n  \"lineage\": \"x\",\n  \"outputs\": {},\n  \"resources\": [],\n  \"check_results\": null\n}"
+	const state = "{\n  \"version\": 4,\n  \"terraform_version\": \"1.11.4\",\n  \"serial\": 3,\n" +
+		"  \"lineage\": \"x\",\n  \"outputs\": {},\n  \"resources\": [],\n  \"check_results\": null\n}"
 	for name, test := range map[string]struct {
 		text  string
 		found bool

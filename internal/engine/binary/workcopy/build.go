@@ -438,7 +438,8 @@ func standInPath(standIn module.StandIn) string { return path.Join(standInDir, s
 
 // isGenerated reports whether a file was made by Build.
 func isGenerated(name string) bool {
-	return strings.HasPrefix(name, standInDir+"/") || slices.Contains([]string{generatedFile, overrideFile, VariablesFile, latchFile, path.Join(latchDir, "zz_outputs.tf.json")}, name)
+	return strings.HasPrefix(name, standInDir+"/") ||
+		slices.Contains([]string{generatedFile, overrideFile, VariablesFile, latchFile, path.Join(latchDir, "zz_outputs.tf.json")}, name)
 }
 
 // checkName is the name of the generated output that enforces a validation.

@@ -67,29 +67,35 @@ func rewrite(t *testing.T, name, source string) (outer, inner string, r *rewrite
 
 // absolute is the replacement of an argument of abspath.
 func absolute(argument string) string {
-	return "[for __stack_path in [" + argument + "]: substr(__stack_path, 0, 1) == \"/\" ? __stack_path : join(\"\", [\"/m$${x}/\", __stack_path])][0]"
+	return "[for __stack_path in [" + argument +
+		"]: substr(__stack_path, 0, 1) == \"/\" ? __stack_path : join(\"\", [\"/m$${x}/\", __stack_path])][0]"
 }
 
 func TestRewriteReferences(t *testing.T) {
 	const v, w = "module.__stack_in.v", "module.__stack_in.w"
 	tests := map[string]struct{ source, want string }{
-		"plain":           {"locals {\n  a = var.v\n}", "locals {\n  a = " + v + "\n}"},
-		"other variable":  {"locals {\n  a = var.other\n}", "locals {\n  a = var.other\n}"},
-		"longer name":     {"locals {\n  a = var.vv\n}", "locals {\n  a = var.vv\n}"},
-		"path":            {"locals {\n  a = var.v[0].x[*].y + var.w[var.v]\n}", "locals {\n  a = " + v + "[0].x[*].y + " + w + "[" + v + "]\n}"},
-		"templates":       {"locals {\n  a = \"${var.v}-%{if var.w}x%{endif}\"\n}", "locals {\n  a = \"${" + v + "}-%{if " + w + "}x%{endif}\"\n}"},
+		"plain":          {"locals {\n  a = var.v\n}", "locals {\n  a = " + v + "\n}"},
+		"other variable": {"locals {\n  a = var.other\n}", "locals {\n  a = var.other\n}"},
+		"longer name":    {"locals {\n  a = var.vv\n}", "locals {\n  a = var.vv\n}"},
+		"path":           {"locals {\n  a = var.v[0].x[*].y + var.w[var.v]\n}", "locals {\n  a = " + v + "[0].x[*].y + " + w + "[" + v + "]\n}"},
+		"templates": {"locals {\n  a = \"${var.v}-%{if var.w}x%{endif}\"\n}", "locals {\n  a = \"${" + v + "}-%{if " + w +
+			"}x%{endif}\"\n}"},
 		"heredoc":         {"locals {\n  a = <<-E\n    ${var.v}\n  E\n}", "locals {\n  a = <<-E\n    ${" + v + "}\n  E\n}"},
 		"not a reference": {"locals {\n  a = \"var.v\" # var.v\n}", "locals {\n  a = \"var.v\" # var.v\n}"},
 		"for":             {"locals {\n  a = [for x in var.v : x if var.w]\n}", "locals {\n  a = [for x in " + v + " : x if " + w + "]\n}"},
 		"shadowed":        {"locals {\n  a = [for var in var.v : var.w]\n}", "locals {\n  a = [for var in " + v + " : var.w]\n}"},
 		"object key":      {"locals {\n  a = { (var.v) = 1, var = 2 }\n}", "locals {\n  a = { (" + v + ") = 1, var = 2 }\n}"},
-		"blocks":          {"resource \"t\" \"n\" {\n  b {\n    depends_on = [var.v]\n  }\n}", "resource \"t\" \"n\" {\n  b {\n    depends_on = [" + v + "]\n  }\n}"},
-		"spaces":          {"locals {\n  a = var . v\n}", "locals {\n  a = " + v + "\n}"},
-		"plan timestamp":  {"locals {\n  a = f(plantimestamp())\n}", "locals {\n  a = f(\"1970-01-01T00:00:00Z\")\n}"},
-		"absolute path":   {"locals {\n  a = abspath(var.v)\n}", "locals {\n  a = abspath(" + absolute(v) + ")\n}"},
-		"twice absolute":  {"locals {\n  a = abspath(core::abspath(\"x\"))\n}", "locals {\n  a = abspath(" + absolute("core::abspath("+absolute("\"x\"")+")") + ")\n}"},
-		"variable":        {"variable \"v\" {\n  type = string\n}\nlocals {}", "              \n               \n \nlocals {}"},
-		"backend":         {"terraform {\n  backend \"s3\" {\n    a = var.v\n  }\n}", "terraform {\n                \n             \n   \n}"},
+		"blocks": {
+			"resource \"t\" \"n\" {\n  b {\n    depends_on = [var.v]\n  }\n}",
+			"resource \"t\" \"n\" {\n  b {\n    depends_on = [" + v + "]\n  }\n}",
+		},
+		"spaces":         {"locals {\n  a = var . v\n}", "locals {\n  a = " + v + "\n}"},
+		"plan timestamp": {"locals {\n  a = f(plantimestamp())\n}", "locals {\n  a = f(\"1970-01-01T00:00:00Z\")\n}"},
+		"absolute path":  {"locals {\n  a = abspath(var.v)\n}", "locals {\n  a = abspath(" + absolute(v) + ")\n}"},
+		"twice absolute": {"locals {\n  a = abspath(core::abspath(\"x\"))\n}", "locals {\n  a = abspath(" +
+			absolute("core::abspath("+absolute("\"x\"")+")") + ")\n}"},
+		"variable": {"variable \"v\" {\n  type = string\n}\nlocals {}", "              \n               \n \nlocals {}"},
+		"backend":  {"terraform {\n  backend \"s3\" {\n    a = var.v\n  }\n}", "terraform {\n                \n             \n   \n}"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -165,7 +171,8 @@ variable "other" {}
     }
   }
 }`)
-	if at := strings.Index(inner, `"v"`); strings.Count(inner[:at], "\n") != 2 || strings.Contains(inner, "local.max") || !json.Valid([]byte(inner)) {
+	if at := strings.Index(inner, `"v"`); strings.Count(inner[:at], "\n") != 2 || strings.Contains(inner, "local.max") ||
+		!json.Valid([]byte(inner)) {
 		t.Errorf("moved: got %q", inner)
 	}
 	rules = []validation{{"v", "${module.__stack_in.v < local.max}", "below ${local.max}"}}
@@ -245,13 +252,14 @@ func TestExpressions(t *testing.T) {
 		"prefix":         {cty.UnknownVal(cty.String).Refine().NotNull().StringPrefixFull("a${$").NewValue(), false, `"a$${${` + ref + `}"`},
 		"sensitive":      {str("a").Mark(marks.Sensitive), false, `sensitive("a")`},
 		"sensitive part": {cty.TupleVal([]cty.Value{str("a").Mark(marks.Sensitive), cty.True}), false, `[sensitive("a"), true]`},
-		"object":         {cty.ObjectVal(map[string]cty.Value{"b": cty.Zero, "a c": cty.UnknownVal(cty.Bool)}), false, `{"a c" = tobool(` + ref + `), "b" = 0}`},
-		"list":           {cty.ListVal([]cty.Value{str("a")}), false, `["a"]`},
-		"exact list":     {cty.ListVal([]cty.Value{str("a")}), true, `tolist(["a"])`},
-		"exact set":      {cty.SetVal([]cty.Value{str("a")}), true, `toset(["a"])`},
-		"exact map":      {cty.MapVal(map[string]cty.Value{"a": cty.True}), true, `tomap({"a" = true})`},
-		"set":            {cty.SetVal([]cty.Value{str("a"), cty.UnknownVal(cty.String)}), false, ref},
-		"unknown list":   {cty.UnknownVal(cty.List(cty.String)).RefineNotNull(), false, ref},
+		"object": {cty.ObjectVal(map[string]cty.Value{"b": cty.Zero, "a c": cty.UnknownVal(cty.Bool)}), false, `{"a c" = tobool(` + ref +
+			`), "b" = 0}`},
+		"list":         {cty.ListVal([]cty.Value{str("a")}), false, `["a"]`},
+		"exact list":   {cty.ListVal([]cty.Value{str("a")}), true, `tolist(["a"])`},
+		"exact set":    {cty.SetVal([]cty.Value{str("a")}), true, `toset(["a"])`},
+		"exact map":    {cty.MapVal(map[string]cty.Value{"a": cty.True}), true, `tomap({"a" = true})`},
+		"set":          {cty.SetVal([]cty.Value{str("a"), cty.UnknownVal(cty.String)}), false, ref},
+		"unknown list": {cty.UnknownVal(cty.List(cty.String)).RefineNotNull(), false, ref},
 		"unknown object": {
 			cty.UnknownVal(cty.Object(map[string]cty.Type{"a": cty.Number})).RefineNotNull(), false, `{"a" = tonumber(` + ref + `)}`,
 		},

@@ -65,7 +65,8 @@ type Journal interface {
 func Apply(ctx context.Context, req *Request) (*engine.ApplyResult, hcl.Diagnostics) {
 	before, err := state.Read(req.Planned.RefreshedState)
 	if err != nil {
-		return nil, hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "Unreadable state", Detail: "The state in the plan cannot be used: " + err.Error() + "."}}
+		return nil, hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "Unreadable state", Detail: "The state in the plan cannot be used: " +
+			err.Error() + "."}}
 	}
 	a := newApplier(req, before)
 	if !a.acceptInputs() {
@@ -141,12 +142,14 @@ func newApplier(req *Request, before *state.State) *applier {
 		return removals
 	})
 	a.eval = eval.New(eval.Options{
-		Tree: req.Tree, Phase: eval.Apply, Objects: a, Inputs: req.Inputs, Outputs: req.knownOutputs(), Deferral: true, Conditions: eval.ConditionsOf(req.Mode),
-		Functions: req.Functions, RootPath: req.RootPath, WorkPath: req.WorkPath, Unexpanded: a.deferrals.isUnexpanded(),
+		Tree: req.Tree, Phase: eval.Apply, Objects: a, Inputs: req.Inputs, Outputs: req.knownOutputs(), Deferral: true,
+		Conditions: eval.ConditionsOf(req.Mode),
+		Functions:  req.Functions, RootPath: req.RootPath, WorkPath: req.WorkPath, Unexpanded: a.deferrals.isUnexpanded(),
 	})
 	a.rt = &resource.Runtime{
-		Eval: a.eval, Providers: req.Providers, Graph: req.Graph, Types: req.Types, Calls: req.Calls, Stopped: a.stopped, Before: a.intend, BeforeInvoke: a.mayInvoke,
-		Moved: req.Moved,
+		Eval: a.eval, Providers: req.Providers, Graph: req.Graph, Types: req.Types, Calls: req.Calls, Stopped: a.stopped, Before: a.intend,
+		BeforeInvoke: a.mayInvoke,
+		Moved:        req.Moved,
 	}
 	if req.Observe != nil {
 		a.rt.Observe = a.observe

@@ -46,8 +46,9 @@ func CheckOrder(plan *planned.Plan, refreshed engine.State, graph *deps.Graph) h
 	}
 	return hcl.Diagnostics{{
 		Severity: hcl.DiagError, Summary: "Circular dependency",
-		Detail: "These changes wait for each other: " + strings.Join(names, ", ") + ". Objects that are created before their predecessors are destroyed, by " +
-			"create_before_destroy or because of what depends on them, cannot be mixed in this way with others. Change them in two steps.",
+		Detail: "These changes wait for each other: " + strings.Join(names, ", ") + ". Objects that are created before their predecessors are " +
+			"destroyed, by create_before_destroy or because of what depends on them, cannot be mixed in this way with others. Change them in two " +
+			"steps.",
 	}}
 }
 
@@ -105,7 +106,8 @@ func (p *scheduler) disentangle() {
 // cycles. Steps are taken away as long as some wait for none that is left, and then as long as none
 // that is left waits for some.
 func (p *scheduler) entangled() []bool {
-	before, after := make([][]*step, len(p.steps)), make([][]*step, len(p.steps)) // the steps that a step waits for, and those that wait for it
+	// They are the steps that a step waits for, and those that wait for it.
+	before, after := make([][]*step, len(p.steps)), make([][]*step, len(p.steps))
 	for _, s := range p.steps {
 		for _, w := range s.after {
 			before[s.number] = append(before[s.number], w.on)

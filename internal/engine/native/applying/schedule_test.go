@@ -127,8 +127,9 @@ func before(t *testing.T, steps []*step) map[string]map[string]bool {
 
 const (
 	chain    = `resource "terraform_data" "a" {}` + "\n" + `resource "terraform_data" "b" { input = terraform_data.a.id }`
-	chainCBD = `resource "terraform_data" "a" {}` + "\n" + `resource "terraform_data" "b" {` + "\ninput = terraform_data.a.id\nlifecycle {\ncreate_before_destroy = true\n}\n}"
-	depA     = " terraform_data.a\n"
+	chainCBD = `resource "terraform_data" "a" {}` + "\n" + `resource "terraform_data" "b" {` +
+		"\ninput = terraform_data.a.id\nlifecycle {\ncreate_before_destroy = true\n}\n}"
+	depA = " terraform_data.a\n"
 )
 
 func TestSchedule(t *testing.T) {
@@ -192,7 +193,8 @@ func TestSchedule(t *testing.T) {
 			nil,
 		},
 		"167 depends_on of a module": {
-			`resource "terraform_data" "a" {}` + "\nmodule \"m\" {\nsource = \"./m\"\ndepends_on = [terraform_data.a]\n}\n-- m\n" + `resource "terraform_data" "b" {}`,
+			`resource "terraform_data" "a" {}` + "\nmodule \"m\" {\nsource = \"./m\"\ndepends_on = [terraform_data.a]\n}\n-- m\n" +
+				`resource "terraform_data" "b" {}`,
 			"create terraform_data.a\ncreate module.m.terraform_data.b\n",
 			[]string{"make a, make module.m.b"},
 			nil,
@@ -208,7 +210,8 @@ func TestSchedule(t *testing.T) {
 			nil,
 		},
 		"fewer instances, user replaced create first": { // which terraform 1.11.4 refuses as a cycle
-			`resource "terraform_data" "a" { count = 1 }` + "\n" + `resource "terraform_data" "b" {` + "\ninput = terraform_data.a\nlifecycle {\ncreate_before_destroy = true\n}\n}",
+			`resource "terraform_data" "a" { count = 1 }` + "\n" + `resource "terraform_data" "b" {` + "\ninput = terraform_data.a\nlifecycle " +
+				"{\ncreate_before_destroy = true\n}\n}",
 			"create/delete terraform_data.a[0]\ndelete terraform_data.a[1]\ncreate/delete terraform_data.b" + depA,
 			[]string{"make a[0], make b, destroy b, destroy a[1]", "destroy b, destroy a[0]"},
 			nil,
@@ -231,7 +234,8 @@ func TestSchedule(t *testing.T) {
 		},
 		"a cycle among others that have an order": {
 			`resource "terraform_data" "a" {}` + "\n" + `resource "terraform_data" "c" {}`,
-			"delete/create terraform_data.a\ndelete terraform_data.b cbd" + depA + "update terraform_data.c\ndelete terraform_data.d cbd terraform_data.c\n",
+			"delete/create terraform_data.a\ndelete terraform_data.b cbd" + depA + "update terraform_data.c\ndelete terraform_data.d cbd " +
+				"terraform_data.c\n",
 			[]string{"destroy b, destroy a, make a", "make c, destroy d"},
 			nil,
 		},
@@ -246,7 +250,8 @@ func TestSchedule(t *testing.T) {
 			[]string{"make a, destroy b"},
 		},
 		"instances of one call are apart": {
-			"", "delete module.m[0].terraform_data.a\ndelete module.m[1].terraform_data.b module.m.terraform_data.a\ndelete module.m[0].terraform_data.b module.m.terraform_data.a\n",
+			"", "delete module.m[0].terraform_data.a\ndelete module.m[1].terraform_data.b module.m.terraform_data.a\ndelete " +
+				"module.m[0].terraform_data.b module.m.terraform_data.a\n",
 			[]string{"destroy module.m[0].b, destroy module.m[0].a"},
 			[]string{"destroy module.m[1].b, destroy module.m[0].a"},
 		},

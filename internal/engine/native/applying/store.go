@@ -17,7 +17,10 @@ import (
 func (a *applier) store(t *resource.Target, o *resource.Object, deposed stackaddrs.DeposedKey) bool {
 	entry, err := t.Entry(o, deposed)
 	if err != nil {
-		return a.eval.Diagnostics.AddTo(t.Address, &hcl.Diagnostic{Severity: hcl.DiagError, Summary: "Unstorable object", Detail: err.Error() + "."})
+		return a.eval.Diagnostics.AddTo(t.Address, &hcl.Diagnostic{
+			Severity: hcl.DiagError, Summary: "Unstorable object",
+			Detail: err.Error() + ".",
+		})
 	}
 	a.now.Set(entry)
 	return a.pass(t.Addr, deposed, &entry)
@@ -60,7 +63,8 @@ func (a *applier) unchanged(addr stackaddrs.ResourceInstance, deposed stackaddrs
 // recorded reports the error of the journal, if there is one.
 func (a *applier) recorded(addr stackaddrs.ResourceInstance, err error) bool {
 	return err == nil || a.eval.Diagnostics.AddTo(addr.String(), &hcl.Diagnostic{
-		Severity: hcl.DiagError, Summary: "Unusable apply journal", Detail: "What is done with " + addr.String() + " could not be written down: " + err.Error() + ".",
+		Severity: hcl.DiagError, Summary: "Unusable apply journal", Detail: "What is done with " + addr.String() +
+			" could not be written down: " + err.Error() + ".",
 	})
 }
 

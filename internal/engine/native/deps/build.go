@@ -46,7 +46,8 @@ func outputSubject(name string) refs.Subject { return refs.Subject{Kind: refs.Ca
 
 // declare makes the nodes of a module and of those that it calls.
 func (b *builder) declare(tree *module.Node, parent *scope, addr stackaddrs.ModuleInstance) {
-	s := &scope{tree: tree, parent: parent, addr: addr, nodes: make(map[refs.Subject]int32, len(tree.Variables)+len(tree.Locals)+len(tree.Outputs)+len(tree.Resources))}
+	s := &scope{tree: tree, parent: parent, addr: addr, nodes: make(map[refs.Subject]int32, len(tree.Variables)+len(tree.Locals)+
+		len(tree.Outputs)+len(tree.Resources))}
 	b.scopes[tree] = s
 	b.order = append(b.order, s)
 	name := "the module"

@@ -92,7 +92,10 @@ type Resource struct {
 
 // New follows the references in a tree.
 func New(tree *module.Node) *Graph {
-	b := &builder{graph: &Graph{byAddr: map[stackaddrs.ResourceInstance]*Resource{}, outputs: map[string]int32{}}, scopes: map[*module.Node]*scope{}}
+	b := &builder{
+		graph:  &Graph{byAddr: map[stackaddrs.ResourceInstance]*Resource{}, outputs: map[string]int32{}},
+		scopes: map[*module.Node]*scope{},
+	}
 	b.declare(tree, nil, stackaddrs.RootModuleInstance)
 	for _, scope := range b.order {
 		b.connect(scope)

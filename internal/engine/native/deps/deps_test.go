@@ -235,7 +235,8 @@ func TestCycles(t *testing.T) {
 			[]string{"local.a, at main.tf:2; local.b, at main.tf:3"},
 		},
 		"resources": {
-			"resource \"terraform_data\" \"a\" { input = terraform_data.b.id }\nresource \"terraform_data\" \"b\" { depends_on = [terraform_data.a] }",
+			"resource \"terraform_data\" \"a\" { input = terraform_data.b.id }\nresource \"terraform_data\" \"b\" { depends_on = " +
+				"[terraform_data.a] }",
 			[]string{"terraform_data.a, at main.tf:1; terraform_data.b, at main.tf:2"},
 		},
 		"two cycles":     {"locals {\na = local.a\nb = local.b\n}", []string{"local.a, at main.tf:2", "local.b, at main.tf:3"}},
@@ -245,21 +246,26 @@ func TestCycles(t *testing.T) {
 			[]string{"module.m.var.in, at m/main.tf:1; module.m.output.same, at m/main.tf:2"},
 		},
 		"back to what triggers an action": {
-			"resource \"terraform_data\" \"a\" {\nlifecycle {\naction_trigger {\nevents = [after_create]\nactions = [action.x_y.z]\n}\n}\n}\naction \"x_y\" \"z\" {\nconfig { v = [terraform_data.a.id, terraform_data.b.id] }\n}\nresource \"terraform_data\" \"b\" { input = terraform_data.a.id }",
+			"resource \"terraform_data\" \"a\" {\nlifecycle {\naction_trigger {\nevents = [after_create]\nactions = " +
+				"[action.x_y.z]\n}\n}\n}\naction \"x_y\" \"z\" {\nconfig { v = [terraform_data.a.id, terraform_data.b.id] }\n}\nresource " +
+				"\"terraform_data\" \"b\" { input = terraform_data.a.id }",
 			[]string{"terraform_data.a, at main.tf:1; action.x_y.z, at main.tf:9; terraform_data.b, at main.tf:12"},
 		},
 		"what triggers an action itself": {
-			"resource \"terraform_data\" \"a\" {\nlifecycle {\naction_trigger {\nevents = [after_create]\nactions = [action.x_y.z]\n}\n}\n}\naction \"x_y\" \"z\" {\nconfig { v = terraform_data.a.id }\n}",
+			"resource \"terraform_data\" \"a\" {\nlifecycle {\naction_trigger {\nevents = [after_create]\nactions = " +
+				"[action.x_y.z]\n}\n}\n}\naction \"x_y\" \"z\" {\nconfig { v = terraform_data.a.id }\n}",
 			nil,
 		},
 		"past each other": {"module \"m\" {\nsource = \"./m\"\nin = module.m.other\n}", nil},
 		"dependency of a call": {
-			"module \"m\" {\nsource = \"./m\"\nin = 1\ndepends_on = [terraform_data.a]\n}\nresource \"terraform_data\" \"a\" { input = module.m.other }",
+			"module \"m\" {\nsource = \"./m\"\nin = 1\ndepends_on = [terraform_data.a]\n}\nresource \"terraform_data\" \"a\" { input = " +
+				"module.m.other }",
 			[]string{"module.m.output.other, at m/main.tf:3; module.m (its instances), at main.tf:1; terraform_data.a, at main.tf:6"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			g := load(t, map[string]string{"main.tf": c.text, "m/main.tf": "variable \"in\" {}\noutput \"same\" { value = var.in }\noutput \"other\" { value = 1 }"})
+			g := load(t, map[string]string{"main.tf": c.text, "m/main.tf": "variable \"in\" {}\noutput \"same\" { value = var.in }\noutput " +
+				"\"other\" { value = 1 }"})
 			var got []string
 			for _, diag := range g.Cycles() {
 				_, members, _ := strings.Cut(diag.Detail, "\n")
@@ -293,7 +299,8 @@ func TestChain(t *testing.T) {
 func BenchmarkNew(b *testing.B) {
 	var text strings.Builder
 	for i := range 10000 {
-		fmt.Fprintf(&text, "resource \"terraform_data\" \"r%d\" {\ninput = local.l%d\n}\nlocals { l%d = terraform_data.r%d.id }\n", i, i/2, i, i/3+1)
+		fmt.Fprintf(&text, "resource \"terraform_data\" \"r%d\" {\ninput = local.l%d\n}\nlocals { l%d = terraform_data.r%d.id }\n", i,
+			i/2, i, i/3+1)
 	}
 	dir := b.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "main.tf"), []byte(text.String()), 0o600); err != nil {

@@ -33,7 +33,11 @@ func (a *Action) Addr(key stackaddrs.InstanceKey) stackaddrs.ActionInstance {
 
 // Expand returns which instances the block declares.
 func (a *Action) Expand(ctx context.Context) (Expansion, bool) {
-	return a.Module.expand(ctx, &a.expansion, block{a.Config.Repeat, "action." + a.Config.Type + "." + a.Config.Name, &a.Config.Range, Place{}})
+	return a.Module.expand(ctx, &a.expansion, block{
+		a.Config.Repeat, "action." + a.Config.Type + "." + a.Config.Name,
+		&a.Config.Range,
+		Place{},
+	})
 }
 
 // Slot is [Resource.Slot].

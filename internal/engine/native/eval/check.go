@@ -27,7 +27,8 @@ func (c *Check) Run(ctx context.Context) {
 	for _, rule := range c.Config.Assertions {
 		status, message, ok := c.Module.evalCondition(ctx, rule, Place{check: c.Config}, of)
 		c.Module.eval.Checks.Record(of.kind, of.block, of.object, status, message)
-		if ok && status == engine.CheckUnknown && c.Module.eval.opts.Conditions != IgnoreConditions && c.Module.eval.opts.Phase == Plan && !c.Module.eval.Checks.lacksData(of.object) {
+		if ok && status == engine.CheckUnknown && c.Module.eval.opts.Conditions != IgnoreConditions && c.Module.eval.opts.Phase == Plan &&
+			!c.Module.eval.Checks.lacksData(of.object) {
 			c.Module.eval.Diagnostics.Add(&hcl.Diagnostic{
 				Severity: hcl.DiagWarning, Summary: "Check block assertion known after apply",
 				Detail:  "The condition depends on values that are known after apply only.",

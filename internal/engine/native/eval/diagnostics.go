@@ -72,8 +72,8 @@ func withProviderFunction(diag *hcl.Diagnostic) *hcl.Diagnostic {
 		reworded.Detail = fmt.Sprintf("There is no function %q. Declare %q in the required_providers of the module; its provider must have a "+
 			"function %q.", name, localName, function)
 	} else {
-		reworded.Detail = "The name of a function of a provider is written provider::LOCALNAME::FUNCTION, with the name that required_providers " +
-			"has for the provider."
+		reworded.Detail = "The name of a function of a provider is written provider::LOCALNAME::FUNCTION, with the name that " +
+			"required_providers has for the provider."
 	}
 	return &reworded
 }

@@ -68,7 +68,8 @@ func (m *Module) InstanceKey(ctx context.Context, expr hcl.Expression, at Place)
 			return key, true
 		}
 	}
-	return stackaddrs.NoKey, m.eval.Diagnostics.Add(result.Error("Invalid instance key", "The key of an instance is a known string or whole number."))
+	return stackaddrs.NoKey, m.eval.Diagnostics.Add(
+		result.Error("Invalid instance key", "The key of an instance is a known string or whole number."))
 }
 
 // ImportName evaluates the ID of an object to import or, if that has a type, its identity. Either

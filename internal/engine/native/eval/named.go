@@ -28,8 +28,8 @@ func (r *Resource) Trigger(ctx context.Context, expr *module.Expr, at Place) (*R
 	m := r.Module
 	ref, named, ok := m.named(ctx, expr, at, func(ref *refs.Reference) bool {
 		return ref.Subject.Kind == refs.Resource && ref.Subject.Mode == stackaddrs.ManagedResource
-	}, "Invalid replacement trigger", "A trigger is a managed resource of the module, an instance of it, or an attribute of one. A key can be "+
-		"count.index or each.key.")
+	}, "Invalid replacement trigger", "A trigger is a managed resource of the module, an instance of it, or an attribute of one. A key can "+
+		"be count.index or each.key.")
 	block := m.resources[ref.Subject.Resource()]
 	switch {
 	case ok && block == nil:
@@ -71,7 +71,8 @@ func (m *Module) named(
 			return ref, named, false
 		}
 	}
-	if traversal == nil || !allowed(&ref) || ref.Subject.Kind == refs.Action && len(ref.Rest)+len(part) > 0 || !onlyKeys(expr.Refs, ref.Subject) {
+	if traversal == nil || !allowed(&ref) || ref.Subject.Kind == refs.Action && len(ref.Rest)+len(part) > 0 ||
+		!onlyKeys(expr.Refs, ref.Subject) {
 		return ref, named, m.eval.Diagnostics.AddTo(at.Resource, &hcl.Diagnostic{
 			Severity: hcl.DiagError, Summary: summary, Detail: detail, Subject: expr.Range().Ptr(),
 		})

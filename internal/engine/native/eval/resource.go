@@ -47,7 +47,8 @@ func (r *Resource) Place(ctx context.Context, key stackaddrs.InstanceKey) (Place
 // Slot returns the slot of the root module that fills the provider configuration of the block. If
 // no call passes one, that is an error.
 func (r *Resource) Slot(at Place) (engine.ProviderSlot, bool) {
-	return r.Module.slot(r.Config.Addr.String(), r.Config.Provider, r.Config.ProviderAddr, Source{Range: r.Config.ProviderRange, Resource: at.Resource})
+	return r.Module.slot(r.Config.Addr.String(), r.Config.Provider, r.Config.ProviderAddr,
+		Source{Range: r.Config.ProviderRange, Resource: at.Resource})
 }
 
 func (m *Module) slot(user string, slot engine.ProviderSlot, of stackaddrs.Provider, at Source) (engine.ProviderSlot, bool) {

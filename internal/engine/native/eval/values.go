@@ -97,7 +97,8 @@ func (o *Output) check(ctx context.Context) bool {
 	ok := true
 	for _, condition := range o.config.Preconditions {
 		if !o.module.checkCondition(ctx, condition, Place{}, conditionOf{
-			kind: engine.CheckOutput, block: o.module.staticPrefixed("output." + o.config.Name), object: o.module.prefixed("output." + o.config.Name),
+			kind: engine.CheckOutput, block: o.module.staticPrefixed("output." + o.config.Name), object: o.module.prefixed("output." +
+				o.config.Name),
 			summary: "Module output value precondition failed",
 		}) {
 			ok = false
@@ -114,7 +115,8 @@ func (o *Output) exposes(result Result) *hcl.Diagnostic {
 			fmt.Sprintf("The output %q is not declared as ephemeral, and cannot have an ephemeral value.", o.config.Name))
 	case o.module.call == nil && !o.config.Sensitive && marks.Contains(result.Value, marks.Sensitive):
 		diag := result.Error("Output refers to sensitive values", fmt.Sprintf(
-			"The value of output %q is sensitive. Declare that with sensitive = true, or remove what is sensitive from the expression.", o.config.Name))
+			"The value of output %q is sensitive. Declare that with sensitive = true, or remove what is sensitive from the expression.",
+			o.config.Name))
 		diag.Subject = o.config.Range.Ptr() // as in terraform: the mistake may be in the declaration
 		return diag
 	}

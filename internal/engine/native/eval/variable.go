@@ -55,7 +55,8 @@ func (v *Variable) Check(ctx context.Context) {
 // isOf reports whether a condition is about the variable.
 func (v *Variable) isOf(rule *module.Condition) bool {
 	own := refs.Subject{Kind: refs.Variable, Name: v.config.Name}
-	return isPlaceholder(rule.Condition) || slices.ContainsFunc(rule.Condition.Refs, func(ref refs.Reference) bool { return ref.Subject == own })
+	return isPlaceholder(rule.Condition) ||
+		slices.ContainsFunc(rule.Condition.Refs, func(ref refs.Reference) bool { return ref.Subject == own })
 }
 
 // name is that for messages about cycles.
@@ -102,7 +103,8 @@ func (v *Variable) given(ctx context.Context) (value cty.Value, at *Source, ok b
 func (v *Variable) accept(value cty.Value, at *Source) (cty.Value, *hcl.Diagnostic) {
 	if value == cty.NilVal {
 		if v.config.Required() {
-			return cty.NilVal, at.Error("Missing required argument", fmt.Sprintf("The variable %q has no default, and was given no value.", v.config.Name))
+			return cty.NilVal, at.Error("Missing required argument", fmt.Sprintf("The variable %q has no default, and was given no value.",
+				v.config.Name))
 		}
 		value = v.config.Default
 	}

@@ -32,8 +32,11 @@ type Applied struct {
 // ApplyRequest returns the request for applying a plan of the component. Tests may change it.
 func (c *Component) ApplyRequest(plan *Plan) *applying.Request {
 	return &applying.Request{
-		ApplyRequest: &engine.ApplyRequest{Mode: plan.Mode, Planned: plan.PlanResult, Timestamp: timestamp, PriorState: c.Prior, Inputs: map[string]cty.Value{}},
-		Plan:         plan.Planned, Tree: c.Tree, Graph: deps.New(c.Tree), Providers: c, Types: &resource.Types{},
+		ApplyRequest: &engine.ApplyRequest{
+			Mode: plan.Mode, Planned: plan.PlanResult, Timestamp: timestamp, PriorState: c.Prior,
+			Inputs: map[string]cty.Value{},
+		},
+		Plan: plan.Planned, Tree: c.Tree, Graph: deps.New(c.Tree), Providers: c, Types: &resource.Types{},
 		Functions: Functions(lang.Options{PlanTimestamp: timestamp}),
 		RootPath:  ".", WorkPath: c.Dir, Calls: make(chan struct{}, 10),
 	}

@@ -135,7 +135,9 @@ func State(t testing.TB, objects []tfstate.Object) engine.State {
 }
 
 // Provider implements [resource.Providers].
-func (c *Component) Provider(_ context.Context, addr stackaddrs.Provider, _ engine.ProviderSlot) (provider.Provider, bool, bool, hcl.Diagnostics) {
+func (c *Component) Provider(_ context.Context, addr stackaddrs.Provider,
+	_ engine.ProviderSlot,
+) (provider.Provider, bool, bool, hcl.Diagnostics) {
 	if addr.IsBuiltin() {
 		return builtinProvider, true, true, nil
 	}

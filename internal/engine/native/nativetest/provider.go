@@ -108,7 +108,9 @@ func (p *Provider) Configure(_ context.Context, req provider.ConfigureRequest) p
 }
 
 // ValidateResource implements [provider.Provider].
-func (p *Provider) ValidateResource(_ context.Context, mode stackaddrs.ResourceMode, typeName string, config cty.Value) provider.Diagnostics {
+func (p *Provider) ValidateResource(_ context.Context, mode stackaddrs.ResourceMode, typeName string,
+	config cty.Value,
+) provider.Diagnostics {
 	p.called("validate", typeName, config)
 	if p.OnValidate == nil {
 		return nil
@@ -181,16 +183,17 @@ func (p *Provider) Apply(_ context.Context, req provider.ApplyRequest) provider.
 	p.called("apply", req.Type, req.Prior, req.Config)
 	response := provider.ApplyResponse{New: req.Planned, Private: req.Private}
 	if !req.Planned.IsNull() {
-		response.New, _ = cty.Transform(req.Planned, func(_ cty.Path, value cty.Value) (cty.Value, error) { //nolint:errcheck // the function returns none
-			switch {
-			case value.IsKnown():
-				return value, nil
-			case value.Type() == cty.Number:
-				return cty.NumberIntVal(1), nil
-			default:
-				return cty.StringVal("made"), nil
-			}
-		})
+		response.New, _ = cty.Transform(req.Planned,
+			func(_ cty.Path, value cty.Value) (cty.Value, error) { //nolint:errcheck // the function returns none
+				switch {
+				case value.IsKnown():
+					return value, nil
+				case value.Type() == cty.Number:
+					return cty.NumberIntVal(1), nil
+				default:
+					return cty.StringVal("made"), nil
+				}
+			})
 		response.Identity = p.identity(req.Type, response.New)
 	}
 	return hook(p.OnApply, req, response)
@@ -252,7 +255,10 @@ func completed(config cty.Value, name, word string) cty.Value {
 // OpenEphemeral implements [provider.Provider]. The value is "open", followed by the name.
 func (p *Provider) OpenEphemeral(_ context.Context, req provider.OpenEphemeralRequest) provider.OpenEphemeralResponse {
 	p.called("open", req.Type, req.Config)
-	return hook(p.OnOpenEphemeral, req, provider.OpenEphemeralResponse{Result: completed(req.Config, "value", "open"), Private: []byte("opened")})
+	return hook(p.OnOpenEphemeral, req, provider.OpenEphemeralResponse{
+		Result:  completed(req.Config, "value", "open"),
+		Private: []byte("opened"),
+	})
 }
 
 // RenewEphemeral implements [provider.Provider].

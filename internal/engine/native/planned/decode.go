@@ -28,7 +28,8 @@ func Decode(result *engine.PlanResult) (*Plan, error) {
 		return nil, fmt.Errorf("not the plan of a component: %w", err)
 	}
 	if version := encoded.GetFormatVersion(); version != formatVersion {
-		return nil, fmt.Errorf("the plan of the component has version %d of the format, and only version %d is understood", version, formatVersion)
+		return nil, fmt.Errorf("the plan of the component has version %d of the format, and only version %d is understood", version,
+			formatVersion)
 	}
 	p := &Plan{Prior: encoded.GetPrior(), Changes: changesOf(result)}
 	if len(p.Changes) != int(encoded.GetNumber()) {

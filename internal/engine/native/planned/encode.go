@@ -14,7 +14,10 @@ const formatVersion = 2
 
 // Encode returns what the plan has besides the result of planning.
 func Encode(p *Plan) ([]byte, error) {
-	encoded := &componentv1.Plan{FormatVersion: formatVersion, Prior: p.Prior, Number: uint32(len(p.Changes))} //nolint:gosec // there are never as many
+	encoded := &componentv1.Plan{
+		FormatVersion: formatVersion, Prior: p.Prior,
+		Number: uint32(len(p.Changes)), //nolint:gosec // there are never as many
+	}
 	for _, c := range p.Changes {
 		if details := encodeChange(c); details != nil {
 			encoded.Changes = append(encoded.Changes, details)
@@ -31,7 +34,10 @@ func Encode(p *Plan) ([]byte, error) {
 
 // encodeChange returns the details of a change, or nil if it has none.
 func encodeChange(c *Change) *componentv1.Change {
-	encoded := &componentv1.Change{Alias: c.Alias, Private: c.Private, BeforePrivate: c.BeforePrivate, CreateBeforeDestroy: c.CreateBeforeDestroy}
+	encoded := &componentv1.Change{
+		Alias: c.Alias, Private: c.Private, BeforePrivate: c.BeforePrivate,
+		CreateBeforeDestroy: c.CreateBeforeDestroy,
+	}
 	for i, invocation := range c.Invocations {
 		if invocation.Conditional {
 			encoded.Conditional = append(encoded.Conditional, uint32(i)) //nolint:gosec // there are never as many

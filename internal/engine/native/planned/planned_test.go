@@ -64,12 +64,16 @@ func example(t *testing.T) *planned.Plan {
 			},
 			{
 				Change: engine.Change{
-					Addr: address(t, `module.m["a"].b_thing.x[0]`), Provider: provider, Action: engine.ActionDelete, Before: object, After: null, Deposed: "01234567",
+					Addr: address(t, `module.m["a"].b_thing.x[0]`), Provider: provider, Action: engine.ActionDelete, Before: object, After: null,
+					Deposed: "01234567",
 				},
 				Private: []byte{4},
 			},
 			{
-				Change:   engine.Change{Addr: address(t, "module.m[*].b_thing.same[*]"), Provider: provider, Action: engine.ActionNoOp, Before: null, After: null},
+				Change: engine.Change{
+					Addr: address(t, "module.m[*].b_thing.same[*]"), Provider: provider, Action: engine.ActionNoOp,
+					Before: null, After: null,
+				},
 				Deferred: "deferred_prereq",
 			},
 		},

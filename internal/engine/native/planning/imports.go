@@ -37,9 +37,10 @@ func (p *planner) badImport(config *module.Import, summary, detail string) bool 
 
 // find returns the places of the objects that a block imports, by the addresses that they get.
 func (i *importBlock) find(ctx context.Context, p *planner) (map[stackaddrs.ResourceInstance]eval.Place, bool) {
-	targets, err := i.targets.Do(ctx, "import of "+i.config.Block.String(), func(ctx context.Context) (map[stackaddrs.ResourceInstance]eval.Place, error) {
-		return i.evaluate(ctx, p), nil
-	})
+	targets, err := i.targets.Do(ctx, "import of "+i.config.Block.String(),
+		func(ctx context.Context) (map[stackaddrs.ResourceInstance]eval.Place, error) {
+			return i.evaluate(ctx, p), nil
+		})
 	if err != nil {
 		p.eval.Diagnostics.Failed(err, i.config.Range.Ptr())
 	}
@@ -138,7 +139,9 @@ func (p *planner) importOne(ctx context.Context, t *resource.Target, config *mod
 }
 
 // importName evaluates the ID or the identity of the object.
-func (p *planner) importName(ctx context.Context, t *resource.Target, config *module.Import, at eval.Place) (named resource.Imported, known, ok bool) {
+func (p *planner) importName(ctx context.Context, t *resource.Target, config *module.Import,
+	at eval.Place,
+) (named resource.Imported, known, ok bool) {
 	identity := cty.NilType
 	if config.Identity != nil {
 		if t.Identity == nil {
@@ -177,7 +180,8 @@ func (p *planner) checkImports(ctx context.Context) {
 			targets, _ := block.find(ctx, p)
 			for addr := range targets {
 				if !(declared{p, ctx}).mayHave(ctx, addr) {
-					p.badImport(block.config, "Undeclared import target", "The configuration has no instance "+addr.String()+" that an object could be imported as.")
+					p.badImport(block.config, "Undeclared import target", "The configuration has no instance "+addr.String()+
+						" that an object could be imported as.")
 				}
 			}
 		}

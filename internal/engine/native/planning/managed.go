@@ -148,7 +148,10 @@ func (p *planner) find(ctx context.Context, t *resource.Target, stored *state.Ob
 func (p *planner) keep(t *resource.Target, o *resource.Object, deposed stackaddrs.DeposedKey) bool {
 	entry, err := t.Entry(o, deposed)
 	if err != nil {
-		return p.eval.Diagnostics.AddTo(t.Address, &hcl.Diagnostic{Severity: hcl.DiagError, Summary: "Unstorable object", Detail: err.Error() + "."})
+		return p.eval.Diagnostics.AddTo(t.Address, &hcl.Diagnostic{
+			Severity: hcl.DiagError, Summary: "Unstorable object",
+			Detail: err.Error() + ".",
+		})
 	}
 	p.fresh.Set(entry)
 	return true

@@ -33,7 +33,10 @@ func (p *planner) result(ctx context.Context) (*engine.PlanResult, *planned.Plan
 		plan.Changes = append(plan.Changes, c) // those that are deferred, too: their values stand for the objects
 		for _, i := range c.Invocations {
 			if i.Deferred != "" {
-				result.DeferredInvocations = append(result.DeferredInvocations, engine.DeferredInvocation{Reason: i.Deferred, Invocation: &i.Invocation})
+				result.DeferredInvocations = append(result.DeferredInvocations, engine.DeferredInvocation{
+					Reason:     i.Deferred,
+					Invocation: &i.Invocation,
+				})
 			} else {
 				result.Invocations = append(result.Invocations, &i.Invocation)
 			}

@@ -33,7 +33,8 @@ func TestPlanAsTerraform(t *testing.T) {
 	program := testenv.Terraform(t)
 	testenv.CLIConfig(t, "")
 	for _, s := range scripts(t) {
-		if strings.Contains(s.text, "fake") || s.settings("unknown") != nil || s.settings("defer all") != nil || s.settings("not as terraform") != nil {
+		if strings.Contains(s.text, "fake") || s.settings("unknown") != nil || s.settings("defer all") != nil ||
+			s.settings("not as terraform") != nil {
 			continue
 		}
 		t.Run(s.name, func(t *testing.T) {

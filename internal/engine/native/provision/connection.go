@@ -109,7 +109,8 @@ func (c *connection) withoutSecrets(text string) string {
 // read finds out how to reach the machine. It returns the error of the connection blocks, or "".
 func (c *connection) read(env []string) string {
 	if kind := c.text("type"); kind != "" && kind != "ssh" {
-		return fmt.Sprintf("it is of type %q, and the native engine has those of type ssh only. An engine with a binary may have others: choose terraform or tofu", kind)
+		return fmt.Sprintf("it is of type %q, and the native engine has those of type ssh only. An engine with a binary may have others: "+
+			"choose terraform or tofu", kind)
 	}
 	switch platform := c.or("target_platform"); platform {
 	case "", "unix":
@@ -151,7 +152,8 @@ func (c *connection) read(env []string) string {
 	}
 	if c.text("bastion_host") != "" {
 		o.Bastion = &remote.Endpoint{
-			Host: bare(c.text("bastion_host")), Port: port(o.Port, "bastion_port"), User: c.or("bastion_user", "user"), Password: c.or("bastion_password", "password"),
+			Host: bare(c.text("bastion_host")), Port: port(o.Port, "bastion_port"), User: c.or("bastion_user", "user"),
+			Password:   c.or("bastion_password", "password"),
 			PrivateKey: c.or("bastion_private_key", "private_key"), Certificate: c.or("bastion_certificate"), HostKey: c.text("bastion_host_key"),
 		}
 		if o.Bastion.User == "" {
@@ -160,7 +162,8 @@ func (c *connection) read(env []string) string {
 	}
 	if c.text("proxy_host") != "" {
 		o.Proxy = &remote.Proxy{
-			Scheme: c.or("proxy_scheme"), Host: bare(c.text("proxy_host")), Port: port(80, "proxy_port"), User: c.text("proxy_user_name"), Password: c.text("proxy_user_password"),
+			Scheme: c.or("proxy_scheme"), Host: bare(c.text("proxy_host")), Port: port(80, "proxy_port"), User: c.text("proxy_user_name"),
+			Password: c.text("proxy_user_password"),
 		}
 		if o.Proxy.Scheme == "" {
 			o.Proxy.Scheme = "http"
@@ -206,7 +209,8 @@ func (c *connection) use(ctx context.Context, w *work, do func(*remote.Machine) 
 	case errors.Is(err, errStopped):
 		return w.failed("The work was stopped before there was a connection with the machine.")
 	case w.args.hidden:
-		return w.failed("There was no connection with the machine. The cause is not shown, since the provisioner has sensitive or ephemeral arguments.")
+		return w.failed("There was no connection with the machine. The cause is not shown, since the provisioner has sensitive or ephemeral " +
+			"arguments.")
 	default:
 		return w.failed(c.withoutSecrets(fmt.Sprintf("The machine %s cannot be reached: %s.", c.name(), err)))
 	}

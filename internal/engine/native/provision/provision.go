@@ -52,7 +52,10 @@ func (r *Runner) Provision(ctx context.Context, req *applying.ProvisionRequest) 
 	}
 	w.args = args
 	w.out = &output{req: req, hidden: args.hidden}
-	run := map[string]func(context.Context, *work) hcl.Diagnostics{"local-exec": r.localExec, "remote-exec": r.remoteExec, "file": r.file}[req.Config.Type]
+	run := map[string]func(context.Context, *work) hcl.Diagnostics{
+		"local-exec": r.localExec, "remote-exec": r.remoteExec,
+		"file": r.file,
+	}[req.Config.Type]
 
 	ctx, cancel := context.WithCancelCause(ctx)
 	var stopping sync.WaitGroup
@@ -82,7 +85,9 @@ func (r *Runner) Provision(ctx context.Context, req *applying.ProvisionRequest) 
 var errStopped = errors.New("the work was stopped")
 
 // decode evaluates the arguments of a provisioner or a connection.
-func decode(ctx context.Context, req *applying.ProvisionRequest, decoder *body.Decoder, written hcl.Body, references []refs.Reference) (arguments, hcl.Diagnostics) {
+func decode(ctx context.Context, req *applying.ProvisionRequest, decoder *body.Decoder, written hcl.Body,
+	references []refs.Reference,
+) (arguments, hcl.Diagnostics) {
 	scope, ok := req.Module.Scope(ctx, references, req.Place)
 	if !ok {
 		return arguments{}, failed(req, "It was not run, because something that its arguments refer to is not there.")

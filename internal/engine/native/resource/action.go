@@ -19,7 +19,9 @@ import (
 
 // Action returns the target for an action instance that is invoked for another target, which has
 // the type, the provider and the configuration of the action.
-func (rt *Runtime) Action(ctx context.Context, a *eval.Action, key stackaddrs.InstanceKey, of *Target, caller *eval.Caller) (*Target, bool) {
+func (rt *Runtime) Action(ctx context.Context, a *eval.Action, key stackaddrs.InstanceKey, of *Target,
+	caller *eval.Caller,
+) (*Target, bool) {
 	t := &Target{Addr: of.Addr, Address: of.Address, Resource: of.Resource, tree: of.tree, Action: a, key: key}
 	var ok bool
 	if t.At, ok = a.Place(ctx, key); !ok {
@@ -69,7 +71,8 @@ func (rt *Runtime) PlanAction(ctx context.Context, t *Target, config *ActionConf
 	case !rt.Said(t, response.Diagnostics):
 		return 0, false
 	case response.Deferred != provider.NotDeferred && response.Deferred != provider.DeferredProviderConfigUnknown:
-		return 0, rt.fail(t, "Invalid deferral of an action", "The provider "+t.Of.String()+" defers "+t.described()+" for the reason "+response.Deferred.String()+
+		return 0, rt.fail(t, "Invalid deferral of an action", "The provider "+t.Of.String()+" defers "+t.described()+" for the reason "+
+			response.Deferred.String()+
 			". An action can only be deferred because the configuration of its provider is not known. That is a mistake in the provider.")
 	}
 	return response.Deferred, true
@@ -82,7 +85,8 @@ func (rt *Runtime) RefinesAction(t *Target, planned cty.Value, config *ActionCon
 		return false
 	}
 	if err := engine.CheckRefines(planned, config.Stored); err != nil {
-		return rt.fail(t, "Inconsistent action configuration", "The configuration of "+t.described()+" is not the one that was planned: "+err.Error()+". Plan again.")
+		return rt.fail(t, "Inconsistent action configuration", "The configuration of "+t.described()+" is not the one that was planned: "+
+			err.Error()+". Plan again.")
 	}
 	return true
 }

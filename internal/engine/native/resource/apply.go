@@ -40,7 +40,10 @@ func (rt *Runtime) Apply(ctx context.Context, t *Target, c *Change, prior *Objec
 	if !ok {
 		return Applied{Object: prior}
 	}
-	request := provider.ApplyRequest{Type: t.Name, Prior: t.Null(), Config: c.Config, Private: c.Private, Meta: meta, PlannedIdentity: c.AfterIdentity}
+	request := provider.ApplyRequest{
+		Type: t.Name, Prior: t.Null(), Config: c.Config, Private: c.Private, Meta: meta,
+		PlannedIdentity: c.AfterIdentity,
+	}
 	action := engine.ActionCreate
 	if prior != nil {
 		action = engine.ActionUpdate
@@ -85,9 +88,12 @@ func (rt *Runtime) Destroy(ctx context.Context, t *Target, d Destruction) Applie
 		return Applied{Object: o}
 	}
 	prior, sensitive, _ := marks.Split(o.Value)
-	response, applied := rt.carryOut(ctx, t, asking{deposed: d.Deposed, action: engine.ActionDelete, before: d.Before, request: provider.ApplyRequest{
-		Type: t.Name, Prior: prior, Planned: t.Null(), Config: t.Null(), Private: d.Private, Meta: meta, PlannedIdentity: o.Identity,
-	}})
+	response, applied := rt.carryOut(ctx, t, asking{
+		deposed: d.Deposed, action: engine.ActionDelete, before: d.Before,
+		request: provider.ApplyRequest{
+			Type: t.Name, Prior: prior, Planned: t.Null(), Config: t.Null(), Private: d.Private, Meta: meta, PlannedIdentity: o.Identity,
+		},
+	})
 	if !applied.Asked {
 		applied.Object = o
 		return applied
@@ -104,7 +110,8 @@ func (rt *Runtime) Destroy(ctx context.Context, t *Target, d Destruction) Applie
 // Refines reports whether a change that was planned now agrees with the known parts of the first
 // plan.
 func (rt *Runtime) Refines(t *Target, action engine.Action, after cty.Value, now *Change) bool {
-	const summary, what = "Provider produced inconsistent final plan", "plans something else, now that all values are known, than it had planned for"
+	const summary, what = "Provider produced inconsistent final plan",
+		"plans something else, now that all values are known, than it had planned for"
 	if action.Replaces() || action.ForgetsOld() {
 		action = engine.ActionCreate
 	}
@@ -112,7 +119,8 @@ func (rt *Runtime) Refines(t *Target, action engine.Action, after cty.Value, now
 		return rt.fail(t, "Provider deferred the change", "The change of "+t.Address+" was planned, and cannot be made: "+now.Deferred+".")
 	}
 	if now.Action != action && (action != engine.ActionUpdate || now.Action != engine.ActionNoOp) {
-		return rt.fail(t, summary, "The provider "+t.Of.String()+" had planned the action "+string(action)+" for "+t.Address+", and plans "+string(now.Action)+
+		return rt.fail(t, summary, "The provider "+t.Of.String()+" had planned the action "+string(action)+" for "+t.Address+", and plans "+
+			string(now.Action)+
 			" now that all values are known. That is a mistake in the provider.")
 	}
 	planned, _ := after.UnmarkDeep()
@@ -122,8 +130,8 @@ func (rt *Runtime) Refines(t *Target, action engine.Action, after cty.Value, now
 		// The provider is most likely not to blame: a value with the path of the checkout in it is
 		// another one here.
 		return rt.fail(t, "Plan from another directory", "The plan was made in another directory than this one, and "+t.Address+
-			" would not become here what the plan says:\n"+listed(differences)+"\n\nValues with path.cwd or the result of abspath in them differ from "+
-			"one directory to another. Make a new plan here, or apply this one where it was made. This object was not changed.")
+			" would not become here what the plan says:\n"+listed(differences)+"\n\nValues with path.cwd or the result of abspath in them differ "+
+			"from one directory to another. Make a new plan here, or apply this one where it was made. This object was not changed.")
 	}
 	return rt.broken(t, summary, what, differences)
 }
@@ -195,7 +203,8 @@ func (r *result) judge(planned cty.Value) {
 	if *answer == cty.NilVal {
 		r.kept, r.doubt = true, true
 		if r.ok {
-			r.ok = r.fail(r.Target, invalid, "The provider "+r.Of.String()+" has not said what has become of "+r.Address+". That is a mistake in the provider.")
+			r.ok = r.fail(r.Target, invalid, "The provider "+r.Of.String()+" has not said what has become of "+r.Address+
+				". That is a mistake in the provider.")
 		}
 		return
 	}
@@ -212,10 +221,12 @@ func (r *result) judge(planned cty.Value) {
 	switch {
 	case !r.ok:
 	case destroyed && !answer.IsNull():
-		r.ok = r.fail(r.Target, invalid, "The provider "+r.Of.String()+" has destroyed "+r.Address+", and says that there still is an object. That is a mistake in the provider.")
+		r.ok = r.fail(r.Target, invalid, "The provider "+r.Of.String()+" has destroyed "+r.Address+", and says that there still is an object. "+
+			"That is a mistake in the provider.")
 	case !destroyed && answer.IsNull():
 		r.doubt = r.creates
-		r.ok = r.fail(r.Target, invalid, "The provider "+r.Of.String()+" says that there is no object of "+r.Address+", which it was to make. That is a mistake in the provider.")
+		r.ok = r.fail(r.Target, invalid, "The provider "+r.Of.String()+" says that there is no object of "+r.Address+", which it was to make. "+
+			"That is a mistake in the provider.")
 	case !destroyed && !r.response.LegacyTypeSystem:
 		r.ok = r.broken(r.Target, inconsistent, "has not made what it had planned of", change.CheckResult(r.Block, planned, *answer))
 	}

@@ -57,7 +57,8 @@ func (rt *Runtime) withoutEphemeral(t *Target, value cty.Value) bool {
 		}
 		diag := &hcl.Diagnostic{
 			Severity: hcl.DiagError, Summary: "Invalid use of ephemeral value",
-			Detail:  "The value of " + marks.DescribePath(at.Path) + " would be stored, but ephemeral values never are. Only write-only attributes accept them.",
+			Detail: "The value of " + marks.DescribePath(at.Path) + " would be stored, but ephemeral values never are. Only write-only " +
+				"attributes accept them.",
 			Subject: t.block(), Extra: &engine.DiagnosticData{Resource: t.Address},
 		}
 		if at := t.Decoder.Range(t.Body(), at.Path); at != nil {

@@ -60,7 +60,10 @@ func (rt *Runtime) ReadData(ctx context.Context, t *Target, config *DataConfig) 
 		return cty.NilVal, 0, false
 	}
 	rt.Observe.Observe(engine.Event{Type: engine.ApplyStart, Resource: t.Address, Action: string(engine.ActionRead)})
-	response := t.Provider.ReadData(ctx, provider.ReadDataRequest{Type: t.Name, Config: config.value, Meta: meta, DeferralAllowed: rt.DeferralAllowed})
+	response := t.Provider.ReadData(ctx, provider.ReadDataRequest{
+		Type: t.Name, Config: config.value, Meta: meta,
+		DeferralAllowed: rt.DeferralAllowed,
+	})
 	if !rt.Said(t, response.Diagnostics) {
 		rt.Observe.Observe(engine.Event{Type: engine.ApplyErrored, Resource: t.Address, Action: string(engine.ActionRead)})
 		return cty.NilVal, 0, false
@@ -70,7 +73,8 @@ func (rt *Runtime) ReadData(ctx context.Context, t *Target, config *DataConfig) 
 		return rt.PlannedData(t, config), response.Deferred, rt.mayDefer(t)
 	}
 	if response.State == cty.NilVal || response.State.IsNull() {
-		return cty.NilVal, 0, rt.fail(t, "Provider produced null object", "The provider "+t.Of.String()+" has read nothing for "+t.Address+". That is a mistake in the provider.")
+		return cty.NilVal, 0, rt.fail(t, "Provider produced null object", "The provider "+t.Of.String()+" has read nothing for "+t.Address+
+			". That is a mistake in the provider.")
 	}
 	faults := append(change.Conform(t.Block, response.State), notKnown(response.State)...)
 	if !rt.broken(t, "Provider produced invalid object", "has read, with mistakes,", faults) {

@@ -54,7 +54,10 @@ func (rt *Runtime) OpenEphemeral(ctx context.Context, t *Target, config *DataCon
 	if !rt.Said(t, t.Provider.ValidateResource(ctx, stackaddrs.EphemeralResource, t.Name, config.value)) {
 		return cty.NilVal, 0, false
 	}
-	response := t.Provider.OpenEphemeral(ctx, provider.OpenEphemeralRequest{Type: t.Name, Config: config.value, DeferralAllowed: rt.DeferralAllowed})
+	response := t.Provider.OpenEphemeral(ctx, provider.OpenEphemeralRequest{
+		Type: t.Name, Config: config.value,
+		DeferralAllowed: rt.DeferralAllowed,
+	})
 	switch {
 	case !rt.Said(t, response.Diagnostics):
 		return cty.NilVal, 0, false

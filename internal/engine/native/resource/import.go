@@ -50,7 +50,10 @@ func (rt *Runtime) imported(ctx context.Context, t *Target, named Imported) (pro
 		return provider.ImportResponse{}, false
 	}
 	defer done()
-	response := t.Provider.Import(ctx, provider.ImportRequest{Type: t.Name, ID: named.ID, Identity: named.Identity, DeferralAllowed: rt.DeferralAllowed})
+	response := t.Provider.Import(ctx, provider.ImportRequest{
+		Type: t.Name, ID: named.ID, Identity: named.Identity,
+		DeferralAllowed: rt.DeferralAllowed,
+	})
 	return response, rt.Said(t, response.Diagnostics)
 }
 
@@ -61,11 +64,14 @@ func (rt *Runtime) oneImported(t *Target, found []provider.ImportedObject) (*pro
 	case len(found) == 0:
 		return nil, rt.fail(t, summary, "The provider "+t.Of.String()+" has found no object for "+t.Address+".")
 	case len(found) > 1:
-		return nil, rt.fail(t, summary, fmt.Sprintf("The provider %s has found %d objects for %s. Only one can be imported.", t.Of, len(found), t.Address))
+		return nil, rt.fail(t, summary, fmt.Sprintf("The provider %s has found %d objects for %s. Only one can be imported.", t.Of,
+			len(found), t.Address))
 	case found[0].Type != t.Name:
-		return nil, rt.fail(t, summary, fmt.Sprintf("The provider %s has found an object of %s for %s, which is of another type.", t.Of, found[0].Type, t.Address))
+		return nil, rt.fail(t, summary, fmt.Sprintf("The provider %s has found an object of %s for %s, which is of another type.", t.Of,
+			found[0].Type, t.Address))
 	case found[0].Object == cty.NilVal || found[0].Object.IsNull():
 		return nil, rt.fail(t, summary, "The provider "+t.Of.String()+" has found nothing for "+t.Address+". That is a mistake in the provider.")
 	}
-	return &found[0], rt.broken(t, "Provider produced invalid object", "has imported, with mistakes, the object of", change.Conform(t.Block, found[0].Object))
+	return &found[0], rt.broken(t, "Provider produced invalid object", "has imported, with mistakes, the object of",
+		change.Conform(t.Block, found[0].Object))
 }

@@ -52,7 +52,10 @@ func (rt *Runtime) Upgrade(ctx context.Context, t *Target, stored *state.Object,
 	if err != nil {
 		return nil, rt.fail(t, "Unreadable object in state", err.Error()+".")
 	}
-	object := &Object{Identity: cty.NilVal, Tainted: content.Tainted, CreateBeforeDestroy: content.CreateBeforeDestroy, Dependencies: content.Dependencies}
+	object := &Object{
+		Identity: cty.NilVal, Tainted: content.Tainted, CreateBeforeDestroy: content.CreateBeforeDestroy,
+		Dependencies: content.Dependencies,
+	}
 	if object.Private, err = stored.Private(); err != nil {
 		return nil, rt.fail(t, "Unreadable object in state", err.Error()+".")
 	}
@@ -68,7 +71,8 @@ func (rt *Runtime) Upgrade(ctx context.Context, t *Target, stored *state.Object,
 	if moved := before != (stackaddrs.Resource{}) && before.Type != t.Name; moved || !made.IsOf(t.Of) {
 		return object, rt.move(ctx, t, object, content, before)
 	}
-	return object, rt.upgradeValue(ctx, t, object, content) && rt.upgradeIdentity(ctx, t, object, content) && rt.restoreMarks(t, object, content)
+	return object, rt.upgradeValue(ctx, t, object, content) && rt.upgradeIdentity(ctx, t, object, content) &&
+		rt.restoreMarks(t, object, content)
 }
 
 // Stored decodes an object that was stored by the present schema, such as one that was read while
@@ -78,7 +82,10 @@ func (rt *Runtime) Stored(ctx context.Context, t *Target, stored *state.Object) 
 	if err != nil {
 		return nil, rt.fail(t, "Unreadable object in state", err.Error()+".")
 	}
-	o := &Object{Identity: cty.NilVal, Tainted: content.Tainted, CreateBeforeDestroy: content.CreateBeforeDestroy, Dependencies: content.Dependencies}
+	o := &Object{
+		Identity: cty.NilVal, Tainted: content.Tainted, CreateBeforeDestroy: content.CreateBeforeDestroy,
+		Dependencies: content.Dependencies,
+	}
 	if o.Private, err = stored.Private(); err != nil {
 		return nil, rt.fail(t, "Unreadable object in state", err.Error()+".")
 	}
@@ -111,9 +118,11 @@ func (rt *Runtime) upgradeValue(ctx context.Context, t *Target, o *Object, conte
 		return false
 	}
 	if value == cty.NilVal || value.IsNull() {
-		return rt.fail(t, "Stored object not converted", "The provider "+t.Of.String()+" has made nothing of it. That is a mistake in the provider.")
+		return rt.fail(t, "Stored object not converted", "The provider "+t.Of.String()+
+			" has made nothing of it. That is a mistake in the provider.")
 	}
-	if !rt.broken(t, "Stored object not converted", "has brought to its present schema, with mistakes, the object of", change.Conform(t.Block, value)) {
+	if !rt.broken(t, "Stored object not converted", "has brought to its present schema, with mistakes, the object of",
+		change.Conform(t.Block, value)) {
 		return false
 	}
 	o.Value = value
@@ -132,7 +141,10 @@ func (rt *Runtime) upgradeIdentity(ctx context.Context, t *Target, o *Object, co
 		o.Identity = identity
 		return true
 	}
-	identity, diags := t.Provider.UpgradeIdentity(ctx, provider.UpgradeIdentityRequest{Type: t.Name, Version: int64(content.IdentityVersion), JSON: content.Identity})
+	identity, diags := t.Provider.UpgradeIdentity(ctx, provider.UpgradeIdentityRequest{
+		Type: t.Name, Version: int64(content.IdentityVersion),
+		JSON: content.Identity,
+	})
 	o.Identity = identity
 	return rt.Said(t, diags)
 }
@@ -182,7 +194,8 @@ func (rt *Runtime) move(ctx context.Context, t *Target, o *Object, content *tfst
 		return false
 	}
 	if response.Object == cty.NilVal || response.Object.IsNull() {
-		return rt.fail(t, "Stored object not converted", "The provider "+t.Of.String()+" has made nothing of it. That is a mistake in the provider.")
+		return rt.fail(t, "Stored object not converted", "The provider "+t.Of.String()+
+			" has made nothing of it. That is a mistake in the provider.")
 	}
 	o.Value, o.Private, o.Identity = t.Mark(response.Object, nil), response.Private, response.Identity
 	return rt.broken(t, "Stored object not converted", "has made, with mistakes, the object of", change.Conform(t.Block, response.Object))
@@ -241,7 +254,8 @@ func notKnown(object cty.Value) []error {
 
 // mayDefer reports a provider that defers although it was not allowed to.
 func (rt *Runtime) mayDefer(t *Target) bool {
-	return rt.DeferralAllowed || rt.fail(t, "Provider deferred the change", "The provider "+t.Of.String()+" puts the change off, which is not allowed here.")
+	return rt.DeferralAllowed || rt.fail(t, "Provider deferred the change", "The provider "+t.Of.String()+" puts the change off, which is "+
+		"not allowed here.")
 }
 
 // Dependencies returns the addresses of the resources on which the target's block depends, as they

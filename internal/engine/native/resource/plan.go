@@ -138,7 +138,8 @@ func (p *planner) plan(ctx context.Context) (*Change, bool) {
 		response.Planned = change.IgnoreChanges(p.Block, prior, response.Planned, p.ignored(), block.IgnoreAll)
 	}
 	planned := &Change{
-		Before: p.before, After: p.Mark(response.Planned, sensitive), Config: original, Private: response.Private, Legacy: response.LegacyTypeSystem,
+		Before: p.before, After: p.Mark(response.Planned, sensitive), Config: original, Private: response.Private,
+		Legacy:         response.LegacyTypeSystem,
 		BeforeIdentity: cty.NilVal, AfterIdentity: response.Identity, CreateBeforeDestroy: p.createFirst,
 	}
 	if p.Prior != nil {
@@ -149,7 +150,8 @@ func (p *planner) plan(ctx context.Context) (*Change, bool) {
 		return planned, p.mayDefer(p.Target)
 	}
 	var errs []error
-	if planned.Replace, errs = change.ReplacePaths(p.Block, prior, response.Planned, response.RequiresReplace); !p.broken(p.Target, "Provider produced invalid plan", "wants to replace, for parts that it does not have,", errs) {
+	if planned.Replace, errs = change.ReplacePaths(p.Block, prior, response.Planned, response.RequiresReplace); !p.broken(p.Target,
+		"Provider produced invalid plan", "wants to replace, for parts that it does not have,", errs) {
 		return nil, false
 	}
 	p.choose(planned, prior, response.Planned)
@@ -290,7 +292,8 @@ func (rt *Runtime) PlanDestroy(ctx context.Context, t *Target, o *Object) (*Chan
 		return planned, rt.mayDefer(t)
 	}
 	if response.Planned != cty.NilVal && !response.Planned.IsNull() {
-		return nil, rt.fail(t, "Provider produced invalid plan", "The provider "+t.Of.String()+" plans an object for "+t.Address+", which is to be destroyed. That is a mistake in the provider.")
+		return nil, rt.fail(t, "Provider produced invalid plan", "The provider "+t.Of.String()+" plans an object for "+t.Address+", which is "+
+			"to be destroyed. That is a mistake in the provider.")
 	}
 	planned.Private = response.Private
 	return planned, true

@@ -27,7 +27,8 @@ type Providers interface {
 	// Provider returns the provider with the configuration of one of the root module's slots, and
 	// whether that configuration is known. If it is not, the provider is not configured. The
 	// diagnostics are only for the first caller.
-	Provider(ctx context.Context, addr stackaddrs.Provider, slot engine.ProviderSlot) (p provider.Provider, known, ok bool, diags hcl.Diagnostics)
+	Provider(ctx context.Context, addr stackaddrs.Provider,
+		slot engine.ProviderSlot) (p provider.Provider, known, ok bool, diags hcl.Diagnostics)
 
 	// Slot returns the slot of the provider configuration that a state names. The built-in provider
 	// has one that need not be given.
@@ -204,7 +205,8 @@ func (rt *Runtime) StoredTarget(ctx context.Context, tree *module.Node, stored *
 		return nil, rt.fail(t, "Unreadable object in state", err.Error()+".")
 	}
 	if inModule := strings.HasPrefix(content.Provider, "module."); !ok || inModule { // that of the root module may be for another region
-		return nil, rt.fail(t, "Provider configuration not present", "The object of "+t.Address+" was made with the provider configuration "+content.Provider+
+		return nil, rt.fail(t, "Provider configuration not present", "The object of "+t.Address+" was made with the provider configuration "+
+			content.Provider+
 			", which the component is not given any more. Assign it to the component until the object is gone.")
 	}
 	addr, err := stackaddrs.ParseProvider(config.Provider)

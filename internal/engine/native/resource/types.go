@@ -107,7 +107,10 @@ func (t *Types) plain(of stackaddrs.Provider, s *schema.Schema, name string) *Ty
 	if known, ok := t.types.Load(key); ok {
 		return known.(*Type)
 	}
-	known, _ := t.types.LoadOrStore(key, &Type{Name: name, Of: of, Schema: s, Block: s.Block, Object: s.Block.Type(), Decoder: body.NewDecoder(s.Block)})
+	known, _ := t.types.LoadOrStore(key, &Type{
+		Name: name, Of: of, Schema: s, Block: s.Block, Object: s.Block.Type(),
+		Decoder: body.NewDecoder(s.Block),
+	})
 	return known.(*Type)
 }
 

@@ -94,7 +94,9 @@ func New(opts Options) *Slots {
 }
 
 // Provider implements resource.Providers.
-func (s *Slots) Provider(ctx context.Context, addr stackaddrs.Provider, name engine.ProviderSlot) (p provider.Provider, known, ok bool, diags hcl.Diagnostics) {
+func (s *Slots) Provider(ctx context.Context, addr stackaddrs.Provider,
+	name engine.ProviderSlot,
+) (p provider.Provider, known, ok bool, diags hcl.Diagnostics) {
 	key := slotKey{addr, name}
 	s.mu.Lock()
 	one := s.mu.slots[key]
@@ -123,7 +125,8 @@ func (s *Slots) open(ctx context.Context, one *slot, addr stackaddrs.Provider, n
 		var err error
 		if pkg, err = s.opts.Package(ctx, addr); err != nil {
 			one.diags = hcl.Diagnostics{{
-				Severity: hcl.DiagError, Summary: "Provider not available", Detail: "The provider " + addr.String() + " cannot be used: " + err.Error() + ".",
+				Severity: hcl.DiagError, Summary: "Provider not available", Detail: "The provider " + addr.String() + " cannot be used: " +
+					err.Error() + ".",
 			}}
 			return
 		}

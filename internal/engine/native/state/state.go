@@ -114,7 +114,8 @@ func (i *Instance) with(key stackaddrs.InstanceKey, deposed stackaddrs.DeposedKe
 		changed.Current = object
 		return changed
 	}
-	at, found := slices.BinarySearchFunc(changed.Deposed, deposed, func(o *Object, key stackaddrs.DeposedKey) int { return cmp.Compare(o.Entry.Deposed, key) })
+	at, found := slices.BinarySearchFunc(changed.Deposed, deposed,
+		func(o *Object, key stackaddrs.DeposedKey) int { return cmp.Compare(o.Entry.Deposed, key) })
 	end := at
 	if found {
 		end++
@@ -185,7 +186,8 @@ func (o *Object) Provider() (tfstate.ProviderConfig, error) {
 	}
 	config, ok := tfstate.ParseProviderConfig(content.Provider)
 	if !ok {
-		return config, fmt.Errorf("%s: %q is not the address of a provider configuration: let terraform state replace-provider put one there", o.Entry.Addr, content.Provider)
+		return config, fmt.Errorf("%s: %q is not the address of a provider configuration: let terraform state replace-provider put one there",
+			o.Entry.Addr, content.Provider)
 	}
 	return config, nil
 }
@@ -220,7 +222,8 @@ func FromDocument(doc *tfstate.Document) (*State, error) {
 
 // add adds an object to a resource that nobody else knows yet.
 func (r *Resource) add(o *Object) error {
-	at, found := slices.BinarySearchFunc(r.Instances, o.Entry.Addr.Key, func(i *Instance, key stackaddrs.InstanceKey) int { return i.Key.Compare(key) })
+	at, found := slices.BinarySearchFunc(r.Instances, o.Entry.Addr.Key,
+		func(i *Instance, key stackaddrs.InstanceKey) int { return i.Key.Compare(key) })
 	if !found {
 		r.Instances = slices.Insert(r.Instances, at, &Instance{Key: o.Entry.Addr.Key})
 	}

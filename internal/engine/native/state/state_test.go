@@ -83,7 +83,10 @@ module.m["a"].module.n.data.a_b.x`
 	if got := fmt.Sprint(s.Modules()); got != `[ module.m["a"] module.m["a"].module.n]` {
 		t.Errorf("Modules() = %s", got)
 	}
-	for module, want := range map[string]bool{"": true, `module.m["a"]`: true, `module.m["a"].module.n`: true, "module.m": false, `module.m["b"]`: false} {
+	for module, want := range map[string]bool{
+		"": true, `module.m["a"]`: true, `module.m["a"].module.n`: true, "module.m": false,
+		`module.m["b"]`: false,
+	} {
 		parsed, err := stackaddrs.ParseModuleInstance(module)
 		if got := s.HasModule(parsed); got != want || err != nil {
 			t.Errorf("HasModule(%q) = %t, want %t (%v)", module, got, want, err)
@@ -112,10 +115,11 @@ func TestReadRefuses(t *testing.T) {
 		return `{"version":4,"resources":[{"mode":"managed","type":"a_b","name":"x","provider":"p","instances":[` + instances + `]}]}`
 	}
 	for name, text := range map[string]string{
-		"no state":          "[]",
-		"a current twice":   resource(`{"attributes":{}},{"attributes":{}}`),
-		"a deposed twice":   resource(`{"deposed":"00000000"},{"deposed":"00000000"}`),
-		"by two providers":  strings.Replace(resource(`{"attributes":{}}`), `]}]}`, `]},{"mode":"managed","type":"a_b","name":"x","provider":"q","instances":[{}]}]}`, 1),
+		"no state":        "[]",
+		"a current twice": resource(`{"attributes":{}},{"attributes":{}}`),
+		"a deposed twice": resource(`{"deposed":"00000000"},{"deposed":"00000000"}`),
+		"by two providers": strings.Replace(resource(`{"attributes":{}}`), `]}]}`,
+			`]},{"mode":"managed","type":"a_b","name":"x","provider":"q","instances":[{}]}]}`, 1),
 		"a bad deposed key": resource(`{"deposed":"x"}`),
 	} {
 		if s, err := state.Read(engine.State(text)); err == nil {
@@ -204,7 +208,8 @@ func TestDepose(t *testing.T) {
 	if got := w.Depose(x); got != nil {
 		t.Errorf("without a current object, Depose = %v", got.Entry.Addr)
 	}
-	if restored := w.Restore(x, deposed.Entry.Deposed); restored == nil || w.Object(x, "") != restored || w.Object(x, deposed.Entry.Deposed) != nil {
+	if restored := w.Restore(x, deposed.Entry.Deposed); restored == nil || w.Object(x, "") != restored ||
+		w.Object(x, deposed.Entry.Deposed) != nil {
 		t.Errorf("Restore = %v; then there are\n%s", restored, list(w.Resources()))
 	}
 	if got := w.Restore(x, "00000000"); got != nil {
@@ -246,7 +251,10 @@ func TestEncode(t *testing.T) {
 			"secret": cty.StringVal("s").Mark(marks.Sensitive),
 			"set":    cty.SetVal([]cty.Value{cty.StringVal("b"), cty.StringVal("a").Mark(marks.Sensitive)}),
 		}),
-		Type:         cty.Object(map[string]cty.Type{"any": cty.DynamicPseudoType, "number": cty.Number, "secret": cty.String, "set": cty.Set(cty.String)}),
+		Type: cty.Object(map[string]cty.Type{
+			"any": cty.DynamicPseudoType, "number": cty.Number, "secret": cty.String,
+			"set": cty.Set(cty.String),
+		}),
 		Private:      []byte("p"),
 		Identity:     cty.ObjectVal(map[string]cty.Value{"id": cty.StringVal("1")}),
 		IdentityType: cty.Object(map[string]cty.Type{"id": cty.String}), IdentityVersion: 3,
@@ -294,7 +302,8 @@ func FuzzRead(f *testing.F) {
 			return
 		}
 		resources := s.Resources()
-		if !slices.IsSortedFunc(resources, func(a, b *state.Resource) int { return a.Addr.Compare(b.Addr) }) || s.IsEmpty() != (len(resources) == 0) {
+		if !slices.IsSortedFunc(resources, func(a, b *state.Resource) int { return a.Addr.Compare(b.Addr) }) ||
+			s.IsEmpty() != (len(resources) == 0) {
 			t.Errorf("the resources are %v", resources)
 		}
 		for _, r := range resources {

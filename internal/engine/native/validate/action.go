@@ -57,7 +57,8 @@ func (c *checker) triggered(ctx context.Context, t *resource.Target, expr *modul
 	case mistake != "":
 		c.problem(expr.Range(), "Key without several instances", mistake)
 	case refersTo(a.Config.Repeat, t.Config()):
-		c.problem(a.Config.Range, "Circular dependency", fmt.Sprintf("The instances of %s depend on %s, whose changes trigger it.", name, t.Config().Addr))
+		c.problem(a.Config.Range, "Circular dependency", fmt.Sprintf("The instances of %s depend on %s, whose changes trigger it.", name,
+			t.Config().Addr))
 	}
 }
 

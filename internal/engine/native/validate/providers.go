@@ -25,7 +25,8 @@ func (c *checker) requirements(m *eval.Module) {
 	for _, name := range names {
 		provider := required[name].Provider
 		if earlier, ok := first[provider]; ok {
-			c.warn(required[name].Range, "Duplicate required provider", fmt.Sprintf("Provider %s already has the local name %q in this module. Configurations of one provider differ by alias.", provider, earlier))
+			c.warn(required[name].Range, "Duplicate required provider", fmt.Sprintf("Provider %s already has the local name %q in this module. "+
+				"Configurations of one provider differ by alias.", provider, earlier))
 			continue
 		}
 		first[provider] = name
@@ -43,14 +44,16 @@ func (c *checker) passed(tree *module.Node, call *module.Call, child *module.Nod
 			c.undeclared(places[slot], "This module", given[slot], here)
 		}
 		if inChild != here {
-			c.problem(places[slot], "Provider of another type", fmt.Sprintf("The call passes a configuration of %s as %s, which in the module stands for %s.", here, slot, inChild))
+			c.problem(places[slot], "Provider of another type", fmt.Sprintf("The call passes a configuration of %s as %s, which in the module "+
+				"stands for %s.", here, slot, inChild))
 		}
 	}
 	for name := range child.Required {
 		for _, alias := range child.Required[name].Aliases {
 			slot := engine.ProviderSlot{LocalName: name, Alias: alias}
 			if _, ok := given[slot]; !ok && alias != "" {
-				c.problem(call.Range, "Provider configuration missing", fmt.Sprintf("The module needs a provider configuration as %s, which the call does not pass.", slot))
+				c.problem(call.Range, "Provider configuration missing", fmt.Sprintf("The module needs a provider configuration as %s, which the call "+
+					"does not pass.", slot))
 			}
 		}
 	}
@@ -64,7 +67,8 @@ func (c *checker) takes(child *module.Node, slot engine.ProviderSlot, at hcl.Ran
 	switch {
 	case byBlock, required != nil && (slot.Alias == "" || slices.Contains(required.Aliases, slot.Alias)):
 	case slot.Alias != "":
-		c.problem(at, "Undeclared provider slot", fmt.Sprintf("The module declares no provider configuration %s. Add it to configuration_aliases in its required_providers, or pass none.", slot))
+		c.problem(at, "Undeclared provider slot", fmt.Sprintf("The module declares no provider configuration %s. Add it to "+
+			"configuration_aliases in its required_providers, or pass none.", slot))
 	default:
 		provider, _ := child.Provider(slot.LocalName)
 		c.undeclared(at, "The called module", slot, provider)
@@ -72,7 +76,8 @@ func (c *checker) takes(child *module.Node, slot engine.ProviderSlot, at hcl.Ran
 }
 
 func (c *checker) undeclared(at hcl.Range, who string, slot engine.ProviderSlot, assumed stackaddrs.Provider) {
-	c.warn(at, "Undeclared provider slot", fmt.Sprintf("%s does not declare its provider %s, so that %s is assumed from the name. Add it to its required_providers.", who, slot, assumed))
+	c.warn(at, "Undeclared provider slot", fmt.Sprintf("%s does not declare its provider %s, so that %s is assumed from the name. Add it to "+
+		"its required_providers.", who, slot, assumed))
 }
 
 // providerMeta checks the provider_meta block of a module, unless no resource of the module is of
@@ -89,6 +94,7 @@ func (c *checker) providerMeta(ctx context.Context, m *eval.Module, meta *module
 		_, diags := c.Options.Types.Decoder(p.Meta).Decode(ctx, meta.Body, nil)
 		c.Eval.Diagnostics.Add(diags...)
 	case used:
-		c.problem(meta.Range, "Provider without metadata", fmt.Sprintf("The provider %s has no arguments for provider_meta blocks. Remove the block.", meta.Provider))
+		c.problem(meta.Range, "Provider without metadata",
+			fmt.Sprintf("The provider %s has no arguments for provider_meta blocks. Remove the block.", meta.Provider))
 	}
 }

@@ -37,7 +37,10 @@ func newFake() fake {
 			Attributes: []*schema.Attribute{{Name: "port", Type: cty.Number, Required: true}},
 		}}},
 	}}
-	return fake{&schema.Provider{Managed: map[string]*schema.Schema{"fake_thing": thing}, Actions: map[string]*schema.Schema{"fake_do": thing}}}
+	return fake{&schema.Provider{
+		Managed: map[string]*schema.Schema{"fake_thing": thing},
+		Actions: map[string]*schema.Schema{"fake_do": thing},
+	}}
 }
 
 func (f fake) Schema(of stackaddrs.Provider) *schema.Provider {
@@ -47,7 +50,9 @@ func (f fake) Schema(of stackaddrs.Provider) *schema.Provider {
 	return nil
 }
 
-func (f fake) ValidateResource(_ context.Context, _ stackaddrs.Provider, _ stackaddrs.ResourceMode, _ string, config cty.Value) provider.Diagnostics {
+func (f fake) ValidateResource(_ context.Context, _ stackaddrs.Provider, _ stackaddrs.ResourceMode, _ string,
+	config cty.Value,
+) provider.Diagnostics {
 	size := config.GetAttr("size")
 	if !size.IsKnown() || size.RawEquals(cty.NumberIntVal(13)) {
 		return provider.Diagnostics{{Summary: fmt.Sprintf("Size %s", size.GoString()), Path: cty.GetAttrPath("size")}}

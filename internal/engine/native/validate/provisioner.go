@@ -103,7 +103,8 @@ func (c *checker) alternatives(p *module.Provisioner, args cty.Value) {
 		}
 	}
 	if set > 1 || len(names) > 0 && set+unknown == 0 {
-		c.problem(p.Range, "Invalid provisioner arguments", fmt.Sprintf("The provisioner %s has exactly one of the arguments %s.", p.Type, strings.Join(names, ", ")))
+		c.problem(p.Range, "Invalid provisioner arguments", fmt.Sprintf("The provisioner %s has exactly one of the arguments %s.", p.Type,
+			strings.Join(names, ", ")))
 	}
 }
 
@@ -115,7 +116,8 @@ func (c *checker) reachable(p *module.Provisioner, shared *module.Connection) {
 	switch {
 	case oneOf[p.Type] == nil:
 	case own == nil && shared == nil:
-		c.problem(p.Range, "Missing connection", fmt.Sprintf("The provisioner %s works on another machine. Say which one by a connection block, in it or in the resource.", p.Type))
+		c.problem(p.Range, "Missing connection", fmt.Sprintf("The provisioner %s works on another machine. Say which one by a connection "+
+			"block, in it or in the resource.", p.Type))
 	case !hasHost(own) && !hasHost(shared):
 		at := p.Range
 		if own != nil {

@@ -31,7 +31,8 @@ type Schemas interface {
 
 // Validator asks providers to check configurations.
 type Validator interface {
-	ValidateResource(ctx context.Context, of stackaddrs.Provider, mode stackaddrs.ResourceMode, typeName string, config cty.Value) provider.Diagnostics
+	ValidateResource(ctx context.Context, of stackaddrs.Provider, mode stackaddrs.ResourceMode, typeName string,
+		config cty.Value) provider.Diagnostics
 	ValidateAction(ctx context.Context, of stackaddrs.Provider, typeName string, config cty.Value) provider.Diagnostics
 }
 
@@ -145,7 +146,9 @@ func (c *checker) warn(at hcl.Range, summary, detail string) {
 }
 
 // decode evaluates a block of a module. It is false after errors.
-func (c *checker) decode(ctx context.Context, m *eval.Module, decoder *body.Decoder, body hcl.Body, found []refs.Reference, at eval.Place) (cty.Value, bool) {
+func (c *checker) decode(ctx context.Context, m *eval.Module, decoder *body.Decoder, body hcl.Body, found []refs.Reference,
+	at eval.Place,
+) (cty.Value, bool) {
 	scope, ok := m.Scope(ctx, found, at)
 	if !ok {
 		return cty.DynamicVal, false

@@ -262,7 +262,8 @@ func installModules(t *testing.T, dir string) {
 // The provider_meta block of a module is checked by the schema of the provider.
 func TestProviderMeta(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "main.tf"), []byte("terraform {\n  provider_meta \"terraform\" {\n    color = 1\n  }\n}\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "main.tf"), []byte("terraform {\n  provider_meta \"terraform\" {\n    color = 1\n  }\n}\n"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	tree, diags := module.NewLoader(module.Options{Base: dir}).LoadStrict(dir)
@@ -271,7 +272,10 @@ func TestProviderMeta(t *testing.T) {
 	}
 	known := *builtin.Schema()
 	known.Meta = &schema.Schema{Block: &schema.Block{Attributes: []*schema.Attribute{{Name: "note", Type: cty.String, Optional: true}}}}
-	diags = validate.Tree(t.Context(), tree.Root, validate.Options{Schemas: builtinOnly{&known}, Functions: func(*module.Node) *hcl.EvalContext { return functions }})
+	diags = validate.Tree(t.Context(), tree.Root, validate.Options{
+		Schemas:   builtinOnly{&known},
+		Functions: func(*module.Node) *hcl.EvalContext { return functions },
+	})
 	if len(diags) != 1 || diags[0].Summary != "Unsupported argument" || diags[0].Subject.Start.Line != 3 {
 		t.Errorf("got %v, want an error about color", diags)
 	}

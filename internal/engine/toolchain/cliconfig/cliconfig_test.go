@@ -138,7 +138,8 @@ func TestAbsolutePaths(t *testing.T) {
 	here := t.TempDir()
 	environ := []string{"A=b", "TF_CLI_CONFIG_FILE=x.rc", "TERRAFORM_CONFIG=", "TF_PLUGIN_CACHE_DIR=./cache"}
 	got := AbsolutePaths(environ, here)
-	want := []string{"A=b", "TF_CLI_CONFIG_FILE=" + filepath.Join(here, "x.rc"), "TERRAFORM_CONFIG=", "TF_PLUGIN_CACHE_DIR=" + filepath.Join(here, "cache")}
+	want := []string{"A=b", "TF_CLI_CONFIG_FILE=" + filepath.Join(here, "x.rc"), "TERRAFORM_CONFIG=", "TF_PLUGIN_CACHE_DIR=" +
+		filepath.Join(here, "cache")}
 	if !slices.Equal(got, want) {
 		t.Errorf("AbsolutePaths = %q, want %q", got, want)
 	}
@@ -163,7 +164,8 @@ func TestHelper(t *testing.T) {
 		t.Skip("the helper is a script")
 	}
 	home := t.TempDir()
-	writeFile(t, filepath.Join(home, ".terraformrc"), "credentials \"one.example.com\" {\n  token = \"file\"\n}\ncredentials_helper \"x\" {\n  args = [\"-v\"]\n}\n")
+	writeFile(t, filepath.Join(home, ".terraformrc"), "credentials \"one.example.com\" {\n  token = \"file\"\n}\ncredentials_helper \"x\" "+
+		"{\n  args = [\"-v\"]\n}\n")
 	program := writeFile(t, filepath.Join(home, ".terraform.d", "plugins", "terraform-credentials-x"), `#!/bin/sh
 case "$*" in
 "-v get two.example.com") echo '{"token": "helper"}' ;;
@@ -185,7 +187,8 @@ esac
 		}
 	}
 	for host, want := range map[string]string{"odd.example.com": "not JSON", "other.example.com": "no such host"} {
-		if _, err := config.Token(t.Context(), svchost.Hostname(host)); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "sesame") {
+		if _, err := config.Token(t.Context(), svchost.Hostname(host)); err == nil || !strings.Contains(err.Error(), want) ||
+			strings.Contains(err.Error(), "sesame") {
 			t.Errorf("%s: got %v, want %q", host, err, want)
 		}
 	}

@@ -192,7 +192,8 @@ func (in *Installation) addMethods(body hcl.Body, dir string) error {
 	}
 	for _, block := range content.Blocks {
 		if block.Type == "oci_mirror" { // which tofu has
-			return errors.New("providers cannot be installed from an oci_mirror: name a filesystem_mirror, a network_mirror or direct in place of it")
+			return errors.New("providers cannot be installed from an oci_mirror: name a filesystem_mirror, a network_mirror or direct in place of " +
+				"it")
 		}
 		attrs, diags := block.Body.JustAttributes()
 		if diags.HasErrors() {

@@ -68,7 +68,8 @@ credentials "example.com" { token = "t" }
 	}
 	for name, content := range map[string]string{"a.tfrc": native, "a.tfrc.json": asJSON} {
 		got, err := readInstallation(t, name, content)
-		if diff := cmp.Diff(want, got, cmp.AllowUnexported(Method{}), cmpopts.IgnoreFields(Method{}, "registry"), cmpopts.IgnoreUnexported(Installation{}), cmpopts.EquateEmpty()); diff != "" || err != nil {
+		if diff := cmp.Diff(want, got, cmp.AllowUnexported(Method{}), cmpopts.IgnoreFields(Method{}, "registry"),
+			cmpopts.IgnoreUnexported(Installation{}), cmpopts.EquateEmpty()); diff != "" || err != nil {
 			t.Errorf("%s: %v (-want +got):\n%s", name, err, diff)
 		}
 	}
@@ -82,7 +83,8 @@ func TestInstallationOfTofu(t *testing.T) {
 	_, main, dir := homeNames(env)
 	put := func(name, content string) {
 		t.Helper()
-		if err := errors.Join(os.MkdirAll(filepath.Dir(filepath.Join(home, name)), 0o700), os.WriteFile(filepath.Join(home, name), []byte(content), 0o600)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(filepath.Join(home, name)), 0o700),
+			os.WriteFile(filepath.Join(home, name), []byte(content), 0o600)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -106,7 +108,8 @@ provider_installation {
 	if err != nil || in.CacheDir != "/of-tofu" {
 		t.Fatalf("%+v, %v", in, err)
 	}
-	ours, terraforms := stackaddrs.Provider{Hostname: toolchain.TofuRegistry, Namespace: "hashicorp", Type: "null"}, stackaddrs.Provider{Hostname: "registry.terraform.io", Namespace: "hashicorp", Type: "time"}
+	ours, terraforms := stackaddrs.Provider{Hostname: toolchain.TofuRegistry, Namespace: "hashicorp", Type: "null"},
+		stackaddrs.Provider{Hostname: "registry.terraform.io", Namespace: "hashicorp", Type: "time"}
 	if len(in.Overrides) != 2 || in.Overrides[ours] != "/null" || in.Overrides[terraforms] != "/time" {
 		t.Errorf("overrides: %v", in.Overrides)
 	}
@@ -123,7 +126,8 @@ provider_installation {
 
 func TestHostsBesideOverrides(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.tfrc")
-	content := "provider_installation {\n  dev_overrides {\n    \"a/b\" = \"/x\"\n  }\n  direct {}\n}\ncredentials \"example.com\" {\n  token = \"t\"\n}\n"
+	content := "provider_installation {\n  dev_overrides {\n    \"a/b\" = \"/x\"\n  }\n  direct {}\n}\n" +
+		"credentials \"example.com\" {\n  token = \"t\"\n}\n"
 	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +145,8 @@ func TestInstallationWithoutConfiguration(t *testing.T) {
 	}
 	got, err := readInstallation(t, "a.tfrc", "", "HOME="+home, "XDG_DATA_DIRS=/nowhere", "TF_PLUGIN_CACHE_DIR=kept")
 	want := &Installation{Methods: []Method{{Directory: plugins}, {}}, CacheDir: "/stack/kept"}
-	if diff := cmp.Diff(want, got, cmp.AllowUnexported(Method{}), cmpopts.IgnoreFields(Method{}, "registry"), cmpopts.IgnoreUnexported(Installation{}), cmpopts.EquateEmpty()); diff != "" || err != nil {
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(Method{}), cmpopts.IgnoreFields(Method{}, "registry"),
+		cmpopts.IgnoreUnexported(Installation{}), cmpopts.EquateEmpty()); diff != "" || err != nil {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
 }
@@ -187,7 +192,8 @@ func TestPatterns(t *testing.T) {
 func FuzzRead(f *testing.F) {
 	for _, seed := range []string{
 		`provider_installation { filesystem_mirror { path = "x" include = ["a/*"] } network_mirror { url = "https://x/" } direct { exclude = ["*/*/*"] } }`,
-		`provider_installation { dev_overrides { "a/b" = "c" } direct {} }`, `credentials "example.com" { token = "open-sesame" }`, `host "x.com" { services = { "providers.v1" = "/x" } }`,
+		`provider_installation { dev_overrides { "a/b" = "c" } direct {} }`, `credentials "example.com" { token = "open-sesame" }`,
+		`host "x.com" { services = { "providers.v1" = "/x" } }`,
 		`plugin_cache_dir = "$HOME/x"`, `credentials_helper "x" { args = ["a", 1] }`, `credentials "example.com" { token = "open-sesame" + }`,
 	} {
 		f.Add(seed, false)
