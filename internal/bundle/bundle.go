@@ -121,7 +121,8 @@ func (b *Bundle) Resolve(source sourceaddrs.Source, constraint string) (stackcon
 			return stackconfig.Resolved{}, err
 		}
 		if id.Version == "" {
-			return stackconfig.Resolved{}, fmt.Errorf("no prepared version of %s satisfies the constraint %q; run \"cairn init\"", id.Address, constraint)
+			return stackconfig.Resolved{}, fmt.Errorf("no prepared version of %s satisfies the constraint %q; run \"cairn init\"",
+				id.Address, constraint)
 		}
 	}
 	p := found.prepared[id]

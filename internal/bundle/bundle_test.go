@@ -185,14 +185,16 @@ func TestGitSourcesWithNestedRelativeOnes(t *testing.T) {
 	config := w.mustOffline()
 
 	app := config.Root.Children["app"]
-	if got := app.Components["c"].Source.Dir; !strings.HasSuffix(filepath.ToSlash(got), "/modules/a") || !strings.HasPrefix(got, w.options().Dir) {
+	if got := app.Components["c"].Source.Dir; !strings.HasSuffix(filepath.ToSlash(got), "/modules/a") ||
+		!strings.HasPrefix(got, w.options().Dir) {
 		t.Errorf("got directory %s", got)
 	}
 	name := strings.ReplaceAll(app.Components["c"].Range.Filename, w.server.Host, "HOST")
 	if want := "git::https://HOST/git/net.git//stacks/app/main.tfcomponent.hcl?ref=v1"; name != want {
 		t.Errorf("got file name %q, want %q", name, want)
 	}
-	if path, ok := Open(w.options()).Path(app.Components["c"].Range.Filename); !ok || path != config.Paths[app.Components["c"].Range.Filename] {
+	if path, ok := Open(w.options()).Path(app.Components["c"].Range.Filename); !ok ||
+		path != config.Paths[app.Components["c"].Range.Filename] {
 		t.Errorf("Path: got %q, %v", path, ok)
 	}
 	lock := w.read(LockFileName)
@@ -268,14 +270,18 @@ func TestRegistryVersions(t *testing.T) {
 	w := newWorld(t)
 	for _, version := range []string{"1.0.0", "1.2.0", "1.10.0", "2.0.0", "3.0.0-beta1"} {
 		archive := w.server.Archive("m-"+version+".tgz", sourcetest.Pack(t,
-			sourcetest.Entry{Name: "top/main.tf", Content: emptyModule}, sourcetest.Entry{Name: "top/sub/main.tf", Content: `module "up" { source = "../" }`}))
+			sourcetest.Entry{Name: "top/main.tf", Content: emptyModule}, sourcetest.Entry{
+				Name:    "top/sub/main.tf",
+				Content: `module "up" { source = "../" }`,
+			}))
 		w.server.Publish("modules/ns/m/aws", version, archive+"//top?archive=tgz&token=secret")
 	}
 	w.server.Publish("components/ns/pets", "0.0.1", "/archives/gone.tgz")
 	w.server.Publish("components/ns/pets", "0.0.2", "../../../../archives/pets.tgz")
 	w.server.Archive("pets.tgz", sourcetest.Pack(t,
 		sourcetest.Entry{Name: "main.tfcomponent.hcl", Content: "component \"p\" {\n  source = \"./m\"\n}\n"},
-		sourcetest.Entry{Name: "m/main.tf", Content: "module \"n\" {\n  source = \"" + w.server.Host + "/ns/m/aws\"\n  version = \"< 1.5\"\n}\n"}))
+		sourcetest.Entry{Name: "m/main.tf", Content: "module \"n\" {\n  source = \"" + w.server.Host +
+			"/ns/m/aws\"\n  version = \"< 1.5\"\n}\n"}))
 	w.stack(`
 component "a" {
   source  = "HOST/ns/m/aws//sub"

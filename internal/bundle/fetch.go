@@ -416,7 +416,8 @@ func (f *Fetcher) Save() error {
 
 func (f *Fetcher) writeLocked(locked []lockedPackage) error {
 	if err := writeLockFile(f.paths.lockFile, locked); err != nil {
-		return fmt.Errorf("%s cannot be written, and lacks packages that were fetched: %w. Run \"cairn init\" where it can be written, and commit it", LockFileName, err)
+		return fmt.Errorf("%s cannot be written, and lacks packages that were fetched: %w. Run \"cairn init\" where it can be written, and "+
+			"commit it", LockFileName, err)
 	}
 	return nil
 }

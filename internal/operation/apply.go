@@ -84,8 +84,8 @@ func (r *run) applyRounds(ctx context.Context) hcl.Diagnostics {
 }
 
 func stillDeferred() *hcl.Diagnostic {
-	return failure.Warning("Changes still deferred", "The stack is not as the configuration says yet: what the last plan lists as deferred could not be planned. "+
-		"Plan again when what it waits for is there.")
+	return failure.Warning("Changes still deferred", "The stack is not as the configuration says yet: what the last plan lists as deferred "+
+		"could not be planned. Plan again when what it waits for is there.")
 }
 
 // applyRound makes a plan, has it approved, and applies it. The plan is nil only with error
@@ -142,7 +142,9 @@ func (r *run) tellUnchanged(before bool) hcl.Diagnostics {
 // ApplySaved applies a plan that was read from a file, with the context that it was made for. Of
 // the request, only values of variables, the number of components at a time and the accepted
 // recovery count.
-func (s *Stack) ApplySaved(ctx context.Context, plan *stackplan.Plan, made stackplan.FileContext, req Request, caller Caller) hcl.Diagnostics {
+func (s *Stack) ApplySaved(ctx context.Context, plan *stackplan.Plan, made stackplan.FileContext, req Request,
+	caller Caller,
+) hcl.Diagnostics {
 	name := applyName
 	if plan.Mode == engine.Destroy {
 		name = destroyName
@@ -207,7 +209,10 @@ func (r *run) applyFitting(ctx context.Context, plan *stackplan.Plan, made stack
 		return diags
 	}
 	if len(progress) > 0 {
-		r.stack.env.Notify.Send(notice.Resuming{Done: progress.Count(stackplan.Done), Begun: progress.Count(stackplan.Begun), Of: countChanged(plan)})
+		r.stack.env.Notify.Send(notice.Resuming{
+			Done: progress.Count(stackplan.Done), Begun: progress.Count(stackplan.Begun),
+			Of: countChanged(plan),
+		})
 	}
 	if changesState(plan, r.stored.State) {
 		diags = diags.Extend(r.apply(ctx, plan, inputs))

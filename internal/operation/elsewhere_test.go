@@ -133,7 +133,10 @@ func TestMistakesElsewhere(t *testing.T) {
 		"main.tfcomponent.hcl": "component \"one\" {\n  source = \"./module\"\n}\n",
 		"module/main.tf":       "output \"x\" { value = local.nowhere }\n",
 	})
-	stack := operation.Open(operation.Options{Env: env.Options{Dir: dir}, Engine: engines.Request{Named: testenv.Engine(t), NamedBy: "this test"}})
+	stack := operation.Open(operation.Options{Env: env.Options{Dir: dir}, Engine: engines.Request{
+		Named:   testenv.Engine(t),
+		NamedBy: "this test",
+	}})
 	defer stack.Close() //nolint:errcheck // nothing was to be written
 	_, diags := stack.Plan(t.Context(), operation.Request{}, operation.Caller{}, "")
 	var places []hcl.Range
@@ -142,7 +145,8 @@ func TestMistakesElsewhere(t *testing.T) {
 			places = append(places, *diag.Subject)
 		}
 	}
-	if len(places) != 1 || places[0].Filename != "module/main.tf" || stack.Sources().Path(places[0].Filename) != filepath.Join(dir, "module", "main.tf") {
+	if len(places) != 1 || places[0].Filename != "module/main.tf" || stack.Sources().Path(places[0].Filename) != filepath.Join(dir,
+		"module", "main.tf") {
 		t.Errorf("the mistake is at %v: %v", places, diags)
 	}
 }

@@ -36,7 +36,10 @@ func TestEnginesWithoutBinary(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			stack := operation.Open(operation.Options{Env: env.Options{Dir: dir, Environ: []string{"PATH=", test.variable}}, Engine: engines.Request{Named: test.option, NamedBy: "-engine"}})
+			stack := operation.Open(operation.Options{
+				Env:    env.Options{Dir: dir, Environ: []string{"PATH=", test.variable}},
+				Engine: engines.Request{Named: test.option, NamedBy: "-engine"},
+			})
 			defer stack.Close() //nolint:errcheck // nothing was written
 			versions, _, err := stack.Versions(t.Context(), false)
 			if err != nil || versions.Engine.Name != engines.Native {
@@ -49,7 +52,8 @@ func TestEnginesWithoutBinary(t *testing.T) {
 // An engine is named once.
 func TestEngineNamedTwice(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "cairn.hcl"), []byte("engine = \"native\"\nengine {\n  version = \"1\"\n}\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "cairn.hcl"), []byte("engine = \"native\"\nengine {\n  version = \"1\"\n}\n"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	stack := operation.Open(operation.Options{Env: env.Options{Dir: dir, Environ: []string{"PATH="}}})

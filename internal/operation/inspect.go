@@ -102,7 +102,9 @@ func inspectedInputs(root *stackconfig.Stack, given variables.Given, state *stac
 	inputs := map[string]cty.Value{}
 	for name := range root.Variables {
 		if stored, ok := state.Inputs[name]; ok && !stored.IsNull() {
-			inputs[name] = stored // sensitive also where the declaration does not say it: a deployment file may have taken the value from a store or another stack
+			// Sensitive also where the declaration does not say it: a deployment file may have taken the
+			// value from a store or another stack.
+			inputs[name] = stored
 		}
 		if value, ok := given.Values[name]; ok {
 			inputs[name] = value

@@ -118,7 +118,9 @@ func TestInspect(t *testing.T) {
 			}
 		})
 	}
-	if _, diags := stack.Inspect(ctx, operation.InspectRequest{Stack: stackaddrs.StackInstance{}.Child("outer", stackaddrs.NoKey)}); len(diags) != 1 || diags[0].Summary != "No such stack" {
+	if _, diags := stack.Inspect(ctx,
+		operation.InspectRequest{Stack: stackaddrs.StackInstance{}.Child("outer", stackaddrs.NoKey)}); len(diags) != 1 ||
+		diags[0].Summary != "No such stack" {
 		t.Errorf("of a stack that is not there: %v", diags)
 	}
 
@@ -134,7 +136,10 @@ func TestInspect(t *testing.T) {
 
 func TestGraphOfConfiguration(t *testing.T) {
 	testenv.CLIConfig(t, "")
-	stack := openDir(t, operation.Options{Env: env.Options{Dir: newStack(t, inspected)}, Engine: engines.Request{Named: testenv.Engine(t), NamedBy: "this test"}})
+	stack := openDir(t, operation.Options{Env: env.Options{Dir: newStack(t, inspected)}, Engine: engines.Request{
+		Named:   testenv.Engine(t),
+		NamedBy: "this test",
+	}})
 	g, diags := stack.Graph(t.Context())
 	mustDiags(t, diags)
 	var got []string
@@ -160,7 +165,10 @@ func TestValidateInSteps(t *testing.T) {
 		"main.tfcomponent.hcl": "component \"a\" {\n  source = \"./m\"\n  inputs = { text = component.b.text }\n}\n",
 		"m/main.tf":            "variable \"text\" { type = string }\nresource \"terraform_data\" \"x\" { inputt = var.text }\n",
 	}
-	opts := operation.Options{Env: env.Options{Dir: newStack(t, files)}, Engine: engines.Request{Named: testenv.Engine(t), NamedBy: "this test"}}
+	opts := operation.Options{Env: env.Options{Dir: newStack(t, files)}, Engine: engines.Request{
+		Named:   testenv.Engine(t),
+		NamedBy: "this test",
+	}}
 	summaries := func(diags hcl.Diagnostics) (all []string) {
 		for _, diag := range diags {
 			all = append(all, diag.Summary)

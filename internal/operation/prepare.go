@@ -35,7 +35,9 @@ func (s *Stack) prepare(ctx context.Context, config *stackconfig.Config, install
 }
 
 // prepareWith is prepare with a session.
-func (s *Stack) prepareWith(ctx context.Context, opened engine.Session, config *stackconfig.Config, install installing) (stackruntime.Options, hcl.Diagnostics) {
+func (s *Stack) prepareWith(ctx context.Context, opened engine.Session, config *stackconfig.Config,
+	install installing,
+) (stackruntime.Options, hcl.Diagnostics) {
 	opts := stackruntime.Options{Config: config, StopNow: s.opts.StopNow}
 	diags := s.engines.TakeWarnings()
 	preparer := opened.Abilities().Preparer

@@ -109,7 +109,9 @@ func (s *Stack) PublishedBy(ctx context.Context, plans []PlannedOutputs) (upstre
 
 // publishedBy returns the values that a stack publishes with the planned outputs of some
 // deployments.
-func publishedBy(ctx context.Context, s *Stack, config *deployconfig.Config, planned map[string]map[string]cty.Value) (map[string]cty.Value, error) {
+func publishedBy(ctx context.Context, s *Stack, config *deployconfig.Config,
+	planned map[string]map[string]cty.Value,
+) (map[string]cty.Value, error) {
 	sources, err := s.inputSources(inputSources{deployment: config.Order[0], phase: planName}, nil)
 	if err != nil {
 		return nil, err
@@ -118,19 +120,21 @@ func publishedBy(ctx context.Context, s *Stack, config *deployconfig.Config, pla
 	if err != nil {
 		return nil, err
 	}
-	snapshot, diags := deployeval.New(config, s.env.Dir, sources).Published(ctx, func(ctx context.Context, name string) (map[string]cty.Value, error) {
-		if of, ok := planned[name]; ok {
-			return of, nil
-		}
-		return readings.Outputs(ctx, name)
-	})
+	snapshot, diags := deployeval.New(config, s.env.Dir, sources).Published(ctx,
+		func(ctx context.Context, name string) (map[string]cty.Value, error) {
+			if of, ok := planned[name]; ok {
+				return of, nil
+			}
+			return readings.Outputs(ctx, name)
+		})
 	for _, diag := range diags {
 		if diag.Severity == hcl.DiagError {
 			at := ""
 			if diag.Subject != nil {
 				at = fmt.Sprintf(" at %s:%d", filepath.Join(s.env.Dir, diag.Subject.Filename), diag.Subject.Start.Line)
 			}
-			return nil, failure.Error("Unusable upstream output", "What the stack in %s publishes cannot be evaluated%s: %s. %s", s.env.Dir, at, diag.Summary, diag.Detail)
+			return nil, failure.Error("Unusable upstream output", "What the stack in %s publishes cannot be evaluated%s: %s. %s", s.env.Dir, at,
+				diag.Summary, diag.Detail)
 		}
 	}
 	maps.Copy(snapshot.Values, snapshot.Unknown)

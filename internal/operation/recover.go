@@ -103,8 +103,8 @@ func (r *recovery) checkDoubts() hcl.Diagnostics {
 	}
 	return hcl.Diagnostics{failure.WithCode(code, failure.New("Doubtful recovered state",
 		"An apply that was cut off may have made changes which the state does not show:\n\n  %s\n\nNothing was planned or applied now, since "+
-			"that could make them once more. Look at what really exists, and bring the state in line with it: by an import block, by \"cairn state import\", "+
-			"or by deleting what nobody manages. %s.", strings.Join(doubts, "\n  "), again))}
+			"that could make them once more. Look at what really exists, and bring the state in line with it: by an import block, by \"cairn "+
+			"state import\", or by deleting what nobody manages. %s.", strings.Join(doubts, "\n  "), again))}
 }
 
 // The codes of doubts: those that were reported before, and those that were found just now.
@@ -158,12 +158,12 @@ func (r *recovery) bindEngine(ctx context.Context) error {
 func foreignWork(work engine.UnfinishedWork) *hcl.Diagnostic {
 	remedy := "Delete it, unless you know what has left it behind."
 	if addr, err := stackaddrs.ParseAbsComponentInstance(work.Component); err == nil {
-		remedy = fmt.Sprintf("If it is not yours, delete it. If an apply of yours has left it behind, see what is in its state, and put that into this one before: "+
-			"cairn state import '%s' %s", addr, work.StateFile)
+		remedy = fmt.Sprintf("If it is not yours, delete it. If an apply of yours has left it behind, see what is in its state, and put that "+
+			"into this one before: cairn state import '%s' %s", addr, work.StateFile)
 	}
 	return failure.New("Unknown apply in working directory",
-		"By the directory %s, an apply was cut off, but this state knows of none: the directory came with a checkout or a copy of the stack, belongs to "+
-			"another state, or is of an earlier version of cairn. Nothing was taken from it. %s", work.Place, remedy)
+		"By the directory %s, an apply was cut off, but this state knows of none: the directory came with a checkout or a copy of the stack, "+
+			"belongs to another state, or is of an earlier version of cairn. Nothing was taken from it. %s", work.Place, remedy)
 }
 
 // emptyRecord explains the record of an apply that has nothing in it. Whether anything can have
@@ -171,8 +171,8 @@ func foreignWork(work engine.UnfinishedWork) *hcl.Diagnostic {
 func (r *recovery) emptyRecord(work engine.UnfinishedWork) hcl.Diagnostics {
 	switch {
 	case !work.Foreign:
-		return hcl.Diagnostics{failure.Warning("Apply journal without content", "An earlier apply was cut off while it made its journal %s, before it had begun any change: nothing "+
-			"is lost with it, and it was removed.", work.Place)}
+		return hcl.Diagnostics{failure.Warning("Apply journal without content", "An earlier apply was cut off while it made its journal %s, "+
+			"before it had begun any change: nothing is lost with it, and it was removed.", work.Place)}
 	case r.run.stored.Locked():
 		return hcl.Diagnostics{foreignWork(work)}
 	}

@@ -173,7 +173,8 @@ func (c Caller) planned(plan *stackplan.Plan, diags hcl.Diagnostics) error {
 
 func (c Caller) approve(ctx context.Context, plan *stackplan.Plan, warnings hcl.Diagnostics) error {
 	if c.Approve == nil {
-		return hcl.Diagnostics{failure.WithCode(statechange.CodeNotApproved, failure.New("Approval needed", "There is nobody to approve the plan."))}
+		return hcl.Diagnostics{failure.WithCode(statechange.CodeNotApproved,
+			failure.New("Approval needed", "There is nobody to approve the plan."))}
 	}
 	err := c.Approve(ctx, plan, warnings)
 	var diags hcl.Diagnostics

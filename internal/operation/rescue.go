@@ -32,11 +32,14 @@ type rescue struct {
 }
 
 // rescueState does so after saving has failed. It reports whether the state is saved after all.
-func (r *run) rescueState(ctx context.Context, cause error, saver *deployment.Saver, state *stackstate.State) (saved bool, diags hcl.Diagnostics) {
+func (r *run) rescueState(ctx context.Context, cause error, saver *deployment.Saver,
+	state *stackstate.State,
+) (saved bool, diags hcl.Diagnostics) {
 	diags = hcl.Diagnostics{failure.New("State not saved", "%s", Diagnostics(cause)[0].Detail)}
 	document, err := saver.Document(state, r.recovery.secret)
 	if err != nil {
-		return false, diags.Append(failure.New("State encoding failed", "%s. This is a bug in cairn; please report it.", failure.Capitalize(err.Error())))
+		return false, diags.Append(failure.New("State encoding failed", "%s. This is a bug in cairn; please report it.",
+			failure.Capitalize(err.Error())))
 	}
 	s := &rescue{r, saver, state, document}
 	path, err := deployment.WriteRescue(deployment.RescueDirs(), document)
@@ -45,14 +48,14 @@ func (r *run) rescueState(ctx context.Context, cause error, saver *deployment.Sa
 	}
 	switch {
 	case saved:
-		return true, hcl.Diagnostics{failure.New("State saved late", "%s\n\nIt is saved now, with everything that was done, and nothing more was begun. "+
-			"Run the command again.", diags[0].Detail)}
+		return true, hcl.Diagnostics{failure.New("State saved late", "%s\n\nIt is saved now, with everything that was done, and nothing more "+
+			"was begun. Run the command again.", diags[0].Detail)}
 	case path != "":
 		r.stack.states.Ignored().AddRescued(ctx, path)
 		diags[0].Detail += savedIn(path)
 	case err == nil:
-		diags[0].Detail += "\n\nThe newest state, with everything that was done, is printed above, between the lines with BEGIN and END. Copy them with all that is " +
-			"between them into a file that only you can read. When the cause is remedied, save it with: cairn state push FILE"
+		diags[0].Detail += "\n\nThe newest state, with everything that was done, is printed above, between the lines with BEGIN and END. Copy " +
+			"them with all that is between them into a file that only you can read. When the cause is remedied, save it with: cairn state push FILE"
 	default:
 		diags = diags.Append(s.lost(err))
 	}
@@ -97,7 +100,8 @@ func (s *rescue) ask(ctx context.Context, cause error) (saved bool, path string,
 
 // lost says that the state is in no place of its own, and where else it is.
 func (s *rescue) lost(cause error) *hcl.Diagnostic {
-	kept, _ := engines.KeptBy(context.Background(), s.run.stack.opened.session, s.run.recovery.secret) //nolint:errcheck // components that it cannot list are in no known place
+	kept, _ := engines.KeptBy(context.Background(), s.run.stack.opened.session,
+		s.run.recovery.secret) //nolint:errcheck // components that it cannot list are in no known place
 	var only, nowhere []string
 	for _, component := range s.saver.Unsaved() {
 		switch {
@@ -110,16 +114,17 @@ func (s *rescue) lost(cause error) *hcl.Diagnostic {
 	}
 	if len(nowhere) == 0 && !s.saver.Lost() && len(only) > 0 {
 		return failure.New("State only in working directory", "The state could not be written to another file either: %s.\n\n"+
-			"Nothing is lost: what was done to %s is in the directory %s, and the next plan, apply or destroy takes it from there when there is space. "+
-			"Do not delete that directory before.", failure.Reason(cause), strings.Join(only, ", "), s.run.recovery.runs)
+			"Nothing is lost: what was done to %s is in the directory %s, and the next plan, apply or destroy takes it from there when there is "+
+			"space. Do not delete that directory before.", failure.Reason(cause), strings.Join(only, ", "), s.run.recovery.runs)
 	}
 	detail := fmt.Sprintf("The state could not be written to a file either: %s.", failure.Reason(cause))
 	if len(nowhere) > 0 {
-		detail += fmt.Sprintf("\n\nWhat was done to %s is recorded nowhere: look at what really exists before you plan again.", strings.Join(nowhere, ", "))
+		detail += fmt.Sprintf("\n\nWhat was done to %s is recorded nowhere: look at what really exists before you plan again.",
+			strings.Join(nowhere, ", "))
 	}
 	if len(only) > 0 {
-		detail += fmt.Sprintf("\n\nWhat was done to %s is in the directory %s, and the next plan, apply or destroy takes it from there when there is space. "+
-			"Do not delete that directory before.", strings.Join(only, ", "), s.run.recovery.runs)
+		detail += fmt.Sprintf("\n\nWhat was done to %s is in the directory %s, and the next plan, apply or destroy takes it from there when "+
+			"there is space. Do not delete that directory before.", strings.Join(only, ", "), s.run.recovery.runs)
 	}
 	return failure.New("State lost", "%s", detail)
 }

@@ -141,7 +141,8 @@ func (r *run) loadDeployment(ctx context.Context) hcl.Diagnostics {
 		diags = diags.Extend(r.stack.sources.CheckDeployments(r.runtime.Config))
 	}
 	if block.Import {
-		diag := failure.New("Deployment being imported", "The state of the deployment %q is still being moved here, as import = true in its block says. Remove that when it is complete.", name)
+		diag := failure.New("Deployment being imported", "The state of the deployment %q is still being moved here, as import = true in its "+
+			"block says. Remove that when it is complete.", name)
 		diag.Subject = block.Range.Ptr()
 		diags = diags.Append(diag)
 	}
@@ -225,7 +226,8 @@ func (r *run) review(plan *stackplan.Plan, planned hcl.Diagnostics) hcl.Diagnost
 	var diags hcl.Diagnostics
 	if len(r.req.Targets)+len(r.req.Excludes) > 0 && !planned.HasErrors() {
 		diags = diags.Append(failure.WithCode(CodePartial, failure.Warning("Partial plan of the stack",
-			"What is left out stays as it is, and root outputs may be out of date. This is for getting out of trouble; plan the whole stack after it.")))
+			"What is left out stays as it is, and root outputs may be out of date. This is for getting out of trouble; plan the whole stack after "+
+				"it.")))
 	}
 	return diags.Extend(r.nothingToReplace(r.stored.State.Renamed(plan.Moved)))
 }

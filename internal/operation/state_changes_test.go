@@ -65,7 +65,8 @@ func terraformState(names ...string) []byte {
 		resources = append(resources, fmt.Sprintf(`{"mode":"managed","type":"terraform_data","name":%q,"provider":"provider[\"terraform.io/builtin/terraform\"]",
 			"instances":[{"schema_version":0,"attributes":{"id":"id of %[1]s"}}]}`, name))
 	}
-	return []byte(`{"version":4,"terraform_version":"1.11.4","serial":1,"lineage":"l","outputs":{},"resources":[` + strings.Join(resources, ",") + `]}`)
+	return []byte(`{"version":4,"terraform_version":"1.11.4","serial":1,"lineage":"l","outputs":{},"resources":[` +
+		strings.Join(resources, ",") + `]}`)
 }
 
 // addresses are the addresses of all that the state has.
@@ -108,7 +109,8 @@ func TestStateChanges(t *testing.T) {
 	}
 
 	must(stack.StateChanges().Import(ctx, "component.a", terraformState("one", "two"), "a file"))
-	if again := must(stack.StateChanges().Import(ctx, "component.a", terraformState("one", "two"), "a file")); !again.Nothing || again.Serial != 1 {
+	if again := must(stack.StateChanges().Import(ctx, "component.a", terraformState("one", "two"), "a file")); !again.Nothing ||
+		again.Serial != 1 {
 		t.Errorf("the same state is imported: %+v", again)
 	}
 	wantAddresses(t, stack, "component.a.terraform_data.one", "component.a.terraform_data.two")

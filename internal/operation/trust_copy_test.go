@@ -43,7 +43,10 @@ func TestTrustOfCopy(t *testing.T) {
 			if err := os.WriteFile(filepath.Join(stack, settings.File), fmt.Appendf(nil, "engine = %q\n", program), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			_, err := Open(Options{Env: env.Options{Dir: stack, Home: filepath.Join(repository, "deleted", "stack"), Environ: []string{}}}).Engines().Search()
+			_, err := Open(Options{Env: env.Options{
+				Dir: stack, Home: filepath.Join(repository, "deleted", "stack"),
+				Environ: []string{},
+			}}).Engines().Search()
 			diags, _ := errors.AsType[hcl.Diagnostics](err)
 			untrusted := len(diags) == 1 && diags[0].Extra == engines.CodeUntrusted
 			if untrusted == trusted || err != nil && !untrusted {

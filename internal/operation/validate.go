@@ -19,7 +19,8 @@ import (
 // Validate finds the mistakes of the configuration, which takes neither values nor state. Where the
 // engine or providers cannot be had, that is an error besides the mistakes that show without them.
 func (s *Stack) Validate(ctx context.Context) hcl.Diagnostics {
-	if config, _ := s.sources.Config(); config != nil && (checks{s, config}).unsupported(ctx).HasErrors() { //nolint:errcheck // the others are among those of the steps
+	if config, _ := s.sources.Config(); config != nil &&
+		(checks{s, config}).unsupported(ctx).HasErrors() { //nolint:errcheck // the others are among those of the steps
 		return s.ValidateInSteps(ctx, ValidateSteps{}) // which goes on with the rest
 	}
 	opts, diags := s.Runtime(ctx)
@@ -155,7 +156,8 @@ func (c checks) otherMistakes(ctx context.Context, opts stackruntime.Options, pl
 		return nil
 	}
 	return slices.DeleteFunc(stackruntime.Validate(ctx, opts), func(diag *hcl.Diagnostic) bool {
-		return diag.Severity != hcl.DiagError || slices.ContainsFunc(planned, func(known *hcl.Diagnostic) bool { return isSameMistake(known, diag) })
+		return diag.Severity != hcl.DiagError ||
+			slices.ContainsFunc(planned, func(known *hcl.Diagnostic) bool { return isSameMistake(known, diag) })
 	})
 }
 

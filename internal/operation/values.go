@@ -194,7 +194,10 @@ func (v *values) check(ctx context.Context) hcl.Diagnostics {
 			given[missing.Name] = cty.DynamicVal
 		}
 	}
-	return stackruntime.CheckPlanInputs(ctx, stackruntime.PlanRequest{Options: v.stack.withoutProviders(v.config), Mode: v.req.Mode, Inputs: given})
+	return stackruntime.CheckPlanInputs(ctx, stackruntime.PlanRequest{
+		Options: v.stack.withoutProviders(v.config), Mode: v.req.Mode,
+		Inputs: given,
+	})
 }
 
 // ask asks for values, where there is someone to ask. Where there is nobody, the evaluator reports
@@ -256,8 +259,9 @@ func (v *values) checkStable(stored *deployment.Stored) hcl.Diagnostics {
 		before, _ = before.UnmarkDeep()
 		now, _ := v.inputs.stable[reference].UnmarkDeep()
 		if !before.RawEquals(now) {
-			diag := failure.New("Stable value changed", "The value of %s is another one than that with which the deployment %q was applied, and a stable value stays as it is. "+
-				"Restore the former value in the set, or declare another store for the new one.", reference, stored.Deployment)
+			diag := failure.New("Stable value changed", "The value of %s is another one than that with which the deployment %q was applied, and "+
+				"a stable value stays as it is. Restore the former value in the set, or declare another store for the new one.", reference,
+				stored.Deployment)
 			at := v.inputs.used[reference]
 			diag.Subject = &at
 			diags = diags.Append(diag)

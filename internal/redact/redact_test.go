@@ -23,27 +23,42 @@ func TestText(t *testing.T) {
 		text, want string
 		keep       []string
 	}{
-		"rule R1, anywhere":              {str("hunter2"), `no user xhunter2x, "hunter2"`, `no user x(sensitive value)x, "(sensitive value)"`, nil},
-		"side by side":                   {str("hunter2"), "hunter2hunter2", "(sensitive value)", nil},
-		"overlapping":                    {cty.ListVal([]cty.Value{str("abcdef"), str("defghi")}), "xabcdefghix", "x(sensitive value)x", nil},
-		"the longest":                    {cty.ListVal([]cty.Value{str("hunter2"), str("hunter2-long")}), "hunter2-long", "(sensitive value)", nil},
-		"rule R1, one of several lines":  {str(key), "  AAAAbbbbCCCC\n}", "  (sensitive value)\n}", nil},
-		"rule R1, all lines":             {str(key), "key: " + key + "end", "key: (sensitive value)end", nil},
-		"line end at the end":            {str("pass\n"), "pass is not allowed", "(sensitive value) is not allowed", nil},
-		"rule R2":                        {str("abcd"), `abcd, "abcd" abcde é`, `(sensitive value), "(sensitive value)" abcde é`, nil},
-		"rule R2, with symbols":          {str("-b-c"), "a-b-cd x-b-c", "a-b-cd x(sensitive value)", nil},
-		"rule R2, numbers":               {num(4711), "4711 is not 14711, 4711.", "(sensitive value) is not 14711, (sensitive value).", nil},
-		"rule R2, negative number":       {num(-4711), "-4711", "-(sensitive value)", nil},
-		"fractions":                      {cty.NumberFloatVal(12.375), "is 12.375", "is (sensitive value)", nil},
-		"rule R3":                        {str("a"), `"a" and 'a' are a`, `"(sensitive value)" and '(sensitive value)' are a`, nil},
-		"rule R3, numbers":               {num(42), "42 is true", "42 is true", nil},
-		"rule R3, booleans":              {cty.True, "42 is true", "42 is true", nil},
-		"words of the language":          {str("null"), "is null", "is null", nil},
-		"empty":                          {str(""), `is ""`, `is ""`, nil},
-		"nested":                         {cty.ObjectVal(map[string]cty.Value{"a": cty.SetVal([]cty.Value{str("inner-1")}), "b": cty.NullVal(cty.String), "c": cty.UnknownVal(cty.String)}), "inner-1 a b", "(sensitive value) a b", nil},
-		"keys of maps":                   {cty.MapVal(map[string]cty.Value{"tok-4711": num(1), "name": num(2)}), "tok-4711 name", "(sensitive value) name", nil},
-		"names of attributes":            {cty.ObjectVal(map[string]cty.Value{"tok-4711": num(1)}), "tok-4711", "tok-4711", nil},
-		"addresses are kept":             {str("store-1"), `x.a["store-1"]: store-1`, `x.a["store-1"]: (sensitive value)`, []string{`x.a["store-1"]`, ""}},
+		"rule R1, anywhere": {
+			str("hunter2"), `no user xhunter2x, "hunter2"`, `no user x(sensitive value)x, "(sensitive value)"`,
+			nil,
+		},
+		"side by side": {str("hunter2"), "hunter2hunter2", "(sensitive value)", nil},
+		"overlapping":  {cty.ListVal([]cty.Value{str("abcdef"), str("defghi")}), "xabcdefghix", "x(sensitive value)x", nil},
+		"the longest": {
+			cty.ListVal([]cty.Value{str("hunter2"), str("hunter2-long")}), "hunter2-long",
+			"(sensitive value)", nil,
+		},
+		"rule R1, one of several lines": {str(key), "  AAAAbbbbCCCC\n}", "  (sensitive value)\n}", nil},
+		"rule R1, all lines":            {str(key), "key: " + key + "end", "key: (sensitive value)end", nil},
+		"line end at the end":           {str("pass\n"), "pass is not allowed", "(sensitive value) is not allowed", nil},
+		"rule R2":                       {str("abcd"), `abcd, "abcd" abcde é`, `(sensitive value), "(sensitive value)" abcde é`, nil},
+		"rule R2, with symbols":         {str("-b-c"), "a-b-cd x-b-c", "a-b-cd x(sensitive value)", nil},
+		"rule R2, numbers":              {num(4711), "4711 is not 14711, 4711.", "(sensitive value) is not 14711, (sensitive value).", nil},
+		"rule R2, negative number":      {num(-4711), "-4711", "-(sensitive value)", nil},
+		"fractions":                     {cty.NumberFloatVal(12.375), "is 12.375", "is (sensitive value)", nil},
+		"rule R3":                       {str("a"), `"a" and 'a' are a`, `"(sensitive value)" and '(sensitive value)' are a`, nil},
+		"rule R3, numbers":              {num(42), "42 is true", "42 is true", nil},
+		"rule R3, booleans":             {cty.True, "42 is true", "42 is true", nil},
+		"words of the language":         {str("null"), "is null", "is null", nil},
+		"empty":                         {str(""), `is ""`, `is ""`, nil},
+		"nested": {cty.ObjectVal(map[string]cty.Value{
+			"a": cty.SetVal([]cty.Value{str("inner-1")}),
+			"b": cty.NullVal(cty.String), "c": cty.UnknownVal(cty.String),
+		}), "inner-1 a b", "(sensitive value) a b", nil},
+		"keys of maps": {
+			cty.MapVal(map[string]cty.Value{"tok-4711": num(1), "name": num(2)}), "tok-4711 name",
+			"(sensitive value) name", nil,
+		},
+		"names of attributes": {cty.ObjectVal(map[string]cty.Value{"tok-4711": num(1)}), "tok-4711", "tok-4711", nil},
+		"addresses are kept": {
+			str("store-1"), `x.a["store-1"]: store-1`, `x.a["store-1"]: (sensitive value)`,
+			[]string{`x.a["store-1"]`, ""},
+		},
 		"what goes on after is not kept": {str("store-1 went"), "store-1 went", "(sensitive value)", []string{"store-1"}},
 		"nothing to hide":                {cty.NullVal(cty.String), "text", "text", nil},
 		"short text":                     {str("hunter2"), "ab", "ab", nil},
@@ -64,13 +79,16 @@ func TestTextInAnyForm(t *testing.T) {
 		var s Set
 		s.Add(cty.StringVal(secret))
 		for name, written := range map[string]string{
-			"plain": secret, "JSON": mustJSON(secret, true), "plain JSON": mustJSON(secret, false), "Go": strconv.Quote(secret), "ASCII": fmt.Sprintf("%q", secret),
-			"HCL": string(hclwrite.TokensForValue(cty.StringVal(secret)).Bytes()), "query": url.QueryEscape(secret), "path": url.PathEscape(secret),
+			"plain": secret, "JSON": mustJSON(secret, true), "plain JSON": mustJSON(secret, false), "Go": strconv.Quote(secret),
+			"ASCII": fmt.Sprintf("%q", secret),
+			"HCL":   string(hclwrite.TokensForValue(cty.StringVal(secret)).Bytes()),
+			"query": url.QueryEscape(secret), "path": url.PathEscape(secret),
 			"Base64": base64.StdEncoding.EncodeToString([]byte(secret)), "shell": "'" + strings.ReplaceAll(secret, "'", `'\''`) + "'",
 			"URL": "https://user:" + url.QueryEscape(secret) + "@host/",
 		} {
 			got := s.Text("before " + written + " after")
-			rest := strings.NewReplacer(Hidden, "", "before ", "", " after", "", `"`, "", "'", "", "=", "", "https://user:", "", "@host/", "").Replace(got)
+			rest := strings.NewReplacer(Hidden, "", "before ", "", " after", "", `"`, "", "'", "", "=", "", "https://user:", "", "@host/",
+				"").Replace(got)
 			if !strings.Contains(got, Hidden) || strings.TrimSpace(rest) != "" {
 				t.Errorf("%s of %q: %q", name, secret, got)
 			}

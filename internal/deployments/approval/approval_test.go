@@ -112,21 +112,51 @@ func TestJudge(t *testing.T) {
 		checks           []string
 		want             string
 	}{
-		"holds":                {2, 0, dev, []string{"context.plan.changes.remove == 0", "no"}, "approved by rule"},
-		"does not":             {2, 1, dev, []string{"context.plan.changes.remove == 0", "${context.plan.changes.remove} objects are destroyed."}, "refused; rule: 1 objects are destroyed."},
-		"one of two":           {2, 1, dev, []string{"context.plan.changes.add < 3", "adds", "context.plan.changes.total < local.most", "total"}, "refused; rule: total"},
-		"both refuse":          {2, 1, dev, []string{"false", "first", "false", "second"}, "refused; rule: first; rule: second"},
-		"component":            {2, 0, dev, []string{`context.plan.component_changes["component.a"].add == 2 && context.plan.component_changes["component.b[\"x\"]"].total == 0`, "no"}, "approved by rule"},
-		"no such component":    {2, 0, dev, []string{`context.plan.component_changes["component.c"].add == 0`, "no"}, "refused; rule: no [Invalid index]"},
-		"deployment":           {2, 0, dev, []string{"context.plan.deployment == deployment.dev", "not dev"}, "approved by rule"},
-		"another deployment":   {2, 0, approval.Facts{Deployment: "prod"}, []string{"context.plan.deployment == deployment.dev", "not dev"}, "refused; rule: not dev"},
-		"name of deployment":   {2, 0, dev, []string{`context.plan.deployment.deployment_name == "dev"`, "not dev"}, "approved by rule"},
-		"null":                 {2, 0, dev, []string{"context.plan.changes.add > 0 ? null : true", "null"}, "refused; rule: null [Invalid condition of rule]"},
-		"no truth value":       {2, 0, dev, []string{"context.plan.mode", "text"}, "refused; rule: text [Invalid condition of rule]"},
-		"text":                 {2, 0, dev, []string{`"true"`, "text"}, "approved by rule"},
-		"mode":                 {2, 0, dev, []string{`context.plan.mode == "normal" && context.plan.applyable && context.operation == "plan" && context.success`, "no"}, "approved by rule"},
-		"warnings":             {2, 0, warned, []string{"length(context.warnings) == 0 && length(context.errors) == 0", "${[for w in context.warnings : w.detail][0]}"}, "refused; rule: It is hot."},
-		"replans":              {2, 0, again, []string{"context.plan.replans == 0", "round ${context.plan.replans + 1}"}, "refused; rule: round 2"},
+		"holds": {2, 0, dev, []string{"context.plan.changes.remove == 0", "no"}, "approved by rule"},
+		"does not": {2, 1, dev, []string{
+			"context.plan.changes.remove == 0",
+			"${context.plan.changes.remove} objects are destroyed.",
+		}, "refused; rule: 1 objects are destroyed."},
+		"one of two": {
+			2, 1, dev,
+			[]string{"context.plan.changes.add < 3", "adds", "context.plan.changes.total < local.most", "total"},
+			"refused; rule: total",
+		},
+		"both refuse": {2, 1, dev, []string{"false", "first", "false", "second"}, "refused; rule: first; rule: second"},
+		"component": {
+			2, 0, dev,
+			[]string{
+				`context.plan.component_changes["component.a"].add == 2 && context.plan.component_changes["component.b[\"x\"]"].total == 0`,
+				"no",
+			},
+			"approved by rule",
+		},
+		"no such component": {2, 0, dev, []string{`context.plan.component_changes["component.c"].add == 0`, "no"}, "refused; rule: no " +
+			"[Invalid index]"},
+		"deployment": {2, 0, dev, []string{"context.plan.deployment == deployment.dev", "not dev"}, "approved by rule"},
+		"another deployment": {
+			2, 0,
+			approval.Facts{Deployment: "prod"},
+			[]string{"context.plan.deployment == deployment.dev", "not dev"},
+			"refused; rule: not dev",
+		},
+		"name of deployment": {2, 0, dev, []string{`context.plan.deployment.deployment_name == "dev"`, "not dev"}, "approved by rule"},
+		"null": {2, 0, dev, []string{"context.plan.changes.add > 0 ? null : true", "null"}, "refused; rule: null [Invalid " +
+			"condition of rule]"},
+		"no truth value": {2, 0, dev, []string{"context.plan.mode", "text"}, "refused; rule: text [Invalid condition of rule]"},
+		"text":           {2, 0, dev, []string{`"true"`, "text"}, "approved by rule"},
+		"mode": {
+			2, 0, dev,
+			[]string{`context.plan.mode == "normal" && context.plan.applyable && context.operation == "plan" && context.success`, "no"},
+			"approved by rule",
+		},
+		"warnings": {2, 0, warned, []string{"length(context.warnings) == 0 && length(context.errors) == 0", "${[for w in " +
+			"context.warnings : w.detail][0]}"}, "refused; rule: It is hot."},
+		"replans": {
+			2, 0, again,
+			[]string{"context.plan.replans == 0", "round ${context.plan.replans + 1}"},
+			"refused; rule: round 2",
+		},
 		"without rules":        {2, 0, approval.Facts{Deployment: "alone"}, []string{"true", "no"}, "refused"},
 		"without changes":      {0, 0, approval.Facts{Deployment: "alone"}, []string{"false", "no"}, "approved by empty_plan"},
 		"without changes, too": {0, 0, dev, []string{"false", "no"}, "approved by empty_plan"},

@@ -60,7 +60,8 @@ func (d *decoder) memberOf(deployment *Deployment, attr *hcl.Attribute) {
 	case d.config.rejects("deployment_group." + name):
 	case d.isAutomatic(name):
 		d.errorf(rng, "Reserved group name",
-			"%s is the group of deployment.%s alone. Declare a group of another name for several deployments.", name, strings.TrimSuffix(name, automaticGroup("")))
+			"%s is the group of deployment.%s alone. Declare a group of another name for several deployments.", name, strings.TrimSuffix(name,
+				automaticGroup("")))
 	default:
 		d.errorf(rng, "Unknown reference", "No block declares deployment_group %q.%s", name,
 			nearest.DidYouMean(name, slices.Collect(maps.Keys(d.config.Groups))))
@@ -188,7 +189,8 @@ func (d *decoder) rule(block *hcl.Block) {
 		return
 	}
 	if name == emptyPlan {
-		d.errorf(block.LabelRanges[0], "Name used twice", "%s is the rule that each group has without declaring it. Choose another name.", emptyPlan)
+		d.errorf(block.LabelRanges[0], "Name used twice", "%s is the rule that each group has without declaring it. Choose another name.",
+			emptyPlan)
 	}
 	d.config.Rules[name] = &Rule{Name: name, Checks: d.checks(block), Range: d.header(block)}
 }
@@ -197,7 +199,8 @@ func (d *decoder) rule(block *hcl.Block) {
 func (d *decoder) checks(block *hcl.Block) []*Check {
 	content := d.content(block, ruleSchema)
 	if len(content.Blocks) == 0 {
-		d.errorf(d.header(block), "Incomplete approval rule", "A rule without checks would approve every plan. Write check blocks, with a condition and a reason each.")
+		d.errorf(d.header(block), "Incomplete approval rule", "A rule without checks would approve every plan. Write check blocks, with a "+
+			"condition and a reason each.")
 	}
 	checks := make([]*Check, 0, len(content.Blocks))
 	for _, nested := range content.Blocks {
@@ -227,17 +230,22 @@ func (d *decoder) orchestrate(block *hcl.Block) {
 	}
 	orchestrate := &Orchestrate{Type: kind, Name: name, Range: d.header(block)}
 	deprecated := func(detail string) {
-		d.diags = append(d.diags, &hcl.Diagnostic{Severity: hcl.DiagWarning, Summary: "Deprecated orchestration rule", Detail: detail, Subject: &orchestrate.Range})
+		d.diags = append(d.diags, &hcl.Diagnostic{
+			Severity: hcl.DiagWarning, Summary: "Deprecated orchestration rule", Detail: detail,
+			Subject: &orchestrate.Range,
+		})
 	}
 	switch kind {
 	case "auto_approve":
-		deprecated("The block was given up in favour of approval rules of groups. It is read all the same, for all deployments. Write deployment_auto_approve " +
-			"with the same checks, and name it in the auto_approve_checks of a deployment_group.")
+		deprecated("The block was given up in favour of approval rules of groups. It is read all the same, for all deployments. Write " +
+			"deployment_auto_approve with the same checks, and name it in the auto_approve_checks of a deployment_group.")
 	case "replan":
-		deprecated("The block was given up, and its checks decide nothing: changes that had to be deferred are always planned again, and each such plan is judged by the " +
-			"approval rules. Remove the block. To approve only some of these plans, check context.plan.replans in a deployment_auto_approve block.")
+		deprecated("The block was given up, and its checks decide nothing: changes that had to be deferred are always planned again, and each " +
+			"such plan is judged by the approval rules. Remove the block. To approve only some of these plans, check context.plan.replans in a " +
+			"deployment_auto_approve block.")
 	default:
-		d.errorf(block.LabelRanges[0], "Unknown orchestration rule", "The first label is auto_approve or replan.%s", nearest.DidYouMean(kind, []string{"auto_approve", "replan"}))
+		d.errorf(block.LabelRanges[0], "Unknown orchestration rule", "The first label is auto_approve or replan.%s",
+			nearest.DidYouMean(kind, []string{"auto_approve", "replan"}))
 	}
 	orchestrate.Checks = d.checks(block)
 	d.config.Orchestrate = append(d.config.Orchestrate, orchestrate)
@@ -281,7 +289,8 @@ func (d *decoder) store(block *hcl.Block) {
 	}
 	if key.Type != varset {
 		d.config.rejected[key.String()] = true
-		d.errorf(block.LabelRanges[0], "Unknown store type", "Stores are of the type %[1]s here, which is served from files, the environment or a command: write store \"%[1]s\" %[2]q, with a name and a category.",
+		d.errorf(block.LabelRanges[0], "Unknown store type", "Stores are of the type %[1]s here, which is served from files, the environment "+
+			"or a command: write store \"%[1]s\" %[2]q, with a name and a category.",
 			varset, key.Name)
 		return
 	}
@@ -292,7 +301,8 @@ func (d *decoder) store(block *hcl.Block) {
 	d.constantString(content, block, "name", func(v string, _ *hcl.Attribute) { store.SetName = v })
 	d.constantString(content, block, "category", func(v string, attr *hcl.Attribute) {
 		if v != "terraform" && v != "env" {
-			d.errorf(attr.Expr.Range(), "Unknown store category", "The category is \"terraform\" or \"env\", the kind of variables of the set that are read.%s",
+			d.errorf(attr.Expr.Range(), "Unknown store category", "The category is \"terraform\" or \"env\", the kind of variables of the set "+
+				"that are read.%s",
 				nearest.DidYouMean(v, []string{"terraform", "env"}))
 			return
 		}
@@ -310,7 +320,11 @@ func (d *decoder) store(block *hcl.Block) {
 	}
 }
 
-var publishedSchema = &hcl.BodySchema{Attributes: []hcl.AttributeSchema{{Name: "value", Required: true}, {Name: "description"}, {Name: "type"}}}
+var publishedSchema = &hcl.BodySchema{Attributes: []hcl.AttributeSchema{
+	{Name: "value", Required: true},
+	{Name: "description"},
+	{Name: "type"},
+}}
 
 func (d *decoder) published(block *hcl.Block) {
 	name := block.Labels[0]

@@ -98,7 +98,8 @@ func (d *decoder) block(block *hcl.Block) {
 // finish takes the steps that need the declarations of all files.
 func (d *decoder) finish(firstFile string) {
 	if len(d.config.Deployments) == 0 && !d.config.Incomplete && len(d.config.rejected) == 0 {
-		d.errorf(fileStart(firstFile), "No deployment defined", `There are deployment files, but no deployment in them. Write deployment "NAME" { inputs = { … } }.`)
+		d.errorf(fileStart(firstFile), "No deployment defined",
+			`There are deployment files, but no deployment in them. Write deployment "NAME" { inputs = { … } }.`)
 	}
 	d.config.static = newStatic(d.config)
 	d.diags = append(d.diags, d.config.static.checkLocals()...)
@@ -201,7 +202,9 @@ func unknownExpression(rng hcl.Range) hcl.Expression { return hcl.StaticExpr(cty
 // constantValue gives the value of an argument that must be constant, once all locals are known.
 // use is not called when the argument is not set or cannot be used; a value of the wrong type is
 // reported as such, with the wanted type.
-func (d *decoder) constantValue(content *hcl.BodyContent, block *hcl.Block, name string, ty cty.Type, want string, use func(cty.Value, *hcl.Attribute)) {
+func (d *decoder) constantValue(content *hcl.BodyContent, block *hcl.Block, name string, ty cty.Type, want string,
+	use func(cty.Value, *hcl.Attribute),
+) {
 	attr := content.Attributes[name]
 	if attr == nil {
 		return

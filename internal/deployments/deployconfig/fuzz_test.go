@@ -59,7 +59,8 @@ func FuzzLoad(f *testing.F) {
 			members += len(config.Groups[name].Members)
 		}
 		if members != len(config.Order) || len(config.Order) != len(config.Deployments) || len(config.GroupOrder) != len(config.Groups) {
-			t.Errorf("%d members of %d groups, %d deployments in order of %d", members, len(config.Groups), len(config.Order), len(config.Deployments))
+			t.Errorf("%d members of %d groups, %d deployments in order of %d", members, len(config.Groups), len(config.Order),
+				len(config.Deployments))
 		}
 		if !diags.HasErrors() && (config.Incomplete || len(config.Deployments) == 0) {
 			t.Error("declarations are missing without an error")

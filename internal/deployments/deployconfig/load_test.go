@@ -17,7 +17,8 @@ import (
 
 func TestIsDeployFile(t *testing.T) {
 	for name, want := range map[string]bool{
-		"a.tfdeploy.hcl": true, "a.tfdeploy.json": true, "tfdeploy.hcl": false, "a.tfcomponent.hcl": false, "a.tfdeploy.hcl.bak": false, ".tfdeploy.hcl": true,
+		"a.tfdeploy.hcl": true, "a.tfdeploy.json": true, "tfdeploy.hcl": false, "a.tfcomponent.hcl": false, "a.tfdeploy.hcl.bak": false,
+		".tfdeploy.hcl": true,
 	} {
 		if got := deployconfig.IsDeployFile(name); got != want {
 			t.Errorf("IsDeployFile(%q) = %t", name, got)
@@ -47,14 +48,20 @@ func TestDeclarations(t *testing.T) {
 		"eager plan":  {[]bool{config.Groups["canary"].EagerPlan, config.Groups["production_default"].EagerPlan}, []bool{false, true}},
 		"tolerance":   {config.Groups["canary"].FailureTolerance, 2},
 		"automatic":   {[]bool{config.Groups["canary"].Automatic, config.Groups["production_default"].Automatic}, []bool{false, true}},
-		"group of":    {[]string{config.Deployments["canary_b"].Group, config.Deployments["production"].Group}, []string{"canary", "production_default"}},
-		"import":      {config.Deployments["canary_b"].Import, true},
-		"destroy":     {[]bool{config.Deployments["production"].Destroy, config.Deployments["canary_a"].Destroy}, []bool{true, false}},
-		"audience":    {config.Tokens["aws"].Audience, []string{"aws.workload.identity"}},
-		"set name":    {config.Stores[deployconfig.StoreKey{Type: "varset", Name: "secrets"}].SetName, "web-secrets"},
-		"set id":      {config.Stores[deployconfig.StoreKey{Type: "varset", Name: "by-id"}].ID, "varset-1"},
-		"category":    {config.Stores[deployconfig.StoreKey{Type: "varset", Name: "by-id"}].Category, "env"},
-		"upstream":    {config.Upstreams["network"].Source, deployconfig.UpstreamSource{Host: "app.terraform.io", Organization: "example", Project: "platform", Stack: "network"}},
+		"group of": {
+			[]string{config.Deployments["canary_b"].Group, config.Deployments["production"].Group},
+			[]string{"canary", "production_default"},
+		},
+		"import":   {config.Deployments["canary_b"].Import, true},
+		"destroy":  {[]bool{config.Deployments["production"].Destroy, config.Deployments["canary_a"].Destroy}, []bool{true, false}},
+		"audience": {config.Tokens["aws"].Audience, []string{"aws.workload.identity"}},
+		"set name": {config.Stores[deployconfig.StoreKey{Type: "varset", Name: "secrets"}].SetName, "web-secrets"},
+		"set id":   {config.Stores[deployconfig.StoreKey{Type: "varset", Name: "by-id"}].ID, "varset-1"},
+		"category": {config.Stores[deployconfig.StoreKey{Type: "varset", Name: "by-id"}].Category, "env"},
+		"upstream": {config.Upstreams["network"].Source, deployconfig.UpstreamSource{
+			Host: "app.terraform.io", Organization: "example",
+			Project: "platform", Stack: "network",
+		}},
 		"description": {config.Published["id"].Description, "Where it is."},
 		"type":        {config.Published["id"].Type.Constraint == cty.String && config.Published["ids"].Type == nil, true},
 	} {
@@ -105,7 +112,8 @@ func TestUnreadableFile(t *testing.T) {
 func TestParseUpstreamSource(t *testing.T) {
 	for written, ok := range map[string]bool{
 		"app.terraform.io/org/project/stack": true, "localhost:8080/o/My Project/s": true,
-		"": false, "org/project/stack": false, "h/o/p/s/x": false, "h//p/s": false, "h/o/ p/s": false, "https://h/o": false, "user@h/o/p/s": false, "h/o/p/s\n": false,
+		"": false, "org/project/stack": false, "h/o/p/s/x": false, "h//p/s": false, "h/o/ p/s": false, "https://h/o": false,
+		"user@h/o/p/s": false, "h/o/p/s\n": false,
 	} {
 		source, err := deployconfig.ParseUpstreamSource(written)
 		if (err == nil) != ok || ok && source.String() != written {
@@ -117,17 +125,21 @@ func TestParseUpstreamSource(t *testing.T) {
 // A remedy is in the text of each error that a reader may not understand otherwise.
 func TestRemedies(t *testing.T) {
 	for name, test := range map[string]struct{ text, want string }{
-		"store type":   {`store "kms" "k" {}`, `store "varset" "k"`},
-		"meta":         {"identity_token \"t\" {\n  audience = [\"a\"]\n  count = 1\n}", "no meta-arguments"},
-		"group":        {"deployment \"d\" {\n  inputs = {}\n  deployment_group = deployment_group.prodution\n}\ndeployment_group \"production\" {\n  auto_approve_checks = []\n}", `Did you mean "production"?`},
-		"root":         {"locals {\n  a = 1\n  b = locals.a\n}", `Did you mean "local"?`},
-		"local":        {"locals {\n  network = 1\n  b = local.ntework\n}", `Did you mean "local.network"?`},
-		"var":          {"locals {\n  b = var.a\n}", "component files"},
-		"variable":     {`variable "x" {}`, "locals block"},
-		"output":       {`output "x" {}`, "publish_output"},
-		"inputs":       {"deployment \"d\" {\n  region = 1\n  inputs = {}\n}", "inputs = { NAME = VALUE }"},
-		"function":     {"locals {\n  a = lengh([])\n}", `"length"`},
-		"whole store":  {"locals {\n  a = store.varset.s\n}\nstore \"varset\" \"s\" {\n  name = \"s\"\n  category = \"env\"\n}", "store.varset.s.stable.KEY"},
+		"store type": {`store "kms" "k" {}`, `store "varset" "k"`},
+		"meta":       {"identity_token \"t\" {\n  audience = [\"a\"]\n  count = 1\n}", "no meta-arguments"},
+		"group": {"deployment \"d\" {\n  inputs = {}\n  deployment_group = deployment_group.prodution\n}\ndeployment_group " +
+			"\"production\" {\n  auto_approve_checks = []\n}", `Did you mean "production"?`},
+		"root":     {"locals {\n  a = 1\n  b = locals.a\n}", `Did you mean "local"?`},
+		"local":    {"locals {\n  network = 1\n  b = local.ntework\n}", `Did you mean "local.network"?`},
+		"var":      {"locals {\n  b = var.a\n}", "component files"},
+		"variable": {`variable "x" {}`, "locals block"},
+		"output":   {`output "x" {}`, "publish_output"},
+		"inputs":   {"deployment \"d\" {\n  region = 1\n  inputs = {}\n}", "inputs = { NAME = VALUE }"},
+		"function": {"locals {\n  a = lengh([])\n}", `"length"`},
+		"whole store": {
+			"locals {\n  a = store.varset.s\n}\nstore \"varset\" \"s\" {\n  name = \"s\"\n  category = \"env\"\n}",
+			"store.varset.s.stable.KEY",
+		},
 		"upstream":     {"upstream_input \"u\" {\n  type = \"stack\"\n  source = \"../network\"\n}", "HOST/ORGANIZATION/PROJECT/STACK"},
 		"orchestrate":  {"orchestrate \"auto_approve\" \"a\" {\n  check {\n    condition = true\n    reason = \"\"\n  }\n}", "deployment_group"},
 		"replan":       {"orchestrate \"replan\" \"a\" {\n  check {\n    condition = true\n    reason = \"\"\n  }\n}", "Remove the block"},

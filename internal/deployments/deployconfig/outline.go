@@ -84,7 +84,8 @@ func ReadOutline(fsys fs.FS, dir, shown string, names []string) (*Outline, hcl.D
 		}
 		shownName := filepath.Join(shown, name)
 		if err != nil {
-			diags = append(diags, problem(fileStart(shownName), "Deployment files unreadable", "The file %s cannot be read: %s.", name, safefile.Reason(err)))
+			diags = append(diags, problem(fileStart(shownName), "Deployment files unreadable", "The file %s cannot be read: %s.", name,
+				safefile.Reason(err)))
 			continue
 		}
 		texts[shownName] = src
@@ -148,7 +149,11 @@ func (d *decoder) outline(block *hcl.Block) {
 	if !d.declare(block, block.Type+"."+name) {
 		return
 	}
-	content, _, diags := block.Body.PartialContent(&hcl.BodySchema{Attributes: []hcl.AttributeSchema{{Name: "deployment_group"}, {Name: "destroy"}, {Name: "eager_plan"}}})
+	content, _, diags := block.Body.PartialContent(&hcl.BodySchema{Attributes: []hcl.AttributeSchema{
+		{Name: "deployment_group"},
+		{Name: "destroy"},
+		{Name: "eager_plan"},
+	}})
 	if diags.HasErrors() {
 		return // mistakes in arguments are found when these matter
 	}
@@ -156,7 +161,10 @@ func (d *decoder) outline(block *hcl.Block) {
 		d.config.Groups[name] = &Group{Name: name, EagerPlan: written(content.Attributes["eager_plan"], true), Range: d.header(block)}
 		return
 	}
-	deployment := &Deployment{Name: name, Group: automaticGroup(name), Destroy: written(content.Attributes["destroy"], false), Range: d.header(block)}
+	deployment := &Deployment{
+		Name: name, Group: automaticGroup(name), Destroy: written(content.Attributes["destroy"], false),
+		Range: d.header(block),
+	}
 	d.config.Deployments[name] = deployment
 	if attr := content.Attributes["deployment_group"]; attr != nil && isWritten(attr.Expr) {
 		d.later(attr.Range, func() {

@@ -41,7 +41,8 @@ func Roots(argument string, types ...string) []string {
 		return []string{"deployment_group"}
 	case "deployment_group auto_approve_checks":
 		return []string{"deployment_auto_approve"}
-	case "deployment_auto_approve.check condition", "deployment_auto_approve.check reason", "orchestrate.check condition", "orchestrate.check reason":
+	case "deployment_auto_approve.check condition", "deployment_auto_approve.check reason", "orchestrate.check condition",
+		"orchestrate.check reason":
 		return InChecks.roots
 	case "publish_output value":
 		return InPublished.roots
@@ -65,7 +66,10 @@ var kinds = map[string]string{
 }
 
 // ofStack are the names with which references in component files begin.
-var ofStack = []string{"component", "each", "output", "provider", "removed", "self", "stack", "terraform", "var", "count", "path", "module", "data"}
+var ofStack = []string{
+	"component", "each", "output", "provider", "removed", "self", "stack", "terraform", "var", "count", "path",
+	"module", "data",
+}
 
 // Reference is one that leads somewhere.
 type Reference struct {
@@ -105,10 +109,12 @@ func (c *Config) resolve(traversal hcl.Traversal, in Place) (ref Reference, diag
 	switch {
 	case slices.Contains(in.roots, root):
 	case kinds[root] != "":
-		return ref, problem(traversal[0].SourceRange(), "Reference not allowed here", "In %s one can refer to %s, besides calling functions.", in.what, allowed(in)), false
+		return ref, problem(traversal[0].SourceRange(), "Reference not allowed here", "In %s one can refer to %s, besides calling functions.",
+			in.what, allowed(in)), false
 	case slices.Contains(ofStack, root):
 		return ref, problem(traversal[0].SourceRange(), "Unknown reference",
-			"Deployment files cannot refer to what component files declare. Values go into the stack by inputs, and its outputs can be published. Here one can refer to %s.", allowed(in)), false
+			"Deployment files cannot refer to what component files declare. Values go into the stack by inputs, and its outputs can be published. "+
+				"Here one can refer to %s.", allowed(in)), false
 	default:
 		return ref, problem(traversal[0].SourceRange(), "Unknown reference", "Nothing is called %q here. One can refer to %s.%s",
 			root, allowed(in), nearest.DidYouMean(root, in.roots)), false
@@ -192,7 +198,8 @@ func (c *Config) resolveStore(traversal hcl.Traversal, names []string) (ref Refe
 		for key := range c.Stores {
 			declared = append(declared, key.String())
 		}
-		return ref, problem(rangeOf(traversal, 3), "Unknown reference", "No block declares %s.%s", ref.Key, nearest.DidYouMean(ref.Key.String(), declared)), false
+		return ref, problem(rangeOf(traversal, 3), "Unknown reference", "No block declares %s.%s", ref.Key,
+			nearest.DidYouMean(ref.Key.String(), declared)), false
 	}
 	rest := names[2:]
 	steps := 4

@@ -75,7 +75,8 @@ func (c *stackCheck) inputs(deployment *Deployment) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.stack.Variables)) {
 		if variable := c.stack.Variables[name]; variable.Default == cty.NilVal && !given[name] {
-			c.errorf(deployment.Range, "Stack variable not set by deployment", "The stack requires a value for its variable %q. Set it in the inputs of deployment.%s, or give the variable a default, which inputs of a workspace file may replace.", name, deployment.Name)
+			c.errorf(deployment.Range, "Stack variable not set by deployment", "The stack requires a value for its variable %q. Set it in the "+
+				"inputs of deployment.%s, or give the variable a default, which inputs of a workspace file may replace.", name, deployment.Name)
 		}
 	}
 }
@@ -133,7 +134,8 @@ func (c *stackCheck) writtenOut(deployment *Deployment, pairs []hcl.KeyValuePair
 
 // known returns the value of an input, if the value of all of them shows it.
 func (d *Deployment) known(name string) (cty.Value, bool) {
-	if d.broken || d.value == cty.NilVal || d.value.IsMarked() || !d.value.IsKnown() || !d.value.Type().IsObjectType() || !d.value.Type().HasAttribute(name) {
+	if d.broken || d.value == cty.NilVal || d.value.IsMarked() || !d.value.IsKnown() || !d.value.Type().IsObjectType() ||
+		!d.value.Type().HasAttribute(name) {
 		return cty.NilVal, false
 	}
 	return d.value.GetAttr(name), true
@@ -171,18 +173,21 @@ func (c *stackCheck) input(deployment *Deployment, variable *stackconfig.InputVa
 	}
 	if bare, _ := in.value.Unmark(); bare.IsNull() {
 		if variable.Default == cty.NilVal {
-			c.errorf(in.expr.Range(), "Stack variable not set by deployment", "The stack requires a value for its variable %q, which null is not.", variable.Name)
+			c.errorf(in.expr.Range(), "Stack variable not set by deployment", "The stack requires a value for its variable %q, which null is not.",
+				variable.Name)
 		}
 		return
 	}
 	converted, err := variable.Type.Convert(in.value)
 	if err != nil {
-		c.errorf(in.expr.Range(), "Unsuitable deployment input", "The value for the variable %q of the stack is not suitable: %s.", variable.Name, marks.DescribeError(in.value, err))
+		c.errorf(in.expr.Range(), "Unsuitable deployment input", "The value for the variable %q of the stack is not suitable: %s.",
+			variable.Name, marks.DescribeError(in.value, err))
 		return
 	}
 	if !variable.Ephemeral && marks.Contains(converted, marks.Ephemeral) {
 		c.errorf(in.expr.Range(), "Ephemeral value for kept variable",
-			"The value exists only during one operation, and the stack keeps that of the variable %[1]q. Declare the variable %[1]q with ephemeral = true%s.",
+			"The value exists only during one operation, and the stack keeps that of the variable %[1]q. Declare the variable %[1]q with "+
+				"ephemeral = true%s.",
 			variable.Name, c.instead(deployment, in.expr))
 	}
 }
@@ -212,7 +217,8 @@ func (c *stackCheck) published(published *PublishedOutput) {
 		}
 		missing = true
 		if !c.stack.Incomplete {
-			c.errorf(ref.Range, "Unknown reference", "The stack has no output %q.%s", ref.Attr, nearest.DidYouMean(ref.Attr, slices.Collect(maps.Keys(c.stack.Outputs))))
+			c.errorf(ref.Range, "Unknown reference", "The stack has no output %q.%s", ref.Attr,
+				nearest.DidYouMean(ref.Attr, slices.Collect(maps.Keys(c.stack.Outputs))))
 		}
 	}
 	if missing {
@@ -226,7 +232,8 @@ func (c *stackCheck) published(published *PublishedOutput) {
 		c.diags = append(c.diags, ephemeralPublished(published))
 	case published.Type != nil:
 		if _, err := published.Type.Convert(value); err != nil {
-			c.errorf(published.Value.Range(), "Unsuitable published value", "The value is not of the type of the published output %q: %s.", published.Name, marks.DescribeError(value, err))
+			c.errorf(published.Value.Range(), "Unsuitable published value", "The value is not of the type of the published output %q: %s.",
+				published.Name, marks.DescribeError(value, err))
 		}
 	}
 }

@@ -124,7 +124,8 @@ func (s *static) cycle(names []string) *hcl.Diagnostic {
 	if len(names) == 1 {
 		return problem(local.Range, "Item depends on itself", "local.%s is computed from itself. Remove the reference.", names[0])
 	}
-	return problem(local.Range, "Items depend on each other in a circle", "None of these can be computed before the others: local.%s, and local.%[2]s again. Break the cycle by removing one of the references.",
+	return problem(local.Range, "Items depend on each other in a circle", "None of these can be computed before the others: local.%s, and "+
+		"local.%[2]s again. Break the cycle by removing one of the references.",
 		strings.Join(names, ", which uses local."), names[0])
 }
 
@@ -144,7 +145,8 @@ func (s *static) localsIn(expr hcl.Expression) []string {
 
 // value evaluates an expression with values that are unknown.
 func (s *static) value(expr hcl.Expression, in Place) (cty.Value, hcl.Diagnostics) {
-	return s.Value(context.Background(), expr, in, func(_ context.Context, ref Reference) (cty.Value, hcl.Diagnostics) { // loading has no context
+	// Loading has no context.
+	return s.Value(context.Background(), expr, in, func(_ context.Context, ref Reference) (cty.Value, hcl.Diagnostics) {
 		return s.unknown(ref, in), nil
 	})
 }
@@ -231,7 +233,8 @@ func (s *static) checkChecks(checks []*Check) hcl.Diagnostics {
 		condition, moreDiags := s.value(check.Condition, InChecks)
 		diags = append(diags, moreDiags...)
 		if !moreDiags.HasErrors() && !converts(condition, cty.Bool) {
-			diags = append(diags, problem(check.Condition.Range(), "Unsuitable check condition", "The condition must be either true or false for each plan."))
+			diags = append(diags, problem(check.Condition.Range(), "Unsuitable check condition",
+				"The condition must be either true or false for each plan."))
 		}
 		reason, moreDiags := s.value(check.Reason, InChecks)
 		diags = append(diags, moreDiags...)
@@ -240,7 +243,8 @@ func (s *static) checkChecks(checks []*Check) hcl.Diagnostics {
 		case !converts(reason, cty.String):
 			diags = append(diags, problem(check.Reason.Range(), "Unsuitable check reason", "The reason must be a string."))
 		case marks.Contains(reason, marks.Ephemeral) || marks.Contains(reason, marks.Sensitive):
-			diags = append(diags, problem(check.Reason.Range(), "Unsuitable check reason", "The reason is shown and recorded, and this one contains a value that must not be: a token, or a variable of a store."))
+			diags = append(diags, problem(check.Reason.Range(), "Unsuitable check reason", "The reason is shown and recorded, and this one "+
+				"contains a value that must not be: a token, or a variable of a store."))
 		}
 	}
 	return diags

@@ -64,9 +64,11 @@ func (e *Evaluator) isTrue(condition cty.Value, expr hcl.Expression) (bool, hcl.
 	value, err := convert.Convert(condition, cty.Bool)
 	switch {
 	case err != nil:
-		return false, hcl.Diagnostics{e.problem(expr.Range(), "Invalid condition of rule", "The condition must be true or false: %s.", failure.Reason(err))}
+		return false, hcl.Diagnostics{e.problem(expr.Range(), "Invalid condition of rule", "The condition must be true or false: %s.",
+			failure.Reason(err))}
 	case value.IsNull() || !value.IsKnown():
-		return false, hcl.Diagnostics{e.problem(expr.Range(), "Invalid condition of rule", "The condition is neither true nor false, so it does not approve.")}
+		return false, hcl.Diagnostics{e.problem(expr.Range(), "Invalid condition of rule", "The condition is neither true nor false, so it "+
+			"does not approve.")}
 	}
 	return value.True(), nil
 }

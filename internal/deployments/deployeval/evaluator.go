@@ -123,7 +123,9 @@ func Ephemeral(inputs map[string]cty.Value) bool {
 
 // value evaluates an expression. Further has the values of references that are none to sources; nil
 // where there are no such references.
-func (e *Evaluator) value(ctx context.Context, expr hcl.Expression, in deployconfig.Place, further deployconfig.Values) (cty.Value, hcl.Diagnostics) {
+func (e *Evaluator) value(ctx context.Context, expr hcl.Expression, in deployconfig.Place,
+	further deployconfig.Values,
+) (cty.Value, hcl.Diagnostics) {
 	return e.evaluator.Value(ctx, expr, in, func(ctx context.Context, ref deployconfig.Reference) (cty.Value, hcl.Diagnostics) {
 		switch {
 		case ref.Root == "local":
@@ -198,7 +200,8 @@ func (e *Evaluator) stored(ctx context.Context, ref deployconfig.Reference) (cty
 	stored, ok := set[ref.Attr]
 	switch {
 	case !ok:
-		return cty.DynamicVal, hcl.Diagnostics{e.problem(ref.Range, "Value missing in store", "The set of the store %q has no value %q.%s", ref.Name, ref.Attr,
+		return cty.DynamicVal, hcl.Diagnostics{e.problem(ref.Range, "Value missing in store", "The set of the store %q has no value %q.%s",
+			ref.Name, ref.Attr,
 			nearest.DidYouMean(ref.Attr, slices.Collect(maps.Keys(set))))}
 	case stored.Sensitive:
 		return secret(stored.Value), nil
@@ -228,8 +231,9 @@ func (e *Evaluator) upstream(ctx context.Context, ref deployconfig.Reference) (c
 	case e.Destroying:
 		return cty.DynamicVal, nil
 	}
-	return cty.DynamicVal, hcl.Diagnostics{e.problem(ref.Range, "Output not published", "The stack %s has published no %q.%s It publishes with its next apply what it "+
-		"declares in publish_output blocks.", declared.Source, ref.Attr, nearest.DidYouMean(ref.Attr, slices.Collect(maps.Keys(published))))}
+	return cty.DynamicVal, hcl.Diagnostics{e.problem(ref.Range, "Output not published", "The stack %s has published no %q.%s It publishes "+
+		"with its next apply what it declares in publish_output blocks.", declared.Source, ref.Attr, nearest.DidYouMean(ref.Attr,
+		slices.Collect(maps.Keys(published))))}
 }
 
 // fetchFailed reports, once, that something could not be fetched.

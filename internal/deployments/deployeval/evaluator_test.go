@@ -56,7 +56,10 @@ func (s *sources) Set(_ context.Context, store *deployconfig.Store) (map[string]
 
 func (s *sources) Upstream(_ context.Context, upstream *deployconfig.UpstreamInput) (map[string]cty.Value, error) {
 	s.asked = append(s.asked, "upstream "+upstream.Name)
-	return map[string]cty.Value{"id": cty.StringVal("i"), "later": cty.UnknownVal(cty.String), "key": cty.StringVal("k").Mark(marks.Sensitive)}, nil
+	return map[string]cty.Value{
+		"id": cty.StringVal("i"), "later": cty.UnknownVal(cty.String),
+		"key": cty.StringVal("k").Mark(marks.Sensitive),
+	}, nil
 }
 
 const inputs = `
@@ -129,7 +132,8 @@ func TestInputs(t *testing.T) {
 	if asked := strings.Join(from.asked, ", "); asked != "set kept, set set, token used, upstream net" {
 		t.Errorf("fetched %s: want each that is used, once", asked)
 	}
-	if stable, _ := evaluator.Stable(); len(stable) != 2 || !stable[deployeval.StableKey{Type: "varset", Store: "kept", Key: "secret"}].RawEquals(secret("s")) {
+	if stable, _ := evaluator.Stable(); len(stable) != 2 ||
+		!stable[deployeval.StableKey{Type: "varset", Store: "kept", Key: "secret"}].RawEquals(secret("s")) {
 		t.Errorf("stable values are %v", stable)
 	}
 	if !deployeval.Ephemeral(got) {
@@ -167,7 +171,8 @@ func TestPublished(t *testing.T) {
 	outputs := map[string]map[string]cty.Value{"a": {"id": cty.StringVal("1"), "later": cty.UnknownVal(cty.String)}}
 	of := func(_ context.Context, name string) (map[string]cty.Value, error) { return outputs[name], nil }
 	snapshot, diags := evaluator.Published(t.Context(), of)
-	if diags.HasErrors() || len(snapshot.Values) != 0 || !maps.EqualFunc(snapshot.Waiting, map[string][]string{"both": {"b"}, "later": {"a"}}, slices.Equal) {
+	if diags.HasErrors() || len(snapshot.Values) != 0 || !maps.EqualFunc(snapshot.Waiting, map[string][]string{"both": {"b"}, "later": {"a"}},
+		slices.Equal) {
 		t.Errorf("published %v, waiting %v, %v", snapshot.Values, snapshot.Waiting, diags)
 	}
 	outputs["a"]["later"] = cty.NumberIntVal(2)
@@ -177,7 +182,8 @@ func TestPublished(t *testing.T) {
 		t.Errorf("published %v, waiting %v, %v", snapshot.Values, snapshot.Waiting, diags)
 	}
 	delete(outputs["a"], "later")
-	if snapshot, diags = evaluator.Published(t.Context(), of); len(diags) != 0 || !maps.EqualFunc(snapshot.Waiting, map[string][]string{"later": {"a"}}, slices.Equal) {
+	if snapshot, diags = evaluator.Published(t.Context(), of); len(diags) != 0 ||
+		!maps.EqualFunc(snapshot.Waiting, map[string][]string{"later": {"a"}}, slices.Equal) {
 		t.Errorf("an output that is not there yet: waiting %v, %v", snapshot.Waiting, diags)
 	}
 }

@@ -43,37 +43,42 @@ func (e *Evaluator) MadeOf(deployment string) bool {
 
 // Published evaluates the published outputs of the stack. Outputs returns those of a deployment by
 // its last apply, and nil if there was none.
-func (e *Evaluator) Published(ctx context.Context, outputs func(ctx context.Context, deployment string) (map[string]cty.Value, error)) (Snapshot, hcl.Diagnostics) {
+func (e *Evaluator) Published(ctx context.Context,
+	outputs func(ctx context.Context, deployment string) (map[string]cty.Value, error),
+) (Snapshot, hcl.Diagnostics) {
 	snapshot := Snapshot{Values: map[string]cty.Value{}, Waiting: map[string][]string{}, Unknown: map[string]cty.Value{}}
 	var diags hcl.Diagnostics
 	for _, name := range slices.Sorted(maps.Keys(e.config.Published)) {
 		declared := e.config.Published[name]
 		var waiting, used []string
-		value, moreDiags := e.value(ctx, declared.Value, deployconfig.InPublished, func(ctx context.Context, ref deployconfig.Reference) (cty.Value, hcl.Diagnostics) {
-			used = append(used, ref.Name)
-			of, err := outputs(ctx, ref.Name)
-			if err != nil {
-				return cty.DynamicVal, failure.Diagnostics(err)
-			}
-			output, ok := of[ref.Attr]
-			if !ok { // the stack declares it, as was checked before: an apply has not come to its end, or there was none since
-				waiting = append(waiting, ref.Name)
-				return cty.DynamicVal, nil
-			}
-			return output, nil
-		})
+		value, moreDiags := e.value(ctx, declared.Value, deployconfig.InPublished,
+			func(ctx context.Context, ref deployconfig.Reference) (cty.Value, hcl.Diagnostics) {
+				used = append(used, ref.Name)
+				of, err := outputs(ctx, ref.Name)
+				if err != nil {
+					return cty.DynamicVal, failure.Diagnostics(err)
+				}
+				output, ok := of[ref.Attr]
+				if !ok { // the stack declares it, as was checked before: an apply has not come to its end, or there was none since
+					waiting = append(waiting, ref.Name)
+					return cty.DynamicVal, nil
+				}
+				return output, nil
+			})
 		if moreDiags.HasErrors() {
 			diags = diags.Extend(moreDiags)
 			continue
 		}
 		if marks.Contains(value, marks.Ephemeral) {
-			diags = diags.Append(e.problem(declared.Value.Range(), "Ephemeral published value", "What is published is kept, and an ephemeral value cannot be."))
+			diags = diags.Append(e.problem(declared.Value.Range(), "Ephemeral published value", "What is published is kept, and an ephemeral "+
+				"value cannot be."))
 			continue
 		}
 		if declared.Type != nil {
 			converted, err := bounds.Convert(value, declared.Type.Constraint)
 			if err != nil {
-				diags = diags.Append(e.problem(declared.Value.Range(), "Unsuitable published value", "The published value is not suitable for its type: %s.",
+				diags = diags.Append(e.problem(declared.Value.Range(), "Unsuitable published value",
+					"The published value is not suitable for its type: %s.",
 					marks.DescribeError(value, err)))
 				continue
 			}

@@ -64,8 +64,8 @@ func Publish(s settings.Identity, dir, issuer string) (string, []Document, error
 	case len(issuers) == 0 && issuer != "":
 		return "", nil, failure.Error("Unknown issuer", "No identity \"key\" block of %s has the issuer %q.", settings.File, issuer)
 	case len(issuers) == 0:
-		return "", nil, failure.Error("No signing key", "The file %s has no identity \"key\" block, so no tokens are signed here. Make a key with "+
-			"\"cairn identity key identity.pem\", and add an identity \"key\" block with its path and the issuer's URL.", settings.File)
+		return "", nil, failure.Error("No signing key", "The file %s has no identity \"key\" block, so no tokens are signed here. Make a key "+
+			"with \"cairn identity key identity.pem\", and add an identity \"key\" block with its path and the issuer's URL.", settings.File)
 	case len(issuers) > 1:
 		return "", nil, hcl.Diagnostics{failure.WithCode(CodeSeveralIssuers, failure.New("Several issuers",
 			"The file %s has the issuers %s, and each publishes its own keys. Choose one.", settings.File, listed(issuers)))}

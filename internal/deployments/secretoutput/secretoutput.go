@@ -68,7 +68,8 @@ func Run(ctx context.Context, c Command) ([]byte, error) {
 	defer context.AfterFunc(ctx, set.Kill)()
 	stdout, stderr := limited{limit: c.Limit}, limited{limit: maxSaid}
 	err := set.Run(process.Command{
-		Program: c.Command[0], Args: c.Command[1:], Dir: c.Dir, Env: c.Env, Timeout: cmp.Or(c.Timeout, usualTime), Stdout: &stdout, Stderr: &stderr,
+		Program: c.Command[0], Args: c.Command[1:], Dir: c.Dir, Env: c.Env, Timeout: cmp.Or(c.Timeout, usualTime), Stdout: &stdout,
+		Stderr: &stderr,
 	})
 	switch {
 	case ctx.Err() != nil:

@@ -55,7 +55,8 @@ func (t *Stored) StateRecords() map[string][]byte {
 func ParseDocument(src []byte, name string) (*Document, error) {
 	src, err := unpack(src)
 	if err != nil {
-		return nil, failure.Error("Not a whole state", "%s does not hold all of a state that was printed: %s. Copy it again, from the line with BEGIN to that with END.",
+		return nil, failure.Error("Not a whole state", "%s does not hold all of a state that was printed: %s. Copy it again, from the line "+
+			"with BEGIN to that with END.",
 			name, err)
 	}
 	if records, err := clientfile.ReadState(src); !errors.Is(err, clientfile.ErrOther) {
@@ -79,7 +80,8 @@ func ParseDocument(src []byte, name string) (*Document, error) {
 // lineage.
 func fromClient(records map[string][]byte, err error, name string) (*Document, error) {
 	if err != nil {
-		return nil, failure.Error("State of another program", "%s is a state of a client of the RPC API, which cannot be used here: %s.", name, failure.Reason(err))
+		return nil, failure.Error("State of another program", "%s is a state of a client of the RPC API, which cannot be used here: %s.", name,
+			failure.Reason(err))
 	}
 	if _, err := Decode(records); err != nil {
 		return nil, err

@@ -37,7 +37,8 @@ func (t *Stored) Find(address string) (Target, error) {
 			names = append(names, known.String())
 		}
 		if instances := t.instances(stackaddrs.ComponentOf(addr)); len(instances) > 0 {
-			return Target{}, failure.Error("Object not in the state", "The state has no %s, but these instances of it: %s. Give the address of one, in single quotes for the shell.",
+			return Target{}, failure.Error("Object not in the state", "The state has no %s, but these instances of it: %s. Give the address of "+
+				"one, in single quotes for the shell.",
 				addr, strings.Join(instances, ", "))
 		}
 		return Target{}, notInState("The state has no %s.%s",
@@ -116,8 +117,8 @@ func ParseAddress(address string) (addr stackaddrs.AbsComponentInstance, resourc
 		if strings.Contains(address, "[") && !strings.Contains(address, `"`) {
 			hint = " Shells take away quotes: put the whole address into single ones."
 		}
-		return addr, "", failure.Error("Invalid address", "The address must be that of a component instance, like component.x or stack.a.component.x[\"y\"], "+
-			"or of a resource instance in one, like component.x.aws_instance.y[0]; %q is neither.%s", address, hint)
+		return addr, "", failure.Error("Invalid address", "The address must be that of a component instance, like component.x or "+
+			"stack.a.component.x[\"y\"], or of a resource instance in one, like component.x.aws_instance.y[0]; %q is neither.%s", address, hint)
 	}
 	if rest == "" {
 		return addr, "", nil

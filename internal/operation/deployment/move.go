@@ -46,7 +46,8 @@ func ParseMove(from, to string) (Move, error) {
 	case from == to:
 		return nil, failure.Error("Invalid move", "%s would stay where it is.", from)
 	case source.Item.Resource.Mode != target.Item.Resource.Mode || source.Item.Resource.Type != target.Item.Resource.Type:
-		return nil, failure.Error("Invalid move", "%s and %s are resources of different types. The state of one cannot be that of the other.", from, to)
+		return nil, failure.Error("Invalid move", "%s and %s are resources of different types. The state of one cannot be that of the other.",
+			from, to)
 	}
 	return move, nil
 }
@@ -54,8 +55,9 @@ func ParseMove(from, to string) (Move, error) {
 func parseMovedResource(address string) (stackaddrs.AbsResourceInstance, error) {
 	addr, err := stackaddrs.ParseAbsResourceInstance(address)
 	if err != nil || addr.Item.Resource.Mode == stackaddrs.EphemeralResource {
-		return addr, failure.Error("Invalid address", "Both addresses must be those of components, like component.x or stack.a.component.x[\"y\"], or both "+
-			"those of embedded stacks, like stack.a[\"y\"], or both those of resources, like component.x.aws_instance.y[0]; %q does not fit.", address)
+		return addr, failure.Error("Invalid address", "Both addresses must be those of components, like component.x or "+
+			"stack.a.component.x[\"y\"], or both those of embedded stacks, like stack.a[\"y\"], or both those of resources, like "+
+			"component.x.aws_instance.y[0]; %q does not fit.", address)
 	}
 	return addr, nil
 }

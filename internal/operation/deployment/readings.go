@@ -91,7 +91,9 @@ func (r *Readings) snapshot(ctx context.Context, name string) (*statestore.Snaps
 
 // find returns the cached value of a deployment at its newest serial, or else finds it in the
 // snapshot that it reads. Values of an unfinished serial are not kept.
-func find[T any](ctx context.Context, r *Readings, name string, known map[string]read[T], in func(*statestore.Snapshot) (T, error)) (T, error) {
+func find[T any](ctx context.Context, r *Readings, name string, known map[string]read[T], in func(*statestore.Snapshot) (T, error)) (T,
+	error,
+) {
 	var none T
 	serials, err := r.serials(ctx)
 	if err != nil {

@@ -280,7 +280,9 @@ func (l *dyingLock) dies() bool {
 	return l.left < 0
 }
 
-func (l *dyingLock) Begin(ctx context.Context, base statestore.Base, operation string, changes map[string][]byte) (statestore.Writer, error) {
+func (l *dyingLock) Begin(ctx context.Context, base statestore.Base, operation string,
+	changes map[string][]byte,
+) (statestore.Writer, error) {
 	if l.dies() {
 		return nil, errBroken
 	}

@@ -129,7 +129,8 @@ func Decode(records map[string][]byte) (*stackstate.State, error) {
 		return state, nil
 	}
 	if errors.As(err, new(*stackstate.UnknownKindError)) {
-		return nil, failure.Error("State from a newer version", "The state cannot be used: %s. It was written by a newer version of cairn: use that one.", err)
+		return nil, failure.Error("State from a newer version", "The state cannot be used: %s. It was written by a newer version of cairn: use "+
+			"that one.", err)
 	}
 	return nil, failure.Error("Unreadable state", "The records of the state cannot be understood: %s.", err)
 }
@@ -243,7 +244,8 @@ func (t *Stored) MaySavePlan() error {
 		return nil
 	}
 	return hcl.Diagnostics{failure.WithCode(CodeLocked, failure.New("State change in progress",
-		"The plan cannot be saved, for it is out of date as soon as that operation goes on: %s. Plan when it has ended.", DescribeHolder(&t.lockedBy.Holder)))}
+		"The plan cannot be saved, for it is out of date as soon as that operation goes on: %s. Plan when it has ended.",
+		DescribeHolder(&t.lockedBy.Holder)))}
 }
 
 // DescribeHolder describes the holder of a lock.

@@ -44,11 +44,14 @@ func (t *Stored) checkPush(document *Document) error {
 	case t.Lineage == "":
 		return nil
 	case document.Lineage == "":
-		return refuse("State without lineage", "The file is of a client of the RPC API and does not say of what it is the state. The state here is at serial %d.", t.Serial)
+		return refuse("State without lineage", "The file is of a client of the RPC API and does not say of what it is the state. The state "+
+			"here is at serial %d.", t.Serial)
 	case document.Lineage != t.Lineage:
-		return refuse("Different state lineage", "The file has lineage %s and the state has %s: they are the states of different things.", document.Lineage, t.Lineage)
+		return refuse("Different state lineage", "The file has lineage %s and the state has %s: they are the states of different things.",
+			document.Lineage, t.Lineage)
 	case document.Serial < t.Serial:
-		return refuse("Outdated state serial", "The file has serial %d and the state is at serial %d: something was changed since.", document.Serial, t.Serial)
+		return refuse("Outdated state serial", "The file has serial %d and the state is at serial %d: something was changed since.",
+			document.Serial, t.Serial)
 	}
 	return nil
 }
@@ -66,7 +69,8 @@ func (t *Stored) Export(address string) (engine.State, error) {
 	}
 	document, err := stackstate.ExportModule(target.Component)
 	if err != nil {
-		return nil, failure.Error("State export failed", "The state of %s cannot be written as a plain Terraform state: %s.", target.Component.Addr, err)
+		return nil, failure.Error("State export failed", "The state of %s cannot be written as a plain Terraform state: %s.",
+			target.Component.Addr, err)
 	}
 	return document, nil
 }

@@ -105,7 +105,10 @@ func KeptOf(found *schema.Provider) *Kept {
 // KeptSchemas returns the cached schemas of installed providers without starting or reading
 // anything of them.
 func (s *Stack) KeptSchemas(ctx context.Context) map[stackaddrs.Provider]*Kept {
-	return binary.KeptSchemas(ctx, binary.KeptOptions{StackDir: env.Absolute(s.env.Dir), WorkDir: env.Absolute(s.env.WorkDir), SchemaDir: SchemaDir()})
+	return binary.KeptSchemas(ctx, binary.KeptOptions{
+		StackDir: env.Absolute(s.env.Dir), WorkDir: env.Absolute(s.env.WorkDir),
+		SchemaDir: SchemaDir(),
+	})
 }
 
 // Last names the engine that the stack was last used with, if that is known.

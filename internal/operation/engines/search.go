@@ -140,7 +140,8 @@ func Unusable(err error) error {
 	case errors.As(err, &tooOld):
 		diag = failure.New("Engine too old", "%s", failure.Sentences(err.Error()))
 	case errors.As(err, &unwritten) && unwritten.Named:
-		diag = failure.New("Log file not written", "The file that %s names cannot be written: %s.", enginelog.PathVariable, failure.Reason(unwritten.Err))
+		diag = failure.New("Log file not written", "The file that %s names cannot be written: %s.", enginelog.PathVariable,
+			failure.Reason(unwritten.Err))
 	case errors.Is(err, toolchain.ErrNone), errors.As(err, new(*toolchain.NotFoundError)):
 		diag = failure.New("Engine not found", "%s", failure.Sentences(err.Error()))
 	}
@@ -153,7 +154,8 @@ func (s *Stack) VersionFileIgnored(program string) string {
 	if _, err := os.Stat(filepath.Join(s.env.Dir, settings.VersionFile)); err != nil || program != toolchain.Tofu {
 		return ""
 	}
-	return fmt.Sprintf("The file %s is about terraform and does not count for tofu; say in %s what is required of tofu.", settings.VersionFile, settings.File)
+	return fmt.Sprintf("The file %s is about terraform and does not count for tofu; say in %s what is required of tofu.",
+		settings.VersionFile, settings.File)
 }
 
 // CodeUntrusted is of a program that the user has not named.

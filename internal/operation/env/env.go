@@ -48,8 +48,10 @@ const WorkDir = ".cairn"
 // Options are the surroundings. A zero value stands for that of the environment, of the settings
 // file of the stack, or for the default.
 type Options struct {
-	Dir        string // of the stack; the current directory if empty
-	Home       string // where the stack is or was if Dir has a copy of its configuration; its state and [WorkDir] are there. Empty stands for Dir
+	Dir string // of the stack; the current directory if empty
+	// Home is the place of the stack if Dir has a copy of its configuration: its state and [WorkDir]
+	// are there. Empty stands for Dir.
+	Home       string
 	WorkDir    string // for this stack alone
 	State      string // location: a path, or a URL
 	Deployment string

@@ -31,7 +31,8 @@ func TestOfPlan(t *testing.T) {
 		}
 		return c
 	}
-	a, b, c := parse(t, stackaddrs.ParseAbsComponent, "component.a"), parse(t, stackaddrs.ParseAbsComponent, "component.b"), parse(t, stackaddrs.ParseAbsComponent, "component.c")
+	a, b, c := parse(t, stackaddrs.ParseAbsComponent, "component.a"), parse(t, stackaddrs.ParseAbsComponent, "component.b"),
+		parse(t, stackaddrs.ParseAbsComponent, "component.c")
 	plan := &stackplan.Plan{Applyable: true, Components: []*stackplan.Component{
 		instance(`component.b["x"]`, stackplan.Update, true, "component.c", "component.a"),
 		instance(`component.b["y"]`, stackplan.Create, false, "component.a"),
@@ -40,7 +41,10 @@ func TestOfPlan(t *testing.T) {
 	}}
 	want := graph.Graph{Components: []graph.Component{
 		{Addr: a, Planned: &graph.Planned{Actions: []stackplan.Action{stackplan.NoOp}}},
-		{Addr: b, Requires: []stackaddrs.AbsComponent{a, c}, Planned: &graph.Planned{Actions: []stackplan.Action{stackplan.Create, stackplan.Update}, Deferred: true}},
+		{
+			Addr: b, Requires: []stackaddrs.AbsComponent{a, c},
+			Planned: &graph.Planned{Actions: []stackplan.Action{stackplan.Create, stackplan.Update}, Deferred: true},
+		},
 	}}
 	if diff := cmp.Diff(want, graph.OfPlan(plan), cmp.Comparer(func(a, b stackaddrs.AbsComponent) bool { return a == b })); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

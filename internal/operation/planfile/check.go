@@ -72,8 +72,9 @@ func (t Target) checkConfig(plan *stackplan.Plan, made stackplan.FileContext) er
 		return failure.Error("Plan cannot be applied", "%s.", failure.Capitalize(failure.Reason(err)))
 	}
 	if files.Hash() != made.ConfigHash {
-		return failure.Error("Configuration changed since planning", "The files of the stack or of its modules are not those that this plan was made from%s. "+
-			"Nothing was done. Apply the plan in a checkout of the commit that it was made from, or make a new plan.", describeChanges(files, made.ConfigFiles))
+		return failure.Error("Configuration changed since planning", "The files of the stack or of its modules are not those that this plan "+
+			"was made from%s. Nothing was done. Apply the plan in a checkout of the commit that it was made from, or make a new plan.",
+			describeChanges(files, made.ConfigFiles))
 	}
 	return nil
 }

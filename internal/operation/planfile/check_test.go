@@ -52,13 +52,20 @@ func TestEngineOfComponent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plan := &stackplan.Plan{Applyable: true, Engine: terraform, Components: []*stackplan.Component{{Addr: addr, Engine: native, EnginePlan: []byte("x")}}}
-	target := Target{Config: &stackconfig.Config{Root: &stackconfig.Stack{Dir: t.TempDir()}}, Engine: terraform, CanApply: func(made engine.Info) bool { return made == terraform || made == native }}
+	plan := &stackplan.Plan{
+		Applyable: true, Engine: terraform,
+		Components: []*stackplan.Component{{Addr: addr, Engine: native, EnginePlan: []byte("x")}},
+	}
+	target := Target{
+		Config: &stackconfig.Config{Root: &stackconfig.Stack{Dir: t.TempDir()}}, Engine: terraform,
+		CanApply: func(made engine.Info) bool { return made == terraform || made == native },
+	}
 	if err := target.checkOrigin(plan, stackplan.FileContext{}); err != nil {
 		t.Errorf("with both engines: %v", err)
 	}
 	target.CanApply = func(made engine.Info) bool { return made == terraform }
-	if err := target.checkOrigin(plan, stackplan.FileContext{}); err == nil || !strings.Contains(err.Error(), "component.a was planned with native 0.1.0") {
+	if err := target.checkOrigin(plan, stackplan.FileContext{}); err == nil ||
+		!strings.Contains(err.Error(), "component.a was planned with native 0.1.0") {
 		t.Errorf("with one of them: got %v, want that the component and its engine are named", err)
 	}
 }

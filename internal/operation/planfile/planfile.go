@@ -97,7 +97,8 @@ func CheckPath(path string) error {
 	case err != nil:
 		return nil //nolint:nilerr // there is none, or writing it will report the mistake
 	case info.IsDir():
-		return failure.Error("Unusable plan file path", "%s is a directory. Give the name of a file, for example %s.", path, filepath.Join(path, "stack.plan"))
+		return failure.Error("Unusable plan file path", "%s is a directory. Give the name of a file, for example %s.", path,
+			filepath.Join(path, "stack.plan"))
 	case !info.Mode().IsRegular() || info.Size() == 0:
 		return nil
 	}
@@ -121,7 +122,8 @@ func checkDir(path string) error {
 	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
 		return failure.Error("Unusable plan file path", "There is no directory %s. Make it, or name a file in another directory.", dir)
 	}
-	return failure.Error("Unusable plan file path", "No file can be made in the directory %s, which is read-only for this user. Name a file in another directory.", dir)
+	return failure.Error("Unusable plan file path", "No file can be made in the directory %s, which is read-only for this user. Name a file "+
+		"in another directory.", dir)
 }
 
 // Read reads a saved plan, also one that a client of the RPC API has kept, and the context that it
@@ -159,7 +161,8 @@ func readError(path string, err error) error {
 		return failure.Error("Damaged plan file", "%s. Nothing was done. Make a new plan.",
 			failure.Capitalize(withoutRepeats(err.Error(), stackplan.ErrDamaged.Error()+": ")))
 	case errors.As(err, &version):
-		return failure.Error("Plan file from another version", "%s. Nothing was done. Use the version that made it, or make a new plan.", failure.Capitalize(err.Error()))
+		return failure.Error("Plan file from another version", "%s. Nothing was done. Use the version that made it, or make a new plan.",
+			failure.Capitalize(err.Error()))
 	default:
 		return failure.Error("Unreadable plan file", "The plan file cannot be read: %s.", failure.Reason(err))
 	}

@@ -49,12 +49,14 @@ func (made StateVersion) Check(now StateVersion) *hcl.Diagnostic {
 	elsewhere := made.isElsewhere(now)
 	switch {
 	case elsewhere && made.Lineage == "" && now.Lineage == "":
-		return otherState("State in another place", "This plan was made %s, and from here it would be in %s. Before the first apply nothing but the path says which state is meant, "+
-			"and two checkouts must not begin one each. Nothing was done. Apply the plan in the checkout in which it was made, or keep the state where both checkouts reach it by the same path, "+
-			"and plan again. Once the state exists it is known wherever it is.", made.describe(), now.File)
+		return otherState("State in another place", "This plan was made %s, and from here it would be in %s. Before the first apply nothing "+
+			"but the path says which state is meant, and two checkouts must not begin one each. Nothing was done. Apply the plan in the checkout "+
+			"in which it was made, or keep the state where both checkouts reach it by the same path, and plan again. Once the state exists it is "+
+			"known wherever it is.", made.describe(), now.File)
 	case elsewhere && made.Lineage != now.Lineage:
 		return otherState("State in another place", "This plan was made %s, and from here the state is in %s, %s. Nothing was done. "+
-			"Apply the plan in the checkout in which it was made, or make this one use the same state; or make a new plan.", made.describe(), now.File, made.describeOther(now))
+			"Apply the plan in the checkout in which it was made, or make this one use the same state; or make a new plan.", made.describe(),
+			now.File, made.describeOther(now))
 	case made.Lineage == "" && now.Lineage != "":
 		return Stale("There was no state when this plan was made, and now there is one at serial %d: "+
 			"this plan was applied already, or something else was. Nothing was done. Make a new plan.", now.Serial)

@@ -64,7 +64,8 @@ func (s *Stack) Describe(ctx context.Context, provider stackaddrs.Provider, cons
 	if err != nil {
 		return nil, err
 	}
-	described, err := s.describe(ctx, instances.Package{Address: address, Program: program, Hash: string(hash)}, filepath.Join(dir.Path, "empty"))
+	described, err := s.describe(ctx, instances.Package{Address: address, Program: program, Hash: string(hash)},
+		filepath.Join(dir.Path, "empty"))
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +76,10 @@ func (s *Stack) Describe(ctx context.Context, provider stackaddrs.Provider, cons
 var packages = tempdir.Kind{Prefix: "cairn-provider-"}
 
 func (s *Stack) describe(ctx context.Context, pkg instances.Package, emptyDir string) (_ *schema.Provider, err error) {
-	pool, err := instances.New(instances.Options{Environ: cliconfig.AbsolutePaths(environ.WithoutOwn(s.env.Environ), s.dir()), SchemaDir: engines.SchemaDir(), EmptyDir: emptyDir})
+	pool, err := instances.New(instances.Options{
+		Environ:   cliconfig.AbsolutePaths(environ.WithoutOwn(s.env.Environ), s.dir()),
+		SchemaDir: engines.SchemaDir(), EmptyDir: emptyDir,
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -89,7 +89,10 @@ func (s *Stack) Lock(ctx context.Context, req LockRequest) ([]Package, hcl.Diagn
 	}
 	var packages []Package
 	for _, one := range found {
-		packages = append(packages, Package{Provider: one.Provider, Version: one.Version.String(), Platform: one.Platform.String(), New: one.New, Added: one.Added})
+		packages = append(packages, Package{
+			Provider: one.Provider, Version: one.Version.String(), Platform: one.Platform.String(), New: one.New,
+			Added: one.Added,
+		})
 	}
 	return packages, diags
 }
@@ -109,7 +112,10 @@ func (s *Stack) Mirror(ctx context.Context, req MirrorRequest) ([]Package, hcl.D
 	if err != nil {
 		return nil, diags.Extend(failure.Diagnostics(err))
 	}
-	request := &mirrordir.Request{Requirements: required.constraints, Platforms: platforms, Sources: sources, Dir: req.Dir, Observe: s.engines.Observe()}
+	request := &mirrordir.Request{
+		Requirements: required.constraints, Platforms: platforms, Sources: sources, Dir: req.Dir,
+		Observe: s.engines.Observe(),
+	}
 	if _, err := os.Stat(s.lockFile()); err == nil && !req.IgnoreLock {
 		if request.Locks, err = s.readLocks(); err != nil {
 			return nil, diags.Extend(failure.Diagnostics(err))
@@ -121,7 +127,10 @@ func (s *Stack) Mirror(ctx context.Context, req MirrorRequest) ([]Package, hcl.D
 	}
 	var packages []Package
 	for _, one := range mirrored {
-		packages = append(packages, Package{Provider: one.Provider, Version: one.Version.String(), Platform: one.Platform.String(), File: one.File})
+		packages = append(packages, Package{
+			Provider: one.Provider, Version: one.Version.String(), Platform: one.Platform.String(),
+			File: one.File,
+		})
 	}
 	return packages, diags
 }

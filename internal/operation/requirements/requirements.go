@@ -74,7 +74,8 @@ func (s *Stack) required(ctx context.Context) (*required, hcl.Diagnostics) {
 		return nil, diags
 	}
 	found := &required{
-		constraints: map[stackaddrs.Provider][]string{}, ranges: map[stackaddrs.Provider]hcl.Range{}, address: engineAddress(s.engines.Reader(ctx)),
+		constraints: map[stackaddrs.Provider][]string{}, ranges: map[stackaddrs.Provider]hcl.Range{},
+		address: engineAddress(s.engines.Reader(ctx)),
 	}
 	add := func(all map[stackaddrs.Provider][]string) {
 		for provider, constraints := range all {
@@ -99,7 +100,9 @@ func (s *Stack) required(ctx context.Context) (*required, hcl.Diagnostics) {
 }
 
 // moduleRequirements returns the requirements of each module of a component.
-func (s *Stack) moduleRequirements(ctx context.Context, config *stackconfig.Config) (all []map[stackaddrs.Provider][]string, diags hcl.Diagnostics) {
+func (s *Stack) moduleRequirements(ctx context.Context,
+	config *stackconfig.Config,
+) (all []map[stackaddrs.Provider][]string, diags hcl.Diagnostics) {
 	session := s.engines.Sources(config.Resolver)
 	for _, dir := range config.ModuleDirs() {
 		module, moreDiags := session.Module(ctx, dir)
@@ -139,7 +142,8 @@ func (r *required) restrict(names []string) error {
 		provider = r.address(provider)
 		constraints, ok := r.constraints[provider]
 		if !ok {
-			return failure.Error("Provider not required", "Neither the stack nor its modules require provider %s. Name one that is required, or none for all of them.", provider)
+			return failure.Error("Provider not required", "Neither the stack nor its modules require provider %s. Name one that is required, or "+
+				"none for all of them.", provider)
 		}
 		named[provider] = constraints
 	}

@@ -56,8 +56,10 @@ func (s *Stack) schemaPackages(ctx context.Context) ([]instances.Package, error)
 		one := instances.Package{Address: provider}
 		if lock := locked.Provider(provider); lock != nil && found.Dir == "" {
 			one.Hash = s.packageHash(ctx, lock.ID(), found)
-			if allowed := install.In(s.workDir()).Lock(lock).Hashes; found.Dir != "" && len(allowed) > 0 && !slices.Contains(allowed, release.Hash(one.Hash)) {
-				return nil, failure.Error("Damaged provider package", "The package of %s in %s has none of the checksums that are locked. \"cairn init\" installs it again.", lock.ID(), found.Dir)
+			if allowed := install.In(s.workDir()).Lock(lock).Hashes; found.Dir != "" && len(allowed) > 0 &&
+				!slices.Contains(allowed, release.Hash(one.Hash)) {
+				return nil, failure.Error("Damaged provider package", "The package of %s in %s has none of the checksums that are locked. \"cairn "+
+					"init\" installs it again.", lock.ID(), found.Dir)
 			}
 		}
 		if found.Dir == "" { // somebody else has started it

@@ -103,8 +103,9 @@ func (s *Sources) Block(name string) (*deployconfig.Deployment, hcl.Diagnostics)
 // NotDeclared says that deployment files have no deployment of that name, or none that a pattern
 // matches.
 func NotDeclared(config *deployconfig.Config, name string) *hcl.Diagnostic {
-	return failure.WithCode(CodeNotDeclared, failure.New("Deployment not declared", "The deployment files have no deployment %q.%s The deployments are: %s. "+
-		"To destroy what one manages whose block was deleted, put the block back with destroy = true, apply, and delete it again.",
+	return failure.WithCode(CodeNotDeclared, failure.New("Deployment not declared", "The deployment files have no deployment %q.%s The "+
+		"deployments are: %s. To destroy what one manages whose block was deleted, put the block back with destroy = true, apply, and delete "+
+		"it again.",
 		name, nearest.DidYouMean(name, config.Order), strings.Join(config.Order, ", ")))
 }
 

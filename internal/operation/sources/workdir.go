@@ -59,10 +59,12 @@ func (s *Sources) unusableWorkDir(err error) hcl.Diagnostics {
 	detail := fmt.Sprintf("cairn keeps source packages, and the engine's files, in the directory %s, and nothing can be written there: %s. "+
 		"Name another directory for them with %s=DIR.", env.Absolute(s.env.WorkDir), failure.Reason(err), env.DataVariable)
 	if place, err := states.Of(s.env, nil); err == nil && place.ReadOnly() {
-		detail += fmt.Sprintf(" An apply cannot write the state %s either: name another place for it with %s=PATH.", env.Absolute(place.File()), env.StateVariable)
+		detail += fmt.Sprintf(" An apply cannot write the state %s either: name another place for it with %s=PATH.", env.Absolute(place.File()),
+			env.StateVariable)
 	}
 	if !access.Writable(s.env.Dir) && s.mayNeedLocks() {
-		detail += fmt.Sprintf(" Lock files stay as they are there: if %s or %s is not complete, run \"cairn init\" where it can be written, and commit it.",
+		detail += fmt.Sprintf(" Lock files stay as they are there: if %s or %s is not complete, run \"cairn init\" where it can be written, "+
+			"and commit it.",
 			locks.FileName, bundle.LockFileName)
 	}
 	return hcl.Diagnostics{failure.WithCode(CodeWorkDir, failure.New("Unusable working directory",

@@ -23,12 +23,15 @@ func (s *State) checkDeclared(addr stackaddrs.AbsComponentInstance) error {
 	case component == nil && (diags.HasErrors() || isRemoved(config, addr)):
 		return failure.AsError(diags) // with mistakes it may be declared all the same
 	case component == nil:
-		return failure.Error("Component not declared", "The configuration has no %s, so its state would be left over, and planning would be an error.%s Declare it first.",
+		return failure.Error("Component not declared", "The configuration has no %s, so its state would be left over, and planning would be an "+
+			"error.%s Declare it first.",
 			addr, nearest.DidYouMean(stackaddrs.ConfigComponentOf(addr).String(), names))
 	case component.ForEach == nil && addr.Item.Key != stackaddrs.NoKey:
-		return failure.Error("Component not declared", "%s has no for_each, and so no instance %s. Leave out the key.", stackaddrs.ConfigComponentOf(addr), addr.Item.Key)
+		return failure.Error("Component not declared", "%s has no for_each, and so no instance %s. Leave out the key.",
+			stackaddrs.ConfigComponentOf(addr), addr.Item.Key)
 	case component.ForEach != nil && addr.Item.Key == stackaddrs.NoKey:
-		return failure.Error("Component not declared", "%s has for_each: give the key of one instance, like '%s[\"key\"]'.", stackaddrs.ConfigComponentOf(addr), addr)
+		return failure.Error("Component not declared", "%s has for_each: give the key of one instance, like '%s[\"key\"]'.",
+			stackaddrs.ConfigComponentOf(addr), addr)
 	}
 	return nil
 }

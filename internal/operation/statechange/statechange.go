@@ -61,7 +61,8 @@ func (s *State) checkNothingInterrupted(ctx context.Context, stored *deployment.
 		components = []string{"the stack"}
 	}
 	return hcl.Diagnostics{failure.WithCode(CodeInterrupted, failure.New("Interrupted apply not recovered",
-		"An earlier apply was cut off, and what it did with %s is not in the state yet. Planning recovers that.", strings.Join(components, ", ")))}
+		"An earlier apply was cut off, and what it did with %s is not in the state yet. Planning recovers that.",
+		strings.Join(components, ", ")))}
 }
 
 // Changed is the result of a change of the state by hand.
@@ -170,10 +171,13 @@ func (s *State) PreviewMove(ctx context.Context, from, to string) ([]deployment.
 // lineage, and also as the state of a deployment that there is not.
 func (s *State) Push(ctx context.Context, document *deployment.Document, force bool) (Changed, error) {
 	const name = "state push"
-	changed, err := s.write(ctx, change{lockedFor: name, completes: document.Secret, mayBeNew: force, records: func(stored *deployment.Stored) (string, map[string][]byte, error) {
-		records, err := stored.Push(ctx, document, force)
-		return name, records, err
-	}})
+	changed, err := s.write(ctx, change{
+		lockedFor: name, completes: document.Secret, mayBeNew: force,
+		records: func(stored *deployment.Stored) (string, map[string][]byte, error) {
+			records, err := stored.Push(ctx, document, force)
+			return name, records, err
+		},
+	})
 	return changed, withBlockFirst(err)
 }
 

@@ -94,7 +94,10 @@ func (s *States) Deployment(ctx context.Context) (*deployment.Deployment, error)
 	}
 	config := s.sources.Declared()
 	declared := config != nil && config.Deployments[name] != nil
-	s.opened.deployment[name] = &deployment.Deployment{Name: name, Store: store, LockTimeout: s.lockTimeout, Notify: s.env.Notify, Declared: declared}
+	s.opened.deployment[name] = &deployment.Deployment{
+		Name: name, Store: store, LockTimeout: s.lockTimeout, Notify: s.env.Notify,
+		Declared: declared,
+	}
 	return s.opened.deployment[name], nil
 }
 
@@ -221,7 +224,8 @@ func (s *States) Output(ctx context.Context, name string) (cty.Value, error) {
 	}
 	value, ok := outputs[name]
 	if !ok {
-		return cty.NilVal, failure.Error("No such output", "The state has no output %q.%s Outputs appear in the state with the next apply after they were declared.",
+		return cty.NilVal, failure.Error("No such output", "The state has no output %q.%s Outputs appear in the state with the next apply "+
+			"after they were declared.",
 			name, nearest.DidYouMean(name, slices.Collect(maps.Keys(outputs))))
 	}
 	return value, nil
@@ -308,7 +312,8 @@ func (s *States) CheckLeft(ctx context.Context) hcl.Diagnostics {
 	remedy := "Put its block back with destroy = true and its inputs, apply, and delete it then."
 	code := CodeLeftDeployment
 	if slices.Equal(left, []string{settings.DefaultDeployment}) {
-		code, remedy = CodeLeftDefault, "It is what was applied before there were deployment files: declare a deployment of this name, or give another one that state."
+		code, remedy = CodeLeftDefault,
+			"It is what was applied before there were deployment files: declare a deployment of this name, or give another one that state."
 	}
 	return hcl.Diagnostics{failure.WithCode(code, failure.New("Deployment block missing",
 		"The state has objects of the deployment %s, of which no block is there. %s", strings.Join(left, ", "), remedy))}

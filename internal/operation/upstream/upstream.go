@@ -75,7 +75,8 @@ func (s *Stacks) Values(ctx context.Context, source string) (map[string]cty.Valu
 	case err != nil:
 		return nil, err
 	case published.At.IsZero():
-		return nil, NeverApplied{failure.New("Upstream stack never applied", "The stack %s has published nothing: it was not applied yet, or not since it has publish_output blocks. Apply it first.", source)}
+		return nil, NeverApplied{failure.New("Upstream stack never applied", "The stack %s has published nothing: it was not applied yet, or "+
+			"not since it has publish_output blocks. Apply it first.", source)}
 	}
 	return published.Values, nil
 }
@@ -110,7 +111,8 @@ func (s *Stacks) find(source string) (settings.Upstream, error) {
 		if rel, err := filepath.Rel(env.Absolute(s.env.Dir), env.Absolute(place)); err == nil {
 			place = rel
 		}
-		diag := failure.New("Conflicting upstream mappings", "This block says that the stack %s is kept elsewhere than the block at %s:%d does. Remove one of the two.",
+		diag := failure.New("Conflicting upstream mappings", "This block says that the stack %s is kept elsewhere than the block at %s:%d "+
+			"does. Remove one of the two.",
 			source, filepath.ToSlash(place), other.Range.Start.Line)
 		diag.Subject = own.Range.Ptr()
 		return own, hcl.Diagnostics{diag}
@@ -120,8 +122,9 @@ func (s *Stacks) find(source string) (settings.Upstream, error) {
 		return other, nil
 	}
 	known := slices.AppendSeq(slices.Collect(maps.Keys(read.Upstreams)), maps.Keys(shared))
-	return own, failure.Error("Upstream stack not mapped", "Nothing says where the stack %s is kept. Write into %s, or into %s at the top of the repository: upstream %q { stack = \"DIRECTORY\" }, "+
-		"or state = \"FILE\" in place of the directory.%s", source, settings.File, settings.WorkspaceFile, source, nearest.DidYouMean(source, known))
+	return own, failure.Error("Upstream stack not mapped", "Nothing says where the stack %s is kept. Write into %s, or into %s at the top "+
+		"of the repository: upstream %q { stack = \"DIRECTORY\" }, or state = \"FILE\" in place of the directory.%s", source, settings.File,
+		settings.WorkspaceFile, source, nearest.DidYouMean(source, known))
 }
 
 // place returns where the states of a stack are.
@@ -131,12 +134,14 @@ func (s *Stacks) place(mapped settings.Upstream) (states.Place, error) {
 	}
 	upstream := s.stack(mapped)
 	if info, err := os.Stat(upstream.env.Dir); err != nil || !info.IsDir() {
-		diag := failure.New("Upstream stack not found", "There is no directory %s, in which this block says that the stack is kept. Correct the path.", mapped.Stack)
+		diag := failure.New("Upstream stack not found", "There is no directory %s, in which this block says that the stack is kept. Correct "+
+			"the path.", mapped.Stack)
 		diag.Subject = mapped.Range.Ptr()
 		return states.Place{}, hcl.Diagnostics{diag}
 	}
 	if cycle := upstream.cycle([]string{env.Absolute(s.env.Dir)}); cycle != nil {
-		return states.Place{}, failure.Error("Circular upstream stacks", "These stacks take values from each other, so none of them can be the first: %s.", strings.Join(cycle, " -> "))
+		return states.Place{}, failure.Error("Circular upstream stacks",
+			"These stacks take values from each other, so none of them can be the first: %s.", strings.Join(cycle, " -> "))
 	}
 	return states.Of(upstream.env, s.shared)
 }

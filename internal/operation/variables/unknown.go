@@ -75,7 +75,8 @@ func valueInFile(expr hcl.Expression) (cty.Value, hcl.Diagnostics) {
 		if call, ok := hcl.DiagnosticExtra[hclsyntax.FunctionCallUnknownDiagExtra](diag); ok {
 			name := call.CalledFunctionNamespace() + call.CalledFunctionName()
 			diag.Summary = "Function call not allowed here"
-			diag.Detail = fmt.Sprintf("Values in variables files are written out, so %s can't be called. The only call is unknown(TYPE), for a value that is not known yet.%s",
+			diag.Detail = fmt.Sprintf("Values in variables files are written out, so %s can't be called. The only call is unknown(TYPE), for a "+
+				"value that is not known yet.%s",
 				name, nearest.DidYouMean(name, []string{unknownName}))
 		}
 	}
@@ -132,7 +133,8 @@ func unknownObject(expr hcl.Expression, pairs []hcl.KeyValuePair) (cty.Value, hc
 		return cty.DynamicVal, hcl.Diagnostics{{
 			Severity: hcl.DiagError,
 			Summary:  "Ambiguous value",
-			Detail: fmt.Sprintf("An object with the key %q stands for a value that is not known yet, and has no other keys. Write it as {%[1]q: \"string\"}, with the type of the value.",
+			Detail: fmt.Sprintf("An object with the key %q stands for a value that is not known yet, and has no other keys. Write it as {%[1]q: "+
+				"\"string\"}, with the type of the value.",
 				unknownKey),
 			Subject: expr.Range().Ptr(),
 		}}
@@ -187,9 +189,11 @@ func Unknown(declared map[string]*stackconfig.InputVariable, given Given) []*sta
 func RequireKnown(declared map[string]*stackconfig.InputVariable, given Given) hcl.Diagnostics {
 	var diags hcl.Diagnostics
 	for _, variable := range Unknown(declared, given) {
-		detail := fmt.Sprintf("The value that is given for var.%s is not known yet. Give it, or save a plan now, and apply it when the value is known. Nothing was done.", variable.Name)
+		detail := fmt.Sprintf("The value that is given for var.%s is not known yet. Give it, or save a plan now, and apply it when the value "+
+			"is known. Nothing was done.", variable.Name)
 		if place := given.Unknown[variable.Name]; place != (hcl.Range{}) {
-			detail = fmt.Sprintf("In %s, the value of var.%s is not known yet. Give it, or save a plan now, and apply it when the value is known. Nothing was done.",
+			detail = fmt.Sprintf("In %s, the value of var.%s is not known yet. Give it, or save a plan now, and apply it when the value is known. "+
+				"Nothing was done.",
 				place, variable.Name)
 		}
 		diags = diags.Append(&hcl.Diagnostic{

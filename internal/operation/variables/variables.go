@@ -213,7 +213,8 @@ func (r *reader) value(given Argument) {
 	name, value := given.Name, given.Value
 	declared := r.declared[name]
 	if declared == nil {
-		diag := failure.New("Value for undeclared variable", "A value is given for %q, but the configuration declares no variable of that name.%s",
+		diag := failure.New("Value for undeclared variable", "A value is given for %q, but the configuration declares no variable of that "+
+			"name.%s",
 			name, nearest.DidYouMean(name, slices.Collect(maps.Keys(r.declared))))
 		diag.Subject = given.Range
 		r.diags = r.diags.Append(diag)
@@ -265,8 +266,8 @@ func (r *reader) input(name string, input Input) {
 }
 
 func ephemeralInput(declared *stackconfig.InputVariable, at hcl.Range) *hcl.Diagnostic {
-	diag := failure.New("Ephemeral value for kept variable", "The value is fetched again for each operation and kept nowhere, but var.%s is kept in plans and states. "+
-		"Declare the variable with ephemeral = true, or use the stable value of a store.", declared.Name)
+	diag := failure.New("Ephemeral value for kept variable", "The value is fetched again for each operation and kept nowhere, but var.%s "+
+		"is kept in plans and states. Declare the variable with ephemeral = true, or use the stable value of a store.", declared.Name)
 	diag.Subject = at.Ptr()
 	return diag
 }
@@ -412,7 +413,9 @@ func anySecret(declared map[string]*stackconfig.InputVariable) bool {
 }
 
 // convertVariable gives a value the declared type.
-func convertVariable(declared *stackconfig.InputVariable, value cty.Value, rng hcl.Range, diags hcl.Diagnostics) (cty.Value, hcl.Diagnostics) {
+func convertVariable(declared *stackconfig.InputVariable, value cty.Value, rng hcl.Range,
+	diags hcl.Diagnostics,
+) (cty.Value, hcl.Diagnostics) {
 	if value.IsNull() {
 		return cty.NullVal(declared.Type.WithoutOptional()), diags
 	}

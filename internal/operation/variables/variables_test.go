@@ -38,7 +38,8 @@ func TestReadValues(t *testing.T) {
 		"undeclared": {arguments: []variables.Argument{{Name: "sizee", Value: cty.True}}, wantError: "Value for undeclared variable"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			given, diags := variables.Read(declare("size", cty.Number), variables.Sources{Environ: os.Environ(), Arguments: tc.arguments}, map[string]*hcl.File{})
+			given, diags := variables.Read(declare("size", cty.Number), variables.Sources{Environ: os.Environ(), Arguments: tc.arguments},
+				map[string]*hcl.File{})
 			if tc.wantError != "" {
 				if len(diags) != 1 || diags[0].Summary != tc.wantError || diags[0].Subject != nil {
 					t.Errorf("diagnostics: %v, want %q without a place", diags, tc.wantError)
@@ -60,12 +61,14 @@ func TestReadValues(t *testing.T) {
 
 func TestRequireKnown(t *testing.T) {
 	declared := declare("size", cty.Number)
-	given, diags := variables.Read(declared, variables.Sources{Arguments: []variables.Argument{{Name: "size", Value: cty.DynamicVal}}}, map[string]*hcl.File{})
+	given, diags := variables.Read(declared, variables.Sources{Arguments: []variables.Argument{{Name: "size", Value: cty.DynamicVal}}},
+		map[string]*hcl.File{})
 	if len(diags) > 0 {
 		t.Fatal(diags)
 	}
 	diags = variables.RequireKnown(declared, given)
-	const want = "The value that is given for var.size is not known yet. Give it, or save a plan now, and apply it when the value is known. Nothing was done."
+	const want = "The value that is given for var.size is not known yet. " +
+		"Give it, or save a plan now, and apply it when the value is known. Nothing was done."
 	if len(diags) != 1 || diags[0].Detail != want {
 		t.Errorf("RequireKnown: %v, want %q", diags, want)
 	}
